@@ -1,0 +1,212 @@
+"""A closed interval that is known to contain the true real number.
+
+Comparisons have three answers: True (certainly), False (certainly not) and None (cannot tell).
+Text and JSON are rounded outward, so that what is read back still contains the truth.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+from typing import TypeAlias
+
+from .number import ParameterError
+
+__all__ = ["Endpoint", "Enclosure"]
+
+Endpoint: TypeAlias = Fraction | Decimal  # Decimal also for the infinities
+
+_INFINITY = Decimal("Infinity")
+_PRINTED_DIGITS = 25
+_HUGE = 5000  # decimal exponents beyond this are compared by magnitude, never expanded
+
+
+@dataclass(frozen=True, slots=True)
+class Enclosure:
+    """The interval [lower, upper]; a point where both are equal; "inf" where unbounded."""
+
+    lower: Endpoint
+    upper: Endpoint
+
+    def __post_init__(self) -> None:
+        if any(isinstance(end, Decimal) and end.is_nan() for end in (self.lower, self.upper)):
+            raise ParameterError("an enclosure cannot end at NaN")
+        if _less(self.upper, self.lower):
+            raise ParameterError(f"lower {self.lower} is above upper {self.upper}")
+
+    @staticmethod
+    def exactly(value: Fraction | int) -> Enclosure:
+        """The point `value`."""
+        return Enclosure(Fraction(value), Fraction(value))
+
+    @staticmethod
+    def infinite() -> Enclosure:
+        """The value +infinity, proved."""
+        return Enclosure(_INFINITY, _INFINITY)
+
+    @staticmethod
+    def from_json(data: dict[str, str]) -> Enclosure:
+        """Read what `to_json` wrote: the two outward-rounded decimal strings."""
+        if set(data) != {"lower", "upper"}:
+            raise ParameterError(f'an enclosure has the keys "lower" and "upper", got {list(data)}')
+        return Enclosure(_read(data["lower"], "lower"), _read(data["upper"], "upper"))
+
+    def to_json(self) -> dict[str, str]:
+        """Both ends as decimal text, rounded outward; "inf" where infinite."""
+        return {
+            "lower": _written(self.lower, ROUND_FLOOR),
+            "upper": _written(self.upper, ROUND_CEILING),
+        }
+
+    def at_most(self, value: Endpoint | int) -> bool | None:
+        """Is the true number <= value? None where it cannot be told."""
+        if not _less(value, self.upper):
+            return True
+        return False if _less(value, self.lower) else None
+
+    def at_least(self, value: Endpoint | int) -> bool | None:
+        """Is the true number >= value? None where it cannot be told."""
+        if not _less(self.lower, value):
+            return True
+        return False if _less(self.upper, value) else None
+
+    def less_than(self, value: Endpoint | int) -> bool | None:
+        """Is the true number < value? None where it cannot be told."""
+        answer = self.at_least(value)
+        return None if answer is None else not answer
+
+    def greater_than(self, value: Endpoint | int) -> bool | None:
+        """Is the true number > value? None where it cannot be told."""
+        answer = self.at_most(value)
+        return None if answer is None else not answer
+
+    def contains(self, value: Endpoint | int) -> bool:
+        """Does the interval contain `value`?"""
+        return not _less(value, self.lower) and not _less(self.upper, value)
+
+    def intersection(self, other: Enclosure) -> Enclosure:
+        """What both enclosures of the same number leave of it."""
+        return Enclosure(
+            other.lower if _less(self.lower, other.lower) else self.lower,
+            other.upper if _less(other.upper, self.upper) else self.upper,
+        )
+
+    def hull(self, other: Enclosure) -> Enclosure:
+        """The smallest interval that contains both."""
+        return Enclosure(
+            self.lower if _less(self.lower, other.lower) else other.lower,
+            self.upper if _less(other.upper, self.upper) else other.upper,
+        )
+
+    def maximum(self, other: Enclosure) -> Enclosure:
+        """The larger of two numbers."""
+        return Enclosure(
+            other.lower if _less(self.lower, other.lower) else self.lower,
+            other.upper if _less(self.upper, other.upper) else self.upper,
+        )
+
+    def is_finite(self) -> bool:
+        """Are both ends finite?"""
+        return not any(
+            isinstance(end, Decimal) and end.is_infinite() for end in (self.lower, self.upper)
+        )
+
+    def is_within(self, relative: Fraction) -> bool:
+        """Is it a proved infinity, or a finite interval of at most this relative width?"""
+        if not self.is_finite():
+            return self.lower == self.upper
+        if self.lower == self.upper:
+            return True
+        gap, size = _magnitudes(self.lower, self.upper)
+        return gap <= relative * size
+
+    def __str__(self) -> str:
+        """Only digits that are certain, and in brackets what is not."""
+        if self.lower == self.upper:
+            return _written(self.lower, ROUND_FLOOR)
+        low, high = self.to_json().values()
+        if not self.is_finite():
+            return f"[{low}, {high}]"
+        shared = _common_digits(Decimal(low), Decimal(high))
+        return shared or f"[{_short(low, ROUND_FLOOR)}, {_short(high, ROUND_CEILING)}]"
+
+
+def _less(a: Endpoint | int, b: Endpoint | int) -> bool:
+    if isinstance(a, Decimal):
+        return a < b if isinstance(b, Decimal) else _decimal_below(a, Fraction(b))
+    if isinstance(b, Decimal):
+        return _decimal_below(b.copy_negate(), -Fraction(a))
+    return a < b
+
+
+def _decimal_below(a: Decimal, b: Fraction) -> bool:
+    """a < b, exactly, without expanding a decimal of huge exponent into digits."""
+    if a.is_infinite():
+        return a < 0
+    if abs(a.adjusted()) <= _HUGE or not a:
+        return Fraction(a) < b
+    if (a > 0) != (b > 0):
+        return a < 0
+    digits = len(str(abs(b.numerator))) - len(str(b.denominator))  # |b| is near 10^digits
+    if abs(a.adjusted() - digits) <= 1:
+        return Fraction(a) < b
+    return (a.adjusted() < digits) == (a > 0)
+
+
+def _magnitudes(lower: Endpoint, upper: Endpoint) -> tuple[Fraction, Fraction]:
+    """The gap and the larger absolute end, both on a common scale that keeps them small."""
+    ends = [Decimal(0) if not end else end for end in (lower, upper)]
+    scale = max(end.adjusted() if isinstance(end, Decimal) else 0 for end in ends)
+    shifted = [
+        Fraction(end.scaleb(-scale, _wide(end))) if isinstance(end, Decimal)
+        else Fraction(end) / Fraction(10) ** scale
+        for end in ends
+        if not (isinstance(end, Decimal) and end.adjusted() - scale < -_HUGE)
+    ]
+    if len(shifted) < 2:  # one end is smaller than the other by thousands of digits
+        return abs(shifted[0]), abs(shifted[0])
+    return abs(shifted[1] - shifted[0]), max(map(abs, shifted))
+
+
+def _wide(number: Decimal) -> Context:
+    return Context(prec=len(number.as_tuple().digits) + 2, Emax=10**17, Emin=-(10**17))
+
+
+def _written(end: Endpoint, rounding: str, digits: int = _PRINTED_DIGITS) -> str:
+    if isinstance(end, Decimal) and end.is_infinite():
+        return "inf" if end > 0 else "-inf"
+    context = Context(prec=digits, rounding=rounding, Emax=10**17, Emin=-(10**17))
+    if isinstance(end, Fraction):
+        rounded = context.divide(Decimal(end.numerator), Decimal(end.denominator))
+    else:
+        rounded = context.plus(end)
+    rounded = rounded.normalize(context)
+    if -7 <= rounded.adjusted() < digits:
+        return format(rounded, "f")
+    return str(rounded).replace("E", "e")
+
+
+def _short(text: str, rounding: str) -> str:
+    return _written(Decimal(text), rounding, 6)
+
+
+def _common_digits(low: Decimal, high: Decimal) -> str | None:
+    """The longest decimal that is certain to within one unit of its last digit."""
+    for digits in range(17, 2, -1):
+        down = Context(prec=digits, rounding=ROUND_FLOOR, Emax=10**17, Emin=-(10**17))
+        if (shared := down.plus(low)) == down.plus(high):
+            return _written(shared, ROUND_FLOOR)
+    return None
+
+
+def _read(text: str, name: str) -> Decimal:
+    if text in ("inf", "-inf"):
+        return Decimal(text)
+    try:
+        value = Decimal(text)
+    except ArithmeticError as error:
+        raise ParameterError(f"{name} must be decimal text, got {text!r}") from error
+    if not value.is_finite():
+        raise ParameterError(f"{name} must be decimal text, got {text!r}")
+    return value

@@ -1,0 +1,153 @@
+"""Exact real parameters: what a user writes, taken at its word.
+
+`int`, `Fraction`, `Decimal` and text such as "0.1", "1/3" or "1e-6" are the rationals that they
+name. A float stands for the decimal that it prints as: `0.1` is 1/10. NaN, infinities, booleans
+and anything out of range are refused, by name.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from fractions import Fraction
+from typing import Protocol, TypeAlias
+
+import mpmath
+from flint import arb, fmpq
+
+__all__ = ["ExactInput", "Formula", "ParameterError", "Real", "ball", "decimal_text", "exact", "mpf"]
+__all__ += ["whole"]
+
+ExactInput: TypeAlias = int | float | str | Fraction | Decimal
+
+_DECIMAL = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_RATIO = re.compile(r"[+-]?\d+/\d+", re.ASCII)
+_LONGEST_TEXT = 1000
+_LARGEST_EXPONENT = 10_000
+
+
+class ParameterError(ValueError):
+    """A parameter that is not what it has to be; the message names it and what is allowed."""
+
+
+class Formula(Protocol):
+    """An exact real that is not rational, known by its formula."""
+
+    def ball(self) -> arb:
+        """Enclose it at the working precision."""
+        ...
+
+    def mpf(self) -> mpmath.mpf:
+        """Evaluate it at mpmath's current precision."""
+        ...
+
+
+Real: TypeAlias = Fraction | Formula
+
+
+def exact(
+    value: object,
+    name: str,
+    *,
+    above: int | None = None,
+    at_least: int | None = None,
+    below: int | None = None,
+    at_most: int | None = None,
+) -> Fraction:
+    """Read `value` as the exact rational that it names, inside the stated range.
+
+    Raises ParameterError, naming the parameter, its value and what is allowed.
+    """
+    allowed = _range_text(above, at_least, below, at_most)
+    number = _rational(value, name, allowed)
+    inside = (
+        (above is None or number > above)
+        and (at_least is None or number >= at_least)
+        and (below is None or number < below)
+        and (at_most is None or number <= at_most)
+    )
+    if not inside:
+        raise ParameterError(f"{name} must be {allowed}, got {_shown(value)}")
+    return number
+
+
+def whole(
+    value: object, name: str, *, at_least: int | None = None, at_most: int | None = None
+) -> int:
+    """Read `value` as an integer (also `3.0` or "1e6"), inside the stated range."""
+    number = exact(value, name, at_least=at_least, at_most=at_most)
+    if number.denominator != 1:
+        raise ParameterError(f"{name} must be a whole number, got {_shown(value)}")
+    return number.numerator
+
+
+def ball(value: Real | int) -> arb:
+    """Enclose an exact real at the working precision."""
+    if isinstance(value, (int, Fraction)):
+        return arb(fmpq(value.numerator, value.denominator))
+    return value.ball()
+
+
+def mpf(value: Real | int) -> mpmath.mpf:
+    """Evaluate an exact real at mpmath's current precision."""
+    if isinstance(value, (int, Fraction)):
+        return mpmath.mpf(value.numerator) / value.denominator
+    return value.mpf()
+
+
+def decimal_text(value: Fraction | int) -> str:
+    """Write a rational exactly: as a decimal where it ends, as a ratio otherwise."""
+    number = Fraction(value)
+    twos, fives, rest = 0, 0, number.denominator
+    while rest % 2 == 0:
+        twos, rest = twos + 1, rest // 2
+    while rest % 5 == 0:
+        fives, rest = fives + 1, rest // 5
+    if rest != 1:
+        return f"{number.numerator}/{number.denominator}"
+    places = max(twos, fives)
+    digits = number.numerator * 10**places // number.denominator
+    plain = Decimal((0 if digits >= 0 else 1, tuple(map(int, str(abs(digits)))), -places))
+    shown = format(plain, "f")
+    return shown if len(shown) <= 20 else str(plain).lower()
+
+
+def _rational(value: object, name: str, allowed: str) -> Fraction:
+    if isinstance(value, bool):
+        raise ParameterError(f"{name} must be {allowed}, got {value}")
+    if isinstance(value, (int, Fraction)):
+        return Fraction(value)
+    if isinstance(value, Decimal):
+        if not value.is_finite() or abs(value.adjusted()) > _LARGEST_EXPONENT:
+            raise ParameterError(f"{name} must be {allowed}, got {value}")
+        return Fraction(value)
+    if isinstance(value, float):
+        value = repr(value)
+    elif type(value).__module__ == "numpy":
+        value = str(value)
+    if not isinstance(value, str):
+        raise ParameterError(f"{name} must be {allowed}, got a {type(value).__name__}")
+    written = value.strip()
+    if len(written) <= _LONGEST_TEXT:
+        if _RATIO.fullmatch(written) and int(written.partition("/")[2]) != 0:
+            return Fraction(written)
+        if match := _DECIMAL.fullmatch(written):
+            exponent = (match.group(3) or "e0")[1:]
+            if len(exponent) < 8 and abs(int(exponent)) <= _LARGEST_EXPONENT:
+                return Fraction(written)
+    raise ParameterError(f"{name} must be {allowed}, got {_shown(value)}")
+
+
+def _range_text(
+    above: int | None, at_least: int | None, below: int | None, at_most: int | None
+) -> str:
+    limits = [f"above {above}"] if above is not None else []
+    limits += [f"at least {at_least}"] if at_least is not None else []
+    limits += [f"below {below}"] if below is not None else []
+    limits += [f"at most {at_most}"] if at_most is not None else []
+    return " ".join(["an exact number", " and ".join(limits)]).strip()
+
+
+def _shown(value: object) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= 40 else f"{shown[:37]}..."

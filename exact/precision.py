@@ -1,0 +1,79 @@
+"""Working precision, and how it rises by itself until an enclosure is narrow enough.
+
+FLINT's precision is a setting of its module. It is changed in one place, `working_precision`,
+and restored there; everything that computes with balls runs inside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from decimal import Decimal
+from fractions import Fraction
+
+from flint import arb, ctx
+
+from .enclosure import Enclosure
+
+__all__ = ["CAP", "WIDTH", "enclose", "hull", "refine", "working_precision"]
+
+WIDTH = Fraction(1, 10**12)  # the relative width that every result meets unless it says otherwise
+START = 96  # bits
+CAP = 6144  # bits; an enclosure that is still too wide here stays wide, and says so
+
+
+@contextmanager
+def working_precision(bits: int) -> Iterator[None]:
+    """Compute with balls of this many bits inside the block."""
+    before = ctx.prec
+    ctx.prec = bits
+    try:
+        yield
+    finally:
+        ctx.prec = before
+
+
+def enclose(value: arb) -> Enclosure:
+    """Turn a ball into an enclosure, rounded outward to decimals."""
+    if value.is_nan() or not value.is_finite():
+        if value.is_nan() or not value.rad().is_zero():
+            return Enclosure(Decimal("-Infinity"), Decimal("Infinity"))
+        end = Decimal("Infinity") if value > 0 else Decimal("-Infinity")
+        return Enclosure(end, end)
+    # arb.mid_rad_10exp: the ball is contained in (mid +- rad) * 10^exp
+    mid, rad, exponent = (int(part) for part in value.mid_rad_10exp(ctx.prec // 3))
+    return Enclosure(_scaled(mid - rad, exponent), _scaled(mid + rad, exponent))
+
+
+def hull(lower: arb, upper: arb) -> arb:
+    """The ball from the lower end of one number to the upper end of another."""
+    return lower.union(upper)
+
+
+def refine(
+    compute: Callable[[], arb | Enclosure],
+    *,
+    width: Fraction = WIDTH,
+    enough: Callable[[Enclosure], bool] | None = None,
+    cap: int = CAP,
+) -> Enclosure:
+    """Raise the precision until `compute` gives a relative width of at most `width`.
+
+    compute: evaluated inside `working_precision`, deterministic.
+    enough: another condition that ends the search (a comparison that is decided, say).
+    Returns the narrowest enclosure that was reached; where the cap ends the search it is wider
+    than asked, which `Enclosure.is_within` tells.
+    """
+    bits, best = START, None
+    while True:
+        with working_precision(bits):
+            result = compute()
+            found = result if isinstance(result, Enclosure) else enclose(result)
+        best = found if best is None else best.intersection(found)
+        if best.is_within(width) or (enough is not None and enough(best)) or bits >= cap:
+            return best
+        bits = min(2 * bits, cap)
+
+
+def _scaled(digits: int, exponent: int) -> Decimal:
+    return Decimal((0 if digits >= 0 else 1, tuple(map(int, str(abs(digits)))), exponent))

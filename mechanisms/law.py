@@ -1,0 +1,221 @@
+"""A probability law on the integers: the noise that a mechanism adds.
+
+A new law is one new file. It says what its PMF is (exactly, in balls, and in floats for
+simulation), what its cumulant function is, where that may be integrated, and which shape is
+proved. Everything else (tails, quantiles, divergences, audits) works for it at once.
+
+Methods that return `arb` compute at the working precision (`exact.precision`); those that return
+`Enclosure` choose the precision themselves.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import NamedTuple
+
+import mpmath
+import numpy as np
+from flint import acb, arb
+from numpy.typing import NDArray
+
+from ..exact import contour
+from ..exact.enclosure import Enclosure
+from ..exact.number import ExactInput, Real, ball, exact, whole
+from ..exact.precision import CAP, WIDTH, refine
+
+__all__ = ["Law", "Moments", "UndecidedError"]
+
+_FAR = 10**18  # no quantile is sought beyond this
+
+
+class UndecidedError(ArithmeticError):
+    """A comparison that stayed open at the highest precision allowed."""
+
+
+class Moments(NamedTuple):
+    """The mean and the variance of a law."""
+
+    mean: Enclosure
+    variance: Enclosure
+
+
+class Law(ABC):
+    """A probability law on the integers with exact parameters. Subclasses are frozen values."""
+
+    # Proved shape. At most one is set; each holds the reason, for readers and certificates.
+    log_concave: str | None = None  # p(x)^2 >= p(x-1) p(x+1) on all of Z
+    log_convex_sides: str | None = None  # symmetric, and log-convex on x >= 0
+    symmetric: bool = True  # p(-x) = p(x)
+
+    # -- what a law must say ------------------------------------------------------------------
+
+    @abstractmethod
+    def pmf(self, x: int, digits: int = 50) -> mpmath.mpf:
+        """P(X = x) by mpmath, to this many significant digits."""
+
+    @abstractmethod
+    def balls(self, low: int, high: int) -> list[arb]:
+        """Enclose P(X = x) for x = low, ..., high."""
+
+    @abstractmethod
+    def log_pmf(self, xs: NDArray[np.int64]) -> NDArray[np.float64]:
+        """log P(X = x) in floats, elementwise, also in the far tail; -inf off the support."""
+
+    @abstractmethod
+    def cumulant(self, z: acb, analytic: bool = False) -> acb:
+        """log E e^(zX), for z in the strip of `mgf_domain`; `analytic` as in `acb.integral`."""
+
+    @abstractmethod
+    def path(self, t: int, side: int) -> Sequence[acb]:
+        """Where to integrate for the outcome t: corners from the real axis to Im z = pi.
+
+        side: +1 starts right of 0 (upper tails), -1 left of 0 (lower tails), 0 anywhere.
+        """
+
+    @abstractmethod
+    def moments(self) -> Moments:
+        """The mean and the variance of X."""
+
+    @property
+    def support(self) -> tuple[int | None, int | None]:
+        """The least and the largest outcome; None where there is none."""
+        return None, None
+
+    @property
+    def mgf_domain(self) -> tuple[Real | None, Real | None]:
+        """The open interval of t with E e^(tX) finite; None where unbounded."""
+        return None, None
+
+    def loss_limit(self, shift: int) -> Real | None:
+        """lim of log p(x)/p(x - shift) as x -> -infinity; None where it is infinite."""
+        return None
+
+    def steepening(self, x: int, shift: int) -> arb:
+        """Bound sup over y <= x of s(y - shift) - s(y), where s(y) = log p(y)/p(y-1).
+
+        How fast the privacy loss may still grow beyond x: what tails of Rényi sums need where
+        `loss_limit` is None.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no bound on its second differences")
+
+    def mirrored(self) -> Law:
+        """The law of -X, up to a translation (which no divergence of a pair feels)."""
+        if not self.symmetric:
+            raise NotImplementedError(f"{type(self).__name__} does not say what its mirror is")
+        return self
+
+    # -- what follows -------------------------------------------------------------------------
+
+    def ball(self, x: int) -> arb:
+        """Enclose P(X = x) at the working precision."""
+        low, high = self.support
+        if (low is not None and x < low) or (high is not None and x > high):
+            return arb(0)
+        return contour.probability(self.cumulant, x, self.path(x, 0))
+
+    def upper_tail(self, t: int) -> arb:
+        """Enclose P(X >= t) at the working precision."""
+        low, high = self.support
+        if low is not None and t <= low:
+            return arb(1)
+        if high is not None and t > high:
+            return arb(0)
+        if self._left_of_centre(t):
+            return 1 - contour.lower_tail(self.cumulant, t - 1, self.path(t - 1, -1))
+        return contour.upper_tail(self.cumulant, t, self.path(t, 1))
+
+    def lower_tail(self, t: int) -> arb:
+        """Enclose P(X <= t) at the working precision."""
+        low, high = self.support
+        if low is not None and t < low:
+            return arb(0)
+        if high is not None and t >= high:
+            return arb(1)
+        if self._left_of_centre(t):
+            return contour.lower_tail(self.cumulant, t, self.path(t, -1))
+        return 1 - contour.upper_tail(self.cumulant, t + 1, self.path(t + 1, 1))
+
+    def probability(self, x: int, width: Fraction = WIDTH) -> Enclosure:
+        """P(X = x)."""
+        point = whole(x, "x")
+        return refine(lambda: self.ball(point), width=width).intersection(_UNIT)
+
+    def cdf(self, x: int, width: Fraction = WIDTH) -> Enclosure:
+        """P(X <= x)."""
+        point = whole(x, "x")
+        return refine(lambda: self.lower_tail(point), width=width).intersection(_UNIT)
+
+    def survival(self, x: int, width: Fraction = WIDTH) -> Enclosure:
+        """P(X > x)."""
+        point = whole(x, "x")
+        return refine(lambda: self.upper_tail(point + 1), width=width).intersection(_UNIT)
+
+    def two_sided_tail(self, t: int, width: Fraction = WIDTH) -> Enclosure:
+        """P(|X| > t), t >= 0."""
+        point = whole(t, "t", at_least=0)
+        return refine(lambda: self._outside(point), width=width).intersection(_UNIT)
+
+    def tail_quantile(self, p: ExactInput, cap: int = CAP) -> int:
+        """The smallest t >= 0 with P(|X| > t) <= p.
+
+        Raises UndecidedError where some P(|X| > t) cannot be told from p with `cap` bits.
+        """
+        level = exact(p, "p", above=0, at_most=1)
+        low, high = -1, 1  # the answer lies in (low, high] once high is large enough
+        while not self._within(high, level, cap):
+            low, high = high, 4 * high
+            if high > _FAR:
+                raise UndecidedError(f"P(|X| > t) is above p = {level} up to t = {_FAR}")
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self._within(middle, level, cap) else (middle, high)
+        return high
+
+    def mgf(self, t: ExactInput, width: Fraction = WIDTH) -> Enclosure:
+        """E e^(tX), +infinity outside `mgf_domain`."""
+        point = exact(t, "t")
+        for end, sign in zip(self.mgf_domain, (-1, 1), strict=True):
+            if end is not None and self._beyond(point, end, sign):
+                return Enclosure.infinite()
+        return refine(lambda: self.cumulant(acb(ball(point)), False).real.exp(), width=width)
+
+    def _outside(self, t: int) -> arb:
+        if self.symmetric:
+            return 2 * self.upper_tail(t + 1)
+        return self.upper_tail(t + 1) + self.lower_tail(-t - 1)
+
+    def _within(self, t: int, level: Fraction, cap: int) -> bool:
+        tail = refine(
+            lambda: self._outside(t),
+            width=Fraction(0),
+            enough=lambda found: found.at_most(level) is not None,
+            cap=cap,
+        )
+        answer = tail.at_most(level)
+        if answer is None:
+            raise UndecidedError(f"P(|X| > {t}) cannot be told from {level} with {cap} bits")
+        return answer
+
+    def _left_of_centre(self, t: int) -> bool:
+        """Is t below the mean? Decides only which of two exact formulas is used."""
+        return t < (0 if self.symmetric else float(self.moments().mean.lower))
+
+    @staticmethod
+    def _beyond(point: Fraction, end: Real, sign: int) -> bool:
+        """Is the point at or outside this end of the open domain?"""
+        if isinstance(end, Fraction):
+            return sign * (point - end) >= 0
+        answer = refine(
+            lambda: sign * (ball(point) - ball(end)),
+            width=Fraction(0),
+            enough=lambda gap: gap.less_than(0) is not None,
+        ).less_than(0)
+        if answer is None:
+            raise UndecidedError(f"t = {point} cannot be told from the end of the domain")
+        return not answer
+
+
+_UNIT = Enclosure(Decimal(0), Decimal(1))

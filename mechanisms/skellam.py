@@ -1,0 +1,118 @@
+"""Skellam noise Sk(0, variance): the difference of two Poisson laws of mean variance/2.
+
+p(x) = e^(-v) I_|x|(v), v = variance; E e^(zX) = e^(v (cosh z - 1)), entire.
+
+Bounds on ratios of Bessel functions (Amos 1974; Segura, J. Math. Anal. Appl. 374 (2011) 516-528),
+for order k >= 0 and v > 0:
+
+    asinh((k + 1/2)/v)  <  log I_k(v)/I_{k+1}(v)  <  asinh((k + 1)/v).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import cast
+
+import mpmath
+import numpy as np
+from flint import acb, arb
+from numpy.typing import NDArray
+from scipy import special
+
+from ..exact import contour
+from ..exact.enclosure import Enclosure
+from ..exact.number import ExactInput, ball, exact, mpf
+from .law import Law, Moments
+from .saddle import vertical_path
+
+__all__ = ["Skellam"]
+
+
+@dataclass(frozen=True)
+class Skellam(Law):
+    """Sk(0, variance), variance > 0 exact."""
+
+    variance: Fraction
+
+    log_concave = (
+        "a convolution of two Poisson laws (one mirrored); each is log-concave, since "
+        "p(x)/p(x-1) = rate/x falls, and convolution on Z keeps log-concavity (Hoggar 1974)"
+    )
+
+    def __init__(self, variance: ExactInput) -> None:
+        object.__setattr__(self, "variance", exact(variance, "variance", above=0))
+
+    def moments(self) -> Moments:
+        return Moments(Enclosure.exactly(0), Enclosure.exactly(self.variance))
+
+    def pmf(self, x: int, digits: int = 50) -> mpmath.mpf:
+        with mpmath.workdps(digits + 15):
+            v = mpf(self.variance)
+            return mpmath.exp(-v) * mpmath.besseli(abs(x), v)
+
+    def cumulant(self, z: acb, analytic: bool = False) -> acb:
+        return ball(self.variance) * (z.cosh() - 1)
+
+    def path(self, t: int, side: int) -> Sequence[acb]:
+        # K'(s) = v sinh s = t; |M(s + i theta)| = e^(v (cosh s cos theta - 1)) falls along the line.
+        v = float(self.variance)
+        return vertical_path(math.asinh(t / v), side, spread=math.sqrt(v))
+
+    def balls(self, low: int, high: int) -> list[arb]:
+        # I_{k-1} = I_{k+1} + (2k/v) I_k, downward from two balls: all terms are positive, so the
+        # relative radii only add up.
+        ends = (abs(low), abs(high))
+        nearest = 0 if low <= 0 <= high else min(ends)
+        farthest = max(ends)
+        here = contour.probability(self.cumulant, farthest, self.path(farthest, 0))
+        beyond = contour.probability(self.cumulant, farthest + 1, self.path(farthest + 1, 0))
+        slope = 2 / ball(self.variance)
+        values = [here]
+        for k in range(farthest, nearest, -1):
+            here, beyond = beyond + (slope * k) * here, here
+            values.append(here)
+        values.reverse()  # values[k - nearest] = p(k)
+        return [values[abs(x) - nearest] for x in range(low, high + 1)]
+
+    def steepening(self, x: int, shift: int) -> arb:
+        # With y = -k: s(y - d) - s(y) = log I_{k+d}/I_{k+d+1} - log I_k/I_{k+1}
+        # <= asinh((k+d+1)/v) - asinh((k+1/2)/v), which falls in k >= 0: its largest is at y = x.
+        if x > 0:
+            raise ValueError(f"x must be at most 0, got {x}")
+        v = ball(self.variance)
+        return ((shift + 1 - x) / v).asinh() - ((arb(1) / 2 - x) / v).asinh()
+
+    def log_pmf(self, xs: NDArray[np.int64]) -> NDArray[np.float64]:
+        v = float(self.variance)
+        k = np.abs(np.asarray(xs, dtype=np.float64))
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
+            scaled = special.ive(k, v)
+            near = np.log(scaled)
+        usable = np.isfinite(near) & (scaled > 1e-280) & (v < 1e8)
+        far = np.where(usable, 1.0, k)
+        return cast("NDArray[np.float64]", np.where(usable, near, _log_ive_far(far, v)))
+
+
+def _log_ive_far(k: NDArray[np.float64], v: float) -> NDArray[np.float64]:
+    """log(e^(-v) I_k(v)) where `ive` underflows: uniform expansion for large order or argument.
+
+    Debye: DLMF 10.41.3, with nu replaced by hypot(k, v) in the error: for k small against v its
+    terms U_j(p)/k^j stay bounded because U_j(p) is of order p^j, p = k/hypot(k, v).
+    """
+    h = np.hypot(k, v)
+    p = k / h
+    q = 1 / h  # = p/k, also where k = 0
+    p2 = p * p
+    series = 1 + q * (3 - 5 * p2) / 24 + q**2 * (81 + p2 * (-462 + 385 * p2)) / 1152
+    series += q**3 * (30375 + p2 * (-369603 + p2 * (765765 - 425425 * p2))) / 414720
+    series += (
+        q**4
+        * (4465125 + p2 * (-94121676 + p2 * (349922430 + p2 * (-446185740 + 185910725 * p2))))
+        / 39813120
+    )
+    # eta * k - v = (h - v) - k asinh(k/v), with h - v = k^2/(h + v) free of cancellation
+    exponent = k * k / (h + v) - k * np.arcsinh(k / v)
+    return exponent - 0.5 * np.log(2 * np.pi * h) + np.log(series)
