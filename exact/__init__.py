@@ -1,0 +1,25 @@
+"""Exact real parameters and certified enclosures: what every other part computes with."""
+
+from .enclosure import Endpoint, Enclosure
+from .number import ExactInput, Formula, ParameterError, Real, ball, decimal_text, exact, mpf, whole
+from .precision import CAP, WIDTH, enclose, hull, refine, working_precision
+
+__all__ = [
+    "CAP",
+    "WIDTH",
+    "Enclosure",
+    "Endpoint",
+    "ExactInput",
+    "Formula",
+    "ParameterError",
+    "Real",
+    "ball",
+    "decimal_text",
+    "enclose",
+    "exact",
+    "hull",
+    "mpf",
+    "refine",
+    "whole",
+    "working_precision",
+]

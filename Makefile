@@ -1,0 +1,52 @@
+# Every target sets up its own virtual environment in .venv; it needs make and Python >= 3.11.
+#   make PYTHON=python3.12 test    uses another interpreter
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+WORKERS ?= 2
+
+.PHONY: help demo test slow lint bench clean
+.NOTPARALLEL:
+
+help:
+	@echo "make demo   audit the papers' mechanisms and the published noise, in the terminal"
+	@echo "make test   the tests"
+	@echo "make slow   the slow tests as well"
+	@echo "make lint   ruff and mypy --strict"
+	@echo "make bench  the figures of the benchmarks on this machine"
+	@echo "make clean  remove the virtual environment and everything built"
+
+demo: $(VENV)/ready
+	@$(BIN)/python -m exactdp.cli.demo
+
+test: $(VENV)/ready-test
+	$(BIN)/python -m pytest -q -n $(WORKERS)
+
+slow: $(VENV)/ready-test
+	$(BIN)/python -m pytest -q -n $(WORKERS) -m "slow or not slow"
+
+lint: $(VENV)/ready-lint
+	$(BIN)/ruff check .
+	@mkdir -p build/typing && ln -sfn ../.. build/typing/exactdp
+	$(BIN)/mypy
+
+bench: $(VENV)/ready-bench
+	$(BIN)/python benchmarks/run.py
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "exactdp needs Python 3.11 or newer; \`$(PYTHON)\` is not" \
+			"(another one: make PYTHON=/path/to/python3.11 ...)" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/ready: pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e .
+	@touch $@
+
+$(VENV)/ready-%: pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[$*]'
+	@touch $@
