@@ -19,54 +19,56 @@ The quadrature is FLINT's `acb.integral`, which returns an enclosure of the inte
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import TypeAlias
 
 from flint import acb, arb, ctx
 
 from .precision import working_precision
 
-__all__ = ["Cumulant", "lower_tail", "probability", "upper_tail"]
+__all__ = ["Transform", "lower_tail", "probability", "upper_tail"]
 
-# log E e^(zX); the flag asks for a non-finite answer where the function is not analytic on the ball
-Cumulant: TypeAlias = Callable[[acb, bool], acb]
+# (K, F) with M(z) = e^K F for all z in the ball; e^K is what is large, F what may have zeros. The
+# flag asks for a non-finite answer where M is not analytic on the ball.
+Transform: TypeAlias = Callable[[acb, bool], tuple[acb, acb]]
 _Kernel: TypeAlias = Callable[[acb], acb]
 
 
-def probability(cumulant: Cumulant, t: int, path: Sequence[acb]) -> arb:
+def probability(transform: Transform, t: int, path: Sequence[acb]) -> arb:
     """Enclose P(X = t). path: corners from the real axis to the line Im z = pi."""
-    return _inverted(cumulant, t, path, lambda z: acb(1))
+    return _inverted(transform, t, path, lambda z: acb(1))
 
 
-def upper_tail(cumulant: Cumulant, t: int, path: Sequence[acb]) -> arb:
+def upper_tail(transform: Transform, t: int, path: Sequence[acb]) -> arb:
     """Enclose P(X >= t); the path keeps to the right of 0."""
-    return _inverted(cumulant, t, path, lambda z: 1 / (1 - (-z).exp()))
+    return _inverted(transform, t, path, lambda z: 1 / (1 - (-z).exp()))
 
 
-def lower_tail(cumulant: Cumulant, t: int, path: Sequence[acb]) -> arb:
+def lower_tail(transform: Transform, t: int, path: Sequence[acb]) -> arb:
     """Enclose P(X <= t); the path keeps to the left of 0."""
-    return _inverted(cumulant, t + 1, path, lambda z: 1 / ((-z).exp() - 1))
+    return _inverted(transform, t + 1, path, lambda z: 1 / ((-z).exp() - 1))
 
 
-def _inverted(cumulant: Cumulant, t: int, path: Sequence[acb], kernel: _Kernel) -> arb:
+def _inverted(transform: Transform, t: int, path: Sequence[acb], kernel: _Kernel) -> arb:
     bits = ctx.prec
     # K(z) - tz may cancel: room for the size of t, twice because cosh(z) - 1 cancels as well.
     with working_precision(bits + 2 * max(16, abs(t).bit_length()) + 24):
         start = acb(path[0])
-        peak = (cumulant(start, False) - t * start).real
-        scale = peak.exp() * kernel(start).real
+        exponent, factor = transform(start, False)
+        peak = (exponent - t * start).real
+        scale = peak.exp() * (factor * kernel(start)).real
         if not (peak.is_finite() and scale.is_finite()):
             raise ArithmeticError(f"the path starts at {start}, outside the law's domain")
         middle = peak.mid()
 
         def integrand(z: acb, analytic: bool) -> acb:
-            return (cumulant(z, analytic) - t * z - middle).exp() * kernel(z) / weight
+            exponent, factor = transform(z, analytic)
+            return (exponent - t * z - middle).exp() * factor * kernel(z) / weight
 
-        weight = kernel(start).real.mid()
+        weight = (factor * kernel(start)).real.mid()
         tolerance = arb(2) ** -(bits + 8)
         total = acb(0)
-        for here, there in zip(path, path[1:], strict=False):
-            total += acb.integral(
-                integrand, here, there, rel_tol=tolerance, abs_tol=tolerance
-            )
+        for here, there in pairwise(path):
+            total += acb.integral(integrand, here, there, rel_tol=tolerance, abs_tol=tolerance)
         result = total.imag / arb.pi() * middle.exp() * weight
     return +result

@@ -101,11 +101,46 @@ class Law(ABC):
         """
         raise NotImplementedError(f"{type(self).__name__} has no bound on its second differences")
 
+    def flattening(self, x: int, shift: int) -> arb | None:
+        """Bound inf over x <= y <= 0 of s(y - shift) - s(y) from below; None: only that it is >= 0.
+
+        How fast the privacy loss at least falls from x on: what ends a Rényi sum that lives far
+        to the left of 0.
+        """
+        return None
+
+    def renyi_sum(self, order: arb, shift: int) -> arb | None:
+        """sum p(x)^order p(x - shift)^(1 - order), where a closed form exists."""
+        return None
+
+    def renyi_exact(self, order: Fraction, shift: int) -> Fraction | None:
+        """The Rényi divergence itself, where it is known to be this rational."""
+        return None
+
+    def zcdp_exact(self, shift: int) -> Fraction | None:
+        """sup over order > 1 of (Rényi divergence)/order, where it is known to be this rational."""
+        return None
+
+    def loss(self, x: int, shift: int) -> arb:
+        """The privacy loss log p(x)/p(x - shift)."""
+        return (self.ball(x) / self.ball(x - shift)).log()
+
     def mirrored(self) -> Law:
         """The law of -X, up to a translation (which no divergence of a pair feels)."""
         if not self.symmetric:
             raise NotImplementedError(f"{type(self).__name__} does not say what its mirror is")
         return self
+
+    def transform(self, z: acb, analytic: bool = False) -> tuple[acb, acb]:
+        """(K, F) with E e^(zX) = e^K F, z in the strip; to be overridden where F has zeros there.
+
+        Only the product counts: e^K may be a multivalued or badly scaled part of it.
+        """
+        return self.cumulant(z, analytic), acb(1)
+
+    def n_fold(self, count: int) -> Law:
+        """The law of the sum of `count` independent copies of X, where it has a closed form."""
+        raise NotImplementedError(f"{type(self).__name__} has no closed form for sums")
 
     # -- what follows -------------------------------------------------------------------------
 
@@ -114,7 +149,7 @@ class Law(ABC):
         low, high = self.support
         if (low is not None and x < low) or (high is not None and x > high):
             return arb(0)
-        return contour.probability(self.cumulant, x, self.path(x, 0))
+        return contour.probability(self.transform, x, self.path(x, 0))
 
     def upper_tail(self, t: int) -> arb:
         """Enclose P(X >= t) at the working precision."""
@@ -124,8 +159,8 @@ class Law(ABC):
         if high is not None and t > high:
             return arb(0)
         if self._left_of_centre(t):
-            return 1 - contour.lower_tail(self.cumulant, t - 1, self.path(t - 1, -1))
-        return contour.upper_tail(self.cumulant, t, self.path(t, 1))
+            return 1 - contour.lower_tail(self.transform, t - 1, self.path(t - 1, -1))
+        return contour.upper_tail(self.transform, t, self.path(t, 1))
 
     def lower_tail(self, t: int) -> arb:
         """Enclose P(X <= t) at the working precision."""
@@ -135,8 +170,8 @@ class Law(ABC):
         if high is not None and t >= high:
             return arb(1)
         if self._left_of_centre(t):
-            return contour.lower_tail(self.cumulant, t, self.path(t, -1))
-        return 1 - contour.upper_tail(self.cumulant, t + 1, self.path(t + 1, 1))
+            return contour.lower_tail(self.transform, t, self.path(t, -1))
+        return 1 - contour.upper_tail(self.transform, t + 1, self.path(t + 1, 1))
 
     def probability(self, x: int, width: Fraction = WIDTH) -> Enclosure:
         """P(X = x)."""

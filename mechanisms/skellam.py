@@ -24,7 +24,7 @@ from scipy import special
 
 from ..exact import contour
 from ..exact.enclosure import Enclosure
-from ..exact.number import ExactInput, ball, exact, mpf
+from ..exact.number import ExactInput, ball, exact, mpf, whole
 from .law import Law, Moments
 from .saddle import vertical_path
 
@@ -61,14 +61,17 @@ class Skellam(Law):
         v = float(self.variance)
         return vertical_path(math.asinh(t / v), side, spread=math.sqrt(v))
 
+    def n_fold(self, count: int) -> Skellam:
+        return Skellam(whole(count, "count", at_least=1) * self.variance)
+
     def balls(self, low: int, high: int) -> list[arb]:
         # I_{k-1} = I_{k+1} + (2k/v) I_k, downward from two balls: all terms are positive, so the
         # relative radii only add up.
         ends = (abs(low), abs(high))
         nearest = 0 if low <= 0 <= high else min(ends)
         farthest = max(ends)
-        here = contour.probability(self.cumulant, farthest, self.path(farthest, 0))
-        beyond = contour.probability(self.cumulant, farthest + 1, self.path(farthest + 1, 0))
+        here = contour.probability(self.transform, farthest, self.path(farthest, 0))
+        beyond = contour.probability(self.transform, farthest + 1, self.path(farthest + 1, 0))
         slope = 2 / ball(self.variance)
         values = [here]
         for k in range(farthest, nearest, -1):
@@ -84,6 +87,11 @@ class Skellam(Law):
             raise ValueError(f"x must be at most 0, got {x}")
         v = ball(self.variance)
         return ((shift + 1 - x) / v).asinh() - ((arb(1) / 2 - x) / v).asinh()
+
+    def flattening(self, x: int, shift: int) -> arb | None:
+        # As above from below: asinh((k+d+1/2)/v) - asinh((k+1)/v), falling in k: least at y = x.
+        v = ball(self.variance)
+        return ((shift - x + arb(1) / 2) / v).asinh() - ((arb(1) - x) / v).asinh()
 
     def log_pmf(self, xs: NDArray[np.int64]) -> NDArray[np.float64]:
         v = float(self.variance)
