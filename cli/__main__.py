@@ -1,0 +1,5 @@
+"""`python -m exactdp.cli` is the command `exactdp`."""
+
+from .main import run
+
+run()

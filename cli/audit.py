@@ -1,0 +1,73 @@
+"""`exactdp audit`: is a claim about a mechanism true; or, without a claim, what is true of it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+__all__ = ["audit"]
+
+_DELTAS = ("1e-6", "1e-9")
+_ORDERS = ("1.5", "2", "4", "8", "16", "32", "64")
+
+
+def audit(
+    spec: Annotated[
+        str, typer.Argument(metavar="SPEC", help="NAME:key=value,... or a .toml or .json file")
+    ],
+    claim: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CLAIM",
+            help="pure:EPSILON, approx:EPSILON,DELTA, rdp:ORDER,EPSILON or zcdp:RHO",
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
+    width: Annotated[
+        str, typer.Option(metavar="W", help="relative width of every figure")
+    ] = "1e-12",
+) -> None:
+    """Audit a mechanism: verified, refuted with a witness, or undecided.
+
+    Without --claim: what does hold.
+    """
+    from ..verify import audit as verified
+    from ..verify import parse_claim
+    from . import render
+    from .measure import Request, measure, read_width
+    from .spec import parse
+
+    relative = read_width(width)
+    asked = None if claim is None else parse_claim(claim)
+    parsed = parse(spec)
+    if asked is None:
+        request = Request(pure=True, orders=_ORDERS, deltas=_DELTAS, zcdp=True)
+        with render.working("measuring"):
+            results = measure(parsed.mechanism, request, relative)
+        if as_json:
+            render.as_json(
+                {
+                    "mechanism": parsed.to_json(),
+                    "results": [result.to_json() for result in results],
+                }
+            )
+        else:
+            render.measurements(parsed, results)
+        return
+    with render.working(f"auditing {claim}"):
+        result = verified(parsed.mechanism, asked, width=relative)
+    if as_json:
+        render.as_json(
+            {
+                "mechanism": parsed.to_json(),
+                "claim": str(result.claim),
+                "verdict": result.verdict.name,
+                "measured": result.measured.to_json(),
+                "witness": None if result.witness is None else result.witness.to_json(),
+                "note": result.note,
+            }
+        )
+    else:
+        render.audited(parsed, result)
+    raise typer.Exit({"VERIFIED": 0, "REFUTED": 1, "UNDECIDED": 3}[result.verdict.name])

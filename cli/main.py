@@ -1,0 +1,70 @@
+"""The command `exactdp`: one verb each, and the exit codes that they share.
+
+0 done, verified or valid; 1 refuted or invalid; 2 bad input, with one line on stderr;
+3 undecided at the precision allowed; 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import typer
+
+from .audit import audit
+from .compose import compose
+
+__all__ = ["app", "main", "run"]
+
+app = typer.Typer(
+    name="exactdp",
+    help="How private is this mechanism, exactly? Every figure is a certified enclosure.",
+    epilog="Exit codes: 0 done or verified, 1 refuted, 2 bad input, 3 undecided.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command()(audit)
+app.command()(compose)
+
+
+@app.callback(invoke_without_command=True)
+def _start(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line on these arguments (the process's own if None); the exit code."""
+    try:
+        code = app(
+            None if arguments is None else list(arguments),
+            prog_name="exactdp",
+            standalone_mode=False,
+        )
+    except typer.TyperException as error:
+        return _say(error.format_message(), 2)
+    except typer.Abort:
+        return 130
+    except (ValueError, ArithmeticError) as error:
+        from ..exact import ParameterError  # loads FLINT: not needed for --help
+        from ..mechanisms import UndecidedError
+
+        if isinstance(error, ParameterError):
+            return _say(str(error), 2)
+        if isinstance(error, UndecidedError):
+            return _say(f"undecided: {error}", 3)
+        raise
+    return code if isinstance(code, int) else 0
+
+
+def run() -> None:
+    """Entry point: run the command line and end the process with its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # a terminal without Greek letters still reads on
+    sys.exit(main())
+
+
+def _say(message: str, code: int) -> int:
+    typer.echo(f"exactdp: {' '.join(message.split())}", err=True)
+    return code

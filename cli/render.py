@@ -1,0 +1,175 @@
+"""How results look: tables and bars for people, JSON for scripts, a spinner while one waits."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ..exact import Enclosure
+
+if TYPE_CHECKING:
+    from ..verify import Audit
+    from .measure import Measured
+    from .spec import Spec
+
+__all__ = ["as_json", "audited", "bar", "console", "evidence", "facts", "grid", "measurements"]
+__all__ += ["verdict", "working"]
+
+_PATIENCE = 1.0  # seconds before the spinner appears
+_BAR = 24  # cells
+_COLOURS = {"VERIFIED": "bold green", "REFUTED": "bold red", "UNDECIDED": "bold yellow"}
+_QUANTITIES = {
+    "pure": "pure ε",
+    "renyi": "Rényi divergence",
+    "delta": "δ",
+    "epsilon": "ε",
+    "zcdp": "ρ of ρ-zCDP",
+}
+_GIVEN = {"order": "order", "epsilon": "ε", "delta": "δ"}
+
+
+def console() -> Console:
+    """Standard output: plain where it is not a terminal."""
+    return Console(highlight=False, soft_wrap=False)
+
+
+def as_json(data: dict[str, Any]) -> None:
+    """Print one JSON object."""
+    print(json.dumps(data, indent=2))
+
+
+@contextmanager
+def working(label: str) -> Iterator[None]:
+    """Show on stderr that work goes on, once it has taken a second; only on a terminal."""
+    errors = Console(stderr=True)
+    if not errors.is_terminal:
+        yield
+        return
+    status, lock, done = errors.status(f"{label} ..."), threading.Lock(), False
+
+    def show() -> None:
+        with lock:
+            if not done:
+                status.start()
+
+    timer = threading.Timer(_PATIENCE, show)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        with lock:
+            done = True
+        timer.cancel()
+        status.stop()
+
+
+def measurements(spec: Spec, results: Sequence[Measured]) -> None:
+    """Print what was measured; Rényi divergences with their curve beside them."""
+    out = console()
+    out.print(facts(_described(spec)))
+    curve = [_middle(result.value) for result in results if result.quantity == "renyi"]
+    top = max((value for value in curve if value is not None), default=None)
+    table = grid("quantity", "at", "value")
+    if len(curve) > 1:
+        table.add_column("", no_wrap=True)
+    for result in results:
+        at = "" if result.given is None else f"{_GIVEN[result.given[0]]} = {result.given[1]}"
+        cells = [_QUANTITIES[result.quantity], at, str(result.value)]
+        if len(curve) > 1:
+            value = _middle(result.value) if result.quantity == "renyi" else None
+            cells.append(bar(out, value / top if value is not None and top else 0))
+        table.add_row(*map(Text, cells))
+    out.print(table)
+    for note in dict.fromkeys(result.note for result in results if result.note):
+        out.print(Text(note, style="yellow"))
+
+
+def audited(spec: Spec, result: Audit) -> None:
+    """Print the verdict on a claim, what was measured, and the evidence."""
+    out = console()
+    out.print(facts({**_described(spec), **evidence(result)}))
+
+
+def evidence(result: Audit) -> dict[str, Text]:
+    """What an audit found, one fact each."""
+    found = {
+        "claim": Text(str(result.claim)),
+        "verdict": verdict(result),
+        "measured": Text(f"{result.measured}  (the least for which the claim holds)"),
+    }
+    if result.witness is not None:
+        for key, value in result.witness.to_json().items():
+            found[f"witness {key}"] = Text(_plain(value))
+    if result.note:
+        found["note"] = Text(result.note)
+    return found
+
+
+def verdict(result: Audit) -> Text:
+    """The verdict in its colour."""
+    name = result.verdict.name
+    return Text(name, style=_COLOURS[name])
+
+
+def facts(named: Mapping[str, str | Text]) -> Table:
+    """One fact a line, the names aligned."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, fact in named.items():
+        table.add_row(name, Text(fact) if isinstance(fact, str) else fact)
+    return table
+
+
+def grid(*columns: str, right: Sequence[str] = ()) -> Table:
+    """An empty table with these columns, those in `right` aligned right."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in columns:
+        table.add_column(column, justify="right" if column in right else "left", overflow="fold")
+    return table
+
+
+def bar(out: Console, share: float, cells: int = _BAR) -> str:
+    """A bar of this share (0..1) of `cells` cells, in eighths of a cell where the output can."""
+    eighths = round(min(max(share, 0.0), 1.0) * cells * 8)
+    if out.options.ascii_only:
+        return "#" * round(eighths / 8)
+    whole, rest = divmod(eighths, 8)
+    return "█" * whole + (" ▏▎▍▌▋▊▉"[rest] if rest else "")
+
+
+def _described(spec: Spec) -> dict[str, str | Text]:
+    """The mechanism and its derived parameters."""
+    return {"mechanism" if key == "spec" else key: text for key, text in spec.to_json().items()}
+
+
+def _middle(value: Enclosure) -> float | None:
+    if not value.is_finite():
+        return None
+    try:
+        return float((_fraction(value.lower) + _fraction(value.upper)) / 2)
+    except OverflowError:
+        return None
+
+
+def _fraction(end: Fraction | Decimal) -> Fraction:
+    if isinstance(end, Decimal) and abs(end.adjusted()) > 400:  # beyond what a float can show
+        return Fraction(0 if end.adjusted() < 0 else end)
+    return Fraction(end)
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, dict) and set(value) == {"lower", "upper"}:
+        return str(Enclosure.from_json(value))
+    return value if isinstance(value, str) else json.dumps(value)

@@ -1,0 +1,323 @@
+"""Every parameter of every spec, right and wrong; whatever the text, only ParameterError."""
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from exactdp.cli.spec import parse
+from exactdp.exact import ParameterError
+from exactdp.mechanisms import (
+    AdditiveNoise,
+    Binomial,
+    DiscreteGaussian,
+    DiscreteGaussianSum,
+    DiscreteLaplace,
+    FinitePair,
+    PolyaDifference,
+    RandomizedResponse,
+    Skellam,
+    UndecidedError,
+    papers,
+)
+
+GOOD = {
+    "discrete-laplace": {"scale": "10", "sensitivity": "2", "modulus": "97"},
+    "polya-difference": {"shape": "0.9", "scale": "10", "sensitivity": "1", "modulus": "97"},
+    "skellam": {"variance": "100", "sensitivity": "1", "modulus": "97"},
+    "discrete-gaussian": {"sigma2": "100", "sensitivity": "1", "modulus": "97"},
+    "discrete-gaussian-sum": {
+        "count": "128",
+        "sigma2": "0.25",
+        "sensitivity": "1",
+        "modulus": "97",
+    },
+    "binomial": {"trials": "100", "probability": "1/2", "sensitivity": "1", "modulus": "97"},
+    "randomized-response": {"epsilon": "1"},
+    "theorem1": {"epsilon": "0.5", "batch": "1024", "horizon": "1e6", "modulus": "none"},
+    "theorem2": {
+        "epsilon": "0.5",
+        "batch": "1024",
+        "horizon": "1e6",
+        "scaling": "10",
+        "modulus": "none",
+    },
+    "theorem4": {
+        "epsilon": "0.5",
+        "batch": "1024",
+        "horizon": "1e6",
+        "scaling": "10",
+        "modulus": "none",
+    },
+    "theorem5": {"epsilon": "0.5", "batch": "1024", "horizon": "1e6", "modulus": "none"},
+    "theorem6": {"epsilon": "0.5", "batch": "1024", "horizon": "1e6", "modulus": "none"},
+    "published": {"epsilon": "0.1", "batch": "1024", "horizon": "1e6", "modulus": "none"},
+}
+EVERY_KEY = [(name, key) for name, values in GOOD.items() for key in values]
+
+
+def spec(name, values):
+    return f"{name}:" + ",".join(f"{key}={value}" for key, value in values.items())
+
+
+@pytest.mark.parametrize(
+    ("text", "mechanism"),
+    [
+        ("discrete-laplace:epsilon=0.1,sensitivity=3", AdditiveNoise(DiscreteLaplace(30), 3)),
+        ("discrete-laplace:scale=10", AdditiveNoise(DiscreteLaplace(10))),
+        ("skellam:variance=100,sensitivity=2", AdditiveNoise(Skellam(100), 2)),
+        ("skellam:variance=100,modulus=64", AdditiveNoise(Skellam(100), 1, 64)),
+        ("skellam:variance=100,modulus=none", AdditiveNoise(Skellam(100))),
+        ("discrete-gaussian:sigma2=1/3", AdditiveNoise(DiscreteGaussian("1/3"))),
+        (
+            "discrete-gaussian-sum:count=128,sigma2=0.25",
+            AdditiveNoise(DiscreteGaussianSum(128, "0.25")),
+        ),
+        ("polya-difference:shape=0.9,scale=10", AdditiveNoise(PolyaDifference("0.9", 10))),
+        ("binomial:trials=1000,probability=1/2", AdditiveNoise(Binomial(1000, "1/2"))),
+        ("randomized-response:epsilon=1", RandomizedResponse(1)),
+        (
+            "theorem2:epsilon=0.5,batch=64,horizon=1000,scaling=10",
+            papers.theorem2("0.5", 64, 1000, 10).mechanism,
+        ),
+        ("published:epsilon=0.1,batch=1024", papers.published("0.1", 1024).mechanism),
+    ],
+)
+def test_a_spec_is_the_mechanism_that_it_names(text, mechanism):
+    assert parse(text).mechanism == mechanism
+
+
+def test_derived_parameters_are_told():
+    shown = parse("theorem1:epsilon=0.5,batch=1048576,horizon=1e9").to_json()
+    assert shown["precision"] == "512"
+    assert shown["accuracy"] == "21931"
+    assert shown["modulus"] == str(2**20 * 512 + 2 * 21931 + 1)
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_good_values_are_good(name):
+    parse(spec(name, GOOD[name]))
+
+
+@pytest.mark.parametrize(("name", "key"), EVERY_KEY)
+@pytest.mark.parametrize(
+    "value",
+    ["", "nan", "inf", "-inf", "1e999999999", "-1", "0x10", "1_000", "True", "1/0", "abc", "١"],
+)
+def test_every_parameter_refuses_what_is_no_number_in_range(name, key, value):
+    with pytest.raises(ParameterError) as refused:
+        parse(spec(name, GOOD[name] | {key: value}))
+    assert key in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(("name", "key"), EVERY_KEY)
+def test_every_parameter_may_stand_once(name, key):
+    text = spec(name, GOOD[name])
+    with pytest.raises(ParameterError, match=f"{key}.*twice"):
+        parse(f"{text},{key}={GOOD[name][key]}")
+
+
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("discrete-laplace", "scale"),
+        ("polya-difference", "shape"),
+        ("polya-difference", "scale"),
+        ("skellam", "variance"),
+        ("skellam", "sensitivity"),
+        ("discrete-gaussian", "sigma2"),
+        ("discrete-gaussian-sum", "count"),
+        ("discrete-gaussian-sum", "sigma2"),
+        ("binomial", "trials"),
+        *((name, key) for name in GOOD if name[:7] == "theorem" for key in ("epsilon", "batch")),
+        *((name, "horizon") for name in GOOD if name[:7] == "theorem"),
+        ("theorem2", "scaling"),
+        ("theorem4", "scaling"),
+        ("published", "epsilon"),
+        ("published", "batch"),
+    ],
+)
+def test_zero_is_refused_where_it_has_no_meaning(name, key):
+    with pytest.raises(ParameterError, match=key):
+        parse(spec(name, GOOD[name] | {key: "0"}))
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "value"),
+    [
+        ("skellam", "sensitivity", "1.5"),
+        ("skellam", "modulus", "2.5"),
+        ("binomial", "trials", "10.5"),
+        ("binomial", "probability", "1.5"),
+        ("discrete-gaussian-sum", "count", "1/2"),
+        ("theorem1", "batch", "10.5"),
+        ("theorem1", "horizon", "0.5"),
+        ("theorem2", "scaling", "0.99"),
+        ("theorem4", "epsilon", "1"),
+        ("theorem5", "epsilon", "1"),
+        ("theorem6", "epsilon", "1.5"),
+    ],
+)
+def test_out_of_range_is_refused_by_name(name, key, value):
+    with pytest.raises(ParameterError, match=key):
+        parse(spec(name, GOOD[name] | {key: value}))
+
+
+@pytest.mark.parametrize(("name", "key"), EVERY_KEY)
+def test_huge_numbers_neither_hang_nor_crash(name, key):
+    for value in ("1e9999", "1e-9999", "1e300", "1e-300", "9" * 999):
+        try:
+            parse(spec(name, GOOD[name] | {key: value}))
+        except (ParameterError, UndecidedError) as refused:
+            assert len(str(refused)) < 1000
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_unknown_keys_are_refused_with_what_is_known(name):
+    known = next(iter(GOOD[name]))
+    with pytest.raises(ParameterError, match=f"'colour' is not known; keys are .*{known}"):
+        parse(spec(name, GOOD[name] | {"colour": "1"}))
+
+
+@pytest.mark.parametrize("key", ["dropout", "collusion"])
+def test_keys_that_come_later_say_so(key):
+    with pytest.raises(ParameterError, match=f"{key}.*not available yet"):
+        parse(spec("theorem1", GOOD["theorem1"] | {key: "1"}))
+
+
+@pytest.mark.parametrize("name", ["theorem3", "shuffle-sum"])
+def test_names_that_come_later_say_so(name):
+    with pytest.raises(ParameterError, match=r"not available yet; available are .*theorem1"):
+        parse(f"{name}:epsilon=0.5")
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("", "no known mechanism"),
+        ("gauss:sigma=1", "no known mechanism.*discrete-gaussian"),
+        ("skellam", "variance missing"),
+        ("skellam:", "variance missing"),
+        ("skellam:sensitivity=1", "variance missing"),
+        ("skellam:variance", "key=value"),
+        ("skellam:=1", "key=value"),
+        ("skellam:variance=1,", "key=value"),
+        ("skellam:variance=1\nmodulus=3", "printable"),
+        ("skellam:variance=" + "1" * 5000, "4096"),
+        ("discrete-laplace:sensitivity=1", "exactly one of epsilon and scale"),
+        ("discrete-laplace:epsilon=1,scale=1", "exactly one of epsilon and scale"),
+        ("discrete-laplace:epsilon=0", "epsilon"),
+        ("theorem2:epsilon=0.5,batch=64,horizon=100", "scaling missing"),
+        ("pmf:slack=0", "file missing"),
+        ("pmf:file=/nowhere/pair.csv", "No such file"),
+        ("nowhere.toml", "No such file"),
+        ("nowhere.json", "No such file"),
+    ],
+)
+def test_malformed_specs_are_refused(text, named):
+    with pytest.raises(ParameterError, match=named):
+        parse(text)
+
+
+# -- files ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.toml", 'mechanism = "discrete-laplace"\nepsilon = 0.1\nsensitivity = 2\n'),
+        ("b.toml", 'name = "discrete-laplace"\nepsilon = "1/10"\nsensitivity = "2"\n'),
+        ("c.json", '{"mechanism": "discrete-laplace", "epsilon": 0.1, "sensitivity": 2}'),
+        ("d.json", '{"name": "discrete-laplace", "scale": "20", "sensitivity": 2}'),
+    ],
+)
+def test_a_file_holds_the_same_keys(tmp_path, name, content):
+    (tmp_path / name).write_text(content)
+    assert parse(str(tmp_path / name)).mechanism == AdditiveNoise(DiscreteLaplace(20), 2)
+
+
+def test_numbers_in_files_are_taken_as_written(tmp_path):
+    (tmp_path / "a.json").write_text(
+        '{"name": "skellam", "variance": 0.1000000000000000055511151231257827}'
+    )
+    law = parse(str(tmp_path / "a.json")).mechanism.law
+    assert law.variance == Fraction("0.1000000000000000055511151231257827")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "named"),
+    [
+        ("a.toml", "mechanism = ", "not TOML"),
+        ("a.toml", 'epsilon = "1"', "mechanism"),
+        ("a.toml", 'mechanism = "skellam"\nvariance = true', "variance"),
+        ("a.toml", 'mechanism = "skellam"\nvariance = [1]', "variance"),
+        ("a.toml", 'mechanism = "skellam"\nvariance = nan', "variance"),
+        ("a.toml", 'mechanism = "skellam"\nvariance = 1\nvariance = 2', "not TOML"),
+        ("a.toml", 'mechanism = "skellam"\nvariance = 1979-05-27', "variance"),
+        ("a.toml", 'mechanism = "skellam"\nvariance = ' + "9" * 5000, "not TOML"),
+        ("a.json", "", "not JSON"),
+        ("a.json", "[1]", "table"),
+        ("a.json", "[" * 100_000, "not JSON"),
+        ("a.json", '{"name": "skellam", "variance": NaN}', "variance"),
+        ("a.json", '{"name": "skellam", "variance": 1e999999999}', "variance"),
+        ("a.json", '{"name": "skellam", "variance": 1, "variance": 1}', "twice"),
+        ("a.json", '{"name": "skellam", "mechanism": "skellam", "variance": 1}', "one key"),
+        ("a.json", '{"name": "skellam", "variance": null}', "variance"),
+        ("a.json", '{"name": "pmf", "file": "\\u0000"}', "not a path"),
+        ("a.json", b"\xff\xfe\x00", "UTF-8"),
+        ("a.json", b" " * 10_000_001, "larger"),
+    ],
+)
+def test_malformed_files_are_refused(tmp_path, name, content, named):
+    path = tmp_path / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(ParameterError, match=named):
+        parse(str(path))
+
+
+def test_a_file_names_its_pair_relative_to_itself(tmp_path):
+    (tmp_path / "pair.csv").write_text("outcome,p,q\nyes,0.6,0.4\nno,0.4,0.6\n")
+    (tmp_path / "pair.toml").write_text('mechanism = "pmf"\nfile = "pair.csv"\n')
+    expected = FinitePair(("yes", "no"), ("0.6", "0.4"), ("0.4", "0.6"))
+    assert parse(str(tmp_path / "pair.toml")).mechanism == expected
+    assert parse(f"pmf:file={tmp_path / 'pair.csv'}").mechanism == expected
+
+
+# -- fuzz -----------------------------------------------------------------------------------------
+
+KEYS = sorted({key for _, key in EVERY_KEY} | {"file", "slack", "dropout", "x"})
+TOKENS = st.one_of(
+    st.sampled_from([*GOOD, *KEYS, ":", ",", "=", "none", "/", "*", ".toml", ".json", "1e", "-"]),
+    st.integers().map(str),
+    st.floats().map(repr),
+    st.text(max_size=4),
+)
+VALUES = st.one_of(
+    st.integers(-5, 500).map(str),
+    st.floats().map(repr),
+    st.fractions(max_denominator=999).map(str),
+    st.sampled_from(["none", "", "1e-400", "1e400", "/dev/null", "."]),
+)
+
+
+@settings(max_examples=300)
+@given(st.lists(TOKENS, max_size=12).map("".join))
+def test_any_text_is_a_mechanism_or_a_parameter_error(text):
+    _parse_or_refuse(text)
+
+
+@settings(max_examples=300)
+@given(st.sampled_from([*GOOD, "pmf"]), st.dictionaries(st.sampled_from(KEYS), VALUES))
+def test_any_values_are_a_mechanism_or_a_parameter_error(name, values):
+    _parse_or_refuse(spec(name, GOOD.get(name, {}) | values))
+
+
+def _parse_or_refuse(text):
+    try:
+        parse(text)
+    except ParameterError as refused:
+        assert "\n" not in str(refused)
+    except UndecidedError:
+        pass

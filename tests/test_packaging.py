@@ -1,0 +1,50 @@
+"""What an installation has to bring: every folder, its marker of types, a light command."""
+
+import subprocess
+import sys
+import tomllib
+from importlib import import_module
+from importlib.resources import files
+from itertools import chain
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+HEAVY = {"flint", "mpmath", "numpy", "scipy", "sympy"}
+
+
+def _settings():
+    return tomllib.loads((ROOT / "pyproject.toml").read_text())
+
+
+def test_every_folder_with_code_is_a_subpackage():
+    setup = _settings()["tool"]["setuptools"]
+    folders = {path.parent.name for path in ROOT.glob("*/__init__.py")}
+    assert {f"exactdp.{name}" for name in folders} == set(setup["packages"])
+    assert set(setup["package-dir"]) == set(setup["packages"])
+    assert set(_settings()["tool"]["mypy"]["packages"]) == set(setup["packages"])
+
+
+def test_every_subpackage_imports_and_is_marked_as_typed():
+    for name in _settings()["tool"]["setuptools"]["packages"]:
+        import_module(name)
+        assert files(name).joinpath("py.typed").is_file()
+
+
+def test_every_dependency_is_pinned():
+    project = _settings()["project"]
+    needed = [*project["dependencies"], *chain(*project["optional-dependencies"].values())]
+    pinned = {line.partition("==")[0] for line in (ROOT / "constraints.txt").read_text().split()}
+    assert {requirement.partition(">=")[0] for requirement in needed} <= pinned
+
+
+def test_help_loads_nothing_heavy():
+    code = (
+        "import sys; from exactdp.cli.main import main; code = main(['--help']);"
+        f"sys.exit(code or ' '.join({HEAVY!r} & sys.modules.keys()) or 0)"
+    )
+    for folder in (ROOT, "/"):
+        result = subprocess.run(
+            [sys.executable, "-c", code], cwd=folder, capture_output=True, check=False
+        )
+        assert (result.returncode, result.stderr) == (0, b"")
+        assert b"audit" in result.stdout
