@@ -52,7 +52,7 @@ def measure(mechanism: Mechanism, request: Request, width: Fraction) -> list[Mea
     """
     orders = [exact(text, "order", above=1) for text in request.orders]
     epsilons = [exact(text, "epsilon", at_least=0) for text in request.epsilons]
-    deltas = [exact(text, "delta", above=0, below=1) for text in request.deltas]
+    deltas = [exact(text, "delta", at_least=0, at_most=1) for text in request.deltas]
     results: list[Measured] = []
 
     def add(quantity: str, given: tuple[str, str] | None, value: Enclosure) -> None:

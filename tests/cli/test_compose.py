@@ -73,7 +73,6 @@ def test_a_table_without_json():
         ([f"{LAPLACE}*", "--pure"], "K"),
         ([LAPLACE, "--order", "1"], "order"),
         ([LAPLACE, "--order", "nan"], "order"),
-        ([LAPLACE, "--delta", "0"], "delta"),
         ([LAPLACE, "--delta", "1.1"], "delta"),
         ([LAPLACE, "--delta", "-1e-6"], "delta"),
         ([LAPLACE, "--epsilon", "-1"], "epsilon"),
