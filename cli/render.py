@@ -6,7 +6,7 @@ import json
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from decimal import Decimal
+from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from .measure import Measured
     from .spec import Spec
 
-__all__ = ["as_json", "audited", "bar", "console", "evidence", "facts", "grid", "measurements"]
-__all__ += ["verdict", "working"]
+__all__ = ["as_json", "at_most", "audited", "bar", "console", "evidence", "facts", "grid"]
+__all__ += ["measurements", "verdict", "working"]
 
 _PATIENCE = 1.0  # seconds before the spinner appears
-_BAR = 24  # cells
+_BAR = 20  # cells
 _COLOURS = {"VERIFIED": "bold green", "REFUTED": "bold red", "UNDECIDED": "bold yellow"}
 _QUANTITIES = {
     "pure": "pure ε",
-    "renyi": "Rényi divergence",
+    "renyi": "Rényi",
     "delta": "δ",
     "epsilon": "ε",
     "zcdp": "ρ of ρ-zCDP",
@@ -80,9 +80,7 @@ def measurements(spec: Spec, results: Sequence[Measured]) -> None:
     out.print(facts(_described(spec)))
     curve = [_middle(result.value) for result in results if result.quantity == "renyi"]
     top = max((value for value in curve if value is not None), default=None)
-    table = grid("quantity", "at", "value")
-    if len(curve) > 1:
-        table.add_column("", no_wrap=True)
+    table = grid("quantity", "at", "value", *[""][: len(curve) > 1])
     for result in results:
         at = "" if result.given is None else f"{_GIVEN[result.given[0]]} = {result.given[1]}"
         cells = [_QUANTITIES[result.quantity], at, str(result.value)]
@@ -147,6 +145,12 @@ def bar(out: Console, share: float, cells: int = _BAR) -> str:
         return "#" * round(eighths / 8)
     whole, rest = divmod(eighths, 8)
     return "█" * whole + (" ▏▎▍▌▋▊▉"[rest] if rest else "")
+
+
+def at_most(value: Fraction) -> str:
+    """Two digits of a small number that is not negative, rounded up."""
+    rounded = Context(prec=2, rounding=ROUND_CEILING)
+    return str(rounded.divide(Decimal(value.numerator), Decimal(value.denominator))).lower()
 
 
 def _described(spec: Spec) -> dict[str, str | Text]:

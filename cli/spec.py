@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from ..exact import ParameterError, exact
+from ..exact import ParameterError, decimal_text, exact
 from ..mechanisms import (
     AdditiveNoise,
     Binomial,
@@ -50,7 +51,7 @@ class Spec:
         """The mechanism as `--json` shows it; integers as text, since they may be large."""
         shown = {"spec": self.text}
         if isinstance(self.mechanism, AdditiveNoise):
-            shown["noise"] = str(self.mechanism.law)
+            shown["noise"] = _shown(self.mechanism.law)
         return shown | {name: str(value) for name, value in self.derived.items()}
 
 
@@ -173,6 +174,16 @@ def _from_file(path: Path) -> tuple[str, dict[str, str]]:
 def _digits(value: str | int, key: str) -> str:
     if isinstance(value, int) and abs(value) > 10**_LARGEST:
         raise ParameterError(f"{key} must have at most {_LARGEST} digits")
+    return str(value)
+
+
+def _shown(value: object) -> str:
+    """A law and its exact parameters, as one would write it."""
+    if isinstance(value, (int, Fraction)):
+        return decimal_text(value)
+    if is_dataclass(value):
+        parts = (f"{part.name}={_shown(getattr(value, part.name))}" for part in fields(value))
+        return f"{type(value).__name__}({', '.join(parts)})"
     return str(value)
 
 
