@@ -20,50 +20,63 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from flint import acb, arb, ctx
 
 from .precision import working_precision
 
-__all__ = ["Transform", "lower_tail", "probability", "upper_tail"]
+__all__ = ["Transformed", "lower_tail", "probability", "upper_tail"]
 
-# (K, F) with M(z) = e^K F for all z in the ball; e^K is what is large, F what may have zeros. The
-# flag asks for a non-finite answer where M is not analytic on the ball.
-Transform: TypeAlias = Callable[[acb, bool], tuple[acb, acb]]
 _Kernel: TypeAlias = Callable[[acb], acb]
 
 
-def probability(transform: Transform, t: int, path: Sequence[acb]) -> arb:
+class Transformed(Protocol):
+    """A law as this module sees it."""
+
+    def transform(self, z: acb, analytic: bool) -> tuple[acb, acb]:
+        """(K, F) with M(z) = e^K F for all z in the ball.
+
+        e^K is what is large, F what may have zeros. The flag asks for a non-finite answer where M
+        is not analytic on the ball.
+        """
+        ...
+
+    def slope(self, z: acb) -> acb | None:
+        """K'(z), non-finite where it is not analytic on the ball; None where it is not known."""
+        ...
+
+
+def probability(law: Transformed, t: int, path: Sequence[acb]) -> arb:
     """Enclose P(X = t). path: corners from the real axis to the line Im z = pi."""
-    return _inverted(transform, t, path, lambda z: acb(1))
+    return _inverted(law, t, path, lambda z: acb(1))
 
 
-def upper_tail(transform: Transform, t: int, path: Sequence[acb]) -> arb:
+def upper_tail(law: Transformed, t: int, path: Sequence[acb]) -> arb:
     """Enclose P(X >= t); the path keeps to the right of 0."""
-    return _inverted(transform, t, path, lambda z: 1 / (1 - (-z).exp()))
+    return _inverted(law, t, path, lambda z: 1 / (1 - (-z).exp()))
 
 
-def lower_tail(transform: Transform, t: int, path: Sequence[acb]) -> arb:
+def lower_tail(law: Transformed, t: int, path: Sequence[acb]) -> arb:
     """Enclose P(X <= t); the path keeps to the left of 0."""
-    return _inverted(transform, t + 1, path, lambda z: 1 / ((-z).exp() - 1))
+    return _inverted(law, t + 1, path, lambda z: 1 / ((-z).exp() - 1))
 
 
-def _inverted(transform: Transform, t: int, path: Sequence[acb], kernel: _Kernel) -> arb:
+def _inverted(law: Transformed, t: int, path: Sequence[acb], kernel: _Kernel) -> arb:
     bits = ctx.prec
     # K(z) - tz may cancel: room for the size of t, twice because cosh(z) - 1 cancels as well.
     with working_precision(bits + 2 * max(16, abs(t).bit_length()) + 24):
         start = acb(path[0])
-        exponent, factor = transform(start, False)
-        peak = (exponent - t * start).real
+        exponent, factor = _tilted(law, t, start, False)
+        peak = exponent.real
         scale = peak.exp() * (factor * kernel(start)).real
         if not (peak.is_finite() and scale.is_finite()):
             raise ArithmeticError(f"the path starts at {start}, outside the law's domain")
         middle = peak.mid()
 
         def integrand(z: acb, analytic: bool) -> acb:
-            exponent, factor = transform(z, analytic)
-            return (exponent - t * z - middle).exp() * factor * kernel(z) / weight
+            exponent, factor = _tilted(law, t, z, analytic)
+            return (exponent - middle).exp() * factor * kernel(z) / weight
 
         weight = (factor * kernel(start)).real.mid()
         tolerance = arb(2) ** -(bits + 8)
@@ -72,3 +85,18 @@ def _inverted(transform: Transform, t: int, path: Sequence[acb], kernel: _Kernel
             total += acb.integral(integrand, here, there, rel_tol=tolerance, abs_tol=tolerance)
         result = total.imag / arb.pi() * middle.exp() * weight
     return +result
+
+
+def _tilted(law: Transformed, t: int, z: acb, analytic: bool) -> tuple[acb, acb]:
+    """(K(z) - tz, F(z)), narrow also where K' is near t and the ball is wide.
+
+    A ball is convex, so K(z) - tz lies in K(c) - tc + (K' - t)(z - c) with c its centre and K'
+    enclosed over the ball: where that is finite, K is analytic on the whole ball (continued from
+    c, should a cut of the logarithm cross it).
+    """
+    exponent, factor = law.transform(z, analytic)
+    centre = z.mid()
+    offset = z - centre
+    if offset.abs_upper() < arb(2) ** -(ctx.prec // 2) or (slope := law.slope(z)) is None:
+        return exponent - t * z, factor
+    return law.transform(centre, analytic)[0] - t * centre + (slope - t) * offset, factor

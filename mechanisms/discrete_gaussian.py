@@ -85,6 +85,9 @@ class DiscreteGaussian(Law):
         s2 = ball(self.sigma2)
         return s2 * z * z / 2, _theta(self.sigma2, s2 * z) / _normaliser(self.sigma2, ctx.prec)
 
+    def slope(self, z: acb) -> acb:
+        return ball(self.sigma2) * z
+
     def path(self, t: int, side: int) -> Sequence[acb]:
         # up to the bounded factor, the saddle point of s2 z^2/2 - tz
         s2 = float(self.sigma2)

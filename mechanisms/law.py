@@ -68,12 +68,13 @@ class Law(ABC):
     def cumulant(self, z: acb, analytic: bool = False) -> acb:
         """log E e^(zX), for z in the strip of `mgf_domain`; `analytic` as in `acb.integral`."""
 
-    @abstractmethod
     def path(self, t: int, side: int) -> Sequence[acb]:
         """Where to integrate for the outcome t: corners from the real axis to Im z = pi.
 
-        side: +1 starts right of 0 (upper tails), -1 left of 0 (lower tails), 0 anywhere.
+        side: +1 starts right of 0 (upper tails), -1 left of 0 (lower tails), 0 anywhere. Laws
+        that give their probabilities and tails in another way need none.
         """
+        raise NotImplementedError(f"{type(self).__name__} is not integrated")
 
     @abstractmethod
     def moments(self) -> Moments:
@@ -121,6 +122,14 @@ class Law(ABC):
         """sup over order > 1 of (Rényi divergence)/order, where it is known to be this rational."""
         return None
 
+    def zcdp_closed(self, shift: int) -> arb | None:
+        """The same supremum, where a narrow enclosure of it is known in closed form."""
+        return None
+
+    def zcdp_tail(self, order: Fraction, shift: int) -> arb:
+        """Bound (Rényi divergence)/order for all orders from this one on; needed without limit."""
+        return arb.pos_inf()
+
     def loss(self, x: int, shift: int) -> arb:
         """The privacy loss log p(x)/p(x - shift)."""
         return (self.ball(x) / self.ball(x - shift)).log()
@@ -138,6 +147,13 @@ class Law(ABC):
         """
         return self.cumulant(z, analytic), acb(1)
 
+    def slope(self, z: acb) -> acb | None:
+        """K'(z) for the K of `transform`, non-finite on balls where it is not analytic.
+
+        It spares the integration work where K is large; None: do without.
+        """
+        return None
+
     def n_fold(self, count: int) -> Law:
         """The law of the sum of `count` independent copies of X, where it has a closed form."""
         raise NotImplementedError(f"{type(self).__name__} has no closed form for sums")
@@ -149,7 +165,7 @@ class Law(ABC):
         low, high = self.support
         if (low is not None and x < low) or (high is not None and x > high):
             return arb(0)
-        return contour.probability(self.transform, x, self.path(x, 0))
+        return contour.probability(self, x, self.path(x, 0))
 
     def upper_tail(self, t: int) -> arb:
         """Enclose P(X >= t) at the working precision."""
@@ -159,8 +175,8 @@ class Law(ABC):
         if high is not None and t > high:
             return arb(0)
         if self._left_of_centre(t):
-            return 1 - contour.lower_tail(self.transform, t - 1, self.path(t - 1, -1))
-        return contour.upper_tail(self.transform, t, self.path(t, 1))
+            return 1 - contour.lower_tail(self, t - 1, self.path(t - 1, -1))
+        return contour.upper_tail(self, t, self.path(t, 1))
 
     def lower_tail(self, t: int) -> arb:
         """Enclose P(X <= t) at the working precision."""
@@ -170,8 +186,8 @@ class Law(ABC):
         if high is not None and t >= high:
             return arb(1)
         if self._left_of_centre(t):
-            return contour.lower_tail(self.transform, t, self.path(t, -1))
-        return 1 - contour.upper_tail(self.transform, t + 1, self.path(t + 1, 1))
+            return contour.lower_tail(self, t, self.path(t, -1))
+        return 1 - contour.upper_tail(self, t + 1, self.path(t + 1, 1))
 
     def probability(self, x: int, width: Fraction = WIDTH) -> Enclosure:
         """P(X = x)."""

@@ -54,7 +54,10 @@ class Skellam(Law):
             return mpmath.exp(-v) * mpmath.besseli(abs(x), v)
 
     def cumulant(self, z: acb, analytic: bool = False) -> acb:
-        return ball(self.variance) * (z.cosh() - 1)
+        return 2 * ball(self.variance) * (z / 2).sinh() ** 2
+
+    def slope(self, z: acb) -> acb:
+        return ball(self.variance) * z.sinh()
 
     def path(self, t: int, side: int) -> Sequence[acb]:
         # K'(s) = v sinh s = t; |M(s + i theta)| = e^(v (cosh s cos theta - 1)) falls along the line.
@@ -70,8 +73,8 @@ class Skellam(Law):
         ends = (abs(low), abs(high))
         nearest = 0 if low <= 0 <= high else min(ends)
         farthest = max(ends)
-        here = contour.probability(self.transform, farthest, self.path(farthest, 0))
-        beyond = contour.probability(self.transform, farthest + 1, self.path(farthest + 1, 0))
+        here = contour.probability(self, farthest, self.path(farthest, 0))
+        beyond = contour.probability(self, farthest + 1, self.path(farthest + 1, 0))
         slope = 2 / ball(self.variance)
         values = [here]
         for k in range(farthest, nearest, -1):
@@ -93,6 +96,40 @@ class Skellam(Law):
         v = ball(self.variance)
         return ((shift - x + arb(1) / 2) / v).asinh() - ((arb(1) - x) / v).asinh()
 
+    def zcdp_tail(self, order: Fraction, shift: int) -> arb:
+        """Two bounds of D_a/a for all orders a from this one on.
+
+        Write a - 1 = (v/d) s cosh s; s grows with a. For y >= 0, by the bound above and the
+        tangent of asinh (concave there) at sinh s,
+          loss(-y) <= sum_{i=1..d} asinh((y+i)/v)
+                   <= d (s - tanh s) + (d y + d(d+1)/2)/(v cosh s),
+        so these y contribute at most e^B to sum P e^((a-1) loss), by E e^(sX) = e^(v(cosh s - 1)):
+          B = v (s^2 cosh s - s sinh s + cosh s - 1) + s (d+1)/2.
+        For x > 0 the loss is at most loss(0) <= d(d+1)/(2v), P(x > 0) <= 1/2: at most e^C/2,
+          C = s cosh s (d+1)/2.
+
+        (i) D_a/a <= d^2/(2v) once v s^3 >= 8. The exponent to compare with is
+        T = d^2/(2v) a(a-1) = (v s^2 cosh^2 s + d s cosh s)/2. By power series,
+        s^2 cosh^2 s/2 - s^2 cosh s + s sinh s - cosh s + 1 >= s^4/8 (coefficients of s^(2k+2),
+        k >= 2: (4^(k-1) - 1)/(2k)! + 1/(2k+1)! - 1/(2k+2)! > 0). So
+          T - B >= v s^4/8 - s/2 >= s/2 and T - C = s cosh s (v s cosh s - 1)/2,
+        and e^(B-T) + e^(C-T)/2 <= 1: for s <= 1, T - C >= 4/s - s/2 and
+        1 - e^(-s/2) >= 3s/8 >= e^(-4/s + 1/2)/2; for s >= 1, e^(-1/2) + e^(-2.3)/2 < 1, because
+        v s cosh s >= 8 cosh s/s^2 >= 4.
+
+        (ii) log(e^B + e^C/2) <= B + C + log(3/2), over a(a-1) >= (a-1)^2:
+          D_a/a <= d^2/v (1 + 1/s^2)/cosh s + d^2 (d+1)/(v^2 s cosh s) + log(3/2)/(a-1)^2,
+        which falls in s to 0.
+        """
+        v, d = ball(self.variance), shift
+        s = arb(_inverse_of_s_cosh_s(float(d * (order - 1) / self.variance)))
+        if not ball(order - 1) >= v / d * s * s.cosh():
+            return arb.pos_inf()
+        falling = d**2 / v * (1 + 1 / (s * s)) / s.cosh()
+        falling += d**2 * (d + 1) / (v * v * s * s.cosh())
+        falling += (arb(3) / 2).log() / ball(order - 1) ** 2
+        return falling.min(d**2 / (2 * v)) if v * s**3 >= 8 else falling
+
     def log_pmf(self, xs: NDArray[np.int64]) -> NDArray[np.float64]:
         v = float(self.variance)
         k = np.abs(np.asarray(xs, dtype=np.float64))
@@ -102,6 +139,15 @@ class Skellam(Law):
         usable = np.isfinite(near) & (scaled > 1e-280) & (v < 1e8)
         far = np.where(usable, 1.0, k)
         return cast("NDArray[np.float64]", np.where(usable, near, _log_ive_far(far, v)))
+
+
+def _inverse_of_s_cosh_s(target: float) -> float:
+    """Some s > 0 with s cosh s just below the target."""
+    low, high = 0.0, min(target, 1 + math.log1p(target))
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if middle * math.cosh(middle) < target else (low, middle)
+    return low * (1 - 1e-9)
 
 
 def _log_ive_far(k: NDArray[np.float64], v: float) -> NDArray[np.float64]:

@@ -1,0 +1,279 @@
+"""Pólya noise: negative binomial shares of real shape, and their differences.
+
+Polya(r, scale) has E e^(zX) = ((1-b)/(1 - b e^z))^r with b = e^(-1/scale), so shares of shape r/n
+sum to shape r; the difference of two Pólya variables of shape 1 is discrete Laplace noise.
+
+With L = 1/scale and C = cosh L - 1 the difference has E e^(zX) = (C/(cosh L - cosh z))^r. Its
+Fourier coefficients p(k) satisfy, k >= 1 (differentiate and compare coefficients),
+
+    2 k cosh(L) p(k) = (k-1+r) p(k-1) + (k+1-r) p(k+1).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+from flint import acb, arb
+from numpy.typing import NDArray
+from scipy import special
+
+from ..exact.enclosure import Enclosure
+from ..exact.number import ExactInput, ball, exact, mpf, whole
+from ..exact.precision import START, refine, working_precision
+from .law import Law, Moments
+
+__all__ = ["Polya", "PolyaDifference"]
+
+_STEPS = 5_000_000  # the longest recurrence that is run in floats
+_STEEP = 16  # above this shape the integrand falls off like a Gaussian all the way up
+_POINTS = 200  # so many outcomes are computed one by one where that is shorter
+
+
+@dataclass(frozen=True)
+class Polya(Law):
+    """p(x) = Gamma(x+r)/(x! Gamma(r)) b^x (1-b)^r on x >= 0, r = shape > 0, b = e^(-1/scale)."""
+
+    shape: Fraction
+    scale: Fraction
+
+    symmetric = False
+
+    def __init__(self, shape: ExactInput, scale: ExactInput) -> None:
+        object.__setattr__(self, "shape", exact(shape, "shape", above=0))
+        object.__setattr__(self, "scale", exact(scale, "scale", above=0))
+        if self.shape >= 1:
+            reason = "p(x)/p(x-1) = b (x - 1 + shape)/x does not rise in x, since shape >= 1"
+            object.__setattr__(self, "log_concave", reason)
+
+    @property
+    def support(self) -> tuple[int, None]:
+        return 0, None
+
+    @property
+    def mgf_domain(self) -> tuple[None, Fraction]:
+        return None, 1 / self.scale
+
+    def moments(self) -> Moments:
+        return Moments(
+            refine(lambda: ball(self.shape) / ball(1 / self.scale).expm1()),
+            refine(lambda: _variance(self)),
+        )
+
+    def pmf(self, x: int, digits: int = 50) -> mpmath.mpf:
+        if x < 0:
+            return mpmath.mpf(0)
+        with mpmath.workdps(digits + 15 + len(str(x + int(self.shape)))):
+            r, rate = mpf(self.shape), 1 / mpf(self.scale)
+            logs = mpmath.loggamma(x + r) - mpmath.loggamma(x + 1) - mpmath.loggamma(r)
+            return mpmath.exp(logs - x * rate) * (-mpmath.expm1(-rate)) ** r
+
+    def ball(self, x: int) -> arb:
+        if x < 0:
+            return arb(0)
+        r, rate = ball(self.shape), ball(1 / self.scale)
+        logs = (x + r).lgamma() - (r.lgamma() + arb(x + 1).lgamma())
+        return (logs - x * rate + r * (-(-rate).expm1()).log()).exp()
+
+    def balls(self, low: int, high: int) -> list[arb]:
+        # p(x+1)/p(x) = b (x + r)/(x + 1): one product a step, relative radii add up
+        first = max(low, 0)
+        values = [arb(0)] * (min(first, high + 1) - low)
+        if first <= high:
+            r, beta = ball(self.shape), (-ball(1 / self.scale)).exp()
+            values.append(self.ball(first))
+            for x in range(first, high):
+                values.append(values[-1] * (beta * (x + r) / (x + 1)))
+        return values
+
+    def log_pmf(self, xs: NDArray[np.int64]) -> NDArray[np.float64]:
+        x = np.asarray(xs, dtype=np.float64)
+        k = np.maximum(x, 1)
+        r, rate = float(self.shape), float(1 / self.scale)
+        # Gamma(k+r)/(k! Gamma(r)) = 1/(k B(k, r))
+        logs = -np.log(k) - special.betaln(k, r)
+        values = np.where(x > 0, logs, 0.0) - x * rate + r * math.log(-math.expm1(-rate))
+        return np.where(x >= 0, values, -np.inf)
+
+    def cumulant(self, z: acb, analytic: bool = False) -> acb:
+        # 1 - b e^z meets the cut of the logarithm exactly on the cut [1/scale, inf) of M
+        rate = ball(1 / self.scale)
+        ground = (-(-rate).expm1()).log()
+        return ball(self.shape) * (ground - (1 - (z - rate).exp()).log(analytic=analytic))
+
+    def slope(self, z: acb) -> acb | None:
+        if self.shape <= _STEEP:
+            return None
+        return ball(self.shape) / ((ball(1 / self.scale) - z).exp() - 1)
+
+    def path(self, t: int, side: int) -> Sequence[acb]:
+        # K'(s) = t where 1 - b e^s = r/(t + r)
+        rate, r = float(1 / self.scale), float(self.shape)
+        distance = math.log1p(r / max(t, 0.5))
+        return _ray(t, side, rate, r, distance, _deviation(self))
+
+    def lower_tail(self, t: int) -> arb:
+        return self.ball(0) if t == 0 else super().lower_tail(t)
+
+    def n_fold(self, count: int) -> Polya:
+        return Polya(whole(count, "count", at_least=1) * self.shape, self.scale)
+
+
+@dataclass(frozen=True)
+class PolyaDifference(Law):
+    """X - Y for independent Pólya variables of this shape and scale; shape 1: discrete Laplace."""
+
+    shape: Fraction
+    scale: Fraction
+
+    def __init__(self, shape: ExactInput, scale: ExactInput) -> None:
+        object.__setattr__(self, "shape", exact(shape, "shape", above=0))
+        object.__setattr__(self, "scale", exact(scale, "scale", above=0))
+        if self.shape >= 1:
+            reason = (
+                "a convolution of two negative binomial laws (one mirrored) of shape >= 1; each is "
+                "log-concave, and convolution on Z keeps log-concavity (Hoggar 1974)"
+            )
+            object.__setattr__(self, "log_concave", reason)
+        else:
+            # p(k) = (1/2 pi i) closed integral of M(log w) w^(k-1) dw over |w| = 1; inside, M is
+            # analytic but for the cut [0, b] of (1 - b/w)^(-r), which is integrable at both ends.
+            reason = (
+                "a mixture of two-sided geometric laws: collapsing Cauchy's integral onto its cut, "
+                "p(k) = sin(pi r)/pi (1-b)^(2r) int_0^b u^(|k|-1) (1-bu)^(-r) (b/u-1)^(-r) du with "
+                "0 < r < 1, and a mixture of log-linear functions is log-convex (Hölder)"
+            )
+            object.__setattr__(self, "log_convex_sides", reason)
+
+    @property
+    def mgf_domain(self) -> tuple[Fraction, Fraction]:
+        return -1 / self.scale, 1 / self.scale
+
+    def loss_limit(self, shift: int) -> Fraction:
+        # p(k) ~ const k^(r-1) b^k (Darboux, at the branch point of M)
+        return shift / self.scale
+
+    def moments(self) -> Moments:
+        return Moments(Enclosure.exactly(0), refine(lambda: 2 * _variance(self)))
+
+    def pmf(self, x: int, digits: int = 50) -> mpmath.mpf:
+        k = abs(x)
+        with mpmath.workdps(digits + 25):
+            r, rate = mpf(self.shape), 1 / mpf(self.scale)
+            beta = mpmath.exp(-rate)
+            front = mpmath.gammaprod([k + r], [k + 1, r]) * beta**k * (1 - beta) ** (2 * r)
+            return front * mpmath.hyp2f1(r, r + k, k + 1, beta**2)
+
+    def cumulant(self, z: acb, analytic: bool = False) -> acb:
+        rate = ball(1 / self.scale)
+        if self.shape <= _STEEP:
+            right = (1 - (z - rate).exp()).log(analytic=analytic)
+            left = (1 - (-z - rate).exp()).log(analytic=analytic)
+            return ball(self.shape) * (2 * (-(-rate).expm1()).log() - right - left)
+        # the same, where it is to be multiplied by a large shape: 1 - (cosh z - 1)/(cosh L - 1),
+        # which lies on the cut of the logarithm only on the cuts |z| >= L of M
+        ratio = 1 - ((z / 2).sinh() / (rate / 2).sinh()) ** 2
+        return -ball(self.shape) * ratio.log(analytic=analytic)
+
+    def slope(self, z: acb) -> acb | None:
+        if self.shape <= _STEEP:
+            return None
+        # log' of the ratio; cosh L - cosh z as a product, which does not cancel for small L
+        rate = ball(1 / self.scale)
+        return ball(self.shape) * z.sinh() / (2 * ((rate + z) / 2).sinh() * ((rate - z) / 2).sinh())
+
+    def path(self, t: int, side: int) -> Sequence[acb]:
+        if t < 0 or (t == 0 and side < 0):
+            return [-corner.conjugate() for corner in self.path(-t, -side)]  # M(-z) = M(z)
+        # K'(s) = r sinh s/(cosh L - cosh s) = t, a quadratic in e^s
+        rate, r = float(1 / self.scale), float(self.shape)
+        sinh = math.sinh(min(rate, 300))
+        root = math.hypot(t * sinh, r)
+        rise = t * (2 * math.sinh(min(rate, 300) / 2) ** 2 + t * sinh / (root + r) * sinh) / (t + r)
+        return _ray(t, side, rate, r, rate - math.log1p(rise), _deviation(self))
+
+    def upper_tail(self, t: int) -> arb:
+        return super().upper_tail(t) if t > 0 else 1 - super().upper_tail(1 - t)
+
+    def lower_tail(self, t: int) -> arb:
+        return self.upper_tail(-t)
+
+    def balls(self, low: int, high: int) -> list[arb]:
+        # p(k-1) = (1 + a_k) p(k), a_k = (ck + (k+1-r) e)/(k-1+r), where e = 1 - p(k+1)/p(k) =
+        # a_{k+1}/(1 + a_{k+1}) and c = 2 cosh L - 2 (the recurrence above). Downward it contracts,
+        # and each ball enters once: no dependency inflates the radii.
+        nearest = 0 if low <= 0 <= high else min(abs(low), abs(high))
+        farthest = max(abs(low), abs(high))
+        values = [self.ball(farthest)]
+        r, step = ball(self.shape), 4 * (ball(1 / self.scale) / 2).sinh() ** 2
+        drop = 1 - self.ball(farthest + 1) / values[0] if farthest > nearest else arb(0)
+        for k in range(farthest, nearest, -1):
+            growth = (step * k + (k + 1 - r) * drop) / (k - 1 + r)
+            values.append(values[-1] * (1 + growth))
+            drop = 1 / (1 + 1 / growth)
+        values.reverse()
+        return [values[abs(x) - nearest] for x in range(low, high + 1)]
+
+    def log_pmf(self, xs: NDArray[np.int64]) -> NDArray[np.float64]:
+        distances, places = np.unique(np.abs(np.asarray(xs, dtype=np.int64)), return_inverse=True)
+        farthest = int(distances[-1]) if distances.size else 0
+        if farthest > _STEPS or distances.size <= min(_POINTS, farthest // 1000):
+            with working_precision(START):
+                logs = np.array([float(self.ball(int(k)).log().mid()) for k in distances])
+        else:
+            logs = self._log_table(farthest)[distances]
+        return logs[places].reshape(np.shape(xs))
+
+    def n_fold(self, count: int) -> PolyaDifference:
+        return PolyaDifference(whole(count, "count", at_least=1) * self.shape, self.scale)
+
+    def _log_table(self, farthest: int) -> NDArray[np.float64]:
+        """log p(0), ..., log p(farthest) in floats, by the recurrence of `balls`."""
+        with working_precision(START):
+            drop = float((1 - self.ball(farthest + 1) / self.ball(farthest)).mid())
+            peak = float(self.ball(0).log().mid())
+        r, step = float(self.shape), 4 * math.sinh(float(1 / self.scale) / 2) ** 2
+        growths = []
+        for k in range(farthest, 0, -1):
+            growth = (step * k + (k + 1 - r) * drop) / (k - 1 + r)
+            growths.append(growth)
+            drop = growth / (1 + growth)
+        return peak - np.concatenate([[0.0], np.cumsum(np.log1p(growths[::-1]))])
+
+
+def _variance(law: Polya | PolyaDifference) -> arb:
+    """r b/(1-b)^2, the variance of one Pólya variable."""
+    return ball(law.shape) / (4 * (ball(1 / law.scale) / 2).sinh() ** 2)
+
+
+def _deviation(law: Polya | PolyaDifference) -> float:
+    return math.sqrt(float(law.shape)) / (2 * math.sinh(min(float(1 / law.scale), 600) / 2))
+
+
+def _ray(
+    t: int, side: int, rate: float, shape: float, distance: float, deviation: float
+) -> Sequence[acb]:
+    """A straight path from s = rate - distance at 60 degrees to the line Im z = pi.
+
+    Near the saddle point the integrand falls off like a Gaussian in every direction steeper than
+    45 degrees; further up, e^(-tz) falls off where a vertical line would only oscillate, which
+    matters for small shapes, whose M is nearly constant. The corners grow geometrically away from
+    the branch point z = rate. For small shapes the saddle point itself is needlessly close to it.
+    """
+    distance = max(distance, min(rate / 2, 1 / max(t, 1)))
+    start = rate - distance
+    if side:
+        clearance = min(rate / 2, 1 / deviation)
+        start = side * max(side * start, clearance)
+    if shape > _STEEP:
+        return [acb(start), acb(arb(start), arb.pi())]
+    height = (rate - start) / max(1.0, math.sqrt(shape))
+    corners = [acb(start)]
+    while height < 1.5:
+        corners.append(acb(start + height / math.sqrt(3), height))
+        height *= 8
+    return [*corners, acb(arb(start) + arb.pi() / math.sqrt(3), arb.pi())]
