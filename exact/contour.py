@@ -37,8 +37,9 @@ class Transformed(Protocol):
     def transform(self, z: acb, analytic: bool) -> tuple[acb, acb]:
         """(K, F) with M(z) = e^K F for all z in the ball.
 
-        e^K is what is large, F what may have zeros. The flag asks for a non-finite answer where M
-        is not analytic on the ball.
+        e^K is what is large, F what may have zeros; K is the same analytic function everywhere, up
+        to multiples of 2 pi i. The flag asks for a non-finite answer where M is not analytic on
+        the ball.
         """
         ...
 
@@ -97,6 +98,9 @@ def _tilted(law: Transformed, t: int, z: acb, analytic: bool) -> tuple[acb, acb]
     exponent, factor = law.transform(z, analytic)
     centre = z.mid()
     offset = z - centre
-    if offset.abs_upper() < arb(2) ** -(ctx.prec // 2) or (slope := law.slope(z)) is None:
-        return exponent - t * z, factor
-    return law.transform(centre, analytic)[0] - t * centre + (slope - t) * offset, factor
+    if offset.abs_upper() > arb(2) ** -(ctx.prec // 2):
+        slope = law.slope(z)
+        if slope is not None and slope.is_finite():
+            at_centre, _ = law.transform(centre, analytic)
+            return at_centre - t * centre + (slope - t) * offset, factor
+    return exponent - t * z, factor

@@ -143,7 +143,7 @@ class Law(ABC):
     def transform(self, z: acb, analytic: bool = False) -> tuple[acb, acb]:
         """(K, F) with E e^(zX) = e^K F, z in the strip; to be overridden where F has zeros there.
 
-        Only the product counts: e^K may be a multivalued or badly scaled part of it.
+        Both are analytic, and K counts up to multiples of 2 pi i.
         """
         return self.cumulant(z, analytic), acb(1)
 

@@ -10,9 +10,10 @@ from collections.abc import Callable
 from fractions import Fraction
 
 import mpmath
-from exactdp.exact.enclosure import Enclosure
 from flint import arb
 from mpmath import mpf
+
+from exactdp.exact.enclosure import Enclosure
 
 Pmf = Callable[[int], mpf]
 

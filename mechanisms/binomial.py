@@ -1,0 +1,163 @@
+"""Binomial noise: the number of successes in independent trials.
+
+p(x) = C(n, x) q^x (1-q)^(n-x) on 0 <= x <= n; E e^(zX) = (1 - q + q e^z)^n, entire.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+from flint import acb, arb, ctx
+from numpy.typing import NDArray
+from scipy import special
+
+from ..exact.enclosure import Enclosure
+from ..exact.number import ExactInput, ParameterError, ball, exact, mpf, whole
+from ..exact.precision import working_precision
+from .law import Law, Moments
+from .saddle import vertical_path
+
+__all__ = ["Binomial"]
+
+
+@dataclass(frozen=True)
+class Binomial(Law):
+    """`trials` independent trials, each a success with the same exact probability in (0, 1)."""
+
+    trials: int
+    success: Fraction
+
+    log_concave = "p(x)/p(x-1) = (n - x + 1)/x q/(1-q) falls in x"
+    symmetric = False
+
+    def __init__(self, trials: ExactInput, probability: ExactInput) -> None:
+        chance = exact(probability, "probability", at_least=0, at_most=1)
+        if chance in (0, 1):
+            raise ParameterError(f"probability must be strictly between 0 and 1, got {chance}")
+        object.__setattr__(self, "trials", whole(trials, "trials", at_least=1))
+        object.__setattr__(self, "success", chance)
+
+    @property
+    def support(self) -> tuple[int, int]:
+        return 0, self.trials
+
+    def moments(self) -> Moments:
+        mean = self.trials * self.success
+        return Moments(Enclosure.exactly(mean), Enclosure.exactly(mean * (1 - self.success)))
+
+    def mirrored(self) -> Binomial:
+        return Binomial(self.trials, 1 - self.success)
+
+    def n_fold(self, count: int) -> Binomial:
+        return Binomial(whole(count, "count", at_least=1) * self.trials, self.success)
+
+    def pmf(self, x: int, digits: int = 50) -> mpmath.mpf:
+        n = self.trials
+        if not 0 <= x <= n:
+            return mpmath.mpf(0)
+        with mpmath.workdps(digits + 15 + len(str(n))):
+            q = mpf(self.success)
+            logs = mpmath.loggamma(n + 1) - mpmath.loggamma(x + 1) - mpmath.loggamma(n - x + 1)
+            return mpmath.exp(logs + x * mpmath.log(q) + (n - x) * mpmath.log(1 - q))
+
+    def ball(self, x: int) -> arb:
+        n = self.trials
+        if not 0 <= x <= n:
+            return arb(0)
+        with working_precision(ctx.prec + n.bit_length() + 16):
+            success, failure = ball(self.success), ball(1 - self.success)
+            if x in (0, n):
+                return failure**n if x == 0 else success**n
+            ways = arb(n + 1).lgamma() - arb(x + 1).lgamma() - arb(n - x + 1).lgamma()
+            result = (ways + x * success.log() + (n - x) * failure.log()).exp()
+        return +result
+
+    def balls(self, low: int, high: int) -> list[arb]:
+        # p(x+1)/p(x) = (n - x)/(x + 1) q/(1-q): one product a step, relative radii add up
+        first, last = max(low, 0), min(high, self.trials)
+        if first > last:
+            return [arb(0)] * (high - low + 1)
+        odds = ball(self.success / (1 - self.success))
+        values = [self.ball(first)]
+        for x in range(first, last):
+            values.append(values[-1] * (odds * (self.trials - x) / (x + 1)))
+        return [arb(0)] * (first - low) + values + [arb(0)] * (high - last)
+
+    def upper_tail(self, t: int) -> arb:
+        return self.ball(t) if t == self.trials else super().upper_tail(t)
+
+    def lower_tail(self, t: int) -> arb:
+        return self.ball(0) if t == 0 else super().lower_tail(t)
+
+    def cumulant(self, z: acb, analytic: bool = False) -> acb:
+        return self.trials * self._one_trial(z).log(analytic=analytic)
+
+    def transform(self, z: acb, analytic: bool = False) -> tuple[acb, acb]:
+        # M is entire, so every ball is one where it is analytic. Of log w any branch will do, its
+        # multiple by n being exact up to 2 pi i. On balls where w may vanish, |M| <= e^(n log|w|):
+        # an exponent whose imaginary part covers a full turn encloses the whole disc.
+        w = self._one_trial(z)
+        if not w.contains(0):
+            logarithm = (-w).log() + acb(0, arb.pi()) if w.real < 0 else w.log()
+            return self.trials * logarithm, acb(1)
+        return acb(self.trials * arb(w.abs_upper()).log(), arb(0, 4)), acb(1)
+
+    def slope(self, z: acb) -> acb:
+        return self.trials / (1 + ball((1 - self.success) / self.success) * (-z).exp())
+
+    def path(self, t: int, side: int) -> Sequence[acb]:
+        # K'(s) = n q e^s/(1 - q + q e^s) = t
+        n, odds = self.trials, (1 - self.success) / self.success
+        inside = min(max(t, 0.5), n - 0.5)
+        saddle = math.log(inside / (n - inside)) + _log_float(odds)
+        variance = n * self.success * (1 - self.success)
+        return vertical_path(saddle, side, spread=math.sqrt(variance))
+
+    def log_pmf(self, xs: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Loader's saddle-point form (2000), whose terms are all small: no logs of n! cancel."""
+        n, x = self.trials, np.asarray(xs, dtype=np.int64)
+        inner = np.clip(x, 1, max(n - 1, 1))
+        successes = inner.astype(np.float64)
+        failures = (n - inner).astype(np.float64) if n > 1 else successes
+        mean = n * self.success
+        off = (inner - math.floor(mean)).astype(np.float64) - float(mean % 1)
+        values = _stirling_rest(np.float64(n)) - _stirling_rest(successes)
+        values = values - _stirling_rest(failures)
+        values = values - _deviance(successes, off, float(mean))
+        values = values - _deviance(failures, -off, float(n - mean))
+        values = values + 0.5 * np.log(n / (2 * np.pi * successes * failures))
+        values = np.where(x == 0, n * _log_float(1 - self.success), values)
+        values = np.where(x == n, n * _log_float(self.success), values)
+        return np.where((x < 0) | (x > n), -np.inf, values)
+
+    def _one_trial(self, z: acb) -> acb:
+        return ball(1 - self.success) + ball(self.success) * z.exp()
+
+
+def _log_float(number: Fraction) -> float:
+    if Fraction(1, 2) < number < 2:
+        return math.log1p(number - 1)
+    return math.log(number.numerator) - math.log(number.denominator)
+
+
+def _stirling_rest(k: NDArray[np.float64] | np.float64) -> NDArray[np.float64]:
+    """log k! - log(sqrt(2 pi k) (k/e)^k), k >= 1."""
+    small = np.minimum(k, 16.0)
+    direct = special.gammaln(small + 1) - (small + 0.5) * np.log(small) + small
+    series = (1 / 12 - (1 / 360 - (1 / 1260 - 1 / (1680 * k * k)) / (k * k)) / (k * k)) / k
+    return np.where(k < 16, direct - 0.5 * np.log(2 * np.pi), series)
+
+
+def _deviance(k: NDArray[np.float64], off: NDArray[np.float64], mean: float) -> NDArray[np.float64]:
+    """k log(k/mean) + mean - k, where off = k - mean."""
+    v = off / (k + mean)
+    near = np.where(np.abs(v) < 0.1, v, 0.0)
+    # log(k/mean) = 2 artanh v
+    series = sum(near ** (2 * j) / (2 * j + 1) for j in range(1, 9))
+    direct = k * np.log(k / mean) - off
+    return np.where(np.abs(v) < 0.1, off * near + 2 * k * near * series, direct)
