@@ -2,7 +2,7 @@
 
 from .enclosure import Endpoint, Enclosure
 from .number import ExactInput, Formula, ParameterError, Real, ball, decimal_text, exact, mpf, whole
-from .precision import CAP, WIDTH, enclose, hull, refine, working_precision
+from .precision import CAP, WIDTH, enclose, refine, refine_each, working_precision
 
 __all__ = [
     "CAP",
@@ -17,9 +17,9 @@ __all__ = [
     "decimal_text",
     "enclose",
     "exact",
-    "hull",
     "mpf",
     "refine",
+    "refine_each",
     "whole",
     "working_precision",
 ]

@@ -8,6 +8,7 @@ and anything out of range are refused, by name.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from typing import Protocol, TypeAlias
@@ -15,8 +16,18 @@ from typing import Protocol, TypeAlias
 import mpmath
 from flint import arb, fmpq
 
-__all__ = ["ExactInput", "Formula", "ParameterError", "Real", "ball", "decimal_text", "exact", "mpf"]
-__all__ += ["whole"]
+__all__ = [
+    "ExactInput",
+    "Formula",
+    "ParameterError",
+    "Quotient",
+    "Real",
+    "ball",
+    "decimal_text",
+    "exact",
+    "mpf",
+    "whole",
+]
 
 ExactInput: TypeAlias = int | float | str | Fraction | Decimal
 
@@ -43,6 +54,20 @@ class Formula(Protocol):
 
 
 Real: TypeAlias = Fraction | Formula
+
+
+@dataclass(frozen=True)
+class Quotient:
+    """numerator / denominator, the denominator known by its formula."""
+
+    numerator: Fraction
+    denominator: Formula
+
+    def ball(self) -> arb:
+        return ball(self.numerator) / self.denominator.ball()
+
+    def mpf(self) -> mpmath.mpf:
+        return mpf(self.numerator) / self.denominator.mpf()
 
 
 def exact(

@@ -6,7 +6,7 @@ and restored there; everything that computes with balls runs inside it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
 from fractions import Fraction
@@ -15,7 +15,7 @@ from flint import arb, ctx
 
 from .enclosure import Enclosure
 
-__all__ = ["CAP", "WIDTH", "enclose", "hull", "refine", "working_precision"]
+__all__ = ["CAP", "WIDTH", "enclose", "refine", "refine_each", "working_precision"]
 
 WIDTH = Fraction(1, 10**12)  # the relative width that every result meets unless it says otherwise
 START = 96  # bits
@@ -45,11 +45,6 @@ def enclose(value: arb) -> Enclosure:
     return Enclosure(_scaled(mid - rad, exponent), _scaled(mid + rad, exponent))
 
 
-def hull(lower: arb, upper: arb) -> arb:
-    """The ball from the lower end of one number to the upper end of another."""
-    return lower.union(upper)
-
-
 def refine(
     compute: Callable[[], arb | Enclosure],
     *,
@@ -64,14 +59,39 @@ def refine(
     Returns the narrowest enclosure that was reached; where the cap ends the search it is wider
     than asked, which `Enclosure.is_within` tells.
     """
-    bits, best = START, None
+
+    def one(_: Sequence[int]) -> Sequence[Enclosure]:
+        result = compute()
+        return [result if isinstance(result, Enclosure) else enclose(result)]
+
+    return refine_each(one, 1, width=width, enough=enough, cap=cap)[0]
+
+
+def refine_each(
+    compute: Callable[[Sequence[int]], Sequence[Enclosure]],
+    count: int,
+    *,
+    width: Fraction = WIDTH,
+    enough: Callable[[Enclosure], bool] | None = None,
+    cap: int = CAP,
+) -> list[Enclosure]:
+    """`refine` for several numbers at once: `compute` gets the indices that are still too wide."""
+    bits = START
+    best: list[Enclosure | None] = [None] * count
+    open_ones = list(range(count))
     while True:
         with working_precision(bits):
-            result = compute()
-            found = result if isinstance(result, Enclosure) else enclose(result)
-        best = found if best is None else best.intersection(found)
-        if best.is_within(width) or (enough is not None and enough(best)) or bits >= cap:
-            return best
+            for index, found in zip(open_ones, compute(open_ones), strict=True):
+                before = best[index]
+                best[index] = found if before is None else before.intersection(found)
+        found_all = [found for found in best if found is not None]
+        open_ones = [
+            index
+            for index, found in enumerate(found_all)
+            if not (found.is_within(width) or (enough is not None and enough(found)))
+        ]
+        if not open_ones or bits >= cap:
+            return found_all
         bits = min(2 * bits, cap)
 
 

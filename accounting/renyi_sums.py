@@ -1,0 +1,197 @@
+"""Rényi sums M(a) = sum P(x)^a Q(x)^(1-a) of a shifted pair, with derivatives in the order a.
+
+With the loss L = log P/Q, M(a) = E_P e^((a-1)L), and the derivatives weigh each term with a power
+of L. A window around the largest term is summed in balls; what lies outside is bounded:
+
+*Left of the window* the loss is positive. Where it is bounded, the rest is at most
+e^((a-1) sup L) P(X < low). Elsewhere neighbouring terms t(y-1)/t(y) have the ratio
+exp(-s(y) + (a-1)(s(y-d) - s(y))), s(y) = log p(y)/p(y-1); s falls (log-concavity) and
+`Law.steepening` bounds the bracket for all y <= low: a geometric series.
+
+*Right of the window*, if it reaches d: the loss is negative there and for log-concave p still
+falls, so the terms fall at least as fast as p. If the window ends left of 0, the ratio
+t(x+1)/t(x) = exp(s(x+1) - (a-1)(s(x+1-d) - s(x+1))) is at most that at the window's end, with
+`Law.flattening` bounding the bracket from below up to 0; beyond 0, L <= L(0).
+
+*Powers of the loss.* Left, L(y-1)/L(y) <= 1 + steepening/L(low): one more factor in the ratio.
+Right, up to 0 at most the value at the window's end, up to d at most that at 0 (by symmetry);
+beyond, y^j <= 2.2 e^(y/2) for y >= 0, j = 1, 2 (the maximum of y^2 e^(-y/2) is 16 e^-2) makes
+p(x)|L|^j <= 2.2 sqrt(p(x) p(x-d)) <= 2.2 p(x-d), as p falls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+from flint import arb, arb_series, ctx
+
+from ..exact.number import ParameterError, ball
+from ..mechanisms.discrete_laplace import DiscreteLaplace
+from ..mechanisms.pair import ShiftPair
+
+__all__ = ["RenyiSums", "Window"]
+
+_MOST_TERMS = 12_000_000
+_FARTHEST = 1 << 60
+_GRID = 1024
+_BLOCK = 1024
+
+
+class Window:
+    """log p and the loss, outcome by outcome, computed in blocks as orders need them."""
+
+    def __init__(self, pair: ShiftPair) -> None:
+        self.pair = pair
+        self.length = max(_BLOCK, 2 * pair.shift)
+        self.blocks: dict[int, tuple[list[arb], list[arb]]] = {}
+
+    def between(self, low: int, high: int) -> tuple[list[arb], list[arb]]:
+        """log p(x) and loss(x) for x = low, ..., high."""
+        if high - low > _MOST_TERMS:
+            raise ParameterError(
+                f"a Rényi sum over {high - low} outcomes is too long (at most {_MOST_TERMS})"
+            )
+        log_p: list[arb] = []
+        losses: list[arb] = []
+        for index in range(low // self.length, high // self.length + 1):
+            logs, lost = self._block(index)
+            first = max(low - index * self.length, 0)
+            last = high + 1 - index * self.length
+            log_p += logs[first:last]
+            losses += lost[first:last]
+        return log_p, losses
+
+    def _block(self, index: int) -> tuple[list[arb], list[arb]]:
+        if index not in self.blocks:
+            shift, first = self.pair.shift, index * self.length
+            balls = self.pair.law.balls(first - shift, first + self.length - 1)
+            logs = [p.log() for p in balls]
+            losses = [p - q for p, q in zip(logs[shift:], logs, strict=False)]
+            self.blocks[index] = (logs[shift:], losses)
+        return self.blocks[index]
+
+
+class RenyiSums:
+    """Rényi sums of one pair at the working precision of its creation."""
+
+    def __init__(self, pair: ShiftPair) -> None:
+        self.pair = pair
+        self.window = Window(pair)
+
+    def closed(self, order: Fraction) -> arb | None:
+        """M(order) in closed form, if the law has one."""
+        return self.pair.law.renyi_sum(ball(order), self.pair.shift)
+
+    def at(self, order: Fraction) -> arb:
+        """M(order), order > 1."""
+        closed = self.closed(order)
+        return self.summed(order, 0)[0] if closed is None else closed
+
+    def derivatives(self, order: Fraction) -> tuple[arb, arb, arb]:
+        """M, M' and M'' at order >= 1."""
+        law = self.pair.law
+        if isinstance(law, DiscreteLaplace):
+            series = law.renyi_sum(arb_series([ball(order), 1], prec=3), self.pair.shift)
+            return series[0], series[1], 2 * series[2]
+        first, second, third = self.summed(order, 2)
+        return first, second, third
+
+    def summed(self, order: Fraction, powers: int) -> list[arb]:
+        """sum P^order Q^(1-order) L^j for j = 0, ..., powers, by the window."""
+        low, high = _bulk(self.pair, float(order))
+        rise = ball(order - 1)
+        logs, losses = self.window.between(low, high)
+        terms = [(log + rise * loss).exp() for log, loss in zip(logs, losses, strict=True)]
+        sums = []
+        for power in range(powers + 1):
+            if power:
+                terms = [term * loss for term, loss in zip(terms, losses, strict=True)]
+            sums.append(sum(terms, arb(0)))
+        ends = _Edge(logs[0], losses[0]), _Edge(logs[-1], losses[-1])
+        for power in range(powers + 1):
+            rest = _left_rest(self.pair, rise, low, ends[0], power)
+            rest += _right_rest(self.pair, rise, high, ends[1], power)
+            sums[power] += (-rest).union(rest) if power % 2 else arb(0).union(rest)
+        return sums
+
+    def within(self, order: Fraction) -> tuple[int, int, arb]:
+        """A window low, ..., high around the bulk and the part of M(order) that it certainly has."""
+        low, high = _bulk(self.pair, float(order))
+        rise, law = ball(order - 1), self.pair.law
+        left, right = (
+            _Edge(law.ball(x).log(), law.loss(x, self.pair.shift)) for x in (low, high)
+        )
+        outside = _left_rest(self.pair, rise, low, left, 0)
+        outside += _right_rest(self.pair, rise, high, right, 0)
+        return low, high, (self.at(order) - outside).max(arb(0))
+
+
+class _Edge(NamedTuple):
+    """log p and the loss at an end of a window."""
+
+    log_p: arb
+    loss: arb
+
+
+def _left_rest(pair: ShiftPair, rise: arb, low: int, edge: _Edge, power: int) -> arb:
+    law, limit = pair.law, pair.law.loss_limit(pair.shift)
+    if limit is not None:
+        largest = edge.loss if law.log_convex_sides else ball(limit)
+        return (rise * largest).exp() * law.lower_tail(low - 1) * largest**power
+    slope = edge.log_p - law.ball(low - 1).log()
+    growth = law.steepening(low, pair.shift)
+    if not edge.loss > 0:
+        return arb.pos_inf()
+    ratio = (rise * growth - slope).exp() * (1 + growth / edge.loss) ** power
+    if not ratio < 1:
+        return arb.pos_inf()
+    return (edge.log_p + rise * edge.loss).exp() * edge.loss**power * ratio / (1 - ratio)
+
+
+def _right_rest(pair: ShiftPair, rise: arb, high: int, edge: _Edge, power: int) -> arb:
+    law, shift = pair.law, pair.shift
+    if high >= shift:
+        return arb("2.2") * law.upper_tail(high + 1 - shift) if power else law.upper_tail(high + 1)
+    flat = law.flattening(high + 1, shift)
+    assert flat is not None  # `_bulk` ends a window left of the shift only then
+    ratio = (law.ball(high + 1).log() - edge.log_p - rise * flat).exp()
+    if not ratio < 1:
+        return arb.pos_inf()
+    at_zero = law.loss(0, shift)
+    to_zero = (edge.log_p + rise * edge.loss).exp() * edge.loss**power * ratio / (1 - ratio)
+    return to_zero + (rise * at_zero).exp() * at_zero**power + (arb("2.2") if power else 0)
+
+
+def _bulk(pair: ShiftPair, order: float) -> tuple[int, int]:
+    """The window outside which the terms are negligible at the working precision.
+
+    Chosen in floats on a grid: a poor choice makes the result wide, never wrong.
+    """
+    law, shift = pair.law, pair.shift
+    drop = 0.42 * ctx.prec
+    spread = 10 * float(law.moments().variance.upper) ** 0.5 + 10
+    left, right = round((order - 1) * shift + spread), round(shift + spread)
+    while True:
+        if left + right > _FARTHEST:
+            raise ParameterError(f"the Rényi sum of order {order} lies too far out")
+        grid = np.unique(np.linspace(-left, right, _GRID).round().astype(np.int64))
+        height = order * law.log_pmf(grid) - (order - 1) * law.log_pmf(grid - shift)
+        top = int(np.argmax(height))
+        kept = np.flatnonzero(height > height[top] - drop)
+        if kept[0] == 0:
+            left *= 4
+        elif kept[-1] == len(grid) - 1:
+            right *= 4
+        elif len(kept) < _GRID // 64 and len(grid) == _GRID:
+            left, right = -int(grid[kept[0] - 1]), int(grid[kept[-1] + 1])
+        else:
+            break
+    low, high = min(int(grid[kept[0] - 1]), 0), int(grid[kept[-1] + 1])
+    bounded = law.loss_limit(shift) is not None
+    if bounded or high >= -1 or law.flattening(high + 1, shift) is None:
+        high = max(high, shift)
+    return low, high
+

@@ -1,0 +1,116 @@
+"""Discrete Laplace noise Lap_Z(scale): p(x) = tanh(1/(2 scale)) beta^|x|, beta = e^(-1/scale).
+
+Everything about it has a closed form: sums over x <= 0, 0 < x < shift and x >= shift are
+geometric. The paper's Fact 3 (Appendix K) is `upper_tail`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeVar, cast
+
+import mpmath
+import numpy as np
+from flint import acb, arb, arb_series
+from numpy.typing import NDArray
+
+from ..exact.enclosure import Enclosure
+from ..exact.number import ExactInput, Formula, ParameterError, Quotient, Real, ball, exact, mpf
+from ..exact.precision import refine
+from .law import Law, Moments
+
+__all__ = ["DiscreteLaplace"]
+
+_Order = TypeVar("_Order", arb, arb_series)
+
+
+@dataclass(frozen=True)
+class DiscreteLaplace(Law):
+    """Lap_Z(scale), scale > 0 exact: a rational, or a formula."""
+
+    scale: Real
+
+    log_concave = "log p(x) = const - |x|/scale is concave"
+
+    def __init__(self, scale: ExactInput | Formula) -> None:
+        known = hasattr(scale, "ball")
+        value = cast("Formula", scale) if known else exact(scale, "scale", above=0)
+        object.__setattr__(self, "scale", value)
+
+    def moments(self) -> Moments:
+        # E X^2 = 2 beta / (1 - beta)^2 = 1 / (2 sinh^2(1/(2 scale)))
+        return Moments(
+            Enclosure.exactly(0), refine(lambda: 1 / (2 * (self._rate() / 2).sinh() ** 2))
+        )
+
+    def pmf(self, x: int, digits: int = 50) -> mpmath.mpf:
+        with mpmath.workdps(digits + 15):
+            rate = 1 / mpf(self.scale)
+            return mpmath.tanh(rate / 2) * mpmath.exp(-abs(x) * rate)
+
+    def ball(self, x: int) -> arb:
+        rate = self._rate()
+        return (rate / 2).tanh() * (-abs(x) * rate).exp()
+
+    def balls(self, low: int, high: int) -> list[arb]:
+        return [self.ball(x) for x in range(low, high + 1)]
+
+    def log_pmf(self, xs: NDArray[np.int64]) -> NDArray[np.float64]:
+        rate = float(self._rate().mid())
+        distance = np.abs(np.asarray(xs, dtype=np.float64))
+        return cast("NDArray[np.float64]", np.log(np.tanh(rate / 2)) - distance * rate)
+
+    def cumulant(self, z: acb, analytic: bool = False) -> acb:
+        rate = self._rate()
+        beta, step = (-rate).exp(), z.exp()
+        right, left = (1 - beta * step).log(analytic), (1 - beta / step).log(analytic)
+        return 2 * (1 - beta).log() - right - left
+
+    def upper_tail(self, t: int) -> arb:
+        rate = self._rate()
+        if t <= 0:
+            return 1 - self.upper_tail(1 - t)
+        return (-t * rate).exp() / (1 + (-rate).exp())
+
+    def lower_tail(self, t: int) -> arb:
+        return self.upper_tail(-t)
+
+    @property
+    def mgf_domain(self) -> tuple[Real, Real]:
+        return self._times(-1), self._times(1)
+
+    def n_fold(self, count: int) -> Law:
+        from .polya import PolyaDifference
+
+        if not isinstance(self.scale, Fraction):
+            raise ParameterError("scale must be rational for sums of discrete Laplace laws")
+        return PolyaDifference(count, self.scale)
+
+    def loss_limit(self, shift: int) -> Real:
+        return self._times(shift)
+
+    def loss(self, x: int, shift: int) -> arb:
+        return (abs(x - shift) - abs(x)) * self._rate()
+
+    def renyi_sum(self, order: _Order, shift: int) -> _Order:
+        """sum p(x)^order p(x - shift)^(1 - order), order > 1/2; also as a power series in order."""
+        rate = self._rate()
+        beta = (-rate).exp()
+        lowest = ((order - 1) * (rate * shift)).exp()  # beta^((1 - order) shift): x <= 0
+        highest = (order * (-rate * shift)).exp()  # x >= shift
+        total = (lowest + highest) / (1 - beta)
+        if shift > 1:
+            step = ((order * 2 - 1) * -rate).exp()
+            total += lowest * step * (1 - ((order * 2 - 1) * (-rate * (shift - 1))).exp()) / (
+                1 - step
+            )
+        return cast("_Order", total * (rate / 2).tanh())
+
+    def _rate(self) -> arb:
+        return 1 / ball(self.scale)
+
+    def _times(self, factor: int) -> Real:
+        if isinstance(self.scale, Fraction):
+            return factor / self.scale
+        return Quotient(Fraction(factor), self.scale)

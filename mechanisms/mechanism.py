@@ -1,0 +1,121 @@
+"""Mechanisms: what is released, and the pairs of laws that dominate all its neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import chain
+from typing import Protocol
+
+from ..exact.number import ExactInput, ParameterError, exact, whole
+from .finite import FiniteLaw
+from .law import Law
+from .pair import FinitePair, Pair, ResponsePair, ShiftPair, WrappedPair
+
+__all__ = ["AdditiveNoise", "Mechanism", "RandomizedResponse"]
+
+_LARGEST_SENSITIVITY = 10**9
+
+
+class Mechanism(Protocol):
+    """Anything that can say which pairs dominate its neighbours."""
+
+    def pairs(self) -> Iterable[Pair]:
+        """The dominating pairs, worst first where that is known; mirror images are listed once."""
+        ...
+
+
+@dataclass(frozen=True)
+class RandomizedResponse:
+    """One bit, kept with probability e^epsilon/(1 + e^epsilon) and flipped otherwise."""
+
+    epsilon: Fraction
+
+    def __init__(self, epsilon: ExactInput) -> None:
+        object.__setattr__(self, "epsilon", exact(epsilon, "epsilon", at_least=0, at_most=10_000))
+
+    def pairs(self) -> Iterable[Pair]:
+        # The swapped pair is the same one with the outcomes renamed.
+        return (ResponsePair(self.epsilon),)
+
+
+@dataclass(frozen=True)
+class AdditiveNoise:
+    """An integer-valued query of this sensitivity plus noise, reduced mod `modulus` if given.
+
+    Neighbouring datasets move the query by any d = -sensitivity, ..., sensitivity.
+    """
+
+    law: Law
+    sensitivity: int
+    modulus: int | None = None
+
+    def __init__(
+        self, law: Law, sensitivity: ExactInput = 1, modulus: ExactInput | None = None
+    ) -> None:
+        object.__setattr__(self, "law", law)
+        object.__setattr__(
+            self,
+            "sensitivity",
+            whole(sensitivity, "sensitivity", at_least=1, at_most=_LARGEST_SENSITIVITY),
+        )
+        object.__setattr__(
+            self, "modulus", None if modulus is None else whole(modulus, "modulus", at_least=1)
+        )
+
+    def pairs(self) -> Iterable[Pair]:
+        """The pairs that count.
+
+        *p log-concave.* For each d > 0 the loss log p(x)/p(x-d) falls in x, so optimal tests are
+        thresholds; the power P(X <= k) against the level P(X + d <= k) can only grow with d. By
+        Blackwell's theorem every divergence is non-decreasing in d: the full sensitivity is the
+        worst, in both directions. For symmetric p the reflection x -> d - x swaps P and Q.
+
+        *p symmetric, log-convex on x >= 0* (so unimodal). For d > 0 the loss rises up to x = 0,
+        falls on 0 <= x <= d and is negative beyond d/2: for every level >= 0 the set where it is
+        exceeded is an interval I = [a, b] with a <= 0 <= b < d/2. Sliding d on to d + 1 moves I - d
+        farther from 0 (its centre is already negative), which for symmetric unimodal p cannot
+        raise Q(I) = p(I - d). So max over I of P(I) - gamma Q(I), the hockey-stick divergence, is
+        non-decreasing in d for every gamma >= 1; the other direction is the same by reflection,
+        and every f-divergence is a mixture of these: again the full sensitivity is the worst.
+
+        *Finite p of no proved shape*, and *anything reduced mod m*: every d counts.
+        """
+        if isinstance(self.law, FiniteLaw):
+            every = range(1, self._farthest() + 1)
+            worst = [self.sensitivity] if self.law.log_concave and not self.modulus else every
+            return chain.from_iterable(self._finite_pair(self.law, d).pairs() for d in worst)
+        if self.modulus is not None:
+            return (
+                WrappedPair(law, shift, self.modulus)
+                for shift in range(self._farthest(), 0, -1)
+                for law in self._laws()
+            )
+        if self.law.log_concave or self.law.log_convex_sides:
+            return [ShiftPair(law, self.sensitivity) for law in self._laws()]
+        raise ParameterError(
+            f"law {self.law} has no proved shape, so that its worst neighbours are not known"
+        )
+
+    def _laws(self) -> Sequence[Law]:
+        return (self.law,) if self.law.symmetric else (self.law, self.law.mirrored())
+
+    def _farthest(self) -> int:
+        return self.sensitivity if self.modulus is None else min(self.sensitivity, self.modulus - 1)
+
+    def _finite_pair(self, law: FiniteLaw, shift: int) -> FinitePair:
+        p, q = self._reduced(law, 0), self._reduced(law, shift)
+        outcomes = sorted(p.keys() | q.keys())
+        return FinitePair(
+            tuple(map(str, outcomes)),
+            tuple(p.get(x, Fraction(0)) for x in outcomes),
+            tuple(q.get(x, Fraction(0)) for x in outcomes),
+        )
+
+    def _reduced(self, law: FiniteLaw, shift: int) -> dict[int, Fraction]:
+        reduced: dict[int, Fraction] = {}
+        for x, mass in law.items():
+            seen = x + shift if self.modulus is None else (x + shift) % self.modulus
+            reduced[seen] = reduced.get(seen, Fraction(0)) + mass
+        return reduced

@@ -1,0 +1,100 @@
+"""Pairs (P, Q): the output laws under two neighbouring datasets. Privacy is a property of pairs.
+
+A mechanism yields pairs that together dominate all its neighbours: no divergence of any two
+neighbouring outputs, in either direction, exceeds the largest over these pairs of D(P || Q).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+from ..exact.number import ExactInput, ParameterError, exact
+from .law import Law
+
+__all__ = ["FinitePair", "Pair", "ResponsePair", "ShiftPair", "WrappedPair"]
+
+
+@dataclass(frozen=True)
+class ShiftPair:
+    """P(x) = p(x), Q(x) = p(x - shift), for p log-concave or with `log_convex_sides`."""
+
+    law: Law
+    shift: int
+
+
+@dataclass(frozen=True)
+class WrappedPair:
+    """A `ShiftPair` whose outcome is seen mod `modulus` only."""
+
+    law: Law
+    shift: int
+    modulus: int
+
+    @property
+    def unwrapped(self) -> ShiftPair:
+        """The pair before the reduction, of which this one is post-processing."""
+        return ShiftPair(self.law, self.shift)
+
+
+@dataclass(frozen=True)
+class ResponsePair:
+    """One bit: P = (e^epsilon, 1)/(1 + e^epsilon), Q the other way round."""
+
+    epsilon: Fraction
+
+
+@dataclass(frozen=True)
+class FinitePair:
+    """Two laws on finitely many named outcomes, given as exact probabilities.
+
+    Each column must sum to exactly 1. With slack > 0 the columns are known only up to that much
+    total mass each (misplaced, missing or in excess), and every divergence is charged for it.
+    """
+
+    outcomes: tuple[str, ...]
+    p: tuple[Fraction, ...]
+    q: tuple[Fraction, ...]
+    slack: Fraction = Fraction(0)
+
+    def __init__(
+        self,
+        outcomes: tuple[str, ...],
+        p: tuple[ExactInput, ...],
+        q: tuple[ExactInput, ...],
+        slack: ExactInput = 0,
+    ) -> None:
+        if not outcomes or not len(outcomes) == len(p) == len(q):
+            raise ParameterError(
+                "outcomes, p and q must have the same length of at least 1, "
+                f"got {len(outcomes)}, {len(p)} and {len(q)}"
+            )
+        if len(set(outcomes)) != len(outcomes):
+            raise ParameterError("outcomes must be distinct")
+        allowed = exact(slack, "slack", at_least=0, below=1)
+        columns = []
+        for name, column in (("p", p), ("q", q)):
+            values = tuple(exact(value, name, at_least=0, at_most=1) for value in column)
+            if abs(sum(values) - 1) > allowed:
+                off = f"to within slack {float(allowed)}" if allowed else "exactly"
+                raise ParameterError(
+                    f"column {name} must sum to 1 {off}, got {float(sum(values)):.17g} "
+                    f"(off by {float(sum(values) - 1):.3g})"
+                )
+            columns.append(values)
+        object.__setattr__(self, "outcomes", tuple(outcomes))
+        object.__setattr__(self, "p", columns[0])
+        object.__setattr__(self, "q", columns[1])
+        object.__setattr__(self, "slack", allowed)
+
+    def swapped(self) -> FinitePair:
+        """The other direction."""
+        return FinitePair(self.outcomes, self.q, self.p, self.slack)
+
+    def pairs(self) -> tuple[Pair, ...]:
+        """A pair of laws is also a mechanism, with two datasets: both directions count."""
+        return (self, self.swapped())
+
+
+Pair: TypeAlias = ShiftPair | WrappedPair | ResponsePair | FinitePair
