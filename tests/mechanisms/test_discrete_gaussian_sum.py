@@ -1,0 +1,166 @@
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import oracles
+import pytest
+from flint import acb, arb
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mpmath import mpf
+
+from exactdp.exact.number import ParameterError, ball
+from exactdp.exact.precision import working_precision
+from exactdp.mechanisms.discrete_gaussian import DiscreteGaussian
+from exactdp.mechanisms.discrete_gaussian_sum import DiscreteGaussianSum
+
+CASES = [(2, "0.3"), (3, "1"), (5, "0.05"), (7, "2"), (4, "20"), (10, "0.16"), (9, "1/2")]
+
+
+def convolved(count: int, sigma2: str) -> tuple[dict[int, mpf], int]:
+    """The law by direct convolution, and how far it is right to 30 digits (relative)."""
+    reach = int(16 * float(Fraction(sigma2)) ** 0.5) + 5
+    return oracles.convolution(oracles.discrete_gaussian(sigma2), count, reach), reach
+
+
+@pytest.mark.parametrize(("count", "sigma2"), CASES)
+def test_probabilities_and_tails_against_direct_convolution(count: int, sigma2: str) -> None:
+    law = DiscreteGaussianSum(count, sigma2)
+    with mpmath.workdps(50):
+        truth, reach = convolved(count, sigma2)
+        with working_precision(128):
+            for x, p in zip(range(-reach, reach + 1), law.balls(-reach, reach), strict=True):
+                oracles.assert_ball_holds(p, truth[x], relative=1e-20)
+        for x in (0, 1, -count, reach // 2):
+            oracles.assert_holds(law.probability(x), truth[x])
+            assert mpmath.almosteq(law.pmf(x), truth[x], mpf(10) ** -30)
+            quick = law.log_pmf(np.array([x]))[0]
+            assert quick == pytest.approx(float(mpmath.log(truth[x])), rel=1e-12)
+        for t in (1, reach // 2):
+            upper = mpmath.fsum(p for x, p in truth.items() if x >= t)
+            oracles.assert_holds(law.survival(t - 1), upper)
+            oracles.assert_holds(law.cdf(-t), upper)
+            oracles.assert_holds(law.two_sided_tail(t - 1), 2 * upper)
+        variance = mpmath.fsum(p * x * x for x, p in truth.items())
+        oracles.assert_holds(law.moments().variance, variance)
+
+
+@pytest.mark.parametrize(("count", "sigma2"), CASES)
+def test_gap_and_spread_bound_the_truth(count: int, sigma2: str) -> None:
+    law = DiscreteGaussianSum(count, sigma2)
+    with mpmath.workdps(50), working_precision(128):
+        truth, _ = convolved(count, sigma2)
+        s2 = count * oracles.real(sigma2)
+        limit = oracles.discrete_gaussian(count * Fraction(sigma2))
+        widest = max(abs(mpmath.log(truth[x] / limit(x))) for x in range(count + 1))
+        w = [mpmath.log(truth[x]) + mpf(x * x) / (2 * s2) for x in range(count + 1)]
+        spread = max(w) - min(w)
+        gap, bound = law.gaussian_gap(), law.periodic_spread()
+        resolved = mpf(10) ** -40  # by the truth above
+        assert bound <= gap and mpf(bound.upper()) >= spread - resolved
+        if gap.is_finite():
+            assert mpf(gap.upper()) >= widest - resolved
+        if gap > 1e-3:
+            assert mpf(bound.upper()) <= spread * (1 + mpf(10) ** -20)
+        elif spread > resolved * 1000:
+            assert mpf(gap.upper()) <= 3 * widest
+
+
+@pytest.mark.parametrize(("count", "sigma2"), [(3, "1"), (5, "0.05"), (9, "1/2"), (7, "2")])
+def test_second_differences_stay_within_their_bounds(count: int, sigma2: str) -> None:
+    law = DiscreteGaussianSum(count, sigma2)
+    with working_precision(192):
+        logs = [p.log() for p in law.balls(-40, 40)]
+        step = {x: logs[x + 40] - logs[x + 39] for x in range(-39, 41)}
+        for shift in (1, 2, count, count + 1, 2 * count):
+            rises = [step[y - shift] - step[y] for y in range(shift - 39, 1)]
+            high, low = law.steepening(0, shift), law.flattening(shift - 39, shift)
+            assert low is not None
+            assert all(rise - high < 1e-30 and rise - low > -1e-30 for rise in rises)
+        exactly = step[-count] - step[0] - 1 / ball(Fraction(sigma2))
+        assert abs(exactly) < 1e-30
+
+
+def test_one_copy_is_the_law_itself() -> None:
+    law, one = DiscreteGaussianSum(1, "0.4"), DiscreteGaussian("0.4")
+    assert one.n_fold(1) == one and one.n_fold(4) == DiscreteGaussianSum(4, "0.4")
+    assert law.n_fold(3) == DiscreteGaussianSum(3, "0.4")
+    with working_precision(128):
+        assert law.gaussian_gap() == 0
+        assert law.ball(3).overlaps(one.ball(3)) and law.upper_tail(2).overlaps(one.upper_tail(2))
+
+
+@pytest.mark.parametrize(
+    ("count", "sigma2"), [(1000, "0.2"), (10**6, "0.1"), (10**6, "1"), (2**30, "1"), (2**30, "50")]
+)
+def test_many_copies(count: int, sigma2: str) -> None:
+    law = DiscreteGaussianSum(count, sigma2)
+    deviation = float(law.moments().variance.upper) ** 0.5
+    with working_precision(128):
+        start = int(2.5 * deviation)
+        window = law.balls(start, start + 300)
+        for x in (start, start + 77, start + 300):
+            assert window[x - start].overlaps(law.ball(x))
+            assert window[x - start].rel_accuracy_bits() > 90
+        between = law.upper_tail(start) - law.upper_tail(start + 301)
+        assert abs(between - sum(window, arb(0))) < 1e-30
+        quick = law.log_pmf(np.arange(start, start + 301))
+        exact = [float(p.log().mid()) for p in window]
+        assert np.allclose(quick, exact, rtol=1e-11, atol=0)
+        value = law.pmf(start, 30)
+        assert abs(mpf(window[0].mid()) / value - 1) < 1e-13
+        # the law is within its gap of the discrete Gaussian of the whole variance
+        if (gap := law.gaussian_gap()).is_finite():
+            limit = DiscreteGaussian(count * Fraction(sigma2))
+            off = (law.ball(start) / limit.ball(start)).log()
+            assert abs(off) < gap + 1e-30
+    for t in (0, start, int(9 * deviation)):
+        assert law.survival(t).is_within(Fraction(1, 10**12))
+    normal = mpmath.erfc((start + 0.5) / deviation / mpmath.sqrt(2)) / 2
+    assert float(law.survival(start).upper) == pytest.approx(float(normal), rel=1e-2)
+
+
+def test_a_window_longer_than_the_period() -> None:
+    law = DiscreteGaussianSum(60, "0.8")
+    with working_precision(128):
+        window = law.balls(-150, 150)
+        total = sum(window, arb(0)) + 2 * law.upper_tail(151)
+        assert abs(total - 1) < 1e-30
+        for x in (-150, -91, -60, -31, -30, -29, 0, 30, 59, 149):
+            assert window[x + 150].overlaps(law.ball(x))
+        assert law.balls(5, 4) == []
+        # w has period 60
+        unit = 1 / (2 * 60 * ball(Fraction("0.8")))
+        w = [law.ball(x) * (x * x * unit).exp() for x in (7, 67, -53)]
+        assert w[0].overlaps(w[1]) and w[0].overlaps(w[2])
+
+
+@settings(max_examples=15)
+@given(st.integers(2, 4), st.fractions(Fraction(1, 10), 3, max_denominator=10))
+def test_sums_of_sums(count: int, sigma2: Fraction) -> None:
+    law = DiscreteGaussianSum(count, sigma2)
+    with working_precision(128):
+        one = DiscreteGaussian(sigma2).transform(acb("0.3", 2))
+        many = law.transform(acb("0.3", 2))
+        assert many[0].exp().overlaps((one[0].exp() * one[1]) ** count)
+        double = law.n_fold(2)
+        masses = law.balls(-40, 40)
+        folded = sum((masses[x + 40] * masses[3 - x + 40] for x in range(-37, 41)), arb(0))
+        assert abs(folded - double.ball(3)) < 1e-30
+
+
+def test_quantile_is_the_first_crossing() -> None:
+    law = DiscreteGaussianSum(6, "1/3")
+    with mpmath.workdps(40):
+        truth, _ = convolved(6, "1/3")
+        t = law.tail_quantile("1e-4")
+        outside = mpmath.fsum(p for x, p in truth.items() if abs(x) > t)
+        assert outside <= mpf("1e-4") < outside + 2 * truth[t]
+
+
+def test_bad_parameters_are_refused() -> None:
+    for count in (0, "2.5", True):
+        with pytest.raises(ParameterError, match="count"):
+            DiscreteGaussianSum(count, 1)
+    with pytest.raises(ParameterError, match="sigma2"):
+        DiscreteGaussianSum(2, 0)
