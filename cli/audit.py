@@ -61,7 +61,7 @@ def audit(
         render.as_json(
             {
                 "mechanism": parsed.to_json(),
-                "claim": str(result.claim),
+                "claim": claim,
                 "verdict": result.verdict.name,
                 "measured": result.measured.to_json(),
                 "witness": None if result.witness is None else result.witness.to_json(),

@@ -25,10 +25,10 @@ from ..exact.enclosure import Enclosure
 from ..exact.number import ExactInput, ball, exact, mpf, whole
 from ..exact.precision import refine
 from .discrete_gaussian import DiscreteGaussian
+from .discrete_gaussian_sum import DiscreteGaussianSum
 from .discrete_laplace import DiscreteLaplace
 from .law import Law, UndecidedError
 from .mechanism import AdditiveNoise
-from .n_fold import DiscreteGaussianSum
 from .skellam import Skellam
 
 __all__ = ["STATED", "InvertedScale", "Modulus", "Preset", "published"]
