@@ -1,6 +1,6 @@
 """Exact real parameters and certified enclosures: what every other part computes with."""
 
-from .enclosure import Endpoint, Enclosure
+from .enclosure import Enclosure, Endpoint
 from .number import ExactInput, Formula, ParameterError, Real, ball, decimal_text, exact, mpf, whole
 from .precision import CAP, WIDTH, enclose, refine, refine_each, working_precision
 
