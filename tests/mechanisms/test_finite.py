@@ -1,0 +1,112 @@
+import pickle
+from fractions import Fraction
+from math import comb
+
+import numpy as np
+import oracles
+import pytest
+from flint import acb, arb
+from hypothesis import given
+from hypothesis import strategies as st
+
+from exactdp.exact.number import ParameterError
+from exactdp.exact.precision import enclose, working_precision
+from exactdp.mechanisms.finite import FiniteLaw
+
+weights = st.dictionaries(st.integers(-8, 8), st.integers(0, 9), min_size=1).filter(
+    lambda chosen: any(chosen.values())
+)
+
+
+def law_of(chosen: dict[int, int]) -> FiniteLaw:
+    total = sum(chosen.values())
+    return FiniteLaw({x: Fraction(weight, total) for x, weight in chosen.items()})
+
+
+@given(weights)
+def test_everything_is_the_exact_sum(chosen: dict[int, int]) -> None:
+    law, total = law_of(chosen), sum(chosen.values())
+    p = {x: Fraction(chosen.get(x, 0), total) for x in range(-10, 11)}
+    for x in range(-9, 10):
+        assert law.probability(x).lower == law.probability(x).upper == p[x]
+        assert law.cdf(x).lower == law.cdf(x).upper == sum(p[y] for y in p if y <= x)
+        assert law.survival(x).lower == sum(p[y] for y in p if y > x)
+        assert enclose(law.ball(x)).contains(p[x])
+        assert enclose(law.upper_tail(x)).contains(sum(p[y] for y in p if y >= x))
+        assert enclose(law.lower_tail(x)).contains(sum(p[y] for y in p if y <= x))
+        assert float(law.pmf(x)) == float(p[x])
+        if x >= 0:
+            assert law.two_sided_tail(x).upper == sum(p[y] for y in p if abs(y) > x)
+    mean = sum(x * p[x] for x in p)
+    assert law.moments().mean.lower == mean
+    assert law.moments().variance.lower == sum(x * x * p[x] for x in p) - mean**2
+    assert law.support == (min(x for x in p if p[x]), max(x for x in p if p[x]))
+    assert law.symmetric == all(p[x] == p[-x] for x in p)
+    assert law.mirrored().mirrored() == law and law.mirrored().mass(3) == p[-3]
+    inside = range(law.support[0], law.support[1] + 1)
+    concave = all(p[x] ** 2 >= p[x - 1] * p[x + 1] for x in inside) and all(p[x] for x in inside)
+    assert (law.log_concave is not None) == concave
+
+
+@given(weights, st.fractions(Fraction(1, 50), 1, max_denominator=50))
+def test_quantile_is_the_first_crossing(chosen: dict[int, int], level: Fraction) -> None:
+    law = law_of(chosen)
+    t = law.tail_quantile(level)
+    assert law.two_sided_tail(t).upper <= level
+    assert t == 0 or law.two_sided_tail(t - 1).lower > level
+
+
+@given(weights, st.integers(1, 4))
+def test_sums_are_exact_convolutions(chosen: dict[int, int], count: int) -> None:
+    law = law_of(chosen)
+    total = {0: Fraction(1)}
+    for _ in range(count):
+        fresh: dict[int, Fraction] = {}
+        for x, p in total.items():
+            for y in range(-8, 9):
+                fresh[x + y] = fresh.get(x + y, Fraction(0)) + p * law.mass(y)
+        total = fresh
+    summed = law.n_fold(count)
+    assert all(summed.mass(x) == p for x, p in total.items())
+
+
+def test_a_fair_coin_becomes_a_binomial() -> None:
+    law = FiniteLaw({10**12: "1/2", 0: "0.5"}).n_fold(100)  # far apart, but on a lattice
+    assert law.mass(37 * 10**12) == Fraction(comb(100, 37), 2**100)
+    assert law.log_concave is None  # gaps
+    assert FiniteLaw({0: "1/2", 1: "1/2"}).n_fold(100).log_concave is not None
+
+
+def test_floats_and_generating_function() -> None:
+    law = FiniteLaw({-1: "1/3", 2: "2/3", 5: 0})
+    assert law.outcomes == (-1, 2)
+    found = law.log_pmf(np.array([[-1, 0], [2, 5]]))
+    expected = [[np.log(1 / 3), -np.inf], [np.log(2 / 3), -np.inf]]
+    assert np.allclose(found, expected)
+    with working_precision(128):
+        z = acb("0.3", 2)
+        truth = (-z).exp() / 3 + 2 * (2 * z).exp() / 3
+        exponent, factor = law.transform(z)
+        assert (exponent.exp() * factor).overlaps(truth)
+        assert law.cumulant(acb(1)).exp().overlaps((arb(-1).exp() + 2 * arb(2).exp()) / 3)
+    oracles.assert_holds(law.mgf(0), oracles.real(1))
+
+
+def test_it_is_a_value() -> None:
+    law = FiniteLaw({0: "0.25", 1: "0.75"})
+    assert law == FiniteLaw({1: Fraction(3, 4), 0: Fraction(1, 4), 7: 0})
+    assert hash(law) == hash(law.mirrored().mirrored())
+    assert pickle.loads(pickle.dumps(law)) == law
+
+
+def test_bad_parameters_are_refused() -> None:
+    with pytest.raises(ParameterError, match="sum to exactly 1"):
+        FiniteLaw({0: "0.3", 1: "0.6999999999999999"})
+    with pytest.raises(ParameterError, match="sum to exactly 1"):
+        FiniteLaw({})
+    with pytest.raises(ParameterError, match="probability of 1"):
+        FiniteLaw({1: "1.5", 2: "-0.5"})
+    with pytest.raises(ParameterError, match="outcome"):
+        FiniteLaw({"0.5": 1})  # type: ignore[dict-item]
+    with pytest.raises(ParameterError, match="count"):
+        FiniteLaw({0: 1}).n_fold(0)
