@@ -38,11 +38,12 @@ def skellam(variance: Fraction | int | str) -> Pmf:
 
     def pmf(x: int) -> mpf:
         k = abs(x)
-        return mpmath.exp(-2 * rate) * mpmath.nsum(
-            lambda j: rate ** (k + 2 * j) / (mpmath.factorial(j) * mpmath.factorial(j + k)),
-            [0, mpmath.inf],
-            method="d",
-        )
+        term, total, j = rate**k / mpmath.factorial(k), mpf(0), 0
+        while j * j <= rate * rate or term > total * mpf(2) ** -mpmath.mp.prec:
+            total += term
+            j += 1
+            term *= rate * rate / (j * mpf(j + k))
+        return mpmath.exp(-2 * rate) * total
 
     return pmf
 

@@ -1,0 +1,181 @@
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import oracles
+import pytest
+from flint import acb, arb
+
+from exactdp.exact.number import ParameterError, ball
+from exactdp.exact.precision import enclose, working_precision
+from exactdp.mechanisms.binomial import Binomial
+from exactdp.mechanisms.discrete_gaussian import DiscreteGaussian
+from exactdp.mechanisms.discrete_gaussian_sum import DiscreteGaussianSum
+from exactdp.mechanisms.discrete_laplace import DiscreteLaplace
+from exactdp.mechanisms.finite import FiniteLaw
+from exactdp.mechanisms.law import Law, UndecidedError
+from exactdp.mechanisms.polya import Polya, PolyaDifference
+from exactdp.mechanisms.skellam import Skellam
+
+LAWS: list[Law] = [
+    Binomial(40, "0.3"),
+    DiscreteGaussian("0.1"),
+    DiscreteGaussian(30),
+    DiscreteGaussianSum(8, "0.7"),
+    DiscreteLaplace("5/2"),
+    FiniteLaw({-2: "1/4", 0: "1/3", 1: "5/12"}),
+    Polya("1/3", 4),
+    Polya(5, 4),
+    PolyaDifference("1/3", 4),
+    PolyaDifference(5, 4),
+    Skellam(13),
+]
+every_law = pytest.mark.parametrize("law", LAWS, ids=repr)
+
+
+def interval(law: Law, reach: int) -> range:
+    low, high = law.support
+    return range(-reach if low is None else low, (reach if high is None else high) + 1)
+
+
+@every_law
+def test_masses_and_tails_sum_to_one(law: Law) -> None:
+    xs = interval(law, 60)
+    with working_precision(160):
+        masses = law.balls(xs[0], xs[-1])
+        total = sum(masses, arb(0)) + law.lower_tail(xs[0] - 1) + law.upper_tail(xs[-1] + 1)
+        assert abs(total - 1) < 1e-35
+        below = law.lower_tail(xs[0] - 1)
+        for x, mass in zip(xs, masses, strict=True):
+            below += mass
+            if x % 9 not in (0, 1):
+                continue
+            assert below.overlaps(law.lower_tail(x)) and (1 - below).overlaps(law.upper_tail(x + 1))
+
+
+@every_law
+def test_three_ways_to_one_probability(law: Law) -> None:
+    xs = [-30, -5, -1, 0, 1, 6, 31]
+    quick = law.log_pmf(np.array(xs))
+    for x, log in zip(xs, quick, strict=True):
+        exactly, found = law.pmf(x, 40), law.probability(x)
+        if exactly == 0:
+            assert found.lower == found.upper == 0 and log == -np.inf
+            continue
+        with mpmath.workdps(40):
+            oracles.assert_holds(found, exactly)
+        assert log == pytest.approx(float(mpmath.log(exactly)), rel=1e-11, abs=1e-12)
+
+
+@every_law
+def test_moments_are_the_sums(law: Law) -> None:
+    xs = interval(law, 300)
+    with working_precision(160):
+        masses = law.balls(xs[0], xs[-1])
+        mean = sum((x * p for x, p in zip(xs, masses, strict=True)), arb(0))
+        square = sum((x * x * p for x, p in zip(xs, masses, strict=True)), arb(0))
+        for found, value in (
+            (law.moments().mean, mean),
+            (law.moments().variance, square - mean**2),
+        ):
+            off = abs(ball(Fraction(found.upper)) - value)
+            assert off < 1e-11 * (1 + abs(value)) and found.is_within(Fraction(1, 10**12))
+
+
+@every_law
+def test_the_transform_is_the_sum_and_the_slope_its_derivative(law: Law) -> None:
+    xs = interval(law, 500)
+    with working_precision(160):
+        masses = law.balls(xs[0], xs[-1])
+        for z in (acb("0.05", 1), acb("-0.1", "3.1"), acb("0.11")):
+            exponent, factor = law.transform(z)
+            total = sum((p * (z * x).exp() for x, p in zip(xs, masses, strict=True)), acb(0))
+            assert abs(exponent.exp() * factor - total).upper() < 1e-20
+            if (slope := law.slope(z)) is not None:
+                step = arb(2) ** -40
+                there, here = law.transform(z + step)[0], law.transform(z - step)[0]
+                assert abs((there - here) / (2 * step) - slope).upper() < 1e-18
+
+
+@every_law
+def test_transforms_of_wide_balls_contain_those_of_their_points(law: Law) -> None:
+    with working_precision(128):
+        for middle in (acb("0.05", 1), acb("0.1", "3.0"), acb("-0.1", 2)):
+            wide = acb(arb(middle.real.mid(), 0.03), arb(middle.imag.mid(), 0.15))
+            exponent, factor = law.transform(wide)
+            slope = law.slope(wide)
+            product = exponent.exp() * factor
+            for point in (middle.mid(), middle.mid() + acb(0.029, -0.14)):
+                k, f = law.transform(point)
+                value = k.exp() * f
+                if product.is_finite():
+                    assert product.real.overlaps(value.real) and product.imag.overlaps(value.imag)
+                if slope is not None and slope.is_finite() and law.slope(point) is not None:
+                    assert slope.overlaps(law.slope(point))
+
+
+@every_law
+def test_shape_is_what_the_probabilities_show(law: Law) -> None:
+    xs = interval(law, 40)
+    with working_precision(200):
+        p = law.balls(xs[0], xs[-1])
+        bends = [b * b - a * c for a, b, c in zip(p, p[1:], p[2:], strict=False)]
+        if law.log_concave:
+            assert not any(bend < 0 for bend in bends)
+        if law.log_convex_sides:
+            assert law.symmetric and not any(bend > 0 for bend in bends[xs.index(0) :])
+        if law.symmetric:
+            assert all(a.overlaps(b) for a, b in zip(p, p[::-1], strict=True))
+        assert not (law.log_concave and law.log_convex_sides)
+
+
+@every_law
+def test_quantile_is_the_first_crossing(law: Law) -> None:
+    for p in (1, "0.4", "1e-3"):
+        t = law.tail_quantile(p)
+        assert law.two_sided_tail(t).at_most(Fraction(p)) is True
+        assert t == 0 or law.two_sided_tail(t - 1).at_most(Fraction(p)) is False
+
+
+@every_law
+def test_sums_of_independent_copies(law: Law) -> None:
+    double = law.n_fold(2)
+    xs = interval(law, 200)
+    with working_precision(128):
+        masses = dict(zip(xs, law.balls(xs[0], xs[-1]), strict=True))
+        for x in (-2, 0, 3):
+            folded = sum((p * masses.get(x - y, arb(0)) for y, p in masses.items()), arb(0))
+            assert abs(folded - double.ball(x)) < 1e-15
+    assert law.n_fold(1).n_fold(6) == law.n_fold(2).n_fold(3) == law.n_fold(6)
+    with pytest.raises(ParameterError):
+        law.n_fold(0)
+
+
+def test_infinite_outside_the_domain_of_the_generating_function() -> None:
+    law = PolyaDifference("1/2", 4)
+    assert not law.mgf("1/4").is_finite() and not law.mgf("-0.25").is_finite()
+    assert law.mgf("0.2499").is_finite()
+    assert Polya(1, 4).mgf(-100).is_finite() and not Polya(1, 4).mgf("1/4").is_finite()
+
+
+def test_a_comparison_that_stays_open_is_an_error() -> None:
+    law = Skellam(3)
+    edge = law.two_sided_tail(4, width=Fraction(1, 10**120))
+    with pytest.raises(UndecidedError, match=r"P\(\|X\| > 4\)"):
+        law.tail_quantile(Fraction(edge.lower), cap=192)
+    with working_precision(160):
+        above = enclose(2 * law.upper_tail(5)).upper
+    assert law.tail_quantile(Fraction(above)) == 4
+
+
+def test_arguments_are_checked() -> None:
+    law = Skellam(3)
+    for bad in (0, "1.1", -1):
+        with pytest.raises(ParameterError, match="p must be"):
+            law.tail_quantile(bad)
+    with pytest.raises(ParameterError, match="t must be"):
+        law.two_sided_tail(-1)
+    with pytest.raises(ParameterError, match="x must be"):
+        law.cdf("1/2")  # type: ignore[arg-type]
+    with pytest.raises(NotImplementedError, match="Polya"):
+        Polya(1, 1).mirrored()
