@@ -54,7 +54,7 @@ def audit(
             )
         else:
             render.measurements(parsed, results)
-        return
+        raise typer.Exit(3 if any(result.is_undecided for result in results) else 0)
     with render.working(f"auditing {claim}"):
         result = verified(parsed.mechanism, asked, width=relative)
     if as_json:

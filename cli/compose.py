@@ -61,6 +61,7 @@ def compose(
         )
     else:
         render.measurements(parsed, results)
+    raise typer.Exit(3 if any(result.is_undecided for result in results) else 0)
 
 
 def _times(spec: str) -> tuple[str, str]:

@@ -1,12 +1,13 @@
 """The command `exactdp`: one verb each, and the exit codes that they share.
 
 0 done, verified or valid; 1 refuted or invalid; 2 bad input, with one line on stderr;
-3 undecided at the precision allowed; 130 interrupted.
+3 undecided at the precision allowed; 130 interrupted; 70 a defect, with its traceback.
 """
 
 from __future__ import annotations
 
 import sys
+import traceback
 from collections.abc import Sequence
 
 import typer
@@ -45,15 +46,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _say(error.format_message(), 2)
     except typer.Abort:
         return 130
-    except (ValueError, ArithmeticError) as error:
+    except (ArithmeticError, NotImplementedError) as error:
+        return _say(f"undecided: {error}", 3)
+    except ValueError as error:
         from ..exact import ParameterError  # loads FLINT: not needed for --help
-        from ..mechanisms import UndecidedError
 
-        if isinstance(error, ParameterError):
-            return _say(str(error), 2)
-        if isinstance(error, UndecidedError):
-            return _say(f"undecided: {error}", 3)
-        raise
+        if not isinstance(error, ParameterError):
+            raise
+        return _say(str(error), 2)
     return code if isinstance(code, int) else 0
 
 
@@ -62,7 +62,12 @@ def run() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal without Greek letters still reads on
-    sys.exit(main())
+    try:
+        code = main()
+    except Exception:
+        traceback.print_exc()
+        code = 70  # never 1: a crash must not read as "refuted"
+    sys.exit(code)
 
 
 def _say(message: str, code: int) -> int:

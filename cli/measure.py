@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 
-from .. import accounting
+from ..accounting import delta, epsilon, pure_epsilon, renyi_curve, zcdp
 from ..exact import Enclosure, exact
 from ..mechanisms import Mechanism
 
 __all__ = ["Measured", "Request", "measure", "read_width"]
+
+_ANYTHING = Enclosure(Fraction(0), Decimal("Infinity"))  # no divergence is negative
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,11 @@ class Measured:
     value: Enclosure
     note: str | None = None
 
+    @property
+    def is_undecided(self) -> bool:
+        """Is nothing known of the value that would bound it?"""
+        return not self.value.is_finite() and self.value.lower != self.value.upper
+
     def to_json(self) -> dict[str, str]:
         """The result as in the contract: quantity, what it was asked at, lower and upper."""
         shown = {"quantity": self.quantity}
@@ -53,26 +62,42 @@ def measure(mechanism: Mechanism, request: Request, width: Fraction) -> list[Mea
     orders = [exact(text, "order", above=1) for text in request.orders]
     epsilons = [exact(text, "epsilon", at_least=0) for text in request.epsilons]
     deltas = [exact(text, "delta", at_least=0, at_most=1) for text in request.deltas]
-    results: list[Measured] = []
+    once = ("",)
+    groups: list[tuple[str, str, tuple[str, ...], Callable[[], list[Enclosure]]]] = [
+        ("pure", "", once * request.pure, lambda: [pure_epsilon(mechanism, width)]),
+        ("renyi", "order", request.orders, lambda: renyi_curve(mechanism, orders, width)),
+        (
+            "delta",
+            "epsilon",
+            request.epsilons,
+            lambda: [delta(mechanism, level, width) for level in epsilons],
+        ),
+        (
+            "epsilon",
+            "delta",
+            request.deltas,
+            lambda: [epsilon(mechanism, level, width) for level in deltas],
+        ),
+        ("zcdp", "", once * request.zcdp, lambda: [zcdp(mechanism, width)]),
+    ]
+    return [
+        Measured(quantity, (key, text) if key else None, value, note)
+        for quantity, key, texts, compute in groups
+        if texts
+        for text, (value, note) in zip(texts, _attempt(compute, len(texts), width), strict=True)
+    ]
 
-    def add(quantity: str, given: tuple[str, str] | None, value: Enclosure) -> None:
-        wide = not value.is_within(width)
-        note = f"wider than {float(width):.2g}: the precision allowed ends here" if wide else None
-        results.append(Measured(quantity, given, value, note))
 
-    if request.pure:
-        add("pure", None, accounting.pure_epsilon(mechanism, width=width))
-    if orders:
-        curve = accounting.renyi_curve(mechanism, orders, width=width)
-        for text, value in zip(request.orders, curve, strict=True):
-            add("renyi", ("order", text), value)
-    for text, number in zip(request.epsilons, epsilons, strict=True):
-        add("delta", ("epsilon", text), accounting.delta(mechanism, epsilon=number, width=width))
-    for text, number in zip(request.deltas, deltas, strict=True):
-        add("epsilon", ("delta", text), accounting.epsilon(mechanism, delta=number, width=width))
-    if request.zcdp:
-        add("zcdp", None, accounting.zcdp(mechanism, width=width))
-    return results
+def _attempt(
+    compute: Callable[[], list[Enclosure]], count: int, width: Fraction
+) -> list[tuple[Enclosure, str | None]]:
+    """The values, each with a note where it is wider than asked; [0, inf] where none is found."""
+    try:
+        values = compute()
+    except (ArithmeticError, NotImplementedError) as error:
+        return [(_ANYTHING, f"undecided: {error}")] * count
+    wide = f"wider than {float(width):.2g} at the precision allowed"
+    return [(value, None if value.is_within(width) else wide) for value in values]
 
 
 def read_width(text: str) -> Fraction:

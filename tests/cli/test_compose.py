@@ -5,8 +5,9 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from exactdp.cli.main import app, main
+from exactdp.cli.main import app, main, run
 from exactdp.exact import Enclosure
+from exactdp.mechanisms import UndecidedError
 
 LAPLACE = "discrete-laplace:epsilon=0.5,sensitivity=1"
 
@@ -89,3 +90,26 @@ def test_bad_input_is_one_line_and_exit_2(capsys, arguments, named):
     assert captured.out == ""
     assert captured.err.count("\n") == 1
     assert named in captured.err
+
+
+def test_what_cannot_be_told_is_undecided(capsys, monkeypatch):
+    def too_hard(*_):
+        raise UndecidedError("out of reach")
+
+    monkeypatch.setattr("exactdp.cli.measure.pure_epsilon", too_hard)
+    assert main(["compose", LAPLACE, "--pure", "--order", "2", "--json"]) == 3
+    pure, renyi = json.loads(capsys.readouterr().out)["results"]
+    assert (pure["lower"], pure["upper"], pure["note"]) == ("0", "inf", "undecided: out of reach")
+    assert "note" not in renyi
+
+
+def test_a_crash_never_reads_as_refuted(capsys, monkeypatch):
+    def broken(*_):
+        raise IndexError("a defect")
+
+    monkeypatch.setattr("exactdp.cli.measure.pure_epsilon", broken)
+    monkeypatch.setattr("sys.argv", ["exactdp", "compose", LAPLACE, "--pure"])
+    with pytest.raises(SystemExit) as ended:
+        run()
+    assert ended.value.code == 70
+    assert "a defect" in capsys.readouterr().err
