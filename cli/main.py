@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 import traceback
 from collections.abc import Sequence
@@ -59,6 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def run() -> None:
     """Entry point: run the command line and end the process with its exit code."""
+    signal.signal(signal.SIGINT, _interrupted)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal without Greek letters still reads on
@@ -68,6 +71,13 @@ def run() -> None:
         traceback.print_exc()
         code = 70  # never 1: a crash must not read as "refuted"
     sys.exit(code)
+
+
+def _interrupted(*_: object) -> None:
+    # At once: an exception would be swallowed where FLINT calls back. Nothing is half written.
+    if sys.stderr.isatty():
+        os.write(sys.stderr.fileno(), b"\x1b[?25h\n")  # show the cursor that a spinner hides
+    os._exit(130)
 
 
 def _say(message: str, code: int) -> int:

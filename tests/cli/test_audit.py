@@ -125,3 +125,12 @@ def test_the_process_itself():
     ascii_only = process("audit", "randomized-response:epsilon=1", PYTHONIOENCODING="ascii")
     assert ascii_only.returncode == 0
     assert ascii_only.stderr == b""
+
+
+def test_an_interrupt_ends_it_quietly():
+    code = (
+        "import os, signal, exactdp.cli.main as command;"
+        "command.main = lambda: os.kill(os.getpid(), signal.SIGINT); command.run()"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    assert (result.returncode, result.stdout, result.stderr) == (130, b"", b"")
