@@ -90,9 +90,7 @@ def _published(out: Console) -> None:
     truths = [pure_epsilon(papers.published(_CLAIMED, batch).mechanism) for batch in batches]
     top = max(float(truth.upper) for truth in truths)
     for batch, truth in zip(batches, truths, strict=True):
-        table.add_row(
-            str(batch), _CLAIMED, str(truth), render.bar(out, float(truth.upper) / top)
-        )
+        table.add_row(str(batch), _CLAIMED, str(truth), render.bar(out, float(truth.upper) / top))
     out.print(table)
 
 
