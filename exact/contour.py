@@ -71,7 +71,9 @@ def _inverted(law: Transformed, t: int, path: Sequence[acb], kernel: _Kernel) ->
         exponent, factor = _tilted(law, t, start, False)
         peak = exponent.real
         scale = peak.exp() * (factor * kernel(start)).real
-        if not (peak.is_finite() and scale.is_finite()):
+        # On the real axis M > 0, so K is real there; both kernels are positive on their own side
+        # of 0 only. A start outside the strip, or on the wrong side of 0, does not get through.
+        if not (scale > 0 and scale.is_finite() and exponent.imag.contains(0)):
             raise ArithmeticError(f"the path starts at {start}, outside the law's domain")
         middle = peak.mid()
 

@@ -112,9 +112,7 @@ class Polya(Law):
 
     def path(self, t: int, side: int) -> Sequence[acb]:
         # K'(s) = t where 1 - b e^s = r/(t + r)
-        rate, r = float(1 / self.scale), float(self.shape)
-        distance = math.log1p(r / max(t, 0.5))
-        return _ray(t, side, rate, r, distance, _deviation(self))
+        return _ray(self, t, side, math.log1p(float(self.shape) / max(t, 0.5)))
 
     def lower_tail(self, t: int) -> arb:
         return self.ball(0) if t == 0 else super().lower_tail(t)
@@ -194,7 +192,7 @@ class PolyaDifference(Law):
         sinh = math.sinh(min(rate, 300))
         root = math.hypot(t * sinh, r)
         rise = t * (2 * math.sinh(min(rate, 300) / 2) ** 2 + t * sinh / (root + r) * sinh) / (t + r)
-        return _ray(t, side, rate, r, rate - math.log1p(rise), _deviation(self))
+        return _ray(self, t, side, rate - math.log1p(rise))
 
     def upper_tail(self, t: int) -> arb:
         return super().upper_tail(t) if t > 0 else 1 - super().upper_tail(1 - t)
@@ -254,26 +252,28 @@ def _deviation(law: Polya | PolyaDifference) -> float:
     return math.sqrt(float(law.shape)) / (2 * math.sinh(min(float(1 / law.scale), 600) / 2))
 
 
-def _ray(
-    t: int, side: int, rate: float, shape: float, distance: float, deviation: float
-) -> Sequence[acb]:
-    """A straight path from s = rate - distance at 60 degrees to the line Im z = pi.
+def _ray(law: Polya | PolyaDifference, t: int, side: int, distance: float) -> Sequence[acb]:
+    """A straight path from s, this far left of the branch point z = 1/scale, at 60 degrees.
 
     Near the saddle point the integrand falls off like a Gaussian in every direction steeper than
     45 degrees; further up, e^(-tz) falls off where a vertical line would only oscillate, which
     matters for small shapes, whose M is nearly constant. The corners grow geometrically away from
-    the branch point z = rate. For small shapes the saddle point itself is needlessly close to it.
+    the branch point. For small shapes the saddle point itself is needlessly close to it.
     """
-    distance = max(distance, min(rate / 2, 1 / max(t, 1)))
-    start = rate - distance
+    rate, shape = float(1 / law.scale), float(law.shape)
+    distance = max(distance, min(rate / 2, max(1, shape / 2) / max(t, 1)))
+    clearance = min(rate / 2, 1 / _deviation(law))
+    # s itself is exact, so that it stays left of the branch point however close they are
+    start = 1 / law.scale - Fraction(distance)
     if side:
-        clearance = min(rate / 2, 1 / deviation)
-        start = side * max(side * start, clearance)
+        start = side * max(side * start, Fraction(clearance))
+    places = 60 - math.frexp(min(distance, clearance))[1]
+    s = arb((math.floor(start * Fraction(2) ** places), -places))
     if shape > _STEEP:
-        return [acb(start), acb(arb(start), arb.pi())]
-    height = (rate - start) / max(1.0, math.sqrt(shape))
-    corners = [acb(start)]
+        return [acb(s), acb(s, arb.pi())]
+    height = max(distance, rate - float(start)) / max(1.0, math.sqrt(shape))
+    corners = [acb(s)]
     while height < 1.5:
-        corners.append(acb(start + height / math.sqrt(3), height))
+        corners.append(acb(s + height / math.sqrt(3), height))
         height *= 8
-    return [*corners, acb(arb(start) + arb.pi() / math.sqrt(3), arb.pi())]
+    return [*corners, acb(s + arb.pi() / math.sqrt(3), arb.pi())]

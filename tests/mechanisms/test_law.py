@@ -6,6 +6,7 @@ import oracles
 import pytest
 from flint import acb, arb
 
+from exactdp.exact import contour
 from exactdp.exact.number import ParameterError, ball
 from exactdp.exact.precision import enclose, working_precision
 from exactdp.mechanisms.binomial import Binomial
@@ -149,6 +150,21 @@ def test_sums_of_independent_copies(law: Law) -> None:
     assert law.n_fold(1).n_fold(6) == law.n_fold(2).n_fold(3) == law.n_fold(6)
     with pytest.raises(ParameterError):
         law.n_fold(0)
+
+
+def test_a_path_outside_the_domain_is_refused() -> None:
+    law = PolyaDifference("1/3", 3)
+    beyond, left = acb("0.4"), acb("-0.1")
+    with working_precision(96):
+        for start, integrate in (
+            (beyond, contour.probability),
+            (beyond, contour.upper_tail),
+            (left, contour.upper_tail),
+            (-left, contour.lower_tail),
+            (acb(0), contour.lower_tail),
+        ):
+            with pytest.raises(ArithmeticError, match="path starts"):
+                integrate(law, 5, [start, start + acb(0, arb.pi())])
 
 
 def test_infinite_outside_the_domain_of_the_generating_function() -> None:

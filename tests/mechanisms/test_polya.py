@@ -70,6 +70,20 @@ def test_large_scales_against_closed_forms(scale: str) -> None:
             oracles.assert_holds(two.probability(k), convolved)
 
 
+def test_outcomes_so_far_out_that_the_saddle_point_rounds_onto_the_branch_point() -> None:
+    # p(k) = Gamma(k+r)/(k! Gamma(r)) b^k ((1-b)/(1+b))^r (1 + O(1/k)), at r = 1 without the error
+    far = 10**18
+    with mpmath.workdps(60), working_precision(192):
+        tanh = mpmath.tanh(mpf(1) / 6)
+        one = PolyaDifference(1, 3).ball(far).log()
+        oracles.assert_ball_holds(one, mpmath.log(tanh) - mpf(far) / 3)
+        r = mpf(1) / 3
+        third = PolyaDifference("1/3", 3).ball(far).log() + arb(far) / 3
+        front = mpmath.loggamma(far + r) - mpmath.loggamma(far + 1) - mpmath.loggamma(r)
+        assert abs(mpf(third.mid()) - (front + r * mpmath.log(tanh))) < 1e-15
+        assert third.rad() < 1e-20
+
+
 @pytest.mark.parametrize("scale", ["1", "1e4"])
 @pytest.mark.parametrize("shape", ["1e-6", "1/2", "3/2", "20", "1e4"])
 def test_windows_agree_with_single_probabilities(shape: str, scale: str) -> None:
