@@ -3,10 +3,10 @@
 K(a) = (a-1) D_a = log M(a), M(a) = sum P^a Q^(1-a) = E_Q e^(aL), is convex, and K(1) = 0. The
 orders from 1 to infinity are covered completely, by intervals and a tail:
 
-*On [a, b]*, Taylor: K(a+t) <= K(a) + K'(a) t + k t^2/2 with k >= sup K''. K'' is the variance of the
-loss under the law tilted by a, so at most its second moment about any c: K'' <= N''/N for
-N(a) = E_Q e^(a(L-c)) = e^(-ac) M(a). N'' is convex: it is largest at a or b. N is convex: it lies above its
-tangents at a and b. With c = K'((a+b)/2) the bound is sharp as b -> a.
+*On [a, b]*, Taylor: K(a+t) <= K(a) + K'(a) t + k t^2/2 with k >= sup K''. K'' is the variance of
+the loss under the law tilted by a, so at most its second moment about any c: K'' <= N''/N for
+N(a) = E_Q e^(a(L-c)) = e^(-ac) M(a). N'' is convex: it is largest at a or b. N is convex: it lies
+above its tangents at a and b. With c near K' the bound is sharp as b -> a.
 
 *The ratio* of this quadratic to (a+t)(a+t-1) is at most the largest ratio of their Bernstein
 coefficients on [a, b] (those of the denominator are positive; where a = 1 both are divided by t).
@@ -31,7 +31,7 @@ from flint import arb
 from ..exact.enclosure import Enclosure
 from ..exact.number import ball
 from ..exact.precision import enclose
-from ..mechanisms.pair import FinitePair, Pair, ResponsePair, ShiftPair, WrappedPair
+from ..mechanisms.pair import Pair, ResponsePair, ShiftPair, WrappedPair
 from .finite_sums import listed, renyi_sums
 from .largest_loss import largest_loss
 from .renyi import divergences
@@ -169,7 +169,7 @@ def _search(sums: _Sums) -> Supremum:
     upper = upper.max(best * _ENOUGH)
     for low, high in [*waiting, *((low, high) for _, low, high, _ in heap)]:
         upper = upper.max(_bound(point(low), point(high)))
-    return Supremum(enclose(best.union(upper.upper())), best_order)
+    return Supremum(Enclosure(enclose(best).lower, enclose(upper.upper()).upper), best_order)
 
 
 def _bound(left: _Point, right: _Point) -> arb:

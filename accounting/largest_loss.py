@@ -2,7 +2,8 @@
 
 *Shifted, p log-concave:* the loss falls in x, so its supremum is its limit at -infinity, which
 the law knows (infinite where the support ends or the tails are lighter than geometric).
-*Shifted, log-convex sides:* the loss rises up to x = 0 and falls on 0 <= x <= d: it is log p(0)/p(d).
+*Shifted, log-convex sides:* the loss rises up to x = 0 and falls on 0 <= x <= d, so its supremum
+is log p(0)/p(d).
 *Wrapped discrete Laplace*, d <= m/2, beta = e^(-1/scale): residues c have P proportional to
 cosh((c - m/2)/scale), log-convex on [0, m]; so P(c)/P(c-d) rises on d <= c <= m, P(c)/P(c-d+m)
 falls on 0 <= c < d, and both are largest at c = 0: log (1 + beta^m)/(beta^d + beta^(m-d)).
@@ -81,7 +82,7 @@ def _of_finite(pair: FinitePair) -> LargestLoss:
         return LargestLoss(value.maximum(_ZERO), best)
     # With slack, mass may be missing where Q has none: only a lower bound can be certain.
     ratios = [
-        (max(p - pair.slack, 0) / (q + pair.slack), outcome)
+        (max(p - pair.slack, Fraction(0)) / (q + pair.slack), outcome)
         for outcome, p, q in zip(pair.outcomes, pair.p, pair.q, strict=True)
     ]
     ratio, best = max(ratios)
@@ -117,7 +118,9 @@ def _largest_listed(outcomes: Listed) -> tuple[arb, int]:
     logs_q = [q.log() for q in outcomes.q]
     # Floats only leave out outcomes that are behind by far more than their error.
     blurred = max(float(log.rad()) for log in (*logs_p, *logs_q))
-    losses = np.array([float(p.mid()) - float(q.mid()) for p, q in zip(logs_p, logs_q, strict=True)])
+    losses = np.array(
+        [float(p.mid()) - float(q.mid()) for p, q in zip(logs_p, logs_q, strict=True)]
+    )
     margin = 1e-6 + 1e-12 * float(np.max(np.abs(losses))) + 8 * blurred
     size = max(abs(float(log.mid())) for log in (*logs_p, *logs_q))
     near = np.flatnonzero(~(losses < np.max(losses) - margin - 1e-14 * size))

@@ -21,7 +21,7 @@ from flint import arb, ctx
 from ..exact.enclosure import Enclosure
 from ..exact.number import Real, ball
 from ..exact.precision import working_precision
-from ..mechanisms.pair import Pair, ResponsePair, ShiftPair, WrappedPair
+from ..mechanisms.pair import FinitePair, Pair, ResponsePair, ShiftPair, WrappedPair
 from .finite_sums import listed, split
 from .wrapped import is_enumerable, never_wraps, outside_masses
 
@@ -60,8 +60,10 @@ def exceeding(pair: Pair, level: arb, exact_level: Fraction | None = None) -> Ev
             return Event(p, q, arb(0))
         return _NOTHING if gain <= 0 else Event(arb(0), arb(0), gain.abs_upper())
     if isinstance(pair, ShiftPair):
-        return _interval(pair, level, exact_level) if pair.law.log_convex_sides else _half_line(
-            pair, level, exact_level
+        return (
+            _interval(pair, level, exact_level)
+            if pair.law.log_convex_sides
+            else _half_line(pair, level, exact_level)
         )
     if isinstance(pair, WrappedPair) and not is_enumerable(pair):
         event = exceeding(pair.unwrapped, level, exact_level)
@@ -82,6 +84,8 @@ def epsilon_of(pair: Pair, delta: Fraction, largest: Enclosure) -> arb:
     zero = arb(0)
     if delta_of(pair, zero) <= target:
         return zero
+    if _escaping(pair) > target:
+        return arb.pos_inf()
     level = _located(pair, delta, largest)
     best = zero
     for _ in range(6):  # Dinkelbach: each event's own root, which rises to the largest root
@@ -96,6 +100,19 @@ def epsilon_of(pair: Pair, delta: Fraction, largest: Enclosure) -> arb:
         if step < abs(level) * arb(2) ** -(ctx.prec - 16):
             break
     return best.union(_certified_above(pair, target, level.max(best), largest))
+
+
+def _escaping(pair: Pair) -> arb:
+    """P of the outcomes that Q cannot have: the limit of delta(level) as the level grows."""
+    if isinstance(pair, WrappedPair) and never_wraps(pair):
+        pair = pair.unwrapped
+    if isinstance(pair, ShiftPair):
+        low = pair.law.support[0]
+        return arb(0) if low is None else pair.law.lower_tail(low + pair.shift - 1)
+    if isinstance(pair, FinitePair):
+        apart = sum((p for p, q in zip(pair.p, pair.q, strict=True) if not q), Fraction(0))
+        return arb(0) if pair.slack else ball(apart)  # with slack, Q may have them after all
+    return arb(0)
 
 
 def _certified_above(pair: Pair, target: arb, level: arb, largest: Enclosure) -> arb:
@@ -264,7 +281,9 @@ def _bracketed(
         while outside is None and guess(high) > 0:
             low, high, step = high, high + step, 2 * step
             if step > _FARTHEST:
-                raise ArithmeticError(f"all outcomes within {_FARTHEST} have a loss above the level")
+                raise ArithmeticError(
+                    f"all outcomes within {_FARTHEST} have a loss above the level"
+                )
     return low, high
 
 

@@ -21,8 +21,8 @@ p(x)|L|^j <= 2.2 sqrt(p(x) p(x-d)) <= 2.2 p(x-d), as p falls.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -38,6 +38,7 @@ _MOST_TERMS = 12_000_000
 _FARTHEST = 1 << 60
 _GRID = 1024
 _BLOCK = 1024
+_MOST_EXTENSIONS = 30
 
 
 class Window:
@@ -110,30 +111,41 @@ class RenyiSums:
             if power:
                 terms = [term * loss for term, loss in zip(terms, losses, strict=True)]
             sums.append(sum(terms, arb(0)))
-        ends = _Edge(logs[0], losses[0]), _Edge(logs[-1], losses[-1])
+        left, right = _Edge(logs[0], losses[0]), _Edge(logs[-1], losses[-1])
+        if self.pair.law.log_concave:
+            left = left._replace(next_p=logs[1], next_loss=losses[1])
+            right = right._replace(next_p=logs[-2], next_loss=losses[-2])
         for power in range(powers + 1):
-            rest = _left_rest(self.pair, rise, low, ends[0], power)
-            rest += _right_rest(self.pair, rise, high, ends[1], power)
+            rest = _left_rest(self.pair, rise, low, left, power)
+            rest += _right_rest(self.pair, rise, high, right, power)
             sums[power] += (-rest).union(rest) if power % 2 else arb(0).union(rest)
         return sums
 
     def within(self, order: Fraction) -> tuple[int, int, arb]:
-        """A window low, ..., high around the bulk and the part of M(order) that it certainly has."""
+        """A window low, ..., high around the bulk, and the part of M(order) that it has."""
         low, high = _bulk(self.pair, float(order))
-        rise, law = ball(order - 1), self.pair.law
-        left, right = (
-            _Edge(law.ball(x).log(), law.loss(x, self.pair.shift)) for x in (low, high)
-        )
-        outside = _left_rest(self.pair, rise, low, left, 0)
-        outside += _right_rest(self.pair, rise, high, right, 0)
+        rise, law, shift = ball(order - 1), self.pair.law, self.pair.shift
+        ends = []
+        for x, inward in ((low, low + 1), (high, high - 1)):
+            end = _Edge(law.ball(x).log(), law.loss(x, shift))
+            if law.log_concave:
+                end = end._replace(next_p=law.ball(inward).log(), next_loss=law.loss(inward, shift))
+            ends.append(end)
+        outside = _left_rest(self.pair, rise, low, ends[0], 0)
+        outside += _right_rest(self.pair, rise, high, ends[1], 0)
         return low, high, (self.at(order) - outside).max(arb(0))
 
 
 class _Edge(NamedTuple):
-    """log p and the loss at an end of a window."""
+    """log p and the loss at an end of a window, and one outcome further in (p log-concave).
+
+    For log-concave p the slope s at the end bounds all slopes beyond it.
+    """
 
     log_p: arb
     loss: arb
+    next_p: arb | None = None
+    next_loss: arb | None = None
 
 
 def _left_rest(pair: ShiftPair, rise: arb, low: int, edge: _Edge, power: int) -> arb:
@@ -141,28 +153,61 @@ def _left_rest(pair: ShiftPair, rise: arb, low: int, edge: _Edge, power: int) ->
     if limit is not None:
         largest = edge.loss if law.log_convex_sides else ball(limit)
         return (rise * largest).exp() * law.lower_tail(low - 1) * largest**power
-    slope = edge.log_p - law.ball(low - 1).log()
     growth = law.steepening(low, pair.shift)
-    if not edge.loss > 0:
+    if edge.next_p is None or not edge.loss > 0:
         return arb.pos_inf()
-    ratio = (rise * growth - slope).exp() * (1 + growth / edge.loss) ** power
-    if not ratio < 1:
-        return arb.pos_inf()
-    return (edge.log_p + rise * edge.loss).exp() * edge.loss**power * ratio / (1 - ratio)
+    ratio = (rise * growth - (edge.next_p - edge.log_p)).exp()
+    ratio *= (1 + growth / edge.loss) ** power
+    return (edge.log_p + rise * edge.loss).exp() * edge.loss**power * _geometric(ratio)
 
 
 def _right_rest(pair: ShiftPair, rise: arb, high: int, edge: _Edge, power: int) -> arb:
     law, shift = pair.law, pair.shift
-    if high >= shift:
+    if edge.next_p is None or edge.next_loss is None:
         return arb("2.2") * law.upper_tail(high + 1 - shift) if power else law.upper_tail(high + 1)
+    slope = edge.log_p - edge.next_p
+    if high >= shift:
+        if not power:
+            return (edge.log_p.exp() * _geometric(slope.exp())).min(arb(1))
+        log_q, next_q = edge.log_p - edge.loss, edge.next_p - edge.next_loss
+        return arb("2.2") * (log_q.exp() * _geometric((log_q - next_q).exp())).min(arb(1))
     flat = law.flattening(high + 1, shift)
     assert flat is not None  # `_bulk` ends a window left of the shift only then
-    ratio = (law.ball(high + 1).log() - edge.log_p - rise * flat).exp()
-    if not ratio < 1:
-        return arb.pos_inf()
-    at_zero = law.loss(0, shift)
-    to_zero = (edge.log_p + rise * edge.loss).exp() * edge.loss**power * ratio / (1 - ratio)
+    to_zero = (edge.log_p + rise * edge.loss).exp() * edge.loss**power
+    to_zero *= _geometric((slope - rise * flat).exp())
+    at_zero = _loss_at_zero(pair, ctx.prec)
     return to_zero + (rise * at_zero).exp() * at_zero**power + (arb("2.2") if power else 0)
+
+
+def _geometric(ratio: arb) -> arb:
+    """The sum of ratio^k over k >= 1, infinite unless ratio < 1 for certain."""
+    return ratio / (1 - ratio) if ratio < 1 else arb.pos_inf()
+
+
+@lru_cache(maxsize=64)
+def _loss_at_zero(pair: ShiftPair, bits: int) -> arb:
+    return pair.law.loss(0, pair.shift)
+
+
+def _extended(pair: ShiftPair, order: float, low: int, step: int) -> int:
+    """Move this end out until `_left_rest` can bound what precedes it by a geometric series."""
+    law, shift = pair.law, pair.shift
+    growth = float(law.steepening(low, shift).mid())
+    for _ in range(_MOST_EXTENSIONS):
+        inner, here, shifted = law.log_pmf(np.array([low + 1, low, low - shift]))
+        if inner - here > (order - 1) * growth + 2.1 * growth / max(here - shifted, 1e-300):
+            break
+        low -= step
+    return low
+
+
+def _ends_falling(pair: ShiftPair, order: float, high: int) -> bool:
+    """Can `_right_rest` bound what follows this end, left of 0, by a geometric series?"""
+    flat = pair.law.flattening(high + 1, pair.shift)
+    if flat is None or pair.law.loss_limit(pair.shift) is not None:
+        return False
+    inner, here = pair.law.log_pmf(np.array([high - 1, high]))
+    return float(here - inner) < 0.999 * (order - 1) * float(flat.mid())
 
 
 def _bulk(pair: ShiftPair, order: float) -> tuple[int, int]:
@@ -190,8 +235,8 @@ def _bulk(pair: ShiftPair, order: float) -> tuple[int, int]:
         else:
             break
     low, high = min(int(grid[kept[0] - 1]), 0), int(grid[kept[-1] + 1])
-    bounded = law.loss_limit(shift) is not None
-    if bounded or high >= -1 or law.flattening(high + 1, shift) is None:
+    if law.log_concave and law.loss_limit(shift) is None:
+        low = _extended(pair, order, low, max(1, (high - low) // 4))
+    if high >= -1 or not _ends_falling(pair, order, high):
         high = max(high, shift)
     return low, high
-

@@ -7,7 +7,7 @@ Text and JSON are rounded outward, so that what is read back still contains the 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -156,10 +156,11 @@ def _decimal_below(a: Decimal, b: Fraction) -> bool:
 
 def _magnitudes(lower: Endpoint, upper: Endpoint) -> tuple[Fraction, Fraction]:
     """The gap and the larger absolute end, both on a common scale that keeps them small."""
-    ends = [Decimal(0) if not end else end for end in (lower, upper)]
+    ends = [end or Decimal(0) for end in (lower, upper)]
     scale = max(end.adjusted() if isinstance(end, Decimal) else 0 for end in ends)
     shifted = [
-        Fraction(end.scaleb(-scale, _wide(end))) if isinstance(end, Decimal)
+        Fraction(end.scaleb(-scale, _wide(end)))
+        if isinstance(end, Decimal)
         else Fraction(end) / Fraction(10) ** scale
         for end in ends
         if not (isinstance(end, Decimal) and end.adjusted() - scale < -_HUGE)
@@ -181,10 +182,7 @@ def _written(end: Endpoint, rounding: str, digits: int = _PRINTED_DIGITS) -> str
         rounded = context.divide(Decimal(end.numerator), Decimal(end.denominator))
     else:
         rounded = context.plus(end)
-    rounded = rounded.normalize(context)
-    if -7 <= rounded.adjusted() < digits:
-        return format(rounded, "f")
-    return str(rounded).replace("E", "e")
+    return _plain(rounded.normalize(context), digits)
 
 
 def _short(text: str, rounding: str) -> str:
@@ -194,10 +192,16 @@ def _short(text: str, rounding: str) -> str:
 def _common_digits(low: Decimal, high: Decimal) -> str | None:
     """The longest decimal that is certain to within one unit of its last digit."""
     for digits in range(17, 2, -1):
-        down = Context(prec=digits, rounding=ROUND_FLOOR, Emax=10**17, Emin=-(10**17))
-        if (shared := down.plus(low)) == down.plus(high):
-            return _written(shared, ROUND_FLOOR)
+        nearest = Context(prec=digits, rounding=ROUND_HALF_EVEN, Emax=10**17, Emin=-(10**17))
+        if (shared := nearest.plus(low)) == nearest.plus(high):
+            return _plain(shared, digits)
     return None
+
+
+def _plain(number: Decimal, digits: int) -> str:
+    if -7 <= number.adjusted() < digits:
+        return format(number, "f")
+    return str(number).replace("E", "e")
 
 
 def _read(text: str, name: str) -> Decimal:

@@ -55,7 +55,7 @@ class DiscreteGaussian(Law):
                 rate, unit = 2 * mpmath.pi**2 * s2, mpmath.sqrt(2 * mpmath.pi * s2)
             terms = int(mpmath.sqrt(mpmath.mp.prec / rate)) + 2
             total = 1 + 2 * sum(mpmath.exp(-rate * j * j) for j in range(1, terms))
-            return mpmath.exp(-mpmath.mpf(x) ** 2 / (2 * s2)) / (unit * total)
+            return mpmath.exp(-(mpmath.mpf(x) ** 2) / (2 * s2)) / (unit * total)
 
     def ball(self, x: int) -> arb:
         return (-(x * x) / (2 * ball(self.sigma2))).exp() / self._total()

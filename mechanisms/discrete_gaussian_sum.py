@@ -22,7 +22,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import reduce
+from functools import lru_cache, reduce
 
 import mpmath
 import numpy as np
@@ -83,16 +83,57 @@ class DiscreteGaussianSum(Law):
         return (reduce(arb.max, logs) - reduce(arb.min, logs)).upper().min(gap)
 
     def steepening(self, x: int, shift: int) -> arb:
-        # s(y - n) - s(y) = 1/sigma2 exactly, since w has period n, and s never rises
-        s2 = ball(self.sigma2)
-        turns = -(-shift // self.count) / s2
-        return turns.min(shift / (self.count * s2) + 2 * self.gaussian_gap())
+        return self._bend(shift)[1]
 
     def flattening(self, x: int, shift: int) -> arb | None:
-        s2 = ball(self.sigma2)
-        turns = shift // self.count / s2
+        return self._bend(shift)[0]
+
+    def _bend(self, shift: int) -> tuple[arb, arb]:
+        """Bounds of s(y - d) - s(y) for all y, d = shift.
+
+        With e(y) = log w(y)/w(y-1) it is d/(n sigma2) + e(y - d) - e(y), and e has period n: over
+        one period it can be listed, and in any case |log w| varies by at most the gap. Also
+        s(y - n) - s(y) = 1/sigma2 exactly and s never rises, which holds without either.
+        """
+        s2, gap = ball(self.sigma2), self.gaussian_gap()
+        even, turns = shift / (self.count * s2), shift // self.count
+        if gap.is_finite() and (gap < 1e-3 or self.count > _LONGEST_PERIOD):
+            return even - 4 * gap, even + 4 * gap
+        if self.count > _LONGEST_PERIOD:
+            return turns / s2, (turns + 1) / s2
+        least, largest = _ratio_range(self, shift % self.count, ctx.prec)
+        return even + least, even + largest
+
+    def renyi_sum(self, order: arb, shift: int) -> arb | None:
+        """Where the law is N_Z(0, n sigma2) up to e^(+-gap): its sum, up to (2 order - 1) gaps."""
         gap = self.gaussian_gap()
-        return turns.max(shift / (self.count * s2) - 2 * gap) if gap.is_finite() else turns
+        if not gap < arb(2) ** -(ctx.prec + 8):
+            return None
+        return self._limit().renyi_sum(order, shift) * _factor((2 * order - 1) * gap)
+
+    def zcdp_closed(self, shift: int) -> arb | None:
+        """rho0 = shift^2/(2 n sigma2) up to 2 gap + 2 (e^gap - 1) e^(6 rho0).
+
+        From below: w is bounded, so (Rényi divergence)/order tends to rho0 at infinity. From above,
+        P = P0 e^(+-gap) and Q = Q0 e^(+-gap), with 0 for N_Z(0, n sigma2), whose divergence of
+        order a is at most a rho0. For a >= 2, (2a - 1)/(a(a - 1)) <= 3/2 gaps more. For a < 2 let
+        Y = e^((a-1) L0): sum P Y <= sum P0 Y + (e^gap - 1) sum P0 |Y - 1|, where |Y - 1| <=
+        (a-1)|L0| e^|L0| <= (a-1)(e^(2 L0) + e^(-2 L0)), whose mean under P0 is at most
+        (a-1)(e^(6 rho0) + e^(2 rho0)), as N_Z(0, s2) is s2-sub-Gaussian. And L <= L0 + 2 gap.
+        """
+        gap = self.gaussian_gap()
+        if not gap < arb(2) ** -(ctx.prec + 8):
+            return None
+        rho = ball(Fraction(shift * shift) / (2 * self.count * self.sigma2))
+        return rho.union(rho + 2 * gap + 2 * gap.expm1() * (6 * rho).exp())
+
+    def zcdp_tail(self, order: Fraction, shift: int) -> arb:
+        # p = const g w, g the Gaussian factor. Completing the square, sum p(x)^a p(x-d)^(1-a) is
+        # e^(a(a-1) rho) times (w(x)/w(x-d))^(a-1) <= e^((a-1) spread), times the ratio of two sums
+        # of g w, one of them shifted, <= e^spread because sum g(x - t) <= sum g(x) (theta). So
+        # K(a) <= a(a-1) rho + a spread.
+        rho = ball(Fraction(shift * shift) / (2 * self.count * self.sigma2))
+        return rho + self.periodic_spread() / ball(order - 1)
 
     def pmf(self, x: int, digits: int = 50) -> mpmath.mpf:
         """The trapezoidal rule for Fourier's integral on the line Re z = x/(n sigma2)."""
@@ -253,6 +294,21 @@ class DiscreteGaussianSum(Law):
         """Chernoff's bound of the tilted law's mass from y outward; start = log M(saddle)."""
         there = arb(tilt(y / self.count, float(self.sigma2))[0])
         return (self.transform(acb(there))[0].real - start - (there - saddle) * y).exp()
+
+
+@lru_cache(maxsize=16)
+def _ratio_range(law: DiscreteGaussianSum, shift: int, bits: int) -> tuple[arb, arb]:
+    """The least and the largest e(y - shift) - e(y), e(y) = log w(y)/w(y-1), over a period."""
+    n, half = law.count, law.count // 2
+    unit = 1 / (2 * n * ball(law.sigma2))
+    logs = [p.log() + x * x * unit for x, p in enumerate(law.balls(0, half))]
+
+    def log_w(x: int) -> arb:  # even, period n
+        return logs[min(x % n, -x % n)]
+
+    steps = [log_w(y) - log_w(y - 1) for y in range(n)]
+    bends = [steps[(y - shift) % n] - steps[y] for y in range(n)]
+    return reduce(arb.min, bends).lower(), reduce(arb.max, bends).upper()
 
 
 def _factor(gap: arb) -> arb:

@@ -102,10 +102,10 @@ class DiscreteLaplace(Law):
         total = (lowest + highest) / (1 - beta)
         if shift > 1:
             step = ((order * 2 - 1) * -rate).exp()
-            total += lowest * step * (1 - ((order * 2 - 1) * (-rate * (shift - 1))).exp()) / (
-                1 - step
+            total += (
+                lowest * step * (1 - ((order * 2 - 1) * (-rate * (shift - 1))).exp()) / (1 - step)
             )
-        return cast("_Order", total * (rate / 2).tanh())
+        return total * (rate / 2).tanh()
 
     def _rate(self) -> arb:
         return 1 / ball(self.scale)

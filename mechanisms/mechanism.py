@@ -115,7 +115,7 @@ class AdditiveNoise:
 
     def _reduced(self, law: FiniteLaw, shift: int) -> dict[int, Fraction]:
         reduced: dict[int, Fraction] = {}
-        for x, mass in law.items():
+        for x, mass in zip(law.outcomes, law.masses, strict=True):
             seen = x + shift if self.modulus is None else (x + shift) % self.modulus
             reduced[seen] = reduced.get(seen, Fraction(0)) + mass
         return reduced

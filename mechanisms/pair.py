@@ -76,11 +76,12 @@ class FinitePair:
         columns = []
         for name, column in (("p", p), ("q", q)):
             values = tuple(exact(value, name, at_least=0, at_most=1) for value in column)
-            if abs(sum(values) - 1) > allowed:
+            total = sum(values, Fraction(0))
+            if abs(total - 1) > allowed:
                 off = f"to within slack {float(allowed)}" if allowed else "exactly"
                 raise ParameterError(
-                    f"column {name} must sum to 1 {off}, got {float(sum(values)):.17g} "
-                    f"(off by {float(sum(values) - 1):.3g})"
+                    f"column {name} must sum to 1 {off}, got {float(total):.17g} "
+                    f"(off by {float(total - 1):.3g})"
                 )
             columns.append(values)
         object.__setattr__(self, "outcomes", tuple(outcomes))

@@ -60,7 +60,7 @@ class Skellam(Law):
         return ball(self.variance) * z.sinh()
 
     def path(self, t: int, side: int) -> Sequence[acb]:
-        # K'(s) = v sinh s = t; |M(s + i theta)| = e^(v (cosh s cos theta - 1)) falls along the line.
+        # K'(s) = v sinh s = t; |M(s + i theta)| = e^(v (cosh s cos theta - 1)) falls on the line.
         v = float(self.variance)
         return vertical_path(math.asinh(t / v), side, spread=math.sqrt(v))
 

@@ -44,9 +44,7 @@ class Audit:
     note: str | None = None
 
 
-def audit(
-    mechanism: Mechanism, claim: Claim, width: Fraction = WIDTH, cap: int = CAP
-) -> Audit:
+def audit(mechanism: Mechanism, claim: Claim, width: Fraction = WIDTH, cap: int = CAP) -> Audit:
     """Decide the claim. Narrows what is measured until the claim lies outside of it.
 
     width: the relative width that `measured` is to have. cap: bits of precision allowed.
@@ -68,8 +66,8 @@ def audit(
     if answer:
         return Audit(mechanism, claim, Verdict.VERIFIED, measured)
     witness = find_witness(mechanism, claim, measured)
-    note = None if witness else "refuted by a proof about the tails: no single outcome is named"
-    return Audit(mechanism, claim, Verdict.REFUTED, measured, witness, note)
+    remark = None if witness else "refuted by a proof about the tails: no single outcome is named"
+    return Audit(mechanism, claim, Verdict.REFUTED, measured, witness, remark)
 
 
 def _measure(mechanism: Mechanism, claim: Claim, width: Fraction, cap: int) -> Enclosure:

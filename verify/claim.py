@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
@@ -89,7 +90,12 @@ class ZCDP:
 
 Claim: TypeAlias = PureDP | ApproxDP | RenyiDP | ZCDP
 
-_KINDS = {"pure": (PureDP, 1), "approx": (ApproxDP, 2), "rdp": (RenyiDP, 2), "zcdp": (ZCDP, 1)}
+_KINDS: dict[str, tuple[Callable[..., Claim], int]] = {
+    "pure": (PureDP, 1),
+    "approx": (ApproxDP, 2),
+    "rdp": (RenyiDP, 2),
+    "zcdp": (ZCDP, 1),
+}
 _FORMS = "pure:EPSILON, approx:EPSILON,DELTA, rdp:ORDER,EPSILON or zcdp:RHO"
 
 

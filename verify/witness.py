@@ -129,5 +129,3 @@ def _event(pair: Pair, claim: ApproxDP) -> Witness | None:
     value = refine(gain)
     quantity = "P(event) - e^epsilon Q(event)"
     return Witness(where[0], quantity, value, _minus(value, claim.delta))
-
-
