@@ -29,7 +29,6 @@ from .wrapped import image_excess, is_enumerable, never_wraps
 __all__ = ["LargestLoss", "largest_loss"]
 
 _ZERO = Enclosure.exactly(0)
-_UNKNOWN = Enclosure(Fraction(0), Decimal("Infinity"))
 
 
 class LargestLoss(NamedTuple):
@@ -100,7 +99,7 @@ def _of_wrapped(pair: WrappedPair) -> LargestLoss:
         best, residue = _largest_listed(listed(pair))
         value, outcome = enclose(best), str(residue)
     else:
-        return LargestLoss(_bracket(pair, unwrapped.value), None)
+        return _bracket(pair, unwrapped.value)
     # post-processing: the wrapped loss is at most the unwrapped one, which may be known exactly
     ceiling = Enclosure(_ZERO.lower, unwrapped.value.upper)
     return LargestLoss(value.maximum(_ZERO).intersection(ceiling), outcome)
@@ -131,19 +130,18 @@ def _largest_listed(outcomes: Listed) -> tuple[arb, int]:
     return value, int(best)
 
 
-def _bracket(pair: WrappedPair, unwrapped: Enclosure) -> Enclosure:
+def _bracket(pair: WrappedPair, unwrapped: Enclosure) -> LargestLoss:
     """Between an outcome's certain loss and what no outcome can exceed (p symmetric, unimodal)."""
     law, shift, modulus = pair.law, pair.shift, pair.modulus
     if not law.symmetric:
-        return Enclosure(Fraction(0), unwrapped.upper)
+        return LargestLoss(Enclosure(Fraction(0), unwrapped.upper), None)
     half = modulus // 2
-    least = _ZERO
-    reach = 0
-    while reach + shift < half:
+    least, outcome = _ZERO, 0
+    for reach in (max(half - shift, 0) * part // 32 for part in range(32)):
         excess = image_excess(law, modulus, reach + shift)
         found = enclose(law.loss(-reach, shift) - (1 + excess).log())
-        least = least.maximum(Enclosure(found.lower, max(found.upper, Decimal(0))))
-        reach = 4 * reach + 1
+        if least.at_least(found.lower) is not True:
+            least, outcome = found, -reach % modulus
     upper = unwrapped
     if law.log_concave:
         # -log p is convex and even: among residues at distances v and at least v - d from 0,
@@ -152,4 +150,4 @@ def _bracket(pair: WrappedPair, unwrapped: Enclosure) -> Enclosure:
         found = enclose((inner * (1 + image_excess(law, modulus, half))).log())
         upper = Enclosure(_ZERO.lower, found.upper)
     lowest = upper if upper.at_most(unwrapped.upper) else unwrapped
-    return Enclosure(least.lower, lowest.upper)
+    return LargestLoss(Enclosure(least.lower, lowest.upper), str(outcome))

@@ -26,6 +26,7 @@ __all__ = [
     "decimal_text",
     "exact",
     "mpf",
+    "positive",
     "whole",
 ]
 
@@ -104,6 +105,14 @@ def whole(
     if number.denominator != 1:
         raise ParameterError(f"{name} must be a whole number, got {_shown(value)}")
     return number.numerator
+
+
+def positive(value: object, name: str) -> Fraction:
+    """Read `value` as an exact positive number of workable size: 1e-9 to 1e15."""
+    number = exact(value, name, above=0)
+    if not Fraction(1, 10**9) <= number <= 10**15:
+        raise ParameterError(f"{name} must be between 1e-9 and 1e15, got {_shown(value)}")
+    return number
 
 
 def ball(value: Real | int) -> arb:

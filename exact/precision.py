@@ -56,8 +56,8 @@ def refine(
 
     compute: evaluated inside `working_precision`, deterministic.
     enough: another condition that ends the search (a comparison that is decided, say).
-    Returns the narrowest enclosure that was reached; where the cap ends the search it is wider
-    than asked, which `Enclosure.is_within` tells.
+    Returns the narrowest enclosure that was reached; where the cap, or a width that more bits do
+    not reduce, ends the search it is wider than asked, which `Enclosure.is_within` tells.
     """
 
     def one(_: Sequence[int]) -> Sequence[Enclosure]:
@@ -81,18 +81,29 @@ def refine_each(
     open_ones = list(range(count))
     while True:
         with working_precision(bits):
+            before_all = list(best)
             for index, found in zip(open_ones, compute(open_ones), strict=True):
                 before = best[index]
                 best[index] = found if before is None else before.intersection(found)
         found_all = [found for found in best if found is not None]
         open_ones = [
             index
-            for index, found in enumerate(found_all)
-            if not (found.is_within(width) or (enough is not None and enough(found)))
+            for index in open_ones
+            if not found_all[index].is_within(width)
+            and not (enough is not None and enough(found_all[index]))
+            and not (bits >= 4 * START and _stalled(before_all[index], found_all[index]))
         ]
         if not open_ones or bits >= cap:
             return found_all
         bits = min(2 * bits, cap)
+
+
+def _stalled(before: Enclosure | None, now: Enclosure) -> bool:
+    """Did twice the bits not even halve the width? Then it is not the precision that it lacks."""
+    if before is None or not (before.is_finite() and now.is_finite()):
+        return False
+    ends = [Fraction(end) for end in (before.lower, before.upper, now.lower, now.upper)]
+    return 2 * (ends[3] - ends[2]) > ends[1] - ends[0]
 
 
 def _scaled(digits: int, exponent: int) -> Decimal:

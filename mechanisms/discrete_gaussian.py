@@ -19,7 +19,7 @@ from flint import acb, arb, ctx
 from numpy.typing import NDArray
 
 from ..exact.enclosure import Enclosure
-from ..exact.number import ExactInput, ball, exact, mpf, whole
+from ..exact.number import ExactInput, ball, mpf, positive, whole
 from ..exact.precision import START, refine, working_precision
 from .law import Law, Moments
 from .saddle import vertical_path
@@ -37,7 +37,7 @@ class DiscreteGaussian(Law):
     log_concave = "log p(x) = const - x^2/(2 sigma2) is concave"
 
     def __init__(self, sigma2: ExactInput) -> None:
-        object.__setattr__(self, "sigma2", exact(sigma2, "sigma2", above=0))
+        object.__setattr__(self, "sigma2", positive(sigma2, "sigma2"))
 
     def theta(self, t: arb) -> arb:
         """Enclose sum_x e^(-(x-t)^2/(2 sigma2)); at most theta(0)."""

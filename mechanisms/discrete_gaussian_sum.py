@@ -30,7 +30,7 @@ from flint import acb, arb, ctx
 from numpy.typing import NDArray
 
 from ..exact.enclosure import Enclosure
-from ..exact.number import ExactInput, ball, exact, mpf, whole
+from ..exact.number import ExactInput, ball, mpf, positive, whole
 from ..exact.precision import START, refine, working_precision
 from .discrete_gaussian import DiscreteGaussian
 from .law import Law, Moments
@@ -58,7 +58,7 @@ class DiscreteGaussianSum(Law):
 
     def __init__(self, count: ExactInput, sigma2: ExactInput) -> None:
         object.__setattr__(self, "count", whole(count, "count", at_least=1))
-        object.__setattr__(self, "sigma2", exact(sigma2, "sigma2", above=0))
+        object.__setattr__(self, "sigma2", positive(sigma2, "sigma2"))
 
     def moments(self) -> Moments:
         variance = refine(lambda: self.count * theta_variance(self.sigma2))

@@ -16,7 +16,7 @@ from flint import acb, arb, arb_series
 from numpy.typing import NDArray
 
 from ..exact.enclosure import Enclosure
-from ..exact.number import ExactInput, Formula, ParameterError, Quotient, Real, ball, exact, mpf
+from ..exact.number import ExactInput, Formula, ParameterError, Quotient, Real, ball, mpf, positive
 from ..exact.precision import refine
 from .law import Law, Moments
 
@@ -35,7 +35,7 @@ class DiscreteLaplace(Law):
 
     def __init__(self, scale: ExactInput | Formula) -> None:
         known = hasattr(scale, "ball")
-        value = cast("Formula", scale) if known else exact(scale, "scale", above=0)
+        value = cast("Formula", scale) if known else positive(scale, "scale")
         object.__setattr__(self, "scale", value)
 
     def moments(self) -> Moments:

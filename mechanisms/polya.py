@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from ..exact.enclosure import Enclosure
-from ..exact.number import ExactInput, ball, exact, mpf, whole
+from ..exact.number import ExactInput, ball, mpf, positive, whole
 from ..exact.precision import START, refine, working_precision
 from .law import Law, Moments
 
@@ -44,8 +44,8 @@ class Polya(Law):
     symmetric = False
 
     def __init__(self, shape: ExactInput, scale: ExactInput) -> None:
-        object.__setattr__(self, "shape", exact(shape, "shape", above=0))
-        object.__setattr__(self, "scale", exact(scale, "scale", above=0))
+        object.__setattr__(self, "shape", positive(shape, "shape"))
+        object.__setattr__(self, "scale", positive(scale, "scale"))
         if self.shape >= 1:
             reason = "p(x)/p(x-1) = b (x - 1 + shape)/x does not rise in x, since shape >= 1"
             object.__setattr__(self, "log_concave", reason)
@@ -129,8 +129,8 @@ class PolyaDifference(Law):
     scale: Fraction
 
     def __init__(self, shape: ExactInput, scale: ExactInput) -> None:
-        object.__setattr__(self, "shape", exact(shape, "shape", above=0))
-        object.__setattr__(self, "scale", exact(scale, "scale", above=0))
+        object.__setattr__(self, "shape", positive(shape, "shape"))
+        object.__setattr__(self, "scale", positive(scale, "scale"))
         if self.shape >= 1:
             reason = (
                 "a convolution of two negative binomial laws (one mirrored) of shape >= 1; each is "

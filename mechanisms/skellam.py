@@ -24,7 +24,7 @@ from scipy import special
 
 from ..exact import contour
 from ..exact.enclosure import Enclosure
-from ..exact.number import ExactInput, ball, exact, mpf, whole
+from ..exact.number import ExactInput, ball, mpf, positive, whole
 from .law import Law, Moments
 from .saddle import vertical_path
 
@@ -43,7 +43,7 @@ class Skellam(Law):
     )
 
     def __init__(self, variance: ExactInput) -> None:
-        object.__setattr__(self, "variance", exact(variance, "variance", above=0))
+        object.__setattr__(self, "variance", positive(variance, "variance"))
 
     def moments(self) -> Moments:
         return Moments(Enclosure.exactly(0), Enclosure.exactly(self.variance))
