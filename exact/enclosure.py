@@ -146,7 +146,7 @@ def _decimal_below(a: Decimal, b: Fraction) -> bool:
         return a < 0
     if abs(a.adjusted()) <= _HUGE or not a:
         return Fraction(a) < b
-    if (a > 0) != (b > 0):
+    if not b or (a > 0) != (b > 0):
         return a < 0
     digits = len(str(abs(b.numerator))) - len(str(b.denominator))  # |b| is near 10^digits
     if abs(a.adjusted() - digits) <= 1:

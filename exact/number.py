@@ -156,7 +156,7 @@ def _rational(value: object, name: str, allowed: str) -> Fraction:
             raise ParameterError(f"{name} must be {allowed}, got {value}")
         return Fraction(value)
     if isinstance(value, float):
-        value = repr(value)
+        value = repr(float(value))  # a numpy float is a float as well
     elif type(value).__module__ == "numpy":
         value = str(value)
     if not isinstance(value, str):

@@ -1,0 +1,115 @@
+"""Exact numbers, enclosures and rising precision."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from flint import arb, ctx
+from hypothesis import given
+from hypothesis import strategies as st
+
+from exactdp.exact import (
+    Enclosure,
+    ParameterError,
+    decimal_text,
+    enclose,
+    exact,
+    refine,
+    whole,
+    working_precision,
+)
+
+rationals = st.fractions(min_value=-(10**12), max_value=10**12, max_denominator=10**15)
+
+
+def test_a_number_is_what_is_written() -> None:
+    assert exact(0.1, "x") == exact("0.1", "x") == exact(Decimal("0.1"), "x") == Fraction(1, 10)
+    assert exact("1/3", "x") == Fraction(1, 3)
+    assert exact("1e-6", "x") == Fraction(1, 10**6)
+    assert exact(np.float64(0.1), "x") == Fraction(1, 10)
+    assert whole("1e6", "n") == 10**6
+
+
+@pytest.mark.parametrize(
+    "bad", ["nan", "inf", "-inf", "", "1/0", "0x10", "1e99999999", "１", "1_0", True, None, [], 1j]
+)
+def test_refused(bad: object) -> None:
+    with pytest.raises(ParameterError, match="x must be"):
+        exact(bad, "x")
+
+
+def test_ranges_are_named() -> None:
+    with pytest.raises(ParameterError, match="x must be an exact number above 0 and below 1, got"):
+        exact("1", "x", above=0, below=1)
+    with pytest.raises(ParameterError, match="whole number"):
+        whole("0.5", "n")
+
+
+@given(rationals)
+def test_text_is_exact(value: Fraction) -> None:
+    assert exact(decimal_text(value), "x") == value
+
+
+@given(rationals, rationals)
+def test_outward_and_back(a: Fraction, b: Fraction) -> None:
+    enclosure = Enclosure(min(a, b), max(a, b))
+    again = Enclosure.from_json(enclosure.to_json())
+    for end in (a, b):
+        assert again.contains(end)
+        assert enclosure.contains(end)
+
+
+@given(rationals, rationals, rationals)
+def test_three_values(a: Fraction, b: Fraction, value: Fraction) -> None:
+    enclosure = Enclosure(min(a, b), max(a, b))
+    assert enclosure.at_most(value) == (
+        True if max(a, b) <= value else False if min(a, b) > value else None
+    )
+    assert enclosure.at_least(value) == (
+        True if min(a, b) >= value else False if max(a, b) < value else None
+    )
+
+
+@pytest.mark.parametrize("exponent", [-(10**8), -6000, -5, 0, 5, 6000, 10**8])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_decimals_of_any_size_compare_with_rationals(exponent: int, sign: int) -> None:
+    number = Decimal((0 if sign > 0 else 1, (3,), exponent))
+    point = Enclosure(number, number)
+    assert point.greater_than(0) is (sign > 0)
+    assert point.less_than(Fraction(10)) is (sign < 0 or exponent <= 0)
+    assert point.less_than(Fraction(-10)) is (sign < 0 and exponent >= 1)
+
+
+def test_only_certain_digits_are_shown() -> None:
+    assert str(Enclosure(Decimal("0.12345"), Decimal("0.12346"))) == "0.123"
+    assert str(Enclosure(Decimal("0.1"), Decimal("0.9"))) == "[0.1, 0.9]"
+    assert str(Enclosure.infinite()) == "inf"
+    assert str(Enclosure.exactly(Fraction(1, 2))) == "0.5"
+
+
+def test_malformed_enclosures() -> None:
+    with pytest.raises(ParameterError, match="above"):
+        Enclosure(Fraction(2), Fraction(1))
+    for data in ({"lower": "1"}, {"lower": "x", "upper": "1"}, {"lower": "nan", "upper": "1"}):
+        with pytest.raises(ParameterError):
+            Enclosure.from_json(data)
+
+
+def test_precision_rises_until_the_width_is_met_and_is_restored() -> None:
+    before = ctx.prec
+    found = refine(lambda: (arb(10) ** 40 + arb(2).sqrt()) - arb(10) ** 40)
+    assert found.is_within(Fraction(1, 10**12))
+    assert found.contains(Decimal("1.41421356237309504880168872420969807856967187537694807"))
+    assert ctx.prec == before
+    wide = refine(lambda: arb(0).union(arb(1)))
+    assert not wide.is_within(Fraction(1, 2))
+
+
+def test_a_ball_is_enclosed_outward() -> None:
+    with working_precision(64):
+        third = arb(1) / 3
+        assert enclose(third).contains(Fraction(1, 3))
+        assert enclose((-(arb(10) ** 9)).exp()).greater_than(0) is True
