@@ -145,8 +145,23 @@ def test_claims_read_back(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    "|pure|pure:|pure:x|pure:nan|pure:-1|pure:1,2|approx:1|approx:1,2|approx:1,-1e-6|"
-    "rdp:1,1|rdp:2|rdp:2,-1|zcdp:inf|foo:1".split("|"),
+    [
+        "",
+        "pure",
+        "pure:",
+        "pure:x",
+        "pure:nan",
+        "pure:-1",
+        "pure:1,2",
+        "approx:1",
+        "approx:1,2",
+        "approx:1,-1e-6",
+        "rdp:1,1",
+        "rdp:2",
+        "rdp:2,-1",
+        "zcdp:inf",
+        "foo:1",
+    ],
 )
 def test_bad_claims(text: str) -> None:
     with pytest.raises(ParameterError):
