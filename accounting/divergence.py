@@ -11,6 +11,7 @@ from fractions import Fraction
 from ..exact.enclosure import Enclosure
 from ..exact.number import ExactInput, ball, exact
 from ..exact.precision import CAP, WIDTH, enclose, refine, refine_each
+from ..mechanisms.law import Law
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.pair import Pair, WrappedPair
 from . import concentrated, renyi
@@ -113,15 +114,21 @@ def worst_first(
     """
     best = _ZERO
     largest: int | None = None
+    settled: set[Law] = set()  # an asymmetric law and its mirror image are settled one by one
     for pair in pairs:
         if isinstance(pair, WrappedPair):
             largest = pair.shift if largest is None else largest
             if pair.shift < largest:
                 if not is_enumerable(pair):
                     return
+                if pair.law in settled:
+                    continue
                 ceiling = measure(pair.unwrapped)
                 if best.at_least(ceiling.upper) is True:
-                    return
+                    settled.add(pair.law)
+                    if pair.law.symmetric or len(settled) == 2:
+                        return
+                    continue
         value = measure(pair)
         yield pair, value
         best = best.maximum(value)
