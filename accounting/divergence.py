@@ -5,7 +5,7 @@ Every figure is an enclosure of the truth, of relative width 1e-12 unless asked 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from ..exact.enclosure import Enclosure
@@ -102,10 +102,8 @@ def zcdp(mechanism: Mechanism, width: Fraction = WIDTH, cap: int = CAP) -> Enclo
     )
 
 
-def worst_first(
-    pairs: Iterable[Pair], measure: Callable[[Pair], Enclosure]
-) -> Iterable[tuple[Pair, Enclosure]]:
-    """Measure the pairs that can still matter, in order.
+def _largest(mechanism: Mechanism, measure: Callable[[Pair], Enclosure]) -> Enclosure:
+    """Measure the pairs that can still matter, in order, and take the largest.
 
     Without a wrap every divergence grows with the shift, and wrapping is post-processing: once a
     shift's unwrapped divergence is below what another one certainly has, all smaller shifts are.
@@ -115,31 +113,23 @@ def worst_first(
     best = _ZERO
     largest: int | None = None
     settled: set[Law] = set()  # an asymmetric law and its mirror image are settled one by one
-    for pair in pairs:
+    for pair in mechanism.pairs():
         if isinstance(pair, WrappedPair):
             largest = pair.shift if largest is None else largest
             if pair.shift < largest:
                 if not is_enumerable(pair):
-                    return
+                    return best
                 if pair.law in settled:
                     continue
                 ceiling = measure(pair.unwrapped)
                 if best.at_least(ceiling.upper) is True:
                     settled.add(pair.law)
                     if pair.law.symmetric or len(settled) == 2:
-                        return
+                        return best
                     continue
-        value = measure(pair)
-        yield pair, value
-        best = best.maximum(value)
+        best = best.maximum(measure(pair))
         if not best.is_finite() and best.lower == best.upper:
-            return
-
-
-def _largest(mechanism: Mechanism, measure: Callable[[Pair], Enclosure]) -> Enclosure:
-    best = _ZERO
-    for _, value in worst_first(mechanism.pairs(), measure):
-        best = best.maximum(value)
+            break
     return best
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
+from itertools import islice
 
 from flint import arb
 
@@ -15,10 +16,12 @@ from ..exact.enclosure import Enclosure
 from ..exact.number import ball, decimal_text
 from ..exact.precision import refine
 from ..mechanisms.mechanism import Mechanism
-from ..mechanisms.pair import Pair, ShiftPair, WrappedPair
+from ..mechanisms.pair import Pair, ShiftPair
 from .claim import ApproxDP, Claim, PureDP, RenyiDP
 
 __all__ = ["Witness", "find_witness"]
+
+_MOST_PAIRS = 64
 
 
 @dataclass(frozen=True)
@@ -45,18 +48,12 @@ def find_witness(mechanism: Mechanism, claim: Claim, measured: Enclosure) -> Wit
 
     None where the refutation rests on a proof about the tails alone.
     """
-    for pair in _worst_pairs(mechanism):
+    # the first pairs are the worst ones wherever that is known
+    for pair in islice(mechanism.pairs(), _MOST_PAIRS):
         witness = _from_pair(pair, claim, measured)
         if witness is not None and witness.excess.greater_than(0) is True:
             return witness
     return None
-
-
-def _worst_pairs(mechanism: Mechanism) -> Iterable[Pair]:
-    for count, pair in enumerate(mechanism.pairs()):
-        if count == 64:  # the first pairs are the worst ones wherever that is known
-            return
-        yield pair
 
 
 def _from_pair(pair: Pair, claim: Claim, measured: Enclosure) -> Witness | None:
@@ -88,29 +85,27 @@ def _order(order: Fraction, value: Enclosure, bound: Fraction, quantity: str) ->
 
 
 def _minus(value: Enclosure, bound: Fraction) -> Enclosure:
-    if not value.is_finite():
-        return value
-    return Enclosure(Fraction(value.lower) - bound, Fraction(value.upper) - bound)
+    lower, upper = (
+        end if isinstance(end, Decimal) and end.is_infinite() else Fraction(end) - bound
+        for end in (value.lower, value.upper)
+    )
+    return Enclosure(lower, upper)
 
 
 def _outcome(pair: Pair, epsilon: Fraction) -> Witness | None:
-    largest = refine(lambda: largest_loss(pair).value)
     outcome = largest_loss(pair).outcome
-    quantity = "log-ratio of probabilities"
-    base = pair.unwrapped if isinstance(pair, WrappedPair) else pair
-    if outcome is None and isinstance(base, ShiftPair):
+    if outcome is not None:
+        value = refine(lambda: largest_loss(pair).value)
+    elif isinstance(pair, ShiftPair):  # approached only: an outcome far enough out will do
         try:
-            x = last_above(base, ball(epsilon), None, None)
+            x = last_above(pair, ball(epsilon), None, None)
         except (ArithmeticError, OverflowError):
             return None
-        where = f"outcome {x}"
-        if isinstance(pair, WrappedPair):
-            return None
-        value = refine(lambda: base.law.loss(x, base.shift))
-        return Witness(where, quantity, value, _minus(value, epsilon))
-    if outcome is None:
+        outcome, value = str(x), refine(lambda: pair.law.loss(x, pair.shift))
+    else:
         return None
-    return Witness(f"outcome {outcome}", quantity, largest, _minus(largest, epsilon))
+    quantity = "log-ratio of probabilities"
+    return Witness(f"outcome {outcome}", quantity, value, _minus(value, epsilon))
 
 
 def _event(pair: Pair, claim: ApproxDP) -> Witness | None:

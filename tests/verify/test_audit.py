@@ -166,3 +166,13 @@ def test_claims_read_back(text: str) -> None:
 def test_bad_claims(text: str) -> None:
     with pytest.raises(ParameterError):
         parse_claim(text)
+
+
+def test_an_excess_without_upper_end_is_still_measured_from_the_claim() -> None:
+    vague = FinitePair(("a", "b"), ("0.5", "0.5"), ("0.2", "0.8"), slack="1e-3")
+    found = audit(vague, PureDP("0.5"))
+    assert found.verdict is Verdict.REFUTED
+    assert found.witness is not None
+    assert found.witness.value.upper == Enclosure.infinite().upper
+    excess = Fraction(found.witness.value.lower) - Fraction(found.witness.excess.lower)
+    assert excess == Fraction(1, 2)
