@@ -72,6 +72,8 @@ class _Point(NamedTuple):
 def supremum(pair: Pair) -> Supremum:
     """Enclose sup over a > 1 of D_a(P || Q)/a at the working precision."""
     if isinstance(pair, ResponsePair):
+        if pair.delta:
+            return Supremum(Enclosure.infinite(), Fraction(2))
         # K(a) = log cosh(u epsilon)/cosh(epsilon/2), u = a - 1/2. log cosh is concave in u^2 (its
         # product formula), so K/(u^2 - 1/4) falls: the supremum is its limit at a = 1, K'(1).
         epsilon = ball(pair.epsilon)

@@ -41,6 +41,8 @@ class LargestLoss(NamedTuple):
 def largest_loss(pair: Pair) -> LargestLoss:
     """sup log P/Q at the working precision."""
     if isinstance(pair, ResponsePair):
+        if pair.delta:
+            return LargestLoss(Enclosure.infinite(), "the bit revealed for certain")
         return LargestLoss(Enclosure.exactly(pair.epsilon), "the true bit")
     if isinstance(pair, FinitePair):
         return _of_finite(pair)

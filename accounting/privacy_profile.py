@@ -53,12 +53,15 @@ def delta_of(pair: Pair, level: arb, exact_level: Fraction | None = None) -> arb
 def exceeding(pair: Pair, level: arb, exact_level: Fraction | None = None) -> Event:
     """The event {loss > level}, as far as it can be told at the working precision."""
     if isinstance(pair, ResponsePair):
+        revealed, hidden = ball(pair.delta), ball(1 - pair.delta)
+        if exact_level is not None and exact_level >= pair.epsilon:
+            return Event(revealed, arb(0), arb(0))
         odds = ball(pair.epsilon).exp()
-        p, q = odds / (1 + odds), 1 / (1 + odds)
+        p, q = hidden * odds / (1 + odds), hidden / (1 + odds)
         gain = p - level.exp() * q
         if gain > 0:
-            return Event(p, q, arb(0))
-        return _NOTHING if gain <= 0 else Event(arb(0), arb(0), gain.abs_upper())
+            return Event(revealed + p, q, arb(0))
+        return Event(revealed, arb(0), arb(0) if gain <= 0 else gain.abs_upper())
     if isinstance(pair, ShiftPair):
         return (
             _interval(pair, level, exact_level)
@@ -80,6 +83,8 @@ def epsilon_of(pair: Pair, delta: Fraction, largest: Enclosure) -> arb:
 
     largest: the pair's largest loss, beyond which delta(level) = 0.
     """
+    if isinstance(pair, ResponsePair):
+        return _of_response(pair, delta)
     target = ball(delta)
     zero = arb(0)
     if delta_of(pair, zero) <= target:
@@ -100,6 +105,19 @@ def epsilon_of(pair: Pair, delta: Fraction, largest: Enclosure) -> arb:
         if step < abs(level) * arb(2) ** -(ctx.prec - 16):
             break
     return best.union(_certified_above(pair, target, level.max(best), largest))
+
+
+def _of_response(pair: ResponsePair, delta: Fraction) -> arb:
+    """delta(level) = d + (1-d)(e^epsilon - e^level)/(1 + e^epsilon), d = pair.delta, solved."""
+    if delta < pair.delta:
+        return arb.pos_inf()
+    if delta == 1:
+        return arb(0)
+    if delta == pair.delta:
+        return ball(pair.epsilon)
+    share = (delta - pair.delta) / (1 - pair.delta)
+    odds = ball(1 - share) * ball(pair.epsilon).exp() - ball(share)
+    return odds.max(arb(1)).log()
 
 
 def _escaping(pair: Pair) -> arb:

@@ -22,6 +22,8 @@ __all__ = ["divergences"]
 def divergences(pair: Pair, orders: Sequence[Fraction]) -> list[Enclosure]:
     """D_order(P || Q) for each order > 1, at the working precision."""
     if isinstance(pair, ResponsePair):
+        if pair.delta:  # P has mass where Q has none
+            return [Enclosure.infinite() for _ in orders]
         return [_from_sum(_response_sum(pair, ball(order)), order) for order in orders]
     if isinstance(pair, FinitePair):
         outcomes = listed(pair)

@@ -252,7 +252,9 @@ _ENTRIES: dict[str, _Entry] = {
         ("trials", "probability"), lambda given: Binomial(given["trials"], given["probability"])
     ),
     "randomized-response": _Entry(
-        ("epsilon",), (), lambda given: RandomizedResponse(given["epsilon"])
+        ("epsilon",),
+        ("delta",),
+        lambda given: RandomizedResponse(given["epsilon"], given.get("delta", "0")),
     ),
     "pmf": _Entry(
         ("file",), ("slack",), lambda given: read_pair(given["file"], given.get("slack", "0"))

@@ -28,16 +28,22 @@ class Mechanism(Protocol):
 
 @dataclass(frozen=True)
 class RandomizedResponse:
-    """One bit, kept with probability e^epsilon/(1 + e^epsilon) and flipped otherwise."""
+    """One bit: revealed for certain with probability `delta`, otherwise randomized response.
+
+    Randomized response keeps the bit with probability e^epsilon/(1 + e^epsilon) and flips it
+    otherwise. No (epsilon, delta)-DP mechanism is less private than this one: see `ResponsePair`.
+    """
 
     epsilon: Fraction
+    delta: Fraction
 
-    def __init__(self, epsilon: ExactInput) -> None:
+    def __init__(self, epsilon: ExactInput, delta: ExactInput = 0) -> None:
         object.__setattr__(self, "epsilon", exact(epsilon, "epsilon", at_least=0, at_most=10_000))
+        object.__setattr__(self, "delta", exact(delta, "delta", at_least=0, at_most=1))
 
     def pairs(self) -> Iterable[Pair]:
         # The swapped pair is the same one with the outcomes renamed.
-        return (ResponsePair(self.epsilon),)
+        return (ResponsePair(self.epsilon, self.delta),)
 
 
 @dataclass(frozen=True)

@@ -40,9 +40,17 @@ class WrappedPair:
 
 @dataclass(frozen=True)
 class ResponsePair:
-    """One bit: P = (e^epsilon, 1)/(1 + e^epsilon), Q the other way round."""
+    """The pair that dominates every (epsilon, delta)-DP mechanism.
+
+    Outcomes: P has (delta, (1-delta) e^epsilon/(1+e^epsilon), (1-delta)/(1+e^epsilon), 0), Q the
+    same four numbers in reverse. (epsilon, delta)-DP says that every test of P against Q keeps to
+    the region of errors that this pair fills (Kairouz, Oh, Viswanath, "The composition theorem for
+    differential privacy", ICML 2015, Theorem 2.1); by Blackwell's theorem any such P and Q come
+    from this pair by post-processing.
+    """
 
     epsilon: Fraction
+    delta: Fraction = Fraction(0)
 
 
 @dataclass(frozen=True)
