@@ -1,5 +1,6 @@
 """How much privacy a mechanism costs: certified divergences of the pairs that dominate it."""
 
+from .budget import Budget, Use, compose
 from .divergence import (
     delta,
     epsilon,
@@ -11,6 +12,9 @@ from .divergence import (
 )
 
 __all__ = [
+    "Budget",
+    "Use",
+    "compose",
     "delta",
     "epsilon",
     "pure_epsilon",

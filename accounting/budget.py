@@ -99,7 +99,9 @@ class Budget:
         For several mechanisms between the curve at some orders and the sum of their rho.
         """
         total = self._sum([divergence.zcdp(use.mechanism, width, cap) for use in self.uses])
-        return total if len(self.uses) == 1 else Enclosure(self._zcdp_below(width, cap), total.upper)
+        if len(self.uses) == 1:
+            return total
+        return Enclosure(self._zcdp_below(width, cap), total.upper)
 
     def delta(self, epsilon: ExactInput, width: Fraction = WIDTH, cap: int = CAP) -> Enclosure:
         """The least delta of (epsilon, delta)-DP, epsilon >= 0."""
@@ -117,10 +119,14 @@ class Budget:
             return divergence.epsilon(self.uses[0].mechanism, level, width, cap)
         return composed_epsilon(self.uses, level, width, cap)
 
-    def _zcdp_below(self, width: Fraction, cap: int) -> Endpoint:
+    def _zcdp_below(self, width: Fraction, cap: int) -> Fraction:
         curve = self.renyi_curve(_ORDERS, width, cap)
-        shares = (value.lower / Fraction(order) for order, value in zip(_ORDERS, curve, strict=True))
-        return max(shares)
+        shares = [
+            Fraction(value.lower) / Fraction(order)
+            for order, value in zip(_ORDERS, curve, strict=True)
+            if value.lower != Decimal("Infinity")
+        ]
+        return max(shares, default=Fraction(0))
 
     def _sum(self, each: Sequence[Enclosure]) -> Enclosure:
         lower, upper = Fraction(0), Fraction(0)

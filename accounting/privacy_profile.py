@@ -25,9 +25,11 @@ from ..mechanisms.pair import FinitePair, Pair, ResponsePair, ShiftPair, Wrapped
 from .finite_sums import listed, split
 from .wrapped import is_enumerable, never_wraps, outside_masses
 
-__all__ = ["Event", "delta_of", "epsilon_of", "exceeding", "last_above"]
+__all__ = ["Event", "delta_of", "epsilon_of", "exceeding", "last_above", "overlooked", "root_near"]
+__all__ += ["shortfall", "value_at"]
 
 _FARTHEST = 1 << 62
+_MOST_STEPS = 20
 
 
 class Event(NamedTuple):
@@ -45,7 +47,11 @@ _NOTHING = Event(arb(0), arb(0), arb(0))
 
 def delta_of(pair: Pair, level: arb, exact_level: Fraction | None = None) -> arb:
     """delta(level) at the working precision, level >= 0."""
-    event = exceeding(pair, level, exact_level)
+    return value_at(level, exceeding(pair, level, exact_level))
+
+
+def value_at(level: arb, event: Event) -> arb:
+    """delta(level), from the event {loss > level}."""
     least = event.p - level.exp() * event.q
     return least.union(least + event.excess).max(arb(0)).min(arb(1))
 
@@ -92,9 +98,23 @@ def epsilon_of(pair: Pair, delta: Fraction, largest: Enclosure) -> arb:
     if _escaping(pair) > target:
         return arb.pos_inf()
     level = _located(pair, delta, largest)
-    best = zero
-    for _ in range(6):  # Dinkelbach: each event's own root, which rises to the largest root
-        event = exceeding(pair, level)
+    return root_near(level, target, lambda level: exceeding(pair, level), largest)
+
+
+def root_near(
+    level: arb, target: arb, exceeding: Callable[[arb], Event], largest: Enclosure
+) -> arb:
+    """The smallest level >= 0 with delta(level) <= target, sought from a level nearby.
+
+    exceeding: the event {loss > level}. largest: beyond it delta(level) = 0.
+    """
+    best = arb(0)
+    for step in range(_MOST_STEPS):  # down to where the event weighs enough
+        if level == 0 or exceeding(level).p > target:
+            break
+        level = (level - abs(level) * arb(2) ** (step - 12)).max(arb(0)).mid()
+    for _ in range(8):  # Dinkelbach: each event's own root, which rises to the largest root
+        event = exceeding(level)
         if not (event.p - target > 0 and event.q > 0):
             break
         root = ((event.p - target) / event.q).log()
@@ -104,7 +124,7 @@ def epsilon_of(pair: Pair, delta: Fraction, largest: Enclosure) -> arb:
         level = root.mid()
         if step < abs(level) * arb(2) ** -(ctx.prec - 16):
             break
-    return best.union(_certified_above(pair, target, level.max(best), largest))
+    return best.union(_certified_above(exceeding, target, level.max(best), largest))
 
 
 def _of_response(pair: ResponsePair, delta: Fraction) -> arb:
@@ -133,7 +153,9 @@ def _escaping(pair: Pair) -> arb:
     return arb(0)
 
 
-def _certified_above(pair: Pair, target: arb, level: arb, largest: Enclosure) -> arb:
+def _certified_above(
+    exceeding: Callable[[arb], Event], target: arb, level: arb, largest: Enclosure
+) -> arb:
     """Some level just above with delta(level) <= target, proved."""
     step = arb(2) ** -(ctx.prec - 24)
     cap = _as_ball(largest)
@@ -141,7 +163,7 @@ def _certified_above(pair: Pair, target: arb, level: arb, largest: Enclosure) ->
         above = (level + step * (abs(level) + step)).upper()
         if above >= cap:
             break
-        if delta_of(pair, above) <= target:
+        if value_at(above, exceeding(above)) <= target:
             return above
         step *= 16
     return cap
@@ -214,9 +236,9 @@ def _half_line(pair: ShiftPair, level: arb, exact_level: Fraction | None) -> Eve
     excess = arb(0)
     p, q = law.lower_tail(last), law.lower_tail(last - shift)
     if last != inside:
-        excess += _shortfall(p, level, law.loss(last, shift))
+        excess += shortfall(p, level, law.loss(last, shift))
     if last + 1 != outside:
-        excess += _overlooked(level, law.loss(last + 1, shift))
+        excess += overlooked(level, law.loss(last + 1, shift))
     return Event(p, q, excess, None, last)
 
 
@@ -226,7 +248,7 @@ def _interval(pair: ShiftPair, level: arb, exact_level: Fraction | None) -> Even
     assert limit is not None  # log-convex sides: the tails are no lighter than geometric
     summit = law.loss(0, shift)
     if not level < summit:
-        return _NOTHING._replace(excess=_overlooked(level, summit))
+        return _NOTHING._replace(excess=overlooked(level, summit))
     last = last_above(pair, level, 0, shift)
     p, q = law.lower_tail(last), law.lower_tail(last - shift)
     edges = [(last, last + 1)]
@@ -238,17 +260,17 @@ def _interval(pair: ShiftPair, level: arb, exact_level: Fraction | None) -> Even
         edges.append((first, first - 1))
     excess = arb(0)
     for edge, beyond in edges:
-        excess += _shortfall(p, level, law.loss(edge, shift))
-        excess += _overlooked(level, law.loss(beyond, shift))
+        excess += shortfall(p, level, law.loss(edge, shift))
+        excess += overlooked(level, law.loss(beyond, shift))
     return Event(p, q, excess, first, last)
 
 
-def _shortfall(p: arb, level: arb, loss: arb) -> arb:
+def shortfall(p: arb, level: arb, loss: arb) -> arb:
     """What outcomes of S whose loss is below the level may cost, the least being `loss`."""
     return (p * ((level - loss).exp() - 1)).max(arb(0)).upper()
 
 
-def _overlooked(level: arb, loss: arb) -> arb:
+def overlooked(level: arb, loss: arb) -> arb:
     """What outcomes outside S whose loss is above the level may add, the largest being `loss`."""
     return (1 - (level - loss).exp()).max(arb(0)).upper()
 

@@ -19,6 +19,7 @@ from flint import arb, fmpq
 __all__ = [
     "ExactInput",
     "Formula",
+    "Logarithm",
     "ParameterError",
     "Quotient",
     "Real",
@@ -69,6 +70,19 @@ class Quotient:
 
     def mpf(self) -> mpmath.mpf:
         return mpf(self.numerator) / self.denominator.mpf()
+
+
+@dataclass(frozen=True)
+class Logarithm:
+    """log argument, argument > 0."""
+
+    argument: Fraction
+
+    def ball(self) -> arb:
+        return ball(self.argument).log()
+
+    def mpf(self) -> mpmath.mpf:
+        return mpmath.log(mpf(self.argument))
 
 
 def exact(

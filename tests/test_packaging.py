@@ -18,9 +18,12 @@ def _settings():
 
 def test_every_folder_with_code_is_a_subpackage():
     setup = _settings()["tool"]["setuptools"]
-    folders = {path.parent.name for path in ROOT.glob("*/__init__.py")}
-    assert {f"exactdp.{name}" for name in folders} == set(setup["packages"])
-    assert set(setup["package-dir"]) == set(setup["packages"])
+    found = (*ROOT.glob("*/__init__.py"), *ROOT.glob("*/*/__init__.py"))
+    folders = {path.parent.relative_to(ROOT) for path in found if path.parts[-2] != "tests"}
+    folders = {folder for folder in folders if folder.parts[0] not in ("build", ".venv")}
+    names = {f"exactdp.{'.'.join(folder.parts)}": str(folder) for folder in folders}
+    assert set(names) == set(setup["packages"])
+    assert names == setup["package-dir"]
     assert set(_settings()["tool"]["mypy"]["packages"]) == set(setup["packages"])
 
 

@@ -1,0 +1,132 @@
+"""The composed loss on its lattice: tails without discretisation error, at a cost that grows
+neither with the number of uses nor with the noise.
+
+Let the losses be L_k = origin + step k. On the line s = c + iy, c > 0, the function
+
+    M(s) e^(-s L_k) / (1 - e^(-step s)),    M(s) = E e^(sL),
+
+is periodic in y. Its mean over N equidistant nodes of one period is, expanding the geometric
+series,
+
+    sum over integers r of e^(c step N r) P(L >= L_(k + rN)):
+
+the tail that is wanted (r = 0) and aliases, all positive. With Lambda = step N Chernoff's bound
+P(L >= t) <= M(b) e^(-bt) bounds those with r > 0 by M(b) e^(-b L_k) sum_r e^(-(b-c) Lambda r) for
+some b > c, those with r < 0 likewise for some 0 <= b < c. With e^(-step (s+1)) in the denominator
+it is e^(L_k) Q(L >= L_k), with smaller aliases: Q has the density e^(-L) <= e^(-L_k) there.
+
+Only the nodes near the real axis matter. Elsewhere M is bounded on whole blocks of nodes, by
+evaluating it on a ball that contains them, and what is skipped is charged.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from flint import acb, arb, ctx
+
+from ...exact.number import ball
+from ..privacy_profile import Event, overlooked, shortfall
+from .composite import Composite, Saddle
+from .law import Lattice
+from .periods import period
+
+__all__ = ["LatticeTail"]
+
+_BLOCK = 16  # so few nodes are evaluated one by one
+_MOST_NODES = 3_000_000
+
+
+class LatticeTail:
+    """Tails of the composed loss near one level, at the working precision of its creation."""
+
+    def __init__(self, composite: Composite, lattice: Lattice, saddle: Saddle) -> None:
+        self.composite, self.lattice = composite, lattice
+        unit = ball(lattice.unit)
+        self.step, self.origin = unit * ball(lattice.step), unit * ball(lattice.origin)
+        self.escaping, self.missing = composite.escaping(), composite.missing()
+        # beyond this c one step already weighs more than the precision can tell
+        saddle = saddle.moved(composite, 0.7 * ctx.prec / float(self.step.mid()))
+        self.c = arb(saddle.c)
+        length, self.right, self.left = period(composite, saddle, 0.7 * ctx.prec + 10)
+        self.count = max(3, math.ceil(length / float(self.step.mid()))) | 1
+        summit = lattice.summit  # as an index, the largest one
+        self.top = None if summit is None else (summit - lattice.origin) / lattice.step
+        self._sizes = {b: composite.size(acb(b)) for b in (self.right, self.left)}
+        self._evaluate()
+
+    def exceeding(self, level: arb, exact_level: Fraction | None = None) -> Event:
+        """The event {L > level}."""
+        first = self._first_above(level, exact_level)
+        if self.top is not None and first > self.top:
+            return Event(self.escaping, arb(0), self.missing.upper())
+        loss = self._loss(first)
+        p, q = self._tails(loss)
+        excess = shortfall(p, level, loss) + overlooked(level, self._loss(first - 1))
+        if exact_level is not None and isinstance(self.lattice.unit, Fraction):
+            excess = arb(0)
+        return Event(p + self.escaping, q, excess + self.missing.upper(), first, None)
+
+    def _first_above(self, level: arb, exact_level: Fraction | None) -> int:
+        lattice = self.lattice
+        if exact_level is not None and isinstance(lattice.unit, Fraction):
+            return math.floor((exact_level / lattice.unit - lattice.origin) / lattice.step) + 1
+        index = ((level - self.origin) / self.step).mid().floor().unique_fmpz()
+        if index is None:
+            raise ArithmeticError("a loss level is too large for the working precision")
+        return int(index) + 1
+
+    def _loss(self, index: int) -> arb:
+        return self.origin + self.step * index
+
+    def _tails(self, loss: arb) -> tuple[arb, arb]:
+        """P(L >= loss) and Q(L >= loss), both finite."""
+        p, q = arb(0), arb(0)
+        for s, value_p, value_q in self.nodes:
+            wave = (s * -loss).exp()
+            p += (value_p * wave).real
+            q += (value_q * wave).real
+        error = (self.skipped * (-self.c * loss).exp()).upper()
+        aliases = arb(0)
+        length = self.step * self.count
+        for b in (self.right, self.left):
+            decay = (-abs(arb(b) - self.c) * length).exp()
+            aliases += self._sizes[b] * (-b * loss).exp() * decay / (1 - decay)
+        p, q = ((value - aliases.upper()).union(value) + arb(0, error) for value in (p, q))
+        return p.max(arb(0)), q.max(arb(0)) * (-loss).exp()
+
+    def _evaluate(self) -> None:
+        """The nodes that matter, with M(s) over either denominator and 1/N, and what is skipped."""
+        self.nodes: list[tuple[acb, acb, acb]] = []
+        self.skipped = arb(0)
+        spacing = 2 * arb.pi() / (self.step * self.count)
+        centre = self.composite.transform(acb(self.c)).real
+        floor = centre.lower() * arb(2) ** -(ctx.prec + 20)
+        self._add(0, acb(self.c), 1)
+        pending = [(1, self.count // 2)]
+        while pending:
+            first, last = pending.pop()
+            if first > last:
+                continue
+            if last - first < _BLOCK:
+                for j in range(first, last + 1):
+                    self._add(j, acb(self.c, spacing * j), 2)
+                continue
+            block = acb(self.c, (spacing * first).union(spacing * last))
+            size = self.composite.size(block)
+            if size * (last - first + 1) < floor:
+                # |1/(1 - e^(-step s))| <= 1/(1 - e^(-step c)); both sides of the real axis
+                size *= 2 * (last - first + 1)
+                self.skipped += size / self.count / (1 - (-self.step * self.c).exp())
+                continue
+            middle = (first + last) // 2
+            pending += [(middle + 1, last), (first, middle)]
+            if len(self.nodes) > _MOST_NODES:
+                raise ArithmeticError("the losses need too many nodes on their lattice")
+
+    def _add(self, index: int, s: acb, weight: int) -> None:
+        value = self.composite.transform(s) * weight / self.count
+        fall = (-self.step * s).exp()
+        value_q = value / (1 - fall * (-self.step).exp())
+        self.nodes.append((s, value / (1 - fall), value_q))

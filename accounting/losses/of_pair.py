@@ -1,0 +1,225 @@
+"""From a pair (P, Q) to its privacy-loss law."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+from flint import arb, ctx
+
+from ...exact.number import Logarithm, ball
+from ...mechanisms.discrete_gaussian import DiscreteGaussian
+from ...mechanisms.discrete_gaussian_sum import DiscreteGaussianSum
+from ...mechanisms.discrete_laplace import DiscreteLaplace
+from ...mechanisms.law import Law
+from ...mechanisms.pair import FinitePair, Pair, ResponsePair, ShiftPair, WrappedPair
+from ...mechanisms.polya import PolyaDifference
+from ..finite_sums import listed
+from .law import Atoms, GaussianLoss, LaplaceLoss, Lattice, LossLaw, TwoPoint
+
+__all__ = ["common_ratio", "listed_law", "loss_law"]
+
+_MOST_OUTCOMES = 4_000_000
+_MOST_STEPS = 64  # of the Euclidean algorithm for a common ratio
+_LARGEST_EXPONENT = 10**6
+
+
+def loss_law(pair: Pair, log_tail: float) -> LossLaw:
+    """The loss law of this pair at the working precision.
+
+    log_tail: where outcomes must be left out, their P-mass has about this logarithm.
+    """
+    if isinstance(pair, ResponsePair):
+        return TwoPoint(pair.epsilon, pair.delta)
+    if isinstance(pair, FinitePair):
+        return _finite(pair)
+    if isinstance(pair, WrappedPair):
+        return _wrapped(pair, ctx.prec)
+    law = _simplest(pair.law)
+    if isinstance(law, DiscreteLaplace):
+        return TwoPoint(law.loss_limit(1)) if pair.shift == 1 else LaplaceLoss(law, pair.shift)
+    if isinstance(law, DiscreteGaussian):
+        return GaussianLoss(law, pair.shift)
+    return windowed(pair, log_tail)
+
+
+def listed_law(pair: Pair, log_tail: float) -> Atoms:
+    """The same law, loss by loss."""
+    law = loss_law(pair, log_tail)
+    if isinstance(law, Atoms):
+        return law
+    if isinstance(law, TwoPoint):
+        return _two_atoms(law)
+    if isinstance(law, LaplaceLoss) and law.shift <= _MOST_OUTCOMES:
+        return _laplace_atoms(law)
+    assert isinstance(pair, ShiftPair)
+    return windowed(pair, log_tail)
+
+
+def _two_atoms(law: TwoPoint) -> Atoms:
+    epsilon = ball(law.epsilon)
+    less = (1 - ball(law.delta)) / (1 + epsilon.exp())
+    masses = [1 - ball(law.delta) - less, less]
+    return Atoms(masses, [epsilon, -epsilon], ball(law.delta), arb(0), law.lattice)
+
+
+def _laplace_atoms(law: LaplaceLoss) -> Atoms:
+    """L = (shift - 2j)/scale: all x <= 0 for j = 0, x = j between, all x >= shift for j = shift."""
+    rate = ball(law.law.loss_limit(1))
+    beta = (-rate).exp()
+    masses = [1 / (1 + beta), *((rate / 2).tanh() * beta**j for j in range(1, law.shift))]
+    masses.append(beta**law.shift / (1 + beta))
+    losses = [(law.shift - 2 * j) * rate for j in range(law.shift + 1)]
+    return Atoms(masses, losses, arb(0), arb(0), law.lattice)
+
+
+def windowed(pair: ShiftPair, log_tail: float) -> Atoms:
+    """The outcomes of a window that leaves out P-mass of about this logarithm on either side."""
+    low, high = _window(pair.law, log_tail)
+    least, greatest = pair.law.support
+    if least is not None:
+        low = max(low, least + pair.shift)
+    if greatest is not None:
+        high = min(high, greatest)
+    if high - low > _MOST_OUTCOMES:
+        raise ArithmeticError(
+            f"composing {pair.law} needs {high - low} outcomes, more than {_MOST_OUTCOMES}"
+        )
+    return _between(pair, low, high, ctx.prec)
+
+
+@lru_cache(maxsize=8)
+def _between(pair: ShiftPair, low: int, high: int, bits: int) -> Atoms:
+    law, shift = pair.law, pair.shift
+    least = law.support[0]
+    escaping = arb(0) if least is None else law.lower_tail(least + shift - 1)
+    beyond = law.lower_tail(low - 1) - escaping + law.upper_tail(high + 1)
+    if high < low:
+        return Atoms([], [], escaping, (1 - escaping).max(arb(0)))
+    masses = law.balls(low - shift, high)
+    logs = [mass.log() for mass in masses]
+    losses = [p - q for p, q in zip(logs[shift:], logs, strict=False)]
+    return Atoms(masses[shift:], losses, escaping, beyond.max(arb(0)))
+
+
+@lru_cache(maxsize=8)
+def _wrapped(pair: WrappedPair, bits: int) -> Atoms:
+    outcomes = listed(pair)
+    return _from_balls(outcomes.p, outcomes.q)
+
+
+def _from_balls(ps: Sequence[arb], qs: Sequence[arb]) -> Atoms:
+    masses, losses, escaping, missing = [], [], arb(0), arb(0)
+    for p, q in zip(ps, qs, strict=True):
+        if p == 0:
+            continue
+        if q == 0:
+            escaping += p
+        elif p > 0 and q > 0:
+            masses.append(p)
+            losses.append((p / q).log())
+        else:  # too small to tell at this precision
+            missing += p.abs_upper()
+    return Atoms(masses, losses, escaping, missing)
+
+
+def _finite(pair: FinitePair) -> Atoms:
+    """Outcomes of equal ratio together; on a lattice if their ratios are powers of one number."""
+    by_ratio: dict[Fraction, Fraction] = {}
+    escaping = Fraction(0)
+    for p, q in zip(pair.p, pair.q, strict=True):
+        if p and q:
+            by_ratio[p / q] = by_ratio.get(p / q, Fraction(0)) + p
+        else:
+            escaping += p
+    ratios = sorted(by_ratio)
+    masses = [ball(by_ratio[ratio]) for ratio in ratios]
+    common = common_ratio(ratios)
+    if common is None:
+        losses = [ball(ratio).log() for ratio in ratios]
+        return Atoms(masses, losses, ball(escaping), arb(0))
+    base, exponents = common
+    unit = Logarithm(base)
+    losses = [exponent * unit.ball() for exponent in exponents]
+    gaps = [exponent - exponents[0] for exponent in exponents]
+    origin = Fraction(exponents[0] if exponents else 0)
+    lattice = Lattice(unit, origin, Fraction(math.gcd(*gaps)), Fraction(max(exponents, default=0)))
+    return Atoms(masses, losses, ball(escaping), arb(0), lattice)
+
+
+def common_ratio(ratios: Sequence[Fraction]) -> tuple[Fraction, list[int]] | None:
+    """Some base > 1 of which all ratios are integer powers, and the powers; None if none is found.
+
+    The Euclidean algorithm with division for subtraction. It gives up on ratios that would make
+    very long numbers or powers: nothing is lost but speed.
+    """
+    base = Fraction(1)
+    longest = max(map(_size, ratios), default=0)
+    for ratio in ratios:
+        rest = max(ratio, 1 / ratio)
+        for _ in range(_MOST_STEPS):
+            if rest == 1 or base == 1:
+                break
+            big, small = max(rest, base), min(rest, base)
+            times = max(1, int(_log(big) / _log(small) * (1 - 1e-12)))
+            if times > _LARGEST_EXPONENT or times * _size(small) > 4 * longest + 64:
+                return None
+            base, rest = small, big / small**times
+            rest = max(rest, 1 / rest)
+        if rest != 1:
+            if base != 1:
+                return None
+            base = rest
+    if base == 1:
+        return Fraction(2), [0] * len(ratios)
+    powers = [round(_log(ratio) / _log(base)) for ratio in ratios]
+    if any(abs(power) * _size(base) > 4 * longest + 64 for power in powers):
+        return None
+    if any(base**power != ratio for ratio, power in zip(ratios, powers, strict=True)):
+        return None
+    return base, powers
+
+
+def _size(number: Fraction) -> int:
+    return max(number.numerator.bit_length(), number.denominator.bit_length())
+
+
+def _log(number: Fraction) -> float:
+    return float(ball(number).log().mid())
+
+
+def _simplest(law: Law) -> Law:
+    """The same law by its simplest name."""
+    if isinstance(law, PolyaDifference) and law.shape == 1:
+        return DiscreteLaplace(law.scale)
+    if isinstance(law, DiscreteGaussianSum) and law.count == 1:
+        return DiscreteGaussian(law.sigma2)
+    return law
+
+
+def _window(law: Law, log_tail: float) -> tuple[int, int]:
+    """Outcomes beyond which log p, in floats, is below log_tail less that of the spread."""
+    moments = law.moments()
+    centre = round(float(moments.mean.lower))
+    spread = float(moments.variance.upper) ** 0.5 + 1
+    least = log_tail - math.log(10 * spread)
+
+    def beyond(side: int) -> int:
+        def small(distance: int) -> bool:
+            return bool(law.log_pmf(np.array([centre + side * distance]))[0] < least)
+
+        far = round(4 * spread) + 4
+        while not small(far):
+            far *= 2
+            if far > _MOST_OUTCOMES << 8:
+                raise ArithmeticError(f"composing {law} needs too many outcomes")
+        near = 0
+        while far - near > 1:
+            middle = (near + far) // 2
+            near, far = (near, middle) if small(middle) else (middle, far)
+        return int(centre + side * far)
+
+    return beyond(-1), beyond(1)

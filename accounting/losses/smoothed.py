@@ -1,0 +1,329 @@
+"""The composed loss where it lives on no lattice: enclosed from both sides, with an error of second
+order in a width sigma that does not grow with the number of uses.
+
+*Above.* Compose with a Gaussian mechanism of loss T ~ N(sigma^2/2, sigma^2): delta can only rise.
+(E e^(-T) = 1 and (1 - e^(level - L))^+ is convex in e^(-L): Jensen.) Its transform
+e^(sigma^2 s(s+1)/2) makes the inversion integral short:
+
+    U = (1/2 pi i) int M(s) e^(-s level) e^(sigma^2 s(s+1)/2) / (s (s+1)) ds,   Re s = c > 0.
+
+*Below.* For a fixed loss at distance a = L - level the rise is the price of an option out of the
+money, spot e^(-a), strike 1, volatility sigma; integrating its vega over the volatility,
+
+    int_0^sigma e^(-a/2 - a^2/(2 t^2) - t^2/8) dt / sqrt(2 pi)
+        <= sigma/sqrt(2 pi) e^(-a/2 - a^2/(2 sigma^2)),
+
+whose expectation is W = (1/2 pi i) int M(s) e^(-s level) sigma^2 e^(sigma^2 (s + 1/2)^2/2) ds. So
+delta lies in [U - W, U], and W is about sigma^2 c(c+1) delta.
+
+*Sums for integrals.* On equidistant nodes of spacing h = 2 pi/Lambda the sum for U is, by Poisson
+summation, the sum over integers r of e^(c Lambda r) U(level + r Lambda): the integral and aliases,
+all positive, bounded as in `lattice`. For W aliases only add to what is subtracted.
+
+*Nodes that matter.* M = prod M_i^K_i, and far from the real axis |M_i| is mostly well below M_i(c).
+A scan in single precision, whose error is bounded below, leaves out nodes by an upper bound of
+|M|, which is charged; all others are evaluated in balls.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+import numpy as np
+from flint import acb, acb_mat, arb
+from numpy.typing import NDArray
+
+from .composite import Composite, Saddle
+from .law import Atoms
+from .periods import period
+
+__all__ = ["SmoothedProfile"]
+
+_SINGLE = 2.0**-24  # unit roundoff of float32
+_CHUNK = 8192  # atoms at a time
+_FIRST_BLOCK, _LARGEST_BLOCK = 256, 1 << 18
+_LIGHT = 1e-5  # atoms of less weight than this together are left to the scan's error
+_NEGLIGIBLE = 1e-5  # of the width that is asked for
+# What nodes cost, in about seconds, in balls and in the scan: decides how far to go, by count only
+_PER_NODE, _PER_TERM, _PER_RUN_TERM = 2e-5, 1e-8, 4e-6
+_PER_SCANNED, _PER_SCANNED_TERM = 1e-7, 2e-10
+
+
+class SmoothedProfile:
+    """Bounds of delta(level) near one level, at the working precision of its creation."""
+
+    def __init__(
+        self, parts: Sequence[tuple[Atoms, int]], saddle: Saddle, sigma: float, work: float
+    ) -> None:
+        """sigma: the smoothing to aim for. work: about how many seconds that may take.
+
+        `limited` says that the work allowed ended before.
+        """
+        self.composite = Composite(tuple(parts))
+        self.parts = parts
+        self.saddle = saddle
+        self.c = arb(saddle.c)
+        self.escaping, self.missing = self.composite.escaping(), self.composite.missing()
+        length, self.right, self.left = period(self.composite, saddle, 90.0)
+        self.spacing = arb(2 * math.pi / length)
+        self.length = 2 * arb.pi() / self.spacing
+        self.peak = self.composite.transform(acb(self.c)).real
+        # delta is about peak e^(-c level) times this
+        scale = math.exp(saddle.log_delta - saddle.cumulant.value + saddle.c * saddle.level)
+        self.tolerance = _NEGLIGIBLE * scale * min(1.0, (sigma * (saddle.c + 1)) ** 2)
+        self._collect(sigma, work)
+        self._weigh()
+
+    def bounds(self, level: arb) -> tuple[arb, arb]:
+        """A lower and an upper bound of delta(level)."""
+        above, gap = arb(0), arb(0)
+        for s, value_above, value_gap in self.nodes:
+            wave = (s * -level).exp()
+            above += (value_above * wave).real
+            gap += (value_gap * wave).real
+        unit = self.peak * (-self.c * level).exp()
+        above += arb(0, (unit * self.error_above).upper())
+        gap += arb(0, (unit * self.error_gap).upper())
+        lower = above - gap - self._aliases(level) + self.escaping
+        upper = above + self.escaping + self.missing
+        return lower.max(arb(0)).lower(), upper.min(arb(1)).upper()
+
+    def roughly(self, level: float) -> tuple[float, float]:
+        """The logarithm of U + P(L = infinity), and of W, in floats."""
+        with np.errstate(under="ignore"):
+            waves = np.exp(-1j * self._heights * level)
+            above = float((self._above * waves).real.sum())
+            gap = float((self._gap * waves).real.sum())
+        base = self._log_peak - self.saddle.c * level
+        total = arb(above) * arb(base).exp() + self.escaping
+        return float(total.log().mid()), base + math.log(max(gap, 1e-300))
+
+    def _aliases(self, level: arb) -> arb:
+        total = arb(0)
+        for b in map(arb, (self.right, self.left)):
+            size = self.composite.transform(acb(b)).real * (self.sigma**2 * b * (b + 1) / 2).exp()
+            decay = (-abs(b - self.c) * self.length).exp()
+            total += size * (-b * level).exp() * decay / (1 - decay)
+        return total
+
+    # -- nodes --------------------------------------------------------------------------------
+
+    def _collect(self, sigma: float, work: float) -> None:
+        """M at the nodes that matter, outward until sigma or the work allowed is reached."""
+        spacing = float(self.spacing.mid())
+        wanted = math.ceil(_reach(sigma, self.tolerance) / spacing) + 2
+        scan = _Scan(self.parts, self.saddle.c, self.spacing)
+        self.tables = [_Table(law, self.c, self.spacing) for law, _ in self.parts]
+        per_scanned = _PER_SCANNED * len(self.parts) + _PER_SCANNED_TERM * scan.terms
+        terms = sum(len(law) for law, _ in self.parts)
+        per_node, per_run = _PER_NODE + _PER_TERM * terms, _PER_RUN_TERM * terms
+        limit = math.log(self.tolerance * self.saddle.c / (1 + self.saddle.c))
+        self.values: dict[int, acb] = {}
+        self.skipped_above = self.skipped_gap = 0.0
+        spent, first, block = 0.0, 0, _FIRST_BLOCK
+        self.limited = False
+        while first < wanted:
+            bounds = scan.log_bounds(first, block)
+            kept = np.flatnonzero(bounds > limit)
+            runs = list(_runs(kept))
+            spent += len(kept) * per_node + len(runs) * per_run + block * per_scanned
+            if first and spent > work:
+                self.limited = True
+                break
+            left_out = np.exp(np.where(bounds > limit, -np.inf, bounds)) * (1 + 1e-6)
+            heights = np.maximum(first + np.arange(block), 1) * spacing
+            self.skipped_above += float((left_out / heights**2).sum()) * (1 + 1e-6)
+            self.skipped_gap += float(left_out.sum()) * (1 + 1e-6)
+            for start, count in runs:
+                self._evaluate(first + start, count)
+            first += block
+            block = min(4 * block, _LARGEST_BLOCK, max(_FIRST_BLOCK, wanted - first))
+        self.count = first
+        self.sigma = arb(_sigma(self.count * spacing, self.tolerance))
+
+    def _evaluate(self, first: int, count: int) -> None:
+        totals = [acb(1)] * count
+        for table, (_, times) in zip(self.tables, self.parts, strict=True):
+            values = table.transforms(first, count)
+            totals = [total * value**times for total, value in zip(totals, values, strict=True)]
+        self.values.update(zip(range(first, first + count), totals, strict=True))
+
+    def _weigh(self) -> None:
+        """Both integrands at the nodes, less e^(-s level), and what was left out of their sums."""
+        sigma2, spacing, c = self.sigma**2, self.spacing, self.c
+        self.nodes: list[tuple[acb, acb, acb]] = []
+        share = spacing / arb.pi()
+        vega = sigma2 * (sigma2 / 8).exp()
+        for j, value in self.values.items():
+            s = acb(c, spacing * j)
+            square = s * (s + 1)
+            gap = value * (square * (sigma2 / 2)).exp() * (share / 2 if j == 0 else share)
+            self.nodes.append((s, gap / square, gap * vega))
+        # Beyond the last node, |e^(sigma^2 s(s+1)/2)| = e^(sigma^2 (c(c+1) - y^2)/2); the sum of
+        # h/y^2 is below 1/(y - h), that of h e^(-sigma^2 y^2/2) below (h + 1/(sigma^2 y)) times it
+        end = spacing * self.count
+        swell, fall = (sigma2 * c * (c + 1) / 2).exp(), (-sigma2 * end**2 / 2).exp()
+        rest = fall / (end - spacing) + spacing * arb(self.skipped_above)
+        self.error_above = swell * rest / arb.pi()
+        rest = fall * (spacing + 1 / (sigma2 * end)) + spacing * arb(self.skipped_gap)
+        self.error_gap = swell * vega * rest / arb.pi()
+        peak = self.peak
+        self._log_peak = float(peak.log().mid())
+        self._heights = np.array([float(s.imag.mid()) for s, _, _ in self.nodes])
+        self._above = np.array([complex((value / peak).mid()) for _, value, _ in self.nodes])
+        self._gap = np.array([complex((value / peak).mid()) for _, _, value in self.nodes])
+
+
+class _Scan:
+    """Upper bounds of log(|M(s_j)|/M(c)) from single precision.
+
+    An entry of either table is wrong by at most 2e-6: the angle is exact to 2^-60 turns (integers
+    that wrap around, for up to 2^40 nodes ... see `_tables`), its rounding to float32 costs
+    pi 2^-24, cosine and sine a few units in the last place. A sum of n products of complex numbers
+    is wrong by at most 4 (n + 4) 2^-24 times the sum of their absolute values, in any order of
+    summation (Higham, "Accuracy and Stability of Numerical Algorithms", Sections 3.1 and 3.6); the
+    weights add up to 1.
+    """
+
+    def __init__(self, parts: Sequence[tuple[Atoms, int]], c: float, spacing: arb) -> None:
+        self.parts = [(_Phases(law, c, spacing), times) for law, times in parts]
+        self.terms = sum(len(phases.turns) for phases, _ in self.parts)
+
+    def log_bounds(self, first: int, count: int) -> NDArray[np.float64]:
+        """For the nodes first, ..., first + count - 1."""
+        total = np.zeros(count)
+        for phases, times in self.parts:
+            logs = np.log(np.minimum(phases.sizes(first, count), 1.0))
+            total += times * (logs * (1 - 1e-6) + 1e-6)  # what `log` is off by in float32
+        return np.minimum(total, 0.0)
+
+
+class _Phases:
+    def __init__(self, law: Atoms, c: float, spacing: arb) -> None:
+        weights = law.tilted(c)
+        heavy = np.flatnonzero(weights > _LIGHT / len(weights))
+        self.weights = weights[heavy]
+        self.light = float(weights.sum() - self.weights.sum()) + 1e-12
+        turn = spacing / (2 * arb.pi()) * 2**64
+        angles = (_floor(turn * law.losses[x]) % 2**64 for x in heavy)
+        self.turns = np.array(list(angles), dtype=np.uint64)
+        self.steps: dict[int, list[NDArray[np.complex64]]] = {}
+
+    def sizes(self, first: int, count: int) -> NDArray[np.float32]:
+        """Upper bounds of |M(s_j)|/M(c)."""
+        columns = 1 << (count.bit_length() // 2)
+        rows = -(-count // columns)
+        starts = np.uint64(first) + np.arange(rows, dtype=np.uint64) * np.uint64(columns)
+        total = np.zeros((rows, columns), dtype=np.complex64)
+        error = self.light + 1e-6
+        for low, steps in zip(range(0, len(self.turns), _CHUNK), self._steps(columns), strict=True):
+            turns, weights = self.turns[low : low + _CHUNK], self.weights[low : low + _CHUNK]
+            waves = _waves(np.multiply.outer(starts, turns))
+            total += (waves * weights.astype(np.float32)) @ steps
+            error += float(weights.sum()) * (5e-6 + 4 * (len(turns) + 4) * _SINGLE) + 1e-6
+        return np.abs(total).ravel()[:count] * np.float32(1 + 1e-6) + np.float32(error)
+
+    def _steps(self, columns: int) -> list[NDArray[np.complex64]]:
+        """The table of steps within a row, which all rows share."""
+        if columns not in self.steps:
+            within = np.arange(columns, dtype=np.uint64)
+            self.steps = {
+                columns: [
+                    _waves(np.multiply.outer(self.turns[low : low + _CHUNK], within))
+                    for low in range(0, len(self.turns), _CHUNK)
+                ]
+            }
+        return self.steps[columns]
+
+
+def _floor(value: arb) -> int:
+    found = value.mid().floor().unique_fmpz()
+    assert found is not None  # the midpoint is one number
+    return int(found)
+
+
+def _waves(turns: NDArray[np.uint64]) -> NDArray[np.complex64]:
+    """e^(2 pi i turns/2^64)."""
+    angles = (turns.view(np.int64) * (2 * math.pi / 2.0**64)).astype(np.float32)
+    waves = np.empty(angles.shape, dtype=np.complex64)
+    np.cos(angles, out=waves.real)
+    np.sin(angles, out=waves.imag)
+    return waves
+
+
+class _Table:
+    """M_i at runs of nodes, in balls: e^(sL) as a product of two tables."""
+
+    def __init__(self, law: Atoms, c: arb, spacing: arb) -> None:
+        self.c, self.spacing, self.length = c, spacing, len(law)
+        self.chunks = [
+            (law.masses[low : low + _CHUNK], law.losses[low : low + _CHUNK])
+            for low in range(0, len(law), _CHUNK)
+        ]
+        self.steps = [
+            [acb(0, spacing * loss).exp() for loss in losses] for _, losses in self.chunks
+        ]
+        self.columns = 0
+
+    def transforms(self, first: int, count: int) -> list[acb]:
+        """M_i(c + i spacing j) for j = first, ..., first + count - 1."""
+        columns = 1 << (count.bit_length() // 2)
+        rows = -(-count // columns)
+        self._prepare(columns)
+        totals = [acb(0)] * (rows * columns)
+        s = acb(self.c, self.spacing * first)
+        for (masses, losses), strides, right in zip(
+            self.chunks, self.strides, self.right, strict=True
+        ):
+            start = [mass * (s * loss).exp() for mass, loss in zip(masses, losses, strict=True)]
+            left = [
+                value * by
+                for row in _powers(strides, rows)
+                for value, by in zip(row, start, strict=True)
+            ]
+            product = acb_mat(rows, len(losses), left) * right
+            totals = [total + one for total, one in zip(totals, product.entries(), strict=True)]
+        return totals[:count]
+
+    def _prepare(self, columns: int) -> None:
+        """The steps within a row, and from row to row, which runs of like length share."""
+        if columns == self.columns:
+            return
+        self.columns = columns
+        self.strides = [[one**columns for one in steps] for steps in self.steps]
+        self.right = []
+        for steps in self.steps:
+            values = [value for row in _powers(steps, columns) for value in row]
+            self.right.append(acb_mat(columns, len(steps), values).transpose())
+
+
+def _powers(factors: list[acb], count: int) -> list[list[acb]]:
+    """Row k: the k-th powers, each from two of half the exponent, so that radii hardly grow."""
+    rows = [[acb(1)] * len(factors), factors][:count]
+    for k in range(2, count):
+        halves = zip(rows[k // 2], rows[k - k // 2], strict=True)
+        rows.append([one * other for one, other in halves])
+    return rows
+
+
+def _runs(kept: NDArray[np.intp]) -> Iterator[tuple[int, int]]:
+    """Consecutive indices as (first, count)."""
+    if len(kept):
+        edges = np.flatnonzero(np.diff(kept) > 1) + 1
+        for low, high in pairwise([0, *edges.tolist(), len(kept)]):
+            yield int(kept[low]), high - low
+
+
+def _reach(sigma: float, tolerance: float) -> float:
+    """How far out e^(-sigma^2 y^2/2)/y falls below the tolerance."""
+    height = 1 / sigma
+    for _ in range(20):
+        height = math.sqrt(2 * max(1.0, -math.log(tolerance * height))) / sigma
+    return height
+
+
+def _sigma(height: float, tolerance: float) -> float:
+    """The sigma for which that happens at this height."""
+    return math.sqrt(2 * max(1.0, -math.log(tolerance * height))) / height
