@@ -20,7 +20,7 @@ from ..exact.number import ExactInput, ParameterError, exact, whole
 from ..exact.precision import CAP, WIDTH
 from ..mechanisms.mechanism import Mechanism
 from . import divergence
-from .composition import composed_delta, composed_epsilon
+from .composition import WORK, composed_delta, composed_epsilon
 
 __all__ = ["Budget", "Use", "compose"]
 
@@ -103,21 +103,37 @@ class Budget:
             return total
         return Enclosure(self._zcdp_below(width, cap), total.upper)
 
-    def delta(self, epsilon: ExactInput, width: Fraction = WIDTH, cap: int = CAP) -> Enclosure:
-        """The least delta of (epsilon, delta)-DP, epsilon >= 0."""
+    def delta(
+        self,
+        epsilon: ExactInput,
+        width: Fraction = WIDTH,
+        cap: int = CAP,
+        work: float = WORK,
+    ) -> Enclosure:
+        """The least delta of (epsilon, delta)-DP, epsilon >= 0.
+
+        work: about how many seconds losses that live on no lattice may take; where that ends the
+        search, the enclosure is wider than asked.
+        """
         level = exact(epsilon, "epsilon", at_least=0)
         if self.times == 1:
             return divergence.delta(self.uses[0].mechanism, level, width, cap)
-        return composed_delta(self.uses, level, width, cap)
+        return composed_delta(self.uses, level, width, cap, work)
 
-    def epsilon(self, delta: ExactInput, width: Fraction = WIDTH, cap: int = CAP) -> Enclosure:
-        """The least epsilon >= 0 of (epsilon, delta)-DP."""
+    def epsilon(
+        self,
+        delta: ExactInput,
+        width: Fraction = WIDTH,
+        cap: int = CAP,
+        work: float = WORK,
+    ) -> Enclosure:
+        """The least epsilon >= 0 of (epsilon, delta)-DP; work as for `delta`."""
         level = exact(delta, "delta", at_least=0, at_most=1)
         if level == 0:
             return self.pure(width, cap)
         if self.times == 1:
             return divergence.epsilon(self.uses[0].mechanism, level, width, cap)
-        return composed_epsilon(self.uses, level, width, cap)
+        return composed_epsilon(self.uses, level, width, cap, work)
 
     def _zcdp_below(self, width: Fraction, cap: int) -> Fraction:
         curve = self.renyi_curve(_ORDERS, width, cap)

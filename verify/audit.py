@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 
-from .. import accounting
+from ..accounting.budget import Budget, compose
 from ..exact.enclosure import Enclosure
 from ..exact.number import decimal_text
 from ..exact.precision import CAP, WIDTH
@@ -18,6 +18,7 @@ __all__ = ["Audit", "Verdict", "audit"]
 
 _NARROWER = Fraction(1, 10**12)  # each further attempt asks for this much less width
 _ATTEMPTS = 4
+_COMPOSED = "refuted by what all uses together reveal: no single outcome is named"
 
 
 class Verdict(Enum):
@@ -36,7 +37,7 @@ class Audit:
     note: anything that a reader must know besides.
     """
 
-    mechanism: Mechanism
+    mechanism: Mechanism | Budget
     claim: Claim
     verdict: Verdict
     measured: Enclosure
@@ -44,9 +45,12 @@ class Audit:
     note: str | None = None
 
 
-def audit(mechanism: Mechanism, claim: Claim, width: Fraction = WIDTH, cap: int = CAP) -> Audit:
+def audit(
+    mechanism: Mechanism | Budget, claim: Claim, width: Fraction = WIDTH, cap: int = CAP
+) -> Audit:
     """Decide the claim. Narrows what is measured until the claim lies outside of it.
 
+    mechanism: one use of it, or a budget of several uses.
     width: the relative width that `measured` is to have. cap: bits of precision allowed.
     """
     asked = width
@@ -65,16 +69,19 @@ def audit(mechanism: Mechanism, claim: Claim, width: Fraction = WIDTH, cap: int 
         return Audit(mechanism, claim, Verdict.UNDECIDED, measured, note=note)
     if answer:
         return Audit(mechanism, claim, Verdict.VERIFIED, measured)
+    if isinstance(mechanism, Budget):
+        return Audit(mechanism, claim, Verdict.REFUTED, measured, note=_COMPOSED)
     witness = find_witness(mechanism, claim, measured)
     remark = None if witness else "refuted by a proof about the tails: no single outcome is named"
     return Audit(mechanism, claim, Verdict.REFUTED, measured, witness, remark)
 
 
-def _measure(mechanism: Mechanism, claim: Claim, width: Fraction, cap: int) -> Enclosure:
+def _measure(mechanism: Mechanism | Budget, claim: Claim, width: Fraction, cap: int) -> Enclosure:
+    budget = mechanism if isinstance(mechanism, Budget) else compose(mechanism)
     if isinstance(claim, PureDP):
-        return accounting.pure_epsilon(mechanism, width, cap)
+        return budget.pure(width, cap)
     if isinstance(claim, ApproxDP):
-        return accounting.epsilon(mechanism, claim.delta, width, cap)
+        return budget.epsilon(claim.delta, width, cap)
     if isinstance(claim, RenyiDP):
-        return accounting.renyi_divergence(mechanism, claim.order, width, cap)
-    return accounting.zcdp(mechanism, width, cap)
+        return budget.renyi(claim.order, width, cap)
+    return budget.zcdp(width, cap)
