@@ -24,7 +24,8 @@ def test_every_folder_with_code_is_a_subpackage():
     names = {f"exactdp.{'.'.join(folder.parts)}": str(folder) for folder in folders}
     assert set(names) == set(setup["packages"])
     assert names == setup["package-dir"]
-    assert set(_settings()["tool"]["mypy"]["packages"]) == set(setup["packages"])
+    tops = {name for name in setup["packages"] if name.count(".") == 1}
+    assert set(_settings()["tool"]["mypy"]["packages"]) == tops
 
 
 def test_every_subpackage_imports_and_is_marked_as_typed():

@@ -21,8 +21,8 @@ summation, the sum over integers r of e^(c Lambda r) U(level + r Lambda): the in
 all positive, bounded as in `lattice`. For W aliases only add to what is subtracted.
 
 *Nodes that matter.* M = prod M_i^K_i, and far from the real axis |M_i| is mostly well below M_i(c).
-A scan in single precision, whose error is bounded below, leaves out nodes by an upper bound of
-|M|, which is charged; all others are evaluated in balls.
+A scan in floats, with a bound on its error, leaves out nodes by an upper bound of |M|, which is
+charged (`scan`); all others are evaluated in balls (`table`).
 """
 
 from __future__ import annotations
@@ -32,19 +32,18 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
-from flint import acb, acb_mat, arb
+from flint import acb, arb
 from numpy.typing import NDArray
 
 from .composite import Composite, Saddle
 from .law import Atoms
 from .periods import period
+from .scan import Scan
+from .table import BallTable
 
 __all__ = ["SmoothedProfile"]
 
-_SINGLE = 2.0**-24  # unit roundoff of float32
-_CHUNK = 8192  # atoms at a time
 _FIRST_BLOCK, _LARGEST_BLOCK = 256, 1 << 18
-_LIGHT = 1e-5  # atoms of less weight than this together are left to the scan's error
 _NEGLIGIBLE = 1e-5  # of the width that is asked for
 # What nodes cost, in about seconds, in balls and in the scan: decides how far to go, by count only
 _PER_NODE, _PER_TERM, _PER_RUN_TERM = 2e-5, 1e-8, 4e-6
@@ -114,8 +113,8 @@ class SmoothedProfile:
         """M at the nodes that matter, outward until sigma or the work allowed is reached."""
         spacing = float(self.spacing.mid())
         wanted = math.ceil(_reach(sigma, self.tolerance) / spacing) + 2
-        scan = _Scan(self.parts, self.saddle.c, self.spacing)
-        self.tables = [_Table(law, self.c, self.spacing) for law, _ in self.parts]
+        scan = Scan(self.parts, self.saddle.c, self.spacing)
+        self.tables = [BallTable(law, self.c, self.spacing) for law, _ in self.parts]
         per_scanned = _PER_SCANNED * len(self.parts) + _PER_SCANNED_TERM * scan.terms
         terms = sum(len(law) for law, _ in self.parts)
         per_node, per_run = _PER_NODE + _PER_TERM * terms, _PER_RUN_TERM * terms
@@ -174,138 +173,6 @@ class SmoothedProfile:
         self._heights = np.array([float(s.imag.mid()) for s, _, _ in self.nodes])
         self._above = np.array([complex((value / peak).mid()) for _, value, _ in self.nodes])
         self._gap = np.array([complex((value / peak).mid()) for _, _, value in self.nodes])
-
-
-class _Scan:
-    """Upper bounds of log(|M(s_j)|/M(c)) from single precision.
-
-    An entry of either table is wrong by at most 2e-6: the angle is exact to 2^-60 turns (integers
-    that wrap around, for up to 2^40 nodes ... see `_tables`), its rounding to float32 costs
-    pi 2^-24, cosine and sine a few units in the last place. A sum of n products of complex numbers
-    is wrong by at most 4 (n + 4) 2^-24 times the sum of their absolute values, in any order of
-    summation (Higham, "Accuracy and Stability of Numerical Algorithms", Sections 3.1 and 3.6); the
-    weights add up to 1.
-    """
-
-    def __init__(self, parts: Sequence[tuple[Atoms, int]], c: float, spacing: arb) -> None:
-        self.parts = [(_Phases(law, c, spacing), times) for law, times in parts]
-        self.terms = sum(len(phases.turns) for phases, _ in self.parts)
-
-    def log_bounds(self, first: int, count: int) -> NDArray[np.float64]:
-        """For the nodes first, ..., first + count - 1."""
-        total = np.zeros(count)
-        for phases, times in self.parts:
-            logs = np.log(np.minimum(phases.sizes(first, count), 1.0))
-            total += times * (logs * (1 - 1e-6) + 1e-6)  # what `log` is off by in float32
-        return np.minimum(total, 0.0)
-
-
-class _Phases:
-    def __init__(self, law: Atoms, c: float, spacing: arb) -> None:
-        weights = law.tilted(c)
-        heavy = np.flatnonzero(weights > _LIGHT / len(weights))
-        self.weights = weights[heavy]
-        self.light = float(weights.sum() - self.weights.sum()) + 1e-12
-        turn = spacing / (2 * arb.pi()) * 2**64
-        angles = (_floor(turn * law.losses[x]) % 2**64 for x in heavy)
-        self.turns = np.array(list(angles), dtype=np.uint64)
-        self.steps: dict[int, list[NDArray[np.complex64]]] = {}
-
-    def sizes(self, first: int, count: int) -> NDArray[np.float32]:
-        """Upper bounds of |M(s_j)|/M(c)."""
-        columns = 1 << (count.bit_length() // 2)
-        rows = -(-count // columns)
-        starts = np.uint64(first) + np.arange(rows, dtype=np.uint64) * np.uint64(columns)
-        total = np.zeros((rows, columns), dtype=np.complex64)
-        error = self.light + 1e-6
-        for low, steps in zip(range(0, len(self.turns), _CHUNK), self._steps(columns), strict=True):
-            turns, weights = self.turns[low : low + _CHUNK], self.weights[low : low + _CHUNK]
-            waves = _waves(np.multiply.outer(starts, turns))
-            total += (waves * weights.astype(np.float32)) @ steps
-            error += float(weights.sum()) * (5e-6 + 4 * (len(turns) + 4) * _SINGLE) + 1e-6
-        return np.abs(total).ravel()[:count] * np.float32(1 + 1e-6) + np.float32(error)
-
-    def _steps(self, columns: int) -> list[NDArray[np.complex64]]:
-        """The table of steps within a row, which all rows share."""
-        if columns not in self.steps:
-            within = np.arange(columns, dtype=np.uint64)
-            self.steps = {
-                columns: [
-                    _waves(np.multiply.outer(self.turns[low : low + _CHUNK], within))
-                    for low in range(0, len(self.turns), _CHUNK)
-                ]
-            }
-        return self.steps[columns]
-
-
-def _floor(value: arb) -> int:
-    found = value.mid().floor().unique_fmpz()
-    assert found is not None  # the midpoint is one number
-    return int(found)
-
-
-def _waves(turns: NDArray[np.uint64]) -> NDArray[np.complex64]:
-    """e^(2 pi i turns/2^64)."""
-    angles = (turns.view(np.int64) * (2 * math.pi / 2.0**64)).astype(np.float32)
-    waves = np.empty(angles.shape, dtype=np.complex64)
-    np.cos(angles, out=waves.real)
-    np.sin(angles, out=waves.imag)
-    return waves
-
-
-class _Table:
-    """M_i at runs of nodes, in balls: e^(sL) as a product of two tables."""
-
-    def __init__(self, law: Atoms, c: arb, spacing: arb) -> None:
-        self.c, self.spacing, self.length = c, spacing, len(law)
-        self.chunks = [
-            (law.masses[low : low + _CHUNK], law.losses[low : low + _CHUNK])
-            for low in range(0, len(law), _CHUNK)
-        ]
-        self.steps = [
-            [acb(0, spacing * loss).exp() for loss in losses] for _, losses in self.chunks
-        ]
-        self.columns = 0
-
-    def transforms(self, first: int, count: int) -> list[acb]:
-        """M_i(c + i spacing j) for j = first, ..., first + count - 1."""
-        columns = 1 << (count.bit_length() // 2)
-        rows = -(-count // columns)
-        self._prepare(columns)
-        totals = [acb(0)] * (rows * columns)
-        s = acb(self.c, self.spacing * first)
-        for (masses, losses), strides, right in zip(
-            self.chunks, self.strides, self.right, strict=True
-        ):
-            start = [mass * (s * loss).exp() for mass, loss in zip(masses, losses, strict=True)]
-            left = [
-                value * by
-                for row in _powers(strides, rows)
-                for value, by in zip(row, start, strict=True)
-            ]
-            product = acb_mat(rows, len(losses), left) * right
-            totals = [total + one for total, one in zip(totals, product.entries(), strict=True)]
-        return totals[:count]
-
-    def _prepare(self, columns: int) -> None:
-        """The steps within a row, and from row to row, which runs of like length share."""
-        if columns == self.columns:
-            return
-        self.columns = columns
-        self.strides = [[one**columns for one in steps] for steps in self.steps]
-        self.right = []
-        for steps in self.steps:
-            values = [value for row in _powers(steps, columns) for value in row]
-            self.right.append(acb_mat(columns, len(steps), values).transpose())
-
-
-def _powers(factors: list[acb], count: int) -> list[list[acb]]:
-    """Row k: the k-th powers, each from two of half the exponent, so that radii hardly grow."""
-    rows = [[acb(1)] * len(factors), factors][:count]
-    for k in range(2, count):
-        halves = zip(rows[k // 2], rows[k - k // 2], strict=True)
-        rows.append([one * other for one, other in halves])
-    return rows
 
 
 def _runs(kept: NDArray[np.intp]) -> Iterator[tuple[int, int]]:

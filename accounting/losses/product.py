@@ -1,0 +1,180 @@
+"""What is composed: each use by the pair that dominates its neighbours.
+
+Three things are charged for besides the losses:
+
+*Several pairs that count* (an asymmetric law; small moduli): an adversary may pick among them, on
+the way. A pair that dominates them all bounds that from above, the best of them, used throughout,
+from below. (A user's own pair of laws has two datasets only: both directions, each throughout.)
+*Reduction mod m*, where the residues cannot or need not be listed: what holds without it is an
+upper bound. The best event without it, inside one period W, is an event with it, whose P loses at
+most P(outside W) and whose Q gains at most Q(outside W), for each use.
+*Slack s of a user's pair*: the probability of every event of K uses is off by at most (1+s)^K - 1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from flint import arb
+
+from ...exact.number import ball
+from ...exact.precision import working_precision
+from ...mechanisms.mechanism import AdditiveNoise, Mechanism
+from ...mechanisms.pair import FinitePair, Pair, ShiftPair, WrappedPair
+from ..privacy_profile import Event
+from ..wrapped import is_enumerable, never_wraps, outside_masses
+from .composite import Composite
+from .dominating import dominating
+from .law import Atoms, LossLaw
+from .of_pair import listed_law, loss_law
+
+__all__ = ["Charges", "Factor", "Product", "directions"]
+
+_MOST_PAIRS = 1000
+_BITS = 128
+_TAIL = -150.0  # the logarithm of the mass left out where pairs are only ranked
+_WRAP_MATTERS = 46  # what lies beyond one period may be e^-46 = 1e-20 times delta
+
+
+@dataclass(frozen=True)
+class Factor:
+    """So many uses of one mechanism, by its pairs: of several, one that dominates them is meant.
+
+    reduced: the pairs after a reduction mod m that is charged for instead of being listed.
+    """
+
+    pairs: tuple[Pair, ...]
+    times: int
+    reduced: tuple[WrappedPair, ...] = ()
+
+    def fixed(self, choice: int) -> Factor:
+        """The same pair throughout: the first, second ... of them."""
+        return replace(self, pairs=(self.pairs[min(choice, len(self.pairs) - 1)],))
+
+    def swapped(self) -> Factor:
+        """The other direction of a user's own pair."""
+        swapped = (p.swapped() if isinstance(p, FinitePair) else p for p in self.pairs)
+        return replace(self, pairs=tuple(swapped))
+
+
+@dataclass(frozen=True)
+class Charges:
+    """delta(level) may be off: less by less_p + e^level less_q, either way by the slack."""
+
+    less_p: arb
+    less_q: arb
+    slack: arb
+
+    def below(self, odds: arb) -> arb:
+        """How much less delta may be, odds = e^level."""
+        return self.less_p + odds * self.less_q + self.above(odds)
+
+    def above(self, odds: arb) -> arb:
+        """How much more delta may be."""
+        return self.slack * (1 + odds)
+
+    def to_event(self, event: Event, level: arb) -> Event:
+        """The event with what it may have lost or gained."""
+        odds = level.exp()
+        return event._replace(
+            p=event.p - self.less_p - self.slack,
+            q=event.q + self.less_q + self.slack,
+            excess=event.excess + self.below(odds) + self.above(odds),
+        )
+
+
+@dataclass(frozen=True)
+class Product:
+    """Everything that is composed."""
+
+    factors: tuple[Factor, ...]
+
+    @property
+    def is_exact(self) -> bool:
+        """Is there one pair for each use?"""
+        return all(len(factor.pairs) == 1 for factor in self.factors)
+
+    def fixed(self, choice: int) -> Product:
+        """The same pair for all uses of a mechanism."""
+        return Product(tuple(factor.fixed(choice) for factor in self.factors))
+
+    def composite(self, log_tail: float) -> Composite:
+        """The losses of all uses, leaving out P-mass of about e^log_tail altogether."""
+        return Composite([(self._law(factor, log_tail), factor.times) for factor in self.factors])
+
+    def atoms(self, log_tail: float) -> list[tuple[Atoms, int]]:
+        """The same, loss by loss."""
+        found = []
+        for factor in self.factors:
+            law = self._law(factor, log_tail)
+            if not isinstance(law, Atoms):
+                law = listed_law(factor.pairs[0], self._tail(factor, log_tail))
+            found.append((law, factor.times))
+        return found
+
+    def charges(self) -> Charges:
+        """What the losses alone do not count."""
+        less_p, less_q, slack = arb(0), arb(0), arb(0)
+        for factor in self.factors:
+            outside = [outside_masses(pair) for pair in factor.reduced if not never_wraps(pair)]
+            if outside:
+                less_p += factor.times * max(p.upper() for p, _ in outside)
+                less_q += factor.times * max(q.upper() for _, q in outside)
+            for pair in factor.pairs:
+                if isinstance(pair, FinitePair) and pair.slack:
+                    slack = (1 + slack) * (1 + ball(pair.slack)) ** factor.times - 1
+        return Charges(less_p.upper(), less_q.upper(), slack.upper())
+
+    def _law(self, factor: Factor, log_tail: float) -> LossLaw:
+        tail = self._tail(factor, log_tail)
+        if len(factor.pairs) == 1:
+            return loss_law(factor.pairs[0], tail)
+        return dominating([listed_law(pair, tail) for pair in factor.pairs])
+
+    def _tail(self, factor: Factor, log_tail: float) -> float:
+        return log_tail - math.log(factor.times * len(self.factors))
+
+
+def directions(uses: Sequence[tuple[Mechanism, int]], log_delta: float) -> Iterator[Product]:
+    """D against D', and the reverse where a user's own pair tells them apart."""
+    factors = [_factor(use, log_delta) for use in uses]
+    factors = [factor for factor in factors if factor.pairs]  # none: nothing is released
+    yield Product(tuple(factors))
+    if any(isinstance(mechanism, FinitePair) for mechanism, _ in uses):
+        yield Product(tuple(factor.swapped() for factor in factors))
+
+
+def _factor(use: tuple[Mechanism, int], log_delta: float) -> Factor:
+    """The pairs to pick among, the worst ones first as far as that is known."""
+    mechanism, times = use
+    if isinstance(mechanism, FinitePair):
+        return Factor((mechanism,), times)
+    pairs = tuple(islice(mechanism.pairs(), _MOST_PAIRS + 1))
+    if isinstance(mechanism, AdditiveNoise) and pairs and isinstance(pairs[0], WrappedPair):
+        # the full sensitivity, in both directions of an asymmetric law, comes first
+        plain = tuple(AdditiveNoise(mechanism.law, mechanism.sensitivity).pairs())
+        reduced = tuple(pair for pair in pairs[: len(plain)] if isinstance(pair, WrappedPair))
+        if pairs[0].shift == mechanism.sensitivity and _hardly_wraps(reduced, times, log_delta):
+            return Factor(plain, times, reduced)
+    if len(pairs) > _MOST_PAIRS:
+        raise ArithmeticError(
+            f"the worst of more than {_MOST_PAIRS} pairs is not known to be one of them"
+        )
+    if len(pairs) > 1 and not isinstance(pairs[0], ShiftPair):
+        with working_precision(_BITS):
+            means = [listed_law(pair, _TAIL).mean() for pair in pairs]
+        order = sorted(range(len(pairs)), key=lambda index: -means[index])
+        pairs = tuple(pairs[index] for index in order)
+    return Factor(pairs, times)
+
+
+def _hardly_wraps(pairs: Sequence[WrappedPair], times: int, log_delta: float) -> bool:
+    """Is too little beyond one period to matter, or are there too many residues to list?"""
+    if all(never_wraps(pair) or not is_enumerable(pair) for pair in pairs):
+        return True
+    with working_precision(_BITS):
+        least = (arb(log_delta) - _WRAP_MATTERS).exp() / times
+        return all(sum(outside_masses(pair), arb(0)) < least for pair in pairs)
