@@ -1,0 +1,1 @@
+"""The papers' statements as checks that can be run."""

@@ -1,0 +1,53 @@
+"""A statement of a paper, and what was found about it.
+
+Each statement is one function of no arguments that checks it and returns a `Finding`. A grid is
+never called a proof: the scope says what was shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+__all__ = ["Finding", "PaperClaim", "Scope", "Truth"]
+
+
+class Truth(Enum):
+    """What is certain about a statement."""
+
+    HOLDS = "HOLDS"
+    HOLDS_CORRECTED = "HOLDS_CORRECTED"  # false as written, true with the correction
+    FAILS = "FAILS"
+
+
+class Scope(Enum):
+    """How far the evidence reaches."""
+
+    PROVED = "proved"  # symbolically, or in intervals over a whole continuous range
+    POINTS = "certified at points"  # at each point of a stated grid; nothing is said beyond it
+    WITNESS = "witness"  # a certified counterexample
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The verdict, how far it reaches, the evidence (what was shown and its certified figures).
+
+    correction: the smallest change that makes the statement true, itself checked; None if none is
+    needed or known.
+    """
+
+    truth: Truth
+    scope: Scope
+    evidence: Mapping[str, str]
+    correction: str | None = None
+
+
+@dataclass(frozen=True)
+class PaperClaim:
+    """One statement: its id, where it stands, what it says, and how it is checked."""
+
+    id: str
+    source: str
+    statement: str
+    check: Callable[[], Finding]
