@@ -1,0 +1,264 @@
+"""Budgets: what holds for every list of uses, whatever the mechanisms."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import pairwise
+
+import composed_truth as truth
+import mpmath
+import oracles
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mpmath import mpf
+
+from exactdp.accounting import pure_epsilon, renyi_curve, zcdp
+from exactdp.accounting.budget import Budget, Use, compose
+from exactdp.exact import Enclosure, ParameterError
+from exactdp.mechanisms import (
+    AdditiveNoise,
+    Binomial,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    FinitePair,
+    Mechanism,
+    PolyaDifference,
+    RandomizedResponse,
+    Skellam,
+)
+
+ORDERS = ["1.25", "2", "5", "17"]
+LAPLACE = AdditiveNoise(DiscreteLaplace(3), 2)
+GAUSSIAN = AdditiveNoise(DiscreteGaussian(2), 1)
+SKELLAM = AdditiveNoise(Skellam(4), 1)
+POLYA = AdditiveNoise(PolyaDifference("0.6", 2), 1)
+WRAPPED = AdditiveNoise(DiscreteGaussian(2), 1, 8)
+PAIR = FinitePair(("a", "b", "c"), ("0.5", "0.3", "0.2"), ("0.2", "0.3", "0.5"))
+NAMED = {
+    "laplace": LAPLACE,
+    "gaussian": GAUSSIAN,
+    "response": RandomizedResponse("0.8", "1e-4"),
+    "skellam": SKELLAM,
+    "wrapped": WRAPPED,
+    "pair": PAIR,
+}
+LITTLE = Fraction(1, 10**9)
+each_mechanism = pytest.mark.parametrize("mechanism", NAMED.values(), ids=NAMED)
+
+
+def width_for(mechanism: Mechanism) -> Fraction:
+    """Losses off every lattice take seconds where they are asked for more than this."""
+    return Fraction(1, 10**4 if mechanism == SKELLAM else 10**12)
+
+
+def overlap(a: Enclosure, b: Enclosure) -> bool:
+    return a.at_most(b.upper) is not False and a.at_least(b.lower) is not False
+
+
+# -- the list -------------------------------------------------------------------------------------
+
+
+def test_equal_mechanisms_are_counted_together() -> None:
+    first, second = compose((SKELLAM, 2), LAPLACE), compose(LAPLACE, SKELLAM)
+    both = compose(first, second, (SKELLAM, "1e3"))
+    assert both.uses == (Use(SKELLAM, 1003), Use(LAPLACE, 2))
+    assert both.times == 1005
+    assert both == Budget([Use(SKELLAM, 1), Use(LAPLACE, 2), Use(SKELLAM, 1002)])
+    assert hash(both) == hash(compose((SKELLAM, 1003), (LAPLACE, 2)))
+
+
+@pytest.mark.parametrize("times", [0, -1, "1.5", "nan", True, None, 10**10])
+def test_bad_times(times: object) -> None:
+    with pytest.raises(ParameterError, match="times must"):
+        compose((SKELLAM, times))  # type: ignore[arg-type]
+
+
+def test_bad_questions() -> None:
+    with pytest.raises(ParameterError, match="at least one use"):
+        compose()
+    budget = compose((SKELLAM, 3))
+    for level in ("-1", "nan", "inf", None):
+        with pytest.raises(ParameterError, match="epsilon must be"):
+            budget.delta(level)  # type: ignore[arg-type]
+    for delta in ("-1e-9", "1.1", "nan", True):
+        with pytest.raises(ParameterError, match="delta must be"):
+            budget.epsilon(delta)
+    with pytest.raises(ParameterError, match="order must be"):
+        budget.renyi(1)
+
+
+# -- sums -----------------------------------------------------------------------------------------
+
+
+@each_mechanism
+def test_k_uses_cost_k_times_as_much(mechanism: Mechanism) -> None:
+    budget = compose((mechanism, 1000))
+    for one, all_of_them in zip(
+        [pure_epsilon(mechanism), zcdp(mechanism), *renyi_curve(mechanism, ORDERS)],
+        [budget.pure(), budget.zcdp(), *budget.renyi_curve(ORDERS)],
+        strict=True,
+    ):
+        if one.is_finite():
+            assert all_of_them.lower == 1000 * Fraction(one.lower)
+            assert all_of_them.upper == 1000 * Fraction(one.upper)
+        else:
+            assert all_of_them.upper == one.upper
+
+
+def test_unlike_costs_add_up() -> None:
+    parts = [(LAPLACE, 3), (POLYA, 2), (RandomizedResponse(1), 4)]
+    together = compose(*parts)
+    for order in ORDERS:
+        each = [(times, renyi_curve(mechanism, [order])[0]) for mechanism, times in parts]
+        found = together.renyi(order)
+        assert found.lower == sum(times * Fraction(value.lower) for times, value in each)
+        assert found.upper == sum(times * Fraction(value.upper) for times, value in each)
+    assert together.pure().is_within(Fraction(1, 10**12))
+    assert compose((LAPLACE, 3), SKELLAM).pure() == Enclosure.infinite()
+
+
+def test_zcdp_of_unlike_mechanisms_is_above_every_order() -> None:
+    budget = compose((LAPLACE, 3), (RandomizedResponse(2), 2))
+    found = budget.zcdp()
+    for order in ("1.001", "1.7", "3", "30"):
+        assert budget.renyi(order).lower / Fraction(order) <= Fraction(found.upper)
+    sums = 3 * Fraction(zcdp(LAPLACE).upper) + 2 * Fraction(zcdp(RandomizedResponse(2)).upper)
+    assert Fraction(found.upper) <= sums
+
+
+# -- what does not depend on how it is written ----------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ((LAPLACE, 3), (GAUSSIAN, 2)),
+        ((SKELLAM, 2), (LAPLACE, 3), (PAIR, 2)),
+        ((WRAPPED, 2), (LAPLACE, 1)),
+    ],
+    ids=["lattices", "mixed", "wrapped"],
+)
+def test_order_and_splitting_do_not_matter(parts: tuple[tuple[Mechanism, int], ...]) -> None:
+    forward, backward = compose(*parts), compose(*reversed(parts))
+    split = compose(*(mechanism for mechanism, times in parts for _ in range(times)))
+    rough = Fraction(1, 10**4)
+    assert split == forward
+    assert overlap(forward.delta("0.5", rough), backward.delta("0.5", rough))
+    assert overlap(forward.epsilon("1e-5", rough), backward.epsilon("1e-5", rough))
+
+
+@each_mechanism
+def test_bounds_that_hold_for_all(mechanism: Mechanism) -> None:
+    once, budget, width = compose(mechanism), compose((mechanism, 8)), width_for(mechanism)
+    for goal in ("1e-3", "1e-9"):
+        if once.epsilon(Fraction(goal) / 8) == Enclosure.infinite():
+            continue
+        found = budget.epsilon(goal, width)
+        # basic composition, and the conversion of Rényi DP (Mironov 2017, Proposition 3)
+        basic = 8 * Fraction(once.epsilon(Fraction(goal) / 8).upper)
+        assert Fraction(found.upper) <= basic * (1 + 2 * width)
+        for order, value in zip(ORDERS, budget.renyi_curve(ORDERS), strict=True):
+            if value.is_finite():
+                logs = Fraction(str(mpmath.log(1 / mpf(goal)) + mpf("1e-9")))
+                bound = Fraction(value.upper) + logs / (Fraction(order) - 1)
+                assert Fraction(found.upper) <= bound * (1 + 2 * width)
+    pure = budget.pure()
+    if pure.is_finite():
+        assert Fraction(budget.epsilon("1e-300").upper) <= Fraction(pure.upper) * (1 + LITTLE)
+
+
+@each_mechanism
+def test_profile_falls_and_is_convex_in_odds(mechanism: Mechanism) -> None:
+    budget = compose((mechanism, 5))
+    levels = [Fraction(step, 4) for step in range(0, 12, 2)]
+    found = [budget.delta(level, width_for(mechanism)) for level in levels]
+    for near, far in pairwise(found):
+        assert near.at_least(far.lower) is not False
+        assert near.at_most(1) is True
+    with mpmath.workdps(60):
+        ends = [(oracles.real(Fraction(v.lower)), oracles.real(Fraction(v.upper))) for v in found]
+        odds = [mpmath.exp(oracles.real(level)) for level in levels]
+        for k in range(1, len(levels) - 1):
+            share = (odds[k] - odds[k - 1]) / (odds[k + 1] - odds[k - 1])
+            chord = (1 - share) * ends[k - 1][1] + share * ends[k + 1][1]
+            assert ends[k][0] <= chord * (1 + mpf(10) ** -50)
+
+
+@pytest.mark.parametrize("goal", ["1e-1", "1e-6", "1e-30"])
+@each_mechanism
+def test_there_and_back(mechanism: Mechanism, goal: str) -> None:
+    budget, share, width = compose((mechanism, 3)), Fraction(goal), width_for(mechanism)
+    found = budget.epsilon(share, width)
+    if not found.is_finite():
+        assert budget.delta(10**4).greater_than(share) is True
+        return
+    assert found.is_within(2 * width)
+    beyond = 2 * width + LITTLE
+    assert budget.delta(Fraction(found.upper) * (1 + beyond), width).at_most(share) is True
+    if found.lower > 0:
+        below = Fraction(found.lower) * (1 - beyond)
+        assert budget.delta(below, width).greater_than(share) is True
+
+
+def test_more_uses_never_cost_less() -> None:
+    for mechanism in (LAPLACE, SKELLAM, WRAPPED):
+        width = width_for(mechanism)
+        costs = [compose((mechanism, times)).epsilon("1e-6", width) for times in (1, 2, 3, 9)]
+        for fewer, more in pairwise(costs):
+            assert fewer.at_most(more.upper) is True
+    noisy, plain = (compose((AdditiveNoise(Binomial(n, "1/2"), 1), 2)) for n in (64, 16))
+    assert noisy.epsilon("1e-3").at_most(plain.epsilon("1e-3").upper) is True
+
+
+# -- any finite pair ------------------------------------------------------------------------------
+
+weights = st.lists(
+    st.tuples(st.integers(0, 12), st.integers(0, 12)).filter(any), min_size=1, max_size=3
+).filter(lambda each: all(any(side) for side in zip(*each, strict=True)))
+Weights = list[tuple[int, int]]
+
+
+def pair_of(each: Weights) -> FinitePair:
+    p_total, q_total = (sum(side) for side in zip(*each, strict=True))
+    return FinitePair(
+        tuple(map(str, range(len(each)))),
+        tuple(Fraction(p, p_total) for p, _ in each),
+        tuple(Fraction(q, q_total) for _, q in each),
+    )
+
+
+def brute(pairs: list[FinitePair], level: Fraction) -> mpf:
+    """The larger of the two directions that all pairs share, outcome by outcome."""
+    there = [
+        list(zip(map(truth.real, pair.p), map(truth.real, pair.q), strict=True)) for pair in pairs
+    ]
+    back = [[(q, p) for p, q in atoms] for atoms in there]
+    with mpmath.workdps(truth.DIGITS):
+        odds = mpmath.exp(truth.real(level))
+        sides = (truth.product(*there), truth.product(*back))
+        return max(mpmath.fsum(max(p - odds * q, mpf(0)) for p, q in side) for side in sides)
+
+
+@given(a=weights, b=weights, times=st.integers(1, 2), level=st.fractions(0, 4, max_denominator=9))
+def test_delta_of_random_pairs(a: Weights, b: Weights, times: int, level: Fraction) -> None:
+    first, second = pair_of(a), pair_of(b)
+    found = compose((first, times), second).delta(level)
+    value = oracles.exactly(brute([first] * times + [second], level))
+    hair = Fraction(1, 10**60)
+    assert Fraction(found.lower) - hair <= value <= Fraction(found.upper) + hair
+    assert Fraction(found.upper) - Fraction(found.lower) <= value / 10**11 + hair
+
+
+@given(a=weights, times=st.integers(2, 4), goal=st.sampled_from(["0.3", "0.05", "1e-4", "1e-12"]))
+def test_epsilon_of_random_pairs(a: Weights, times: int, goal: str) -> None:
+    pair, share = pair_of(a), Fraction(goal)
+    found = compose((pair, times)).epsilon(goal)
+    escapes = brute([pair] * times, Fraction(10**4))
+    if oracles.exactly(escapes) > share:
+        assert found == Enclosure.infinite()
+        return
+    assert found.is_finite() or oracles.exactly(escapes) == share
+    if found.is_finite():
+        ends = Fraction(found.lower), Fraction(found.upper)
+        truth.assert_level_holds(ends, share, lambda level: brute([pair] * times, level))
