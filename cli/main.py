@@ -15,6 +15,7 @@ from collections.abc import Sequence
 import typer
 
 from .audit import audit
+from .claims import claims
 from .compose import compose
 
 __all__ = ["app", "main", "run"]
@@ -28,6 +29,7 @@ app = typer.Typer(
 )
 app.command()(audit)
 app.command()(compose)
+app.command()(claims)
 
 
 @app.callback(invoke_without_command=True)

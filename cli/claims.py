@@ -1,0 +1,74 @@
+"""`exactdp claims`: the papers' statements, each checked, with verdict, evidence and correction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..verify.claims.finding import PaperClaim
+
+__all__ = ["claims"]
+
+
+def claims(
+    ids: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[ID]...", help="ids such as D-lem4; all if none is given"),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="print one JSON list")] = False,
+    markdown: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="write them as a Markdown page")
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(metavar="N", help="processes; as many as there are cores")
+    ] = None,
+) -> None:
+    """Check what the papers say: holds, holds with a correction, or fails.
+
+    A failing statement is a result, not an error.
+    """
+    import json
+
+    from ..verify.claims.registry import find
+    from ..verify.claims.settle import available_workers, settle
+    from . import claims_page
+
+    wanted = find(ids or [])
+    if markdown is not None:
+        claims_page.check_target(markdown)
+    with _progress(wanted) as done:
+        found = settle(wanted, available_workers() if workers is None else workers, done)
+    if markdown is not None:
+        claims_page.write(markdown, claims_page.page(found))
+    if as_json:
+        print(json.dumps([claims_page.to_json(each) for each in found], indent=2))
+    elif markdown is None or ids:
+        claims_page.show(found)
+    raise typer.Exit(0 if all(each.finding is not None for each in found) else 3)
+
+
+@contextmanager
+def _progress(wanted: Sequence[PaperClaim]) -> Iterator[Callable[[PaperClaim], None]]:
+    """A bar on stderr; nothing where that is not a terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    errors = Console(stderr=True)
+    columns = (
+        TextColumn("checking"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.description}"),
+    )
+    with Progress(
+        *columns, console=errors, transient=True, disable=not errors.is_terminal
+    ) as progress:
+        task = progress.add_task("", total=len(wanted))
+        yield lambda claim: progress.update(task, advance=1, description=claim.id)

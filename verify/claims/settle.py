@@ -1,0 +1,75 @@
+"""Check statements, several at a time; what is found does not depend on how many at a time."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+
+from ...exact.number import whole
+from .finding import Finding, PaperClaim
+from .registry import REGISTRY
+
+__all__ = ["Settled", "available_workers", "settle"]
+
+
+@dataclass(frozen=True)
+class Settled:
+    """A statement and what was found; finding is None, and note says why, where it stayed open."""
+
+    claim: PaperClaim
+    finding: Finding | None
+    note: str | None = None
+
+
+def settle(
+    claims: Sequence[PaperClaim],
+    workers: int = 1,
+    done: Callable[[PaperClaim], None] = lambda claim: None,
+) -> list[Settled]:
+    """Check each statement of the registry; results in the order given.
+
+    workers: processes, at least 1. done: told of each statement as soon as it is settled.
+    """
+    count = min(whole(workers, "workers", at_least=1), len(claims))
+    if count <= 1:
+        return [_told(_checked(claim), done) for claim in claims]
+    # spawned, not forked: a progress display may run a thread
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(count, mp_context=context, initializer=_end_with_parent) as pool:
+        futures = {pool.submit(_named, claim.id): claim for claim in claims}
+        found: dict[str, Settled] = {}
+        for future in as_completed(futures):
+            claim = futures[future]
+            finding, note = future.result()
+            found[claim.id] = _told(Settled(claim, finding, note), done)
+    return [found[claim.id] for claim in claims]
+
+
+def available_workers() -> int:
+    """How many processes may run at once here."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+
+
+def _checked(claim: PaperClaim) -> Settled:
+    try:
+        return Settled(claim, claim.check())
+    except (ArithmeticError, NotImplementedError) as error:  # not proved, or not decided
+        return Settled(claim, None, f"{type(error).__name__}: {error}")
+
+
+def _named(name: str) -> tuple[Finding | None, str | None]:
+    settled = _checked(REGISTRY[name])
+    return settled.finding, settled.note
+
+
+def _told(settled: Settled, done: Callable[[PaperClaim], None]) -> Settled:
+    done(settled.claim)
+    return settled
+
+
+def _end_with_parent() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # an interrupt ends workers without a traceback
