@@ -9,12 +9,27 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 
 from ...exact.number import ParameterError
-from . import shuffle_privacy, shuffle_tails
+from . import (
+    central_model,
+    elimination,
+    local_model,
+    noise_assumption,
+    shuffle_bandits,
+    shuffle_privacy,
+    shuffle_tails,
+    skellam_radius,
+)
 from .finding import PaperClaim
 
 __all__ = ["REGISTRY", "find"]
 
 _MODULES = (
+    central_model,
+    elimination,
+    local_model,
+    noise_assumption,
+    skellam_radius,
+    shuffle_bandits,
     shuffle_privacy,
     shuffle_tails,
 )
