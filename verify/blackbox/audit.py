@@ -1,0 +1,251 @@
+"""Audit a sampler that somebody else wrote, from nothing but its outputs on neighbouring inputs.
+
+*What a violation means.* If the claim were true, and the samples independent, an answer
+VIOLATION FOUND would come up with probability at most `error`.
+
+*What no violation does not mean.* It does not mean that the claim is true. It says nothing about
+other inputs, about events that were not tried (single outcomes among thousands, rare events that
+these samples did not show), about samples that depend on each other, or about violations smaller
+than the power stated beside it. Only a proof about the mechanism verifies: `exactdp.verify.audit`.
+
+*How the error is spent.* It is divided equally among the pairs of inputs, and within a pair among
+at most two tests: one of an event chosen by the claimed laws, before any sample is seen, and one
+of an event chosen on a quarter of the samples and tested on the rest. By the union bound all
+bounds hold together with probability 1 - error, so the largest one holds too. Which kind of test,
+which direction and which event are choices made before the tested samples are looked at; they
+cost nothing. How a test spends its share between P and Q: see `bounds`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from ...exact.number import ExactInput, ParameterError, whole
+from ...mechanisms.mechanism import Mechanism
+from ..claim import ApproxDP, Claim, PureDP
+from .bounds import Bounds, Notion, from_excess, from_guesses
+from .choice import Guessing, Plan, choose
+from .claimed import claimed_outputs
+from .partition import claimed_partition, trained_partitions
+from .sampler import Sampler, draw, read_outcomes
+from .verdict import ERROR, SampleVerdict, read_error
+
+__all__ = ["SampleAudit", "SampleTest", "audit_sampler", "audit_samples"]
+
+_TRAINING = 4  # one sample in four chooses the event ...
+_MOST_TRAINING = 400_000  # ... of each input, but no more than these
+_LARGEST_EPSILON = 500  # e^epsilon is a float
+_FEWEST, _MOST = 100, 10**8
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class SampleTest:
+    """One test on one pair of inputs: the plan, what was counted, and the bounds that follow.
+
+    chosen_by: "claimed law" or "training samples". counts: `right`, `made` and `trials` of
+    guesses; or how often the event occurred on the likelier and on the other input, and in how many
+    samples.
+    """
+
+    inputs: tuple[Any, Any]
+    plan: Plan
+    chosen_by: str
+    counts: Mapping[str, int]
+    bounds: Bounds
+
+
+@dataclass(frozen=True)
+class SampleAudit:
+    """The answer, and all tests behind it.
+
+    epsilon, delta: the largest of the lower confidence bounds, on epsilon at the claimed delta and
+    on delta at the claimed epsilon (0 where nothing is known; delta stays 0 where guesses test a
+    pure claim). They hold together with probability 1 - error.
+    detectable_epsilon, detectable_delta: the power, where nothing was found: the smallest true
+    value, on an event that was tested, that this many samples would have found with probability
+    0.95. inf: none.
+    samples: of each input of each pair.
+    """
+
+    claim: PureDP | ApproxDP
+    verdict: SampleVerdict
+    epsilon: float
+    delta: float
+    error: float
+    samples: int
+    detectable_epsilon: float
+    detectable_delta: float
+    best: SampleTest
+    tests: tuple[SampleTest, ...]
+
+
+def audit_sampler(
+    sampler: Sampler,
+    claim: Claim,
+    inputs: tuple[Any, Any] | Sequence[tuple[Any, Any]] = (0, 1),
+    samples: ExactInput = 100_000,
+    *,
+    rng: Generator | int | None = None,
+    mechanism: Mechanism | None = None,
+    error: ExactInput = ERROR,
+) -> SampleAudit:
+    """Look for evidence that a sampler breaks a claim.
+
+    sampler: `sampler(input, size, rng)`; see `sampler.OneByOne` and `sampler.Command`.
+    claim: PureDP or ApproxDP. inputs: a pair of neighbouring inputs, or several pairs.
+    samples: how many are drawn on each input of each pair. rng: a generator or a seed.
+    mechanism: what the sampler claims to be, if known; its likelihood ratio is then tried as well.
+    Raises ParameterError for bad input, also where the sampler does not return integers.
+    """
+    source = np.random.default_rng(rng)
+    size = whole(samples, "samples", at_least=_FEWEST, at_most=_MOST)
+    pairs = _pairs(inputs)
+    notion, level = _notion(claim), read_error(error) / len(pairs)
+    tests: list[SampleTest] = []
+    for pair in pairs:  # one pair in memory at a time
+        drawn = [draw(sampler, value, size, source) for value in pair]
+        tests += _tests(drawn[0], drawn[1], notion, pair, level, source, mechanism)
+    return _audit(claim, notion, tests, size, read_error(error))
+
+
+def audit_samples(
+    first: ArrayLike,
+    second: ArrayLike,
+    claim: Claim,
+    *,
+    rng: Generator | int | None = None,
+    mechanism: Mechanism | None = None,
+    inputs: tuple[Any, Any] = (0, 1),
+    error: ExactInput = ERROR,
+) -> SampleAudit:
+    """`audit_sampler` on outputs that were drawn before: as many of the first input as of the
+    second, independent of each other, in any order. rng: for the order and the coins of the test.
+    """
+    one, two = (read_outcomes(values, "samples") for values in (first, second))
+    if one.shape != two.shape or one.ndim != 1 or len(one) < _FEWEST:
+        raise ParameterError(
+            f"samples must be two lists of the same length, at least {_FEWEST}, "
+            f"got shapes {one.shape} and {two.shape}"
+        )
+    notion, level = _notion(claim), read_error(error)
+    source = np.random.default_rng(rng)
+    tests = _tests(one, two, notion, inputs, level, source, mechanism)
+    return _audit(claim, notion, tests, len(one), level)
+
+
+def _pairs(inputs: Any) -> list[tuple[Any, Any]]:
+    given = list(inputs)
+    if len(given) == 2 and not all(isinstance(each, (tuple, list)) for each in given):
+        given = [given]
+    if not given or any(not isinstance(p, (tuple, list)) or len(p) != 2 for p in given):
+        raise ParameterError("inputs must be a pair of inputs, or several pairs")
+    return [(pair[0], pair[1]) for pair in given]
+
+
+def _notion(claim: Claim) -> Notion:
+    if not isinstance(claim, (PureDP, ApproxDP)):
+        raise ParameterError(f"samples can test a pure or an approx claim, got {claim}")
+    if claim.epsilon > _LARGEST_EPSILON:
+        raise ParameterError(f"epsilon must be at most {_LARGEST_EPSILON} here, got {claim}")
+    return Notion(float(claim.epsilon), float(claim.delta) if isinstance(claim, ApproxDP) else 0.0)
+
+
+def _tests(
+    first: Ints,
+    second: Ints,
+    notion: Notion,
+    inputs: tuple[Any, Any],
+    error: float,
+    rng: Generator,
+    mechanism: Mechanism | None,
+) -> list[SampleTest]:
+    found = []
+    share = error if mechanism is None else error / 2
+    if mechanism is not None:
+        outputs = claimed_outputs(mechanism, inputs)
+        plan = choose([claimed_partition(*outputs, len(first))], notion, share, len(first))
+        found.append(_test(plan, "claimed law", first, second, notion, inputs, share, rng))
+    # A coin for each sample: independent draws that come in some order are split fairly.
+    quota = max(1, min(256 // _TRAINING, 256 * _MOST_TRAINING // len(first)))
+    trains = [np.frombuffer(rng.bytes(len(first)), np.uint8) < quota for _ in range(2)]
+    one, two = first[~trains[0]], second[~trains[1]]
+    partitions = trained_partitions(first[trains[0]], second[trains[1]])
+    plan = choose(partitions, notion, share, min(len(one), len(two)))
+    found.append(_test(plan, "training samples", one, two, notion, inputs, share, rng))
+    return found
+
+
+def _test(
+    plan: Plan,
+    chosen_by: str,
+    first: Ints,
+    second: Ints,
+    notion: Notion,
+    inputs: tuple[Any, Any],
+    error: float,
+    rng: Generator,
+) -> SampleTest:
+    if isinstance(plan, Guessing):
+        spent = error / 1000
+        size = min(len(first), len(second))
+        trials = _fair_trials(size, spent)
+        # The coins of the trials: as many first inputs as a fair coin says, up to what there is;
+        # that it says more has probability at most `spent`, which is paid for.
+        heads = min(max(int(rng.binomial(trials, 0.5)), trials - size), size)
+        # Which samples these are is drawn as well: how many of them lie in which event.
+        in_first, in_second = (
+            rng.multivariate_hypergeometric([inside, other, len(values) - inside - other], chosen)
+            for values, chosen in ((first, heads), (second, trials - heads))
+            for inside, other in [(plan.first.count(values), plan.second.count(values))]
+        )
+        right = int(in_first[0] + in_second[1])
+        made = right + int(in_first[1] + in_second[0])
+        counts = {"right": right, "made": made, "trials": trials}
+        bounds = from_guesses(right, made, trials, notion, error - spent, plan.events)
+    else:
+        ordered = (first, second) if plan.likelier == 0 else (second, first)
+        more, less = (plan.event.count(values) for values in ordered)
+        sizes = len(ordered[0]), len(ordered[1])
+        counts = {"likelier": more, "of": sizes[0], "other": less, "of other": sizes[1]}
+        bounds = from_excess(more, sizes[0], less, sizes[1], notion, error)
+    return SampleTest(inputs, plan, chosen_by, counts, bounds)
+
+
+def _fair_trials(size: int, error: float) -> int:
+    """How many fair coins can be tossed so that neither side needs more than `size` samples,
+    but for this probability.
+    """
+    trials = 2 * size - math.ceil(float(stats.norm.isf(error / 4)) * math.sqrt(2 * size))
+    while trials > size and 2 * stats.binom.sf(size, trials, 0.5) > error:
+        trials -= 1 + size // 1000
+    return max(trials, size)
+
+
+def _audit(
+    claim: Claim, notion: Notion, tests: Sequence[SampleTest], samples: int, error: float
+) -> SampleAudit:
+    assert isinstance(claim, (PureDP, ApproxDP))
+    found = [test for test in tests if test.bounds.epsilon > notion.epsilon]
+    best = max(found or tests, key=lambda test: (test.bounds.epsilon, test.bounds.delta))
+    return SampleAudit(
+        claim,
+        SampleVerdict.VIOLATION if found else SampleVerdict.NONE,
+        max(test.bounds.epsilon for test in tests),
+        max(test.bounds.delta for test in tests),
+        error,
+        samples,
+        min(test.bounds.detectable_epsilon for test in tests),
+        min(test.bounds.detectable_delta for test in tests),
+        best,
+        tuple(tests),
+    )

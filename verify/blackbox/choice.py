@@ -1,0 +1,154 @@
+"""Which event to test: the one whose bound promises most on a partition's counts.
+
+Candidates are half-lines, intervals, and the level sets of the likelihood ratio (first and last
+cells of the partition's order): by Neyman and Pearson's lemma no event is better than the level
+sets of the true ratio. A promise is the bound on epsilon at the claimed delta, made with Wilson's
+score limits (JASA 1927), quick and approximate; the bound itself comes from samples that had no
+say in the choice.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from .bounds import Notion
+from .event import Event
+from .partition import Partition
+
+__all__ = ["Excess", "Guessing", "Plan", "choose"]
+
+# Standard errors taken off each promise made on samples: the best of many looks better than it is.
+_LUCK = 2.5
+_MORE_LUCK = 3.5  # for the many candidates that are not half-lines
+_TIE = 1e-3  # expectations have no luck; what is as good as half-lines gives way to them
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Guessing:
+    """Guess the first input on one event, the second on the other: `bounds.from_guesses`."""
+
+    first: Event
+    second: Event
+
+    @property
+    def events(self) -> int:
+        """How many of the two events are not empty."""
+        return bool(self.first.intervals) + bool(self.second.intervals)
+
+    def __str__(self) -> str:
+        named = ((self.first, "first"), (self.second, "second"))
+        guesses = [f"the {name} input on {event}" for event, name in named if event.intervals]
+        return f"guess {', '.join(guesses)}" if guesses else "guess nothing"
+
+
+@dataclass(frozen=True)
+class Excess:
+    """How much likelier an event is on one input than on the other: `bounds.from_excess`."""
+
+    event: Event
+    likelier: int  # 0: on the first input, 1: on the second
+
+    def __str__(self) -> str:
+        return f"{self.event}, likelier on the {('first', 'second')[self.likelier]} input"
+
+
+Plan: TypeAlias = Guessing | Excess
+
+
+@dataclass(frozen=True)
+class _Promise:
+    """A plan in cells, and the lower bound that it promises."""
+
+    value: float
+    partition: Partition
+    likelier: int | None  # None: guesses
+    chosen: Ints
+    others: Ints
+
+    def plan(self) -> Plan:
+        event = self.partition.event(self.chosen)
+        if self.likelier is None:
+            return Guessing(event, self.partition.event(self.others))
+        return Excess(event, self.likelier)
+
+
+def choose(partitions: Sequence[Partition], notion: Notion, error: float, samples: int) -> Plan:
+    """The plan that promises most, over all candidates of all partitions, for a test at this error
+    with this many samples of each input.
+    """
+    found = (p for partition in partitions for p in _promises(partition, notion, error, samples))
+    return max(found, key=lambda promise: promise.value).plan()
+
+
+def _promises(
+    partition: Partition, notion: Notion, error: float, samples: int
+) -> Iterator[_Promise]:
+    rising = np.arange(len(partition.first))
+    # The counts stand for more samples than they are: so much smaller are the errors then.
+    quantile = float(stats.norm.isf(error / 2)) * math.sqrt(partition.trials / samples)
+    rough = quantile + (_TIE if partition.certain else _MORE_LUCK)
+    smooth = rough if partition.residues else quantile + (0 if partition.certain else _LUCK)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for order in (rising, rising[::-1]):
+            yield _guesses(partition, order, notion, smooth)
+            yield from _excesses(partition, order, False, notion, smooth)
+        yield _guesses(partition, partition.order, notion, rough)
+        yield from _excesses(partition, partition.order, False, notion, rough)
+        yield from _excesses(partition, rising, True, notion, rough)
+
+
+def _guesses(partition: Partition, order: Ints, notion: Notion, quantile: float) -> _Promise:
+    """Guess the first input on the first i cells of the order, the second from cell j on."""
+    p, q = _cumulated(partition, order)
+    i, j = np.triu_indices(len(p))
+    right = p[i] + q[-1] - q[j]
+    made = right + q[i] + p[-1] - p[j]
+    limit = _wilson(right, made, quantile, -1)
+    events = (i > 0) * 1 + (j < len(order))
+    free = notion.delta * events * partition.trials / made
+    value = np.log(limit - free) - np.log1p(-limit)
+    best = _best(value)
+    return _Promise(value[best], partition, None, order[: i[best]], order[j[best] :])
+
+
+def _excesses(
+    partition: Partition, order: Ints, intervals: bool, notion: Notion, quantile: float
+) -> Iterator[_Promise]:
+    """The first i cells (or the cells i, ..., j-1) and what is likelier there, either way."""
+    p, q = _cumulated(partition, order)
+    i, j = np.triu_indices(len(p)) if intervals else (np.zeros(len(p), np.int64), np.arange(len(p)))
+    for likelier, (more, less) in enumerate(((p, q), (q, p))):
+        low = _wilson(more[j] - more[i], partition.trials, quantile, -1)
+        high = _wilson(less[j] - less[i], partition.trials, quantile, 1)
+        value = np.log(low - notion.delta) - np.log(high)
+        best = _best(value)
+        cells = order[i[best] : j[best]]
+        yield _Promise(value[best], partition, likelier, cells, cells[:0])
+
+
+def _cumulated(partition: Partition, order: Ints) -> tuple[Floats, Floats]:
+    p, q = (np.concatenate([[0], np.cumsum(c[order])]) for c in (partition.first, partition.second))
+    return p, q
+
+
+def _best(values: Floats) -> int:
+    values[np.isnan(values)] = -np.inf
+    return int(np.argmax(values))
+
+
+def _wilson(counts: Floats, trials: Floats | float, quantile: float, side: int) -> Floats:
+    """The score limit of a probability, below (side -1) or above (side 1) the frequency."""
+    square = quantile**2
+    spread = np.sqrt(np.maximum(counts * (1 - counts / trials), 0) + square / 4)
+    limit: Floats = (counts + square / 2 + side * quantile * spread) / (trials + square)
+    return np.clip(limit, 0, 1 - 1e-12)

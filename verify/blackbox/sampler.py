@@ -1,0 +1,151 @@
+"""What can be sampled: a vectorised function, a function that draws once, or a program.
+
+A sampler is a callable `sampler(input, size, rng)` that returns `size` integers, independent draws
+of its output on `input`.
+"""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from ...exact.number import ExactInput, ParameterError, exact
+
+__all__ = ["Command", "OneByOne", "Sampler", "draw", "read_outcomes"]
+
+_LARGEST = 1 << 62
+_LARGEST_FLOAT = 1 << 53  # beyond it floats skip integers
+_SHOWN = 60
+
+
+class Sampler(Protocol):
+    """Draws `size` independent outputs on `input`, all randomness from `rng` or its own source."""
+
+    def __call__(self, input: Any, size: int, rng: Generator, /) -> Any: ...
+
+
+@dataclass(frozen=True)
+class OneByOne:
+    """A sampler from a function that draws one output a call."""
+
+    function: Callable[[Any, Generator], Any]
+
+    def __call__(self, input: Any, size: int, rng: Generator, /) -> list[Any]:
+        return [self.function(input, rng) for _ in range(size)]
+
+
+@dataclass(frozen=True)
+class Command:
+    """A program that prints integers, run without a shell.
+
+    template: the program and its arguments, with {input}, {size} and, if wanted, {seed} in them.
+    timeout: seconds for one run. The program takes its randomness from wherever it likes.
+    """
+
+    template: str
+    timeout: float = 600.0
+
+    def __init__(self, template: str, timeout: ExactInput = 600) -> None:
+        object.__setattr__(self, "template", template)
+        object.__setattr__(self, "timeout", float(exact(timeout, "timeout", above=0)))
+        try:
+            words = shlex.split(template)
+        except ValueError as error:
+            raise ParameterError(f"command must be a program and its arguments: {error}") from error
+        for placeholder in ("{input}", "{size}"):
+            if not any(placeholder in word for word in words[1:]):
+                raise ParameterError(f"command must have {placeholder} among its arguments")
+
+    def __call__(self, input: Any, size: int, rng: Generator, /) -> NDArray[np.int64]:
+        seed = str(rng.integers(1 << 63))
+        given = {"{input}": str(input), "{size}": str(size), "{seed}": seed}
+        words = [_filled(word, given) for word in shlex.split(self.template)]
+        shown = _short(shlex.join(words))
+        try:
+            ended = subprocess.run(
+                words,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=self.timeout,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise ParameterError(f"command {shown} ran longer than {self.timeout:g} s") from error
+        except (OSError, ValueError) as error:
+            raise ParameterError(f"command {shown} cannot be run: {error}") from error
+        if ended.returncode != 0:
+            said = ended.stderr.decode(errors="replace").strip().splitlines() or ["no message"]
+            raise ParameterError(
+                f"command {shown} ended with code {ended.returncode}: {_short(said[-1])}"
+            )
+        words_out = ended.stdout.split()
+        try:
+            return np.array(words_out, dtype="S").astype(np.int64)
+        except (ValueError, OverflowError) as error:
+            wrong = next((word for word in words_out if not _is_integer(word)), b"a huge number")
+            printed = _short(wrong.decode(errors="replace"))
+            raise ParameterError(f"command {shown} must print integers, got {printed}") from error
+
+
+def draw(sampler: Sampler, input: Any, size: int, rng: Generator) -> NDArray[np.int64]:
+    """Draw `size` outputs and check that they are that many integers.
+
+    Raises ParameterError where they are not, or where the sampler raises anything.
+    """
+    try:
+        drawn = sampler(input, size, rng)
+    except ParameterError:
+        raise
+    except Exception as error:
+        raise ParameterError(
+            f"the sampler raised {type(error).__name__} on input {input}: {error}"
+        ) from error
+    outcomes = read_outcomes(drawn, f"the sampler's output on input {input}")
+    if outcomes.shape != (size,):
+        raise ParameterError(
+            f"the sampler must return {size} integers on input {input}, got shape {outcomes.shape}"
+        )
+    return outcomes
+
+
+def read_outcomes(values: Any, name: str) -> NDArray[np.int64]:
+    """Integers as an int64 array; booleans count as 0 and 1, floats only where they are integers.
+
+    Raises ParameterError for anything else.
+    """
+    try:
+        array = np.asarray(values)
+        if array.dtype == object and not all(isinstance(x, (int, np.integer)) for x in array.flat):
+            raise TypeError
+    except (TypeError, ValueError) as error:
+        raise ParameterError(f"{name} must be integers") from error
+    if array.dtype.kind == "f":
+        limit = float(_LARGEST_FLOAT)
+        if not np.all((np.abs(array) <= limit) & (array == np.floor(array))):
+            raise ParameterError(f"{name} must be integers, got other floats among them")
+    elif array.dtype.kind not in "biuO":
+        raise ParameterError(f"{name} must be integers, got {array.dtype}")
+    if array.size and not (int(array.min()) > -_LARGEST and int(array.max()) < _LARGEST):
+        raise ParameterError(f"{name} must be below 2^62 in size")
+    return array.astype(np.int64, copy=False)
+
+
+def _filled(word: str, given: dict[str, str]) -> str:
+    for placeholder, value in given.items():
+        word = word.replace(placeholder, value)
+    return word
+
+
+def _is_integer(word: bytes) -> bool:
+    return word.lstrip(b"+-").isdigit()
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "...")
