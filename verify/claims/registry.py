@@ -11,13 +11,18 @@ from itertools import chain
 from ...exact.number import ParameterError
 from . import (
     central_model,
+    discrete_laplace,
     elimination,
     local_model,
     noise_assumption,
+    published_code,
     shuffle_bandits,
     shuffle_privacy,
     shuffle_tails,
     skellam_radius,
+    skellam_tail,
+    theorem1,
+    theorem3,
 )
 from .finding import PaperClaim
 
@@ -25,13 +30,18 @@ __all__ = ["REGISTRY", "find"]
 
 _MODULES = (
     central_model,
+    discrete_laplace,
     elimination,
     local_model,
     noise_assumption,
-    skellam_radius,
+    published_code,
     shuffle_bandits,
     shuffle_privacy,
     shuffle_tails,
+    skellam_radius,
+    skellam_tail,
+    theorem1,
+    theorem3,
 )
 
 # The order in which they are told; what is not named here comes last, in the order of the modules.

@@ -123,7 +123,7 @@ def check_corollary() -> Finding:
 
 def most_pulls(phases: int) -> int:
     """2 + 4 + ... + 2^phases: the pulls of an arm that is viable for all these phases."""
-    return 2 ** (phases + 1) - 2
+    return (2 << phases) - 2
 
 
 def kept_phases(sigma: int, log_horizon: int, batch: int) -> int:
