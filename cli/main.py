@@ -17,6 +17,7 @@ import typer
 from .audit import audit
 from .claims import claims
 from .compose import compose
+from .search import search
 
 __all__ = ["app", "main", "run"]
 
@@ -30,6 +31,7 @@ app = typer.Typer(
 app.command()(audit)
 app.command()(compose)
 app.command()(claims)
+app.command()(search)
 
 
 @app.callback(invoke_without_command=True)

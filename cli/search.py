@@ -1,0 +1,183 @@
+"""`exactdp search`: is a claim violated anywhere on a grid of mechanisms?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from ..verify.claim import Claim
+    from ..verify.search import Axis, Search, Visited
+
+__all__ = ["search"]
+
+_MOST_VALUES = 100_000
+_MOST_LISTED = 20
+
+
+def search(
+    spec: Annotated[
+        str,
+        typer.Argument(
+            metavar="SPEC",
+            help="NAME:key=value,... where a value may be a range: 2..64 is every whole number, "
+            "1/4..2:8 are 8 evenly spaced values",
+        ),
+    ],
+    claim: Annotated[
+        str,
+        typer.Option(
+            metavar="CLAIM",
+            help="as for audit, with + - * / ** and the keys of SPEC: rdp:2,1/(count*sigma2)",
+        ),
+    ],
+    seconds: Annotated[str, typer.Option(metavar="S", help="about how long to search")] = "30",
+    as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
+) -> None:
+    """Look for a mechanism that violates a claim, on a grid.
+
+    Exit 1 with the first violation found; 0 if no point of the whole grid violates; 3 if some
+    stayed undecided or were not reached.
+    """
+    from ..exact import exact
+    from ..verify.search import claimed
+    from ..verify.search import search as searched
+    from . import render
+    from .spec import parse
+
+    exact(seconds, "seconds", at_least=0, at_most=10**6)
+    name, fixed, axes = _grid(spec)
+    first = {axis.name: axis.values[0] for axis in axes}
+    parse(_text(name, fixed, first))  # what cannot be read is refused before anything is shown
+    bound = _claim(claim, fixed)
+    bound(first)
+    question = claimed(lambda point: parse(_text(name, fixed, point)).mechanism, bound)
+    with render.working("searching"):
+        found = searched(axes, question, seconds)
+    shown = _told(found, lambda visited: _text(name, fixed, visited.point), bound)
+    if as_json:
+        render.as_json(shown)
+    else:
+        _show(shown)
+    raise typer.Exit({"VIOLATED": 1, "NONE": 0, "OPEN": 3}[shown["violations"]])
+
+
+def _told(
+    found: Search, text: Callable[[Visited], str], bound: Callable[[Mapping[str, Fraction]], Claim]
+) -> dict[str, Any]:
+    """What was found, as JSON."""
+
+    def told(visited: Visited) -> dict[str, Any]:
+        return {
+            "mechanism": text(visited),
+            "claim": str(bound(visited.point)),
+            "measured": visited.compared.measured.to_json(),
+            "ratio": visited.ratio.to_json(),
+        }
+
+    settled = found.is_exhausted and not found.undecided and not found.unmeasured
+    return {
+        "violations": "VIOLATED" if found.violation else "NONE" if settled else "OPEN",
+        "violation": None if found.violation is None else told(found.violation),
+        "closest": None if found.closest is None else told(found.closest),
+        "largest_ratio": None if found.largest is None else found.largest.to_json(),
+        "covered": found.covered,
+        "points": found.total,
+        "undecided": [told(visited) for visited in found.undecided[:_MOST_LISTED]],
+        "undecided_count": len(found.undecided),
+        "unmeasured_count": len(found.unmeasured),
+    }
+
+
+def _show(shown: Mapping[str, Any]) -> None:
+    from rich.text import Text
+
+    from ..exact import Enclosure
+    from . import render
+
+    verdicts = {
+        "VIOLATED": Text("VIOLATED", style="bold red"),
+        "NONE": Text("not violated at any point of the grid", style="bold green"),
+        "OPEN": Text("no violation found; the grid is not settled", style="bold yellow"),
+    }
+    facts: dict[str, str | Text] = {"claim": verdicts[shown["violations"]]}
+    for key in ("violation", "closest"):
+        if shown[key] is not None and (key == "violation" or shown["violation"] is None):
+            point = shown[key]
+            facts[key] = point["mechanism"]
+            facts[f"{key}: claimed"] = point["claim"]
+            facts[f"{key}: measured"] = str(Enclosure.from_json(point["measured"]))
+            facts[f"{key}: ratio"] = str(Enclosure.from_json(point["ratio"]))
+    if shown["largest_ratio"] is not None:
+        facts["largest ratio met"] = str(Enclosure.from_json(shown["largest_ratio"]))
+    facts["covered"] = f"{shown['covered']} of {shown['points']} points"
+    for key in ("undecided", "unmeasured"):
+        if shown[f"{key}_count"]:
+            facts[key] = f"{shown[f'{key}_count']} points"
+    render.console().print(render.facts(facts))
+
+
+def _grid(spec: str) -> tuple[str, dict[str, str], list[Axis]]:
+    """The name, the keys with one value, and those with a range."""
+    from ..exact import ParameterError, exact, whole
+    from ..verify.search import between, whole_numbers
+
+    name, _, rest = spec.partition(":")
+    fixed: dict[str, str] = {}
+    axes: list[Axis] = []
+    for part in rest.split(",") if rest else []:
+        key, equals, value = (piece.strip() for piece in part.partition("="))
+        if not equals or not key.isidentifier():
+            raise ParameterError(f"SPEC must read NAME:key=value,..., got {part[:40]!r}")
+        if key in fixed or any(key == axis.name for axis in axes):
+            raise ParameterError(f"{name}: {key} is given twice")
+        low, dots, high = value.partition("..")
+        if not dots:
+            fixed[key] = value
+            continue
+        high, colon, count = high.partition(":")
+        if colon:
+            points = whole(count, f"{key}, number of values", at_least=2, at_most=_MOST_VALUES)
+            axes.append(between(key, low, high, points))
+        else:
+            span = exact(high, f"{key}, high") - exact(low, f"{key}, low")
+            if not 0 <= span <= _MOST_VALUES:
+                raise ParameterError(f"{key} must be a range of at most {_MOST_VALUES} values")
+            axes.append(whole_numbers(key, low, high))
+    if not axes:
+        raise ParameterError("SPEC must hold at least one range, such as count=2..64")
+    return name, fixed, axes
+
+
+def _text(name: str, fixed: Mapping[str, str], point: Mapping[str, Fraction]) -> str:
+    """The spec of one mechanism."""
+    from ..exact import decimal_text
+
+    moving = {key: decimal_text(value) for key, value in point.items()}
+    return f"{name}:" + ",".join(f"{key}={value}" for key, value in {**fixed, **moving}.items())
+
+
+def _claim(text: str, fixed: Mapping[str, str]) -> Callable[[Mapping[str, Fraction]], Claim]:
+    """The claim at a point: its numbers are formulas in the keys of the mechanism."""
+    from ..exact import ParameterError, decimal_text, exact
+    from ..verify import parse_claim
+    from .formula import value_of
+
+    kind, colon, rest = text.partition(":")
+    if not rest:
+        parse_claim(text)  # says what a claim must be
+    known: dict[str, Fraction] = {}
+    for key, value in fixed.items():
+        try:
+            known[key] = exact(value, key)
+        except ParameterError:
+            continue  # not a number: no formula may name it
+
+    def at(point: Mapping[str, Fraction]) -> Claim:
+        values = [decimal_text(value_of(part, {**known, **point})) for part in rest.split(",")]
+        return parse_claim(f"{kind}{colon}{','.join(values)}")
+
+    return at
