@@ -21,6 +21,7 @@ from .law import Cumulant, Lattice, LossLaw
 
 __all__ = ["Composite", "Saddle", "saddle_at", "saddle_for"]
 
+_FINEST = 10_000  # how many times finer than a part's lattice that of the sum may be
 _LEAST, _LARGEST = 1e-9, 1e12  # the real parts c that are considered
 
 
@@ -70,9 +71,12 @@ class Composite:
         return Cumulant(value, slope, curvature)
 
     def lattice(self) -> Lattice | None:
-        """Where the sum lives: lattices of one unit add up to one whose step divides all steps."""
+        """Where the sum lives: lattices of one unit add up to one whose step divides all steps.
+
+        None where that step is so much finer that the sum hardly repeats itself.
+        """
         unit: Real = Fraction(1)
-        origin, step = Fraction(0), Fraction(0)
+        origin, step, coarsest = Fraction(0), Fraction(0), Fraction(0)
         summit: Fraction | None = Fraction(0)
         named = False
         for law, times in self.parts:
@@ -88,6 +92,9 @@ class Composite:
             if summit is not None:
                 summit = None if part.summit is None else summit + times * part.summit
             step = _common_step(step, part.step)
+            coarsest = max(coarsest, part.step)
+        if coarsest > _FINEST * step:
+            return None
         return Lattice(unit, origin, step or Fraction(1), summit)
 
 
