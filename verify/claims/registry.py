@@ -13,6 +13,7 @@ from . import (
     central_model,
     discrete_laplace,
     elimination,
+    encoding,
     local_model,
     noise_assumption,
     published_code,
@@ -32,6 +33,7 @@ _MODULES = (
     central_model,
     discrete_laplace,
     elimination,
+    encoding,
     local_model,
     noise_assumption,
     published_code,
@@ -46,7 +48,8 @@ _MODULES = (
 
 # The order in which they are told; what is not named here comes last, in the order of the modules.
 _ORDER = (
-    *("D-fact1", "D-fact3", "D-thm1-privacy", "D-thm1-tau", "D-prop1", "D-claim1", "D-lem3"),
+    *("D-fact1", "D-fact3", "D-thm1-privacy", "D-thm1-tau", "D-modulus", "D-rounding"),
+    *("D-prop1", "D-claim1", "D-lem3"),
     *("D-thm2-curve", "D-thm2-radius", "D-thm3", "D-fact2", "D-lem4", "D-thm4"),
     *("D-lem2-prob", "D-lem2-pulls", "D-asm1", "D-thm5", "D-lem5", "D-thm6"),
     *("D-lem10", "D-thm7", "D-appI", "D-appB", "D-code"),
