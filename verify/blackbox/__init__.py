@@ -1,9 +1,10 @@
-"""Tests of samplers that somebody else wrote: what outputs alone can say about a claim."""
+"""Tests of samplers that somebody else wrote: what outputs alone can say about a claim or a law."""
 
 from .audit import SampleAudit, SampleTest, audit_sampler, audit_samples
 from .bounds import Bounds
 from .choice import Excess, Guessing
 from .event import Event
+from .fit import Fit, SharesFit, fit, fit_shares
 from .sampler import Command, OneByOne, Sampler
 from .verdict import ERROR, SampleVerdict
 
@@ -13,12 +14,16 @@ __all__ = [
     "Command",
     "Event",
     "Excess",
+    "Fit",
     "Guessing",
     "OneByOne",
     "SampleAudit",
     "SampleTest",
     "SampleVerdict",
     "Sampler",
+    "SharesFit",
     "audit_sampler",
     "audit_samples",
+    "fit",
+    "fit_shares",
 ]

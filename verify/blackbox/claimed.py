@@ -43,22 +43,22 @@ class Output:
 
     def reach(self, samples: int) -> tuple[int, int]:
         """An interval that noise leaves with probability near 1e-3/samples (not certified)."""
-        mean = self.law.moments().mean
+        mean, variance = self.law.moments()
         centre = math.floor((float(mean.lower) + float(mean.upper)) / 2)
-        ends = []
-        for side, end in zip((-1, 1), self.law.support, strict=True):
-            step = 1
-            while step < _FARTHEST and (end is None or side * (end - centre) > step):
-                mass = math.exp(self.law.log_pmf(np.array([centre + side * step]))[0])
-                if mass * step * samples < 1e-3:
-                    break
-                step *= 2
-            ends.append(
-                centre + side * step
-                if end is None
-                else side * min(side * end, side * centre + step)
-            )
-        return ends[0], ends[1]
+        start = 1 + math.ceil(8 * math.sqrt(float(variance.upper)))
+        sides = (-1, 1) if not self.law.symmetric else (1,)
+        ends = [self._end(side, centre, start, samples) for side in sides]
+        return (ends[0], ends[1]) if len(ends) == 2 else (2 * centre - ends[0], ends[0])
+
+    def _end(self, side: int, centre: int, step: int, samples: int) -> int:
+        end = self.law.support[(1 + side) // 2]
+        while step < _FARTHEST and (end is None or side * (end - centre) > step):
+            mass = math.exp(self.law.log_pmf(np.array([centre + side * step]))[0])
+            if mass * step * samples < 1e-3:
+                break
+            step *= 2
+        reached = centre + side * step
+        return reached if end is None else side * min(side * end, side * reached)
 
     def window(self, other: Output, samples: int) -> NDArray[np.int64]:
         """Points y that cover what both laws are likely to give, in strides where they are many.

@@ -1,0 +1,220 @@
+"""Do samples follow this law? Per outcome, per share and per aggregate, at a stated error.
+
+The counts of the bins are multinomial, so cutting the bins in two, and each part in two again,
+gives splits that are binomial given the count of the part, whatever came before. Each split has an
+exact two-sided binomial p-value (scipy.stats.binom, twice the smaller tail); given what came
+before it, it is at most u with probability at most u. Two tests share the error, by the union
+bound:
+
+    all splits together   -2 log of the product of their p-values is stochastically at most
+                          chi-squared with two degrees of freedom a split (Fisher, "Statistical
+                          methods for research workers", 4th ed. 1932, 21.1); its tail is
+                          scipy.stats.chi2.sf
+    the worst split       the smallest p-value, times the number of splits (Bonferroni)
+
+Nothing is asymptotic, other than in a G-test; the expected counts of 5 or more serve the power
+only. The probabilities of the bins are known to 1e-9: even with 1e8 samples that moves no count by
+more than 1e-5 of its standard deviation.
+
+*No violation does not mean* that the samples follow the law: deviations inside a bin, dependence
+between samples, and shifts below the stated power stay unseen.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from ...exact.number import ExactInput, ParameterError, whole
+from ...mechanisms.finite import FiniteLaw
+from ...mechanisms.law import Law
+from .bins import Bins, bins_of
+from .claimed import Output
+from .sampler import read_outcomes
+from .verdict import ERROR, POWER, SampleVerdict, read_error
+
+__all__ = ["Fit", "SharesFit", "fit", "fit_shares"]
+
+_FEWEST = 20
+_WRAPPED = 100  # one hundredth of the error pays for samples that went round the modulus
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Whether samples follow a law, and the counts behind it.
+
+    VIOLATION FOUND: if the samples were independent draws from the law, this would come up with
+    probability at most `error`. impossible: samples that the law cannot give at all.
+    detectable_shift: the power: the smallest rise of P(X < middle), `middle` near the median, that
+    this many samples would have found with probability 0.95; inf where there is none.
+    """
+
+    law: Law
+    verdict: SampleVerdict
+    p_value: float
+    error: float
+    samples: int
+    impossible: int
+    middle: int
+    detectable_shift: float
+    bins: Bins
+    counts: tuple[int, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The answer and its figures; the bins as edges, expected and observed counts."""
+        shift = self.detectable_shift
+        return {
+            "verdict": self.verdict.value,
+            "p_value": self.p_value,
+            "error": self.error,
+            "samples": self.samples,
+            "impossible": self.impossible,
+            "middle": self.middle,
+            "detectable_shift": shift if math.isfinite(shift) else "inf",
+            "edges": list(self.bins.edges),
+            "expected": [self.samples * mass for mass in self.bins.masses],
+            "observed": list(self.counts),
+        }
+
+
+@dataclass(frozen=True)
+class SharesFit:
+    """Shares against the law of one share, their sums against the law of the total."""
+
+    verdict: SampleVerdict
+    share: Fit
+    total: Fit
+
+
+def fit(
+    samples: ArrayLike,
+    law: Law,
+    *,
+    offset: ExactInput = 0,
+    modulus: ExactInput | None = None,
+    error: ExactInput = ERROR,
+) -> Fit:
+    """Test whether samples are independent draws of offset + X, reduced mod `modulus` if given.
+
+    samples: integers, 20 or more. law: of X. error: of a false alarm.
+    Raises ParameterError for bad input, also where so many samples go round the modulus that the
+    law of X alone does not describe them.
+    """
+    outcomes = read_outcomes(samples, "samples")
+    if outcomes.ndim != 1 or len(outcomes) < _FEWEST:
+        raise ParameterError(
+            f"samples must be a list of at least {_FEWEST}, got shape {outcomes.shape}"
+        )
+    shift = whole(offset, "offset")
+    wrap = None if modulus is None else whole(modulus, "modulus", at_least=1)
+    level = read_error(error)
+    if wrap is not None:
+        lost = len(outcomes) * float(law.two_sided_tail((wrap - 1) // 2).upper)
+        if lost > level / _WRAPPED:
+            raise ParameterError(
+                f"modulus {wrap} is too small to test {len(outcomes)} samples against the law of "
+                "the noise alone: too many go round it"
+            )
+        level *= 1 - 1 / _WRAPPED
+    return _fit(Output(law, shift, wrap).noise(outcomes), law, bins_of(law, len(outcomes)), level)
+
+
+def fit_shares(
+    shares: ArrayLike, share_law: Law, total_law: Law, *, error: ExactInput = ERROR
+) -> SharesFit:
+    """Test noise that is made of shares: every share, and every sum of one row.
+
+    shares: a table of integers, one row for each release, one column for each user; all entries
+    independent. Each of the two tests has half of the error.
+    """
+    table = read_outcomes(shares, "shares")
+    if table.ndim != 2:
+        raise ParameterError(f"shares must be a table, rows of users, got shape {table.shape}")
+    half = read_error(error) / 2
+    share, total = (
+        fit(table.ravel(), share_law, error=half),
+        fit(table.sum(axis=1), total_law, error=half),
+    )
+    both = (share.verdict, total.verdict)
+    found = SampleVerdict.VIOLATION if SampleVerdict.VIOLATION in both else SampleVerdict.NONE
+    return SharesFit(found, share, total)
+
+
+def _fit(noise: Ints, law: Law, bins: Bins, error: float) -> Fit:
+    counts = bins.counts(noise)
+    sizes, lefts, shares, cuts = _splits(counts, np.array(bins.masses))
+    logs = _log_p_values(lefts, sizes, shares)
+    together = float(stats.chi2.sf(-2 * logs.sum(), 2 * len(logs)))
+    worst = len(logs) * math.exp(logs.min())
+    impossible = _impossible(noise, law)
+    p_value = 0.0 if impossible else min(1.0, 2 * min(together, worst))
+    return Fit(
+        law,
+        SampleVerdict.VIOLATION if p_value <= error else SampleVerdict.NONE,
+        p_value,
+        error,
+        len(noise),
+        impossible,
+        bins.edges[cuts[0] - 1],
+        _detectable(len(noise), float(shares[0]), error / (2 * len(logs))),
+        bins,
+        tuple(counts.tolist()),
+    )
+
+
+def _splits(
+    counts: Ints, masses: NDArray[np.float64]
+) -> tuple[Ints, Ints, NDArray[np.float64], Ints]:
+    """Every split of a run of bins into two of about the same probability, the whole first: the
+    count of the run, the count of its left part, the left part's share of the probability, and
+    the first bin on the right.
+    """
+    below = np.concatenate([[0.0], np.cumsum(masses)])
+    before = np.concatenate([[0], np.cumsum(counts)])
+    found, waiting = [], [(0, len(masses))]
+    for start, stop in waiting:
+        if stop - start < 2:
+            continue
+        half = (below[start] + below[stop]) / 2
+        cut = start + 1 + int(np.argmin(np.abs(below[start + 1 : stop] - half)))
+        left, right = masses[start:cut].sum(), masses[cut:stop].sum()
+        share = left / (left + right) if left + right else 0.5
+        found.append((before[stop] - before[start], before[cut] - before[start], share, cut))
+        waiting += [(start, cut), (cut, stop)]
+    sizes, lefts, shares, cuts = zip(*found, strict=True)
+    return np.array(sizes), np.array(lefts), np.array(shares), np.array(cuts)
+
+
+def _log_p_values(lefts: Ints, sizes: Ints, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    with np.errstate(divide="ignore"):
+        tails = np.minimum(
+            stats.binom.logcdf(lefts, sizes, shares), stats.binom.logsf(lefts - 1, sizes, shares)
+        )
+    return np.asarray(np.minimum(math.log(2) + tails, 0.0), dtype=np.float64)
+
+
+def _impossible(noise: Ints, law: Law) -> int:
+    low, high = law.support
+    outside = np.zeros(len(noise), dtype=bool)
+    if low is not None:
+        outside |= noise < low
+    if high is not None:
+        outside |= noise > high
+    if isinstance(law, FiniteLaw):
+        outside |= ~np.isin(noise, np.array(law.outcomes))
+    return int(np.count_nonzero(outside))
+
+
+def _detectable(samples: int, share: float, p_value: float) -> float:
+    """The rise of the first split's share at which its own p-value is this small in 95 %."""
+    enough = int(stats.binom.isf(p_value / 2, samples, share)) + 1
+    if enough > samples:
+        return math.inf
+    return float(stats.beta.ppf(POWER, enough, samples - enough + 1)) - share
