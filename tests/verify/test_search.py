@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import mpmath
 import pytest
+from flint import arb
 from oracles import discrete_gaussian
 
 from exactdp.exact.enclosure import Enclosure
@@ -12,8 +13,10 @@ from exactdp.mechanisms import (
     AdditiveNoise,
     DiscreteGaussianSum,
     DiscreteLaplace,
+    PolyaDifference,
     UndecidedError,
 )
+from exactdp.mechanisms.papers import theorem6
 from exactdp.verify import ZCDP, ApproxDP, PureDP, RenyiDP
 from exactdp.verify.search import (
     Axis,
@@ -190,3 +193,15 @@ def test_the_example():
     from exactdp.verify import search as module
 
     assert doctest.testmod(module).failed == 0
+
+
+def test_theorem_6_s_accuracy_is_found_too_small():
+    horizon = 10**6
+    question = tail_bound(
+        lambda at: PolyaDifference(at["n"], theorem6("1/2", at["n"], horizon).precision * 2),
+        lambda at: theorem6("1/2", at["n"], horizon).accuracy,
+        lambda at: 1 / arb(horizon),
+    )
+    found = search([Axis("n", [16, 8, 4, 2])], question, seconds=60).violation
+    assert found.point["n"] == 4 and found.ratio.greater_than(3) is True
+    assert search([Axis("n", [16, 8])], question, seconds=60).violation is None

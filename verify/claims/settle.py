@@ -5,8 +5,10 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from ...exact.number import whole
@@ -40,7 +42,8 @@ def settle(
     # spawned, not forked: a progress display may run a thread
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(count, mp_context=context, initializer=_end_with_parent) as pool:
-        futures = {pool.submit(_named, claim.id): claim for claim in claims}
+        with _interrupts_ignored():
+            futures = {pool.submit(_named, claim.id): claim for claim in claims}
         found: dict[str, Settled] = {}
         for future in as_completed(futures):
             claim = futures[future]
@@ -71,5 +74,26 @@ def _told(settled: Settled, done: Callable[[PaperClaim], None]) -> Settled:
     return settled
 
 
+@contextmanager
+def _interrupts_ignored() -> Iterator[None]:
+    """While workers start: they keep to it, so that an interrupt is for the parent alone."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def _end_with_parent() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # an interrupt ends workers without a traceback
+    """In a worker: end at once when the parent has ended, however it did."""
+    parent = multiprocessing.parent_process()
+
+    def watch() -> None:
+        if parent is not None:
+            parent.join()
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
