@@ -1,0 +1,95 @@
+"""Small mechanisms of every kind, audits of them at and beside the decision boundary, mutations."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+from exactdp.mechanisms import (
+    AdditiveNoise,
+    Binomial,
+    DiscreteGaussian,
+    DiscreteGaussianSum,
+    DiscreteLaplace,
+    Mechanism,
+    PolyaDifference,
+    RandomizedResponse,
+    Skellam,
+    papers,
+)
+from exactdp.mechanisms.finite import FiniteLaw
+from exactdp.mechanisms.pair import FinitePair
+from exactdp.verify import ZCDP, ApproxDP, Audit, Claim, PureDP, RenyiDP, Verdict, audit
+
+MECHANISMS: dict[str, Mechanism] = {
+    "laplace": AdditiveNoise(DiscreteLaplace(3), 2),
+    "laplace mod": AdditiveNoise(DiscreteLaplace(3), 2, 11),
+    "published": papers.published("2", 9).mechanism,
+    "gaussian": AdditiveNoise(DiscreteGaussian("7.3"), 2),
+    "gaussian mod": AdditiveNoise(DiscreteGaussian("7.3"), 2, 11),
+    "skellam": AdditiveNoise(Skellam(9), 2),
+    "skellam mod": AdditiveNoise(Skellam(9), 2, 11),
+    "binomial": AdditiveNoise(Binomial(30, "1/3"), 1),
+    "binomial mod": AdditiveNoise(Binomial(30, "1/3"), 2, 11),
+    "response": RandomizedResponse(1),
+    "revealing": RandomizedResponse(1, "1e-3"),
+    "pair": FinitePair(("a", "b", "c"), ("0.5", "0.3", "0.2"), ("0.2", "0.3", "0.5")),
+    "telling pair": FinitePair(("a", "b", "c"), ("0.5", "0.3", "0.2"), ("0.2", "0.8", "0")),
+    "finite law": AdditiveNoise(FiniteLaw({0: "0.5", 1: "0.2", 3: "0.3"}), 2, 7),
+    "polya 0.9": AdditiveNoise(PolyaDifference("0.9", 3), 2),
+    "polya 2.5": AdditiveNoise(PolyaDifference("2.5", 2), 1),
+    "polya mod": AdditiveNoise(PolyaDifference("0.9", 3), 2, 11),
+    "gaussian sum": AdditiveNoise(DiscreteGaussianSum(12, "0.5"), 2),
+    "gaussian sum mod": AdditiveNoise(DiscreteGaussianSum(12, "0.5"), 2, 11),
+}
+# for which the prover integrates for seconds
+SLOW = {(name, "approx") for name in MECHANISMS if name.startswith(("polya", "gaussian sum"))}
+KINDS: dict[str, Claim] = {
+    "pure": PureDP(1),
+    "approx": ApproxDP("0.5", "1e-4"),
+    "rdp": RenyiDP("5/2", "0.1"),
+    "zcdp": ZCDP("0.05"),
+}
+
+
+def with_bound(claim: Claim, bound: Fraction) -> Claim:
+    """The same claim about another number."""
+    if isinstance(claim, ApproxDP):
+        return ApproxDP(bound, claim.delta)
+    if isinstance(claim, RenyiDP):
+        return RenyiDP(claim.order, bound)
+    return type(claim)(bound)
+
+
+def audits(mechanism: Any, claim: Claim, nearness: str = "1e-9") -> Iterator[Audit]:
+    """The claim, and those that are just true and just false; decided ones only."""
+    first = audit(mechanism, claim)
+    if first.verdict is not Verdict.UNDECIDED:
+        yield first
+    if first.measured.is_finite() and first.measured.upper:
+        for sign, verdict in ((1, Verdict.VERIFIED), (-1, Verdict.REFUTED)):
+            bound = Fraction(first.measured.upper) * (1 + sign * Fraction(nearness))
+            assert first.measured.at_most(bound) is (sign > 0)
+            yield Audit(mechanism, with_bound(claim, bound), verdict, first.measured)
+
+
+def edited(content: dict[str, Any], path: tuple[Any, ...], value: Any) -> dict[str, Any]:
+    """A copy with another value at this place."""
+    found = copy.deepcopy(content)
+    place = found
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    return found
+
+
+def places(content: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    """Every text, number and null in it, with where it stands."""
+    if isinstance(content, (dict, list)):
+        pairs = content.items() if isinstance(content, dict) else enumerate(content)
+        for key, value in pairs:
+            yield from places(value, (*path, key))
+    else:
+        yield path, content

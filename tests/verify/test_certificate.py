@@ -1,0 +1,142 @@
+"""Certificate files: written whole, read back the same, refused where anything is odd."""
+
+import json
+from fractions import Fraction
+
+import pytest
+from certificates import MECHANISMS, edited
+
+from exactdp.exact import Enclosure
+from exactdp.mechanisms import AdditiveNoise
+from exactdp.mechanisms.polya import Polya
+from exactdp.verify import ApproxDP, Audit, PureDP, Verdict, audit
+from exactdp.verify.certificate import (
+    Certificate,
+    CertificateError,
+    NotCertifiedError,
+    certificate_of,
+)
+from exactdp.verify.checker import check
+
+
+@pytest.fixture(scope="module")
+def certificate():
+    return certificate_of(audit(MECHANISMS["laplace"], ApproxDP(1, "1e-4")))
+
+
+def test_reads_what_it_wrote(certificate, tmp_path):
+    path = tmp_path / "a.json"
+    certificate.write(path)
+    assert Certificate.read(path) == certificate
+    assert [file.name for file in tmp_path.iterdir()] == ["a.json"]
+    assert json.loads(path.read_text())["format"] == "exactdp certificate"
+
+
+def test_nothing_is_left_of_a_failed_write(certificate, tmp_path):
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(OSError):
+        certificate.write(tmp_path / "folder")
+    assert [file.name for file in tmp_path.iterdir()] == ["folder"]
+
+
+def test_numbers_are_exact_text(certificate):
+    content = certificate.content
+    assert content["uses"] == [
+        {
+            "mechanism": {
+                "kind": "additive",
+                "law": {"name": "discrete-laplace", "scale": "3"},
+                "sensitivity": "2",
+                "modulus": None,
+            },
+            "times": "1",
+        }
+    ]
+    assert content["claim"] == {"kind": "approx", "epsilon": "1", "delta": "0.0001"}
+
+
+def test_the_measured_enclosure_is_wider_but_decides(certificate):
+    found = audit(MECHANISMS["laplace"], ApproxDP(1, "1e-4"))
+    assert certificate.measured.lower <= found.measured.lower
+    assert certificate.measured.upper >= found.measured.upper
+    assert certificate.measured.at_most(1) is True
+    assert certificate.measured.is_within(Fraction(1, 10**8))
+
+
+def test_an_exact_bound_that_no_decimal_reaches_is_kept():
+    third = certificate_of(audit(MECHANISMS["laplace"], PureDP("2/3")))
+    assert third.verdict is Verdict.VERIFIED
+    assert third.content["measured"]["upper"] == "2/3"
+
+
+def test_undecided_audits_have_none():
+    slack = MECHANISMS["pair"].__class__(("a", "b"), ("0.5", "0.5"), ("0.4", "0.6"), "0.01")
+    undecided = audit(slack, PureDP(1))
+    assert undecided.verdict is Verdict.UNDECIDED
+    with pytest.raises(NotCertifiedError, match="UNDECIDED"):
+        certificate_of(undecided)
+
+
+def test_laws_without_a_checker_have_none():
+    with pytest.raises(NotCertifiedError, match="Polya"):
+        share = AdditiveNoise(Polya(2, 3), 1)
+        certificate_of(Audit(share, PureDP(1), Verdict.REFUTED, Enclosure.infinite()))
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("version",), 2),
+        (("version",), "1"),
+        (("version",), True),
+        (("format",), "certificate"),
+        (("more",), "1"),
+        (("verdict",), "UNDECIDED"),
+        (("verdict",), None),
+        (("uses",), []),
+        (("uses", 0, "times"), 1),
+        (("uses", 0, "times"), "0"),
+        (("uses", 0, "times"), "1.5"),
+        (("uses", 0, "mechanism", "kind"), "none"),
+        (("uses", 0, "mechanism", "law", "name"), ["skellam"]),
+        (("uses", 0, "mechanism", "law", "scale"), 3),
+        (("uses", 0, "mechanism", "law", "scale"), "nan"),
+        (("uses", 0, "mechanism", "law", "scale"), "-3"),
+        (("uses", 0, "mechanism", "law", "scale"), "1/0"),
+        (("uses", 0, "mechanism", "law", "scale"), "1e99999"),
+        (("uses", 0, "mechanism", "law", "shape"), "3"),
+        (("uses", 0, "mechanism", "sensitivity"), None),
+        (("uses", 0, "mechanism", "modulus"), "0"),
+        (("claim", "delta"), "2"),
+        (("claim", "delta"), "٢"),
+        (("claim", "kind"), {}),
+        (("claim", "order"), "2"),
+        (("measured", "lower"), "-1"),
+        (("measured", "lower"), "inf"),
+        (("measured", "upper"), 0.5),
+        (("measured",), ["0", "1"]),
+        (("hints",), {"trust": "1"}),
+    ],
+)
+def test_anything_odd_is_refused(certificate, tmp_path, path, value):
+    content = edited(certificate.content, path, value)
+    assert check(content).reason.startswith("not a certificate")
+    file = tmp_path / "odd.json"
+    file.write_text(json.dumps(content))
+    with pytest.raises(CertificateError):
+        Certificate.read(file)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "null", '{"a": 1, "a": 1}', "[" * 100_000, "é\xff"]
+)
+def test_other_files_are_refused(tmp_path, text):
+    file = tmp_path / "other"
+    file.write_bytes(text.encode("latin-1"))
+    with pytest.raises(CertificateError):
+        Certificate.read(file)
+
+
+def test_a_missing_file_is_refused(tmp_path):
+    with pytest.raises(CertificateError, match="No such file"):
+        Certificate.read(tmp_path / "none")

@@ -1,0 +1,67 @@
+"""The checker accepts what is proved, on either side of the boundary, and shares no code."""
+
+import ast
+from pathlib import Path
+
+import pytest
+from certificates import KINDS, MECHANISMS, SLOW, audits, edited
+
+import exactdp.verify.checker as checker
+from exactdp.verify import ApproxDP, PureDP, audit
+from exactdp.verify.certificate import certificate_of
+from exactdp.verify.checker import check
+
+FOLDER = Path(checker.__file__).parent
+ALLOWED = {"__future__", "collections", "contextlib", "dataclasses", "fractions", "functools"}
+ALLOWED |= {"heapq", "itertools", "math", "mpmath", "re", "typing"}
+
+
+def test_shares_no_code_with_the_prover():
+    for file in FOLDER.glob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Import):
+                assert {name.name.split(".")[0] for name in node.names} <= ALLOWED, file
+            if isinstance(node, ast.ImportFrom):
+                if node.level:
+                    assert node.level == 1, file  # only its own files
+                else:
+                    assert node.module.split(".")[0] in ALLOWED, file
+
+
+CASES = [
+    pytest.param(name, kind, marks=pytest.mark.slow if (name, kind) in SLOW else ())
+    for name in MECHANISMS
+    for kind in ("pure", "approx", "rdp")
+]
+
+
+@pytest.mark.parametrize(("name", "kind"), CASES)
+def test_accepts_true_and_false_claims_beside_the_boundary(name, kind):
+    found = list(audits(MECHANISMS[name], KINDS[kind]))
+    assert found
+    for one in found:
+        certificate = certificate_of(one)
+        assert check(certificate.content).valid
+        assert certificate.verdict is one.verdict
+        assert certificate.measured.lower <= one.measured.lower
+        assert one.measured.upper <= certificate.measured.upper
+
+
+def test_a_verdict_must_follow_from_what_is_measured():
+    content = certificate_of(audit(MECHANISMS["laplace"], PureDP(1))).content
+    turned = check(edited(content, ("verdict",), "REFUTED"))
+    assert not turned.valid and "does not follow" in turned.reason
+
+
+def test_a_figure_beside_the_truth_is_no_figure():
+    content = certificate_of(audit(MECHANISMS["skellam"], ApproxDP(3, "1e-4"))).content
+    beside = {"lower": "2.9", "upper": "2.91"}
+    found = check(edited(content, ("measured",), beside))
+    assert not found.valid and "does not contain" in found.reason
+
+
+def test_what_is_too_long_to_sum_is_not_valid():
+    content = certificate_of(audit(MECHANISMS["skellam"], ApproxDP(1, "1e-4"))).content
+    place = ("uses", 0, "mechanism", "law", "variance")
+    found = check(edited(content, place, "1e12"))
+    assert not found.valid and "could not be re-established" in found.reason

@@ -1,0 +1,278 @@
+"""Certificates: an audit's verdict as a file that the checker proves again by other means.
+
+The file is JSON, every number in it exact text:
+
+    format, version   "exactdp certificate", 1
+    uses              what is released: mechanisms with exact parameters, and how often each is used
+    claim             its kind and numbers
+    verdict           VERIFIED or REFUTED
+    measured          an enclosure of the smallest number for which the claim would hold
+    hints             what makes checking quick; nothing rests on it
+
+The measured enclosure contains the audit's and is a little wider, so that the checker, which knows
+slower and coarser ways only, can prove it: by the least of a few widths with which it can, and
+never so wide that the verdict would not follow from it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from ..accounting.budget import Budget, Use
+from ..exact.enclosure import Enclosure, Endpoint
+from ..exact.number import decimal_text
+from ..mechanisms.binomial import Binomial
+from ..mechanisms.discrete_gaussian import DiscreteGaussian
+from ..mechanisms.discrete_gaussian_sum import DiscreteGaussianSum
+from ..mechanisms.discrete_laplace import DiscreteLaplace
+from ..mechanisms.finite import FiniteLaw
+from ..mechanisms.law import Law
+from ..mechanisms.mechanism import AdditiveNoise, Mechanism, RandomizedResponse
+from ..mechanisms.pair import FinitePair
+from ..mechanisms.papers import InvertedScale
+from ..mechanisms.polya import PolyaDifference
+from ..mechanisms.skellam import Skellam
+from .audit import Audit, Verdict
+from .checker import Outcome, check
+from .checker.reading import FORMAT, VERSION, CertificateError
+from .checker.reading import read as _read_fields
+from .claim import ApproxDP, Claim, PureDP, RenyiDP
+
+__all__ = ["Certificate", "CertificateError", "NotCertifiedError", "certificate_of"]
+
+_WIDTHS = ("1e-12", "1e-9", "1e-7", "1e-5", "1e-4", "1e-3", "1e-2")  # relative, tried in turn
+_DIGITS = (20, 60, 200)  # of the ends of an enclosure
+_LARGEST_FILE = 50_000_000  # bytes
+
+
+class NotCertifiedError(ValueError):
+    """An audit for which no certificate can be made; the message says why."""
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """The content of a certificate file; `check` proves it again."""
+
+    text: str
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """A fresh copy of what the file holds."""
+        data = json.loads(self.text)
+        assert isinstance(data, dict)
+        return data
+
+    @property
+    def verdict(self) -> Verdict:
+        """VERIFIED or REFUTED."""
+        return Verdict(self.content["verdict"])
+
+    @property
+    def measured(self) -> Enclosure:
+        """The enclosure that the checker proves."""
+        ends = self.content["measured"]
+        return Enclosure(*(_endpoint(ends[side]) for side in ("lower", "upper")))
+
+    def check(self) -> Outcome:
+        """Prove it again."""
+        return check(self.content)
+
+    def write(self, path: str | Path) -> None:
+        """Write the file, whole or not at all: under a temporary name, then renamed."""
+        target = Path(path)
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(self.text)
+                file.flush()
+                os.fsync(file.fileno())
+            os.chmod(name, 0o644)
+            os.replace(name, target)
+        except BaseException:
+            os.unlink(name)
+            raise
+
+    @staticmethod
+    def read(path: str | Path) -> Certificate:
+        """Read a file. Raises CertificateError for anything but a certificate of this version."""
+        try:
+            with open(path, "rb") as file:
+                raw = file.read(_LARGEST_FILE + 1)
+        except OSError as error:
+            raise CertificateError(f"{path}: {error.strerror or error}") from error
+        if len(raw) > _LARGEST_FILE:
+            raise CertificateError(f"{path}: larger than {_LARGEST_FILE} bytes")
+        try:
+            data = json.loads(raw.decode("utf-8"), object_pairs_hook=_distinct)
+        except CertificateError as error:
+            raise CertificateError(f"{path}: {error}") from error
+        except (ValueError, RecursionError) as error:
+            raise CertificateError(f"{path}: not JSON: {error}") from error
+        _read_fields(data)
+        return Certificate(_written(data))
+
+
+def certificate_of(audit: Audit) -> Certificate:
+    """The certificate of a decided audit, which its checker has proved.
+
+    Raises NotCertifiedError for an UNDECIDED audit, and for what the checker cannot re-establish.
+    """
+    if audit.verdict is Verdict.UNDECIDED:
+        raise NotCertifiedError("an UNDECIDED audit has no certificate")
+    uses = audit.mechanism.uses if isinstance(audit.mechanism, Budget) else None
+    fixed = {
+        "format": FORMAT,
+        "version": VERSION,
+        "uses": [_use_fields(use) for use in uses or (Use(audit.mechanism, 1),)],  # type: ignore[arg-type]
+        "claim": _claim_fields(audit.claim),
+        "verdict": audit.verdict.name,
+    }
+    for relative in _WIDTHS:
+        ends = _widened(audit, Fraction(relative))
+        certificate = Certificate(_written({**fixed, "measured": ends, "hints": {}}))
+        outcome = certificate.check()
+        if outcome.valid:
+            return certificate
+    raise NotCertifiedError(f"no certificate: {outcome.reason}")
+
+
+# -- the enclosure --------------------------------------------------------------------------------
+
+
+def _widened(audit: Audit, relative: Fraction) -> dict[str, str]:
+    """The audit's enclosure, wider by this share of each end where the verdict allows."""
+    bound = audit.claim.bound
+    low, high = audit.measured.lower, audit.measured.upper
+    least: Fraction | None = None  # the least and the largest ends that are allowed
+    if audit.verdict is Verdict.REFUTED:
+        least = bound if _infinite(low) else (Fraction(low) + bound) / 2
+    lower = "inf" if _infinite(low) else _down(max(Fraction(low), Fraction(0)), relative, least)
+    if _infinite(high):
+        return {"lower": lower, "upper": "inf"}
+    most = bound if audit.verdict is Verdict.VERIFIED else None
+    return {"lower": lower, "upper": _up(Fraction(high), relative, most)}
+
+
+def _down(end: Fraction, relative: Fraction, least: Fraction | None) -> str:
+    goal = end * (1 - relative)
+    if least is not None and goal < least:
+        goal = least
+    for digits in _DIGITS:
+        text = _decimal(goal, digits, ROUND_FLOOR)
+        if least is None or Fraction(text) >= least:
+            return text
+    return decimal_text(goal)
+
+
+def _up(end: Fraction, relative: Fraction, most: Fraction | None) -> str:
+    goal = end * (1 + relative)
+    if most is not None and goal >= most:
+        return decimal_text(most)
+    for digits in _DIGITS:
+        text = _decimal(goal, digits, ROUND_CEILING)
+        if most is None or Fraction(text) <= most:
+            return text
+    return decimal_text(goal)
+
+
+def _decimal(number: Fraction, digits: int, rounding: str) -> str:
+    context = Context(prec=digits, rounding=rounding, Emax=10**9, Emin=-(10**9))
+    found = context.divide(Decimal(number.numerator), Decimal(number.denominator))
+    return decimal_text(Fraction(found)) if found else "0"
+
+
+def _infinite(end: Endpoint) -> bool:
+    return isinstance(end, Decimal) and end.is_infinite()
+
+
+def _endpoint(text: str) -> Endpoint:
+    return Decimal("Infinity") if text == "inf" else Fraction(text)
+
+
+# -- the fields -----------------------------------------------------------------------------------
+
+
+def _use_fields(use: Use) -> dict[str, Any]:
+    return {"mechanism": _mechanism_fields(use.mechanism), "times": str(use.times)}
+
+
+def _mechanism_fields(mechanism: Mechanism) -> dict[str, Any]:
+    if isinstance(mechanism, RandomizedResponse):
+        numbers = {"epsilon": mechanism.epsilon, "delta": mechanism.delta}
+        return {"kind": "randomized-response", **_texts(numbers)}
+    if isinstance(mechanism, FinitePair):
+        return {
+            "kind": "pair",
+            "outcomes": list(mechanism.outcomes),
+            "p": [decimal_text(mass) for mass in mechanism.p],
+            "q": [decimal_text(mass) for mass in mechanism.q],
+            "slack": decimal_text(mechanism.slack),
+        }
+    if isinstance(mechanism, AdditiveNoise):
+        modulus = mechanism.modulus
+        return {
+            "kind": "additive",
+            "law": _law_fields(mechanism.law),
+            "sensitivity": str(mechanism.sensitivity),
+            "modulus": None if modulus is None else str(modulus),
+        }
+    raise NotCertifiedError(f"certificates do not know the mechanism {type(mechanism).__name__}")
+
+
+def _law_fields(law: Law) -> dict[str, Any]:
+    if isinstance(law, DiscreteLaplace):
+        if isinstance(law.scale, Fraction):
+            return {"name": "discrete-laplace", "scale": decimal_text(law.scale)}
+        if isinstance(law.scale, InvertedScale):
+            return {"name": "discrete-laplace", "inverted-scale": decimal_text(law.scale.scale)}
+    if isinstance(law, PolyaDifference):
+        return {"name": "polya-difference", **_texts({"shape": law.shape, "scale": law.scale})}
+    if isinstance(law, Skellam):
+        return {"name": "skellam", "variance": decimal_text(law.variance)}
+    if isinstance(law, DiscreteGaussian):
+        return {"name": "discrete-gaussian", "sigma2": decimal_text(law.sigma2)}
+    if isinstance(law, DiscreteGaussianSum):
+        texts = {"count": str(law.count), "sigma2": decimal_text(law.sigma2)}
+        return {"name": "discrete-gaussian-sum", **texts}
+    if isinstance(law, Binomial):
+        texts = {"trials": str(law.trials), "probability": decimal_text(law.success)}
+        return {"name": "binomial", **texts}
+    if isinstance(law, FiniteLaw):
+        return {
+            "name": "finite",
+            "outcomes": [str(x) for x in law.outcomes],
+            "masses": [decimal_text(mass) for mass in law.masses],
+        }
+    raise NotCertifiedError(f"certificates do not know the law {type(law).__name__}")
+
+
+def _claim_fields(claim: Claim) -> dict[str, str]:
+    if isinstance(claim, PureDP):
+        return {"kind": "pure", **_texts({"epsilon": claim.epsilon})}
+    if isinstance(claim, ApproxDP):
+        return {"kind": "approx", **_texts({"epsilon": claim.epsilon, "delta": claim.delta})}
+    if isinstance(claim, RenyiDP):
+        return {"kind": "rdp", **_texts({"order": claim.order, "epsilon": claim.epsilon})}
+    return {"kind": "zcdp", **_texts({"rho": claim.rho})}
+
+
+def _texts(numbers: Mapping[str, Fraction]) -> dict[str, str]:
+    return {name: decimal_text(number) for name, number in numbers.items()}
+
+
+def _written(data: Mapping[str, Any]) -> str:
+    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len({key for key, _ in pairs}) != len(pairs):
+        raise CertificateError("a field is given twice")
+    return dict(pairs)

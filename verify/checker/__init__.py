@@ -1,0 +1,102 @@
+"""Check certificates again, sharing no code with what makes them: mpmath and integers, no FLINT.
+
+`check` accepts a certificate only if the verdict follows from its measured enclosure and it can
+itself prove that the true value lies inside. What it cannot prove it says it could not
+re-establish: that is no proof of the opposite, and never "valid".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from . import divergences
+from .arithmetic import INFINITY, Enclosure, OpenError, add, precision, times
+from .reading import CertificateError, Statement, read
+
+__all__ = ["CertificateError", "Outcome", "check"]
+
+_ATTEMPTS = ((96, False), (128, True), (320, True))  # bits, and whether all shifts are listed
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """valid: the certificate is proved. reason: in one line, why it is or is not."""
+
+    valid: bool
+    reason: str
+
+
+def check(data: object) -> Outcome:
+    """Check the content of a certificate (what its JSON file holds)."""
+    try:
+        statement = read(data)
+    except CertificateError as error:
+        return Outcome(False, f"not a certificate: {error}")
+    low, high = statement.measured
+    verified = statement.verdict == "VERIFIED"
+    if not (high <= statement.bound if verified else low > statement.bound):
+        return Outcome(False, f"{statement.verdict} does not follow from what is measured")
+    reason = "its bounds are not narrow enough"
+    for bits, full in _ATTEMPTS:
+        try:
+            with precision(bits):
+                inside = _is_inside(statement, full)
+        except OpenError as error:
+            inside, reason = None, str(error)
+        if inside is not None:
+            break
+    if inside is None:
+        return Outcome(False, f"could not be re-established: {reason}")
+    if not inside:
+        return Outcome(False, "what is measured does not contain the true value")
+    return Outcome(True, "re-established")
+
+
+def _is_inside(statement: Statement, full: bool) -> bool | None:
+    """Does the measured enclosure contain the truth? None: not told at this precision."""
+    kind, numbers, uses = statement.kind, statement.numbers, statement.uses
+    if kind == "pure" or (kind == "approx" and numbers["delta"] == 0):
+        found = [times(count, divergences.pure(one, full)) for one, count in uses]
+    elif kind == "rdp":
+        order = numbers["order"]
+        found = [times(count, divergences.renyi(one, order, full)) for one, count in uses]
+    elif kind == "approx":
+        return _epsilon_is_inside(statement, full)
+    else:
+        raise OpenError("zCDP")
+    low, high = Fraction(0), Fraction(0)
+    total: Enclosure = (low, high)
+    for each in found:
+        total = add(total, each)
+    return _contains(statement.measured, total)
+
+
+def _contains(outer: Enclosure, inner: Enclosure) -> bool | None:
+    if outer[0] <= inner[0] and inner[1] <= outer[1]:
+        return True
+    return False if inner[1] < outer[0] or outer[1] < inner[0] else None
+
+
+def _epsilon_is_inside(statement: Statement, full: bool) -> bool | None:
+    """epsilon(delta) <= e if and only if delta(e) <= delta."""
+    goal = statement.numbers["delta"]
+    low, high = statement.measured
+    answers: list[bool | None] = []
+    if high != INFINITY:
+        least, most = _delta(statement, high, goal, full)
+        answers.append(True if most <= goal else (False if least > goal else None))
+    if low > 0 and False not in answers:
+        least, most = _delta(statement, low, goal, full)
+        answers.append(True if least > goal else (False if most < goal else None))
+    return False if False in answers else (None if None in answers else True)
+
+
+def _delta(statement: Statement, level: Fraction | float, goal: Fraction, full: bool) -> Enclosure:
+    from mpmath import iv
+
+    bits = 0.6 * iv.prec + goal.denominator.bit_length() - goal.numerator.bit_length()
+    (mechanism, count), *others = statement.uses
+    if count == 1 and not others:
+        return divergences.delta(mechanism, level, bits, full)
+    raise OpenError("composition")

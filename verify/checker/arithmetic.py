@@ -1,0 +1,150 @@
+"""Intervals with outward rounding: mpmath's `iv`, and integers in fixed point.
+
+`iv` adds, multiplies and divides correctly rounded outward. Its exp and log are within a few units
+in the last place: here each is widened by 2^8 such units.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from mpmath import iv
+
+__all__ = ["INFINITY", "End", "Enclosure", "Interval", "OpenError", "add", "at_least", "ceiling"]
+__all__ += ["certainly", "exp", "floor", "hull", "interval", "log", "lower", "middle", "precision"]
+__all__ += ["times", "total", "upper", "value"]
+
+Interval: TypeAlias = Any  # an `iv.mpf`; mpmath has no types
+End: TypeAlias = Fraction | float  # of floats only the infinity
+Enclosure: TypeAlias = tuple[End, End]
+INFINITY = math.inf
+
+
+class OpenError(ArithmeticError):
+    """What cannot be re-established here; it may be true all the same."""
+
+
+@contextmanager
+def precision(bits: int) -> Iterator[None]:
+    """Compute with intervals whose ends have so many bits."""
+    before = iv.prec
+    iv.prec = bits
+    try:
+        yield
+    finally:
+        iv.prec = before
+
+
+def interval(number: Fraction | int) -> Interval:
+    """The narrowest interval around a rational."""
+    return iv.mpf(number.numerator) / number.denominator
+
+
+def hull(low: Interval, high: Interval) -> Interval:
+    """From the lower end of `low` to the upper end of `high`."""
+    return iv.make_mpf((low._mpi_[0], high._mpi_[1]))
+
+
+def lower(x: Interval) -> Interval:
+    """The lower end, as a point."""
+    return iv.make_mpf((x._mpi_[0],) * 2)
+
+
+def upper(x: Interval) -> Interval:
+    """The upper end, as a point."""
+    return iv.make_mpf((x._mpi_[1],) * 2)
+
+
+def middle(x: Interval) -> Fraction:
+    """Some number near the middle."""
+    return Fraction(value(x)[0] + value(x)[1]) / 2
+
+
+def exp(x: Interval) -> Interval:
+    """e^x."""
+    return iv.exp(x) * _slack()
+
+
+def log(x: Interval) -> Interval:
+    """log x, x > 0."""
+    found = iv.log(x)
+    size = abs(found) + iv.ldexp(iv.mpf(1), -iv.prec)  # near 1 the error may be absolute
+    return found + (_slack() - 1) * size
+
+
+def _slack() -> Interval:
+    unit = iv.ldexp(iv.mpf(1), 8 - iv.prec)
+    return hull(1 - unit, 1 + unit)
+
+
+def total(terms: Iterable[Interval]) -> Interval:
+    """The sum."""
+    found = iv.mpf(0)
+    for term in terms:
+        found += term
+    return found
+
+
+def certainly(answer: bool | None) -> bool:
+    """Is an `iv` comparison true of every pair of numbers in its two intervals?"""
+    return answer is True
+
+
+def at_least(x: Interval, least: int) -> Interval:
+    """max(x, least)."""
+    bound = iv.mpf(least)
+    if certainly(x >= bound):
+        return x
+    return bound if certainly(x <= bound) else hull(bound, x)
+
+
+def floor(x: Interval, bits: int) -> int:
+    """The largest integer that is certainly <= 2^bits x."""
+    return _shifted(x._mpi_[0], bits)
+
+
+def ceiling(x: Interval, bits: int) -> int:
+    """The least integer that is certainly >= 2^bits x."""
+    sign, man, exponent, size = x._mpi_[1]
+    return -_shifted((1 - sign if man else 0, man, exponent, size), bits)
+
+
+def _shifted(raw: tuple[int, int, int, int], bits: int) -> int:
+    sign, man, exponent, _ = raw
+    number = -int(man) if sign else int(man)
+    move = exponent + bits
+    return number << move if move >= 0 else number >> -move  # >> rounds down
+
+
+def value(x: Interval) -> Enclosure:
+    """Both ends, exactly."""
+    low, high = (_exactly(raw) for raw in x._mpi_)
+    return low, high
+
+
+def _exactly(raw: tuple[int, int, int, int]) -> End:
+    sign, man, exponent, _ = raw
+    if not man and exponent:
+        raise OpenError("an interval is unbounded")
+    number = -int(man) if sign else int(man)
+    if abs(exponent) > 1 << 20:
+        raise OpenError("a number is too large or too small")
+    return Fraction(number << exponent) if exponent >= 0 else Fraction(number, 1 << -exponent)
+
+
+def add(a: Enclosure, b: Enclosure) -> Enclosure:
+    """The sum of two numbers, neither of them minus infinity."""
+    low, high = (
+        INFINITY if INFINITY in (one, two) else one + two for one, two in zip(a, b, strict=True)
+    )
+    return low, high
+
+
+def times(count: int, a: Enclosure) -> Enclosure:
+    """A number, count > 0 times."""
+    low, high = (end if end == INFINITY else count * end for end in a)
+    return low, high

@@ -1,0 +1,381 @@
+"""Divergences of one use: the outcomes are listed, what is left out is bounded.
+
+Every function returns an enclosure (lower, upper). With slack s, P and Q of any event are known up
+to s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from mpmath import iv
+
+from .arithmetic import (
+    INFINITY,
+    Enclosure,
+    End,
+    Interval,
+    OpenError,
+    at_least,
+    certainly,
+    exp,
+    hull,
+    interval,
+    log,
+    lower,
+    total,
+    upper,
+    value,
+)
+from .laws import Binomial, DiscreteLaplace, FiniteLaw, Pmf, SymmetricLaw, reach_where
+from .reading import Additive, Mechanism, Response, TwoLaws
+
+__all__ = ["Listed", "Pairs", "delta", "listings", "pure", "renyi"]
+
+_ZERO: Enclosure = (Fraction(0), Fraction(0))
+_MOST_LISTED = 250_000  # outcomes of all shifts together, reduced mod m
+
+
+@dataclass(frozen=True)
+class Listed:
+    """P and Q outcome by outcome; P has at most `rest` besides, Q at most `rest_q`.
+
+    far: bounds the sum of P^a Q^(1-a) over the outcomes not listed; None: nothing does.
+    exact: the same probabilities as rationals, where they are.
+    """
+
+    p: Sequence[Interval]
+    q: Sequence[Interval]
+    rest: Interval
+    rest_q: Interval
+    far: Callable[[Fraction], Interval] | None = None
+    exact: tuple[Sequence[Fraction], Sequence[Fraction]] | None = None
+    slack: Fraction = Fraction(0)
+    largest: Enclosure | None = None  # sup log P/Q, where the tails settle it
+
+    def delta(self, level: End) -> Enclosure:
+        """sum of (P - e^level Q)+; P where Q = 0 for the level infinity."""
+        if level == INFINITY:
+            pairs = zip(self.p, self.q, strict=True)
+            apart = total(p for p, q in pairs if certainly(q <= 0)) - interval(self.slack)
+            return max(value(apart)[0], Fraction(0)), Fraction(1)
+        if level == 0 and self.exact is not None and not self.slack:
+            found = sum((max(p - q, Fraction(0)) for p, q in zip(*self.exact, strict=True)))
+            return Fraction(found), Fraction(found)
+        odds, least, most = exp(interval(Fraction(level))), iv.mpf(0), iv.mpf(0)
+        for p, q in zip(self.p, self.q, strict=True):
+            gain = p - odds * q
+            if certainly(gain > 0):
+                least, most = least + lower(gain), most + upper(gain)
+            elif not certainly(gain <= 0):
+                most += upper(gain)
+        charge = interval(self.slack) * (1 + odds)
+        low, high = value(least - charge)[0], value(most + charge + self.rest)[1]
+        return max(low, Fraction(0)), min(high, Fraction(1))
+
+    def pure(self) -> Enclosure:
+        """sup log P/Q, from all outcomes: none may be left out."""
+        if self.largest is not None:
+            return self.largest
+        if self.slack:
+            return value(at_least(log(at_least(self._best_ratio(), 1)), 0))[0], INFINITY
+        if not certainly(self.rest <= 0):
+            raise OpenError("not all outcomes are listed")
+        best, open_above = iv.mpf(1), False
+        for p, q in zip(self.p, self.q, strict=True):
+            if certainly(q <= 0):
+                if certainly(p > 0):
+                    return INFINITY, INFINITY
+                open_above |= not certainly(p <= 0)
+            elif certainly(q > 0):
+                best = _larger(best, p / q)
+            else:
+                best, open_above = _larger(best, lower(p) / upper(q)), True
+        low, high = value(at_least(log(best), 0))
+        return low, INFINITY if open_above else high
+
+    def _best_ratio(self) -> Interval:
+        s, best = interval(self.slack), iv.mpf(1)
+        for p, q in zip(self.p, self.q, strict=True):
+            best = _larger(best, lower((p - s) / (q + s)))
+        return best
+
+    @cached_property
+    def losses(self) -> list[Interval]:
+        """log P/Q of the outcomes that have both."""
+        return [log(p / q) for p, q in self._common]
+
+    @cached_property
+    def _common(self) -> list[tuple[Interval, Interval]]:
+        pairs = zip(self.p, self.q, strict=True)
+        return [(p, q) for p, q in pairs if certainly(p > 0) and certainly(q > 0)]
+
+    def sums(self, order: Fraction, powers: int, shift: Fraction = Fraction(0)) -> list[Interval]:
+        """sum P^a Q^(1-a) (log P/Q - shift)^j over the outcomes that have both, j = 0, ..."""
+        above, found = interval(order - 1), [iv.mpf(0)] * (powers + 1)
+        moved = interval(shift)
+        for (p, _), loss in zip(self._common, self.losses, strict=True):
+            term = p * exp(above * loss)
+            for power in range(powers + 1):
+                found[power] += term
+                term *= loss - moved
+        return found
+
+    @property
+    def is_complete(self) -> bool:
+        """Do all listed outcomes have both P and Q?"""
+        return len(self._common) == len(self.p)
+
+    def renyi(self, order: Fraction) -> Enclosure:
+        """The Rényi divergence of this order > 1."""
+        low, high = self.power_sum(order)
+        above = order - 1
+        if low is None:
+            return INFINITY, INFINITY
+        least = value(log(at_least(low, 1)))[0] / above
+        return least, INFINITY if high is None else value(log(at_least(high, 1)))[1] / above
+
+    def power_sum(self, order: Fraction) -> tuple[Interval | None, Interval | None]:
+        """Bounds of sum P^a Q^(1-a), the upper one None where there is none; (None, None): inf."""
+        if self.slack:
+            return self._best_event(order), None
+        if any(certainly(q <= 0) and certainly(p > 0) for p, q in zip(self.p, self.q, strict=True)):
+            return None, None
+        found = self.sums(order, 0)[0]
+        open_above = any(
+            not certainly(p <= 0) and not certainly(q > 0)
+            for p, q in zip(self.p, self.q, strict=True)
+        )
+        listed = total(
+            _term(p, q, order)
+            for p, q in zip(self.p, self.q, strict=True)
+            if not certainly(p > 0) and certainly(q > 0)
+        )
+        if open_above or self.far is None:
+            return lower(found), None
+        return lower(found), upper(found + listed + self.far(order))
+
+    def _best_event(self, order: Fraction) -> Interval:
+        # any one outcome against the rest: what happens to both laws alike reveals no more
+        s, best = interval(self.slack), iv.mpf(1)
+        for p, q in zip(self.p, self.q, strict=True):
+            less, more = lower(p - s), upper(q + s)
+            if certainly(less > more) and certainly(less < 1):
+                each = _term(less, more, order) + _term(1 - less, 1 - more, order)
+                best = _larger(best, lower(each))
+        return best
+
+
+def _term(p: Interval, q: Interval, order: Fraction) -> Interval:
+    """p^a q^(1-a), which rises in p, 0 where p is."""
+    if certainly(p <= 0):
+        return iv.mpf(0)
+    high = upper(p) * exp(interval(order - 1) * log(upper(p) / q))
+    if not certainly(p > 0):
+        return hull(iv.mpf(0), high)
+    return hull(lower(p) * exp(interval(order - 1) * log(lower(p) / q)), high)
+
+
+def _larger(a: Interval, b: Interval) -> Interval:
+    return hull(
+        lower(a) if certainly(lower(a) >= lower(b)) else lower(b),
+        upper(a) if certainly(upper(a) >= upper(b)) else upper(b),
+    )
+
+
+# -- which pairs ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Some pairs that neighbours attain, and some that dominate all neighbours together."""
+
+    attained: Sequence[Listed]
+    dominating: Sequence[Listed]
+
+    def measure(self, how: Callable[[Listed], Enclosure]) -> Enclosure:
+        """Between the largest attained and the largest that dominates."""
+        found = {id(pair): how(pair) for pair in (*self.attained, *self.dominating)}
+        low = max((found[id(pair)][0] for pair in self.attained), default=Fraction(0))
+        high = max((found[id(pair)][1] for pair in self.dominating), default=Fraction(0))
+        return low, high
+
+
+def listings(
+    mechanism: Additive | TwoLaws, bits: float, order: Fraction | None = None, full: bool = True
+) -> Pairs:
+    """The pairs with what is left out below about 2^-bits; order: of the Rényi sum as well.
+
+    Reduced mod m every shift d = 1, ..., sensitivity counts. Without `full` only one of them is
+    listed, and the law without the reduction, of which the rest is post-processing, dominates.
+    """
+    if isinstance(mechanism, TwoLaws):
+        p, q, slack = mechanism.p, mechanism.q, mechanism.slack
+        both = [_exact(p, q, slack), _exact(q, p, slack)]
+        return Pairs(both, both)
+    law, shift, modulus = mechanism.law, mechanism.sensitivity, mechanism.modulus
+    if isinstance(law, FiniteLaw):
+        return _finite(law, shift, modulus)
+    if modulus is None:
+        pairs = _plain(law, shift, bits, order)
+        return Pairs(pairs, pairs)
+    farthest = min(shift, modulus - 1)
+    if isinstance(law, SymmetricLaw):  # shifts d and m - d are mirror images
+        shifts = list(range(min(farthest, modulus // 2), 0, -1))
+    else:
+        shifts = [d for each in range(farthest, 0, -1) for d in {each, modulus - each}]
+    shifts = shifts if full else shifts[: 1 if isinstance(law, SymmetricLaw) else 2]
+    pmf = _pmf(law, bits, modulus, order)
+    if len(shifts) * min(modulus, 2 * len(pmf.masses)) > _MOST_LISTED:
+        raise OpenError("too many outcomes and shifts to list")
+    wrapped = [_wrapped(pmf, shift, modulus) for shift in shifts]
+    return Pairs(wrapped, wrapped if full else _plain(law, shift, bits, order))
+
+
+def _exact(p: Sequence[Fraction], q: Sequence[Fraction], slack: Fraction = Fraction(0)) -> Listed:
+    kept = [(a, b) for a, b in zip(p, q, strict=True) if a or b]
+    zero = iv.mpf(0)
+    return Listed(
+        [interval(a) for a, _ in kept],
+        [interval(b) for _, b in kept],
+        zero,
+        zero,
+        lambda order: zero,
+        ([a for a, _ in kept], [b for _, b in kept]),
+        slack,
+    )
+
+
+def _finite(law: FiniteLaw, shift: int, modulus: int | None) -> Pairs:
+    def seen(moved: int) -> dict[int, Fraction]:
+        found: dict[int, Fraction] = {}
+        for x, mass in zip(law.outcomes, law.masses, strict=True):
+            y = x + moved if modulus is None else (x + moved) % modulus
+            found[y] = found.get(y, Fraction(0)) + mass
+        return found
+
+    farthest = shift if modulus is None else min(shift, modulus - 1)
+    if farthest * len(law.outcomes) > _MOST_LISTED:
+        raise OpenError("too many outcomes and shifts to list")
+    pairs = []
+    for d in range(1, farthest + 1):
+        p, q = seen(0), seen(d)
+        every = sorted(p.keys() | q.keys())
+        a, b = ([side.get(x, Fraction(0)) for x in every] for side in (p, q))
+        pairs += [_exact(a, b), _exact(b, a)]
+    return Pairs(pairs, pairs)
+
+
+def _plain(
+    law: SymmetricLaw | Binomial, shift: int, bits: float, order: Fraction | None
+) -> list[Listed]:
+    """The full sensitivity, for laws of which that is the worst; both directions of others."""
+    zero = iv.mpf(0)
+    if isinstance(law, Binomial):  # log-concave
+        masses, gap = law.pmf().masses, [zero] * shift
+        p, q = [*masses, *gap], [*gap, *masses]
+        return [Listed(*both, zero, zero, lambda order: zero) for both in ((p, q), (q, p))]
+    last = _last(law, shift, bits, order)
+    pmf = law.pmf(last + shift)
+    p = pmf.masses[shift:]
+    q = pmf.masses[: len(p)]
+    left = total(pmf.masses[:shift]) + pmf.beyond  # x < -last
+
+    def far(a: Fraction) -> Interval:
+        # to the right p(x) <= p(x - shift), so P^a Q^(1-a) <= P
+        return upper(law.far_terms(a, shift, pmf, last) + pmf.beyond)
+
+    rest_q = upper(total(pmf.masses[len(p) :]) + 2 * pmf.beyond)
+    return [Listed(p, q, upper(left + pmf.beyond), rest_q, far, largest=law.largest_loss(shift))]
+
+
+def _last(law: SymmetricLaw, shift: int, bits: float, order: Fraction | None) -> int:
+    """How far to the left to list."""
+    exponent, a = bits * 0.7 + 8, 1.0 if order is None else float(order)
+    return reach_where(
+        lambda k: (
+            law.rough(k) > exponent and a * law.rough(k) - (a - 1) * law.rough(k + shift) > exponent
+        )
+    )
+
+
+def _pmf(law: SymmetricLaw | Binomial, bits: float, modulus: int, order: Fraction | None) -> Pmf:
+    if isinstance(law, Binomial):
+        return law.pmf()
+    exponent = bits * 0.7 + 8 + min(law.rough(modulus / 2), 1000)
+    return law.pmf(reach_where(lambda k: law.rough(k) > exponent))
+
+
+def _wrapped(pmf: Pmf, shift: int, modulus: int) -> Listed:
+    outside = 2 * pmf.beyond
+    blur = hull(iv.mpf(0), outside)
+    folded: dict[int, Interval] = {}
+    for x, mass in enumerate(pmf.masses, start=pmf.low):
+        folded[x % modulus] = folded.get(x % modulus, iv.mpf(0)) + mass
+    places = sorted(folded.keys() | {(x + shift) % modulus for x in folded})
+    p = [folded.get(x, iv.mpf(0)) + blur for x in places]
+    q = [folded.get((x - shift) % modulus, iv.mpf(0)) + blur for x in places]
+    if len(places) == modulus or certainly(outside <= 0):
+        return Listed(p, q, iv.mpf(0), iv.mpf(0), lambda order: iv.mpf(0))
+    return Listed(p, q, upper(outside), upper(outside))
+
+
+# -- of one use -----------------------------------------------------------------------------------
+
+
+def pure(mechanism: Mechanism, full: bool) -> Enclosure:
+    """The least epsilon of (epsilon, 0)-DP."""
+    if isinstance(mechanism, Response):
+        return (INFINITY, INFINITY) if mechanism.delta else (mechanism.epsilon,) * 2
+    if isinstance(mechanism, Additive) and isinstance(mechanism.law, SymmetricLaw):
+        law, d, m = mechanism.law, mechanism.sensitivity, mechanism.modulus
+        if m is None:
+            return law.largest_loss(d)
+        if isinstance(law, DiscreteLaplace):
+            return law.wrapped_loss(d, m)
+    pairs = listings(mechanism, iv.prec)
+    return pairs.measure(Listed.pure)
+
+
+def renyi(mechanism: Mechanism, order: Fraction, full: bool) -> Enclosure:
+    """The Rényi divergence of this order."""
+    if isinstance(mechanism, Response):
+        if mechanism.delta:
+            return INFINITY, INFINITY
+        e = interval(mechanism.epsilon)
+        a = interval(order)
+        both = (exp(a * e) + exp((1 - a) * e)) / (1 + exp(e))
+        low, high = value(log(at_least(both, 1)))
+        return low / (order - 1), high / (order - 1)
+    known = _gaussian_divergence(mechanism, order)
+    if known is not None:
+        return known, known
+    return listings(mechanism, iv.prec, order, full).measure(lambda pair: pair.renyi(order))
+
+
+def _gaussian_divergence(mechanism: Mechanism, order: Fraction) -> Fraction | None:
+    """Completing the square, where order * shift is an integer nothing but that is left."""
+    from .laws import DiscreteGaussian
+
+    if not (isinstance(mechanism, Additive) and isinstance(mechanism.law, DiscreteGaussian)):
+        return None
+    d = mechanism.sensitivity
+    if mechanism.modulus is not None or (order * d).denominator != 1:
+        return None
+    return order * d * d / (2 * mechanism.law.sigma2)
+
+
+def delta(mechanism: Mechanism, level: End, bits: float, full: bool) -> Enclosure:
+    """The least delta of (level, delta)-DP, up to about 2^-bits."""
+    if isinstance(mechanism, Response):
+        e, d = mechanism.epsilon, mechanism.delta
+        if level >= e:
+            return d, d
+        odds = exp(interval(e))
+        return value(
+            interval(d) + interval(1 - d) * (odds - exp(interval(Fraction(level)))) / (1 + odds)
+        )
+    return listings(mechanism, bits, None, full).measure(lambda pair: pair.delta(level))

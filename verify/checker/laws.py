@@ -1,0 +1,424 @@
+"""Noise laws from their definitions alone: enclosed probabilities and what bounds their tails.
+
+Most are symmetric, unimodal and given by the ratios r(k) = p(k+1)/p(k), k >= 0; what the ratios do
+not say, p(0), follows from the sum being 1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from mpmath import iv
+
+from .arithmetic import (
+    INFINITY,
+    Enclosure,
+    Interval,
+    OpenError,
+    ceiling,
+    certainly,
+    exp,
+    floor,
+    hull,
+    interval,
+    log,
+    total,
+    upper,
+    value,
+)
+
+__all__ = ["Binomial", "DiscreteGaussian", "DiscreteGaussianSum", "DiscreteLaplace", "FiniteLaw"]
+__all__ += ["Law", "Pmf", "PolyaDifference", "RatioLaw", "Skellam", "SymmetricLaw", "reach_where"]
+
+FARTHEST = 40_000  # outcomes on either side
+_LONGEST = 6_000_000  # bits of a polynomial that is multiplied
+
+
+@dataclass(frozen=True)
+class Pmf:
+    """Probabilities of low, low + 1, ...; `beyond` bounds the mass on each side of them."""
+
+    low: int
+    masses: list[Interval]
+    beyond: Interval
+
+    @property
+    def high(self) -> int:
+        """The last outcome listed."""
+        return self.low + len(self.masses) - 1
+
+    def at(self, x: int) -> Interval:
+        """P(X = x), for a listed x."""
+        return self.masses[x - self.low]
+
+
+class SymmetricLaw:
+    """p(-x) = p(x), falling in |x|; its largest privacy loss is that of the full sensitivity.
+
+    That and every other divergence: by Blackwell's theorem for log-concave p, and for p that is
+    log-convex on x >= 0 since there {loss > level >= 0} is an interval around 0, which farther
+    shifts can only make less likely under Q.
+    """
+
+    def rough(self, k: float) -> float:
+        """About -log p(k), k >= 0. Decides nothing but how far is summed."""
+        raise NotImplementedError
+
+    def pmf(self, reach: int) -> Pmf:
+        """The probabilities of -reach, ..., reach."""
+        raise NotImplementedError
+
+    def far_terms(self, order: Fraction, shift: int, pmf: Pmf, last: int) -> Interval:
+        """Bound the sum over x < -last of p(x)^order p(x - shift)^(1 - order)."""
+        raise NotImplementedError
+
+    def largest_loss(self, shift: int) -> Enclosure:
+        """sup log p(x)/p(x - shift).
+
+        Infinite where E e^(tX) is finite for all t: p(x) <= e^c p(x - shift) for all x would make
+        p(k shift) >= e^(-ck) p(0), a geometric tail.
+        """
+        return INFINITY, INFINITY
+
+
+class RatioLaw(SymmetricLaw):
+    """Known by its ratios."""
+
+    def ratios(self, count: int) -> list[Interval]:
+        """r(0), ..., r(count - 1)."""
+        raise NotImplementedError
+
+    def later(self, k: int) -> Interval:
+        """Bound r(j) for all j >= k."""
+        raise NotImplementedError
+
+    def flattening(self, k: int, shift: int) -> Interval:
+        """Bound r(j)/r(j + shift) for all j >= k."""
+        raise NotImplementedError
+
+    def pmf(self, reach: int) -> Pmf:
+        masses = [iv.mpf(1)]
+        for ratio in self.ratios(reach):
+            masses.append(masses[-1] * ratio)
+        beyond = upper(masses[-1] * _geometric(self.later(reach)))
+        top = 1 / (1 + 2 * (total(masses[1:]) + hull(iv.mpf(0), beyond)))
+        half = [mass * top for mass in masses]
+        return Pmf(-reach, [*reversed(half[1:]), *half], upper(beyond * top))
+
+    def far_terms(self, order: Fraction, shift: int, pmf: Pmf, last: int) -> Interval:
+        # the terms at x = -k, k >= last, have the ratios r(k) (r(k)/r(k + shift))^(order - 1)
+        above = interval(order - 1)
+        here = pmf.at(last) * exp(above * log(pmf.at(last) / pmf.at(last + shift)))
+        growth = exp(above * log(self.flattening(last, shift)))
+        return upper(here * _geometric(self.later(last) * growth))
+
+
+def _geometric(ratio: Interval) -> Interval:
+    """Bound ratio + ratio^2 + ... ."""
+    if not certainly(ratio < 1):
+        raise OpenError("the tail is not yet geometric")
+    return upper(ratio / (1 - ratio))
+
+
+@dataclass(frozen=True)
+class DiscreteLaplace(RatioLaw):
+    """r(k) = b = e^(-1/scale); inverted: b = 1 - e^(-1/scale)."""
+
+    scale: Fraction
+    inverted: bool = False
+
+    def beta(self) -> Interval:
+        """The ratio b."""
+        ratio = exp(interval(-1 / self.scale))
+        return 1 - ratio if self.inverted else ratio
+
+    def rough(self, k: float) -> float:
+        base = math.exp(-1 / float(self.scale))
+        return -k * (math.log1p(-base) if self.inverted else -1 / float(self.scale))
+
+    def ratios(self, count: int) -> list[Interval]:
+        return [self.beta()] * count
+
+    def later(self, k: int) -> Interval:
+        return self.beta()
+
+    def flattening(self, k: int, shift: int) -> Interval:
+        return iv.mpf(1)
+
+    def largest_loss(self, shift: int) -> Enclosure:
+        # |x - d| - |x| <= d, attained at 0
+        if not self.inverted:
+            return shift / self.scale, shift / self.scale
+        return value(-shift * log(self.beta()))
+
+    def wrapped_loss(self, shift: int, modulus: int) -> Enclosure:
+        # P(c) ~ b^c + b^(m-c) ~ cosh((c - m/2) rate) on 0 <= c <= m, log-convex and symmetric about
+        # m/2, so P(c)/P(c-d) is largest at c = 0, and it grows with d up to m/2.
+        if modulus == 1:
+            return Fraction(0), Fraction(0)
+        d, b = min(shift, modulus // 2), self.beta()
+        return value(log((1 + b**modulus) / (b**d + b ** (modulus - d))))
+
+
+@dataclass(frozen=True)
+class DiscreteGaussian(RatioLaw):
+    """r(k) = e^(-(2k+1)/(2 sigma2)). Log-concave."""
+
+    sigma2: Fraction
+
+    def rough(self, k: float) -> float:
+        return k * k / (2 * float(self.sigma2))
+
+    def ratios(self, count: int) -> list[Interval]:
+        found = [exp(interval(-1 / (2 * self.sigma2)))]
+        step = exp(interval(-1 / self.sigma2))
+        while len(found) < count:
+            found.append(found[-1] * step)
+        return found[:count]
+
+    def later(self, k: int) -> Interval:
+        return upper(exp(interval(Fraction(-2 * k - 1) / (2 * self.sigma2))))
+
+    def flattening(self, k: int, shift: int) -> Interval:
+        return exp(interval(shift / self.sigma2))
+
+
+@dataclass(frozen=True)
+class Skellam(RatioLaw):
+    """p(k) ~ I_k(v), v = variance: r(k) = 1/(2(k+1)/v + r(k+1)), so 0 < r(k) < v/(2(k+1)).
+
+    Log-concave: a convolution of two Poisson laws, one mirrored.
+    """
+
+    variance: Fraction
+
+    def rough(self, k: float) -> float:
+        v = float(self.variance)
+        return k * math.asinh(k / v) - (math.hypot(k, v) - v)
+
+    def ratios(self, count: int) -> list[Interval]:
+        start, v = 2 * count + 40, interval(self.variance)
+        ratio = hull(iv.mpf(0), v / (2 * (start + 1)))  # each step towards 0 narrows it
+        found = []
+        for k in range(start - 1, -1, -1):
+            ratio = 1 / (2 * (k + 1) / v + ratio)
+            if k < count:
+                found.append(ratio)
+        return found[::-1]
+
+    def later(self, k: int) -> Interval:
+        return upper(interval(self.variance) / (2 * (k + 1)))
+
+    def flattening(self, k: int, shift: int) -> Interval:
+        # r(j)/r(j+d) <= v/(2(j+1)) (2(j+d+1)/v + v/(2(j+d+2))), which falls in j
+        v, far = interval(self.variance), k + shift
+        return upper(v / (2 * (k + 1)) * (2 * (far + 1) / v + v / (2 * (far + 2))))
+
+
+@dataclass(frozen=True)
+class PolyaDifference(RatioLaw):
+    """X - Y, both negative binomial: f(j+1)/f(j) = b (j+s)/(j+1), s = shape, b = e^(-1/scale).
+
+    p(k) = sum f(j) f(j+k): r(k) is an average of b (j+k+s)/(j+k+1), j >= 0, so it lies between b
+    and b (k+s)/(k+1). For s <= 1, k -> f(j+k) is log-convex, and so is p on k >= 0; for s >= 1 f
+    is log-concave, and so is p. Ratios: 2k cosh(1/scale) p(k) = (k-1+s) p(k-1) + (k+1-s) p(k+1).
+    """
+
+    shape: Fraction
+    scale: Fraction
+
+    def rough(self, k: float) -> float:
+        return k / float(self.scale) - max(float(self.shape) - 1, 0.0) * math.log1p(k)
+
+    def _between(self, k: int) -> tuple[Interval, Interval]:
+        beta = exp(interval(-1 / self.scale))
+        other = beta * interval((k + self.shape) / (k + 1))
+        return (beta, other) if self.shape >= 1 else (other, beta)
+
+    def ratios(self, count: int) -> list[Interval]:
+        start = 2 * count + 40
+        rate = exp(interval(1 / self.scale))
+        ratio, twice_cosh = hull(*self._between(start)), rate + 1 / rate
+        shape, found = interval(self.shape), []
+        for k in range(start, 0, -1):  # r(k-1) from r(k)
+            ratio = (k - 1 + shape) / (k * twice_cosh - (k + 1 - shape) * ratio)
+            if k <= count:
+                found.append(ratio)
+        return found[::-1]
+
+    def later(self, k: int) -> Interval:
+        return upper(self._between(k)[1])
+
+    def flattening(self, k: int, shift: int) -> Interval:
+        # s <= 1: r rises; s >= 1: b <= r(j + d) and r(j) <= r(k)
+        return iv.mpf(1) if self.shape <= 1 else upper(interval((k + self.shape) / (k + 1)))
+
+    def largest_loss(self, shift: int) -> Enclosure:
+        # s >= 1: each r(k) >= b, and r(k) -> b. s < 1: the loss rises up to 0 and falls up to d.
+        if self.shape >= 1:
+            return shift / self.scale, shift / self.scale
+        reach = max(64, shift, round(float(self.scale) * iv.prec))
+        if reach > FARTHEST:
+            raise OpenError("too many outcomes to sum")
+        loss = iv.mpf(0)
+        for ratio in self.ratios(reach)[:shift]:
+            loss -= log(ratio)
+        return value(loss)
+
+
+@dataclass(frozen=True)
+class DiscreteGaussianSum(SymmetricLaw):
+    """`count` independent N_Z(0, sigma2), by integer polynomials. Log-concave, as a convolution.
+
+    E e^(tX) <= e^(n sigma2 t^2/2), since sum_x e^(-(x-c)^2/(2 sigma2)) is largest at c = 0; by
+    Chernoff P(X >= t) <= e^(-t^2/(2 n sigma2)).
+    """
+
+    count: int
+    sigma2: Fraction
+
+    def rough(self, k: float) -> float:
+        return k * k / (2 * float(self.count * self.sigma2))
+
+    def pmf(self, reach: int) -> Pmf:
+        n, s2 = self.count, self.sigma2
+        # sum x_i^2 exceeds (sum x_i)^2/n by at most min(n/4, |sum x_i|) where the bulk is
+        rare = self.rough(reach + 1) + min(n / 4, reach) / (2 * float(s2))
+        bits = math.ceil(rare * 1.4427) + iv.prec + n.bit_length() + 24
+        one = DiscreteGaussian(s2)
+        kept = max(reach, math.isqrt(math.ceil(2 * n * s2 * bits * Fraction(7, 10))) + 2)
+        if reach > FARTHEST or kept * bits > _LONGEST:
+            raise OpenError("a sum of discrete Gaussians is too long to multiply out")
+        single = one.pmf(min(kept, math.isqrt(math.ceil(2 * s2 * bits)) + 2))
+        sides = []
+        for up in (False, True):
+            cut: Callable[[Interval, int], int] = ceiling if up else floor
+            sides.append(_power([cut(p, bits) for p in single.masses], n, bits, kept, up))
+        # left out: a draw beyond those listed, or one of the partial sums on the way, fewer than
+        # 2n in blocks and n after them, beyond those kept
+        missing = ceiling(2 * n * single.beyond + 6 * n * self._tail(kept), bits)
+        masses = []
+        scale = iv.ldexp(iv.mpf(1), -bits)
+        centre = len(sides[0]) // 2
+        for x in range(centre - reach, centre + reach + 1):
+            low, high = (side[x] if 0 <= x < len(side) else 0 for side in sides)
+            masses.append(hull(iv.mpf(low), iv.mpf(high + missing)) * scale)
+        return Pmf(-reach, masses, self._tail(reach))
+
+    def _tail(self, reach: int) -> Interval:
+        """Bound P(X > reach)."""
+        return upper(exp(interval(-Fraction((reach + 1) ** 2) / (2 * self.count * self.sigma2))))
+
+    def far_terms(self, order: Fraction, shift: int, pmf: Pmf, last: int) -> Interval:
+        # By the log-sum inequality the sum is at most that over all (x_1, ..., x_n) with a total
+        # below -last of prod p1(x_i)^a p1(x_i - d_i)^(1-a), for any integers d_i that add up to
+        # the shift. Completing the square that is e^(a(a-1) sum d_i^2/(2 sigma2)) times a Chernoff
+        # bound about (1 - a) shift.
+        n, s2 = self.count, self.sigma2
+        share, more = divmod(shift, n)
+        squares = (n - more) * share**2 + more * (share + 1) ** 2
+        room = last + 1 - (order - 1) * shift
+        if room < 0:
+            raise OpenError("the order lies beyond the outcomes summed")
+        return upper(
+            exp(interval((order * (order - 1) * squares - Fraction(room) ** 2 / n) / (2 * s2)))
+        )
+
+    def spread(self) -> Interval:
+        """log of max w / min w, where p(x) = const e^(-x^2/(2 n sigma2)) w(x), w of period n.
+
+        (Moving each x_i by 1 moves sum x_i by n and sum x_i^2 - (sum x_i)^2/n by nothing.)
+        """
+        half = self.count // 2
+        pmf = self.pmf(max(half, 8))
+        twice = 2 * self.count * self.sigma2
+        logs = [log(pmf.at(x)) + interval(Fraction(x * x) / twice) for x in range(half + 1)]
+        highest = max(value(each)[1] for each in logs)
+        return interval(Fraction(highest) - Fraction(min(value(each)[0] for each in logs)))
+
+
+def _power(base: list[int], times: int, bits: int, reach: int, up: bool) -> list[int]:
+    """A symmetric polynomial in fixed point to a power, cut to +-reach; rounded one way."""
+    result = [1 << bits]
+    while True:
+        if times & 1:
+            result = _product(result, base, bits, reach, up)
+        times >>= 1
+        if not times:
+            return result
+        base = _product(base, base, bits, reach, up)
+
+
+def _product(a: list[int], b: list[int], bits: int, reach: int, up: bool) -> list[int]:
+    found = convolve(a, b, bits, up)
+    extra = max(0, len(found) // 2 - reach)
+    return found[extra : len(found) - extra]
+
+
+def convolve(a: list[int], b: list[int], bits: int, up: bool) -> list[int]:
+    """The product of polynomials with coefficients >= 0, in fixed point, each rounded one way.
+
+    Kronecker's substitution: evaluated at a power of two so large that nothing carries over.
+    """
+    slot = (max(a).bit_length() + max(b).bit_length() + min(len(a), len(b)).bit_length() + 8) // 8
+    whole = _packed(a, slot) * _packed(b, slot)
+    count = len(a) + len(b) - 1
+    raw = whole.to_bytes(count * slot, "little")
+    more = (1 << bits) - 1 if up else 0
+    return [
+        (int.from_bytes(raw[k : k + slot], "little") + more) >> bits
+        for k in range(0, count * slot, slot)
+    ]
+
+
+def _packed(a: list[int], slot: int) -> int:
+    return int.from_bytes(b"".join(each.to_bytes(slot, "little") for each in a), "little")
+
+
+@dataclass(frozen=True)
+class Binomial:
+    """Successes in independent trials."""
+
+    trials: int
+    probability: Fraction
+
+    def pmf(self) -> Pmf:
+        """All probabilities: p(x+1)/p(x) = (n - x)/(x + 1) odds."""
+        n, odds = self.trials, self.probability / (1 - self.probability)
+        if n > FARTHEST:
+            raise OpenError("too many outcomes to sum")
+        masses = [exp(n * log(interval(1 - self.probability)))]
+        ratio = interval(odds)
+        for x in range(n):
+            masses.append(masses[-1] * ratio * (n - x) / (x + 1))
+        return Pmf(0, masses, iv.mpf(0))
+
+
+@dataclass(frozen=True)
+class FiniteLaw:
+    """Finitely many integers with exact probabilities."""
+
+    outcomes: tuple[int, ...]
+    masses: tuple[Fraction, ...]
+
+
+Law = SymmetricLaw | Binomial | FiniteLaw
+
+
+def reach_where(enough: Callable[[int], bool]) -> int:
+    """About the least reach for which `enough` holds; it must go on to hold."""
+    high = 8
+    while not enough(high):
+        high *= 2
+        if high > 2 * FARTHEST:
+            raise OpenError("too many outcomes to sum")
+    low = high // 2
+    while high - low > max(1, high // 32):
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    if high > FARTHEST:
+        raise OpenError("too many outcomes to sum")
+    return high

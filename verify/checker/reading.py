@@ -1,0 +1,236 @@
+"""From the fields of a certificate to mechanisms and a claim: anything unexpected is refused."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from .arithmetic import INFINITY, Enclosure, End
+from .laws import (
+    Binomial,
+    DiscreteGaussian,
+    DiscreteGaussianSum,
+    DiscreteLaplace,
+    FiniteLaw,
+    Law,
+    PolyaDifference,
+    Skellam,
+)
+
+__all__ = ["Additive", "CertificateError", "Mechanism", "Response", "Statement", "TwoLaws", "read"]
+
+FORMAT, VERSION = "exactdp certificate", 1
+_NUMBER = re.compile(r"-?\d{1,9000}(\.\d{1,9000})?(e[+-]?\d{1,4})?|-?\d{1,9000}/\d{1,9000}", re.A)
+CLAIMS = {
+    "pure": ("epsilon",),
+    "approx": ("epsilon", "delta"),
+    "rdp": ("order", "epsilon"),
+    "zcdp": ("rho",),
+}
+
+
+class CertificateError(ValueError):
+    """Not a certificate of this version; the message says which field is wrong."""
+
+
+@dataclass(frozen=True)
+class Additive:
+    """An integer query of this sensitivity plus noise, seen mod `modulus` if given."""
+
+    law: Law
+    sensitivity: int
+    modulus: int | None
+
+
+@dataclass(frozen=True)
+class Response:
+    """Randomized response that with probability delta reveals its bit."""
+
+    epsilon: Fraction
+    delta: Fraction
+
+
+@dataclass(frozen=True)
+class TwoLaws:
+    """A user's own pair of laws, known up to misplaced mass `slack`."""
+
+    p: tuple[Fraction, ...]
+    q: tuple[Fraction, ...]
+    slack: Fraction
+
+
+Mechanism = Additive | Response | TwoLaws
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What a certificate says."""
+
+    uses: tuple[tuple[Mechanism, int], ...]
+    kind: str
+    numbers: Mapping[str, Fraction]
+    verdict: str
+    measured: Enclosure
+    step: Fraction | None
+
+    @property
+    def bound(self) -> Fraction:
+        """What the claim says is not exceeded."""
+        return self.numbers["rho" if self.kind == "zcdp" else "epsilon"]
+
+
+def read(data: object) -> Statement:
+    """Read a certificate. Raises CertificateError for what is not one."""
+    fields = _fields(data, "certificate", "format", "version", "uses", "claim", "verdict",
+                     "measured", "hints")  # fmt: skip
+    if fields["format"] != FORMAT or type(fields["version"]) is not int:
+        raise CertificateError(f'format must be "{FORMAT}" and version a whole number')
+    if fields["version"] != VERSION:
+        raise CertificateError(f"version must be {VERSION}, got {fields['version']}")
+    uses = tuple(_use(each) for each in _list(fields["uses"], "uses", 100))
+    kind, numbers = _claim(fields["claim"])
+    if fields["verdict"] not in ("VERIFIED", "REFUTED"):
+        raise CertificateError("verdict must be VERIFIED or REFUTED")
+    ends = _fields(fields["measured"], "measured", "lower", "upper")
+    low, high = _end(ends["lower"], "lower"), _end(ends["upper"], "upper")
+    if not 0 <= low <= high:
+        raise CertificateError("measured must have 0 <= lower <= upper")
+    hints = fields["hints"]
+    if hints not in ({}, None) and set(_fields(hints, "hints", "step")) != {"step"}:
+        raise CertificateError("hints are not understood")
+    step = _number(hints["step"], "step", above=Fraction(1, 10**12)) if hints else None
+    return Statement(uses, kind, numbers, fields["verdict"], (low, high), step)
+
+
+def _use(data: object) -> tuple[Mechanism, int]:
+    fields = _fields(data, "use", "mechanism", "times")
+    return _mechanism(fields["mechanism"]), _whole(fields["times"], "times", 1, 10**9)
+
+
+def _mechanism(data: object) -> Mechanism:
+    kind = data.get("kind") if isinstance(data, dict) else None
+    if kind == "additive":
+        fields = _fields(data, kind, "kind", "law", "sensitivity", "modulus")
+        modulus = fields["modulus"]
+        return Additive(
+            _law(fields["law"]),
+            _whole(fields["sensitivity"], "sensitivity", 1, 10**9),
+            None if modulus is None else _whole(modulus, "modulus", 1),
+        )
+    if kind == "randomized-response":
+        fields = _fields(data, kind, "kind", "epsilon", "delta")
+        epsilon = _number(fields["epsilon"], "epsilon", at_most=10**4)
+        return Response(epsilon, _number(fields["delta"], "delta", at_most=1))
+    if kind == "pair":
+        fields = _fields(data, kind, "kind", "outcomes", "p", "q", "slack")
+        names = _list(fields["outcomes"], "outcomes", 100_000)
+        if not all(type(name) is str for name in names) or len(set(names)) != len(names):
+            raise CertificateError("outcomes must be distinct texts")
+        slack = _number(fields["slack"], "slack", at_most=1)
+        p, q = (_masses(fields[side], side, len(names), slack) for side in "pq")
+        return TwoLaws(p, q, slack)
+    raise CertificateError("mechanism kind must be additive, randomized-response or pair")
+
+
+def _law(data: object) -> Law:
+    name = data.get("name") if isinstance(data, dict) else None
+    if name == "finite":
+        fields = _fields(data, "law", "name", "outcomes", "masses")
+        texts = _list(fields["outcomes"], "outcomes", 100_000)
+        outcomes = tuple(_whole(text, "outcomes", -(10**12), 10**12) for text in texts)
+        if len(set(outcomes)) != len(outcomes):
+            raise CertificateError("outcomes must be distinct")
+        return FiniteLaw(outcomes, _masses(fields["masses"], "masses", len(texts), Fraction(0)))
+    if name == "discrete-laplace" and isinstance(data, dict) and "inverted-scale" in data:
+        fields = _fields(data, "law", "name", "inverted-scale")
+        return DiscreteLaplace(_size(fields, "inverted-scale"), inverted=True)
+    if name == "discrete-laplace":
+        return DiscreteLaplace(_size(_fields(data, "law", "name", "scale"), "scale"))
+    if name == "polya-difference":
+        fields = _fields(data, "law", "name", "shape", "scale")
+        return PolyaDifference(_size(fields, "shape"), _size(fields, "scale"))
+    if name == "skellam":
+        return Skellam(_size(_fields(data, "law", "name", "variance"), "variance"))
+    if name == "discrete-gaussian":
+        return DiscreteGaussian(_size(_fields(data, "law", "name", "sigma2"), "sigma2"))
+    if name == "discrete-gaussian-sum":
+        fields = _fields(data, "law", "name", "count", "sigma2")
+        return DiscreteGaussianSum(_whole(fields["count"], "count", 1), _size(fields, "sigma2"))
+    if name == "binomial":
+        fields = _fields(data, "law", "name", "trials", "probability")
+        chance = _number(fields["probability"], "probability", above=Fraction(0), at_most=1)
+        if chance == 1:
+            raise CertificateError("probability must be below 1")
+        return Binomial(_whole(fields["trials"], "trials", 1), chance)
+    raise CertificateError("law name is not known")
+
+
+def _claim(data: object) -> tuple[str, dict[str, Fraction]]:
+    kind = data.get("kind") if isinstance(data, dict) else None
+    if not isinstance(kind, str) or kind not in CLAIMS:
+        raise CertificateError(f"claim kind must be one of {', '.join(CLAIMS)}")
+    fields = _fields(data, "claim", "kind", *CLAIMS[kind])
+    numbers = {name: _number(fields[name], name) for name in CLAIMS[kind]}
+    if numbers.get("order", Fraction(2)) <= 1 or numbers.get("delta", Fraction(0)) > 1:
+        raise CertificateError("order must be above 1 and delta at most 1")
+    return kind, numbers
+
+
+def _masses(data: object, name: str, count: int, slack: Fraction) -> tuple[Fraction, ...]:
+    masses = tuple(_number(each, name, at_most=1) for each in _list(data, name, 100_000))
+    if len(masses) != count or abs(sum(masses, Fraction(0)) - 1) > slack:
+        raise CertificateError(f"{name} must have one mass for each outcome and sum to 1")
+    return masses
+
+
+def _size(fields: Mapping[str, Any], name: str) -> Fraction:
+    return _number(fields[name], name, above=Fraction(1, 10**10), at_most=10**16)
+
+
+def _end(text: object, name: str) -> End:
+    return INFINITY if text == "inf" else _number(text, name)
+
+
+def _whole(text: object, name: str, least: int, most: int = 10**40) -> int:
+    number = _number(text, name, least=least, at_most=most)
+    if number.denominator != 1:
+        raise CertificateError(f"{name} must be a whole number")
+    return number.numerator
+
+
+def _number(
+    text: object,
+    name: str,
+    *,
+    above: Fraction | None = None,
+    least: int = 0,
+    at_most: int | None = None,
+) -> Fraction:
+    if not isinstance(text, str) or not _NUMBER.fullmatch(text):
+        raise CertificateError(f"{name} must be exact text, such as 0.1, 1/3 or 1e-6")
+    if re.search("/0+$", text):
+        raise CertificateError(f"{name} has the denominator 0")
+    number = Fraction(text)
+    if number < least or (above is not None and number <= above):
+        raise CertificateError(f"{name} is too small")
+    if at_most is not None and number > at_most:
+        raise CertificateError(f"{name} is too large")
+    return number
+
+
+def _list(data: object, name: str, most: int) -> list[Any]:
+    if not isinstance(data, list) or not 1 <= len(data) <= most:
+        raise CertificateError(f"{name} must be a list of 1 to {most} entries")
+    return data
+
+
+def _fields(data: object, name: str, *expected: str) -> Mapping[str, Any]:
+    if not isinstance(data, dict):
+        raise CertificateError(f"{name} must be an object")
+    if set(data) != set(expected):
+        odd = sorted(map(str, set(data) ^ set(expected)))
+        raise CertificateError(f"{name} must have exactly the fields {', '.join(expected)}: {odd}")
+    return data
