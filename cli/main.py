@@ -15,6 +15,7 @@ from collections.abc import Sequence
 import typer
 
 from .audit import audit
+from .blackbox import blackbox
 from .claims import claims
 from .compose import compose
 from .search import search
@@ -29,6 +30,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command()(audit)
+app.command()(blackbox)
 app.command()(compose)
 app.command()(claims)
 app.command()(search)

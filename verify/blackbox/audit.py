@@ -8,7 +8,8 @@ other inputs, about events that were not tried (single outcomes among thousands,
 these samples did not show), about samples that depend on each other, or about violations smaller
 than the power stated beside it. Only a proof about the mechanism verifies: `exactdp.verify.audit`.
 
-*How the error is spent.* It is divided equally among the pairs of inputs, and within a pair among
+*How the error is spent.* Half of it goes to the fit of the claimed law, where that is asked for.
+The rest is divided equally among the pairs of inputs, and within a pair among
 at most two tests: one of an event chosen by the claimed laws, before any sample is seen, and one
 of an event chosen on a quarter of the samples and tested on the rest. By the union bound all
 bounds hold together with probability 1 - error, so the largest one holds too. Which kind of test,
@@ -19,8 +20,7 @@ cost nothing. How a test spends its share between P and Q: see `bounds`.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -31,14 +31,16 @@ from scipy import stats
 from ...exact.number import ExactInput, ParameterError, whole
 from ...mechanisms.mechanism import Mechanism
 from ..claim import ApproxDP, Claim, PureDP
-from .bounds import Bounds, Notion, from_excess, from_guesses
+from .bounds import Notion, from_excess, from_guesses
 from .choice import Guessing, Plan, choose
 from .claimed import claimed_outputs
+from .fit import Fit, fit
 from .partition import claimed_partition, trained_partitions
+from .result import SampleAudit, SampleTest
 from .sampler import Sampler, draw, read_outcomes
 from .verdict import ERROR, SampleVerdict, read_error
 
-__all__ = ["SampleAudit", "SampleTest", "audit_sampler", "audit_samples"]
+__all__ = ["audit_sampler", "audit_samples"]
 
 _TRAINING = 4  # one sample in four chooses the event ...
 _MOST_TRAINING = 400_000  # ... of each input, but no more than these
@@ -46,47 +48,6 @@ _LARGEST_EPSILON = 500  # e^epsilon is a float
 _FEWEST, _MOST = 100, 10**8
 
 Ints = NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class SampleTest:
-    """One test on one pair of inputs: the plan, what was counted, and the bounds that follow.
-
-    chosen_by: "claimed law" or "training samples". counts: `right`, `made` and `trials` of
-    guesses; or how often the event occurred on the likelier and on the other input, and in how many
-    samples.
-    """
-
-    inputs: tuple[Any, Any]
-    plan: Plan
-    chosen_by: str
-    counts: Mapping[str, int]
-    bounds: Bounds
-
-
-@dataclass(frozen=True)
-class SampleAudit:
-    """The answer, and all tests behind it.
-
-    epsilon, delta: the largest of the lower confidence bounds, on epsilon at the claimed delta and
-    on delta at the claimed epsilon (0 where nothing is known; delta stays 0 where guesses test a
-    pure claim). They hold together with probability 1 - error.
-    detectable_epsilon, detectable_delta: the power, where nothing was found: the smallest true
-    value, on an event that was tested, that this many samples would have found with probability
-    0.95. inf: none.
-    samples: of each input of each pair.
-    """
-
-    claim: PureDP | ApproxDP
-    verdict: SampleVerdict
-    epsilon: float
-    delta: float
-    error: float
-    samples: int
-    detectable_epsilon: float
-    detectable_delta: float
-    best: SampleTest
-    tests: tuple[SampleTest, ...]
 
 
 def audit_sampler(
@@ -97,6 +58,7 @@ def audit_sampler(
     *,
     rng: Generator | int | None = None,
     mechanism: Mechanism | None = None,
+    check_law: bool = False,
     error: ExactInput = ERROR,
 ) -> SampleAudit:
     """Look for evidence that a sampler breaks a claim.
@@ -105,17 +67,28 @@ def audit_sampler(
     claim: PureDP or ApproxDP. inputs: a pair of neighbouring inputs, or several pairs.
     samples: how many are drawn on each input of each pair. rng: a generator or a seed.
     mechanism: what the sampler claims to be, if known; its likelihood ratio is then tried as well.
+    check_law: test also whether the outputs follow the mechanism's laws, for half of the error.
     Raises ParameterError for bad input, also where the sampler does not return integers.
     """
     source = np.random.default_rng(rng)
     size = whole(samples, "samples", at_least=_FEWEST, at_most=_MOST)
     pairs = _pairs(inputs)
-    notion, level = _notion(claim), read_error(error) / len(pairs)
+    if check_law and mechanism is None:
+        raise ParameterError("mechanism must be given where its law is to be checked")
+    notion, level = _notion(claim), read_error(error)
+    share = level / len(pairs) / (2 if check_law else 1)
     tests: list[SampleTest] = []
+    fits: list[Fit] = []
+    skipped = None
     for pair in pairs:  # one pair in memory at a time
         drawn = [draw(sampler, value, size, source) for value in pair]
-        tests += _tests(drawn[0], drawn[1], notion, pair, level, source, mechanism)
-    return _audit(claim, notion, tests, size, read_error(error))
+        tests += _tests(drawn[0], drawn[1], notion, pair, share, source, mechanism)
+        if check_law and mechanism is not None:
+            try:
+                fits += _fits(drawn, mechanism, pair, share)
+            except ParameterError as refused:
+                skipped = f"the law was not checked: {refused}"
+    return _audit(claim, notion, tests, size, level, fits, skipped)
 
 
 def audit_samples(
@@ -158,6 +131,15 @@ def _notion(claim: Claim) -> Notion:
     if claim.epsilon > _LARGEST_EPSILON:
         raise ParameterError(f"epsilon must be at most {_LARGEST_EPSILON} here, got {claim}")
     return Notion(float(claim.epsilon), float(claim.delta) if isinstance(claim, ApproxDP) else 0.0)
+
+
+def _fits(
+    drawn: Sequence[Ints], mechanism: Mechanism, inputs: tuple[Any, Any], error: float
+) -> list[Fit]:
+    return [
+        fit(values, out.law, offset=out.offset, modulus=out.modulus, error=error / 2)
+        for values, out in zip(drawn, claimed_outputs(mechanism, inputs), strict=True)
+    ]
 
 
 def _tests(
@@ -232,7 +214,13 @@ def _fair_trials(size: int, error: float) -> int:
 
 
 def _audit(
-    claim: Claim, notion: Notion, tests: Sequence[SampleTest], samples: int, error: float
+    claim: Claim,
+    notion: Notion,
+    tests: Sequence[SampleTest],
+    samples: int,
+    error: float,
+    fits: Sequence[Fit] = (),
+    note: str | None = None,
 ) -> SampleAudit:
     assert isinstance(claim, (PureDP, ApproxDP))
     found = [test for test in tests if test.bounds.epsilon > notion.epsilon]
@@ -248,4 +236,6 @@ def _audit(
         min(test.bounds.detectable_delta for test in tests),
         best,
         tuple(tests),
+        tuple(fits),
+        note,
     )

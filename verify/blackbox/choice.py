@@ -131,6 +131,8 @@ def _excesses(
         low = _wilson(more[j] - more[i], partition.trials, quantile, -1)
         high = _wilson(less[j] - less[i], partition.trials, quantile, 1)
         value = np.log(low - notion.delta) - np.log(high)
+        # An event so common that no count of it could break the claim is of no use.
+        value[np.exp(notion.epsilon) * high + notion.delta >= 1] = -np.inf
         best = _best(value)
         cells = order[i[best] : j[best]]
         yield _Promise(value[best], partition, likelier, cells, cells[:0])

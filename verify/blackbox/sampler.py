@@ -103,7 +103,7 @@ def draw(sampler: Sampler, input: Any, size: int, rng: Generator) -> NDArray[np.
         drawn = sampler(input, size, rng)
     except ParameterError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise ParameterError(
             f"the sampler raised {type(error).__name__} on input {input}: {error}"
         ) from error

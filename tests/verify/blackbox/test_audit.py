@@ -37,6 +37,14 @@ def test_a_little_too_much_is_found(true, samples, claim, mechanism):
     assert found.detectable_epsilon < true
 
 
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("claim", [PureDP("0.3"), ApproxDP("0.3", "1e-6")])
+def test_few_samples_still_have_power(claim, seed):
+    found = audit_sampler(laplace(0.3), claim, samples=2000, rng=seed)
+    assert found.verdict is NONE
+    assert 0.3 < found.detectable_epsilon < 1.5
+
+
 @pytest.mark.parametrize("mechanism", [None, CLAIMED])
 @pytest.mark.parametrize("samples", [100, 1000, 100_000, 1_000_000])
 def test_the_truth_is_not_rejected(samples, mechanism):
