@@ -28,16 +28,21 @@ __all__ = [
     "LINEAR",
     "best_reach",
     "best_variance_factor",
+    "improved_tail",
     "prove_claim1",
     "prove_linear_term",
     "prove_proposition1",
     "refute_linear_term",
+    "stated_tail",
 ]
 
 LINEAR = Fraction("0.174217960")  # |X| <= sqrt(2 v L) + LINEAR * L, L = log(2/p)
 LINEAR_TOO_SMALL = Fraction("0.174217959")
 _WORST = Fraction("3.822372")  # where the bound is tight: it only chooses where to look
-_TAILS = ((1, "1e-3"), (100, "1e-3"), (100, "1e-6"), (10_000, "1e-6"))
+_TAILS = tuple(
+    (Fraction(variance), Fraction(p))
+    for variance, p in ((1, "1e-3"), (100, "1e-3"), (100, "1e-6"), (10_000, "1e-6"))
+)
 
 
 def prove_claim1() -> None:
@@ -182,25 +187,34 @@ def _proposition() -> Finding:
         "from Chernoff's bound",
     }
     for variance, p in _TAILS:
-        evidence[f"at v = {variance}, p = {p}"] = _compared(variance, p)
+        evidence[f"at v = {variance}, p = {float(p):g}"] = _compared(variance, p)
     return Finding(Truth.HOLDS, Scope.PROVED, evidence)
 
 
-def _compared(variance: int, p: str) -> str:
-    level = Fraction(p)
+def stated_tail(variance: Fraction, p: Fraction) -> Enclosure:
+    """Proposition 1: |X| exceeds 2 sqrt(v L) + sqrt(2) L with probability at most p."""
 
-    def stated() -> arb:
-        log = ball(2 / level).log()
-        return 2 * (variance * log).sqrt() + arb(2).sqrt() * log
+    def bound() -> arb:
+        log = ball(2 / p).log()
+        return 2 * (ball(variance) * log).sqrt() + arb(2).sqrt() * log
 
-    def improved() -> arb:
-        log = ball(2 / level).log()
-        return (2 * variance * log).sqrt() + ball(LINEAR) * log
+    return figure(bound)
 
-    least = Skellam(variance).tail_quantile(level)
-    return (
-        f"stated {shown(figure(stated), 5)}, improved {shown(figure(improved), 5)}, least {least}"
-    )
+
+def improved_tail(variance: Fraction, p: Fraction) -> Enclosure:
+    """|X| exceeds sqrt(2 v L) + LINEAR L with probability at most p: see `prove_linear_term`."""
+
+    def bound() -> arb:
+        log = ball(2 / p).log()
+        return (2 * ball(variance) * log).sqrt() + ball(LINEAR) * log
+
+    return figure(bound)
+
+
+def _compared(variance: Fraction, p: Fraction) -> str:
+    bounds = [shown(tail(variance, p), 5) for tail in (stated_tail, improved_tail)]
+    least = Skellam(variance).tail_quantile(p)
+    return f"stated {bounds[0]}, improved {bounds[1]}, least {least}"
 
 
 def _claim1() -> Finding:
