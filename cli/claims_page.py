@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from rich.padding import Padding
 from rich.text import Text
 
 from ..exact import ParameterError
@@ -71,8 +72,9 @@ def show(found: Sequence[Settled]) -> None:
         }
         if each.finding is not None and each.finding.correction:
             facts["correction"] = each.finding.correction
-        facts |= _evidence(each)
         out.print(render.facts(facts))
+        for name, value in _evidence(each).items():
+            out.print(Padding(Text.assemble((f"{name}: ", "bold"), value), (0, 0, 0, 2)))
         out.print()
 
 

@@ -68,7 +68,7 @@ def _slack(preset: Preset) -> arb:
 CLAIMS = (
     PaperClaim(
         "D-thm5",
-        "Chowdhury and Zhou (ICLR 2023), Theorem 5",
+        "Chowdhury, Zhou (ICLR 2023), Theorem 5",
         "With noise Lap_Z(g/ε) added by the server mod m, Algorithm 1 is (ε, 0)-DP in the central "
         "model, and the noise exceeds τ = ceil((g/ε) log(2T)) with probability at most 1/T.",
         check_central,

@@ -18,7 +18,7 @@ from .finding import Finding, PaperClaim, Scope, Truth
 
 __all__ = ["CLAIMS", "failure_probability", "least_factor", "pulls"]
 
-_SOURCE = "Chowdhury and Zhou (ICLR 2023), Lemma 2"
+_SOURCE = "Chowdhury, Zhou (ICLR 2023), Lemma 2"
 ARMS, HORIZON = 2, 2**20  # of the witness; p = 1/HORIZON
 STEEPNESS = 10**9  # h of the witness
 

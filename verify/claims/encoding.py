@@ -8,7 +8,7 @@ from .finding import Finding, PaperClaim, Scope, Truth
 
 __all__ = ["CLAIMS", "decoded"]
 
-_SOURCE = "Chowdhury and Zhou (ICLR 2023), proof of Theorem 1"
+_SOURCE = "Chowdhury, Zhou (ICLR 2023), proof of Theorem 1"
 
 
 def check_rounding() -> Finding:

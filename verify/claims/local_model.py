@@ -178,14 +178,14 @@ def exceeding(users: int, horizon: int, accuracy: int) -> Enclosure:
 CLAIMS = (
     PaperClaim(
         "D-lem5",
-        "Chowdhury and Zhou (ICLR 2023), Lemma 5",
+        "Chowdhury, Zhou (ICLR 2023), Lemma 5",
         "There is an absolute constant c > 0 with which Lap_Z(1/ε) is (c²/ε², c/ε)-sub-exponential "
         "for every ε > 0.",
         check_constant,
     ),
     PaperClaim(
         "D-thm6",
-        "Chowdhury and Zhou (ICLR 2023), Theorem 6",
+        "Chowdhury, Zhou (ICLR 2023), Theorem 6",
         "In the local model the noise of a batch of n users exceeds τ = "
         "ceil((c g/ε) sqrt(2n log(2T))) with probability at most 1/T, for every batch.",
         check_local,

@@ -104,7 +104,7 @@ def _middle(value: Enclosure) -> arb:
 CLAIMS = (
     PaperClaim(
         "D-asm1",
-        "Chowdhury and Zhou (ICLR 2023), Assumption 1 and the proofs of Theorems 1, 2 and 4",
+        "Chowdhury, Zhou (ICLR 2023), Assumption 1 and the proofs of Theorems 1, 2 and 4",
         "The protocols of Theorems 1, 2 and 4 meet Assumption 1, for any p in (0, 1], with "
         "σ = O(1/ε) and h = O(1/ε).",
         check_assumption,

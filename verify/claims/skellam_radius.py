@@ -99,7 +99,7 @@ def _power(number: int) -> str:
 CLAIMS = (
     PaperClaim(
         "D-thm2-radius",
-        "Chowdhury and Zhou (ICLR 2023), Theorem 2",
+        "Chowdhury, Zhou (ICLR 2023), Theorem 2",
         "With β(b) = O(sqrt(log(|Φ(b)|b²T)/(2l(b))) + (1 + 1/s) log(|Φ(b)|b²T)/(ε l(b))) the "
         "expected regret is O(Σ log T/Δ_a + K sqrt(log T)/ε + K log T/(sε)).",
         check_radius,
