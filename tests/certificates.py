@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
+from exactdp.accounting.budget import Budget, compose
 from exactdp.mechanisms import (
     AdditiveNoise,
     Binomial,
@@ -44,8 +45,34 @@ MECHANISMS: dict[str, Mechanism] = {
     "gaussian sum": AdditiveNoise(DiscreteGaussianSum(12, "0.5"), 2),
     "gaussian sum mod": AdditiveNoise(DiscreteGaussianSum(12, "0.5"), 2, 11),
 }
-# for which the prover integrates for seconds
+BUDGETS: dict[str, Budget] = {
+    "laplace": compose((AdditiveNoise(DiscreteLaplace(10), 3), 20)),
+    "published": compose((papers.published("2", 9).mechanism, 3)),
+    "gaussian": compose((AdditiveNoise(DiscreteGaussian(50), 1), 20)),
+    "gaussian mod": compose((AdditiveNoise(DiscreteGaussian(9), 1, 101), 5)),
+    "response": compose((RandomizedResponse("0.3"), 30)),
+    "revealing": compose((RandomizedResponse("0.3", "1e-6"), 10)),
+    "pair": compose((FinitePair(("a", "b"), ("2/3", "1/3"), ("1/3", "2/3")), 12)),
+    "telling pair": compose(
+        (FinitePair(("a", "b", "c"), ("0.5", "0.3", "0.2"), ("0.5", "0.4999", "1e-4")), 2)
+    ),
+    "laplace and response": compose(
+        (AdditiveNoise(DiscreteLaplace(10), 1), 5), (RandomizedResponse("0.3"), 5)
+    ),
+}
+OFF_LATTICE: dict[str, Budget] = {
+    "skellam": compose((AdditiveNoise(Skellam(30), 1), 6)),
+    "skellam and gaussian": compose(
+        (AdditiveNoise(Skellam(30), 1), 2), (AdditiveNoise(DiscreteGaussian(20), 2), 2)
+    ),
+    "binomial": compose((AdditiveNoise(Binomial(60, "1/2"), 1), 3)),
+    "pair": compose((FinitePair(("a", "b", "c"), ("0.5", "0.3", "0.2"), ("0.2", "0.3", "0.5")), 4)),
+}
+QUICK_ZCDP = ("gaussian", "response", "pair", "published", "binomial", "revealing", "finite")
+# for which the prover integrates, or the checker goes through many orders, for seconds
 SLOW = {(name, "approx") for name in MECHANISMS if name.startswith(("polya", "gaussian sum"))}
+SLOW |= {(name, "zcdp") for name in MECHANISMS if not name.startswith(QUICK_ZCDP)}
+SLOW |= {("gaussian mod", "zcdp"), ("gaussian sum", "zcdp"), ("gaussian sum mod", "zcdp")}
 KINDS: dict[str, Claim] = {
     "pure": PureDP(1),
     "approx": ApproxDP("0.5", "1e-4"),

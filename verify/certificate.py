@@ -17,6 +17,7 @@ never so wide that the verdict would not follow from it.
 from __future__ import annotations
 
 import json
+import math
 import os
 import tempfile
 from collections.abc import Mapping
@@ -24,7 +25,7 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from ..accounting.budget import Budget, Use
 from ..exact.enclosure import Enclosure, Endpoint
@@ -42,6 +43,7 @@ from ..mechanisms.polya import PolyaDifference
 from ..mechanisms.skellam import Skellam
 from .audit import Audit, Verdict
 from .checker import Outcome, check
+from .checker.composition import NO_LATTICE
 from .checker.reading import FORMAT, VERSION, CertificateError
 from .checker.reading import read as _read_fields
 from .claim import ApproxDP, Claim, PureDP, RenyiDP
@@ -49,6 +51,7 @@ from .claim import ApproxDP, Claim, PureDP, RenyiDP
 __all__ = ["Certificate", "CertificateError", "NotCertifiedError", "certificate_of"]
 
 _WIDTHS = ("1e-12", "1e-9", "1e-7", "1e-5", "1e-4", "1e-3", "1e-2")  # relative, tried in turn
+_LEAST_ROUNDED = Fraction(1, 10**5)  # where composed losses have to be rounded
 _DIGITS = (20, 60, 200)  # of the ends of an enclosure
 _LARGEST_FILE = 50_000_000  # bytes
 
@@ -135,13 +138,37 @@ def certificate_of(audit: Audit) -> Certificate:
         "claim": _claim_fields(audit.claim),
         "verdict": audit.verdict.name,
     }
+    rounded = False
     for relative in _WIDTHS:
-        ends = _widened(audit, Fraction(relative))
-        certificate = Certificate(_written({**fixed, "measured": ends, "hints": {}}))
+        width = Fraction(relative)
+        if rounded and width < _LEAST_ROUNDED:
+            continue
+        hints = {"step": _step(audit, width)} if rounded else {}
+        content = {**fixed, "measured": _widened(audit, width), "hints": hints}
+        certificate = Certificate(_written(content))
         outcome = certificate.check()
         if outcome.valid:
             return certificate
+        rounded |= NO_LATTICE in outcome.reason
     raise NotCertifiedError(f"no certificate: {outcome.reason}")
+
+
+def _step(audit: Audit, relative: Fraction) -> str:
+    """A grid on which composed losses are known about so narrowly.
+
+    The rounding of one loss has a variance of at most step^2/4; what all of them together move
+    epsilon by is a few times that.
+    """
+    bound, low, high = audit.claim.bound, audit.measured.lower, audit.measured.upper
+    ends = [Fraction(end) for end in (low, high) if not _infinite(end)]
+    near = max(ends, default=Fraction(1))
+    room = min([near * relative, *(abs(end - bound) for end in ends if end != bound)])
+    count = sum(use.times for use in audit.mechanism.uses) if _is_budget(audit.mechanism) else 1
+    return _decimal(Fraction(math.sqrt(float(room) / count * 0.6)), 2, ROUND_FLOOR)
+
+
+def _is_budget(mechanism: Mechanism | Budget) -> TypeGuard[Budget]:
+    return isinstance(mechanism, Budget)
 
 
 # -- the enclosure --------------------------------------------------------------------------------

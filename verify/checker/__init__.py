@@ -7,11 +7,16 @@ re-establish: that is no proof of the opposite, and never "valid".
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from mpmath import iv
+
 from . import divergences
-from .arithmetic import INFINITY, Enclosure, OpenError, add, precision, times
+from .arithmetic import INFINITY, Enclosure, End, OpenError, add, precision, times
+from .composition import profile
+from .concentrated import rho_at_least, rho_at_most
 from .reading import CertificateError, Statement, read
 
 __all__ = ["CertificateError", "Outcome", "check"]
@@ -38,7 +43,7 @@ def check(data: object) -> Outcome:
     if not (high <= statement.bound if verified else low > statement.bound):
         return Outcome(False, f"{statement.verdict} does not follow from what is measured")
     reason = "its bounds are not narrow enough"
-    for bits, full in _ATTEMPTS:
+    for bits, full in _attempts(statement):
         try:
             with precision(bits):
                 inside = _is_inside(statement, full)
@@ -53,6 +58,15 @@ def check(data: object) -> Outcome:
     return Outcome(True, "re-established")
 
 
+def _attempts(statement: Statement) -> Sequence[tuple[int, bool]]:
+    """Bits, and whether all shifts are listed: composition chooses its precision itself."""
+    (_, count), *others = statement.uses
+    if statement.kind != "approx" or (count == 1 and not others):
+        return _ATTEMPTS
+    wraps = any(getattr(mechanism, "modulus", None) for mechanism, _ in statement.uses)
+    return ((128, False), (128, True)) if wraps else ((128, True),)
+
+
 def _is_inside(statement: Statement, full: bool) -> bool | None:
     """Does the measured enclosure contain the truth? None: not told at this precision."""
     kind, numbers, uses = statement.kind, statement.numbers, statement.uses
@@ -64,9 +78,10 @@ def _is_inside(statement: Statement, full: bool) -> bool | None:
     elif kind == "approx":
         return _epsilon_is_inside(statement, full)
     else:
-        raise OpenError("zCDP")
-    low, high = Fraction(0), Fraction(0)
-    total: Enclosure = (low, high)
+        low, high = statement.measured
+        inside = rho_at_least(uses, low, full) and rho_at_most(uses, high, full)
+        return True if inside else None
+    total: Enclosure = (Fraction(0), Fraction(0))
     for each in found:
         total = add(total, each)
     return _contains(statement.measured, total)
@@ -82,21 +97,24 @@ def _epsilon_is_inside(statement: Statement, full: bool) -> bool | None:
     """epsilon(delta) <= e if and only if delta(e) <= delta."""
     goal = statement.numbers["delta"]
     low, high = statement.measured
+    delta = _profile(statement, full)
     answers: list[bool | None] = []
     if high != INFINITY:
-        least, most = _delta(statement, high, goal, full)
+        least, most = delta(high)
         answers.append(True if most <= goal else (False if least > goal else None))
     if low > 0 and False not in answers:
-        least, most = _delta(statement, low, goal, full)
+        least, most = delta(low)
         answers.append(True if least > goal else (False if most < goal else None))
     return False if False in answers else (None if None in answers else True)
 
 
-def _delta(statement: Statement, level: Fraction | float, goal: Fraction, full: bool) -> Enclosure:
-    from mpmath import iv
-
-    bits = 0.6 * iv.prec + goal.denominator.bit_length() - goal.numerator.bit_length()
+def _profile(statement: Statement, full: bool) -> Callable[[End], Enclosure]:
+    """delta as a function of epsilon."""
+    goal = statement.numbers["delta"]
     (mechanism, count), *others = statement.uses
     if count == 1 and not others:
-        return divergences.delta(mechanism, level, bits, full)
-    raise OpenError("composition")
+        bits = 0.6 * iv.prec + goal.denominator.bit_length() - goal.numerator.bit_length()
+        return lambda level: divergences.delta(mechanism, level, bits, full)
+    ends = [Fraction(end) for end in statement.measured if end != INFINITY]
+    largest = max(ends, default=Fraction(0))
+    return profile(statement.uses, goal, largest, statement.step, full)

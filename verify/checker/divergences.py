@@ -33,7 +33,7 @@ from .arithmetic import (
 from .laws import Binomial, DiscreteLaplace, FiniteLaw, Pmf, SymmetricLaw, reach_where
 from .reading import Additive, Mechanism, Response, TwoLaws
 
-__all__ = ["Listed", "Pairs", "delta", "listings", "pure", "renyi"]
+__all__ = ["Listed", "Pairs", "as_listed", "delta", "listings", "pure", "renyi"]
 
 _ZERO: Enclosure = (Fraction(0), Fraction(0))
 _MOST_LISTED = 250_000  # outcomes of all shifts together, reduced mod m
@@ -55,6 +55,8 @@ class Listed:
     exact: tuple[Sequence[Fraction], Sequence[Fraction]] | None = None
     slack: Fraction = Fraction(0)
     largest: Enclosure | None = None  # sup log P/Q, where the tails settle it
+    outcomes: Sequence[int] | None = None  # integers that stand for them
+    reduced: bool = False  # mod m, so that others share their place
 
     def delta(self, level: End) -> Enclosure:
         """sum of (P - e^level Q)+; P where Q = 0 for the level infinity."""
@@ -214,7 +216,7 @@ def listings(
     """
     if isinstance(mechanism, TwoLaws):
         p, q, slack = mechanism.p, mechanism.q, mechanism.slack
-        both = [_exact(p, q, slack), _exact(q, p, slack)]
+        both = [as_listed(p, q, slack), as_listed(q, p, slack)]
         return Pairs(both, both)
     law, shift, modulus = mechanism.law, mechanism.sensitivity, mechanism.modulus
     if isinstance(law, FiniteLaw):
@@ -235,7 +237,10 @@ def listings(
     return Pairs(wrapped, wrapped if full else _plain(law, shift, bits, order))
 
 
-def _exact(p: Sequence[Fraction], q: Sequence[Fraction], slack: Fraction = Fraction(0)) -> Listed:
+def as_listed(
+    p: Sequence[Fraction], q: Sequence[Fraction], slack: Fraction = Fraction(0)
+) -> Listed:
+    """Exact probabilities."""
     kept = [(a, b) for a, b in zip(p, q, strict=True) if a or b]
     zero = iv.mpf(0)
     return Listed(
@@ -265,7 +270,7 @@ def _finite(law: FiniteLaw, shift: int, modulus: int | None) -> Pairs:
         p, q = seen(0), seen(d)
         every = sorted(p.keys() | q.keys())
         a, b = ([side.get(x, Fraction(0)) for x in every] for side in (p, q))
-        pairs += [_exact(a, b), _exact(b, a)]
+        pairs += [as_listed(a, b), as_listed(b, a)]
     return Pairs(pairs, pairs)
 
 
@@ -289,7 +294,17 @@ def _plain(
         return upper(law.far_terms(a, shift, pmf, last) + pmf.beyond)
 
     rest_q = upper(total(pmf.masses[len(p) :]) + 2 * pmf.beyond)
-    return [Listed(p, q, upper(left + pmf.beyond), rest_q, far, largest=law.largest_loss(shift))]
+    return [
+        Listed(
+            p,
+            q,
+            upper(left + pmf.beyond),
+            rest_q,
+            far,
+            largest=law.largest_loss(shift),
+            outcomes=range(pmf.low + shift, pmf.high + 1),
+        )
+    ]
 
 
 def _last(law: SymmetricLaw, shift: int, bits: float, order: Fraction | None) -> int:
@@ -318,9 +333,12 @@ def _wrapped(pmf: Pmf, shift: int, modulus: int) -> Listed:
     places = sorted(folded.keys() | {(x + shift) % modulus for x in folded})
     p = [folded.get(x, iv.mpf(0)) + blur for x in places]
     q = [folded.get((x - shift) % modulus, iv.mpf(0)) + blur for x in places]
+    centre = shift // 2 - modulus // 2
+    stand = [centre + (x - centre) % modulus for x in places]
     if len(places) == modulus or certainly(outside <= 0):
-        return Listed(p, q, iv.mpf(0), iv.mpf(0), lambda order: iv.mpf(0))
-    return Listed(p, q, upper(outside), upper(outside))
+        zero = iv.mpf(0)
+        return Listed(p, q, zero, zero, lambda order: zero, outcomes=stand, reduced=True)
+    return Listed(p, q, upper(outside), upper(outside), outcomes=stand, reduced=True)
 
 
 # -- of one use -----------------------------------------------------------------------------------

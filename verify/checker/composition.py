@@ -1,0 +1,391 @@
+"""delta(epsilon) of several uses: what their losses log P/Q, rounded to a grid, add up to.
+
+*From above.* An outcome between two points of the grid is split among them so that its P- and its
+Q-mass stay the same: merging the two again gives the outcome back, so the split pair dominates.
+More mass, or mass moved to larger losses, dominates as well.
+*From below.* Any event S has delta >= P(S) - e^epsilon Q(S): here that all partial sums of the
+rounded losses stay in a window and the last is at least a threshold. Rounded to the nearest, only
+outcomes beside the threshold are on the wrong side, which costs little.
+Losses that lie on the grid are not rounded at all.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from mpmath import iv
+
+from .arithmetic import (
+    INFINITY,
+    Enclosure,
+    End,
+    Interval,
+    OpenError,
+    ceiling,
+    certainly,
+    exp,
+    floor,
+    interval,
+    log,
+    middle,
+    precision,
+    upper,
+    value,
+)
+from .divergences import Listed, as_listed, listings
+from .laws import Binomial, DiscreteGaussian, DiscreteLaplace, FiniteLaw, convolve
+from .reading import Mechanism, Response, TwoLaws
+
+__all__ = ["NO_LATTICE", "profile"]
+
+NO_LATTICE = "losses that share no lattice need the step of a grid to be rounded to"
+
+_SPARE = 45  # bits by which what is left out is smaller than delta
+_MOST_LISTED = 3000  # values of the losses of users' own pairs
+_MOST_POINTS = 40_000
+_LONGEST = 12_000_000  # bits of a polynomial that is multiplied
+
+
+_BELOW, _ABOVE = 0, 1
+
+
+@dataclass(frozen=True)
+class _Sum:
+    """Masses in fixed point at the losses (low + k) step, k = 0, 1, ..., and at infinity."""
+
+    low: int
+    columns: tuple[list[int], ...]  # P from above; or P from below and Q from above
+    infinite: int
+
+
+@dataclass(frozen=True)
+class _Use:
+    """A pair of laws that is used so often, its outcomes placed at origin + place * step."""
+
+    pair: Listed
+    times: int
+    places: Sequence[int] | None  # None: off the grid
+    origin: Interval
+    step: Interval
+
+
+def profile(
+    uses: Sequence[tuple[Mechanism, int]],
+    goal: Fraction,
+    largest: Fraction,
+    step: Fraction | None,
+    full: bool,
+) -> Callable[[End], Enclosure]:
+    """delta(level) as a function of levels up to `largest`, for values of about `goal`.
+
+    step: of the grid, for losses that lie on none.
+    """
+    count = sum(times for _, times in uses)
+    size = goal.denominator.bit_length() - goal.numerator.bit_length()
+    bits = size + _SPARE + 40 + 2 * count.bit_length() + math.ceil(1.5 * float(largest))
+    if bits > 4000:
+        raise OpenError("the level is too high to compose")
+    with precision(bits + 24):
+        tail = size + _SPARE + count.bit_length()
+        listed = _listed(uses)
+        if listed is not None:
+            return lambda level: _worst(listed, level, bits)
+        chosen = [_pairs(mechanism, tail, full) for mechanism, _ in uses]
+        products = []
+        for swapped in range(2 if any(isinstance(one, TwoLaws) for one, _ in uses) else 1):
+            sides = []
+            for side in (_BELOW, _ABOVE):
+                parts = [pairs[side][min(swapped, len(pairs[side]) - 1)] for pairs in chosen]
+                sides.append(_Product(_placed(uses, parts, step, side), bits, goal, side))
+            products.append(sides)
+
+    def delta(level: End) -> Enclosure:
+        with precision(bits + 24):
+            return (
+                max(below.at_least(level) for below, _ in products),
+                max(above.at_most(level) for _, above in products),
+            )
+
+    return delta
+
+
+def _worst(pairs: Sequence[Listed], level: End, bits: int) -> Enclosure:
+    with precision(bits + 24):
+        found = [pair.delta(level) for pair in pairs]
+    return max(low for low, _ in found), max(high for _, high in found)
+
+
+def _listed(uses: Sequence[tuple[Mechanism, int]]) -> list[Listed] | None:
+    """Users' own pairs outcome by outcome, both directions, where those are few."""
+    masses = {Fraction(1): Fraction(1)}  # P of each value of Q/P; P where that is 0
+    slack = Fraction(1)
+    for mechanism, times in uses:
+        if not isinstance(mechanism, TwoLaws) or times > 64:
+            return None
+        slack *= (1 + mechanism.slack) ** times
+        for _ in range(times):
+            found: dict[Fraction, Fraction] = {}
+            for p, q in zip(mechanism.p, mechanism.q, strict=True):
+                for ratio, mass in masses.items() if p else ():
+                    both = ratio * q / p
+                    found[both] = found.get(both, Fraction(0)) + mass * p
+            masses = found
+            if len(masses) > _MOST_LISTED:
+                return None
+    # where P = 0 < Q: what Q has besides
+    rest = 1 - sum((mass * ratio for ratio, mass in masses.items()), Fraction(0))
+    p_side = [*masses.values(), Fraction(0)]
+    q_side = [*(mass * ratio for ratio, mass in masses.items()), rest]
+    return [as_listed(p_side, q_side, slack - 1), as_listed(q_side, p_side, slack - 1)]
+
+
+def _pairs(
+    mechanism: Mechanism, tail: float, full: bool
+) -> tuple[Sequence[Listed], Sequence[Listed]]:
+    """Pairs of which one is attained, and pairs of which one dominates (of two: either way)."""
+    if isinstance(mechanism, Response):
+        e, d = exp(interval(mechanism.epsilon)), interval(mechanism.delta)
+        zero = iv.mpf(0)
+        p = [d, (1 - d) * e / (1 + e), (1 - d) / (1 + e), zero]
+        found = [Listed(p, p[::-1], zero, zero)]
+        return found, found
+    pairs = listings(mechanism, tail, None, full)
+    if isinstance(mechanism, TwoLaws):
+        return pairs.attained, pairs.dominating
+    law, alone = mechanism.law, len(pairs.dominating) == 1
+    if isinstance(law, Binomial):  # of a symmetric one both directions are alike
+        alone = law.probability == Fraction(1, 2) and len(pairs.dominating) == 2
+    if isinstance(law, FiniteLaw) or not alone:
+        raise OpenError("several pairs count, and composition is checked for one only")
+    return pairs.attained[:1], pairs.dominating[:1]
+
+
+# -- onto a grid ----------------------------------------------------------------------------------
+
+
+def _placed(
+    uses: Sequence[tuple[Mechanism, int]], pairs: Sequence[Listed], step: Fraction | None, side: int
+) -> list[_Use]:
+    """Every use on the lattice that all of them share, if there is one; else on the grid asked."""
+    lattices = [_lattice(one, pair, side) for (one, _), pair in zip(uses, pairs, strict=True)]
+    if all(lattices):
+        common = _common([found[1] for found in lattices if found])
+        if common is not None:
+            width = _interval(common)
+            result = []
+            for (_, times), pair, found in zip(uses, pairs, lattices, strict=True):
+                assert found is not None
+                places, own, origin = found
+                factor = 1 if len(uses) == 1 else int(own / common)
+                places = [factor * place for place in places]
+                result.append(_Use(pair, times, places, interval(origin) * _interval(own), width))
+            return result
+    if step is None:
+        raise OpenError(NO_LATTICE)
+    zero = iv.mpf(0)
+    return [
+        _Use(pair, times, None, zero, interval(step))
+        for (_, times), pair in zip(uses, pairs, strict=True)
+    ]
+
+
+def _common(steps: Sequence[Fraction | Interval]) -> Fraction | Interval | None:
+    """The step of the lattice that holds them all."""
+    if len(steps) == 1:
+        return steps[0]
+    if not all(isinstance(step, Fraction) for step in steps):
+        return None
+    bottom = math.lcm(*(step.denominator for step in steps))
+    found = Fraction(math.gcd(*(int(step * bottom) for step in steps)), bottom)
+    return found if max(steps) <= 50 * found else None
+
+
+def _interval(step: Fraction | Interval) -> Interval:
+    return interval(step) if isinstance(step, Fraction) else step
+
+
+def _lattice(
+    mechanism: Mechanism, pair: Listed, side: int
+) -> tuple[list[int], Fraction | Interval, Fraction] | None:
+    """Places, step and origin (in steps) with loss = (origin + place) step for each outcome.
+
+    From below any places will do: reduced mod m, those of the outcomes without the reduction.
+    """
+    half = Fraction(1, 2)
+    if isinstance(mechanism, Response):
+        return ([0, 0, -1, 0], 2 * mechanism.epsilon, half) if mechanism.epsilon else None
+    if isinstance(mechanism, TwoLaws):
+        return _ratio_lattice(pair)
+    law, d = mechanism.law, mechanism.sensitivity
+    outcomes = pair.outcomes
+    if outcomes is None or (pair.reduced and side == _ABOVE):
+        return None
+    if isinstance(law, DiscreteGaussian):  # d (d - 2x)/(2 sigma2)
+        return [-x for x in outcomes], d / law.sigma2, Fraction(d, 2)
+    if isinstance(law, DiscreteLaplace):  # (|x - d| - |x|)/scale
+        places = [(abs(x - d) - abs(x) - d) // 2 for x in outcomes]
+        step = -2 * log(law.beta()) if law.inverted else 2 / law.scale
+        return places, step, Fraction(d, 2)
+    return None
+
+
+def _ratio_lattice(pair: Listed) -> tuple[list[int], Interval, Fraction] | None:
+    """Where every P/Q is a power of the ratio nearest to 1."""
+    assert pair.exact is not None
+    ratios = [p / q if p and q else Fraction(1) for p, q in zip(*pair.exact, strict=True)]
+    unit = min((max(r, 1 / r) for r in ratios if r != 1), default=Fraction(2))
+    places = []
+    for ratio in ratios:
+        power = round(math.log(ratio) / math.log(unit)) if ratio != 1 else 0
+        if abs(power) > 1000 or unit**power != ratio:
+            return None
+        places.append(power)
+    return places, log(interval(unit)), Fraction(0)
+
+
+def _above(use: _Use, bits: int) -> _Sum:
+    """The pair split onto the grid: P from above."""
+    step, infinite = use.step, use.pair.rest
+    points: dict[int, Interval] = {}
+    shrunk = exp(-step)
+    for index, (p, q) in enumerate(zip(use.pair.p, use.pair.q, strict=True)):
+        if not certainly(p > 0):
+            infinite += p if not certainly(p <= 0) else 0
+        elif not certainly(q > 0):
+            infinite += p
+        elif use.places is not None:
+            points[use.places[index]] = points.get(use.places[index], 0) + p
+        else:
+            low, high = value(log(p / q) / step)
+            k = math.floor(low)
+            span = math.ceil(high) - k or 1
+            far = (p - q * exp(k * step)) / (1 - shrunk**span)
+            points[k] = points.get(k, 0) + p - far
+            points[k + span] = points.get(k + span, 0) + far
+    return _in_fixed_point([points], [ceiling], ceiling(infinite, bits), bits)
+
+
+def _below(use: _Use, bits: int) -> _Sum:
+    """The pair rounded to the grid: P from below, Q from above."""
+    infinite = iv.mpf(0)
+    p_points: dict[int, Interval] = {}
+    q_points: dict[int, Interval] = {}
+    for index, (p, q) in enumerate(zip(use.pair.p, use.pair.q, strict=True)):
+        if certainly(q <= 0):
+            infinite += p
+        elif certainly(p > 0):
+            place = use.places[index] if use.places is not None else None
+            if place is None:
+                place = round(middle(log(p / q) / use.step)) if certainly(q > 0) else 0
+            p_points[place] = p_points.get(place, 0) + p
+            q_points[place] = q_points.get(place, 0) + q
+    return _in_fixed_point([p_points, q_points], [floor, ceiling], floor(infinite, bits), bits)
+
+
+def _in_fixed_point(
+    columns: list[dict[int, Interval]],
+    cuts: list[Callable[[Interval, int], int]],
+    infinite: int,
+    bits: int,
+) -> _Sum:
+    low, high = min(columns[0], default=0), max(columns[0], default=0)
+    if high - low > _MOST_POINTS:
+        raise OpenError("the grid is too fine to compose on")
+    whole = tuple(
+        [max(cut(column[k], bits), 0) if k in column else 0 for k in range(low, high + 1)]
+        for column, cut in zip(columns, cuts, strict=True)
+    )
+    return _Sum(low, whole, infinite)
+
+
+# -- sums -----------------------------------------------------------------------------------------
+
+
+class _Product:
+    """All uses together, from below or from above."""
+
+    def __init__(self, uses: Sequence[_Use], bits: int, goal: Fraction, side: int) -> None:
+        count = sum(use.times for use in uses)
+        self._bits = bits
+        self._tiny = (goal.numerator << bits - _SPARE) // (goal.denominator * count)
+        self._step = uses[0].step
+        self._origin = sum((use.times * use.origin for use in uses), iv.mpf(0))
+        slack = iv.mpf(1)
+        for use in uses:
+            slack *= (1 + interval(use.pair.slack)) ** use.times
+        self._slack = slack - 1  # what the probability of any event may be off by
+        rounded = _above if side == _ABOVE else _below
+        self._sum = self._all([rounded(use, bits) for use in uses], uses)
+
+    def _all(self, parts: Sequence[_Sum], uses: Sequence[_Use]) -> _Sum:
+        columns = len(parts[0].columns)
+        found = _Sum(0, ([1 << self._bits],) * columns, 0)
+        for base, use in zip(parts, uses, strict=True):
+            times = use.times
+            while times:
+                if times & 1:
+                    found = self._add(found, base)
+                times >>= 1
+                if times:
+                    base = self._add(base, base)
+        return found
+
+    def _add(self, a: _Sum, b: _Sum) -> _Sum:
+        """The sum of two independent losses; P from above where there is one column only."""
+        bits, up = self._bits, len(a.columns) == 1
+        if min(len(a.columns[0]), len(b.columns[0])) * 2 * bits > _LONGEST:
+            raise OpenError("the composed losses are too many")
+        columns = [
+            convolve(p, q, bits, up or index == 1)
+            for index, (p, q) in enumerate(zip(a.columns, b.columns, strict=True))
+        ]
+        # 1 - (1 - a)(1 - b), rounded up or down
+        both = a.infinite * b.infinite
+        infinite = a.infinite + b.infinite - ((both if up else both + (1 << bits) - 1) >> bits)
+        p = columns[0]
+        first, last, lost, cut = 0, len(p), 0, 0
+        while first < last - 1 and lost + p[first] <= self._tiny:
+            lost += p[first]
+            first += 1
+        while last - 1 > first and cut + p[last - 1] <= self._tiny:
+            last -= 1
+            cut += p[last]
+        kept = [column[first:last] for column in columns]
+        if up:  # small losses count as the least one kept, large ones as infinite
+            kept[0][0] += lost
+            infinite += cut
+        return _Sum(a.low + b.low + first, tuple(kept), max(infinite, 0))
+
+    def at_most(self, level: End) -> End:
+        """An upper bound of delta(level), level >= 0: of sum P (1 - e^(level - loss))+."""
+        if level == INFINITY:
+            return Fraction(1)
+        here, masses = interval(Fraction(level)), self._sum.columns[0]
+        found, growth = iv.mpf(self._sum.infinite), exp(self._step)
+        weight = exp(here - self._origin - self._step * (self._sum.low + len(masses) - 1))
+        for mass in reversed(masses):  # from the largest loss down
+            gain = 1 - weight
+            if certainly(gain <= 0):
+                break
+            found += mass * upper(gain)
+            weight *= growth
+        return min(value(found * self._unit() + self._slack * (1 + exp(here)))[1], Fraction(1))
+
+    def at_least(self, level: End) -> End:
+        """A lower bound of delta(level), level >= 0."""
+        if level == INFINITY:
+            return max(value(self._sum.infinite * self._unit() - self._slack)[0], Fraction(0))
+        here, best = interval(Fraction(level)), Fraction(0)
+        odds = exp(here)
+        near = round(middle((here - self._origin) / self._step)) - self._sum.low
+        for start in {max(near + k, 0) for k in (-1, 0, 1)}:
+            p, q = (sum(column[start:]) for column in self._sum.columns)
+            gain = (iv.mpf(p + self._sum.infinite) - odds * q) * self._unit()
+            best = max(best, Fraction(value(gain - self._slack * (1 + odds))[0]))
+        return best
+
+    def _unit(self) -> Interval:
+        return iv.ldexp(iv.mpf(1), -self._bits)

@@ -1,0 +1,257 @@
+"""rho of zero-concentrated DP: that D_a/a <= rho for every order a > 1.
+
+K(a) = (a-1) D_a = log sum P^a Q^(1-a) is convex with K(1) = 0 and K'(1) = KL(P, Q). From an order
+a on, Taylor: K(a+t) <= K(a) + K'(a) t + k t^2/2 as long as k bounds K'', and that is to stay below
+rho (a+t)(a+t-1). K'' is a variance of the loss L, at most its second moment about any c:
+K'' <= N''/N with N(x) = sum Q e^(x(L-c)) = e^(K(x) - xc). N'' is convex, so largest at an end of an
+interval; and K lies above its tangent, so N does not fall below N(a) for c = K'(a).
+So the orders are covered, interval by interval, up to one from which on the tail is settled.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from functools import cache
+
+from mpmath import iv
+
+from . import divergences
+from .arithmetic import (
+    INFINITY,
+    End,
+    Interval,
+    OpenError,
+    certainly,
+    exp,
+    interval,
+    log,
+    lower,
+    middle,
+    upper,
+    value,
+)
+from .divergences import Listed, listings
+from .laws import DiscreteGaussian, DiscreteGaussianSum, Skellam
+from .reading import Additive, Mechanism, Response
+
+__all__ = ["rho_at_least", "rho_at_most"]
+
+_ORDERS = ("2", "101/100", "3/2", "4", "16", "64")  # where a lower bound is sought
+_MOST_INTERVALS = 400
+_LARGEST_ORDER = 1 << 20
+
+Uses = Sequence[tuple[Mechanism, int]]
+
+
+def rho_at_least(uses: Uses, goal: End, full: bool) -> bool:
+    """Is rho >= goal, by some order?"""
+    for order in _candidates(uses, full):
+        share: End = Fraction(0)
+        for mechanism, count in uses:
+            share += count * _share(mechanism, order, full)
+        if share >= goal:
+            return True
+    return False
+
+
+def _candidates(uses: Uses, full: bool) -> Iterator[Fraction]:
+    """Orders to look at: 1 for the limit, a few, and the best by trial."""
+    yield Fraction(1)
+    yield from map(Fraction, _ORDERS)
+    low, high = -8.0, 12.0  # log2(order - 1)
+
+    def share(at: float) -> tuple[Fraction, float]:
+        order = 1 + Fraction(math.ldexp(1.0, 24) * 2.0**at // 1) / (1 << 24)
+        return order, float(sum(count * _share(one, order, full) for one, count in uses))
+
+    for _ in range(24):
+        left, right = low + (high - low) / 3, high - (high - low) / 3
+        try:
+            (one, first), (two, second) = share(left), share(right)
+        except OpenError:  # too large an order
+            high = right
+            continue
+        low, high = (left, high) if first < second else (low, right)
+        yield two if first < second else one
+
+
+def _share(mechanism: Mechanism, order: Fraction, full: bool) -> End:
+    """A lower bound of D_a/a; in the limit, of KL(P, Q)."""
+    if order > 1:
+        return divergences.renyi(mechanism, order, full)[0] / order
+    if isinstance(mechanism, Response):  # (2p - 1) log(p/(1-p)) with p = e^epsilon/(1+e^epsilon)
+        return Fraction(0) if mechanism.delta else value(_response_rho(mechanism))[0]
+    pairs = listings(mechanism, iv.prec, None, full).attained
+    return max((value(_relative_entropy(pair))[0] for pair in pairs), default=Fraction(0))
+
+
+def _relative_entropy(pair: Listed) -> Interval:
+    """From below: the outcomes left out have sum P log P/Q >= p log p, p their P (log-sum)."""
+    if pair.slack or not pair.is_complete:
+        return iv.mpf(0)
+    rest, listed = pair.rest, pair.sums(Fraction(1), 1)[1]
+    return lower(listed + rest * log(rest) if certainly(rest > 0) else listed)
+
+
+def _response_rho(mechanism: Response) -> Interval:
+    e = exp(interval(mechanism.epsilon))
+    return interval(mechanism.epsilon) * (e - 1) / (e + 1)
+
+
+# -- from above -----------------------------------------------------------------------------------
+
+
+def rho_at_most(uses: Uses, goal: End, full: bool) -> bool:
+    """Is rho <= goal? Of several mechanisms each gets its share of it."""
+    if goal == INFINITY:
+        return True
+    (mechanism, count), *others = uses
+    if not others:
+        return _at_most(mechanism, Fraction(goal) / count, full)
+    least = [max(_share(one, Fraction(order), full) for order in (1, 2)) for one, _ in uses]
+    whole = sum(
+        (times * Fraction(share) for (_, times), share in zip(uses, least, strict=True)),
+        Fraction(0),
+    )
+    return 0 < whole <= goal and all(
+        _at_most(one, Fraction(share) * Fraction(goal) / whole, full)
+        for (one, _), share in zip(uses, least, strict=True)
+    )
+
+
+def _at_most(mechanism: Mechanism, rho: Fraction, full: bool) -> bool:
+    if isinstance(mechanism, Response):
+        # K(a) = log cosh(u e)/cosh(e/2), u = a - 1/2; log cosh is concave in u^2, so that
+        # K/(u^2 - 1/4) falls: its supremum is its limit at a = 1, e tanh(e/2)
+        return not mechanism.delta and value(_response_rho(mechanism))[1] <= rho
+    law = mechanism.law if isinstance(mechanism, Additive) else None
+    d = mechanism.sensitivity if isinstance(mechanism, Additive) else 0
+    if isinstance(law, DiscreteGaussian) and Fraction(d * d) / (2 * law.sigma2) <= rho:
+        # Completing the square; sum_x e^(-(x-t)^2/(2 sigma2)) is largest at t = 0
+        return True
+    if isinstance(law, DiscreteGaussianSum):
+        # The same with w(x) besides: K(a) <= a(a-1) rho0 + a spread, so D_a/a <= D_b for a <= b,
+        # and D_a/a <= rho0 + spread/(a-1) for a >= b; with b = 1 + sqrt(spread/rho0):
+        rho0, spread = Fraction(d * d) / (2 * law.count * law.sigma2), upper(law.spread())
+        if value((iv.sqrt(interval(rho0)) + iv.sqrt(spread)) ** 2)[1] <= rho:
+            return True
+    if not rho:
+        return False
+
+    @cache
+    def listed(top: int) -> Sequence[Listed]:
+        return listings(mechanism, iv.prec, Fraction(top), full).dominating
+
+    count = len(listed(2))
+    return all(
+        _covered(lambda top: listed(top)[index], _tail(law, d, rho, listed(2)[index]), rho)  # noqa: B023
+        for index in range(count)
+    )
+
+
+def _tail(law: object, shift: int, rho: Fraction, pair: Listed) -> Callable[[Fraction], bool]:
+    """Does D_x/x <= rho hold for all orders x from this one on?"""
+    if isinstance(law, Skellam) and not pair.reduced:
+        return lambda order: _skellam_tail(law, shift, order, rho)
+    if isinstance(law, DiscreteGaussianSum) and not pair.reduced:
+        rho0 = interval(Fraction(shift * shift) / (2 * law.count * law.sigma2))
+        spread = law.spread()
+        return lambda order: certainly(rho0 + spread / interval(order - 1) <= interval(rho))
+    largest = pair.pure()[1]  # D_x <= sup L
+    return lambda order: largest <= rho * order
+
+
+def _skellam_tail(law: Skellam, shift: int, order: Fraction, rho: Fraction) -> bool:
+    """Write order - 1 = (v/d) s cosh s, larger orders having larger s.
+
+    log I_k/I_{k+1} < asinh((k+1)/v) (Amos 1974; Segura, J. Math. Anal. Appl. 374 (2011) 516-528)
+    and the tangent of asinh at sinh s give, for y >= 0,
+      L(-y) <= d (s - tanh s) + (d y + d(d+1)/2)/(v cosh s);
+    so these y contribute at most e^B to sum P e^((a-1)L), by E e^(sX) = e^(v (cosh s - 1)):
+      B = v (s^2 cosh s - s sinh s + cosh s - 1) + s (d+1)/2.
+    For x > 0, L <= L(0) <= d(d+1)/(2v): at most e^C/2, C = s cosh s (d+1)/2. Together they are at
+    most 3/2 e^(B+C), and (B + C + log(3/2))/(a-1)^2 is at most what follows, which falls in s.
+    """
+    v, d = interval(law.variance), shift
+    low, high = 0.0, 700.0
+    for _ in range(60):
+        between = (low + high) / 2
+        below = between * math.cosh(between) < float(d * (order - 1) / law.variance)
+        low, high = (between, high) if below else (low, between)
+    s = interval(Fraction(low * (1 - 1e-9)))
+    if not certainly(s > 0):
+        return False
+    cosh = (exp(s) + exp(-s)) / 2
+    if not certainly(v / d * s * cosh <= interval(order - 1)):
+        return False
+    bound = d**2 / v * (1 + 1 / s**2) / cosh + d**2 * (d + 1) / (v**2 * s * cosh)
+    bound += log(interval(Fraction(3, 2))) / interval(order - 1) ** 2
+    return certainly(bound <= interval(rho))
+
+
+def _covered(
+    listed: Callable[[int], Listed], settled: Callable[[Fraction], bool], rho: Fraction
+) -> bool:
+    """Go from order 1 upward, by the longest intervals that can be proved."""
+
+    @cache
+    def at(order: Fraction) -> _At:
+        return _At(listed(2 << math.ceil(order).bit_length()), order)
+
+    order, width = Fraction(1), Fraction(1, 8)
+    for _ in range(_MOST_INTERVALS):
+        if order > 1 and settled(order):
+            return True
+        if order > _LARGEST_ORDER or width < Fraction(1, 1 << 30):
+            break
+        if _stays_below(at(order), at(order + width), rho):
+            order, width = order + width, 2 * width
+        else:
+            width /= 2
+    raise OpenError("the orders could not be covered")
+
+
+class _At:
+    """K and K' at an order, and the second moment of the loss about any c, unnormalised."""
+
+    def __init__(self, pair: Listed, order: Fraction) -> None:
+        if not pair.is_complete or pair.far is None or pair.slack:
+            raise OpenError("not all outcomes are known well enough")
+        self.order, self._pair = order, pair
+        # Left out are L >= 0, where L^j <= j! e^L, and L <= 0, where P |L|^j <= j! Q.
+        self._far = 0 if pair.rest == 0 else pair.far(order + 1) + pair.rest_q
+        left_out = 0 if pair.rest == 0 else pair.far(order)
+        mass, first = pair.sums(order, 1)
+        whole = iv.mpf(1) if order == 1 else mass + _up_to(left_out)
+        self.k = iv.mpf(0) if order == 1 else log(whole)
+        self.slope = (first + _up_to(self._far) - _up_to(self._far)) / whole
+        self._left_out = left_out
+
+    def second(self, c: Fraction) -> Interval:
+        """e^(-ac) sum P^a Q^(1-a) (L - c)^2 from above."""
+        found = self._pair.sums(self.order, 2, c)[2]
+        found += 2 * (2 * self._far + interval(c) ** 2 * self._left_out)
+        return upper(found * exp(-interval(self.order * c)))
+
+
+def _up_to(bound: Interval) -> Interval:
+    return iv.mpf([0, 1]) * bound
+
+
+def _stays_below(left: _At, right: _At, rho: Fraction) -> bool:
+    a, width = left.order, interval(right.order - left.order)
+    c = middle(left.slope)
+    tilt = (left.slope - interval(c)) * width
+    least = left.k - interval(a * c) + (tilt if certainly(tilt <= 0) else -abs(tilt))
+    one, two = left.second(c), right.second(c)
+    bend = upper((one if certainly(one >= two) else two) / exp(lower(least)))
+    level, bound = left.order * (left.order - 1), interval(rho)
+    g0 = lower(bound * interval(level) - left.k)
+    g1 = lower(bound * interval(2 * a - 1) - left.slope)
+    g2 = lower(bound - bend / 2)
+    # g0 + g1 t + g2 t^2 >= 0 on [0, width]: at its ends, and at its vertex where that may be inside
+    if not certainly(g0 >= 0) or not certainly(g0 + g1 * width + g2 * width**2 >= 0):
+        return False
+    return certainly(g1 >= 0) or certainly(g2 <= 0) or certainly(4 * g0 * g2 >= g1**2)
