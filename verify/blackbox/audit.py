@@ -1,20 +1,22 @@
 """Audit a sampler that somebody else wrote, from nothing but its outputs on neighbouring inputs.
 
-*What a violation means.* If the claim were true, and the samples independent, an answer
+*What a violation means.* If the claim were true, and all samples independent, an answer
 VIOLATION FOUND would come up with probability at most `error`.
 
 *What no violation does not mean.* It does not mean that the claim is true. It says nothing about
 other inputs, about events that were not tried (single outcomes among thousands, rare events that
-these samples did not show), about samples that depend on each other, or about violations smaller
-than the power stated beside it. Only a proof about the mechanism verifies: `exactdp.verify.audit`.
+these samples did not show), or about violations smaller than the power stated beside it. Nor is
+either answer worth anything for samples that depend on each other, such as those of a sampler
+that seeds itself and so draws the same noise on both inputs. Only a proof about the mechanism
+verifies: `exactdp.verify.audit`.
 
 *How the error is spent.* Half of it goes to the fit of the claimed law, where that is asked for.
-The rest is divided equally among the pairs of inputs, and within a pair among
-at most two tests: one of an event chosen by the claimed laws, before any sample is seen, and one
-of an event chosen on a quarter of the samples and tested on the rest. By the union bound all
-bounds hold together with probability 1 - error, so the largest one holds too. Which kind of test,
-which direction and which event are choices made before the tested samples are looked at; they
-cost nothing. How a test spends its share between P and Q: see `bounds`.
+The rest is divided equally among the pairs of inputs, and within a pair among at most two tests:
+one of an event chosen by the claimed laws, before any sample is seen, and one of an event chosen
+on a quarter of the samples and tested on the others. By the union bound all bounds hold together
+with probability 1 - error, so the largest one holds too. Which kind of test, which direction and
+which event are choices made before the tested samples are looked at: they cost nothing. How a
+test spends its share between P and Q: see `bounds`.
 """
 
 from __future__ import annotations
@@ -102,7 +104,7 @@ def audit_samples(
     error: ExactInput = ERROR,
 ) -> SampleAudit:
     """`audit_sampler` on outputs that were drawn before: as many of the first input as of the
-    second, independent of each other, in any order. rng: for the order and the coins of the test.
+    second, independent of each other, in any order. rng: for the coins of the test.
     """
     one, two = (read_outcomes(values, "samples") for values in (first, second))
     if one.shape != two.shape or one.ndim != 1 or len(one) < _FEWEST:
