@@ -105,9 +105,10 @@ def _check() -> Finding:
         found = cost(count, failure)
         if found.greater_than(failure) is not True:
             raise ArithmeticError("the witness does not refute")
+        share = float(allowed_share(count, failure))
         evidence[f"witness: k = {count}, delta = 0, delta' = {float(failure)}"] = (
-            f"at epsilon' = {float(TARGET)} the least delta of {count} randomized responses with "
-            f"the epsilon allowed ({float(allowed_share(count, failure)):.6g}) is {shown(found)}"
+            f"at epsilon' = {float(TARGET)} the least delta of {count} uses of randomized response "
+            f"with the epsilon allowed ({share:.6g}) is {shown(found)}"
         )
     for count, failure in NOT_YET:
         found = cost(count, failure)

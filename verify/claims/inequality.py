@@ -19,14 +19,12 @@ from typing import NamedTuple
 
 from flint import arb, arb_series
 
-from ...exact.enclosure import Enclosure
 from ...exact.number import ExactInput, ParameterError, ball, exact, whole
-from ...exact.precision import enclose, working_precision
+from ...exact.precision import working_precision
 
 __all__ = [
     "NotProvedError",
     "Proof",
-    "least_value",
     "proved_positive",
     "proved_positive_beyond",
 ]
@@ -126,44 +124,6 @@ def proved_positive_beyond(
     return proved_positive(highest, min(start, end), max(start, end), bits=bits, pieces=pieces)
 
 
-def least_value(
-    function: Callable[[arb], arb],
-    low: ExactInput,
-    high: ExactInput,
-    *,
-    derivative: Callable[[arb], arb] | None = None,
-    bits: int = BITS,
-    width: ExactInput = "1e-10",
-    pieces: int = PIECES,
-) -> Enclosure:
-    """Enclose the minimum of a function over [low, high] to this absolute width.
-
-    Below: the least of all pieces, each enclosed as in `proved_positive`. Above: the least of the
-    values met at midpoints. Pieces that cannot hold the minimum are dropped.
-    """
-    whole_range, wanted = _range(low, high), exact(width, "width", above=0)
-    with working_precision(whole(bits, "bits", at_least=32)):
-        best: arb = function(ball(whole_range.middle)).upper()
-        pending = [whole_range]
-        kept: arb = best  # the least lower bound of the pieces that are narrow enough
-        used = 0
-        while pending:
-            piece = pending.pop()
-            used += 1
-            if used > pieces:
-                raise NotProvedError(f"{pieces} pieces do not suffice for the minimum")
-            value = function(ball(piece.middle))
-            best = best.min(value.upper())
-            lowest = _enclosed(piece, function, derivative).lower()
-            if lowest > best:
-                continue
-            if best - lowest < ball(wanted):
-                kept = kept.min(lowest)
-                continue
-            pending += [_Piece(piece.middle, piece.high), _Piece(piece.low, piece.middle)]
-        return Enclosure(enclose(kept).lower, enclose(best).upper)
-
-
 def _range(low: ExactInput, high: ExactInput) -> _Piece:
     start, end = exact(low, "low"), exact(high, "high")
     if start > end:
@@ -180,26 +140,11 @@ def _positive_on(
     return derivative is not None and bool(_mean_value_form(piece, function, derivative) > 0)
 
 
-def _enclosed(
-    piece: _Piece, function: Callable[[arb], arb], derivative: Callable[[arb], arb] | None
-) -> arb:
-    """A ball that contains the values on the piece, NaN replaced by the whole line."""
-    direct = _known(function(piece.ball()))
-    if derivative is None:
-        return direct
-    by_slope = _known(_mean_value_form(piece, function, derivative))
-    return by_slope if by_slope.rad() < direct.rad() else direct
-
-
 def _mean_value_form(
     piece: _Piece, function: Callable[[arb], arb], derivative: Callable[[arb], arb]
 ) -> arb:
     x, centre = piece.ball(), ball(piece.middle)
     return function(centre) + derivative(x) * (x - centre)
-
-
-def _known(value: arb) -> arb:
-    return arb(0, arb.pos_inf()) if value.is_nan() else value
 
 
 def _refuse_hopeless(

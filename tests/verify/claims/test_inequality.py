@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import mpmath
 import pytest
 from flint import arb, arb_series
-from oracles import exactly
 
 from exactdp.exact.number import ParameterError
 from exactdp.verify.claims.inequality import (
     NotProvedError,
-    least_value,
     proved_positive,
     proved_positive_beyond,
 )
@@ -75,18 +72,6 @@ def test_an_odd_order_changes_sign() -> None:
     proved_positive_beyond(lambda x: -(x * x * x), 0, -1, order=3)
     with pytest.raises(NotProvedError):
         proved_positive_beyond(lambda x: x * x * x, 0, -1, order=3)
-
-
-def test_a_minimum_is_enclosed() -> None:
-    with mpmath.workdps(30):
-        at_the_end = least_value(lambda x: x * x.cos(), 1, 3)  # still falling at 3
-        assert at_the_end.at_most(exactly(3 * mpmath.cos(3)) + Fraction(1, 10**10)) is True
-        assert abs(Fraction(at_the_end.lower) - exactly(3 * mpmath.cos(3))) < Fraction(1, 10**9)
-        x = mpmath.findroot(lambda y: mpmath.cos(y) - y * mpmath.sin(y), 3.4)
-        inner = least_value(lambda y: y * y.cos(), 1, 5, derivative=lambda y: y.cos() - y * y.sin())
-        truth = x * mpmath.cos(x)
-        assert inner.contains(exactly(truth))
-        assert Fraction(inner.upper) - Fraction(inner.lower) < Fraction(1, 10**9)
 
 
 @pytest.mark.parametrize(("low", "high"), [(1, 0), ("nan", 1), (0, "inf")])
