@@ -25,26 +25,27 @@ def audit(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
     width: Annotated[
-        str, typer.Option(metavar="W", help="relative width of every figure")
-    ] = "1e-12",
+        str | None, typer.Option(metavar="W", help="relative width of every figure (1e-12)")
+    ] = None,
 ) -> None:
     """Audit a mechanism: verified, refuted with a witness, or undecided.
 
     Without --claim: what does hold.
     """
+    from ..accounting import compose
     from ..verify import audit as verified
     from ..verify import parse_claim
     from . import render
     from .measure import Request, measure, read_width
     from .spec import parse
 
-    relative = read_width(width)
+    asked_width = read_width(width)
     asked = None if claim is None else parse_claim(claim)
     parsed = parse(spec)
     if asked is None:
         request = Request(pure=True, orders=_ORDERS, deltas=_DELTAS, zcdp=True)
         with render.working("measuring"):
-            results = measure(parsed.mechanism, request, relative)
+            results = measure(compose(parsed.mechanism), request, asked_width)
         if as_json:
             render.as_json(
                 {
@@ -56,7 +57,7 @@ def audit(
             render.measurements(parsed, results)
         raise typer.Exit(3 if any(result.is_undecided for result in results) else 0)
     with render.working(f"auditing {claim}"):
-        result = verified(parsed.mechanism, asked, width=relative)
+        result = verified(parsed.mechanism, asked, width=asked_width.relative)
     if as_json:
         render.as_json(
             {

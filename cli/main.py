@@ -16,6 +16,8 @@ import typer
 
 from .audit import audit
 from .blackbox import blackbox
+from .calibrate import calibrate
+from .check import check
 from .claims import claims
 from .compose import compose
 from .search import search
@@ -31,7 +33,9 @@ app = typer.Typer(
 )
 app.command()(audit)
 app.command()(blackbox)
+app.command()(check)
 app.command()(compose)
+app.command()(calibrate)
 app.command()(claims)
 app.command()(search)
 

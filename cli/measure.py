@@ -6,14 +6,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from itertools import islice
 
-from ..accounting import delta, epsilon, pure_epsilon, renyi_curve, zcdp
-from ..exact import Enclosure, exact
-from ..mechanisms import Mechanism
+from ..accounting import Budget
+from ..accounting.comparison import EXACT, DoesNotApplyError, Method
+from ..accounting.composition import WORK
+from ..exact import WIDTH, Enclosure, exact
+from ..mechanisms import FinitePair, Mechanism
 
-__all__ = ["Measured", "Request", "measure", "read_width"]
+__all__ = ["Measured", "Request", "Width", "measure", "read_width"]
 
 _ANYTHING = Enclosure(Fraction(0), Decimal("Infinity"))  # no divergence is negative
+_WIDE = "at the precision allowed"
+_PATIENT = 50.0  # seconds for one figure of a width that was asked for
 
 
 @dataclass(frozen=True)
@@ -29,6 +34,19 @@ class Request:
     def is_empty(self) -> bool:
         """Is nothing asked for?"""
         return not (self.pure or self.orders or self.epsilons or self.deltas or self.zcdp)
+
+
+@dataclass(frozen=True)
+class Width:
+    """The relative width of every figure; one that was asked for is worth more work."""
+
+    relative: Fraction = WIDTH
+    is_asked: bool = False
+
+    @property
+    def work(self) -> float:
+        """About how many seconds one figure may take where losses live on no lattice."""
+        return _PATIENT if self.is_asked else WORK
 
 
 @dataclass(frozen=True)
@@ -54,52 +72,77 @@ class Measured:
         return shown if self.note is None else shown | {"note": self.note}
 
 
-def measure(mechanism: Mechanism, request: Request, width: Fraction) -> list[Measured]:
-    """Measure in the order pure, orders, epsilons, deltas, zcdp.
+def measure(
+    budget: Budget, request: Request, width: Width, method: Method = EXACT
+) -> list[Measured]:
+    """Measure in the order pure, orders, epsilons, deltas, zcdp; δ and ε by this method.
 
-    Raises ParameterError for a number that is out of range, before anything is computed.
+    Raises ParameterError for a number that is out of range, before anything is computed, and
+    DoesNotApplyError where the method has nothing to say.
     """
     orders = [exact(text, "order", above=1) for text in request.orders]
     epsilons = [exact(text, "epsilon", at_least=0) for text in request.epsilons]
     deltas = [exact(text, "delta", at_least=0, at_most=1) for text in request.deltas]
-    once = ("",)
+    once, relative = ("",), width.relative
+
+    def delta(level: Fraction) -> Enclosure:
+        if method is EXACT:
+            return budget.delta(level, relative, work=width.work)
+        return method.delta(budget, level, relative)
+
+    def epsilon(level: Fraction) -> Enclosure:
+        if method is EXACT:
+            return budget.epsilon(level, relative, work=width.work)
+        return method.epsilon(budget, level, relative)
+
     groups: list[tuple[str, str, tuple[str, ...], Callable[[], list[Enclosure]]]] = [
-        ("pure", "", once * request.pure, lambda: [pure_epsilon(mechanism, width)]),
-        ("renyi", "order", request.orders, lambda: renyi_curve(mechanism, orders, width)),
-        (
-            "delta",
-            "epsilon",
-            request.epsilons,
-            lambda: [delta(mechanism, level, width) for level in epsilons],
-        ),
-        (
-            "epsilon",
-            "delta",
-            request.deltas,
-            lambda: [epsilon(mechanism, level, width) for level in deltas],
-        ),
-        ("zcdp", "", once * request.zcdp, lambda: [zcdp(mechanism, width)]),
+        ("pure", "", once * request.pure, lambda: [budget.pure(relative)]),
+        ("renyi", "order", request.orders, lambda: budget.renyi_curve(orders, relative)),
+        ("delta", "epsilon", request.epsilons, lambda: [delta(level) for level in epsilons]),
+        ("epsilon", "delta", request.deltas, lambda: [epsilon(level) for level in deltas]),
+        ("zcdp", "", once * request.zcdp, lambda: [budget.zcdp(relative)]),
     ]
-    return [
-        Measured(quantity, (key, text) if key else None, value, note)
-        for quantity, key, texts, compute in groups
-        if texts
-        for text, (value, note) in zip(texts, _attempt(compute, len(texts), width), strict=True)
-    ]
+    results = []
+    for quantity, key, texts, compute in groups:
+        if not texts:
+            continue
+        is_composed = budget.times > 1 and quantity in ("delta", "epsilon") and method is EXACT
+        why = _composed_wide(budget, width) if is_composed else _WIDE
+        for text, (value, note) in zip(texts, _attempt(compute, len(texts)), strict=True):
+            if note is None and not value.is_within(relative):
+                note = f"wider than {float(relative):.2g} {why}"
+            results.append(Measured(quantity, (key, text) if key else None, value, note))
+    return results
 
 
 def _attempt(
-    compute: Callable[[], list[Enclosure]], count: int, width: Fraction
+    compute: Callable[[], list[Enclosure]], count: int
 ) -> list[tuple[Enclosure, str | None]]:
-    """The values, each with a note where it is wider than asked; [0, inf] where none is found."""
+    """The values; [0, inf] with a note where none is found."""
     try:
-        values = compute()
+        return [(value, None) for value in compute()]
+    except DoesNotApplyError:
+        raise
     except (ArithmeticError, NotImplementedError) as error:
         return [(_ANYTHING, f"undecided: {error}")] * count
-    wide = f"wider than {float(width):.2g} at the precision allowed"
-    return [(value, None if value.is_within(width) else wide) for value in values]
 
 
-def read_width(text: str) -> Fraction:
-    """Read --width: a relative width above 0 and below 1."""
-    return exact(text, "width", above=0, below=1)
+def _composed_wide(budget: Budget, width: Width) -> str:
+    """Why a composed figure is wide: its losses are on no lattice, or have several pairs."""
+    why = "in the time allowed: the losses live on no lattice"
+    if not width.is_asked:
+        why += f" (--width {float(width.relative):g} allows more time)"
+    if any(_has_several(use.mechanism) for use in budget.uses):
+        why += "; which of several pairs of neighbours an adversary picks is open as well"
+    return why
+
+
+def _has_several(mechanism: Mechanism) -> bool:
+    return not isinstance(mechanism, FinitePair) and len([*islice(mechanism.pairs(), 2)]) > 1
+
+
+def read_width(text: str | None) -> Width:
+    """Read --width, a relative width above 0 and below 1; None where it is not given."""
+    if text is None:
+        return Width()
+    return Width(exact(text, "width", above=0, below=1), is_asked=True)

@@ -18,12 +18,14 @@ from rich.text import Text
 from ..exact import Enclosure
 
 if TYPE_CHECKING:
+    from ..accounting.comparison import Method
     from ..verify import Audit
+    from .compared import Comparison
     from .measure import Measured
     from .spec import Spec
 
-__all__ = ["as_json", "at_most", "audited", "bar", "console", "evidence", "facts", "grid"]
-__all__ += ["measurements", "verdict", "working"]
+__all__ = ["as_json", "at_most", "audited", "bar", "comparison", "composed", "console", "evidence"]
+__all__ += ["facts", "grid", "measurements", "verdict", "working"]
 
 _PATIENCE = 1.0  # seconds before the spinner appears
 _BAR = 20  # cells
@@ -78,6 +80,49 @@ def measurements(spec: Spec, results: Sequence[Measured]) -> None:
     """Print what was measured; Rényi divergences with their curve beside them."""
     out = console()
     out.print(facts(_described(spec)))
+    _measured(out, results)
+
+
+def composed(uses: Sequence[tuple[Spec, int]], results: Sequence[Measured], method: Method) -> None:
+    """Print what these uses cost together."""
+    out = console()
+    for index, (spec, times) in enumerate(uses):
+        described = _described(spec)
+        if len(uses) > 1 or times > 1:
+            described["times"] = str(times)
+        if index:
+            out.print()
+        out.print(facts(described))
+    if method.name != "exact":
+        out.print()
+        out.print(facts({"method": _legend(method.title, method.remark)}))
+    _measured(out, results)
+
+
+def comparison(table: Comparison) -> None:
+    """Print what every method reports, with a bar and the ratio to the exact ε."""
+    out = console()
+    shown = grid("method", f"ε at δ = {table.delta}", "× exact", "", right=("× exact",))
+    finite = [_middle(each.value) for each in table.reported if each.value is not None]
+    top = max((value for value in finite if value is not None), default=None)
+    for each in table.reported:
+        name = each.method.name
+        if each.value is None:
+            shown.add_row(name, Text("does not apply", style="dim"), "", "")
+            continue
+        ratio, value = table.ratio(each), _middle(each.value)
+        shown.add_row(
+            name,
+            str(each.value),
+            "" if ratio is None or (middle := _middle(ratio)) is None else f"{middle:.4g}",
+            bar(out, value / top if value is not None and top else 0),
+        )
+    out.print(shown)
+    legends = {each.method.name: _legend(each.method.title, each.remark) for each in table.reported}
+    out.print(facts(legends))
+
+
+def _measured(out: Console, results: Sequence[Measured]) -> None:
     curve = [_middle(result.value) for result in results if result.quantity == "renyi"]
     top = max((value for value in curve if value is not None), default=None)
     table = grid("quantity", "at", "value", *[""][: len(curve) > 1])
@@ -91,6 +136,10 @@ def measurements(spec: Spec, results: Sequence[Measured]) -> None:
     out.print(table)
     for note in dict.fromkeys(result.note for result in results if result.note):
         out.print(Text(note, style="yellow"))
+
+
+def _legend(title: str, remark: str) -> str:
+    return f"{title}; {remark}" if remark else title
 
 
 def audited(spec: Spec, result: Audit) -> None:

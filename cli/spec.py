@@ -30,7 +30,7 @@ from ..mechanisms import (
 )
 from ..mechanisms.pair_file import read_pair, read_text
 
-__all__ = ["Spec", "parse"]
+__all__ = ["Spec", "Values", "parse", "read_name"]
 
 _LONGEST_TEXT = 4096
 _LARGEST = 1000  # decimal digits of a number, on either side of the point
@@ -66,20 +66,33 @@ class _Entry:
 
 def parse(text: str) -> Spec:
     """Read a mechanism spec. Raises ParameterError, in one line, for anything that is not one."""
-    if len(text) > _LONGEST_TEXT or not text.isprintable():
-        raise ParameterError(
-            f"SPEC must be printable text of at most {_LONGEST_TEXT} characters, "
-            "NAME:key=value,... or a .toml or .json file"
-        )
-    name, _, rest = text.partition(":")
+    name = _printable(text, "SPEC", ", NAME:key=value,... or a .toml or .json file")
     if name not in _ENTRIES and text.endswith((".toml", ".json")):
         name, values = _from_file(Path(text))
     else:
-        values = _distinct((_assignment(part) for part in rest.split(",")) if rest else (), name)
+        name, values = read_name(text, "SPEC")
     built = _entry(name, values).build(values)
     if isinstance(built, papers.Preset):
         return Spec(text, built.mechanism, _derived(built))
     return Spec(text, built, {})
+
+
+def read_name(text: str, what: str) -> tuple[str, dict[str, str]]:
+    """NAME:key=value,... as the name and its values; what: what the text is called in errors."""
+    name = _printable(text, what, ", NAME or NAME:key=value,...")
+    _, _, rest = text.partition(":")
+    return name, _distinct(
+        (_assignment(part, what) for part in rest.split(",")) if rest else (), name
+    )
+
+
+def _printable(text: str, what: str, form: str) -> str:
+    """The name in front of the colon."""
+    if len(text) > _LONGEST_TEXT or not text.isprintable():
+        raise ParameterError(
+            f"{what} must be printable text of at most {_LONGEST_TEXT} characters{form}"
+        )
+    return text.partition(":")[0]
 
 
 def _derived(preset: papers.Preset) -> dict[str, int]:
@@ -124,10 +137,10 @@ def _check_size(key: str, value: str) -> None:
         raise ParameterError(f"{key} must have at most {_LARGEST} digits, got {_short(value)}")
 
 
-def _assignment(part: str) -> tuple[str, str]:
+def _assignment(part: str, what: str) -> tuple[str, str]:
     key, equals, value = part.partition("=")
     if not equals or not key.strip():
-        raise ParameterError(f"SPEC must read NAME:key=value,..., got {_short(part)}")
+        raise ParameterError(f"{what} must read NAME:key=value,..., got {_short(part)}")
     return key.strip(), value.strip()
 
 

@@ -30,6 +30,8 @@ _WIDTHS = tuple(Fraction(1, 10**digits) for digits in (3, 6, 10))
 _FINER = tuple(Fraction(1, 10**digits) for digits in (10, 11, 13, 16, 24))
 _WORK = 40.0  # about how many seconds one verdict may take where losses live on no lattice
 _MOST_TURNS = 60
+_GRID = Fraction(1, 10**_DIGITS)
+_SHORT = 6  # digits
 
 
 @dataclass(frozen=True)
@@ -75,12 +77,15 @@ class _Search:
 
     def __init__(self, family: Family, claim: Claim, times: ExactInput) -> None:
         self.family, self.claim, self.times = family, claim, times
+        self.least, self.largest = (Fraction(1) if family.is_whole else _LEAST), _LARGEST
         self.found: dict[Fraction, Enclosure] = {}
         # delta(0) rather than epsilon(delta), which is flat at 0
         self.by_delta = isinstance(claim, ApproxDP) and claim.epsilon == 0
         self.bound = claim.delta if self.by_delta and isinstance(claim, ApproxDP) else claim.bound
         if self.bound == 0:
             raise ParameterError(f"target {claim} cannot be met by any noise of this kind")
+        if isinstance(claim, ApproxDP) and claim.delta == 1:
+            self._refuse("every")
 
     def budget(self, value: Fraction) -> Budget:
         return compose((self.family.build(value), self.times))
@@ -133,7 +138,7 @@ class _Search:
         goal = math.log(float(self.bound))
         log_value, slope = math.log(self.family.start), -1.0 if self.family.falls else 1.0
         last: tuple[float, float] | None = None
-        below, above = math.log(float(_LEAST)), math.log(float(_LARGEST))
+        below, above = math.log(float(self.least)), math.log(float(self.largest))
         doubt = 1.0
         for width in _WIDTHS:
             for _ in range(_MOST_TURNS):
@@ -163,29 +168,28 @@ class _Search:
         return math.exp(log_value), doubt
 
     def _refuse_ends(self, value: Fraction, found: Enclosure) -> None:
-        end = _LARGEST if self.family.falls else _LEAST
-        if value == end and found.at_most(self.bound) is not True:
-            raise ParameterError(
-                f"target {self.claim} is met by no {self.family.parameter} "
-                f"between {decimal_text(_LEAST)} and {decimal_text(_LARGEST)}"
-            )
-        end = _LEAST if self.family.falls else _LARGEST
-        if value == end and found.at_most(self.bound) is True:
-            raise ParameterError(
-                f"target {self.claim} is met by every {self.family.parameter} "
-                f"between {decimal_text(_LEAST)} and {decimal_text(_LARGEST)}"
-            )
+        ends = (self.least, self.largest) if self.family.falls else (self.largest, self.least)
+        met = found.at_most(self.bound)
+        if value == ends[1] and met is not True:
+            self._refuse("no")
+        if value == ends[0] and met is True:
+            self._refuse("every")
+
+    def _refuse(self, which: str) -> None:
+        low = "1" if self.family.is_whole else "1e-9"
+        raise ParameterError(
+            f"target {self.claim} is met by {which} {self.family.parameter} between {low} and 1e15"
+        )
 
     def _grid(self, value: float) -> Fraction:
-        clipped = min(max(Fraction(value), _LEAST), _LARGEST)
+        clipped = min(max(Fraction(value), self.least), self.largest)
         return self._rounded(clipped, ROUND_CEILING)
 
     def _rounded(self, value: Fraction, rounding: str) -> Fraction:
         if self.family.is_whole:
             up = rounding == ROUND_CEILING
             return Fraction(max(1, math.ceil(value) if up else math.floor(value)))
-        context = Context(prec=_DIGITS, rounding=rounding)
-        return Fraction(context.divide(Decimal(value.numerator), Decimal(value.denominator)))
+        return _decimal(value, _DIGITS, rounding)
 
     # -- the two values -----------------------------------------------------------------------
 
@@ -205,18 +209,35 @@ class _Search:
                     f"{self.family.parameter} = {decimal_text(middle)} is too close to call"
                 )
             good, bad = (middle, bad) if answer else (good, middle)
+        simple = self._simplest(good, bad)
+        if simple is not None and (answer := self.met(simple)) is not None:
+            good, bad = (simple, bad) if answer else (good, simple)
         return bad, good
+
+    def _simplest(self, good: Fraction, bad: Fraction) -> Fraction | None:
+        """A short decimal between the two, if there is one: what a person would have guessed."""
+        for digits in range(1, _SHORT + 1):
+            value = _decimal(good, digits, ROUND_FLOOR if good > bad else ROUND_CEILING)
+            if value == good:
+                return None
+            if min(good, bad) < value < max(good, bad):
+                return value
+        return None
 
     def _search(self, start: Fraction, side: int, step: Fraction, wanted: bool) -> Fraction:
         """The first value on this side of the start, by growing steps, with this answer."""
         rounding = ROUND_CEILING if side > 0 else ROUND_FLOOR
+        last: Fraction | None = None
         for _ in range(_MOST_TURNS):
             value = self._rounded(start * (1 + side * step), rounding)
-            if self.family.is_whole and side < 0 and not wanted and value == start:
-                value -= 1
+            if self.family.is_whole and last is not None and (value - last) * side <= 0:
+                value = last + side
+            if value < self.least:
+                self._refuse("every" if self.family.falls else "no")
             if self.met(value) is wanted:
                 return value
-            step *= 3
+            last = value
+            step = max(3 * step, _GRID)
             if step >= 1:
                 break
         raise UndecidedError(
@@ -227,6 +248,11 @@ class _Search:
         if self.family.is_whole:
             return abs(one - other) <= 1
         return abs(one - other) <= _APART * max(one, other)
+
+
+def _decimal(value: Fraction, digits: int, rounding: str) -> Fraction:
+    context = Context(prec=digits, rounding=rounding)
+    return Fraction(context.divide(Decimal(value.numerator), Decimal(value.denominator)))
 
 
 def _log_middle(found: Enclosure) -> float:

@@ -1,15 +1,27 @@
-"""`exactdp compose`: the shape of its JSON, its exit codes, and what it does not do yet."""
+"""`exactdp compose`: the shape of its JSON, its exit codes, methods side by side."""
 
 import json
+from fractions import Fraction
 
 import pytest
 from typer.testing import CliRunner
 
+from exactdp import accounting
+from exactdp.accounting import Budget
+from exactdp.accounting.comparison import METHODS
 from exactdp.cli.main import app, main, run
 from exactdp.exact import Enclosure
-from exactdp.mechanisms import UndecidedError
+from exactdp.mechanisms import (
+    AdditiveNoise,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    RandomizedResponse,
+    UndecidedError,
+)
 
 LAPLACE = "discrete-laplace:epsilon=0.5,sensitivity=1"
+GAUSSIAN = "discrete-gaussian:sigma2=100"
+ONE_LAPLACE = AdditiveNoise(DiscreteLaplace(2), 1)
 
 
 def run_json(*arguments):
@@ -36,8 +48,11 @@ def test_results_come_in_the_order_of_the_contract():
         ("epsilon", "1/10"),
     ]
     for result in shown["results"]:
-        value = Enclosure.from_json({end: result[end] for end in ("lower", "upper")})
-        assert value.is_finite()
+        assert enclosed(result).is_finite()
+
+
+def enclosed(result):
+    return Enclosure.from_json({end: result[end] for end in ("lower", "upper")})
 
 
 def test_pure_epsilon_of_the_discrete_laplace_is_its_epsilon():
@@ -67,8 +82,16 @@ def test_a_table_without_json():
     ("arguments", "named"),
     [
         ([LAPLACE], "at least one of"),
-        ([f"{LAPLACE}*2", "--pure"], "not available yet"),
-        ([LAPLACE, LAPLACE, "--pure"], "not available yet"),
+        ([f"{LAPLACE}*1000000001", "--pure"], "K"),
+        ([f"{LAPLACE}*1e9", LAPLACE, "--pure"], "1000000000"),
+        ([f"{LAPLACE}*x", "--pure"], "K"),
+        ([f"*{LAPLACE}", "--pure"], "K"),
+        (["*3", "--pure"], "mechanism"),
+        ([f"{LAPLACE}*2*3", "--pure"], "sensitivity"),
+        ([LAPLACE, "nonsense*3", "--pure"], "nonsense"),
+        ([LAPLACE, "--pure", "--method", "gdp"], "--method"),
+        ([LAPLACE, "--pure", "--compare"], "--delta"),
+        (["skellam:variance=9", "--delta", "1e-6", "--method", "theorem7"], "theorem7"),
         ([f"{LAPLACE}*0", "--pure"], "K"),
         ([f"{LAPLACE}*1.5", "--pure"], "K"),
         ([f"{LAPLACE}*", "--pure"], "K"),
@@ -92,11 +115,179 @@ def test_bad_input_is_one_line_and_exit_2(capsys, arguments, named):
     assert named in captured.err
 
 
+# -- several uses ---------------------------------------------------------------------------------
+
+
+def test_several_mechanisms_are_listed_as_they_were_given():
+    shown = run_json(f"{LAPLACE}*16", GAUSSIAN, f"{LAPLACE}*1e1", "--pure", "--order", "2")
+    assert shown["mechanisms"] == [
+        {"spec": LAPLACE, "times": 16},
+        {"spec": GAUSSIAN, "times": 1},
+        {"spec": LAPLACE, "times": 10},
+    ]
+    assert [result["quantity"] for result in shown["results"]] == ["pure", "renyi"]
+
+
+def test_the_figures_are_those_of_the_library():
+    shown = run_json(
+        f"{LAPLACE}*16",
+        f"{GAUSSIAN}*4",
+        *("--pure", "--order", "2", "--epsilon", "3", "--delta", "1e-6"),
+    )
+    budget = accounting.compose((ONE_LAPLACE, 16), (AdditiveNoise(DiscreteGaussian(100)), 4))
+    truths = [budget.pure(), budget.renyi(2), budget.delta(3), budget.epsilon("1e-6")]
+    for result, truth in zip(shown["results"], truths, strict=True):
+        assert enclosed(result) == Enclosure.from_json(truth.to_json())
+
+
+def test_pure_epsilons_add_up():
+    (result,) = run_json(f"{LAPLACE}*16", LAPLACE, "--pure")["results"]
+    assert result == {"quantity": "pure", "lower": "8.5", "upper": "8.5"}
+
+
+def test_one_mechanism_in_two_parts_is_one_with_all_uses():
+    asked = ("--delta", "1e-6", "--epsilon", "2")
+    together, apart = run_json(f"{LAPLACE}*20", *asked), run_json(f"{LAPLACE}*15", f"{LAPLACE}*5",
+                                                                 *asked)  # fmt: skip
+    assert together["results"] == apart["results"]
+
+
+def test_a_file_may_be_used_several_times(tmp_path):
+    file = tmp_path / "mechanism.toml"
+    file.write_text('mechanism = "discrete-laplace"\nepsilon = 0.5\n')
+    shown = run_json(f"{file}*16", "--pure", "--delta", "1e-6")
+    assert shown["mechanisms"] == [{"spec": str(file), "times": 16}]
+    assert shown["results"] == run_json(f"{LAPLACE}*16", "--pure", "--delta", "1e-6")["results"]
+
+
+def test_a_billion_uses():
+    (result,) = run_json("discrete-laplace:epsilon=1e-4*1000000000", "--pure")["results"]
+    assert (result["lower"], result["upper"]) == ("100000", "100000")
+
+
+def test_a_wide_figure_says_why(capsys):
+    arguments = ["compose", "skellam:variance=10*3", "--epsilon", "1", "--json"]
+    assert main([*arguments, "--width", "1e-3"]) == 0
+    (result,) = json.loads(capsys.readouterr().out)["results"]
+    assert "note" not in result
+    assert enclosed(result).is_within(Fraction(1, 1000))
+
+
+@pytest.mark.parametrize(("asked", "work"), [((), 4), (("--width", "1e-9"), 50)])
+def test_a_width_that_is_asked_for_is_worth_more_work(monkeypatch, asked, work):
+    seen = []
+
+    def wide(_, level, width, cap=0, work=None):
+        seen.append(work)
+        return Enclosure(Fraction(1), Fraction(2))
+
+    monkeypatch.setattr(Budget, "epsilon", wide)
+    (result,) = run_json("skellam:variance=10*3", "--delta", "1e-6", *asked)["results"]
+    assert seen == [work]
+    assert "lattice" in result["note"]
+    assert ("--width" in result["note"]) == (not asked)
+    (once,) = run_json("skellam:variance=10", "--delta", "1e-6", *asked)["results"]
+    assert "lattice" not in once["note"]
+
+
+def test_an_adversary_who_may_pick_is_named(monkeypatch):
+    wide = Enclosure(Fraction(1), Fraction(2))
+    monkeypatch.setattr(Budget, "delta", lambda *_, **__: wide)
+    spec = "binomial:trials=10,probability=0.3*2"
+    (result,) = run_json(spec, "--epsilon", "1")["results"]
+    assert "several pairs" in result["note"]
+
+
+def test_a_table_of_several_mechanisms():
+    result = CliRunner().invoke(
+        app, ["compose", f"{LAPLACE}*16", GAUSSIAN, "--delta", "1e-6", "--order", "2"]
+    )
+    assert result.exit_code == 0
+    lines = result.stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert [line.split()[1] for line in lines if line.startswith("times")] == ["16", "1"]
+
+
+# -- methods --------------------------------------------------------------------------------------
+
+
+def test_every_method_gives_what_the_library_says():
+    budget = accounting.compose((RandomizedResponse("0.1"), 64))
+    for name, method in METHODS.items():
+        if name == "theorem7":
+            continue  # for results below 1
+        shown = run_json(
+            "randomized-response:epsilon=0.1*64",
+            *("--delta", "1e-6", "--epsilon", "2", "--method", name),
+        )
+        assert shown["method"] == name
+        delta, epsilon = map(enclosed, shown["results"])
+        width = Fraction(1, 10**12)
+        at = (
+            method.delta(budget, Fraction(2), width),
+            method.epsilon(budget, Fraction(1, 10**6), width),
+        )
+        assert (delta, epsilon) == tuple(Enclosure.from_json(value.to_json()) for value in at)
+
+
+def test_a_method_leaves_pure_and_orders_alone():
+    asked = ("--pure", "--order", "2")
+    exact = run_json(f"{LAPLACE}*16", *asked)["results"]
+    assert run_json(f"{LAPLACE}*16", *asked, "--method", "basic")["results"] == exact
+
+
+def test_no_method_reports_less_than_the_exact_epsilon():
+    shown = run_json(f"{LAPLACE}*16", "--delta", "1e-6", "--delta", "1e-9", "--compare")
+    assert [table["delta"] for table in shown["comparison"]] == ["1e-6", "1e-9"]
+    for table, result in zip(shown["comparison"], shown["results"], strict=True):
+        methods = {method["method"]: method for method in table["methods"]}
+        assert list(methods) == list(METHODS)
+        exact = enclosed(methods["exact"])
+        assert exact == enclosed(result)
+        assert methods["exact"]["times_exact"] == {"lower": "1", "upper": "1"}
+        for method in methods.values():
+            assert method["applies"] == ("lower" in method)
+            if method["applies"]:
+                assert enclosed(method).at_least(exact.lower) is not False
+                ratio = Enclosure.from_json(method["times_exact"])
+                assert ratio.at_least(Fraction(999_999, 10**6)) is True
+    assert not methods["theorem7"]["applies"]
+    assert methods["theorem7"]["remark"]
+
+
+def test_the_comparison_has_the_exact_epsilon_first_whatever_the_method():
+    shown = run_json(f"{LAPLACE}*16", "--delta", "1e-6", "--compare", "--method", "basic")
+    (table,) = shown["comparison"]
+    assert table["methods"][0]["method"] == "exact"
+    assert enclosed(table["methods"][-1]) == enclosed(shown["results"][0])
+
+
+def test_an_infinite_bound_has_no_ratio():
+    spec = "randomized-response:epsilon=1,delta=1e-9"
+    shown = run_json(spec, "--delta", "1e-6", "--compare")
+    methods = {method["method"]: method for method in shown["comparison"][0]["methods"]}
+    assert (methods["rdp"]["upper"], methods["rdp"]["times_exact"]) == ("inf", None)
+
+
+def test_the_comparison_as_a_table():
+    result = CliRunner().invoke(
+        app, ["compose", f"{LAPLACE}*16", "--delta", "1e-6", "--compare", "--method", "rdp"]
+    )
+    assert result.exit_code == 0
+    assert max(map(len, result.stdout.splitlines())) <= 80
+    for name in METHODS:
+        assert f"\n {name}" in result.stdout
+    assert "does not apply" in result.stdout
+
+
+# -- what goes wrong ------------------------------------------------------------------------------
+
+
 def test_what_cannot_be_told_is_undecided(capsys, monkeypatch):
     def too_hard(*_):
         raise UndecidedError("out of reach")
 
-    monkeypatch.setattr("exactdp.cli.measure.pure_epsilon", too_hard)
+    monkeypatch.setattr(Budget, "pure", too_hard)
     assert main(["compose", LAPLACE, "--pure", "--order", "2", "--json"]) == 3
     pure, renyi = json.loads(capsys.readouterr().out)["results"]
     assert (pure["lower"], pure["upper"], pure["note"]) == ("0", "inf", "undecided: out of reach")
@@ -107,7 +298,7 @@ def test_a_crash_never_reads_as_refuted(capsys, monkeypatch):
     def broken(*_):
         raise IndexError("a defect")
 
-    monkeypatch.setattr("exactdp.cli.measure.pure_epsilon", broken)
+    monkeypatch.setattr(Budget, "pure", broken)
     monkeypatch.setattr("sys.argv", ["exactdp", "compose", LAPLACE, "--pure"])
     monkeypatch.setattr("signal.signal", lambda *_: None)  # leave the test runner's own alone
     with pytest.raises(SystemExit) as ended:

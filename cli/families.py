@@ -1,0 +1,129 @@
+"""From text to a family of mechanisms that differ in one number: `NAME` or `NAME:key=value,...`.
+
+The keys fix the other parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+from ..exact import ParameterError, decimal_text, whole
+from ..mechanisms import (
+    AdditiveNoise,
+    Binomial,
+    DiscreteGaussian,
+    DiscreteGaussianSum,
+    DiscreteLaplace,
+    Law,
+    PolyaDifference,
+    RandomizedResponse,
+    Skellam,
+)
+from ..verify import Family
+from .spec import Values, read_name
+
+__all__ = ["Chosen", "choose"]
+
+_Noise: TypeAlias = Callable[[Fraction, Values], Law]
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A family, and the spec of each of its members."""
+
+    family: Family
+    name: str
+    fixed: tuple[str, ...]  # key=value, as in a spec
+    sensitivity: int | None
+
+    def spec(self, value: Fraction) -> str:
+        """The spec of the mechanism with this value."""
+        parts = [*self.fixed, f"{self.family.parameter}={decimal_text(value)}"]
+        if self.sensitivity is not None:
+            parts.append(f"sensitivity={self.sensitivity}")
+        return f"{self.name}:{','.join(parts)}"
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """A noise: the number that is looked for, where the search starts, the keys with defaults.
+
+    power: the noise needed grows with this power of the sensitivity, about.
+    """
+
+    parameter: str
+    law: _Noise
+    power: int
+    defaults: tuple[tuple[str, str], ...] = ()
+    start: float = 1.0
+    is_whole: bool = False
+
+
+_KINDS: dict[str, _Kind] = {
+    "discrete-laplace": _Kind("scale", lambda value, _: DiscreteLaplace(value), 1),
+    "skellam": _Kind("variance", lambda value, _: Skellam(value), 2),
+    "discrete-gaussian": _Kind("sigma2", lambda value, _: DiscreteGaussian(value), 2),
+    "discrete-gaussian-sum": _Kind(
+        "sigma2",
+        lambda value, given: DiscreteGaussianSum(given["count"], value),
+        2,
+        (("count", "1"),),
+    ),
+    "polya-difference": _Kind(
+        "scale", lambda value, given: PolyaDifference(given["shape"], value), 1, (("shape", "1"),)
+    ),
+    "binomial": _Kind(
+        "trials",
+        lambda value, given: Binomial(value, given["probability"]),
+        2,
+        (("probability", "1/2"),),
+        start=100,
+        is_whole=True,
+    ),
+}
+_RESPONSE = "randomized-response"
+_NAMES = (*_KINDS, _RESPONSE)
+
+
+def choose(text: str, sensitivity: str | None) -> Chosen:
+    """Read NAME. Raises ParameterError, in one line, for anything that cannot be calibrated."""
+    name, values = read_name(text, "NAME")
+    if name not in _NAMES:
+        raise ParameterError(f"NAME must be one of {', '.join(_NAMES)}, got {name[:40]!r}")
+    if name == _RESPONSE:
+        _check(name, "epsilon", values, ())
+        if sensitivity is not None:
+            raise ParameterError(f"--sensitivity must not be given: {name} has none")
+        return Chosen(Family("epsilon", RandomizedResponse, falls=False), name, (), None)
+    kind = _KINDS[name]
+    _check(name, kind.parameter, values, [key for key, _ in kind.defaults])
+    if sensitivity is None:
+        raise ParameterError("--sensitivity must be given: a whole number, at least 1")
+    moved = whole(sensitivity, "--sensitivity", at_least=1, at_most=10**9)
+    given = dict(kind.defaults) | values
+
+    def build(value: Fraction) -> AdditiveNoise:
+        return AdditiveNoise(kind.law(value, given), moved)
+
+    start = kind.start * float(moved) ** kind.power
+    family = Family(kind.parameter, build, start, kind.is_whole)
+    build(Fraction(kind.start))  # bad values of the other keys are refused here
+    return Chosen(family, name, tuple(f"{key}={value}" for key, value in given.items()), moved)
+
+
+def _check(name: str, parameter: str, values: Values, allowed: Iterable[str]) -> None:
+    keys = ", ".join(allowed) or "none"
+    for key in values:
+        if key == "modulus":
+            raise ParameterError(
+                f"{name}: modulus must not be given: what the plain sum meets holds mod m as well"
+            )
+        if key == "sensitivity":
+            raise ParameterError(f"{name}: sensitivity must be given by --sensitivity")
+        if key == parameter:
+            raise ParameterError(f"{name}: {key} is what is looked for; keys are {keys}")
+        if key not in allowed:
+            raise ParameterError(f"{name}: {key[:40]!r} is not known; keys are {keys}")

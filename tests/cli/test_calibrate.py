@@ -1,0 +1,184 @@
+"""`exactdp calibrate`: its JSON, and what it found audited again on the command line."""
+
+import json
+from fractions import Fraction
+
+import pytest
+
+from exactdp.cli.main import main
+from exactdp.exact import Enclosure
+from exactdp.mechanisms import UndecidedError
+
+BILLIONTH = Fraction(1, 10**9)
+RESPONSE = "randomized-response"
+
+
+def calibrate(capsys, *arguments):
+    assert main(["calibrate", *arguments, "--json"]) == 0
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    return json.loads(captured.out)
+
+
+def check(capsys, name, target, *arguments):
+    """What holds of every answer, audited again for one use."""
+    shown = calibrate(capsys, name, "--target", target, *arguments)
+    assert (shown["mechanism"], shown["target"], shown["times"]) == (name, target, 1)
+    assert shown["certificate"]["claim"] == target
+    assert shown["certificate"]["verdict"] == "VERIFIED"
+    assert shown["neighbour"]["verdict"] == "REFUTED"
+    value, neighbour = Fraction(shown["value"]), Fraction(shown["neighbour"]["value"])
+    if shown["parameter"] == "trials":
+        assert value - neighbour == 1
+    else:
+        assert 0 < abs(value - neighbour) <= BILLIONTH * max(value, neighbour)
+    assert (neighbour < value) == (name != RESPONSE)
+    for found, code in ((shown["certificate"] | {"spec": shown["spec"]}, 0),
+                        (shown["neighbour"], 1)):  # fmt: skip
+        assert main(["audit", found["spec"], "--claim", target, "--json"]) == code
+        audited = json.loads(capsys.readouterr().out)
+        assert audited["verdict"] == found["verdict"]
+        before, after = (Enclosure.from_json(one["measured"]) for one in (found, audited))
+        assert before.at_most(after.upper) is not False
+        assert before.at_least(after.lower) is not False
+    return shown
+
+
+ALL = [
+    ("discrete-laplace", "scale", "pure:0.1"),
+    ("discrete-laplace", "scale", "approx:1,1e-6"),
+    ("discrete-laplace", "scale", "rdp:2,0.1"),
+    ("discrete-laplace", "scale", "zcdp:0.05"),
+    ("skellam", "variance", "rdp:3/2,1/3"),
+    ("skellam", "variance", "zcdp:0.05"),
+    ("discrete-gaussian", "sigma2", "rdp:2,0.1"),
+    ("discrete-gaussian", "sigma2", "zcdp:0.05"),
+    ("discrete-gaussian-sum", "sigma2", "rdp:2.5,0.1"),
+    ("discrete-gaussian-sum", "sigma2", "zcdp:0.05"),
+    ("polya-difference", "scale", "pure:0.1"),
+    ("polya-difference:shape=0.9", "scale", "pure:0.1"),
+    ("binomial", "trials", "approx:2,3e-2"),
+]
+
+
+@pytest.mark.parametrize(("name", "parameter", "target"), ALL)
+def test_verified_and_refuted_below(capsys, name, parameter, target):
+    shown = check(capsys, name, target, "--sensitivity", "1")
+    assert shown["parameter"] == parameter
+    assert shown["spec"].startswith(name.partition(":")[0])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "target"),
+    [
+        ("skellam", "approx:1,1e-6"),
+        ("discrete-gaussian", "approx:1,1e-6"),
+        ("discrete-gaussian-sum:count=8", "rdp:2,0.1"),
+        ("discrete-gaussian-sum:count=8", "approx:1,1e-6"),
+        ("polya-difference", "rdp:2,0.1"),
+        ("polya-difference:shape=0.9", "zcdp:0.05"),
+        ("polya-difference", "approx:1,1e-6"),
+        ("binomial:probability=0.3", "approx:1,1e-3"),
+    ],
+)
+def test_verified_and_refuted_below_slowly(capsys, name, target):
+    check(capsys, name, target, "--sensitivity", "1")
+
+
+@pytest.mark.parametrize("target", ["pure:0.7", "approx:1,1e-6", "rdp:2,0.1", "zcdp:0.05"])
+def test_randomized_response_has_no_sensitivity(capsys, target):
+    shown = check(capsys, RESPONSE, target)
+    assert shown["parameter"] == "epsilon"
+    assert "sensitivity" not in shown["spec"]
+
+
+def test_what_is_known_in_closed_form(capsys):
+    wide = check(capsys, "discrete-laplace", "pure:1/4", "--sensitivity", "7")
+    assert (wide["value"], wide["spec"]) == ("28", "discrete-laplace:scale=28,sensitivity=7")
+    assert check(capsys, "discrete-gaussian", "zcdp:0.02", "--sensitivity", "10")["value"] == "2500"
+
+
+def test_several_uses_together(capsys):
+    arguments = ("discrete-laplace", "--sensitivity", "1", "--target", "pure:0.5", "--times", "64")
+    shown = calibrate(capsys, *arguments)
+    assert (shown["value"], shown["times"]) == ("128", 64)
+    shown = calibrate(capsys, RESPONSE, "--target", "approx:1,1e-6", "--times", "64")
+    for member, wanted in ((shown, True), (shown["neighbour"], False)):
+        main(["compose", f"{member['spec']}*64", "--delta", "1e-6", "--json"])
+        (result,) = json.loads(capsys.readouterr().out)["results"]
+        value = Enclosure.from_json({end: result[end] for end in ("lower", "upper")})
+        assert value.at_most(1) is wanted
+
+
+@pytest.mark.slow
+def test_skellam_over_64_uses(capsys):
+    target = ("--sensitivity", "32", "--target", "approx:1,1e-6", "--times", "64")
+    shown = calibrate(capsys, "skellam", *target)
+    assert Enclosure.from_json(shown["certificate"]["measured"]).at_most(1) is True
+    assert Enclosure.from_json(shown["neighbour"]["measured"]).greater_than(1) is True
+    gap = Fraction(shown["value"]) - Fraction(shown["neighbour"]["value"])
+    assert 0 < gap <= BILLIONTH * Fraction(shown["value"])
+
+
+def test_as_a_table(capsys):
+    arguments = ["discrete-laplace", "--sensitivity", "1", "--target", "rdp:2,0.1"]
+    assert main(["calibrate", *arguments]) == 0
+    out = capsys.readouterr().out
+    assert max(map(len, out.splitlines())) <= 80
+    assert "VERIFIED" in out
+    assert "REFUTED" in out
+
+
+LAPLACE = ["discrete-laplace", "--sensitivity", "1"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ([], "NAME"),
+        (LAPLACE, "--target"),
+        ([*LAPLACE, "--target", "pure"], "claim"),
+        ([*LAPLACE, "--target", "pure:-1"], "epsilon"),
+        ([*LAPLACE, "--target", "pure:0"], "cannot be met"),
+        ([*LAPLACE, "--target", "approx:1,1"], "every scale"),
+        ([*LAPLACE, "--target", "pure:1", "--times", "0"], "--times"),
+        ([*LAPLACE, "--target", "pure:1", "--times", "1.5"], "--times"),
+        (["discrete-laplace", "--target", "pure:1"], "--sensitivity"),
+        (["discrete-laplace", "--target", "pure:1", "--sensitivity", "0"], "--sensitivity"),
+        (["discrete-laplace", "--target", "pure:1", "--sensitivity", "1e10"], "--sensitivity"),
+        ([RESPONSE, "--target", "pure:1", "--sensitivity", "1"], "--sensitivity"),
+        ([f"{RESPONSE}:epsilon=1", "--target", "pure:1"], "looked for"),
+        (["skellam", "--sensitivity", "1", "--target", "pure:1"], "no variance"),
+        (["binomial", "--sensitivity", "1", "--target", "zcdp:1"], "no trials"),
+        (["laplace", "--sensitivity", "1", "--target", "pure:1"], "discrete-laplace"),
+        (["theorem1", "--sensitivity", "1", "--target", "pure:1"], "discrete-laplace"),
+        (["skellam:modulus=7", "--sensitivity", "1", "--target", "zcdp:1"], "modulus"),
+        (["skellam:variance=7", "--sensitivity", "1", "--target", "zcdp:1"], "variance"),
+        (["skellam:sensitivity=7", "--sensitivity", "1", "--target", "zcdp:1"], "--sensitivity"),
+        (["skellam:shape=7", "--sensitivity", "1", "--target", "zcdp:1"], "shape"),
+        (["skellam:", "--sensitivity", "x", "--target", "zcdp:1"], "--sensitivity"),
+        (["skellam:x", "--sensitivity", "1", "--target", "zcdp:1"], "NAME must read"),
+        (["polya-difference:shape=0", "--sensitivity", "1", "--target", "pure:1"], "shape"),
+        (["polya-difference:shape=", "--sensitivity", "1", "--target", "pure:1"], "shape"),
+        (["discrete-gaussian-sum:count=0", "--sensitivity", "1", "--target", "zcdp:1"], "count"),
+        (["binomial:probability=1", "--sensitivity", "1", "--target", "zcdp:1"], "probability"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_2(capsys, arguments, named):
+    assert main(["calibrate", *arguments]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1
+    assert named in captured.err
+
+
+def test_what_cannot_be_settled_is_undecided(capsys, monkeypatch):
+    def too_hard(*_):
+        raise UndecidedError("the scale near 2 could not be settled")
+
+    monkeypatch.setattr("exactdp.verify.calibrate", too_hard)
+    assert main(["calibrate", *LAPLACE, "--target", "pure:1"]) == 3
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err.count("\n")) == ("", 1)
+    assert "undecided" in captured.err
