@@ -9,6 +9,7 @@ from exactdp.verify.claims.finding import Scope, Truth
 from exactdp.verify.claims.shuffle_tails import (
     CLAIMS,
     WITNESS,
+    proof_of_clean_event,
     proof_of_correction,
     proof_of_failure,
     tail_witness,
@@ -62,6 +63,20 @@ def test_the_correction_on_a_grid():
     for i in range(-100, 101):
         x = mpmath.mpf(i) / 100
         assert mpmath.expm1(x) - x <= 0.75 * x * x
+
+
+def test_the_clean_event_keeps_its_probability_as_far_as_stated():
+    assert proof_of_clean_event()
+    with mpmath.workdps(30):
+        assert 1.92 * 96 * mpmath.log(2) > 55 * mpmath.log(10)  # the least tau, δ and ε near 1
+
+        def exponent(u):
+            return (1 + u) * mpmath.log1p(u) - u - mpmath.mpf(u) ** 2 / 6
+
+        assert exponent(mpmath.mpf("9.6")) > 0 > exponent(mpmath.mpf("9.7"))
+        # small batches, m <= tau: fair bits, at most 2 tau of them
+        for x in (0.01, 0.5, 2):
+            assert mpmath.log(mpmath.cosh(mpmath.mpf(x) / 2)) * 4 <= mpmath.expm1(x) - x
 
 
 def test_the_finding():
