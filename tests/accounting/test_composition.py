@@ -147,6 +147,15 @@ LATTICES: list[tuple[str, Sequence[tuple[tuple[AdditiveNoise, truth.LatticeLaw],
 ]
 
 
+@pytest.mark.xfail(raises=ValueError, strict=False)
+def test_lattice_of_two_scales_up_to_its_end() -> None:
+    parts = [(laplace("26/7", 4), 1), (laplace("39/10", 1), 2)]
+    budget = compose(*((mechanism, times) for (mechanism, _), times in parts))
+    law = parts[0][0][1].plus(parts[1][0][1].power(2))
+    assert budget.delta(20) == Enclosure.exactly(0)
+    holds_epsilon(budget, "1e-50", law.delta)
+
+
 @pytest.mark.parametrize(
     "parts", [case for _, case in LATTICES], ids=[name for name, _ in LATTICES]
 )
