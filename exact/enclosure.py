@@ -148,8 +148,9 @@ def _decimal_below(a: Decimal, b: Fraction) -> bool:
         return Fraction(a) < b
     if not b or (a > 0) != (b > 0):
         return a < 0
-    digits = len(str(abs(b.numerator))) - len(str(b.denominator))  # |b| is near 10^digits
-    if abs(a.adjusted() - digits) <= 1:
+    bits = abs(b.numerator).bit_length() - b.denominator.bit_length()
+    digits = round(bits * 0.30103)  # |b| is near 10^digits
+    if abs(a.adjusted() - digits) <= 2 + abs(bits) // 10**6:
         return Fraction(a) < b
     return (a.adjusted() < digits) == (a > 0)
 

@@ -113,3 +113,14 @@ def test_a_ball_is_enclosed_outward() -> None:
         third = arb(1) / 3
         assert enclose(third).contains(Fraction(1, 3))
         assert enclose((-(arb(10) ** 9)).exp()).greater_than(0) is True
+
+
+@pytest.mark.parametrize("exponent", [4999, 5001, 5600, 9000])
+def test_decimals_of_huge_exponents_compare_with_fractions(exponent):
+    tiny = Enclosure(Decimal(f"1e-{exponent}"), Decimal(f"2e-{exponent}"))
+    power = Fraction(1, 10**exponent)
+    assert tiny.less_than(3 * power) is True
+    assert tiny.greater_than(power / 2) is True
+    assert tiny.at_most(Fraction(3, 2) * power) is None
+    assert tiny.at_least(power) is True
+    assert tiny.greater_than(2 * power) is False
