@@ -109,10 +109,10 @@ def root_near(
     exceeding: the event {loss > level}. largest: beyond it delta(level) = 0.
     """
     best = arb(0)
-    for step in range(_MOST_STEPS):  # down to where the event weighs enough
+    for turn in range(_MOST_STEPS):  # down to where the event weighs enough
         if level == 0 or exceeding(level).p > target:
             break
-        level = (level - abs(level) * arb(2) ** (step - 12)).max(arb(0)).mid()
+        level = (level - abs(level) * arb(2) ** (turn - 12)).max(arb(0)).mid()
     for _ in range(8):  # Dinkelbach: each event's own root, which rises to the largest root
         event = exceeding(level)
         if not (event.p - target > 0 and event.q > 0):
