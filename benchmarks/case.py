@@ -1,0 +1,57 @@
+"""What a benchmark is, and how the peer is asked for the same."""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from exactdp.exact.enclosure import Enclosure
+from exactdp.verify import Audit
+
+# On Linux a child's peak memory starts at its parent's: nothing more is imported up here.
+
+PEER = "dp_accounting"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One row: what to compute, its goals, and the same task for the peer (None: it cannot).
+
+    seconds, width (relative), megabytes: at most. ratio: the peer takes at least so many times as
+    long.
+    """
+
+    name: str
+    title: str
+    compute: Callable[[], Sequence[Enclosure] | Audit]
+    seconds: float = math.inf
+    width: float = math.inf
+    megabytes: float = 500
+    verdict: str = ""
+    peer: Callable[[], float] | None = None
+    ratio: float = 0
+
+
+def peer_loss(build: str, *parameters: Any, **settings: Any) -> Any:
+    """A privacy loss distribution of the peer, by default as coarse as it makes it by itself."""
+    module = importlib.import_module(f"{PEER}.pld.privacy_loss_distribution")
+    return getattr(module, build)(*parameters, **settings)
+
+
+def peer_epsilon(build: str, *parameters: Any, step: float = 1e-4) -> float:
+    loss = peer_loss(build, *parameters, value_discretization_interval=step)
+    return float(loss.get_epsilon_for_delta(1e-6))
+
+
+def peer_skellam_loss(variance: int, shift: int) -> Any:
+    """Hand over both laws, cut 14 deviations out: it has no Skellam of its own."""
+    skellam = importlib.import_module("scipy.stats").skellam
+    cut = round(14 * math.sqrt(variance))
+    outcomes = range(-cut, cut + shift + 1)
+    half = variance / 2
+    laws = (skellam.logpmf([x - d for x in outcomes], half, half) for d in (0, shift))
+    pair = (dict(zip(outcomes, map(float, law), strict=True)) for law in laws)
+    return peer_loss("from_two_probability_mass_functions", *pair)
