@@ -1,4 +1,5 @@
-"""`make demo`: the paper's mechanisms and its published noise, audited in the terminal.
+"""`make demo`: the paper's mechanisms and its published noise, audited in the terminal; budgets of
+many uses, composed; noise, calibrated.
 
 Every number on the screen is computed here and now, by the library.
 """
@@ -15,7 +16,7 @@ from ..exact import decimal_text, refine
 from ..mechanisms import papers
 from ..mechanisms.papers import Preset
 from ..verify import PureDP, RenyiDP, audit
-from . import render
+from . import demo_composed, render
 
 __all__ = ["main"]
 
@@ -29,11 +30,17 @@ _CLAIMED = "0.1"
 
 
 def main() -> None:
-    """Show the three audits, each with its figure."""
+    """Show the three audits, each with its figure; then what many uses cost together."""
     out = render.console()
     _theorem1(out)
     _theorem2(out)
     _published(out)
+    _title(out, "Many uses of one mechanism, by three ways of accounting")
+    demo_composed.repeated(out)
+    _title(out, "Several mechanisms in one budget")
+    demo_composed.mixed(out)
+    _title(out, "Calibrated: the least noise, and proof that it is the least")
+    demo_composed.calibrated(out)
 
 
 def _theorem1(out: Console) -> None:
