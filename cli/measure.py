@@ -17,7 +17,7 @@ from ..mechanisms import FinitePair, Mechanism
 __all__ = ["Measured", "Request", "Width", "measure", "read_width"]
 
 _ANYTHING = Enclosure(Fraction(0), Decimal("Infinity"))  # no divergence is negative
-_WIDE = "at the precision allowed"
+_WIDE = " at the precision allowed"
 _PATIENT = 50.0  # seconds for one figure of a width that was asked for
 
 
@@ -110,7 +110,7 @@ def measure(
         why = _composed_wide(budget, width) if is_composed else _WIDE
         for text, (value, note) in zip(texts, _attempt(compute, len(texts)), strict=True):
             if note is None and not value.is_within(relative):
-                note = f"wider than {float(relative):.2g} {why}"
+                note = f"wider than {float(relative):.2g}{why}"
             results.append(Measured(quantity, (key, text) if key else None, value, note))
     return results
 
@@ -129,9 +129,9 @@ def _attempt(
 
 def _composed_wide(budget: Budget, width: Width) -> str:
     """Why a composed figure is wide: its losses are on no lattice, or have several pairs."""
-    why = "in the time allowed: the losses live on no lattice"
+    why = ": the privacy losses live on no lattice"
     if not width.is_asked:
-        why += f" (--width {float(width.relative):g} allows more time)"
+        why += f" (--width {float(width.relative):g} allows more work)"
     if any(_has_several(use.mechanism) for use in budget.uses):
         why += "; which of several pairs of neighbours an adversary picks is open as well"
     return why
