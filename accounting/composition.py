@@ -50,7 +50,8 @@ def composed_delta(
     with working_precision(_SMOOTHED_BITS):
         level = float(ball(epsilon).mid())
         plain = next(directions(uses, math.inf)).fixed(0).composite(_FIRST_TAIL)
-        log_delta = max(saddle_at(plain, level).log_delta, _LEAST_LOG_DELTA)
+        void = plain.is_void() or not plain.parts
+        log_delta = 0.0 if void else max(saddle_at(plain, level).log_delta, _LEAST_LOG_DELTA)
     return _worst(
         uses, log_delta, lambda product: _delta(product, epsilon, log_delta, width, cap, work)
     )
@@ -132,6 +133,9 @@ def _log_tail(log_delta: float) -> float:
 def _delta(
     product: Product, epsilon: Fraction, log_delta: float, width: Fraction, cap: int, work: float
 ) -> Enclosure:
+    flat = _beyond_all_losses(product, epsilon)
+    if flat is not None:
+        return flat
     events = _events(product, log_delta)
     if events is None:
         return _smoothed_delta(product, epsilon, log_delta, width, work)
@@ -145,19 +149,35 @@ def _delta(
     return refine(exact, width=width, cap=cap)
 
 
+def _beyond_all_losses(product: Product, epsilon: Fraction) -> Enclosure | None:
+    """delta(epsilon) where no finite loss exceeds epsilon: P(L = infinity)."""
+    with working_precision(_SMOOTHED_BITS):
+        composite = product.composite(_FIRST_TAIL)
+        if not (composite.is_void() or _at_most(composite, epsilon)):
+            return None
+        escaping, charges, odds = composite.escaping(), product.charges(), ball(epsilon).exp()
+        lower = escaping - charges.below(odds)
+        upper = escaping + composite.missing() + charges.above(odds)
+        return _between(lower.min(arb(1)), upper.min(arb(1)))
+
+
+def _at_most(composite: Composite, level: Fraction) -> bool:
+    """Is no finite loss above the level, for certain?"""
+    lattice = composite.lattice()
+    if lattice is not None and lattice.summit is not None and isinstance(lattice.unit, Fraction):
+        return lattice.unit * lattice.summit <= level
+    return bool(composite.largest() <= ball(level))
+
+
 def _smoothed_delta(
     product: Product, epsilon: Fraction, log_delta: float, width: Fraction, work: float
 ) -> Enclosure:
     with working_precision(_SMOOTHED_BITS):
         parts, here = product.atoms(_log_tail(log_delta)), ball(epsilon)
         composite, charges = Composite(parts), product.charges()
-        if here >= composite.largest():
-            rest = composite.escaping()
-            lower, upper = rest, rest + composite.missing()
-        else:
-            saddle = saddle_at(composite, float(here.mid()))
-            sigma = math.sqrt(0.9 * float(width) / (saddle.c * (saddle.c + 1)))
-            lower, upper = SmoothedProfile(parts, saddle, sigma, work).bounds(here)
+        saddle = saddle_at(composite, float(here.mid()))
+        sigma = math.sqrt(0.9 * float(width) / (saddle.c * (saddle.c + 1)))
+        lower, upper = SmoothedProfile(parts, saddle, sigma, work).bounds(here)
         odds = here.exp()
         one = arb(1)
         return _between(
@@ -171,6 +191,8 @@ def _smoothed_delta(
 def _epsilon(
     product: Product, delta: Fraction, log_delta: float, width: Fraction, cap: int, work: float
 ) -> Enclosure:
+    if _is_void(product):
+        return _void_epsilon(product, delta)
     events = _events(product, log_delta)
     if events is None:
         asked = float(width)
@@ -193,9 +215,37 @@ def _epsilon(
 
         if saddle.level < _NEAR_ZERO and value_at(arb(0), exceeding(arb(0))) <= target:
             return Enclosure.exactly(0)
-        return enclose(root_near(arb(saddle.level), target, exceeding, Enclosure.infinite()))
+        found = enclose(root_near(arb(saddle.level), target, exceeding, largest))
+        return found.intersection(Enclosure(Fraction(0), largest.upper))
 
+    largest = _largest_loss(product, delta)
     return refine(exact, width=width, cap=cap)
+
+
+def _largest_loss(product: Product, delta: Fraction) -> Enclosure:
+    """A level beyond which delta(level) is at most this delta, where one is known exactly."""
+    with working_precision(_SMOOTHED_BITS):
+        composite, charges = product.composite(_FIRST_TAIL), product.charges()
+        lattice = composite.lattice()
+        if lattice is None or lattice.summit is None or not isinstance(lattice.unit, Fraction):
+            return Enclosure.infinite()
+        summit = lattice.unit * lattice.summit
+        rest = composite.escaping() + composite.missing() + charges.above(ball(summit).exp())
+        return Enclosure.exactly(summit) if rest <= ball(delta) else Enclosure.infinite()
+
+
+def _is_void(product: Product) -> bool:
+    """Are all losses infinite, since some use has disjoint laws?"""
+    with working_precision(_SMOOTHED_BITS):
+        return product.composite(_FIRST_TAIL).is_void()
+
+
+def _void_epsilon(product: Product, delta: Fraction) -> Enclosure:
+    found = _beyond_all_losses(product, Fraction(0))
+    assert found is not None
+    if found.at_most(delta):
+        return Enclosure.exactly(0)
+    return Enclosure(Decimal("Infinity" if found.greater_than(delta) else 0), Decimal("Infinity"))
 
 
 def _towards(composite: Composite, target: arb, charges: Charges) -> Saddle | None:

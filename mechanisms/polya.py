@@ -15,6 +15,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 import mpmath
 import numpy as np
@@ -223,24 +224,28 @@ class PolyaDifference(Law):
             with working_precision(START):
                 logs = np.array([float(self.ball(int(k)).log().mid()) for k in distances])
         else:
-            logs = self._log_table(farthest)[distances]
+            # a power of two, so that one table serves many calls
+            logs = _log_table(self, 1 << int(farthest).bit_length())[distances]
         return logs[places].reshape(np.shape(xs))
 
     def n_fold(self, count: int) -> PolyaDifference:
         return PolyaDifference(whole(count, "count", at_least=1) * self.shape, self.scale)
 
-    def _log_table(self, farthest: int) -> NDArray[np.float64]:
-        """log p(0), ..., log p(farthest) in floats, by the recurrence of `balls`."""
-        with working_precision(START):
-            drop = float((1 - self.ball(farthest + 1) / self.ball(farthest)).mid())
-            peak = float(self.ball(0).log().mid())
-        r, step = float(self.shape), 4 * math.sinh(float(1 / self.scale) / 2) ** 2
-        growths = []
-        for k in range(farthest, 0, -1):
-            growth = (step * k + (k + 1 - r) * drop) / (k - 1 + r)
-            growths.append(growth)
-            drop = growth / (1 + growth)
-        return peak - np.concatenate([[0.0], np.cumsum(np.log1p(growths[::-1]))])
+
+@lru_cache(maxsize=8)
+def _log_table(law: PolyaDifference, farthest: int) -> NDArray[np.float64]:
+    """log p(0), ..., log p(farthest) in floats, by the recurrence of `balls`."""
+    with working_precision(START):
+        drop = float((1 - law.ball(farthest + 1) / law.ball(farthest)).mid())
+        peak = float(law.ball(0).log().mid())
+    r, step = float(law.shape), 4 * math.sinh(float(1 / law.scale) / 2) ** 2
+    growths = []
+    for k in range(farthest, 0, -1):
+        growth = (step * k + (k + 1 - r) * drop) / (k - 1 + r)
+        growths.append(growth)
+        drop = growth / (1 + growth)
+    table: NDArray[np.float64] = peak - np.concatenate([[0.0], np.cumsum(np.log1p(growths[::-1]))])
+    return table
 
 
 def _variance(law: Polya | PolyaDifference) -> arb:

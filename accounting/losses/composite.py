@@ -17,7 +17,7 @@ from typing import NamedTuple
 from flint import acb, arb
 
 from ...exact.number import Real
-from .law import Cumulant, Lattice, LossLaw
+from .law import Atoms, Cumulant, Lattice, LossLaw
 
 __all__ = ["Composite", "Saddle", "saddle_at", "saddle_for"]
 
@@ -49,12 +49,19 @@ class Composite:
         """P(L = infinity): 1 minus the probability that no part is infinite."""
         stay = arb(0)
         for law, times in self.parts:
-            stay += times * (-law.escaping()).log1p()
+            escaping = law.escaping()
+            if not escaping < 1:
+                return 1 - (1 - escaping).max(arb(0)) ** times
+            stay += times * (-escaping).log1p()
         return -stay.expm1()
 
     def missing(self) -> arb:
         """At most this P-mass is left out of `transform`."""
         return sum((times * law.missing() for law, times in self.parts), arb(0))
+
+    def is_void(self) -> bool:
+        """Does some part have no finite loss at all?"""
+        return any(isinstance(law, Atoms) and not len(law) for law, _ in self.parts)
 
     def largest(self) -> arb:
         """No finite loss is above this."""

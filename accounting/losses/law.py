@@ -192,8 +192,14 @@ class GaussianLoss(_Closed):
         return arb.pos_inf()
 
     def transform(self, s: acb) -> acb:
-        # completing the square; theta(t) = sum_x e^(-(x-t)^2/(2 sigma2))
+        # completing the square; theta(t) = sum_x e^(-(x-t)^2/(2 sigma2)). With L = step (d/2 - x)
+        # a period of 2 pi/step in Im s brings only a sign, (-1)^d: theta wants s near the real axis
         sigma2, d = self.law.sigma2, self.shift
+        period = 2 * arb.pi() * ball(sigma2) / d
+        turns = (s.imag / period + arb(0.5)).mid().floor().unique_fmpz()
+        if turns:
+            sign = -1 if d % 2 and int(turns) % 2 else 1
+            return self.transform(s - acb(0, period * turns)) * sign
         square = (s * (s + 1) * (d * d) / (2 * ball(sigma2))).exp()
         return square * theta(sigma2, (s + 1) * d)[0] / theta_at_zero(sigma2, ctx.prec)
 

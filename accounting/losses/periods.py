@@ -16,7 +16,8 @@ def period(composite: Composite, saddle: Saddle, goal: float) -> tuple[float, fl
     with M(c) e^(-c level). A poor choice here costs width or time only.
     """
     c, level, here = saddle.c, saddle.level, saddle.cumulant.value
-    reach = math.sqrt(2 * goal / (saddle.cumulant.curvature + 1e-300))
+    reach = math.sqrt(2 * goal / max(saddle.cumulant.curvature, 1e-300))
+    reach = min(reach, 10 * (c + goal))  # where the largest loss is near, the curvature vanishes
     options: list[list[tuple[float, float]]] = [[], []]
     for factor in (0.5, 1.0, 2.0):
         right, left = c + max(reach * factor, 1e-3 * c), max(c - reach * factor, 0.0)

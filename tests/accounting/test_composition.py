@@ -147,7 +147,6 @@ LATTICES: list[tuple[str, Sequence[tuple[tuple[AdditiveNoise, truth.LatticeLaw],
 ]
 
 
-@pytest.mark.xfail(raises=ValueError, strict=False)
 def test_lattice_of_two_scales_up_to_its_end() -> None:
     parts = [(laplace("26/7", 4), 1), (laplace("39/10", 1), 2)]
     budget = compose(*((mechanism, times) for (mechanism, _), times in parts))

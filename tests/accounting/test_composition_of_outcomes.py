@@ -157,15 +157,7 @@ def larger(*profiles: truth.Profile) -> truth.Profile:
 
 
 @pytest.mark.parametrize("times", [2, 3, 6])
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=pytest.mark.xfail(raises=ValueError, strict=False))
-        if name == "apart"
-        else name
-        for name in PAIRS
-    ],
-)
+@pytest.mark.parametrize("name", PAIRS)
 def test_finite_pair_counts_both_directions(name: str, times: int) -> None:
     pair, there, back = finite(name)
     profile = larger(profile_of(*[there] * times), profile_of(*[back] * times))

@@ -8,12 +8,21 @@ import pytest
 from brute_force import DIGITS
 from flint import acb, arb
 
+from exactdp.accounting import compose
 from exactdp.accounting.losses.composite import Composite, saddle_at
 from exactdp.accounting.losses.lattice import LatticeTail
 from exactdp.accounting.losses.of_pair import common_ratio, listed_law, loss_law
 from exactdp.accounting.privacy_profile import value_at
-from exactdp.exact import working_precision
-from exactdp.mechanisms import DiscreteGaussian, DiscreteLaplace, PolyaDifference, Skellam, papers
+from exactdp.exact import Enclosure, working_precision
+from exactdp.mechanisms import (
+    AdditiveNoise,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    PolyaDifference,
+    RandomizedResponse,
+    Skellam,
+    papers,
+)
 from exactdp.mechanisms.pair import FinitePair, ResponsePair, ShiftPair
 
 LAPLACE = ShiftPair(DiscreteLaplace(3), 4)
@@ -113,3 +122,28 @@ def test_a_common_ratio_is_found(ratios, base, powers):
 @pytest.mark.parametrize("ratios", [["2", "3"], ["2", "10000001/10000000"], ["6", "4", "9"]])
 def test_ratios_without_a_common_one_have_none(ratios):
     assert common_ratio(sorted(map(Fraction, ratios))) is None
+
+
+@pytest.mark.parametrize("shift", [1, 2, 3])
+def test_the_gaussian_transform_far_from_the_real_axis(shift):
+    pair = ShiftPair(DiscreteGaussian("1.25"), shift)
+    with working_precision(128):
+        closed, listed = loss_law(pair, -400.0), listed_law(pair, -400.0)
+        for height in (5, 40, 333):
+            s = acb(0.5, height)
+            off = abs(closed.transform(s) - listed.transform(s))
+            assert off.upper() < arb(2) ** -80
+
+
+def test_nothing_is_left_where_laws_are_disjoint():
+    apart = FinitePair(("a", "b"), (1, 0), (0, 1))
+    assert compose((apart, 2)).delta(1) == Enclosure.exactly(1)
+    assert compose((apart, 1), (RandomizedResponse(1), 3)).epsilon("0.5") == Enclosure.infinite()
+    assert compose((apart, 2)).epsilon(1) == Enclosure.exactly(0)
+
+
+def test_levels_beyond_all_losses_cost_nothing():
+    budget = compose((AdditiveNoise(DiscreteLaplace("26/7"), 4), 1), RandomizedResponse("1/3"))
+    most = budget.pure()
+    assert budget.delta(most.upper) == Enclosure.exactly(0)
+    assert budget.epsilon("1e-300").at_most(most.upper) is True
