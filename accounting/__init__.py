@@ -1,6 +1,17 @@
-"""How much privacy a mechanism costs: certified divergences of the pairs that dominate it."""
+"""How much privacy a mechanism costs: certified divergences of the pairs that dominate it, budgets
+of many uses, conversions between notions, and users who return.
+"""
 
 from .budget import Budget, Use, compose
+from .comparison import METHODS, DoesNotApplyError, Method, Reported, compare
+from .conversion import (
+    pure_to_renyi,
+    pure_to_zcdp,
+    renyi_to_delta,
+    renyi_to_epsilon,
+    zcdp_to_delta,
+    zcdp_to_epsilon,
+)
 from .divergence import (
     delta,
     epsilon,
@@ -10,16 +21,38 @@ from .divergence import (
     total_variation,
     zcdp,
 )
+from .filters import OverspentError, PureFilter, RenyiFilter, ZcdpFilter
+from .odometer import RenyiOdometer
+from .returning_users import ParticipationError, ReturningUsers, plan
 
 __all__ = [
+    "METHODS",
     "Budget",
+    "DoesNotApplyError",
+    "Method",
+    "OverspentError",
+    "ParticipationError",
+    "PureFilter",
+    "RenyiFilter",
+    "RenyiOdometer",
+    "Reported",
+    "ReturningUsers",
     "Use",
+    "ZcdpFilter",
+    "compare",
     "compose",
     "delta",
     "epsilon",
+    "plan",
     "pure_epsilon",
+    "pure_to_renyi",
+    "pure_to_zcdp",
     "renyi_curve",
     "renyi_divergence",
+    "renyi_to_delta",
+    "renyi_to_epsilon",
     "total_variation",
     "zcdp",
+    "zcdp_to_delta",
+    "zcdp_to_epsilon",
 ]
