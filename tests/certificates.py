@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
 from exactdp.accounting.budget import Budget, compose
+from exactdp.exact.number import decimal_text
 from exactdp.mechanisms import (
     AdditiveNoise,
     Binomial,
@@ -120,3 +122,74 @@ def places(content: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any
             yield from places(value, (*path, key))
     else:
         yield path, content
+
+
+NUMBER = re.compile(r"-?[\d./e+-]*\d[\d./e+-]*")
+NEAR = [(1, 2), (-1, 2), (1, 6), (-1, 6)]
+OTHER_NAMES = ("skellam", "discrete-laplace", "pair", "additive", "rdp", "approx", "REFUTED", "x")
+
+
+def mutations(content: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The content with one thing changed: each number in many ways, each name, each field."""
+    for path, old in places(content):
+        for new in _others(old):
+            if new != old:
+                yield edited(content, path, new)
+        owner = content
+        for key in path[:-1]:
+            owner = owner[key]
+        without = copy.deepcopy(owner)
+        del without[path[-1]]
+        yield edited(content, path[:-1], without) if path[:-1] else without
+
+
+def _others(old: Any) -> Iterator[Any]:
+    yield from (None, 1, 0.5, [], {}) if old is not None else ("7", "1", 0)
+    if isinstance(old, str) and NUMBER.fullmatch(old):
+        number = Fraction(old)
+        changed = [number * 2, number / 2, number + 1, number + Fraction(1, 7), 1 / (number or 3)]
+        changed += [
+            number * (1 + sign * Fraction(1, 10**size)) for sign in (1, -1) for size in (2, 6)
+        ]
+        yield from (decimal_text(each) for each in changed)
+        yield from ("0", "1", "-" + old, old[:-1], old + "1", "1" + old, "inf", "nan", "")
+    elif isinstance(old, str):
+        yield from OTHER_NAMES
+
+
+def reconstructed(content: dict[str, Any]) -> tuple[Budget, Claim]:
+    """What a certificate is about, for the prover to judge. Raises where it is about nothing."""
+    uses = [(_mechanism(use["mechanism"]), use["times"]) for use in content["uses"]]
+    claim = dict(content["claim"])
+    kind = {"pure": PureDP, "approx": ApproxDP, "rdp": RenyiDP, "zcdp": ZCDP}[claim.pop("kind")]
+    return compose(*uses), kind(**claim)
+
+
+def _mechanism(fields: dict[str, Any]) -> Mechanism:
+    fields = dict(fields)
+    kind = fields.pop("kind")
+    if kind == "randomized-response":
+        return RandomizedResponse(**fields)
+    if kind == "pair":
+        columns = [tuple(fields.pop(name)) for name in ("outcomes", "p", "q")]
+        return FinitePair(*columns, **fields)
+    assert kind == "additive"
+    law = dict(fields.pop("law"))
+    name = law.pop("name")
+    if name == "finite":
+        law = FiniteLaw(dict(zip(law["outcomes"], law["masses"], strict=True)))
+    elif "inverted-scale" in law:
+        law = DiscreteLaplace(papers.InvertedScale(Fraction(law["inverted-scale"])))
+    else:
+        law = LAWS[name](**law)
+    return AdditiveNoise(law, **fields)
+
+
+LAWS = {
+    "discrete-laplace": DiscreteLaplace,
+    "polya-difference": PolyaDifference,
+    "skellam": Skellam,
+    "discrete-gaussian": DiscreteGaussian,
+    "discrete-gaussian-sum": DiscreteGaussianSum,
+    "binomial": Binomial,
+}

@@ -46,7 +46,13 @@ Uses = Sequence[tuple[Mechanism, int]]
 
 
 def rho_at_least(uses: Uses, goal: End, full: bool) -> bool:
-    """Is rho >= goal, by some order?"""
+    """Is rho >= goal, by some order?
+
+    Of discrete Gaussians and their sums D_a/a tends to d^2/(2 n sigma2), w(x) being bounded.
+    """
+    limits = [count * limit for one, count in uses if (limit := _gaussian_rho(one)) is not None]
+    if len(limits) == len(uses) and sum(limits) >= goal:
+        return True
     for order in _candidates(uses, full):
         share: End = Fraction(0)
         for mechanism, count in uses:
@@ -54,6 +60,17 @@ def rho_at_least(uses: Uses, goal: End, full: bool) -> bool:
         if share >= goal:
             return True
     return False
+
+
+def _gaussian_rho(mechanism: Mechanism) -> Fraction | None:
+    if not isinstance(mechanism, Additive) or mechanism.modulus is not None:
+        return None
+    law, squared = mechanism.law, Fraction(mechanism.sensitivity**2)
+    if isinstance(law, DiscreteGaussian):
+        return squared / (2 * law.sigma2)
+    if isinstance(law, DiscreteGaussianSum):
+        return squared / (2 * law.count * law.sigma2)
+    return None
 
 
 def _candidates(uses: Uses, full: bool) -> Iterator[Fraction]:
@@ -219,11 +236,12 @@ class _At:
     def __init__(self, pair: Listed, order: Fraction) -> None:
         if not pair.is_complete or pair.far is None or pair.slack:
             raise OpenError("not all outcomes are known well enough")
-        self.order, self._pair = order, pair
+        self.order = order
         # Left out are L >= 0, where L^j <= j! e^L, and L <= 0, where P |L|^j <= j! Q.
         self._far = 0 if pair.rest == 0 else pair.far(order + 1) + pair.rest_q
         left_out = 0 if pair.rest == 0 else pair.far(order)
-        mass, first = pair.sums(order, 1)
+        mass, first, second = pair.sums(order, 2)
+        self._moments = mass, first, second
         whole = iv.mpf(1) if order == 1 else mass + _up_to(left_out)
         self.k = iv.mpf(0) if order == 1 else log(whole)
         self.slope = (first + _up_to(self._far) - _up_to(self._far)) / whole
@@ -231,8 +249,10 @@ class _At:
 
     def second(self, c: Fraction) -> Interval:
         """e^(-ac) sum P^a Q^(1-a) (L - c)^2 from above."""
-        found = self._pair.sums(self.order, 2, c)[2]
-        found += 2 * (2 * self._far + interval(c) ** 2 * self._left_out)
+        mass, first, second = self._moments
+        point = interval(c)
+        found = second - 2 * point * first + point**2 * mass
+        found += 2 * (2 * self._far + point**2 * self._left_out)
         return upper(found * exp(-interval(self.order * c)))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from mpmath import iv
 
@@ -115,15 +115,14 @@ class Listed:
         pairs = zip(self.p, self.q, strict=True)
         return [(p, q) for p, q in pairs if certainly(p > 0) and certainly(q > 0)]
 
-    def sums(self, order: Fraction, powers: int, shift: Fraction = Fraction(0)) -> list[Interval]:
-        """sum P^a Q^(1-a) (log P/Q - shift)^j over the outcomes that have both, j = 0, ..."""
+    def sums(self, order: Fraction, powers: int) -> list[Interval]:
+        """sum P^a Q^(1-a) (log P/Q)^j over the outcomes that have both, j = 0, ..., powers."""
         above, found = interval(order - 1), [iv.mpf(0)] * (powers + 1)
-        moved = interval(shift)
         for (p, _), loss in zip(self._common, self.losses, strict=True):
             term = p * exp(above * loss)
             for power in range(powers + 1):
                 found[power] += term
-                term *= loss - moved
+                term *= loss
         return found
 
     @property
@@ -284,7 +283,7 @@ def _plain(
         p, q = [*masses, *gap], [*gap, *masses]
         return [Listed(*both, zero, zero, lambda order: zero) for both in ((p, q), (q, p))]
     last = _last(law, shift, bits, order)
-    pmf = law.pmf(last + shift)
+    pmf = _summed(law, last + shift, iv.prec)
     p = pmf.masses[shift:]
     q = pmf.masses[: len(p)]
     left = total(pmf.masses[:shift]) + pmf.beyond  # x < -last
@@ -321,7 +320,12 @@ def _pmf(law: SymmetricLaw | Binomial, bits: float, modulus: int, order: Fractio
     if isinstance(law, Binomial):
         return law.pmf()
     exponent = bits * 0.7 + 8 + min(law.rough(modulus / 2), 1000)
-    return law.pmf(reach_where(lambda k: law.rough(k) > exponent))
+    return _summed(law, reach_where(lambda k: law.rough(k) > exponent), iv.prec)
+
+
+@lru_cache(maxsize=8)
+def _summed(law: SymmetricLaw, reach: int, bits: int) -> Pmf:
+    return law.pmf(reach)
 
 
 def _wrapped(pmf: Pmf, shift: int, modulus: int) -> Listed:

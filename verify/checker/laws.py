@@ -91,9 +91,9 @@ class RatioLaw(SymmetricLaw):
         """r(0), ..., r(count - 1)."""
         raise NotImplementedError
 
-    def later(self, k: int) -> Interval:
-        """Bound r(j) for all j >= k."""
-        raise NotImplementedError
+    def later(self, ratio: Interval) -> Interval:
+        """Bound r(j) for all j >= k, ratio = r(k): where p is log-concave they fall."""
+        return upper(ratio)
 
     def flattening(self, k: int, shift: int) -> Interval:
         """Bound r(j)/r(j + shift) for all j >= k."""
@@ -103,7 +103,7 @@ class RatioLaw(SymmetricLaw):
         masses = [iv.mpf(1)]
         for ratio in self.ratios(reach):
             masses.append(masses[-1] * ratio)
-        beyond = upper(masses[-1] * _geometric(self.later(reach)))
+        beyond = upper(masses[-1] * _geometric(self.later(masses[-1] / masses[-2])))
         top = 1 / (1 + 2 * (total(masses[1:]) + hull(iv.mpf(0), beyond)))
         half = [mass * top for mass in masses]
         return Pmf(-reach, [*reversed(half[1:]), *half], upper(beyond * top))
@@ -113,7 +113,8 @@ class RatioLaw(SymmetricLaw):
         above = interval(order - 1)
         here = pmf.at(last) * exp(above * log(pmf.at(last) / pmf.at(last + shift)))
         growth = exp(above * log(self.flattening(last, shift)))
-        return upper(here * _geometric(self.later(last) * growth))
+        ratio = self.later(pmf.at(last + 1) / pmf.at(last))
+        return upper(here * _geometric(ratio * growth))
 
 
 def _geometric(ratio: Interval) -> Interval:
@@ -142,9 +143,6 @@ class DiscreteLaplace(RatioLaw):
     def ratios(self, count: int) -> list[Interval]:
         return [self.beta()] * count
 
-    def later(self, k: int) -> Interval:
-        return self.beta()
-
     def flattening(self, k: int, shift: int) -> Interval:
         return iv.mpf(1)
 
@@ -157,10 +155,12 @@ class DiscreteLaplace(RatioLaw):
     def wrapped_loss(self, shift: int, modulus: int) -> Enclosure:
         # P(c) ~ b^c + b^(m-c) ~ cosh((c - m/2) rate) on 0 <= c <= m, log-convex and symmetric about
         # m/2, so P(c)/P(c-d) is largest at c = 0, and it grows with d up to m/2.
+        # Less than without the reduction.
         if modulus == 1:
             return Fraction(0), Fraction(0)
         d, b = min(shift, modulus // 2), self.beta()
-        return value(log((1 + b**modulus) / (b**d + b ** (modulus - d))))
+        low, high = value(log((1 + b**modulus) / (b**d + b ** (modulus - d))))
+        return low, min(high, self.largest_loss(shift)[1])
 
 
 @dataclass(frozen=True)
@@ -178,9 +178,6 @@ class DiscreteGaussian(RatioLaw):
         while len(found) < count:
             found.append(found[-1] * step)
         return found[:count]
-
-    def later(self, k: int) -> Interval:
-        return upper(exp(interval(Fraction(-2 * k - 1) / (2 * self.sigma2))))
 
     def flattening(self, k: int, shift: int) -> Interval:
         return exp(interval(shift / self.sigma2))
@@ -209,13 +206,15 @@ class Skellam(RatioLaw):
                 found.append(ratio)
         return found[::-1]
 
-    def later(self, k: int) -> Interval:
-        return upper(interval(self.variance) / (2 * (k + 1)))
-
     def flattening(self, k: int, shift: int) -> Interval:
-        # r(j)/r(j+d) <= v/(2(j+1)) (2(j+d+1)/v + v/(2(j+d+2))), which falls in j
-        v, far = interval(self.variance), k + shift
-        return upper(v / (2 * (k + 1)) * (2 * (far + 1) / v + v / (2 * (far + 2))))
+        # asinh((j + 1/2)/v) < -log r(j) < asinh((j + 1)/v): Amos 1974; Segura, J. Math. Anal.
+        # Appl. 374 (2011) 516-528. So -log r(j+d) + log r(j) is at most this, which falls in j.
+        v = self.variance
+        return upper(exp(_asinh((k + shift + 1) / v) - _asinh((k + Fraction(1, 2)) / v)))
+
+
+def _asinh(x: Fraction) -> Interval:
+    return log(interval(x) + iv.sqrt(interval(x * x + 1)))
 
 
 @dataclass(frozen=True)
@@ -249,8 +248,8 @@ class PolyaDifference(RatioLaw):
                 found.append(ratio)
         return found[::-1]
 
-    def later(self, k: int) -> Interval:
-        return upper(self._between(k)[1])
+    def later(self, ratio: Interval) -> Interval:
+        return upper(ratio) if self.shape >= 1 else upper(exp(interval(-1 / self.scale)))
 
     def flattening(self, k: int, shift: int) -> Interval:
         # s <= 1: r rises; s >= 1: b <= r(j + d) and r(j) <= r(k)
