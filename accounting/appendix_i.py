@@ -171,6 +171,8 @@ def _row(
 ) -> NoisePerBatch:
     finer = width * _FINER
     log_term = log(delta.denominator) - log(delta.numerator)
+    # log delta answers to log variance with about this slope, log epsilon with 1/2
+    sharp = width * Fraction(min(log_term, 12) / 12)
 
     def renyi(variance: Fraction) -> Enclosure:
         budget = compose((noise(variance), count))
@@ -181,14 +183,14 @@ def _row(
         return renyi_to_epsilon(curve, delta, width=finer).value
 
     def exactly(variance: Fraction) -> Enclosure:
-        return compose((noise(variance), count)).delta(epsilon, finer)
+        return compose((noise(variance), count)).delta(epsilon, sharp)
 
     def at_point(share: Enclosure) -> Enclosure:
         """Equation 14's noise: epsilon_i is near sqrt(2 log(1/delta_i)/variance)."""
 
         def once(variance: Fraction) -> Enclosure:
             deltas = [
-                divergence.delta(noise(variance), Fraction(end), finer)
+                divergence.delta(noise(variance), Fraction(end), sharp)
                 for end in (share.lower, share.upper)
             ]
             return deltas[0].hull(deltas[1])
