@@ -10,7 +10,7 @@ WORKERS ?= 2
 .NOTPARALLEL:
 
 help:
-	@echo "make demo   audit the papers' mechanisms and the published noise, in the terminal"
+	@echo "make demo   audit the papers' mechanisms, compose budgets, calibrate noise, in the terminal"
 	@echo "make test   the tests"
 	@echo "make slow   the slow tests as well"
 	@echo "make lint   ruff and mypy --strict"
