@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -27,15 +28,21 @@ def audit(
     width: Annotated[
         str | None, typer.Option(metavar="W", help="relative width of every figure (1e-12)")
     ] = None,
+    certificate: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="write a certificate, for `exactdp check`"),
+    ] = None,
 ) -> None:
     """Audit a mechanism: verified, refuted with a witness, or undecided.
 
     Without --claim: what does hold.
     """
     from ..accounting import compose
+    from ..exact import ParameterError
     from ..verify import audit as verified
     from ..verify import parse_claim
     from . import render
+    from .check import write_certificate
     from .measure import Request, measure, read_width
     from .spec import parse
 
@@ -43,6 +50,8 @@ def audit(
     asked = None if claim is None else parse_claim(claim)
     parsed = parse(spec)
     if asked is None:
+        if certificate is not None:
+            raise ParameterError("--certificate is of a verdict: --claim is missing")
         request = Request(pure=True, orders=_ORDERS, deltas=_DELTAS, zcdp=True)
         with render.working("measuring"):
             results = measure(compose(parsed.mechanism), request, asked_width)
@@ -58,6 +67,10 @@ def audit(
         raise typer.Exit(3 if any(result.is_undecided for result in results) else 0)
     with render.working(f"auditing {claim}"):
         result = verified(parsed.mechanism, asked, width=asked_width.relative)
+    decided = result.verdict.name != "UNDECIDED"
+    if certificate is not None and decided:
+        with render.working("checking the certificate"):
+            write_certificate(result, certificate)
     if as_json:
         render.as_json(
             {
@@ -67,6 +80,7 @@ def audit(
                 "measured": result.measured.to_json(),
                 "witness": None if result.witness is None else result.witness.to_json(),
                 "note": result.note,
+                "certificate": str(certificate) if certificate and decided else None,
             }
         )
     else:

@@ -55,3 +55,33 @@ def test_undecided_audits_write_nothing(tmp_path):
     with pytest.raises(ParameterError, match="UNDECIDED"):
         write_certificate(audit(slack, PureDP(1)), tmp_path / "none")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("claim", "code"), [("approx:0.5,1e-6", 1), ("approx:1.2,1e-3", 0)])
+def test_audits_write_certificates(capsys, tmp_path, claim, code):
+    path = tmp_path / "written.json"
+    spec = "discrete-gaussian:sigma2=9"
+    assert main(["audit", spec, "--claim", claim, "--certificate", str(path), "--json"]) == code
+    assert json.loads(capsys.readouterr().out)["certificate"] == str(path)
+    assert main(["check", str(path)]) == 0
+
+
+def test_a_certificate_needs_a_claim(capsys, tmp_path):
+    path = tmp_path / "none.json"
+    assert main(["audit", "skellam:variance=9", "--certificate", str(path)]) == 2
+    assert "--claim" in capsys.readouterr().err and not path.exists()
+
+
+def test_no_certificate_where_nothing_can_be_written(capsys, tmp_path):
+    where = str(tmp_path / "no" / "folder.json")
+    spec = "discrete-laplace:scale=10"
+    assert main(["audit", spec, "--claim", "pure:1", "--certificate", where]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_no_certificate_of_what_is_undecided(capsys, tmp_path):
+    pair, path = tmp_path / "pair.csv", tmp_path / "none.json"
+    pair.write_text("outcome,p,q\na,0.5,0.4\nb,0.5,0.6\n")
+    spec = f"pmf:file={pair},slack=0.01"
+    assert main(["audit", spec, "--claim", "pure:1", "--certificate", str(path), "--json"]) == 3
+    assert json.loads(capsys.readouterr().out)["certificate"] is None and not path.exists()

@@ -49,6 +49,8 @@ def check(data: object) -> Outcome:
                 inside = _is_inside(statement, full)
         except OpenError as error:
             inside, reason = None, str(error)
+        except (ArithmeticError, ValueError) as error:  # numbers of a size that nothing can hold
+            inside, reason = None, f"{type(error).__name__}: {error}"
         if inside is not None:
             break
     if inside is None:

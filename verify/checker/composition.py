@@ -93,7 +93,11 @@ def profile(
         listed = _listed(uses)
         if listed is not None:
             return lambda level: _worst(listed, level, bits)
-        chosen = [_pairs(mechanism, tail, full) for mechanism, _ in uses]
+        every = [(use, _pairs(use[0], tail, full)) for use in uses]
+        uses = [use for use, pairs in every if pairs[0]]  # the others release nothing
+        chosen = [pairs for _, pairs in every if pairs[0]]
+        if not uses:
+            return lambda level: (Fraction(0), Fraction(0))
         products = []
         for swapped in range(2 if any(isinstance(one, TwoLaws) for one, _ in uses) else 1):
             sides = []
@@ -155,9 +159,11 @@ def _pairs(
     pairs = listings(mechanism, tail, None, full)
     if isinstance(mechanism, TwoLaws):
         return pairs.attained, pairs.dominating
-    law, alone = mechanism.law, len(pairs.dominating) == 1
+    law, alone = mechanism.law, len(pairs.dominating) <= 1
     if isinstance(law, Binomial):  # of a symmetric one both directions are alike
         alone = law.probability == Fraction(1, 2) and len(pairs.dominating) == 2
+    if not pairs.attained:
+        return (), ()
     if isinstance(law, FiniteLaw) or not alone:
         raise OpenError("several pairs count, and composition is checked for one only")
     return pairs.attained[:1], pairs.dominating[:1]
