@@ -65,8 +65,11 @@ def _attempts(statement: Statement) -> Sequence[tuple[int, bool]]:
     (_, count), *others = statement.uses
     if statement.kind != "approx" or (count == 1 and not others):
         return _ATTEMPTS
-    wraps = any(getattr(mechanism, "modulus", None) for mechanism, _ in statement.uses)
-    return ((128, False), (128, True)) if wraps else ((128, True),)
+    return ((128, False), (128, True)) if _wraps(statement) else ((128, True),)
+
+
+def _wraps(statement: Statement) -> bool:
+    return any(getattr(mechanism, "modulus", None) for mechanism, _ in statement.uses)
 
 
 def _is_inside(statement: Statement, full: bool) -> bool | None:
@@ -81,8 +84,10 @@ def _is_inside(statement: Statement, full: bool) -> bool | None:
         return _epsilon_is_inside(statement, full)
     else:
         low, high = statement.measured
-        inside = rho_at_least(uses, low, full) and rho_at_most(uses, high, full)
-        return True if inside else None
+        if not rho_at_most(uses, high, full):
+            return None if _wraps(statement) and not full else False
+        search = iv.prec == _ATTEMPTS[1][0]
+        return True if rho_at_least(uses, low, full, search) else None
     total: Enclosure = (Fraction(0), Fraction(0))
     for each in found:
         total = add(total, each)

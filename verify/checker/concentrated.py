@@ -40,20 +40,23 @@ __all__ = ["rho_at_least", "rho_at_most"]
 
 _ORDERS = ("2", "101/100", "3/2", "4", "16", "64")  # where a lower bound is sought
 _MOST_INTERVALS = 400
+_MOST_TERMS = 1_500_000  # of all sums of one pair together
 _LARGEST_ORDER = 1 << 20
 
 Uses = Sequence[tuple[Mechanism, int]]
 
 
-def rho_at_least(uses: Uses, goal: End, full: bool) -> bool:
+def rho_at_least(uses: Uses, goal: End, full: bool, search: bool) -> bool:
     """Is rho >= goal, by some order?
 
     Of discrete Gaussians and their sums D_a/a tends to d^2/(2 n sigma2), w(x) being bounded.
     """
     limits = [count * limit for one, count in uses if (limit := _gaussian_rho(one)) is not None]
-    if len(limits) == len(uses) and sum(limits) >= goal:
-        return True
-    for order in _candidates(uses, full):
+    if len(limits) == len(uses):
+        if sum(limits) >= goal:
+            return True
+        search = False  # hardly more than this limit
+    for order in _candidates(uses, full, search):
         share: End = Fraction(0)
         for mechanism, count in uses:
             share += count * _share(mechanism, order, full)
@@ -73,10 +76,12 @@ def _gaussian_rho(mechanism: Mechanism) -> Fraction | None:
     return None
 
 
-def _candidates(uses: Uses, full: bool) -> Iterator[Fraction]:
-    """Orders to look at: 1 for the limit, a few, and the best by trial."""
+def _candidates(uses: Uses, full: bool, search: bool) -> Iterator[Fraction]:
+    """Orders to look at: 1 for the limit, a few, and with `search` the best by trial."""
     yield Fraction(1)
     yield from map(Fraction, _ORDERS)
+    if not search:
+        return
     low, high = -8.0, 12.0  # log2(order - 1)
 
     def share(at: float) -> tuple[Fraction, float]:
@@ -124,18 +129,23 @@ def rho_at_most(uses: Uses, goal: End, full: bool) -> bool:
     """Is rho <= goal? Of several mechanisms each gets its share of it."""
     if goal == INFINITY:
         return True
-    (mechanism, count), *others = uses
-    if not others:
-        return _at_most(mechanism, Fraction(goal) / count, full)
     least = [max(_share(one, Fraction(order), full) for order in (1, 2)) for one, _ in uses]
+    if INFINITY in least:
+        return False
     whole = sum(
         (times * Fraction(share) for (_, times), share in zip(uses, least, strict=True)),
         Fraction(0),
     )
-    return 0 < whole <= goal and all(
+    if whole > goal:
+        return False
+    if len(uses) == 1:
+        return _at_most(uses[0][0], Fraction(goal) / uses[0][1], full)
+    if not whole or not all(
         _at_most(one, Fraction(share) * Fraction(goal) / whole, full)
         for (one, _), share in zip(uses, least, strict=True)
-    )
+    ):
+        raise OpenError("rho of several mechanisms does not split evenly enough")
+    return True
 
 
 def _at_most(mechanism: Mechanism, rho: Fraction, full: bool) -> bool:
@@ -155,7 +165,7 @@ def _at_most(mechanism: Mechanism, rho: Fraction, full: bool) -> bool:
         if value((iv.sqrt(interval(rho0)) + iv.sqrt(spread)) ** 2)[1] <= rho:
             return True
     if not rho:
-        return False
+        raise OpenError("rho = 0 was not proved")
 
     @cache
     def listed(top: int) -> Sequence[Listed]:
@@ -213,16 +223,25 @@ def _covered(
 ) -> bool:
     """Go from order 1 upward, by the longest intervals that can be proved."""
 
+    terms = 0
+
     @cache
     def at(order: Fraction) -> _At:
-        return _At(listed(2 << math.ceil(order).bit_length()), order)
+        nonlocal terms
+        pair = listed(2 << math.ceil(order).bit_length())
+        terms += len(pair.p)
+        if terms > _MOST_TERMS:
+            raise OpenError("covering all orders takes too many sums")
+        return _At(pair, order)
 
     order, width = Fraction(1), Fraction(1, 8)
     for _ in range(_MOST_INTERVALS):
         if order > 1 and settled(order):
             return True
-        if order > _LARGEST_ORDER or width < Fraction(1, 1 << 30):
+        if order > _LARGEST_ORDER or width < Fraction(1, 1 << 20):
             break
+        if at(order).exceeds(rho):
+            return False
         if _stays_below(at(order), at(order + width), rho):
             order, width = order + width, 2 * width
         else:
@@ -246,6 +265,10 @@ class _At:
         self.k = iv.mpf(0) if order == 1 else log(whole)
         self.slope = (first + _up_to(self._far) - _up_to(self._far)) / whole
         self._left_out = left_out
+
+    def exceeds(self, rho: Fraction) -> bool:
+        """Is D_a/a > rho?"""
+        return certainly(self.k > interval(rho * self.order * (self.order - 1)))
 
     def second(self, c: Fraction) -> Interval:
         """e^(-ac) sum P^a Q^(1-a) (L - c)^2 from above."""
