@@ -146,18 +146,28 @@ def optimal(uses: Sequence[Each], delta: ExactInput, width: Fraction = WIDTH) ->
     computing the optimal composition of differential privacy", TCC 2016-A.
     """
     level = exact(delta, "delta", at_least=0, at_most=1)
-    return _of_responses(uses, lambda budget: budget.epsilon(level, width), width)
+    return _of_responses(
+        uses, lambda budget: budget.epsilon(level, width), width, Enclosure.infinite()
+    )
 
 
 def optimal_delta(uses: Sequence[Each], epsilon: ExactInput, width: Fraction = WIDTH) -> Enclosure:
     """The least delta at this epsilon that follows from all (epsilon_i, delta_i)."""
     level = exact(epsilon, "epsilon", at_least=0)
-    return _of_responses(uses, lambda budget: budget.delta(level, width), width)
+    return _of_responses(
+        uses, lambda budget: budget.delta(level, width), width, Enclosure.exactly(1)
+    )
 
 
 def _of_responses(
-    uses: Sequence[Each], measure: Callable[[Budget], Enclosure], width: Fraction
+    uses: Sequence[Each],
+    measure: Callable[[Budget], Enclosure],
+    width: Fraction,
+    at_infinity: Enclosure,
 ) -> Enclosure:
+    """The same number of the randomized responses that dominate the uses."""
+    if any(each.epsilon.lower == _INFINITE for each in uses):
+        return at_infinity
     if any(each.epsilon.at_most(LARGEST_EPSILON) is not True for each in uses):
         raise DoesNotApplyError(f"some epsilon_i is not known to be at most {LARGEST_EPSILON}")
     low, high = (_responses(uses, rounding, width) for rounding in (ROUND_FLOOR, ROUND_CEILING))

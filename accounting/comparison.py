@@ -153,11 +153,10 @@ def _converted(convert: Callable[[Fraction], Conversion], width: Fraction) -> En
 
 
 def _has_no_curve(budget: Budget) -> bool:
-    """Are all Rényi divergences infinite?
+    """Are the Rényi divergences of all orders infinite?
 
-    For each of our pairs one of them is only where P has outcomes that Q has not, and then all are:
-    without such outcomes the sum of any order is finite, over finitely many outcomes or against
-    tails of P and Q that fall together.
+    One is only ever proved infinite (`renyi`) from an outcome that P has and Q has not; then all
+    orders are.
     """
     return budget.renyi(2) == Enclosure.infinite()
 
