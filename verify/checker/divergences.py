@@ -30,7 +30,7 @@ from .arithmetic import (
     upper,
     value,
 )
-from .laws import Binomial, DiscreteLaplace, FiniteLaw, Pmf, SymmetricLaw, reach_where
+from .laws import FARTHEST, Binomial, DiscreteLaplace, FiniteLaw, Pmf, SymmetricLaw, reach_where
 from .reading import Additive, Mechanism, Response, TwoLaws
 
 __all__ = ["Listed", "Pairs", "as_listed", "delta", "listings", "pure", "renyi"]
@@ -236,6 +236,11 @@ def listings(
     return Pairs(wrapped, wrapped if full else _plain(law, shift, bits, order))
 
 
+def _nothing(order: Fraction) -> Interval:
+    """Nothing is left out."""
+    return iv.mpf(0)
+
+
 def as_listed(
     p: Sequence[Fraction], q: Sequence[Fraction], slack: Fraction = Fraction(0)
 ) -> Listed:
@@ -247,7 +252,7 @@ def as_listed(
         [interval(b) for _, b in kept],
         zero,
         zero,
-        lambda order: zero,
+        _nothing,
         ([a for a, _ in kept], [b for _, b in kept]),
         slack,
     )
@@ -281,7 +286,15 @@ def _plain(
     if isinstance(law, Binomial):  # log-concave
         masses, gap = law.pmf().masses, [zero] * shift
         p, q = [*masses, *gap], [*gap, *masses]
-        return [Listed(*both, zero, zero, lambda order: zero) for both in ((p, q), (q, p))]
+        return [Listed(*both, zero, zero, _nothing) for both in ((p, q), (q, p))]
+    if isinstance(law, DiscreteLaplace) and shift <= FARTHEST:
+        # The loss is the same for all x <= 0, and for all x >= d: each of them as one outcome.
+        b = law.beta()
+        rest = [(1 - b) * b**x / (1 + b) for x in range(1, shift)]
+        p = [1 / (1 + b), *rest, b**shift / (1 + b)]
+        largest, places = law.largest_loss(shift), range(shift + 1)
+        alike = Listed(p, p[::-1], zero, zero, _nothing, largest=largest, outcomes=places)
+        return [alike]
     last = _last(law, shift, bits, order)
     pmf = _summed(law, last + shift, iv.prec)
     p = pmf.masses[shift:]
@@ -341,7 +354,7 @@ def _wrapped(pmf: Pmf, shift: int, modulus: int) -> Listed:
     stand = [centre + (x - centre) % modulus for x in places]
     if len(places) == modulus or certainly(outside <= 0):
         zero = iv.mpf(0)
-        return Listed(p, q, zero, zero, lambda order: zero, outcomes=stand, reduced=True)
+        return Listed(p, q, zero, zero, _nothing, outcomes=stand, reduced=True)
     return Listed(p, q, upper(outside), upper(outside), outcomes=stand, reduced=True)
 
 
