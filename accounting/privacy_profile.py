@@ -200,8 +200,8 @@ def _first_guess(pair: Pair, log_delta: float) -> float:
     centre, variance = pair.law.moments()
     spread = max(1.0, float(variance.upper) ** 0.5)
     x = round(float(centre.lower) - spread * math.sqrt(2 - 2 * log_delta))
-    p, q = pair.law.log_pmf(np.array([x, x - pair.shift]))
-    return float(p - q) if 0 < p - q < 1e300 else 1.0
+    p, q = map(float, pair.law.log_pmf(np.array([x, x - pair.shift])))
+    return p - q if 0 < p - q < 1e300 else 1.0  # off the support both are -inf
 
 
 def _root(function: Callable[[float], float], low: float, high: float) -> float:
