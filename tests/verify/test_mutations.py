@@ -17,6 +17,7 @@ from exactdp.exact.number import decimal_text
 from exactdp.verify import audit
 from exactdp.verify.certificate import certificate_of
 from exactdp.verify.checker import check
+from exactdp.verify.checker.reading import CertificateError, read
 
 EACH = 40  # mutations of one certificate in the slow run
 
@@ -70,8 +71,7 @@ def test_no_false_mutation_is_accepted(name):
         for one in list(audits(MECHANISMS[name], KINDS[kind]))[-2:]
         for mutation in mutations(certificate_of(one).content)
     ]
-    chosen = random.Random(name).sample(found, 40)
-    assert_no_false_one_is_accepted(chosen)
+    assert_no_false_one_is_accepted(random.Random(name).sample(found, 40))
 
 
 def _certificates():
@@ -93,8 +93,25 @@ def test_no_false_mutation_is_accepted_of_any_law(name, kind, released):
         for one in audits(released, KINDS[kind])
         for mutation in mutations(certificate_of(one).content)
     ]
-    chosen = random.Random(name + kind).sample(found, min(EACH, len(found)))
-    assert_no_false_one_is_accepted(chosen)
+    assert_no_false_one_is_accepted(_chosen(found, name + kind))
+
+
+def _chosen(found, seed):
+    """Mostly those that still are certificates: what is none is refused before it is proved."""
+    drawn = random.Random(seed)
+    whole = [one for one in found if not check_format(one)]
+    odd = [one for one in found if check_format(one)]
+    chosen = drawn.sample(whole, min(EACH, len(whole)))
+    return chosen + drawn.sample(odd, min(EACH // 4, len(odd)))
+
+
+def check_format(content):
+    """What is wrong with its fields, if anything."""
+    try:
+        read(content)
+    except CertificateError as error:
+        return str(error)
+    return None
 
 
 def false_by_construction(content):

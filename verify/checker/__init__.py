@@ -2,7 +2,27 @@
 
 `check` accepts a certificate only if the verdict follows from its measured enclosure and it can
 itself prove that the true value lies inside. What it cannot prove it says it could not
-re-establish: that is no proof of the opposite, and never "valid".
+re-establish: that is no proof of the opposite, and never "valid". Hints save work; a wrong one can
+only make a certificate fail.
+
+What is covered, verified and refuted, each law reduced mod m or not, by what means:
+
+    pure      closed forms, or all residues listed; sums of them for several uses
+    approx    sums of (P - e^epsilon Q)+ over the outcomes that matter; several uses by integer
+              polynomials: exact where the losses share a lattice (discrete Laplace, discrete
+              Gaussian, randomized response, a user's pair of one ratio) or a user's pairs have few
+              values, else between two roundings to a grid, so about as narrow as the hint `step`
+    rdp       sums over the outcomes that matter and a bound of the rest; they add up
+    zcdp      closed forms (discrete Gaussian, sums of them, randomized response), else the orders
+              from 1 to infinity covered by intervals; of several mechanisms each its share
+
+for discrete Laplace (any scale), Polya difference, Skellam, discrete Gaussian, sums of discrete
+Gaussians, binomial and finite laws, randomized response and users' own pairs of laws (with slack).
+
+Not covered: more than 40,000 outcomes on either side (standard deviations above about 2,000);
+more than 250,000 residues times shifts; composed approximate claims where several pairs count
+(asymmetric binomial and finite laws; moduli so small that the reduction matters, for sensitivities
+above 1), or whose composed losses are too many (thousands of uses off a lattice).
 """
 
 from __future__ import annotations

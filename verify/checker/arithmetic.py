@@ -1,7 +1,7 @@
 """Intervals with outward rounding: mpmath's `iv`, and integers in fixed point.
 
-`iv` adds, multiplies and divides correctly rounded outward. Its exp and log are within a few units
-in the last place: here each is widened by 2^8 such units.
+`iv` adds, multiplies, divides and takes roots correctly rounded outward. Its exp, log and powers
+are within a few units in the last place: here each is widened by 2^8 such units.
 """
 
 from __future__ import annotations
@@ -15,7 +15,18 @@ from typing import Any, TypeAlias
 from mpmath import iv
 
 __all__ = ["INFINITY", "End", "Enclosure", "Interval", "OpenError", "add", "at_least", "ceiling"]
-__all__ += ["certainly", "exp", "floor", "hull", "interval", "log", "lower", "middle", "precision"]
+__all__ += [
+    "certainly",
+    "exp",
+    "floor",
+    "hull",
+    "interval",
+    "log",
+    "lower",
+    "middle",
+    "power",
+    "precision",
+]
 __all__ += ["times", "total", "upper", "value"]
 
 Interval: TypeAlias = Any  # an `iv.mpf`; mpmath has no types
@@ -74,6 +85,11 @@ def log(x: Interval) -> Interval:
     found = iv.log(x)
     size = abs(found) + iv.ldexp(iv.mpf(1), -iv.prec)  # near 1 the error may be absolute
     return found + (_slack() - 1) * size
+
+
+def power(x: Interval, exponent: int) -> Interval:
+    """x^exponent, x >= 0: `iv` truncates on the way, with guard bits."""
+    return x**exponent * _slack()
 
 
 def _slack() -> Interval:

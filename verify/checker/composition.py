@@ -31,6 +31,7 @@ from .arithmetic import (
     interval,
     log,
     middle,
+    power,
     precision,
     upper,
     value,
@@ -268,7 +269,7 @@ def _above(use: _Use, bits: int) -> _Sum:
             low, high = value(log(p / q) / step)
             k = math.floor(low)
             span = math.ceil(high) - k or 1
-            far = (p - q * exp(k * step)) / (1 - shrunk**span)
+            far = (p - q * exp(k * step)) / (1 - power(shrunk, span))
             points[k] = points.get(k, 0) + p - far
             points[k + span] = points.get(k + span, 0) + far
     return _in_fixed_point([points], [ceiling], ceiling(infinite, bits), bits)
@@ -321,7 +322,7 @@ class _Product:
         self._origin = sum((use.times * use.origin for use in uses), iv.mpf(0))
         slack = iv.mpf(1)
         for use in uses:
-            slack *= (1 + interval(use.pair.slack)) ** use.times
+            slack *= power(1 + interval(use.pair.slack), use.times)
         self._slack = slack - 1  # what the probability of any event may be off by
         rounded = _above if side == _ABOVE else _below
         self._sum = self._all([rounded(use, bits) for use in uses], uses)

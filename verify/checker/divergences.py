@@ -26,6 +26,7 @@ from .arithmetic import (
     interval,
     log,
     lower,
+    power,
     total,
     upper,
     value,
@@ -120,8 +121,8 @@ class Listed:
         above, found = interval(order - 1), [iv.mpf(0)] * (powers + 1)
         for (p, _), loss in zip(self._common, self.losses, strict=True):
             term = p * exp(above * loss)
-            for power in range(powers + 1):
-                found[power] += term
+            for j in range(powers + 1):
+                found[j] += term
                 term *= loss
         return found
 
@@ -290,8 +291,8 @@ def _plain(
     if isinstance(law, DiscreteLaplace) and shift <= FARTHEST:
         # The loss is the same for all x <= 0, and for all x >= d: each of them as one outcome.
         b = law.beta()
-        rest = [(1 - b) * b**x / (1 + b) for x in range(1, shift)]
-        p = [1 / (1 + b), *rest, b**shift / (1 + b)]
+        rest = [(1 - b) * power(b, x) / (1 + b) for x in range(1, shift)]
+        p = [1 / (1 + b), *rest, power(b, shift) / (1 + b)]
         largest, places = law.largest_loss(shift), range(shift + 1)
         alike = Listed(p, p[::-1], zero, zero, _nothing, largest=largest, outcomes=places)
         return [alike]

@@ -25,6 +25,7 @@ from .arithmetic import (
     hull,
     interval,
     log,
+    power,
     total,
     upper,
     value,
@@ -159,7 +160,7 @@ class DiscreteLaplace(RatioLaw):
         if modulus == 1:
             return Fraction(0), Fraction(0)
         d, b = min(shift, modulus // 2), self.beta()
-        low, high = value(log((1 + b**modulus) / (b**d + b ** (modulus - d))))
+        low, high = value(log((1 + power(b, modulus)) / (power(b, d) + power(b, modulus - d))))
         return low, min(high, self.largest_loss(shift)[1])
 
 
