@@ -1,10 +1,11 @@
 """The checker accepts what is proved, on either side of the boundary, and shares no code."""
 
 import ast
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from certificates import BUDGETS, KINDS, MECHANISMS, OFF_LATTICE, SLOW, audits, edited
+from certificates import BUDGETS, KINDS, MECHANISMS, OFF_LATTICE, SLOW, audits, edited, with_bound
 
 import exactdp.verify.checker as checker
 from exactdp.accounting.budget import compose
@@ -94,3 +95,13 @@ def test_what_is_too_long_to_sum_is_not_valid():
     place = ("uses", 0, "mechanism", "law", "variance")
     found = check(edited(content, place, "1e12"))
     assert not found.valid and "could not be re-established" in found.reason
+
+
+@pytest.mark.parametrize("name", ["laplace", "skellam", "binomial"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_huge_sensitivity_ends_at_once_and_is_not_verified(name, kind):
+    first = audit(MECHANISMS["response"], with_bound(KINDS[kind], Fraction(2)))
+    content = certificate_of(first).content
+    content["uses"] = certificate_of(audit(MECHANISMS[name], PureDP(1))).content["uses"]
+    changed = edited(content, ("uses", 0, "mechanism", "sensitivity"), "999999999")
+    assert not check(changed).valid

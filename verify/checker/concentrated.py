@@ -110,8 +110,11 @@ def _share(mechanism: Mechanism, order: Fraction, full: bool) -> End:
 
 
 def _relative_entropy(pair: Listed) -> Interval:
-    """From below: the outcomes left out have sum P log P/Q >= p log p, p their P (log-sum)."""
-    if pair.slack or not pair.is_complete:
+    """From below: the outcomes left out have sum P log P/Q >= p log p (log-sum), p their P.
+
+    That falls in p up to 1/e, so the bound of p will do.
+    """
+    if pair.slack or not pair.is_complete or not certainly(4 * pair.rest < 1):
         return iv.mpf(0)
     rest, listed = pair.rest, pair.sums(Fraction(1), 1)[1]
     return lower(listed + rest * log(rest) if certainly(rest > 0) else listed)

@@ -225,10 +225,11 @@ def listings(
         pairs = _plain(law, shift, bits, order)
         return Pairs(pairs, pairs)
     farthest = min(shift, modulus - 1)
-    if isinstance(law, SymmetricLaw):  # shifts d and m - d are mirror images
-        shifts = list(range(min(farthest, modulus // 2), 0, -1))
-    else:
-        shifts = [d for each in range(farthest, 0, -1) for d in {each, modulus - each}]
+    shifts: Sequence[int] = range(min(farthest, modulus // 2), 0, -1)
+    if not isinstance(law, SymmetricLaw):  # else the shifts d and m - d are mirror images
+        if farthest > FARTHEST:
+            raise OpenError("too many shifts to list")
+        shifts = [d for each in range(farthest, 0, -1) for d in sorted({each, modulus - each})]
     shifts = shifts if full else shifts[: 1 if isinstance(law, SymmetricLaw) else 2]
     pmf = _pmf(law, bits, modulus, order)
     if len(shifts) * min(modulus, 2 * len(pmf.masses)) > _MOST_LISTED:
@@ -284,11 +285,13 @@ def _plain(
 ) -> list[Listed]:
     """The full sensitivity, for laws of which that is the worst; both directions of others."""
     zero = iv.mpf(0)
+    if shift > FARTHEST:
+        raise OpenError("too many outcomes to sum")
     if isinstance(law, Binomial):  # log-concave
         masses, gap = law.pmf().masses, [zero] * shift
         p, q = [*masses, *gap], [*gap, *masses]
         return [Listed(*both, zero, zero, _nothing) for both in ((p, q), (q, p))]
-    if isinstance(law, DiscreteLaplace) and shift <= FARTHEST:
+    if isinstance(law, DiscreteLaplace):
         # The loss is the same for all x <= 0, and for all x >= d: each of them as one outcome.
         b = law.beta()
         rest = [(1 - b) * power(b, x) / (1 + b) for x in range(1, shift)]
