@@ -53,7 +53,7 @@ def pure(epsilon: int) -> Sequence[Enclosure]:
 
 
 def calibrated() -> Audit:
-    family = Family("variance", lambda value: AdditiveNoise(Skellam(value), 32), 1024)
+    family = Family("variance", lambda value: AdditiveNoise(Skellam(value), 32), 65536)
     return calibrate(family, ApproxDP(1, "1e-6"), 64).verified
 
 

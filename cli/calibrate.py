@@ -44,9 +44,9 @@ def calibrate(
     from . import render
     from .families import choose
 
-    chosen = choose(name, sensitivity)
-    claim = parse_claim(target)
     uses = whole(times, "--times", at_least=1, at_most=10**9)
+    chosen = choose(name, sensitivity, uses)
+    claim = parse_claim(target)
     with render.working(f"calibrating {chosen.family.parameter}"):
         found = calibrated(chosen.family, claim, uses)
     if as_json:

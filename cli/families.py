@@ -5,6 +5,7 @@ The keys fix the other parameters.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -51,7 +52,7 @@ class Chosen:
 class _Kind:
     """A noise: the number that is looked for, where the search starts, the keys with defaults.
 
-    power: the noise needed grows with this power of the sensitivity, about.
+    power: the noise grows with this power of the sensitivity times the root of the uses, about.
     """
 
     parameter: str
@@ -88,7 +89,7 @@ _RESPONSE = "randomized-response"
 _NAMES = (*_KINDS, _RESPONSE)
 
 
-def choose(text: str, sensitivity: str | None) -> Chosen:
+def choose(text: str, sensitivity: str | None, times: int) -> Chosen:
     """Read NAME. Raises ParameterError, in one line, for anything that cannot be calibrated."""
     name, values = read_name(text, "NAME")
     if name not in _NAMES:
@@ -108,7 +109,7 @@ def choose(text: str, sensitivity: str | None) -> Chosen:
     def build(value: Fraction) -> AdditiveNoise:
         return AdditiveNoise(kind.law(value, given), moved)
 
-    start = kind.start * float(moved) ** kind.power
+    start = kind.start * (moved * math.sqrt(times)) ** kind.power
     family = Family(kind.parameter, build, start, kind.is_whole)
     build(Fraction(kind.start))  # bad values of the other keys are refused here
     return Chosen(family, name, tuple(f"{key}={value}" for key, value in given.items()), moved)
