@@ -3,16 +3,7 @@ of many uses, conversions between notions, and users who return.
 """
 
 from .budget import Budget, Use, compose
-from .comparison import METHODS, DoesNotApplyError, Method, Reported, compare
-from .conversion import (
-    pure_to_renyi,
-    pure_to_zcdp,
-    renyi_to_delta,
-    renyi_to_epsilon,
-    zcdp_to_delta,
-    zcdp_to_epsilon,
-)
-from .divergence import (
+from .divergences.divergence import (
     delta,
     epsilon,
     pure_epsilon,
@@ -21,9 +12,18 @@ from .divergence import (
     total_variation,
     zcdp,
 )
-from .filters import OverspentError, PureFilter, RenyiFilter, ZcdpFilter
-from .odometer import RenyiOdometer
-from .returning_users import ParticipationError, ReturningUsers, plan
+from .methods.comparison import METHODS, DoesNotApplyError, Method, Reported, compare
+from .methods.conversion import (
+    pure_to_renyi,
+    pure_to_zcdp,
+    renyi_to_delta,
+    renyi_to_epsilon,
+    zcdp_to_delta,
+    zcdp_to_epsilon,
+)
+from .participation.filters import OverspentError, PureFilter, RenyiFilter, ZcdpFilter
+from .participation.odometer import RenyiOdometer
+from .participation.returning_users import ParticipationError, ReturningUsers, plan
 
 __all__ = [
     "METHODS",

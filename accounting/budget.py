@@ -19,8 +19,8 @@ from ..exact.enclosure import Enclosure
 from ..exact.number import ExactInput, ParameterError, exact, whole
 from ..exact.precision import CAP, WIDTH
 from ..mechanisms.mechanism import Mechanism
-from . import divergence
 from .composition import WORK, composed_delta, composed_epsilon
+from .divergences import divergence
 
 __all__ = ["Budget", "Use", "compose"]
 

@@ -11,23 +11,21 @@ import math
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from flint import arb, ctx
 
 from ..exact.enclosure import Enclosure
 from ..exact.number import ball
 from ..exact.precision import enclose, refine, working_precision
+from ..mechanisms.mechanism import Mechanism
+from .divergences.privacy_profile import Event, root_near, value_at
 from .losses.composite import Composite, Saddle, saddle_at, saddle_for
 from .losses.lattice import LatticeTail
 from .losses.law import Atoms
 from .losses.listed import ListedLoss, count_values
 from .losses.product import Charges, Product, directions
 from .losses.smoothed import SmoothedProfile
-from .privacy_profile import Event, root_near, value_at
-
-if TYPE_CHECKING:
-    from .budget import Use
 
 __all__ = ["WORK", "composed_delta", "composed_epsilon"]
 
@@ -44,7 +42,11 @@ _ATTEMPTS = 3
 
 
 def composed_delta(
-    uses: Sequence[Use], epsilon: Fraction, width: Fraction, cap: int, work: float = WORK
+    uses: Sequence[tuple[Mechanism, int]],
+    epsilon: Fraction,
+    width: Fraction,
+    cap: int,
+    work: float = WORK,
 ) -> Enclosure:
     """The least delta for which these uses together are (epsilon, delta)-DP."""
     with working_precision(_SMOOTHED_BITS):
@@ -58,7 +60,11 @@ def composed_delta(
 
 
 def composed_epsilon(
-    uses: Sequence[Use], delta: Fraction, width: Fraction, cap: int, work: float = WORK
+    uses: Sequence[tuple[Mechanism, int]],
+    delta: Fraction,
+    width: Fraction,
+    cap: int,
+    work: float = WORK,
 ) -> Enclosure:
     """The least epsilon >= 0 for which these uses together are (epsilon, delta)-DP, delta > 0."""
     if delta == 1:
@@ -70,7 +76,7 @@ def composed_epsilon(
 
 
 def _worst(
-    uses: Sequence[Use], log_delta: float, measure: Callable[[Product], Enclosure]
+    uses: Sequence[tuple[Mechanism, int]], log_delta: float, measure: Callable[[Product], Enclosure]
 ) -> Enclosure:
     """The largest over both directions; of several pairs, between fixed and adaptive choices."""
     best = Enclosure.exactly(0)

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from ..accounting import Budget
-from ..accounting.comparison import EXACT, METHODS, Reported, compare
+from ..accounting.methods.comparison import EXACT, METHODS, Reported, compare
 from ..exact import Enclosure
 from .measure import Measured, Request, Width, measure
 

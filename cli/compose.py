@@ -55,7 +55,7 @@ def compose(
     The uses may be adaptive.
     """
     from .. import accounting
-    from ..accounting import comparison
+    from ..accounting.methods import comparison
     from ..exact import ParameterError
     from . import render
     from .compared import compared

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ..accounting import compose
-from ..accounting.comparison import compare
+from ..accounting.methods.comparison import compare
 from ..exact import Enclosure, decimal_text
 from ..mechanisms import AdditiveNoise, DiscreteGaussian, DiscreteLaplace, Skellam
 from ..verify import ApproxDP, Family, calibrate

@@ -9,8 +9,8 @@ from fractions import Fraction
 from itertools import islice
 
 from ..accounting import Budget
-from ..accounting.comparison import EXACT, DoesNotApplyError, Method
 from ..accounting.composition import WORK
+from ..accounting.methods.comparison import EXACT, DoesNotApplyError, Method
 from ..exact import WIDTH, Enclosure, exact
 from ..mechanisms import FinitePair, Mechanism
 

@@ -18,7 +18,7 @@ from rich.text import Text
 from ..exact import Enclosure
 
 if TYPE_CHECKING:
-    from ..accounting.comparison import Method
+    from ..accounting.methods.comparison import Method
     from ..verify import Audit
     from .compared import Comparison
     from .measure import Measured

@@ -9,9 +9,9 @@ from itertools import islice
 
 from flint import arb
 
-from ..accounting import concentrated, renyi
-from ..accounting.largest_loss import largest_loss
-from ..accounting.privacy_profile import exceeding, last_above
+from ..accounting.divergences import concentrated, renyi
+from ..accounting.divergences.largest_loss import largest_loss
+from ..accounting.divergences.privacy_profile import exceeding, last_above
 from ..exact.enclosure import Enclosure
 from ..exact.number import ball, decimal_text
 from ..exact.precision import refine

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from flint import arb
 
-from ..privacy_profile import value_at
+from ..divergences.privacy_profile import value_at
 from .law import Atoms
 from .listed import ListedLoss
 

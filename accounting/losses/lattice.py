@@ -27,7 +27,7 @@ from fractions import Fraction
 from flint import acb, arb, ctx
 
 from ...exact.number import ball
-from ..privacy_profile import Event, overlooked, shortfall
+from ..divergences.privacy_profile import Event, overlooked, shortfall
 from .composite import Composite, Saddle
 from .law import Lattice
 from .periods import period

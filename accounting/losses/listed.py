@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from flint import arb
 
-from ..privacy_profile import Event
+from ..divergences.privacy_profile import Event
 from .law import Atoms
 
 __all__ = ["ListedLoss", "count_values"]

@@ -17,7 +17,7 @@ from ...mechanisms.discrete_laplace import DiscreteLaplace
 from ...mechanisms.law import Law
 from ...mechanisms.pair import FinitePair, Pair, ResponsePair, ShiftPair, WrappedPair
 from ...mechanisms.polya import PolyaDifference
-from ..finite_sums import listed
+from ..divergences.finite_sums import listed
 from .law import Atoms, GaussianLoss, LaplaceLoss, Lattice, LossLaw, TwoPoint
 
 __all__ = ["common_ratio", "listed_law", "loss_law"]

@@ -24,8 +24,8 @@ from ...exact.number import ball
 from ...exact.precision import working_precision
 from ...mechanisms.mechanism import AdditiveNoise, Mechanism
 from ...mechanisms.pair import FinitePair, Pair, ShiftPair, WrappedPair
-from ..privacy_profile import Event
-from ..wrapped import is_enumerable, never_wraps, outside_masses
+from ..divergences.privacy_profile import Event
+from ..divergences.wrapped import is_enumerable, never_wraps, outside_masses
 from .composite import Composite
 from .dominating import dominating
 from .law import Atoms, LossLaw

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from exactdp import accounting
 from exactdp.accounting import Budget
-from exactdp.accounting.comparison import METHODS
+from exactdp.accounting.methods.comparison import METHODS
 from exactdp.cli.main import app, main, run
 from exactdp.exact import Enclosure
 from exactdp.mechanisms import (

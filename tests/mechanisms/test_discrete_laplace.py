@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mpmath import mpf
 
-from exactdp.accounting.renyi_sums import RenyiSums
+from exactdp.accounting.divergences.renyi_sums import RenyiSums
 from exactdp.exact import ParameterError, working_precision
 from exactdp.mechanisms import AdditiveNoise, DiscreteLaplace, PolyaDifference
 from exactdp.mechanisms.pair import ShiftPair

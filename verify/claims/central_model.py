@@ -7,7 +7,7 @@ from fractions import Fraction
 import sympy
 from flint import arb
 
-from ...accounting.divergence import pure_epsilon
+from ...accounting.divergences.divergence import pure_epsilon
 from ...exact.number import ball
 from ...mechanisms.papers import Preset, theorem5
 from .figures import figure, shown

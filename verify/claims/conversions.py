@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import sympy
 
-from ...accounting import conversion
 from ...accounting.budget import compose
+from ...accounting.methods import conversion
 from ...mechanisms.discrete_gaussian import DiscreteGaussian
 from ...mechanisms.mechanism import AdditiveNoise
 from .figures import shown

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import sympy
 
-from ...accounting import divergence
+from ...accounting.divergences import divergence
 from ...mechanisms.discrete_gaussian import DiscreteGaussian
 from ...mechanisms.mechanism import AdditiveNoise
 from .figures import shown

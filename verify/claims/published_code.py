@@ -11,7 +11,7 @@ from fractions import Fraction
 import sympy
 from flint import arb
 
-from ...accounting import divergence
+from ...accounting.divergences import divergence
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from ...mechanisms import papers

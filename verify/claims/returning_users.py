@@ -10,7 +10,7 @@ from __future__ import annotations
 from fractions import Fraction
 from math import log
 
-from ...accounting.appendix_i import NoisePerBatch, discrete_gaussian, noise_per_batch
+from ...accounting.participation.appendix_i import NoisePerBatch, discrete_gaussian, noise_per_batch
 from ...exact.enclosure import Enclosure
 from .finding import Finding, PaperClaim, Scope, Truth
 

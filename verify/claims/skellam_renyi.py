@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import sympy
 
-from ...accounting import divergence
+from ...accounting.divergences import divergence
 from ...exact.enclosure import Enclosure
 from ...mechanisms import papers
 from ...mechanisms.mechanism import AdditiveNoise

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from flint import arb
 
-from ...accounting import divergence
+from ...accounting.divergences import divergence
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from ...exact.precision import refine

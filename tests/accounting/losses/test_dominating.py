@@ -7,10 +7,10 @@ from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
 
+from exactdp.accounting.divergences.privacy_profile import value_at
 from exactdp.accounting.losses.dominating import dominating
 from exactdp.accounting.losses.listed import ListedLoss, count_values
 from exactdp.accounting.losses.of_pair import listed_law
-from exactdp.accounting.privacy_profile import value_at
 from exactdp.exact import working_precision
 from exactdp.mechanisms.pair import FinitePair
 

@@ -10,6 +10,7 @@ from flint import acb, arb
 from hypothesis import given
 from hypothesis import strategies as st
 
+from exactdp.accounting.divergences.privacy_profile import value_at
 from exactdp.accounting.losses.composite import Composite, saddle_at
 from exactdp.accounting.losses.law import Atoms
 from exactdp.accounting.losses.listed import ListedLoss
@@ -17,7 +18,6 @@ from exactdp.accounting.losses.of_pair import listed_law
 from exactdp.accounting.losses.scan import Scan
 from exactdp.accounting.losses.smoothed import SmoothedProfile
 from exactdp.accounting.losses.table import BallTable
-from exactdp.accounting.privacy_profile import value_at
 from exactdp.exact import working_precision
 from exactdp.mechanisms import PolyaDifference, Skellam
 from exactdp.mechanisms.pair import FinitePair, ShiftPair

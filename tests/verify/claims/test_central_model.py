@@ -2,7 +2,7 @@
 
 import mpmath
 
-from exactdp.accounting.divergence import pure_epsilon
+from exactdp.accounting.divergences.divergence import pure_epsilon
 from exactdp.mechanisms.papers import theorem5
 from exactdp.verify.claims.central_model import CLAIMS, _slack
 from exactdp.verify.claims.figures import figure

@@ -7,7 +7,7 @@ from fractions import Fraction
 import mpmath
 from oracles import exactly, real
 
-from exactdp.accounting import conversion
+from exactdp.accounting.methods import conversion
 from exactdp.verify.claims.conversions import (
     CLAIMS,
     PURE_POINTS,

@@ -1,0 +1,1 @@
+"""Divergences of one use: the largest over the pairs that dominate a mechanism's neighbours."""

@@ -1,0 +1,216 @@
+"""rho of zero-concentrated DP: the supremum of D_a/a over every order a > 1, proved.
+
+K(a) = (a-1) D_a = log M(a), M(a) = sum P^a Q^(1-a) = E_Q e^(aL), is convex, and K(1) = 0. The
+orders from 1 to infinity are covered completely, by intervals and a tail:
+
+*On [a, b]*, Taylor: K(a+t) <= K(a) + K'(a) t + k t^2/2 with k >= sup K''. K'' is the variance of
+the loss under the law tilted by a, so at most its second moment about any c: K'' <= N''/N for
+N(a) = E_Q e^(a(L-c)) = e^(-ac) M(a). N'' is convex: it is largest at a or b. N is convex: it lies
+above its tangents at a and b. With c near K' the bound is sharp as b -> a.
+
+*The ratio* of this quadratic to (a+t)(a+t-1) is at most the largest ratio of their Bernstein
+coefficients on [a, b] (those of the denominator are positive; where a = 1 both are divided by t).
+Intervals are halved while that exceeds the best lower bound found.
+
+*To infinity*, D_a/a <= (sup L)/a where the loss is bounded; else `Law.zcdp_tail`.
+
+Every sampled order, and the limit a -> 1, K'(1) = KL(P || Q), bound the supremum from below.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import pairwise
+from typing import NamedTuple
+
+from flint import arb
+
+from ...exact.enclosure import Enclosure
+from ...exact.number import ball
+from ...exact.precision import enclose
+from ...mechanisms.pair import Pair, ResponsePair, ShiftPair, WrappedPair
+from .finite_sums import listed, renyi_sums
+from .largest_loss import largest_loss
+from .renyi import divergences
+from .renyi_sums import RenyiSums
+from .wrapped import is_enumerable, never_wraps
+
+__all__ = ["Supremum", "supremum"]
+
+_ENOUGH = 1 + 2.0**-44  # the search stops when nothing exceeds the best by more
+_MOST_ORDERS = 4000
+_NARROWEST = Fraction(1, 1 << 18)
+_LARGEST_ORDER = Fraction(1 << 40)
+
+
+class Supremum(NamedTuple):
+    """sup D_a/a, and an order at which it is nearly attained (1: in the limit)."""
+
+    value: Enclosure
+    order: Fraction
+
+
+class _Sums(NamedTuple):
+    """What the search needs of a pair: M, M', M'' at an order, a bound of D_a/a from one on."""
+
+    derivatives: Callable[[Fraction], tuple[arb, arb, arb]]
+    tail: Callable[[Fraction], arb]
+
+
+class _Point(NamedTuple):
+    """M, M', M'' at an order, and K, K'."""
+
+    order: arb
+    m: tuple[arb, arb, arb]
+    k: arb
+    slope: arb
+
+
+def supremum(pair: Pair) -> Supremum:
+    """Enclose sup over a > 1 of D_a(P || Q)/a at the working precision."""
+    if isinstance(pair, ResponsePair):
+        if pair.delta:
+            return Supremum(Enclosure.infinite(), Fraction(2))
+        # K(a) = log cosh(u epsilon)/cosh(epsilon/2), u = a - 1/2. log cosh is concave in u^2 (its
+        # product formula), so K/(u^2 - 1/4) falls: the supremum is its limit at a = 1, K'(1).
+        epsilon = ball(pair.epsilon)
+        return Supremum(enclose(epsilon * (epsilon / 2).tanh()), Fraction(1))
+    if isinstance(pair, WrappedPair) and not is_enumerable(pair):
+        return _of_large_modulus(pair)
+    if isinstance(pair, ShiftPair):
+        return _of_shift(pair)
+    outcomes = listed(pair)
+    largest = largest_loss(pair).value
+    if not largest.is_finite():
+        least = enclose(renyi_sums(outcomes, arb(2))[0].log() / 2) if outcomes.slack else largest
+        return Supremum(Enclosure(least.lower, largest.upper), Fraction(2))
+    ceiling = ball(Fraction(largest.upper))
+
+    def derivatives(order: Fraction) -> tuple[arb, arb, arb]:
+        first, second, third = renyi_sums(outcomes, ball(order), 2)
+        return first, second, third
+
+    return _search(_Sums(derivatives, lambda order: ceiling / ball(order)))
+
+
+def _of_shift(pair: ShiftPair) -> Supremum:
+    law, shift = pair.law, pair.shift
+    if law.support[0] is not None:
+        return Supremum(Enclosure.infinite(), Fraction(2))
+    known = law.zcdp_exact(shift)
+    if known is not None:
+        return Supremum(Enclosure.exactly(known), Fraction(2))
+    closed = law.zcdp_closed(shift)
+    if closed is not None:
+        return Supremum(enclose(closed), Fraction(2))
+    sums = RenyiSums(pair)
+    largest = largest_loss(pair).value
+    ceiling = ball(Fraction(largest.upper)) if largest.is_finite() else None
+
+    def tail(order: Fraction) -> arb:
+        return law.zcdp_tail(order, shift) if ceiling is None else ceiling / ball(order)
+
+    return _search(_Sums(sums.derivatives, tail))
+
+
+def _of_large_modulus(pair: WrappedPair) -> Supremum:
+    unwrapped = _of_shift(pair.unwrapped)
+    if never_wraps(pair):
+        return unwrapped
+    order = max(unwrapped.order, 1 + Fraction(1, 1 << 20))
+    least = divergences(pair, [order])[0]
+    lower = enclose(ball(Fraction(least.lower)) / ball(order)).lower if least.lower else least.lower
+    ceiling = unwrapped.value.upper
+    if unwrapped.value.at_least(lower) is False:
+        lower = ceiling
+    return Supremum(Enclosure(lower, ceiling), order)
+
+
+def _search(sums: _Sums) -> Supremum:
+    best, best_order = arb(0), Fraction(1)
+    points: dict[Fraction, _Point] = {}
+
+    def point(order: Fraction) -> _Point:
+        nonlocal best, best_order
+        if order not in points:
+            m = sums.derivatives(order)
+            found = _Point(ball(order), m, m[0].log(), m[1] / m[0])
+            points[order] = found
+            ratio = found.slope if order == 1 else found.k / ball(order * (order - 1))
+            if ratio.lower() > best:
+                best, best_order = ratio.lower(), order
+        return points[order]
+
+    steps = [Fraction(1), Fraction(2)]
+    point(steps[0])
+    point(steps[1])
+    while sums.tail(steps[-1]) > best * _ENOUGH and steps[-1] < _LARGEST_ORDER:
+        steps.append(2 * steps[-1])
+        point(steps[-1])
+    upper = sums.tail(steps[-1]).upper()
+
+    heap: list[tuple[float, Fraction, Fraction, arb]] = []  # largest bound first
+    waiting = list(pairwise(steps))
+    while waiting and len(points) < _MOST_ORDERS:
+        for low, high in waiting:
+            bound = _bound(point(low), point(high))
+            if not bound > best * _ENOUGH:
+                continue
+            if high - low < _NARROWEST * low:  # the precision, not the width, is what it lacks
+                upper = upper.max(bound)
+            else:
+                key = -float(bound) if bound.is_finite() else -math.inf
+                heapq.heappush(heap, (key, low, high, bound))
+        waiting = []
+        if heap and heap[0][3] > best * _ENOUGH and heap[0][3] > upper:
+            _, low, high, _ = heapq.heappop(heap)
+            waiting = [(low, (low + high) / 2), ((low + high) / 2, high)]
+    upper = upper.max(best * _ENOUGH)
+    for low, high in [*waiting, *((low, high) for _, low, high, _ in heap)]:
+        upper = upper.max(_bound(point(low), point(high)))
+    return Supremum(Enclosure(enclose(best).lower, enclose(upper.upper()).upper), best_order)
+
+
+def _bound(left: _Point, right: _Point) -> arb:
+    """Bound D_x/x for x in [left, right]."""
+    a, width = left.order, right.order - left.order
+    curvature = _largest_curvature(left, right)
+    linear = left.slope * width
+    last = left.k + linear + curvature * width * width / 2
+    if left.order == 1:
+        ratios = [left.slope, (linear + curvature * width * width / 2) / (width * right.order)]
+    else:
+        ratios = [
+            left.k / (a * (a - 1)),
+            (left.k + linear / 2) / (a * (a - 1) + (2 * a - 1) * width / 2),
+            last / (right.order * (right.order - 1)),
+        ]
+    worst = ratios[0]
+    for ratio in ratios[1:]:
+        worst = worst.max(ratio)
+    return worst.upper()
+
+
+def _largest_curvature(left: _Point, right: _Point) -> arb:
+    """Bound K'' on [left, right]."""
+    width = right.order - left.order
+    centre = ((left.slope + right.slope) / 2).mid()
+    half = (centre * width / 2).exp()
+    values, slopes, seconds = [], [], []
+    for m, scale in ((left.m, half), (right.m, 1 / half)):  # N = e^(-(x - middle) c) M
+        values.append(scale * m[0])
+        slopes.append(scale * (m[1] - centre * m[0]))
+        seconds.append(scale * (m[2] - 2 * centre * m[1] + centre * centre * m[0]))
+    # Where N falls and then rises, its tangents meet below its minimum.
+    least = values[0].min(values[1])
+    if slopes[0] < 0 < slopes[1]:
+        meet = (values[1] - values[0] - slopes[1] * width) / (slopes[0] - slopes[1])
+        least = values[0] + slopes[0] * meet
+    elif not (slopes[0] >= 0 or slopes[1] <= 0):
+        least = least - width * slopes[0].abs_upper().max(slopes[1].abs_upper())
+    if not least > 0:
+        return arb.pos_inf()
+    return seconds[0].max(seconds[1]) / least

@@ -1,0 +1,146 @@
+"""How private a mechanism is: the largest divergence over all pairs that count.
+
+Every figure is an enclosure of the truth, of relative width 1e-12 unless asked otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+from ...exact.enclosure import Enclosure
+from ...exact.number import ExactInput, ball, exact
+from ...exact.precision import CAP, WIDTH, enclose, refine, refine_each
+from ...mechanisms.law import Law
+from ...mechanisms.mechanism import Mechanism
+from ...mechanisms.pair import Pair, WrappedPair
+from . import concentrated, renyi
+from .largest_loss import largest_loss
+from .privacy_profile import delta_of, epsilon_of
+from .wrapped import is_enumerable
+
+__all__ = [
+    "delta",
+    "epsilon",
+    "pure_epsilon",
+    "renyi_curve",
+    "renyi_divergence",
+    "total_variation",
+    "zcdp",
+]
+
+_ZERO = Enclosure.exactly(0)
+
+
+def pure_epsilon(mechanism: Mechanism, width: Fraction = WIDTH, cap: int = CAP) -> Enclosure:
+    """The least epsilon for which the mechanism is (epsilon, 0)-DP; infinite if there is none."""
+    return refine(
+        lambda: _largest(mechanism, lambda pair: largest_loss(pair).value), width=width, cap=cap
+    )
+
+
+def delta(
+    mechanism: Mechanism, epsilon: ExactInput, width: Fraction = WIDTH, cap: int = CAP
+) -> Enclosure:
+    """The least delta for which the mechanism is (epsilon, delta)-DP, epsilon >= 0."""
+    level = exact(epsilon, "epsilon", at_least=0)
+    return refine(
+        lambda: _largest(mechanism, lambda pair: enclose(delta_of(pair, ball(level), level))),
+        width=width,
+        cap=cap,
+    )
+
+
+def total_variation(mechanism: Mechanism, width: Fraction = WIDTH, cap: int = CAP) -> Enclosure:
+    """The total variation distance of neighbouring outputs, which is delta at epsilon = 0."""
+    return delta(mechanism, 0, width, cap)
+
+
+def epsilon(
+    mechanism: Mechanism, delta: ExactInput, width: Fraction = WIDTH, cap: int = CAP
+) -> Enclosure:
+    """The least epsilon >= 0 for which the mechanism is (epsilon, delta)-DP."""
+    level = exact(delta, "delta", at_least=0, at_most=1)
+    if level == 0:
+        return pure_epsilon(mechanism, width, cap)
+    return refine(
+        lambda: _largest(
+            mechanism,
+            lambda pair: enclose(epsilon_of(pair, level, largest_loss(pair).value)),
+        ),
+        width=width,
+        cap=cap,
+    )
+
+
+def renyi_divergence(
+    mechanism: Mechanism, order: ExactInput, width: Fraction = WIDTH, cap: int = CAP
+) -> Enclosure:
+    """The Rényi divergence of this order > 1: the least epsilon of (order, epsilon)-RDP."""
+    return renyi_curve(mechanism, [order], width, cap)[0]
+
+
+def renyi_curve(
+    mechanism: Mechanism, orders: Sequence[ExactInput], width: Fraction = WIDTH, cap: int = CAP
+) -> list[Enclosure]:
+    """The Rényi divergence at each of these orders > 1."""
+    wanted = [exact(order, "order", above=1) for order in orders]
+    return refine_each(
+        lambda indices: _largest_curve(mechanism, [wanted[index] for index in indices]),
+        len(wanted),
+        width=width,
+        cap=cap,
+    )
+
+
+def zcdp(mechanism: Mechanism, width: Fraction = WIDTH, cap: int = CAP) -> Enclosure:
+    """The least rho for which the mechanism is rho-zCDP."""
+    return refine(
+        lambda: _largest(mechanism, lambda pair: concentrated.supremum(pair).value),
+        width=width,
+        cap=min(cap, 384),
+    )
+
+
+def _largest(mechanism: Mechanism, measure: Callable[[Pair], Enclosure]) -> Enclosure:
+    """Measure the pairs that can still matter, in order, and take the largest.
+
+    Without a wrap every divergence grows with the shift, and wrapping is post-processing: once a
+    shift's unwrapped divergence is below what another one certainly has, all smaller shifts are.
+    Moduli too large to enumerate are bracketed by bounds that grow with the shift: the largest
+    speaks for all.
+    """
+    best = _ZERO
+    largest: int | None = None
+    settled: set[Law] = set()  # an asymmetric law and its mirror image are settled one by one
+    for pair in mechanism.pairs():
+        if isinstance(pair, WrappedPair):
+            largest = pair.shift if largest is None else largest
+            if pair.shift < largest:
+                if not is_enumerable(pair):
+                    return best
+                if pair.law in settled:
+                    continue
+                ceiling = measure(pair.unwrapped)
+                if best.at_least(ceiling.upper) is True:
+                    settled.add(pair.law)
+                    if pair.law.symmetric or len(settled) == 2:
+                        return best
+                    continue
+        best = best.maximum(measure(pair))
+        if not best.is_finite() and best.lower == best.upper:
+            break
+    return best
+
+
+def _largest_curve(mechanism: Mechanism, orders: Sequence[Fraction]) -> Sequence[Enclosure]:
+    best = [_ZERO] * len(orders)
+    for pair in mechanism.pairs():
+        if isinstance(pair, WrappedPair):  # which shifts matter depends on the order
+            return [
+                _largest(mechanism, lambda pair: renyi.divergences(pair, [order])[0])  # noqa: B023
+                for order in orders
+            ]
+        values = renyi.divergences(pair, orders)
+        best = [old.maximum(new) for old, new in zip(best, values, strict=True)]
+    return best

@@ -1,0 +1,86 @@
+"""Divergences of a pair that can be listed outcome by outcome.
+
+With slack s each column is known up to misplaced mass s, so every event's probability is known up
+to s on both sides; what then bounds a divergence from above is said with each function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+from flint import arb
+
+from ...exact.number import ball
+from ...mechanisms.pair import FinitePair, WrappedPair
+from .wrapped import residues
+
+__all__ = ["Listed", "listed", "renyi_sums", "split"]
+
+
+class Listed(NamedTuple):
+    """Probabilities of each outcome under P and Q, as balls."""
+
+    p: Sequence[arb]
+    q: Sequence[arb]
+    slack: Fraction = Fraction(0)
+
+
+def listed(pair: FinitePair | WrappedPair) -> Listed:
+    """The pair's outcomes at the working precision."""
+    if isinstance(pair, FinitePair):
+        return Listed([ball(p) for p in pair.p], [ball(q) for q in pair.q], pair.slack)
+    p = residues(pair.law, pair.modulus)
+    return Listed(p, [p[(x - pair.shift) % pair.modulus] for x in range(pair.modulus)])
+
+
+def split(outcomes: Listed, odds: arb) -> tuple[arb, arb, arb]:
+    """P(S), Q(S) and excess, for S about {P > odds Q}.
+
+    P(S) - odds Q(S) is a lower bound of the hockey-stick divergence, and excess is what an upper
+    bound adds: the positive parts of outcomes whose side is not certain, and the slack, which
+    moves P(S) and odds Q(S) by at most s and odds s.
+    """
+    p_mass, q_mass, excess = arb(0), arb(0), arb(0)
+    for p, q in zip(outcomes.p, outcomes.q, strict=True):
+        gain = p - odds * q
+        if gain > 0:
+            p_mass, q_mass = p_mass + p, q_mass + q
+        elif not gain <= 0:
+            excess += gain.abs_upper()
+    slack = ball(outcomes.slack)
+    return p_mass - slack, q_mass + slack, excess + 2 * slack * (1 + odds)
+
+
+def renyi_sums(outcomes: Listed, order: arb, powers: int = 0) -> list[arb]:
+    """sum P^order Q^(1-order) L^j for j = 0, ..., powers; infinite where Q = 0 < P.
+
+    With slack: nothing bounds it from above; the best single event bounds it from below, by
+    post-processing to one bit.
+    """
+    if outcomes.slack:
+        return [_best_event(outcomes, order).union(arb.pos_inf())] * (powers + 1)
+    sums = [arb(0)] * (powers + 1)
+    for p, q in zip(outcomes.p, outcomes.q, strict=True):
+        if p == 0:
+            continue
+        if q == 0:
+            return [arb.pos_inf()] * (powers + 1)
+        loss = (p / q).log()
+        term = p * ((order - 1) * loss).exp()
+        for power in range(powers + 1):
+            sums[power] += term
+            term *= loss
+    return sums
+
+
+def _best_event(outcomes: Listed, order: arb) -> arb:
+    slack = ball(outcomes.slack)
+    best = arb(1)
+    for p, q in zip(outcomes.p, outcomes.q, strict=True):
+        less, more = p - slack, q + slack
+        if less > more and more < 1:
+            rest = ((1 - less) / (1 - more)) ** order * (1 - more) if less < 1 else arb(0)
+            best = best.max((less / more) ** order * more + rest)
+    return best.lower()

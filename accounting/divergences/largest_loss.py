@@ -1,0 +1,155 @@
+"""Pure epsilon of a pair: the supremum of log P/Q over all outcomes, by a proof about the tails.
+
+*Shifted, p log-concave:* the loss falls in x, so its supremum is its limit at -infinity, which
+the law knows (infinite where the support ends or the tails are lighter than geometric).
+*Shifted, log-convex sides:* the loss rises up to x = 0 and falls on 0 <= x <= d, so its supremum
+is log p(0)/p(d).
+*Wrapped discrete Laplace*, d <= m/2, beta = e^(-1/scale): residues c have P proportional to
+cosh((c - m/2)/scale), log-convex on [0, m]; so P(c)/P(c-d) rises on d <= c <= m, P(c)/P(c-d+m)
+falls on 0 <= c < d, and both are largest at c = 0: log (1 + beta^m)/(beta^d + beta^(m-d)).
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+from flint import arb
+
+from ...exact.enclosure import Enclosure
+from ...exact.number import ball
+from ...exact.precision import enclose
+from ...mechanisms.discrete_laplace import DiscreteLaplace
+from ...mechanisms.pair import FinitePair, Pair, ResponsePair, ShiftPair, WrappedPair
+from .finite_sums import Listed, listed
+from .wrapped import image_excess, is_enumerable, never_wraps
+
+__all__ = ["LargestLoss", "largest_loss"]
+
+_ZERO = Enclosure.exactly(0)
+
+
+class LargestLoss(NamedTuple):
+    """The supremum, and an outcome that attains it (None where it is only approached)."""
+
+    value: Enclosure
+    outcome: str | None
+
+
+def largest_loss(pair: Pair) -> LargestLoss:
+    """sup log P/Q at the working precision."""
+    if isinstance(pair, ResponsePair):
+        if pair.delta:
+            return LargestLoss(Enclosure.infinite(), "the bit revealed for certain")
+        return LargestLoss(Enclosure.exactly(pair.epsilon), "the true bit")
+    if isinstance(pair, FinitePair):
+        return _of_finite(pair)
+    if isinstance(pair, ShiftPair):
+        return _of_shift(pair)
+    return _of_wrapped(pair)
+
+
+def _of_shift(pair: ShiftPair) -> LargestLoss:
+    law, shift = pair.law, pair.shift
+    low, _ = law.support
+    if low is not None:  # P(low) > 0 = Q(low)
+        return LargestLoss(Enclosure.infinite(), str(low))
+    if law.log_convex_sides:
+        return LargestLoss(enclose(law.loss(0, shift)), "0")
+    limit = law.loss_limit(shift)
+    if limit is None:
+        return LargestLoss(Enclosure.infinite(), None)
+    attained = "0" if isinstance(law, DiscreteLaplace) else None
+    return LargestLoss(_of_real(limit), attained)
+
+
+def _of_real(value: Fraction | object) -> Enclosure:
+    return Enclosure.exactly(value) if isinstance(value, Fraction) else enclose(ball(value))  # type: ignore[arg-type]
+
+
+def _of_finite(pair: FinitePair) -> LargestLoss:
+    if not pair.slack:
+        for outcome, p, q in zip(pair.outcomes, pair.p, pair.q, strict=True):
+            if p and not q:
+                return LargestLoss(Enclosure.infinite(), outcome)
+        ratio, best = max(
+            (p / q, outcome)
+            for outcome, p, q in zip(pair.outcomes, pair.p, pair.q, strict=True)
+            if p
+        )
+        value = _ZERO if ratio == 1 else enclose(ball(ratio).log())
+        return LargestLoss(value.maximum(_ZERO), best)
+    # With slack, mass may be missing where Q has none: only a lower bound can be certain.
+    ratios = [
+        (max(p - pair.slack, Fraction(0)) / (q + pair.slack), outcome)
+        for outcome, p, q in zip(pair.outcomes, pair.p, pair.q, strict=True)
+    ]
+    ratio, best = max(ratios)
+    lower = enclose(ball(ratio).log()).lower if ratio > 1 else Fraction(0)
+    return LargestLoss(Enclosure(lower, Decimal("Infinity")), best)
+
+
+def _of_wrapped(pair: WrappedPair) -> LargestLoss:
+    unwrapped = _of_shift(pair.unwrapped)
+    if never_wraps(pair):
+        return unwrapped
+    if isinstance(pair.law, DiscreteLaplace):
+        value, outcome = enclose(_closed_form(pair.law, pair.shift, pair.modulus)), "0"
+    elif is_enumerable(pair):
+        best, residue = _largest_listed(listed(pair))
+        value, outcome = enclose(best), str(residue)
+    else:
+        return _bracket(pair, unwrapped.value)
+    # post-processing: the wrapped loss is at most the unwrapped one, which may be known exactly
+    ceiling = Enclosure(_ZERO.lower, unwrapped.value.upper)
+    return LargestLoss(value.maximum(_ZERO).intersection(ceiling), outcome)
+
+
+def _closed_form(law: DiscreteLaplace, shift: int, modulus: int) -> arb:
+    d = min(shift, modulus - shift)
+    rate = -1 / ball(law.scale)
+    # log (1 + b^m)/(b^d + b^(m-d)) = -d log b + log (1 + b^m)/(1 + b^(m-2d))
+    return -d * rate + (modulus * rate).exp().log1p() - ((modulus - 2 * d) * rate).exp().log1p()
+
+
+def _largest_listed(outcomes: Listed) -> tuple[arb, int]:
+    logs_p = [p.log() for p in outcomes.p]
+    logs_q = [q.log() for q in outcomes.q]
+    # Floats only leave out outcomes that are behind by far more than their error.
+    blurred = max(float(log.rad()) for log in (*logs_p, *logs_q))
+    losses = np.array(
+        [float(p.mid()) - float(q.mid()) for p, q in zip(logs_p, logs_q, strict=True)]
+    )
+    margin = 1e-6 + 1e-12 * float(np.max(np.abs(losses))) + 8 * blurred
+    size = max(abs(float(log.mid())) for log in (*logs_p, *logs_q))
+    near = np.flatnonzero(~(losses < np.max(losses) - margin - 1e-14 * size))
+    best = max(near, key=lambda x: float((logs_p[x] - logs_q[x]).mid()))
+    value = logs_p[best] - logs_q[best]
+    for x in near:
+        value = value.max(logs_p[x] - logs_q[x])
+    return value, int(best)
+
+
+def _bracket(pair: WrappedPair, unwrapped: Enclosure) -> LargestLoss:
+    """Between an outcome's certain loss and what no outcome can exceed (p symmetric, unimodal)."""
+    law, shift, modulus = pair.law, pair.shift, pair.modulus
+    if not law.symmetric:
+        return LargestLoss(Enclosure(Fraction(0), unwrapped.upper), None)
+    half = modulus // 2
+    least, outcome = _ZERO, 0
+    for reach in (max(half - shift, 0) * part // 32 for part in range(32)):
+        excess = image_excess(law, modulus, reach + shift)
+        found = enclose(law.loss(-reach, shift) - (1 + excess).log())
+        if least.at_least(found.lower) is not True:
+            least, outcome = found, -reach % modulus
+    upper = unwrapped
+    if law.log_concave:
+        # -log p is convex and even: among residues at distances v and at least v - d from 0,
+        # v <= m/2, the ratio of their p is largest at v = m/2; P also has its images.
+        inner = law.ball(max(half - shift, 0)) / law.ball(half)
+        found = enclose((inner * (1 + image_excess(law, modulus, half))).log())
+        upper = Enclosure(_ZERO.lower, found.upper)
+    lowest = upper if upper.at_most(unwrapped.upper) else unwrapped
+    return LargestLoss(Enclosure(least.lower, lowest.upper), str(outcome))

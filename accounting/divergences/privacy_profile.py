@@ -1,0 +1,364 @@
+"""The hockey-stick divergence delta(epsilon) of a pair, and its inverse epsilon(delta).
+
+delta(epsilon) = max over events S of P(S) - e^epsilon Q(S), attained by S = {loss > epsilon}. Any
+S gives a lower bound. For a shifted pair S is a half-line (p log-concave, the loss falls in x) or
+an interval around 0 (`log_convex_sides`; see `AdditiveNoise.pairs`), so that two or four tail
+probabilities are all it takes. If the chosen S differs from the best one, then only by outcomes
+whose loss lies between epsilon and the loss at the ends of S, for which
+|P - e^epsilon Q| <= P |1 - e^(epsilon - loss)|: that is the excess of an upper bound.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+from flint import arb, ctx
+
+from ...exact.enclosure import Enclosure
+from ...exact.number import Real, ball
+from ...exact.precision import working_precision
+from ...mechanisms.pair import FinitePair, Pair, ResponsePair, ShiftPair, WrappedPair
+from .finite_sums import listed, split
+from .wrapped import is_enumerable, never_wraps, outside_masses
+
+__all__ = ["Event", "delta_of", "epsilon_of", "exceeding", "last_above", "overlooked", "root_near"]
+__all__ += ["shortfall", "value_at"]
+
+_FARTHEST = 1 << 62
+_MOST_STEPS = 20
+
+
+class Event(NamedTuple):
+    """An event S: delta(level) lies in [p - e^level q, p - e^level q + excess]."""
+
+    p: arb
+    q: arb
+    excess: arb
+    low: int | None = None  # the outcomes of S, where they are low, ..., high
+    high: int | None = None
+
+
+_NOTHING = Event(arb(0), arb(0), arb(0))
+
+
+def delta_of(pair: Pair, level: arb, exact_level: Fraction | None = None) -> arb:
+    """delta(level) at the working precision, level >= 0."""
+    return value_at(level, exceeding(pair, level, exact_level))
+
+
+def value_at(level: arb, event: Event) -> arb:
+    """delta(level), from the event {loss > level}."""
+    least = event.p - level.exp() * event.q
+    return least.union(least + event.excess).max(arb(0)).min(arb(1))
+
+
+def exceeding(pair: Pair, level: arb, exact_level: Fraction | None = None) -> Event:
+    """The event {loss > level}, as far as it can be told at the working precision."""
+    if isinstance(pair, ResponsePair):
+        revealed, hidden = ball(pair.delta), ball(1 - pair.delta)
+        if exact_level is not None and exact_level >= pair.epsilon:
+            return Event(revealed, arb(0), arb(0))
+        odds = ball(pair.epsilon).exp()
+        p, q = hidden * odds / (1 + odds), hidden / (1 + odds)
+        gain = p - level.exp() * q
+        if gain > 0:
+            return Event(revealed + p, q, arb(0))
+        return Event(revealed, arb(0), arb(0) if gain <= 0 else gain.abs_upper())
+    if isinstance(pair, ShiftPair):
+        return (
+            _interval(pair, level, exact_level)
+            if pair.law.log_convex_sides
+            else _half_line(pair, level, exact_level)
+        )
+    if isinstance(pair, WrappedPair) and not is_enumerable(pair):
+        event = exceeding(pair.unwrapped, level, exact_level)
+        if never_wraps(pair):
+            return event
+        p_out, q_out = outside_masses(pair)
+        lost = p_out + level.exp() * q_out
+        return event._replace(p=event.p - p_out, q=event.q + q_out, excess=event.excess + lost)
+    return Event(*split(listed(pair), level.exp()))
+
+
+def epsilon_of(pair: Pair, delta: Fraction, largest: Enclosure) -> arb:
+    """The smallest level >= 0 with delta(level) <= delta, at the working precision.
+
+    largest: the pair's largest loss, beyond which delta(level) = 0.
+    """
+    if isinstance(pair, ResponsePair):
+        return _of_response(pair, delta)
+    target = ball(delta)
+    zero = arb(0)
+    if delta_of(pair, zero) <= target:
+        return zero
+    if _escaping(pair) > target:
+        return arb.pos_inf()
+    level = _located(pair, delta, largest)
+    return root_near(level, target, lambda level: exceeding(pair, level), largest)
+
+
+def root_near(
+    level: arb, target: arb, exceeding: Callable[[arb], Event], largest: Enclosure
+) -> arb:
+    """The smallest level >= 0 with delta(level) <= target, sought from a level nearby.
+
+    exceeding: the event {loss > level}. largest: beyond it delta(level) = 0.
+    """
+    best = arb(0)
+    for turn in range(_MOST_STEPS):  # down to where the event weighs enough
+        if level == 0 or exceeding(level).p > target:
+            break
+        level = (level - abs(level) * arb(2) ** (turn - 12)).max(arb(0)).mid()
+    for _ in range(8):  # Dinkelbach: each event's own root, which rises to the largest root
+        event = exceeding(level)
+        if not (event.p - target > 0 and event.q > 0):
+            break
+        root = ((event.p - target) / event.q).log()
+        if root.lower() > best:
+            best = root.lower()
+        step = abs(root.mid() - level)
+        level = root.mid()
+        if step < abs(level) * arb(2) ** -(ctx.prec - 16):
+            break
+    return best.union(_certified_above(exceeding, target, level.max(best), largest))
+
+
+def _of_response(pair: ResponsePair, delta: Fraction) -> arb:
+    """delta(level) = d + (1-d)(e^epsilon - e^level)/(1 + e^epsilon), d = pair.delta, solved."""
+    if delta < pair.delta:
+        return arb.pos_inf()
+    if delta == 1:
+        return arb(0)
+    if delta == pair.delta:
+        return ball(pair.epsilon)
+    share = (delta - pair.delta) / (1 - pair.delta)
+    odds = ball(1 - share) * ball(pair.epsilon).exp() - ball(share)
+    return odds.max(arb(1)).log()
+
+
+def _escaping(pair: Pair) -> arb:
+    """P of the outcomes that Q cannot have: the limit of delta(level) as the level grows."""
+    if isinstance(pair, WrappedPair) and never_wraps(pair):
+        pair = pair.unwrapped
+    if isinstance(pair, ShiftPair):
+        low = pair.law.support[0]
+        return arb(0) if low is None else pair.law.lower_tail(low + pair.shift - 1)
+    if isinstance(pair, FinitePair):
+        apart = sum((p for p, q in zip(pair.p, pair.q, strict=True) if not q), Fraction(0))
+        return arb(0) if pair.slack else ball(apart)  # with slack, Q may have them after all
+    return arb(0)
+
+
+def _certified_above(
+    exceeding: Callable[[arb], Event], target: arb, level: arb, largest: Enclosure
+) -> arb:
+    """Some level just above with delta(level) <= target, proved."""
+    step = arb(2) ** -(ctx.prec - 24)
+    cap = _as_ball(largest)
+    while step < 1:
+        above = (level + step * (abs(level) + step)).upper()
+        if above >= cap:
+            break
+        if value_at(above, exceeding(above)) <= target:
+            return above
+        step *= 16
+    return cap
+
+
+def _as_ball(largest: Enclosure) -> arb:
+    if not largest.is_finite():
+        return arb.pos_inf()
+    return ball(Fraction(largest.upper)).upper()
+
+
+def _located(pair: Pair, delta: Fraction, largest: Enclosure) -> arb:
+    """An approximate root of delta(level) = delta: a starting point, nothing rests on it."""
+    with working_precision(64):
+        goal = float(ball(delta).log().mid())
+
+        def gap(level: float) -> float:
+            value = delta_of(pair, arb(level)).mid()
+            return float(value.log().mid()) - goal if value > 0 else -math.inf
+
+        end = float(Fraction(largest.upper)) if largest.is_finite() else math.inf
+        high = min(_first_guess(pair, goal), end)
+        while gap(high) > 0 and high < end:
+            high = min(2 * high, end)
+        return arb(_root(gap, 0.0, high))
+
+
+def _first_guess(pair: Pair, log_delta: float) -> float:
+    """About where the root lies: the loss as far out as a Gaussian tail of this size."""
+    if isinstance(pair, WrappedPair):
+        pair = pair.unwrapped
+    if not isinstance(pair, ShiftPair):
+        return 1.0
+    centre, variance = pair.law.moments()
+    spread = max(1.0, float(variance.upper) ** 0.5)
+    x = round(float(centre.lower) - spread * math.sqrt(2 - 2 * log_delta))
+    p, q = map(float, pair.law.log_pmf(np.array([x, x - pair.shift])))
+    return p - q if 0 < p - q < 1e300 else 1.0  # off the support both are -inf
+
+
+def _root(function: Callable[[float], float], low: float, high: float) -> float:
+    """About where a falling function is 0, to 1e-2 in its value, by the Illinois method."""
+    at_low, at_high = function(low), function(high)
+    for turn in range(80):
+        if at_low <= 0 or at_high >= 0 or high - low <= 1e-12 * high:
+            break
+        guess = (low + high) / 2
+        if at_high > -math.inf and turn % 4 < 3:
+            guess = low + (high - low) * at_low / (at_low - at_high)
+        value = function(guess)
+        if abs(value) < 1e-2:
+            return guess
+        if value > 0:
+            low, at_low, at_high = guess, value, at_high / 2
+        else:
+            high, at_high, at_low = guess, value, at_low / 2
+    return low if at_low <= 0 else high if at_high >= 0 else (low + high) / 2
+
+
+def _half_line(pair: ShiftPair, level: arb, exact_level: Fraction | None) -> Event:
+    law, shift = pair.law, pair.shift
+    low, high = law.support
+    limit = law.loss_limit(shift)
+    if limit is not None and _compare(level, exact_level, limit) == 1:
+        return _NOTHING
+    # Below low + shift the loss is infinite, above high it is minus infinity.
+    inside = None if low is None else low + shift - 1
+    outside = None if high is None else high + 1
+    last = last_above(pair, level, inside, outside)
+    excess = arb(0)
+    p, q = law.lower_tail(last), law.lower_tail(last - shift)
+    if last != inside:
+        excess += shortfall(p, level, law.loss(last, shift))
+    if last + 1 != outside:
+        excess += overlooked(level, law.loss(last + 1, shift))
+    return Event(p, q, excess, None, last)
+
+
+def _interval(pair: ShiftPair, level: arb, exact_level: Fraction | None) -> Event:
+    law, shift = pair.law, pair.shift
+    limit = law.loss_limit(shift)
+    assert limit is not None  # log-convex sides: the tails are no lighter than geometric
+    summit = law.loss(0, shift)
+    if not level < summit:
+        return _NOTHING._replace(excess=overlooked(level, summit))
+    last = last_above(pair, level, 0, shift)
+    p, q = law.lower_tail(last), law.lower_tail(last - shift)
+    edges = [(last, last + 1)]
+    first = None
+    if _compare(level, exact_level, limit) != -1:
+        # On x <= 0 the loss rises: read it backwards, loss(-y) falls in y >= 0.
+        first = -last_above(pair, level, 0, None, mirrored=True)
+        p, q = p - law.lower_tail(first - 1), q - law.lower_tail(first - 1 - shift)
+        edges.append((first, first - 1))
+    excess = arb(0)
+    for edge, beyond in edges:
+        excess += shortfall(p, level, law.loss(edge, shift))
+        excess += overlooked(level, law.loss(beyond, shift))
+    return Event(p, q, excess, first, last)
+
+
+def shortfall(p: arb, level: arb, loss: arb) -> arb:
+    """What outcomes of S whose loss is below the level may cost, the least being `loss`."""
+    return (p * ((level - loss).exp() - 1)).max(arb(0)).upper()
+
+
+def overlooked(level: arb, loss: arb) -> arb:
+    """What outcomes outside S whose loss is above the level may add, the largest being `loss`."""
+    return (1 - (level - loss).exp()).max(arb(0)).upper()
+
+
+def _compare(level: arb, exact_level: Fraction | None, limit: Real) -> int:
+    """1 if level >= limit, -1 if level < limit, 0 if it cannot be told."""
+    if exact_level is not None and isinstance(limit, Fraction):
+        return 1 if exact_level >= limit else -1
+    return 1 if level >= ball(limit) else -1 if level < ball(limit) else 0
+
+
+def last_above(
+    pair: ShiftPair, level: arb, inside: int | None, outside: int | None, mirrored: bool = False
+) -> int:
+    """The last x with loss(x) > level, where the loss falls from `inside` to `outside`.
+
+    mirrored: for loss(-x). Guessed in floats, then corrected with balls; what these cannot tell
+    is left to the excess.
+    """
+    law, shift, sign = pair.law, pair.shift, -1 if mirrored else 1
+    goal = float(level.mid())
+
+    def guess(x: int) -> float:
+        p, q = law.log_pmf(np.array([sign * x, sign * x - shift]))
+        return float(p - q) - goal
+
+    def above(x: int) -> bool | None:
+        loss = law.loss(sign * x, shift)
+        return True if loss > level else False if loss < level else None
+
+    low, high = _bracketed(guess, inside, outside, shift)
+    x = _crossing(guess, low, high)
+    return _corrected(above, x, inside, outside)
+
+
+def _bracketed(
+    guess: Callable[[int], float], inside: int | None, outside: int | None, shift: int
+) -> tuple[int, int]:
+    start = inside if inside is not None else outside if outside is not None else shift
+    low = high = start
+    step = 1
+    while inside is None and guess(low) <= 0:
+        low, high, step = low - step, low, 2 * step
+        if step > _FARTHEST:
+            raise ArithmeticError(f"no outcome within {_FARTHEST} has a loss above the level")
+    if inside is not None:
+        high = outside if outside is not None else inside + 1
+        while outside is None and guess(high) > 0:
+            low, high, step = high, high + step, 2 * step
+            if step > _FARTHEST:
+                raise ArithmeticError(
+                    f"all outcomes within {_FARTHEST} have a loss above the level"
+                )
+    return low, high
+
+
+def _crossing(guess: Callable[[int], float], low: int, high: int) -> int:
+    """The last positive value of a falling function with guess(low) > 0 >= guess(high)."""
+    at_low, at_high = guess(low), guess(high)
+    turn = 0
+    while high - low > 1:
+        middle, turn = (low + high) // 2, turn + 1
+        if turn % 3 and 0 < at_low < 1e300 and -1e300 < at_high < 0:  # Illinois, then bisection
+            middle = low + round((high - low) * at_low / (at_low - at_high))
+            middle = min(max(middle, low + 1), high - 1)
+        value = guess(middle)
+        if value > 0:
+            low, at_low, at_high = middle, value, at_high / 2
+        else:
+            high, at_high, at_low = middle, value, at_low / 2
+    return low
+
+
+def _corrected(
+    above: Callable[[int], bool | None], x: int, inside: int | None, outside: int | None
+) -> int:
+    def kept(y: int) -> bool | None:
+        if inside is not None and y <= inside:
+            return True
+        return False if outside is not None and y >= outside else above(y)
+
+    low, high, step = x, x + 1, 1
+    while kept(low) is False:
+        low, high, step = low - step, low, 2 * step
+    while low == x and kept(high) is True:
+        low, high, step = high, high + step, 2 * step
+        x = low
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if kept(middle) is True else (low, middle)
+    return low

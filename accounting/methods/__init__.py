@@ -1,0 +1,1 @@
+"""What the known ways of accounting report: conversions between notions, composition theorems."""

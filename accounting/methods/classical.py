@@ -1,0 +1,218 @@
+"""Composition theorems that see each use only through its (epsilon_i, delta_i).
+
+`Each` says what one kind of use is known to be. Randomized response that reveals its bit with
+probability delta_i (`RandomizedResponse`) dominates every such use, so that the composition of
+these is the best that any theorem of this kind can give (Kairouz, Oh, Viswanath): `optimal`. All
+numbers grow with every epsilon_i: from enclosures of these follow enclosures of the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+
+from flint import arb
+
+from ...exact.enclosure import Enclosure
+from ...exact.number import ExactInput, ParameterError, ball, exact, whole
+from ...exact.precision import WIDTH, refine
+from ...mechanisms.mechanism import RandomizedResponse
+from ..budget import Budget, compose
+
+__all__ = [
+    "LARGEST_EPSILON",
+    "DoesNotApplyError",
+    "Each",
+    "advanced",
+    "basic",
+    "optimal",
+    "optimal_delta",
+    "theorem7",
+    "theorem7_number",
+    "total_delta",
+]
+
+_INFINITE = Decimal("Infinity")
+LARGEST_EPSILON = 10_000  # of one use, for randomized response
+_SPARE_DIGITS = 3  # of an epsilon_i that is handed on, beyond those that the result is to have
+
+
+class DoesNotApplyError(ArithmeticError):
+    """A theorem whose conditions do not hold here; the message says which."""
+
+
+@dataclass(frozen=True)
+class Each:
+    """So many uses of which each is (epsilon, delta)-DP."""
+
+    epsilon: Enclosure
+    delta: Fraction
+    times: int
+
+    def __init__(
+        self, epsilon: ExactInput | Enclosure, delta: ExactInput = 0, times: ExactInput = 1
+    ) -> None:
+        if not isinstance(epsilon, Enclosure):
+            epsilon = Enclosure.exactly(exact(epsilon, "epsilon", at_least=0))
+        elif epsilon.less_than(0) is not False:
+            raise ParameterError(f"epsilon must be at least 0, got {epsilon}")
+        object.__setattr__(self, "epsilon", epsilon)
+        object.__setattr__(self, "delta", exact(delta, "delta", at_least=0, at_most=1))
+        object.__setattr__(self, "times", whole(times, "times", at_least=1))
+
+
+def total_delta(uses: Sequence[Each], slack: ExactInput = 0) -> Fraction:
+    """sum delta_i + delta', at most 1: for `basic` (delta' = 0), `advanced` and `theorem7`."""
+    spent = sum((each.times * each.delta for each in uses), Fraction(0))
+    return min(spent + exact(slack, "slack", at_least=0, at_most=1), Fraction(1))
+
+
+def basic(uses: Sequence[Each]) -> Enclosure:
+    """sum epsilon_i.
+
+    Source: Dwork, Kenthapadi, McSherry, Mironov, Naor, "Our data, ourselves", EUROCRYPT 2006,
+    Theorem 1; it holds for different epsilon_i and adaptive choices as well.
+    """
+    if any(each.epsilon.lower == _INFINITE for each in uses):
+        return Enclosure.infinite()
+    lower = sum((each.times * Fraction(each.epsilon.lower) for each in uses), Fraction(0))
+    if any(each.epsilon.upper == _INFINITE for each in uses):
+        return Enclosure(lower, _INFINITE)
+    upper = sum((each.times * Fraction(each.epsilon.upper) for each in uses), Fraction(0))
+    return Enclosure(lower, upper)
+
+
+def advanced(uses: Sequence[Each], slack: ExactInput, width: Fraction = WIDTH) -> Enclosure:
+    """sqrt(2 log(1/delta') sum epsilon_i^2) + sum epsilon_i (e^epsilon_i - 1), delta' = slack.
+
+    Source: Dwork, Rothblum, Vadhan, "Boosting and differential privacy", FOCS 2010, Theorem III.3
+    (Dwork and Roth 2014, Theorem 3.20), there for equal epsilon_i. For any, in place of the uses
+    take the randomized responses that dominate them. With probability at least 1 - sum delta_i none
+    reveals its bit, and then the losses are independent, +-epsilon_i, of mean
+    epsilon_i tanh(epsilon_i/2) <= epsilon_i (e^epsilon_i - 1): by Hoeffding's inequality their sum
+    exceeds the number above with probability at most delta'.
+    """
+    rest = exact(slack, "slack", above=0, at_most=1)
+
+    def bound(levels: _Levels) -> arb:
+        squares = _summed(levels, lambda level: level**2)
+        means = _summed(levels, lambda level: level * level.expm1())
+        return (-2 * ball(rest).log() * squares).sqrt() + means
+
+    return _at_both_ends(uses, bound, width)
+
+
+def theorem7(uses: Sequence[Each], slack: ExactInput, width: Fraction = WIDTH) -> Enclosure:
+    """2 epsilon sqrt(2 K log(1/delta')) with the largest epsilon_i, where that is certain to hold.
+
+    Source: Theorem 7 of the distributed-bandits paper (ICLR 2023), stated for results in (0, 1) and
+    any delta' > 0. That is false for some delta' near 1 (10,000 uses at epsilon = 0.1, delta' =
+    0.999). It follows from `advanced` where K (e^epsilon - 1) <= sqrt(2 K log(1/delta')).
+    Raises DoesNotApplyError where either condition is not certain.
+    """
+    rest = exact(slack, "slack", above=0, at_most=1)
+    found = theorem7_number(uses, rest, width)
+    if found.less_than(1) is not True:
+        raise DoesNotApplyError("stated for results below 1")
+    count, level = sum(each.times for each in uses), Fraction(_largest(uses).upper)
+
+    def excess() -> arb:
+        return count * ball(level).expm1() - (-2 * count * ball(rest).log()).sqrt()
+
+    sign = refine(excess, enough=lambda value: value.at_most(0) is not None)
+    if sign.at_most(0) is not True:
+        raise DoesNotApplyError("false in general for so large a delta'")
+    return found
+
+
+def theorem7_number(uses: Sequence[Each], slack: Fraction, width: Fraction = WIDTH) -> Enclosure:
+    """The number of `theorem7`, whether it holds or not."""
+    worst = Each(_largest(uses), 0, sum(each.times for each in uses))
+
+    def bound(levels: _Levels) -> arb:
+        ((level, count),) = levels
+        return 2 * ball(level) * (-2 * count * ball(slack).log()).sqrt()
+
+    return _at_both_ends([worst], bound, width)
+
+
+def optimal(uses: Sequence[Each], delta: ExactInput, width: Fraction = WIDTH) -> Enclosure:
+    """The least epsilon at this delta that follows from all (epsilon_i, delta_i).
+
+    Source: Kairouz, Oh, Viswanath, "The composition theorem for differential privacy", ICML 2015,
+    Theorem 3.3, for equal (epsilon_i, delta_i); for any, Murtagh, Vadhan, "The complexity of
+    computing the optimal composition of differential privacy", TCC 2016-A.
+    """
+    level = exact(delta, "delta", at_least=0, at_most=1)
+    return _of_responses(
+        uses, lambda budget: budget.epsilon(level, width), width, Enclosure.infinite()
+    )
+
+
+def optimal_delta(uses: Sequence[Each], epsilon: ExactInput, width: Fraction = WIDTH) -> Enclosure:
+    """The least delta at this epsilon that follows from all (epsilon_i, delta_i)."""
+    level = exact(epsilon, "epsilon", at_least=0)
+    return _of_responses(
+        uses, lambda budget: budget.delta(level, width), width, Enclosure.exactly(1)
+    )
+
+
+def _of_responses(
+    uses: Sequence[Each],
+    measure: Callable[[Budget], Enclosure],
+    width: Fraction,
+    at_infinity: Enclosure,
+) -> Enclosure:
+    """The same number of the randomized responses that dominate the uses."""
+    if any(each.epsilon.lower == _INFINITE for each in uses):
+        return at_infinity
+    if any(each.epsilon.at_most(LARGEST_EPSILON) is not True for each in uses):
+        raise DoesNotApplyError(f"some epsilon_i is not known to be at most {LARGEST_EPSILON}")
+    low, high = (_responses(uses, rounding, width) for rounding in (ROUND_FLOOR, ROUND_CEILING))
+    lower = measure(low)
+    upper = lower if low == high else measure(high)
+    return Enclosure(lower.lower, upper.upper)
+
+
+def _responses(uses: Sequence[Each], rounding: str, width: Fraction) -> Budget:
+    """Randomized responses with the lower or the upper ends of epsilon_i, as short decimals."""
+    digits = len(str((1 / width).__ceil__())) + _SPARE_DIGITS
+    context = Context(prec=digits, rounding=rounding)
+    parts = []
+    for each in uses:
+        end = Fraction(each.epsilon.upper if rounding == ROUND_CEILING else each.epsilon.lower)
+        level = context.divide(Decimal(end.numerator), Decimal(end.denominator))
+        parts.append((RandomizedResponse(level, each.delta), each.times))
+    return compose(*parts)
+
+
+_Levels = Sequence[tuple[Fraction, int]]  # epsilon_i, and how often
+
+
+def _at_both_ends(
+    uses: Sequence[Each], bound: Callable[[_Levels], arb], width: Fraction
+) -> Enclosure:
+    """A bound that grows with every epsilon_i, at their lower and at their upper ends."""
+    if any(each.epsilon.lower == _INFINITE for each in uses):
+        return Enclosure.infinite()
+    low = [(Fraction(each.epsilon.lower), each.times) for each in uses]
+    lower = refine(lambda: bound(low), width=width)
+    if all(each.epsilon.lower == each.epsilon.upper for each in uses):
+        return lower
+    if any(each.epsilon.upper == _INFINITE for each in uses):
+        return Enclosure(lower.lower, _INFINITE)
+    high = [(Fraction(each.epsilon.upper), each.times) for each in uses]
+    return Enclosure(lower.lower, refine(lambda: bound(high), width=width).upper)
+
+
+def _summed(levels: _Levels, term: Callable[[arb], arb]) -> arb:
+    return sum((count * term(ball(level)) for level, count in levels), arb(0))
+
+
+def _largest(uses: Sequence[Each]) -> Enclosure:
+    found = uses[0].epsilon
+    for each in uses[1:]:
+        found = found.maximum(each.epsilon)
+    return found

@@ -1,0 +1,224 @@
+"""What each method of accounting would report, beside the exact truth.
+
+All but `EXACT` report a bound that holds. Their enclosures are of that bound, of the number that
+the method gives, not of what the budget costs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from types import MappingProxyType
+from typing import NamedTuple, TypeAlias
+
+from ...exact.enclosure import Enclosure
+from ...exact.number import ExactInput, ParameterError, exact
+from ...exact.precision import WIDTH
+from ..budget import Budget
+from ..divergences import divergence
+from . import shares
+from .classical import DoesNotApplyError
+from .conversion import Conversion, renyi_to_delta, renyi_to_epsilon, zcdp_to_delta, zcdp_to_epsilon
+
+__all__ = [
+    "ADVANCED",
+    "BASIC",
+    "EXACT",
+    "KOV",
+    "METHODS",
+    "RDP",
+    "THEOREM7",
+    "ZCDP",
+    "DoesNotApplyError",
+    "Method",
+    "Reported",
+    "compare",
+    "compare_delta",
+]
+
+# a curve that is converted is so much narrower than the result; more where that does not do
+_NARROWER = (Fraction(1, 10**4), Fraction(1, 10**10))
+
+Measure: TypeAlias = Callable[[Budget, Fraction, Fraction], Enclosure]
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to account. Both functions raise DoesNotApplyError where it has nothing to say.
+
+    epsilon: (budget, delta, width) to the epsilon that it reports. delta: (budget, epsilon, width)
+    to the least delta at which it reports at most this epsilon. remark: what it rests on.
+    """
+
+    name: str
+    title: str
+    remark: str
+    epsilon: Measure
+    delta: Measure
+
+
+class Reported(NamedTuple):
+    """What a method reports; None, with the reason as the remark, where it does not apply."""
+
+    method: Method
+    value: Enclosure | None
+    remark: str
+
+
+def compare(
+    budget: Budget, delta: ExactInput, width: Fraction = WIDTH, names: Sequence[str] | None = None
+) -> list[Reported]:
+    """The epsilon at this delta by every method (or those named), the exact one first."""
+    level = exact(delta, "delta", at_least=0, at_most=1)
+    chosen = _named(names)
+    return [_reported(method, method.epsilon, budget, level, width) for method in chosen]
+
+
+def compare_delta(
+    budget: Budget, epsilon: ExactInput, width: Fraction = WIDTH, names: Sequence[str] | None = None
+) -> list[Reported]:
+    """The delta at this epsilon by every method (or those named), the exact one first."""
+    level = exact(epsilon, "epsilon", at_least=0)
+    chosen = _named(names)
+    return [_reported(method, method.delta, budget, level, width) for method in chosen]
+
+
+def _named(names: Sequence[str] | None) -> list[Method]:
+    chosen = tuple(METHODS) if names is None else names
+    for name in chosen:
+        if name not in METHODS:
+            raise ParameterError(f"method must be one of {', '.join(METHODS)}, got {name!r}")
+    return [METHODS[name] for name in chosen]
+
+
+def _reported(
+    method: Method, measure: Measure, budget: Budget, level: Fraction, width: Fraction
+) -> Reported:
+    try:
+        return Reported(method, measure(budget, level, width), method.remark)
+    except DoesNotApplyError as error:
+        return Reported(method, None, str(error))
+    except (ArithmeticError, ParameterError) as error:
+        # the numbers asked for were fine: what the method needs on the way cannot be computed
+        if method is EXACT:
+            raise
+        return Reported(method, None, f"not computed: {error}")
+
+
+def _exact_epsilon(budget: Budget, delta: Fraction, width: Fraction) -> Enclosure:
+    return budget.epsilon(delta, width)
+
+
+def _exact_delta(budget: Budget, epsilon: Fraction, width: Fraction) -> Enclosure:
+    return budget.delta(epsilon, width)
+
+
+def _renyi_epsilon(budget: Budget, delta: Fraction, width: Fraction) -> Enclosure:
+    if _has_no_curve(budget) and delta < 1:
+        return Enclosure.infinite()
+    return _converted(
+        lambda narrow: renyi_to_epsilon(
+            lambda orders: budget.renyi_curve(orders, narrow), delta, budget.pure(narrow), width
+        ),
+        width,
+    )
+
+
+def _renyi_delta(budget: Budget, epsilon: Fraction, width: Fraction) -> Enclosure:
+    if _has_no_curve(budget):
+        return Enclosure.exactly(1)
+    return _converted(
+        lambda narrow: renyi_to_delta(
+            lambda orders: budget.renyi_curve(orders, narrow), epsilon, budget.pure(narrow), width
+        ),
+        width,
+    )
+
+
+def _zcdp_epsilon(budget: Budget, delta: Fraction, width: Fraction) -> Enclosure:
+    return _converted(lambda narrow: zcdp_to_epsilon(_rho(budget, narrow), delta, width), width)
+
+
+def _zcdp_delta(budget: Budget, epsilon: Fraction, width: Fraction) -> Enclosure:
+    return _converted(lambda narrow: zcdp_to_delta(_rho(budget, narrow), epsilon, width), width)
+
+
+def _converted(convert: Callable[[Fraction], Conversion], width: Fraction) -> Enclosure:
+    found = convert(width * _NARROWER[0]).value
+    for narrower in _NARROWER[1:]:
+        if found.is_within(width) or not found.is_finite():
+            break
+        found = found.intersection(convert(width * narrower).value)
+    return found
+
+
+def _has_no_curve(budget: Budget) -> bool:
+    """Are the Rényi divergences of all orders infinite?
+
+    One is only ever proved infinite (`renyi`) from an outcome that P has and Q has not; then all
+    orders are.
+    """
+    return budget.renyi(2) == Enclosure.infinite()
+
+
+def _rho(budget: Budget, width: Fraction) -> Enclosure:
+    """The sum of every use's own rho."""
+    lower, upper = Fraction(0), Fraction(0)
+    for use in budget.uses:
+        found = divergence.zcdp(use.mechanism, width)
+        if not found.is_finite():
+            raise DoesNotApplyError("the rho of some use is not known to be finite")
+        lower += use.times * Fraction(found.lower)
+        upper += use.times * Fraction(found.upper)
+    return Enclosure(lower, upper)
+
+
+_SPLIT = "each use at its exact ε for δ/(2K), δ/2 for the theorem; or at its pure ε, if smaller"
+
+EXACT = Method("exact", "exact composition", "", _exact_epsilon, _exact_delta)
+KOV = Method(
+    "kov",
+    "optimal for (ε, δ) of each use (Kairouz, Oh, Viswanath)",
+    _SPLIT,
+    shares.optimal,
+    shares.optimal_delta,
+)
+RDP = Method(
+    "rdp",
+    "Rényi (Lemma 10)",
+    "exact curves, all real orders",
+    _renyi_epsilon,
+    _renyi_delta,
+)
+ZCDP = Method(
+    "zcdp",
+    "zero-concentrated (Lemma 10)",
+    "the sum of each use's least ρ, all real orders",
+    _zcdp_epsilon,
+    _zcdp_delta,
+)
+ADVANCED = Method(
+    "advanced",
+    "advanced (Dwork, Rothblum, Vadhan)",
+    _SPLIT,
+    shares.advanced,
+    shares.advanced_delta,
+)
+THEOREM7 = Method(
+    "theorem7",
+    "advanced, as the paper's Theorem 7",
+    _SPLIT,
+    shares.theorem7,
+    shares.theorem7_delta,
+)
+BASIC = Method(
+    "basic",
+    "basic: the sum",
+    "each use at its exact ε for δ/K",
+    shares.basic,
+    shares.basic_delta,
+)
+METHODS: Mapping[str, Method] = MappingProxyType(
+    {method.name: method for method in (EXACT, KOV, RDP, ZCDP, ADVANCED, THEOREM7, BASIC)}
+)

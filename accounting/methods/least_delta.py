@@ -1,0 +1,133 @@
+"""The least delta at which a condition holds, for conditions that hold from some delta on.
+
+Located in floats, each end then proved by the condition itself just above and just below. With
+delta = 10^-(y^2), what methods report is nearly linear in y.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from typing import TypeAlias
+
+from ...exact.enclosure import Enclosure
+from .classical import DoesNotApplyError
+
+__all__ = ["Condition", "least_delta"]
+
+# (delta, width) to a number of that relative width, and the bound that it must not exceed
+Condition: TypeAlias = Callable[[Fraction, Fraction], tuple[Enclosure, Fraction]]
+
+_Point: TypeAlias = tuple[float, float]  # y and the excess there
+
+_ROUGHLY = Fraction(1, 10**6)
+_NARROWER = Fraction(1, 1000)  # the numbers are known so much better than delta is to be
+_FARTHEST = 64.0  # delta is sought down to 10^-(64^2)
+_NEAR = 1e-3
+_NEAREST = 1e-15
+_MOST_STEPS = 80
+
+
+def least_delta(condition: Condition, width: Fraction) -> Enclosure:
+    """Enclose the least delta in (0, 1] at which the condition holds; 1 if there is none."""
+    narrow = width * _NARROWER
+
+    def holds(delta: Fraction) -> bool | None:
+        try:
+            value, bound = condition(delta, narrow)
+        except DoesNotApplyError:
+            return None
+        return value.at_most(bound)
+
+    delta = _located(condition, narrow)
+    lower, upper = Fraction(0), Fraction(1)
+    step = width / 4
+    while step < 1 and (lower == 0 or upper == 1):
+        if lower == 0 and holds(delta * (1 - step)) is False:
+            lower = delta * (1 - step)
+        if upper == 1 and delta * (1 + step) < 1 and holds(delta * (1 + step)) is True:
+            upper = delta * (1 + step)
+        step *= 8
+    if upper == 1 and holds(upper) is False:
+        lower = upper
+    return Enclosure(lower, upper)
+
+
+def _located(condition: Condition, narrow: Fraction) -> Fraction:
+    """About the least delta: first with rough numbers, then with narrow ones."""
+
+    def excess(y: float, width: Fraction) -> float:
+        try:
+            value, bound = condition(_power_of_ten(-y * y), width)
+        except DoesNotApplyError:
+            return math.inf  # too small a delta
+        return _log_ratio(value, bound)
+
+    low, high = (0.0, -math.inf), (1.0, excess(1.0, _ROUGHLY))
+    while high[1] <= 0 and high[0] < _FARTHEST:
+        low, high = high, (2 * high[0], excess(2 * high[0], _ROUGHLY))
+    low, high = _bracketed(lambda y: excess(y, _ROUGHLY), low, high, _NEAR)
+    low, high = ((y, excess(y, narrow)) for y in (low[0], high[0]))
+    low, high = _bracketed(lambda y: excess(y, narrow), low, high, _NEAREST)
+    return _power_of_ten(-low[0] * high[0])
+
+
+def _bracketed(
+    function: Callable[[float], float], low: _Point, high: _Point, nearest: float
+) -> tuple[_Point, _Point]:
+    """Narrow a bracket of a crossing from <= 0 at the low to > 0 at the high point.
+
+    Method: Chandrupatla, "A new hybrid quadratic/bisection algorithm for finding the zero of a
+    nonlinear function without using derivatives", Advances in Engineering Software 28 (1997).
+    """
+    here, there, share = high, low, 0.5  # `here` is the newest point
+    for _ in range(_MOST_STEPS):
+        size = high[0] - low[0]
+        if not low[1] <= 0 < high[1] or size <= nearest * high[0]:
+            break
+        least = min(0.5, nearest * high[0] / (2 * size))
+        share = min(max(share, least), 1 - least)
+        y = here[0] + share * (there[0] - here[0])
+        fresh = (y, function(y))
+        if (fresh[1] > 0) == (here[1] > 0):
+            third = here
+        else:
+            third, there = there, here
+        here = fresh
+        low, high = (there, here) if here[1] > 0 else (here, there)
+        share = _quadratic(here, there, third)
+    return low, high
+
+
+def _quadratic(here: _Point, there: _Point, third: _Point) -> float:
+    """Where between `here` and `there` the root seems to lie; the middle if that is not trusted."""
+    (a, at_a), (b, at_b), (c, at_c) = here, there, third
+    if not all(map(math.isfinite, (at_a, at_b, at_c))) or at_c in (at_a, at_b):
+        return 0.5
+    xi, phi = (a - b) / (c - b), (at_a - at_b) / (at_c - at_b)
+    if not phi**2 < xi or not (1 - phi) ** 2 < 1 - xi:
+        return 0.5
+    return at_a / (at_b - at_a) * at_c / (at_b - at_c) + (c - a) / (b - a) * at_a / (
+        at_c - at_a
+    ) * at_b / (at_c - at_b)
+
+
+def _log_ratio(value: Enclosure, bound: Fraction) -> float:
+    """log(value/bound), bound > 0; exact to the last digits where that is near 0."""
+    if value.lower == Decimal("Infinity"):
+        return math.inf
+    lower = Fraction(value.lower)
+    ratio = (lower + Fraction(value.upper)) / (2 * bound) if value.is_finite() else lower / bound
+    if ratio <= 0:
+        return -math.inf
+    if abs(ratio - 1) < Fraction(1, 2):
+        return math.log1p(float(ratio - 1))
+    return math.log(ratio.numerator) - math.log(ratio.denominator)
+
+
+def _power_of_ten(exponent: float) -> Fraction:
+    """10^exponent, nearly; also where that is too small for a float."""
+    whole = math.floor(exponent)
+    return Fraction(10.0 ** (exponent - whole)) * Fraction(10) ** whole

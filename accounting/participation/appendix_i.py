@@ -1,0 +1,216 @@
+"""Noise for users who return: equations 14 and 15 of Appendix I, in numbers instead of O(...).
+
+A user takes part in B batches, once in each, and is to have (epsilon, delta)-DP over all of them.
+How much noise does each batch need?
+
+*Equation 14*, advanced composition (Theorem 7): each batch is to be (epsilon_i, delta_i)-DP,
+
+    epsilon_i = epsilon/(2 sqrt(2 B log(1/delta'))), delta_i = delta/(2B), delta' = delta/2,
+
+and gets the least noise with which it exactly is. The paper states the theorem for epsilon < 1. By
+its source (Dwork, Rothblum, Vadhan, "Boosting and differential privacy", FOCS 2010, Theorem III.3)
+B batches are together (sqrt(2 B log(1/delta')) epsilon_i + B epsilon_i (e^epsilon_i - 1),
+B delta_i + delta')-DP: the first term is epsilon/2, and what is left to check is that the second
+one is at most epsilon/2 as well.
+
+*The same, composed optimally*: each batch is again reduced to one point (epsilon_i, delta_i), with
+delta_i as above, but epsilon_i is the largest that the optimal composition theorem for such points
+allows: all that any theorem can make of them (Kairouz, Oh, Viswanath, "The composition theorem for
+differential privacy", ICML 2015).
+
+*Equation 15*: the Rényi curves of the B batches add up, and Lemma 10 turns them into epsilon, at
+the best of all real orders.
+
+*Exact composition*: the least noise with which B batches are (epsilon, delta)-DP, which is what
+Remark 8 asks for. No accounting needs less.
+
+So equation 14 over its optimal version is lost by Theorem 7; that one over equation 15 is lost by
+keeping only one point of what each batch satisfies; equation 15 over exact composition is what
+Lemma 10 loses. The gain of log(B/delta) is of these two first kinds: none of it is owed to Rényi DP
+as against (epsilon, delta)-DP, whose exact composition needs the least noise.
+
+All of it holds for up to B batches with noise fixed beforehand; see `filters` for what else may
+be chosen on the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import log
+from typing import TypeAlias
+
+from flint import arb
+
+from ...exact.enclosure import Enclosure
+from ...exact.number import ExactInput, ParameterError, ball, exact, whole
+from ...exact.precision import refine, working_precision
+from ...mechanisms.discrete_gaussian import DiscreteGaussian
+from ...mechanisms.mechanism import AdditiveNoise, Mechanism, RandomizedResponse
+from ...mechanisms.skellam import Skellam
+from ..budget import compose
+from ..divergences import divergence
+from ..methods.conversion import renyi_to_epsilon
+from .least_noise import least_noise
+
+__all__ = [
+    "Noise",
+    "NoisePerBatch",
+    "advanced_share",
+    "discrete_gaussian",
+    "noise_per_batch",
+    "optimal_share",
+    "skellam",
+]
+
+Noise: TypeAlias = Callable[[Fraction], Mechanism]  # the mechanism with noise of this variance
+
+WIDTH = Fraction(1, 10**5)
+_FINER = Fraction(1, 20)  # how much narrower than the variance its epsilon is asked for
+
+
+@dataclass(frozen=True)
+class NoisePerBatch:
+    """The variance of the noise that each of B batches needs, by four ways of accounting.
+
+    Each is an enclosure [refuted, verified]: a variance with which the target is certainly missed,
+    and a slightly larger one with which it is certainly met. For Skellam noise the least variance
+    lies between them, and every larger one will do (Sk(v + w) is Sk(v) and more noise).
+    """
+
+    batches: int
+    advanced: Enclosure  # equation 14
+    optimal: Enclosure  # equation 14 with optimal composition of (epsilon_i, delta_i)
+    renyi: Enclosure  # equation 15
+    exact: Enclosure
+
+    @property
+    def advanced_over_optimal(self) -> Enclosure:
+        """What Theorem 7 loses."""
+        return _ratio(self.advanced, self.optimal)
+
+    @property
+    def optimal_over_renyi(self) -> Enclosure:
+        """What it costs to know of each batch that it is (epsilon_i, delta_i)-DP, and no more."""
+        return _ratio(self.optimal, self.renyi)
+
+    @property
+    def advanced_over_renyi(self) -> Enclosure:
+        """The gain of Appendix I: log(B/delta) up to constants."""
+        return _ratio(self.advanced, self.renyi)
+
+    @property
+    def renyi_over_exact(self) -> Enclosure:
+        """What equation 15 loses."""
+        return _ratio(self.renyi, self.exact)
+
+
+def skellam(sensitivity: ExactInput = 1) -> Noise:
+    """Skellam noise Sk(0, variance)."""
+    return lambda variance: AdditiveNoise(Skellam(variance), sensitivity)
+
+
+def discrete_gaussian(sensitivity: ExactInput = 1) -> Noise:
+    """Discrete Gaussian noise N_Z(0, variance); the parameter, which its variance barely misses."""
+    return lambda variance: AdditiveNoise(DiscreteGaussian(variance), sensitivity)
+
+
+def noise_per_batch(
+    epsilon: ExactInput,
+    delta: ExactInput,
+    noise: Noise,
+    batches: Sequence[ExactInput] = (1, 4, 16, 64),
+    width: Fraction = WIDTH,
+) -> tuple[NoisePerBatch, ...]:
+    """The noise per batch for (epsilon, delta)-DP of a user of so many batches, for each number.
+
+    epsilon > 0, 0 < delta < 1. width: relative, of each variance; where accounting cannot tell so
+    close variances apart, they are wider (`Enclosure.is_within`).
+    Raises ParameterError where Theorem 7 does not apply, UndecidedError where no variance is found.
+    """
+    level = exact(epsilon, "epsilon", above=0)
+    failure = exact(delta, "delta", above=0, below=1)
+    counts = [whole(count, "batches", at_least=1) for count in batches]
+    return tuple(_row(level, failure, noise, count, width) for count in counts)
+
+
+def advanced_share(epsilon: Fraction, delta: Fraction, count: int) -> Enclosure:
+    """epsilon_i of Theorem 7 with delta' = delta/2, if the theorem's condition certainly holds."""
+
+    def share() -> arb:
+        return ball(epsilon) / (2 * (-2 * count * (ball(delta) / 2).log()).sqrt())
+
+    with working_precision(128):
+        second = 2 * count * share() * (share().exp() - 1)
+        if not second <= ball(epsilon):
+            raise ParameterError(
+                f"epsilon must be smaller for Theorem 7, got {float(epsilon):.6g}: its second term "
+                f"exceeds epsilon/2 for {count} batches at delta {float(delta):.6g}"
+            )
+    return refine(share)
+
+
+def optimal_share(
+    epsilon: Fraction, delta: Fraction, count: int, width: Fraction = WIDTH
+) -> Enclosure:
+    """The largest epsilon_i for which `count` mechanisms that are (epsilon_i, delta/(2 count))-DP
+    are together (epsilon, delta)-DP: that of the worst ones, which `RandomizedResponse` is.
+    """
+
+    def cost(inverse: Fraction) -> Enclosure:
+        worst = RandomizedResponse(1 / inverse, delta / (2 * count))
+        return compose((worst, count)).epsilon(delta, width * _FINER)
+
+    inverse = least_noise(cost, Enclosure.exactly(epsilon), count / float(epsilon), width)
+    return Enclosure(1 / Fraction(inverse.upper), 1 / Fraction(inverse.lower))
+
+
+def _row(
+    epsilon: Fraction, delta: Fraction, noise: Noise, count: int, width: Fraction
+) -> NoisePerBatch:
+    finer = width * _FINER
+    log_term = log(delta.denominator) - log(delta.numerator)
+    # log delta answers to log variance with about this slope, log epsilon with 1/2
+    sharp = width * Fraction(min(log_term, 12) / 12)
+
+    def renyi(variance: Fraction) -> Enclosure:
+        budget = compose((noise(variance), count))
+
+        def curve(orders: Sequence[Fraction]) -> list[Enclosure]:
+            return budget.renyi_curve(orders, finer / 1000)
+
+        return renyi_to_epsilon(curve, delta, width=finer).value
+
+    def exactly(variance: Fraction) -> Enclosure:
+        return compose((noise(variance), count)).delta(epsilon, sharp)
+
+    def at_point(share: Enclosure) -> Enclosure:
+        """Equation 14's noise: epsilon_i is near sqrt(2 log(1/delta_i)/variance)."""
+
+        def once(variance: Fraction) -> Enclosure:
+            deltas = [
+                divergence.delta(noise(variance), Fraction(end), sharp)
+                for end in (share.lower, share.upper)
+            ]
+            return deltas[0].hull(deltas[1])
+
+        guess = 2 * log_term / float(share.lower) ** 2
+        return least_noise(once, Enclosure.exactly(delta / (2 * count)), guess, width, -log_term)
+
+    target = Enclosure.exactly(epsilon)
+    by_renyi = least_noise(renyi, target, 2 * count * log_term / float(epsilon) ** 2, width)
+    return NoisePerBatch(
+        batches=count,
+        advanced=at_point(advanced_share(epsilon, delta, count)),
+        optimal=at_point(optimal_share(epsilon, delta, count, finer)),
+        renyi=by_renyi,
+        exact=least_noise(
+            exactly, Enclosure.exactly(delta), float(by_renyi.upper), width, -log_term
+        ),
+    )
+
+
+def _ratio(above: Enclosure, below: Enclosure) -> Enclosure:
+    ends = [Fraction(end) for end in (above.lower, above.upper, below.lower, below.upper)]
+    return Enclosure(ends[0] / ends[3], ends[1] / ends[2])

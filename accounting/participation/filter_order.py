@@ -1,0 +1,100 @@
+"""The order at which a Rényi filter counts: what it costs, and which one to choose.
+
+Any order gives a guarantee; a good one is looked for in floats.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+
+from flint import arb
+
+from ...exact.number import ball
+from ...exact.precision import refine
+from ...mechanisms.mechanism import Mechanism
+from ..divergences import divergence
+
+__all__ = ["best_order", "best_order_for", "surcharge"]
+
+_COARSE = Fraction(1, 10**4)
+_GOLDEN = (math.sqrt(5) - 1) / 2
+
+
+def surcharge(order: Fraction, delta: Fraction) -> arb:
+    """What an (order, r)-RDP bound has to be raised by to be the epsilon of (epsilon, delta)-DP.
+
+    Lemma 10: log(1/(a delta))/(a-1) + log(1-1/a). Source: Canonne, Kamath, Steinke, "The discrete
+    Gaussian for differential privacy", NeurIPS 2020, Proposition 12.
+    """
+    a = ball(order)
+    return -(a * ball(delta)).log() / (a - 1) + (1 - 1 / a).log()
+
+
+def best_order(epsilon: Fraction, delta: Fraction) -> Fraction:
+    """About the order a at which (epsilon - surcharge)/a, the rho that it proves, is largest.
+
+    At the infimum over a of a rho + surcharge(a), its derivative rho - log(1/(a delta))/(a-1)^2
+    is 0. With this rho the infimum is (2a-1) log(1/(a delta))/(a-1)^2 + log(1-1/a), which is to
+    be epsilon: a root between 1, where it is infinite, and 1/delta, where it is negative.
+    """
+    log_delta = math.log(delta.numerator) - math.log(delta.denominator)
+    goal = float(epsilon)
+
+    def excess(log_x: float) -> float:
+        x = math.exp(log_x)
+        return (1 + 2 * x) * (-log_delta - math.log1p(x)) / x**2 - math.log1p(1 / x) - goal
+
+    low, high = -40.0, min(-log_delta, 100.0)
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if excess(middle) > 0 else (low, middle)
+    return _order_at(low)
+
+
+def best_order_for(mechanism: Mechanism, epsilon: Fraction, delta: Fraction) -> Fraction:
+    """About the order at which most uses of the mechanism fit.
+
+    In x = 1/(a-1), epsilon - surcharge is concave and the divergence convex (`conversion`): their
+    ratio rises and then falls, so that climbing finds its summit.
+    """
+
+    def score(log_x: float) -> float:
+        order = _order_at(log_x)
+        room = float(refine(lambda: ball(epsilon) - surcharge(order, delta)).lower)
+        cost = divergence.renyi_divergence(mechanism, order, _COARSE).upper
+        if room <= 0 or (isinstance(cost, Decimal) and cost.is_infinite()):
+            return -math.inf
+        return room / float(cost) if cost > 0 else math.inf
+
+    start = math.log(best_order(epsilon, delta) - 1)
+    return _order_at(_summit(score, start))
+
+
+def _order_at(log_x: float) -> Fraction:
+    return 1 + Fraction(f"{math.exp(log_x):.9g}")
+
+
+def _summit(score: Callable[[float], float], start: float) -> float:
+    """About where a function that rises and then falls is largest: bracket, golden section."""
+    here, best, stride = start, score(start), 0.5
+    for sign in (1, -1):
+        while (value := score(here + sign * stride)) > best:
+            here, best, stride = here + sign * stride, value, 2 * stride
+        if here != start:
+            break
+    low, high = here - stride, here + stride
+    left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+    at_left, at_right = score(left), score(right)
+    while high - low > 0.01:
+        if at_left >= at_right:
+            high, right, at_right = right, left, at_left
+            left = high - _GOLDEN * (high - low)
+            at_left = score(left)
+        else:
+            low, left, at_left = left, right, at_right
+            right = low + _GOLDEN * (high - low)
+            at_right = score(right)
+    return (low + high) / 2

@@ -1,0 +1,276 @@
+"""Privacy filters: a budget that holds however the next mechanism is chosen.
+
+What may depend on earlier outputs, and which result covers it:
+
+*The queries*, for mechanisms fixed beforehand: exact composition (`budget`).
+
+*Also their order, and whether they are used at all*, as long as it is fixed beforehand how often
+each one is used at most: exact composition of the most that may be used. A mechanism dominated by
+the pair (P, Q) is post-processing of one draw from P or Q, for each query and each two neighbouring
+datasets (Blackwell). Draw all of them beforehand; whichever mechanism is chosen next takes the next
+of its draws. So the transcript is post-processing of the product of these pairs.
+
+*The mechanisms themselves, or how often they are used*: not covered. To compose exactly what was
+used in the end, and to stop when that reaches the target, is not a guarantee ("f-Differential
+privacy filters: validity and approximate solutions", arXiv 2602.06756). For instance: first
+RandomizedResponse(1/2). Either of RandomizedResponse(1) and RandomizedResponse(0, delta=0.179) may
+follow: both lists are (1, 0.18)-DP. But to take the former where the first output spoke for P, and
+the latter elsewhere, has delta(1) > 0.24, since the former has its delta there and the latter
+everywhere. Filters hold: they count what no choice of the next mechanism can exploit.
+
+*When to stop, with a running report and no limit set beforehand*: `odometer`.
+
+Everywhere the choices may use earlier outputs and randomness of their own, not the data.
+
+Why the filters hold. Fix two neighbouring datasets; P and Q are the laws of the transcript, M_t is
+the likelihood ratio P/Q of its first t outputs, L_t = log M_t.
+
+*Pure.* Each factor of M_t is at most e^(epsilon_i), so M_t <= e^(sum of epsilon_i) for every
+transcript. Source: Rogers, Roth, Ullman, Vadhan, "Privacy odometers and filters: pay-as-you-go
+composition", NeurIPS 2016.
+
+*Rényi, one order a > 1.* Let r_i bound the divergence of order a of the i-th mechanism, known once
+it is chosen. Given the first t - 1 outputs, E_Q of the a-th power of the t-th factor is at most
+e^((a-1) r_t); so M_t^a e^(-(a-1)(r_1 + ... + r_t)) is a supermartingale under Q from 1. If
+r_1 + ... + r_T <= r whenever it stops, E_Q M_T^a <= e^((a-1) r): the transcript is (a, r)-RDP; also
+where T is finite but not bounded, by Fatou. Source: Feldman, Zrnic, "Individual privacy accounting
+via a Rényi filter", NeurIPS 2021.
+
+*zCDP.* If rho_1 + ... + rho_T <= rho then the same holds at every order a with r_i = a rho_i and
+r = a rho. All orders share one rule to stop: the transcript is rho-zCDP.
+
+The order of a Rényi filter is chosen beforehand. "Go on while any of several orders has budget
+left" is another rule, and not covered.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, replace
+from decimal import ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+from typing import Self
+
+from ...exact.enclosure import Enclosure
+from ...exact.number import ExactInput, ParameterError, ball, exact
+from ...exact.precision import WIDTH, refine
+from ...mechanisms.mechanism import Mechanism
+from ..divergences import divergence
+from ..methods.conversion import zcdp_to_epsilon
+from .charges import MOST_USES, Charge, Charges, minus, narrowed, read_times, total, with_use
+from .filter_order import best_order, best_order_for, surcharge
+
+__all__ = ["Filter", "OverspentError", "PureFilter", "RenyiFilter", "ZcdpFilter"]
+
+_ZERO = Enclosure.exactly(0)
+_NARROWER = Fraction(1, 10**12)  # each further attempt at a close decision asks for this much more
+_ATTEMPTS = 3
+
+
+class OverspentError(Exception):
+    """A use that does not, or not certainly, fit into what is left. Nothing was spent."""
+
+    def __init__(self, mechanism: Mechanism, times: int, cost: Enclosure, left: Enclosure) -> None:
+        self.mechanism, self.times, self.cost, self.left = mechanism, times, cost, left
+        certain = cost.greater_than(left.upper) is True
+        super().__init__(
+            f"{times} x {mechanism} {'does not' if certain else 'cannot be told to'} fit: "
+            f"cost {cost}, left {left}"
+        )
+
+
+@dataclass(frozen=True)
+class Filter(ABC):
+    """A limit on a cost that adds up, and what was spent of it so far. An immutable value."""
+
+    charges: Charges = field(default=(), kw_only=True)
+
+    @property
+    @abstractmethod
+    def limit(self) -> Fraction:
+        """What all uses together may cost."""
+
+    @abstractmethod
+    def cost(self, mechanism: Mechanism, width: Fraction = WIDTH) -> Enclosure:
+        """What one use costs."""
+
+    @abstractmethod
+    def guarantee(self, delta: ExactInput) -> Enclosure:
+        """The epsilon of (epsilon, delta)-DP of all uses that the filter ever accepts, together."""
+
+    def spent(self) -> Enclosure:
+        """What all accepted uses cost together."""
+        return total(self.charges)
+
+    def left(self) -> Enclosure:
+        """The limit less what was spent."""
+        return minus(self.limit, self.spent())
+
+    def fits(self, mechanism: Mechanism, times: ExactInput = 1) -> bool | None:
+        """May it be used so many times more? True only where that is certain, None if unknown."""
+        return self._tried(mechanism, read_times(times))[0]
+
+    def spend(self, mechanism: Mechanism, times: ExactInput = 1) -> Self:
+        """The filter after so many uses more, if they certainly fit.
+
+        Raises OverspentError otherwise. This value does not change either way.
+        """
+        count = read_times(times)
+        answer, charges = self._tried(mechanism, count)
+        if answer is not True:
+            cost = Charge(mechanism, count, self._cost_of(mechanism)).cost()
+            raise OverspentError(mechanism, count, cost, self.left())
+        return replace(self, charges=charges)
+
+    def most(self, mechanism: Mechanism) -> int:
+        """How many more uses certainly fit (at most 10^9)."""
+        each, room = self._cost_of(mechanism).upper, self.left().lower
+        if each == Decimal("Infinity") or room < 0:
+            return 0
+        if each == 0:
+            return MOST_USES
+        count = min(int(Fraction(room) / Fraction(each)), MOST_USES)
+        # a limit that is met exactly may need the narrower costs of `fits`
+        return count + 1 if count < MOST_USES and self.fits(mechanism, count + 1) else count
+
+    def _cost_of(self, mechanism: Mechanism) -> Enclosure:
+        seen = (charge.each for charge in self.charges if charge.mechanism == mechanism)
+        return next(seen, None) or self.cost(mechanism)
+
+    def _tried(self, mechanism: Mechanism, times: int) -> tuple[bool | None, Charges]:
+        """Do they fit, and the charges if so. Costs are narrowed where the decision is close."""
+        charges, width = with_use(self.charges, mechanism, times, self._cost_of(mechanism)), WIDTH
+        for _ in range(_ATTEMPTS):
+            spent = total(charges)
+            answer = spent.at_most(self.limit)
+            if answer is not None or not spent.is_finite():
+                return answer, charges
+            width *= _NARROWER
+            charges = narrowed(charges, lambda each: self.cost(each, width))  # noqa: B023
+        return total(charges).at_most(self.limit), charges
+
+
+@dataclass(frozen=True)
+class PureFilter(Filter):
+    """All uses together are epsilon-DP: their pure epsilons add up to at most this."""
+
+    epsilon: Fraction
+
+    def __init__(self, epsilon: ExactInput, *, charges: Charges = ()) -> None:
+        object.__setattr__(self, "epsilon", exact(epsilon, "epsilon", at_least=0))
+        object.__setattr__(self, "charges", charges)
+
+    @property
+    def limit(self) -> Fraction:
+        return self.epsilon
+
+    def cost(self, mechanism: Mechanism, width: Fraction = WIDTH) -> Enclosure:
+        """Its pure epsilon."""
+        return divergence.pure_epsilon(mechanism, width)
+
+    def guarantee(self, delta: ExactInput = 0) -> Enclosure:
+        exact(delta, "delta", at_least=0, at_most=1)
+        return Enclosure.exactly(self.epsilon)
+
+
+@dataclass(frozen=True)
+class RenyiFilter(Filter):
+    """All uses together are (order, epsilon)-RDP, at this one order above 1."""
+
+    order: Fraction
+    epsilon: Fraction
+
+    def __init__(self, order: ExactInput, epsilon: ExactInput, *, charges: Charges = ()) -> None:
+        object.__setattr__(self, "order", exact(order, "order", above=1))
+        object.__setattr__(self, "epsilon", exact(epsilon, "epsilon", at_least=0))
+        object.__setattr__(self, "charges", charges)
+
+    @staticmethod
+    def for_target(
+        epsilon: ExactInput,
+        delta: ExactInput,
+        mechanism: Mechanism | None = None,
+        order: ExactInput | None = None,
+    ) -> RenyiFilter:
+        """The largest Rényi filter whose uses together are (epsilon, delta)-DP, 0 < delta < 1.
+
+        order: beforehand, at which order to count; if not given, the one at which most uses of
+        `mechanism` fit; if that is not given either, most uses of a Gaussian mechanism. Found in
+        floats: the guarantee holds at any order, and is flat around the best one.
+        """
+        level, failure = _target(epsilon, delta)
+        if order is not None:
+            chosen = exact(order, "order", above=1)
+        elif mechanism is None:
+            chosen = best_order(level, failure)
+        else:
+            chosen = best_order_for(mechanism, level, failure)
+        room = refine(lambda: ball(level) - surcharge(chosen, failure))
+        if not room.lower > 0:
+            raise ParameterError(
+                f"order {float(chosen):.6g} leaves nothing to spend for epsilon "
+                f"{float(level):.6g} and delta {float(failure):.6g}: take a larger one"
+            )
+        return RenyiFilter(chosen, _shaved(room))
+
+    @property
+    def limit(self) -> Fraction:
+        return self.epsilon
+
+    def cost(self, mechanism: Mechanism, width: Fraction = WIDTH) -> Enclosure:
+        """Its Rényi divergence of the filter's order."""
+        return divergence.renyi_divergence(mechanism, self.order, width)
+
+    def guarantee(self, delta: ExactInput) -> Enclosure:
+        failure = exact(delta, "delta", above=0, at_most=1)
+        value = refine(lambda: ball(self.epsilon) + surcharge(self.order, failure))
+        return value.maximum(_ZERO)
+
+
+@dataclass(frozen=True)
+class ZcdpFilter(Filter):
+    """All uses together are rho-zCDP."""
+
+    rho: Fraction
+
+    def __init__(self, rho: ExactInput, *, charges: Charges = ()) -> None:
+        object.__setattr__(self, "rho", exact(rho, "rho", at_least=0))
+        object.__setattr__(self, "charges", charges)
+
+    @staticmethod
+    def for_target(epsilon: ExactInput, delta: ExactInput) -> ZcdpFilter:
+        """The largest rho (to about 1e-11) that Lemma 10 turns into this (epsilon, delta)-DP.
+
+        rho-zCDP is (a, a rho)-RDP: any order a proves that rho = (epsilon - surcharge)/a will do,
+        and at the best one an error in a shows only in second order.
+        """
+        level, failure = _target(epsilon, delta)
+        order = best_order(level, failure)
+        room = refine(lambda: (ball(level) - surcharge(order, failure)) / ball(order))
+        if not room.lower > 0:
+            raise ParameterError(
+                f"epsilon {float(level):.6g} and delta {float(failure):.6g} are too small for zCDP"
+            )
+        return ZcdpFilter(_shaved(room))
+
+    @property
+    def limit(self) -> Fraction:
+        return self.rho
+
+    def cost(self, mechanism: Mechanism, width: Fraction = WIDTH) -> Enclosure:
+        """The rho of its zCDP."""
+        return divergence.zcdp(mechanism, width)
+
+    def guarantee(self, delta: ExactInput) -> Enclosure:
+        return zcdp_to_epsilon(self.rho, exact(delta, "delta", above=0, at_most=1)).value
+
+
+def _target(epsilon: ExactInput, delta: ExactInput) -> tuple[Fraction, Fraction]:
+    return exact(epsilon, "epsilon", at_least=0), exact(delta, "delta", above=0, below=1)
+
+
+def _shaved(room: Enclosure) -> Fraction:
+    """A little below, in twelve digits, so that also the computed guarantee meets the target."""
+    lower = Fraction(room.lower) * (1 - Fraction(4, 10**12))
+    down = Context(prec=12, rounding=ROUND_FLOOR)
+    return Fraction(down.divide(Decimal(lower.numerator), Decimal(lower.denominator)))

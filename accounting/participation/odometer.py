@@ -1,0 +1,128 @@
+"""A privacy odometer: what has been spent so far, with no limit set beforehand.
+
+Mechanisms may be chosen from earlier outputs (as in `filters`, whose notation this uses), and so
+may the moment T to stop; the report e_T, read from the transcript, is valid there:
+
+    E_P (1 - e^(e_T - L_T))^+ <= delta,
+
+which says that for each event S of the transcript up to T, and each number e,
+
+    P(S and e_T <= e) <= e^e Q(S and e_T <= e) + delta.
+
+So if a rule always stops at a report of at most e, the whole run is (e, delta)-DP; otherwise this
+bounds what the runs that do can reveal. It is a statement about one rule to stop, whichever it is;
+not about all reports at once.
+
+*One order a > 1.* With R_t = r_1 + ... + r_t the supermartingale of the Rényi filter reads
+E_P e^((a-1)(L_T - R_T)) <= 1 (T finite). Since (1 - e^(c-x))^+ <= e^((a-1)(x-c)) (1/a)(1-1/a)^(a-1)
+for all real x and c (both sides touch at e^(c-x) = 1 - 1/a), with x = L_T - R_T the report R_T + c
+is valid as soon as e^(-(a-1)c) (1/a)(1-1/a)^(a-1) <= delta: c = surcharge(a, delta) as in Lemma
+10. What was spent may be random, because only L_T - R_T enters.
+
+*Several orders.* Order a_j gets delta_j; the least of the reports is valid for the sum of the
+delta_j, since (1 - e^(min_j e_j - L))^+ <= sum_j (1 - e^(e_j - L))^+. The orders are those that
+suit targets which double from level to level, delta_j = delta/(j (j+1)): they sum to less than
+delta. (Filters with doubling budgets would report the limit of the level reached. Here it is what
+was spent at the level's order, which is never more.)
+
+*Pure.* L_T <= the sum of the pure epsilons always: that sum is one more report, and costs no delta.
+
+Sources: Rogers, Roth, Ullman, Vadhan, "Privacy odometers and filters: pay-as-you-go composition",
+NeurIPS 2016; Feldman, Zrnic, "Individual privacy accounting via a Rényi filter", NeurIPS 2021;
+Lécuyer, "Practical privacy filters and odometers with Rényi differential privacy and applications
+to differentially private deep learning", 2021. The argument above is complete without them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import NamedTuple
+
+from ...exact.enclosure import Enclosure
+from ...exact.number import ExactInput, ParameterError, exact
+from ...exact.precision import refine
+from ...mechanisms.mechanism import Mechanism
+from ..divergences import divergence
+from .charges import Charges, plus, read_times, total, with_use
+from .filter_order import best_order, surcharge
+
+__all__ = ["Level", "RenyiOdometer"]
+
+_ZERO = Enclosure.exactly(0)
+_TARGETS = tuple(Fraction(2) ** power for power in range(-3, 6))  # 1/8 ... 32
+
+
+class Level(NamedTuple):
+    """An order at which costs are counted, and the share of delta that its report uses."""
+
+    order: Fraction
+    delta: Fraction
+
+    def report(self, cost: Enclosure) -> Enclosure:
+        """The epsilon for what was spent at this order."""
+        return plus(cost, refine(lambda: surcharge(self.order, self.delta)))
+
+
+@dataclass(frozen=True)
+class RenyiOdometer:
+    """What was spent so far, as the epsilon of (epsilon, delta)-DP. An immutable value.
+
+    delta: of the whole run, 0 < delta < 1. targets: the epsilons near which the report is to be
+    good, nearest first; best when they double. charges: at each level, then the pure epsilons.
+    """
+
+    delta: Fraction
+    targets: tuple[Fraction, ...]
+    charges: tuple[Charges, ...]
+
+    def __init__(
+        self,
+        delta: ExactInput,
+        targets: Sequence[ExactInput] = _TARGETS,
+        *,
+        charges: tuple[Charges, ...] | None = None,
+    ) -> None:
+        if not targets:
+            raise ParameterError("targets must have at least one epsilon")
+        wanted = tuple(exact(target, "targets", above=0) for target in targets)
+        object.__setattr__(self, "delta", exact(delta, "delta", above=0, below=1))
+        object.__setattr__(self, "targets", wanted)
+        object.__setattr__(self, "charges", charges or ((),) * (len(wanted) + 1))
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """The order that suits each target, and its share delta/(j (j+1)) of delta."""
+        shares = [self.delta / (j * (j + 1)) for j in range(1, len(self.targets) + 1)]
+        return tuple(
+            Level(best_order(target, share), share)
+            for target, share in zip(self.targets, shares, strict=True)
+        )
+
+    def spend(self, mechanism: Mechanism, times: ExactInput = 1) -> RenyiOdometer:
+        """The odometer after so many uses more. Nothing is refused; the report may be infinite."""
+        count = read_times(times)
+        known = any(charge.mechanism == mechanism for charge in self.charges[-1])
+        costs = [_ZERO] * len(self.charges) if known else self._costs(mechanism)
+        return replace(
+            self,
+            charges=tuple(
+                with_use(charges, mechanism, count, cost)
+                for charges, cost in zip(self.charges, costs, strict=True)
+            ),
+        )
+
+    def epsilon(self) -> Enclosure:
+        """The report: the least over all levels, 0 before anything is spent.
+
+        It is the formula's value that is enclosed: `upper` holds in any case.
+        """
+        *costs, pure = map(total, self.charges)
+        reports = [level.report(cost) for level, cost in zip(self.levels, costs, strict=True)]
+        lowers, uppers = zip(*((each.lower, each.upper) for each in [pure, *reports]), strict=True)
+        return Enclosure(min(lowers), min(uppers)).maximum(_ZERO)
+
+    def _costs(self, mechanism: Mechanism) -> list[Enclosure]:
+        curve = divergence.renyi_curve(mechanism, [level.order for level in self.levels])
+        return [*curve, divergence.pure_epsilon(mechanism)]

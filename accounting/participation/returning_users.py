@@ -1,0 +1,271 @@
+"""Users who return: who took part in which batches, what that cost them, and what is left.
+
+Appendix I, Assumption 2: a user takes part in at most B batches, once within each, whatever the
+sizes of the batches, their mechanisms, and the learning runs that they belong to. Replacing the
+user's data changes her part of all of these batches at once, so that what one user spends is the
+composition of the mechanisms of her own batches. Batches without her cost her nothing.
+
+What may depend on what was released earlier:
+
+*Everything but the limits.* A user takes part in at most so many batches of each kind, all fixed
+beforehand: the bounds for all of them together hold, also if it is decided on the way which of them
+she takes part in, and in which order (`filters` has the proof). `plan` gives them for one kind.
+
+*Not the history itself.* Where it was decided on the way how many batches, or of which kinds, the
+bounds for what was done in the end are not guarantees. Use one of the `filters` for each user.
+
+Who takes part in which batch is taken to be public, and not to depend on the users' data. Where it
+does, the budgets in here depend on data as well: then none of them may be published.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import reduce
+from types import MappingProxyType
+from typing import NamedTuple, TypeAlias
+
+from ...exact.enclosure import Enclosure
+from ...exact.number import ExactInput, ParameterError, exact, whole
+from ...exact.precision import WIDTH
+from ...mechanisms.mechanism import Mechanism
+from ..budget import Budget, Use, compose
+from ..methods.comparison import METHODS, Method
+from .charges import MOST_USES, read_times
+from .known_costs import KnownCosts, Remaining
+
+__all__ = ["Group", "Kind", "ParticipationError", "Remaining", "ReturningUsers", "plan"]
+
+User: TypeAlias = Hashable
+History: TypeAlias = tuple[tuple[int, int], ...]  # (index of a kind, how often), in this order
+
+ALL = tuple(METHODS.values())
+_NOTHING = Enclosure.exactly(0)
+
+
+class ParticipationError(Exception):
+    """A user who would take part more often than is allowed. Nothing was recorded."""
+
+    def __init__(self, user: User, reason: str) -> None:
+        self.user = user
+        super().__init__(f"user {user!r} {reason}")
+
+
+class Kind(NamedTuple):
+    """What batches are told apart by: the learning run, and the mechanism."""
+
+    run: str
+    mechanism: Mechanism
+
+
+class Group(NamedTuple):
+    """Users who have spent the same budget."""
+
+    budget: Budget
+    users: int
+
+
+@dataclass(frozen=True)
+class ReturningUsers:
+    """The batches of every user so far. An immutable value: `after` gives the next one.
+
+    limit: B of Assumption 2, or None. What was computed is kept and shared by later values.
+    """
+
+    limit: int | None
+    kinds: tuple[Kind, ...]
+    histories: Mapping[User, History] = field(repr=False)
+    _costs: KnownCosts = field(repr=False, compare=False)
+
+    def __init__(
+        self,
+        limit: ExactInput | None = None,
+        *,
+        kinds: tuple[Kind, ...] = (),
+        histories: Mapping[User, History] | None = None,
+        _costs: KnownCosts | None = None,
+    ) -> None:
+        bound = None if limit is None else whole(limit, "limit", at_least=1, at_most=MOST_USES)
+        object.__setattr__(self, "limit", bound)
+        object.__setattr__(self, "kinds", kinds)
+        object.__setattr__(self, "histories", MappingProxyType(dict(histories or {})))
+        object.__setattr__(self, "_costs", _costs or KnownCosts())
+
+    def after(
+        self,
+        mechanism: Mechanism,
+        users: Iterable[User],
+        run: str = "",
+        times: ExactInput = 1,
+    ) -> ReturningUsers:
+        """The value after `times` batches with this mechanism, each with all of these users.
+
+        users: hashable names, each once. Raises ParticipationError, naming a user, where one is
+        listed twice or would take part in more than `limit` batches.
+        """
+        count, names = read_times(times), _names(users)
+        kind = Kind(run, mechanism)
+        kinds = self.kinds if kind in self.kinds else (*self.kinds, kind)
+        index = kinds.index(kind)
+        following: dict[History, History] = {}
+        histories = dict(self.histories)
+        for user in names:
+            before = histories.get(user, ())
+            if before not in following:
+                following[before] = _extended(before, index, count)
+                total = sum(often for _, often in following[before])
+                if self.limit is not None and total > self.limit:
+                    raise ParticipationError(
+                        user, f"would take part in {total} batches: at most {self.limit} allowed"
+                    )
+            histories[user] = following[before]
+        return replace(self, kinds=kinds, histories=histories)
+
+    def batches(self, user: User, run: str | None = None) -> int:
+        """How many batches the user has taken part in: in all runs, or in this one."""
+        history = self.histories.get(user, ())
+        return sum(often for index, often in history if run in (None, self.kinds[index].run))
+
+    def budget(self, user: User, run: str | None = None) -> Budget | None:
+        """What the user has spent: in all runs, or in this one. None: nothing."""
+        return self._budget(self.histories.get(user, ()), run)
+
+    def groups(self, run: str | None = None) -> list[Group]:
+        """The budgets that occur, largest number of uses first, and how many users have each."""
+        users: dict[Budget, int] = {}
+        for history, count in Counter(self.histories.values()).items():
+            budget = self._budget(history, run)
+            if budget is not None:
+                users[budget] = users.get(budget, 0) + count
+        found = [Group(budget, count) for budget, count in users.items()]
+        return sorted(found, key=lambda group: -group.budget.times)
+
+    def spent(
+        self,
+        user: User,
+        delta: ExactInput,
+        methods: Sequence[Method] = ALL,
+        run: str | None = None,
+        width: Fraction = WIDTH,
+    ) -> dict[str, Enclosure | None]:
+        """The epsilon at this delta that the user has spent, by each method's name.
+
+        None where the method does not apply.
+        """
+        level = exact(delta, "delta", at_least=0, at_most=1)
+        budget = self.budget(user, run)
+        return {
+            method.name: self._costs.epsilon(method, budget, level, width) for method in methods
+        }
+
+    def worst(
+        self,
+        delta: ExactInput,
+        methods: Sequence[Method] = ALL,
+        run: str | None = None,
+        width: Fraction = WIDTH,
+    ) -> dict[str, Enclosure | None]:
+        """The largest epsilon at this delta that any user has spent, by each method's name.
+
+        None where the method does not apply to some user. Budgets contained in another one are
+        passed over: its bounds hold for them as well, because to leave a batch out is
+        post-processing.
+        """
+        level = exact(delta, "delta", at_least=0, at_most=1)
+        budgets = _largest([group.budget for group in self.groups(run)])
+        found: dict[str, Enclosure | None] = {}
+        for method in methods:
+            each = [self._costs.epsilon(method, budget, level, width) for budget in budgets]
+            known = [value for value in each if value is not None]
+            largest = reduce(Enclosure.maximum, known, _NOTHING)
+            found[method.name] = largest if len(known) == len(each) else None
+        return found
+
+    def remaining(
+        self,
+        user: User,
+        mechanism: Mechanism,
+        epsilon: ExactInput,
+        delta: ExactInput,
+        methods: Sequence[Method] = ALL,
+        width: Fraction = WIDTH,
+    ) -> dict[str, Remaining | None]:
+        """What is left of (epsilon, delta), and how many more uses of this mechanism it allows.
+
+        By each method's name, None where it does not apply; never more uses than `limit` allows,
+        nor than 10^9 in all.
+        width: of what was spent; the count is certain at any.
+        """
+        target = exact(epsilon, "epsilon", at_least=0)
+        level = exact(delta, "delta", at_least=0, at_most=1)
+        before = self.budget(user)
+        most = (MOST_USES if self.limit is None else self.limit) - self.batches(user)
+        return {
+            method.name: self._costs.remaining(
+                method, before, mechanism, target, level, most, width
+            )
+            for method in methods
+        }
+
+    def _budget(self, history: History, run: str | None) -> Budget | None:
+        """Equal for histories that cost the same, whatever their runs."""
+        mechanisms = [kind.mechanism for kind in self.kinds]
+        counts: dict[int, int] = {}
+        for index, often in history:
+            if run in (None, self.kinds[index].run):
+                first = mechanisms.index(mechanisms[index])
+                counts[first] = counts.get(first, 0) + often
+        uses = [Use(mechanisms[index], often) for index, often in sorted(counts.items())]
+        return Budget(uses) if uses else None
+
+
+def plan(
+    mechanism: Mechanism,
+    batches: ExactInput,
+    delta: ExactInput,
+    methods: Sequence[Method] = ALL,
+    width: Fraction = WIDTH,
+) -> dict[str, Enclosure | None]:
+    """The epsilon at this delta for every user who takes part in at most so many such batches.
+
+    By each method's name, None where it does not apply.
+    """
+    level = exact(delta, "delta", at_least=0, at_most=1)
+    budget = compose((mechanism, read_times(batches)))
+    costs = KnownCosts()
+    return {method.name: costs.epsilon(method, budget, level, width) for method in methods}
+
+
+def _names(users: Iterable[User]) -> list[User]:
+    if isinstance(users, str):
+        raise ParameterError(f"users must be a collection of names, got the text {users[:40]!r}")
+    names = list(users)
+    counts = Counter(names)
+    if len(counts) < len(names):
+        twice = next(user for user, often in counts.items() if often > 1)
+        raise ParticipationError(twice, "is listed twice: only once within each batch is allowed")
+    return names
+
+
+def _extended(history: History, index: int, times: int) -> History:
+    counts = dict(history)
+    counts[index] = counts.get(index, 0) + times
+    return tuple(sorted(counts.items()))
+
+
+def _largest(budgets: Sequence[Budget]) -> list[Budget]:
+    """Those that no other one contains. budgets: distinct, largest number of uses first."""
+    kept: list[dict[Mechanism, int]] = []
+    found = []
+    for budget in budgets:
+        uses = {use.mechanism: use.times for use in budget.uses}
+        if not any(
+            all(other.get(mechanism, 0) >= times for mechanism, times in uses.items())
+            for other in kept
+        ):
+            kept.append(uses)
+            found.append(budget)
+    return found

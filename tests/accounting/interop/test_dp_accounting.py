@@ -1,0 +1,266 @@
+"""What dp_accounting and Rényi accountants are given is pessimistic, and not by much."""
+
+from __future__ import annotations
+
+import math
+import sys
+from decimal import Decimal
+from fractions import Fraction
+from functools import cache
+
+import composed_truth as truth
+import mpmath
+import oracles
+import pytest
+from mpmath import mpf
+
+from exactdp.accounting import delta, renyi_curve
+from exactdp.accounting.budget import compose
+from exactdp.accounting.interop.dp_accounting import rdp_epsilons, to_dp_accounting
+from exactdp.exact import ParameterError
+from exactdp.mechanisms import (
+    AdditiveNoise,
+    Binomial,
+    DiscreteGaussian,
+    DiscreteGaussianSum,
+    DiscreteLaplace,
+    FiniteLaw,
+    FinitePair,
+    Mechanism,
+    PolyaDifference,
+    RandomizedResponse,
+    Skellam,
+)
+
+pytest.importorskip("dp_accounting")
+
+STEP = 1e-4  # dp_accounting's own default
+PAIR = FinitePair(("a", "b", "c", "d"), ("0.5", "0.3", "0.2", "0"), ("0.2", "0.7", "0", "0.1"))
+MECHANISMS: dict[str, Mechanism] = {
+    "randomized-response": RandomizedResponse(1),
+    "revealing": RandomizedResponse(1, "1e-4"),
+    "laplace": AdditiveNoise(DiscreteLaplace(2), 1),
+    "laplace-3": AdditiveNoise(DiscreteLaplace("1.7"), 3),
+    "gaussian": AdditiveNoise(DiscreteGaussian(4), 1),
+    "gaussian-shifted": AdditiveNoise(DiscreteGaussian(100), 30),
+    "skellam": AdditiveNoise(Skellam(10), 2),
+    "skellam-in-blocks": AdditiveNoise(Skellam(10**8), 1),
+    "sum-of-gaussians": AdditiveNoise(DiscreteGaussianSum(3, "0.5"), 1),
+    "polya-below-1": AdditiveNoise(PolyaDifference("0.6", 2), 2),
+    "polya-above-1": AdditiveNoise(PolyaDifference("2.5", 2), 2),
+    "binomial": AdditiveNoise(Binomial(60, "0.3"), 2),
+    "skellam-mod-7": AdditiveNoise(Skellam(2), 3, 7),
+    "laplace-mod-101": AdditiveNoise(DiscreteLaplace(10), 5, 101),
+    "binomial-mod-9": AdditiveNoise(Binomial(20, "0.3"), 2, 9),
+    "gaussian-mod-2-to-40": AdditiveNoise(DiscreteGaussian(4), 1, 2**40),
+    "pair": PAIR,
+    "finite-noise": AdditiveNoise(FiniteLaw({0: "0.5", 1: "0.1", 2: "0.4"}), 2),
+}
+each_mechanism = pytest.mark.parametrize("name", MECHANISMS)
+SLOW = ["polya-below-1", "polya-above-1", "skellam-in-blocks", "gaussian-mod-2-to-40"]
+LEVELS = ["0", "1e-5", "0.01", "0.12345", "0.5", "0.99999", "1", "1.5", "3"]
+
+
+@each_mechanism
+def test_delta_is_above_the_truth_and_near(name: str) -> None:
+    law = to_dp_accounting(MECHANISMS[name])
+    for level in LEVELS if name not in SLOW else LEVELS[3:4]:
+        if name == "skellam-in-blocks":
+            level = str(Decimal(level) / 10000)
+        theirs = Fraction(float(law.get_delta_for_epsilon(float(level))))
+        # the float that they see, and twice the step before it: no loss moves farther
+        exact_level = Fraction(float(level))
+        assert theirs >= Fraction(delta(MECHANISMS[name], exact_level).lower)
+        before = max(exact_level - 2 * Fraction(STEP), Fraction(0))
+        most = Fraction(delta(MECHANISMS[name], before).upper)
+        gap = Fraction(2 * STEP) if exact_level < 2 * STEP else Fraction(0)
+        assert theirs <= most * (1 + Fraction(1, 10**10)) + gap + Fraction(1, 10**18)
+
+
+@each_mechanism
+def test_epsilon_is_above_the_truth_and_near(name: str) -> None:
+    law, mechanism = to_dp_accounting(MECHANISMS[name]), MECHANISMS[name]
+    for goal in [1e-3] if name in SLOW else [0.1, 1e-3, 1e-6]:
+        theirs = law.get_epsilon_for_delta(goal)
+        if theirs == math.inf:
+            assert delta(mechanism, 10**4).greater_than(Fraction(goal)) is True
+            continue
+        above = Fraction(theirs) + Fraction(1, 10**10)  # their floats
+        assert delta(mechanism, above).at_most(Fraction(goal)) is True
+        if theirs > 2 * STEP:
+            below = Fraction(theirs) - 2 * Fraction(STEP)
+            assert delta(mechanism, below).greater_than(Fraction(goal)) is True
+
+
+def test_excess_is_of_second_order() -> None:
+    mechanism = AdditiveNoise(Skellam(1000), 10)
+    levels = [k / 40 + 1 / 300 for k in range(20)]
+    ours = [float(delta(mechanism, Fraction(level)).upper) for level in levels]
+
+    def excess(step: float) -> float:
+        theirs = to_dp_accounting(mechanism, step).get_delta_for_epsilon(levels)
+        return float(sum(theirs) - sum(ours))
+
+    assert 2.5 < excess(0.08) / excess(0.04) < 6
+    assert 0 < excess(0.005) < 1e-5
+
+
+def test_pure_epsilon_stays_where_the_step_divides_it() -> None:
+    law = to_dp_accounting(RandomizedResponse("1.5"), 2**-10)
+    assert law.get_delta_for_epsilon(1.5) == 0
+    assert law.get_delta_for_epsilon(1.5 - 2**-20) > 0
+    assert to_dp_accounting(RandomizedResponse("1.5", "1e-3"), 2**-10).get_delta_for_epsilon(
+        9.0
+    ) == pytest.approx(1e-3, rel=1e-12)
+    laplace = to_dp_accounting(AdditiveNoise(DiscreteLaplace(8), 3), 2**-10)
+    assert laplace.get_delta_for_epsilon(3 / 8) == 0
+    assert laplace.self_compose(5, 0).get_delta_for_epsilon(15 / 8) <= 1e-15
+
+
+@cache
+def plain(name: str) -> list[truth.Atoms]:
+    """The outcomes of some mechanisms, apart from the library."""
+    with mpmath.workdps(truth.DIGITS):
+        if name == "skellam":
+            return [truth.of_shift(oracles.skellam(10), 2, -50, 52)]
+        if name == "laplace":
+            return [truth.two_points(Fraction(1, 2))]
+        if name == "gaussian":
+            return [truth.of_shift(oracles.discrete_gaussian(4), 1, -25, 26)]
+        if name == "polya-below-1":
+            return [truth.of_shift(oracles.polya_difference("0.6", 2), 2, -60, 62)]
+        if name == "skellam-mod-7":
+            pmf = oracles.skellam(2)
+            return [truth.envelope([truth.wrapped(pmf, d, 7, 45) for d in (1, 2, 3)])]
+        if name == "binomial":
+            pmf = oracles.binomial(60, "0.3")
+            mass = {x: pmf(x) for x in range(-2, 63)}
+            return [
+                truth.envelope([[(mass[x], mass[x + side]) for x in range(61)] for side in (-2, 2)])
+            ]
+        there = [(truth.real(p), truth.real(q)) for p, q in zip(PAIR.p, PAIR.q, strict=True)]
+        return [[(p, q) for p, q in side if p] for side in (there, [(q, p) for p, q in there])]
+
+
+COMPOSED = ["skellam", "laplace", "polya-below-1", "binomial", "gaussian", "pair", "skellam-mod-7"]
+
+
+@pytest.mark.parametrize(
+    ("name", "times"), [(name, 2) for name in COMPOSED] + [(name, 3) for name in COMPOSED[1::2]]
+)
+def test_their_composition_is_above_the_truth(name: str, times: int) -> None:
+    law = to_dp_accounting(MECHANISMS[name]).self_compose(times)
+    sides = plain(name)
+    for level in ("0.001", "0.7", "2"):
+        value = max(
+            truth.outcomes_delta(side, truth.product(*[side] * (times - 1)), Fraction(float(level)))
+            for side in sides
+        )
+        theirs = mpf(float(law.get_delta_for_epsilon(float(level))))
+        assert theirs >= value - mpf("1e-15")  # their own floats
+        assert theirs <= value * (1 + mpf("1e-5")) + mpf("1e-5")
+
+
+def test_composes_with_their_own_laws() -> None:
+    from dp_accounting.pld import privacy_loss_distribution
+
+    theirs = privacy_loss_distribution.from_discrete_laplace_mechanism(0.5)
+    ours = to_dp_accounting(AdditiveNoise(DiscreteLaplace(2), 1))
+    mixed, twice = ours.compose(theirs), ours.self_compose(2)
+    assert mixed.get_epsilon_for_delta(1e-3) == pytest.approx(
+        twice.get_epsilon_for_delta(1e-3), abs=3e-4
+    )
+
+
+def test_a_users_pair_keeps_its_directions_apart() -> None:
+    pair = FinitePair(("a", "b"), ("0.99", "0.01"), ("1", "0"))
+    law = to_dp_accounting(pair).self_compose(10)
+    assert law.get_delta_for_epsilon(1.0) == pytest.approx(1 - 0.99**10, rel=1e-9)
+    back = FinitePair(("a", "b"), ("1", "0"), ("0.99", "0.01"))
+    assert to_dp_accounting(back).get_delta_for_epsilon([0.0, 1.0]) == pytest.approx([0.01, 0.01])
+
+
+def test_a_budget_is_composed() -> None:
+    budget = compose((MECHANISMS["skellam"], 3), MECHANISMS["pair"], (MECHANISMS["laplace"], 2))
+    law = to_dp_accounting(budget)
+    sides = [
+        truth.product(plain("laplace")[0], plain("laplace")[0], side) for side in plain("pair")
+    ]
+    skellam = truth.of_shift(oracles.skellam(30), 6, -110, 110)  # at least as good as three of them
+    least = max(truth.outcomes_delta(side, skellam, Fraction(1)) for side in sides)
+    assert mpf(float(law.get_delta_for_epsilon(1.0))) <= 1
+    assert mpf(float(law.get_delta_for_epsilon(1.0))) >= least * mpf("0.9")
+    one = to_dp_accounting(compose(MECHANISMS["skellam"]))
+    assert one.get_epsilon_for_delta(1e-6) == to_dp_accounting(
+        MECHANISMS["skellam"]
+    ).get_epsilon_for_delta(1e-6)
+
+
+def test_nothing_learnt_and_everything_learnt() -> None:
+    for law in (Skellam(1), FiniteLaw({0: "0.5", 3: "0.5"})):
+        nothing = to_dp_accounting(AdditiveNoise(law, 5, 1))
+        assert nothing.get_epsilon_for_delta(0.0) == 0
+    everything = to_dp_accounting(RandomizedResponse(1, 1))
+    assert everything.get_delta_for_epsilon(50.0) == 1
+    assert everything.get_epsilon_for_delta(0.5) == math.inf
+    apart = FinitePair(("a", "b"), ("0.9", "0"), ("0", "1"), slack="0.1")
+    assert to_dp_accounting(apart).get_delta_for_epsilon(1.0) == 1
+
+
+@pytest.mark.parametrize("bad", ["0", "-1", "2", "nan", "1e-12", True])
+def test_bad_interval(bad: object) -> None:
+    with pytest.raises(ParameterError, match="interval must be"):
+        to_dp_accounting(RandomizedResponse(1), bad)  # type: ignore[arg-type]
+
+
+def test_without_dp_accounting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "dp_accounting.pld.privacy_loss_distribution", None)
+    with pytest.raises(ImportError, match=r"exactdp\[interop\]"):
+        to_dp_accounting(RandomizedResponse(1))
+
+
+# -- Rényi curves ---------------------------------------------------------------------------------
+
+
+@each_mechanism
+def test_rdp_is_the_upper_end_rounded_up(name: str) -> None:
+    if name in SLOW[2:]:
+        pytest.skip("takes seconds")
+    orders = [1.4] if name in SLOW else [1.1, 1.4, 2, 8.5, 64]
+    found = rdp_epsilons(MECHANISMS[name], orders)
+    ours = renyi_curve(MECHANISMS[name], [Fraction(order) for order in orders])
+    for value, enclosure in zip(found, ours, strict=True):
+        if enclosure.is_finite():
+            assert Fraction(value) >= Fraction(enclosure.lower)
+            assert value <= float(enclosure.upper) * (1 + 1e-11)
+        else:
+            assert value == math.inf
+
+
+def test_rdp_is_what_their_conversion_takes() -> None:
+    from dp_accounting import rdp
+
+    budget = compose((MECHANISMS["gaussian"], 10), (MECHANISMS["laplace"], 3))
+    orders = [1.5, 2, 3, 4, 6, 8, 12, 16, 32]
+    curve = rdp_epsilons(budget, orders)
+    assert all(isinstance(value, float) for value in curve)
+    level, order = rdp.compute_epsilon(orders, curve, 1e-6)
+    assert order in orders
+    gaussian = truth.gaussian_losses(Fraction(4), 1).power(10)
+    whole = gaussian.plus(truth.laplace_losses(Fraction(2), 1).power(3))
+    assert whole.delta(Fraction(float(level))) <= mpf("1e-6")
+    assert whole.delta(Fraction(float(level)) / 2) > mpf("1e-6")
+
+
+def test_rdp_orders_are_not_rounded_down() -> None:
+    # 1.4 as a float lies below 14/10, at which the curve is asked for
+    mechanism = MECHANISMS["gaussian"]
+    assert Fraction(1.4) < Fraction("1.4")
+    at = Fraction(math.nextafter(1.4, 2))
+    assert Fraction(rdp_epsilons(mechanism, ["1.4"])[0]) >= Fraction(
+        renyi_curve(mechanism, [at])[0].lower
+    )
+    assert rdp_epsilons(mechanism, [2]) == [0.25]
+    assert rdp_epsilons(RandomizedResponse(1, "1e-9"), [2]) == [math.inf]
+    with pytest.raises(ParameterError, match="order must be"):
+        rdp_epsilons(mechanism, [1])

@@ -1,0 +1,244 @@
+"""The dominating pair of (epsilon, delta)-DP, and the classical composition theorems."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import brute_force as truth
+import mpmath
+import oracles
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mpmath import mpf
+
+from exactdp.accounting import delta, epsilon, pure_epsilon, renyi_divergence, zcdp
+from exactdp.accounting.methods.classical import (
+    DoesNotApplyError,
+    Each,
+    advanced,
+    basic,
+    optimal,
+    optimal_delta,
+    theorem7,
+    theorem7_number,
+    total_delta,
+)
+from exactdp.exact import Enclosure, ParameterError
+from exactdp.mechanisms import RandomizedResponse
+from exactdp.verify import ApproxDP, PureDP, RenyiDP, Verdict, audit
+
+
+def outcomes(level: str | Fraction, share: str | Fraction) -> list[tuple[mpf, mpf]]:
+    """The four outcomes of randomized response with the bit revealed now and then."""
+    d, odds = oracles.real(share), mpmath.exp(oracles.real(level))
+    p = [d, (1 - d) * odds / (1 + odds), (1 - d) / (1 + odds), mpf(0)]
+    return list(zip(p, reversed(p), strict=True))
+
+
+@pytest.mark.parametrize("share", ["0.3", "1e-6", "1e-300"])
+@pytest.mark.parametrize("level", ["1e-6", "0.7", "30"])
+def test_profile_of_randomized_response_that_may_reveal(level: str, share: str) -> None:
+    mechanism = RandomizedResponse(level, share)
+    with mpmath.workdps(400):
+        pair, e, d = outcomes(level, share), oracles.real(level), oracles.real(share)
+        for part in ("0", "1/3", "999999999/1000000000"):
+            at = Fraction(level) * Fraction(part)
+            odds = mpmath.exp(oracles.real(at))
+            value = mpmath.fsum(max(p - odds * q, mpf(0)) for p, q in pair)
+            oracles.assert_holds(delta(mechanism, at), value)
+        for part in ("1e-9", "1/3", "999/1000"):  # of the range between d and total variation
+            goal = Fraction(share) + Fraction(part) * (1 - Fraction(share)) / (10**7)
+            lost = (oracles.real(goal) - d) / (1 - d)
+            value = max(mpmath.log(mpmath.exp(e) - lost * (1 + mpmath.exp(e))), mpf(0))
+            oracles.assert_holds(epsilon(mechanism, goal), value)
+    assert delta(mechanism, level) == delta(mechanism, 100)
+    assert delta(mechanism, level).contains(Fraction(share))
+    assert epsilon(mechanism, share).contains(Fraction(level))
+    assert epsilon(mechanism, share).is_within(Fraction(1, 10**12))
+
+
+def test_what_may_be_revealed_has_no_finite_loss() -> None:
+    mechanism = RandomizedResponse("0.5", "1e-9")
+    infinite = Enclosure.infinite()
+    assert pure_epsilon(mechanism) == infinite
+    assert epsilon(mechanism, 0) == epsilon(mechanism, "0.99e-9") == infinite
+    assert renyi_divergence(mechanism, "1.001") == infinite
+    assert zcdp(mechanism) == infinite
+
+
+def test_extremes_of_randomized_response() -> None:
+    assert delta(RandomizedResponse(3, 1), 1000) == Enclosure.exactly(1)
+    assert epsilon(RandomizedResponse(3, 1), 1) == Enclosure.exactly(0)
+    assert epsilon(RandomizedResponse(0, "0.1"), "0.1") == Enclosure.exactly(0)
+    assert delta(RandomizedResponse(0, "0.1"), 0).contains(Fraction(1, 10))
+    assert RandomizedResponse(1) == RandomizedResponse(1, 0)
+    for bad in ("-1e-9", "1.1", "nan", True):
+        with pytest.raises(ParameterError, match="delta must be"):
+            RandomizedResponse(1, bad)
+
+
+def test_audit_of_randomized_response_that_may_reveal() -> None:
+    mechanism = RandomizedResponse(1, "1e-6")
+    assert audit(mechanism, ApproxDP(1, "1e-6")).verdict is Verdict.VERIFIED
+    for claim in (ApproxDP("0.999999999", "1e-6"), ApproxDP(9, "0.999999e-6"), PureDP(50)):
+        found = audit(mechanism, claim)
+        assert found.verdict is Verdict.REFUTED
+        assert found.witness is not None
+    assert audit(mechanism, RenyiDP(2, 50)).verdict is Verdict.REFUTED
+
+
+@given(
+    level=st.fractions(0, 5, max_denominator=50),
+    share=st.fractions(0, 1, max_denominator=50),
+    at=st.fractions(0, 6, max_denominator=50),
+)
+def test_profile_at_random(level: Fraction, share: Fraction, at: Fraction) -> None:
+    found = delta(RandomizedResponse(level, share), at)
+    with mpmath.workdps(60):
+        oracles.assert_holds(found, truth.delta(outcomes(level, share), oracles.real(at)))
+
+
+# -- theorems about (epsilon_i, delta_i) ----------------------------------------------------------
+
+
+def all_outcomes(uses: list[tuple[str, str]]) -> list[tuple[mpf, mpf]]:
+    """The joint law of these randomized responses, outcome by outcome."""
+    pair = [(mpf(1), mpf(1))]
+    for level, share in uses:
+        pair = [(p * a, q * b) for p, q in pair for a, b in outcomes(level, share)]
+    return pair
+
+
+def each(uses: list[tuple[str, str]]) -> list[Each]:
+    return [Each(level, share) for level, share in uses]
+
+
+MIXED = [("0.5", "1e-4"), ("0.1", "1e-7"), ("1.1", "0"), ("0.5", "1e-4"), ("0", "1e-3")]
+
+
+@pytest.mark.parametrize("uses", [MIXED, MIXED[:2], [("0.3", "0.001")] * 5, [("2", "0")]])
+def test_optimal_is_the_composition_of_randomized_responses(uses: list[tuple[str, str]]) -> None:
+    with mpmath.workdps(60):
+        pair = all_outcomes(uses)
+        spent = 1 - mpmath.fprod(1 - oracles.real(share) for _, share in uses)
+        for level in ("0", "0.4", "1.2", "4"):
+            found = optimal_delta(each(uses), level)
+            oracles.assert_holds(found, truth.delta(pair, oracles.real(level)), 1e-12)
+        for goal in ("0.2", "0.01", "1e-5"):
+            found = optimal(each(uses), goal)
+            if oracles.real(goal) < spent:
+                assert found == Enclosure.infinite()
+            else:
+                oracles.assert_holds(found, truth.epsilon(pair, goal), 1e-12)
+
+
+@pytest.mark.parametrize(("level", "share", "count"), [("0.1", "1e-6", 30), ("1", "1e-9", 7)])
+def test_optimal_is_the_theorem_of_kairouz_oh_viswanath(level: str, share: str, count: int) -> None:
+    with mpmath.workdps(60):
+        e, d = oracles.real(level), oracles.real(share)
+        for i in range(count // 2 + 1):
+            terms = [
+                mpmath.binomial(count, j)
+                * (mpmath.exp((count - j) * e) - mpmath.exp((count - 2 * i + j) * e))
+                for j in range(i)
+            ]
+            d_i = mpmath.fsum(terms) / (1 + mpmath.exp(e)) ** count
+            stated = 1 - (1 - d) ** count * (1 - d_i)
+            found = optimal_delta([Each(level, share, count)], (count - 2 * i) * Fraction(level))
+            oracles.assert_holds(found, stated, 1e-12)
+
+
+@pytest.mark.parametrize("slack", ["0.5", "1e-6", "1e-300"])
+@pytest.mark.parametrize("uses", [MIXED, [("1e-5", "0")] * 3, [("6", "0.1"), ("3", "0")]])
+def test_basic_and_advanced(uses: list[tuple[str, str]], slack: str) -> None:
+    assert basic(each(uses)) == Enclosure.exactly(sum(Fraction(level) for level, _ in uses))
+    spent = sum(Fraction(share) for _, share in uses)
+    assert total_delta(each(uses), slack) == min(spent + Fraction(slack), 1)
+    with mpmath.workdps(60):
+        levels = [oracles.real(level) for level, _ in uses]
+        value = mpmath.sqrt(
+            2 * mpmath.log(1 / oracles.real(slack)) * mpmath.fsum(e * e for e in levels)
+        )
+        value += mpmath.fsum(e * mpmath.expm1(e) for e in levels)
+        oracles.assert_holds(advanced(each(uses), slack), value, 1e-12)
+
+
+@given(
+    uses=st.lists(
+        st.tuples(st.sampled_from(["0", "0.1", "0.7", "2"]), st.sampled_from(["0", "1e-3", "0.2"])),
+        min_size=1,
+        max_size=4,
+    ),
+    slack=st.sampled_from(["0.999", "0.3", "1e-3", "1e-12"]),
+)
+def test_theorems_are_never_below_the_optimum(uses: list[tuple[str, str]], slack: str) -> None:
+    known, spent = each(uses), total_delta(each(uses), slack)
+    best = optimal(known, spent)
+    assert best.lower <= advanced(known, slack).upper
+    assert optimal(known, total_delta(known)).lower <= basic(known).upper
+    try:
+        stated = theorem7(known, slack)
+    except DoesNotApplyError:
+        return
+    largest = max((level for level, _ in uses), key=Fraction)
+    same = [Each(largest, share) for _, share in uses]
+    assert optimal(same, spent).lower <= stated.upper
+
+
+def test_theorem7_where_it_holds_and_where_not() -> None:
+    with mpmath.workdps(40):
+        value = 2 * mpf("0.001") * mpmath.sqrt(200 * mpmath.log(mpf(10) ** 6))
+        oracles.assert_holds(theorem7([Each("0.001", "1e-9", 100)], "1e-6"), value, 1e-12)
+    # the largest epsilon counts
+    assert theorem7([Each("0.001", 0, 99), Each("0.0001")], "1e-6") == theorem7(
+        [Each("0.001", 0, 100)], "1e-6"
+    )
+    with pytest.raises(DoesNotApplyError, match="below 1"):
+        theorem7([Each("0.1", 0, 100)], "1e-6")
+
+
+def test_theorem7_as_stated_is_false() -> None:
+    many, slack = [Each("0.1", 0, 10_000)], Fraction("0.999")
+    stated = theorem7_number(many, slack)
+    assert stated.less_than(1) is True
+    assert optimal(many, slack).greater_than(Fraction(stated.upper)) is True
+    with pytest.raises(DoesNotApplyError, match="false"):
+        theorem7(many, slack)
+
+
+def test_enclosures_of_epsilon_go_through() -> None:
+    vague = [Each(Enclosure(Fraction("0.1"), Fraction("0.11")), "1e-9", 10)]
+    low, high = [Each("0.1", "1e-9", 10)], [Each("0.11", "1e-9", 10)]
+    for theorem in (
+        basic,
+        lambda uses: advanced(uses, "1e-6"),
+        lambda uses: theorem7_number(uses, Fraction("1e-6")),
+        lambda uses: optimal(uses, "1e-6"),
+        lambda uses: optimal_delta(uses, "0.6"),
+    ):
+        found = theorem(vague)
+        assert found.lower == theorem(low).lower
+        assert found.upper == theorem(high).upper
+    open_end = [Each(Enclosure(Fraction(1), Enclosure.infinite().upper)), Each(1)]
+    assert basic(open_end).lower == 2
+    assert advanced(open_end, "0.1").upper == Enclosure.infinite().upper
+    with pytest.raises(DoesNotApplyError, match="some epsilon_i is not known"):
+        optimal(open_end, "0.1")
+    assert basic([Each(Enclosure.infinite())]) == Enclosure.infinite()
+    assert advanced([Each(Enclosure.infinite())], "0.1") == Enclosure.infinite()
+
+
+def test_bad_uses() -> None:
+    for bad in ("-1", "nan", None):
+        with pytest.raises(ParameterError, match="epsilon must be"):
+            Each(bad)  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="epsilon must be at least 0"):
+        Each(Enclosure(Fraction(-1), Fraction(1)))
+    with pytest.raises(ParameterError, match="delta must be"):
+        Each(1, "1.5")
+    with pytest.raises(ParameterError, match="times must be"):
+        Each(1, 0, 0)
+    for slack in ("0", "1.5"):
+        with pytest.raises(ParameterError, match="slack must be"):
+            advanced([Each(1)], slack)

@@ -1,0 +1,63 @@
+"""The search for the least noise, on costs whose answers are known."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from exactdp.accounting.participation.least_noise import least_noise
+from exactdp.exact import Enclosure, refine
+from exactdp.exact.number import ball
+from exactdp.mechanisms import UndecidedError
+
+WIDTH = Fraction(1, 10**6)
+
+
+@pytest.mark.parametrize("guess", [1e-3, 3.9, 4.0, 1e6])
+@pytest.mark.parametrize("width", [WIDTH, Fraction(1, 10**11)])
+def test_the_least_amount_is_inside(guess: float, width: Fraction) -> None:
+    found = least_noise(
+        lambda v: refine(lambda: 1 / ball(v).sqrt(), width=width / 100),
+        Enclosure.exactly(Fraction(1, 2)),
+        guess,
+        width,
+    )
+    assert found.lower < 4 <= found.upper
+    assert found.is_within(width)
+
+
+def test_a_jump_is_enclosed() -> None:
+    found = least_noise(
+        lambda v: Enclosure.exactly(3 if v < 7 else 1), Enclosure.exactly(2), 1, WIDTH
+    )
+    assert found.lower < 7 <= found.upper
+    assert found.is_within(WIDTH)
+
+
+def test_an_uncertain_target_is_met_below_and_missed_above() -> None:
+    target = Enclosure(Fraction(1, 2), Fraction(1, 2) + Fraction(1, 10**9))
+    found = least_noise(
+        lambda v: refine(lambda: 1 / ball(v), width=Fraction(1, 10**10)), target, 1, WIDTH
+    )
+    assert 1 / Fraction(found.upper) <= target.lower
+    assert 1 / Fraction(found.lower) > target.upper
+
+
+@pytest.mark.parametrize("cost", [Enclosure.exactly(3), Enclosure.exactly(1)])
+def test_a_target_that_is_never_or_always_met_is_said_so(cost: Enclosure) -> None:
+    with pytest.raises(UndecidedError, match="certainly"):
+        least_noise(lambda _: cost, Enclosure.exactly(2), 1, WIDTH)
+
+
+def test_vague_costs_give_a_wide_answer() -> None:
+    found = least_noise(
+        lambda v: Enclosure(Fraction(99, 100) / v, Fraction(101, 100) / v),
+        Enclosure.exactly(1),
+        1,
+        WIDTH,
+    )
+    assert found.lower < Fraction(99, 100)
+    assert found.upper >= Fraction(101, 100)
+    assert not found.is_within(WIDTH)
+    assert found.is_within(Fraction(1, 20))

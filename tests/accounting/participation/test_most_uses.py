@@ -1,0 +1,43 @@
+"""The count of uses that fit, on costs whose answers are known."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from exactdp.accounting.participation.most_uses import most_uses
+from exactdp.exact import Enclosure
+
+
+@given(st.integers(0, 10**6), st.integers(1, 1000), st.integers(0, 10**5))
+def test_linear_costs(target: int, each: int, most: int) -> None:
+    found = most_uses(lambda times: Enclosure.exactly(times * each), Fraction(target), most)
+    assert found == (min(target // each, most),) * 2
+
+
+@given(st.integers(0, 300), st.integers(1, 30))
+def test_what_cannot_be_told_is_not_claimed(target: int, vague: int) -> None:
+    def cost(times: int) -> Enclosure:  # the truth is `times`
+        return Enclosure(Fraction(times), Fraction(times + vague))
+
+    certain, largest = most_uses(cost, Fraction(target), 10**6)
+    assert certain == max(target - vague, 0)
+    assert largest is None
+
+
+def test_the_limit_of_the_search() -> None:
+    free = Enclosure.exactly(0)
+    assert most_uses(lambda _: free, Fraction(0), 10**9) == (10**9, 10**9)
+    assert most_uses(lambda _: free, Fraction(1), 0) == (0, 0)
+
+
+def test_nothing_fits() -> None:
+    assert most_uses(lambda _: Enclosure.exactly(2), Fraction(1), 10) == (0, 0)
+    unknown = Enclosure(Fraction(0), Decimal("Infinity"))
+    assert most_uses(lambda _: unknown, Fraction(1), 10) == (0, None)
+    assert most_uses(
+        lambda n: Enclosure.infinite() if n else Enclosure.exactly(0), Fraction(1), 10
+    ) == (0, 0)
