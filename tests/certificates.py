@@ -68,6 +68,9 @@ OFF_LATTICE: dict[str, Budget] = {
         (AdditiveNoise(Skellam(30), 1), 2), (AdditiveNoise(DiscreteGaussian(20), 2), 2)
     ),
     "binomial": compose((AdditiveNoise(Binomial(60, "1/2"), 1), 3)),
+    "asymmetric binomial": compose((AdditiveNoise(Binomial(40, "1/3"), 1), 2)),
+    "laplace mod": compose((AdditiveNoise(DiscreteLaplace(3), 2, 11), 3)),
+    "gaussian mod": compose((AdditiveNoise(DiscreteGaussian("7.3"), 2, 11), 3)),
     "pair": compose((FinitePair(("a", "b", "c"), ("0.5", "0.3", "0.2"), ("0.2", "0.3", "0.5")), 4)),
 }
 QUICK_ZCDP = ("gaussian", "response", "pair", "published", "binomial", "revealing", "finite")

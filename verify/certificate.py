@@ -138,33 +138,34 @@ def certificate_of(audit: Audit) -> Certificate:
         "claim": _claim_fields(audit.claim),
         "verdict": audit.verdict.name,
     }
-    rounded = False
-    for relative in _WIDTHS:
-        width = Fraction(relative)
-        if rounded and width < _LEAST_ROUNDED:
+    grids: tuple[int, ...] = (0,)  # how much finer than usual; 0 for none
+    for width in map(Fraction, _WIDTHS):
+        if grids[0] and width < _LEAST_ROUNDED:
             continue
-        hints = {"step": _step(audit, width)} if rounded else {}
-        content = {**fixed, "measured": _widened(audit, width), "hints": hints}
-        certificate = Certificate(_written(content))
-        outcome = certificate.check()
-        if outcome.valid:
-            return certificate
-        rounded |= NO_LATTICE in outcome.reason
+        for finer in grids:
+            hints = {"step": _step(audit, width, finer)} if finer else {}
+            content = {**fixed, "measured": _widened(audit, width), "hints": hints}
+            certificate = Certificate(_written(content))
+            outcome = certificate.check()
+            if outcome.valid:
+                return certificate
+        if NO_LATTICE in outcome.reason:
+            grids = (1, 8)
     raise NotCertifiedError(f"no certificate: {outcome.reason}")
 
 
-def _step(audit: Audit, relative: Fraction) -> str:
+def _step(audit: Audit, relative: Fraction, finer: int) -> str:
     """A grid on which composed losses are known about so narrowly.
 
     The rounding of one loss has a variance of at most step^2/4; what all of them together move
-    epsilon by is a few times that.
+    epsilon by is a few times that. Few large outcomes need a finer one.
     """
     bound, low, high = audit.claim.bound, audit.measured.lower, audit.measured.upper
     ends = [Fraction(end) for end in (low, high) if not _infinite(end)]
     near = max(ends, default=Fraction(1))
     room = min([near * relative, *(abs(end - bound) for end in ends if end != bound)])
     count = sum(use.times for use in audit.mechanism.uses) if _is_budget(audit.mechanism) else 1
-    return _decimal(Fraction(math.sqrt(float(room) / count * 0.6)), 2, ROUND_FLOOR)
+    return _decimal(Fraction(math.sqrt(float(room) / count * 0.6) / finer), 2, ROUND_FLOOR)
 
 
 def _is_budget(mechanism: Mechanism | Budget) -> TypeGuard[Budget]:

@@ -11,7 +11,8 @@ What is covered, verified and refuted, each law reduced mod m or not, by what me
     approx    sums of (P - e^epsilon Q)+ over the outcomes that matter; several uses by integer
               polynomials: exact where the losses share a lattice (discrete Laplace, discrete
               Gaussian, randomized response, a user's pair of one ratio) or a user's pairs have few
-              values, else between two roundings to a grid, so about as narrow as the hint `step`
+              values, else between two roundings to a grid, so about as narrow as the hint `step`;
+              of several pairs (asymmetric laws, small moduli) one that dominates them
     rdp       sums over the outcomes that matter and a bound of the rest; they add up
     zcdp      closed forms (discrete Gaussian, sums of them, randomized response), else the orders
               from 1 to infinity covered by intervals; of several mechanisms each its share
@@ -19,10 +20,10 @@ What is covered, verified and refuted, each law reduced mod m or not, by what me
 for discrete Laplace (any scale), Polya difference, Skellam, discrete Gaussian, sums of discrete
 Gaussians, binomial and finite laws, randomized response and users' own pairs of laws (with slack).
 
-Not covered: more than 40,000 outcomes on either side (standard deviations above about 2,000);
-more than 250,000 residues times shifts; composed approximate claims where several pairs count
-(asymmetric binomial and finite laws; moduli so small that the reduction matters, for sensitivities
-above 1), or whose composed losses are too many (thousands of uses off a lattice).
+Not covered: more than 40,000 outcomes on either side (standard deviations above about 2,000; of
+discrete Laplace noise any scale will do); more than 250,000 residues times shifts; composed losses
+too many to multiply out (thousands of uses off a lattice); zCDP where covering the orders takes
+more than 1.5 million terms.
 """
 
 from __future__ import annotations

@@ -6,7 +6,9 @@ More mass, or mass moved to larger losses, dominates as well.
 *From below.* Any event S has delta >= P(S) - e^epsilon Q(S): here that all partial sums of the
 rounded losses stay in a window and the last is at least a threshold. Rounded to the nearest, only
 outcomes beside the threshold are on the wrong side, which costs little.
-Losses that lie on the grid are not rounded at all.
+Losses that lie on the grid are not rounded at all. Where several pairs count, an adversary may
+pick among them each time: one pair that dominates them all bounds that from above, one of them
+throughout from below.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from .arithmetic import (
     End,
     Interval,
     OpenError,
+    at_least,
     ceiling,
     certainly,
     exp,
@@ -36,7 +39,7 @@ from .arithmetic import (
     upper,
     value,
 )
-from .divergences import Listed, as_listed, listings
+from .divergences import Listed, as_listed, larger, listings
 from .laws import Binomial, DiscreteGaussian, DiscreteLaplace, FiniteLaw, convolve
 from .reading import Mechanism, Response, TwoLaws
 
@@ -64,9 +67,12 @@ class _Sum:
 
 @dataclass(frozen=True)
 class _Use:
-    """A pair of laws that is used so often, its outcomes placed at origin + place * step."""
+    """A pair of laws that is used so often, its outcomes placed at origin + place * step.
 
-    pair: Listed
+    Of several pairs, one that dominates them all is meant.
+    """
+
+    pairs: Sequence[Listed]
     times: int
     places: Sequence[int] | None  # None: off the grid
     origin: Interval
@@ -99,19 +105,22 @@ def profile(
         chosen = [pairs for _, pairs in every if pairs[0]]
         if not uses:
             return lambda level: (Fraction(0), Fraction(0))
-        products = []
-        for swapped in range(2 if any(isinstance(one, TwoLaws) for one, _ in uses) else 1):
-            sides = []
-            for side in (_BELOW, _ABOVE):
-                parts = [pairs[side][min(swapped, len(pairs[side]) - 1)] for pairs in chosen]
-                sides.append(_Product(_placed(uses, parts, step, side), bits, goal, side))
-            products.append(sides)
+        below, above = [], []
+        for choice in range(2 if any(len(pairs[_BELOW]) > 1 for pairs in chosen) else 1):
+            first = [(pairs[_BELOW][min(choice, len(pairs[_BELOW]) - 1)],) for pairs in chosen]
+            below.append(_Product(_placed(uses, first, step, _BELOW), bits, goal, _BELOW))
+        for direction in range(2 if any(isinstance(one, TwoLaws) for one, _ in uses) else 1):
+            every_pair = [
+                (pairs[_ABOVE][direction],) if isinstance(one, TwoLaws) else pairs[_ABOVE]
+                for (one, _), pairs in zip(uses, chosen, strict=True)
+            ]
+            above.append(_Product(_placed(uses, every_pair, step, _ABOVE), bits, goal, _ABOVE))
 
     def delta(level: End) -> Enclosure:
         with precision(bits + 24):
             return (
-                max(below.at_least(level) for below, _ in products),
-                max(above.at_most(level) for _, above in products),
+                max(product.at_least(level) for product in below),
+                max(product.at_most(level) for product in above),
             )
 
     return delta
@@ -126,10 +135,11 @@ def _worst(pairs: Sequence[Listed], level: End, bits: int) -> Enclosure:
 def _listed(uses: Sequence[tuple[Mechanism, int]]) -> list[Listed] | None:
     """Users' own pairs outcome by outcome, both directions, where those are few."""
     masses = {Fraction(1): Fraction(1)}  # P of each value of Q/P; P where that is 0
-    slack = Fraction(1)
+    slack = whole = Fraction(1)
     for mechanism, times in uses:
         if not isinstance(mechanism, TwoLaws) or times > 64:
             return None
+        whole *= sum(mechanism.q, Fraction(0)) ** times
         slack *= (1 + mechanism.slack) ** times
         for _ in range(times):
             found: dict[Fraction, Fraction] = {}
@@ -141,7 +151,7 @@ def _listed(uses: Sequence[tuple[Mechanism, int]]) -> list[Listed] | None:
             if len(masses) > _MOST_LISTED:
                 return None
     # where P = 0 < Q: what Q has besides
-    rest = 1 - sum((mass * ratio for ratio, mass in masses.items()), Fraction(0))
+    rest = whole - sum((mass * ratio for ratio, mass in masses.items()), Fraction(0))
     p_side = [*masses.values(), Fraction(0)]
     q_side = [*(mass * ratio for ratio, mass in masses.items()), rest]
     return [as_listed(p_side, q_side, slack - 1), as_listed(q_side, p_side, slack - 1)]
@@ -150,7 +160,10 @@ def _listed(uses: Sequence[tuple[Mechanism, int]]) -> list[Listed] | None:
 def _pairs(
     mechanism: Mechanism, tail: float, full: bool
 ) -> tuple[Sequence[Listed], Sequence[Listed]]:
-    """Pairs of which one is attained, and pairs of which one dominates (of two: either way)."""
+    """Pairs any of which may be chosen throughout, and those that together dominate a use.
+
+    (Of a user's own pair: one of the two directions dominates all uses.)
+    """
     if isinstance(mechanism, Response):
         e, d = exp(interval(mechanism.epsilon)), interval(mechanism.delta)
         zero = iv.mpf(0)
@@ -160,24 +173,29 @@ def _pairs(
     pairs = listings(mechanism, tail, None, full)
     if isinstance(mechanism, TwoLaws):
         return pairs.attained, pairs.dominating
-    law, alone = mechanism.law, len(pairs.dominating) <= 1
-    if isinstance(law, Binomial):  # of a symmetric one both directions are alike
-        alone = law.probability == Fraction(1, 2) and len(pairs.dominating) == 2
-    if not pairs.attained:
-        return (), ()
-    if isinstance(law, FiniteLaw) or not alone:
-        raise OpenError("several pairs count, and composition is checked for one only")
-    return pairs.attained[:1], pairs.dominating[:1]
+    law = mechanism.law
+    even = isinstance(law, Binomial) and law.probability == Fraction(1, 2)
+    if even and len(pairs.dominating) == 2:  # both directions are alike
+        return pairs.attained[:1], pairs.dominating[:1]
+    if isinstance(law, FiniteLaw):  # the full sensitivity first
+        return pairs.attained[::-1], pairs.dominating
+    return pairs.attained, pairs.dominating
 
 
 # -- onto a grid ----------------------------------------------------------------------------------
 
 
 def _placed(
-    uses: Sequence[tuple[Mechanism, int]], pairs: Sequence[Listed], step: Fraction | None, side: int
+    uses: Sequence[tuple[Mechanism, int]],
+    pairs: Sequence[Sequence[Listed]],
+    step: Fraction | None,
+    side: int,
 ) -> list[_Use]:
     """Every use on the lattice that all of them share, if there is one; else on the grid asked."""
-    lattices = [_lattice(one, pair, side) for (one, _), pair in zip(uses, pairs, strict=True)]
+    lattices = [
+        _lattice(one, pair[0], side == _BELOW and step is None) if len(pair) == 1 else None
+        for (one, _), pair in zip(uses, pairs, strict=True)
+    ]
     if all(lattices):
         common = _common([found[1] for found in lattices if found])
         if common is not None:
@@ -215,11 +233,11 @@ def _interval(step: Fraction | Interval) -> Interval:
 
 
 def _lattice(
-    mechanism: Mechanism, pair: Listed, side: int
+    mechanism: Mechanism, pair: Listed, roughly: bool
 ) -> tuple[list[int], Fraction | Interval, Fraction] | None:
     """Places, step and origin (in steps) with loss = (origin + place) step for each outcome.
 
-    From below any places will do: reduced mod m, those of the outcomes without the reduction.
+    From below any places will do; roughly: those without the reduction mod m.
     """
     half = Fraction(1, 2)
     if isinstance(mechanism, Response):
@@ -228,7 +246,7 @@ def _lattice(
         return _ratio_lattice(pair)
     law, d = mechanism.law, mechanism.sensitivity
     outcomes = pair.outcomes
-    if outcomes is None or (pair.reduced and side == _ABOVE):
+    if outcomes is None or (pair.reduced and not roughly):
         return None
     if isinstance(law, DiscreteGaussian):  # d (d - 2x)/(2 sigma2)
         return [-x for x in outcomes], d / law.sigma2, Fraction(d, 2)
@@ -255,10 +273,12 @@ def _ratio_lattice(pair: Listed) -> tuple[list[int], Interval, Fraction] | None:
 
 def _above(use: _Use, bits: int) -> _Sum:
     """The pair split onto the grid: P from above."""
-    step, infinite = use.step, use.pair.rest
+    if len(use.pairs) > 1:
+        return _envelope(use, bits)
+    step, infinite = use.step, use.pairs[0].rest
     points: dict[int, Interval] = {}
     shrunk = exp(-step)
-    for index, (p, q) in enumerate(zip(use.pair.p, use.pair.q, strict=True)):
+    for index, (p, q) in enumerate(zip(use.pairs[0].p, use.pairs[0].q, strict=True)):
         if not certainly(p > 0):
             infinite += p if not certainly(p <= 0) else 0
         elif not certainly(q > 0):
@@ -275,12 +295,63 @@ def _above(use: _Use, bits: int) -> _Sum:
     return _in_fixed_point([points], [ceiling], ceiling(infinite, bits), bits)
 
 
+def _envelope(use: _Use, bits: int) -> _Sum:
+    """One pair that dominates several: connect the dots of their largest profile on the grid.
+
+    H(g) = sup over the pairs of sum (P - g Q)+ is convex in g, so its chords between the points
+    g = e^(k step), from H(0) = 1 on the left and flat on the right, lie above it: they are the
+    profile of a pair with the losses k step, whose Q-masses are the changes of slope.
+    """
+    cells: list[dict[int, tuple[Interval, Interval]]] = []
+    blurs: list[dict[int, Interval]] = []
+    rests = []
+    for pair in use.pairs:
+        cell: dict[int, tuple[Interval, Interval]] = {}
+        blur: dict[int, Interval] = {}
+        rest = pair.rest
+        for p, q in zip(pair.p, pair.q, strict=True):
+            if not (certainly(p > 0) and certainly(q > 0)):
+                rest += 0 if certainly(p <= 0) else p
+                continue
+            low, high = (math.floor(end) for end in value(log(p / q) / use.step))
+            mass, other = cell.get(low, (iv.mpf(0), iv.mpf(0)))
+            cell[low] = mass + p, other + q
+            for k in range(low + 1, high + 1):  # on which side of k it lies is not certain
+                blur[k] = blur.get(k, iv.mpf(0)) + abs(p - q * exp(k * use.step))
+        cells.append(cell)
+        blurs.append(blur)
+        rests.append(rest)
+    first = min(min(cell, default=0) for cell in cells)
+    last = max(max(cell, default=0) for cell in cells) + 1
+    if last - first > _MOST_POINTS:
+        raise OpenError("the grid is too fine to compose on")
+    sums = [(iv.mpf(0), iv.mpf(0))] * len(cells)
+    heights: dict[int, Interval] = {}
+    for k in range(last, first - 1, -1):
+        g, best = exp(k * use.step), iv.mpf(0)
+        for index, cell in enumerate(cells):
+            p, q = cell.get(k, (iv.mpf(0), iv.mpf(0)))
+            sums[index] = sums[index][0] + p, sums[index][1] + q
+            blur_here = blurs[index].get(k, iv.mpf(0))
+            found = at_least(sums[index][0] - g * sums[index][1], 0) + rests[index] + blur_here
+            best = larger(best, found)
+        heights[k] = upper(best) if k == last else best
+    points, slope = {}, iv.mpf(0)  # the slope to the right of the point
+    for k in range(last, first - 1, -1):
+        g = exp(k * use.step)
+        left, height = (exp((k - 1) * use.step), heights[k - 1]) if k > first else (0, iv.mpf(1))
+        steeper = (heights[k] - height) / (g - left)
+        points[k] = g * at_least(slope - steeper, 0)
+        slope = steeper
+    return _in_fixed_point([points], [ceiling], ceiling(heights[last], bits), bits)
+
+
 def _below(use: _Use, bits: int) -> _Sum:
     """The pair rounded to the grid: P from below, Q from above."""
     infinite = iv.mpf(0)
     p_points: dict[int, Interval] = {}
     q_points: dict[int, Interval] = {}
-    for index, (p, q) in enumerate(zip(use.pair.p, use.pair.q, strict=True)):
+    for index, (p, q) in enumerate(zip(use.pairs[0].p, use.pairs[0].q, strict=True)):
         if certainly(q <= 0):
             infinite += p
         elif certainly(p > 0):
@@ -322,7 +393,7 @@ class _Product:
         self._origin = sum((use.times * use.origin for use in uses), iv.mpf(0))
         slack = iv.mpf(1)
         for use in uses:
-            slack *= power(1 + interval(use.pair.slack), use.times)
+            slack *= power(1 + interval(use.pairs[0].slack), use.times)
         self._slack = slack - 1  # what the probability of any event may be off by
         rounded = _above if side == _ABOVE else _below
         self._sum = self._all([rounded(use, bits) for use in uses], uses)

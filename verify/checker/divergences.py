@@ -34,7 +34,7 @@ from .arithmetic import (
 from .laws import FARTHEST, Binomial, DiscreteLaplace, FiniteLaw, Pmf, SymmetricLaw, reach_where
 from .reading import Additive, Mechanism, Response, TwoLaws
 
-__all__ = ["Listed", "Pairs", "as_listed", "delta", "listings", "pure", "renyi"]
+__all__ = ["Listed", "Pairs", "as_listed", "delta", "larger", "listings", "pure", "renyi"]
 
 _ZERO: Enclosure = (Fraction(0), Fraction(0))
 _MOST_LISTED = 250_000  # outcomes of all shifts together, reduced mod m
@@ -94,16 +94,16 @@ class Listed:
                     return INFINITY, INFINITY
                 open_above |= not certainly(p <= 0)
             elif certainly(q > 0):
-                best = _larger(best, p / q)
+                best = larger(best, p / q)
             else:
-                best, open_above = _larger(best, lower(p) / upper(q)), True
+                best, open_above = larger(best, lower(p) / upper(q)), True
         low, high = value(at_least(log(best), 0))
         return low, INFINITY if open_above else high
 
     def _best_ratio(self) -> Interval:
         s, best = interval(self.slack), iv.mpf(1)
         for p, q in zip(self.p, self.q, strict=True):
-            best = _larger(best, lower((p - s) / (q + s)))
+            best = larger(best, lower((p - s) / (q + s)))
         return best
 
     @cached_property
@@ -167,7 +167,7 @@ class Listed:
             less, more = lower(p - s), upper(q + s)
             if certainly(less > more) and certainly(less < 1):
                 each = _term(less, more, order) + _term(1 - less, 1 - more, order)
-                best = _larger(best, lower(each))
+                best = larger(best, lower(each))
         return best
 
 
@@ -181,7 +181,8 @@ def _term(p: Interval, q: Interval, order: Fraction) -> Interval:
     return hull(lower(p) * exp(interval(order - 1) * log(lower(p) / q)), high)
 
 
-def _larger(a: Interval, b: Interval) -> Interval:
+def larger(a: Interval, b: Interval) -> Interval:
+    """The larger of two numbers."""
     return hull(
         lower(a) if certainly(lower(a) >= lower(b)) else lower(b),
         upper(a) if certainly(upper(a) >= upper(b)) else upper(b),
