@@ -7,7 +7,7 @@ The file is JSON, every number in it exact text:
     claim             its kind and numbers
     verdict           VERIFIED or REFUTED
     measured          an enclosure of the smallest number for which the claim would hold
-    hints             what makes checking quick; nothing rests on it
+    hints             {}, or the step of the grid to round composed losses to; nothing rests on it
 
 The measured enclosure contains the audit's and is a little wider, so that the checker, which knows
 slower and coarser ways only, can prove it: by the least of a few widths with which it can, and

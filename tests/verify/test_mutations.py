@@ -9,6 +9,7 @@ import random
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
+from itertools import islice
 
 import pytest
 from certificates import BUDGETS, KINDS, MECHANISMS, SLOW, audits, edited, mutations, reconstructed
@@ -140,6 +141,6 @@ def false_by_construction(content):
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "kind", "released"), list(_certificates()))
 def test_what_is_false_by_construction_is_not_accepted(name, kind, released):
-    for one in audits(released, KINDS[kind]):
+    for one in islice(audits(released, KINDS[kind]), 1 if (name, kind) in SLOW else 3):
         for content in false_by_construction(certificate_of(one).content):
             assert not check(content).valid, content
