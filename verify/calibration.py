@@ -113,7 +113,7 @@ class _Search:
     def met(self, value: Fraction) -> bool | None:
         """Does this value meet the claim? As narrow as it takes; None where it cannot be told."""
         answer = None if value not in self.found else self.found[value].at_most(self.bound)
-        for width in _FINER:
+        for width in (*_WIDTHS, *_FINER) if self.family.is_whole else _FINER:
             if answer is not None:
                 return answer
             answer = self.cost(value, width).at_most(self.bound)
