@@ -1,5 +1,5 @@
 """`make demo`: the paper's mechanisms and its published noise, audited in the terminal; budgets of
-many uses, composed; noise, calibrated.
+many uses, composed; noise, calibrated; a lemma, refuted and corrected.
 
 Every number on the screen is computed here and now, by the library.
 """
@@ -16,7 +16,9 @@ from ..exact import decimal_text, refine
 from ..mechanisms import papers
 from ..mechanisms.papers import Preset
 from ..verify import PureDP, RenyiDP, audit
-from . import demo_composed, render
+from ..verify.claims.registry import find
+from ..verify.claims.settle import settle
+from . import claims_page, demo_composed, render
 
 __all__ = ["main"]
 
@@ -41,6 +43,10 @@ def main() -> None:
     demo_composed.mixed(out)
     _title(out, "Calibrated: the least noise, and proof that it is the least")
     demo_composed.calibrated(out)
+    _title(out, "A lemma that fails, with what is true in its place")
+    with render.working("checking Lemma 4"):
+        settled = settle(find(["D-lem4"]))
+    claims_page.show(settled)
 
 
 def _theorem1(out: Console) -> None:

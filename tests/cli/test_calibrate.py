@@ -32,8 +32,7 @@ def check(capsys, name, target, *arguments):
     else:
         assert 0 < abs(value - neighbour) <= BILLIONTH * max(value, neighbour)
     assert (neighbour < value) == (name != RESPONSE)
-    for found, code in ((shown["certificate"] | {"spec": shown["spec"]}, 0),
-                        (shown["neighbour"], 1)):  # fmt: skip
+    for found, code in ((shown, 0), (shown["neighbour"], 1)):
         assert main(["audit", found["spec"], "--claim", target, "--json"]) == code
         audited = json.loads(capsys.readouterr().out)
         assert audited["verdict"] == found["verdict"]
@@ -114,7 +113,8 @@ def test_several_uses_together(capsys):
 def test_skellam_over_64_uses(capsys):
     target = ("--sensitivity", "32", "--target", "approx:1,1e-6", "--times", "64")
     shown = calibrate(capsys, "skellam", *target)
-    assert Enclosure.from_json(shown["certificate"]["measured"]).at_most(1) is True
+    assert Enclosure.from_json(shown["measured"]).at_most(1) is True
+    assert shown["certificate"] is None  # off a lattice this is closer than the checker can tell
     assert Enclosure.from_json(shown["neighbour"]["measured"]).greater_than(1) is True
     gap = Fraction(shown["value"]) - Fraction(shown["neighbour"]["value"])
     assert 0 < gap <= BILLIONTH * Fraction(shown["value"])
