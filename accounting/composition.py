@@ -55,7 +55,9 @@ def composed_delta(
         void = plain.is_void() or not plain.parts
         log_delta = 0.0 if void else max(saddle_at(plain, level).log_delta, _LEAST_LOG_DELTA)
     return _worst(
-        uses, log_delta, lambda product: _delta(product, epsilon, log_delta, width, cap, work)
+        uses,
+        log_delta,
+        lambda product, share: _delta(product, epsilon, log_delta, width, cap, share * work),
     )
 
 
@@ -71,25 +73,33 @@ def composed_epsilon(
         return Enclosure.exactly(0)
     log_delta = float(ball(delta).log().mid())
     return _worst(
-        uses, log_delta, lambda product: _epsilon(product, delta, log_delta, width, cap, work)
+        uses,
+        log_delta,
+        lambda product, share: _epsilon(product, delta, log_delta, width, cap, share * work),
     )
 
 
 def _worst(
-    uses: Sequence[tuple[Mechanism, int]], log_delta: float, measure: Callable[[Product], Enclosure]
+    uses: Sequence[tuple[Mechanism, int]],
+    log_delta: float,
+    measure: Callable[[Product, float], Enclosure],
 ) -> Enclosure:
-    """The largest over both directions; of several pairs, between fixed and adaptive choices."""
+    """The largest over both directions; of several pairs, between fixed and adaptive choices.
+
+    measure: of what is composed, with a share of the work allowed.
+    """
     best = Enclosure.exactly(0)
     for product in directions(uses, log_delta):
         if not product.factors:  # nothing is released
             continue
         if product.is_exact:
-            found = measure(product)
+            found = measure(product, 1.0)
         else:
-            found = measure(product.fixed(0))
+            share = 1 / (_CANDIDATES + 1)
+            found = measure(product.fixed(0), share)
             for choice in range(1, _CANDIDATES):
-                found = found.maximum(measure(product.fixed(choice)))
-            found = Enclosure(found.lower, measure(product).upper)
+                found = found.maximum(measure(product.fixed(choice), share))
+            found = Enclosure(found.lower, measure(product, share).upper)
         best = best.maximum(found)
     return best
 
@@ -144,7 +154,9 @@ def _delta(
         return flat
     events = _events(product, log_delta)
     if events is None:
-        return _smoothed_delta(product, epsilon, log_delta, width, work)
+        return _attempts(
+            width, lambda asked: _smoothed_delta(product, epsilon, log_delta, asked, work)
+        )
 
     def exact() -> Enclosure:
         tail, here = _log_tail(log_delta), ball(epsilon)
@@ -175,20 +187,31 @@ def _at_most(composite: Composite, level: Fraction) -> bool:
     return bool(composite.largest() <= ball(level))
 
 
+def _attempts(width: Fraction, measured: Callable[[float], tuple[Enclosure, bool]]) -> Enclosure:
+    """Ask for less width until it is met, or the work allowed ends the search."""
+    asked = float(width)
+    for _ in range(_ATTEMPTS):
+        found, limited = measured(asked)
+        if limited or found.is_within(width):
+            break
+        asked /= 2.5
+    return found
+
+
 def _smoothed_delta(
-    product: Product, epsilon: Fraction, log_delta: float, width: Fraction, work: float
-) -> Enclosure:
+    product: Product, epsilon: Fraction, log_delta: float, width: float, work: float
+) -> tuple[Enclosure, bool]:
+    """The enclosure, and whether the work allowed is what made it no narrower."""
     with working_precision(_SMOOTHED_BITS):
         parts, here = product.atoms(_log_tail(log_delta)), ball(epsilon)
         composite, charges = Composite(parts), product.charges()
         saddle = saddle_at(composite, float(here.mid()))
-        sigma = math.sqrt(0.9 * float(width) / (saddle.c * (saddle.c + 1)))
-        lower, upper = SmoothedProfile(parts, saddle, sigma, work).bounds(here)
+        sigma = math.sqrt(0.9 * width / (saddle.c * (saddle.c + 1)))
+        profile = SmoothedProfile(parts, saddle, sigma, work)
+        lower, upper = profile.bounds(here)
         odds = here.exp()
-        one = arb(1)
-        return _between(
-            (lower - charges.below(odds)).min(one), (upper + charges.above(odds)).min(one)
-        )
+        lower, upper = lower - charges.below(odds), upper + charges.above(odds)
+        return _between(lower.min(arb(1)), upper.min(arb(1))), profile.limited
 
 
 # -- epsilon(delta) -------------------------------------------------------------------------------
@@ -201,13 +224,9 @@ def _epsilon(
         return _void_epsilon(product, delta)
     events = _events(product, log_delta)
     if events is None:
-        asked = float(width)
-        for _ in range(_ATTEMPTS):
-            found, limited = _smoothed_epsilon(product, delta, log_delta, asked, work)
-            if limited or found.is_within(width):
-                break
-            asked /= 2.5
-        return found
+        return _attempts(
+            width, lambda asked: _smoothed_epsilon(product, delta, log_delta, asked, work)
+        )
 
     def exact() -> Enclosure:
         target, tail, charges = ball(delta), _log_tail(log_delta), product.charges()

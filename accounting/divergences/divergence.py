@@ -63,6 +63,8 @@ def epsilon(
     level = exact(delta, "delta", at_least=0, at_most=1)
     if level == 0:
         return pure_epsilon(mechanism, width, cap)
+    if level == 1:
+        return _ZERO
     return refine(
         lambda: _largest(
             mechanism,
