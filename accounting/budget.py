@@ -145,12 +145,5 @@ class Budget:
         return max(shares, default=Fraction(0))
 
     def _sum(self, each: Sequence[Enclosure]) -> Enclosure:
-        lower, upper = Fraction(0), Fraction(0)
-        for use, value in zip(self.uses, each, strict=True):
-            if value.lower == Decimal("Infinity"):
-                return Enclosure.infinite()
-            lower += use.times * Fraction(value.lower)
-            if value.is_finite():
-                upper += use.times * Fraction(value.upper)
-        finite = all(value.is_finite() for value in each)
-        return Enclosure(lower, upper if finite else Decimal("Infinity"))
+        pairs = zip(self.uses, each, strict=True)
+        return Enclosure.total(value.times(use.times) for use, value in pairs)

@@ -6,6 +6,7 @@ Text and JSON are rounded outward, so that what is read back still contains the 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
@@ -106,6 +107,34 @@ class Enclosure:
             other.upper if _less(self.upper, other.upper) else self.upper,
         )
 
+    def times(self, factor: Fraction | int) -> Enclosure:
+        """The number times a factor >= 0."""
+        lower, upper = (
+            end if _is_infinite(end) else factor * Fraction(end) for end in (self.lower, self.upper)
+        )
+        return Enclosure(lower, upper)
+
+    def plus(self, other: Enclosure | Fraction) -> Enclosure:
+        """The sum of two numbers, not of opposite infinities."""
+        added = other if isinstance(other, Enclosure) else Enclosure.exactly(other)
+        return Enclosure(_sum(self.lower, added.lower), _sum(self.upper, added.upper))
+
+    def negated(self) -> Enclosure:
+        """Minus the number."""
+        lower, upper = (
+            end.copy_negate() if isinstance(end, Decimal) else -end
+            for end in (self.upper, self.lower)
+        )
+        return Enclosure(lower, upper)
+
+    @staticmethod
+    def total(parts: Iterable[Enclosure]) -> Enclosure:
+        """The sum of these numbers, not of opposite infinities."""
+        found = Enclosure.exactly(0)
+        for part in parts:
+            found = found.plus(part)
+        return found
+
     def is_finite(self) -> bool:
         """Are both ends finite?"""
         return not any(
@@ -130,6 +159,16 @@ class Enclosure:
             return f"[{low}, {high}]"
         shared = _common_digits(Decimal(low), Decimal(high))
         return shared or f"[{_short(low, ROUND_FLOOR)}, {_short(high, ROUND_CEILING)}]"
+
+
+def _is_infinite(end: Endpoint) -> bool:
+    return isinstance(end, Decimal) and end.is_infinite()
+
+
+def _sum(a: Endpoint, b: Endpoint) -> Endpoint:
+    if _is_infinite(a) or _is_infinite(b):
+        return a if _is_infinite(a) else b
+    return Fraction(a) + Fraction(b)
 
 
 def _less(a: Endpoint | int, b: Endpoint | int) -> bool:

@@ -30,7 +30,7 @@ from ...exact.number import ball
 from ..divergences.privacy_profile import Event, overlooked, shortfall
 from .composite import Composite, Saddle
 from .law import Lattice
-from .periods import period
+from .periods import aliases, period
 
 __all__ = ["LatticeTail"]
 
@@ -49,11 +49,11 @@ class LatticeTail:
         # beyond this c one step already weighs more than the precision can tell
         saddle = saddle.moved(composite, 0.7 * ctx.prec / float(self.step.mid()))
         self.c = arb(saddle.c)
-        length, self.right, self.left = period(composite, saddle, 0.7 * ctx.prec + 10)
+        length, *sides = period(composite, saddle, 0.7 * ctx.prec + 10)
         self.count = max(3, math.ceil(length / float(self.step.mid()))) | 1
         summit = lattice.summit  # as an index, the largest one
         self.top = None if summit is None else (summit - lattice.origin) / lattice.step
-        self._sizes = {b: composite.size(acb(b)) for b in (self.right, self.left)}
+        self._sizes = {b: composite.size(acb(b)) for b in sides}
         self._evaluate()
 
     def exceeding(self, level: arb, exact_level: Fraction | None = None) -> Event:
@@ -88,12 +88,8 @@ class LatticeTail:
             p += (value_p * wave).real
             q += (value_q * wave).real
         error = (self.skipped * (-self.c * loss).exp()).upper()
-        aliases = arb(0)
-        length = self.step * self.count
-        for b in (self.right, self.left):
-            decay = (-abs(arb(b) - self.c) * length).exp()
-            aliases += self._sizes[b] * (-b * loss).exp() * decay / (1 - decay)
-        p, q = ((value - aliases.upper()).union(value) + arb(0, error) for value in (p, q))
+        added = aliases(self._sizes, self.c, self.step * self.count, loss).upper()
+        p, q = ((value - added).union(value) + arb(0, error) for value in (p, q))
         return p.max(arb(0)), q.max(arb(0)) * (-loss).exp()
 
     def _evaluate(self) -> None:

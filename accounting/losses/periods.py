@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+
+from flint import arb
 
 from .composite import Composite, Saddle
 
-__all__ = ["period"]
+__all__ = ["aliases", "period"]
 
 
 def period(composite: Composite, saddle: Saddle, goal: float) -> tuple[float, float, float]:
@@ -27,3 +30,15 @@ def period(composite: Composite, saddle: Saddle, goal: float) -> tuple[float, fl
             found.append(((rise + goal) / abs(b - c), b))
     right_option, left_option = min(options[0]), min(options[1])
     return max(right_option[0], left_option[0]), right_option[1], left_option[1]
+
+
+def aliases(sizes: Mapping[float, arb], c: arb, length: arb, level: arb) -> arb:
+    """An upper bound of all aliases, Lambda = length apart; sizes: M(b), b to either side of c.
+
+    Those on one side add up to at most M(b) e^(-b level) sum of e^(-|b - c| Lambda r) over r >= 1.
+    """
+    total = arb(0)
+    for b, size in sizes.items():
+        decay = (-abs(arb(b) - c) * length).exp()
+        total += size * (-b * level).exp() * decay / (1 - decay)
+    return total

@@ -16,9 +16,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import islice
 
-from flint import arb
+from flint import arb, ctx
 
 from ...exact.number import ball
 from ...exact.precision import working_precision
@@ -132,10 +133,16 @@ class Product:
         tail = self._tail(factor, log_tail)
         if len(factor.pairs) == 1:
             return loss_law(factor.pairs[0], tail)
-        return dominating([listed_law(pair, tail) for pair in factor.pairs])
+        return _dominating(factor.pairs, tail, ctx.prec)
 
     def _tail(self, factor: Factor, log_tail: float) -> float:
         return log_tail - math.log(factor.times * len(self.factors))
+
+
+@lru_cache(maxsize=4)
+def _dominating(pairs: tuple[Pair, ...], log_tail: float, bits: int) -> Atoms:
+    """Kept, since one answer asks for it several times at the same precision."""
+    return dominating([listed_law(pair, log_tail) for pair in pairs])
 
 
 def directions(uses: Sequence[tuple[Mechanism, int]], log_delta: float) -> Iterator[Product]:

@@ -37,7 +37,7 @@ from numpy.typing import NDArray
 
 from .composite import Composite, Saddle
 from .law import Atoms
-from .periods import period
+from .periods import aliases, period
 from .scan import Scan
 from .table import BallTable
 
@@ -65,7 +65,7 @@ class SmoothedProfile:
         self.saddle = saddle
         self.c = arb(saddle.c)
         self.escaping, self.missing = self.composite.escaping(), self.composite.missing()
-        length, self.right, self.left = period(self.composite, saddle, 90.0)
+        length, *self.sides = period(self.composite, saddle, 90.0)
         self.spacing = arb(2 * math.pi / length)
         self.length = 2 * arb.pi() / self.spacing
         self.peak = self.composite.transform(acb(self.c)).real
@@ -85,7 +85,8 @@ class SmoothedProfile:
         unit = self.peak * (-self.c * level).exp()
         above += arb(0, (unit * self.error_above).upper())
         gap += arb(0, (unit * self.error_gap).upper())
-        lower = above - gap - self._aliases(level) + self.escaping
+        added = aliases(self._sizes, self.c, self.length, level)
+        lower = above - gap - added + self.escaping
         upper = above + self.escaping + self.missing
         return lower.max(arb(0)).lower(), upper.min(arb(1)).upper()
 
@@ -98,14 +99,6 @@ class SmoothedProfile:
         base = self._log_peak - self.saddle.c * level
         total = arb(above) * arb(base).exp() + self.escaping
         return float(total.log().mid()), base + math.log(max(gap, 1e-300))
-
-    def _aliases(self, level: arb) -> arb:
-        total = arb(0)
-        for b in map(arb, (self.right, self.left)):
-            size = self.composite.transform(acb(b)).real * (self.sigma**2 * b * (b + 1) / 2).exp()
-            decay = (-abs(b - self.c) * self.length).exp()
-            total += size * (-b * level).exp() * decay / (1 - decay)
-        return total
 
     # -- nodes --------------------------------------------------------------------------------
 
@@ -152,6 +145,10 @@ class SmoothedProfile:
     def _weigh(self) -> None:
         """Both integrands at the nodes, less e^(-s level), and what was left out of their sums."""
         sigma2, spacing, c = self.sigma**2, self.spacing, self.c
+        self._sizes = {
+            b: self.composite.transform(acb(b)).real * (sigma2 * b * (arb(b) + 1) / 2).exp()
+            for b in self.sides
+        }
         self.nodes: list[tuple[acb, acb, acb]] = []
         share = spacing / arb.pi()
         vega = sigma2 * (sigma2 / 8).exp()

@@ -75,13 +75,7 @@ def basic(uses: Sequence[Each]) -> Enclosure:
     Source: Dwork, Kenthapadi, McSherry, Mironov, Naor, "Our data, ourselves", EUROCRYPT 2006,
     Theorem 1; it holds for different epsilon_i and adaptive choices as well.
     """
-    if any(each.epsilon.lower == _INFINITE for each in uses):
-        return Enclosure.infinite()
-    lower = sum((each.times * Fraction(each.epsilon.lower) for each in uses), Fraction(0))
-    if any(each.epsilon.upper == _INFINITE for each in uses):
-        return Enclosure(lower, _INFINITE)
-    upper = sum((each.times * Fraction(each.epsilon.upper) for each in uses), Fraction(0))
-    return Enclosure(lower, upper)
+    return Enclosure.total(each.epsilon.times(each.times) for each in uses)
 
 
 def advanced(uses: Sequence[Each], slack: ExactInput, width: Fraction = WIDTH) -> Enclosure:

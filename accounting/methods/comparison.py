@@ -164,14 +164,10 @@ def _has_no_curve(budget: Budget) -> bool:
 
 def _rho(budget: Budget, width: Fraction) -> Enclosure:
     """The sum of every use's own rho."""
-    lower, upper = Fraction(0), Fraction(0)
-    for use in budget.uses:
-        found = divergence.zcdp(use.mechanism, width)
-        if not found.is_finite():
-            raise DoesNotApplyError("the rho of some use is not known to be finite")
-        lower += use.times * Fraction(found.lower)
-        upper += use.times * Fraction(found.upper)
-    return Enclosure(lower, upper)
+    each = [divergence.zcdp(use.mechanism, width).times(use.times) for use in budget.uses]
+    if not all(found.is_finite() for found in each):
+        raise DoesNotApplyError("the rho of some use is not known to be finite")
+    return Enclosure.total(each)
 
 
 _SPLIT = "each use at its exact ε for δ/(2K), δ/2 for the theorem; or at its pure ε, if smaller"

@@ -115,7 +115,7 @@ def renyi_to_delta(
 
     def cumulants(points: Sequence[Fraction]) -> list[Enclosure]:
         found = curve([1 + x for x in points])
-        return [_times(value, x) for value, x in zip(found, points, strict=True)]
+        return [value.times(x) for value, x in zip(found, points, strict=True)]
 
     with working_precision(_bits(width)):
         found = infimum(
@@ -214,7 +214,7 @@ def _rho(rho: ExactInput | Enclosure) -> Enclosure:
 
 
 def _line(rho: Enclosure) -> Curve:
-    return lambda orders: [_times(rho, order) for order in orders]
+    return lambda orders: [rho.times(order) for order in orders]
 
 
 def _limit(rho: Enclosure) -> Enclosure:
@@ -222,14 +222,6 @@ def _limit(rho: Enclosure) -> Enclosure:
     if rho.lower > 0:
         return Enclosure.infinite()
     return Enclosure(Fraction(0), rho.upper if rho.upper == 0 else Decimal("Infinity"))
-
-
-def _times(value: Enclosure, factor: Fraction) -> Enclosure:
-    lower, upper = (
-        end if isinstance(end, Decimal) and end.is_infinite() else Fraction(end) * factor
-        for end in (value.lower, value.upper)
-    )
-    return Enclosure(lower, upper)
 
 
 def _bits(width: Fraction) -> int:

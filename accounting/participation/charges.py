@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple, TypeAlias
 
-from ...exact.enclosure import Enclosure, Endpoint
+from ...exact.enclosure import Enclosure
 from ...exact.number import ExactInput, whole
 from ...mechanisms.mechanism import Mechanism
 
@@ -17,7 +16,6 @@ __all__ = [
     "Charges",
     "minus",
     "narrowed",
-    "plus",
     "read_times",
     "total",
     "with_use",
@@ -35,9 +33,7 @@ class Charge(NamedTuple):
 
     def cost(self) -> Enclosure:
         """What they cost together."""
-        return Enclosure(
-            _product(self.each.lower, self.times), _product(self.each.upper, self.times)
-        )
+        return self.each.times(self.times)
 
 
 Charges: TypeAlias = tuple[Charge, ...]
@@ -67,32 +63,9 @@ def narrowed(charges: Charges, cost: Callable[[Mechanism], Enclosure]) -> Charge
 
 def total(charges: Charges) -> Enclosure:
     """What these charges come to."""
-    costs = [charge.cost() for charge in charges]
-    return Enclosure(_sum([cost.lower for cost in costs]), _sum([cost.upper for cost in costs]))
-
-
-def plus(a: Enclosure, b: Enclosure) -> Enclosure:
-    """a + b."""
-    return Enclosure(_sum([a.lower, b.lower]), _sum([a.upper, b.upper]))
+    return Enclosure.total(charge.cost() for charge in charges)
 
 
 def minus(limit: Fraction, spent: Enclosure) -> Enclosure:
     """limit - spent."""
-    lower, upper = (
-        end.copy_negate() if isinstance(end, Decimal) else -end
-        for end in (spent.upper, spent.lower)
-    )
-    return Enclosure(_sum([limit, lower]), _sum([limit, upper]))
-
-
-def _is_infinite(end: Endpoint) -> bool:
-    return isinstance(end, Decimal) and end.is_infinite()
-
-
-def _product(end: Endpoint, times: int) -> Endpoint:
-    return end if _is_infinite(end) else times * Fraction(end)
-
-
-def _sum(ends: list[Endpoint]) -> Endpoint:
-    infinite = next((end for end in ends if _is_infinite(end)), None)
-    return infinite or sum((Fraction(end) for end in ends), Fraction(0))
+    return spent.negated().plus(limit)

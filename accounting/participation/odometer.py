@@ -45,7 +45,7 @@ from ...exact.number import ExactInput, ParameterError, exact
 from ...exact.precision import refine
 from ...mechanisms.mechanism import Mechanism
 from ..divergences import divergence
-from .charges import Charges, plus, read_times, total, with_use
+from .charges import Charges, read_times, total, with_use
 from .filter_order import best_order, surcharge
 
 __all__ = ["Level", "RenyiOdometer"]
@@ -62,7 +62,7 @@ class Level(NamedTuple):
 
     def report(self, cost: Enclosure) -> Enclosure:
         """The epsilon for what was spent at this order."""
-        return plus(cost, refine(lambda: surcharge(self.order, self.delta)))
+        return cost.plus(refine(lambda: surcharge(self.order, self.delta)))
 
 
 @dataclass(frozen=True)
