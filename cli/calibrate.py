@@ -7,13 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from ..mechanisms import Mechanism
     from ..verify import Audit, Calibration
     from .families import Chosen
 
 __all__ = ["calibrate"]
-
-_SHORT = 10_000  # uses times sensitivity, or times sigma2, that a certificate is made for
 
 
 def calibrate(
@@ -81,36 +78,13 @@ def _told(chosen: Chosen, found: Calibration) -> dict[str, Any]:
 
 
 def _certificate(audit: Audit) -> dict[str, Any] | None:
-    """What `exactdp check` proves again; None where that is out of its reach, or too slow.
+    """What `exactdp check` proves again; None where that is out of its reach, or too slow."""
+    from ..verify.certificate import NotCertifiedError, certificate_of, is_close_call_in_reach
 
-    Of many uses its slower means tell (epsilon, delta) apart this closely only on a lattice, in
-    time only if the lattice is short.
-    """
-    from ..accounting.budget import Budget
-    from ..verify import ApproxDP
-    from ..verify.certificate import NotCertifiedError, certificate_of
-
-    budget = audit.mechanism
-    several = isinstance(budget, Budget) and budget.times > 1
-    if several and isinstance(audit.claim, ApproxDP):
-        assert isinstance(budget, Budget)
-        if not all(_on_a_short_lattice(use.mechanism, use.times) for use in budget.uses):
-            return None
     try:
-        return certificate_of(audit).content
+        return certificate_of(audit).content if is_close_call_in_reach(audit) else None
     except NotCertifiedError:
         return None
-
-
-def _on_a_short_lattice(mechanism: Mechanism, times: int) -> bool:
-    from ..mechanisms import AdditiveNoise, DiscreteGaussian, DiscreteLaplace, RandomizedResponse
-
-    if isinstance(mechanism, AdditiveNoise):
-        if isinstance(mechanism.law, DiscreteGaussian):
-            return times * mechanism.law.sigma2 <= _SHORT
-        short = times * mechanism.sensitivity <= _SHORT
-        return isinstance(mechanism.law, DiscreteLaplace) and short
-    return isinstance(mechanism, RandomizedResponse) and times <= _SHORT
 
 
 def _show(chosen: Chosen, found: Calibration, target: str) -> None:

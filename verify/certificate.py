@@ -49,11 +49,13 @@ from .checker.reading import read as _read_fields
 from .claim import ApproxDP, Claim, PureDP, RenyiDP
 
 __all__ = ["Certificate", "CertificateError", "NotCertifiedError", "certificate_of"]
+__all__ += ["is_close_call_in_reach"]
 
 _WIDTHS = ("1e-12", "1e-9", "1e-7", "1e-5", "1e-4", "1e-3", "1e-2")  # relative, tried in turn
 _LEAST_ROUNDED = Fraction(1, 10**5)  # where composed losses have to be rounded
 _DIGITS = (20, 60, 200)  # of the ends of an enclosure
 _LARGEST_FILE = 50_000_000  # bytes
+_SHORT = 10_000  # uses times sensitivity, or times sigma2
 
 
 class NotCertifiedError(ValueError):
@@ -152,6 +154,27 @@ def certificate_of(audit: Audit) -> Certificate:
         if NO_LATTICE in outcome.reason:
             grids = (1, 8)
     raise NotCertifiedError(f"no certificate: {outcome.reason}")
+
+
+def is_close_call_in_reach(audit: Audit) -> bool:
+    """Can the checker, in seconds, tell a verdict from its neighbour's, about 1e-9 away?
+
+    Of many uses it can tell (epsilon, delta) apart so closely only on a lattice, in time only if
+    the lattice is short. Other audits are worth trying.
+    """
+    budget = audit.mechanism
+    if not _is_budget(budget) or budget.times == 1 or not isinstance(audit.claim, ApproxDP):
+        return True
+    return all(_on_a_short_lattice(use.mechanism, use.times) for use in budget.uses)
+
+
+def _on_a_short_lattice(mechanism: Mechanism, times: int) -> bool:
+    if isinstance(mechanism, AdditiveNoise):
+        if isinstance(mechanism.law, DiscreteGaussian):
+            return times * mechanism.law.sigma2 <= _SHORT
+        short = times * mechanism.sensitivity <= _SHORT
+        return isinstance(mechanism.law, DiscreteLaplace) and short
+    return isinstance(mechanism, RandomizedResponse) and times <= _SHORT
 
 
 def _step(audit: Audit, relative: Fraction, finer: int) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from itertools import islice
 
@@ -81,15 +80,7 @@ def _from_pair(pair: Pair, claim: Claim, measured: Enclosure) -> Witness | None:
 
 
 def _order(order: Fraction, value: Enclosure, bound: Fraction, quantity: str) -> Witness:
-    return Witness(f"order {decimal_text(order)}", quantity, value, _minus(value, bound))
-
-
-def _minus(value: Enclosure, bound: Fraction) -> Enclosure:
-    lower, upper = (
-        end if isinstance(end, Decimal) and end.is_infinite() else Fraction(end) - bound
-        for end in (value.lower, value.upper)
-    )
-    return Enclosure(lower, upper)
+    return Witness(f"order {decimal_text(order)}", quantity, value, value.plus(-bound))
 
 
 def _outcome(pair: Pair, epsilon: Fraction) -> Witness | None:
@@ -105,7 +96,7 @@ def _outcome(pair: Pair, epsilon: Fraction) -> Witness | None:
     else:
         return None
     quantity = "log-ratio of probabilities"
-    return Witness(f"outcome {outcome}", quantity, value, _minus(value, epsilon))
+    return Witness(f"outcome {outcome}", quantity, value, value.plus(-epsilon))
 
 
 def _event(pair: Pair, claim: ApproxDP) -> Witness | None:
@@ -123,4 +114,4 @@ def _event(pair: Pair, claim: ApproxDP) -> Witness | None:
 
     value = refine(gain)
     quantity = "P(event) - e^epsilon Q(event)"
-    return Witness(where[0], quantity, value, _minus(value, claim.delta))
+    return Witness(where[0], quantity, value, value.plus(-claim.delta))
