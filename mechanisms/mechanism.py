@@ -9,8 +9,8 @@ from itertools import chain
 from typing import Protocol
 
 from ..exact.number import ExactInput, ParameterError, exact, whole
-from .finite import FiniteLaw
-from .law import Law
+from .laws.finite import FiniteLaw
+from .laws.law import Law
 from .pair import FinitePair, Pair, ResponsePair, ShiftPair, WrappedPair
 
 __all__ = ["AdditiveNoise", "Mechanism", "RandomizedResponse"]

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from ..exact.number import ExactInput, ParameterError, exact
-from .law import Law
+from .laws.law import Law
 
 __all__ = ["FinitePair", "Pair", "ResponsePair", "ShiftPair", "WrappedPair"]
 

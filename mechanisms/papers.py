@@ -24,12 +24,12 @@ from flint import arb
 from ..exact.enclosure import Enclosure
 from ..exact.number import ExactInput, ball, exact, mpf, whole
 from ..exact.precision import refine
-from .discrete_gaussian import DiscreteGaussian
-from .discrete_gaussian_sum import DiscreteGaussianSum
-from .discrete_laplace import DiscreteLaplace
-from .law import Law, UndecidedError
+from .laws.discrete_gaussian import DiscreteGaussian
+from .laws.discrete_gaussian_sum import DiscreteGaussianSum
+from .laws.discrete_laplace import DiscreteLaplace
+from .laws.law import Law, UndecidedError
+from .laws.skellam import Skellam
 from .mechanism import AdditiveNoise
-from .skellam import Skellam
 
 __all__ = ["STATED", "InvertedScale", "Modulus", "Preset", "published"]
 __all__ += ["theorem1", "theorem2", "theorem2_curve", "theorem4", "theorem5", "theorem6"]

@@ -22,7 +22,7 @@ from exactdp.mechanisms import (
     Skellam,
     papers,
 )
-from exactdp.mechanisms.finite import FiniteLaw
+from exactdp.mechanisms.laws.finite import FiniteLaw
 from exactdp.mechanisms.pair import FinitePair
 from exactdp.verify import ZCDP, ApproxDP, Audit, Claim, PureDP, RenyiDP, Verdict, audit
 

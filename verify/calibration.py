@@ -16,7 +16,7 @@ from ..accounting.budget import Budget, compose
 from ..exact.enclosure import Enclosure
 from ..exact.number import ExactInput, ParameterError, decimal_text
 from ..exact.precision import CAP
-from ..mechanisms.law import UndecidedError
+from ..mechanisms.laws.law import UndecidedError
 from ..mechanisms.mechanism import Mechanism
 from .audit import Audit, Verdict
 from .claim import ApproxDP, Claim, PureDP, RenyiDP

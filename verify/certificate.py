@@ -30,17 +30,17 @@ from typing import Any, TypeGuard
 from ..accounting.budget import Budget, Use
 from ..exact.enclosure import Enclosure, Endpoint
 from ..exact.number import decimal_text
-from ..mechanisms.binomial import Binomial
-from ..mechanisms.discrete_gaussian import DiscreteGaussian
-from ..mechanisms.discrete_gaussian_sum import DiscreteGaussianSum
-from ..mechanisms.discrete_laplace import DiscreteLaplace
-from ..mechanisms.finite import FiniteLaw
-from ..mechanisms.law import Law
+from ..mechanisms.laws.binomial import Binomial
+from ..mechanisms.laws.discrete_gaussian import DiscreteGaussian
+from ..mechanisms.laws.discrete_gaussian_sum import DiscreteGaussianSum
+from ..mechanisms.laws.discrete_laplace import DiscreteLaplace
+from ..mechanisms.laws.finite import FiniteLaw
+from ..mechanisms.laws.law import Law
+from ..mechanisms.laws.polya import PolyaDifference
+from ..mechanisms.laws.skellam import Skellam
 from ..mechanisms.mechanism import AdditiveNoise, Mechanism, RandomizedResponse
 from ..mechanisms.pair import FinitePair
 from ..mechanisms.papers import InvertedScale
-from ..mechanisms.polya import PolyaDifference
-from ..mechanisms.skellam import Skellam
 from .audit import Audit, Verdict
 from .checker import Outcome, check
 from .checker.composition import NO_LATTICE

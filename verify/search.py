@@ -39,7 +39,7 @@ from ..accounting.budget import Budget, compose
 from ..exact.enclosure import Enclosure, Endpoint
 from ..exact.number import ExactInput, ParameterError, exact, whole
 from ..exact.precision import refine
-from ..mechanisms.law import Law
+from ..mechanisms.laws.law import Law
 from ..mechanisms.mechanism import Mechanism
 from .claim import ApproxDP, Claim, PureDP, RenyiDP
 

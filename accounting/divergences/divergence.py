@@ -11,7 +11,7 @@ from fractions import Fraction
 from ...exact.enclosure import Enclosure
 from ...exact.number import ExactInput, ball, exact
 from ...exact.precision import CAP, WIDTH, enclose, refine, refine_each
-from ...mechanisms.law import Law
+from ...mechanisms.laws.law import Law
 from ...mechanisms.mechanism import Mechanism
 from ...mechanisms.pair import Pair, WrappedPair
 from . import concentrated, renyi

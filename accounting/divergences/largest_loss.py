@@ -21,7 +21,7 @@ from flint import arb
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from ...exact.precision import enclose
-from ...mechanisms.discrete_laplace import DiscreteLaplace
+from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.pair import FinitePair, Pair, ResponsePair, ShiftPair, WrappedPair
 from .finite_sums import Listed, listed
 from .wrapped import image_excess, is_enumerable, never_wraps

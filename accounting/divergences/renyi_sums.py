@@ -29,7 +29,7 @@ import numpy as np
 from flint import arb, arb_series, ctx
 
 from ...exact.number import ParameterError, ball
-from ...mechanisms.discrete_laplace import DiscreteLaplace
+from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.pair import ShiftPair
 
 __all__ = ["RenyiSums", "Window"]

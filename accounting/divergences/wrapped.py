@@ -15,7 +15,7 @@ import numpy as np
 from flint import acb, arb, ctx
 
 from ...exact.precision import working_precision
-from ...mechanisms.law import Law
+from ...mechanisms.laws.law import Law
 from ...mechanisms.pair import WrappedPair
 
 __all__ = ["image_excess", "is_enumerable", "never_wraps", "outside_masses", "residues"]

@@ -10,9 +10,9 @@ from flint import arb
 
 from ...exact.number import ParameterError, Real, ball
 from ...exact.precision import working_precision
-from ...mechanisms.discrete_laplace import DiscreteLaplace
-from ...mechanisms.finite import FiniteLaw
-from ...mechanisms.law import Law
+from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
+from ...mechanisms.laws.finite import FiniteLaw
+from ...mechanisms.laws.law import Law
 from ...mechanisms.mechanism import AdditiveNoise, Mechanism
 from ...mechanisms.pair import FinitePair, Pair, ResponsePair, ShiftPair, WrappedPair
 from ..divergences.finite_sums import Listed, listed

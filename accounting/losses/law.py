@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from ...exact.number import Real, ball
 from ...exact.precision import working_precision
-from ...mechanisms.discrete_gaussian import DiscreteGaussian
-from ...mechanisms.discrete_laplace import DiscreteLaplace
-from ...mechanisms.theta import theta, theta_at_zero
+from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
+from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
+from ...mechanisms.laws.theta import theta, theta_at_zero
 
 __all__ = ["Atoms", "Cumulant", "GaussianLoss", "LaplaceLoss", "Lattice", "LossLaw", "TwoPoint"]
 

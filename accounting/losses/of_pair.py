@@ -11,12 +11,12 @@ import numpy as np
 from flint import arb, ctx
 
 from ...exact.number import Logarithm, ball
-from ...mechanisms.discrete_gaussian import DiscreteGaussian
-from ...mechanisms.discrete_gaussian_sum import DiscreteGaussianSum
-from ...mechanisms.discrete_laplace import DiscreteLaplace
-from ...mechanisms.law import Law
+from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
+from ...mechanisms.laws.discrete_gaussian_sum import DiscreteGaussianSum
+from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
+from ...mechanisms.laws.law import Law
+from ...mechanisms.laws.polya import PolyaDifference
 from ...mechanisms.pair import FinitePair, Pair, ResponsePair, ShiftPair, WrappedPair
-from ...mechanisms.polya import PolyaDifference
 from ..divergences.finite_sums import listed
 from .law import Atoms, GaussianLoss, LaplaceLoss, Lattice, LossLaw, TwoPoint
 

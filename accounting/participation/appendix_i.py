@@ -46,9 +46,9 @@ from flint import arb
 from ...exact.enclosure import Enclosure
 from ...exact.number import ExactInput, ParameterError, ball, exact, whole
 from ...exact.precision import refine, working_precision
-from ...mechanisms.discrete_gaussian import DiscreteGaussian
+from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
+from ...mechanisms.laws.skellam import Skellam
 from ...mechanisms.mechanism import AdditiveNoise, Mechanism, RandomizedResponse
-from ...mechanisms.skellam import Skellam
 from ..budget import compose
 from ..divergences import divergence
 from ..methods.conversion import renyi_to_epsilon

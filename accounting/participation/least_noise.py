@@ -7,7 +7,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from ...exact.enclosure import Enclosure
-from ...mechanisms.law import UndecidedError
+from ...mechanisms.laws.law import UndecidedError
 
 __all__ = ["least_noise"]
 

@@ -8,7 +8,7 @@ from certificates import MECHANISMS, edited
 
 from exactdp.exact import Enclosure
 from exactdp.mechanisms import AdditiveNoise
-from exactdp.mechanisms.polya import Polya
+from exactdp.mechanisms.laws.polya import Polya
 from exactdp.verify import ApproxDP, Audit, PureDP, Verdict, audit
 from exactdp.verify.certificate import (
     Certificate,

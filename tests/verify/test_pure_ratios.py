@@ -14,9 +14,9 @@ from oracles import discrete_laplace, exactly, polya_difference, real
 
 from exactdp.accounting.divergences import divergence
 from exactdp.mechanisms import papers
-from exactdp.mechanisms.discrete_laplace import DiscreteLaplace
+from exactdp.mechanisms.laws.discrete_laplace import DiscreteLaplace
+from exactdp.mechanisms.laws.polya import PolyaDifference
 from exactdp.mechanisms.mechanism import AdditiveNoise
-from exactdp.mechanisms.polya import PolyaDifference
 from exactdp.verify.claims.theorem1 import spared
 
 scales = st.fractions(Fraction(1, 5), 20, max_denominator=20)

@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import exactly, real, skellam
 
-from exactdp.mechanisms.discrete_gaussian import DiscreteGaussian
-from exactdp.mechanisms.discrete_laplace import DiscreteLaplace
-from exactdp.mechanisms.skellam import Skellam
+from exactdp.mechanisms.laws.discrete_gaussian import DiscreteGaussian
+from exactdp.mechanisms.laws.discrete_laplace import DiscreteLaplace
+from exactdp.mechanisms.laws.skellam import Skellam
 from exactdp.verify.claims.skellam_tail import improved_tail, stated_tail
 from exactdp.verify.claims.theorem1 import least_tau
 

@@ -11,7 +11,7 @@ from flint import arb
 from numpy.typing import NDArray
 
 from ...exact.precision import START, enclose, working_precision
-from ...mechanisms.law import Law, UndecidedError
+from ...mechanisms.laws.law import Law, UndecidedError
 from .claimed import Output
 
 __all__ = ["EXPECTED", "Bins", "bins_of"]

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...exact.number import ParameterError, whole
-from ...mechanisms.finite import FiniteLaw
-from ...mechanisms.law import Law
+from ...mechanisms.laws.finite import FiniteLaw
+from ...mechanisms.laws.law import Law
 from ...mechanisms.mechanism import AdditiveNoise, Mechanism
 from ...mechanisms.pair import FinitePair
 

@@ -31,8 +31,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from ...exact.number import ExactInput, ParameterError, whole
-from ...mechanisms.finite import FiniteLaw
-from ...mechanisms.law import Law
+from ...mechanisms.laws.finite import FiniteLaw
+from ...mechanisms.laws.law import Law
 from .bins import Bins, bins_of
 from .claimed import Output
 from .sampler import read_outcomes

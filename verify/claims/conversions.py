@@ -8,7 +8,7 @@ import sympy
 
 from ...accounting.budget import compose
 from ...accounting.methods import conversion
-from ...mechanisms.discrete_gaussian import DiscreteGaussian
+from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ...mechanisms.mechanism import AdditiveNoise
 from .figures import shown
 from .finding import Finding, PaperClaim, Scope, Truth

@@ -7,7 +7,7 @@ from fractions import Fraction
 import sympy
 
 from ...accounting.divergences import divergence
-from ...mechanisms.discrete_gaussian import DiscreteGaussian
+from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ...mechanisms.mechanism import AdditiveNoise
 from .figures import shown
 from .finding import Finding, PaperClaim, Scope, Truth

@@ -7,7 +7,7 @@ from fractions import Fraction
 import sympy
 
 from ...accounting.divergences import divergence
-from ...mechanisms.discrete_laplace import DiscreteLaplace
+from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.mechanism import AdditiveNoise
 from .figures import shown
 from .finding import Finding, PaperClaim, Scope, Truth

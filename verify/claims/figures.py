@@ -10,7 +10,7 @@ from flint import arb
 
 from ...exact.enclosure import Enclosure
 from ...exact.precision import refine
-from ...mechanisms.law import UndecidedError
+from ...mechanisms.laws.law import UndecidedError
 
 __all__ = ["certain", "figure", "shown"]
 

@@ -27,8 +27,8 @@ from flint import arb
 
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
+from ...mechanisms.laws.polya import PolyaDifference
 from ...mechanisms.papers import theorem6
-from ...mechanisms.polya import PolyaDifference
 from .figures import figure, shown
 from .finding import Finding, PaperClaim, Scope, Truth
 from .inequality import Proof, proved_positive

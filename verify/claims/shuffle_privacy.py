@@ -13,7 +13,7 @@ from fractions import Fraction
 from flint import arb, arb_series
 
 from ...exact.number import ball
-from ...mechanisms.law import UndecidedError
+from ...mechanisms.laws.law import UndecidedError
 from .figures import certain, figure, shown
 from .finding import Finding, PaperClaim, Scope, Truth
 from .inequality import Proof, proved_positive, proved_positive_beyond

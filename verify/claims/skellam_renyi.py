@@ -11,8 +11,8 @@ import sympy
 from ...accounting.divergences import divergence
 from ...exact.enclosure import Enclosure
 from ...mechanisms import papers
+from ...mechanisms.laws.skellam import Skellam
 from ...mechanisms.mechanism import AdditiveNoise
-from ...mechanisms.skellam import Skellam
 from .figures import shown
 from .finding import Finding, PaperClaim, Scope, Truth
 from .identity import prove_equal

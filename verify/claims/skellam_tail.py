@@ -17,7 +17,7 @@ from flint import arb, arb_series
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from ...exact.precision import enclose, working_precision
-from ...mechanisms.skellam import Skellam
+from ...mechanisms.laws.skellam import Skellam
 from .figures import figure, shown
 from .finding import Finding, PaperClaim, Scope, Truth
 from .identity import prove_equal

@@ -16,8 +16,8 @@ from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from ...exact.precision import refine
 from ...mechanisms import papers
-from ...mechanisms.discrete_laplace import DiscreteLaplace
-from ...mechanisms.law import UndecidedError
+from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
+from ...mechanisms.laws.law import UndecidedError
 from .figures import figure, shown
 from .finding import Finding, PaperClaim, Scope, Truth
 from .identity import prove_equal

@@ -16,9 +16,9 @@ from ...accounting.divergences import divergence
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from ...exact.precision import refine
-from ...mechanisms.discrete_laplace import DiscreteLaplace
+from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
+from ...mechanisms.laws.polya import PolyaDifference
 from ...mechanisms.mechanism import AdditiveNoise
-from ...mechanisms.polya import PolyaDifference
 from .figures import certain, shown
 from .finding import Finding, PaperClaim, Scope, Truth
 

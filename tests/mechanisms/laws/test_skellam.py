@@ -12,7 +12,7 @@ from scipy import stats
 
 from exactdp.exact.number import ParameterError, ball
 from exactdp.exact.precision import working_precision
-from exactdp.mechanisms.skellam import Skellam
+from exactdp.mechanisms.laws.skellam import Skellam
 
 VARIANCES = ["0.01", "1", "7/2", "100", "2500"]
 

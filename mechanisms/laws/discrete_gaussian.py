@@ -18,9 +18,9 @@ import numpy as np
 from flint import acb, arb, ctx
 from numpy.typing import NDArray
 
-from ..exact.enclosure import Enclosure
-from ..exact.number import ExactInput, ball, mpf, positive, whole
-from ..exact.precision import START, refine, working_precision
+from ...exact.enclosure import Enclosure
+from ...exact.number import ExactInput, ball, mpf, positive, whole
+from ...exact.precision import START, refine, working_precision
 from .law import Law, Moments
 from .saddle import vertical_path
 from .theta import theta, theta_at_zero, theta_variance

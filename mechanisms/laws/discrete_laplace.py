@@ -15,9 +15,9 @@ import numpy as np
 from flint import acb, arb, arb_series
 from numpy.typing import NDArray
 
-from ..exact.enclosure import Enclosure
-from ..exact.number import ExactInput, Formula, ParameterError, Quotient, Real, ball, mpf, positive
-from ..exact.precision import refine
+from ...exact.enclosure import Enclosure
+from ...exact.number import ExactInput, Formula, ParameterError, Quotient, Real, ball, mpf, positive
+from ...exact.precision import refine
 from .law import Law, Moments
 
 __all__ = ["DiscreteLaplace"]

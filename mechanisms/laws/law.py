@@ -21,10 +21,10 @@ import numpy as np
 from flint import acb, arb
 from numpy.typing import NDArray
 
-from ..exact import contour
-from ..exact.enclosure import Enclosure
-from ..exact.number import ExactInput, Real, ball, exact, whole
-from ..exact.precision import CAP, WIDTH, refine
+from ...exact import contour
+from ...exact.enclosure import Enclosure
+from ...exact.number import ExactInput, Real, ball, exact, whole
+from ...exact.precision import CAP, WIDTH, refine
 
 __all__ = ["Law", "Moments", "UndecidedError"]
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from exactdp.exact.number import ParameterError
 from exactdp.exact.precision import enclose, working_precision
-from exactdp.mechanisms.discrete_gaussian import DiscreteGaussian
+from exactdp.mechanisms.laws.discrete_gaussian import DiscreteGaussian
 
 SIGMA2 = ["1e-4", "0.05", "0.16", "1/6", "0.17", "1", "7/3", "100", "2500"]
 

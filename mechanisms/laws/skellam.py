@@ -22,9 +22,9 @@ from flint import acb, arb
 from numpy.typing import NDArray
 from scipy import special
 
-from ..exact import contour
-from ..exact.enclosure import Enclosure
-from ..exact.number import ExactInput, ball, mpf, positive, whole
+from ...exact import contour
+from ...exact.enclosure import Enclosure
+from ...exact.number import ExactInput, ball, mpf, positive, whole
 from .law import Law, Moments
 from .saddle import vertical_path
 

@@ -23,9 +23,9 @@ from flint import acb, arb
 from numpy.typing import NDArray
 from scipy import special
 
-from ..exact.enclosure import Enclosure
-from ..exact.number import ExactInput, ball, mpf, positive, whole
-from ..exact.precision import START, refine, working_precision
+from ...exact.enclosure import Enclosure
+from ...exact.number import ExactInput, ball, mpf, positive, whole
+from ...exact.precision import START, refine, working_precision
 from .law import Law, Moments
 
 __all__ = ["Polya", "PolyaDifference"]

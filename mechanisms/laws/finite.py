@@ -15,9 +15,9 @@ import numpy as np
 from flint import acb, arb, fmpq, fmpq_poly
 from numpy.typing import NDArray
 
-from ..exact.enclosure import Enclosure
-from ..exact.number import ExactInput, ParameterError, ball, exact, mpf, whole
-from ..exact.precision import CAP, WIDTH
+from ...exact.enclosure import Enclosure
+from ...exact.number import ExactInput, ParameterError, ball, exact, mpf, whole
+from ...exact.precision import CAP, WIDTH
 from .law import Law, Moments
 
 __all__ = ["FiniteLaw"]

@@ -18,8 +18,8 @@ from functools import lru_cache
 import numpy as np
 from flint import acb, arb, ctx
 
-from ..exact.number import ball
-from ..exact.precision import working_precision
+from ...exact.number import ball
+from ...exact.precision import working_precision
 
 __all__ = ["theta", "theta_at_zero", "theta_variance", "tilt"]
 

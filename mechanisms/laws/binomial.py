@@ -16,9 +16,9 @@ from flint import acb, arb, ctx
 from numpy.typing import NDArray
 from scipy import special
 
-from ..exact.enclosure import Enclosure
-from ..exact.number import ExactInput, ParameterError, ball, exact, mpf, whole
-from ..exact.precision import working_precision
+from ...exact.enclosure import Enclosure
+from ...exact.number import ExactInput, ParameterError, ball, exact, mpf, whole
+from ...exact.precision import working_precision
 from .law import Law, Moments
 from .saddle import vertical_path
 

@@ -9,14 +9,14 @@ from flint import acb, arb
 from exactdp.exact import contour
 from exactdp.exact.number import ParameterError, ball
 from exactdp.exact.precision import enclose, working_precision
-from exactdp.mechanisms.binomial import Binomial
-from exactdp.mechanisms.discrete_gaussian import DiscreteGaussian
-from exactdp.mechanisms.discrete_gaussian_sum import DiscreteGaussianSum
-from exactdp.mechanisms.discrete_laplace import DiscreteLaplace
-from exactdp.mechanisms.finite import FiniteLaw
-from exactdp.mechanisms.law import Law, UndecidedError
-from exactdp.mechanisms.polya import Polya, PolyaDifference
-from exactdp.mechanisms.skellam import Skellam
+from exactdp.mechanisms.laws.binomial import Binomial
+from exactdp.mechanisms.laws.discrete_gaussian import DiscreteGaussian
+from exactdp.mechanisms.laws.discrete_gaussian_sum import DiscreteGaussianSum
+from exactdp.mechanisms.laws.discrete_laplace import DiscreteLaplace
+from exactdp.mechanisms.laws.finite import FiniteLaw
+from exactdp.mechanisms.laws.law import Law, UndecidedError
+from exactdp.mechanisms.laws.polya import Polya, PolyaDifference
+from exactdp.mechanisms.laws.skellam import Skellam
 
 LAWS: list[Law] = [
     Binomial(40, "0.3"),

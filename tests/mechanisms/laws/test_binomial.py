@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from exactdp.exact.number import ParameterError, ball
 from exactdp.exact.precision import enclose, working_precision
-from exactdp.mechanisms.binomial import Binomial
+from exactdp.mechanisms.laws.binomial import Binomial
 
 
 def probabilities(n: int, q: Fraction) -> list[Fraction]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from exactdp.exact.number import ParameterError
 from exactdp.exact.precision import enclose, working_precision
-from exactdp.mechanisms.finite import FiniteLaw
+from exactdp.mechanisms.laws.finite import FiniteLaw
 
 weights = st.dictionaries(st.integers(-8, 8), st.integers(0, 9), min_size=1).filter(
     lambda chosen: any(chosen.values())

@@ -1,0 +1,24 @@
+"""Probability laws on the integers, one a file: exact PMFs, tails, and proved shapes."""
+
+from .binomial import Binomial
+from .discrete_gaussian import DiscreteGaussian
+from .discrete_gaussian_sum import DiscreteGaussianSum
+from .discrete_laplace import DiscreteLaplace
+from .finite import FiniteLaw
+from .law import Law, Moments, UndecidedError
+from .polya import Polya, PolyaDifference
+from .skellam import Skellam
+
+__all__ = [
+    "Binomial",
+    "DiscreteGaussian",
+    "DiscreteGaussianSum",
+    "DiscreteLaplace",
+    "FiniteLaw",
+    "Law",
+    "Moments",
+    "Polya",
+    "PolyaDifference",
+    "Skellam",
+    "UndecidedError",
+]

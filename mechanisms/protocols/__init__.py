@@ -1,0 +1,5 @@
+"""Protocols (R, S, A): what users send, what is summed, what is made of the sum."""
+
+from .protocol import SumProtocol, Trust
+
+__all__ = ["SumProtocol", "Trust"]

@@ -1,0 +1,99 @@
+"""A protocol (R, S, A) for the sum of a batch of rewards, as a value.
+
+Each of n users encodes a reward in [0, 1] as an integer in 0..g by randomized rounding, adds a
+share of noise and reduces mod m (R, `randomizer`); the messages are summed mod m and nothing else
+is seen (S, the package `aggregation`); the sum is decoded (A, `analyzer`). This is Algorithm 1 of
+Chowdhury and Zhou, "Distributed Differential Privacy in Multi-Armed Bandits" (ICLR 2023), with
+their Algorithms 2-5 where the analyzer alone, or each user alone, adds the noise that protects.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from ...exact.number import ExactInput, ParameterError, whole
+from ..laws.law import Law
+from ..mechanism import AdditiveNoise
+
+__all__ = ["SumProtocol", "Trust"]
+
+
+class Trust(Enum):
+    """Whom the users need not trust, and so whose view must be private."""
+
+    CENTRAL = "central"  # the analyzer is trusted, and adds the noise; what it releases is private
+    DISTRIBUTED = "distributed"  # the sum mod m is private: the shares add up
+    LOCAL = "local"  # each message is private by itself
+
+
+@dataclass(frozen=True)
+class SumProtocol:
+    """(R, S, A) for the sum of one batch.
+
+    users      n
+    precision  g, the grid of the encoding, and the sensitivity of the sum
+    accuracy   tau: the sum is decoded to the window -tau, ..., m - 1 - tau
+    modulus    m, or None for sums of integers without reduction
+    noise      the law of one share (of the analyzer's noise in the central model)
+    trust      whose view the noise protects from
+    """
+
+    users: int
+    precision: int
+    accuracy: int
+    modulus: int | None
+    noise: Law
+    trust: Trust = Trust.DISTRIBUTED
+
+    def __init__(
+        self,
+        users: ExactInput,
+        precision: ExactInput,
+        accuracy: ExactInput,
+        modulus: ExactInput | None,
+        noise: Law,
+        trust: Trust = Trust.DISTRIBUTED,
+    ) -> None:
+        object.__setattr__(self, "users", whole(users, "users", at_least=1))
+        object.__setattr__(self, "precision", whole(precision, "precision", at_least=1))
+        object.__setattr__(self, "accuracy", whole(accuracy, "accuracy", at_least=0))
+        least = self.users * self.precision + self.accuracy + 1
+        object.__setattr__(
+            self,
+            "modulus",
+            None if modulus is None else whole(modulus, "modulus", at_least=least),
+        )
+        object.__setattr__(self, "noise", noise)
+        object.__setattr__(self, "trust", trust)
+
+    def total_noise(self, missing: int = 0) -> Law:
+        """The law of the noise in the analyzed sum when `missing` users' shares are not in it."""
+        if self.trust is Trust.CENTRAL:
+            return self.noise
+        return self.noise.n_fold(self._present(missing))
+
+    def released(self, dropout: int = 0, collusion: int = 0) -> AdditiveNoise:
+        """What must be private, as a mechanism: a query of sensitivity g, its noise, the modulus.
+
+        dropout: users whose messages never arrive; collusion: users who tell what they drew. A
+        share that is missing and one that is known protect equally little, and only the other
+        users' data remain to be protected.
+        """
+        missing = whole(dropout, "dropout", at_least=0) + whole(collusion, "collusion", at_least=0)
+        present = self._present(missing)
+        law = self.noise.n_fold(present) if self.trust is Trust.DISTRIBUTED else self.noise
+        return AdditiveNoise(law, self.precision, self.modulus)
+
+    @property
+    def bits_per_user(self) -> int | None:
+        """What a user sends to S: ceil(log2 m) bits; None without a modulus."""
+        return None if self.modulus is None else (self.modulus - 1).bit_length()
+
+    def _present(self, missing: int) -> int:
+        if not 0 <= missing < self.users:
+            raise ParameterError(
+                f"dropout and collusion together must be between 0 and users - 1 = "
+                f"{self.users - 1}, got {missing}"
+            )
+        return self.users - missing
