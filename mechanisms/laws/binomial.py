@@ -9,6 +9,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
+from typing import cast
 
 import mpmath
 import numpy as np
@@ -17,41 +19,58 @@ from numpy.typing import NDArray
 from scipy import special
 
 from ...exact.enclosure import Enclosure
-from ...exact.number import ExactInput, ParameterError, ball, exact, mpf, whole
-from ...exact.precision import working_precision
-from .law import Law, Moments
+from ...exact.number import ExactInput, Formula, ParameterError, Real, ball, exact, mpf, whole
+from ...exact.precision import refine, working_precision
+from .law import Law, Moments, UndecidedError
 from .saddle import vertical_path
 
 __all__ = ["Binomial"]
 
 
 @dataclass(frozen=True)
+class _Complement:
+    """1 - probability, the probability known by its formula."""
+
+    probability: Formula
+
+    def ball(self) -> arb:
+        return 1 - self.probability.ball()
+
+    def mpf(self) -> mpmath.mpf:
+        return 1 - self.probability.mpf()
+
+
+@dataclass(frozen=True)
 class Binomial(Law):
-    """`trials` independent trials, each a success with the same exact probability in (0, 1)."""
+    """`trials` independent trials, each a success with the same exact probability in (0, 1).
+
+    The probability is a rational, or a formula.
+    """
 
     trials: int
-    success: Fraction
+    success: Real
 
     log_concave = "p(x)/p(x-1) = (n - x + 1)/x q/(1-q) falls in x"
     symmetric = False
 
-    def __init__(self, trials: ExactInput, probability: ExactInput) -> None:
-        chance = exact(probability, "probability", at_least=0, at_most=1)
-        if chance in (0, 1):
-            raise ParameterError(f"probability must be strictly between 0 and 1, got {chance}")
+    def __init__(self, trials: ExactInput, probability: ExactInput | Formula) -> None:
         object.__setattr__(self, "trials", whole(trials, "trials", at_least=1))
-        object.__setattr__(self, "success", chance)
+        object.__setattr__(self, "success", _chance(probability))
 
     @property
     def support(self) -> tuple[int, int]:
         return 0, self.trials
 
     def moments(self) -> Moments:
-        mean = self.trials * self.success
-        return Moments(Enclosure.exactly(mean), Enclosure.exactly(mean * (1 - self.success)))
+        n, q = self.trials, self.success
+        if isinstance(q, Fraction):
+            return Moments(Enclosure.exactly(n * q), Enclosure.exactly(n * q * (1 - q)))
+        return Moments(
+            refine(lambda: n * ball(q)), refine(lambda: n * ball(q) * ball(self._failure))
+        )
 
     def mirrored(self) -> Binomial:
-        return Binomial(self.trials, 1 - self.success)
+        return Binomial(self.trials, self._failure)
 
     def n_fold(self, count: int) -> Binomial:
         return Binomial(whole(count, "count", at_least=1) * self.trials, self.success)
@@ -70,7 +89,7 @@ class Binomial(Law):
         if not 0 <= x <= n:
             return arb(0)
         with working_precision(ctx.prec + n.bit_length() + 16):
-            success, failure = ball(self.success), ball(1 - self.success)
+            success, failure = ball(self.success), ball(self._failure)
             if x in (0, n):
                 return failure**n if x == 0 else success**n
             ways = arb(n + 1).lgamma() - arb(x + 1).lgamma() - arb(n - x + 1).lgamma()
@@ -82,7 +101,7 @@ class Binomial(Law):
         first, last = max(low, 0), min(high, self.trials)
         if first > last:
             return [arb(0)] * (high - low + 1)
-        odds = ball(self.success / (1 - self.success))
+        odds = ball(self.success) / ball(self._failure)
         values = [self.ball(first)]
         for x in range(first, last):
             values.append(values[-1] * (odds * (self.trials - x) / (x + 1)))
@@ -108,35 +127,70 @@ class Binomial(Law):
         return acb(self.trials * arb(w.abs_upper()).log(), arb(0, 4)), acb(1)
 
     def slope(self, z: acb) -> acb:
-        return self.trials / (1 + ball((1 - self.success) / self.success) * (-z).exp())
+        return self.trials / (1 + ball(self._failure) / ball(self.success) * (-z).exp())
 
     def path(self, t: int, side: int) -> Sequence[acb]:
         # K'(s) = n q e^s/(1 - q + q e^s) = t
-        n, odds = self.trials, (1 - self.success) / self.success
+        n, q = self.trials, _near(self.success)
         inside = min(max(t, 0.5), n - 0.5)
-        saddle = math.log(inside / (n - inside)) + _log_float(odds)
-        variance = n * self.success * (1 - self.success)
+        saddle = math.log(inside / (n - inside)) + _log_float((1 - q) / q)
+        variance = n * q * (1 - q)
         return vertical_path(saddle, side, spread=math.sqrt(variance))
 
     def log_pmf(self, xs: NDArray[np.int64]) -> NDArray[np.float64]:
         """Loader's saddle-point form (2000), whose terms are all small: no logs of n! cancel."""
-        n, x = self.trials, np.asarray(xs, dtype=np.int64)
+        n, q, x = self.trials, _near(self.success), np.asarray(xs, dtype=np.int64)
         inner = np.clip(x, 1, max(n - 1, 1))
         successes = inner.astype(np.float64)
         failures = (n - inner).astype(np.float64) if n > 1 else successes
-        mean = n * self.success
+        mean = n * q
         off = (inner - math.floor(mean)).astype(np.float64) - float(mean % 1)
         values = _stirling_rest(np.float64(n)) - _stirling_rest(successes)
         values = values - _stirling_rest(failures)
         values = values - _deviance(successes, off, float(mean))
         values = values - _deviance(failures, -off, float(n - mean))
         values = values + 0.5 * np.log(n / (2 * np.pi * successes * failures))
-        values = np.where(x == 0, n * _log_float(1 - self.success), values)
-        values = np.where(x == n, n * _log_float(self.success), values)
+        values = np.where(x == 0, n * _log_float(1 - q), values)
+        values = np.where(x == n, n * _log_float(q), values)
         return np.where((x < 0) | (x > n), -np.inf, values)
 
     def _one_trial(self, z: acb) -> acb:
-        return ball(1 - self.success) + ball(self.success) * z.exp()
+        return ball(self._failure) + ball(self.success) * z.exp()
+
+    @property
+    def _failure(self) -> Real:
+        if isinstance(self.success, Fraction):
+            return 1 - self.success
+        if isinstance(self.success, _Complement):
+            return self.success.probability
+        return _Complement(self.success)
+
+
+def _chance(value: object) -> Real:
+    if not hasattr(value, "ball"):
+        chance = exact(value, "probability", at_least=0, at_most=1)
+        if chance in (0, 1):
+            raise ParameterError(f"probability must be strictly between 0 and 1, got {chance}")
+        return chance
+    formula = cast("Formula", value)
+    inside = refine(
+        lambda: abs(2 * formula.ball() - 1),
+        width=Fraction(0),
+        enough=lambda found: found.less_than(1) is not None,
+    ).less_than(1)
+    if inside is None:
+        raise UndecidedError("probability cannot be told from 0 or 1")
+    if not inside:
+        raise ParameterError(f"probability must be strictly between 0 and 1, got {value}")
+    return formula
+
+
+@lru_cache(maxsize=64)
+def _near(chance: Real) -> Fraction:
+    """The probability, or a rational very close to it: for paths and floats, not for bounds."""
+    if isinstance(chance, Fraction):
+        return chance
+    return Fraction(refine(chance.ball, width=Fraction(1, 2**100)).lower)
 
 
 def _log_float(number: Fraction) -> float:

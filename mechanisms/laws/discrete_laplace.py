@@ -16,7 +16,7 @@ from flint import acb, arb, arb_series
 from numpy.typing import NDArray
 
 from ...exact.enclosure import Enclosure
-from ...exact.number import ExactInput, Formula, ParameterError, Quotient, Real, ball, mpf, positive
+from ...exact.number import ExactInput, Formula, Quotient, Real, ball, mpf, positive
 from ...exact.precision import refine
 from .law import Law, Moments
 
@@ -81,11 +81,9 @@ class DiscreteLaplace(Law):
         return self._times(-1), self._times(1)
 
     def n_fold(self, count: int) -> Law:
-        from .polya import PolyaDifference
+        from .polya import PolyaDifference  # which is built on this law
 
-        if not isinstance(self.scale, Fraction):
-            raise ParameterError("scale must be rational for sums of discrete Laplace laws")
-        return PolyaDifference(count, self.scale)
+        return self if count == 1 else PolyaDifference(count, self.scale)
 
     def loss_limit(self, shift: int) -> Real:
         return self._times(shift)

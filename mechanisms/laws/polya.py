@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from typing import cast
 
 import mpmath
 import numpy as np
@@ -24,12 +25,25 @@ from numpy.typing import NDArray
 from scipy import special
 
 from ...exact.enclosure import Enclosure
-from ...exact.number import ExactInput, ball, mpf, positive, whole
+from ...exact.number import (
+    ExactInput,
+    Formula,
+    ParameterError,
+    Quotient,
+    Real,
+    ball,
+    exact,
+    mpf,
+    positive,
+    whole,
+)
 from ...exact.precision import START, refine, working_precision
+from .discrete_laplace import DiscreteLaplace
 from .law import Law, Moments
 
 __all__ = ["Polya", "PolyaDifference"]
 
+_LEAST_SHAPE = Fraction(1, 10**20)
 _STEPS = 5_000_000  # the longest recurrence that is run in floats
 _STEEP = 16  # above this shape the integrand falls off like a Gaussian all the way up
 _POINTS = 200  # so many outcomes are computed one by one where that is shorter
@@ -40,13 +54,13 @@ class Polya(Law):
     """p(x) = Gamma(x+r)/(x! Gamma(r)) b^x (1-b)^r on x >= 0, r = shape > 0, b = e^(-1/scale)."""
 
     shape: Fraction
-    scale: Fraction
+    scale: Real
 
     symmetric = False
 
-    def __init__(self, shape: ExactInput, scale: ExactInput) -> None:
-        object.__setattr__(self, "shape", positive(shape, "shape"))
-        object.__setattr__(self, "scale", positive(scale, "scale"))
+    def __init__(self, shape: ExactInput, scale: ExactInput | Formula) -> None:
+        object.__setattr__(self, "shape", _shape(shape))
+        object.__setattr__(self, "scale", _scale(scale))
         if self.shape >= 1:
             reason = "p(x)/p(x-1) = b (x - 1 + shape)/x does not rise in x, since shape >= 1"
             object.__setattr__(self, "log_concave", reason)
@@ -56,12 +70,12 @@ class Polya(Law):
         return 0, None
 
     @property
-    def mgf_domain(self) -> tuple[None, Fraction]:
-        return None, 1 / self.scale
+    def mgf_domain(self) -> tuple[None, Real]:
+        return None, _over(1, self.scale)
 
     def moments(self) -> Moments:
         return Moments(
-            refine(lambda: ball(self.shape) / ball(1 / self.scale).expm1()),
+            refine(lambda: ball(self.shape) / _rate(self.scale).expm1()),
             refine(lambda: _variance(self)),
         )
 
@@ -76,7 +90,7 @@ class Polya(Law):
     def ball(self, x: int) -> arb:
         if x < 0:
             return arb(0)
-        r, rate = ball(self.shape), ball(1 / self.scale)
+        r, rate = ball(self.shape), _rate(self.scale)
         logs = (x + r).lgamma() - (r.lgamma() + arb(x + 1).lgamma())
         return (logs - x * rate + r * (-(-rate).expm1()).log()).exp()
 
@@ -85,7 +99,7 @@ class Polya(Law):
         first = max(low, 0)
         values = [arb(0)] * (min(first, high + 1) - low)
         if first <= high:
-            r, beta = ball(self.shape), (-ball(1 / self.scale)).exp()
+            r, beta = ball(self.shape), (-_rate(self.scale)).exp()
             values.append(self.ball(first))
             for x in range(first, high):
                 values.append(values[-1] * (beta * (x + r) / (x + 1)))
@@ -94,7 +108,7 @@ class Polya(Law):
     def log_pmf(self, xs: NDArray[np.int64]) -> NDArray[np.float64]:
         x = np.asarray(xs, dtype=np.float64)
         k = np.maximum(x, 1)
-        r, rate = float(self.shape), float(1 / self.scale)
+        r, rate = float(self.shape), _rate_float(self.scale)
         # Gamma(k+r)/(k! Gamma(r)) = 1/(k B(k, r))
         logs = -np.log(k) - special.betaln(k, r)
         values = np.where(x > 0, logs, 0.0) - x * rate + r * math.log(-math.expm1(-rate))
@@ -102,14 +116,14 @@ class Polya(Law):
 
     def cumulant(self, z: acb, analytic: bool = False) -> acb:
         # 1 - b e^z meets the cut of the logarithm exactly on the cut [1/scale, inf) of M
-        rate = ball(1 / self.scale)
+        rate = _rate(self.scale)
         ground = (-(-rate).expm1()).log()
         return ball(self.shape) * (ground - (1 - (z - rate).exp()).log(analytic=analytic))
 
     def slope(self, z: acb) -> acb | None:
         if self.shape <= _STEEP:
             return None
-        return ball(self.shape) / ((ball(1 / self.scale) - z).exp() - 1)
+        return ball(self.shape) / ((_rate(self.scale) - z).exp() - 1)
 
     def path(self, t: int, side: int) -> Sequence[acb]:
         # K'(s) = t where 1 - b e^s = r/(t + r)
@@ -127,11 +141,11 @@ class PolyaDifference(Law):
     """X - Y for independent Pólya variables of this shape and scale; shape 1: discrete Laplace."""
 
     shape: Fraction
-    scale: Fraction
+    scale: Real
 
-    def __init__(self, shape: ExactInput, scale: ExactInput) -> None:
-        object.__setattr__(self, "shape", positive(shape, "shape"))
-        object.__setattr__(self, "scale", positive(scale, "scale"))
+    def __init__(self, shape: ExactInput, scale: ExactInput | Formula) -> None:
+        object.__setattr__(self, "shape", _shape(shape))
+        object.__setattr__(self, "scale", _scale(scale))
         if self.shape >= 1:
             reason = (
                 "a convolution of two negative binomial laws (one mirrored) of shape >= 1; each is "
@@ -149,12 +163,12 @@ class PolyaDifference(Law):
             object.__setattr__(self, "log_convex_sides", reason)
 
     @property
-    def mgf_domain(self) -> tuple[Fraction, Fraction]:
-        return -1 / self.scale, 1 / self.scale
+    def mgf_domain(self) -> tuple[Real, Real]:
+        return _over(-1, self.scale), _over(1, self.scale)
 
-    def loss_limit(self, shift: int) -> Fraction:
+    def loss_limit(self, shift: int) -> Real:
         # p(k) ~ const k^(r-1) b^k (Darboux, at the branch point of M)
-        return shift / self.scale
+        return _over(shift, self.scale)
 
     def moments(self) -> Moments:
         return Moments(Enclosure.exactly(0), refine(lambda: 2 * _variance(self)))
@@ -168,7 +182,7 @@ class PolyaDifference(Law):
             return front * mpmath.hyp2f1(r, r + k, k + 1, beta**2)
 
     def cumulant(self, z: acb, analytic: bool = False) -> acb:
-        rate = ball(1 / self.scale)
+        rate = _rate(self.scale)
         if self.shape <= _STEEP:
             right = (1 - (z - rate).exp()).log(analytic=analytic)
             left = (1 - (-z - rate).exp()).log(analytic=analytic)
@@ -182,14 +196,14 @@ class PolyaDifference(Law):
         if self.shape <= _STEEP:
             return None
         # log' of the ratio; cosh L - cosh z as a product, which does not cancel for small L
-        rate = ball(1 / self.scale)
+        rate = _rate(self.scale)
         return ball(self.shape) * z.sinh() / (2 * ((rate + z) / 2).sinh() * ((rate - z) / 2).sinh())
 
     def path(self, t: int, side: int) -> Sequence[acb]:
         if t < 0 or (t == 0 and side < 0):
             return [-corner.conjugate() for corner in self.path(-t, -side)]  # M(-z) = M(z)
         # K'(s) = r sinh s/(cosh L - cosh s) = t, a quadratic in e^s
-        rate, r = float(1 / self.scale), float(self.shape)
+        rate, r = _rate_float(self.scale), float(self.shape)
         sinh = math.sinh(min(rate, 300))
         root = math.hypot(t * sinh, r)
         rise = t * (2 * math.sinh(min(rate, 300) / 2) ** 2 + t * sinh / (root + r) * sinh) / (t + r)
@@ -208,7 +222,7 @@ class PolyaDifference(Law):
         nearest = 0 if low <= 0 <= high else min(abs(low), abs(high))
         farthest = max(abs(low), abs(high))
         values = [self.ball(farthest)]
-        r, step = ball(self.shape), 4 * (ball(1 / self.scale) / 2).sinh() ** 2
+        r, step = ball(self.shape), 4 * (_rate(self.scale) / 2).sinh() ** 2
         drop = 1 - self.ball(farthest + 1) / values[0] if farthest > nearest else arb(0)
         for k in range(farthest, nearest, -1):
             growth = (step * k + (k + 1 - r) * drop) / (k - 1 + r)
@@ -228,8 +242,45 @@ class PolyaDifference(Law):
             logs = _log_table(self, 1 << int(farthest).bit_length())[distances]
         return logs[places].reshape(np.shape(xs))
 
-    def n_fold(self, count: int) -> PolyaDifference:
-        return PolyaDifference(whole(count, "count", at_least=1) * self.shape, self.scale)
+    def n_fold(self, count: int) -> Law:
+        """The sum has `count` times the shape; of shape 1 it goes by its simpler name."""
+        shape = whole(count, "count", at_least=1) * self.shape
+        return DiscreteLaplace(self.scale) if shape == 1 else PolyaDifference(shape, self.scale)
+
+
+def _shape(value: object) -> Fraction:
+    """Read a shape: positive, and small enough for the share of one user of many."""
+    shape = exact(value, "shape", above=0)
+    if not _LEAST_SHAPE <= shape <= 10**15:
+        raise ParameterError(f"shape must be between 1e-20 and 1e15, got {str(value)[:40]}")
+    return shape
+
+
+def _scale(value: object) -> Real:
+    return cast("Formula", value) if hasattr(value, "ball") else positive(value, "scale")
+
+
+def _rate(scale: Real) -> arb:
+    """1/scale."""
+    return ball(1 / scale) if isinstance(scale, Fraction) else 1 / scale.ball()
+
+
+@lru_cache(maxsize=64)
+def _rate_below(scale: Real) -> Fraction:
+    """1/scale, or a rational just below it."""
+    if isinstance(scale, Fraction):
+        return 1 / scale
+    return Fraction(refine(lambda: _rate(scale), width=Fraction(1, 2**200)).lower)
+
+
+def _rate_float(scale: Real) -> float:
+    return float(_rate_below(scale))
+
+
+def _over(factor: int, scale: Real) -> Real:
+    if isinstance(scale, Fraction):
+        return factor / scale
+    return Quotient(Fraction(factor), scale)
 
 
 @lru_cache(maxsize=8)
@@ -238,7 +289,7 @@ def _log_table(law: PolyaDifference, farthest: int) -> NDArray[np.float64]:
     with working_precision(START):
         drop = float((1 - law.ball(farthest + 1) / law.ball(farthest)).mid())
         peak = float(law.ball(0).log().mid())
-    r, step = float(law.shape), 4 * math.sinh(float(1 / law.scale) / 2) ** 2
+    r, step = float(law.shape), 4 * math.sinh(_rate_float(law.scale) / 2) ** 2
     growths = []
     for k in range(farthest, 0, -1):
         growth = (step * k + (k + 1 - r) * drop) / (k - 1 + r)
@@ -250,11 +301,11 @@ def _log_table(law: PolyaDifference, farthest: int) -> NDArray[np.float64]:
 
 def _variance(law: Polya | PolyaDifference) -> arb:
     """r b/(1-b)^2, the variance of one Pólya variable."""
-    return ball(law.shape) / (4 * (ball(1 / law.scale) / 2).sinh() ** 2)
+    return ball(law.shape) / (4 * (_rate(law.scale) / 2).sinh() ** 2)
 
 
 def _deviation(law: Polya | PolyaDifference) -> float:
-    return math.sqrt(float(law.shape)) / (2 * math.sinh(min(float(1 / law.scale), 600) / 2))
+    return math.sqrt(float(law.shape)) / (2 * math.sinh(min(_rate_float(law.scale), 600) / 2))
 
 
 def _ray(law: Polya | PolyaDifference, t: int, side: int, distance: float) -> Sequence[acb]:
@@ -265,11 +316,11 @@ def _ray(law: Polya | PolyaDifference, t: int, side: int, distance: float) -> Se
     matters for small shapes, whose M is nearly constant. The corners grow geometrically away from
     the branch point. For small shapes the saddle point itself is needlessly close to it.
     """
-    rate, shape = float(1 / law.scale), float(law.shape)
+    rate, shape = _rate_float(law.scale), float(law.shape)
     distance = max(distance, min(rate / 2, max(1, shape / 2) / max(t, 1)))
     clearance = min(rate / 2, 1 / _deviation(law))
     # s itself is exact, so that it stays left of the branch point however close they are
-    start = 1 / law.scale - Fraction(distance)
+    start = _rate_below(law.scale) - Fraction(distance)
     if side:
         start = side * max(side * start, Fraction(clearance))
     places = 60 - math.frexp(min(distance, clearance))[1]
