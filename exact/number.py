@@ -44,7 +44,9 @@ class ParameterError(ValueError):
 
 
 class Formula(Protocol):
-    """An exact real that is not rational, known by its formula."""
+    """An exact real that is not rational, known by its formula; a hashable value."""
+
+    def __hash__(self) -> int: ...
 
     def ball(self) -> arb:
         """Enclose it at the working precision."""
