@@ -1,0 +1,1 @@
+"""What it is for: private multi-armed bandits on mechanisms that are verified first."""

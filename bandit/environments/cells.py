@@ -1,0 +1,58 @@
+"""Few values and their probabilities: sums of a batch by one multinomial draw, not user by user."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...exact.number import ParameterError
+
+__all__ = ["Cells", "check_sum"]
+
+_MOST_ENTRIES = 1 << 20  # of multinomial counts held at once
+_LIMIT = 1 << 63
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The law of one encoded reward: integer values and their probabilities (floats, sum 1)."""
+
+    values: NDArray[np.int64]
+    probabilities: NDArray[np.float64]
+
+    @property
+    def mean(self) -> float:
+        """The expected value, in units of the grid."""
+        return float(self.probabilities @ self.values)
+
+    def sums(self, rng: np.random.Generator, count: int, size: int) -> NDArray[np.int64]:
+        """`size` independent sums of `count` independent values each: O(cells) work a sum.
+
+        Raises ParameterError where such a sum may exceed a 64-bit integer.
+        """
+        check_sum(count, int(np.abs(self.values).max()))
+        # numpy draws the cells one after another, each as a share of what remains, and hands
+        # the rest to the last one. With the likeliest cell there, what remains is never a
+        # difference of almost equal numbers.
+        last = int(np.argmax(self.probabilities))
+        values = np.append(np.delete(self.values, last), self.values[last])
+        masses = np.append(np.delete(self.probabilities, last), self.probabilities[last])
+        found = np.empty(size, dtype=np.int64)
+        step = max(1, _MOST_ENTRIES // len(values))
+        for start in range(0, size, step):
+            part = found[start : start + step]
+            part[:] = rng.multinomial(count, masses, size=len(part)) @ values
+        return found
+
+
+def check_sum(count: int, largest: int) -> None:
+    """Raise ParameterError if `count` values of at most `largest` may not fit 64 bits."""
+    if count < 0:
+        raise ParameterError(f"count must be at least 0, got {count}")
+    if count * largest >= _LIMIT:
+        raise ParameterError(
+            f"count * precision must be below 2^63, got {count} * {largest}: lower the precision "
+            f"or the batch size"
+        )
