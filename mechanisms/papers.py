@@ -11,48 +11,37 @@ added, and the sum is released mod m. Replacing one user moves the sum by at mos
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from enum import Enum
 from fractions import Fraction
-from typing import Final, Literal, TypeAlias
 
 import mpmath
 from flint import arb
 
-from ..exact.enclosure import Enclosure
-from ..exact.number import ExactInput, ball, exact, mpf, whole
-from ..exact.precision import refine
+from ..exact.number import ExactInput, Real, ball, exact, mpf, whole
 from .laws.discrete_gaussian import DiscreteGaussian
-from .laws.discrete_gaussian_sum import DiscreteGaussianSum
 from .laws.discrete_laplace import DiscreteLaplace
-from .laws.law import Law, UndecidedError
+from .laws.law import Law
+from .laws.polya import PolyaDifference
 from .laws.skellam import Skellam
-from .mechanism import AdditiveNoise
+from .preset import (
+    STATED,
+    Modulus,
+    Preset,
+    RelaxedPreset,
+    certain_ceiling,
+    least_precision,
+    log_2t,
+    preset,
+    read_batch,
+    read_horizon,
+    stated_modulus,
+)
+from .protocols.protocol import SumProtocol, Trust
+from .protocols.relaxed import RelaxedAggregation
 
-__all__ = ["STATED", "InvertedScale", "Modulus", "Preset", "published"]
-__all__ += ["theorem1", "theorem2", "theorem2_curve", "theorem4", "theorem5", "theorem6"]
-
-
-class _Stated(Enum):
-    MODULUS = "as stated"
-
-
-STATED: Final = _Stated.MODULUS  # the modulus that the theorem states
-Modulus: TypeAlias = ExactInput | Literal[_Stated.MODULUS] | None  # None: the plain sum
-
-
-@dataclass(frozen=True)
-class Preset:
-    """A mechanism as a theorem states it, beside the parameters that were derived."""
-
-    source: str
-    epsilon: Fraction
-    batch: int
-    precision: int
-    accuracy: int | None  # None without a horizon
-    mechanism: AdditiveNoise
+__all__ = ["STATED", "InvertedScale", "Modulus", "Preset", "RelaxedPreset", "published"]
+__all__ += ["theorem1", "theorem2", "theorem2_curve", "theorem3", "theorem4"]
+__all__ += ["theorem5", "theorem6"]
 
 
 @dataclass(frozen=True)
@@ -83,7 +72,7 @@ def theorem1(
     Raises ParameterError for what is out of range, UndecidedError where tau stays open.
     """
     budget = exact(epsilon, "epsilon", above=0)
-    return _laplace_batch("Theorem 1", budget, batch, horizon, modulus)
+    return _laplace_batch("Theorem 1", budget, batch, horizon, modulus, Trust.DISTRIBUTED)
 
 
 def theorem2(
@@ -99,16 +88,16 @@ def theorem2(
     g = ceil(s epsilon sqrt(n)), tau = ceil((2g/epsilon) sqrt(log(2T)) + sqrt(2) log(2T)).
     """
     budget = exact(epsilon, "epsilon", above=0)
-    users, rounds = _users(batch), _rounds(horizon)
-    g = _precision(exact(scaling, "scaling", at_least=1) * budget, users)
+    users, rounds = read_batch(batch), read_horizon(horizon)
+    g = least_precision(exact(scaling, "scaling", at_least=1) * budget, users)
     scale = g / budget
 
     def bound() -> arb:
-        log = _log_2t(rounds)
+        log = log_2t(rounds)
         return 2 * ball(scale) * log.sqrt() + arb(2).sqrt() * log
 
-    tau = _ceiling(bound, "tau")
-    return _preset("Theorem 2", budget, users, g, tau, Skellam(scale**2), modulus)
+    tau = certain_ceiling(bound, "tau")
+    return preset("Theorem 2", budget, users, g, tau, Skellam(scale**2 / users), modulus)
 
 
 def theorem2_curve(epsilon: ExactInput, scaling: ExactInput, order: ExactInput) -> Fraction:
@@ -124,6 +113,30 @@ def theorem2_curve(epsilon: ExactInput, scaling: ExactInput, order: ExactInput) 
     return alpha * budget**2 / 2 + min(fine, coarse)
 
 
+def theorem3(
+    epsilon: ExactInput, batch: ExactInput, horizon: ExactInput, modulus: Modulus = STATED
+) -> RelaxedPreset:
+    """Theorem 3, pure DP over an (epsilon/4, 1/(2T))-relaxed secure aggregation.
+
+    epsilon > 0; batch, horizon, modulus and errors as in `theorem1`. With epsilon' = epsilon/2 and
+    p' = 1/(2T): g = ceil(epsilon' sqrt(n)), tau = ceil((g/epsilon') log(2/p')), and Pólya shares
+    that add up to Lap_Z(g/epsilon'), so of parameter e^(-epsilon/(2g)). The statement's own
+    e^(-epsilon/9) is not private (claim D-thm3); this is what its proof needs.
+    The mechanism is the guarantee itself, (epsilon, 0)-DP: see `RelaxedAggregation.released`.
+    """
+    budget = exact(epsilon, "epsilon", above=0)
+    users, rounds = read_batch(batch), read_horizon(horizon)
+    noisy = budget / 2
+    g = least_precision(noisy, users)
+    scale = g / noisy
+    tau = certain_ceiling(lambda: ball(scale) * log_2t(2 * rounds), "tau")
+    m = stated_modulus(users, g, tau, modulus)
+    protocol = SumProtocol(users, g, tau, m, _laplace_share(users, scale))
+    aggregation = RelaxedAggregation(budget / 4, Fraction(1, 2 * rounds))
+    guarantee = aggregation.released(protocol)
+    return RelaxedPreset("Theorem 3", budget, users, g, tau, guarantee, protocol, aggregation)
+
+
 def theorem4(
     epsilon: ExactInput,
     batch: ExactInput,
@@ -137,13 +150,12 @@ def theorem4(
     g = ceil(s epsilon sqrt(n)), tau = ceil((g/epsilon) sqrt(2 log(2T))).
     """
     budget = exact(epsilon, "epsilon", above=0, below=1)
-    users, rounds = _users(batch), _rounds(horizon)
-    g = _precision(exact(scaling, "scaling", at_least=1) * budget, users)
+    users, rounds = read_batch(batch), read_horizon(horizon)
+    g = least_precision(exact(scaling, "scaling", at_least=1) * budget, users)
     scale = g / budget
-    tau = _ceiling(lambda: ball(scale) * (2 * _log_2t(rounds)).sqrt(), "tau")
-    share = scale**2 / users
-    law = DiscreteGaussian(share) if users == 1 else DiscreteGaussianSum(users, share)
-    return _preset("Theorem 4", budget, users, g, tau, law, modulus)
+    tau = certain_ceiling(lambda: ball(scale) * (2 * log_2t(rounds)).sqrt(), "tau")
+    share = DiscreteGaussian(scale**2 / users)
+    return preset("Theorem 4", budget, users, g, tau, share, modulus)
 
 
 def theorem5(
@@ -154,7 +166,7 @@ def theorem5(
     Parameters, noise and errors are those of `theorem1`.
     """
     budget = exact(epsilon, "epsilon", above=0, below=1)
-    return _laplace_batch("Theorem 5", budget, batch, horizon, modulus)
+    return _laplace_batch("Theorem 5", budget, batch, horizon, modulus, Trust.CENTRAL)
 
 
 def theorem6(
@@ -167,16 +179,17 @@ def theorem6(
     c = 1/sqrt(1 - e^(-1/2)) is the best constant of the paper's Lemma 5.
     """
     budget = exact(epsilon, "epsilon", above=0, below=1)
-    users, rounds = _users(batch), _rounds(horizon)
-    g = _precision(budget, users)
+    users, rounds = read_batch(batch), read_horizon(horizon)
+    g = least_precision(budget, users)
     scale = g / budget
 
     def bound() -> arb:
-        squared = 2 * users * _log_2t(rounds) / (1 - (arb(-1) / 2).exp())
+        squared = 2 * users * log_2t(rounds) / (1 - (arb(-1) / 2).exp())
         return ball(scale) * squared.sqrt()
 
-    tau = _ceiling(bound, "tau")
-    return _preset("Theorem 6", budget, users, g, tau, DiscreteLaplace(scale), modulus)
+    tau = certain_ceiling(bound, "tau")
+    noise = DiscreteLaplace(scale)
+    return preset("Theorem 6", budget, users, g, tau, noise, modulus, Trust.LOCAL)
 
 
 def published(
@@ -194,65 +207,37 @@ def published(
     is given. Raises as `theorem1` does.
     """
     budget = exact(epsilon, "epsilon", above=0)
-    users = _users(batch)
-    g = _precision(budget, users)
-    law = DiscreteLaplace(InvertedScale(g / budget))
+    users = read_batch(batch)
+    g = least_precision(budget, users)
+    share = _laplace_share(users, InvertedScale(g / budget))
     if horizon is None:
         plain = None if modulus is STATED else modulus
-        return _preset("published implementation", budget, users, g, None, law, plain)
-    tau = _laplace_accuracy(g / budget, _rounds(horizon))
-    return _preset("published implementation", budget, users, g, tau, law, modulus)
+        return preset("published implementation", budget, users, g, None, share, plain)
+    tau = _laplace_accuracy(g / budget, read_horizon(horizon))
+    return preset("published implementation", budget, users, g, tau, share, modulus)
 
 
 def _laplace_batch(
-    source: str, budget: Fraction, batch: ExactInput, horizon: ExactInput, modulus: Modulus
-) -> Preset:
-    users, rounds = _users(batch), _rounds(horizon)
-    g = _precision(budget, users)
-    tau = _laplace_accuracy(g / budget, rounds)
-    return _preset(source, budget, users, g, tau, DiscreteLaplace(g / budget), modulus)
-
-
-def _preset(
     source: str,
     budget: Fraction,
-    users: int,
-    g: int,
-    tau: int | None,
-    law: Law,
+    batch: ExactInput,
+    horizon: ExactInput,
     modulus: Modulus,
+    trust: Trust,
 ) -> Preset:
-    if modulus is STATED:
-        modulus = None if tau is None else users * g + 2 * tau + 1
-    return Preset(source, budget, users, g, tau, AdditiveNoise(law, g, modulus))
+    users, rounds = read_batch(batch), read_horizon(horizon)
+    g = least_precision(budget, users)
+    scale = g / budget
+    tau = _laplace_accuracy(scale, rounds)
+    central = trust is Trust.CENTRAL
+    noise = DiscreteLaplace(scale) if central else _laplace_share(users, scale)
+    return preset(source, budget, users, g, tau, noise, modulus, trust)
 
 
-def _users(batch: ExactInput) -> int:
-    return whole(batch, "batch", at_least=1)
-
-
-def _rounds(horizon: ExactInput) -> int:
-    return whole(horizon, "horizon", at_least=1)
-
-
-def _precision(factor: Fraction, users: int) -> int:
-    """ceil(factor sqrt(users)), from integers: the least g with g² >= factor² users."""
-    return math.isqrt(math.ceil(factor**2 * users) - 1) + 1
+def _laplace_share(users: int, scale: Real) -> Law:
+    """The share of which `users` add up to Lap_Z(scale): a difference of Pólya(1/n) variables."""
+    return DiscreteLaplace(scale) if users == 1 else PolyaDifference(Fraction(1, users), scale)
 
 
 def _laplace_accuracy(scale: Fraction, rounds: int) -> int:
-    return _ceiling(lambda: ball(scale) * _log_2t(rounds), "tau")
-
-
-def _log_2t(rounds: int) -> arb:
-    return arb(2 * rounds).log()
-
-
-def _ceiling(compute: Callable[[], arb], name: str) -> int:
-    def settled(found: Enclosure) -> bool:
-        return found.is_finite() and math.ceil(found.lower) == math.ceil(found.upper)
-
-    found = refine(compute, width=Fraction(0), enough=settled)
-    if not settled(found):
-        raise UndecidedError(f"{name} = ceil({found}) is not certain at the precision allowed")
-    return math.ceil(found.upper)
+    return certain_ceiling(lambda: ball(scale) * log_2t(rounds), "tau")

@@ -1,5 +1,6 @@
 """Protocols (R, S, A): what users send, what is summed, what is made of the sum."""
 
 from .protocol import SumProtocol, Trust
+from .relaxed import RelaxedAggregation
 
-__all__ = ["SumProtocol", "Trust"]
+__all__ = ["RelaxedAggregation", "SumProtocol", "Trust"]

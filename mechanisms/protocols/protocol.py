@@ -16,7 +16,7 @@ from ...exact.number import ExactInput, ParameterError, whole
 from ..laws.law import Law
 from ..mechanism import AdditiveNoise
 
-__all__ = ["SumProtocol", "Trust"]
+__all__ = ["SumProtocol", "Trust", "missing_users"]
 
 
 class Trust(Enum):
@@ -37,6 +37,9 @@ class SumProtocol:
     modulus    m, or None for sums of integers without reduction
     noise      the law of one share (of the analyzer's noise in the central model)
     trust      whose view the noise protects from
+
+    Raises ParameterError for what is out of range. A modulus of any size can be private; one that
+    is too small to tell sums apart (`decodes`) is refused by the analyzer.
     """
 
     users: int
@@ -58,42 +61,60 @@ class SumProtocol:
         object.__setattr__(self, "users", whole(users, "users", at_least=1))
         object.__setattr__(self, "precision", whole(precision, "precision", at_least=1))
         object.__setattr__(self, "accuracy", whole(accuracy, "accuracy", at_least=0))
-        least = self.users * self.precision + self.accuracy + 1
         object.__setattr__(
-            self,
-            "modulus",
-            None if modulus is None else whole(modulus, "modulus", at_least=least),
+            self, "modulus", None if modulus is None else whole(modulus, "modulus", at_least=1)
         )
         object.__setattr__(self, "noise", noise)
         object.__setattr__(self, "trust", trust)
 
-    def total_noise(self, missing: int = 0) -> Law:
-        """The law of the noise in the analyzed sum when `missing` users' shares are not in it."""
-        if self.trust is Trust.CENTRAL:
-            return self.noise
-        return self.noise.n_fold(self._present(missing))
+    @property
+    def window(self) -> tuple[int, int] | None:
+        """The least and the largest decoded sum, -tau and m - 1 - tau; None without a modulus."""
+        return None if self.modulus is None else (-self.accuracy, self.modulus - 1 - self.accuracy)
 
-    def released(self, dropout: int = 0, collusion: int = 0) -> AdditiveNoise:
+    @property
+    def decodes(self) -> bool:
+        """Does the window hold every sum of encoded rewards, 0, ..., n g?"""
+        return self.window is None or self.window[1] >= self.users * self.precision
+
+    def total_noise(self, missing: int = 0) -> Law:
+        """The law of the noise in the analyzed sum when `missing` users' shares are not in it.
+
+        Raises ParameterError where nobody is left.
+        """
+        present = self.users - missing_users(self.users, missing)
+        return self.noise if self.trust is Trust.CENTRAL else self.noise.n_fold(present)
+
+    def released(self, dropout: ExactInput = 0, collusion: ExactInput = 0) -> AdditiveNoise:
         """What must be private, as a mechanism: a query of sensitivity g, its noise, the modulus.
 
         dropout: users whose messages never arrive; collusion: users who tell what they drew. A
-        share that is missing and one that is known protect equally little, and only the other
-        users' data remain to be protected.
+        share that is missing and one that is known protect equally little: given both, what is
+        seen of the others is their sum with their shares (and a known shift of it), and only the
+        others' data remain to be protected. In the central and the local model no noise is made
+        of shares: it stays whole. Raises ParameterError where nobody is left.
         """
-        missing = whole(dropout, "dropout", at_least=0) + whole(collusion, "collusion", at_least=0)
-        present = self._present(missing)
-        law = self.noise.n_fold(present) if self.trust is Trust.DISTRIBUTED else self.noise
-        return AdditiveNoise(law, self.precision, self.modulus)
+        missing = missing_users(self.users, dropout, collusion)
+        shares = self.users - missing if self.trust is Trust.DISTRIBUTED else 1
+        return AdditiveNoise(self.noise.n_fold(shares), self.precision, self.modulus)
 
     @property
     def bits_per_user(self) -> int | None:
         """What a user sends to S: ceil(log2 m) bits; None without a modulus."""
         return None if self.modulus is None else (self.modulus - 1).bit_length()
 
-    def _present(self, missing: int) -> int:
-        if not 0 <= missing < self.users:
-            raise ParameterError(
-                f"dropout and collusion together must be between 0 and users - 1 = "
-                f"{self.users - 1}, got {missing}"
-            )
-        return self.users - missing
+
+def missing_users(users: int, dropout: ExactInput, collusion: ExactInput = 0) -> int:
+    """How many users' shares do not protect. Raises ParameterError where nobody is left."""
+    gone = whole(dropout, "dropout", at_least=0)
+    known = whole(collusion, "collusion", at_least=0)
+    if gone + known >= users:
+        raise ParameterError(
+            f"dropout and collusion together must be at most users - 1 = {users - 1}, "
+            f"got dropout {_short(gone)} and collusion {_short(known)}"
+        )
+    return gone + known
+
+
+def _short(number: int) -> str:
+    return str(number) if number < 10**20 else "1e20 or more"

@@ -1,0 +1,131 @@
+"""What a theorem states, as a value: the mechanism, its protocol, and the derived parameters.
+
+Beside it, the arithmetic that every theorem's parameters need: ceilings of roots and of logs,
+decided exactly.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+from typing import Final, Literal, TypeAlias
+
+from flint import arb
+
+from ..exact.enclosure import Enclosure
+from ..exact.number import ExactInput, whole
+from ..exact.precision import refine
+from .laws.law import Law, UndecidedError
+from .mechanism import AdditiveNoise, RandomizedResponse
+from .protocols.protocol import SumProtocol, Trust
+from .protocols.relaxed import RelaxedAggregation
+
+__all__ = ["STATED", "Modulus", "Preset", "RelaxedPreset", "certain_ceiling", "least_precision"]
+__all__ += ["log_2t", "preset", "read_batch", "read_horizon", "stated_modulus"]
+
+_LARGEST_BATCH = 10**20  # so that a share of 1/n has a shape that can be computed with
+
+
+class _Stated(Enum):
+    MODULUS = "as stated"
+
+
+STATED: Final = _Stated.MODULUS  # the modulus that the theorem states
+Modulus: TypeAlias = ExactInput | Literal[_Stated.MODULUS] | None  # None: the plain sum
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A mechanism as a theorem states it, beside the parameters that were derived.
+
+    mechanism: what is released when every user's share is in it; `released` says what remains
+    when some are missing or known. protocol: how it is made.
+    """
+
+    source: str
+    epsilon: Fraction
+    batch: int
+    precision: int
+    accuracy: int | None  # None without a horizon
+    mechanism: AdditiveNoise
+    protocol: SumProtocol
+
+    def released(self, dropout: ExactInput = 0, collusion: ExactInput = 0) -> AdditiveNoise:
+        """What is released, `dropout` and `collusion` users' shares not protecting."""
+        return self.protocol.released(dropout, collusion)
+
+
+@dataclass(frozen=True)
+class RelaxedPreset:
+    """The same over a relaxed secure aggregation: the mechanism is what that one guarantees."""
+
+    source: str
+    epsilon: Fraction
+    batch: int
+    precision: int
+    accuracy: int
+    mechanism: RandomizedResponse
+    protocol: SumProtocol
+    aggregation: RelaxedAggregation
+
+    def released(self, dropout: ExactInput = 0, collusion: ExactInput = 0) -> RandomizedResponse:
+        """What is guaranteed, `dropout` and `collusion` users' shares not protecting."""
+        return self.aggregation.released(self.protocol, dropout, collusion)
+
+
+def preset(
+    source: str,
+    budget: Fraction,
+    users: int,
+    g: int,
+    tau: int | None,
+    noise: Law,
+    modulus: Modulus,
+    trust: Trust = Trust.DISTRIBUTED,
+) -> Preset:
+    """Put a preset together; noise: the law of one share (see `SumProtocol`)."""
+    m = stated_modulus(users, g, tau, modulus)
+    protocol = SumProtocol(users, g, tau or 0, m, noise, trust)
+    return Preset(source, budget, users, g, tau, protocol.released(), protocol)
+
+
+def stated_modulus(users: int, g: int, tau: int | None, modulus: Modulus) -> ExactInput | None:
+    """m = n g + 2 tau + 1 unless another one is asked for; none without tau."""
+    if modulus is STATED:
+        return None if tau is None else users * g + 2 * tau + 1
+    return modulus
+
+
+def read_batch(batch: ExactInput) -> int:
+    """n, the number of users."""
+    return whole(batch, "batch", at_least=1, at_most=_LARGEST_BATCH)
+
+
+def read_horizon(horizon: ExactInput) -> int:
+    """T, the number of rounds."""
+    return whole(horizon, "horizon", at_least=1)
+
+
+def least_precision(factor: Fraction, users: int) -> int:
+    """ceil(factor sqrt(users)), from integers: the least g with g² >= factor² users."""
+    return math.isqrt(math.ceil(factor**2 * users) - 1) + 1
+
+
+def log_2t(rounds: int) -> arb:
+    """log(2T)."""
+    return arb(2 * rounds).log()
+
+
+def certain_ceiling(compute: Callable[[], arb], name: str) -> int:
+    """The ceiling of an irrational number. Raises UndecidedError where it stays open."""
+
+    def settled(found: Enclosure) -> bool:
+        return found.is_finite() and math.ceil(found.lower) == math.ceil(found.upper)
+
+    found = refine(compute, width=Fraction(0), enough=settled)
+    if not settled(found):
+        raise UndecidedError(f"{name} = ceil({found}) is not certain at the precision allowed")
+    return math.ceil(found.upper)
