@@ -1,23 +1,66 @@
-"""A confidence radius with a certified probability that the best arm is ever eliminated."""
+"""A confidence radius with a certified probability that the best arm is ever eliminated.
+
+Statement. Fix an arm a* of the largest mean. With the radii `table`, whatever the laws of the
+rewards in [0, 1] (independent, of one mean for each arm),
+
+    P(a* is ever eliminated) <= failure.upper <= p.
+
+Proof. Let A_b be the number of arms active in batch b. Everything up to batch b - 1 decides which
+they are; users and noise of batch b are fresh. Given the past, a* is eliminated in batch b only if
+the estimate of some other active arm a exceeds its own by more than 2 beta(b, A_b). Leave decoding
+aside: then D > 2 beta n g for the difference D of the two noisy sums in units of 1/g. D is a whole
+number, so that D >= k for k = floor(2 beta n g) + 1, and `exceedance` bounds that for each of the
+A_b - 1 arms, since their means are not above that of a* (randomized rounding keeps means and
+independence). Decoding mod m can only add to this where the sum of an arm a is read too large, or
+that of a* too small: the one needs noise < -tau, as rewards are not negative, the other
+noise > m - 1 - tau - n g, as they are at most g each; n g <= m - 1 - tau. So
+
+    P(a* leaves in batch b | past) <= f(b, A_b),
+    f(b, A) = (A - 1) (P(D >= k) + P(noise < -tau)) + P(noise > m - 1 - tau - n g).
+
+A batch that A arms complete took A (n_1 + ... + n_b) users, so A_b <= `Plan.most_active`; only
+A_b >= 2 eliminates. Taking expectations and adding up over batches, P <= sum over b of the largest
+f(b, A), 2 <= A <= most_active(b): that is `failure`.
+
+Where estimates are cumulative they are not fresh. Imagine tapes: the i-th reward of an arm and the
+noise of its b-th batch are drawn beforehand. For each b and each of the K - 1 other arms
+P(D_b >= k) is bounded as above, k from the least beta(b, A); the union over all of them is
+`failure`.
+
+Rounding. A table made here puts 2 beta n g midway between whole numbers, and decisions are allowed
+an error of 2^-44 (1 + beta) in the comparison of means: floats will do.
+"""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
+from flint import arb
 from numpy.typing import NDArray
 
 from ...exact.enclosure import Enclosure
-from .plan import Plan
+from ...exact.number import ParameterError
+from ...exact.precision import enclose, working_precision
+from ...mechanisms.laws.law import Law
+from .exceedance import Comparison, comparison
+from .noise import BITS
+from .plan import ContinuousLaplace, Plan
+from .shares import levels
 
 __all__ = ["CertifiedRadius", "certified_failure", "certified_radius"]
+
+_SLACK = Fraction(1, 2**44)
 
 
 @dataclass(frozen=True, eq=False)
 class CertifiedRadius:
     """beta[b - 1, active], and a bound of the probability that a best arm is ever eliminated.
 
-    table    shape (B, K + 1); infinite where nothing is to be eliminated
+    table    shape (B, K + 1); infinite for active = 0 and for batches that no two arms complete
     failure  encloses the bound that is proved (the probability itself is at most its upper end)
     shares   what each batch contributes to it, at most
     wraps    of that, what is due to sums that are decoded wrongly
@@ -29,11 +72,139 @@ class CertifiedRadius:
     wraps: tuple[Enclosure, ...]
 
 
+@lru_cache(maxsize=64)
 def certified_radius(plan: Plan) -> CertifiedRadius:
-    """The radii of a plan, as narrow as is proved here."""
-    raise NotImplementedError
+    """The radii of a plan, as narrow as is proved here.
+
+    Raises ParameterError where wrong decoding alone exceeds the confidence asked for.
+    """
+    depth = _depth(plan)
+    wraps = [_wrap(plan, b) for b in _batches(plan)]
+    spent = sum(float(found.upper()) for found in wraps)
+    left = float(plan.confidence) * (1 - 2**-20) - spent
+    if left <= 0:
+        raise ParameterError(
+            f"confidence must be above what wrong decoding costs, {spent:.3g}, "
+            f"got {float(plan.confidence):g}"
+        )
+    table = np.full((len(plan.batches), plan.arms + 1), np.inf)
+    compared = [_comparison(plan, b, depth) for b in _batches(plan)]
+    for b, share in zip(_batches(plan), levels(plan, compared, left), strict=True):
+        table[b - 1, 1:] = _row(plan, b, compared[b - 1], share)
+    table.flags.writeable = False  # it is shared with whoever asks for the same plan again
+    failure, shares = _failure(plan, table)
+    if failure.at_most(plan.confidence) is not True:
+        raise ArithmeticError(f"the radii fail with probability {failure}, above {plan.confidence}")
+    return CertifiedRadius(table, failure, shares, tuple(enclose(found) for found in wraps))
 
 
 def certified_failure(plan: Plan, table: NDArray[np.float64]) -> Enclosure:
-    """The bound that is proved for any table of radii."""
-    raise NotImplementedError
+    """The bound that is proved for any table of radii; see the head of this file."""
+    expected = (len(plan.batches), plan.arms + 1)
+    if table.shape != expected:
+        raise ParameterError(f"table must have the shape {expected}, got {table.shape}")
+    return _failure(plan, table)[0]
+
+
+def _failure(plan: Plan, table: NDArray[np.float64]) -> tuple[Enclosure, tuple[Enclosure, ...]]:
+    depth = _depth(plan)
+    with working_precision(BITS):
+        shares, total = [], arb(0)
+        for b in _batches(plan):
+            share = _share(plan, b, table[b - 1], depth)
+            shares.append(enclose(share))
+            total += share
+        return enclose(total), tuple(shares)
+
+
+def _share(plan: Plan, batch: int, radii: NDArray[np.float64], depth: int) -> arb:
+    """max over A of f(batch, A)."""
+    most = plan.most_active(batch)
+    compared = _comparison(plan, batch, depth)
+    thresholds: dict[int, int] = {}  # k: the most active arms that have it
+    for active in range(2, most + 1):
+        if math.isfinite(radii[active]):
+            k = _threshold(plan, batch, float(radii[active]))
+            thresholds[k] = max(active, thresholds.get(k, 0))
+    if plan.cumulative:
+        thresholds = {min(thresholds): plan.arms} if thresholds else {}
+    worst = arb(0)
+    for k, active in thresholds.items():
+        worst = worst.max((active - 1) * compared.ball(k))
+    return worst + _wrap(plan, batch)
+
+
+def _threshold(plan: Plan, batch: int, beta: float) -> int:
+    """The least k that D has reached where the means differ by more than 2 beta, errors included.
+
+    For noise on the reals k = floor(2 beta n g): D > 2 beta n g implies D >= k.
+    """
+    scale = plan.batches[batch - 1] * plan.precisions[batch - 1]
+    exact = Fraction(beta)
+    return math.floor((2 * exact - _SLACK * (1 + exact)) * scale) + int(_whole(plan, batch))
+
+
+def _row(plan: Plan, batch: int, compared: Comparison, share: float) -> NDArray[np.float64]:
+    """beta for 1, ..., K active arms, from what each comparison may fail with."""
+    scale = plan.batches[batch - 1] * plan.precisions[batch - 1]
+    if plan.cumulative:
+        rivals = np.full(plan.arms, plan.arms - 1)
+    else:
+        rivals = np.clip(np.arange(plan.arms), 1, max(plan.most_active(batch) - 1, 1))
+        rivals = _coarser(rivals)
+    kinds, places = np.unique(rivals, return_inverse=True)
+    ks = compared.least(np.log(share / kinds))
+    if _whole(plan, batch):
+        radii = (ks - 0.5) / (2 * scale)
+    else:
+        radii = ks / (2 * scale) * (1 + 2.0**-40) + 2.0**-44
+    return radii[places]
+
+
+def _coarser(rivals: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Few different numbers: above 64 they are rounded up to three digits in base 2."""
+    digits = np.maximum(np.floor(np.log2(np.maximum(rivals, 1))).astype(np.int64) - 5, 0)
+    unit = 1 << digits
+    return -(-rivals // unit) * unit
+
+
+def _wrap(plan: Plan, batch: int) -> arb:
+    """(A - 1) P(noise < -tau) + P(noise > m - 1 - tau - n g) for the most active arms."""
+    decoding, noise = plan.decodings[batch - 1], plan.noises[batch - 1]
+    if decoding is None or noise is None:
+        return arb(0)
+    if plan.cumulative or not isinstance(noise, Law):
+        raise ParameterError("decodings need noises that are laws, of batches that stand alone")
+    largest = plan.batches[batch - 1] * plan.precisions[batch - 1]
+    room = decoding.modulus - 1 - decoding.accuracy - largest
+    if room < 0:
+        raise ParameterError(
+            f"modulus must be at least n g + accuracy + 1 = {largest + decoding.accuracy + 1}, "
+            f"got {decoding.modulus}"
+        )
+    with working_precision(BITS):
+        rivals = plan.most_active(batch) - 1
+        return rivals * noise.lower_tail(-decoding.accuracy - 1) + noise.upper_tail(room + 1)
+
+
+def _whole(plan: Plan, batch: int) -> bool:
+    """Is D a whole number? With integer noise, added to encoded rewards."""
+    noise = plan.noises[batch - 1]
+    return noise is not None and not isinstance(noise, ContinuousLaplace)
+
+
+def _batches(plan: Plan) -> range:
+    """The batches that two arms can complete."""
+    count = sum(plan.most_active(b) >= 2 for b in range(1, len(plan.batches) + 1))
+    return range(1, count + 1)
+
+
+def _comparison(plan: Plan, batch: int, depth: int) -> Comparison:
+    index = batch - 1
+    return comparison(plan.batches[index], plan.precisions[index], plan.noises[index], depth)
+
+
+def _depth(plan: Plan) -> int:
+    """How far tails are followed: to 2^-depth, small beside each comparison's least share."""
+    comparisons = len(plan.batches) * plan.arms
+    return 18 + math.ceil(math.log2(comparisons / float(plan.confidence)))
