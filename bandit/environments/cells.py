@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...exact.number import ParameterError
 
-__all__ = ["Cells", "check_sum"]
+__all__ = ["Cells", "check_sum", "multinomial"]
 
 _MOST_ENTRIES = 1 << 20  # of multinomial counts held at once
 _LIMIT = 1 << 63
@@ -33,18 +34,30 @@ class Cells:
         Raises ParameterError where such a sum may exceed a 64-bit integer.
         """
         check_sum(count, int(np.abs(self.values).max()))
-        # numpy draws the cells one after another, each as a share of what remains, and hands
-        # the rest to the last one. With the likeliest cell there, what remains is never a
-        # difference of almost equal numbers.
-        last = int(np.argmax(self.probabilities))
-        values = np.append(np.delete(self.values, last), self.values[last])
-        masses = np.append(np.delete(self.probabilities, last), self.probabilities[last])
         found = np.empty(size, dtype=np.int64)
-        step = max(1, _MOST_ENTRIES // len(values))
-        for start in range(0, size, step):
-            part = found[start : start + step]
-            part[:] = rng.multinomial(count, masses, size=len(part)) @ values
+        for part, counts in multinomial(rng, count, self.probabilities, size):
+            found[part] = counts @ self.values
         return found
+
+
+def multinomial(
+    rng: np.random.Generator, count: int, masses: NDArray[np.float64], size: int
+) -> Iterator[tuple[slice, NDArray[np.int64]]]:
+    """Counts of `count` draws among cells of these masses, `size` times: (which, counts) in parts.
+
+    numpy draws the cells one after another, each as a share of what remains, and hands the rest
+    to the last one. With the likeliest cell there, what remains is never a difference of almost
+    equal numbers.
+    """
+    last = int(np.argmax(masses))
+    order = masses.copy()
+    order[[last, -1]] = order[[-1, last]]
+    step = max(1, _MOST_ENTRIES // len(masses))
+    for start in range(0, size, step):
+        part = slice(start, min(start + step, size))
+        counts = rng.multinomial(count, order, size=part.stop - part.start)
+        counts[:, [last, -1]] = counts[:, [-1, last]]
+        yield part, counts
 
 
 def check_sum(count: int, largest: int) -> None:

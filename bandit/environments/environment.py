@@ -45,7 +45,7 @@ class Environment:
     @cached_property
     def gaps(self) -> NDArray[np.float64]:
         """How much each arm's mean falls short of the best: >= 0, and 0 for best arms."""
-        return self.means.max() - self.means
+        return np.asarray(self.means.max() - self.means)
 
     @cached_property
     def best(self) -> tuple[int, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,7 +80,10 @@ class RewardTable:
         return values[rng.choice(len(values), size=size, p=masses)]
 
     def encoded(self, precision: int) -> Cells:
-        return _encoded(self, precision)
+        """Its cells: at most two a value. They are kept: a run asks for few precisions."""
+        if precision not in self._kept:
+            self._kept[precision] = self._encode(precision)
+        return self._kept[precision]
 
     def sums(
         self, rng: np.random.Generator, precision: int, count: int, size: int
@@ -93,6 +96,23 @@ class RewardTable:
         values, masses = self._floats
         return np.array([rng.multinomial(count, masses) @ values for _ in range(size)])
 
+    def _encode(self, precision: int) -> Cells:
+        masses: dict[int, Fraction] = {}
+        for value, mass in zip(self.values, self.probabilities, strict=True):
+            floor = value.numerator * precision // value.denominator
+            up = value * precision - floor
+            masses[floor] = masses.get(floor, Fraction(0)) + mass * (1 - up)
+            masses[floor + 1] = masses.get(floor + 1, Fraction(0)) + mass * up
+        cells = sorted((cell, mass) for cell, mass in masses.items() if mass)
+        return Cells(
+            np.array([cell for cell, _ in cells], dtype=np.int64),
+            np.array([float(mass) for _, mass in cells]),
+        )
+
+    @cached_property
+    def _kept(self) -> dict[int, Cells]:
+        return {}
+
     @cached_property
     def _floats(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         return np.array(self.values, dtype=float), np.array(self.probabilities, dtype=float)
@@ -104,20 +124,4 @@ def empirical(rewards: dict[Fraction, int]) -> RewardTable:
     seen = [(value, count) for value, count in sorted(rewards.items()) if count]
     return RewardTable(
         tuple(value for value, _ in seen), tuple(Fraction(count, total) for _, count in seen)
-    )
-
-
-@lru_cache(maxsize=4096)
-def _encoded(table: RewardTable, precision: int) -> Cells:
-    masses: dict[int, Fraction] = {}
-    for value, mass in zip(table.values, table.probabilities, strict=True):
-        floor = value.numerator * precision // value.denominator
-        up = value * precision - floor
-        masses[floor] = masses.get(floor, Fraction(0)) + mass * (1 - up)
-        if up:
-            masses[floor + 1] = masses.get(floor + 1, Fraction(0)) + mass * up
-    cells = sorted((cell, mass) for cell, mass in masses.items() if mass)
-    return Cells(
-        np.array([cell for cell, _ in cells], dtype=np.int64),
-        np.array([float(mass) for _, mass in cells]),
     )

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from exactdp.bandit.environments import (
+    EASY,
+    HARD,
+    Bernoulli,
+    ClippedGaussian,
+    Environment,
+    bernoulli_instance,
+    gaussian_instance,
+)
+from exactdp.exact.number import ParameterError
+
+
+def test_gaps_best_and_regret() -> None:
+    bandit = Environment("coins", tuple(map(Bernoulli, ("0.25", "0.75", "0.5", "0.75"))))
+    assert bandit.best == (1, 3)
+    assert np.array_equal(bandit.gaps, [0.5, 0, 0.25, 0])
+    pulls = np.array([[4, 10, 0, 1], [0, 0, 8, 2]])
+    assert np.array_equal(bandit.regret(pulls), [2.0, 2.0])
+
+
+def test_instances_come_from_their_seed() -> None:
+    for draw in (bernoulli_instance, gaussian_instance):
+        first, again, other = draw(1), draw(np.random.SeedSequence(1)), draw(2)
+        assert first == again and first != other
+        assert len(first.arms) == 10
+    assert all(isinstance(arm, Bernoulli) for arm in bernoulli_instance(0).arms)
+    gaussian = gaussian_instance(3, arms=5, sigma="0.05")
+    assert all(arm.sigma == 0.05 for arm in gaussian.arms if isinstance(arm, ClippedGaussian))
+
+
+@pytest.mark.parametrize("limits", [EASY, HARD])
+def test_means_are_uniform_in_their_range(limits: tuple[float, float]) -> None:
+    bandit = bernoulli_instance(4, arms=2000, means=limits)
+    low, high = limits
+    assert low <= bandit.means.min() and bandit.means.max() <= high
+    ranks = np.sort((bandit.means - low) / (high - low))
+    assert np.abs(ranks - np.arange(1, 2001) / 2000).max() < 0.06  # Kolmogorov, level 1e-6
+
+
+def test_papers_ranges() -> None:
+    assert EASY == (0.25, 0.75)
+    assert HARD == (0.45, 0.55)
+
+
+@pytest.mark.parametrize(
+    ("arms", "means", "message"),
+    [
+        (1, EASY, "arms must be"),
+        ("2.5", EASY, "arms must be a whole number"),
+        (3, (0.5, 1.5), "means must be a range inside 0..1"),
+        (3, (0.6, 0.5), "means must be a range"),
+    ],
+)
+def test_bad_instances(arms: object, means: tuple[float, float], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        bernoulli_instance(0, arms, means)
+    with pytest.raises(ParameterError, match="at least 2, got 1"):
+        Environment("one", (Bernoulli(1),))
