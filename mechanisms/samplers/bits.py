@@ -7,11 +7,13 @@ itself: for tests and simulation only, never for a release.
 from __future__ import annotations
 
 import os
-from typing import Protocol
+import threading
+import weakref
+from typing import Final, Protocol
 
 import numpy as np
 
-from ...exact.number import ParameterError
+from ...exact.number import ParameterError, whole
 
 __all__ = ["RandomBits", "SeededBits", "SystemBits"]
 
@@ -27,10 +29,13 @@ class RandomBits(Protocol):
 
 
 class _Buffered:
-    """Bits from a source of bytes, fetched in blocks; a bit is handed out once."""
+    """Bits from a source of bytes, fetched in blocks; a bit is handed out once.
+
+    One lock: two threads that read the pool at the same time would get the same bits.
+    """
 
     def __init__(self) -> None:
-        self._pool, self._left = 0, 0
+        self._pool, self._left, self._lock = 0, 0, threading.Lock()
 
     def _bytes(self, count: int) -> bytes:
         raise NotImplementedError
@@ -38,29 +43,60 @@ class _Buffered:
     def take(self, count: int) -> int:
         if count < 0:
             raise ParameterError(f"count must be an integer >= 0, got {count}")
-        while self._left < count:
-            size = max(_BUFFER, (count - self._left + 7) // 8)
-            self._pool |= int.from_bytes(self._bytes(size), "little") << self._left
-            self._left += 8 * size
-        found = self._pool & ((1 << count) - 1)
-        self._pool >>= count
-        self._left -= count
-        return found
+        with self._lock:
+            if self._left < count:
+                size = max(_BUFFER, (count - self._left + 7) // 8)
+                self._pool |= int.from_bytes(self._bytes(size), "little") << self._left
+                self._left += 8 * size
+            found = self._pool & ((1 << count) - 1)
+            self._pool >>= count
+            self._left -= count
+            return found
 
 
 class SystemBits(_Buffered):
-    """Bits of the operating system's CSPRNG, for real releases."""
+    """Bits of the operating system's CSPRNG, for real releases.
+
+    What is buffered is never handed out twice: a forked process and a copy (a pickled one as well)
+    start with an empty buffer, and threads may share one source.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        _SOURCES.add(self)
 
     def _bytes(self, count: int) -> bytes:
         return os.urandom(count)
 
+    def __reduce__(self) -> tuple[type[SystemBits], tuple[()]]:
+        return SystemBits, ()
+
 
 class SeededBits(_Buffered):
-    """Bits that a seed determines, for tests and simulation only."""
+    """Bits that a seed determines, for tests and simulation only.
+
+    seed: an integer >= 0. Raises ParameterError for anything else.
+    """
 
     def __init__(self, seed: int) -> None:
         super().__init__()
-        self._generator = np.random.default_rng(seed)
+        self._generator = np.random.default_rng(whole(seed, "seed", at_least=0))
 
     def _bytes(self, count: int) -> bytes:
         return self._generator.bytes(count)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        raise TypeError("SeededBits cannot be copied: make another one from another seed")
+
+
+_SOURCES: Final[weakref.WeakSet[SystemBits]] = weakref.WeakSet()
+
+
+def _forget() -> None:
+    """In a forked process: its parent hands out what is in the buffers, and may hold the locks."""
+    for source in _SOURCES:
+        _Buffered.__init__(source)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)

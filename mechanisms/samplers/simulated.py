@@ -15,7 +15,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ...exact.number import ParameterError, ball
+from ...exact.number import ParameterError, Real, ball
 from ...exact.precision import START, working_precision
 from ..laws.binomial import Binomial
 from ..laws.discrete_gaussian import DiscreteGaussian
@@ -48,7 +48,7 @@ def simulate(law: Law, rng: np.random.Generator, size: int) -> _Draws:
 @simulate.register
 def _(law: DiscreteLaplace, rng: np.random.Generator, size: int) -> _Draws:
     """The difference of two geometric variables of success 1 - e^(-1/scale)."""
-    scale = _float(law)
+    scale = _float(law.scale)
     _fits(2 * scale)
     success = -math.expm1(-1 / scale)
     return rng.geometric(success, size) - rng.geometric(success, size)
@@ -62,7 +62,7 @@ def _(law: Polya, rng: np.random.Generator, size: int) -> _Draws:
     (ICLR 2023). Its generating function is (1 - (b/(1-b)) (z - 1))^(-r) = ((1-b)/(1-bz))^r. The
     implementation that was published with the paper has (1 - b)/b instead.
     """
-    shape, odds = float(law.shape), 1 / math.expm1(min(700.0, 1 / _float(law)))
+    shape, odds = float(law.shape), 1 / math.expm1(min(700.0, 1 / _float(law.scale)))
     _fits(shape * odds + 100 * odds)
     return _poisson(odds * rng.standard_gamma(shape, size), rng)
 
@@ -127,7 +127,7 @@ def _(law: DiscreteGaussianSum, rng: np.random.Generator, size: int) -> _Draws:
 @simulate.register
 def _(law: Binomial, rng: np.random.Generator, size: int) -> _Draws:
     _fits(_spread(law.trials))
-    return rng.binomial(law.trials, float(law.success), size)
+    return rng.binomial(law.trials, _float(law.success), size)
 
 
 @simulate.register
@@ -151,10 +151,9 @@ def _spread(largest: int) -> float:
     return min(largest, 1 << 60) / 128
 
 
-def _float(law: DiscreteLaplace | Polya) -> float:
-    """The scale."""
+def _float(value: Real) -> float:
     with working_precision(START):
-        return float(ball(law.scale).mid())
+        return float(ball(value).mid())
 
 
 def _rounded(values: NDArray[np.float64]) -> _Draws:

@@ -1,0 +1,205 @@
+"""Any unimodal law on the integers, exactly: points thrown under a histogram that lies above it.
+
+Let r(x) > 0 be proportional to the mass at x, known by enclosures, not rising to the right of the
+mode and not falling to the left of it. With one unit = 2^-B, each x gets the height h(x), a whole
+number of units, r(x) <= h(x) 2^-B. A uniform point under the histogram of the heights has an x with
+mass proportional to h(x), and a uniform height y in [0, h(x)) units: kept where y < r(x) 2^B, x has
+mass proportional to r(x) (von Neumann 1951). The integer part of y comes with the point; its other
+binary digits are revealed only where that does not decide.
+
+Steps: on [a, b) right of the mode h(x) is r(a) rounded up, and r(b) rounded down lies below all of
+it, so that most points are kept after one comparison of integers (the idea of Marsaglia and
+Tsang's ziggurat, 2000). Beyond the last step, r(a + j) <= r(a) e^(-j/s) for a rational s: there x
+comes from a geometric variable, and is kept with probability r(a + j)/(c e^(-j/s)), c >= r(a).
+
+Floats choose where the steps end, which makes it fast or slow and never wrong.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial
+from itertools import accumulate
+
+from flint import arb
+
+from ...exact.number import ball
+from ...exact.precision import CAP, START, working_precision
+from ..laws.law import UndecidedError
+from .bits import RandomBits
+from .geometric import geometric_exp
+from .reals import enclosed, is_below
+from .uniform import below
+
+__all__ = ["Envelope", "envelope"]
+
+_UNITS = 64  # B
+_NEGLIGIBLE = 20  # bits: steps end where r is this much smaller than at the mode
+_MOST_STEPS = 2000  # on each side
+
+
+@dataclass(frozen=True)
+class _Step:
+    """low, low + 1, ... with this height; `floor` units are certainly below r(x) 2^B."""
+
+    low: int
+    height: int
+    floor: int
+    weight: int
+
+
+@dataclass(frozen=True)
+class _Tail:
+    """start, start + side, start + 2 side, ...: r falls at least as fast as e^(-j/scale)."""
+
+    start: int
+    side: int
+    scale: Fraction
+    weight: int
+
+
+@dataclass(frozen=True)
+class Envelope:
+    """The histogram; `ratio` encloses r(x) at the working precision."""
+
+    ratio: Callable[[int], arb]
+    units: int
+    pieces: tuple[_Step | _Tail, ...]
+    ends: tuple[int, ...]  # of the pieces, laid out one after the other
+
+    def draw(self, bits: RandomBits) -> int:
+        """One draw of the law."""
+        ends, total = self.ends, self.ends[-1]
+        while True:
+            place = below(total, bits)
+            index = bisect_right(ends, place)
+            piece = self.pieces[index]
+            if isinstance(piece, _Tail):
+                x = self._beyond(piece, bits)
+                if x is not None:
+                    return x
+                continue
+            steps, y = divmod(place - ends[index] + piece.weight, piece.height)
+            x = piece.low + steps
+            if y < piece.floor or self._under(x, y, bits):
+                return x
+
+    def _under(self, x: int, y: int, bits: RandomBits) -> bool:
+        return is_below(y, self.units, lambda: self.ratio(x), bits)
+
+    def _beyond(self, tail: _Tail, bits: RandomBits) -> int | None:
+        s = tail.scale
+        j = geometric_exp(s.numerator, s.denominator, bits)
+        x = tail.start + tail.side * j
+
+        def chance() -> arb:
+            # the mass of j under this piece is weight (1 - e^(-1/s)) e^(-j/s) units
+            above = tail.weight * -(-1 / ball(s)).expm1() * (-j / ball(s)).exp()
+            return self.ratio(x) * arb(2) ** self.units / above
+
+        return x if is_below(bits.take(_UNITS), _UNITS, chance, bits) else None
+
+
+def envelope(
+    ratio: Callable[[int], arb],
+    mode: int,
+    spread: int,
+    support: tuple[int | None, int | None],
+    *,
+    tail_scale: Callable[[], arb] | None = None,
+    extra: int = 0,
+) -> Envelope:
+    """The histogram above r.
+
+    ratio: encloses r(x) at the working precision, r(mode) about 1, and 0 outside the support.
+    mode: the largest mass is at mode - 1, mode or mode + 1: each of them has a height of its own.
+    spread: about a standard deviation; it only matters for speed.
+    tail_scale: encloses an s with r(x + 1) <= r(x) e^(-1/s) for all x > mode + 1, for laws with a
+    peak at the left end of their support; without it r is log-concave, and then ratios of
+    neighbours fall away from the mode: the last one that was computed bounds all later ones.
+    extra: more binary digits of the heights, where r falls at once to less than 2^-20.
+    """
+    low, high = support
+    units = _UNITS + extra
+
+    def height(x: int) -> tuple[int, int]:
+        return enclosed(lambda: ratio(x), units)
+
+    pieces: list[_Step | _Tail] = []
+    for x in range(mode - 1, mode + 2):
+        if (low is None or x >= low) and (high is None or x <= high):
+            below_it, above_it = height(x)
+            pieces.append(_Step(x, above_it, below_it, above_it))
+    for side, end in ((1, high), (-1, low)):
+        reach = None if end is None else side * (end - mode)
+        steps, start = _steps(height, mode, side, reach, spread, units, tail_scale is not None)
+        pieces += steps
+        if start is not None:
+            pieces.append(_tail(ratio, start, side, tail_scale, units))
+    pieces = [piece for piece in pieces if piece.weight]
+    ends = tuple(accumulate(piece.weight for piece in pieces))
+    return Envelope(ratio, units, tuple(pieces), ends)
+
+
+def _steps(
+    height: Callable[[int], tuple[int, int]],
+    mode: int,
+    side: int,
+    reach: int | None,
+    spread: int,
+    units: int,
+    peaked: bool,
+) -> tuple[list[_Step], int | None]:
+    """The steps from mode + 2 side on, and where the tail starts (None: it has none)."""
+    found: list[_Step] = []
+    offset, floor = 2, 0
+    while reach is None or offset <= reach:
+        start = mode + side * offset
+        floor, above = height(start)
+        if found:
+            # r does not rise away from the mode: what it is here lies below the step before
+            found[-1] = replace(found[-1], floor=floor)
+        small = above >> (units - _NEGLIGIBLE) == 0 and offset > 4 * spread
+        if (small or len(found) >= _MOST_STEPS) and offset != reach:
+            return found, start
+        size = max(1, min(spread, offset) // 8 if peaked else spread // 8)
+        size = size if reach is None else min(size, reach - offset + 1)
+        low = start if side > 0 else start - size + 1
+        found.append(_Step(low, above, 0, above * size))
+        offset += size
+    if found:
+        found[-1] = replace(found[-1], floor=height(mode + side * (offset - 1))[0])
+    return found, None
+
+
+def _tail(
+    ratio: Callable[[int], arb],
+    start: int,
+    side: int,
+    tail_scale: Callable[[], arb] | None,
+    units: int,
+) -> _Tail:
+    """The tail from `start` on, whose scale and weight are certainly large enough."""
+    bits = START
+    while bits <= CAP:
+        with working_precision(bits):
+            if tail_scale is None:
+                least = -1 / (ratio(start + side) / ratio(start)).log()
+            else:
+                least = tail_scale()
+        if least.is_finite() and least > 0:
+            places = max(0, 16 - math.frexp(float(least.upper()))[1])  # a scale of few digits
+            scale = Fraction(enclosed(lambda: least, places)[1], 1 << places)  # noqa: B023
+            mass = partial(_geometric_mass, ratio, start, scale)
+            return _Tail(start, side, scale, enclosed(mass, units)[1])
+        bits *= 2
+    raise UndecidedError(f"how fast the law falls beyond {start} is not certain")
+
+
+def _geometric_mass(ratio: Callable[[int], arb], start: int, scale: Fraction) -> arb:
+    """r(start) times the sum of e^(-j/scale) over j >= 0."""
+    return ratio(start) / -(-1 / ball(scale)).expm1()

@@ -1,0 +1,34 @@
+"""Finite laws: of the equally likely integers below the common denominator, so many mean each."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import accumulate
+
+from ...exact.number import ParameterError
+from .bits import RandomBits
+from .uniform import below
+
+__all__ = ["Table"]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Draws the index i with probability masses[i]. Raises ParameterError unless they sum to 1."""
+
+    ends: tuple[int, ...]
+
+    def __init__(self, masses: Sequence[Fraction]) -> None:
+        if sum(masses) != 1 or min(masses) < 0:
+            raise ParameterError(f"masses must be >= 0 and sum to exactly 1, got {sum(masses)}")
+        common = math.lcm(*(mass.denominator for mass in masses))
+        ends = accumulate(int(mass * common) for mass in masses)
+        object.__setattr__(self, "ends", tuple(ends))
+
+    def draw(self, bits: RandomBits) -> int:
+        """One index."""
+        return bisect_right(self.ends, below(self.ends[-1], bits))

@@ -1,0 +1,109 @@
+"""Geometric variables: the number of successes before the first failure.
+
+P(X >= x) = b^x, x >= 0, for b = e^(-1/scale). A rational scale needs integers only; for any other
+one, and for a rational b, the binary digits of X are independent coins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+from flint import arb
+
+from ...exact.number import ExactInput, Formula, ParameterError, Real, ball, exact
+from ...exact.precision import START, working_precision
+from .bernoulli import coin_exp
+from .bits import RandomBits
+from .reals import Chance
+from .uniform import below
+
+__all__ = ["failures", "geometric", "geometric_exp"]
+
+_LONGEST = 4096  # binary digits
+
+
+def geometric(scale: Real, bits: RandomBits) -> int:
+    """X >= 0 with P(X >= x) = e^(-x/scale), scale > 0."""
+    if isinstance(scale, Fraction):
+        if scale <= 0:
+            raise ParameterError(f"scale must be above 0, got {scale}")
+        return geometric_exp(scale.numerator, scale.denominator, bits)
+    return _digits_of(scale).draw(bits)
+
+
+def failures(success: ExactInput, bits: RandomBits) -> int:
+    """The number of failures before the first success of trials with this rational probability.
+
+    0 < success <= 1. Raises ParameterError otherwise.
+    """
+    p = exact(success, "success", above=0, at_most=1)
+    return 0 if p == 1 else _digits_below(p).draw(bits)
+
+
+def geometric_exp(numerator: int, denominator: int, bits: RandomBits) -> int:
+    """X >= 0 with P(X >= x) = e^(-x/scale), scale = t/d = numerator/denominator > 0.
+
+    Let Z have P(Z >= z) = e^(-z/t) on the integers z >= 0: then Z = U + t V, where V counts coins
+    of probability 1/e until one fails and U, independent of V, has mass proportional to e^(-u/t)
+    on 0, ..., t - 1 (a uniform one, accepted with probability e^(-u/t)). And X = floor(Z/d):
+    P(Z >= x d) = e^(-x d/t). Canonne, Kamath, Steinke (NeurIPS 2020), Algorithm 2.
+    """
+    u = below(numerator, bits)
+    while not coin_exp(u, numerator, bits):
+        u = below(numerator, bits)
+    v = 0
+    while coin_exp(1, 1, bits):
+        v += 1
+    return (u + numerator * v) // denominator
+
+
+@dataclass(frozen=True)
+class _Digits:
+    """X = 2^K V + sum of 2^i B_i over i < K, with V and the binary digits B_i independent.
+
+    For b^x factorises over the digits of x: P(B_i = 1) = b^(2^i)/(1 + b^(2^i)), and V is geometric
+    with b^(2^K). Right for every K; fast when b^(2^K) is near 1/e.
+    """
+
+    digits: tuple[Chance, ...]
+    block: Chance
+
+    def draw(self, bits: RandomBits) -> int:
+        """One X."""
+        found = 0
+        for place, digit in enumerate(self.digits):
+            if digit.draw(bits):
+                found |= 1 << place
+        while self.block.draw(bits):
+            found += 1 << len(self.digits)
+        return found
+
+
+@lru_cache(maxsize=64)
+def _digits_of(scale: Formula) -> _Digits:
+    return _digits(lambda: 1 / ball(scale))
+
+
+@lru_cache(maxsize=64)
+def _digits_below(success: Fraction) -> _Digits:
+    return _digits(lambda: -(-ball(success)).log1p())
+
+
+def _digits(rate: Callable[[], arb]) -> _Digits:
+    """rate: encloses -log b > 0."""
+    with working_precision(START):
+        known = rate()
+        if not known > 0:
+            raise ParameterError(f"scale must be above 0, its inverse is {known}")
+        count = 0
+        while count < _LONGEST and known * 2**count < 1:
+            count += 1
+
+    def digit(place: int) -> Callable[[], arb]:
+        return lambda: 1 / (1 + (rate() * 2**place).exp())
+
+    block = Chance(lambda: (-rate() * 2**count).exp())
+    return _Digits(tuple(Chance(digit(place)) for place in range(count)), block)
