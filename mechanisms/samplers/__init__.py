@@ -4,7 +4,6 @@
 `simulate` alone computes in floats, and is for simulation only.
 """
 
-from ..laws.shares import share_of
 from .bernoulli import bernoulli, bernoulli_exp
 from .binomial import binomial
 from .bits import RandomBits, SeededBits, SystemBits
@@ -17,7 +16,7 @@ from .poisson import poisson, skellam
 from .polya import polya, polya_difference
 from .reals import bernoulli_real
 from .rounding import rounded
-from .shares import draw_share
+from .shares import draw_share, share_of
 from .simulated import simulate
 from .uniform import uniform
 
