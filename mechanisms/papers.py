@@ -1,5 +1,6 @@
 """The mechanisms of Chowdhury and Zhou, "Distributed Differential Privacy in Multi-Armed Bandits"
-(ICLR 2023), with the parameters that its theorems state, computed exactly.
+(ICLR 2023), with the parameters that its theorems state, computed exactly; and the binary sum of
+the shuffle paper.
 
 Each user encodes a reward in [0, 1] as an integer in 0..g; a batch of n users is summed, noise is
 added, and the sum is released mod m. Replacing one user moves the sum by at most g.
@@ -28,6 +29,7 @@ from .preset import (
     Modulus,
     Preset,
     RelaxedPreset,
+    ShufflePreset,
     certain_ceiling,
     least_precision,
     log_2t,
@@ -38,8 +40,10 @@ from .preset import (
 )
 from .protocols.protocol import SumProtocol, Trust
 from .protocols.relaxed import RelaxedAggregation
+from .protocols.shuffle import shuffled_sum, stated_tau
 
-__all__ = ["STATED", "InvertedScale", "Modulus", "Preset", "RelaxedPreset", "published"]
+__all__ = ["STATED", "InvertedScale", "Modulus", "Preset", "RelaxedPreset", "ShufflePreset"]
+__all__ += ["published", "shuffle_sum"]
 __all__ += ["theorem1", "theorem2", "theorem2_curve", "theorem3", "theorem4"]
 __all__ += ["theorem5", "theorem6"]
 
@@ -163,7 +167,8 @@ def theorem5(
 ) -> Preset:
     """Theorem 5, the central model: the server adds Lap_Z(g/epsilon), 0 < epsilon < 1.
 
-    Parameters, noise and errors are those of `theorem1`.
+    Parameters, noise and errors are those of `theorem1`. No user has a share of the noise: it is
+    whole whoever drops out.
     """
     budget = exact(epsilon, "epsilon", above=0, below=1)
     return _laplace_batch("Theorem 5", budget, batch, horizon, modulus, Trust.CENTRAL)
@@ -176,7 +181,8 @@ def theorem6(
 
     0 < epsilon < 1; batch, horizon, modulus and errors as in `theorem1`.
     g = ceil(epsilon sqrt(n)), tau = ceil((c g/epsilon) sqrt(2 n log(2T))), where
-    c = 1/sqrt(1 - e^(-1/2)) is the best constant of the paper's Lemma 5.
+    c = 1/sqrt(1 - e^(-1/2)) is the best constant of the paper's Lemma 5. Each user has noise of its
+    own: it is whole whoever drops out.
     """
     budget = exact(epsilon, "epsilon", above=0, below=1)
     users, rounds = read_batch(batch), read_horizon(horizon)
@@ -215,6 +221,23 @@ def published(
         return preset("published implementation", budget, users, g, None, share, plain)
     tau = _laplace_accuracy(g / budget, read_horizon(horizon))
     return preset("published implementation", budget, users, g, tau, share, modulus)
+
+
+def shuffle_sum(epsilon: ExactInput, delta: ExactInput, users: ExactInput) -> ShufflePreset:
+    """Algorithm 3 of the shuffle paper (Tenenbaum, Kaplan, Mansour, Stemmer, NeurIPS 2021).
+
+    0 < epsilon < 1, 0 < delta < 1; users: n. tau = 96 log(2/delta)/epsilon²; for n <= tau each user
+    adds ceil(tau/n) fair bits, otherwise one bit of probability tau/(2n). What is released is the
+    number of ones, of sensitivity 1, with binomial noise. Raises ParameterError for what is out of
+    range, UndecidedError where a ceiling stays open.
+    """
+    budget = exact(epsilon, "epsilon", above=0, below=1)
+    rare = exact(delta, "delta", above=0, below=1)
+    protocol = shuffled_sum(budget, rare, read_batch(users, "users"))
+    tau = stated_tau(budget, rare)
+    source = "shuffle paper, Algorithm 3"
+    released = protocol.released()
+    return ShufflePreset(source, budget, rare, protocol.users, tau, released, protocol)
 
 
 def _laplace_batch(

@@ -16,14 +16,23 @@ from typing import Final, Literal, TypeAlias
 from flint import arb
 
 from ..exact.enclosure import Enclosure
-from ..exact.number import ExactInput, whole
+from ..exact.number import ExactInput, Formula, whole
 from ..exact.precision import refine
 from .laws.law import Law, UndecidedError
 from .mechanism import AdditiveNoise, RandomizedResponse
 from .protocols.protocol import SumProtocol, Trust
 from .protocols.relaxed import RelaxedAggregation
+from .protocols.shuffle import ShuffleSum
 
-__all__ = ["STATED", "Modulus", "Preset", "RelaxedPreset", "certain_ceiling", "least_precision"]
+__all__ = [
+    "STATED",
+    "Modulus",
+    "Preset",
+    "RelaxedPreset",
+    "ShufflePreset",
+    "certain_ceiling",
+    "least_precision",
+]
 __all__ += ["log_2t", "preset", "read_batch", "read_horizon", "stated_modulus"]
 
 _LARGEST_BATCH = 10**20  # so that a share of 1/n has a shape that can be computed with
@@ -76,6 +85,23 @@ class RelaxedPreset:
         return self.aggregation.released(self.protocol, dropout, collusion)
 
 
+@dataclass(frozen=True)
+class ShufflePreset:
+    """A binary sum in the shuffle model, as its theorem states it. tau is irrational."""
+
+    source: str
+    epsilon: Fraction
+    delta: Fraction
+    batch: int
+    tau: Formula
+    mechanism: AdditiveNoise
+    protocol: ShuffleSum
+
+    def released(self, dropout: ExactInput = 0, collusion: ExactInput = 0) -> AdditiveNoise:
+        """What is released, `dropout` and `collusion` users' noise bits not protecting."""
+        return self.protocol.released(dropout, collusion)
+
+
 def preset(
     source: str,
     budget: Fraction,
@@ -99,9 +125,9 @@ def stated_modulus(users: int, g: int, tau: int | None, modulus: Modulus) -> Exa
     return modulus
 
 
-def read_batch(batch: ExactInput) -> int:
+def read_batch(batch: ExactInput, name: str = "batch") -> int:
     """n, the number of users."""
-    return whole(batch, "batch", at_least=1, at_most=_LARGEST_BATCH)
+    return whole(batch, name, at_least=1, at_most=_LARGEST_BATCH)
 
 
 def read_horizon(horizon: ExactInput) -> int:

@@ -2,5 +2,6 @@
 
 from .protocol import SumProtocol, Trust
 from .relaxed import RelaxedAggregation
+from .shuffle import ShuffleSum
 
-__all__ = ["RelaxedAggregation", "SumProtocol", "Trust"]
+__all__ = ["RelaxedAggregation", "ShuffleSum", "SumProtocol", "Trust"]

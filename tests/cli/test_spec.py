@@ -22,18 +22,23 @@ from exactdp.mechanisms import (
     papers,
 )
 
-GOOD = {
-    "discrete-laplace": {"scale": "10", "sensitivity": "2", "modulus": "97"},
-    "polya-difference": {"shape": "0.9", "scale": "10", "sensitivity": "1", "modulus": "97"},
-    "skellam": {"variance": "100", "sensitivity": "1", "modulus": "97"},
+SHARED = {"users": "10", "dropout": "2", "collusion": "1"}
+GOOD: dict[str, dict[str, str]] = {
+    "discrete-laplace": {"scale": "10", "sensitivity": "2", "modulus": "97"} | SHARED,
+    "polya-difference": {"shape": "0.9", "scale": "10", "sensitivity": "1", "modulus": "97"}
+    | SHARED,
+    "skellam": {"variance": "100", "sensitivity": "1", "modulus": "97"} | SHARED,
     "discrete-gaussian": {"sigma2": "100", "sensitivity": "1", "modulus": "97"},
     "discrete-gaussian-sum": {
         "count": "128",
         "sigma2": "0.25",
         "sensitivity": "1",
         "modulus": "97",
+        "dropout": "3",
+        "collusion": "0",
     },
-    "binomial": {"trials": "100", "probability": "1/2", "sensitivity": "1", "modulus": "97"},
+    "binomial": {"trials": "100", "probability": "1/2", "sensitivity": "1", "modulus": "97"}
+    | SHARED,
     "randomized-response": {"epsilon": "1"},
     "theorem1": {"epsilon": "0.5", "batch": "1024", "horizon": "1e6", "modulus": "none"},
     "theorem2": {
@@ -43,6 +48,7 @@ GOOD = {
         "scaling": "10",
         "modulus": "none",
     },
+    "theorem3": {"epsilon": "0.5", "batch": "1024", "horizon": "1e6", "modulus": "none"},
     "theorem4": {
         "epsilon": "0.5",
         "batch": "1024",
@@ -53,7 +59,11 @@ GOOD = {
     "theorem5": {"epsilon": "0.5", "batch": "1024", "horizon": "1e6", "modulus": "none"},
     "theorem6": {"epsilon": "0.5", "batch": "1024", "horizon": "1e6", "modulus": "none"},
     "published": {"epsilon": "0.1", "batch": "1024", "horizon": "1e6", "modulus": "none"},
+    "shuffle-sum": {"epsilon": "0.5", "delta": "1e-6", "users": "1000"},
 }
+for name in ("theorem1", "theorem2", "theorem3", "theorem4", "theorem5", "theorem6", "published"):
+    GOOD[name] |= {"dropout": "10", "collusion": "2"}
+GOOD["shuffle-sum"] |= {"dropout": "10", "collusion": "2"}
 EVERY_KEY = [(name, key) for name, values in GOOD.items() for key in values]
 
 
@@ -181,16 +191,138 @@ def test_unknown_keys_are_refused_with_what_is_known(name):
         parse(spec(name, GOOD[name] | {"colour": "1"}))
 
 
+# -- users who drop out or collude ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "mechanism"),
+    [
+        (
+            "discrete-laplace:scale=10,sensitivity=3,users=10,dropout=2,collusion=1",
+            AdditiveNoise(PolyaDifference("0.7", 10), 3),
+        ),
+        ("discrete-laplace:scale=10,users=10", AdditiveNoise(DiscreteLaplace(10))),
+        (
+            "polya-difference:shape=0.9,scale=10,users=9,dropout=1,modulus=64",
+            AdditiveNoise(PolyaDifference("0.8", 10), 1, 64),
+        ),
+        # 3/2 of a discrete Laplace, a third missing: a discrete Laplace
+        (
+            "polya-difference:shape=1.5,scale=10,users=3,collusion=1",
+            AdditiveNoise(DiscreteLaplace(10)),
+        ),
+        ("skellam:variance=100,users=8,dropout=1", AdditiveNoise(Skellam("87.5"))),
+        (
+            "discrete-gaussian-sum:count=128,sigma2=0.25,dropout=27,collusion=1",
+            AdditiveNoise(DiscreteGaussianSum(100, "0.25")),
+        ),
+        (
+            "discrete-gaussian-sum:count=128,sigma2=0.25,users=32,dropout=1",
+            AdditiveNoise(DiscreteGaussianSum(124, "0.25")),
+        ),
+        (
+            "discrete-gaussian-sum:count=3,sigma2=5,dropout=2",
+            AdditiveNoise(DiscreteGaussian(5)),
+        ),
+        (
+            "binomial:trials=100,probability=1/3,users=10,dropout=1,collusion=2",
+            AdditiveNoise(Binomial(70, "1/3")),
+        ),
+        (
+            "theorem1:epsilon=0.5,batch=1024,horizon=1e6,dropout=512",
+            AdditiveNoise(PolyaDifference("1/2", 32), 16, 1024 * 16 + 2 * 465 + 1),
+        ),
+        (
+            "theorem2:epsilon=0.5,batch=1024,horizon=1e6,scaling=10,collusion=256,modulus=none",
+            AdditiveNoise(Skellam(320**2 * 3 // 4), 160),
+        ),
+        (
+            "theorem4:epsilon=0.5,batch=1024,horizon=1e6,scaling=10,dropout=24,modulus=none",
+            AdditiveNoise(DiscreteGaussianSum(1000, 100), 160),
+        ),
+        # nobody's share: the server's noise, and each user's own
+        (
+            "theorem5:epsilon=0.5,batch=1024,horizon=1e6,dropout=512,modulus=none",
+            AdditiveNoise(DiscreteLaplace(32), 16),
+        ),
+        (
+            "theorem6:epsilon=0.5,batch=1024,horizon=1e6,collusion=512,modulus=none",
+            AdditiveNoise(DiscreteLaplace(32), 16),
+        ),
+        (
+            "published:epsilon=0.1,batch=1024,dropout=256",
+            AdditiveNoise(PolyaDifference("3/4", papers.InvertedScale(Fraction(40))), 4),
+        ),
+        ("shuffle-sum:epsilon=0.5,delta=1e-6,users=1000", AdditiveNoise(Binomial(6000, "1/2"))),
+        (
+            "shuffle-sum:epsilon=0.5,delta=1e-6,users=1000,dropout=100,collusion=50",
+            AdditiveNoise(Binomial(5100, "1/2")),
+        ),
+        ("theorem3:epsilon=0.5,batch=1024,horizon=1e6", RandomizedResponse("0.5")),
+    ],
+)
+def test_missing_shares_leave_less_noise(text, mechanism):
+    assert parse(text).mechanism == mechanism
+
+
 @pytest.mark.parametrize("key", ["dropout", "collusion"])
-def test_keys_that_come_later_say_so(key):
-    with pytest.raises(ParameterError, match=f"{key}.*not available yet"):
-        parse(spec("theorem1", GOOD["theorem1"] | {key: "1"}))
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("discrete-laplace:scale=10", "need users"),
+        ("polya-difference:shape=0.9,scale=10", "need users"),
+        ("skellam:variance=10", "need users"),
+        ("binomial:trials=10,probability=1/2", "need users"),
+        ("binomial:trials=10,probability=1/2,users=3", "users must divide trials"),
+        ("discrete-gaussian:sigma2=100,users=4", "no exact shares; discrete-gaussian-sum"),
+        ("discrete-gaussian-sum:count=10,sigma2=1,users=3", "users must divide count"),
+        ("randomized-response:epsilon=1", "not known"),
+        ("skellam:variance=10,users=0", "users"),
+        ("skellam:variance=10,users=1", "at most users - 1 = 0"),
+        ("theorem1:epsilon=0.5,batch=1,horizon=10", "at most users - 1 = 0"),
+        ("theorem5:epsilon=0.5,batch=1,horizon=10", "at most users - 1 = 0"),
+        ("shuffle-sum:epsilon=0.5,delta=1e-6,users=1", "at most users - 1 = 0"),
+    ],
+)
+def test_what_cannot_be_missing_is_refused(text, named, key):
+    with pytest.raises(ParameterError, match=named):
+        parse(f"{text},{key}=1")
 
 
-@pytest.mark.parametrize("name", ["theorem3", "shuffle-sum"])
-def test_names_that_come_later_say_so(name):
-    with pytest.raises(ParameterError, match=r"not available yet; available are .*theorem1"):
-        parse(f"{name}:epsilon=0.5")
+def test_dropout_and_collusion_count_together():
+    kept = "theorem1:epsilon=0.5,batch=10,horizon=10,dropout=4,collusion=5"
+    assert parse(kept).mechanism.law == PolyaDifference("1/10", 4)
+    with pytest.raises(ParameterError, match="at most users - 1 = 9, got dropout 5 and collusion"):
+        parse(kept.replace("dropout=4", "dropout=5"))
+
+
+def test_what_users_send_is_told():
+    shown = parse("theorem1:epsilon=0.5,batch=1024,horizon=1e6,dropout=24").to_json()
+    assert shown["users"] == "1000" and shown["bits_per_user"] == "15"  # m = 17315
+    relaxed = parse("theorem3:epsilon=0.5,batch=1024,horizon=1e6").to_json()
+    assert relaxed["aggregation"] == "RelaxedAggregation(epsilon=0.125, failure=0.0000005)"
+    assert relaxed["share"] == "PolyaDifference(shape=0.0009765625, scale=32)"
+    sent = parse("shuffle-sum:epsilon=0.5,delta=1e-6,users=1000,dropout=1").to_json()
+    assert sent["users"] == "999" and sent["messages_per_user"] == sent["bits_per_user"] == "7"
+    assert "bits_per_user" not in parse("published:epsilon=0.1,batch=64").to_json()
+    assert parse("skellam:variance=100,users=8,dropout=1").to_json()["users"] == "7"
+
+
+@pytest.mark.parametrize(
+    ("keys", "named"),
+    [
+        ("aggregator=1023", "aggregator must be the modulus.*summed mod 17315"),
+        ("aggregator=34630", "aggregator must be the modulus.*summed mod 17315"),
+        ("modulus=20000,aggregator=17315", "summed mod 20000"),
+        ("modulus=none,aggregator=17315", "aggregator.*not reduced"),
+        ("aggregator=none", "aggregator"),
+    ],
+)
+def test_an_aggregator_in_another_modulus_is_refused(keys, named):
+    preset = "theorem1:epsilon=0.5,batch=1024,horizon=1e6"
+    assert parse(f"{preset},aggregator=17315").mechanism == parse(preset).mechanism
+    with pytest.raises(ParameterError, match=named):
+        parse(f"{preset},{keys}")
 
 
 @pytest.mark.parametrize(
@@ -287,7 +419,7 @@ def test_a_file_names_its_pair_relative_to_itself(tmp_path):
 
 # -- fuzz -----------------------------------------------------------------------------------------
 
-KEYS = sorted({key for _, key in EVERY_KEY} | {"file", "slack", "dropout", "x"})
+KEYS = sorted({key for _, key in EVERY_KEY} | {"file", "slack", "aggregator", "x"})
 TOKENS = st.one_of(
     st.sampled_from([*GOOD, *KEYS, ":", ",", "=", "none", "/", "*", ".toml", ".json", "1e", "-"]),
     st.integers().map(str),

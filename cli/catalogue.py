@@ -1,0 +1,216 @@
+"""What a spec can name: the keys that each name needs and allows, and the mechanism they build.
+
+Parameters are read and refused by the library; here is only which key goes where.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from ..exact import ParameterError, decimal_text, exact, whole
+from ..mechanisms import (
+    AdditiveNoise,
+    Binomial,
+    DiscreteGaussian,
+    DiscreteGaussianSum,
+    DiscreteLaplace,
+    Law,
+    Mechanism,
+    PolyaDifference,
+    RandomizedResponse,
+    Skellam,
+    papers,
+)
+from ..mechanisms.laws.shares import share_of
+from ..mechanisms.pair_file import read_pair
+from ..mechanisms.protocols.protocol import missing_users
+
+__all__ = ["ENTRIES", "Entry", "Spec", "Values", "listed", "short"]
+
+_MISSING = ("dropout", "collusion")
+
+Values: TypeAlias = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A mechanism, the text that named it, and the parameters that were derived from it."""
+
+    text: str
+    mechanism: Mechanism
+    derived: Mapping[str, int | str]
+
+    def to_json(self) -> dict[str, str]:
+        """The mechanism as `--json` shows it; integers as text, since they may be large."""
+        shown = {"spec": self.text}
+        if isinstance(self.mechanism, AdditiveNoise):
+            shown["noise"] = _shown(self.mechanism.law)
+        return shown | {name: str(value) for name, value in self.derived.items()}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What a name needs, what else it allows, and what it builds."""
+
+    needs: tuple[str, ...]
+    allows: tuple[str, ...]
+    build: Callable[[Values], Mechanism | Spec]
+
+
+def _shown(value: object) -> str:
+    """A law and its exact parameters, as one would write it."""
+    if isinstance(value, (int, Fraction)):
+        return decimal_text(value)
+    if is_dataclass(value):
+        parts = (f"{part.name}={_shown(getattr(value, part.name))}" for part in fields(value))
+        return f"{type(value).__name__}({', '.join(parts)})"
+    return str(value)
+
+
+def short(text: str) -> str:
+    """Text as an error quotes it."""
+    return repr(text) if len(text) <= 40 else repr(text[:37] + "...")
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names as an error lists them."""
+    return ", ".join(names)
+
+
+def _modulus(values: Values) -> str | None:
+    return None if (given := values.get("modulus", "none")) == "none" else given
+
+
+_ADDITIVE = ("sensitivity", "modulus", "users", *_MISSING)
+
+
+def _additive(needs: tuple[str, ...], law: Callable[[Values], Law]) -> Entry:
+    """Noise that is added to an integer query; of `users` equal shares where that is given."""
+
+    def build(values: Values) -> Mechanism | Spec:
+        noise, users = law(values), values.get("users")
+        missing = [values.get(key, "0") for key in _MISSING]
+        sensitivity, modulus = values.get("sensitivity", "1"), _modulus(values)
+        if users is None and isinstance(noise, DiscreteGaussianSum):
+            users = str(noise.count)
+        if not any(key in values for key in ("users", *_MISSING)):
+            return AdditiveNoise(noise, sensitivity, modulus)
+        if users is None:
+            raise ParameterError(
+                "dropout and collusion need users: in how many equal shares the noise is made"
+            )
+        share = share_of(noise, users)
+        present = whole(users, "users") - missing_users(whole(users, "users"), *missing)
+        left = AdditiveNoise(share.n_fold(present), sensitivity, modulus)
+        return Spec("", left, {"users": present})
+
+    return Entry(needs, _ADDITIVE, build)
+
+
+def _discrete_laplace(values: Values) -> Law:
+    if ("epsilon" in values) == ("scale" in values):
+        raise ParameterError("discrete-laplace: exactly one of epsilon and scale must be given")
+    sensitivity = exact(values.get("sensitivity", "1"), "sensitivity", at_least=1)
+    return DiscreteLaplace(
+        exact(values["scale"], "scale", above=0)
+        if "scale" in values
+        else sensitivity / exact(values["epsilon"], "epsilon", above=0)
+    )
+
+
+def _preset(
+    build: Callable[..., papers.Preset | papers.RelaxedPreset],
+    needs: tuple[str, ...] = ("epsilon", "batch", "horizon"),
+    allows: tuple[str, ...] = (),
+) -> Entry:
+    def built(values: Values) -> Spec:
+        given: dict[str, Any] = {
+            key: value for key, value in values.items() if key not in (*_MISSING, "aggregator")
+        }
+        if "modulus" in given:
+            given["modulus"] = _modulus(values)
+        preset = build(**given)
+        protocol = preset.protocol
+        if "aggregator" in values:
+            _check_aggregator(values["aggregator"], protocol.modulus)
+        missing = [values.get(key, "0") for key in _MISSING]
+        shown: dict[str, int | str | None] = {
+            "precision": preset.precision,
+            "accuracy": preset.accuracy,
+            "modulus": protocol.modulus,
+            "users": preset.batch - missing_users(preset.batch, *missing),
+            "bits_per_user": protocol.bits_per_user,
+        }
+        if isinstance(preset, papers.RelaxedPreset):
+            shown["share"] = _shown(protocol.noise)
+            shown["aggregation"] = _shown(preset.aggregation)
+        return Spec("", preset.released(*missing), _known(shown))
+
+    return Entry(needs, (*allows, "modulus", "aggregator", *_MISSING), built)
+
+
+def _check_aggregator(aggregator: str, modulus: int | None) -> None:
+    """Shares reduced mod m and summed in another modulus tell more than their sum mod m."""
+    real = whole(aggregator, "aggregator", at_least=1)
+    if real != modulus:
+        reduced = "are not reduced" if modulus is None else f"are reduced mod {modulus}"
+        raise ParameterError(
+            f"aggregator must be the modulus of the shares, got {short(aggregator)}: shares that "
+            f"{reduced} must be summed "
+            + ("as they are" if modulus is None else f"mod {modulus}")
+            + ", or more than their sum is revealed"
+        )
+
+
+def _shuffle_sum(values: Values) -> Spec:
+    preset = papers.shuffle_sum(values["epsilon"], values["delta"], values["users"])
+    missing = [values.get(key, "0") for key in _MISSING]
+    protocol = preset.protocol
+    shown = {
+        "users": preset.batch - missing_users(preset.batch, *missing),
+        "messages_per_user": protocol.messages_per_user,
+        "bits_per_user": protocol.bits_per_user,
+    }
+    return Spec("", preset.released(*missing), shown)
+
+
+def _known(shown: Mapping[str, int | str | None]) -> dict[str, int | str]:
+    return {name: value for name, value in shown.items() if value is not None}
+
+
+_SCALED = ("epsilon", "batch", "horizon", "scaling")
+ENTRIES: dict[str, Entry] = {
+    "discrete-laplace": Entry(
+        (), ("epsilon", "scale", *_ADDITIVE), _additive((), _discrete_laplace).build
+    ),
+    "polya-difference": _additive(
+        ("shape", "scale"), lambda given: PolyaDifference(given["shape"], given["scale"])
+    ),
+    "skellam": _additive(("variance",), lambda given: Skellam(given["variance"])),
+    "discrete-gaussian": _additive(("sigma2",), lambda given: DiscreteGaussian(given["sigma2"])),
+    "discrete-gaussian-sum": _additive(
+        ("count", "sigma2"), lambda given: DiscreteGaussianSum(given["count"], given["sigma2"])
+    ),
+    "binomial": _additive(
+        ("trials", "probability"), lambda given: Binomial(given["trials"], given["probability"])
+    ),
+    "randomized-response": Entry(
+        ("epsilon",),
+        ("delta",),
+        lambda given: RandomizedResponse(given["epsilon"], given.get("delta", "0")),
+    ),
+    "pmf": Entry(
+        ("file",), ("slack",), lambda given: read_pair(given["file"], given.get("slack", "0"))
+    ),
+    "theorem1": _preset(papers.theorem1),
+    "theorem2": _preset(papers.theorem2, _SCALED),
+    "theorem3": _preset(papers.theorem3),
+    "theorem4": _preset(papers.theorem4, _SCALED),
+    "theorem5": _preset(papers.theorem5),
+    "theorem6": _preset(papers.theorem6),
+    "published": _preset(papers.published, ("epsilon", "batch"), ("horizon",)),
+    "shuffle-sum": Entry(("epsilon", "delta", "users"), _MISSING, _shuffle_sum),
+}

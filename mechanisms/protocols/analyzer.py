@@ -1,0 +1,53 @@
+"""The analyzer A of Algorithm 1 (lines 26-30): what is made of the aggregate.
+
+The aggregate is known mod m. The sum of the encodings lies in 0, ..., n g, and their noise exceeds
+tau rarely, so the representative in the window -tau, ..., m - 1 - tau is taken. With the paper's
+m = n g + 2 tau + 1 that is n g + tau at most: the correction of line 29 is made for the same ones.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from ...exact.number import ExactInput, ParameterError, whole
+from ..samplers.bits import RandomBits
+from ..samplers.draw import draw
+from .protocol import SumProtocol, Trust
+
+__all__ = ["analyze", "decode"]
+
+
+def decode(protocol: SumProtocol, aggregate: ExactInput) -> int:
+    """The noisy sum of encodings that the aggregate, in 0, ..., m - 1, stands for.
+
+    Without a modulus it stands for itself, any integer. Raises ParameterError for an aggregate out
+    of range, and for a modulus in which different sums of encodings are not told apart.
+    """
+    window, m = protocol.window, protocol.modulus
+    if window is None or m is None:
+        return whole(aggregate, "aggregate")
+    if not protocol.decodes:
+        least = protocol.users * protocol.precision + protocol.accuracy + 1
+        raise ParameterError(
+            f"modulus must be at least n g + tau + 1 = {least} for sums to be decoded, got {m}"
+        )
+    seen = whole(aggregate, "aggregate", at_least=0, at_most=m - 1)
+    return seen if seen <= window[1] else seen - m
+
+
+def analyze(
+    protocol: SumProtocol, aggregate: ExactInput, bits: RandomBits | None = None
+) -> Fraction:
+    """The estimate of the sum of rewards: the decoded aggregate over g.
+
+    In the central model the analyzer adds the noise, mod m, to the sum that it has been trusted
+    with: bits are needed there, and nowhere else. Errors as in `decode`, and ParameterError where
+    bits are missing.
+    """
+    if protocol.trust is Trust.CENTRAL:
+        if bits is None:
+            raise ParameterError("bits must be given: in the central model A draws the noise")
+        decode(protocol, aggregate)  # out of range is refused before any noise is drawn
+        noisy = whole(aggregate, "aggregate") + draw(protocol.noise, bits, 1)[0]
+        aggregate = noisy if protocol.modulus is None else noisy % protocol.modulus
+    return Fraction(decode(protocol, aggregate), protocol.precision)

@@ -1,0 +1,213 @@
+"""Binary sums in the shuffle model: each user sends its bit among noise bits, all are shuffled.
+
+Algorithm 3 of Tenenbaum, Kaplan, Mansour and Stemmer, "Differentially Private Multi-Armed Bandits
+in the Shuffle Model" (NeurIPS 2021). Shuffled bits reveal how many of them are 1 and nothing else,
+so what must be private is the number of users' ones plus B, and B is binomial: of n p fair bits
+for few users, of one bit of probability tau/(2n) from each of many.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import mpmath
+from flint import arb
+
+from ...exact.enclosure import Enclosure
+from ...exact.number import (
+    ExactInput,
+    Formula,
+    Logarithm,
+    ParameterError,
+    Real,
+    ball,
+    exact,
+    mpf,
+    whole,
+)
+from ...exact.precision import WIDTH, refine
+from ..laws.binomial import Binomial
+from ..laws.law import UndecidedError
+from ..mechanism import AdditiveNoise
+from ..samplers.bits import RandomBits
+from ..samplers.reals import bernoulli_real
+from ..samplers.uniform import below
+from .protocol import missing_users
+
+__all__ = ["Linear", "ShuffleSum", "shuffle", "shuffled_sum", "stated_tau"]
+
+_STATED = 96
+
+
+@dataclass(frozen=True)
+class Linear:
+    """offset + factor number, the number known by its formula."""
+
+    offset: Fraction
+    factor: Fraction
+    number: Formula
+
+    def __init__(self, offset: Fraction, factor: Fraction, number: Formula) -> None:
+        if isinstance(number, Linear):
+            offset, factor = offset + factor * number.offset, factor * number.factor
+            number = number.number
+        object.__setattr__(self, "offset", offset)
+        object.__setattr__(self, "factor", factor)
+        object.__setattr__(self, "number", number)
+
+    def ball(self) -> arb:
+        return ball(self.offset) + ball(self.factor) * self.number.ball()
+
+    def mpf(self) -> mpmath.mpf:
+        return mpf(self.offset) + mpf(self.factor) * self.number.mpf()
+
+
+@dataclass(frozen=True)
+class ShuffleSum:
+    """(R, S, A) for the number of ones among n users' bits.
+
+    users       n
+    noise_bits  p: how many noise bits each user adds to its own
+    success     the probability that a noise bit is 1, strictly between 0 and 1
+    """
+
+    users: int
+    noise_bits: int
+    success: Real
+
+    def __init__(
+        self, users: ExactInput, noise_bits: ExactInput, success: ExactInput | Formula
+    ) -> None:
+        object.__setattr__(self, "users", whole(users, "users", at_least=1))
+        object.__setattr__(self, "noise_bits", whole(noise_bits, "noise_bits", at_least=1))
+        object.__setattr__(self, "success", Binomial(1, success).success)
+
+    @property
+    def messages_per_user(self) -> int:
+        """The user's bit and its noise bits."""
+        return 1 + self.noise_bits
+
+    @property
+    def bits_per_user(self) -> int:
+        """What a user sends: messages of one bit each."""
+        return self.messages_per_user
+
+    def total_noise(self, missing: int = 0) -> Binomial:
+        """The law of B when `missing` users' messages are not there."""
+        present = self.users - missing_users(self.users, missing)
+        return Binomial(present * self.noise_bits, self.success)
+
+    def released(self, dropout: ExactInput = 0, collusion: ExactInput = 0) -> AdditiveNoise:
+        """What must be private: a sum of bits plus those noise bits that are there and not known.
+
+        Raises ParameterError where nobody is left.
+        """
+        missing = missing_users(self.users, dropout, collusion)
+        return AdditiveNoise(self.total_noise(missing))
+
+    def randomize(self, bit: ExactInput, bits: RandomBits) -> tuple[int, ...]:
+        """R: the messages of one user with this bit. The shuffle makes their order worthless."""
+        own = whole(bit, "bit", at_least=0, at_most=1)
+        if self.success == Fraction(1, 2):
+            drawn = bits.take(self.noise_bits)
+            return own, *(drawn >> place & 1 for place in range(self.noise_bits))
+        return own, *(int(bernoulli_real(self.success, bits)) for _ in range(self.noise_bits))
+
+    def analyze(self, messages: Iterable[int], dropout: ExactInput = 0) -> Real:
+        """A: the number of ones less the mean of B, exactly; unbiased.
+
+        messages: the bits of all users who are there, in any order. It is a `Linear` formula
+        where the probability of a noise bit is irrational. Raises ParameterError for what is no
+        bit, and for another number of messages than so many users send.
+        """
+        present = self.users - missing_users(self.users, dropout)
+        ones, count = 0, 0
+        for message in messages:
+            if isinstance(message, bool) or message not in (0, 1):
+                raise ParameterError(f"messages must be bits, 0 or 1, got {message!r}"[:200])
+            ones, count = ones + int(message), count + 1
+        if count != present * self.messages_per_user:
+            raise ParameterError(
+                f"messages must be {present * self.messages_per_user}, "
+                f"{self.messages_per_user} of each user, got {count}"
+            )
+        return _minus(ones, self.mean(dropout))
+
+    def mean(self, dropout: ExactInput = 0) -> Real:
+        """E B, which the analyzer subtracts: tau/2 where the paper states it."""
+        trials = self.total_noise(missing_users(self.users, dropout)).trials
+        if isinstance(self.success, Fraction):
+            return trials * self.success
+        return Linear(Fraction(0), Fraction(trials), self.success)
+
+    def error_variance(self, dropout: ExactInput = 0) -> Enclosure:
+        """The variance of the error B - E B, which depends on no input."""
+        return self.total_noise(missing_users(self.users, dropout)).moments().variance
+
+    def error_beyond(
+        self, distance: ExactInput, dropout: ExactInput = 0, width: Fraction = WIDTH
+    ) -> Enclosure:
+        """P(|error| > distance), distance >= 0: two binomial tails, exactly.
+
+        Raises UndecidedError where E B +- distance cannot be told from a whole number.
+        """
+        far = exact(distance, "distance", at_least=0)
+        law, mean = self.total_noise(missing_users(self.users, dropout)), self.mean(dropout)
+        # the outcomes that are outside: k > mean + distance, k < mean - distance
+        above = _floor(lambda: ball(mean) + ball(far), _plus(mean, far)) + 1
+        below = -_floor(lambda: ball(far) - ball(mean), _plus(mean, -far, -1)) - 1
+        return refine(lambda: law.upper_tail(above) + law.lower_tail(below), width=width)
+
+
+def stated_tau(epsilon: Fraction, delta: Fraction) -> Linear:
+    """tau = 96 log(2/delta)/epsilon²."""
+    return Linear(Fraction(0), _STATED / epsilon**2, Logarithm(2 / delta))
+
+
+def shuffled_sum(epsilon: Fraction, delta: Fraction, users: int) -> ShuffleSum:
+    """Algorithm 3: n <= tau: ceil(tau/n) fair bits each; n > tau: one of probability tau/(2n).
+
+    tau is irrational (the log of a rational other than 1 is), so that every ceiling is decided.
+    """
+    tau = stated_tau(epsilon, delta)
+    each = _floor(lambda: tau.ball() / users) + 1
+    if each > 1:
+        return ShuffleSum(users, each, Fraction(1, 2))
+    return ShuffleSum(users, 1, Linear(Fraction(0), tau.factor / (2 * users), tau.number))
+
+
+def shuffle(messages: Iterable[Sequence[int]], bits: RandomBits) -> tuple[int, ...]:
+    """S: all users' messages in uniformly random order (Fisher and Yates)."""
+    every = [message for sent in messages for message in sent]
+    for last in range(len(every) - 1, 0, -1):
+        chosen = below(last + 1, bits)
+        every[last], every[chosen] = every[chosen], every[last]
+    return tuple(every)
+
+
+def _floor(compute: Callable[[], arb], exactly: Fraction | None = None) -> int:
+    """The floor, of a rational or of a number that is enclosed until its floor is certain."""
+    if exactly is not None:
+        return math.floor(exactly)
+
+    def settled(found: Enclosure) -> bool:
+        return found.is_finite() and math.floor(found.lower) == math.floor(found.upper)
+
+    found = refine(compute, width=Fraction(0), enough=settled)
+    if not settled(found):
+        raise UndecidedError(f"floor({found}) is not certain at the precision allowed")
+    return math.floor(found.lower)
+
+
+def _plus(value: Real, added: Fraction, sign: int = 1) -> Fraction | None:
+    """sign (value + added) where that is rational."""
+    return sign * (value + added) if isinstance(value, Fraction) else None
+
+
+def _minus(ones: int, mean: Real) -> Real:
+    if isinstance(mean, Fraction):
+        return ones - mean
+    return Linear(Fraction(ones), Fraction(-1), mean)
