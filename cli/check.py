@@ -32,13 +32,20 @@ def check(
     content = certificate.content
     if as_json:
         found = {"valid": outcome.valid, "reason": outcome.reason}
-        kept = ("uses", "claim", "verdict", "measured")
+        kept = [name for name in ("uses", "claim", "verdict", "measured", "protocol")
+                if name in content]  # fmt: skip
         render.as_json({**found, **{name: content[name] for name in kept}})
     else:
         numbers = {**content["claim"]}
         claim = f"{numbers.pop('kind')}:{','.join(numbers.values())}"
         state = "valid" if outcome.valid else "not valid"
         typer.echo(f"{state}: {claim} {content['verdict']}: {outcome.reason}")
+        if "protocol" in content:
+            told = {**content["protocol"]}
+            share = {**told.pop("share")}
+            name = share.pop("name")
+            told["share"] = f"{name}({', '.join(f'{key}={value}' for key, value in share.items())})"
+            typer.echo("protocol: " + ", ".join(f"{key} {value}" for key, value in told.items()))
     raise typer.Exit(0 if outcome.valid else 1)
 
 

@@ -3,6 +3,7 @@
 from .audit import Audit, Verdict, audit
 from .calibration import Calibration, Family, calibrate
 from .claim import ZCDP, ApproxDP, Claim, PureDP, RenyiDP, parse_claim
+from .protocol import certify
 from .witness import Witness
 
 __all__ = [
@@ -18,5 +19,6 @@ __all__ = [
     "Witness",
     "audit",
     "calibrate",
+    "certify",
     "parse_claim",
 ]

@@ -2,12 +2,16 @@
 
 The file is JSON, every number in it exact text:
 
-    format, version   "exactdp certificate", 1
+    format, version   "exactdp certificate", 1, or 2 with a protocol
     uses              what is released: mechanisms with exact parameters, and how often each is used
     claim             its kind and numbers
     verdict           VERIFIED or REFUTED
     measured          an enclosure of the smallest number for which the claim would hold
     hints             {}, or the step of the grid to round composed losses to; nothing rests on it
+    protocol          (version 2) the protocol that releases it: users, precision, accuracy,
+                      modulus, the law of one share, trust, how many users may vanish (dropout) or
+                      tell what they drew (collusion), and what the aggregation may leak
+                      (relaxation); the checker proves that it releases what `uses` says
 
 The measured enclosure contains the audit's and is a little wider, so that the checker, which knows
 slower and coarser ways only, can prove it: by the least of a few widths with which it can, and
@@ -29,27 +33,22 @@ from typing import Any, TypeGuard
 
 from ..accounting.budget import Budget, Use
 from ..exact.enclosure import Enclosure, Endpoint
-from ..exact.number import decimal_text
-from ..mechanisms.laws.binomial import Binomial
+from ..exact.number import ExactInput, decimal_text
 from ..mechanisms.laws.discrete_gaussian import DiscreteGaussian
-from ..mechanisms.laws.discrete_gaussian_sum import DiscreteGaussianSum
 from ..mechanisms.laws.discrete_laplace import DiscreteLaplace
-from ..mechanisms.laws.finite import FiniteLaw
-from ..mechanisms.laws.law import Law
-from ..mechanisms.laws.polya import PolyaDifference
-from ..mechanisms.laws.skellam import Skellam
 from ..mechanisms.mechanism import AdditiveNoise, Mechanism, RandomizedResponse
-from ..mechanisms.pair import FinitePair
-from ..mechanisms.papers import InvertedScale
+from ..mechanisms.protocols.protocol import SumProtocol
 from .audit import Audit, Verdict
 from .checker import Outcome, check
 from .checker.composition import NO_LATTICE
-from .checker.reading import FORMAT, VERSION, CertificateError
+from .checker.protocol import COVERING
+from .checker.reading import FORMAT, PLAIN, WITH_PROTOCOL, CertificateError, read_protocol
 from .checker.reading import read as _read_fields
-from .claim import ApproxDP, Claim, PureDP, RenyiDP
+from .claim import ApproxDP
+from .fields import NotCertifiedError, claim_fields, protocol_fields, use_fields
 
-__all__ = ["Certificate", "CertificateError", "NotCertifiedError", "certificate_of"]
-__all__ += ["is_close_call_in_reach"]
+__all__ = ["Certificate", "CertificateError", "MismatchError", "NotCertifiedError"]
+__all__ += ["certificate_of", "is_close_call_in_reach"]
 
 _WIDTHS = ("1e-12", "1e-9", "1e-7", "1e-5", "1e-4", "1e-3", "1e-2")  # relative, tried in turn
 _LEAST_ROUNDED = Fraction(1, 10**5)  # where composed losses have to be rounded
@@ -58,8 +57,8 @@ _LARGEST_FILE = 50_000_000  # bytes
 _SHORT = 10_000  # uses times sensitivity, or times sigma2
 
 
-class NotCertifiedError(ValueError):
-    """An audit for which no certificate can be made; the message says why."""
+class MismatchError(ValueError):
+    """A certificate of something else than what is used; the message names the first difference."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +84,34 @@ class Certificate:
         """The enclosure that the checker proves."""
         ends = self.content["measured"]
         return Enclosure(*(_endpoint(ends[side]) for side in ("lower", "upper")))
+
+    def matches(
+        self,
+        protocol: SumProtocol,
+        dropout: int = 0,
+        collusion: int = 0,
+        relaxation: ExactInput = 0,
+    ) -> None:
+        """Raise MismatchError unless this certificate says that its claim holds of this protocol.
+
+        What was verified with more users missing holds with fewer: further independent shares are
+        post-processing. It does not check the certificate; `check` does.
+        """
+        held = _read_fields(self.content).protocol
+        if held is None:
+            raise MismatchError("the certificate names no protocol")
+        if self.verdict is not Verdict.VERIFIED:
+            raise MismatchError("the certificate's claim is REFUTED")
+        used = read_protocol(protocol_fields(protocol, dropout, collusion, relaxation))
+        for name in COVERING:
+            certified, found = getattr(held, name), getattr(used, name)
+            if certified != found:
+                raise MismatchError(f"{name} is {found}, but was certified as {certified}")
+        if held.missing < used.missing:
+            raise MismatchError(
+                f"dropout and collusion are {used.missing} together, but were certified as "
+                f"{held.missing}"
+            )
 
     def check(self) -> Outcome:
         """Prove it again."""
@@ -125,8 +152,10 @@ class Certificate:
         return Certificate(_written(data))
 
 
-def certificate_of(audit: Audit) -> Certificate:
+def certificate_of(audit: Audit, protocol: Mapping[str, Any] | None = None) -> Certificate:
     """The certificate of a decided audit, which its checker has proved.
+
+    protocol: the fields of the protocol that releases what was audited, if it is to be named.
 
     Raises NotCertifiedError for an UNDECIDED audit, and for what the checker cannot re-establish.
     """
@@ -135,18 +164,19 @@ def certificate_of(audit: Audit) -> Certificate:
     uses = audit.mechanism.uses if isinstance(audit.mechanism, Budget) else None
     fixed = {
         "format": FORMAT,
-        "version": VERSION,
-        "uses": [_use_fields(use) for use in uses or (Use(audit.mechanism, 1),)],  # type: ignore[arg-type]
-        "claim": _claim_fields(audit.claim),
+        "version": PLAIN if protocol is None else WITH_PROTOCOL,
+        "uses": [use_fields(use) for use in uses or (Use(audit.mechanism, 1),)],  # type: ignore[arg-type]
+        "claim": claim_fields(audit.claim),
         "verdict": audit.verdict.name,
     }
+    named = {} if protocol is None else {"protocol": dict(protocol)}
     grids: tuple[int, ...] = (0,)  # how much finer than usual; 0 for none
     for width in map(Fraction, _WIDTHS):
         if grids[0] and width < _LEAST_ROUNDED:
             continue
         for finer in grids:
             hints = {"step": _step(audit, width, finer)} if finer else {}
-            content = {**fixed, "measured": _widened(audit, width), "hints": hints}
+            content = {**fixed, "measured": _widened(audit, width), "hints": hints, **named}
             certificate = Certificate(_written(content))
             outcome = certificate.check()
             if outcome.valid:
@@ -246,77 +276,6 @@ def _infinite(end: Endpoint) -> bool:
 
 def _endpoint(text: str) -> Endpoint:
     return Decimal("Infinity") if text == "inf" else Fraction(text)
-
-
-# -- the fields -----------------------------------------------------------------------------------
-
-
-def _use_fields(use: Use) -> dict[str, Any]:
-    return {"mechanism": _mechanism_fields(use.mechanism), "times": str(use.times)}
-
-
-def _mechanism_fields(mechanism: Mechanism) -> dict[str, Any]:
-    if isinstance(mechanism, RandomizedResponse):
-        numbers = {"epsilon": mechanism.epsilon, "delta": mechanism.delta}
-        return {"kind": "randomized-response", **_texts(numbers)}
-    if isinstance(mechanism, FinitePair):
-        return {
-            "kind": "pair",
-            "outcomes": list(mechanism.outcomes),
-            "p": [decimal_text(mass) for mass in mechanism.p],
-            "q": [decimal_text(mass) for mass in mechanism.q],
-            "slack": decimal_text(mechanism.slack),
-        }
-    if isinstance(mechanism, AdditiveNoise):
-        modulus = mechanism.modulus
-        return {
-            "kind": "additive",
-            "law": _law_fields(mechanism.law),
-            "sensitivity": str(mechanism.sensitivity),
-            "modulus": None if modulus is None else str(modulus),
-        }
-    raise NotCertifiedError(f"certificates do not know the mechanism {type(mechanism).__name__}")
-
-
-def _law_fields(law: Law) -> dict[str, Any]:
-    if isinstance(law, DiscreteLaplace):
-        if isinstance(law.scale, Fraction):
-            return {"name": "discrete-laplace", "scale": decimal_text(law.scale)}
-        if isinstance(law.scale, InvertedScale):
-            return {"name": "discrete-laplace", "inverted-scale": decimal_text(law.scale.scale)}
-    if isinstance(law, PolyaDifference):
-        return {"name": "polya-difference", **_texts({"shape": law.shape, "scale": law.scale})}
-    if isinstance(law, Skellam):
-        return {"name": "skellam", "variance": decimal_text(law.variance)}
-    if isinstance(law, DiscreteGaussian):
-        return {"name": "discrete-gaussian", "sigma2": decimal_text(law.sigma2)}
-    if isinstance(law, DiscreteGaussianSum):
-        texts = {"count": str(law.count), "sigma2": decimal_text(law.sigma2)}
-        return {"name": "discrete-gaussian-sum", **texts}
-    if isinstance(law, Binomial):
-        texts = {"trials": str(law.trials), "probability": decimal_text(law.success)}
-        return {"name": "binomial", **texts}
-    if isinstance(law, FiniteLaw):
-        return {
-            "name": "finite",
-            "outcomes": [str(x) for x in law.outcomes],
-            "masses": [decimal_text(mass) for mass in law.masses],
-        }
-    raise NotCertifiedError(f"certificates do not know the law {type(law).__name__}")
-
-
-def _claim_fields(claim: Claim) -> dict[str, str]:
-    if isinstance(claim, PureDP):
-        return {"kind": "pure", **_texts({"epsilon": claim.epsilon})}
-    if isinstance(claim, ApproxDP):
-        return {"kind": "approx", **_texts({"epsilon": claim.epsilon, "delta": claim.delta})}
-    if isinstance(claim, RenyiDP):
-        return {"kind": "rdp", **_texts({"order": claim.order, "epsilon": claim.epsilon})}
-    return {"kind": "zcdp", **_texts({"rho": claim.rho})}
-
-
-def _texts(numbers: Mapping[str, Fraction]) -> dict[str, str]:
-    return {name: decimal_text(number) for name, number in numbers.items()}
 
 
 def _written(data: Mapping[str, Any]) -> str:

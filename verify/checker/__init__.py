@@ -5,6 +5,9 @@ itself prove that the true value lies inside. What it cannot prove it says it co
 re-establish: that is no proof of the opposite, and never "valid". Hints save work; a wrong one can
 only make a certificate fail.
 
+A certificate that names a protocol is one of that protocol: that it releases what is certified is
+proved first (`protocol`).
+
 What is covered, verified and refuted, each law reduced mod m or not, by what means:
 
     pure      closed forms, or all residues listed; sums of them for several uses
@@ -38,6 +41,7 @@ from . import divergences
 from .arithmetic import INFINITY, Enclosure, End, OpenError, add, precision, times
 from .composition import profile
 from .concentrated import rho_at_least, rho_at_most
+from .protocol import objection
 from .reading import CertificateError, Statement, read
 
 __all__ = ["CertificateError", "Outcome", "check"]
@@ -63,6 +67,10 @@ def check(data: object) -> Outcome:
     verified = statement.verdict == "VERIFIED"
     if not (high <= statement.bound if verified else low > statement.bound):
         return Outcome(False, f"{statement.verdict} does not follow from what is measured")
+    if statement.protocol is not None:
+        doubt = objection(statement.protocol, statement.uses, statement.kind, statement.verdict)
+        if doubt is not None:
+            return Outcome(False, doubt)
     reason = "its bounds are not narrow enough"
     for bits, full in _attempts(statement):
         try:

@@ -41,7 +41,7 @@ from .arithmetic import (
 )
 from .divergences import Listed, as_listed, larger, listings
 from .laws import Binomial, DiscreteGaussian, DiscreteLaplace, FiniteLaw, convolve
-from .reading import Mechanism, Response, TwoLaws
+from .mechanisms import Mechanism, Response, TwoLaws
 
 __all__ = ["NO_LATTICE", "profile"]
 

@@ -34,7 +34,7 @@ from .arithmetic import (
 )
 from .divergences import Listed, listings
 from .laws import DiscreteGaussian, DiscreteGaussianSum, Skellam
-from .reading import Additive, Mechanism, Response
+from .mechanisms import Additive, Mechanism, Response
 
 __all__ = ["rho_at_least", "rho_at_most"]
 

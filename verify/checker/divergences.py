@@ -32,7 +32,7 @@ from .arithmetic import (
     value,
 )
 from .laws import FARTHEST, Binomial, DiscreteLaplace, FiniteLaw, Pmf, SymmetricLaw, reach_where
-from .reading import Additive, Mechanism, Response, TwoLaws
+from .mechanisms import Additive, Mechanism, Response, TwoLaws
 
 __all__ = ["Listed", "Pairs", "as_listed", "delta", "larger", "listings", "pure", "renyi"]
 

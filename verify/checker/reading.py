@@ -19,10 +19,13 @@ from .laws import (
     PolyaDifference,
     Skellam,
 )
+from .mechanisms import Additive, Mechanism, Response, TwoLaws
+from .protocol import TRUSTS, Protocol
 
-__all__ = ["Additive", "CertificateError", "Mechanism", "Response", "Statement", "TwoLaws", "read"]
+__all__ = ["CertificateError", "Statement", "read", "read_protocol"]
 
-FORMAT, VERSION = "exactdp certificate", 1
+FORMAT = "exactdp certificate"
+PLAIN, WITH_PROTOCOL = 1, 2  # versions: the second names the protocol that releases it
 _NUMBER = re.compile(r"-?\d{1,9000}(\.\d{1,9000})?(e[+-]?\d{1,4})?|-?\d{1,9000}/\d{1,9000}", re.A)
 CLAIMS = {
     "pure": ("epsilon",),
@@ -37,35 +40,6 @@ class CertificateError(ValueError):
 
 
 @dataclass(frozen=True)
-class Additive:
-    """An integer query of this sensitivity plus noise, seen mod `modulus` if given."""
-
-    law: Law
-    sensitivity: int
-    modulus: int | None
-
-
-@dataclass(frozen=True)
-class Response:
-    """Randomized response that with probability delta reveals its bit."""
-
-    epsilon: Fraction
-    delta: Fraction
-
-
-@dataclass(frozen=True)
-class TwoLaws:
-    """A user's own pair of laws, known up to misplaced mass `slack`."""
-
-    p: tuple[Fraction, ...]
-    q: tuple[Fraction, ...]
-    slack: Fraction
-
-
-Mechanism = Additive | Response | TwoLaws
-
-
-@dataclass(frozen=True)
 class Statement:
     """What a certificate says."""
 
@@ -75,6 +49,7 @@ class Statement:
     verdict: str
     measured: Enclosure
     step: Fraction | None
+    protocol: Protocol | None = None
 
     @property
     def bound(self) -> Fraction:
@@ -84,12 +59,14 @@ class Statement:
 
 def read(data: object) -> Statement:
     """Read a certificate. Raises CertificateError for what is not one."""
+    version = data.get("version") if isinstance(data, dict) else None
+    more = ("protocol",) if version == WITH_PROTOCOL else ()
     fields = _fields(data, "certificate", "format", "version", "uses", "claim", "verdict",
-                     "measured", "hints")  # fmt: skip
-    if fields["format"] != FORMAT or type(fields["version"]) is not int:
+                     "measured", "hints", *more)  # fmt: skip
+    if fields["format"] != FORMAT or type(version) is not int:
         raise CertificateError(f'format must be "{FORMAT}" and version a whole number')
-    if fields["version"] != VERSION:
-        raise CertificateError(f"version must be {VERSION}, got {fields['version']}")
+    if version not in (PLAIN, WITH_PROTOCOL):
+        raise CertificateError(f"version must be {PLAIN} or {WITH_PROTOCOL}, got {version}")
     uses = tuple(_use(each) for each in _list(fields["uses"], "uses", 100))
     kind, numbers = _claim(fields["claim"])
     if fields["verdict"] not in ("VERIFIED", "REFUTED"):
@@ -102,7 +79,28 @@ def read(data: object) -> Statement:
     if hints not in ({}, None) and set(_fields(hints, "hints", "step")) != {"step"}:
         raise CertificateError("hints are not understood")
     step = _number(hints["step"], "step", above=Fraction(1, 10**12)) if hints else None
-    return Statement(uses, kind, numbers, fields["verdict"], (low, high), step)
+    protocol = read_protocol(fields["protocol"]) if more else None
+    return Statement(uses, kind, numbers, fields["verdict"], (low, high), step, protocol)
+
+
+def read_protocol(data: object) -> Protocol:
+    """Read what a certificate says of the protocol."""
+    fields = _fields(data, "protocol", "users", "precision", "accuracy", "modulus", "share",
+                     "trust", "dropout", "collusion", "relaxation")  # fmt: skip
+    if fields["trust"] not in TRUSTS:
+        raise CertificateError(f"trust must be one of {', '.join(TRUSTS)}")
+    modulus = fields["modulus"]
+    return Protocol(
+        users=_whole(fields["users"], "users", 1),
+        precision=_whole(fields["precision"], "precision", 1),
+        accuracy=_whole(fields["accuracy"], "accuracy", 0),
+        modulus=None if modulus is None else _whole(modulus, "modulus", 1),
+        share=_law(fields["share"]),
+        trust=fields["trust"],
+        dropout=_whole(fields["dropout"], "dropout", 0),
+        collusion=_whole(fields["collusion"], "collusion", 0),
+        relaxation=_number(fields["relaxation"], "relaxation", at_most=10**4),
+    )
 
 
 def _use(data: object) -> tuple[Mechanism, int]:
@@ -151,7 +149,8 @@ def _law(data: object) -> Law:
         return DiscreteLaplace(_size(_fields(data, "law", "name", "scale"), "scale"))
     if name == "polya-difference":
         fields = _fields(data, "law", "name", "shape", "scale")
-        return PolyaDifference(_size(fields, "shape"), _size(fields, "scale"))
+        shape = _number(fields["shape"], "shape", above=Fraction(1, 10**21), at_most=10**16)
+        return PolyaDifference(shape, _size(fields, "scale"))
     if name == "skellam":
         return Skellam(_size(_fields(data, "law", "name", "variance"), "variance"))
     if name == "discrete-gaussian":

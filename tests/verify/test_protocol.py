@@ -1,0 +1,172 @@
+"""Certificates name the protocol: what differs from it is refused, by the field's name."""
+
+import pytest
+from certificates import edited
+
+from exactdp.exact.number import ParameterError
+from exactdp.mechanisms import (
+    AdditiveNoise,
+    Binomial,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    PolyaDifference,
+    Skellam,
+)
+from exactdp.mechanisms.protocols import SumProtocol, Trust
+from exactdp.verify import ApproxDP, PureDP, RenyiDP, Verdict, audit
+from exactdp.verify.certificate import Certificate, MismatchError, certificate_of
+from exactdp.verify.checker import check
+from exactdp.verify.fields import NotCertifiedError
+from exactdp.verify.protocol import certify, through
+
+LAPLACE = SumProtocol(4, 2, 10, 19, PolyaDifference("1/4", 2))
+CASES = {
+    "laplace": (LAPLACE, PureDP(1)),
+    "skellam": (SumProtocol(4, 2, 10, 19, Skellam(2)), RenyiDP(2, "0.6")),
+    "gaussian": (SumProtocol(4, 2, 10, 19, DiscreteGaussian(2)), RenyiDP("5/2", "0.7")),
+    "binomial": (SumProtocol(4, 1, 40, None, Binomial(10, "1/2")), ApproxDP(2, "1e-3")),
+    "central": (SumProtocol(4, 2, 10, 19, DiscreteLaplace(2), Trust.CENTRAL), PureDP(1)),
+    "local": (SumProtocol(4, 2, 10, 19, DiscreteLaplace(2), Trust.LOCAL), PureDP(1)),
+}
+
+
+@pytest.fixture(scope="module")
+def laplace():
+    return certify(LAPLACE, PureDP(1))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_certifies_and_matches_every_kind(name):
+    protocol, claim = CASES[name]
+    certificate = certify(protocol, claim)
+    assert certificate.check().valid and certificate.verdict is Verdict.VERIFIED
+    assert certificate.measured.contains(audit(protocol.released(), claim).measured.upper)
+    certificate.matches(protocol)
+
+
+def test_survives_a_file(laplace, tmp_path):
+    laplace.write(tmp_path / "a.json")
+    Certificate.read(tmp_path / "a.json").matches(LAPLACE)
+
+
+@pytest.mark.parametrize(
+    ("other", "field"),
+    [
+        (SumProtocol(3, 2, 10, 19, PolyaDifference("1/4", 2)), "users"),
+        (SumProtocol(4, 1, 10, 19, PolyaDifference("1/4", 2)), "precision"),
+        (SumProtocol(4, 2, 9, 19, PolyaDifference("1/4", 2)), "accuracy"),
+        (SumProtocol(4, 2, 10, 20, PolyaDifference("1/4", 2)), "modulus"),
+        (SumProtocol(4, 2, 10, None, PolyaDifference("1/4", 2)), "modulus"),
+        (SumProtocol(4, 2, 10, 19, PolyaDifference("1/3", 2)), "share"),
+        (SumProtocol(4, 2, 10, 19, PolyaDifference("1/4", 2), Trust.LOCAL), "trust"),
+    ],
+)
+def test_names_the_field_that_differs(laplace, other, field):
+    with pytest.raises(MismatchError, match=f"^{field} is"):
+        laplace.matches(other)
+
+
+def test_no_other_certificate_matches():
+    with pytest.raises(MismatchError, match="names no protocol"):
+        certificate_of(audit(LAPLACE.released(), PureDP(1))).matches(LAPLACE)
+    refuted = certify(LAPLACE, PureDP("0.9"))
+    assert refuted.verdict is Verdict.REFUTED and refuted.check().valid
+    with pytest.raises(MismatchError, match="REFUTED"):
+        refuted.matches(LAPLACE)
+
+
+def test_covers_fewer_missing_users_only():
+    certificate = certify(LAPLACE, PureDP(2), dropout=1)
+    assert certificate.check().valid
+    certificate.matches(LAPLACE)
+    certificate.matches(LAPLACE, dropout=1)
+    certificate.matches(LAPLACE, collusion=1)
+    with pytest.raises(MismatchError, match="dropout and collusion are 2 together"):
+        certificate.matches(LAPLACE, dropout=1, collusion=1)
+    with pytest.raises(ParameterError, match="users - 1"):
+        certify(LAPLACE, PureDP(1), dropout=4)
+
+
+def test_the_missing_noise_is_what_is_measured():
+    released = AdditiveNoise(PolyaDifference("1/2", 2), 2, 19)
+    found = certify(LAPLACE, PureDP(3), dropout=1, collusion=1)
+    truth = audit(released, PureDP(3)).measured
+    assert found.measured.lower <= truth.lower and truth.upper <= found.measured.upper
+
+
+def test_a_relaxed_aggregation_costs_twice_its_epsilon(laplace):
+    relaxed = certify(LAPLACE, PureDP("1.5"), relaxation="1/4")
+    assert relaxed.check().valid
+    for side in ("lower", "upper"):
+        more = getattr(relaxed.measured, side) - getattr(laplace.measured, side)
+        assert abs(more - 1 / 2) < 1e-9
+    assert certify(LAPLACE, PureDP("1.49"), relaxation="1/4").verdict is Verdict.REFUTED
+    with pytest.raises(MismatchError, match="relaxation"):
+        relaxed.matches(LAPLACE)
+    relaxed.matches(LAPLACE, relaxation="0.25")
+    with pytest.raises(NotCertifiedError, match="pure"):
+        certify(LAPLACE, RenyiDP(2, 5), relaxation="1/4")
+
+
+def test_the_sum_before_the_reduction_carries_what_is_verified_only():
+    plain = AdditiveNoise(DiscreteLaplace(2), 2)
+    fields = certify(LAPLACE, PureDP(1)).content["protocol"]
+    assert certificate_of(audit(plain, PureDP(1)), fields).check().valid
+    with pytest.raises(NotCertifiedError, match="may hold"):
+        certificate_of(audit(plain, PureDP("0.9999")), fields)  # mod 19 it is 0.99927: true
+    with pytest.raises(NotCertifiedError, match="another"):
+        certificate_of(audit(AdditiveNoise(DiscreteLaplace(2), 2, 18), PureDP(1)), fields)
+
+
+FALSE = {
+    "users": "5",
+    "precision": "1",
+    "modulus": "18",
+    "trust": "local",
+    "dropout": "1",
+    "collusion": "1",
+    "share": {"name": "polya-difference", "shape": "1/8", "scale": "2"},
+    "relaxation": "0.1",
+    "accuracy": "11",  # which the modulus leaves no room for
+}
+
+
+@pytest.mark.parametrize("field", FALSE)
+def test_no_field_can_be_changed(laplace, field):
+    assert set(FALSE) == set(laplace.content["protocol"])
+    assert not check(edited(laplace.content, ("protocol", field), FALSE[field])).valid
+    missing = edited(laplace.content, ("protocol", field), None)
+    del missing["protocol"][field]
+    assert "exactly the fields" in check(missing).reason
+
+
+@pytest.mark.parametrize("trust", ["central", "local", "everyone", None])
+def test_another_trust_is_another_law(laplace, trust):
+    assert not check(edited(laplace.content, ("protocol", "trust"), trust)).valid
+
+
+def test_versions_are_what_they_say(laplace):
+    assert laplace.content["version"] == 2
+    assert not check({**laplace.content, "version": 1}).valid
+    plain = certificate_of(audit(LAPLACE.released(), PureDP(1))).content
+    assert plain["version"] == 1 and check(plain).valid
+    assert not check({**plain, "version": 2}).valid
+    assert not check({**plain, "version": True}).valid
+    assert not check({**laplace.content, "version": 3}).valid
+
+
+class _Sum:
+    def __init__(self, modulus):
+        self.modulus = modulus
+
+    def aggregate(self, messages):
+        return sum(messages.values()) % self.modulus
+
+
+def test_aggregations_sum_in_the_certified_modulus(laplace):
+    right = _Sum(19)
+    assert through(laplace, right) is right
+    with pytest.raises(MismatchError, match="modulus is 32, but was certified as 19"):
+        through(laplace, _Sum(32))
+    with pytest.raises(MismatchError, match="no protocol"):
+        through(certificate_of(audit(LAPLACE.released(), PureDP(1))), right)

@@ -1,0 +1,108 @@
+"""Does a protocol release what a certificate is about? Exact rationals and integers only.
+
+Each of n users adds a share of noise to an integer in 0..g, replaced in neighbouring datasets, and
+sends the sum mod m. What must be private is, by trust,
+
+    distributed   the sum: of the shares of the n - d - c users that neither vanish (d) nor tell
+                  what they drew (c). What they tell and the missing ones' data say nothing of it.
+    local         each message: one share
+    central       what the analyzer releases: its own noise, `share`
+
+Shares are independent, so their laws convolve: Pólya differences add their shapes (shape 1 is the
+discrete Laplace law), Skellam laws their variances, binomials their trials; discrete Gaussians are
+counted.
+
+*Relaxation.* A secure aggregation that on any data is h-close (every event, both ways, up to the
+factor e^h) to a simulator of the sum costs 2h more of pure epsilon, by the triangle inequality
+(Chowdhury and Zhou 2023, Theorem 3): it is entered as randomized response of 2h beside the noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from .laws import (
+    Binomial,
+    DiscreteGaussian,
+    DiscreteGaussianSum,
+    DiscreteLaplace,
+    Law,
+    PolyaDifference,
+    Skellam,
+)
+from .mechanisms import Additive, Mechanism, Response
+
+__all__ = ["COVERING", "TRUSTS", "Protocol", "objection"]
+
+TRUSTS = ("central", "distributed", "local")
+COVERING = ("users", "precision", "accuracy", "modulus", "share", "trust", "relaxation")
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """What a certificate says of the protocol."""
+
+    users: int
+    precision: int
+    accuracy: int
+    modulus: int | None
+    share: Law
+    trust: str
+    dropout: int
+    collusion: int
+    relaxation: Fraction
+
+    @property
+    def missing(self) -> int:
+        """How many users' shares protect nobody."""
+        return self.dropout + self.collusion
+
+
+def objection(
+    protocol: Protocol, uses: Sequence[tuple[Mechanism, int]], kind: str, verdict: str
+) -> str | None:
+    """Why this protocol does not release what is certified; None if it does."""
+    present = protocol.users - protocol.missing
+    if present < 1:
+        return "the protocol has no users left"
+    least = protocol.users * protocol.precision + protocol.accuracy + 1
+    if protocol.modulus is not None and protocol.modulus < least:
+        return "the protocol's modulus is too small to decode its sums"
+    (mechanism, times), *others = uses
+    leaks = [(Response(2 * protocol.relaxation, Fraction(0)), 1)] if protocol.relaxation else []
+    if times != 1 or list(others) != leaks:
+        return "the protocol releases one sum, and leaks what its relaxation says"
+    if leaks and kind != "pure":
+        return "what a relaxed aggregation costs is known of pure epsilon only"
+    if not isinstance(mechanism, Additive):
+        return "the protocol does not release that kind of mechanism"
+    shares = present if protocol.trust == "distributed" else 1
+    released = total_of(protocol.share, shares)
+    if released is None or released != total_of(mechanism.law, 1):
+        return "the protocol's shares do not add up to that noise"
+    if mechanism.sensitivity != protocol.precision:
+        return "the protocol's precision is not that sensitivity"
+    if mechanism.modulus not in (protocol.modulus, None):
+        return "the protocol's modulus is another one"
+    if mechanism.modulus != protocol.modulus and verdict != "VERIFIED":
+        return "what is refuted before the reduction mod m may hold after it"
+    return None
+
+
+def total_of(share: Law, count: int) -> Law | None:
+    """The law of a sum of shares, written in one way; None where that is not known here."""
+    if isinstance(share, DiscreteLaplace) and not share.inverted:
+        return PolyaDifference(Fraction(count), share.scale)
+    if isinstance(share, PolyaDifference):
+        return PolyaDifference(count * share.shape, share.scale)
+    if isinstance(share, Skellam):
+        return Skellam(count * share.variance)
+    if isinstance(share, DiscreteGaussian):
+        return DiscreteGaussianSum(count, share.sigma2)
+    if isinstance(share, DiscreteGaussianSum):
+        return DiscreteGaussianSum(count * share.count, share.sigma2)
+    if isinstance(share, Binomial):
+        return Binomial(count * share.trials, share.probability)
+    return share if count == 1 else None

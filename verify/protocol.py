@@ -1,0 +1,92 @@
+"""Certificates of protocols: what a batch releases is certified, and nothing else may be used.
+
+    certificate = certify(protocol, PureDP("0.5"))      # or with dropout=, collusion=
+    certificate.matches(protocol)                       # raises MismatchError, naming the field
+    through(certificate, aggregation)                   # S, if it sums mod the certified modulus
+
+A certificate is of the released value, reduced mod m, or of the sum before the reduction, of which
+the other is post-processing: then what is verified carries over. It also covers fewer missing users
+than it names: the noise with more independent shares is post-processing of the noise with fewer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeVar
+
+from ..accounting.budget import compose
+from ..exact.number import ExactInput, exact, whole
+from ..mechanisms.aggregation.aggregation import SecureAggregation
+from ..mechanisms.laws.discrete_laplace import DiscreteLaplace
+from ..mechanisms.mechanism import AdditiveNoise, RandomizedResponse
+from ..mechanisms.protocols.protocol import SumProtocol
+from .audit import Verdict, audit
+from .certificate import Certificate, MismatchError, certificate_of
+from .claim import Claim, PureDP
+from .fields import NotCertifiedError, protocol_fields
+
+__all__ = ["certify", "through"]
+
+_LISTED = 4096  # moduli up to which the reduced value is audited first
+
+_Aggregation = TypeVar("_Aggregation", bound=SecureAggregation)
+
+
+def certify(
+    protocol: SumProtocol,
+    claim: Claim,
+    dropout: ExactInput = 0,
+    collusion: ExactInput = 0,
+    relaxation: ExactInput = 0,
+) -> Certificate:
+    """Audit what one batch of the protocol releases, and certify the verdict: VERIFIED or REFUTED.
+
+    dropout, collusion: how many users' shares may be missing or known (`SumProtocol.released`).
+    relaxation: the epsilon up to which the secure aggregation is simulated (pure claims only).
+    Raises NotCertifiedError where the audit is UNDECIDED or its checker cannot follow.
+    """
+    missing, known = whole(dropout, "dropout"), whole(collusion, "collusion")
+    leak = 2 * exact(relaxation, "relaxation", at_least=0)
+    fields = protocol_fields(protocol, missing, known, relaxation)
+    reason = NotCertifiedError("an UNDECIDED audit has no certificate")
+    for mechanism in _views(protocol.released(missing, known), claim):
+        uses = compose((mechanism, 1), (RandomizedResponse(leak), 1)) if leak else mechanism
+        found = audit(uses, claim)
+        if found.verdict is Verdict.VERIFIED or (
+            found.verdict is Verdict.REFUTED and mechanism.modulus == protocol.modulus
+        ):
+            try:
+                return certificate_of(found, fields)
+            except NotCertifiedError as error:
+                reason = error
+    raise reason
+
+
+def through(certificate: Certificate, aggregation: _Aggregation) -> _Aggregation:
+    """The aggregation itself, if it sums mod the modulus that the certificate names.
+
+    Messages reduced mod m and summed in another modulus, or over the integers, release more than
+    was certified (`mismatch`). Raises MismatchError.
+    """
+    held = certificate.content.get("protocol")
+    if held is None:
+        raise MismatchError("the certificate names no protocol")
+    if held["modulus"] is None or int(held["modulus"]) != aggregation.modulus:
+        raise MismatchError(
+            f"modulus is {aggregation.modulus}, but was certified as {held['modulus']}"
+        )
+    return aggregation
+
+
+def _views(released: AdditiveNoise, claim: Claim) -> Iterator[AdditiveNoise]:
+    """What is released, and the same before the reduction; first the one that is easier to audit.
+
+    Listing the residues of a large modulus, for every shift, is slow; the discrete Laplace law has
+    closed forms for pure epsilon.
+    """
+    if released.modulus is None:
+        yield released
+        return
+    plain = AdditiveNoise(released.law, released.sensitivity)
+    closed = isinstance(released.law, DiscreteLaplace) and isinstance(claim, PureDP)
+    yield from (released, plain) if closed or released.modulus <= _LISTED else (plain, released)
