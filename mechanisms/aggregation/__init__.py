@@ -1,5 +1,10 @@
-"""Secure aggregation S: the sum mod m of the users' messages, and nothing else."""
+"""Secure aggregation S: the sum mod m of the users' messages, and nothing else.
+
+`PlainSum` adds up and hides nothing: for simulation. `masked.MaskedSum` is the real protocol, and
+needs `pip install "exactdp[masks]"`; it is imported from `exactdp.mechanisms.aggregation.masked`.
+"""
 
 from .aggregation import AggregationError, SecureAggregation
+from .plain import PlainSum
 
-__all__ = ["AggregationError", "SecureAggregation"]
+__all__ = ["AggregationError", "PlainSum", "SecureAggregation"]

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
-__all__ = ["AggregationError", "SecureAggregation"]
+from ...exact.number import ParameterError
+
+__all__ = ["AggregationError", "SecureAggregation", "residue"]
 
 
 class AggregationError(RuntimeError):
@@ -26,3 +28,20 @@ class SecureAggregation(Protocol):
         Raises ParameterError for a message out of range, AggregationError without a sum.
         """
         ...
+
+
+def residue(value: object, modulus: int, user: int) -> int:
+    """Read a user's message, an integer in 0, ..., m - 1.
+
+    Nothing is reduced here: a message that was not reduced mod m, or in another modulus, is a
+    protocol other than the one that was certified.
+    """
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ParameterError(
+            f"the message of user {user} must be an integer, got a {type(value).__name__}"
+        )
+    if not 0 <= value < modulus:
+        raise ParameterError(
+            f"the message of user {user} must be between 0 and m - 1 = {modulus - 1}, got {value}"
+        )
+    return value

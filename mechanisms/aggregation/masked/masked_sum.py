@@ -1,0 +1,154 @@
+"""A whole round of masked aggregation in one process, with users who vanish on the way."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+from ....exact.number import ExactInput, ParameterError, whole
+from ...samplers.bits import RandomBits, SystemBits
+from ..aggregation import AggregationError
+from .messages import FromUser
+from .server import Server
+from .stage import Stage
+from .terms import Terms
+from .user import User
+from .wire import bits_of
+
+__all__ = ["MaskedSum", "Round"]
+
+_Answer: TypeAlias = tuple[
+    Stage, Callable[[], Mapping[int, Any]], Callable[[User, Any], FromUser]
+]  # the stage, what the server sends to whom, and how a user answers it
+
+
+@dataclass(frozen=True)
+class Round:
+    """What a round came to.
+
+    sums     mod m, of the messages of `summed`
+    summed   the users whose masked input arrived in time
+    present  how many sent each stage's message
+    seconds  what each stage took, the server and all users together; DONE is the unmasking
+    bits     that one user sent at most, all messages together
+    """
+
+    terms: Terms
+    sums: tuple[int, ...]
+    summed: frozenset[int]
+    present: Mapping[Stage, int]
+    seconds: Mapping[Stage, float] = field(compare=False)
+    bits: int
+
+
+@dataclass(frozen=True)
+class MaskedSum:
+    """Secure aggregation with masks: every user and the server, played in this process.
+
+    modulus     m, the one that the certificate names
+    neighbours  k, even, or all others; None for 32, or all others where there are fewer
+    threshold   neighbours that must remain, above k/2; None for the least above 2k/3
+    bits        the operating system's; others are for tests and simulation
+    """
+
+    modulus: int
+    neighbours: int | None
+    threshold: int | None
+    bits: RandomBits
+
+    def __init__(
+        self,
+        modulus: ExactInput,
+        neighbours: ExactInput | None = None,
+        threshold: ExactInput | None = None,
+        bits: RandomBits | None = None,
+    ) -> None:
+        set_ = object.__setattr__
+        set_(self, "modulus", whole(modulus, "modulus", at_least=1))
+        for name, given in (("neighbours", neighbours), ("threshold", threshold)):
+            set_(self, name, None if given is None else whole(given, name, at_least=1))
+        set_(self, "bits", SystemBits() if bits is None else bits)
+
+    def aggregate(
+        self, messages: Mapping[int, int], vanish: Mapping[int, Stage] | None = None
+    ) -> int:
+        """The sum mod m of the messages of those who sent their masked input, by user.
+
+        messages: in 0, ..., m - 1. vanish: users, and the first stage at which they send nothing.
+        Raises ParameterError for a message out of range, AggregationError if too few remain.
+        """
+        return self.play({user: (each,) for user, each in messages.items()}, vanish).sums[0]
+
+    def play(
+        self,
+        messages: Mapping[int, Sequence[int]],
+        vanish: Mapping[int, Stage] | None = None,
+    ) -> Round:
+        """The same for messages of several integers, all as long, with what happened."""
+        leaving = dict(vanish or {})
+        if not leaving.keys() <= messages.keys():
+            raise ParameterError(f"vanish names {min(leaving.keys() - messages.keys())}, no user")
+        lengths = {len(each) for each in messages.values()}
+        if len(lengths) > 1:
+            raise ParameterError(f"messages must be of one length, got {sorted(lengths)}")
+        terms = Terms.drawn(
+            self.modulus,
+            messages,
+            self.bits,
+            neighbours=self.neighbours,
+            threshold=self.threshold,
+            length=lengths.pop() if lengths else 1,
+        )
+        return _play(terms, messages, leaving, self.bits)
+
+
+def _play(
+    terms: Terms,
+    messages: Mapping[int, Sequence[int]],
+    vanish: Mapping[int, Stage],
+    bits: RandomBits,
+) -> Round:
+    server = Server(terms)
+    answers: list[_Answer] = [
+        (Stage.SHARES, server.keys, User.share_keys),
+        (Stage.INPUT, server.shares, User.mask),
+        (Stage.CONFIRMATION, server.present, User.confirm),
+        (Stage.UNMASKING, server.confirmations, User.unmask),
+    ]
+    sent: dict[int, int] = dict.fromkeys(terms.users, 0)
+    clock = [time.perf_counter()]
+
+    def stays(user: int, stage: Stage) -> bool:
+        return user not in vanish or vanish[user].value > stage.value
+
+    def deliver(message: FromUser) -> None:
+        sent[message.sender] += bits_of(message, terms)
+        server.receive(message)
+
+    users = {user: User(user, messages[user], terms, bits) for user in terms.users}
+    for identity, user in users.items():
+        if stays(identity, Stage.KEYS):
+            deliver(user.advertise())
+    for stage, close, answer in answers:
+        clock.append(time.perf_counter())
+        for identity, message in close().items():
+            if stays(identity, stage):
+                try:
+                    reply = answer(users[identity], message)
+                except AggregationError:  # too few of its neighbours are left: it leaves as well
+                    continue
+                deliver(reply)
+    clock.append(time.perf_counter())
+    sums = server.result()
+    clock.append(time.perf_counter())
+    return Round(
+        terms,
+        sums,
+        server.heard(Stage.INPUT),
+        {stage: len(server.heard(stage)) for stage in Stage if stage is not Stage.DONE},
+        dict(zip(Stage, (end - start for start, end in pairwise(clock)), strict=True)),
+        max(sent.values()),
+    )

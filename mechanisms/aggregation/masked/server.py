@@ -1,0 +1,233 @@
+"""The server of a round: it collects a stage's messages, closes the stage, and answers."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterable, Mapping
+from itertools import islice
+
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+
+from ..aggregation import AggregationError
+from .keys import KEY_BYTES, public_half
+from .masks import added, pair_mask, self_mask, subtracted
+from .messages import (
+    Confirmation,
+    Confirmations,
+    DeliveredShares,
+    FromUser,
+    KeyAdvertisement,
+    MaskedInput,
+    NeighbourKeys,
+    Present,
+    RefusedError,
+    SealedShares,
+    Unmasking,
+)
+from .shamir import SECRET_BITS, combine
+from .stage import SENT, Stage, check_round, refuse
+from .terms import Terms
+
+__all__ = ["Server"]
+
+
+class Server:
+    """Collects with `receive`; `keys`, `shares`, `present`, `confirmations` and `result` close.
+
+    Who has not sent a stage's message when it is closed has vanished, and what comes later is
+    refused. `receive` raises RefusedError, and nothing has changed; closing raises
+    AggregationError where too few remain.
+    """
+
+    def __init__(self, terms: Terms) -> None:
+        self.terms, self.stage = terms, Stage.KEYS
+        self._keys: dict[int, KeyAdvertisement] = {}
+        self._shares: dict[int, SealedShares] = {}
+        self._inputs: dict[int, MaskedInput] = {}
+        self._confirmed: dict[int, Confirmation] = {}
+        self._unmaskings: dict[int, Unmasking] = {}
+        self._by_stage: dict[Stage, Mapping[int, FromUser]] = {
+            Stage.KEYS: self._keys,
+            Stage.SHARES: self._shares,
+            Stage.INPUT: self._inputs,
+            Stage.CONFIRMATION: self._confirmed,
+            Stage.UNMASKING: self._unmaskings,
+        }
+
+    def heard(self, stage: Stage) -> frozenset[int]:
+        """Who has sent the message of this stage."""
+        return frozenset(self._by_stage[stage])
+
+    def receive(self, message: FromUser) -> None:
+        """Take one message of the open stage, or refuse it."""
+        sent = SENT.get(type(message))
+        if sent is None:
+            raise RefusedError(
+                f"the server refused a {type(message).__name__}: it is no user's message"
+            )
+        check_round(message, self.terms)
+        if message.sender not in self.terms.near:
+            refuse(message, "the round has no such user")
+        if sent is not self.stage:
+            late = sent.value < self.stage.value
+            refuse(message, "its stage is closed" if late else "it is out of order")
+        if message.sender in self._by_stage[sent]:
+            refuse(message, "it is repeated")
+        if sent is not Stage.KEYS and message.sender not in self._by_stage[Stage(sent.value - 1)]:
+            refuse(message, "its sender has vanished before")
+        match message:
+            case KeyAdvertisement():
+                self._check_modulus(message)
+                if message.terms != self.terms.digest:
+                    refuse(message, "it is for other terms")
+                self._keys[message.sender] = message
+            case SealedShares():
+                self._check_users(message, (user for user, _ in message.shares), self._keys)
+                self._shares[message.sender] = message
+            case MaskedInput():
+                self._check_modulus(message)
+                if len(message.values) != self.terms.length:
+                    refuse(message, f"it must hold {self.terms.length} integers")
+                if max(message.values) >= self.terms.modulus:
+                    refuse(message, f"its values must be below {self.terms.modulus}")
+                self._inputs[message.sender] = message
+            case Confirmation():
+                self._check_users(message, (user for user, _ in message.tags), self._inputs)
+                self._confirmed[message.sender] = message
+            case Unmasking():
+                gone = self._shares.keys() - self._inputs.keys()
+                self._check_users(message, (user for user, _ in message.self_masks), self._inputs)
+                self._check_users(message, (user for user, _ in message.keys), gone)
+                self._unmaskings[message.sender] = message
+
+    def keys(self) -> dict[int, NeighbourKeys]:
+        """Close the key advertisement; what to send to whom."""
+        self._close(Stage.KEYS)
+        return {
+            user: NeighbourKeys(
+                self.terms.round_id,
+                user,
+                tuple(self._keys[other] for other in self._near(user, self._keys)),
+            )
+            for user in self._keys
+        }
+
+    def shares(self) -> dict[int, DeliveredShares]:
+        """Close the sharing of keys; what to send to whom."""
+        self._close(Stage.SHARES)
+        sealed = {user: dict(message.shares) for user, message in self._shares.items()}
+        return {
+            user: DeliveredShares(
+                self.terms.round_id,
+                user,
+                tuple((owner, sealed[owner][user]) for owner in self._near(user, self._shares)),
+            )
+            for user in self._shares
+        }
+
+    def present(self) -> dict[int, Present]:
+        """Close the masked inputs: these are summed, if enough remain to unmask them."""
+        self._close(Stage.INPUT)
+        for user in self._shares:
+            near = self._near(user, self._inputs)
+            if near or user in self._inputs:
+                self._enough(user, len(near))
+        listed = self.terms.packed(self._inputs)
+        return {user: Present(self.terms.round_id, user, listed) for user in self._inputs}
+
+    def confirmations(self) -> dict[int, Confirmations]:
+        """Close the confirmations of who is present; what to send to whom."""
+        self._close(Stage.CONFIRMATION)
+        tags = {user: dict(message.tags) for user, message in self._confirmed.items()}
+        return {
+            user: Confirmations(
+                self.terms.round_id,
+                user,
+                tuple((other, tags[other][user]) for other in self._near(user, self._confirmed)),
+            )
+            for user in self._confirmed
+        }
+
+    def result(self) -> tuple[int, ...]:
+        """Close the round: the sum mod m of the messages of those present, unmasked."""
+        self._close(Stage.UNMASKING)
+        terms, modulus = self.terms, self.terms.modulus
+        zero = (0,) * terms.length
+        total = added(zero, (message.values for message in self._inputs.values()), modulus)
+        seeds, keys = self._gathered()
+        masks = [self_mask(terms, user, self._seed(user, seeds[user])) for user in self._inputs]
+        for user, shares in keys.items():
+            key = self._masking_key(user, shares)
+            for other in self._near(user, self._inputs):
+                # What the vanished user would have added is what its neighbours lack.
+                mask = pair_mask(terms, user, key, other, self._keys[other].masking_key)
+                masks.append(tuple(-each for each in mask))
+        return subtracted(total, masks, modulus)
+
+    def _gathered(self) -> tuple[dict[int, dict[int, int]], dict[int, dict[int, int]]]:
+        """By owner and point: shares of the seeds of the present, of the keys of the vanished."""
+        seeds: dict[int, dict[int, int]] = {user: {} for user in self._inputs}
+        keys: dict[int, dict[int, int]] = {
+            user: {}
+            for user in self._shares.keys() - self._inputs.keys()
+            if self._near(user, self._inputs)
+        }
+        near = self.terms.near
+        for holder, message in self._unmaskings.items():
+            for gathered, opened in ((seeds, message.self_masks), (keys, message.keys)):
+                for owner, share in opened:
+                    gathered[owner][near[owner][holder]] = share
+        return seeds, keys
+
+    def _seed(self, user: int, shares: Mapping[int, int]) -> bytes:
+        secret = self._combined(user, shares)
+        seed = None if secret is None else secret.to_bytes(KEY_BYTES, "little")
+        if seed is None or hashlib.sha256(seed).digest() != self._shares[user].commitment:
+            raise AggregationError(f"shares of the self-mask of user {user} were tampered with")
+        return seed
+
+    def _masking_key(self, user: int, shares: Mapping[int, int]) -> X25519PrivateKey:
+        secret = self._combined(user, shares)
+        if secret is not None:
+            key = X25519PrivateKey.from_private_bytes(secret.to_bytes(KEY_BYTES, "little"))
+            if public_half(key) == self._keys[user].masking_key:
+                return key
+        raise AggregationError(f"shares of the key of user {user} were tampered with")
+
+    def _combined(self, user: int, shares: Mapping[int, int]) -> int | None:
+        """The secret; None if it cannot be one."""
+        self._enough(user, len(shares))
+        secret = combine(dict(islice(shares.items(), self.terms.threshold)))
+        return secret if secret < 2**SECRET_BITS else None
+
+    def _near(self, user: int, present: Collection[int]) -> list[int]:
+        return [other for other in self.terms.near[user] if other in present]
+
+    def _enough(self, user: int, count: int) -> None:
+        if count < self.terms.threshold:
+            raise AggregationError(
+                f"{count} of the {self.terms.neighbours} neighbours of user {user} remained at the "
+                f"stage {self.stage.name}, {self.terms.threshold} are needed"
+            )
+
+    def _check_modulus(self, message: KeyAdvertisement | MaskedInput) -> None:
+        if message.modulus != self.terms.modulus:
+            refuse(message, f"its modulus is {message.modulus}, agreed is {self.terms.modulus}")
+
+    def _check_users(
+        self, message: FromUser, named: Iterable[int], present: Collection[int]
+    ) -> None:
+        """It must be for all neighbours of its sender that are in `present`, and no others."""
+        if set(named) != set(self._near(message.sender, present)):
+            refuse(message, "it is not for the sender's neighbours that are there")
+
+    def _close(self, stage: Stage) -> None:
+        if self.stage is not stage:
+            raise RefusedError(f"the server is at {self.stage.name}, not at {stage.name}")
+        count, needed = len(self._by_stage[stage]), self.terms.threshold + 1
+        if count < needed:
+            raise AggregationError(
+                f"{count} of {len(self.terms.users)} users remained at the stage "
+                f"{stage.name}, at least {needed} are needed"
+            )
+        self.stage = stage.next
