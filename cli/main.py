@@ -20,6 +20,7 @@ from .calibrate import calibrate
 from .check import check
 from .claims import claims
 from .compose import compose
+from .sample import sample
 from .search import search
 
 __all__ = ["app", "main", "run"]
@@ -37,6 +38,7 @@ app.command()(check)
 app.command()(compose)
 app.command()(calibrate)
 app.command()(claims)
+app.command()(sample)
 app.command()(search)
 
 

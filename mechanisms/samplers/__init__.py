@@ -15,6 +15,7 @@ from .geometric import failures, geometric
 from .poisson import poisson, skellam
 from .polya import polya, polya_difference
 from .reals import bernoulli_real
+from .released import Release, release, share_release
 from .rounding import rounded
 from .shares import draw_share, share_of
 from .simulated import simulate
@@ -22,6 +23,7 @@ from .uniform import uniform
 
 __all__ = [
     "RandomBits",
+    "Release",
     "Sampler",
     "SeededBits",
     "SystemBits",
@@ -39,9 +41,11 @@ __all__ = [
     "poisson",
     "polya",
     "polya_difference",
+    "release",
     "rounded",
     "sampler",
     "share_of",
+    "share_release",
     "simulate",
     "skellam",
     "uniform",

@@ -1,0 +1,96 @@
+"""`exactdp sample`: exact draws of what a mechanism releases, as a stream of lines."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from ..mechanisms.samplers import RandomBits
+    from ..mechanisms.samplers.released import Release
+
+__all__ = ["sample"]
+
+_PATIENCE = 1.0  # seconds before progress is shown
+_CHUNK = 0.05  # seconds of draws that are written at once
+
+
+def sample(
+    spec: Annotated[
+        str, typer.Argument(metavar="SPEC", help="NAME:key=value,... or a .toml or .json file")
+    ],
+    size: Annotated[str, typer.Option(metavar="N", help="how many draws", show_default=False)],
+    share_of: Annotated[
+        str | None,
+        typer.Option(metavar="USERS", help="what one of so many users adds, instead of the sum"),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(metavar="S", min=0, help="the same again: for tests, never for a release"),
+    ] = None,
+) -> None:
+    """Draw what a mechanism releases of the query 0, exactly, one draw a line.
+
+    Additive noise: integers, reduced mod m where SPEC has a modulus; randomized-response: the
+    answered bit; pmf: outcomes of the column p. Without --seed the random bits are those of the
+    operating system's CSPRNG.
+    """
+    from ..exact import ParameterError, whole
+    from ..mechanisms import RandomizedResponse
+    from ..mechanisms.samplers import SeededBits, SystemBits
+    from ..mechanisms.samplers.released import release, share_release
+    from .spec import parse
+
+    count = whole(size, "size", at_least=0)
+    parsed = parse(spec)
+    if isinstance(parsed.mechanism, RandomizedResponse) and "aggregation" in parsed.derived:
+        raise ParameterError(
+            "SPEC states what a relaxed aggregation guarantees, which is no law to draw from; "
+            "discrete-laplace and theorem1 are"
+        )
+    one = (
+        release(parsed.mechanism) if share_of is None else share_release(parsed.mechanism, share_of)
+    )
+    bits = SystemBits() if seed is None else SeededBits(seed)
+    try:
+        for text in _shown(_chunks(one, bits, count), count):
+            sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader has enough. What is still buffered goes nowhere, also at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _chunks(one: Release, bits: RandomBits, count: int) -> Iterator[tuple[int, str]]:
+    """How many have been drawn, and the lines of the latest: as many as take a moment."""
+    done, many = 0, 1
+    while done < count:
+        start = time.monotonic()
+        many = min(many, count - done)
+        lines = "".join(f"{one(bits)}\n" for _ in range(many))
+        done += many
+        yield done, lines
+        many = 2 * many if time.monotonic() - start < _CHUNK else many
+
+
+def _shown(chunks: Iterator[tuple[int, str]], count: int) -> Iterator[str]:
+    """The lines; beside them progress on stderr, where that is a terminal and stdout is not."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    errors = Console(stderr=True)
+    if not errors.is_terminal or sys.stdout.isatty():
+        yield from (lines for _, lines in chunks)
+        return
+    start, shown = time.monotonic(), False
+    with Progress(console=errors, transient=True, auto_refresh=False) as progress:
+        task = progress.add_task("sampling", total=count, visible=False)
+        for done, lines in chunks:
+            yield lines
+            shown = shown or time.monotonic() - start > _PATIENCE
+            progress.update(task, completed=done, visible=shown, refresh=shown)

@@ -1,0 +1,76 @@
+"""What a mechanism releases of an input, drawn exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import singledispatch
+from typing import TypeAlias
+
+from flint import arb
+
+from ...exact.number import ExactInput, ParameterError, ball, whole
+from ..mechanism import AdditiveNoise, Mechanism, RandomizedResponse
+from ..pair import FinitePair
+from .bits import RandomBits
+from .draw import sampler
+from .finite import Table
+from .reals import Chance
+from .shares import share_of
+
+__all__ = ["Release", "release", "share_release"]
+
+Release: TypeAlias = Callable[[RandomBits], int | str]
+
+
+@singledispatch
+def release(mechanism: Mechanism, query: ExactInput = 0) -> Release:
+    """The function that releases this query once, exactly.
+
+    An integer with noise added, mod m where the mechanism has a modulus; the bit that randomized
+    response answers (with delta > 0: whether or not it was revealed for certain); the name of an
+    outcome of a finite pair, under P for the query 0 and under Q for 1.
+    Raises ParameterError for a query that is out of range, and for a pair of incomplete columns.
+    """
+    raise ParameterError(f"mechanism {type(mechanism).__name__} has no exact sampler")
+
+
+@release.register
+def _(mechanism: AdditiveNoise, query: ExactInput = 0) -> Release:
+    value, noise, modulus = whole(query, "query"), sampler(mechanism.law), mechanism.modulus
+    if modulus is None:
+        return lambda bits: value + noise(bits)
+    return lambda bits: (value + noise(bits)) % modulus
+
+
+@release.register
+def _(mechanism: RandomizedResponse, query: ExactInput = 0) -> Release:
+    bit = whole(query, "query", at_least=0, at_most=1)
+
+    def flipped() -> arb:
+        return ball(1 - mechanism.delta) / (1 + ball(mechanism.epsilon).exp())
+
+    chance = Chance(flipped)
+    return lambda bits: bit ^ chance.draw(bits)
+
+
+@release.register
+def _(mechanism: FinitePair, query: ExactInput = 0) -> Release:
+    column = (mechanism.p, mechanism.q)[whole(query, "query", at_least=0, at_most=1)]
+    if sum(column) != 1:
+        raise ParameterError(
+            "probabilities must sum to exactly 1 to be drawn from; with slack they are not known"
+        )
+    table = Table(column)
+    return lambda bits: mechanism.outcomes[table.draw(bits)]
+
+
+def share_release(mechanism: Mechanism, users: ExactInput) -> Release:
+    """What one of `users` users sends for the query 0: a share of the noise, mod m if there is one.
+
+    Raises ParameterError for a mechanism whose noise has no such shares.
+    """
+    if not isinstance(mechanism, AdditiveNoise):
+        raise ParameterError(f"{type(mechanism).__name__} adds no noise that could be shared")
+    return release(
+        AdditiveNoise(share_of(mechanism.law, users), mechanism.sensitivity, mechanism.modulus)
+    )
