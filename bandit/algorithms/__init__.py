@@ -1,0 +1,35 @@
+"""The algorithms of the papers, each a value: a schedule, a release, a claim, a radius."""
+
+from .algorithm import Algorithm
+from .concentrated import DIST_CDP_SE, DIST_RDP_SE
+from .laplace import CDP_SE, DIST_DP_SE, LDP_SE, SHUFFLE_DP_SE
+from .server import DP_SE, SE
+from .shuffle_sum import SDP_AE, VB_SDP_AE
+
+__all__ = [
+    "ALGORITHMS",
+    "CDP_SE",
+    "DIST_CDP_SE",
+    "DIST_DP_SE",
+    "DIST_RDP_SE",
+    "DP_SE",
+    "LDP_SE",
+    "SDP_AE",
+    "SE",
+    "SHUFFLE_DP_SE",
+    "VB_SDP_AE",
+    "Algorithm",
+]
+
+ALGORITHMS = (
+    DIST_DP_SE,
+    DIST_RDP_SE,
+    DIST_CDP_SE,
+    CDP_SE,
+    LDP_SE,
+    SHUFFLE_DP_SE,
+    DP_SE,
+    SDP_AE,
+    VB_SDP_AE,
+    SE,
+)

@@ -1,0 +1,56 @@
+"""What algorithms differ in: one elimination core (`play`) runs them all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...exact.number import ExactInput
+from ...verify.claim import Claim
+from ..radius import Plan
+from ..release import Release
+from ..setting import Setting
+
+__all__ = ["Algorithm", "Demand", "growing"]
+
+
+@dataclass(frozen=True)
+class Demand:
+    """What must be certified of each batch before the algorithm may run.
+
+    relaxation: the epsilon up to which the secure aggregation is simulated.
+    """
+
+    claim: Claim
+    relaxation: ExactInput = 0
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """Batched arm elimination, and what is particular about it.
+
+    schedule  (setting, batch = 1, 2, ..., active arms): users an arm
+    release   (setting, users): how the sum of one arm's batch is released
+    radius    (setting, plan, releases): the paper's radii, beta[b - 1, active]
+    demand    (setting): what each batch must be certified for; None: there is no such thing
+    forgets   estimates use the last batch only; otherwise all batches so far
+    adapts    the schedule and the radius depend on how many arms are active
+    """
+
+    name: str
+    source: str
+    schedule: Callable[[Setting, int, int], int]
+    release: Callable[[Setting, int], Release]
+    radius: Callable[[Setting, Plan, Sequence[Release]], NDArray[np.float64]]
+    demand: Callable[[Setting], Demand] | None
+    forgets: bool = True
+    adapts: bool = False
+
+
+def growing(setting: Setting, batch: int, active: int) -> int:
+    """l(b) = eta^b, rounded up where it is not a whole number (Remark 4; eta = 2 in the paper)."""
+    size = setting.growth**batch
+    return -(-size.numerator // size.denominator)

@@ -1,0 +1,81 @@
+"""SDP-AE and VB-SDP-AE: a shuffler, and bits that are noise among bits that are rewards.
+
+Tenenbaum, Kaplan, Mansour and Stemmer, "Differentially Private Multi-Armed Bandits in the Shuffle
+Model" (NeurIPS 2021), Algorithms 1 and 2 on the summation of their Algorithm 3, whose
+tau = 96 log(2/delta)/epsilon² is rounded up to a whole number here (by Theorem A.1's own proof,
+which holds for any larger tau). A real reward is first rounded to a bit at random. What a shuffler
+shows of bits is how many are set. Theorem A.1 is stated for epsilon < 1; what is certified of each
+batch says what it spends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+from flint import arb
+from numpy.typing import NDArray
+
+from ...exact.number import ball
+from ...mechanisms.laws.binomial import Binomial
+from ...mechanisms.preset import certain_ceiling
+from ...mechanisms.protocols.protocol import SumProtocol
+from ...verify.claim import ApproxDP
+from ..radius import Plan, shuffle_radius, shuffle_variance
+from ..release import ModularRelease, Release
+from ..setting import Setting
+from .algorithm import Algorithm, Demand, growing
+
+__all__ = ["SDP_AE", "VB_SDP_AE"]
+
+_CONSTANT = 96
+
+
+def _tau(setting: Setting) -> int:
+    def value() -> arb:
+        return _CONSTANT * ball(2 / setting.delta).log() / ball(setting.epsilon**2)
+
+    return certain_ceiling(value, "tau")
+
+
+def _bits(setting: Setting, users: int) -> Release:
+    """Each user adds ceil(tau/n) fair bits, or one that is set with probability tau/(2n)."""
+    tau = _tau(setting)
+    few = users <= tau
+    noise = (
+        Binomial(-(-tau // users), Fraction(1, 2)) if few else Binomial(1, Fraction(tau, 2 * users))
+    )
+    return ModularRelease(SumProtocol(users, 1, 0, None, noise))
+
+
+def _constant(setting: Setting, batch: int, active: int) -> int:
+    """m = ceil(sigma²), sigma² the sub-Gaussian variance of the noise (Corollary 3.2).
+
+    With m = ceil(tau/4) users there are 4m fair bits (tau <= 4m), of variance m. The corollary
+    prints ceil(sigma), beside Theta(log(1/delta)/epsilon²), which sigma² is.
+    """
+    return -(-_tau(setting) // 4)
+
+
+def _approx(setting: Setting) -> Demand:
+    return Demand(ApproxDP(setting.epsilon, setting.delta))
+
+
+def _radius(setting: Setting, plan: Plan, releases: Sequence[Release]) -> NDArray[np.float64]:
+    variances = []
+    for release in releases:
+        assert isinstance(release, ModularRelease) and isinstance(release.noise, Binomial)
+        chance = release.noise.success
+        assert isinstance(chance, Fraction)
+        variances.append(shuffle_variance(release.noise.trials, chance))
+    return shuffle_radius(plan, variances, float(_tau(setting)))
+
+
+_PAPER = "(NeurIPS 2021), on Algorithm 3"
+SDP_AE = Algorithm(
+    "sdp-ae", f"Algorithm 1, SDP-AE {_PAPER}", _constant, _bits, _radius, _approx, forgets=False
+)
+VB_SDP_AE = Algorithm(
+    "vb-sdp-ae", f"Algorithm 2, VB-SDP-AE {_PAPER}", growing, _bits, _radius, _approx, forgets=False
+)

@@ -1,0 +1,132 @@
+"""What stands behind a batch: a certificate, or an audit where the checker cannot follow.
+
+Only what is verified may run: `evidence` raises for a protocol that does not meet its claim, and
+`admit` for evidence of another protocol than the one that is used, naming what differs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import lru_cache
+
+from ..accounting.budget import compose
+from ..exact.enclosure import Enclosure
+from ..exact.number import decimal_text, exact
+from ..mechanisms.laws.discrete_gaussian_sum import DiscreteGaussianSum
+from ..mechanisms.mechanism import AdditiveNoise, RandomizedResponse
+from ..mechanisms.protocols.protocol import SumProtocol
+from ..verify.audit import Audit, Verdict, audit
+from ..verify.certificate import Certificate, MismatchError
+from ..verify.claim import PureDP
+from ..verify.fields import NotCertifiedError, protocol_fields
+from ..verify.protocol import certify
+from .algorithms.algorithm import Demand
+
+__all__ = ["Audited", "Evidence", "NotVerifiedError", "admit", "evidence"]
+
+_WIDEST = 400.0  # standard deviations up to which the checker follows within seconds
+
+
+class NotVerifiedError(ValueError):
+    """A protocol that is not proved to meet the claim that it is to be run with."""
+
+
+@dataclass(frozen=True)
+class Audited:
+    """A claim that the prover has verified; its independent checker cannot follow, or not soon.
+
+    What is audited is the sum before its reduction mod m, of which what is released is
+    post-processing.
+    """
+
+    protocol: SumProtocol
+    demand: Demand
+    measured: Enclosure
+
+
+Evidence = Certificate | Audited
+
+
+@lru_cache(maxsize=4096)
+def evidence(protocol: SumProtocol, demand: Demand) -> Evidence:
+    """Prove that each batch of the protocol meets the demand, with a certificate where in reach.
+
+    Raises NotVerifiedError where it does not, or where that stays open.
+    """
+    if _in_reach(protocol, demand):
+        try:
+            certificate = certify(protocol, demand.claim, relaxation=demand.relaxation)
+        except NotCertifiedError:
+            pass  # the audit says why, or stands alone
+        else:
+            if certificate.verdict is Verdict.VERIFIED:
+                return certificate
+    found = _audited(protocol, demand)
+    if found.verdict is not Verdict.VERIFIED:
+        raise NotVerifiedError(
+            f"a batch of {protocol.users} users is not verified for {demand.claim}: "
+            f"{found.verdict.name}, measured {found.measured}"
+        )
+    return Audited(protocol, demand, found.measured)
+
+
+def admit(protocol: SumProtocol, demand: Demand, held: Evidence) -> None:
+    """Raise MismatchError, naming what differs, unless the evidence is of this very protocol."""
+    if isinstance(held, Certificate):
+        held.matches(protocol, relaxation=demand.relaxation)
+        return
+    certified, used = (
+        protocol_fields(each, 0, 0, relaxation)
+        for each, relaxation in (
+            (held.protocol, held.demand.relaxation),
+            (protocol, demand.relaxation),
+        )
+    )
+    for name in certified:
+        if certified[name] != used[name]:
+            raise MismatchError(f"{name} is {used[name]}, but was audited as {certified[name]}")
+
+
+def measured(held: Evidence) -> Enclosure:
+    """The smallest number for which the claim holds."""
+    return held.measured
+
+
+def identity(held: Evidence) -> str:
+    """A short name of the evidence, from all that it says."""
+    if isinstance(held, Certificate):
+        text = held.text
+    else:
+        fields = protocol_fields(held.protocol, 0, 0, held.demand.relaxation)
+        text = f"audited {held.demand.claim} {sorted(fields.items())}"
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _audited(protocol: SumProtocol, demand: Demand) -> Audit:
+    released = protocol.released()
+    plain = AdditiveNoise(released.law, released.sensitivity)
+    leak = 2 * exact(demand.relaxation, "relaxation")
+    uses = compose((plain, 1), (RandomizedResponse(leak), 1)) if leak else plain
+    return audit(uses, demand.claim)
+
+
+def _in_reach(protocol: SumProtocol, demand: Demand) -> bool:
+    if isinstance(demand.claim, PureDP):
+        return True
+    law = protocol.released().law
+    if isinstance(law, DiscreteGaussianSum):
+        return False
+    return float(law.moments().variance.upper) <= _WIDEST**2
+
+
+def described(held: Evidence) -> dict[str, str]:
+    """The claim and what was measured, for people and for JSON."""
+    if isinstance(held, Certificate):
+        return {"id": identity(held), "kind": "certificate"}
+    return {
+        "id": identity(held),
+        "kind": "audit",
+        "claim": str(held.demand.claim),
+        "relaxation": decimal_text(exact(held.demand.relaxation, "relaxation")),
+    }

@@ -1,0 +1,183 @@
+"""The one elimination core: batches, releases, radii; everything else is what it is given.
+
+Batched successive elimination (Algorithm 1 of Chowdhury and Zhou, ICLR 2023). In every batch each
+active arm is pulled by n new users, one arm after the other; what the n rewards sum up to is
+released; and arms leave whose estimate is more than 2 beta below the best one. A last batch that
+the horizon cuts short is not released: its guarantee would be for a full batch, and nothing could
+be decided with it. Once one arm is left nothing is released either, for the same reason.
+
+Runs of one environment go in lock step, as rows of arrays; those with equally many active arms
+share a batch. Runs that are over drop out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..exact.number import ParameterError
+from .environments.environment import Environment
+from .environments.rewards import RewardLaw
+from .prepare import Phase, Prepared
+from .regret import Course
+from .release import Release
+
+__all__ = ["Played", "Simulated", "Source", "play"]
+
+
+class Source(Protocol):
+    """Where released values come from: aggregates drawn in one go, or users one by one."""
+
+    def released(self, release: Release, laws: Sequence[RewardLaw], counts: Sequence[int]) -> Any:
+        """What batches release: counts[i] of them with rewards of laws[i], one after another."""
+        ...
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """Exact in law, but a batch costs what its aggregate costs: a sum, and one draw of noise."""
+
+    rng: np.random.Generator
+
+    def released(
+        self, release: Release, laws: Sequence[RewardLaw], counts: Sequence[int]
+    ) -> NDArray[Any]:
+        pairs = zip(laws, counts, strict=True)
+        sums = [release.sums(law, self.rng, count) for law, count in pairs]
+        return release.released(np.concatenate(sums), self.rng)
+
+
+@dataclass(frozen=True)
+class Released:
+    """What one batch of one run released, arm by arm, and what was decided: for transcripts."""
+
+    run: int
+    phase: Phase
+    arms: NDArray[np.int64]
+    values: NDArray[Any]
+    totals: NDArray[Any]  # what the estimates rest on, in units of the grid
+    stays: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Played:
+    """How runs went, one row each.
+
+    pulls    of each arm
+    active   whether each arm was still active at the end
+    batches  how many were released
+    course   regret over time
+    """
+
+    pulls: NDArray[np.int64]
+    active: NDArray[np.bool_]
+    batches: NDArray[np.int64]
+    course: Course
+
+
+def play(
+    prepared: Prepared,
+    environment: Environment,
+    runs: int,
+    source: Source,
+    record: Callable[[Released], None] | None = None,
+) -> Played:
+    """Run the algorithm in this environment, `runs` times independently.
+
+    record: is told of every batch that is released.
+    """
+    table = _Table(prepared, environment, runs, source, record)
+    number = 1
+    while len(table.going):
+        table.batch(number)
+        number += 1
+    return Played(table.pulls, table.active, table.batches, table.course)
+
+
+class _Table:
+    """The state of all runs, one row each."""
+
+    def __init__(
+        self,
+        prepared: Prepared,
+        environment: Environment,
+        runs: int,
+        source: Source,
+        record: Callable[[Released], None] | None,
+    ) -> None:
+        arms = prepared.setting.arms
+        if len(environment.arms) != arms:
+            raise ParameterError(
+                f"arms must be those of the environment, {len(environment.arms)}, got {arms}"
+            )
+        self.prepared, self.laws = prepared, environment.arms
+        self.source, self.record = source, record
+        self.active = np.ones((runs, arms), dtype=bool)
+        self.pulls = np.zeros((runs, arms), dtype=np.int64)
+        self.totals = np.zeros((runs, arms), dtype=np.int64 if prepared.counts else np.float64)
+        self.batches = np.zeros(runs, dtype=np.int64)
+        self.course = Course(environment.gaps, runs)
+        self.going = np.arange(runs)
+
+    def batch(self, number: int) -> None:
+        """One more batch for every run that goes on; pulls to the end for those that cannot."""
+        pulled = np.zeros_like(self.pulls)
+        left = self.active[self.going].sum(axis=1)
+        room = self.prepared.setting.horizon - self.pulls[self.going].sum(axis=1)
+        goes_on = np.zeros(len(self.going), dtype=bool)
+        for active in map(int, np.unique(left)):
+            here = left == active
+            phase = self.prepared.phase(number, active) if active > 1 else None
+            if phase is not None:
+                fits = here & (room >= active * phase.users)
+                rows = self.going[fits]
+                if len(rows):
+                    pulled[rows] = self.active[rows] * phase.users
+                    self._release(rows, phase)
+                goes_on |= fits
+            over = here & ~goes_on
+            pulled[self.going[over]] = self._cut(self.going[over], room[over], number, active)
+        self.going = self.going[goes_on]
+        self.pulls += pulled
+        self.course.add(pulled)
+
+    def _cut(
+        self, rows: NDArray[np.int64], room: NDArray[np.int64], number: int, active: int
+    ) -> NDArray[np.int64]:
+        """The pulls of a batch that the horizon cuts short; the only arm left is pulled on."""
+        setting, algorithm = self.prepared.setting, self.prepared.algorithm
+        users = setting.horizon if active == 1 else algorithm.schedule(setting, number, active)
+        users = min(users, setting.horizon)
+        playing = self.active[rows]
+        before = users * (np.cumsum(playing, axis=1) - playing)
+        cut: NDArray[np.int64] = np.clip(room[:, None] - before, 0, users) * playing
+        return cut
+
+    def _release(self, rows: NDArray[np.int64], phase: Phase) -> None:
+        """Release a batch of these runs, and let arms leave."""
+        active, release = self.active[rows], phase.release
+        taking_part = [np.flatnonzero(active[:, arm]) for arm in range(len(self.laws))]
+        shown = [arm for arm, who in enumerate(taking_part) if len(who)]
+        values = self.source.released(
+            release, [self.laws[arm] for arm in shown], [len(taking_part[arm]) for arm in shown]
+        )
+        where = np.concatenate([taking_part[arm] for arm in shown])
+        arms = np.repeat(shown, [len(taking_part[arm]) for arm in shown])
+        released = np.zeros(active.shape, dtype=values.dtype)
+        released[where, arms] = values
+        sums = release.decoded(released)
+        totals = sums if self.prepared.algorithm.forgets else self.totals[rows] + sums
+        best = np.where(active, totals, totals[active].min()).max(axis=1, keepdims=True)
+        stays = active & (best - np.where(active, totals, best) <= phase.threshold)
+        self.totals[rows] = totals
+        self.active[rows] = stays
+        self.batches[rows] += 1
+        if self.record is not None:
+            for index, run in enumerate(rows):
+                on = np.flatnonzero(active[index])
+                own = (released[index, on], totals[index, on], stays[index, on])
+                self.record(Released(int(run), phase, on, *own))

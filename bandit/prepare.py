@@ -1,0 +1,229 @@
+"""What is done once per configuration: schedule, releases, evidence and radii of every batch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from fractions import Fraction
+from itertools import accumulate, count
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..exact.enclosure import Enclosure
+from ..exact.number import ParameterError
+from ..mechanisms.laws.binomial import Binomial
+from ..mechanisms.laws.law import Law
+from .algorithms import Algorithm
+from .evidence import Evidence, admit, evidence
+from .radius import ContinuousLaplace, Decoding, Plan, certified_radius
+from .radius.plan import Noise
+from .release import LaplaceRelease, ModularRelease, Release
+from .setting import Setting
+
+__all__ = ["Phase", "Prepared", "Radius", "prepare"]
+
+_MOST_BATCHES = 20_000
+
+
+class Radius(Enum):
+    """Whose confidence radius decides."""
+
+    PAPER = "paper"  # as the paper of the algorithm states it
+    CERTIFIED = "certified"  # proved to keep the best arm with the stated probability
+
+
+@dataclass(frozen=True)
+class Phase:
+    """One batch, for one number of active arms.
+
+    number     b = 1, 2, ...
+    active     how many arms take part
+    release    of one arm
+    evidence   what is proved of it; None for algorithms without proof
+    radius     beta; an arm leaves where the best estimate exceeds its own by more than 2 beta
+    threshold  the same in units of the (accumulated) decoded sums: 2 beta n g, floored where these
+               are whole numbers, which decides the same
+    """
+
+    number: int
+    active: int
+    release: Release
+    evidence: Evidence | None
+    radius: float
+    threshold: int | float
+
+    @property
+    def users(self) -> int:
+        """n, for each active arm."""
+        return self.release.users
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """An algorithm with everything that its runs share."""
+
+    algorithm: Algorithm
+    setting: Setting
+    radius: Radius
+    phases: Mapping[tuple[int, int], Phase] = field(repr=False)  # by number and active arms
+    failure: Enclosure | None  # of the certified radius: how likely a best arm ever leaves
+
+    def phase(self, number: int, active: int) -> Phase | None:
+        """The batch of this number with so many active arms; None where no horizon is left."""
+        return self.phases.get((number, active))
+
+    @property
+    def counts(self) -> bool:
+        """Are decoded sums whole numbers?"""
+        return all(isinstance(phase.release, ModularRelease) for phase in self.phases.values())
+
+    def releases(self) -> list[tuple[Release, Evidence | None]]:
+        """Every release that may occur, smallest batch first, each once."""
+        found = {phase.users: (phase.release, phase.evidence) for phase in self.phases.values()}
+        return [found[users] for users in sorted(found)]
+
+    def __post_init__(self) -> None:
+        """Only what is verified enters: every protocol with evidence of itself."""
+        demand = self.algorithm.demand
+        for phase in self.phases.values():
+            if demand is None:
+                continue
+            if not isinstance(phase.release, ModularRelease) or phase.evidence is None:
+                raise ParameterError(f"batch {phase.number} comes without evidence")
+            admit(phase.release.protocol, demand(self.setting), phase.evidence)
+
+
+def prepare(algorithm: Algorithm, setting: Setting, radius: Radius = Radius.PAPER) -> Prepared:
+    """Schedule, releases, evidence and radii of an algorithm.
+
+    Raises ParameterError for settings that it does not allow, NotVerifiedError where a batch does
+    not meet its claim, UndecidedError where a parameter stays open.
+    """
+    sizes = _sizes(algorithm, setting)
+    releases: dict[int, Release] = {}
+    for users in sizes.values():
+        if users not in releases:
+            releases[users] = algorithm.release(setting, users)
+    proofs = {users: _proof(algorithm, setting, release) for users, release in releases.items()}
+    table, failure = _radii(algorithm, setting, radius, sizes, releases)
+    phases: dict[tuple[int, int], Phase] = {}
+    total: dict[int, int] = {}
+    for (number, active), users in sizes.items():
+        release, beta = releases[users], float(table[number - 1, active])
+        total[active] = users + (0 if algorithm.forgets else total.get(active, 0))
+        units = total[active] * release.precision
+        phases[number, active] = Phase(
+            number, active, release, proofs[users], beta, _threshold(beta, units, release)
+        )
+    return Prepared(algorithm, setting, radius, phases, failure)
+
+
+def _threshold(beta: float, units: int, release: Release) -> int | float:
+    """2 beta times the units of an estimate: floor((2 beta) units) where decoded sums are whole."""
+    if not np.isfinite(beta):
+        return np.inf
+    if not isinstance(release, ModularRelease):
+        return 2 * beta * units
+    exact = 2 * Fraction(beta) * units
+    return min(exact.numerator // exact.denominator, (1 << 63) - 1)
+
+
+def _sizes(algorithm: Algorithm, setting: Setting) -> dict[tuple[int, int], int]:
+    """Users an arm, by batch and active arms, as far as the horizon can reach.
+
+    Who is active in a batch was so in every batch before, which for more active arms were no
+    smaller: that many users at least are gone by then.
+    """
+    sizes: dict[tuple[int, int], int] = {}
+    for active in range(2, setting.arms + 1):
+        used = 0
+        for number in count(1):
+            known = None if algorithm.adapts else sizes.get((number, 2))
+            users = known or algorithm.schedule(setting, number, active)
+            used += users
+            if active * used > setting.horizon:
+                break
+            if number > _MOST_BATCHES:
+                raise ParameterError(
+                    f"horizon and growth make more than {_MOST_BATCHES} batches: lower the "
+                    "horizon, or let batches grow faster"
+                )
+            sizes[number, active] = users
+    return sizes
+
+
+def _proof(algorithm: Algorithm, setting: Setting, release: Release) -> Evidence | None:
+    if algorithm.demand is None:
+        return None
+    assert isinstance(release, ModularRelease)
+    return evidence(release.protocol, algorithm.demand(setting))
+
+
+def _radii(
+    algorithm: Algorithm,
+    setting: Setting,
+    radius: Radius,
+    sizes: Mapping[tuple[int, int], int],
+    releases: Mapping[int, Release],
+) -> tuple[NDArray[np.float64], Enclosure | None]:
+    """beta[b - 1, active], and the probability that is certified where one is."""
+    ordered = [sizes[number, 2] for number in range(1, len(sizes) + 1) if (number, 2) in sizes]
+    chosen = [releases[users] for users in ordered]
+    plan = _plan(algorithm, setting, chosen)
+    if radius is Radius.PAPER or not chosen:
+        return algorithm.radius(setting, plan, chosen), None
+    if algorithm.adapts:
+        raise ParameterError(
+            f"radius certified is not available for {algorithm.name}, whose schedule and radius "
+            "belong together: use --radius paper"
+        )
+    certified = certified_radius(plan)
+    return certified.table, certified.failure
+
+
+def _plan(algorithm: Algorithm, setting: Setting, chosen: list[Release]) -> Plan:
+    sizes, noises = [release.users for release in chosen], [_noise(each) for each in chosen]
+    decodings = [_decoding(release) for release in chosen]
+    if not algorithm.forgets:
+        sizes = list(accumulate(sizes))
+        noises = [_summed(noises[: index + 1]) for index in range(len(noises))]
+    return Plan(
+        setting.arms,
+        setting.horizon,
+        setting.confidence,
+        sizes,
+        noises,
+        [release.precision for release in chosen],
+        decodings,
+        cumulative=not algorithm.forgets,
+    )
+
+
+def _noise(release: Release) -> Noise | None:
+    if isinstance(release, ModularRelease):
+        return release.noise
+    if isinstance(release, LaplaceRelease):
+        return ContinuousLaplace(1 / release.epsilon)
+    return None
+
+
+def _decoding(release: Release) -> Decoding | None:
+    if not isinstance(release, ModularRelease) or release.protocol.modulus is None:
+        return None
+    return Decoding(release.protocol.accuracy, release.protocol.modulus)
+
+
+def _summed(noises: list[Any]) -> Noise:
+    """The law of the sum of these, as few terms as there are success probabilities."""
+    trials: dict[Fraction, int] = {}
+    rest: list[Law] = []
+    for law in noises:
+        if isinstance(law, Binomial) and isinstance(law.success, Fraction):
+            trials[law.success] = trials.get(law.success, 0) + law.trials
+        else:
+            rest.append(law)
+    laws = tuple([Binomial(count, chance) for chance, count in trials.items()] + rest)
+    return laws[0] if len(laws) == 1 else laws

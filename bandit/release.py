@@ -1,0 +1,151 @@
+"""What is released of one arm's batch, and what is made of it: the step that algorithms differ in.
+
+A release takes the sum of a batch, in units of 1/precision, to what leaves the batch, and that back
+to a noisy sum in the same units. All arms of a batch have the same release, so that elimination
+needs these units only; `centre`, the mean of the noise, is the same for each of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..exact.number import ParameterError
+from ..mechanisms.laws.law import Law
+from ..mechanisms.protocols.protocol import SumProtocol
+from ..mechanisms.samplers.simulated import simulate
+from .environments.rewards import RewardLaw
+
+__all__ = ["LaplaceRelease", "ModularRelease", "OpenRelease", "Release"]
+
+_LIMIT = 1 << 62  # sums of two such integers still fit 64 bits
+
+
+class Release(Protocol):
+    """How the sum of a batch of rewards is released."""
+
+    @property
+    def users(self) -> int:
+        """n: rewards in the sum."""
+        ...
+
+    @property
+    def precision(self) -> int:
+        """g: rewards are encoded on the grid 0, 1/g, ..., 1."""
+        ...
+
+    @property
+    def centre(self) -> Fraction:
+        """What `decoded` exceeds the sum by in the mean, in units of the grid."""
+        ...
+
+    def sums(self, law: RewardLaw, rng: np.random.Generator, size: int) -> NDArray[Any]:
+        """`size` independent sums of a batch of rewards, before any noise."""
+        ...
+
+    def released(self, sums: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
+        """What leaves the batch, for each of these sums: with the total noise in one draw."""
+        ...
+
+    def decoded(self, released: NDArray[Any]) -> NDArray[Any]:
+        """The noisy sums, in units of the grid."""
+        ...
+
+
+@dataclass(frozen=True)
+class ModularRelease:
+    """A protocol (R, S, A): the sum plus discrete noise, reduced mod m where there is an m."""
+
+    protocol: SumProtocol
+
+    def __post_init__(self) -> None:
+        protocol = self.protocol
+        largest = protocol.modulus or protocol.users * protocol.precision
+        if largest >= _LIMIT:
+            raise ParameterError(f"modulus must be below 2^62 for simulation, got {largest}")
+
+    @property
+    def users(self) -> int:
+        return self.protocol.users
+
+    @property
+    def precision(self) -> int:
+        return self.protocol.precision
+
+    @cached_property
+    def noise(self) -> Law:
+        """The law of the total noise."""
+        return self.protocol.total_noise()
+
+    @cached_property
+    def centre(self) -> Fraction:
+        if self.noise.symmetric:
+            return Fraction(0)
+        mean = self.noise.moments().mean
+        if mean.lower != mean.upper:
+            raise ParameterError(f"the mean of the noise {self.noise} is not known exactly")
+        return Fraction(mean.lower)
+
+    def sums(self, law: RewardLaw, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
+        return law.sums(rng, self.precision, self.users, size)
+
+    def released(self, sums: NDArray[Any], rng: np.random.Generator) -> NDArray[np.int64]:
+        noisy = sums + simulate(self.noise, rng, len(sums))
+        modulus = self.protocol.modulus
+        return noisy if modulus is None else noisy % modulus
+
+    def decoded(self, released: NDArray[Any]) -> NDArray[np.int64]:
+        """As the analyzer of Algorithm 1 does: what is above n g + tau stands for a negative."""
+        values = np.asarray(released, dtype=np.int64)
+        protocol = self.protocol
+        if protocol.modulus is None:
+            return values
+        least_negative = protocol.modulus - protocol.accuracy
+        return np.where(values >= least_negative, values - protocol.modulus, values)
+
+
+@dataclass(frozen=True)
+class LaplaceRelease:
+    """The sum of real rewards plus *continuous* Laplace noise of scale 1/epsilon, by a server.
+
+    In floats, which no proof covers: no certificate exists for it (see `privacy`).
+    """
+
+    users: int
+    epsilon: Fraction
+
+    precision = 1
+    centre = Fraction(0)
+
+    def sums(self, law: RewardLaw, rng: np.random.Generator, size: int) -> NDArray[np.float64]:
+        return law.real_sums(rng, self.users, size)
+
+    def released(self, sums: NDArray[Any], rng: np.random.Generator) -> NDArray[np.float64]:
+        return np.asarray(sums + rng.laplace(0, float(1 / self.epsilon), len(sums)))
+
+    def decoded(self, released: NDArray[Any]) -> NDArray[np.float64]:
+        return np.asarray(released, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class OpenRelease:
+    """The sum of real rewards as it is: not private."""
+
+    users: int
+
+    precision = 1
+    centre = Fraction(0)
+
+    def sums(self, law: RewardLaw, rng: np.random.Generator, size: int) -> NDArray[np.float64]:
+        return law.real_sums(rng, self.users, size)
+
+    def released(self, sums: NDArray[Any], rng: np.random.Generator) -> NDArray[np.float64]:
+        return np.asarray(sums, dtype=np.float64)
+
+    def decoded(self, released: NDArray[Any]) -> NDArray[np.float64]:
+        return np.asarray(released, dtype=np.float64)
