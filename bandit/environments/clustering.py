@@ -1,0 +1,108 @@
+"""Ratings with features become arms: K-means clusters, each paying the ratings in it.
+
+"We cluster the data by running K-means algorithm with K = 50. We treat each cluster as a bandit
+arm with mean reward as the empirical mean of the individual ratings in the cluster" (Chowdhury
+and Zhou, ICLR 2023, section 7). An arm here pays a rating picked at random from its cluster, which
+has that mean. Features are standardised first, so that none counts more for its units.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...exact.number import ParameterError
+from .instance_file import Counts
+
+__all__ = ["CONSTRUCTION", "cluster_arms", "key", "load_sklearn", "scaled_labels"]
+
+CONSTRUCTION = 1  # to be raised when the same data would give other arms
+_ALL_AT_ONCE = 100_000  # rows; beyond, mini-batches of 10,000
+_BATCH = 10_000
+_ROWS = 65_536  # standardised at a time
+
+
+def cluster_arms(
+    features: NDArray[Any],
+    labels: NDArray[np.int64],
+    rewards: list[Fraction],
+    arms: int,
+    seed: int,
+) -> Counts:
+    """K-means on the rows of `features`, which are standardised in place (and so are floats).
+
+    labels: for each row, the index of its reward among `rewards`. The clusters are numbered as
+    scikit-learn does; the same data, seed and libraries give the same ones.
+    Raises ParameterError where there are fewer different rows than arms.
+    """
+    if len(features) < arms:
+        raise ParameterError(f"arms must be at most the number of ratings, {len(features)}")
+    sklearn = load_sklearn()
+    from sklearn import exceptions
+
+    _standardise(features)
+    if len(features) <= _ALL_AT_ONCE:
+        method = sklearn.KMeans(arms, n_init=1, random_state=seed, copy_x=False)
+    else:
+        method = sklearn.MiniBatchKMeans(arms, n_init=3, batch_size=_BATCH, random_state=seed)
+    with warnings.catch_warnings():  # of too few different rows: an error below
+        warnings.simplefilter("ignore", exceptions.ConvergenceWarning)
+        clusters = method.fit(features).labels_
+    counts = np.zeros((arms, len(rewards)), dtype=np.int64)
+    np.add.at(counts, (clusters, labels), 1)
+    if not counts.any(axis=1).all():
+        raise ParameterError(
+            f"arms must be at most the number of clusters that the data has, "
+            f"{np.count_nonzero(counts.any(axis=1))}, got {arms}"
+        )
+    return [
+        {reward: int(count) for reward, count in zip(rewards, row, strict=True) if count}
+        for row in counts
+    ]
+
+
+def scaled_labels(
+    labels: NDArray[np.float64],
+) -> tuple[NDArray[np.int64], list[Fraction]]:
+    """Each label's index among the different ones, and these scaled to [0, 1], least to largest."""
+    values, indices = np.unique(labels, return_inverse=True)
+    exact = [Fraction(repr(float(value))) for value in values]
+    span = exact[-1] - exact[0]
+    if not span:
+        raise ParameterError(f"all ratings are {values[0]:g}: there is nothing to learn from them")
+    return indices.astype(np.int64), [(value - exact[0]) / span for value in exact]
+
+
+def key(digest: str, arms: int, seed: int) -> str:
+    """The name under which such an instance is kept: all that it depends on."""
+    import sklearn  # its K-means differs in detail from version to version
+
+    text = f"{digest} {CONSTRUCTION} {sklearn.__version__} {arms} {seed}"
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def load_sklearn() -> Any:
+    """The package sklearn.cluster, or an ImportError that says how to get it."""
+    try:
+        import sklearn.cluster
+    except ImportError as error:
+        raise ImportError('real ratings need scikit-learn: pip install "exactdp[data]"') from error
+    return sklearn.cluster
+
+
+def _standardise(features: NDArray[Any]) -> None:
+    """Mean 0 and standard deviation 1 for each column; constant columns become 0."""
+    mean = features.mean(axis=0, dtype=np.float64)
+    spread = np.zeros(features.shape[1])
+    for start in range(0, len(features), _ROWS):
+        spread += ((features[start : start + _ROWS] - mean) ** 2).sum(axis=0)
+    spread = np.sqrt(spread / len(features))
+    spread[spread <= 1e-12 * np.abs(mean)] = np.inf
+    for start in range(0, len(features), _ROWS):
+        part = features[start : start + _ROWS]
+        part[:] = (part - mean) / spread

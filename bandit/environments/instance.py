@@ -1,0 +1,91 @@
+"""An instance by its name or its file: what `--instance` takes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from ...exact.number import ExactInput, ParameterError, whole
+from .environment import EASY, HARD, Environment, bernoulli_instance, gaussian_instance
+from .fair import fair_instance
+from .gaussian import DEFAULT_SIGMA
+from .instance_file import read_json
+from .letor import LINE, read_letor
+from .reward_file import read_rewards
+
+__all__ = ["instance", "read_instance"]
+
+_RANGES = {"easy": EASY, "hard": HARD}
+_SUFFIXES = {
+    ".csv": "csv",
+    ".json": "json",
+    ".letor": "letor",
+    ".svm": "letor",
+    ".svmlight": "letor",
+    ".libsvm": "letor",
+}
+
+
+def instance(
+    name: str | Path,
+    seed: np.random.SeedSequence | int = 0,
+    arms: ExactInput | None = None,
+    *,
+    sigma: ExactInput | None = DEFAULT_SIGMA,
+    cache: Path | None = None,
+) -> Environment:
+    """`easy` or `hard`, drawn from the seed; `fair`; or else a file, as `read_instance` reads it.
+
+    arms: 10 where they are drawn and 50 where data are clustered, unless given; a file that says
+    which its arms are must have as many. sigma: of the Gaussian rewards of `easy` and `hard`;
+    None for coins. The data's clusters do not depend on the seed.
+    """
+    if name in _RANGES:
+        drawn, means = 10 if arms is None else arms, _RANGES[str(name)]
+        if sigma is None:
+            return bernoulli_instance(seed, drawn, means, str(name))
+        return gaussian_instance(seed, drawn, means, sigma, str(name))
+    if name == "fair":
+        return fair_instance(50 if arms is None else arms, cache=cache)
+    if isinstance(name, str) and not Path(name).exists():
+        raise ParameterError(f"instance must be easy, hard, fair or a file, got {name!r}")
+    return read_instance(name, arms, cache=cache)
+
+
+def read_instance(
+    path: str | Path, arms: ExactInput | None = None, *, cache: Path | None = None
+) -> Environment:
+    """Read a CSV of arm,reward, an instance in JSON, or a LETOR or svmlight file.
+
+    Which of them is told by the suffix (.csv, .json, .letor, .svm, .svmlight, .libsvm), and by
+    the first line where that says nothing. Errors as those of the readers, ParameterError with
+    the file and the line.
+    """
+    kind = _SUFFIXES.get(Path(path).suffix.lower()) or _sniff(Path(path))
+    if kind == "letor":
+        return read_letor(path, 50 if arms is None else arms, cache=cache)
+    found = read_rewards(path) if kind == "csv" else read_json(path)
+    if arms is not None and len(found.arms) != whole(arms, "arms"):
+        raise ParameterError(f"arms must be {len(found.arms)}, as in {path}, got {arms}")
+    return found
+
+
+def _sniff(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            first = file.readline(100_000)
+            while first and not first.partition(b"#")[0].strip():
+                first = file.readline(100_000)
+    except OSError as error:
+        raise ParameterError(f"{path}: {error.strerror}") from error
+    if first.lstrip().startswith(b"{"):
+        return "json"
+    if LINE.fullmatch(first.partition(b"#")[0]):
+        return "letor"
+    if b"arm" in first and b"," in first:
+        return "csv"
+    raise ParameterError(
+        f"{path}: neither a CSV of arm,reward, nor an instance in JSON, nor lines of "
+        f"label qid:NUMBER INDEX:VALUE"
+    )

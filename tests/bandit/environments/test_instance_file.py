@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import json
+import os
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from exactdp.bandit.environments import RewardTable, default_cache, read_json, write_json
+from exactdp.bandit.environments.instance_file import cached
+from exactdp.exact.number import ParameterError
+
+ARMS = [{Fraction(0): 3, Fraction(1, 3): 10}, {Fraction(3, 4): 1, Fraction(1): 0}]
+
+
+def test_what_is_written_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "two.json"
+    write_json(path, "two", ARMS)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["two.json"]
+    found = read_json(path)
+    assert found.name == "two"
+    assert found.arms == (
+        RewardTable((0, "1/3"), ("3/13", "10/13")),
+        RewardTable(("0.75",), (1,)),
+    )
+
+
+def test_a_file_is_whole_or_not_there(tmp_path: Path, monkeypatch) -> None:
+    path = tmp_path / "two.json"
+    write_json(path, "two", ARMS)
+    before = path.read_bytes()
+
+    def fails(*_: object) -> None:
+        raise OSError("no space")
+
+    monkeypatch.setattr(os, "replace", fails)
+    with pytest.raises(OSError, match="no space"):
+        write_json(path, "other", ARMS)
+    assert path.read_bytes() == before
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_kept_instances_are_built_once(tmp_path: Path) -> None:
+    built = []
+
+    def build():
+        built.append(1)
+        return ARMS
+
+    folder = tmp_path / "a" / "b"
+    first = cached(folder, "key", "name", build)
+    assert first == cached(folder, "key", "name", build)
+    assert len(built) == 1
+    cached(folder, "other", "name", build)
+    assert len(built) == 2
+    (folder / "key.json").write_text('{"format": "exactdp ban')  # cut short: built again
+    assert cached(folder, "key", "name", build) == first
+    assert len(built) == 3
+    assert cached(folder, "key", "name", build) == first
+    assert len(built) == 3
+    cached(None, "key", "name", build)
+    assert len(built) == 4
+
+
+def test_a_folder_that_cannot_be_written_does_not_matter(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("not a folder")
+    assert len(cached(blocked / "cache", "key", "name", lambda: ARMS).arms) == 2
+
+
+def test_default_cache(monkeypatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("EXACTDP_CACHE", raising=False)
+    assert default_cache() == tmp_path / "exactdp"
+    monkeypatch.setenv("EXACTDP_CACHE", str(tmp_path / "x"))
+    assert default_cache() == tmp_path / "x"
+
+
+def _file(arms: object, **more: object) -> str:
+    return json.dumps({"format": "exactdp bandit instance", "version": 1, "arms": arms} | more)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "line 1: not JSON"),
+        ('{"format":\n', "line 2: not JSON"),
+        ("[]", "not an instance"),
+        (_file([{"0": 1}, {"1": 1}], version=2), "not an instance"),
+        (_file([{"0": 1}]), "at least 2"),
+        (_file([{"0": 1}, {"1": 1}], name=3), '"name" must be text'),
+        (_file([{"0": 1}, [1]]), "arm 1: must be an object"),
+        (_file([{"0": 1}, {"1.5": 1}]), "arm 1: reward must be an exact number at least 0"),
+        (_file([{"0": -1}, {"1": 1}]), "arm 0: count must be"),
+        (_file([{"0": 1.5}, {"1": 1}]), "arm 0: count must be a whole number"),
+        (_file([{"0": True}, {"1": 1}]), "arm 0: count must be"),
+        (_file([{"0": float("nan")}, {"1": 1}]), "arm 0: count must be"),
+        (_file([{"0": 1}, {"1": 0}]), "arm 1: no rewards"),
+        (_file([{"0.5": 1, "1/2": 2}, {"1": 1}]), "arm 0: reward 1/2 stands there twice"),
+        (_file([{"0": 1}, {"1": 1}]).replace('"1": 1}', '"1": 1, "1": 2}'), "stands twice"),
+        ("[" * 100_000, "two.json"),
+    ],
+)
+def test_anything_else_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "two.json"
+    path.write_text(text)
+    with pytest.raises(ParameterError) as caught:
+        read_json(path)
+    assert message in str(caught.value) and "\n" not in str(caught.value)
