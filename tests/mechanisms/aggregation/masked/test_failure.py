@@ -1,0 +1,98 @@
+"""Probabilities over the graph, against counting every set of places."""
+
+from fractions import Fraction
+from itertools import combinations
+from math import comb
+
+import pytest
+
+from exactdp.exact import Enclosure, ParameterError
+from exactdp.mechanisms.aggregation.masked import graph_failure
+from exactdp.mechanisms.aggregation.masked.graph import Circle
+
+CASES = [(9, 2, 2, 2, 2), (9, 4, 3, 2, 3), (10, 4, 3, 4, 2), (11, 4, 4, 3, 3), (10, 6, 5, 3, 5)]
+
+
+def parts(near, present):
+    """How many connected parts these users form."""
+    left, count = set(present), 0
+    while left:
+        count, edge = count + 1, [left.pop()]
+        while edge:
+            found = set(near[edge.pop()]) & left
+            left -= found
+            edge += found
+    return count
+
+
+def frequency(population, size, happens):
+    sets = [set(chosen) for chosen in combinations(population, size)]
+    return Fraction(sum(map(happens, sets)), len(sets))
+
+
+@pytest.mark.parametrize(("n", "k", "t", "corrupt", "dropout"), CASES)
+def test_against_every_set_of_places(n, k, t, corrupt, dropout):
+    circle = Circle(tuple(range(n)), k)
+    near, everyone = circle.near(), set(range(n))
+    found = graph_failure(n, k, t, corrupt, dropout)
+
+    def some_has(bad, needed, others):
+        return any(len(bad & set(near[user])) >= needed for user in others)
+
+    def run(bad):
+        half = k // 2
+        return any(sum((at + j) % n in bad for j in range(half)) >= t - half for at in range(n))
+
+    exposed = frequency(everyone, corrupt, lambda bad: some_has(bad, t, everyone - bad))
+    both = frequency(everyone, corrupt, lambda bad: some_has(bad, 2 * t - k, everyone - bad))
+    aborted = frequency(everyone, dropout, lambda gone: some_has(gone, k - t + 1, everyone))
+    apart = frequency(everyone, corrupt + dropout, lambda out: parts(near, everyone - out) > 1)
+    assert found.exposed.contains(exposed)
+    assert found.both_shares.contains(both)
+    assert found.aborted.contains(aborted)
+    assert found.isolated.contains(frequency(everyone, corrupt, run))
+    assert found.disconnected == Enclosure.exactly(apart)
+
+
+def test_some_of_these_do_fall_apart():
+    assert graph_failure(9, 2, 2, 2, 2).disconnected.greater_than(0)
+    assert graph_failure(10, 4, 3, 4, 2).disconnected.greater_than(0)
+
+
+def test_a_complete_graph_stays_in_one_part():
+    found = graph_failure(6, 5, 4, 2, 1)
+    assert found.disconnected == found.isolated == Enclosure.exactly(0)
+    assert found.exposed == Enclosure.exactly(0)  # two cannot open what takes four
+    # each of four honest users has both corrupt ones among its neighbours, and 2t - k = 3
+    assert found.both_shares == Enclosure.exactly(0)
+    assert graph_failure(6, 5, 3, 1).both_shares == Enclosure.exactly(1)
+
+
+def test_the_tails_are_hypergeometric():
+    n, k, t, c = 1024, 32, 22, 51
+    found = graph_failure(n, k, t, c, 51)
+    each = Fraction(
+        sum(comb(c, x) * comb(n - 1 - c, k - x) for x in range(12, k + 1)), comb(n - 1, k)
+    )
+    assert found.both_shares == Enclosure(each, (n - c) * each)
+    assert found.exposed.less_than(Fraction(1, 10**12))
+    assert found.honest_server.less_than(Fraction(1, 10**12))
+    assert found.aborted.less_than(Fraction(1, 1000))
+    assert found.lying_server.lower >= found.isolated.lower
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ((1, 1, 1), "users"),
+        ((10, 3, 2), "neighbours"),
+        ((10, 4, 2), "threshold"),
+        ((10, 4, 5), "threshold"),
+        ((10, 4, 3, -1), "corrupt"),
+        ((10, 4, 3, 0, "x"), "dropout"),
+        ((10, 4, 3, 5, 5), "corrupt and dropout"),
+    ],
+)
+def test_bad_input_is_named(arguments, named):
+    with pytest.raises(ParameterError, match=named):
+        graph_failure(*arguments)
