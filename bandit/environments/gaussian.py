@@ -28,6 +28,8 @@ _SIGMAS = (Fraction(1, 1000), Fraction(1000))
 _BEYOND = 40.0  # the normal density is 0 in floats from here on
 _FEW = 64  # up to here, sums of real rewards are drawn reward by reward
 _MOST_BLOCKS = 1 << 15
+_MOST_KEPT = 1 << 13  # cells or blocks of one law and precision that are kept
+_AT_ONCE = 1 << 16  # values of the density
 # Gauss-Legendre nodes that integrate e^(-az) on [0, 1] to 1e-14 relative, for a up to the limit:
 # the error is a^(2n) (n!)^4 / ((2n+1) (2n)!^3).
 _NODES = ((0.05, 3), (0.2, 4), (1.0, 8))
@@ -65,7 +67,33 @@ class ClippedGaussian:
 
     def encoded(self, precision: int) -> Cells:
         """The law of the encoded reward, all precision + 1 cells of it."""
-        return _encoded(self, precision)
+        kept = self._kept.get((precision, 0))
+        if isinstance(kept, Cells):
+            return kept
+        values = np.arange(precision + 1)
+        low, high = self.ends(precision)
+        masses = np.concatenate(([low], self.interior(values[1:-1], precision), [high]))
+        found = Cells(values, masses / masses.sum())
+        if precision <= _MOST_KEPT:
+            self._kept[precision, 0] = found
+        return found
+
+    def blocks(self, precision: int, bits: int) -> Blocks:
+        """The interior cells in blocks of at most 2^bits, for sums of very many."""
+        kept = self._kept.get((precision, bits))
+        if isinstance(kept, Blocks):
+            return kept
+        found = split(
+            lambda cells: self.interior(cells, precision),
+            self.ends(precision),
+            precision,
+            bits,
+            centre=precision * self.location,
+            width=1 / (precision * self.sigma),
+        )
+        if precision >> bits <= _MOST_KEPT:
+            self._kept[precision, bits] = found
+        return found
 
     def sums(
         self, rng: np.random.Generator, precision: int, count: int, size: int
@@ -76,7 +104,7 @@ class ClippedGaussian:
             return drawn_sums(self, rng, precision, count, size)
         if by_cells <= by_blocks:
             return self.encoded(precision).sums(rng, count, size)
-        return _blocks(self, precision, self._bits(precision, count)).sums(rng, count, size)
+        return self.blocks(precision, self._bits(precision, count)).sums(rng, count, size)
 
     def real_sums(self, rng: np.random.Generator, count: int, size: int) -> NDArray[np.float64]:
         """Sums of rewards on a grid that is finer than anything else here: 2^-32, or 2^62/count.
@@ -100,6 +128,14 @@ class ClippedGaussian:
         high = ndtr((self.location - 1) / self.sigma)
         high += self._half(np.array([precision]), precision, -1)[0]
         return float(low), float(high)
+
+    @cached_property
+    def _kept(self) -> dict[tuple[int, int], Cells | Blocks]:
+        """What was computed before, by precision and bits (0: cells): runs ask again."""
+        return {}
+
+    def __reduce__(self) -> tuple[type[ClippedGaussian], tuple[float, float]]:
+        return ClippedGaussian, (self.location, self.sigma)  # what is kept stays here
 
     def _bits(self, precision: int, count: int) -> int:
         """The size of the blocks (in bits): the rest of `split` is then some n^(1/3) rewards."""
@@ -128,12 +164,16 @@ class ClippedGaussian:
         steepness = width * reach / parts
         order = next(order for limit, order in _NODES if steepness <= limit)
         nodes, weights = _legendre(order)
+        u = ((np.arange(parts)[:, None] + nodes) / parts).ravel()
+        weight = np.tile(weights, parts) * (1 - u)
         z = (cells / precision - self.location) / self.sigma
-        found = np.zeros(len(cells))
-        for part in range(parts):
-            for node, weight in zip(nodes, weights, strict=True):
-                u = (part + node) / parts
-                found += weight * (1 - u) * np.exp(-0.5 * (z + side * width * u) ** 2)
+        steps = side * width * u
+        if len(z) * len(u) <= _AT_ONCE:
+            found = np.exp(-0.5 * (z[:, None] + steps) ** 2) @ weight
+        else:
+            found = np.zeros(len(z))
+            for step, share in zip(steps, weight, strict=True):
+                found += share * np.exp(-0.5 * (z + step) ** 2)
         return found * (width / parts / math.sqrt(2 * math.pi))
 
 
@@ -142,28 +182,7 @@ def _positive_part(shift: float) -> float:
 
 
 @lru_cache(maxsize=8)
-def _legendre(order: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
+def _legendre(order: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Nodes and weights on [0, 1]."""
     nodes, weights = np.polynomial.legendre.leggauss(order)
-    return tuple((nodes + 1) / 2), tuple(weights / 2)
-
-
-@lru_cache(maxsize=64)
-def _encoded(law: ClippedGaussian, precision: int) -> Cells:
-    values = np.arange(precision + 1)
-    low, high = law.ends(precision)
-    inside = law.interior(values[1:-1], precision)
-    masses = np.concatenate(([low], inside, [high]))
-    return Cells(values, masses / masses.sum())
-
-
-@lru_cache(maxsize=64)
-def _blocks(law: ClippedGaussian, precision: int, bits: int) -> Blocks:
-    return split(
-        lambda cells: law.interior(cells, precision),
-        law.ends(precision),
-        precision,
-        bits,
-        centre=precision * law.location,
-        width=1 / (precision * law.sigma),
-    )
+    return (nodes + 1) / 2, weights / 2

@@ -96,6 +96,9 @@ class RewardTable:
         values, masses = self._floats
         return np.array([rng.multinomial(count, masses) @ values for _ in range(size)])
 
+    def __reduce__(self) -> tuple[type[RewardTable], tuple[tuple[Fraction, ...], ...]]:
+        return RewardTable, (self.values, self.probabilities)  # what is kept stays here
+
     def _encode(self, precision: int) -> Cells:
         masses: dict[int, Fraction] = {}
         for value, mass in zip(self.values, self.probabilities, strict=True):

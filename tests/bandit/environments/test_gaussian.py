@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pickle
+
 import mpmath
 import numpy as np
 import pytest
@@ -153,3 +155,14 @@ def test_sums_that_do_not_fit_are_refused() -> None:
         law.sums(rng, 1 << 33, 1 << 30, 1)
     top = law.sums(rng, 1 << 32, 1 << 30, 2)
     assert top.dtype == np.int64 and np.all(top > 0)
+
+
+def test_what_is_kept_does_not_travel() -> None:
+    law = ClippedGaussian("0.3", "0.2")
+    law.sums(np.random.default_rng(0), 1 << 22, 1 << 22, 2)
+    law.sums(np.random.default_rng(0), 100, 1 << 22, 2)
+    found = pickle.loads(pickle.dumps(law))
+    assert found == law and pickle.dumps(found) == pickle.dumps(law)
+    for count in (3, 1 << 22):
+        first, second = (x.sums(np.random.default_rng(1), 999, count, 4) for x in (law, found))
+        assert np.array_equal(first, second)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pickle
 from fractions import Fraction
 
 import numpy as np
@@ -90,3 +91,13 @@ def test_equal_tables_are_equal_and_hashable() -> None:
 def test_bad_tables(values, probabilities, message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         RewardTable(values, probabilities)
+
+
+def test_what_is_kept_does_not_travel() -> None:
+    law = RewardTable(TABLE.values, TABLE.probabilities)
+    law.sums(np.random.default_rng(0), 1 << 22, 1 << 22, 2)
+    found = pickle.loads(pickle.dumps(law))
+    assert found == law and pickle.dumps(found) == pickle.dumps(law)
+    for count in (3, 1 << 22):
+        first, second = (x.sums(np.random.default_rng(1), 999, count, 4) for x in (law, found))
+        assert np.array_equal(first, second)
