@@ -26,6 +26,7 @@ __all__ = ["DEFAULT_SIGMA", "ClippedGaussian"]
 DEFAULT_SIGMA = Fraction(1, 10)  # the paper names no value: this one is ours
 _SIGMAS = (Fraction(1, 1000), Fraction(1000))
 _BEYOND = 40.0  # the normal density is 0 in floats from here on
+_PEAK = 1 / math.sqrt(2 * math.pi)  # phi(0)
 _FEW = 64  # up to here, sums of real rewards are drawn reward by reward
 _MOST_BLOCKS = 1 << 15
 _MOST_KEPT = 1 << 13  # cells or blocks of one law and precision that are kept
@@ -71,8 +72,10 @@ class ClippedGaussian:
         if isinstance(kept, Cells):
             return kept
         values = np.arange(precision + 1)
-        low, high = self.ends(precision)
-        masses = np.concatenate(([low], self.interior(values[1:-1], precision), [high]))
+        down, up = self._shares(values[:-1], precision)
+        masses = np.append(down, 0.0)
+        masses[1:] += up
+        masses[[0, -1]] += self._atoms
         found = Cells(values, masses / masses.sum())
         if precision <= _MOST_KEPT:
             self._kept[precision, 0] = found
@@ -120,14 +123,19 @@ class ClippedGaussian:
 
     def interior(self, cells: NDArray[np.int64], precision: int) -> NDArray[np.float64]:
         """P(encoded = j) for these j in 1, ..., precision - 1, where no atom is near."""
-        return self._half(cells, precision, 1) + self._half(cells, precision, -1)
+        return self._shares(cells, precision)[0] + self._shares(cells - 1, precision)[1]
 
     def ends(self, precision: int) -> tuple[float, float]:
         """P(encoded = 0) and P(encoded = precision), with the atoms that clipping leaves there."""
-        low = ndtr(-self.location / self.sigma) + self._half(np.array([0]), precision, 1)[0]
-        high = ndtr((self.location - 1) / self.sigma)
-        high += self._half(np.array([precision]), precision, -1)[0]
-        return float(low), float(high)
+        down, up = self._shares(np.array([0, precision - 1]), precision)
+        low, high = self._atoms
+        return float(low + down[0]), float(high + up[1])
+
+    @cached_property
+    def _atoms(self) -> tuple[float, float]:
+        """P(Z <= 0) and P(Z >= 1)."""
+        below, above = -self.location / self.sigma, (self.location - 1) / self.sigma
+        return float(ndtr(below)), float(ndtr(above))
 
     @cached_property
     def _kept(self) -> dict[tuple[int, int], Cells | Blocks]:
@@ -152,33 +160,36 @@ class ClippedGaussian:
         by_blocks = 500_000 + (150.0 * size + 100) * (precision >> bits)
         return one_by_one, by_cells, by_blocks
 
-    def _half(self, cells: NDArray[np.int64], precision: int, side: int) -> NDArray[np.float64]:
-        """The integral of (1 - u) phi(z + side h u) h over u in [0, 1], z the cell, h its width.
+    def _shares(
+        self, starts: NDArray[np.int64], precision: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Of the mass between each of these cells and the next: what is rounded down, and up.
 
-        All terms are positive, so that tails keep their relative accuracy. An interval is cut
-        until the density falls by at most e on a part of it.
+        With h the distance in standard deviations: the integrals of (1 - u) phi(z + h u) h and
+        of u phi(z + h u) h over u in [0, 1]. All terms are positive, so that tails keep their
+        relative accuracy. An interval is cut until the density falls by at most e on a part.
         """
         width = 1 / (precision * self.sigma)
         reach = min(max(self.location, 1 - self.location) / self.sigma, _BEYOND) + 1
         parts = max(1, math.ceil(width * reach))
-        steepness = width * reach / parts
-        order = next(order for limit, order in _NODES if steepness <= limit)
+        order = next(order for limit, order in _NODES if width * reach / parts <= limit)
         nodes, weights = _legendre(order)
         u = ((np.arange(parts)[:, None] + nodes) / parts).ravel()
-        weight = np.tile(weights, parts) * (1 - u)
-        z = (cells / precision - self.location) / self.sigma
-        steps = side * width * u
+        share = np.outer(np.full(parts, width / parts * _PEAK), weights).ravel()
+        z = (starts / precision - self.location) / self.sigma
         if len(z) * len(u) <= _AT_ONCE:
-            found = np.exp(-0.5 * (z[:, None] + steps) ** 2) @ weight
-        else:
-            found = np.zeros(len(z))
-            for step, share in zip(steps, weight, strict=True):
-                found += share * np.exp(-0.5 * (z + step) ** 2)
-        return found * (width / parts / math.sqrt(2 * math.pi))
+            density = np.exp(-0.5 * (z[:, None] + width * u) ** 2)
+            return density @ (share * (1 - u)), density @ (share * u)
+        down, up = np.zeros(len(z)), np.zeros(len(z))
+        for point, weight in zip(u, share, strict=True):
+            term = weight * np.exp(-0.5 * (z + width * point) ** 2)
+            down += (1 - point) * term
+            up += point * term
+        return down, up
 
 
 def _positive_part(shift: float) -> float:
-    return math.exp(-0.5 * shift * shift) / math.sqrt(2 * math.pi) + shift * float(ndtr(shift))
+    return _PEAK * math.exp(-0.5 * shift * shift) + shift * float(ndtr(shift))
 
 
 @lru_cache(maxsize=8)
