@@ -43,9 +43,10 @@ def to_json(message: FromUser | FromServer) -> dict[str, Any]:
 
 def from_json(data: object) -> FromUser | FromServer:
     """Read what `to_json` wrote. Raises RefusedError for anything that is no message."""
-    if not isinstance(data, Mapping) or data.get("kind") not in _KINDS:
+    name = data.get("kind") if isinstance(data, Mapping) else None
+    if not isinstance(data, Mapping) or not isinstance(name, str) or name not in _KINDS:
         raise RefusedError("refused: what came is no message of the protocol")
-    kind: Any = _KINDS[data["kind"]]
+    kind: Any = _KINDS[name]
     names = [each.name for each in fields(kind)]
     if set(data) != {"kind", *names}:
         raise RefusedError(f"{kind.__name__} refused: it must have the fields {', '.join(names)}")

@@ -1,0 +1,133 @@
+"""Whole rounds: the plain sum of those whose input arrived, whoever vanishes when."""
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from exactdp.exact import ParameterError
+from exactdp.mechanisms.aggregation import AggregationError, PlainSum
+from exactdp.mechanisms.aggregation.masked import MaskedSum, Stage
+from exactdp.mechanisms.samplers.bits import SeededBits
+
+STAGES = [stage for stage in Stage if stage is not Stage.DONE]
+LATE = [Stage.CONFIRMATION, Stage.UNMASKING]  # the input has arrived by then
+MODULI = st.one_of(
+    st.integers(1, 9), st.integers(2, 2**70), st.sampled_from([3 * 2**20, 2**64, 2**64 + 1, 10**50])
+)
+
+
+@st.composite
+def shapes(draw):
+    """Users, neighbours, threshold."""
+    users = draw(st.integers(2, 14))
+    degrees = [*range(2, users, 2), users - 1]
+    neighbours = draw(st.sampled_from(degrees))
+    return users, neighbours, draw(st.integers(neighbours // 2 + 1, neighbours))
+
+
+@given(shapes(), MODULI, st.integers(0, 2**32))
+def test_it_is_the_plain_sum(shape, modulus, seed):
+    users, neighbours, threshold = shape
+    draw = random.Random(seed)
+    messages = {user: draw.randrange(modulus) for user in draw.sample(range(10**6), users)}
+    found = MaskedSum(modulus, neighbours, threshold, SeededBits(seed)).aggregate(messages)
+    assert found == PlainSum(modulus).aggregate(messages)
+
+
+@given(shapes(), MODULI, st.integers(0, 2**32), st.data())
+def test_whoever_vanishes_when(shape, modulus, seed, data):
+    users, neighbours, threshold = shape
+    draw = random.Random(seed)
+    messages = {user: (draw.randrange(modulus), modulus - 1) for user in range(users)}
+    most = neighbours - threshold  # of anyone's neighbours, if they stand together
+    gone = draw.sample(range(users), data.draw(st.integers(0, most)))
+    vanish = {user: data.draw(st.sampled_from(STAGES)) for user in gone}
+    played = MaskedSum(modulus, neighbours, threshold, SeededBits(seed)).play(messages, vanish)
+    there = {user for user in messages if user not in gone or vanish[user] in LATE}
+    assert played.summed == there
+    columns = zip(*(messages[user] for user in there), strict=True)
+    assert played.sums == tuple(sum(column) % modulus for column in columns)
+    for stage in STAGES:
+        left = sum(when.value <= stage.value for when in vanish.values())
+        assert played.present[stage] == users - left
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_a_third_vanishes_at_one_stage(stage):
+    messages = {user: 10**6 + user for user in range(30)}
+    vanish = dict.fromkeys(range(0, 30, 3), stage)
+    counted = {u: m for u, m in messages.items() if u not in vanish or stage in LATE}
+    found = MaskedSum(3 * 10**7 + 1, 28, 16, SeededBits(4)).aggregate(messages, vanish)
+    assert found == PlainSum(3 * 10**7 + 1).aggregate(counted)
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_too_few_remain(stage):
+    messages = dict.fromkeys(range(12), 1)
+    vanish = dict.fromkeys(range(6), stage)
+    with pytest.raises(AggregationError, match=r"\d+ of .* needed"):
+        MaskedSum(100, 8, 7, SeededBits(5)).aggregate(messages, vanish)
+
+
+def test_the_threshold_is_exact():
+    messages = dict.fromkeys(range(9), 3)
+    masked = MaskedSum(101, 8, 6, SeededBits(6))
+    for stage in STAGES:
+        assert masked.aggregate(messages, dict.fromkeys((0, 1), stage)) in (21, 27)
+        with pytest.raises(AggregationError, match=r"6 of 9 users|5 of the 8 neighbours"):
+            masked.aggregate(messages, dict.fromkeys((0, 1, 2), stage))
+
+
+def test_all_neighbours_of_one_user_vanish():
+    # An ordinary user then cannot be unmasked, and must not be: the sum would be its message.
+    messages = dict.fromkeys(range(20), 1)
+    masked = MaskedSum(100, 2, 2, SeededBits(7))
+    with pytest.raises(AggregationError, match=r"of the 2 neighbours of user \d+ .*2 are needed"):
+        masked.aggregate(messages, {3: Stage.INPUT})
+
+
+def test_bits_per_user():
+    played = MaskedSum(2**20, 4, 3, SeededBits(8)).play(dict.fromkeys(range(10), (1, 2)))
+    keys, shares, tags, opened = 2 * 256, 256 + 4 * 8 * 82, 4 * 128, 4 * 33 * 8
+    assert played.bits == keys + shares + 2 * 20 + tags + opened
+
+
+def test_the_defaults_are_the_operating_systems_bits_and_32_neighbours():
+    first, second = (MaskedSum("7").play(dict.fromkeys(range(40), (3,))) for _ in range(2))
+    assert first.sums == second.sums == (120 % 7,)
+    assert (first.terms.neighbours, first.terms.threshold) == (32, 22)
+    assert first.terms.round_id != second.terms.round_id
+
+
+def test_seeded_rounds_repeat():
+    rounds = [MaskedSum(97, bits=SeededBits(9)).play({u: (u,) for u in range(6)}) for _ in "ab"]
+    assert rounds[0] == rounds[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "messages", "vanish", "named"),
+    [
+        ((0,), {0: 0, 1: 0}, {}, "modulus"),
+        ((5,), {0: 0, 1: 5}, {}, "message of user 1"),
+        ((5,), {0: 0, 1: -1}, {}, "message of user 1"),
+        ((5,), {0: True, 1: 1}, {}, "message of user 0"),
+        ((5,), {0: 1}, {}, "users"),
+        ((5,), {}, {}, "users"),
+        ((5,), {-1: 1, 2: 1}, {}, "users"),
+        ((5, 3), dict.fromkeys(range(9), 1), {}, "neighbours"),
+        ((5, 9), dict.fromkeys(range(9), 1), {}, "neighbours"),
+        ((5, 4, 2), dict.fromkeys(range(9), 1), {}, "threshold"),
+        ((5, 4, 5), dict.fromkeys(range(9), 1), {}, "threshold"),
+        ((5,), {0: 0, 1: 0}, {2: Stage.KEYS}, "vanish"),
+    ],
+)
+def test_bad_input_is_named(arguments, messages, vanish, named):
+    with pytest.raises(ParameterError, match=named):
+        MaskedSum(*arguments).aggregate(messages, vanish)
+
+
+def test_messages_are_of_one_length():
+    with pytest.raises(ParameterError, match="one length"):
+        MaskedSum(5).play({0: (1,), 1: (1, 2)})

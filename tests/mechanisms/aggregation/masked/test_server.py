@@ -1,0 +1,170 @@
+"""The server refuses what is not one message of each user at its stage, by name."""
+
+from dataclasses import replace
+
+import pytest
+from rounds import Played
+
+from exactdp.mechanisms.aggregation import AggregationError
+from exactdp.mechanisms.aggregation.masked import RefusedError, Server, Stage
+from exactdp.mechanisms.aggregation.masked.shamir import PRIME
+
+STAGES = [stage for stage in Stage if stage is not Stage.DONE]
+stages = pytest.mark.parametrize("stage", STAGES)
+
+
+def round_of(seed=1, modulus=11, vanish=None, users=9):
+    messages = {user: (user,) for user in range(users)}
+    return Played(messages, modulus, seed=seed, vanish=vanish, neighbours=4, threshold=3)
+
+
+def at(stage, **settings):
+    """A server that waits for this stage's messages, and what user 0 would send."""
+    full = round_of(**settings)
+    full.until(Stage.DONE)
+    waiting = round_of(**settings)
+    waiting.until(stage)
+    return waiting.server, full.sent
+
+
+def refused(server, message, why):
+    before = [server.heard(stage) for stage in STAGES]
+    with pytest.raises(RefusedError, match=why):
+        server.receive(message)
+    assert [server.heard(stage) for stage in STAGES] == before
+
+
+@stages
+def test_repeated(stage):
+    server, sent = at(stage)
+    server.receive(sent[stage][0])
+    name = type(sent[stage][0]).__name__
+    refused(server, sent[stage][0], f"{name} of user 0 refused: it is repeated")
+
+
+@stages
+def test_replayed_from_another_round(stage):
+    server, _ = at(stage)
+    _, other = at(stage, seed=2)
+    refused(server, other[stage][0], f"{type(other[stage][0]).__name__} of user 0 .*another round")
+
+
+@stages
+def test_of_another_stage(stage):
+    server, sent = at(stage)
+    for other in STAGES:
+        if other is not stage:
+            why = "stage is closed" if other.value < stage.value else "out of order"
+            refused(server, sent[other][0], why)
+
+
+@stages
+@pytest.mark.parametrize("message", [None, "hello", 7, {"kind": "MaskedInput"}])
+def test_wrongly_typed(stage, message):
+    server, _ = at(stage)
+    refused(server, message, f"the server refused a {type(message).__name__}")
+
+
+@stages
+def test_the_server_s_own_messages(stage):
+    played = round_of()
+    if stage is not Stage.KEYS:
+        played.until(stage)
+        refused(played.server, played.mail[stage][0], "no user's message")
+
+
+@stages
+def test_of_an_unknown_user(stage):
+    server, sent = at(stage)
+    refused(server, replace(sent[stage][0], sender=77), "of user 77 .*no such user")
+
+
+@pytest.mark.parametrize("stage", STAGES[1:])
+def test_of_a_user_who_comes_back_late(stage):
+    gone = {0: Stage(stage.value - 1)}
+    _, sent = at(stage)
+    played = round_of(vanish=gone)
+    played.until(stage)
+    # with the message that it missed, and with the next one
+    late, due = sent[Stage(stage.value - 1)][0], sent[stage][0]
+    refused(played.server, late, "of user 0 refused: its stage is closed")
+    refused(played.server, due, "of user 0 refused: its sender has vanished before")
+
+
+def test_a_late_input_is_not_in_the_sum():
+    played = round_of(vanish={5: Stage.INPUT})
+    played.until(Stage.CONFIRMATION)
+    late = played.users[5].mask(played.mail[Stage.INPUT][5])
+    refused(played.server, late, "stage is closed")
+    assert played.until(Stage.DONE) == ((sum(range(9)) - 5) % 11,)
+
+
+@pytest.mark.parametrize("stage", [Stage.KEYS, Stage.INPUT])
+def test_another_modulus(stage):
+    server, sent = at(stage)
+    refused(server, replace(sent[stage][0], modulus=13), "its modulus is 13, agreed is 11")
+
+
+def test_other_terms():
+    server, sent = at(Stage.KEYS)
+    refused(server, replace(sent[Stage.KEYS][0], terms=bytes(32)), "other terms")
+
+
+@pytest.mark.parametrize("values", [(), (1, 2), (11,), (10**9,)])
+def test_inputs_out_of_shape(values):
+    server, sent = at(Stage.INPUT)
+    refused(server, replace(sent[Stage.INPUT][0], values=values), "MaskedInput of user 0 refused")
+
+
+@pytest.mark.parametrize(
+    ("stage", "field"),
+    [
+        (Stage.SHARES, "shares"),
+        (Stage.CONFIRMATION, "tags"),
+        (Stage.UNMASKING, "self_masks"),
+        (Stage.UNMASKING, "keys"),
+    ],
+)
+def test_for_other_neighbours_than_there_are(stage, field):
+    server, sent = at(stage, vanish={4: Stage.INPUT})
+    holder = next(
+        user for user, one in sent[stage].items() if getattr(one, field)
+    )  # next to the vanished one, so that it opens both kinds
+    pairs = getattr(sent[stage][holder], field)
+    for wrong in (pairs[1:], (*pairs, (99, pairs[0][1])), ((99, pairs[0][1]), *pairs[1:])):
+        message = replace(sent[stage][holder], **{field: wrong})
+        refused(server, message, f"of user {holder} .*neighbours that are there")
+
+
+@pytest.mark.parametrize(("field", "what"), [("self_masks", "self-mask"), ("keys", "key")])
+@pytest.mark.parametrize("change", [8, 2**200, PRIME - 64])
+def test_tampered_shares_give_no_sum(field, what, change):
+    # (X25519 ignores the last three bits of a secret key: with others there it is the same key.)
+    played = round_of(vanish={4: Stage.INPUT})
+    letters = played.until(Stage.UNMASKING)
+    for user, letter in letters.items():
+        answer = played.users[user].unmask(letter)
+        pairs = tuple((owner, (s + change) % PRIME) for owner, s in getattr(answer, field))
+        played.server.receive(replace(answer, **{field: pairs}))
+    with pytest.raises(AggregationError, match=rf"shares of the {what} of user \d were tampered"):
+        played.server.result()
+
+
+def test_stages_close_in_order_and_once():
+    played = round_of()
+    closers = [Server.keys, Server.shares, Server.present, Server.confirmations, Server.result]
+    for wrong in closers[1:]:
+        with pytest.raises(RefusedError, match="the server is at KEYS"):
+            wrong(played.server)
+    played.until(Stage.DONE)
+    for closer in closers:
+        with pytest.raises(RefusedError, match="the server is at DONE"):
+            closer(played.server)
+
+
+@stages
+def test_nobody_comes(stage):
+    server, _ = at(stage)
+    closers = [Server.keys, Server.shares, Server.present, Server.confirmations, Server.result]
+    with pytest.raises(AggregationError, match=r"0 of 9 users remained .*at least 4 are needed"):
+        closers[stage.value](server)
