@@ -49,18 +49,21 @@ from ...mechanisms.laws.law import Law
 from .exceedance import Comparison, comparison
 from .noise import BITS
 from .plan import ContinuousLaplace, Plan
-from .shares import levels
+from .shares import levels, looks
 
 __all__ = ["CertifiedRadius", "certified_failure", "certified_radius"]
 
 _SLACK = Fraction(1, 2**44)
+_LEAST = Fraction(1, 10**15)
+_ATTEMPTS = 8
 
 
 @dataclass(frozen=True, eq=False)
 class CertifiedRadius:
     """beta[b - 1, active], and a bound of the probability that a best arm is ever eliminated.
 
-    table    shape (B, K + 1); infinite for active = 0 and for batches that no two arms complete
+    table    shape (B, K + 1); infinite for active = 0, for batches that no two arms complete, and
+             for those that come too soon after another to be worth a share (`shares.looks`)
     failure  encloses the bound that is proved (the probability itself is at most its upper end)
     shares   what each batch contributes to it, at most
     wraps    of that, what is due to sums that are decoded wrongly
@@ -78,24 +81,31 @@ def certified_radius(plan: Plan) -> CertifiedRadius:
 
     Raises ParameterError where wrong decoding alone exceeds the confidence asked for.
     """
-    depth = _depth(plan)
-    wraps = [_wrap(plan, b) for b in _batches(plan)]
-    spent = sum(float(found.upper()) for found in wraps)
+    if plan.confidence < _LEAST:
+        raise ParameterError(f"confidence must be at least 1e-15, got {float(plan.confidence):g}")
+    numbers = looks(plan)
+    spent = sum(float(_wrap(plan, b).upper()) for b in numbers)
     left = float(plan.confidence) * (1 - 2**-20) - spent
     if left <= 0:
         raise ParameterError(
             f"confidence must be above what wrong decoding costs, {spent:.3g}, "
             f"got {float(plan.confidence):g}"
         )
-    table = np.full((len(plan.batches), plan.arms + 1), np.inf)
-    compared = [_comparison(plan, b, depth) for b in _batches(plan)]
-    for b, share in zip(_batches(plan), levels(plan, compared, left), strict=True):
-        table[b - 1, 1:] = _row(plan, b, compared[b - 1], share)
-    table.flags.writeable = False  # it is shared with whoever asks for the same plan again
-    failure, shares = _failure(plan, table)
-    if failure.at_most(plan.confidence) is not True:
+    compared = [_comparison(plan, b) for b in numbers]
+    shared = levels(plan, numbers, compared, left)
+    for _ in range(_ATTEMPTS):
+        table = np.full((len(plan.batches), plan.arms + 1), np.inf)
+        for b, one, level in zip(numbers, compared, shared, strict=True):
+            table[b - 1, 1:] = _row(plan, b, one, level)
+        failure, shares = _failure(plan, table)
+        if failure.at_most(plan.confidence) is True:
+            break
+        shared = shared * 0.98  # the thresholds were chosen in floats
+    else:
         raise ArithmeticError(f"the radii fail with probability {failure}, above {plan.confidence}")
-    return CertifiedRadius(table, failure, shares, tuple(enclose(found) for found in wraps))
+    table.flags.writeable = False  # it is shared with whoever asks for the same plan again
+    wraps = (_wrap(plan, b) if b in numbers else arb(0) for b in range(1, len(plan.batches) + 1))
+    return CertifiedRadius(table, failure, shares, tuple(map(enclose, wraps)))
 
 
 def certified_failure(plan: Plan, table: NDArray[np.float64]) -> Enclosure:
@@ -107,27 +117,28 @@ def certified_failure(plan: Plan, table: NDArray[np.float64]) -> Enclosure:
 
 
 def _failure(plan: Plan, table: NDArray[np.float64]) -> tuple[Enclosure, tuple[Enclosure, ...]]:
-    depth = _depth(plan)
     with working_precision(BITS):
         shares, total = [], arb(0)
-        for b in _batches(plan):
-            share = _share(plan, b, table[b - 1], depth)
+        for b in range(1, len(plan.batches) + 1):
+            share = _share(plan, b, table[b - 1])
             shares.append(enclose(share))
             total += share
         return enclose(total), tuple(shares)
 
 
-def _share(plan: Plan, batch: int, radii: NDArray[np.float64], depth: int) -> arb:
-    """max over A of f(batch, A)."""
+def _share(plan: Plan, batch: int, radii: NDArray[np.float64]) -> arb:
+    """max over A of f(batch, A); a batch whose radii are infinite eliminates nothing."""
     most = plan.most_active(batch)
-    compared = _comparison(plan, batch, depth)
     thresholds: dict[int, int] = {}  # k: the most active arms that have it
     for active in range(2, most + 1):
         if math.isfinite(radii[active]):
             k = _threshold(plan, batch, float(radii[active]))
             thresholds[k] = max(active, thresholds.get(k, 0))
+    if not thresholds:
+        return arb(0)
     if plan.cumulative:
-        thresholds = {min(thresholds): plan.arms} if thresholds else {}
+        thresholds = {min(thresholds): plan.arms}
+    compared = _comparison(plan, batch)
     worst = arb(0)
     for k, active in thresholds.items():
         worst = worst.max((active - 1) * compared.ball(k))
@@ -162,10 +173,11 @@ def _row(plan: Plan, batch: int, compared: Comparison, share: float) -> NDArray[
 
 
 def _coarser(rivals: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Few different numbers: above 64 they are rounded up to three digits in base 2."""
-    digits = np.maximum(np.floor(np.log2(np.maximum(rivals, 1))).astype(np.int64) - 5, 0)
+    """Few different numbers: above 32 they are rounded up to five binary digits."""
+    digits = np.maximum(np.floor(np.log2(np.maximum(rivals, 1))).astype(np.int64) - 4, 0)
     unit = 1 << digits
-    return -(-rivals // unit) * unit
+    rounded: NDArray[np.int64] = -(-rivals // unit) * unit
+    return rounded
 
 
 def _wrap(plan: Plan, batch: int) -> arb:
@@ -184,7 +196,15 @@ def _wrap(plan: Plan, batch: int) -> arb:
         )
     with working_precision(BITS):
         rivals = plan.most_active(batch) - 1
-        return rivals * noise.lower_tail(-decoding.accuracy - 1) + noise.upper_tail(room + 1)
+        above = _beyond(noise, room + 1)
+        same = noise.symmetric and room == decoding.accuracy
+        below = above if same else noise.lower_tail(-decoding.accuracy - 1)
+        return rivals * below + above
+
+
+@lru_cache(maxsize=256)
+def _beyond(noise: Law, t: int) -> arb:
+    return noise.upper_tail(t)
 
 
 def _whole(plan: Plan, batch: int) -> bool:
@@ -193,18 +213,15 @@ def _whole(plan: Plan, batch: int) -> bool:
     return noise is not None and not isinstance(noise, ContinuousLaplace)
 
 
-def _batches(plan: Plan) -> range:
-    """The batches that two arms can complete."""
-    count = sum(plan.most_active(b) >= 2 for b in range(1, len(plan.batches) + 1))
-    return range(1, count + 1)
-
-
-def _comparison(plan: Plan, batch: int, depth: int) -> Comparison:
+def _comparison(plan: Plan, batch: int) -> Comparison:
     index = batch - 1
-    return comparison(plan.batches[index], plan.precisions[index], plan.noises[index], depth)
+    users, precision, noise = (
+        entries[index] for entries in (plan.batches, plan.precisions, plan.noises)
+    )
+    return comparison(users, precision, noise, _depth(plan))
 
 
 def _depth(plan: Plan) -> int:
     """How far tails are followed: to 2^-depth, small beside each comparison's least share."""
     comparisons = len(plan.batches) * plan.arms
-    return 18 + math.ceil(math.log2(comparisons / float(plan.confidence)))
+    return 18 + math.ceil(math.log2(comparisons / plan.confidence))

@@ -80,12 +80,13 @@ class Comparison:
         for _ in range(2):  # log(bound) is concave: chords leave k a little short
             slope = np.interp(ks, grid[:-1], np.diff(found) / np.diff(grid))
             ks = ks + np.maximum(self.logs(ks) - logs, 0.0) / np.maximum(-slope, 1e-300)
-        return np.maximum(np.ceil(ks), 1.0)
+        rounded: NDArray[np.float64] = np.maximum(np.ceil(ks), 1.0)
+        return rounded
 
     @cached_property
     def _curve(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """A grid of k, and the logarithm of the bound there."""
-        farthest = self.tails.nodes[-1] + 8 * self.precision * math.sqrt(self.users / 2)
+        farthest = self.tails.nodes[-1] + 10 * self.precision * math.sqrt(self.users / 2)
         grid = farthest * np.linspace(0.0, 1.0, _CURVE) ** 1.5
         found = np.minimum.accumulate(self.logs(grid))
         steps = found - 1e-9 * np.arange(_CURVE)  # strictly falling
@@ -93,7 +94,8 @@ class Comparison:
 
     def logs(self, ks: NDArray[np.float64]) -> NDArray[np.float64]:
         """The logarithm of the bound in floats, elementwise; only to choose k with."""
-        return np.log(np.maximum(self._bounds(ks).min(axis=1), 1e-300))
+        found: NDArray[np.float64] = np.log(np.maximum(self._bounds(ks).min(axis=1), 1e-300))
+        return found
 
     def _bounds(self, ks: NDArray[np.float64]) -> NDArray[np.float64]:
         """The bound for each k (rows) and each break (columns)."""

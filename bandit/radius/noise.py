@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -23,12 +24,15 @@ from ...exact.precision import working_precision
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.laws.law import Law
 from ...mechanisms.laws.saddle import vertical_path
+from .inversion import FALLING, Inversion
 from .plan import ContinuousLaplace, Noise
 
 __all__ = ["BITS", "Tails", "tails"]
 
+_INNER = 112  # of the noise's transform, where terms cancel
+_NARROW, _REACH = 200.0, 15  # where G is tabulated, in standard deviations of Y
 BITS = 64  # working precision: far more than the bounds themselves are sharp
-_FINE, _COARSE = 0.25, 0.6  # steps of log G between nodes: in closed form, and by integration
+_STEP = 0.25  # of log G between nodes: chords are then at most 0.8 % above G
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,15 +58,15 @@ class Tails:
 @lru_cache(maxsize=256)
 def tails(noise: Noise | None, depth: int) -> Tails:
     """The tail of Y down to 2^-depth, at nodes close enough to interpolate linearly between."""
-    with working_precision(BITS):
+    with working_precision(_INNER):
         if noise is None:
-            return _collected([0], [arb(1)], arb(1))
+            return _collected([0, 1], [arb(1), arb(0)], arb(1))  # G is a step at 0
         if isinstance(noise, ContinuousLaplace):
             scale = ball(noise.scale)
             return _traced(
                 lambda t: _laplace_difference(scale, t),
                 math.ceil(noise.scale / 4),
-                _FINE,
+                _STEP,
                 depth,
                 1 / (4 * scale),
             )
@@ -72,10 +76,8 @@ def tails(noise: Noise | None, depth: int) -> Tails:
                 raise ParameterError(f"noises must be of proved shape, got {law}")
         if isinstance(noise, DiscreteLaplace):
             first = math.ceil(float(ball(noise.scale).mid()) / 4)
-            return _traced(lambda t: _discrete_laplace_difference(noise, t), first, _FINE, depth)
-        difference = _difference(laws)
-        first = math.ceil(difference.deviation / 3)
-        return _traced(difference.at_least, first, _COARSE, depth)
+            return _traced(lambda t: _discrete_laplace_difference(noise, t), first, _STEP, depth)
+        return _traced(_difference(laws), math.ceil(_deviation(laws) / 4), _STEP, depth)
 
 
 def _traced(
@@ -87,8 +89,11 @@ def _traced(
     while not values[-1] < arb(2) ** -depth:
         nodes.append(nodes[-1] + ahead)
         found = at_least(nodes[-1])
-        if not found > 0:  # beyond the support: G = 0 from here on
-            values.append(arb(0) if found.is_zero() else arb(found.abs_upper()))
+        if found.is_zero():  # beyond the support
+            values.append(found)
+            break
+        if not found > 0:  # not known well enough: the tail above it stands for all the rest
+            nodes.pop()
             break
         values.append(found)
         drop = float((values[-2] / found).log().mid()) / ahead
@@ -122,16 +127,17 @@ def _discrete_laplace_difference(noise: DiscreteLaplace, t: int) -> arb:
 
 
 @dataclass(frozen=True)
-class _Difference:
-    """Y for any laws with a cumulant function, as `exact.contour` sees it."""
+class _Sum:
+    """A sum of independent laws and mirror images of laws, as `exact.contour` sees it."""
 
     laws: tuple[Law, ...]
+    mirrored: bool  # Y is the sum minus an independent copy; else Y is the sum itself
     deviation: float
 
     def transform(self, z: acb, analytic: bool) -> tuple[acb, acb]:
         exponent, factor = acb(0), acb(1)
         for law in self.laws:
-            for side in (z, -z):
+            for side in self._sides(z):
                 k, f = law.transform(side, analytic)
                 exponent, factor = exponent + k, factor * f
         return exponent, factor
@@ -139,36 +145,31 @@ class _Difference:
     def slope(self, z: acb) -> acb | None:
         total = acb(0)
         for law in self.laws:
-            right, left = law.slope(z), law.slope(-z)
-            if right is None or left is None:
-                return None
-            total += right - left
+            for sign, side in zip((1, -1), self._sides(z), strict=False):
+                slope = law.slope(side)
+                if slope is None:
+                    return None
+                total += sign * slope
         return total
 
     def at_least(self, t: int) -> arb:
+        """P(Y >= t), Y symmetric."""
+        if t <= 0:
+            return 1 - self.at_least(1 - t)
         highest = self._highest()
         if highest is not None and t > highest:
             return arb(0)
-        if t <= 0:
-            return 1 - self.at_least(1 - t)
-        return contour.upper_tail(self, t, vertical_path(self._saddle(t), 1, self.deviation))
+        if self.mirrored:
+            return contour.upper_tail(self, t, vertical_path(self.saddle(t), 1, self.deviation))
+        return self.laws[0].upper_tail(t)
 
-    def _highest(self) -> int | None:
-        total = 0
-        for law in self.laws:
-            low, high = law.support
-            if low is None or high is None:
-                return None
-            total += high - low
-        return total
-
-    def _saddle(self, t: int) -> float:
+    def saddle(self, t: int) -> float:
         """Near the s > 0 with K'(s) = t; any s in the domain is right, this one is cheap."""
-        low, high = 0.0, 2 * t / self.deviation**2 + 1 / self.deviation
-        for law in self.laws:
-            for end in law.mgf_domain:
-                if end is not None:
-                    high = min(high, 0.99 * abs(float(ball(end).mid())))
+        if not self.mirrored:
+            return float(self.laws[0].path(t, 1)[0].real.mid())
+        high = 2 * t / self.deviation**2 + 1 / self.deviation
+        end = self.end()
+        low, high = 0.0, high if end is None else min(high, 0.99 * end)
         for _ in range(30):
             middle = (low + high) / 2
             slope = self.slope(acb(middle))
@@ -177,25 +178,64 @@ class _Difference:
             low, high = (middle, high) if slope.real < t else (low, middle)
         return high
 
+    def end(self) -> float | None:
+        """Where the transform ceases to be finite, about."""
+        ends = [
+            abs(float(ball(end).mid()))
+            for law in self.laws
+            for end in law.mgf_domain
+            if end is not None
+        ]
+        return min(ends, default=None)
 
-@dataclass(frozen=True)
-class _Doubled:
-    """Y for a law whose double has a closed form: symmetric, or binomial with q = 1/2."""
+    def _sides(self, z: acb) -> tuple[acb, ...]:
+        return (z, -z) if self.mirrored else (z,)
 
-    law: Law
-    centre: int
-    deviation: float
+    def _highest(self) -> int | None:
+        total = 0
+        for law in self.laws:
+            low, high = law.support
+            if low is None or high is None:
+                return None
+            total += high - low if self.mirrored else high
+        return total
 
-    def at_least(self, t: int) -> arb:
-        return self.law.upper_tail(t + self.centre)
 
-
-def _difference(laws: tuple[Law, ...]) -> _Difference | _Doubled:
-    variance = 2 * sum(float(law.moments().variance.upper) for law in laws)
-    deviation = math.sqrt(variance)
+def _difference(laws: tuple[Law, ...]) -> Callable[[int], arb]:
+    """t -> P(Y >= t): by `inversion` where it applies, by `exact.contour` where not."""
+    deviation = _deviation(laws)
+    summed = _Sum(laws, True, deviation)
     if len(laws) == 1 and laws[0].symmetric:
-        try:
-            return _Doubled(laws[0].n_fold(2), 0, deviation)
-        except NotImplementedError:
-            pass
-    return _Difference(laws, deviation)
+        with suppress(NotImplementedError):
+            summed = _Sum((laws[0].n_fold(2),), False, deviation)
+    if not summed.mirrored and deviation <= _NARROW:
+        return _tabulated(summed, math.ceil(_REACH * deviation))
+    if not all(isinstance(law, FALLING) for law in summed.laws):
+        return summed.at_least
+
+    def transform(z: acb) -> acb:
+        exponent, factor = summed.transform(z, False)
+        return exponent.exp() * factor
+
+    inversion = Inversion(transform, summed.saddle, deviation, summed.end())
+
+    def at_least(t: int) -> arb:
+        if t <= 0:
+            return 1 - at_least(1 - t)
+        found = inversion.at_least(t)
+        return summed.at_least(t) if found is None else found
+
+    return at_least
+
+
+def _tabulated(summed: _Sum, reach: int) -> Callable[[int], arb]:
+    """G from the probabilities themselves, added up from `reach` down; farther out as `_Sum`."""
+    table = [summed.at_least(reach)]
+    for mass in reversed(summed.laws[0].balls(0, reach - 1)):
+        table.append(table[-1] + mass)
+    table.reverse()
+    return lambda t: table[t] if t <= reach else summed.at_least(t)
+
+
+def _deviation(laws: tuple[Law, ...]) -> float:
+    return math.sqrt(2 * sum(float(law.moments().variance.upper) for law in laws))

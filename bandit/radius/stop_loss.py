@@ -33,7 +33,7 @@ from .noise import BITS
 
 __all__ = ["StopLoss", "stop_loss"]
 
-_REACH = 50  # tabulated as far as e^-REACH by Hoeffding's inequality: u = sqrt(REACH n)
+_REACH = 60  # tabulated as far as e^-REACH by Hoeffding's inequality: u = sqrt(REACH n)
 
 
 @dataclass(frozen=True, eq=False)
