@@ -22,8 +22,8 @@ from .instance_file import Counts
 __all__ = ["CONSTRUCTION", "cluster_arms", "key", "load_sklearn", "scaled_labels"]
 
 CONSTRUCTION = 1  # to be raised when the same data would give other arms
-_ALL_AT_ONCE = 100_000  # rows; beyond, mini-batches of 10,000
-_BATCH = 10_000
+_ALL_AT_ONCE = 100_000  # rows; beyond, in mini-batches
+_BATCH = 4096
 _ROWS = 65_536  # standardised at a time
 
 
@@ -49,7 +49,7 @@ def cluster_arms(
     if len(features) <= _ALL_AT_ONCE:
         method = sklearn.KMeans(arms, n_init=1, random_state=seed, copy_x=False)
     else:
-        method = sklearn.MiniBatchKMeans(arms, n_init=3, batch_size=_BATCH, random_state=seed)
+        method = sklearn.MiniBatchKMeans(arms, n_init=1, batch_size=_BATCH, random_state=seed)
     with warnings.catch_warnings():  # of too few different rows: an error below
         warnings.simplefilter("ignore", exceptions.ConvergenceWarning)
         clusters = method.fit(features).labels_
