@@ -26,7 +26,7 @@ from ..mechanisms import (
 )
 from ..mechanisms.laws.shares import share_of
 from ..mechanisms.pair_file import read_pair
-from ..mechanisms.protocols.protocol import missing_users
+from ..mechanisms.protocols.protocol import SumProtocol, missing_users
 
 __all__ = ["ENTRIES", "Entry", "Spec", "Values", "listed", "short"]
 
@@ -37,11 +37,15 @@ Values: TypeAlias = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Spec:
-    """A mechanism, the text that named it, and the parameters that were derived from it."""
+    """A mechanism, the text that named it, and the parameters that were derived from it.
+
+    protocol: how users make the sum that is released; None where that is not stated.
+    """
 
     text: str
     mechanism: Mechanism
     derived: Mapping[str, int | str]
+    protocol: SumProtocol | None = None
 
     def to_json(self) -> dict[str, str]:
         """The mechanism as `--json` shows it; integers as text, since they may be large."""
@@ -147,7 +151,7 @@ def _preset(
         if isinstance(preset, papers.RelaxedPreset):
             shown["share"] = _shown(protocol.noise)
             shown["aggregation"] = _shown(preset.aggregation)
-        return Spec("", preset.released(*missing), _known(shown))
+        return Spec("", preset.released(*missing), _known(shown), protocol)
 
     return Entry(needs, (*allows, "modulus", "aggregator", *_MISSING), built)
 
