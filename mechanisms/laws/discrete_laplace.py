@@ -7,7 +7,6 @@ geometric. The paper's Fact 3 (Appendix K) is `upper_tail`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TypeVar, cast
 
 import mpmath
@@ -16,8 +15,9 @@ from flint import acb, arb, arb_series
 from numpy.typing import NDArray
 
 from ...exact.enclosure import Enclosure
-from ...exact.number import ExactInput, Formula, Quotient, Real, ball, mpf, positive
+from ...exact.number import ExactInput, Formula, Real, ball, mpf
 from ...exact.precision import refine
+from .branch import over, read_scale
 from .law import Law, Moments
 
 __all__ = ["DiscreteLaplace"]
@@ -34,9 +34,7 @@ class DiscreteLaplace(Law):
     log_concave = "log p(x) = const - |x|/scale is concave"
 
     def __init__(self, scale: ExactInput | Formula) -> None:
-        known = hasattr(scale, "ball")
-        value = cast("Formula", scale) if known else positive(scale, "scale")
-        object.__setattr__(self, "scale", value)
+        object.__setattr__(self, "scale", read_scale(scale))
 
     def moments(self) -> Moments:
         # E X^2 = 2 beta / (1 - beta)^2 = 1 / (2 sinh^2(1/(2 scale)))
@@ -78,7 +76,7 @@ class DiscreteLaplace(Law):
 
     @property
     def mgf_domain(self) -> tuple[Real, Real]:
-        return self._times(-1), self._times(1)
+        return over(-1, self.scale), over(1, self.scale)
 
     def n_fold(self, count: int) -> Law:
         from .polya import PolyaDifference  # which is built on this law
@@ -86,7 +84,7 @@ class DiscreteLaplace(Law):
         return self if count == 1 else PolyaDifference(count, self.scale)
 
     def loss_limit(self, shift: int) -> Real:
-        return self._times(shift)
+        return over(shift, self.scale)
 
     def loss(self, x: int, shift: int) -> arb:
         return (abs(x - shift) - abs(x)) * self._rate()
@@ -107,8 +105,3 @@ class DiscreteLaplace(Law):
 
     def _rate(self) -> arb:
         return 1 / ball(self.scale)
-
-    def _times(self, factor: int) -> Real:
-        if isinstance(self.scale, Fraction):
-            return factor / self.scale
-        return Quotient(Fraction(factor), self.scale)

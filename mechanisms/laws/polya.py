@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import cast
 
 import mpmath
 import numpy as np
@@ -29,15 +28,14 @@ from ...exact.number import (
     ExactInput,
     Formula,
     ParameterError,
-    Quotient,
     Real,
     ball,
     exact,
     mpf,
-    positive,
     whole,
 )
 from ...exact.precision import START, refine, working_precision
+from .branch import STEEP, over, rate_below, rate_of, ray, read_scale
 from .discrete_laplace import DiscreteLaplace
 from .law import Law, Moments
 
@@ -45,7 +43,6 @@ __all__ = ["Polya", "PolyaDifference"]
 
 _LEAST_SHAPE = Fraction(1, 10**20)
 _STEPS = 5_000_000  # the longest recurrence that is run in floats
-_STEEP = 16  # above this shape the integrand falls off like a Gaussian all the way up
 _POINTS = 200  # so many outcomes are computed one by one where that is shorter
 
 
@@ -60,7 +57,7 @@ class Polya(Law):
 
     def __init__(self, shape: ExactInput, scale: ExactInput | Formula) -> None:
         object.__setattr__(self, "shape", _shape(shape))
-        object.__setattr__(self, "scale", _scale(scale))
+        object.__setattr__(self, "scale", read_scale(scale))
         if self.shape >= 1:
             reason = "p(x)/p(x-1) = b (x - 1 + shape)/x does not rise in x, since shape >= 1"
             object.__setattr__(self, "log_concave", reason)
@@ -71,11 +68,11 @@ class Polya(Law):
 
     @property
     def mgf_domain(self) -> tuple[None, Real]:
-        return None, _over(1, self.scale)
+        return None, over(1, self.scale)
 
     def moments(self) -> Moments:
         return Moments(
-            refine(lambda: ball(self.shape) / _rate(self.scale).expm1()),
+            refine(lambda: ball(self.shape) / rate_of(self.scale).expm1()),
             refine(lambda: _variance(self)),
         )
 
@@ -90,7 +87,7 @@ class Polya(Law):
     def ball(self, x: int) -> arb:
         if x < 0:
             return arb(0)
-        r, rate = ball(self.shape), _rate(self.scale)
+        r, rate = ball(self.shape), rate_of(self.scale)
         logs = (x + r).lgamma() - (r.lgamma() + arb(x + 1).lgamma())
         return (logs - x * rate + r * (-(-rate).expm1()).log()).exp()
 
@@ -99,7 +96,7 @@ class Polya(Law):
         first = max(low, 0)
         values = [arb(0)] * (min(first, high + 1) - low)
         if first <= high:
-            r, beta = ball(self.shape), (-_rate(self.scale)).exp()
+            r, beta = ball(self.shape), (-rate_of(self.scale)).exp()
             values.append(self.ball(first))
             for x in range(first, high):
                 values.append(values[-1] * (beta * (x + r) / (x + 1)))
@@ -108,7 +105,7 @@ class Polya(Law):
     def log_pmf(self, xs: NDArray[np.int64]) -> NDArray[np.float64]:
         x = np.asarray(xs, dtype=np.float64)
         k = np.maximum(x, 1)
-        r, rate = float(self.shape), _rate_float(self.scale)
+        r, rate = float(self.shape), float(rate_below(self.scale))
         # Gamma(k+r)/(k! Gamma(r)) = 1/(k B(k, r))
         logs = -np.log(k) - special.betaln(k, r)
         values = np.where(x > 0, logs, 0.0) - x * rate + r * math.log(-math.expm1(-rate))
@@ -116,18 +113,18 @@ class Polya(Law):
 
     def cumulant(self, z: acb, analytic: bool = False) -> acb:
         # 1 - b e^z meets the cut of the logarithm exactly on the cut [1/scale, inf) of M
-        rate = _rate(self.scale)
+        rate = rate_of(self.scale)
         ground = (-(-rate).expm1()).log()
         return ball(self.shape) * (ground - (1 - (z - rate).exp()).log(analytic=analytic))
 
     def slope(self, z: acb) -> acb | None:
-        if self.shape <= _STEEP:
+        if self.shape <= STEEP:
             return None
-        return ball(self.shape) / ((_rate(self.scale) - z).exp() - 1)
+        return ball(self.shape) / ((rate_of(self.scale) - z).exp() - 1)
 
     def path(self, t: int, side: int) -> Sequence[acb]:
         # K'(s) = t where 1 - b e^s = r/(t + r)
-        return _ray(self, t, side, math.log1p(float(self.shape) / max(t, 0.5)))
+        return ray(self.shape, self.scale, t, side, math.log1p(float(self.shape) / max(t, 0.5)))
 
     def lower_tail(self, t: int) -> arb:
         return self.ball(0) if t == 0 else super().lower_tail(t)
@@ -145,7 +142,7 @@ class PolyaDifference(Law):
 
     def __init__(self, shape: ExactInput, scale: ExactInput | Formula) -> None:
         object.__setattr__(self, "shape", _shape(shape))
-        object.__setattr__(self, "scale", _scale(scale))
+        object.__setattr__(self, "scale", read_scale(scale))
         if self.shape >= 1:
             reason = (
                 "a convolution of two negative binomial laws (one mirrored) of shape >= 1; each is "
@@ -164,11 +161,11 @@ class PolyaDifference(Law):
 
     @property
     def mgf_domain(self) -> tuple[Real, Real]:
-        return _over(-1, self.scale), _over(1, self.scale)
+        return over(-1, self.scale), over(1, self.scale)
 
     def loss_limit(self, shift: int) -> Real:
         # p(k) ~ const k^(r-1) b^k (Darboux, at the branch point of M)
-        return _over(shift, self.scale)
+        return over(shift, self.scale)
 
     def moments(self) -> Moments:
         return Moments(Enclosure.exactly(0), refine(lambda: 2 * _variance(self)))
@@ -182,8 +179,8 @@ class PolyaDifference(Law):
             return front * mpmath.hyp2f1(r, r + k, k + 1, beta**2)
 
     def cumulant(self, z: acb, analytic: bool = False) -> acb:
-        rate = _rate(self.scale)
-        if self.shape <= _STEEP:
+        rate = rate_of(self.scale)
+        if self.shape <= STEEP:
             right = (1 - (z - rate).exp()).log(analytic=analytic)
             left = (1 - (-z - rate).exp()).log(analytic=analytic)
             return ball(self.shape) * (2 * (-(-rate).expm1()).log() - right - left)
@@ -193,21 +190,21 @@ class PolyaDifference(Law):
         return -ball(self.shape) * ratio.log(analytic=analytic)
 
     def slope(self, z: acb) -> acb | None:
-        if self.shape <= _STEEP:
+        if self.shape <= STEEP:
             return None
         # log' of the ratio; cosh L - cosh z as a product, which does not cancel for small L
-        rate = _rate(self.scale)
+        rate = rate_of(self.scale)
         return ball(self.shape) * z.sinh() / (2 * ((rate + z) / 2).sinh() * ((rate - z) / 2).sinh())
 
     def path(self, t: int, side: int) -> Sequence[acb]:
         if t < 0 or (t == 0 and side < 0):
             return [-corner.conjugate() for corner in self.path(-t, -side)]  # M(-z) = M(z)
         # K'(s) = r sinh s/(cosh L - cosh s) = t, a quadratic in e^s
-        rate, r = _rate_float(self.scale), float(self.shape)
+        rate, r = float(rate_below(self.scale)), float(self.shape)
         sinh = math.sinh(min(rate, 300))
         root = math.hypot(t * sinh, r)
         rise = t * (2 * math.sinh(min(rate, 300) / 2) ** 2 + t * sinh / (root + r) * sinh) / (t + r)
-        return _ray(self, t, side, rate - math.log1p(rise))
+        return ray(self.shape, self.scale, t, side, rate - math.log1p(rise))
 
     def upper_tail(self, t: int) -> arb:
         return super().upper_tail(t) if t > 0 else 1 - super().upper_tail(1 - t)
@@ -222,7 +219,7 @@ class PolyaDifference(Law):
         nearest = 0 if low <= 0 <= high else min(abs(low), abs(high))
         farthest = max(abs(low), abs(high))
         values = [self.ball(farthest)]
-        r, step = ball(self.shape), 4 * (_rate(self.scale) / 2).sinh() ** 2
+        r, step = ball(self.shape), 4 * (rate_of(self.scale) / 2).sinh() ** 2
         drop = 1 - self.ball(farthest + 1) / values[0] if farthest > nearest else arb(0)
         for k in range(farthest, nearest, -1):
             growth = (step * k + (k + 1 - r) * drop) / (k - 1 + r)
@@ -256,40 +253,13 @@ def _shape(value: object) -> Fraction:
     return shape
 
 
-def _scale(value: object) -> Real:
-    return cast("Formula", value) if hasattr(value, "ball") else positive(value, "scale")
-
-
-def _rate(scale: Real) -> arb:
-    """1/scale."""
-    return ball(1 / scale) if isinstance(scale, Fraction) else 1 / scale.ball()
-
-
-@lru_cache(maxsize=64)
-def _rate_below(scale: Real) -> Fraction:
-    """1/scale, or a rational just below it."""
-    if isinstance(scale, Fraction):
-        return 1 / scale
-    return Fraction(refine(lambda: _rate(scale), width=Fraction(1, 2**200)).lower)
-
-
-def _rate_float(scale: Real) -> float:
-    return float(_rate_below(scale))
-
-
-def _over(factor: int, scale: Real) -> Real:
-    if isinstance(scale, Fraction):
-        return factor / scale
-    return Quotient(Fraction(factor), scale)
-
-
 @lru_cache(maxsize=8)
 def _log_table(law: PolyaDifference, farthest: int) -> NDArray[np.float64]:
     """log p(0), ..., log p(farthest) in floats, by the recurrence of `balls`."""
     with working_precision(START):
         drop = float((1 - law.ball(farthest + 1) / law.ball(farthest)).mid())
         peak = float(law.ball(0).log().mid())
-    r, step = float(law.shape), 4 * math.sinh(_rate_float(law.scale) / 2) ** 2
+    r, step = float(law.shape), 4 * math.sinh(float(rate_below(law.scale)) / 2) ** 2
     growths = []
     for k in range(farthest, 0, -1):
         growth = (step * k + (k + 1 - r) * drop) / (k - 1 + r)
@@ -301,35 +271,4 @@ def _log_table(law: PolyaDifference, farthest: int) -> NDArray[np.float64]:
 
 def _variance(law: Polya | PolyaDifference) -> arb:
     """r b/(1-b)^2, the variance of one Pólya variable."""
-    return ball(law.shape) / (4 * (_rate(law.scale) / 2).sinh() ** 2)
-
-
-def _deviation(law: Polya | PolyaDifference) -> float:
-    return math.sqrt(float(law.shape)) / (2 * math.sinh(min(_rate_float(law.scale), 600) / 2))
-
-
-def _ray(law: Polya | PolyaDifference, t: int, side: int, distance: float) -> Sequence[acb]:
-    """A straight path from s, this far left of the branch point z = 1/scale, at 60 degrees.
-
-    Near the saddle point the integrand falls off like a Gaussian in every direction steeper than
-    45 degrees; further up, e^(-tz) falls off where a vertical line would only oscillate, which
-    matters for small shapes, whose M is nearly constant. The corners grow geometrically away from
-    the branch point. For small shapes the saddle point itself is needlessly close to it.
-    """
-    rate, shape = _rate_float(law.scale), float(law.shape)
-    distance = max(distance, min(rate / 2, max(1, shape / 2) / max(t, 1)))
-    clearance = min(rate / 2, 1 / _deviation(law))
-    # s itself is exact, so that it stays left of the branch point however close they are
-    start = _rate_below(law.scale) - Fraction(distance)
-    if side:
-        start = side * max(side * start, Fraction(clearance))
-    places = 60 - math.frexp(min(distance, clearance))[1]
-    s = arb((math.floor(start * Fraction(2) ** places), -places))
-    if shape > _STEEP:
-        return [acb(s), acb(s, arb.pi())]
-    height = max(distance, rate - float(start)) / max(1.0, math.sqrt(shape))
-    corners = [acb(s)]
-    while height < 1.5:
-        corners.append(acb(s + height / math.sqrt(3), height))
-        height *= 8
-    return [*corners, acb(s + arb.pi() / math.sqrt(3), arb.pi())]
+    return ball(law.shape) / (4 * (rate_of(law.scale) / 2).sinh() ** 2)

@@ -1,0 +1,77 @@
+"""What laws with a branch point at z = 1/scale share: the rate 1/scale, and paths that end on it.
+
+The scale may be irrational and known by its formula only (`exact.number.Formula`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import lru_cache
+from typing import cast
+
+from flint import acb, arb
+
+from ...exact.number import Formula, Quotient, Real, ball, positive
+from ...exact.precision import refine
+
+__all__ = ["STEEP", "over", "rate_below", "rate_of", "ray", "read_scale"]
+
+STEEP = 16  # above this shape the integrand falls off like a Gaussian all the way up
+
+
+def read_scale(value: object) -> Real:
+    """Read a scale: a positive rational, or a formula as it is."""
+    return cast("Formula", value) if hasattr(value, "ball") else positive(value, "scale")
+
+
+def rate_of(scale: Real) -> arb:
+    """1/scale."""
+    return ball(1 / scale) if isinstance(scale, Fraction) else 1 / scale.ball()
+
+
+@lru_cache(maxsize=64)
+def rate_below(scale: Real) -> Fraction:
+    """1/scale, or a rational just below it."""
+    if isinstance(scale, Fraction):
+        return 1 / scale
+    return Fraction(refine(lambda: rate_of(scale), width=Fraction(1, 2**200)).lower)
+
+
+def over(factor: int, scale: Real) -> Real:
+    """factor/scale."""
+    if isinstance(scale, Fraction):
+        return factor / scale
+    return Quotient(Fraction(factor), scale)
+
+
+def _deviation(shape: float, rate: float) -> float:
+    return math.sqrt(shape) / (2 * math.sinh(min(rate, 600) / 2))
+
+
+def ray(shape: Fraction, scale: Real, t: int, side: int, distance: float) -> Sequence[acb]:
+    """A straight path from s, this far left of the branch point z = 1/scale, at 60 degrees.
+
+    Near the saddle point the integrand falls off like a Gaussian in every direction steeper than
+    45 degrees; further up, e^(-tz) falls off where a vertical line would only oscillate, which
+    matters for small shapes, whose M is nearly constant. The corners grow geometrically away from
+    the branch point. For small shapes the saddle point itself is needlessly close to it.
+    """
+    rate, r = float(rate_below(scale)), float(shape)
+    distance = max(distance, min(rate / 2, max(1, r / 2) / max(t, 1)))
+    clearance = min(rate / 2, 1 / _deviation(r, rate))
+    # s itself is exact, so that it stays left of the branch point however close they are
+    start = rate_below(scale) - Fraction(distance)
+    if side:
+        start = side * max(side * start, Fraction(clearance))
+    places = 60 - math.frexp(min(distance, clearance))[1]
+    s = arb((math.floor(start * Fraction(2) ** places), -places))
+    if shape > STEEP:
+        return [acb(s), acb(s, arb.pi())]
+    height = max(distance, rate - float(start)) / max(1.0, math.sqrt(r))
+    corners = [acb(s)]
+    while height < 1.5:
+        corners.append(acb(s + height / math.sqrt(3), height))
+        height *= 8
+    return [*corners, acb(s + arb.pi() / math.sqrt(3), arb.pi())]
