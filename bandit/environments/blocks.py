@@ -95,7 +95,8 @@ class Blocks:
         offsets = np.concatenate(([0, self.precision, 0], *anchors))
         pieces = [mass[blocks] for mass, blocks in zip(self.masses, used, strict=True)]
         masses = np.concatenate((self.ends, [0.0], *pieces))
-        masses[2] = max(0.0, 1.0 - masses.sum())  # the rest
+        if self.envelope.any():
+            masses[2] = max(0.0, 1.0 - masses.sum())  # the rest
         # For each kind and number of bits: the pieces of it.
         cuts = np.cumsum([3, *map(len, used)])
         kinds = [

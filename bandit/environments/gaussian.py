@@ -110,10 +110,10 @@ class ClippedGaussian:
         return self.blocks(precision, self._bits(precision, count)).sums(rng, count, size)
 
     def real_sums(self, rng: np.random.Generator, count: int, size: int) -> NDArray[np.float64]:
-        """Sums of rewards on a grid that is finer than anything else here: 2^-32, or 2^62/count.
+        """Sums of rewards, rounded at random to a grid of step 2^-32 (coarser above 2^30 rewards).
 
-        Randomized rounding keeps the mean, and moves the sum of n rewards by a standard deviation
-        of at most sqrt(n)/2 grid steps: for 10^9 rewards, 4e-6.
+        That keeps the mean, and moves the sum of n rewards by a standard deviation of at most
+        sqrt(n)/2 steps: for 10^9 rewards, 4e-6.
         """
         if count <= _FEW:
             drawn = self.draw(rng, count * size).reshape(size, count)

@@ -48,7 +48,7 @@ def instance(
         return gaussian_instance(seed, drawn, means, sigma, str(name))
     if name == "fair":
         return fair_instance(50 if arms is None else arms, cache=cache)
-    if isinstance(name, str) and not Path(name).exists():
+    if isinstance(name, str) and not _exists(name):
         raise ParameterError(f"instance must be easy, hard, fair or a file, got {name!r}")
     return read_instance(name, arms, cache=cache)
 
@@ -69,6 +69,13 @@ def read_instance(
     if arms is not None and len(found.arms) != whole(arms, "arms"):
         raise ParameterError(f"arms must be {len(found.arms)}, as in {path}, got {arms}")
     return found
+
+
+def _exists(name: str) -> bool:
+    try:
+        return Path(name).exists()
+    except (OSError, ValueError):  # a name that no file system can hold
+        return False
 
 
 def _sniff(path: Path) -> str:

@@ -94,7 +94,9 @@ def cached(cache: Path | None, key: str, name: str, build: Callable[[], Counts])
 def _read(path: Path) -> tuple[str, Counts]:
     text = read_text(path)
     try:
-        found = json.loads(text, object_pairs_hook=_distinct, parse_float=str, parse_constant=str)
+        found = json.loads(
+            text, object_pairs_hook=_distinct, parse_float=str, parse_int=str, parse_constant=str
+        )
     except json.JSONDecodeError as error:
         raise ParameterError(f"{path}, line {error.lineno}: not JSON: {error.msg}") from error
     except (RecursionError, ParameterError) as error:
@@ -102,7 +104,7 @@ def _read(path: Path) -> tuple[str, Counts]:
     if (
         not isinstance(found, dict)
         or found.get("format") != _FORMAT
-        or found.get("version") != _VERSION
+        or found.get("version") != str(_VERSION)
     ):
         raise ParameterError(
             f'{path}: not an instance: it needs "format": "{_FORMAT}", "version": {_VERSION}'

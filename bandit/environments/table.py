@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -10,10 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...exact.number import ExactInput, ParameterError, exact
-from .cells import Cells, check_sum
+from .cells import Cells, check_sum, multinomial
 from .rewards import drawn_sums
 
 __all__ = ["Bernoulli", "RewardTable", "empirical"]
+
+_FEW = 64  # values of a table whose cells are worth computing exactly
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,7 @@ class RewardTable:
     @cached_property
     def mean(self) -> float:
         pairs = zip(self.values, self.probabilities, strict=True)
-        return float(sum(value * mass for value, mass in pairs))
+        return math.fsum(float(value * mass) for value, mass in pairs)
 
     def draw(self, rng: np.random.Generator, size: int) -> NDArray[np.float64]:
         values, masses = self._floats
@@ -90,7 +93,17 @@ class RewardTable:
     ) -> NDArray[np.int64]:
         if count < len(self.values):
             return drawn_sums(self, rng, precision, count, size)
-        return self.encoded(precision).sums(rng, count, size)
+        if len(self.values) <= _FEW:
+            return self.encoded(precision).sums(rng, count, size)
+        # How many users have which reward, and how many of these are rounded up.
+        check_sum(count, precision)
+        values, masses = self._floats
+        floor = np.floor(values * precision)
+        up = values * precision - floor
+        found = np.empty(size, dtype=np.int64)
+        for part, counts in multinomial(rng, count, masses, size):
+            found[part] = counts @ floor.astype(np.int64) + rng.binomial(counts, up).sum(axis=1)
+        return found
 
     def real_sums(self, rng: np.random.Generator, count: int, size: int) -> NDArray[np.float64]:
         values, masses = self._floats

@@ -48,6 +48,8 @@ def test_other_files_and_names_are_refused(tmp_path: Path) -> None:
             instance(str(path))
     with pytest.raises(ParameterError, match="must be easy, hard, fair or a file, got 'medium'"):
         instance("medium")
+    with pytest.raises(ParameterError, match="must be easy, hard, fair or a file"):
+        instance("x" * 5000)
     with pytest.raises(ParameterError, match="No such file"):
         read_instance(tmp_path / "none")
     with pytest.raises(ParameterError, match="Is a directory"):

@@ -89,7 +89,7 @@ def _file(arms: object, **more: object) -> str:
         ("[]", "not an instance"),
         (_file([{"0": 1}, {"1": 1}], version=2), "not an instance"),
         (_file([{"0": 1}]), "at least 2"),
-        (_file([{"0": 1}, {"1": 1}], name=3), '"name" must be text'),
+        (_file([{"0": 1}, {"1": 1}], name=[3]), '"name" must be text'),
         (_file([{"0": 1}, [1]]), "arm 1: must be an object"),
         (_file([{"0": 1}, {"1.5": 1}]), "arm 1: reward must be an exact number at least 0"),
         (_file([{"0": -1}, {"1": 1}]), "arm 0: count must be"),
@@ -99,6 +99,7 @@ def _file(arms: object, **more: object) -> str:
         (_file([{"0": 1}, {"1": 0}]), "arm 1: no rewards"),
         (_file([{"0.5": 1, "1/2": 2}, {"1": 1}]), "arm 0: reward 1/2 stands there twice"),
         (_file([{"0": 1}, {"1": 1}]).replace('"1": 1}', '"1": 1, "1": 2}'), "stands twice"),
+        (_file([{"0": 1}, {"1": 1}]).replace(": 1}", ": " + "1" * 6000 + "}"), "arm 0: count must"),
         ("[" * 100_000, "two.json"),
     ],
 )

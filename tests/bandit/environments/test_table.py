@@ -38,6 +38,16 @@ def test_sums_conform(precision: int, count: int, conforms, convolved) -> None:
     assert conforms(drawn_sums(TABLE, np.random.default_rng(2), precision, count, 20_000), truth)
 
 
+def test_many_values_are_summed_without_cells(conforms, convolved) -> None:
+    values = tuple(Fraction(k * k, 100**2) for k in range(101))
+    table = RewardTable(values, tuple(Fraction(k, 5050) for k in range(101)))
+    for precision, count, size in [(7, 2, 20_000), (7, 150, 5000), (1000, 101, 5000)]:
+        truth = convolved(dense(table, precision), count)
+        found = table.sums(np.random.default_rng(4), precision, count, size)
+        assert conforms(found, truth)
+        assert not conforms(np.minimum(found + len(truth) // 30, len(truth) - 1), truth)
+
+
 def test_real_sums() -> None:
     for count in (0, 3, 10_000):
         found = TABLE.real_sums(np.random.default_rng(3), count, 500)
