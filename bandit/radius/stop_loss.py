@@ -45,15 +45,16 @@ class StopLoss:
 
     def ball(self, u: Fraction) -> arb:
         """Bound E (W - u)^+ from above, sharply within the table; for any u of either sign."""
-        distance = abs(u)
-        index = min(math.floor(distance), len(self.table) - 1)
-        value = self.table[index]
+        whole = u.denominator
+        index, part = divmod(abs(u.numerator), whole)
         if index + 1 < len(self.table):
-            part = distance - index
-            weight = arb(fmpq(part.numerator, part.denominator))
-            value = value + weight * (self.table[index + 1] - value)
+            value, beyond = self.table[index : index + 2]
+            if part:
+                value = value + (beyond - value) * part / whole
+        else:
+            value = self.table[-1]
         # W is symmetric: E (W + d)^+ = d + E (W - d)^+
-        return value if u >= 0 else value + arb(fmpq(distance.numerator, distance.denominator))
+        return value if u.numerator >= 0 else value - arb(fmpq(u.numerator, whole))
 
     def approximately(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
         """The same in floats."""

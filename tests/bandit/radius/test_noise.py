@@ -16,7 +16,7 @@ from exactdp.mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from exactdp.mechanisms.laws.discrete_gaussian_sum import DiscreteGaussianSum
 from exactdp.mechanisms.laws.discrete_laplace import DiscreteLaplace
 from exactdp.mechanisms.laws.finite import FiniteLaw
-from exactdp.mechanisms.laws.polya import PolyaDifference
+from exactdp.mechanisms.laws.polya import Polya, PolyaDifference
 from exactdp.mechanisms.laws.skellam import Skellam
 
 DEPTH = 24
@@ -30,7 +30,11 @@ CASES = [
     (Binomial(40, "1/2"), 40),
     (Binomial(60, "1/10"), 60),
     (Binomial(60, Quotient(Fraction(1, 10), Logarithm(Fraction(3)))), 60),
+    (Polya(20, "1/2"), 60),
+    (FiniteLaw({-1: "1/4", 0: "1/2", 1: "1/4"}), 3),
+    (FiniteLaw({0: "1/2", 1: "1/3", 2: "1/6"}), 3),
     ((Binomial(20, "1/2"), Binomial(30, "1/5")), 50),
+    ((DiscreteLaplace("1/2"), Skellam(10)), 60),
 ]
 
 
