@@ -4,6 +4,7 @@ from .audit import Audit, Verdict, audit
 from .calibration import Calibration, Family, calibrate
 from .claim import ZCDP, ApproxDP, Claim, PureDP, RenyiDP, parse_claim
 from .protocol import certify
+from .shuffle_noise import LeastNoiseBits, least_noise_bits
 from .witness import Witness
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "Calibration",
     "Claim",
     "Family",
+    "LeastNoiseBits",
     "PureDP",
     "RenyiDP",
     "Verdict",
@@ -20,5 +22,6 @@ __all__ = [
     "audit",
     "calibrate",
     "certify",
+    "least_noise_bits",
     "parse_claim",
 ]

@@ -86,6 +86,10 @@ def test_what_remains_of_theorem1(dropout, epsilon):
     assert str(float(truth)).startswith(epsilon)
     plain = preset.protocol.noise.n_fold(1024 - dropout)
     assert_holds(pure_epsilon(AdditiveNoise(plain, 16)), truth)
+    left = preset.released(dropout)
+    assert left.modulus == 17315
+    assert audit(left, PureDP(exactly(truth) * (1 + NEAR))).verdict is Verdict.VERIFIED
+    assert audit(left, PureDP(exactly(truth) * (1 - NEAR))).verdict is Verdict.REFUTED
 
 
 def test_the_published_noise_with_users_missing():
