@@ -9,10 +9,11 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from ..accounting.budget import compose
 from ..exact.enclosure import Enclosure
-from ..exact.number import decimal_text, exact
+from ..exact.number import exact
 from ..mechanisms.laws.discrete_gaussian_sum import DiscreteGaussianSum
 from ..mechanisms.mechanism import AdditiveNoise, RandomizedResponse
 from ..mechanisms.protocols.protocol import SumProtocol
@@ -23,7 +24,7 @@ from ..verify.fields import NotCertifiedError, protocol_fields
 from ..verify.protocol import certify
 from .algorithms.algorithm import Demand
 
-__all__ = ["Audited", "Evidence", "NotVerifiedError", "admit", "evidence"]
+__all__ = ["Audited", "Evidence", "NotVerifiedError", "admit", "evidence", "identity", "to_json"]
 
 _WIDEST = 400.0  # standard deviations up to which the checker follows within seconds
 
@@ -88,11 +89,6 @@ def admit(protocol: SumProtocol, demand: Demand, held: Evidence) -> None:
             raise MismatchError(f"{name} is {used[name]}, but was audited as {certified[name]}")
 
 
-def measured(held: Evidence) -> Enclosure:
-    """The smallest number for which the claim holds."""
-    return held.measured
-
-
 def identity(held: Evidence) -> str:
     """A short name of the evidence, from all that it says."""
     if isinstance(held, Certificate):
@@ -120,13 +116,16 @@ def _in_reach(protocol: SumProtocol, demand: Demand) -> bool:
     return float(law.moments().variance.upper) <= _WIDEST**2
 
 
-def described(held: Evidence) -> dict[str, str]:
-    """The claim and what was measured, for people and for JSON."""
+def to_json(held: Evidence) -> dict[str, Any]:
+    """All that it says: a whole certificate, or what was audited."""
     if isinstance(held, Certificate):
-        return {"id": identity(held), "kind": "certificate"}
+        return {"id": identity(held), "certificate": held.content}
     return {
         "id": identity(held),
-        "kind": "audit",
-        "claim": str(held.demand.claim),
-        "relaxation": decimal_text(exact(held.demand.relaxation, "relaxation")),
+        "audit": {
+            "claim": str(held.demand.claim),
+            "verdict": Verdict.VERIFIED.value,
+            "measured": held.measured.to_json(),
+            "protocol": protocol_fields(held.protocol, 0, 0, held.demand.relaxation),
+        },
     }

@@ -44,8 +44,9 @@ class Phase:
     release    of one arm
     evidence   what is proved of it; None for algorithms without proof
     radius     beta; an arm leaves where the best estimate exceeds its own by more than 2 beta
-    threshold  the same in units of the (accumulated) decoded sums: 2 beta n g, floored where these
-               are whole numbers, which decides the same
+    units      n g of all batches that an estimate rests on
+    centre     the mean of the noise in these, in units of the grid
+    threshold  2 beta in these units; floored, which decides the same, where sums are whole numbers
     """
 
     number: int
@@ -53,6 +54,8 @@ class Phase:
     release: Release
     evidence: Evidence | None
     radius: float
+    units: int
+    centre: Fraction
     threshold: int | float
 
     @property
@@ -111,12 +114,16 @@ def prepare(algorithm: Algorithm, setting: Setting, radius: Radius = Radius.PAPE
     table, failure = _radii(algorithm, setting, radius, sizes, releases)
     phases: dict[tuple[int, int], Phase] = {}
     total: dict[int, int] = {}
+    centre: dict[int, Fraction] = {}
     for (number, active), users in sizes.items():
         release, beta = releases[users], float(table[number - 1, active])
-        total[active] = users + (0 if algorithm.forgets else total.get(active, 0))
-        units = total[active] * release.precision
+        units, middle = users * release.precision, release.centre
+        if not algorithm.forgets:
+            units, middle = units + total.get(active, 0), middle + centre.get(active, Fraction(0))
+            total[active], centre[active] = units, middle
+        limit = _threshold(beta, units, release)
         phases[number, active] = Phase(
-            number, active, release, proofs[users], beta, _threshold(beta, units, release)
+            number, active, release, proofs[users], beta, units, middle, limit
         )
     return Prepared(algorithm, setting, radius, phases, failure)
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..exact.number import ParameterError
+from ..mechanisms.laws.binomial import Binomial
 from ..mechanisms.laws.law import Law
 from ..mechanisms.protocols.protocol import SumProtocol
 from ..mechanisms.samplers.simulated import simulate
@@ -42,6 +43,11 @@ class Release(Protocol):
     @property
     def centre(self) -> Fraction:
         """What `decoded` exceeds the sum by in the mean, in units of the grid."""
+        ...
+
+    @property
+    def bits_per_user(self) -> int | None:
+        """What a user sends; None where that is a real number."""
         ...
 
     def sums(self, law: RewardLaw, rng: np.random.Generator, size: int) -> NDArray[Any]:
@@ -91,6 +97,14 @@ class ModularRelease:
             raise ParameterError(f"the mean of the noise {self.noise} is not known exactly")
         return Fraction(mean.lower)
 
+    @property
+    def bits_per_user(self) -> int | None:
+        """ceil(log2 m); of shuffled bits, the reward's and the noise's."""
+        share = self.protocol.noise
+        if self.protocol.modulus is None and isinstance(share, Binomial):
+            return 1 + share.trials
+        return self.protocol.bits_per_user
+
     def sums(self, law: RewardLaw, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
         return law.sums(rng, self.precision, self.users, size)
 
@@ -121,6 +135,7 @@ class LaplaceRelease:
 
     precision = 1
     centre = Fraction(0)
+    bits_per_user = None
 
     def sums(self, law: RewardLaw, rng: np.random.Generator, size: int) -> NDArray[np.float64]:
         return law.real_sums(rng, self.users, size)
@@ -140,6 +155,7 @@ class OpenRelease:
 
     precision = 1
     centre = Fraction(0)
+    bits_per_user = None
 
     def sums(self, law: RewardLaw, rng: np.random.Generator, size: int) -> NDArray[np.float64]:
         return law.real_sums(rng, self.users, size)

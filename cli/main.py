@@ -15,11 +15,14 @@ from collections.abc import Sequence
 import typer
 
 from .audit import audit
+from .bandit import bandit
 from .blackbox import blackbox
 from .calibrate import calibrate
 from .check import check
 from .claims import claims
 from .compose import compose
+from .round import round_
+from .protocol import protocol
 from .sample import sample
 from .search import search
 
@@ -38,8 +41,11 @@ app.command()(check)
 app.command()(compose)
 app.command()(calibrate)
 app.command()(claims)
+app.command()(protocol)
 app.command()(sample)
+app.command("round")(round_)
 app.command()(search)
+app.add_typer(bandit)
 
 
 @app.callback(invoke_without_command=True)

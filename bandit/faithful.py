@@ -1,0 +1,86 @@
+"""Every user through R, S and A: what the simulation of aggregates must agree with in law.
+
+Each reward is drawn, encoded and given its share of noise by the exact samplers (`randomize`), the
+messages are summed (in the clear, or by the secure aggregation with masks), and the analyzer makes
+of the sum what it does. It costs what the users cost: for small horizons.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..exact.number import ParameterError
+from ..mechanisms.aggregation.plain import PlainSum
+from ..mechanisms.protocols.analyzer import analyze
+from ..mechanisms.protocols.protocol import SumProtocol
+from ..mechanisms.protocols.randomizer import randomize
+from ..mechanisms.samplers.bits import RandomBits, SeededBits
+from .environments.rewards import RewardLaw
+from .release import ModularRelease, Release
+
+__all__ = ["Aggregator", "Faithful"]
+
+
+class Aggregator(Enum):
+    """How messages are summed."""
+
+    PLAIN = "plain"  # by someone who sees them all
+    MASKED = "masked"  # by secure aggregation; needs the extra `masks`
+
+
+@dataclass(frozen=True)
+class Faithful:
+    """A source of released values that runs every user.
+
+    rng: for the rewards, and the noise of algorithms without discrete noise. bits: for the rest.
+    """
+
+    rng: np.random.Generator
+    bits: RandomBits
+    aggregator: Aggregator = Aggregator.PLAIN
+
+    @staticmethod
+    def seeded(rng: np.random.Generator, aggregator: Aggregator) -> Faithful:
+        """With bits that repeat themselves: for simulation, never for a release."""
+        return Faithful(rng, SeededBits(int(rng.integers(1 << 62))), aggregator)
+
+    def released(
+        self, release: Release, laws: Sequence[RewardLaw], counts: Sequence[int]
+    ) -> NDArray[Any]:
+        """What batches release: counts[i] of them with rewards of laws[i], one after another."""
+        each = [law for law, count in zip(laws, counts, strict=True) for _ in range(count)]
+        rewards = [law.draw(self.rng, release.users) for law in each]
+        if isinstance(release, ModularRelease):
+            seen = [self._one(release.protocol, own) for own in rewards]
+            return np.array(seen, dtype=np.int64)
+        return release.released(np.array([own.sum() for own in rewards]), self.rng)
+
+    def _one(self, protocol: SumProtocol, rewards: NDArray[np.float64]) -> int:
+        """R of every user, S of all messages, A: what it decodes, mod m again."""
+        messages = {
+            user: randomize(protocol, float(reward), self.bits)
+            for user, reward in enumerate(rewards)
+        }
+        modulus = protocol.modulus
+        if modulus is None:
+            aggregate = sum(messages.values())
+        elif self.aggregator is Aggregator.PLAIN:
+            aggregate = PlainSum(modulus).aggregate(messages)
+        else:
+            aggregate = _masked(modulus, messages)
+        decoded = analyze(protocol, aggregate, self.bits) * protocol.precision
+        return decoded.numerator if modulus is None else decoded.numerator % modulus
+
+
+def _masked(modulus: int, messages: dict[int, int]) -> int:
+    try:
+        from ..mechanisms.aggregation.masked import MaskedSum
+    except ImportError as error:
+        raise ParameterError(f"masked: {error}") from error
+    return MaskedSum(modulus).aggregate(messages)

@@ -1,0 +1,153 @@
+"""Runs of an algorithm: the same numbers whatever the number of workers.
+
+Runs are done in shares of fixed size. The randomness of a share (and of the instance of a run)
+depends on the seed and its place only, so that neither the number of workers nor the order in
+which shares finish changes anything, and a finished share can be kept on disk (`resume`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..exact.number import ExactInput, whole
+from .algorithms import Algorithm
+from .faithful import Aggregator, Faithful
+from .instances import Drawn, Instances
+from .parallel import each
+from .play import Released, Simulated, play
+from .prepare import Prepared, Radius, prepare
+from .regret import checkpoints
+from .results import Results, Share
+from .setting import Setting
+from .shelf import Shelf
+from .transcript import batch_lines, end_line
+
+__all__ = ["Config", "run"]
+
+_TOGETHER = 32  # runs of the same instance that go in lock step
+_APART = 5  # runs of an instance each that make a share
+_INSTANCE, _RUN = 0, 1  # what a seed is for
+
+
+@dataclass(frozen=True)
+class Config:
+    """What is run: an algorithm with its numbers, and where.
+
+    faithful: None for the simulation of aggregates; otherwise every user takes part, and this is
+    how their messages are summed.
+    """
+
+    algorithm: Algorithm
+    setting: Setting
+    instances: Instances
+    radius: Radius = Radius.PAPER
+    faithful: Aggregator | None = None
+
+    def prepared(self) -> Prepared:
+        """Schedule, evidence and radii: what all runs share."""
+        return prepare(self.algorithm, self.setting, self.radius)
+
+
+def run(
+    config: Config,
+    runs: ExactInput = 20,
+    seed: ExactInput = 0,
+    workers: ExactInput = 1,
+    *,
+    prepared: Prepared | None = None,
+    rounds: NDArray[np.int64] | None = None,
+    resume: Path | None = None,
+    transcript: bool = False,
+    cluster: str | None = None,
+    progress: Callable[[int], None] = lambda done: None,
+) -> Results:
+    """Run it so many times, independently.
+
+    prepared: what `config.prepared()` gave, if at hand. rounds: the checkpoints. resume: a folder
+    in which finished shares are kept, and looked for. transcript: keep every release. cluster: a
+    dask scheduler's address, or "local". progress: is told how many more runs are done.
+    """
+    count = whole(runs, "runs", at_least=1, at_most=10**7)
+    start = whole(seed, "seed", at_least=0)
+    crew = whole(workers, "workers", at_least=1, at_most=1024)
+    ready = config.prepared() if prepared is None else prepared
+    marks = checkpoints(config.setting.horizon) if rounds is None else rounds
+    task = partial(_share, config, ready, start, marks, transcript)
+    size = _APART if isinstance(config.instances, Drawn) else _TOGETHER
+    parts = [(first, min(size, count - first)) for first in range(0, count, size)]
+    shelf = Shelf(resume, _identity(config, start, marks, transcript))
+    done = [kept for part in parts if (kept := shelf.find(*part)) is not None]
+    for kept in done:
+        progress(len(kept.regret))
+    missing = [part for part in parts if part[0] not in {kept.first for kept in done}]
+    for share in each(task, missing, crew, cluster):
+        shelf.keep(share)
+        done.append(share)
+        progress(len(share.regret))
+    return Results.joined(ready, marks, done)
+
+
+def _share(
+    config: Config,
+    prepared: Prepared,
+    seed: int,
+    rounds: NDArray[np.int64],
+    transcript: bool,
+    part: tuple[int, int],
+) -> Share:
+    """Runs first, ..., first + count - 1."""
+    first, count = part
+    together = not isinstance(config.instances, Drawn)
+    lines: list[dict[str, Any]] = []
+
+    def note(start: int) -> Callable[[Released], None] | None:
+        return (lambda seen: lines.extend(batch_lines(start, seen))) if transcript else None
+
+    regret: list[list[float]] = []
+    pulls: list[list[int]] = []
+    gone: list[bool] = []
+    batches: list[int] = []
+    for start, size in [part] if together else [(at, 1) for at in range(first, first + count)]:
+        environment = config.instances.environment(_seed(seed, _INSTANCE, start))
+        source = _source(config, np.random.default_rng(_seed(seed, _RUN, start)))
+        played = play(prepared, environment, size, source, note(start))
+        regret += played.course.at(rounds).tolist()
+        pulls += played.pulls.tolist()
+        gone += np.logical_not(played.active[:, list(environment.best)].any(axis=1)).tolist()
+        batches += played.batches.tolist()
+        if transcript:
+            lines += [end_line(start + row, played.pulls[row]) for row in range(size)]
+    return Share(first, regret, pulls, gone, batches, lines)
+
+
+def _source(config: Config, rng: np.random.Generator) -> Simulated | Faithful:
+    if config.faithful is None:
+        return Simulated(rng)
+    return Faithful.seeded(rng, config.faithful)
+
+
+def _seed(seed: int, purpose: int, place: int) -> np.random.SeedSequence:
+    return np.random.SeedSequence(seed, spawn_key=(purpose, place))
+
+
+def _identity(
+    config: Config, seed: int, rounds: NDArray[np.int64], transcript: bool
+) -> dict[str, Any]:
+    """All that the numbers of a share depend on."""
+    return {
+        "algorithm": config.algorithm.name,
+        "setting": config.setting.to_json(),
+        "instances": repr(config.instances),
+        "radius": config.radius.value,
+        "faithful": None if config.faithful is None else config.faithful.value,
+        "seed": seed,
+        "rounds": rounds.tolist(),
+        "transcript": transcript,
+    }

@@ -1,0 +1,68 @@
+"""Finished shares of runs on disk, so that an interrupted sweep goes on where it stopped."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from ..exact.number import ParameterError
+from .results import Share
+
+__all__ = ["Shelf", "write_whole"]
+
+_VERSION = 1  # of the numbers that a configuration gives: to be raised when these change
+
+
+class Shelf:
+    """A folder of shares, in one subfolder for each configuration; None keeps nothing."""
+
+    def __init__(self, folder: Path | None, identity: dict[str, Any]) -> None:
+        text = json.dumps({"version": _VERSION, **identity}, sort_keys=True)
+        digest = hashlib.sha256(text.encode()).hexdigest()[:24]
+        self._folder = None if folder is None else folder / digest
+        if self._folder is not None:
+            try:
+                self._folder.mkdir(parents=True, exist_ok=True)
+                write_whole(self._folder / "configuration.json", text + "\n")
+            except OSError as error:
+                raise ParameterError(f"resume: {folder}: {error.strerror or error}") from error
+
+    def find(self, first: int, count: int) -> Share | None:
+        """The share of these runs; None where it is not there, or does not read."""
+        if self._folder is None:
+            return None
+        with contextlib.suppress(OSError, ValueError, TypeError):
+            data = json.loads(self._path(first, count).read_text(encoding="utf-8"))
+            share = Share(**data)
+            if share.first == first and len(share.regret) == count:
+                return share
+        return None
+
+    def keep(self, share: Share) -> None:
+        """Put a share on the shelf."""
+        if self._folder is not None:
+            path = self._path(share.first, len(share.regret))
+            write_whole(path, json.dumps(share.to_json()))
+
+    def _path(self, first: int, count: int) -> Path:
+        assert self._folder is not None
+        return self._folder / f"runs-{first}-{first + count - 1}.json"
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file whole or not at all: under a temporary name, then renamed."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(name, 0o644)
+        os.replace(name, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+        raise

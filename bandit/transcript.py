@@ -1,0 +1,94 @@
+"""The transcript of runs: every release and every decision, for `exactdp check` to verify.
+
+JSON lines. The first is the header: the algorithm and its numbers, and the evidence of every
+release that occurs, by a short name. Then, batch by batch and arm by arm,
+
+    run, batch, arm
+    users, precision     n and g
+    accuracy, modulus    tau and m, where the sum was released by a protocol
+    evidence             the name of what is proved of it; null where there is none
+    released             the value that left the batch
+    estimate             of the arm's mean, from what was released
+    radius, stays        beta, and whether the arm was kept
+
+and at a run's end its pulls of every arm. Whole numbers are exact; floats are written so that they
+read back exactly.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..exact.number import ParameterError
+from .evidence import identity, to_json
+from .play import Released
+from .prepare import Prepared
+from .release import ModularRelease
+from .results import Results
+from .shelf import write_whole
+
+__all__ = ["FORMAT", "VERSION", "batch_lines", "end_line", "header", "write_transcript"]
+
+FORMAT, VERSION = "exactdp bandit transcript", 1
+
+
+def header(prepared: Prepared, about: dict[str, Any]) -> dict[str, Any]:
+    """The first line. about: whatever else is worth telling (instance, seed, runs)."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "algorithm": prepared.algorithm.name,
+        "setting": prepared.setting.to_json(),
+        "radius": prepared.radius.value,
+        **about,
+        "evidence": [to_json(held) for _, held in prepared.releases() if held is not None],
+    }
+
+
+def batch_lines(first: int, seen: Released) -> Iterator[dict[str, Any]]:
+    """The lines of one batch of one run. first: the number of the first row's run."""
+    phase, release = seen.phase, seen.phase.release
+    shared: dict[str, Any] = {"users": release.users, "precision": release.precision}
+    if isinstance(release, ModularRelease):
+        protocol = release.protocol
+        shared |= {"accuracy": protocol.accuracy, "modulus": protocol.modulus}
+    shared["evidence"] = None if phase.evidence is None else identity(phase.evidence)
+    for arm, value, total, stays in zip(
+        seen.arms.tolist(),
+        seen.values.tolist(),
+        seen.totals.tolist(),
+        seen.stays.tolist(),
+        strict=True,
+    ):
+        yield {
+            "run": first + seen.run,
+            "batch": phase.number,
+            "arm": arm,
+            **shared,
+            "released": value,
+            "estimate": float((Fraction(total) - phase.centre) / phase.units),
+            "radius": phase.radius,
+            "stays": stays,
+        }
+
+
+def end_line(run: int, pulls: NDArray[np.int64]) -> dict[str, Any]:
+    """The last line of a run."""
+    return {"run": run, "pulls": pulls.tolist()}
+
+
+def write_transcript(path: Path, results: Results, about: dict[str, Any]) -> None:
+    """Write the transcript of runs that kept one: whole, or not at all."""
+    lines: Sequence[dict[str, Any]] = [header(results.prepared, about), *results.lines]
+    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    try:
+        write_whole(path, text)
+    except OSError as error:
+        raise ParameterError(f"transcript: {path}: {error.strerror or error}") from error

@@ -1,0 +1,135 @@
+"""`exactdp bandit`: the audited bandit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = ["bandit"]
+
+bandit = typer.Typer(
+    name="bandit",
+    help="Private bandits, on mechanisms that are verified before they run.",
+    no_args_is_help=True,
+)
+
+
+@bandit.callback()
+def _bandit() -> None:
+    """Keep `run` a subcommand, also while it is the only one."""
+
+
+@bandit.command()
+def run(
+    algorithm: Annotated[
+        str,
+        typer.Option(
+            metavar="A",
+            help="dist-dp-se, dist-rdp-se, dist-cdp-se, cdp-se, ldp-se, shuffle-dp-se, dp-se, "
+            "sdp-ae, vb-sdp-ae, or se (not private)",
+        ),
+    ],
+    horizon: Annotated[str, typer.Option(metavar="T", help="rounds, one user each")],
+    epsilon: Annotated[str | None, typer.Option(metavar="E", help="all but se need it")] = None,
+    arms: Annotated[
+        str | None, typer.Option(metavar="K", help="10 if drawn, else those of the data")
+    ] = None,
+    instance: Annotated[
+        str,
+        typer.Option(metavar="I", help="easy or hard (one drawn for each run), fair, or a file"),
+    ] = "easy",
+    runs: Annotated[str, typer.Option(metavar="R")] = "20",
+    seed: Annotated[str, typer.Option(metavar="S")] = "0",
+    delta: Annotated[
+        str, typer.Option(metavar="D", help="δ of the shuffle paper's algorithms")
+    ] = "1e-6",
+    scaling: Annotated[str, typer.Option(metavar="S", help="s of Theorems 2 and 4")] = "10",
+    confidence: Annotated[str, typer.Option(metavar="P", help="p of the radius")] = "0.1",
+    growth: Annotated[str, typer.Option(metavar="ETA", help="batch b has η^b users an arm")] = "2",
+    radius: Annotated[
+        str, typer.Option(metavar="R", help="paper, or certified: proved to keep the best arm")
+    ] = "paper",
+    sigma: Annotated[
+        str | None,
+        typer.Option(metavar="σ", help="of the Gaussian rewards of easy and hard; 0 for coins"),
+    ] = None,
+    returning: Annotated[
+        str | None,
+        typer.Option(metavar="B", help="a user of B batches: also her ε at δ, composed exactly"),
+    ] = None,
+    workers: Annotated[str, typer.Option(metavar="N", help="processes")] = "1",
+    cluster: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="a dask scheduler, or local to start one"),
+    ] = None,
+    faithful: Annotated[
+        bool, typer.Option("--faithful", help="run every user through R, S and A (small T)")
+    ] = False,
+    masked: Annotated[
+        bool, typer.Option("--masked", help="with --faithful: sum by secure aggregation")
+    ] = False,
+    transcript: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="every release and decision, to be checked")
+    ] = None,
+    resume: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="keep finished runs there, and use them")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
+) -> None:
+    """Run a private bandit: regret over time, arms eliminated, and what it cost in privacy.
+
+    The same seed gives the same numbers, whatever the number of workers.
+    """
+    from ..bandit.run import run as run_bandit
+    from . import bandit_shown, render
+    from .bandit_options import Options, configured
+
+    options = Options(
+        algorithm=algorithm,
+        horizon=horizon,
+        epsilon=epsilon,
+        arms=arms,
+        instance=instance,
+        delta=delta,
+        scaling=scaling,
+        confidence=confidence,
+        growth=growth,
+        radius=radius,
+        sigma=sigma,
+        faithful=faithful,
+        masked=masked,
+    )
+    from ..exact import ParameterError, whole
+
+    count = whole(runs, "runs", at_least=1, at_most=10**7)
+    start = whole(seed, "seed", at_least=0)
+    if transcript is not None and not transcript.parent.is_dir():
+        raise ParameterError(f"transcript: {transcript.parent}: no such folder")
+    config = configured(options)
+    with render.working("verifying mechanisms, computing radii"):
+        prepared = config.prepared()
+    with bandit_shown.progress(count) as tick:
+        results = run_bandit(
+            config,
+            count,
+            start,
+            workers,
+            prepared=prepared,
+            resume=resume,
+            transcript=transcript is not None,
+            cluster=cluster,
+            progress=tick,
+        )
+    with render.working("accounting"):
+        spent = bandit_shown.spent(prepared, returning, delta)
+    if transcript is not None:
+        from ..bandit.transcript import write_transcript
+
+        about = {"instance": config.instances.name, "runs": count, "seed": start}
+        write_transcript(transcript, results, about)
+    if as_json:
+        render.as_json(bandit_shown.to_json(config, results, spent))
+    else:
+        bandit_shown.show(config, results, spent)

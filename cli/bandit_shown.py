@@ -1,0 +1,174 @@
+"""How runs of a bandit look: a table with a sparkline of regret, or JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.text import Text
+
+from ..bandit.evidence import to_json as evidence_to_json
+from ..bandit.prepare import Prepared
+from ..bandit.privacy import Privacy, privacy
+from ..bandit.results import Mean, Results
+from ..bandit.run import Config
+from ..exact import decimal_text
+from ..verify.certificate import Certificate
+from . import render
+
+__all__ = ["progress", "show", "spent", "to_json"]
+
+
+_SHOWN = 12  # checkpoints in the table
+
+
+@contextmanager
+def progress(runs: int) -> Iterator[Callable[[int], None]]:
+    """A bar on stderr, on a terminal only: call it with how many more runs are done."""
+    errors = Console(stderr=True)
+    if not errors.is_terminal:
+        yield lambda done: None
+        return
+    columns = (TextColumn("runs"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=errors, transient=True) as shown:
+        task = shown.add_task("runs", total=runs)
+        yield lambda done: shown.advance(task, done)
+
+
+def spent(prepared: Prepared, returning: str | None, delta: str) -> Privacy:
+    """The privacy statement; with a number of batches also the composed epsilon."""
+    return privacy(prepared, returning, None if returning is None else delta)
+
+
+def to_json(config: Config, results: Results, spent: Privacy) -> dict[str, Any]:
+    """The shape that is promised to scripts, and a little more."""
+    prepared, setting = results.prepared, config.setting
+    failure = prepared.failure
+    return {
+        "algorithm": config.algorithm.name,
+        "source": config.algorithm.source,
+        "horizon": setting.horizon,
+        "runs": results.runs,
+        "setting": setting.to_json(),
+        "instance": config.instances.name,
+        "radius": {
+            "kind": config.radius.value,
+            "failure": None if failure is None else failure.to_json(),
+        },
+        "regret": results.total_regret().to_json(),
+        "checkpoints": [
+            {"round": rounds, "time_average_regret": mean.to_json()}
+            for rounds, mean in results.time_average()
+        ],
+        "pulls": results.pulls.tolist(),
+        "best_arm_eliminated": int(results.eliminated.sum()),
+        "batches": results.batches.tolist(),
+        "privacy": spent.to_json(),
+        "certificates": [
+            evidence_to_json(held) for _, held in prepared.releases() if held is not None
+        ],
+        "bits_per_user": _bits(prepared),
+    }
+
+
+def show(config: Config, results: Results, spent: Privacy) -> None:
+    """Print it for people."""
+    out = render.console()
+    setting, prepared = config.setting, results.prepared
+    given = {
+        "algorithm": f"{config.algorithm.name}: {config.algorithm.source}",
+        "instance": f"{config.instances.name}, {setting.arms} arms",
+        "horizon": f"{setting.horizon:,} rounds, {results.runs} runs",
+        "radius": _radius(prepared),
+    }
+    out.print(render.facts(given))
+    average = results.time_average()
+    out.print(_table(out, average))
+    eliminated = int(results.eliminated.sum())
+    pulls = results.pulls.mean(axis=0)
+    found = {
+        "regret": _number(results.total_regret()),
+        "best arm eliminated": f"in {eliminated} of {results.runs} runs",
+        "pulls of each arm": " ".join(f"{count:,.0f}" for count in pulls)
+        + ("  (mean over runs)" if results.runs > 1 else ""),
+        "batches released": f"{results.batches.min()} to {results.batches.max()}, each active arm",
+        **_proved(prepared),
+        **_private(spent),
+    }
+    bits = _bits(prepared)
+    if bits is not None:
+        found["bits per user"] = f"at most {bits}"
+    out.print(render.facts(found))
+
+
+def _table(out: Console, average: Sequence[tuple[int, Mean]]) -> Any:
+    table = render.grid("round", "regret by round", "± s.e.", "", right=("round", "± s.e."))
+    top = max(mean.mean for _, mean in average) or 1.0
+    step = max(1, len(average) // _SHOWN)
+    chosen = list(average[::-step][:_SHOWN])[::-1]
+    for rounds, mean in chosen:
+        error = "" if mean.standard_error != mean.standard_error else f"{mean.standard_error:.2g}"
+        table.add_row(
+            f"{rounds:,}", f"{mean.mean:.5f}", error, render.bar(out, mean.mean / top, 24)
+        )
+    return table
+
+
+def _number(mean: Mean) -> str:
+    if mean.standard_error != mean.standard_error:
+        return f"{mean.mean:,.1f}"
+    return f"{mean.mean:,.1f} ± {mean.standard_error:,.1f} (standard error)"
+
+
+def _radius(prepared: Prepared) -> str:
+    shown = prepared.radius.value
+    if prepared.failure is None:
+        return f"{shown}, p = {decimal_text(prepared.setting.confidence)}"
+    return f"{shown}: a best arm is eliminated with probability at most {prepared.failure}"
+
+
+def _proved(prepared: Prepared) -> dict[str, str | Text]:
+    held = [each for _, each in prepared.releases() if each is not None]
+    if not held:
+        return {}
+    certificates = sum(isinstance(each, Certificate) for each in held)
+    shown = f"{len(held)} batch sizes VERIFIED"
+    if certificates == len(held):
+        shown += ", each with a certificate"
+    elif certificates:
+        shown += f", {certificates} with a certificate; of the others by the prover alone"
+    else:
+        shown += " by the prover alone: they are beyond its independent checker"
+    return {"mechanisms": shown}
+
+
+def _private(spent: Privacy) -> dict[str, str | Text]:
+    if spent.once is None:
+        return {"privacy": spent.note or "none"}
+    shown: dict[str, str | Text] = {
+        "privacy": f"{spent.claim} of every batch, {_TRUST.get(spent.trust, spent.trust)}",
+        "one batch": f"{spent.quantity} {spent.once}",
+    }
+    if spent.batches > 1 and spent.together is not None:
+        shown[f"{spent.batches} batches"] = f"{spent.quantity} {spent.together}"
+    if spent.epsilon is not None and spent.delta is not None:
+        shown["together"] = f"epsilon {spent.epsilon} at delta = {decimal_text(spent.delta)}"
+    if spent.note:
+        shown["note"] = spent.note
+    return shown
+
+
+_TRUST = {
+    "central": "towards all who see what a trusted server releases",
+    "distributed": "towards the server, which sees sums only",
+    "local": "towards everybody",
+}
+
+
+def _bits(prepared: Prepared) -> int | None:
+    sent = [release.bits_per_user for release, _ in prepared.releases()]
+    known = [bits for bits in sent if bits is not None]
+    return max(known, default=None)

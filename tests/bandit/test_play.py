@@ -1,0 +1,168 @@
+"""The elimination core against a plain one, user by user and arm by arm."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from exactdp.bandit.algorithms import ALGORITHMS, DIST_DP_SE, DP_SE, SDP_AE, SE, VB_SDP_AE
+from exactdp.bandit.environments import Environment, bernoulli_instance
+from exactdp.bandit.environments.table import Bernoulli
+from exactdp.bandit.play import Simulated, play
+from exactdp.bandit.prepare import prepare
+from exactdp.bandit.setting import Setting
+from exactdp.exact.number import ParameterError
+
+
+class Scripted:
+    """Releases without noise: the sum of a batch is its mean, whatever the release."""
+
+    def __init__(self, shift=0):
+        self.shift = shift
+
+    def released(self, release, laws, counts):
+        values = []
+        for law, count in zip(laws, counts, strict=True):
+            value = round(law.mean * release.users * release.precision) + self.shift
+            modulus = getattr(getattr(release, "protocol", None), "modulus", None)
+            values += [value if modulus is None else value % modulus] * count
+        return np.array(values)
+
+
+def coins(*means):
+    return Environment("coins", tuple(Bernoulli(mean) for mean in means))
+
+
+def by_hand(means, horizon, radius):
+    """Algorithm 1 with l(b) = 2^b on noiseless means: pulls of each arm, and regret a round."""
+    active, pulls, regret, best = list(range(len(means))), [0] * len(means), [], max(means)
+
+    def pull(arm, count):
+        for _ in range(count):
+            if sum(pulls) == horizon:
+                return False
+            pulls[arm] += 1
+            regret.append(best - means[arm])
+        return True
+
+    batch = 0
+    while True:
+        batch += 1
+        if len(active) == 1:
+            pull(active[0], horizon)
+            return pulls, np.cumsum(regret)
+        for arm in active:
+            if not pull(arm, 2**batch):
+                return pulls, np.cumsum(regret)
+        beta = radius(batch, len(active))
+        top = max(means[arm] for arm in active)
+        active = [arm for arm in active if means[arm] + beta >= top - beta]
+
+
+@pytest.mark.parametrize("horizon", [1, 2, 5, 6, 7, 500, 20_000, 100_003])
+def test_pulls_and_regret_are_those_of_algorithm_1(horizon):
+    means = (0.125, 0.75, 0.5, 0.625)
+    prepared = prepare(SE, Setting(4, horizon))
+
+    def radius(batch, active):
+        log = np.log(4 * active * batch**2 / 0.1)
+        return np.sqrt(log / (2 * 2.0**batch))
+
+    pulls, regret = by_hand(means, horizon, radius)
+    played = play(prepared, coins(*means), 3, Scripted())
+    rounds = np.arange(1, horizon + 1)
+    assert played.pulls.tolist() == [pulls] * 3
+    assert np.allclose(played.course.at(rounds), regret, rtol=1e-12, atol=1e-9)
+
+
+def test_a_batch_that_the_horizon_cuts_is_not_released():
+    whole, cut = ([], [])
+    for horizon, seen in ((2 * 2 + 2 * 4, whole), (2 * 2 + 2 * 4 - 1, cut)):
+        prepared = prepare(DIST_DP_SE, Setting(2, horizon, "0.5"))
+        played = play(prepared, coins(0.5, 0.25), 1, Scripted(), seen.append)
+        assert played.pulls.sum() == horizon
+    assert [seen.phase.number for seen in whole] == [1, 2]
+    assert [seen.phase.number for seen in cut] == [1]
+
+
+def test_nothing_is_released_once_one_arm_is_left():
+    seen = []
+    prepared = prepare(SE, Setting(2, 10**6))
+    played = play(prepared, coins(1, 0), 1, Scripted(), seen.append)
+    assert seen[-1].stays.tolist() == [True, False]
+    assert played.pulls.sum() == 10**6
+    assert played.pulls[0, 1] == sum(each.phase.users for each in seen)
+
+
+@pytest.mark.parametrize("gap", [-1, 0, 1])
+def test_an_arm_leaves_just_above_the_radius(gap):
+    prepared = prepare(DIST_DP_SE, Setting(2, 10**5, "0.5"))
+    phase = prepared.phase(10, 2)
+    limit = Fraction(phase.radius) * 2 * phase.units
+    assert phase.threshold <= limit < phase.threshold + 1
+
+    class Apart:
+        def released(self, release, laws, counts):
+            apart = phase.threshold + gap if release.users == phase.users else 0
+            return np.array([apart, 0])
+
+    seen = []
+    play(prepared, coins(0.5, 0.5), 1, Apart(), seen.append)
+    tenth = seen[9]
+    assert tenth.stays.tolist() == [True, gap <= 0]
+
+
+def test_sums_below_zero_are_decoded():
+    prepared = prepare(DIST_DP_SE, Setting(2, 1000, "0.5"))
+    release = prepared.phase(4, 2).release
+    modulus, tau = release.protocol.modulus, release.protocol.accuracy
+    values = np.array([0, modulus - tau - 1, modulus - tau, modulus - 1])
+    assert release.decoded(values).tolist() == [0, modulus - tau - 1, -tau, -1]
+    assert modulus - tau - 1 == release.users * release.precision + tau
+
+
+def test_estimates_accumulate_for_the_shuffle_paper_only():
+    seen = []
+    prepared = prepare(VB_SDP_AE, Setting(2, 200, "0.9", delta="0.1"))
+    play(prepared, coins(1, 0), 1, Scripted(shift=5), seen.append)
+    assert [each.phase.units for each in seen] == [2, 6, 14, 30, 62]
+    assert [int(each.totals[0]) for each in seen] == [7, 16, 29, 50, 87]
+    seen.clear()
+    play(prepare(DIST_DP_SE, Setting(2, 200, "0.9")), coins(1, 0), 1, Scripted(), seen.append)
+    assert [int(each.totals[0]) for each in seen[:3]] == [2 * 2, 4 * 2, 8 * 3]
+
+
+def test_runs_in_lock_step_are_independent_of_each_other():
+    """Rows that end early leave the others alone, and every row uses up its horizon."""
+    environment = bernoulli_instance(3, 5, (0.1, 0.9))
+    prepared = prepare(DIST_DP_SE, Setting(5, 30_000, "0.3"))
+    played = play(prepared, environment, 200, Simulated(np.random.default_rng(1)))
+    assert (played.pulls.sum(axis=1) == 30_000).all()
+    assert len(np.unique(played.batches)) > 1
+    end = played.course.at(np.array([30_000]))[:, 0]
+    assert np.allclose(end, environment.regret(played.pulls))
+    kept = played.active[:, list(environment.best)].any(axis=1)
+    assert kept.mean() > 0.9
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda algorithm: algorithm.name)
+def test_every_algorithm_runs_to_its_horizon(algorithm):
+    setting = Setting(3, 400, "0.9", delta="0.1")
+    prepared = prepare(algorithm, setting)
+    environment = bernoulli_instance(1, 3, (0.1, 0.9))
+    played = play(prepared, environment, 4, Simulated(np.random.default_rng(0)))
+    assert (played.pulls.sum(axis=1) == 400).all()
+    assert (played.batches > 0).any() or algorithm in (DP_SE, SDP_AE)
+
+
+def test_a_horizon_below_the_first_batch_releases_nothing():
+    prepared = prepare(DIST_DP_SE, Setting(3, 2, "0.5"))
+    played = play(prepared, coins(0, 0.5, 1), 2, Scripted())
+    assert played.pulls.tolist() == [[2, 0, 0]] * 2
+    assert played.batches.tolist() == [0, 0]
+
+
+def test_an_environment_of_other_arms_is_refused():
+    prepared = prepare(SE, Setting(3, 100))
+    with pytest.raises(ParameterError, match="arms must be those of the environment, 2, got 3"):
+        play(prepared, coins(0, 1), 1, Scripted())
