@@ -36,19 +36,22 @@ from ..exact.enclosure import Enclosure, Endpoint
 from ..exact.number import ExactInput, decimal_text
 from ..mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ..mechanisms.laws.discrete_laplace import DiscreteLaplace
+from ..mechanisms.laws.skellam import Skellam
 from ..mechanisms.mechanism import AdditiveNoise, Mechanism, RandomizedResponse
 from ..mechanisms.protocols.protocol import SumProtocol
+from ..mechanisms.protocols.shuffle import ShuffleSum
 from .audit import Audit, Verdict
 from .checker import Outcome, check
+from .checker.closed import WIDE
 from .checker.composition import NO_LATTICE
 from .checker.protocol import COVERING
 from .checker.reading import FORMAT, PLAIN, WITH_PROTOCOL, CertificateError, read_protocol
 from .checker.reading import read as _read_fields
-from .claim import ApproxDP
+from .claim import ZCDP, ApproxDP, Claim, RenyiDP
 from .fields import NotCertifiedError, claim_fields, protocol_fields, use_fields
 
 __all__ = ["Certificate", "CertificateError", "MismatchError", "NotCertifiedError"]
-__all__ += ["certificate_of", "is_close_call_in_reach"]
+__all__ += ["certificate_of", "certificate_stating", "is_close_call_in_reach"]
 
 _WIDTHS = ("1e-12", "1e-9", "1e-7", "1e-5", "1e-4", "1e-3", "1e-2")  # relative, tried in turn
 _LEAST_ROUNDED = Fraction(1, 10**5)  # where composed losses have to be rounded
@@ -87,7 +90,7 @@ class Certificate:
 
     def matches(
         self,
-        protocol: SumProtocol,
+        protocol: SumProtocol | ShuffleSum,
         dropout: int = 0,
         collusion: int = 0,
         relaxation: ExactInput = 0,
@@ -171,8 +174,9 @@ def certificate_of(audit: Audit, protocol: Mapping[str, Any] | None = None) -> C
     }
     named = {} if protocol is None else {"protocol": dict(protocol)}
     grids: tuple[int, ...] = (0,)  # how much finer than usual; 0 for none
+    coarse = _closed_width(audit)
     for width in map(Fraction, _WIDTHS):
-        if grids[0] and width < _LEAST_ROUNDED:
+        if width < coarse or (grids[0] and width < _LEAST_ROUNDED):
             continue
         for finer in grids:
             hints = {"step": _step(audit, width, finer)} if finer else {}
@@ -184,6 +188,41 @@ def certificate_of(audit: Audit, protocol: Mapping[str, Any] | None = None) -> C
         if NO_LATTICE in outcome.reason:
             grids = (1, 8)
     raise NotCertifiedError(f"no certificate: {outcome.reason}")
+
+
+def _closed_width(audit: Audit) -> Fraction:
+    """How narrow the checker's closed bounds are about, where it is left to them; else 0."""
+    law = getattr(audit.mechanism, "law", None)
+    if not isinstance(law, Skellam) or law.variance <= WIDE:
+        return Fraction(0)
+    if isinstance(audit.claim, RenyiDP):
+        return 100 / law.variance
+    return Fraction(1, 1000) if isinstance(audit.claim, ZCDP) else Fraction(0)
+
+
+def certificate_stating(
+    mechanism: Mechanism, claim: Claim, least: Fraction, protocol: Mapping[str, Any]
+) -> Certificate | None:
+    """The certificate of a claim that its checker verifies, without an audit; None if it cannot.
+
+    least: a number that is likely to be below the true value; nothing rests on it.
+    """
+    for lower in (least, Fraction(0)):
+        measured = {"lower": _decimal(lower, 20, ROUND_FLOOR), "upper": decimal_text(claim.bound)}
+        content = {
+            "format": FORMAT,
+            "version": WITH_PROTOCOL,
+            "uses": [use_fields(Use(mechanism, 1))],
+            "claim": claim_fields(claim),
+            "verdict": Verdict.VERIFIED.name,
+            "measured": measured,
+            "hints": {},
+            "protocol": dict(protocol),
+        }
+        certificate = Certificate(_written(content))
+        if lower <= claim.bound and certificate.check().valid:
+            return certificate
+    return None
 
 
 def is_close_call_in_reach(audit: Audit) -> bool:

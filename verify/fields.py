@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from ..accounting.budget import Use
-from ..exact.number import ExactInput, Real, decimal_text, exact, whole
+from ..exact.number import ExactInput, Logarithm, Real, decimal_text, exact, whole
 from ..mechanisms.laws.binomial import Binomial
 from ..mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ..mechanisms.laws.discrete_gaussian_sum import DiscreteGaussianSum
@@ -20,6 +20,7 @@ from ..mechanisms.mechanism import AdditiveNoise, Mechanism, RandomizedResponse
 from ..mechanisms.pair import FinitePair
 from ..mechanisms.papers import InvertedScale
 from ..mechanisms.protocols.protocol import SumProtocol
+from ..mechanisms.protocols.shuffle import Linear, ShuffleSum
 from .claim import ApproxDP, Claim, PureDP, RenyiDP
 
 __all__ = ["NotCertifiedError", "claim_fields", "protocol_fields", "use_fields"]
@@ -76,7 +77,7 @@ def law_fields(law: Law) -> dict[str, Any]:
         texts = {"count": str(law.count), "sigma2": decimal_text(law.sigma2)}
         return {"name": "discrete-gaussian-sum", **texts}
     if isinstance(law, Binomial):
-        chance = decimal_text(_rational(law.success, law))
+        chance = _chance_fields(law)
         return {"name": "binomial", "trials": str(law.trials), "probability": chance}
     if isinstance(law, FiniteLaw):
         return {
@@ -85,6 +86,14 @@ def law_fields(law: Law) -> dict[str, Any]:
             "masses": [decimal_text(mass) for mass in law.masses],
         }
     raise NotCertifiedError(f"certificates do not know the law {type(law).__name__}")
+
+
+def _chance_fields(law: Binomial) -> str | dict[str, str]:
+    """An exact probability, or factor times log as in the shuffle protocol."""
+    chance = law.success
+    if isinstance(chance, Linear) and isinstance(chance.number, Logarithm) and not chance.offset:
+        return _texts({"factor": chance.factor, "log": chance.number.argument})
+    return decimal_text(_rational(chance, law))
 
 
 def _rational(number: Real, law: Law) -> Fraction:
@@ -109,9 +118,24 @@ def _texts(numbers: Mapping[str, Fraction]) -> dict[str, str]:
 
 
 def protocol_fields(
-    protocol: SumProtocol, dropout: int, collusion: int, relaxation: ExactInput
+    protocol: SumProtocol | ShuffleSum, dropout: int, collusion: int, relaxation: ExactInput
 ) -> dict[str, Any]:
     """The section of a certificate that names the protocol."""
+    ways = {
+        "dropout": str(whole(dropout, "dropout", at_least=0)),
+        "collusion": str(whole(collusion, "collusion", at_least=0)),
+        "relaxation": decimal_text(exact(relaxation, "relaxation", at_least=0)),
+    }
+    if isinstance(protocol, ShuffleSum):
+        return {
+            "users": str(protocol.users),
+            "precision": "1",
+            "accuracy": "0",
+            "modulus": None,
+            "share": law_fields(Binomial(protocol.noise_bits, protocol.success)),
+            "trust": "shuffled",
+            **ways,
+        }
     modulus = protocol.modulus
     return {
         "users": str(protocol.users),
@@ -120,7 +144,5 @@ def protocol_fields(
         "modulus": None if modulus is None else str(modulus),
         "share": law_fields(protocol.noise),
         "trust": protocol.trust.value,
-        "dropout": str(whole(dropout, "dropout", at_least=0)),
-        "collusion": str(whole(collusion, "collusion", at_least=0)),
-        "relaxation": decimal_text(exact(relaxation, "relaxation", at_least=0)),
+        **ways,
     }

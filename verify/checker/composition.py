@@ -39,8 +39,9 @@ from .arithmetic import (
     upper,
     value,
 )
+from .binomial import Binomial
 from .divergences import Listed, as_listed, larger, listings
-from .laws import Binomial, DiscreteGaussian, DiscreteLaplace, FiniteLaw, convolve
+from .laws import DiscreteGaussian, DiscreteLaplace, FiniteLaw, convolve
 from .mechanisms import Mechanism, Response, TwoLaws
 
 __all__ = ["NO_LATTICE", "profile"]

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 
 from mpmath import iv
 
@@ -32,6 +32,7 @@ from .arithmetic import (
     upper,
     value,
 )
+from .closed import WIDE, skellam_rho_at_most
 from .divergences import Listed, listings
 from .laws import DiscreteGaussian, DiscreteGaussianSum, Skellam
 from .mechanisms import Additive, Mechanism, Response
@@ -76,6 +77,12 @@ def _gaussian_rho(mechanism: Mechanism) -> Fraction | None:
     return None
 
 
+def _is_wide(mechanism: Mechanism) -> bool:
+    """Is it left to closed bounds?"""
+    law = mechanism.law if isinstance(mechanism, Additive) and not mechanism.modulus else None
+    return isinstance(law, Skellam) and law.variance > WIDE
+
+
 def _candidates(uses: Uses, full: bool, search: bool) -> Iterator[Fraction]:
     """Orders to look at: 1 for the limit, a few, and with `search` the best by trial."""
     yield Fraction(1)
@@ -105,6 +112,8 @@ def _share(mechanism: Mechanism, order: Fraction, full: bool) -> End:
         return divergences.renyi(mechanism, order, full)[0] / order
     if isinstance(mechanism, Response):  # (2p - 1) log(p/(1-p)) with p = e^epsilon/(1+e^epsilon)
         return Fraction(0) if mechanism.delta else value(_response_rho(mechanism))[0]
+    if _is_wide(mechanism):
+        return Fraction(0)
     pairs = listings(mechanism, iv.prec, None, full).attained
     return max((value(_relative_entropy(pair))[0] for pair in pairs), default=Fraction(0))
 
@@ -132,6 +141,8 @@ def rho_at_most(uses: Uses, goal: End, full: bool) -> bool:
     """Is rho <= goal? Of several mechanisms each gets its share of it."""
     if goal == INFINITY:
         return True
+    if len(uses) == 1 and _closed_at_most(uses[0][0], Fraction(goal) / uses[0][1]):
+        return True
     least = [max(_share(one, Fraction(order), full) for order in (1, 2)) for one, _ in uses]
     if INFINITY in least:
         return False
@@ -151,13 +162,15 @@ def rho_at_most(uses: Uses, goal: End, full: bool) -> bool:
     return True
 
 
-def _at_most(mechanism: Mechanism, rho: Fraction, full: bool) -> bool:
+def _closed_at_most(mechanism: Mechanism, rho: Fraction) -> bool:
+    """The same, where a closed form tells; False says nothing."""
     if isinstance(mechanism, Response):
         # K(a) = log cosh(u e)/cosh(e/2), u = a - 1/2; log cosh is concave in u^2, so that
         # K/(u^2 - 1/4) falls: its supremum is its limit at a = 1, e tanh(e/2)
         return not mechanism.delta and value(_response_rho(mechanism))[1] <= rho
-    law = mechanism.law if isinstance(mechanism, Additive) else None
-    d = mechanism.sensitivity if isinstance(mechanism, Additive) else 0
+    if not isinstance(mechanism, Additive) or not rho:
+        return False
+    law, d = mechanism.law, mechanism.sensitivity
     if isinstance(law, DiscreteGaussian) and Fraction(d * d) / (2 * law.sigma2) <= rho:
         # Completing the square; sum_x e^(-(x-t)^2/(2 sigma2)) is largest at t = 0
         return True
@@ -167,8 +180,21 @@ def _at_most(mechanism: Mechanism, rho: Fraction, full: bool) -> bool:
         rho0, spread = Fraction(d * d) / (2 * law.count * law.sigma2), upper(law.spread())
         if value((iv.sqrt(interval(rho0)) + iv.sqrt(spread)) ** 2)[1] <= rho:
             return True
+    if isinstance(law, Skellam):
+        tail = partial(_skellam_tail, law, d, rho=rho)
+        return skellam_rho_at_most(law.variance, d, rho, tail)
+    return False
+
+
+def _at_most(mechanism: Mechanism, rho: Fraction, full: bool) -> bool:
+    if isinstance(mechanism, Response):
+        return _closed_at_most(mechanism, rho)
+    if _closed_at_most(mechanism, rho):
+        return True
     if not rho:
         raise OpenError("rho = 0 was not proved")
+    law = mechanism.law if isinstance(mechanism, Additive) else None
+    d = mechanism.sensitivity if isinstance(mechanism, Additive) else 0
 
     @cache
     def listed(top: int) -> Sequence[Listed]:
@@ -202,7 +228,10 @@ def _skellam_tail(law: Skellam, shift: int, order: Fraction, rho: Fraction) -> b
     so these y contribute at most e^B to sum P e^((a-1)L), by E e^(sX) = e^(v (cosh s - 1)):
       B = v (s^2 cosh s - s sinh s + cosh s - 1) + s (d+1)/2.
     For x > 0, L <= L(0) <= d(d+1)/(2v): at most e^C/2, C = s cosh s (d+1)/2. Together they are at
-    most 3/2 e^(B+C), and (B + C + log(3/2))/(a-1)^2 is at most what follows, which falls in s.
+    most 3/2 e^(B+C). s sinh s - cosh s + 1 is the integral of x cosh x up to s, by Jensen at least
+    (s^2/2) cosh(2s/3). So with h = 1/cosh s, (B + C + log(3/2))/(a-1)^2 >= D_a/a is at most
+      (d^2/v) (h - h^2 cosh(2s/3)/2) + d^2 (d+1) h/(v^2 s) + log(3/2)/(a-1)^2,
+    which falls in s: h does, 1 - h cosh(2s/3) >= 0, and cosh(2s/3) rises.
     """
     v, d = interval(law.variance), shift
     low, high = 0.0, 700.0
@@ -213,10 +242,10 @@ def _skellam_tail(law: Skellam, shift: int, order: Fraction, rho: Fraction) -> b
     s = interval(Fraction(low * (1 - 1e-9)))
     if not certainly(s > 0):
         return False
-    cosh = (exp(s) + exp(-s)) / 2
+    cosh, other = ((exp(x) + exp(-x)) / 2 for x in (s, 2 * s / 3))
     if not certainly(v / d * s * cosh <= interval(order - 1)):
         return False
-    bound = d**2 / v * (1 + 1 / s**2) / cosh + d**2 * (d + 1) / (v**2 * s * cosh)
+    bound = d**2 / v * (1 / cosh - other / (2 * cosh**2)) + d**2 * (d + 1) / (v**2 * s * cosh)
     bound += log(interval(Fraction(3, 2))) / interval(order - 1) ** 2
     return certainly(bound <= interval(rho))
 

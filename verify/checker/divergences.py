@@ -31,8 +31,18 @@ from .arithmetic import (
     upper,
     value,
 )
-from .laws import FARTHEST, Binomial, DiscreteLaplace, FiniteLaw, Pmf, SymmetricLaw, reach_where
+from .binomial import Binomial
+from .closed import WIDE, gaussian_sum_renyi, skellam_renyi
+from .laws import (
+    DiscreteGaussian,
+    DiscreteGaussianSum,
+    DiscreteLaplace,
+    FiniteLaw,
+    Skellam,
+    SymmetricLaw,
+)
 from .mechanisms import Additive, Mechanism, Response, TwoLaws
+from .pmf import FARTHEST, Pmf, reach_where
 
 __all__ = ["Listed", "Pairs", "as_listed", "delta", "larger", "listings", "pure", "renyi"]
 
@@ -289,7 +299,10 @@ def _plain(
     if shift > FARTHEST:
         raise OpenError("too many outcomes to sum")
     if isinstance(law, Binomial):  # log-concave
-        masses, gap = law.pmf().masses, [zero] * shift
+        pmf = law.pmf(bits)
+        if certainly(pmf.beyond > 0):
+            return _window(pmf, shift)
+        masses, gap = pmf.masses, [zero] * shift
         p, q = [*masses, *gap], [*gap, *masses]
         return [Listed(*both, zero, zero, _nothing) for both in ((p, q), (q, p))]
     if isinstance(law, DiscreteLaplace):
@@ -324,6 +337,16 @@ def _plain(
     ]
 
 
+def _window(pmf: Pmf, shift: int) -> list[Listed]:
+    """Both directions, where p(x) and p(x - shift) are both listed."""
+    here, there = pmf.masses[shift:], pmf.masses[: len(pmf.masses) - shift]
+    if not here:
+        raise OpenError("the shift is beyond the outcomes summed")
+    left_p = upper(total(pmf.masses[:shift]) + 2 * pmf.beyond)
+    left_q = upper(total(pmf.masses[len(there) :]) + 2 * pmf.beyond)
+    return [Listed(here, there, left_p, left_q), Listed(there, here, left_q, left_p)]
+
+
 def _last(law: SymmetricLaw, shift: int, bits: float, order: Fraction | None) -> int:
     """How far to the left to list."""
     exponent, a = bits * 0.7 + 8, 1.0 if order is None else float(order)
@@ -336,7 +359,7 @@ def _last(law: SymmetricLaw, shift: int, bits: float, order: Fraction | None) ->
 
 def _pmf(law: SymmetricLaw | Binomial, bits: float, modulus: int, order: Fraction | None) -> Pmf:
     if isinstance(law, Binomial):
-        return law.pmf()
+        return law.pmf(None if law.trials <= FARTHEST else bits)
     exponent = bits * 0.7 + 8 + min(law.rough(modulus / 2), 1000)
     return _summed(law, reach_where(lambda k: law.rough(k) > exponent), iv.prec)
 
@@ -370,6 +393,8 @@ def pure(mechanism: Mechanism, full: bool) -> Enclosure:
     """The least epsilon of (epsilon, 0)-DP."""
     if isinstance(mechanism, Response):
         return (INFINITY, INFINITY) if mechanism.delta else (mechanism.epsilon,) * 2
+    if _tells(mechanism):
+        return INFINITY, INFINITY
     if isinstance(mechanism, Additive) and isinstance(mechanism.law, SymmetricLaw):
         law, d, m = mechanism.law, mechanism.sensitivity, mechanism.modulus
         if m is None:
@@ -390,16 +415,38 @@ def renyi(mechanism: Mechanism, order: Fraction, full: bool) -> Enclosure:
         both = (exp(a * e) + exp((1 - a) * e)) / (1 + exp(e))
         low, high = value(log(at_least(both, 1)))
         return low / (order - 1), high / (order - 1)
+    if _tells(mechanism):
+        return INFINITY, INFINITY
     known = _gaussian_divergence(mechanism, order)
     if known is not None:
         return known, known
+    closed = closed_renyi(mechanism, order) if not full else None
+    if closed is not None:
+        return closed
     return listings(mechanism, iv.prec, order, full).measure(lambda pair: pair.renyi(order))
+
+
+def _tells(mechanism: Mechanism) -> bool:
+    """Binomial noise: its least outcome under P is none under Q."""
+    if not isinstance(mechanism, Additive) or mechanism.modulus is not None:
+        return False
+    return isinstance(mechanism.law, Binomial)
+
+
+def closed_renyi(mechanism: Mechanism, order: Fraction) -> Enclosure | None:
+    """The Rényi divergence of a wide law, up to little."""
+    if not isinstance(mechanism, Additive) or mechanism.modulus is not None:
+        return None
+    law, d = mechanism.law, mechanism.sensitivity
+    if isinstance(law, Skellam) and law.variance > WIDE:
+        return skellam_renyi(law.variance, d, order)
+    if isinstance(law, DiscreteGaussianSum) and law.count * law.sigma2 > WIDE:
+        return gaussian_sum_renyi(law.count, law.sigma2, d, order)
+    return None
 
 
 def _gaussian_divergence(mechanism: Mechanism, order: Fraction) -> Fraction | None:
     """Completing the square, where order * shift is an integer nothing but that is left."""
-    from .laws import DiscreteGaussian
-
     if not (isinstance(mechanism, Additive) and isinstance(mechanism.law, DiscreteGaussian)):
         return None
     d = mechanism.sensitivity

@@ -30,30 +30,15 @@ from .arithmetic import (
     upper,
     value,
 )
+from .binomial import Binomial
+from .closed import dual_rest
+from .pmf import FARTHEST, Pmf
 
-__all__ = ["Binomial", "DiscreteGaussian", "DiscreteGaussianSum", "DiscreteLaplace", "FiniteLaw"]
-__all__ += ["Law", "Pmf", "PolyaDifference", "RatioLaw", "Skellam", "SymmetricLaw", "reach_where"]
+__all__ = ["DiscreteGaussian", "DiscreteGaussianSum", "DiscreteLaplace", "FiniteLaw"]
+__all__ += ["Law", "PolyaDifference", "RatioLaw", "Skellam", "SymmetricLaw"]
 
-FARTHEST = 40_000  # outcomes on either side
+_SMOOTH = Fraction(1, 10**9)  # w is constant up to this
 _LONGEST = 6_000_000  # bits of a polynomial that is multiplied
-
-
-@dataclass(frozen=True)
-class Pmf:
-    """Probabilities of low, low + 1, ...; `beyond` bounds the mass on each side of them."""
-
-    low: int
-    masses: list[Interval]
-    beyond: Interval
-
-    @property
-    def high(self) -> int:
-        """The last outcome listed."""
-        return self.low + len(self.masses) - 1
-
-    def at(self, x: int) -> Interval:
-        """P(X = x), for a listed x."""
-        return self.masses[x - self.low]
 
 
 class SymmetricLaw:
@@ -332,6 +317,9 @@ class DiscreteGaussianSum(SymmetricLaw):
 
         (Moving each x_i by 1 moves sum x_i by n and sum x_i^2 - (sum x_i)^2/n by nothing.)
         """
+        rest = dual_rest(self.count, self.sigma2)
+        if certainly(rest < interval(_SMOOTH)):
+            return log((1 + rest) / (1 - rest))
         half = self.count // 2
         pmf = self.pmf(max(half, 8))
         twice = 2 * self.count * self.sigma2
@@ -379,25 +367,6 @@ def _packed(a: list[int], slot: int) -> int:
 
 
 @dataclass(frozen=True)
-class Binomial:
-    """Successes in independent trials."""
-
-    trials: int
-    probability: Fraction
-
-    def pmf(self) -> Pmf:
-        """All probabilities: p(x+1)/p(x) = (n - x)/(x + 1) odds."""
-        n, odds = self.trials, self.probability / (1 - self.probability)
-        if n > FARTHEST:
-            raise OpenError("too many outcomes to sum")
-        masses = [exp(n * log(interval(1 - self.probability)))]
-        ratio = interval(odds)
-        for x in range(n):
-            masses.append(masses[-1] * ratio * (n - x) / (x + 1))
-        return Pmf(0, masses, iv.mpf(0))
-
-
-@dataclass(frozen=True)
 class FiniteLaw:
     """Finitely many integers with exact probabilities."""
 
@@ -406,19 +375,3 @@ class FiniteLaw:
 
 
 Law = SymmetricLaw | Binomial | FiniteLaw
-
-
-def reach_where(enough: Callable[[int], bool]) -> int:
-    """About the least reach for which `enough` holds; it must go on to hold."""
-    high = 8
-    while not enough(high):
-        high *= 2
-        if high > 2 * FARTHEST:
-            raise OpenError("too many outcomes to sum")
-    low = high // 2
-    while high - low > max(1, high // 32):
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    if high > FARTHEST:
-        raise OpenError("too many outcomes to sum")
-    return high

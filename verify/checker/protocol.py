@@ -5,6 +5,8 @@ sends the sum mod m. What must be private is, by trust,
 
     distributed   the sum: of the shares of the n - d - c users that neither vanish (d) nor tell
                   what they drew (c). What they tell and the missing ones' data say nothing of it.
+    shuffled      the multiset of all users' bits, one of them their own, the others noise: that is
+                  how many of them are 1, the sum; `share` counts one user's noise bits
     local         each message: one share
     central       what the analyzer releases: its own noise, `share`
 
@@ -23,8 +25,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from .binomial import Binomial
 from .laws import (
-    Binomial,
     DiscreteGaussian,
     DiscreteGaussianSum,
     DiscreteLaplace,
@@ -36,7 +38,7 @@ from .mechanisms import Additive, Mechanism, Response
 
 __all__ = ["COVERING", "TRUSTS", "Protocol", "objection"]
 
-TRUSTS = ("central", "distributed", "local")
+TRUSTS = ("central", "distributed", "local", "shuffled")
 COVERING = ("users", "precision", "accuracy", "modulus", "share", "trust", "relaxation")
 
 
@@ -78,7 +80,9 @@ def objection(
         return "what a relaxed aggregation costs is known of pure epsilon only"
     if not isinstance(mechanism, Additive):
         return "the protocol does not release that kind of mechanism"
-    shares = present if protocol.trust == "distributed" else 1
+    if protocol.trust == "shuffled" and not _is_shuffle(protocol):
+        return "what is shuffled is bits, with binomial noise"
+    shares = present if protocol.trust in ("distributed", "shuffled") else 1
     released = total_of(protocol.share, shares)
     if released is None or released != total_of(mechanism.law, 1):
         return "the protocol's shares do not add up to that noise"
@@ -89,6 +93,11 @@ def objection(
     if mechanism.modulus != protocol.modulus and verdict != "VERIFIED":
         return "what is refuted before the reduction mod m may hold after it"
     return None
+
+
+def _is_shuffle(protocol: Protocol) -> bool:
+    bits = protocol.precision == 1 and protocol.modulus is None
+    return bits and isinstance(protocol.share, Binomial)
 
 
 def total_of(share: Law, count: int) -> Law | None:

@@ -9,8 +9,8 @@ from fractions import Fraction
 from typing import Any
 
 from .arithmetic import INFINITY, Enclosure, End
+from .binomial import Binomial, Logarithm
 from .laws import (
-    Binomial,
     DiscreteGaussian,
     DiscreteGaussianSum,
     DiscreteLaplace,
@@ -160,11 +160,20 @@ def _law(data: object) -> Law:
         return DiscreteGaussianSum(_whole(fields["count"], "count", 1), _size(fields, "sigma2"))
     if name == "binomial":
         fields = _fields(data, "law", "name", "trials", "probability")
-        chance = _number(fields["probability"], "probability", above=Fraction(0), at_most=1)
-        if chance == 1:
-            raise CertificateError("probability must be below 1")
-        return Binomial(_whole(fields["trials"], "trials", 1), chance)
+        return Binomial(_whole(fields["trials"], "trials", 1), _chance(fields["probability"]))
     raise CertificateError("law name is not known")
+
+
+def _chance(data: object) -> Fraction | Logarithm:
+    if isinstance(data, dict):
+        fields = _fields(data, "probability", "factor", "log")
+        return Logarithm(
+            _number(fields["factor"], "factor"), _number(fields["log"], "log", least=1)
+        )
+    chance = _number(data, "probability", above=Fraction(0), at_most=1)
+    if chance == 1:
+        raise CertificateError("probability must be below 1")
+    return chance
 
 
 def _claim(data: object) -> tuple[str, dict[str, Fraction]]:

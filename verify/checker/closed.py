@@ -1,0 +1,156 @@
+"""Rényi divergences in closed form, up to little: for laws too wide to list.
+
+*Sums of n discrete Gaussians.* p(x) = const e^(-x^2/2v) w(x), v = n sigma2, |w - 1| <= T: see
+`dual_rest`. Against p0 = N_Z(0, v), whose divergence of order a is a d^2/2v + log(theta(a d)/
+theta(0))/(a-1), log p/p0 is within g = log((1+T)/(1-T)) of 0, so that log sum P^a Q^(1-a) moves by
+at most (2a - 1) g. theta(t) = sum_x e^(-(x-t)^2/2v) is largest at t = 0, and by Poisson summation
+between 1 - 2q/(1-q) and 1 + 2q/(1-q) times sqrt(2 pi v), q = e^(-2 pi^2 v).
+
+*Skellam, from below.* Hölder: for any c, with u = a - 1,
+    log E_P e^(-u c X) <= (u/a) log sum P^a Q^(1-a) + (u/a) log E_Q e^(-a c X),
+and log E_P e^(tX) = v (cosh t - 1). With c = d/v
+    D_a >= (a/u) v (cosh(u c) - 1) + a c d - v (cosh(a c) - 1).
+
+*Skellam, from above.* s(j) = log p(j)/p(j-1). By Amos (1974; Segura, J. Math. Anal. Appl. 374
+(2011) 516-528) s(j) < -asinh((j - 1/2)/v) for j >= 1. Once more around: with b = (k+1)/v and
+h = 1/(2v), I_k/I_{k+1} = 2b + I_{k+2}/I_{k+1} < 2b - (b + h) + sqrt(1 + (b+h)^2), which exceeds
+e^asinh(b - h) = b - h + sqrt(1 + (b-h)^2) by 4bh over the sum of the two roots, so by at most 2bh;
+and e^asinh(b-h) >= 1: so log I_k/I_{k+1} <= asinh(b - h) + 2bh. For j = -k <= 0 this is
+    s(j) = log I_k/I_{k+1} <= -asinh((j - 1/2)/v) + (1 - j)/v^2.
+As y - y^3/6 <= asinh y <= y for y >= 0, the loss L(x) = sum of s(j), x - d < j <= x, is
+    L(x) <= (d^2/2 - d x)/v + d (d + |x|)/v^2 + d (x^+)^3/(6 v^3).
+Let x <= R: (x^+)^3 <= R^2 |x|. Beyond R >= d/2, L <= 0 (p falls in |x|), and P(X > R) bounds
+sum P e^(uL). So with t = u d/v and k = t (1/v + R^2/(6 v^2)),
+    sum P^a Q^(1-a) <= e^(u d^2/2v + u d^2/v^2) E e^(-tX + k|X|) + P(X > R),
+and by Jensen, for the law tilted by -t and any s >= k,
+    E e^(-tX + k|X|) <= M(t) ((M(t+s) + M(t-s))/M(t))^(k/s),    M(t) = e^(v (cosh t - 1)).
+Chernoff: P(X > R) <= e^(v (cosh y - 1) - y R) with any y > 0.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+from mpmath import iv
+
+from .arithmetic import (
+    Enclosure,
+    Interval,
+    OpenError,
+    certainly,
+    exp,
+    interval,
+    log,
+    upper,
+    value,
+)
+
+__all__ = ["WIDE", "dual_rest", "gaussian_sum_renyi", "skellam_renyi", "skellam_rho_at_most"]
+
+WIDE = 200_000  # variances above which the closed bounds are tried first
+_REACHES = (6, 8, 14)  # R in standard deviations
+_MOST_ORDERS = 4000
+
+
+def skellam_renyi(variance: Fraction, shift: int, order: Fraction) -> Enclosure:
+    """The divergence of Sk(0, variance) from its shift, on the integers."""
+    u, c = order - 1, interval(shift / variance)
+    v, a = interval(variance), interval(order)
+    least = a / interval(u) * v * _cosh_less_1(interval(u) * c)
+    least += a * c * shift - v * _cosh_less_1(a * c)
+    most = interval(order * shift * shift / (2 * variance)) + skellam_excess(variance, shift, order)
+    return max(Fraction(value(least)[0]), Fraction(0)), value(most)[1]
+
+
+def skellam_excess(variance: Fraction, shift: int, order: Fraction) -> Interval:
+    """Bound D_a - a d^2/2v from above."""
+    root = math.isqrt(math.ceil(variance)) + 1
+    found = [_excess(variance, shift, order, max(shift, far * root), root) for far in _REACHES]
+    return min(found, key=lambda bound: value(bound)[1])
+
+
+def _excess(variance: Fraction, shift: int, order: Fraction, reach: int, root: int) -> Interval:
+    v, d, u = interval(variance), shift, interval(order - 1)
+    t = u * d / v
+    k = t * (1 / v + interval(Fraction(reach**2) / (6 * variance**2)))
+    s = interval(Fraction(1, root))
+    if not certainly(k <= s):
+        raise OpenError("the variance is too small for a closed bound")
+    m = v * _cosh_less_1(t)
+    sides = exp(v * _cosh_less_1(t + s) - m) + exp(v * _cosh_less_1(abs(t - s)) - m)
+    logs = u * d * d / (2 * v) + u * d * d / v**2 + m + k / s * log(sides)
+    y = interval(Fraction(reach) / variance)
+    beyond = exp(v * _cosh_less_1(y) - y * reach - logs)
+    logs += log(1 + upper(beyond))
+    return upper(logs / u - interval(order * d * d / (2 * variance)))
+
+
+def skellam_rho_at_most(
+    variance: Fraction, shift: int, rho: Fraction, settled: Callable[[Fraction], bool]
+) -> bool:
+    """Is D_a <= rho a proved for every order a > 1? settled: for all orders from this one on.
+
+    K(a) = (a - 1) D_a is convex with K(1) = 0: between two orders it lies below the chord of its
+    bounds there, and rho a (a - 1) less a chord is a parabola with its minimum at a known place.
+    """
+
+    def k(order: Fraction) -> Fraction:
+        excess = Fraction(value(skellam_excess(variance, shift, order))[1])
+        return (order - 1) * (order * shift * shift / (2 * variance) + excess)
+
+    order, here, step = Fraction(1), Fraction(0), Fraction(1, 1024)
+    for _ in range(_MOST_ORDERS):
+        if order > 1 and settled(order):
+            return True
+        if step < Fraction(1, 1 << 30):
+            return False
+        there = k(order + step)
+        slope = (there - here) / step
+        lowest = min(max((1 + slope / rho) / 2, order), order + step)
+        if rho * lowest * (lowest - 1) >= here + slope * (lowest - order):
+            order, here, step = order + step, there, 2 * step
+        else:
+            step /= 2
+    return False
+
+
+def _cosh_less_1(t: Interval) -> Interval:
+    """cosh t - 1 = 2 sinh^2(t/2), which does not cancel much."""
+    half = t / 2
+    sinh = (exp(half) - exp(-half)) / 2
+    return 2 * sinh**2
+
+
+def gaussian_sum_renyi(count: int, sigma2: Fraction, shift: int, order: Fraction) -> Enclosure:
+    """The divergence of a sum of discrete Gaussians from its shift, on the integers."""
+    rest, v = dual_rest(count, sigma2), count * sigma2
+    middle = interval(order * shift * shift / (2 * v))
+    gap, u = _log_ratio(rest), interval(order - 1)
+    spread = interval(2 * order - 1) * gap
+    q = upper(exp(-2 * iv.pi**2 * interval(v)))
+    low = value(middle - (_log_ratio(2 * q / (1 - q)) + spread) / u)[0]
+    return max(Fraction(low), Fraction(0)), value(middle + spread / u)[1]
+
+
+def _log_ratio(rest: Interval) -> Interval:
+    """log((1 + T)/(1 - T))."""
+    if not certainly(rest < 1):
+        raise OpenError("the shares are too narrow for a closed bound")
+    return upper(log((1 + rest) / (1 - rest)))
+
+
+def dual_rest(count: int, sigma2: Fraction) -> Interval:
+    """Bound T = sum of e^(-a |y|^2), a = 2 pi^2 sigma2, over y != 0 in the dual of {sum v = 0}.
+
+    That is the projection of Z^n orthogonal to (1, ..., 1). By Poisson summation the theta function
+    of a coset of {v in Z^n: sum v = 0} is a constant times 1 + a sum of terms of modulus at most
+    e^(-a |y|^2): w(x) up to a constant. A class of Z^n mod (1, ..., 1) has a v with |k| <= n/2,
+    k = sum v, and |y|^2 = |v|^2 - k^2/n >= |v|^2 - |k|/2 >= |v|^2/2, as |k| <= |v|^2. So
+    T <= G^n - 1, G = sum_m e^(-a m^2/2) <= 1 + 2 q/(1-q), q = e^(-a/2); and G^n <= e^(n (G-1)).
+    """
+    if count == 1:
+        return iv.mpf(0)
+    q = upper(exp(-(iv.pi**2) * interval(sigma2)))
+    return upper(exp(upper(count * 2 * q / (1 - q))) - 1)
