@@ -19,7 +19,7 @@ from .bits import RandomBits
 from .envelope import Envelope, envelope
 from .reals import near_floor
 
-__all__ = ["binomial"]
+__all__ = ["binomial", "binomial_envelope", "binomial_real"]
 
 _MOST_COINS = 4096
 
@@ -46,11 +46,12 @@ def binomial_real(trials: int, probability: Real, bits: RandomBits) -> int:
     """`binomial` without checks: trials >= 1, 0 < probability < 1."""
     if probability == Fraction(1, 2) and trials <= _MOST_COINS:
         return bits.take(trials).bit_count()
-    return _histogram(trials, probability).draw(bits)
+    return binomial_envelope(trials, probability).draw(bits)
 
 
 @lru_cache(maxsize=64)
-def _histogram(n: int, q: Real) -> Envelope:
+def binomial_envelope(n: int, q: Real) -> Envelope:
+    """The histogram that `binomial` draws from."""
     mode = near_floor(lambda: (n + 1) * ball(q))
     spread = near_floor(lambda: (n * ball(q) * (1 - ball(q))).sqrt()) + 1
 

@@ -30,7 +30,7 @@ __all__ = ["Sampler", "draw", "sampler"]
 
 Sampler: TypeAlias = Callable[[RandomBits], int]
 
-_FEW = 32  # discrete Gaussians are added one by one up to here
+_FEW = 8  # discrete Gaussians are added one by one up to here
 
 
 def draw(law: Law, bits: RandomBits, size: ExactInput) -> list[int]:

@@ -35,7 +35,7 @@ from .geometric import geometric_exp
 from .reals import enclosed, is_below
 from .uniform import below
 
-__all__ = ["Envelope", "envelope"]
+__all__ = ["Envelope", "Step", "Tail", "envelope"]
 
 _UNITS = 64  # B
 _NEGLIGIBLE = 20  # bits: steps end where r is this much smaller than at the mode
@@ -43,7 +43,7 @@ _MOST_STEPS = 2000  # on each side
 
 
 @dataclass(frozen=True)
-class _Step:
+class Step:
     """low, low + 1, ... with this height; `floor` units are certainly below r(x) 2^B."""
 
     low: int
@@ -53,7 +53,7 @@ class _Step:
 
 
 @dataclass(frozen=True)
-class _Tail:
+class Tail:
     """start, start + side, start + 2 side, ...: r falls at least as fast as e^(-j/scale)."""
 
     start: int
@@ -68,7 +68,7 @@ class Envelope:
 
     ratio: Callable[[int], arb]
     units: int
-    pieces: tuple[_Step | _Tail, ...]
+    pieces: tuple[Step | Tail, ...]
     ends: tuple[int, ...]  # of the pieces, laid out one after the other
 
     def draw(self, bits: RandomBits) -> int:
@@ -78,7 +78,7 @@ class Envelope:
             place = below(total, bits)
             index = bisect_right(ends, place)
             piece = self.pieces[index]
-            if isinstance(piece, _Tail):
+            if isinstance(piece, Tail):
                 x = self._beyond(piece, bits)
                 if x is not None:
                     return x
@@ -91,7 +91,7 @@ class Envelope:
     def _under(self, x: int, y: int, bits: RandomBits) -> bool:
         return is_below(y, self.units, lambda: self.ratio(x), bits)
 
-    def _beyond(self, tail: _Tail, bits: RandomBits) -> int | None:
+    def _beyond(self, tail: Tail, bits: RandomBits) -> int | None:
         s = tail.scale
         j = geometric_exp(s.numerator, s.denominator, bits)
         x = tail.start + tail.side * j
@@ -129,11 +129,11 @@ def envelope(
     def height(x: int) -> tuple[int, int]:
         return enclosed(lambda: ratio(x), units)
 
-    pieces: list[_Step | _Tail] = []
+    pieces: list[Step | Tail] = []
     for x in range(mode - 1, mode + 2):
         if (low is None or x >= low) and (high is None or x <= high):
             below_it, above_it = height(x)
-            pieces.append(_Step(x, above_it, below_it, above_it))
+            pieces.append(Step(x, above_it, below_it, above_it))
     for side, end in ((1, high), (-1, low)):
         reach = None if end is None else side * (end - mode)
         steps, start = _steps(height, mode, side, reach, spread, units, tail_scale is not None)
@@ -153,9 +153,9 @@ def _steps(
     spread: int,
     units: int,
     peaked: bool,
-) -> tuple[list[_Step], int | None]:
+) -> tuple[list[Step], int | None]:
     """The steps from mode + 2 side on, and where the tail starts (None: it has none)."""
-    found: list[_Step] = []
+    found: list[Step] = []
     offset, floor = 2, 0
     while reach is None or offset <= reach:
         start = mode + side * offset
@@ -169,7 +169,7 @@ def _steps(
         size = max(1, min(spread, offset) // 8 if peaked else spread // 8)
         size = size if reach is None else min(size, reach - offset + 1)
         low = start if side > 0 else start - size + 1
-        found.append(_Step(low, above, 0, above * size))
+        found.append(Step(low, above, 0, above * size))
         offset += size
     if found:
         found[-1] = replace(found[-1], floor=height(mode + side * (offset - 1))[0])
@@ -182,7 +182,7 @@ def _tail(
     side: int,
     tail_scale: Callable[[], arb] | None,
     units: int,
-) -> _Tail:
+) -> Tail:
     """The tail from `start` on, whose scale and weight are certainly large enough."""
     bits = START
     while bits <= CAP:
@@ -195,7 +195,7 @@ def _tail(
             places = max(0, 16 - math.frexp(float(least.upper()))[1])  # a scale of few digits
             scale = Fraction(enclosed(lambda: least, places)[1], 1 << places)  # noqa: B023
             mass = partial(_geometric_mass, ratio, start, scale)
-            return _Tail(start, side, scale, enclosed(mass, units)[1])
+            return Tail(start, side, scale, enclosed(mass, units)[1])
         bits *= 2
     raise UndecidedError(f"how fast the law falls beyond {start} is not certain")
 

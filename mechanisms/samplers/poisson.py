@@ -17,7 +17,7 @@ from ...exact.precision import working_precision
 from .bits import RandomBits
 from .envelope import Envelope, envelope
 
-__all__ = ["poisson", "skellam"]
+__all__ = ["poisson", "poisson_envelope", "skellam"]
 
 
 def poisson(rate: ExactInput, bits: RandomBits) -> int:

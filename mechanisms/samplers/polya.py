@@ -21,7 +21,7 @@ from .bits import RandomBits
 from .envelope import Envelope, envelope
 from .reals import near_floor
 
-__all__ = ["polya", "polya_difference"]
+__all__ = ["polya", "polya_difference", "polya_envelope"]
 
 
 def polya(shape: ExactInput, scale: ExactInput | Formula, bits: RandomBits) -> int:

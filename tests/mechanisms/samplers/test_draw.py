@@ -1,0 +1,214 @@
+"""Draws of a law: integers of any size, reproducible from a seed, and what is refused."""
+
+from fractions import Fraction
+from importlib import import_module
+
+import numpy as np
+import pytest
+from conformance import fit_low_bits
+
+from exactdp.exact import ParameterError
+from exactdp.exact.number import Logarithm
+from exactdp.mechanisms import (
+    AdditiveNoise,
+    Binomial,
+    DiscreteGaussian,
+    DiscreteGaussianSum,
+    DiscreteLaplace,
+    FinitePair,
+    FiniteLaw,
+    Law,
+    Polya,
+    PolyaDifference,
+    RandomizedResponse,
+    Skellam,
+)
+from exactdp.mechanisms.samplers import (
+    SeededBits,
+    SystemBits,
+    Table,
+    bernoulli,
+    bernoulli_exp,
+    binomial,
+    discrete_gaussian,
+    discrete_laplace,
+    draw,
+    draw_share,
+    failures,
+    geometric,
+    poisson,
+    polya,
+    polya_difference,
+    release,
+    rounded,
+    sampler,
+    share_of,
+    share_release,
+    skellam,
+    uniform,
+)
+
+LAWS = [
+    *(DiscreteLaplace(10), DiscreteGaussian(100), Skellam(100), Polya("1/3", 10)),
+    *(PolyaDifference("9/10", 10), DiscreteGaussianSum(128, "1/4"), Binomial(1000, "1/3")),
+    FiniteLaw({-1: "1/2", 10**40: "1/2"}),
+]
+HUGE = Fraction(10**30, 7)
+
+
+@pytest.mark.parametrize("law", LAWS, ids=str)
+def test_the_seed_determines_the_draws(law):
+    first = draw(law, SeededBits(1), 60)
+    assert all(type(x) is int for x in first)
+    assert first == draw(law, SeededBits(1), 60)
+    assert first != draw(law, SeededBits(2), 60)
+    assert draw(law, SeededBits(1), 0) == []
+    one, bits = sampler(law), SeededBits(1)
+    assert first == [one(bits) for _ in range(60)]
+    assert len(draw(law, SystemBits(), 5)) == 5
+
+
+@pytest.mark.parametrize(
+    ("one", "typical"),
+    [
+        (lambda bits: discrete_laplace(HUGE, bits), HUGE),
+        (lambda bits: geometric(HUGE, bits), HUGE),
+        (lambda bits: discrete_gaussian(HUGE**2, bits), HUGE),
+        (lambda bits: failures(1 / HUGE, bits), HUGE),
+        (lambda bits: poisson(HUGE, bits), HUGE),
+        (lambda bits: skellam(HUGE**2, bits), HUGE),
+        (lambda bits: binomial(10**60, "1/3", bits), Fraction(10**60, 3)),
+        (lambda bits: binomial(10**60, Logarithm(Fraction(2)), bits), Fraction(10**60)),
+        (lambda bits: polya_difference("1e15", "1e15", bits), Fraction(10**22)),
+        (lambda bits: uniform(3 * 10**30, bits), HUGE),
+    ],
+)
+def test_no_float_is_large_enough_for_these(one, typical):
+    """Outcomes far beyond 2^53 whose last digits are still uniform: no float stood in between."""
+    bits = SeededBits(3)
+    draws = [one(bits) for _ in range(1200)]
+    assert typical / 100 < max(map(abs, draws)) < typical * 100
+    assert sum(abs(x) > 2**60 for x in draws) > 1100
+    assert fit_low_bits(draws).passes
+
+
+def test_probabilities_that_floats_cannot_tell_from_0_and_1():
+    bits = SeededBits(4)
+    for p in (Fraction(1, 10**400), 1 - Fraction(1, 10**400)):
+        assert {bernoulli(p, bits) for _ in range(300)} == {p > Fraction(1, 2)}
+    assert all(bernoulli_exp(Fraction(1, 10**400), bits) for _ in range(300))
+    assert not any(bernoulli_exp(10**9, bits) for _ in range(300))
+    assert poisson(Fraction(1, 10**300), bits) == 0
+    assert polya("1e-9", "1e15", bits) == 0
+    assert binomial(10**9, Fraction(1, 10**300), bits) == 0
+    assert rounded(Fraction(10**50 - 1, 10**50), 1, bits) == 1
+    assert discrete_gaussian(Fraction(1, 10**6), bits) == 0
+
+
+def test_a_float_reward_is_the_decimal_that_it_prints_as():
+    assert {rounded(0.1, 10, SeededBits(seed)) for seed in range(300)} == {1}  # not 0.1000...0055
+    assert {rounded("0.1", 10**20, SeededBits(seed)) for seed in range(30)} == {10**19}
+
+
+@pytest.mark.parametrize(
+    ("call", "named"),
+    [
+        (lambda bits: uniform(0, bits), "bound"),
+        (lambda bits: bernoulli("1.01", bits), "probability"),
+        (lambda bits: bernoulli_exp(-1, bits), "gamma"),
+        (lambda bits: geometric(Fraction(0), bits), "scale"),
+        (lambda bits: geometric(Logarithm(Fraction(1, 2)), bits), "scale"),
+        (lambda bits: failures(0, bits), "success"),
+        (lambda bits: discrete_laplace(Fraction(-1), bits), "scale"),
+        (lambda bits: discrete_gaussian(0, bits), "sigma2"),
+        (lambda bits: poisson(0, bits), "rate"),
+        (lambda bits: skellam("nan", bits), "variance"),
+        (lambda bits: polya(0, 1, bits), "shape"),
+        (lambda bits: binomial(-1, "1/2", bits), "trials"),
+        (lambda bits: binomial(3, 2, bits), "probability"),
+        (lambda bits: binomial(3, Logarithm(Fraction(3)), bits), "probability"),
+        (lambda bits: rounded(1.5, 3, bits), "reward"),
+        (lambda bits: rounded(float("nan"), 3, bits), "reward"),
+        (lambda bits: rounded(0.5, 0, bits), "precision"),
+        (lambda bits: draw(DiscreteLaplace(1), bits, -1), "size"),
+        (lambda bits: draw_share(DiscreteLaplace(1), 0, bits), "users"),
+        (lambda bits: draw_share(DiscreteGaussian(1), 2, bits), "users"),
+        (lambda bits: draw_share(Binomial(9, "1/2"), 2, bits), "trials"),
+        (lambda bits: Table((Fraction(1, 2),)), "masses"),
+        (lambda bits: release(RandomizedResponse(1), 2)(bits), "query"),
+        (lambda bits: share_release(RandomizedResponse(1), 2), "noise"),
+    ],
+)
+def test_what_is_refused_is_named(call, named):
+    with pytest.raises(ParameterError, match=named):
+        call(SeededBits(1))
+
+
+def test_a_law_without_a_sampler_is_refused():
+    class Other(Law):
+        pass
+
+    Other.__abstractmethods__ = frozenset()
+    with pytest.raises(ParameterError, match="Other has no exact sampler"):
+        draw(Other(), SeededBits(1), 1)
+
+
+@pytest.mark.parametrize(
+    ("law", "users"),
+    [
+        *((DiscreteLaplace(10), 10**6), (PolyaDifference("9/10", 10), 7), (Polya(2, 5), 3)),
+        *((Skellam(100), 1000), (DiscreteGaussianSum(128, "1/4"), 128), (Binomial(90, "1/3"), 9)),
+        (DiscreteGaussianSum(128, "1/4"), 4),
+    ],
+    ids=str,
+)
+def test_shares_add_up_to_the_law(law, users):
+    total = share_of(law, users).n_fold(users)
+    for x in (0, 1, 5):
+        one, other = law.probability(x), total.probability(x)
+        assert not one.intersection(other).lower > one.intersection(other).upper
+    assert share_of(law, 1) == law
+
+
+def test_what_a_mechanism_releases():
+    bits = SeededBits(5)
+    plain = release(AdditiveNoise(DiscreteLaplace(2)), 10**30)
+    assert all(abs(plain(bits) - 10**30) < 100 for _ in range(50))
+    wrapped = release(AdditiveNoise(DiscreteLaplace(2), 1, 5), 12)
+    assert {wrapped(bits) for _ in range(300)} == set(range(5))
+    share = share_release(AdditiveNoise(DiscreteLaplace(2), 1, 5), 2)
+    assert {share(bits) for _ in range(300)} == set(range(5))
+    answered = release(RandomizedResponse(0, "1/2"), 1)
+    assert 620 < sum(answered(bits) for _ in range(1000)) < 880  # 3/4, 9 deviations
+    certain = release(RandomizedResponse(10_000), 1)
+    assert {certain(bits) for _ in range(50)} == {1}
+    pair = FinitePair(("a", "b"), (1, 0), ("1/2", "1/2"))
+    assert release(pair)(bits) == "a"
+    assert {release(pair, 1)(bits) for _ in range(50)} == {"a", "b"}
+    with pytest.raises(ParameterError, match="slack"):
+        release(FinitePair(("a", "b"), ("1/2", "0.499"), ("1/2", "1/2"), "0.01"))
+
+
+def test_bits_are_spent_sparingly():
+    """A share of tiny shape is 0 nearly always, and takes about 128 bits to be so."""
+
+    class Counted(SeededBits):
+        spent = 0
+
+        def take(self, count):
+            self.spent += count
+            return super().take(count)
+
+    bits = Counted(1)
+    share = share_of(DiscreteLaplace(1000), 10**6)
+    assert sum(x != 0 for x in draw(share, bits, 2000)) < 5
+    assert bits.spent / 2000 < 600
+
+
+def test_nothing_depends_on_the_cached_histograms():
+    law = PolyaDifference("1/3", 10)
+    first = draw(law, SeededBits(9), 100)
+    import_module("exactdp.mechanisms.samplers.polya").polya_envelope.cache_clear()
+    draw(law, SeededBits(8), 100)
+    assert draw(law, SeededBits(9), 100) == first
+    assert np.mean(first) != 0
