@@ -1,6 +1,7 @@
 """Algorithm 3 of the shuffle paper: both regimes, its messages, and the law of its error."""
 
 from fractions import Fraction
+from itertools import pairwise
 
 import mpmath
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from oracles import assert_holds, binomial, exactly
 from scipy import stats
 
+from exactdp.accounting import compose
 from exactdp.exact import ParameterError, working_precision
 from exactdp.mechanisms import AdditiveNoise, Binomial, UndecidedError
 from exactdp.mechanisms.papers import shuffle_sum
@@ -69,6 +71,24 @@ def test_the_irrational_binomial_is_the_binomial():
         assert_holds(law.moments().variance, mean * (1 - mean / 6000))
     assert law.mirrored().mirrored() == law
     assert law.log_pmf([2785])[0] == pytest.approx(float(mpmath.log(pmf(2785))), abs=1e-9)
+
+
+@pytest.mark.parametrize(("users", "epsilon"), [(1000, "0.0933618447"), (10**6, "0.0687147731")])
+def test_what_is_really_spent_at_the_stated_delta(users, epsilon):
+    """The hockey-stick divergence from its definition, both directions, near the bulk of B."""
+    mechanism = shuffle_sum("0.5", "1e-6", users).mechanism
+    found = compose(mechanism).epsilon("1e-6")
+    assert str(found).startswith(epsilon)
+    with mpmath.workdps(40):
+        law = mechanism.law
+        chance = exactly(mpmath.mpf(1) / 2 if users == 1000 else tau("0.5", "1e-6") / (2 * users))
+        pmf, centre = binomial(law.trials, chance), round(law.trials * chance)
+        p = [pmf(k) for k in range(centre - 900, centre + 901)]  # beyond: less than 1e-50
+        for factor, answer in ((1 + mpmath.mpf("1e-9"), True), (1 - mpmath.mpf("1e-9"), False)):
+            growth = mpmath.exp(mpmath.mpf(str(found.lower)) * factor)
+            up = mpmath.fsum(max(a - growth * b, 0) for a, b in pairwise(p))
+            down = mpmath.fsum(max(b - growth * a, 0) for a, b in pairwise(p))
+            assert (max(up, down) < mpmath.mpf("1e-6")) is answer
 
 
 def test_dropped_and_colluding_users_take_their_bits_with_them():
