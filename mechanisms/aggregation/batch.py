@@ -1,0 +1,116 @@
+"""A whole batch of a protocol (R, S, A), played: rewards in, the estimate of their sum out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from ...exact.number import ExactInput, ParameterError
+from ..protocols.analyzer import analyze
+from ..protocols.protocol import SumProtocol
+from ..protocols.randomizer import randomize
+from ..samplers.bits import RandomBits
+from ..samplers.uniform import below
+from .plain import PlainSum
+
+if TYPE_CHECKING:
+    from .masked import Stage
+
+__all__ = ["Batch", "masked_batch", "plain_batch", "some_of"]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What a batch came to.
+
+    estimate  what A made of the aggregate
+    truth     the sum of the rewards of those whose messages are in it
+    summed    how many these are
+    present   how many took part in each stage
+    seconds   for R, each stage of S, and A
+    bits      that one user sent at most
+    """
+
+    estimate: Fraction
+    truth: Fraction
+    summed: int
+    present: Mapping[str, int]
+    seconds: Mapping[str, float] = field(compare=False)
+    bits: int
+
+
+def plain_batch(
+    protocol: SumProtocol, rewards: Sequence[ExactInput], bits: RandomBits, gone: Collection[int]
+) -> Batch:
+    """Play it over the plain modular sum. gone: users, 0, ..., n - 1, who send nothing."""
+    modulus = _modulus(protocol, rewards)
+    start = time.perf_counter()
+    sent = {
+        user: randomize(protocol, reward, bits)
+        for user, reward in enumerate(rewards)
+        if user not in gone
+    }
+    randomized = time.perf_counter()
+    total = PlainSum(modulus).aggregate(sent)
+    summed = time.perf_counter()
+    estimate = analyze(protocol, total, bits)
+    seconds = {
+        "R": randomized - start,
+        "S": summed - randomized,
+        "A": time.perf_counter() - summed,
+    }
+    truth = sum((Fraction(rewards[user]) for user in sent), Fraction(0))
+    width = (modulus - 1).bit_length()
+    return Batch(estimate, truth, len(sent), {"INPUT": len(sent)}, seconds, width)
+
+
+def masked_batch(
+    protocol: SumProtocol,
+    rewards: Sequence[ExactInput],
+    bits: RandomBits,
+    vanish: Mapping[int, Stage],
+    neighbours: ExactInput | None = None,
+) -> Batch:
+    """Play it over real masks. vanish: users, and the first stage at which they send nothing.
+
+    neighbours as in `masked.MaskedSum`, whose errors this raises.
+    """
+    from .masked import MaskedSum
+
+    modulus = _modulus(protocol, rewards)
+    start = time.perf_counter()
+    sent = {user: (randomize(protocol, each, bits),) for user, each in enumerate(rewards)}
+    seconds = {"R": time.perf_counter() - start}
+    played = MaskedSum(modulus, neighbours, bits=bits).play(sent, vanish)
+    start = time.perf_counter()
+    estimate = analyze(protocol, played.sums[0], bits)
+    seconds |= {f"S {stage.name}": each for stage, each in played.seconds.items()}
+    seconds |= {"A": time.perf_counter() - start}
+    truth = sum((Fraction(rewards[user]) for user in played.summed), Fraction(0))
+    present = {stage.name: count for stage, count in played.present.items()}
+    return Batch(estimate, truth, len(played.summed), present, seconds, played.bits)
+
+
+def some_of(population: int, count: int, bits: RandomBits) -> list[int]:
+    """A uniformly random choice of `count` of 0, ..., population - 1 (Fisher and Yates)."""
+    if not 0 <= count <= population:
+        raise ParameterError(f"count must be between 0 and {population}, got {count}")
+    everyone = list(range(population))
+    for place in range(count):
+        other = place + below(population - place, bits)
+        everyone[place], everyone[other] = everyone[other], everyone[place]
+    return everyone[:count]
+
+
+def _modulus(protocol: SumProtocol, rewards: Sequence[ExactInput]) -> int:
+    if protocol.modulus is None:
+        raise ParameterError("the protocol has no modulus: its sum cannot be aggregated securely")
+    if not protocol.decodes:
+        least = protocol.users * protocol.precision + protocol.accuracy + 1
+        raise ParameterError(f"modulus must be at least {least} for sums to be decoded")
+    if len(rewards) != protocol.users:
+        raise ParameterError(f"there must be {protocol.users} rewards, got {len(rewards)}")
+    return protocol.modulus

@@ -1,0 +1,162 @@
+"""`exactdp round`: whole batches over masks, the right sum, what remains, and its certificate."""
+
+import json
+from fractions import Fraction
+
+import pytest
+
+from exactdp.cli.main import main
+from exactdp.exact import Enclosure
+
+SMALL = "theorem1:epsilon=0.5,batch=40,horizon=1000"
+
+
+def play(capsys, *arguments, code=0):
+    assert main(["round", *arguments, "--json"]) == code
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    return json.loads(captured.out)
+
+
+@pytest.mark.parametrize("vanish", ["0", "1", "4", "0.1", "1/20"])
+def test_the_sum_is_within_its_bound(capsys, vanish):
+    found = play(capsys, SMALL, "--vanish", vanish, "--seed", "3")
+    estimate, truth, error = (Fraction(found[key]) for key in ("found", "truth", "error"))
+    assert error == estimate - truth
+    assert found["within"]
+    assert abs(error) <= Fraction(found["bound"])
+    assert found["summed"] + found["missing"] == found["users"] == 40
+    counts = [found["present"][key] for key in ("KEYS", "SHARES", "INPUT")]
+    assert counts == sorted(counts, reverse=True)
+    assert counts[-1] == found["summed"]
+    assert Enclosure.from_json(found["beyond"]).less_than(Fraction(1, 1000))
+
+
+def test_without_noise_to_speak_of_the_sum_is_exact(capsys, tmp_path):
+    # epsilon so large that there is hardly any noise: the masks cancel exactly.
+    rewards = tmp_path / "rewards"
+    rewards.write_text("\n".join(["1"] * 13 + ["0"] * 7))
+    spec = "theorem1:epsilon=1000,batch=20,horizon=1000"
+    found = play(capsys, spec, "--rewards", str(rewards), "--vanish", "2", "--seed", "1")
+    assert abs(Fraction(found["error"])) < Fraction(1, 10)
+    whole = play(capsys, spec, "--rewards", str(rewards), "--seed", "1")
+    assert round(Fraction(whole["found"])) == 13 == int(whole["truth"])
+
+
+def test_a_thousand_users_and_the_certificate(capsys, tmp_path):
+    file = tmp_path / "certificate.json"
+    spec = "theorem1:epsilon=0.5,batch=1000,horizon=1000000"
+    options = ["--vanish", "0.05", "--seed", "5", "--plain", "--certificate", str(file)]
+    found = play(capsys, spec, *options)
+    assert found["missing"] == 50
+    assert found["within"]
+    privacy = found["privacy"]
+    remains = Enclosure.from_json(privacy["value"])
+    assert privacy["quantity"] == "pure"
+    assert remains.greater_than(Fraction(1, 2))  # with shares missing it is not epsilon any more
+    claimed = Fraction(privacy["claim"]["epsilon"])
+    assert remains.at_most(claimed)
+    assert claimed < Fraction(remains.upper) * (1 + Fraction(1, 10**5))
+    assert privacy["verdict"] == "VERIFIED"
+    assert main(["check", str(file), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["protocol"]["dropout"] in (50, "50")
+
+
+@pytest.mark.slow
+def test_a_thousand_users_over_masks(capsys, tmp_path):
+    file = tmp_path / "certificate.json"
+    spec = "theorem1:epsilon=0.5,batch=1000,horizon=1000000"
+    found = play(capsys, spec, "--vanish", "0.05", "--certificate", str(file))
+    assert found["within"]
+    assert found["present"]["UNMASKING"] == 950
+    assert main(["check", str(file), "--json"]) == 0
+
+
+def test_everyone_there_is_the_paper_s_epsilon(capsys):
+    found = play(capsys, SMALL, "--plain", "--seed", "1")
+    assert Enclosure.from_json(found["privacy"]["value"]).contains(Fraction(1, 2))
+
+
+def test_where_no_pure_epsilon_is_finite(capsys):
+    spec = "theorem2:epsilon=0.5,batch=40,horizon=1000,scaling=2"
+    found = play(capsys, spec, "--vanish", "2", "--seed", "1", "--delta", "1e-5")
+    assert (found["privacy"]["quantity"], found["privacy"]["delta"]) == ("epsilon", "1e-5")
+    assert Enclosure.from_json(found["privacy"]["value"]).is_finite()
+
+
+@pytest.mark.parametrize("theorem", ["theorem5", "theorem6"])
+def test_noise_that_is_whole_whoever_drops_out(capsys, theorem):
+    spec = f"{theorem}:epsilon=0.5,batch=40,horizon=1000"
+    found = play(capsys, spec, "--vanish", "4", "--plain", "--seed", "1")
+    assert found["missing"] == 4
+    assert Enclosure.from_json(found["privacy"]["value"]).contains(Fraction(1, 2))
+
+
+def test_seeded_rounds_repeat_and_say_so(capsys):
+    runs = [play(capsys, SMALL, "--vanish", "3", "--seed", "9") for _ in range(2)]
+    for run in runs:
+        run.pop("seconds")
+    assert runs[0] == runs[1]
+    assert runs[0]["simulation"]
+    assert not play(capsys, SMALL, "--plain")["simulation"]
+
+
+def test_rewards_off_the_grid(capsys, tmp_path):
+    rewards = tmp_path / "rewards"
+    rewards.write_text("\n".join(["0.3", "1/7"] * 20))
+    found = play(capsys, SMALL, "--rewards", str(rewards), "--seed", "2", "--neighbours", "6")
+    assert Fraction(found["truth"]) == 20 * (Fraction(3, 10) + Fraction(1, 7))
+    assert found["within"]
+
+
+def test_the_table(capsys):
+    assert main(["round", SMALL, "--vanish", "2", "--seed", "4"]) == 0
+    out = capsys.readouterr().out
+    for part in (
+        "sum found",
+        "true sum",
+        "within the bound",
+        "S SHARES",
+        "not a release",
+        "(pure)",
+    ):
+        assert part in out
+    assert max(map(len, out.splitlines())) <= 100
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["skellam:variance=3"], "SPEC must be the preset"),
+        (["shuffle-sum:epsilon=0.5,delta=1e-6,users=10"], "SPEC must be the preset"),
+        ([f"{SMALL},dropout=2"], "--vanish"),
+        ([f"{SMALL},modulus=none"], "modulus"),
+        ([f"{SMALL},modulus=7"], "modulus"),
+        ([SMALL, "--vanish", "-1"], "vanish"),
+        ([SMALL, "--vanish", "41"], "vanish"),
+        ([SMALL, "--vanish", "2.5"], "vanish"),
+        ([SMALL, "--vanish", "30", "--seed", "1"], "needed"),
+        ([SMALL, "--vanish", "40", "--plain"], "users"),
+        ([SMALL, "--neighbours", "7"], "neighbours"),
+        ([SMALL, "--mean", "2"], "mean"),
+        ([SMALL, "--delta", "0"], "delta"),
+        ([SMALL, "--rewards", "/nowhere/at/all"], "/nowhere/at/all"),
+        (["theorem1:epsilon=0.5,batch=1,horizon=10"], "users"),
+        (["theorem1:epsilon=0.5,batch=1000000,horizon=10"], "batch"),
+        ([SMALL, "--plain", "--certificate", "/nowhere/at/all"], "certificate"),
+    ],
+)
+def test_bad_input_is_one_line(capsys, arguments, named):
+    assert main(["round", *arguments]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert named in captured.err
+    assert len(captured.err.splitlines()) == 1
+
+
+def test_rewards_are_checked(capsys, tmp_path):
+    rewards = tmp_path / "rewards"
+    for content, named in (("1\n0", "must hold 40 rewards"), ("2\n" * 40, "reward must be")):
+        rewards.write_text(content)
+        assert main(["round", SMALL, "--rewards", str(rewards)]) == 2
+        assert named in capsys.readouterr().err
