@@ -21,8 +21,8 @@ from .calibrate import calibrate
 from .check import check
 from .claims import claims
 from .compose import compose
-from .round import round_
 from .protocol import protocol
+from .round import round_
 from .sample import sample
 from .search import search
 
