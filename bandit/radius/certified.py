@@ -208,9 +208,9 @@ def _beyond(noise: Law, t: int) -> arb:
 
 
 def _whole(plan: Plan, batch: int) -> bool:
-    """Is D a whole number? With integer noise, added to encoded rewards."""
+    """Is D a whole number? With integer noise, added to encoded rewards; of bits without noise."""
     noise = plan.noises[batch - 1]
-    return noise is not None and not isinstance(noise, ContinuousLaplace)
+    return plan.binary if noise is None else not isinstance(noise, ContinuousLaplace)
 
 
 def _comparison(plan: Plan, batch: int) -> Comparison:
@@ -218,7 +218,9 @@ def _comparison(plan: Plan, batch: int) -> Comparison:
     users, precision, noise = (
         entries[index] for entries in (plan.batches, plan.precisions, plan.noises)
     )
-    return comparison(users, precision, noise, _depth(plan))
+    # on the grid 0, 1 integer noise is added to bits
+    bits = plan.binary or (precision == 1 and _whole(plan, batch))
+    return comparison(users, precision, noise, _depth(plan), bits)
 
 
 def _depth(plan: Plan) -> int:

@@ -44,6 +44,7 @@ from flint import arb
 from numpy.typing import NDArray
 
 from ...exact.precision import working_precision
+from .bits import Envelope, envelope
 from .noise import BITS, Tails, tails
 from .plan import Noise
 from .stop_loss import StopLoss, stop_loss
@@ -63,10 +64,16 @@ class Comparison:
     tails: Tails
     rewards: StopLoss
     breaks: tuple[int, ...]  # the nodes, then breaks beyond them
+    bits: Envelope | None  # where the rewards are encoded as bits: see `bits`
 
     def ball(self, k: int) -> arb:
         """Bound P(D >= k), k >= 1 a whole number, from above."""
-        return self._best(k)
+        if k < 1:
+            return arb(1)
+        j = int(np.argmin(self._bounds(np.array([float(k)]))[0]))
+        with working_precision(BITS):
+            found = arb(1).min(self._bound(k, j))
+            return found if self.bits is None else found.min(self._of_bits(self.bits, k))
 
     @property
     def _count(self) -> int:
@@ -95,6 +102,8 @@ class Comparison:
     def logs(self, ks: NDArray[np.float64]) -> NDArray[np.float64]:
         """The logarithm of the bound in floats, elementwise; only to choose k with."""
         found: NDArray[np.float64] = np.log(np.maximum(self._bounds(ks).min(axis=1), 1e-300))
+        if self.bits is not None:
+            found = np.minimum(found, self._logs_of_bits(self.bits, ks))
         return found
 
     def _bounds(self, ks: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -121,12 +130,22 @@ class Comparison:
             found = values[-1] + sums + (steepest - following) * losses
         return np.where(np.isfinite(found), found, np.inf)
 
-    def _best(self, k: int) -> arb:
-        if k < 1:
-            return arb(1)
-        j = int(np.argmin(self._bounds(np.array([float(k)]))[0]))
-        with working_precision(BITS):
-            return arb(1).min(self._bound(k, j))
+    def _of_bits(self, majorant: Envelope, k: int) -> arb:
+        """E of the majorant at g W - k."""
+        total = majorant.ground + majorant.gap * self.rewards.at_least(k // self.precision + 1)
+        for knot, bend in zip(majorant.knots, majorant.bends, strict=True):
+            total += bend * self._loss(k + knot)
+        return total
+
+    def _logs_of_bits(self, majorant: Envelope, ks: NDArray[np.float64]) -> NDArray[np.float64]:
+        knots, g = np.array(majorant.knots, dtype=np.float64), self.precision
+        losses = g * self.rewards.approximately((ks[:, None] + knots[None, :]) / g)
+        above = np.floor(ks / g)
+        beyond = self.rewards.approximately(above) - self.rewards.approximately(above + 1)
+        gap, ground = float(majorant.gap.mid()), float(majorant.ground.mid())
+        found = losses @ majorant.floats + gap * beyond + ground
+        logs: NDArray[np.float64] = np.log(np.maximum(found, 1e-300))
+        return logs
 
     def _bound(self, k: int, j: int) -> arb:
         """E psi(g W) for the break with number j."""
@@ -149,8 +168,13 @@ class Comparison:
 
 
 @lru_cache(maxsize=256)
-def comparison(users: int, precision: int, noise: Noise | None, depth: int) -> Comparison:
-    """The comparison of two arms with this many users each, encoded on 0..precision."""
+def comparison(
+    users: int, precision: int, noise: Noise | None, depth: int, bits: bool = False
+) -> Comparison:
+    """The comparison of two arms with this many users each, encoded on 0..precision.
+
+    bits: the rewards are 0 or 1 where they are encoded.
+    """
     found = tails(noise, depth)
     deviation = precision * math.sqrt(users / 2)
     farthest = max(6 * deviation, found.nodes[-1])
@@ -159,4 +183,6 @@ def comparison(users: int, precision: int, noise: Noise | None, depth: int) -> C
     while ahead < farthest * _FARTHER:
         breaks.append(max(breaks[-1] + 1, round(ahead)))
         ahead *= _FARTHER
-    return Comparison(users, precision, found, stop_loss(users), tuple(breaks))
+    return Comparison(
+        users, precision, found, stop_loss(users), tuple(breaks), envelope(found) if bits else None
+    )

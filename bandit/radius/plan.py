@@ -60,6 +60,7 @@ class Plan:
     precisions  g_b, the grid of the encoding (1 for binary rewards)
     decodings   how the sum is read that was released mod m; None: it was not reduced. () for all
                 None
+    binary      every reward is 0 or 1
     cumulative  False: an estimate uses its own batch only. True: it uses all batches so far; then
                 the entries describe these sums (n_b, noises: all users and the noise up to b)
     """
@@ -72,6 +73,7 @@ class Plan:
     precisions: tuple[int, ...]
     decodings: tuple[Decoding | None, ...]
     cumulative: bool
+    binary: bool
 
     def __init__(
         self,
@@ -83,6 +85,7 @@ class Plan:
         precisions: Sequence[ExactInput],
         decodings: Sequence[Decoding | None] = (),
         cumulative: bool = False,
+        binary: bool = False,
     ) -> None:
         sizes = tuple(whole(n, "batches", at_least=1, at_most=_LARGEST_BATCH) for n in batches)
         grids = tuple(whole(g, "precisions", at_least=1) for g in precisions)
@@ -103,6 +106,7 @@ class Plan:
         object.__setattr__(self, "precisions", grids)
         object.__setattr__(self, "decodings", readings)
         object.__setattr__(self, "cumulative", cumulative)
+        object.__setattr__(self, "binary", binary)
 
     def most_active(self, batch: int) -> int:
         """How many arms at most can complete this batch (1, 2, ...) within the horizon.

@@ -44,7 +44,7 @@ class StopLoss:
     floats: NDArray[np.float64]
 
     def ball(self, u: Fraction) -> arb:
-        """Bound E (W - u)^+ from above, sharply within the table; for any u of either sign."""
+        """Enclose E (W - u)^+, narrowly within the table; for any u of either sign."""
         whole = u.denominator
         index, part = divmod(abs(u.numerator), whole)
         if index + 1 < len(self.table):
@@ -52,9 +52,15 @@ class StopLoss:
             if part:
                 value = value + (beyond - value) * part / whole
         else:
-            value = self.table[-1]
+            value = arb(0).union(self.table[-1])
         # W is symmetric: E (W + d)^+ = d + E (W - d)^+
         return value if u.numerator >= 0 else value - arb(fmpq(u.numerator, whole))
+
+    def at_least(self, w: int) -> arb:
+        """P(W >= w), w >= 1."""
+        if w < len(self.table):
+            return self.table[w - 1] - self.table[w]
+        return arb(0).union(self.table[-2] - self.table[-1])
 
     def approximately(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
         """The same in floats."""

@@ -80,6 +80,23 @@ def test_the_best_arm_leaves_no_more_often_than_certified(epsilon):
     assert stats.binom.sf(count - 1, RUNS, float(radius.failure.upper)) < SIGNIFICANCE
 
 
+def test_bits_ask_for_less():
+    made, bits = plan("1", arms=3), plan("1", arms=3, binary=True)
+    radius = certified_radius(bits)
+    assert radius.failure.at_most(bits.confidence) is True
+    assert np.all(radius.table[7:, 3] < 0.97 * certified_radius(made).table[7:, 3])
+    count = eliminated(bits, radius.table, [0.5] * 3, RUNS, seed=4)
+    assert stats.binom.sf(count - 1, RUNS, float(radius.failure.upper)) >= SIGNIFICANCE
+    # on the grid 0, 1 rewards are bits anyway
+    ones = [1] * len(made.batches)
+    coarse, told = (plan(precisions=ones, decodings=(), binary=b) for b in (False, True))
+    assert np.array_equal(certified_radius(coarse).table, certified_radius(told).table)
+    # without noise the sums of bits are whole numbers
+    silent = plan(noises=[None] * len(ones), precisions=ones, decodings=(), binary=True)
+    units = certified_radius(silent).table[:, 2] * 2 * np.array(silent.batches)
+    assert np.allclose(units % 1, 0.5)
+
+
 def test_it_is_not_far_from_what_happens():
     """Equal means, rewards of the largest variance: within a small factor of the certificate."""
     made = plan("0.1")
