@@ -24,6 +24,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import aggregation
 import composed
 import single
 from case import PEER, Case
@@ -32,7 +33,7 @@ from exactdp.verify import Audit
 
 LIMIT = 300  # seconds for one computation
 SHORT, REPEATS = 0.05, 25
-CASES: Sequence[Case] = (*single.CASES, *composed.CASES)
+CASES: Sequence[Case] = (*single.CASES, *composed.CASES, *aggregation.CASES)
 Record: TypeAlias = dict[str, Any]
 
 
