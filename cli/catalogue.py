@@ -28,7 +28,7 @@ from ..mechanisms.laws.shares import share_of
 from ..mechanisms.pair_file import read_pair
 from ..mechanisms.protocols.protocol import SumProtocol, missing_users
 
-__all__ = ["ENTRIES", "Entry", "Spec", "Values", "listed", "short"]
+__all__ = ["ENTRIES", "Entry", "Spec", "Values", "listed", "short", "shown_law"]
 
 _MISSING = ("dropout", "collusion")
 
@@ -39,19 +39,22 @@ Values: TypeAlias = Mapping[str, str]
 class Spec:
     """A mechanism, the text that named it, and the parameters that were derived from it.
 
-    protocol: how users make the sum that is released; None where that is not stated.
+    protocol: how users make the sum that is released; None where that is not stated. horizon: T.
+    failure: how often its aggregation may be wrong, where it may.
     """
 
     text: str
     mechanism: Mechanism
     derived: Mapping[str, int | str]
     protocol: SumProtocol | None = None
+    horizon: int | None = None
+    failure: Fraction | None = None
 
     def to_json(self) -> dict[str, str]:
         """The mechanism as `--json` shows it; integers as text, since they may be large."""
         shown = {"spec": self.text}
         if isinstance(self.mechanism, AdditiveNoise):
-            shown["noise"] = _shown(self.mechanism.law)
+            shown["noise"] = shown_law(self.mechanism.law)
         return shown | {name: str(value) for name, value in self.derived.items()}
 
 
@@ -64,12 +67,12 @@ class Entry:
     build: Callable[[Values], Mechanism | Spec]
 
 
-def _shown(value: object) -> str:
+def shown_law(value: object) -> str:
     """A law and its exact parameters, as one would write it."""
     if isinstance(value, (int, Fraction)):
         return decimal_text(value)
     if is_dataclass(value):
-        parts = (f"{part.name}={_shown(getattr(value, part.name))}" for part in fields(value))
+        parts = (f"{part.name}={shown_law(getattr(value, part.name))}" for part in fields(value))
         return f"{type(value).__name__}({', '.join(parts)})"
     return str(value)
 
@@ -149,9 +152,14 @@ def _preset(
             "bits_per_user": protocol.bits_per_user,
         }
         if isinstance(preset, papers.RelaxedPreset):
-            shown["share"] = _shown(protocol.noise)
-            shown["aggregation"] = _shown(preset.aggregation)
-        return Spec("", preset.released(*missing), _known(shown), protocol)
+            shown["share"] = shown_law(protocol.noise)
+            shown["aggregation"] = shown_law(preset.aggregation)
+        horizon = whole(values["horizon"], "horizon") if "horizon" in values else None
+        failure = None
+        if isinstance(preset, papers.RelaxedPreset):
+            failure = preset.aggregation.failure
+        released = preset.released(*missing)
+        return Spec("", released, _known(shown), protocol, horizon, failure)
 
     return Entry(needs, (*allows, "modulus", "aggregator", *_MISSING), built)
 

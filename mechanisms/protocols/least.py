@@ -1,0 +1,139 @@
+"""The least accuracy tau and the least modulus m that meet a failure probability: fewer bits.
+
+A smaller modulus costs no privacy: reduction mod any m is post-processing of the plain sum.
+
+*tau*, with the theorems' m = n g + 2 tau + 1. A is off by more than tau/g where eta mod m is in
+none of the runs [km - tau, km + tau], that is, in a gap of n g outcomes; the gaps begin at
+k m + tau + 1, k >= 0, on the right, and mirror that on the left. As tau grows they all move
+outward, so for symmetric unimodal noise their probability falls: it is enough that tau meets the
+failure probability and tau - 1 does not.
+
+*m*, with wrap-around alone allowed to fail (the error may be as large as the noise is). With
+T(j) = P(eta >= j) and margins a = tau below 0 and b = m - 1 - tau - n g above n g, the worst data
+(`wrap_probability`) wrap with probability max(T(a+1) + T(b+ng+1), T(b+1) + T(a+ng+1)). For a given
+a + b the larger is least where they differ by at most 1: moving one margin from balance, the
+smaller one's tail grows by more than the far one's falls, as the PMF falls on x >= 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from flint import arb
+
+from ...exact.enclosure import Enclosure
+from ...exact.number import ExactInput, ParameterError, exact
+from ...exact.precision import refine
+from ..laws.law import Law
+from .error import noise_quantile, off_ball
+from .protocol import SumProtocol
+from .search import compared, first
+
+__all__ = ["Least", "least_accuracy", "least_modulus"]
+
+
+@dataclass(frozen=True)
+class Least:
+    """The least parameters that meet a failure probability, and the next smaller, that do not.
+
+    accuracy, modulus   tau and m; m is None for protocols without a modulus
+    failure             what was allowed
+    probability         of failing with them, at most `failure`
+    neighbour           (tau, m) next below; None where there is none
+    exceeding           the probability of failing with the neighbour, above `failure`
+    """
+
+    accuracy: int
+    modulus: int | None
+    failure: Fraction
+    probability: Enclosure
+    neighbour: tuple[int, int | None] | None
+    exceeding: Enclosure | None
+
+    @property
+    def bits_per_user(self) -> int | None:
+        """ceil(log2 m), what a user sends; None without a modulus."""
+        return None if self.modulus is None else (self.modulus - 1).bit_length()
+
+    def applied(self, protocol: SumProtocol) -> SumProtocol:
+        """The protocol with this accuracy and modulus in place of its own."""
+        return replace(protocol, accuracy=self.accuracy, modulus=self.modulus)
+
+
+def least_accuracy(protocol: SumProtocol, failure: ExactInput) -> Least:
+    """The least tau with P(A off by more than tau/g) <= failure, m = n g + 2 tau + 1 (or none).
+
+    Raises ParameterError for noise that is not proved symmetric and unimodal, UndecidedError where
+    a probability cannot be told from `failure`.
+    """
+    _check_shape(protocol.total_noise())
+    p = exact(failure, "failure", above=0, at_most=1)
+
+    def with_accuracy(tau: int) -> SumProtocol:
+        return replace(protocol, accuracy=tau, modulus=_modulus(protocol, tau))
+
+    def probability(tau: int) -> arb:
+        return off_ball(with_accuracy(tau), tau, 0)
+
+    guess = noise_quantile(replace(protocol, modulus=None), p)
+    tau = first(lambda t: _meets(probability, t, p), guess)
+    below = None if tau == 0 else (tau - 1, _modulus(protocol, tau - 1))
+    return Least(
+        tau,
+        _modulus(protocol, tau),
+        p,
+        _shown(lambda: probability(tau)),
+        below,
+        None if tau == 0 else _shown(lambda: probability(tau - 1)),
+    )
+
+
+def least_modulus(protocol: SumProtocol, failure: ExactInput) -> Least:
+    """The least m, with its window, such that the sum wraps with probability at most `failure`.
+
+    Whatever the data. Raises as `least_accuracy` does, and ParameterError without a modulus.
+    """
+    law = protocol.total_noise()
+    _check_shape(law)
+    if protocol.modulus is None:
+        raise ParameterError("modulus must not be none: the plain sum never wraps")
+    p, most = exact(failure, "failure", above=0, at_most=1), protocol.users * protocol.precision
+
+    def probability(margins: int) -> arb:
+        small = margins // 2  # the other one is margins - small
+        return law.upper_tail(small + 1) + law.upper_tail(margins - small + most + 1)
+
+    guess = 2 * noise_quantile(replace(protocol, modulus=None), p)
+    margins = first(lambda total: _meets(probability, total, p), guess)
+
+    def placed(total: int) -> tuple[int, int]:
+        return total - total // 2, most + total + 1
+
+    return Least(
+        *placed(margins),
+        p,
+        _shown(lambda: probability(margins)),
+        None if margins == 0 else placed(margins - 1),
+        None if margins == 0 else _shown(lambda: probability(margins - 1)),
+    )
+
+
+def _modulus(protocol: SumProtocol, tau: int) -> int | None:
+    if protocol.modulus is None:
+        return None
+    return protocol.users * protocol.precision + 2 * tau + 1
+
+
+def _meets(probability: Callable[[int], arb], at: int, level: Fraction) -> bool:
+    return compared(lambda: probability(at), level, f"the probability of failing at {at}")[0]
+
+
+def _shown(compute: Callable[[], arb]) -> Enclosure:
+    return refine(compute).intersection(Enclosure(Fraction(0), Fraction(1)))
+
+
+def _check_shape(law: Law) -> None:
+    if not (law.symmetric and (law.log_concave or law.log_convex_sides)):
+        raise ParameterError(f"noise must be proved symmetric and unimodal, got {law}")

@@ -1,0 +1,268 @@
+"""The error of randomized rounding: its exact law for given data, and its worst case over data.
+
+A reward x becomes floor(g x) + Ber(f), f = g x - floor(g x). For given data the sum of the Ber(f)
+is Poisson-binomial: `RoundedUp`. In units of 1/g the error is R = B - F, B their sum, F its mean.
+
+*Worst case*, t a whole number, 1 <= t < n. For a given F, F - t <= ... <= F + t holds integers on
+both sides of F, and P(|B - F| <= t) is least when all fractions are equal: Hoeffding, "On the
+distribution of the number of successes in independent trials" (Ann. Math. Statist. 27, 1956),
+Theorem 5. So B is Bin(n, F/n). For K < F < K + 1 the event is K + 1 - t <= B <= K + t; with
+p = F/n the derivative of its probability in p is n (b(K - t) - b(K + t)), b the PMF of Bin(n-1, p),
+whose sign changes once, from + to -, as p grows: the probability is least at an end. So
+
+    sup over data of P(|R| > t) = max over K of P(B <= K - t) + P(B >= K + t + 1), B ~ Bin(n, K/n)
+
+(F just above K; F just below K mirrors F just above n - K), approached rather than attained.
+
+*A bound for all n.* Zubkov and Serov, "A complete proof of universal inequalities for the
+distribution function of the binomial law" (Theory Probab. Appl. 57, 2013), Theorem 1:
+P(Bin(n, p) <= k) <= Phi(-sqrt(2 n H)), H = KL((k+1)/n, p) >= 2 ((k+1)/n - p)^2 (Pinsker), for
+k + 1 <= n p. The same for n - B. So for a binomial B of mean F and real u >= 1
+
+    P(B >= F + u) <= Phi(-2 (u - 1)/sqrt(n)),                                                   (1)
+
+which bounds the two terms above by Phi(-2 (t-1)/sqrt(n)) + Phi(-2t/sqrt(n)).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import reduce
+from typing import TypeAlias
+
+import mpmath
+import numpy as np
+from flint import acb, arb, arb_poly
+from numpy.typing import NDArray
+
+from ...exact.enclosure import Enclosure
+from ...exact.number import ExactInput, ParameterError, ball, exact, mpf, whole
+from ...exact.precision import WIDTH, refine
+from ..laws.binomial import Binomial
+from ..laws.law import Law, Moments
+from ..laws.saddle import vertical_path
+from .search import compared, first
+
+__all__ = ["Rewards", "RoundedUp", "encoded", "normal_tail", "worst_rounding"]
+__all__ += ["worst_rounding_quantile"]
+
+Rewards: TypeAlias = Mapping[ExactInput, int] | Iterable[ExactInput]  # with how often, or one each
+
+_EXACT_UP_TO = 32  # users for which all K are tried
+_SHORT = 4096  # trials up to which the generating function is multiplied out
+_UNIT = Enclosure(Fraction(0), Fraction(1))
+
+
+@dataclass(frozen=True)
+class RoundedUp(Law):
+    """How many rewards are rounded up: the sum of independent Ber(f), `count` of each fraction f.
+
+    fractions: pairs (f, count), 0 < f < 1, the f distinct; none: the point 0.
+    """
+
+    fractions: tuple[tuple[Fraction, int], ...]
+
+    symmetric = False
+    log_concave = "a convolution of Bernoulli laws; convolution on Z keeps log-concavity (Hoggar)"
+
+    @property
+    def trials(self) -> int:
+        """How many rewards are not on the grid."""
+        return sum(count for _, count in self.fractions)
+
+    @property
+    def mean(self) -> Fraction:
+        """The sum of all fractions."""
+        return sum((count * f for f, count in self.fractions), Fraction(0))
+
+    @property
+    def variance(self) -> Fraction:
+        """The sum of f(1 - f), at most trials/4."""
+        return sum((count * f * (1 - f) for f, count in self.fractions), Fraction(0))
+
+    @property
+    def support(self) -> tuple[int, int]:
+        return 0, self.trials
+
+    def moments(self) -> Moments:
+        return Moments(Enclosure.exactly(self.mean), Enclosure.exactly(self.variance))
+
+    def mirrored(self) -> RoundedUp:
+        return RoundedUp(tuple((1 - f, count) for f, count in self.fractions))
+
+    def pmf(self, x: int, digits: int = 50) -> mpmath.mpf:
+        """By multiplying out the generating function: for few trials."""
+        if not 0 <= x <= self.trials:
+            return mpmath.mpf(0)
+        with mpmath.workdps(digits + 15 + 2 * len(str(self.trials))):
+            masses = [mpmath.mpf(1)]
+            for f, count in self.fractions:
+                up = mpf(f)
+                for _ in range(count):
+                    stay = [(1 - up) * p for p in masses] + [mpmath.mpf(0)]
+                    masses = [p + up * q for p, q in zip(stay, [0, *masses], strict=True)]
+            return masses[x]
+
+    def ball(self, x: int) -> arb:
+        if x == 0:
+            return self._all([1 - f for f, _ in self.fractions])
+        if x == self.trials:
+            return self._all([f for f, _ in self.fractions])
+        return super().ball(x)
+
+    def balls(self, low: int, high: int) -> list[arb]:
+        if self.trials > _SHORT:
+            return [self.ball(x) for x in range(low, high + 1)]
+        powers = (arb_poly([ball(1 - f), ball(f)]) ** count for f, count in self.fractions)
+        coefficients = reduce(arb_poly.__mul__, powers, arb_poly([1])).coeffs()
+        within = (
+            coefficients[x] if 0 <= x <= self.trials else arb(0) for x in range(low, high + 1)
+        )
+        return list(within)
+
+    def log_pmf(self, xs: NDArray[np.int64]) -> NDArray[np.float64]:
+        places = np.asarray(xs, dtype=np.int64)
+        found = {int(x): float(self.ball(int(x)).log().mid()) for x in np.unique(places)}
+        return np.array([found[int(x)] for x in places.ravel()]).reshape(places.shape)
+
+    def upper_tail(self, t: int) -> arb:
+        return self.ball(t) if t == self.trials else super().upper_tail(t)
+
+    def lower_tail(self, t: int) -> arb:
+        return self.ball(0) if t == 0 else super().lower_tail(t)
+
+    def cumulant(self, z: acb, analytic: bool = False) -> acb:
+        logs = (n * _bernoulli(f, z).log(analytic=analytic) for f, n in self.fractions)
+        return sum(logs, acb(0))
+
+    def transform(self, z: acb, analytic: bool = False) -> tuple[acb, acb]:
+        # Entire, each factor as in `Binomial`: its power needs no branch of the logarithm.
+        total = acb(0)
+        for f, count in self.fractions:
+            w = _bernoulli(f, z)
+            if w.contains(0):
+                total += acb(count * arb(w.abs_upper()).log(), arb(0, 4))
+            else:
+                logarithm = (-w).log() + acb(0, arb.pi()) if w.real < 0 else w.log()
+                total += count * logarithm
+        return total, acb(1)
+
+    def slope(self, z: acb) -> acb:
+        down = (-z).exp()
+        parts = (n / (1 + ball((1 - f) / f) * down) for f, n in self.fractions)
+        return sum(parts, acb(0))
+
+    def path(self, t: int, side: int) -> Sequence[acb]:
+        inside = min(max(t, 0.5), self.trials - 0.5)
+        return vertical_path(self._saddle(inside), side, spread=math.sqrt(self.variance))
+
+    def _saddle(self, t: float) -> float:
+        """About the s with K'(s) = sum of n/(1 + (1-f)/f e^-s) = t."""
+        odds = [(float((1 - f) / f), count) for f, count in self.fractions]
+        low, high = -60.0, 60.0
+        for _ in range(60):
+            middle = (low + high) / 2
+            below = sum(n / (1 + o * math.exp(-middle)) for o, n in odds) < t
+            low, high = (middle, high) if below else (low, middle)
+        return low
+
+    def _all(self, chances: Sequence[Fraction]) -> arb:
+        counts = (count for _, count in self.fractions)
+        return reduce(
+            arb.__mul__, (ball(p) ** n for p, n in zip(chances, counts, strict=True)), arb(1)
+        )
+
+
+def encoded(rewards: Rewards, precision: int, users: int) -> tuple[int, RoundedUp]:
+    """The sum of floor(g x), and the law of what rounding adds to it.
+
+    rewards: `users` of them, exact, in [0, 1]. Raises ParameterError for what is not.
+    """
+    if isinstance(rewards, Mapping):
+        given = Counter[Fraction]()
+        for x, count in rewards.items():
+            given[exact(x, "reward", at_least=0, at_most=1)] += whole(count, "count", at_least=0)
+    else:
+        given = Counter(exact(x, "reward", at_least=0, at_most=1) for x in rewards)
+    if given.total() != users:
+        raise ParameterError(
+            f"rewards must be {users}, one for each user present, got {given.total()}"
+        )
+    base, fractions = 0, Counter[Fraction]()
+    for x, count in given.items():
+        floor = math.floor(precision * x)
+        base += count * floor
+        fractions[precision * x - floor] += count
+    kept = sorted((f, count) for f, count in fractions.items() if f and count)
+    return base, RoundedUp(tuple(kept))
+
+
+def worst_rounding(users: ExactInput, threshold: ExactInput, width: Fraction = WIDTH) -> Enclosure:
+    """sup over data of P(|sum of encodings - g sum of rewards| > t), t = threshold, whole.
+
+    Up to 32 users the supremum itself; for more its lower end is the data whose fractions are all
+    about 1/2, and its upper end (1).
+    """
+    n = whole(users, "users", at_least=1)
+    t = whole(threshold, "threshold", at_least=0)
+    if t == 0:  # a mean that is no integer is always missed
+        return Enclosure.exactly(1)
+    if t >= n:
+        return Enclosure.exactly(0)
+    found = refine(lambda: _by_data(n, t), width=width).intersection(_UNIT)
+    if n <= _EXACT_UP_TO:
+        return found
+    bound = refine(lambda: _by_normal(n, t), width=width).intersection(_UNIT)
+    return Enclosure(found.lower, bound.upper)
+
+
+def worst_rounding_quantile(users: ExactInput, failure: ExactInput) -> Enclosure:
+    """The least t with sup over data P(|rounding error| > t/g) <= `failure`, between two integers.
+
+    Up to 32 users they are the same.
+    """
+    n = whole(users, "users", at_least=1)
+    p = exact(failure, "failure", above=0, at_most=1)
+    guess = 1 + math.isqrt(n)
+
+    def meets(t: int, tail: Callable[[int, int], arb]) -> bool:
+        if not 0 < t < n:
+            return t > 0 or p == 1
+        return compared(lambda: tail(n, t), p, f"P(rounding error above {t}/g)")[0]
+
+    low = first(lambda t: meets(t, _by_data), guess)
+    high = low if n <= _EXACT_UP_TO else first(lambda t: meets(t, _by_normal), low)
+    return Enclosure(Fraction(low), Fraction(high))
+
+
+def _by_data(n: int, t: int) -> arb:
+    """The supremum over the K that are tried: all, or those of which one is about the worst."""
+    # B >= K + t + 1 needs K <= n - t - 1; for K = 0 nothing is rounded up
+    tried = {n // 2, min(n // 2, n - t - 1)} if n > _EXACT_UP_TO else set(range(1, n))
+    worst = arb(0)
+    for k in tried - {0}:
+        law = Binomial(n, Fraction(k, n))
+        if n > _EXACT_UP_TO:
+            found = law.lower_tail(k - t) + law.upper_tail(k + t + 1)
+        else:
+            found = sum(law.balls(0, k - t), arb(0)) + sum(law.balls(k + t + 1, n), arb(0))
+        worst = worst.max(found)
+    return worst
+
+
+def _by_normal(n: int, t: int) -> arb:
+    """(1) for both sides."""
+    return normal_tail(n, t - 1) + normal_tail(n, t)
+
+
+def normal_tail(n: int, u: Fraction | int) -> arb:
+    """Phi(-2u/sqrt(n)): the tail beyond u of the normal law of variance n/4."""
+    return (ball(u) * (arb(2) / n).sqrt()).erfc() / 2
+
+
+def _bernoulli(f: Fraction, z: acb) -> acb:
+    return ball(1 - f) + ball(f) * z.exp()

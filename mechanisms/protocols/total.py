@@ -1,0 +1,220 @@
+"""The total error of a protocol, |A - sum of rewards|: noise, rounding and wrap-around together.
+
+*For given data* exactly: with b the sum of floor(g x), B how many rewards are rounded up and D the
+decoded sum, D is the representative of b + (B + eta) mod m in the window -tau, ..., m - 1 - tau,
+and |D - g sum x| <= t keeps it to a run of outcomes. B + eta is one law (`noisy`).
+
+*For the worst data* between two ends. Below: data for which it is exact. Above, for symmetric
+unimodal noise eta: let T(j) = P(eta >= j), linear in between; it is convex on j >= 0, as the PMF
+falls there. Continue it to j < 0 by the line of slope -p(0), which stays above P(eta >= j). Let B
+have the mean F (its fractions' sum), t be whole, and y = B - F. Then
+
+    P(|eta + y| > t) <= G(y) = T(t - y) + T(t + y),
+
+as t - y and t + y are at most the integers where the tails begin. G is convex and even, so that
+E G(B - F) is largest where all fractions are equal (Hoeffding 1956, Theorem 3), and it is
+G(0) + int G''(v) (E(R - v)^+ + E(-R - v)^+) dv over v > 0, R = Bin(n, F/n) - F. By (1) of
+`rounding` P(R > u) and P(-R > u) are at most P(V > u), V = 1 + (sqrt(n)/2) Z^+, Z normal (for u < 1
+that is 1). So whatever the data are
+
+    P(|eta + B - F| > t) <= G(0) + 2 (E G(V) - G(0)) = E G(1 + (sqrt(n)/2) |Z|) + G(1) - G(0).   (2)
+
+The expectation is bounded by chords of G, beyond a point by its steepest slope p(0).
+
+Where the noisy sum is at most t <= min(tau, m - 1 - tau - k g) off there is no wrap-around; so
+P(|A - sum x| > t/g) is at most (2) at the smaller of t and that.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from flint import arb
+
+from ...exact.enclosure import Enclosure
+from ...exact.number import ExactInput, exact, whole
+from ...exact.precision import WIDTH, refine
+from ..laws.law import Law
+from .error import largest_error, noise_quantile, off_ball, outside
+from .noisy import NoisyRounding
+from .protocol import SumProtocol
+from .rounding import Rewards, RoundedUp, encoded, normal_tail
+from .search import compared, first
+
+__all__ = ["DataError", "error_of", "worst_error", "worst_error_quantile"]
+
+_ENOUGH = Fraction(1, 1000)  # of the bound: what the last chord may add
+_FINE = 32  # chords a standard deviation of the noise
+_UNIT = Enclosure(Fraction(0), Fraction(1))
+_ZERO = Enclosure.exactly(0)
+
+
+@dataclass(frozen=True)
+class DataError:
+    """The law of the error g |A - sum x| for given data.
+
+    base      the sum of floor(g x)
+    rounded   what rounding adds to it
+    noise     the total noise of those present
+    window    the decoded sums: -tau and m - 1 - tau; None without a modulus
+    """
+
+    base: int
+    rounded: RoundedUp
+    noise: Law
+    window: tuple[int, int] | None
+
+    def beyond(self, threshold: ExactInput, width: Fraction = WIDTH) -> Enclosure:
+        """P(|A - sum x| > t/g), t = threshold >= 0, exact."""
+        t = exact(threshold, "threshold", at_least=0)
+        return refine(lambda: self.ball(t), width=width).intersection(_UNIT)
+
+    def quantile(self, failure: ExactInput) -> int:
+        """The least whole t with P(|A - sum x| > t/g) <= failure.
+
+        Raises UndecidedError where some probability cannot be told from it.
+        """
+        p = exact(failure, "failure", above=0, at_most=1)
+
+        def meets(t: int) -> bool:
+            what = f"P(|error| > {t}/g)"
+            return compared(lambda: self.ball(Fraction(t)), p, what)[0]
+
+        variance = float(self.noise.moments().variance.upper) + float(self.rounded.variance)
+        return first(meets, 1 + int(4 * math.sqrt(variance)))
+
+    def ball(self, t: Fraction) -> arb:
+        """`beyond` at the working precision."""
+        total = self.base + self.rounded.mean
+        low, high = math.ceil(total - t), math.floor(total + t)
+        period = None
+        if self.window is not None:
+            bottom, top = self.window
+            low, high, period = max(low, bottom), min(high, top), top - bottom + 1
+        law = NoisyRounding(self.noise, self.rounded) if self.rounded.trials else self.noise
+        return outside(law, low - self.base, high - self.base, period)
+
+
+def error_of(protocol: SumProtocol, rewards: Rewards, missing: ExactInput = 0) -> DataError:
+    """The error for these rewards: of the users present, one each or with how often.
+
+    Raises ParameterError where they are not as many as users are present, or not in [0, 1].
+    """
+    absent = whole(missing, "missing", at_least=0, at_most=protocol.users - 1)
+    base, rounded = encoded(rewards, protocol.precision, protocol.users - absent)
+    return DataError(base, rounded, protocol.total_noise(absent), _window(protocol))
+
+
+def worst_error(protocol: SumProtocol, threshold: ExactInput, missing: ExactInput = 0) -> Enclosure:
+    """sup over data of P(|A - sum of rewards| > t/g), t = threshold, whole: between two ends."""
+    t = whole(threshold, "threshold", at_least=0)
+    absent = whole(missing, "missing", at_least=0, at_most=protocol.users - 1)
+    if (largest := largest_error(protocol, absent)) is not None and t >= largest:
+        return _ZERO
+    narrow = Fraction(1, 10**9)
+    lower = refine(lambda: _by_data(protocol, t, absent), width=narrow)
+    upper = refine(lambda: _by_convexity(protocol, t, absent), width=narrow)
+    return Enclosure(lower.lower, upper.upper).intersection(_UNIT)
+
+
+def worst_error_quantile(
+    protocol: SumProtocol, failure: ExactInput, missing: ExactInput = 0
+) -> Enclosure:
+    """The least t with sup over data P(|A - sum of rewards| > t/g) <= failure: two integers."""
+    p = exact(failure, "failure", above=0, at_most=1)
+    absent = whole(missing, "missing", at_least=0, at_most=protocol.users - 1)
+    largest = largest_error(protocol, absent)
+
+    def least(bound: Callable[[SumProtocol, int, int], arb], guess: int) -> int:
+        def meets(t: int) -> bool:
+            if largest is not None and t >= largest:
+                return True
+            what = f"P(|error| > {t}/g)"
+            return compared(lambda: bound(protocol, t, absent), p, what)[0]
+
+        return first(meets, guess)
+
+    variance = float(protocol.total_noise(absent).moments().variance.upper)
+    growth = math.sqrt(1 + (protocol.users - absent) / (4 * variance))
+    low = least(_by_data, int(noise_quantile(protocol, p, absent) * growth))
+    return Enclosure(Fraction(low), Fraction(least(_by_convexity, low + 2)))
+
+
+def _by_data(protocol: SumProtocol, t: int, missing: int) -> arb:
+    """The largest of: no rounding; all fractions 1/2, the encodings smallest or largest."""
+    users, g = protocol.users - missing, protocol.precision
+    rounded = RoundedUp(((Fraction(1, 2), users),))
+    noise, window = protocol.total_noise(missing), _window(protocol)
+    worst = off_ball(protocol, t, missing)
+    # the second is the mirror image of the first where the noise and the window are symmetric
+    mirrored = window is None or (noise.symmetric and window[1] - users * g == -window[0])
+    for base in {0} if mirrored else {0, users * (g - 1)}:
+        worst = worst.max(DataError(base, rounded, noise, window).ball(Fraction(t)))
+    return worst
+
+
+def _by_convexity(protocol: SumProtocol, t: int, missing: int) -> arb:
+    """(2), the expectation by chords; without symmetry a union bound."""
+    users, noise = protocol.users - missing, protocol.total_noise(missing)
+    if protocol.modulus is not None:
+        slack = protocol.modulus - 1 - protocol.accuracy - users * protocol.precision
+        t = min(t, protocol.accuracy, slack)
+    if t < 0:
+        return arb(1)
+    if not (noise.symmetric and (noise.log_concave or noise.log_convex_sides)):
+        return _by_union(noise, users, t)
+    peak, centre = noise.ball(0), noise.upper_tail(0)
+    tails: dict[int, arb] = {}
+
+    def tail(j: int) -> arb:
+        if j not in tails:
+            tails[j] = noise.upper_tail(j) if j >= 0 else centre - j * peak
+        return tails[j]
+
+    def g(y: int) -> arb:
+        return tail(t - y) + tail(t + y)
+
+    deviation = float(noise.moments().variance.upper) ** 0.5
+    sigma = (arb(users) / 4).sqrt()
+    step = max(1, int(min(deviation / _FINE, float(users) ** 0.5 / 4)))
+    at, here, mass, density = 1, g(1), arb(1), _density(arb(0))
+    total = here - g(0)
+    while True:
+        # E of the line from here on, over 1 + sigma |Z| >= at
+        excess = sigma * density - (at - 1) * mass
+        rest = here * mass + peak * excess
+        if rest <= total * arb(_ENOUGH.numerator) / _ENOUGH.denominator:
+            return total + rest
+        there, further = g(at + step), 2 * normal_tail(users, at + step - 1)
+        flatter = _density((at + step - 1) / sigma)
+        weight = mass - further
+        total += here * weight
+        total += (there - here) / step * (sigma * (density - flatter) - (at - 1) * weight)
+        at, here, mass, density = at + step, there, further, flatter
+
+
+def _by_union(noise: Law, users: int, t: int) -> arb:
+    """P(|eta| > a) + P(|R| > t - a), the least over some a."""
+    best = arb(1)
+    for part in range(1, 32):
+        rest = t * part // 32
+        if rest >= 1:
+            bound = outside(noise, rest - t, t - rest, None)
+            if rest < users:
+                bound += normal_tail(users, rest - 1) + normal_tail(users, rest)
+            best = best.min(bound)
+    return best
+
+
+def _density(z: arb) -> arb:
+    """Twice the normal density: of |Z|."""
+    return (-z * z / 2).exp() * (2 / arb.pi()).sqrt()
+
+
+def _window(protocol: SumProtocol) -> tuple[int, int] | None:
+    if protocol.modulus is None:
+        return None
+    return -protocol.accuracy, protocol.modulus - 1 - protocol.accuracy

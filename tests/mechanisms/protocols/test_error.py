@@ -1,0 +1,134 @@
+"""The error of noise and wrap-around against brute force over all sums of encodings."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import mpmath
+import pytest
+from small import decoded, noise_table, off, wrapped
+
+from exactdp.exact import Enclosure, ParameterError
+from exactdp.mechanisms import (
+    DiscreteGaussian,
+    DiscreteLaplace,
+    FiniteLaw,
+    PolyaDifference,
+    Skellam,
+    papers,
+)
+from exactdp.mechanisms.protocols import SumProtocol, Trust
+from exactdp.mechanisms.protocols.error import (
+    largest_error,
+    noise_quantile,
+    off_probability,
+    outside,
+    wrap_probability,
+)
+
+mpmath.mp.dps = 30
+SHARES = [
+    PolyaDifference(Fraction(1, 3), 1),
+    Skellam(2),
+    DiscreteGaussian("1.5"),
+    FiniteLaw({-2: "0.25", 0: "0.5", 1: "0.125", 5: "0.125"}),
+]
+# n = 3, g = 2: the theorems' m = 6 + 2 tau + 1, smaller and larger ones, and none
+WINDOWS = [(4, 15), (4, 12), (2, 11), (0, 7), (3, 30), (4, None), (5, 6), (2, 3)]
+
+
+def contains(found: Enclosure, truth: mpmath.mpf) -> bool:
+    slack = mpmath.mpf(10) ** -16
+    low, high = (mpmath.mpf(str(end)) for end in found.to_json().values())
+    return bool(low - slack <= truth <= high + slack)
+
+
+@pytest.mark.parametrize("share", SHARES, ids=lambda law: type(law).__name__)
+@pytest.mark.parametrize(("tau", "m"), WINDOWS)
+@pytest.mark.parametrize("missing", [0, 1])
+def test_off_is_worst_over_all_sums(share: object, tau: int, m: int | None, missing: int) -> None:
+    protocol = SumProtocol(3, 2, tau, m, share)  # type: ignore[arg-type]
+    table = noise_table(protocol.total_noise(missing))
+    sums = range(2 * (3 - missing) + 1)
+    for t in (None, 0, 1, 3, 5, 8):
+        at = tau if t is None else t
+        truth = max(off(protocol, table, s, at) for s in sums)
+        found = off_probability(protocol, t, missing)
+        assert contains(found, truth), (t, found, truth)
+        assert found.is_within(Fraction(1, 10**10)) or truth < 1e-15
+
+
+def test_off_does_not_depend_on_the_data_with_the_stated_modulus() -> None:
+    protocol = SumProtocol(3, 2, 4, 15, PolyaDifference(Fraction(1, 3), 1))
+    table = noise_table(protocol.total_noise())
+    chances = [off(protocol, table, s, 4) for s in range(7)]
+    assert max(chances) - min(chances) < 1e-16
+    smaller = SumProtocol(3, 2, 4, 12, PolyaDifference(Fraction(1, 3), 1))
+    assert off(smaller, table, 6, 4) > off(smaller, table, 0, 4) * 1.01
+
+
+@pytest.mark.parametrize("share", SHARES, ids=lambda law: type(law).__name__)
+@pytest.mark.parametrize(("tau", "m"), WINDOWS)
+def test_wrap_is_worst_over_all_sums(share: object, tau: int, m: int | None) -> None:
+    protocol = SumProtocol(3, 2, tau, m, share)  # type: ignore[arg-type]
+    table = noise_table(protocol.total_noise())
+    truth = max(wrapped(protocol, table, s) for s in range(7))
+    found = wrap_probability(protocol)
+    assert contains(found, truth)
+    if not isinstance(share, FiniteLaw):
+        assert found.is_within(Fraction(1, 10**10))
+
+
+def test_quantile_is_the_least_that_meets_the_level() -> None:
+    protocol = SumProtocol(3, 2, 4, 15, DiscreteLaplace(1), Trust.CENTRAL)
+    table = noise_table(protocol.total_noise())
+    for t in (1, 3, 4, 6):
+        truth = Fraction(str(max(off(protocol, table, s, t) for s in range(7))))
+        assert noise_quantile(protocol, truth * (1 + Fraction(1, 10**9))) == t
+        assert noise_quantile(protocol, truth * (1 - Fraction(1, 10**9))) == t + 1
+
+
+def test_error_has_an_end_with_a_modulus() -> None:
+    protocol = SumProtocol(3, 2, 4, 12, Skellam(2))
+    limit = largest_error(protocol)
+    assert limit == max(abs(decoded(protocol, y) - s) for s in range(7) for y in range(12))
+    assert off_probability(protocol, limit) == Enclosure.exactly(0)
+    assert off_probability(protocol, limit - 1).greater_than(0) is True
+    assert noise_quantile(protocol, "1e-300") <= limit
+    assert largest_error(SumProtocol(3, 2, 4, None, Skellam(2))) is None
+
+
+def test_gaps_of_many_periods() -> None:
+    law = DiscreteLaplace(50)  # far wider than the period
+    truth = mpmath.fsum(law.pmf(x, 20) for x in range(-2000, 2000) if x % 7 not in (0, 1, 6))
+    found = outside(law, -1, 1, 7)
+    assert abs(float(found.mid()) - float(truth)) < 1e-12
+    assert outside(law, -3, 3, 7) == 0
+    assert outside(law, 3, 2, 7) == 1
+
+
+@pytest.mark.parametrize("users", [1024, 2**20])
+def test_papers_accuracy_is_met(users: int) -> None:
+    horizon = 10**6
+    for preset in (
+        papers.theorem1("0.5", users, horizon),
+        papers.theorem2("0.5", users, horizon, 10),
+        papers.theorem5("0.5", users, horizon),
+    ):
+        found = off_probability(preset.protocol)
+        assert found.at_most(Fraction(1, horizon)) is True
+    # Fact 3 of the paper: P(|eta| > tau) = 2 beta^(tau+1)/(1+beta), less what wraps back
+    protocol = papers.theorem1("0.5", users, horizon).protocol
+    beta = mpmath.exp(-mpmath.mpf(1) / (2 * protocol.precision))
+    tail = 2 * beta ** (protocol.accuracy + 1) / (1 + beta)
+    assert contains(off_probability(protocol), tail)
+
+
+def test_bad_input_is_refused() -> None:
+    protocol = SumProtocol(3, 2, 4, 15, Skellam(2))
+    with pytest.raises(ParameterError, match="missing"):
+        off_probability(protocol, 1, 3)
+    with pytest.raises(ParameterError, match="threshold"):
+        off_probability(protocol, -1)
+    with pytest.raises(ParameterError, match="failure"):
+        noise_quantile(protocol, 0)

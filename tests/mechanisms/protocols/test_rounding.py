@@ -1,0 +1,128 @@
+"""Rounding errors against enumeration, and the worst case over data against many data."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations_with_replacement
+
+import mpmath
+import numpy as np
+import pytest
+
+from exactdp.exact import Enclosure, ParameterError
+from exactdp.mechanisms import Binomial
+from exactdp.mechanisms.protocols.rounding import (
+    RoundedUp,
+    encoded,
+    normal_tail,
+    worst_rounding,
+    worst_rounding_quantile,
+)
+
+GROUPS = ((Fraction(1, 7), 3), (Fraction(1, 2), 2), (Fraction(9, 10), 2))
+
+
+def masses(fractions: list[Fraction]) -> list[Fraction]:
+    found = [Fraction(1)]
+    for f in fractions:
+        stay = [(1 - f) * p for p in found] + [Fraction(0)]
+        found = [p + f * q for p, q in zip(stay, [Fraction(0), *found], strict=True)]
+    return found
+
+
+def beyond(fractions: list[Fraction], t: int) -> Fraction:
+    mean = sum(fractions)
+    return sum((p for x, p in enumerate(masses(fractions)) if abs(x - mean) > t), Fraction(0))
+
+
+def test_law_is_poisson_binomial() -> None:
+    law = RoundedUp(GROUPS)
+    truth = masses([f for f, count in GROUPS for _ in range(count)])
+    balls = law.balls(-1, 8)
+    for x, p in enumerate(truth):
+        assert law.probability(x).contains(p)
+        assert law.cdf(x).contains(sum(truth[: x + 1]))
+        assert law.survival(x).contains(sum(truth[x + 1 :]))
+        assert abs(float(law.pmf(x)) - float(p)) < 1e-15
+        assert abs(float(balls[x + 1].mid()) - float(p)) < 1e-15
+    assert balls[0] == 0 and balls[-1] == 0
+    logs = law.log_pmf(np.arange(8))
+    assert np.allclose(np.exp(logs), [float(p) for p in truth])
+    assert law.mean == sum(x * p for x, p in enumerate(truth))
+    assert law.variance == sum((x - law.mean) ** 2 * p for x, p in enumerate(truth))
+    assert law.mirrored().probability(2).contains(truth[5])
+
+
+def test_equal_fractions_are_binomial_also_for_many_users() -> None:
+    law, other = RoundedUp(((Fraction(1, 3), 10**6),)), Binomial(10**6, Fraction(1, 3))
+    for x in (331_000, 333_333, 336_500):
+        assert law.survival(x).intersection(other.survival(x)).is_within(Fraction(1, 10**11))
+
+
+def test_rewards_are_encoded() -> None:
+    base, law = encoded(["0.25", "0.5", "1", 0, "1/3"], 4, 5)
+    assert base == 1 + 2 + 4 + 0 + 1
+    assert law.fractions == ((Fraction(1, 3), 1),)
+    same = encoded({"0.25": 1, "0.5": 1, 1: 1, 0: 1, "1/3": 1}, 4, 5)
+    assert same == (base, law)
+    with pytest.raises(ParameterError, match="rewards must be 3"):
+        encoded([0, 1], 4, 3)
+    with pytest.raises(ParameterError, match="reward"):
+        encoded(["1.5"], 4, 1)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_worst_case_is_above_all_data_and_approached(n: int) -> None:
+    grid = [Fraction(k, 12) for k in range(12)]
+    for t in range(n + 1):
+        found = worst_rounding(n, t)
+        worst = max(beyond(list(data), t) for data in combinations_with_replacement(grid, n))
+        assert found.at_least(worst) is True
+        # data just above the mean K: the supremum is approached
+        tiny = Fraction(1, 10**9)
+        near = max(beyond([Fraction(k, n) + tiny] * n, t) for k in range(n))
+        assert found.at_most(near * (1 + Fraction(1, 10**6)) + Fraction(1, 10**7)) is not False
+
+
+def test_two_users_by_hand() -> None:
+    # both fractions just above 1/2: none rounded up is an error of just above 1
+    assert worst_rounding(2, 1).contains(Fraction(1, 4))
+    assert worst_rounding(2, 0) == Enclosure.exactly(1)
+    assert worst_rounding(2, 2) == Enclosure.exactly(0)
+
+
+@pytest.mark.parametrize("n", [33, 100, 1000])
+def test_bound_is_above_binomial_data_of_any_mean(n: int) -> None:
+    for t in (1, int(n**0.5), int(2 * n**0.5)):
+        found = worst_rounding(n, t, Fraction(1, 10**6))
+        for k in {1, n // 10, n // 3, n // 2, n - 2}:
+            law = Binomial(n, Fraction(k, n))
+            low, high = law.cdf(k - t) if k >= t else Enclosure.exactly(0), law.survival(k + t)
+            assert Fraction(low.lower) + Fraction(high.lower) <= Fraction(found.upper)
+        assert Fraction(found.upper) <= 1
+        assert n < 1000 or t == 1 or found.is_within(Fraction(1, 5))
+
+
+def test_normal_bound_holds_for_binomial_tails() -> None:
+    for n in (2, 5, 40):
+        for numerator in range(1, 12):
+            p = Fraction(numerator, 12)
+            chances = masses([p] * n)
+            for j in range(1, n + 1):
+                u = j - n * p
+                if u >= 1:
+                    bound = float(normal_tail(n, u - 1))
+                    assert float(sum(chances[j:])) <= bound * (1 + 1e-12)
+    assert abs(float(normal_tail(16, 2)) - float(mpmath.ncdf(-1))) < 1e-15
+
+
+def test_quantile_meets_the_level() -> None:
+    for n in (5, 20):
+        for t in (1, 2, 3):
+            chance = Fraction(worst_rounding(n, t).upper)
+            nearly = 1 + Fraction(1, 10**9)
+            assert worst_rounding_quantile(n, chance * nearly) == Enclosure.exactly(t)
+            assert worst_rounding_quantile(n, chance / nearly).lower == t + 1
+    found = worst_rounding_quantile(2**20, "1e-6")
+    assert found.lower <= found.upper <= found.lower + 1
+    assert worst_rounding_quantile(10, 1) == Enclosure.exactly(0)
