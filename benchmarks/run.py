@@ -26,6 +26,7 @@ from typing import Any, TypeAlias
 
 import aggregation
 import composed
+import samplers
 import single
 from case import PEER, Case
 
@@ -34,6 +35,7 @@ from exactdp.verify import Audit
 LIMIT = 300  # seconds for one computation
 SHORT, REPEATS = 0.05, 25
 CASES: Sequence[Case] = (*single.CASES, *composed.CASES, *aggregation.CASES)
+NAMES = [*(case.name for case in CASES), "help", "samplers"]
 Record: TypeAlias = dict[str, Any]
 
 
@@ -146,7 +148,7 @@ def show(records: Sequence[Record], has_peer: bool) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--only", metavar="NAME", choices=[*(case.name for case in CASES), "help"])
+    parser.add_argument("--only", metavar="NAME", choices=NAMES)
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     parser.add_argument("--child", choices=["own", "peer"], help=argparse.SUPPRESS)
     asked = parser.parse_args()
@@ -160,10 +162,14 @@ def main() -> int:
     records = [row(case, has_peer) for case in chosen]
     if asked.only in (None, "help"):
         records.append(start_up())
+    rates = samplers.records() if asked.only in (None, "samplers") else []
     if asked.json:
-        print(json.dumps(records, indent=2, ensure_ascii=False))
-    else:
+        print(json.dumps([*records, *rates], indent=2, ensure_ascii=False))
+        return 0
+    if records:
         show(records, has_peer)
+    if rates:
+        samplers.show(rates)
     return 0
 
 
