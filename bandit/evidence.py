@@ -7,6 +7,7 @@ Only what is verified may run: `evidence` raises for a protocol that does not me
 from __future__ import annotations
 
 import hashlib
+import json
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -24,7 +25,16 @@ from ..verify.fields import NotCertifiedError, protocol_fields
 from ..verify.protocol import certify
 from .algorithms.algorithm import Demand
 
-__all__ = ["Audited", "Evidence", "NotVerifiedError", "admit", "evidence", "identity", "to_json"]
+__all__ = [
+    "Audited",
+    "Evidence",
+    "NotVerifiedError",
+    "admit",
+    "audited",
+    "evidence",
+    "identity",
+    "to_json",
+]
 
 _WIDEST = 400.0  # standard deviations up to which the checker follows within seconds
 
@@ -63,7 +73,12 @@ def evidence(protocol: SumProtocol, demand: Demand) -> Evidence:
         else:
             if certificate.verdict is Verdict.VERIFIED:
                 return certificate
-    found = _audited(protocol, demand)
+    return audited(protocol, demand)
+
+
+def audited(protocol: SumProtocol, demand: Demand) -> Audited:
+    """What the prover alone says of it. Raises NotVerifiedError as `evidence` does."""
+    found = _audit(protocol, demand)
     if found.verdict is not Verdict.VERIFIED:
         raise NotVerifiedError(
             f"a batch of {protocol.users} users is not verified for {demand.claim}: "
@@ -89,17 +104,18 @@ def admit(protocol: SumProtocol, demand: Demand, held: Evidence) -> None:
             raise MismatchError(f"{name} is {used[name]}, but was audited as {certified[name]}")
 
 
+@lru_cache(maxsize=4096)
 def identity(held: Evidence) -> str:
     """A short name of the evidence, from all that it says."""
     if isinstance(held, Certificate):
-        text = held.text
+        text = json.dumps(held.content, sort_keys=True)
     else:
         fields = protocol_fields(held.protocol, 0, 0, held.demand.relaxation)
         text = f"audited {held.demand.claim} {sorted(fields.items())}"
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _audited(protocol: SumProtocol, demand: Demand) -> Audit:
+def _audit(protocol: SumProtocol, demand: Demand) -> Audit:
     released = protocol.released()
     plain = AdditiveNoise(released.law, released.sensitivity)
     leak = 2 * exact(demand.relaxation, "relaxation")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 from itertools import accumulate, count
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,14 +16,15 @@ from ..exact.enclosure import Enclosure
 from ..exact.number import ParameterError
 from ..mechanisms.laws.binomial import Binomial
 from ..mechanisms.laws.law import Law
-from .algorithms import Algorithm
+from ..mechanisms.protocols.protocol import SumProtocol
+from .algorithms.algorithm import Algorithm, Demand
 from .evidence import Evidence, admit, evidence
 from .radius import ContinuousLaplace, Decoding, Plan, certified_radius
 from .radius.plan import Noise
 from .release import LaplaceRelease, ModularRelease, Release
 from .setting import Setting
 
-__all__ = ["Phase", "Prepared", "Radius", "prepare"]
+__all__ = ["Phase", "Prepared", "Proof", "Radius", "prepare"]
 
 _MOST_BATCHES = 20_000
 
@@ -99,8 +100,18 @@ class Prepared:
             admit(phase.release.protocol, demand(self.setting), phase.evidence)
 
 
-def prepare(algorithm: Algorithm, setting: Setting, radius: Radius = Radius.PAPER) -> Prepared:
+Proof: TypeAlias = Callable[[SumProtocol, Demand], Evidence]
+
+
+def prepare(
+    algorithm: Algorithm,
+    setting: Setting,
+    radius: Radius = Radius.PAPER,
+    prove: Proof = evidence,
+) -> Prepared:
     """Schedule, releases, evidence and radii of an algorithm.
+
+    prove: where the evidence comes from, if not from audits now.
 
     Raises ParameterError for settings that it does not allow, NotVerifiedError where a batch does
     not meet its claim, UndecidedError where a parameter stays open.
@@ -110,7 +121,9 @@ def prepare(algorithm: Algorithm, setting: Setting, radius: Radius = Radius.PAPE
     for users in sizes.values():
         if users not in releases:
             releases[users] = algorithm.release(setting, users)
-    proofs = {users: _proof(algorithm, setting, release) for users, release in releases.items()}
+    proofs = {
+        users: _proved(algorithm, setting, release, prove) for users, release in releases.items()
+    }
     table, failure = _radii(algorithm, setting, radius, sizes, releases)
     phases: dict[tuple[int, int], Phase] = {}
     total: dict[int, int] = {}
@@ -162,11 +175,13 @@ def _sizes(algorithm: Algorithm, setting: Setting) -> dict[tuple[int, int], int]
     return sizes
 
 
-def _proof(algorithm: Algorithm, setting: Setting, release: Release) -> Evidence | None:
+def _proved(
+    algorithm: Algorithm, setting: Setting, release: Release, prove: Proof
+) -> Evidence | None:
     if algorithm.demand is None:
         return None
     assert isinstance(release, ModularRelease)
-    return evidence(release.protocol, algorithm.demand(setting))
+    return prove(release.protocol, algorithm.demand(setting))
 
 
 def _radii(

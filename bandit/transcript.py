@@ -7,9 +7,10 @@ release that occurs, by a short name. Then, batch by batch and arm by arm,
     users, precision     n and g
     accuracy, modulus    tau and m, where the sum was released by a protocol
     evidence             the name of what is proved of it; null where there is none
+    radius               beta: an arm leaves if it is more than 2 beta below the best
     released             the value that left the batch
     estimate             of the arm's mean, from what was released
-    radius, stays        beta, and whether the arm was kept
+    stays                whether the arm was kept
 
 and at a run's end its pulls of every arm. Whole numbers are exact; floats are written so that they
 read back exactly.
@@ -18,6 +19,7 @@ read back exactly.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -29,12 +31,13 @@ from numpy.typing import NDArray
 from ..exact.number import ParameterError
 from .evidence import identity, to_json
 from .play import Released
-from .prepare import Prepared
+from .prepare import Phase, Prepared
 from .release import ModularRelease
 from .results import Results
 from .shelf import write_whole
 
-__all__ = ["FORMAT", "VERSION", "batch_lines", "end_line", "header", "write_transcript"]
+__all__ = ["FORMAT", "VERSION", "batch_lines", "end_line", "header", "protocol_line"]
+__all__ += ["write_transcript"]
 
 FORMAT, VERSION = "exactdp bandit transcript", 1
 
@@ -54,12 +57,8 @@ def header(prepared: Prepared, about: dict[str, Any]) -> dict[str, Any]:
 
 def batch_lines(first: int, seen: Released) -> Iterator[dict[str, Any]]:
     """The lines of one batch of one run. first: the number of the first row's run."""
-    phase, release = seen.phase, seen.phase.release
-    shared: dict[str, Any] = {"users": release.users, "precision": release.precision}
-    if isinstance(release, ModularRelease):
-        protocol = release.protocol
-        shared |= {"accuracy": protocol.accuracy, "modulus": protocol.modulus}
-    shared["evidence"] = None if phase.evidence is None else identity(phase.evidence)
+    phase = seen.phase
+    shared = protocol_line(phase)
     for arm, value, total, stays in zip(
         seen.arms.tolist(),
         seen.values.tolist(),
@@ -74,9 +73,18 @@ def batch_lines(first: int, seen: Released) -> Iterator[dict[str, Any]]:
             **shared,
             "released": value,
             "estimate": float((Fraction(total) - phase.centre) / phase.units),
-            "radius": phase.radius,
             "stays": stays,
         }
+
+
+def protocol_line(phase: Phase) -> dict[str, Any]:
+    """How a batch is released and decided, as each of its lines says."""
+    release = phase.release
+    shown: dict[str, Any] = {"users": release.users, "precision": release.precision}
+    if isinstance(release, ModularRelease):
+        shown |= {"accuracy": release.protocol.accuracy, "modulus": release.protocol.modulus}
+    shown["evidence"] = None if phase.evidence is None else identity(phase.evidence)
+    return shown | {"radius": phase.radius if math.isfinite(phase.radius) else "inf"}
 
 
 def end_line(run: int, pulls: NDArray[np.int64]) -> dict[str, Any]:

@@ -1,9 +1,9 @@
-"""`exactdp check`: prove a certificate again, independently of the code that made it."""
+"""`exactdp check`: prove a certificate, or a transcript of a bandit, again."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -15,14 +15,18 @@ __all__ = ["check", "write_certificate"]
 
 
 def check(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="a certificate")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="a certificate, or a bandit's transcript")
+    ],
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:
-    """Check a certificate: exit 0 valid, 1 not valid (and why), 2 not a certificate."""
+    """Check a certificate or a transcript: exit 0 valid, 1 not valid (and why), 2 neither."""
     from ..exact import ParameterError
     from ..verify.certificate import Certificate, CertificateError
     from . import render
 
+    if _begins_as_transcript(file):
+        _check_transcript(file, as_json)
     try:
         certificate = Certificate.read(file)
     except CertificateError as error:
@@ -46,6 +50,32 @@ def check(
             name = share.pop("name")
             told["share"] = f"{name}({', '.join(f'{key}={value}' for key, value in share.items())})"
             typer.echo("protocol: " + ", ".join(f"{key} {value}" for key, value in told.items()))
+    raise typer.Exit(0 if outcome.valid else 1)
+
+
+def _begins_as_transcript(file: Path) -> bool:
+    """Told here, since the bandit takes long to load."""
+    try:
+        with file.open("rb") as opened:
+            return b"exactdp bandit transcript" in opened.read(200)
+    except OSError:
+        return False
+
+
+def _check_transcript(file: Path, as_json: bool) -> NoReturn:
+    from ..bandit.transcript_check import TranscriptError, check_transcript
+    from ..exact import ParameterError
+    from . import render
+
+    try:
+        with render.working(f"checking {file}"):
+            outcome = check_transcript(file)
+    except TranscriptError as error:
+        raise ParameterError(f"FILE: {error}") from error
+    if as_json:
+        render.as_json({"valid": outcome.valid, "reason": outcome.reason})
+    else:
+        typer.echo(f"{'valid' if outcome.valid else 'not valid'}: {outcome.reason}")
     raise typer.Exit(0 if outcome.valid else 1)
 
 

@@ -1,0 +1,235 @@
+"""Verify a transcript: certificates, schedule, radii, and that every decision follows.
+
+From the header alone the schedule is derived again: which batches there are, how each is released,
+and by which radius arms leave. Then
+
+- every certificate is proved again by the independent checker, and is of the very protocol that
+  the schedule uses; what had only been audited is audited again;
+- every line shows that protocol and that radius;
+- estimates follow from the released values, decisions from the estimates, and who is active in a
+  batch from the decisions before it; the horizon is kept, and the pulls add up.
+
+What it cannot see is whether the released values came from the users.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..exact.number import ParameterError, whole
+from ..mechanisms.protocols.protocol import SumProtocol
+from ..verify.certificate import Certificate, MismatchError
+from ..verify.checker import Outcome
+from ..verify.fields import claim_fields
+from .algorithms import ALGORITHMS
+from .algorithms.algorithm import Demand
+from .evidence import Evidence, NotVerifiedError, admit, audited, identity, to_json
+from .prepare import Phase, Prepared, Radius, prepare
+from .release import ModularRelease
+from .setting import Setting
+from .transcript import FORMAT, VERSION, protocol_line
+
+__all__ = ["TranscriptError", "check_transcript"]
+
+_LONGEST_LINE = 50_000_000
+
+
+class TranscriptError(ValueError):
+    """A file that is no transcript of this version; the message says why."""
+
+
+class _NotValidError(ValueError):
+    """Why a transcript is not valid."""
+
+
+def check_transcript(path: Path) -> Outcome:
+    """Verify a transcript file. Raises TranscriptError for what is none."""
+    lines = _lines(path)
+    head = next(lines, None)
+    if head is None or head.get("format") != FORMAT or head.get("version") != VERSION:
+        raise TranscriptError(f"{path}: not a transcript of version {VERSION}")
+    try:
+        prepared = _prepared(head)
+        runs = whole(head.get("runs"), "runs", at_least=1)
+        ended: set[int] = set()
+        current: _Run | None = None
+        released = 0
+        for line in lines:
+            if current is None or current.number != line["run"]:
+                if current is not None or line["run"] in ended:
+                    raise _NotValidError(f"run {line['run']}: out of order")
+                current = _Run(prepared, line["run"])
+            if "pulls" in line:
+                current.end(line["pulls"])
+                ended.add(current.number)
+                current = None
+            else:
+                current.take(line)
+                released += 1
+        if current is not None or ended != set(range(runs)):
+            raise _NotValidError(f"{len(ended)} complete runs of the {runs} that the header names")
+    except _NotValidError as error:
+        return Outcome(False, str(error))
+    except (NotVerifiedError, MismatchError, ParameterError) as error:
+        return Outcome(False, str(error))
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        return Outcome(False, f"a line does not read: {type(error).__name__}: {error}")
+    return Outcome(True, f"{released} releases in {runs} runs follow; {_counted(prepared)}")
+
+
+def _counted(prepared: Prepared) -> str:
+    held = [each for _, each in prepared.releases() if each is not None]
+    proved = sum(isinstance(each, Certificate) for each in held)
+    shown = f"{proved} certificates re-established"
+    return shown if proved == len(held) else f"{shown}, {len(held) - proved} audits repeated"
+
+
+@dataclass
+class _Run:
+    """One run, played again from what was released."""
+
+    prepared: Prepared
+    number: int
+
+    def __post_init__(self) -> None:
+        arms = self.prepared.setting.arms
+        self.active, self.pulls = list(range(arms)), [0] * arms
+        self.totals: dict[int, Any] = {}
+        self.batch, self.waiting = 1, list[dict[str, Any]]()
+
+    def take(self, line: dict[str, Any]) -> None:
+        """One arm's release; the last one of a batch completes it."""
+        where = f"run {self.number}, batch {line['batch']}, arm {line['arm']}"
+        phase = self._phase()
+        place = len(self.waiting)
+        if phase is None or line["batch"] != self.batch or line["arm"] != self.active[place]:
+            raise _NotValidError(f"{where}: this release is not due")
+        for name, value in protocol_line(phase).items():
+            if line.get(name) != value:
+                raise _NotValidError(f"{where}: {name} is {line.get(name)}, it must be {value}")
+        self.waiting.append(line)
+        if len(self.waiting) == len(self.active):
+            self._decide(phase)
+
+    def end(self, pulls: list[int]) -> None:
+        """The pulls of the whole run: what the horizon leaves goes to the arms in order."""
+        if self.waiting or self._phase() is not None:
+            raise _NotValidError(f"run {self.number}: ends although batch {self.batch} is due")
+        setting, algorithm = self.prepared.setting, self.prepared.algorithm
+        room, one = setting.horizon - sum(self.pulls), len(self.active) == 1
+        users = room if one else algorithm.schedule(setting, self.batch, len(self.active))
+        for arm in self.active:
+            self.pulls[arm] += min(users, room)
+            room -= min(users, room)
+        if pulls != self.pulls:
+            raise _NotValidError(f"run {self.number}: pulls are {pulls}, they must be {self.pulls}")
+
+    def _phase(self) -> Phase | None:
+        """The batch that is due; None where one arm is left, or the horizon cuts it short."""
+        phase = self.prepared.phase(self.batch, len(self.active))
+        room = self.prepared.setting.horizon - sum(self.pulls)
+        if phase is None or len(self.active) * phase.users > room:
+            return None
+        return phase
+
+    def _decide(self, phase: Phase) -> None:
+        values = np.array([line["released"] for line in self.waiting])
+        if isinstance(phase.release, ModularRelease):
+            _in_range(values, phase.release.protocol, f"run {self.number}, batch {self.batch}")
+        decoded = dict(zip(self.active, phase.release.decoded(values).tolist(), strict=True))
+        forgets = self.prepared.algorithm.forgets
+        self.totals = {
+            arm: value + (0 if forgets else self.totals.get(arm, 0))
+            for arm, value in decoded.items()
+        }
+        best = max(self.totals.values())
+        kept = []
+        for line in self.waiting:
+            arm = line["arm"]
+            self.pulls[arm] += phase.users
+            where = f"run {self.number}, batch {self.batch}, arm {arm}"
+            estimate = float((Fraction(self.totals[arm]) - phase.centre) / phase.units)
+            if line["estimate"] != estimate:
+                raise _NotValidError(
+                    f"{where}: estimate is {line['estimate']}, it must be {estimate}"
+                )
+            stays = bool(best - self.totals[arm] <= phase.threshold)
+            if line["stays"] is not stays:
+                raise _NotValidError(f"{where}: stays is {line['stays']}, it must be {stays}")
+            kept += [arm] if stays else []
+        self.active, self.waiting = kept, []
+        self.batch += 1
+
+
+def _prepared(head: dict[str, Any]) -> Prepared:
+    """The schedule again, its evidence taken from the header and proved again."""
+    algorithm = next((each for each in ALGORITHMS if each.name == head["algorithm"]), None)
+    if algorithm is None:
+        raise _NotValidError(f"unknown algorithm {head['algorithm']!r}")
+    shown = {entry["id"]: entry for entry in head["evidence"]}
+    used: set[str] = set()
+
+    def prove(protocol: SumProtocol, demand: Demand) -> Evidence:
+        held = _held(shown, protocol, demand)
+        used.add(identity(held))
+        return held
+
+    setting = Setting(**head["setting"])
+    prepared = prepare(algorithm, setting, Radius(head["radius"]), prove)
+    if used != shown.keys():
+        raise _NotValidError(f"evidence of nothing that is released: {sorted(shown.keys() - used)}")
+    return prepared
+
+
+def _held(shown: dict[str, Any], protocol: SumProtocol, demand: Demand) -> Evidence:
+    """What the header shows of this protocol, once it is proved again."""
+    users = str(protocol.users)
+    for name, entry in shown.items():
+        if "certificate" in entry and entry["certificate"]["protocol"]["users"] == users:
+            certificate = Certificate(json.dumps(entry["certificate"]))
+            if identity(certificate) != name:
+                raise _NotValidError(f"certificate {name} is not what its name says")
+            outcome = certificate.check()
+            if not outcome.valid:
+                raise _NotValidError(f"certificate {name} is not valid: {outcome.reason}")
+            if certificate.content["claim"] != claim_fields(demand.claim):
+                raise _NotValidError(f"certificate {name} is of another claim than {demand.claim}")
+            admit(protocol, demand, certificate)
+            return certificate
+        if "audit" in entry and entry["audit"]["protocol"]["users"] == users:
+            again = audited(protocol, demand)
+            if to_json(again) != entry:
+                raise _NotValidError(f"audit {name} does not come out again")
+            return again
+    raise _NotValidError(f"no evidence of a batch of {users} users")
+
+
+def _in_range(values: Any, protocol: SumProtocol, where: str) -> None:
+    if values.dtype.kind != "i":
+        raise _NotValidError(f"{where}: released values must be whole numbers")
+    if protocol.modulus is not None and not ((values >= 0) & (values < protocol.modulus)).all():
+        raise _NotValidError(
+            f"{where}: released values must be between 0 and {protocol.modulus - 1}"
+        )
+
+
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    try:
+        with path.open("rb") as file:
+            for number, raw in enumerate(iter(lambda: file.readline(_LONGEST_LINE), b""), 1):
+                try:
+                    line = json.loads(raw.decode("utf-8"))
+                except (ValueError, RecursionError) as error:
+                    raise TranscriptError(f"{path}, line {number}: not JSON") from error
+                if not isinstance(line, dict):
+                    raise TranscriptError(f"{path}, line {number}: not an object")
+                yield line
+    except OSError as error:
+        raise TranscriptError(f"{path}: {error.strerror or error}") from error

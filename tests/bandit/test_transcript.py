@@ -1,0 +1,155 @@
+"""Transcripts: what is written checks, and what is tampered with does not."""
+
+import json
+
+import pytest
+
+from exactdp.bandit.algorithms import (
+    DIST_DP_SE,
+    DP_SE,
+    LDP_SE,
+    SDP_AE,
+    SE,
+    SHUFFLE_DP_SE,
+    VB_SDP_AE,
+)
+from exactdp.bandit.instances import easy
+from exactdp.bandit.run import Config, run
+from exactdp.bandit.setting import Setting
+from exactdp.bandit.transcript import write_transcript
+from exactdp.bandit.transcript_check import TranscriptError, check_transcript
+from exactdp.verify.certificate import Certificate
+
+
+def written(path, algorithm=DIST_DP_SE, runs=2, **numbers):
+    setting = Setting(3, numbers.pop("horizon", 4000), "0.9", delta="0.1", **numbers)
+    results = run(Config(algorithm, setting, easy(3)), runs, 5, transcript=True)
+    write_transcript(path, results, {"runs": runs, "seed": 5})
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def outcome(path, lines):
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return check_transcript(path)
+
+
+@pytest.fixture(scope="module")
+def honest(tmp_path_factory):
+    return written(tmp_path_factory.mktemp("transcripts") / "run.jsonl")
+
+
+@pytest.fixture
+def file(tmp_path):
+    return tmp_path / "changed.jsonl"
+
+
+def copy(lines):
+    return json.loads(json.dumps(lines))
+
+
+@pytest.mark.parametrize("algorithm", [LDP_SE, SHUFFLE_DP_SE, DP_SE, SE, SDP_AE, VB_SDP_AE])
+def test_transcripts_of_other_algorithms_check(algorithm, file):
+    horizon = 400 if algorithm is VB_SDP_AE else 4000
+    written(file, algorithm, horizon=horizon, growth=3)
+    found = check_transcript(file)
+    assert found.valid, found.reason
+
+
+def test_an_honest_transcript_checks(honest, file):
+    found = outcome(file, honest)
+    assert found.valid
+    releases = len(honest) - 3
+    assert f"{releases} releases in 2 runs follow" in found.reason
+
+
+def test_every_line_says_what_was_released(honest):
+    head, line = honest[0], honest[1]
+    names = {"run", "batch", "arm", "users", "precision", "accuracy", "modulus"}
+    assert set(line) == names | {"evidence", "radius", "released", "estimate", "stays"}
+    certificates = {entry["id"]: entry["certificate"] for entry in head["evidence"]}
+    protocol = certificates[line["evidence"]]["protocol"]
+    for name in ("users", "precision", "accuracy", "modulus"):
+        assert str(line[name]) == protocol[name]
+    for entry in certificates.values():
+        assert Certificate(json.dumps(entry)).check().valid
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "reason"),
+    [
+        ("released", lambda value: value + 1, "estimate is"),
+        ("released", lambda value: -1, "must be between 0 and"),
+        ("released", lambda value: 0.5, "must be whole numbers"),
+        ("estimate", lambda value: value + 1e-9, "estimate is"),
+        ("stays", lambda value: not value, "stays is"),
+        ("radius", lambda value: value * 0.999, "radius is"),
+        ("radius", lambda value: value * 1.001, "radius is"),
+        ("users", lambda value: value + 1, "users is"),
+        ("precision", lambda value: value + 1, "precision is"),
+        ("accuracy", lambda value: value - 1, "accuracy is"),
+        ("modulus", lambda value: value + 1, "modulus is"),
+        ("evidence", lambda value: "0" * 16, "evidence is"),
+        ("arm", lambda value: value + 1, "not due"),
+        ("batch", lambda value: value + 1, "not due"),
+    ],
+)
+def test_a_changed_line_is_found(name, value, reason, honest, file):
+    for place in (1, 5, len(honest) // 3):
+        lines = copy(honest)
+        lines[place][name] = value(lines[place][name])
+        found = outcome(file, lines)
+        assert not found.valid
+        assert reason in found.reason
+
+
+def test_missing_and_repeated_lines_are_found(honest, file):
+    for place in range(1, len(honest), 7):
+        assert not outcome(file, honest[:place] + honest[place + 1 :]).valid
+        assert not outcome(file, honest[: place + 1] + honest[place:]).valid
+    assert "complete runs" in outcome(file, honest[:-1]).reason
+    assert "pulls are" in outcome(file, _with(honest, -1, pulls=[4000, 0, 0])).reason
+
+
+def _with(lines, place, **changes):
+    changed = copy(lines)
+    changed[place].update(changes)
+    return changed
+
+
+def test_certificates_of_something_else_are_found(honest, file):
+    weaker = copy(honest)
+    weaker[0]["setting"]["epsilon"] = "0.8"  # what was run was certified for 0.9
+    assert not outcome(file, weaker).valid
+    none = copy(honest)
+    none[0]["evidence"].pop(0)
+    assert "no evidence of a batch of 2 users" in outcome(file, none).reason
+    forged = copy(honest)
+    forged[0]["evidence"][0]["certificate"]["claim"]["epsilon"] = "1/2"
+    assert not outcome(file, forged).valid
+    more = copy(honest)
+    extra = copy(more[0]["evidence"][0])
+    extra["id"] = "0123456789abcdef"
+    more[0]["evidence"].append(extra)
+    assert "evidence of nothing" in outcome(file, more).reason
+
+
+def test_what_is_no_transcript_is_refused(file):
+    for text in ("", "{}\n", "no json\n", '["exactdp bandit transcript"]\n'):
+        file.write_text(text)
+        with pytest.raises(TranscriptError):
+            check_transcript(file)
+    with pytest.raises(TranscriptError):
+        check_transcript(file.with_name("nothing.jsonl"))
+
+
+def test_audits_are_repeated(file, monkeypatch):
+    from exactdp.bandit import evidence
+
+    monkeypatch.setattr(evidence, "_in_reach", lambda protocol, demand: False)
+    evidence.evidence.cache_clear()
+    lines = written(file)
+    evidence.evidence.cache_clear()
+    assert "audit" in lines[0]["evidence"][0]
+    assert "audits repeated" in check_transcript(file).reason
+    lines[0]["evidence"][0]["audit"]["measured"]["upper"] = "0.1"
+    assert "does not come out again" in outcome(file, lines).reason
