@@ -88,7 +88,8 @@ def _shown(chunks: Iterator[tuple[int, str]], count: int) -> Iterator[str]:
         yield from (lines for _, lines in chunks)
         return
     start, shown = time.monotonic(), False
-    with Progress(console=errors, transient=True, auto_refresh=False) as progress:
+    bar = Progress(console=errors, transient=True, auto_refresh=False, redirect_stdout=False)
+    with bar as progress:
         task = progress.add_task("sampling", total=count, visible=False)
         for done, lines in chunks:
             yield lines

@@ -1,4 +1,9 @@
-"""Exact draws of a law: from random bits to integers, with no floating point in between."""
+"""Exact draws of a law: from random bits to integers, with no floating point in between.
+
+The discrete Laplace and Gaussian laws of rational parameters, and finite laws, need integers only;
+the others compare integers with certified enclosures, as narrow as each comparison needs. How long
+a draw takes depends on its outcome: whoever can time single draws learns something about them.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 """`exactdp sample`: what is drawn, the stream of lines, and what is refused."""
 
+import os
 import subprocess
 import sys
 
@@ -107,3 +108,13 @@ def test_a_reader_that_has_enough_ends_it():
         process.stdout.close()
         assert process.stderr.read() == b""
         assert process.wait(timeout=60) == 0
+
+
+def test_progress_on_a_terminal_leaves_the_lines_alone():
+    pty = pytest.importorskip("pty")
+    own, terminal = pty.openpty()
+    command = [sys.executable, "-m", "exactdp.cli", "sample", LAPLACE, "--size", "2000"]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=terminal, check=True)
+    os.close(terminal)
+    os.close(own)
+    assert len([int(line) for line in done.stdout.split()]) == 2000

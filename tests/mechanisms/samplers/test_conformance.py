@@ -73,6 +73,13 @@ def test_exact_draws(law):
     assert fit(law, draw(law, SeededBits(1), 12_000)).passes
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("law", [*LAWS, *WIDE], ids=str)
+def test_many_exact_draws(law):
+    assert fit(law, draw(law, SeededBits(12), 400_000)).passes
+    assert fit(law, simulate(law, np.random.default_rng(12), 4_000_000)).passes
+
+
 @pytest.mark.parametrize("law", WIDE, ids=str)
 def test_exact_draws_fill_every_residue(law):
     draws = [x for x in draw(law, SeededBits(2), 8000) if x]
