@@ -17,13 +17,11 @@ if TYPE_CHECKING:
     from ..mechanisms.samplers import RandomBits
     from ..verify.certificate import Certificate
     from ..verify.claim import Claim
-    from .catalogue import Spec
 
 __all__ = ["round_"]
 
 _DIGITS = 6  # of the claim that is certified, rounded up
 _LARGEST_BATCH = 100_000
-_RELAXED = "S sums exactly here; a relaxed aggregation adds twice its epsilon to what remains"
 
 
 def round_(
@@ -44,6 +42,9 @@ def round_(
     neighbours: Annotated[
         str | None, typer.Option(metavar="K", help="with whom each user shares masks (32)")
     ] = None,
+    colluding: Annotated[
+        str, typer.Option(metavar="C", help="users who tell the server all that they know")
+    ] = "0",
     plain: Annotated[
         bool, typer.Option("--plain", help="add up without masks: who vanishes sends nothing")
     ] = False,
@@ -65,10 +66,11 @@ def round_(
     Prints the sum that is found beside the true one, who was there at each stage, and the privacy
     that remains without those who are missing.
     """
-    from ..exact import ParameterError, exact
+    from ..exact import ParameterError, exact, whole
     from ..mechanisms.protocols.protocol import missing_users
     from ..mechanisms.samplers import SeededBits, SystemBits
     from . import render
+    from .round_shown import described, show
     from .spec import parse
 
     parsed = parse(spec)
@@ -81,20 +83,22 @@ def round_(
         raise ParameterError(f"batch must be at most {_LARGEST_BATCH}, got {protocol.users}")
     bits: RandomBits = SystemBits() if seed is None else SeededBits(seed)
     leaving = _how_many(vanish, protocol.users)
+    known = whole(colluding, "colluding", at_least=0, at_most=protocol.users - 1)
     level = exact(delta, "delta", above=0, below=1)
     earned = _rewards(rewards, mean, protocol.users, bits)
     with render.working("playing the round"):
         batch = _play(protocol, earned, bits, leaving, neighbours, plain)
     missing = protocol.users - batch.summed
-    missing_users(protocol.users, missing)  # refuses where nobody is left
+    missing_users(protocol.users, missing, known)  # refuses where nobody is left
     with render.working("measuring what remains"):
         accuracy = _off(protocol, earned, missing)
-        quantity, remains = _remaining(protocol, missing, level)
+        quantity, remains = _remaining(protocol, missing, known, level)
     proof = None
     if certificate is not None:
         with render.working("certifying what remains"):
-            proof = _certified(protocol, _claim(quantity, remains, level), missing, certificate)
-    facts = _facts(parsed, protocol, batch, accuracy, seed)
+            claim = _claim(quantity, remains, level)
+            proof = _certified(protocol, claim, missing, known, certificate)
+    facts = described(parsed, protocol, batch, accuracy, known, seed)
     privacy: dict[str, Any] = {"quantity": quantity, "value": remains.to_json()}
     if quantity == "epsilon":
         privacy["delta"] = delta
@@ -104,7 +108,7 @@ def round_(
     if as_json:
         render.as_json({**facts, "privacy": privacy})
     else:
-        _show(facts, privacy, remains, accuracy)
+        show(facts, privacy, remains, accuracy)
 
 
 def _how_many(text: str, users: int) -> int:
@@ -176,12 +180,14 @@ def _off(protocol: SumProtocol, rewards: Sequence[Fraction], missing: int) -> En
         return None
 
 
-def _remaining(protocol: SumProtocol, missing: int, delta: Fraction) -> tuple[str, Enclosure]:
+def _remaining(
+    protocol: SumProtocol, missing: int, known: int, delta: Fraction
+) -> tuple[str, Enclosure]:
     """Pure epsilon where it is finite, else epsilon at delta, of what is summed before mod m."""
     from ..accounting import compose
     from ..mechanisms import AdditiveNoise
 
-    released = protocol.released(missing)
+    released = protocol.released(missing, known)
     budget = compose(AdditiveNoise(released.law, released.sensitivity))
     pure = budget.pure()
     return ("pure", pure) if pure.is_finite() else ("epsilon", budget.epsilon(delta))
@@ -199,88 +205,18 @@ def _claim(quantity: str, value: Enclosure, delta: Fraction) -> Claim:
     return PureDP(bound) if quantity == "pure" else ApproxDP(bound, delta)
 
 
-def _certified(protocol: SumProtocol, claim: Claim, missing: int, file: Path) -> Certificate:
+def _certified(
+    protocol: SumProtocol, claim: Claim, missing: int, known: int, file: Path
+) -> Certificate:
     from ..exact import ParameterError
     from ..verify.certificate import NotCertifiedError
     from ..verify.protocol import certify
 
     try:
-        certificate = certify(protocol, claim, dropout=missing)
+        certificate = certify(protocol, claim, dropout=missing, collusion=known)
         certificate.write(file)
     except NotCertifiedError as error:
         raise ParameterError(f"--certificate: {error}") from error
     except OSError as error:
         raise ParameterError(f"--certificate: {file}: {error.strerror or error}") from error
     return certificate
-
-
-def _facts(
-    parsed: Spec, protocol: SumProtocol, batch: Batch, accuracy: Enclosure | None, seed: int | None
-) -> dict[str, Any]:
-    from fractions import Fraction
-
-    from ..exact import decimal_text
-
-    bound = Fraction(protocol.accuracy, protocol.precision)
-    return {
-        "mechanism": parsed.to_json(),
-        "bits_from": "operating system" if seed is None else f"seed {seed}",
-        "simulation": seed is not None,
-        "users": protocol.users,
-        "summed": batch.summed,
-        "missing": protocol.users - batch.summed,
-        "present": dict(batch.present),
-        "found": decimal_text(batch.estimate),
-        "truth": decimal_text(batch.truth),
-        "error": decimal_text(batch.estimate - batch.truth),
-        "bound": decimal_text(bound),
-        "within": abs(batch.estimate - batch.truth) <= bound,
-        "beyond": None if accuracy is None else accuracy.to_json(),
-        "bits_per_user": protocol.bits_per_user,
-        "bits_sent": batch.bits,
-        "seconds": {stage: round(each, 4) for stage, each in batch.seconds.items()},
-        "note": _RELAXED if "aggregation" in parsed.derived else None,
-    }
-
-
-def _show(
-    facts: dict[str, Any], privacy: dict[str, Any], remains: Enclosure, beyond: Enclosure | None
-) -> None:
-    from . import render
-
-    out = render.console()
-    at = f" at δ = {privacy['delta']}" if "delta" in privacy else ""
-    state = "a simulation, not a release" if facts["simulation"] else "CSPRNG"
-    shown = {
-        "mechanism": facts["mechanism"]["spec"],
-        "modulus": facts["mechanism"]["modulus"],
-        "random bits": f"{facts['bits_from']}: {state}",
-        "summed": f"{facts['summed']} of {facts['users']} users, {facts['missing']} missing",
-        "sum found": _short(facts["found"]),
-        "true sum": f"{_short(facts['truth'])}  (of those summed)",
-        "error": f"{_short(facts['error'])}, {'within' if facts['within'] else 'BEYOND'} the bound "
-        f"τ/g = {_short(facts['bound'])}",
-    }
-    if beyond is not None:
-        shown["P(beyond)"] = f"{beyond}, for the worst data"
-    sent = f"{facts['bits_per_user']} bits of message, {facts['bits_sent']} bits in all"
-    shown["a user sends"] = sent
-    shown["ε that remains"] = f"{remains}{at}{'' if at else ' (pure)'}"
-    if "certificate" in privacy:
-        numbers = {**privacy["claim"]}
-        claim = f"{numbers.pop('kind')}:{','.join(numbers.values())}"
-        shown["certificate"] = f"{claim} {privacy['verdict']}: {privacy['certificate']}"
-    if facts["note"]:
-        shown["note"] = facts["note"]
-    out.print(render.facts(shown))
-    table = render.grid("stage", "users", "seconds", right=("users", "seconds"))
-    for stage, seconds in facts["seconds"].items():
-        count = facts["present"].get(stage.removeprefix("S "), "")
-        table.add_row(stage, str(count), f"{seconds:.3f}")
-    out.print(table)
-
-
-def _short(text: str) -> str:
-    from fractions import Fraction
-
-    return text if "/" not in text else f"{float(Fraction(text)):.6g}"

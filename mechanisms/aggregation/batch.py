@@ -32,6 +32,7 @@ class Batch:
     present   how many took part in each stage
     seconds   for R, each stage of S, and A
     bits      that one user sent at most
+    graph     neighbours and threshold of the masks; None without masks
     """
 
     estimate: Fraction
@@ -40,6 +41,7 @@ class Batch:
     present: Mapping[str, int]
     seconds: Mapping[str, float] = field(compare=False)
     bits: int
+    graph: tuple[int, int] | None = None
 
 
 def plain_batch(
@@ -91,7 +93,8 @@ def masked_batch(
     seconds |= {"A": time.perf_counter() - start}
     truth = sum((Fraction(rewards[user]) for user in played.summed), Fraction(0))
     present = {stage.name: count for stage, count in played.present.items()}
-    return Batch(estimate, truth, len(played.summed), present, seconds, played.bits)
+    graph = played.terms.neighbours, played.terms.threshold
+    return Batch(estimate, truth, len(played.summed), present, seconds, played.bits, graph)
 
 
 def some_of(population: int, count: int, bits: RandomBits) -> list[int]:

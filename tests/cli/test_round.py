@@ -62,6 +62,23 @@ def test_a_thousand_users_and_the_certificate(capsys, tmp_path):
     assert json.loads(capsys.readouterr().out)["protocol"]["dropout"] in (50, "50")
 
 
+def test_colluders_cost_what_dropouts_cost(capsys, tmp_path):
+    file = tmp_path / "certificate.json"
+    options = ["--seed", "2", "--certificate", str(file)]
+    both = play(capsys, SMALL, "--vanish", "3", "--plain", "--colluding", "5", *options)
+    alone = play(capsys, SMALL, "--vanish", "8", "--plain", *options)
+    assert both["privacy"]["value"] == alone["privacy"]["value"]
+    assert (both["missing"], both["colluding"], both["graph"]) == (3, 5, None)
+
+
+def test_how_likely_the_graph_fails(capsys):
+    graph = play(capsys, SMALL, "--colluding", "4", "--neighbours", "12", "--seed", "2")["graph"]
+    assert (graph["neighbours"], graph["threshold"]) == (12, 9)
+    honest, lying = (Enclosure.from_json(graph[key]) for key in ("honest_server", "lying_server"))
+    assert honest.less_than(Fraction(1, 1000))
+    assert lying.upper > honest.upper
+
+
 @pytest.mark.slow
 def test_a_thousand_users_over_masks(capsys, tmp_path):
     file = tmp_path / "certificate.json"
@@ -139,6 +156,8 @@ def test_the_table(capsys):
         ([SMALL, "--vanish", "40", "--plain"], "users"),
         ([SMALL, "--neighbours", "7"], "neighbours"),
         ([SMALL, "--mean", "2"], "mean"),
+        ([SMALL, "--colluding", "40"], "colluding"),
+        ([SMALL, "--plain", "--vanish", "1", "--colluding", "39"], "collusion"),
         ([SMALL, "--delta", "0"], "delta"),
         ([SMALL, "--rewards", "/nowhere/at/all"], "/nowhere/at/all"),
         (["theorem1:epsilon=0.5,batch=1,horizon=10"], "users"),

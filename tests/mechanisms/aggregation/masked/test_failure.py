@@ -59,6 +59,22 @@ def test_some_of_these_do_fall_apart():
     assert graph_failure(10, 4, 3, 4, 2).disconnected.greater_than(0)
 
 
+@pytest.mark.parametrize(("n", "k", "t"), [(10, 4, 3), (9, 4, 4)])
+def test_no_list_isolates_where_runs_have_few_corrupt(n, k, t):
+    # What users accept: lists on which everyone has t neighbours. Every list, every two corrupt.
+    near, half, refuted = Circle(tuple(range(n)), k).near(), k // 2, 0
+    for size in range(t + 1, n + 1):
+        for listed in map(set, combinations(range(n), size)):
+            if min(len(listed & set(near[user])) for user in listed) < t:
+                continue
+            for bad in map(set, combinations(range(n), 2)):
+                runs = [sum((at + j) % n in bad for j in range(half)) for at in range(n)]
+                if max(runs) < t - half:
+                    assert parts(near, listed - bad) == 1
+                refuted += parts(near, listed - bad) > 1
+    assert bool(refuted) == (t == 3)  # one corrupt user in each of two runs is enough there
+
+
 def test_a_complete_graph_stays_in_one_part():
     found = graph_failure(6, 5, 4, 2, 1)
     assert found.disconnected == found.isolated == Enclosure.exactly(0)
