@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import mpmath
 import pytest
-from small import decoded, noise_table, off, wrapped
+from small_protocols import decoded, noise_table, off, wrapped
 
 from exactdp.exact import Enclosure, ParameterError
 from exactdp.mechanisms import (

@@ -6,7 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from small import noise_table, off, wrapped
+from small_protocols import noise_table, off, wrapped
 
 from exactdp.exact import ParameterError
 from exactdp.mechanisms import DiscreteLaplace, FiniteLaw, PolyaDifference, Skellam, papers

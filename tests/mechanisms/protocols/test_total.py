@@ -7,7 +7,7 @@ from itertools import product
 
 import mpmath
 import pytest
-from small import beyond, noise_table
+from small_protocols import beyond, noise_table
 
 from exactdp.exact import Enclosure, ParameterError
 from exactdp.mechanisms import DiscreteLaplace, Law, PolyaDifference, Skellam, papers

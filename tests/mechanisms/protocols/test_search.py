@@ -1,0 +1,39 @@
+"""The least whole number that meets a falling condition, and certified comparisons."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from flint import arb
+
+from exactdp.mechanisms import UndecidedError
+from exactdp.mechanisms.protocols.search import compared, first
+
+
+@pytest.mark.parametrize("answer", [0, 1, 2, 7, 64, 1000, 123_456_789])
+@pytest.mark.parametrize("guess", [0, 1, 63, 64, 65, 10**6, 10**12])
+def test_first_finds_the_boundary_from_any_guess(answer: int, guess: int) -> None:
+    asked: list[int] = []
+
+    def meets(t: int) -> bool:
+        asked.append(t)
+        return t >= answer
+
+    assert first(meets, guess) == answer
+    assert min(asked) >= 0 and len(asked) < 100
+
+
+def test_first_gives_up_where_nothing_meets() -> None:
+    with pytest.raises(UndecidedError):
+        first(lambda t: False)
+
+
+def test_compared_decides_next_to_the_level_and_not_on_it() -> None:
+    third = Fraction(1, 3)
+    near = Fraction(1, 10**60)
+    assert compared(lambda: arb(1) / 3, third + near, "p")[0] is True
+    answer, found = compared(lambda: arb(1) / 3, third - near, "p")
+    assert answer is False and found.contains(third)
+    with pytest.raises(UndecidedError, match="p = "):
+        compared(lambda: arb(1) / 3, third, "p")
