@@ -1,5 +1,6 @@
 """What an installation has to bring: every folder, its marker of types, a light command."""
 
+import re
 import subprocess
 import sys
 import tomllib
@@ -18,9 +19,9 @@ def _settings():
 
 def test_every_folder_with_code_is_a_subpackage():
     setup = _settings()["tool"]["setuptools"]
-    found = (*ROOT.glob("*/__init__.py"), *ROOT.glob("*/*/__init__.py"))
+    found = chain.from_iterable(ROOT.glob(f"{'*/' * depth}__init__.py") for depth in (1, 2, 3))
     folders = {path.parent.relative_to(ROOT) for path in found if path.parts[-2] != "tests"}
-    folders = {folder for folder in folders if folder.parts[0] not in ("build", ".venv")}
+    folders = {folder for folder in folders if folder.parts[0] not in ("build", "tests", ".venv")}
     names = {f"exactdp.{'.'.join(folder.parts)}": str(folder) for folder in folders}
     assert set(names) == set(setup["packages"])
     assert names == setup["package-dir"]
@@ -38,7 +39,11 @@ def test_every_dependency_is_pinned():
     project = _settings()["project"]
     needed = [*project["dependencies"], *chain(*project["optional-dependencies"].values())]
     pinned = {line.partition("==")[0] for line in (ROOT / "constraints.txt").read_text().split()}
-    assert {requirement.partition(">=")[0] for requirement in needed} <= pinned
+    names = {re.split(r"\[|>=", requirement)[0] for requirement in needed}
+    assert names - {"exactdp"} <= pinned
+    extras = {name for one in needed for name in re.findall(r"^exactdp\[(.*)\]$", one)}
+    known = project["optional-dependencies"].keys()
+    assert {name for names in extras for name in names.split(",")} <= known
 
 
 def test_help_loads_nothing_heavy():
