@@ -12,12 +12,11 @@ it, so that most points are kept after one comparison of integers (the idea of M
 Tsang's ziggurat, 2000). Beyond the last step, r(a + j) <= r(a) e^(-j/s) for a rational s: there x
 comes from a geometric variable, and is kept with probability r(a + j)/(c e^(-j/s)), c >= r(a).
 
-Floats choose where the steps end, which makes it fast or slow and never wrong.
+Where the steps end makes it fast or slow, and never wrong.
 """
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -40,6 +39,7 @@ __all__ = ["Envelope", "Step", "Tail", "envelope"]
 _UNITS = 64  # B
 _NEGLIGIBLE = 20  # bits: steps end where r is this much smaller than at the mode
 _MOST_STEPS = 2000  # on each side
+_COARSE = 1 << 15  # a tail's scale is rounded up to at least so many units
 
 
 @dataclass(frozen=True)
@@ -192,8 +192,10 @@ def _tail(
             else:
                 least = tail_scale()
         if least.is_finite() and least > 0:
-            places = max(0, 16 - math.frexp(float(least.upper()))[1])  # a scale of few digits
-            scale = Fraction(enclosed(lambda: least, places)[1], 1 << places)  # noqa: B023
+            places = 0
+            while (above := enclosed(lambda: least, places)[1]) < _COARSE:  # noqa: B023
+                places += 16
+            scale = Fraction(above, 1 << places)
             mass = partial(_geometric_mass, ratio, start, scale)
             return Tail(start, side, scale, enclosed(mass, units)[1])
         bits *= 2

@@ -1,7 +1,9 @@
 """Draws of a law: integers of any size, reproducible from a seed, and what is refused."""
 
+import ast
 from fractions import Fraction
 from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -211,3 +213,17 @@ def test_nothing_depends_on_the_cached_histograms():
     draw(law, SeededBits(8), 100)
     assert draw(law, SeededBits(9), 100) == first
     assert np.mean(first) != 0
+
+
+def test_no_float_is_written_in_the_exact_samplers():
+    """No float is made or imported between the bits and the outcome, `simulated` apart."""
+    folder = Path(import_module("exactdp.mechanisms.samplers").__file__).parent
+    checked = [file for file in folder.glob("*.py") if file.stem not in ("bits", "simulated")]
+    assert len(checked) > 15
+    for file in checked:
+        for node in ast.walk(ast.parse(file.read_text())):
+            assert not (isinstance(node, ast.Constant) and isinstance(node.value, float)), file
+            assert not (isinstance(node, ast.Call) and ast.unparse(node.func) == "float"), file
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                named = getattr(node, "module", None) or node.names[0].name
+                assert named.split(".")[0] not in ("numpy", "random", "scipy", "mpmath"), file
