@@ -1,0 +1,137 @@
+"""Runs: the same numbers for any number of workers, and after an interruption."""
+
+import json
+
+import numpy as np
+import pytest
+
+from exactdp.bandit import run as module
+from exactdp.bandit.algorithms import DIST_DP_SE, LDP_SE, SE
+from exactdp.bandit.environments import bernoulli_instance
+from exactdp.bandit.faithful import Aggregator
+from exactdp.bandit.instances import Fixed, easy, hard
+from exactdp.bandit.regret import checkpoints
+from exactdp.bandit.run import Config, run
+from exactdp.bandit.setting import Setting
+from exactdp.exact.number import ParameterError
+
+CONFIG = Config(DIST_DP_SE, Setting(4, 5000, "0.9"), easy(4))
+SAME = Config(DIST_DP_SE, Setting(4, 5000, "0.9"), Fixed(bernoulli_instance(3, 4)))
+
+
+def same(one, other):
+    return (one.regret == other.regret).all() and (one.pulls == other.pulls).all()
+
+
+@pytest.mark.parametrize("config", [CONFIG, SAME], ids=["drawn", "fixed"])
+def test_the_seed_decides(config):
+    assert same(run(config, 12, 7), run(config, 12, 7))
+    assert not same(run(config, 12, 7), run(config, 12, 8))
+
+
+def test_runs_do_not_depend_on_how_many_there_are():
+    many, few = run(CONFIG, 12, 7), run(CONFIG, 7, 7)
+    assert (many.regret[:7] == few.regret).all()
+    assert len(np.unique(many.regret[:, -1])) == 12
+
+
+def test_algorithms_meet_the_same_instances():
+    """What differs between two configurations on one seed is the algorithm, not the luck."""
+    gaps = [
+        [Config(which, CONFIG.setting, easy(4)).instances.environment(seed).gaps.tolist()]
+        for which in (DIST_DP_SE, LDP_SE)
+        for seed in [np.random.SeedSequence(7, spawn_key=(0, 3))]
+    ]
+    assert gaps[0] == gaps[1]
+
+
+@pytest.mark.parametrize("config", [CONFIG, SAME], ids=["drawn", "fixed"])
+def test_any_number_of_workers_gives_the_same_numbers(config):
+    pytest.importorskip("joblib")
+    assert same(run(config, 70, 1, 1), run(config, 70, 1, 2))
+
+
+@pytest.mark.slow
+def test_a_cluster_gives_the_same_numbers():
+    pytest.importorskip("distributed")
+    assert same(run(CONFIG, 12, 1), run(CONFIG, 12, 1, 2, cluster="local"))
+
+
+def test_a_cluster_that_does_not_answer_is_named():
+    pytest.importorskip("distributed")
+    with pytest.raises(ParameterError, match="cluster"):
+        run(CONFIG, 12, 1, 2, cluster="nonsense://nowhere")
+
+
+def test_an_interrupted_sweep_goes_on(tmp_path, monkeypatch):
+    whole, told = run(CONFIG, 23, 3), []
+    shares, share = [], module._share
+
+    def dies(config, prepared, seed, rounds, transcript, part):
+        if len(shares) == 3:
+            raise KeyboardInterrupt
+        shares.append(part)
+        return share(config, prepared, seed, rounds, transcript, part)
+
+    monkeypatch.setattr(module, "_share", dies)
+    with pytest.raises(KeyboardInterrupt):
+        run(CONFIG, 23, 3, resume=tmp_path)
+    monkeypatch.setattr(module, "_share", share)
+    resumed = run(CONFIG, 23, 3, resume=tmp_path, progress=told.append)
+    assert same(whole, resumed)
+    assert sum(told) == 23
+    assert shares == [(0, 5), (5, 5), (10, 5)]
+
+    def never(*_):
+        raise AssertionError("was done already")
+
+    monkeypatch.setattr(module, "_share", never)
+    assert same(whole, run(CONFIG, 23, 3, resume=tmp_path))
+    with pytest.raises(AssertionError):  # another configuration finds nothing of this one
+        run(Config(SE, CONFIG.setting, easy(4)), 23, 3, resume=tmp_path)
+    with pytest.raises(AssertionError):
+        run(CONFIG, 23, 4, resume=tmp_path)
+    with pytest.raises(AssertionError):
+        run(Config(DIST_DP_SE, CONFIG.setting, hard(4)), 23, 3, resume=tmp_path)
+
+
+def test_a_share_that_does_not_read_is_done_again(tmp_path):
+    whole = run(CONFIG, 7, 3, resume=tmp_path)
+    (folder,) = tmp_path.iterdir()
+    path = folder / "runs-0-4.json"
+    for text in ("", "{", "{}", "[]", json.dumps({**json.loads(path.read_text()), "first": 5})):
+        path.write_text(text)
+        assert same(whole, run(CONFIG, 7, 3, resume=tmp_path))
+        assert json.loads(path.read_text())["first"] == 0
+
+
+def test_results_sum_up_runs():
+    found = run(CONFIG, 6, 2, rounds=np.array([10, 5000]))
+    total, average = found.total_regret(), found.time_average()
+    ends = found.regret[:, -1]
+    assert total.mean == pytest.approx(ends.mean())
+    assert total.standard_error == pytest.approx(ends.std(ddof=1) / 6**0.5)
+    assert [rounds for rounds, _ in average] == [10, 5000]
+    assert average[1][1].mean == pytest.approx(total.mean / 5000)
+    assert (found.pulls.sum(axis=1) == 5000).all()
+    assert run(CONFIG, 1, 2).total_regret().to_json()["standard_error"] is None
+
+
+def test_faithful_runs_are_runs_as_well():
+    config = Config(DIST_DP_SE, Setting(2, 60, "0.9"), easy(2), faithful=Aggregator.PLAIN)
+    assert (run(config, 2).pulls.sum(axis=1) == 60).all()
+
+
+def test_checkpoints_reach_from_the_first_round_to_the_last():
+    for horizon in (1, 2, 10, 10**9):
+        rounds = checkpoints(horizon)
+        assert rounds[0] == 1
+        assert rounds[-1] == horizon
+        assert (np.diff(rounds) > 0).all()
+
+
+@pytest.mark.parametrize("changed", [{"runs": 0}, {"seed": -1}, {"workers": 0}])
+def test_bad_numbers_are_named(changed):
+    (name,) = changed
+    with pytest.raises(ParameterError, match=name):
+        run(CONFIG, **{"runs": 1, **changed})
