@@ -1,7 +1,9 @@
 """Certificates name the protocol: what differs from it is refused, by the field's name."""
 
+from fractions import Fraction
+
 import pytest
-from certificates import edited
+from certificates import edited, mutations, reconstructed
 
 from exactdp.exact.number import ParameterError
 from exactdp.mechanisms import (
@@ -11,11 +13,13 @@ from exactdp.mechanisms import (
     DiscreteLaplace,
     PolyaDifference,
     Skellam,
+    papers,
 )
 from exactdp.mechanisms.protocols import SumProtocol, Trust
 from exactdp.verify import ApproxDP, PureDP, RenyiDP, Verdict, audit
 from exactdp.verify.certificate import Certificate, MismatchError, certificate_of
-from exactdp.verify.checker import check
+from exactdp.verify.checker import check, laws
+from exactdp.verify.checker.arithmetic import precision
 from exactdp.verify.fields import NotCertifiedError
 from exactdp.verify.protocol import certify, through
 
@@ -170,3 +174,67 @@ def test_aggregations_sum_in_the_certified_modulus(laplace):
         through(laplace, _Sum(32))
     with pytest.raises(MismatchError, match="no protocol"):
         through(certificate_of(audit(LAPLACE.released(), PureDP(1))), right)
+
+
+MADE = {
+    "polya-difference": PolyaDifference,
+    "skellam": Skellam,
+    "discrete-gaussian": DiscreteGaussian,
+    "discrete-laplace": DiscreteLaplace,
+    "binomial": Binomial,
+}
+
+
+def releases(content):
+    """Does this protocol, as the library builds it, release what is certified?"""
+    fields = dict(content["protocol"])
+    share, ways = dict(fields.pop("share")), (fields.pop("dropout"), fields.pop("collusion"))
+    relaxation = Fraction(fields.pop("relaxation"))
+    assert relaxation == 0
+    noise = MADE[share.pop("name")](**share)
+    protocol = SumProtocol(**{**fields, "noise": noise, "trust": Trust(fields["trust"])})
+    (certified,), _ = reconstructed(content)[0].uses, None
+    released = protocol.released(*ways)
+    plain = AdditiveNoise(released.law, released.sensitivity)
+    return certified.times == 1 and certified.mechanism in (
+        (released, plain) if content["verdict"] == "VERIFIED" else (released,)
+    )
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_no_false_mutation_of_a_protocol_is_accepted(name):
+    content = certify(*CASES[name]).content
+    assert releases(content)
+    changed = [one for one in mutations(content) if one.get("protocol") != content["protocol"]]
+    kept = 0
+    for one in changed:
+        if "protocol" in one and check(one).valid:
+            kept += 1
+            assert releases(one), one["protocol"]
+    # what may change: the accuracy where the modulus leaves room; another way to write a number;
+    # users of whom one share alone counts, or none is added
+    assert kept < len(changed) / 4
+
+
+def test_missing_shares_of_a_real_batch_are_certified_on_both_sides():
+    protocol = papers.theorem1("0.5", 1024, 10**6).protocol
+    truth = audit(AdditiveNoise(PolyaDifference("1014/1024", 32), 16), PureDP(1)).measured
+    for factor, verdict in (("1.000001", Verdict.VERIFIED), ("0.999999", Verdict.REFUTED)):
+        claim = PureDP(Fraction(truth.upper) * Fraction(factor))
+        certificate = certify(protocol, claim, dropout=10)
+        assert certificate.verdict is verdict and certificate.check().valid
+        for dropout in ("9", "11", "0"):
+            changed = edited(certificate.content, ("protocol", "dropout"), dropout)
+            assert not check(changed).valid
+    thousand = papers.theorem1("0.5", 1000, 10**6).protocol
+    certify(thousand, PureDP("0.57"), dropout=50).matches(thousand, dropout=50)
+
+
+@pytest.mark.parametrize("modulus", [4, 5, 7, 11, 40])
+def test_the_loss_of_polya_noise_mod_m_is_enclosed(modulus):
+    with precision(96):
+        low, high = laws.PolyaDifference(Fraction(3, 4), Fraction(3)).wrapped_loss(2, modulus)
+    law = PolyaDifference("3/4", 3)
+    truth = audit(AdditiveNoise(law, 2, modulus), PureDP(1)).measured
+    assert low <= truth.upper and truth.lower <= high
+    assert modulus < 40 or high - low < Fraction(1, 10**4)

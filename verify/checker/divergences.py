@@ -38,6 +38,7 @@ from .laws import (
     DiscreteGaussianSum,
     DiscreteLaplace,
     FiniteLaw,
+    PolyaDifference,
     Skellam,
     SymmetricLaw,
 )
@@ -400,6 +401,8 @@ def pure(mechanism: Mechanism, full: bool) -> Enclosure:
         if m is None:
             return law.largest_loss(d)
         if isinstance(law, DiscreteLaplace):
+            return law.wrapped_loss(d, m)
+        if isinstance(law, PolyaDifference) and law.shape < 1 and m >= 2 * d and not full:
             return law.wrapped_loss(d, m)
     pairs = listings(mechanism, iv.prec)
     return pairs.measure(Listed.pure)

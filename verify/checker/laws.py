@@ -38,6 +38,7 @@ __all__ = ["DiscreteGaussian", "DiscreteGaussianSum", "DiscreteLaplace", "Finite
 __all__ += ["Law", "PolyaDifference", "RatioLaw", "Skellam", "SymmetricLaw"]
 
 _SMOOTH = Fraction(1, 10**9)  # w is constant up to this
+_LONGEST_RECURRENCE = 600_000
 _LONGEST = 6_000_000  # bits of a polynomial that is multiplied
 
 
@@ -224,7 +225,9 @@ class PolyaDifference(RatioLaw):
         return (beta, other) if self.shape >= 1 else (other, beta)
 
     def ratios(self, count: int) -> list[Interval]:
-        start = 2 * count + 40
+        return self._ratios(count, 2 * count + 40)
+
+    def _ratios(self, count: int, start: int) -> list[Interval]:
         rate = exp(interval(1 / self.scale))
         ratio, twice_cosh = hull(*self._between(start)), rate + 1 / rate
         shape, found = interval(self.shape), []
@@ -245,13 +248,28 @@ class PolyaDifference(RatioLaw):
         # s >= 1: each r(k) >= b, and r(k) -> b. s < 1: the loss rises up to 0 and falls up to d.
         if self.shape >= 1:
             return shift / self.scale, shift / self.scale
-        reach = max(64, shift, round(float(self.scale) * iv.prec))
-        if reach > FARTHEST:
+        # Each step towards 0 narrows a ratio by a factor of about b^2.
+        start = shift + round(float(self.scale) * iv.prec * 0.25) + 40
+        if start > _LONGEST_RECURRENCE:
             raise OpenError("too many outcomes to sum")
         loss = iv.mpf(0)
-        for ratio in self.ratios(reach)[:shift]:
+        for ratio in self._ratios(shift, start):
             loss -= log(ratio)
         return value(loss)
+
+    def wrapped_loss(self, shift: int, modulus: int) -> Enclosure:
+        """The same mod m >= 2 shift: no more, being post-processing; and at 0 no less than this.
+
+        s < 1: r(k) <= b, so p(k) <= p(d) b^(k-d) for k >= d, and P(-d mod m) = p(d) + sum over
+        j >= 1 of p(jm - d) + p(jm + d) <= p(d) (1 + (b^(m-2d) + b^m)/(1 - b^m)).
+        """
+        if self.shape >= 1 or modulus < 2 * shift:
+            raise OpenError("no closed bound")
+        low, high = self.largest_loss(shift)
+        b = exp(interval(-1 / self.scale))
+        once = upper(power(b, modulus))
+        more = value(log(1 + (upper(power(b, modulus - 2 * shift)) + once) / (1 - once)))[1]
+        return max(low - more, Fraction(0)), high
 
 
 @dataclass(frozen=True)
