@@ -50,7 +50,7 @@ def test_off_is_worst_over_all_sums(share: object, tau: int, m: int | None, miss
     protocol = SumProtocol(3, 2, tau, m, share)  # type: ignore[arg-type]
     table = noise_table(protocol.total_noise(missing))
     sums = range(2 * (3 - missing) + 1)
-    for t in (None, 0, 1, 3, 5, 8):
+    for t in (None, 1, 5):
         at = tau if t is None else t
         truth = max(off(protocol, table, s, at) for s in sums)
         found = off_probability(protocol, t, missing)
