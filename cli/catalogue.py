@@ -40,7 +40,8 @@ class Spec:
     """A mechanism, the text that named it, and the parameters that were derived from it.
 
     protocol: how users make the sum that is released; None where that is not stated. horizon: T.
-    failure: how often its aggregation may be wrong, where it may.
+    failure: how often its aggregation may be wrong, where it may. drawn: what samples are of,
+    where the mechanism is a guarantee about it.
     """
 
     text: str
@@ -49,6 +50,7 @@ class Spec:
     protocol: SumProtocol | None = None
     horizon: int | None = None
     failure: Fraction | None = None
+    drawn: Mechanism | None = None
 
     def to_json(self) -> dict[str, str]:
         """The mechanism as `--json` shows it; integers as text, since they may be large."""
@@ -155,11 +157,12 @@ def _preset(
             shown["share"] = shown_law(protocol.noise)
             shown["aggregation"] = shown_law(preset.aggregation)
         horizon = whole(values["horizon"], "horizon") if "horizon" in values else None
-        failure = None
+        failure = drawn = None
         if isinstance(preset, papers.RelaxedPreset):
             failure = preset.aggregation.failure
+            drawn = protocol.released(*missing)  # by an aggregation that is not relaxed
         released = preset.released(*missing)
-        return Spec("", released, _known(shown), protocol, horizon, failure)
+        return Spec("", released, _known(shown), protocol, horizon, failure, drawn)
 
     return Entry(needs, (*allows, "modulus", "aggregator", *_MISSING), built)
 

@@ -37,25 +37,19 @@ def sample(
     """Draw what a mechanism releases of the query 0, exactly, one draw a line.
 
     Additive noise: integers, reduced mod m where SPEC has a modulus; randomized-response: the
-    answered bit; pmf: outcomes of the column p. Without --seed the random bits are those of the
+    answered bit; pmf: outcomes of the column p; theorem3: what a perfect aggregation releases.
+    Without --seed the random bits are those of the
     operating system's CSPRNG.
     """
-    from ..exact import ParameterError, whole
-    from ..mechanisms import RandomizedResponse
+    from ..exact import whole
     from ..mechanisms.samplers import SeededBits, SystemBits
     from ..mechanisms.samplers.released import release, share_release
     from .spec import parse
 
     count = whole(size, "size", at_least=0)
     parsed = parse(spec)
-    if isinstance(parsed.mechanism, RandomizedResponse) and "aggregation" in parsed.derived:
-        raise ParameterError(
-            "SPEC states what a relaxed aggregation guarantees, which is no law to draw from; "
-            "discrete-laplace and theorem1 are"
-        )
-    one = (
-        release(parsed.mechanism) if share_of is None else share_release(parsed.mechanism, share_of)
-    )
+    mechanism = parsed.drawn or parsed.mechanism
+    one = release(mechanism) if share_of is None else share_release(mechanism, share_of)
     bits = SystemBits() if seed is None else SeededBits(seed)
     try:
         for text in _shown(_chunks(one, bits, count), count):

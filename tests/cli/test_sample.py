@@ -8,6 +8,7 @@ import pytest
 
 from exactdp.cli.main import main
 
+FEW = ("--size", "9", "--seed", "5")
 LAPLACE = "discrete-laplace:scale=10"
 
 
@@ -82,7 +83,6 @@ def test_nothing_is_asked_for(capsys):
         (("discrete-gaussian:sigma2=1", "--size", "1", "--share-of", "2"), "users"),
         (("binomial:trials=9,probability=0.5", "--size", "1", "--share-of", "2"), "trials"),
         (("randomized-response:epsilon=1", "--size", "1", "--share-of", "2"), "noise"),
-        (("theorem3:epsilon=0.5,batch=64,horizon=100", "--size", "1"), "relaxed"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_2(capsys, arguments, named):
@@ -91,6 +91,15 @@ def test_bad_input_is_one_line_and_exit_2(capsys, arguments, named):
     assert captured.out == ""
     assert captured.err.count("\n") == 1
     assert named in captured.err
+
+
+def test_theorem3_draws_what_a_perfect_aggregation_releases(capsys):
+    # Theorem 3's noise is that of Theorem 1 at epsilon/2, where tau and m differ
+    assert main(["sample", "theorem3:epsilon=1,batch=64,horizon=100", *FEW]) == 0
+    drawn = capsys.readouterr().out
+    plain = "discrete-laplace:epsilon=0.5,sensitivity=4,modulus=353"
+    assert main(["sample", plain, *FEW]) == 0
+    assert drawn == capsys.readouterr().out
 
 
 def test_an_incomplete_column_is_refused(capsys, tmp_path):
