@@ -6,27 +6,22 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
-from itertools import accumulate, count
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..exact.enclosure import Enclosure
 from ..exact.number import ParameterError
-from ..mechanisms.laws.binomial import Binomial
-from ..mechanisms.laws.law import Law
 from ..mechanisms.protocols.protocol import SumProtocol
 from .algorithms.algorithm import Algorithm, Demand
 from .evidence import Evidence, admit, evidence
-from .radius import ContinuousLaplace, Decoding, Plan, certified_radius
-from .radius.plan import Noise
-from .release import LaplaceRelease, ModularRelease, Release
+from .radius import certified_radius
+from .release import ModularRelease, Release
+from .schedule import radius_plan, schedule
 from .setting import Setting
 
 __all__ = ["Phase", "Prepared", "Proof", "Radius", "prepare"]
-
-_MOST_BATCHES = 20_000
 
 
 class Radius(Enum):
@@ -116,7 +111,7 @@ def prepare(
     Raises ParameterError for settings that it does not allow, NotVerifiedError where a batch does
     not meet its claim, UndecidedError where a parameter stays open.
     """
-    sizes = _sizes(algorithm, setting)
+    sizes = schedule(algorithm, setting)
     releases: dict[int, Release] = {}
     for users in sizes.values():
         if users not in releases:
@@ -151,30 +146,6 @@ def _threshold(beta: float, units: int, release: Release) -> int | float:
     return min(exact.numerator // exact.denominator, (1 << 63) - 1)
 
 
-def _sizes(algorithm: Algorithm, setting: Setting) -> dict[tuple[int, int], int]:
-    """Users an arm, by batch and active arms, as far as the horizon can reach.
-
-    Who is active in a batch was so in every batch before, which for more active arms were no
-    smaller: that many users at least are gone by then.
-    """
-    sizes: dict[tuple[int, int], int] = {}
-    for active in range(2, setting.arms + 1):
-        used = 0
-        for number in count(1):
-            known = None if algorithm.adapts else sizes.get((number, 2))
-            users = known or algorithm.schedule(setting, number, active)
-            used += users
-            if active * used > setting.horizon:
-                break
-            if number > _MOST_BATCHES:
-                raise ParameterError(
-                    f"horizon and growth make more than {_MOST_BATCHES} batches: lower the "
-                    "horizon, or let batches grow faster"
-                )
-            sizes[number, active] = users
-    return sizes
-
-
 def _proved(
     algorithm: Algorithm, setting: Setting, release: Release, prove: Proof
 ) -> Evidence | None:
@@ -194,7 +165,7 @@ def _radii(
     """beta[b - 1, active], and the probability that is certified where one is."""
     ordered = [sizes[number, 2] for number in range(1, len(sizes) + 1) if (number, 2) in sizes]
     chosen = [releases[users] for users in ordered]
-    plan = _plan(algorithm, setting, chosen)
+    plan = radius_plan(algorithm, setting, chosen)
     if radius is Radius.PAPER or not chosen:
         return algorithm.radius(setting, plan, chosen), None
     if algorithm.adapts:
@@ -204,48 +175,3 @@ def _radii(
         )
     certified = certified_radius(plan)
     return certified.table, certified.failure
-
-
-def _plan(algorithm: Algorithm, setting: Setting, chosen: list[Release]) -> Plan:
-    sizes, noises = [release.users for release in chosen], [_noise(each) for each in chosen]
-    decodings = [_decoding(release) for release in chosen]
-    if not algorithm.forgets:
-        sizes = list(accumulate(sizes))
-        noises = [_summed(noises[: index + 1]) for index in range(len(noises))]
-    return Plan(
-        setting.arms,
-        setting.horizon,
-        setting.confidence,
-        sizes,
-        noises,
-        [release.precision for release in chosen],
-        decodings,
-        cumulative=not algorithm.forgets,
-    )
-
-
-def _noise(release: Release) -> Noise | None:
-    if isinstance(release, ModularRelease):
-        return release.noise
-    if isinstance(release, LaplaceRelease):
-        return ContinuousLaplace(1 / release.epsilon)
-    return None
-
-
-def _decoding(release: Release) -> Decoding | None:
-    if not isinstance(release, ModularRelease) or release.protocol.modulus is None:
-        return None
-    return Decoding(release.protocol.accuracy, release.protocol.modulus)
-
-
-def _summed(noises: list[Any]) -> Noise:
-    """The law of the sum of these, as few terms as there are success probabilities."""
-    trials: dict[Fraction, int] = {}
-    rest: list[Law] = []
-    for law in noises:
-        if isinstance(law, Binomial) and isinstance(law.success, Fraction):
-            trials[law.success] = trials.get(law.success, 0) + law.trials
-        else:
-            rest.append(law)
-    laws = tuple([Binomial(count, chance) for chance, count in trials.items()] + rest)
-    return laws[0] if len(laws) == 1 else laws

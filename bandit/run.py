@@ -18,11 +18,12 @@ from numpy.typing import NDArray
 
 from ..exact.number import ExactInput, whole
 from .algorithms import Algorithm
+from .evidence import evidence
 from .faithful import Aggregator, Faithful
 from .instances import Drawn, Instances
 from .parallel import each
 from .play import Released, Simulated, play
-from .prepare import Prepared, Radius, prepare
+from .prepare import Prepared, Proof, Radius, prepare
 from .regret import checkpoints
 from .results import Results, Share
 from .setting import Setting
@@ -50,9 +51,9 @@ class Config:
     radius: Radius = Radius.PAPER
     faithful: Aggregator | None = None
 
-    def prepared(self) -> Prepared:
-        """Schedule, evidence and radii: what all runs share."""
-        return prepare(self.algorithm, self.setting, self.radius)
+    def prepared(self, prove: Proof = evidence) -> Prepared:
+        """Schedule, evidence and radii: what all runs share. prove: as for `prepare`."""
+        return prepare(self.algorithm, self.setting, self.radius, prove)
 
 
 def run(

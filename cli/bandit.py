@@ -82,6 +82,8 @@ def run(
 
     The same seed gives the same numbers, whatever the number of workers.
     """
+    from ..bandit.environments import default_cache
+    from ..bandit.kept_evidence import kept_evidence
     from ..bandit.run import run as run_bandit
     from . import bandit_shown, render
     from .bandit_options import Options, configured
@@ -109,7 +111,7 @@ def run(
         raise ParameterError(f"transcript: {transcript.parent}: no such folder")
     config = configured(options)
     with render.working("verifying mechanisms, computing radii"):
-        prepared = config.prepared()
+        prepared = config.prepared(kept_evidence(default_cache() / "evidence"))
     with bandit_shown.progress(count) as tick:
         results = run_bandit(
             config,
