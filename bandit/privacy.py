@@ -44,7 +44,8 @@ class Privacy:
     once       the most that any one batch costs; None: unbounded, or by a proof on paper only
     batches    how many batches a returning user took part in
     together   what these cost; for (epsilon, delta) at `delta`
-    epsilon    of (epsilon, delta)-DP, of all these together, where it was asked for
+    epsilon    the least for which all these together are (epsilon, delta)-DP, where it was asked
+               for: of the sums before their reduction mod m, of which releases are post-processing
     """
 
     claim: Claim | None

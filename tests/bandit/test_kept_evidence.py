@@ -1,0 +1,71 @@
+"""Evidence on disk: found again for the very same protocol and claim only."""
+
+import json
+
+import pytest
+
+from exactdp.bandit import kept_evidence as module
+from exactdp.bandit.algorithms import DIST_DP_SE, VB_SDP_AE
+from exactdp.bandit.algorithms.algorithm import Demand
+from exactdp.bandit.evidence import audited, evidence
+from exactdp.bandit.kept_evidence import kept_evidence
+from exactdp.bandit.prepare import prepare
+from exactdp.bandit.setting import Setting
+from exactdp.verify import PureDP
+
+SETTING = Setting(2, 200, "0.5")
+PROTOCOL = DIST_DP_SE.release(SETTING, 16).protocol
+DEMAND = Demand(PureDP("0.5"))
+
+
+@pytest.mark.parametrize("make", [evidence, audited])
+def test_what_is_kept_is_found_again(tmp_path, monkeypatch, make):
+    monkeypatch.setattr(module, "evidence", make)
+    first = kept_evidence(tmp_path / "new")(PROTOCOL, DEMAND)
+
+    def never(*_):
+        raise AssertionError("was kept")
+
+    monkeypatch.setattr(module, "evidence", never)
+    prove = kept_evidence(tmp_path / "new")
+    again = prove(PROTOCOL, DEMAND)
+    assert type(again) is type(first)
+    assert again.measured == first.measured
+    with pytest.raises(AssertionError):
+        prove(DIST_DP_SE.release(SETTING, 17).protocol, DEMAND)
+    with pytest.raises(AssertionError):
+        prove(PROTOCOL, Demand(PureDP("0.6")))
+    with pytest.raises(AssertionError):
+        prove(PROTOCOL, Demand(PureDP("0.5"), "0.1"))
+
+
+def test_files_that_say_something_else_are_not_believed(tmp_path):
+    prove = kept_evidence(tmp_path)
+    good = prove(PROTOCOL, DEMAND)
+    other = prove(DIST_DP_SE.release(Setting(2, 200, "0.4"), 16).protocol, Demand(PureDP("0.4")))
+    ours, theirs = sorted(
+        tmp_path.iterdir(), key=lambda path: '"0.5"' not in json.loads(path.read_text())["id"]
+    )
+    texts = {path: path.read_text() for path in (ours, theirs)}
+    for path in texts:
+        for text in ("", "{}", "[]", '{"certificate": {}}', *texts.values()):
+            path.write_text(text)
+            assert prove(PROTOCOL, DEMAND).content == good.content
+    assert other.content != good.content
+
+
+def test_it_proves_what_a_preparation_needs(tmp_path):
+    setting = Setting(2, 60, "0.9", delta="0.1")
+    prove = kept_evidence(tmp_path)
+    first, again = (
+        prepare(VB_SDP_AE, setting, prove=prove),
+        prepare(VB_SDP_AE, setting, prove=prove),
+    )
+    assert len(list(tmp_path.iterdir())) == len(first.releases())
+    for (_, one), (_, other) in zip(first.releases(), again.releases(), strict=True):
+        assert one.measured == other.measured
+
+
+def test_a_folder_that_cannot_be_written_is_no_obstacle(tmp_path):
+    (tmp_path / "file").write_text("")
+    assert kept_evidence(tmp_path / "file")(PROTOCOL, DEMAND).check().valid

@@ -1,0 +1,193 @@
+"""What runs share: schedule, evidence, radii; and that nothing unverified gets in."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from exactdp.bandit import evidence as proofs
+from exactdp.bandit.algorithms import (
+    ALGORITHMS,
+    CDP_SE,
+    DIST_CDP_SE,
+    DIST_DP_SE,
+    DP_SE,
+    SE,
+    SHUFFLE_DP_SE,
+    VB_SDP_AE,
+)
+from exactdp.bandit.algorithms.algorithm import Demand
+from exactdp.bandit.evidence import NotVerifiedError, admit, audited, evidence, identity, to_json
+from exactdp.bandit.prepare import Prepared, Radius, prepare
+from exactdp.bandit.release import ModularRelease
+from exactdp.bandit.setting import Setting
+from exactdp.exact.number import ParameterError
+from exactdp.mechanisms.laws import DiscreteLaplace, PolyaDifference
+from exactdp.mechanisms.protocols import SumProtocol, Trust
+from exactdp.verify import PureDP
+from exactdp.verify.certificate import Certificate, MismatchError
+
+SETTING = Setting(3, 2000, "0.5")
+GOOD = DIST_DP_SE.release(SETTING, 16).protocol
+DEMAND = Demand(PureDP("0.5"))
+
+
+def test_batches_reach_as_far_as_the_horizon():
+    prepared = prepare(SE, SETTING)
+    for active in (2, 3):
+        used = 0
+        for number in range(1, 20):
+            used += active * 2**number
+            phase = prepared.phase(number, active)
+            assert (phase is not None) == (used <= 2000)
+            if phase is not None:
+                assert phase.users == 2**number
+    assert prepared.phase(1, 1) is None
+
+
+@pytest.mark.parametrize("growth", ["4", "1.5", "7/3"])
+def test_batches_grow_as_asked(growth):
+    prepared = prepare(SE, Setting(2, 10**5, growth=growth))
+    for number in range(1, 6):
+        exact = Fraction(growth) ** number
+        assert 0 <= prepared.phase(number, 2).users - exact < 1
+
+
+def test_epochs_of_dp_se_depend_on_the_arms():
+    prepared = prepare(DP_SE, Setting(3, 10**5, "0.5"))
+    two, three = prepared.phase(1, 2), prepared.phase(1, 3)
+    assert two.users < three.users
+    for phase in (two, three):
+        log8, log4 = (np.log(c * phase.active / 0.1) for c in (8, 4))
+        least = max(32 * log8 * 4, 8 * log4 / (0.5 * 0.5)) + 1
+        assert phase.users == np.ceil(least)
+        beta = np.sqrt(log8 / (2 * phase.users)) + log4 / (phase.users * 0.5)
+        assert phase.radius == pytest.approx(beta, rel=1e-12)
+
+
+def test_radii_are_those_of_lemma_2():
+    phase = prepare(DIST_DP_SE, SETTING).phase(4, 3)
+    log4, log2 = (np.log(c * 3 * 16 / 0.1) for c in (4, 2))
+    beta = np.sqrt(log4 / 32) + (np.sqrt(2) / 0.5 * np.sqrt(log2) + log2 / 0.5) / 16
+    assert phase.radius == pytest.approx(beta, rel=1e-12)
+
+
+def test_certified_radii_say_how_likely_they_fail():
+    prepared = prepare(DIST_DP_SE, SETTING, Radius.CERTIFIED)
+    assert prepared.failure.at_most(SETTING.confidence)
+    assert prepared.phase(5, 2).radius < prepare(DIST_DP_SE, SETTING).phase(5, 2).radius
+    with pytest.raises(ParameterError, match="radius certified is not available for dp-se"):
+        prepare(DP_SE, SETTING, Radius.CERTIFIED)
+
+
+def test_every_batch_has_evidence_of_its_own_protocol():
+    prepared = prepare(SHUFFLE_DP_SE, SETTING)
+    demand = SHUFFLE_DP_SE.demand(SETTING)
+    assert len(prepared.releases()) == 8
+    for release, held in prepared.releases():
+        assert isinstance(held, Certificate)
+        held.matches(release.protocol, relaxation=demand.relaxation)
+        assert held.check().valid
+        assert held.measured.at_most(Fraction(1, 2))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("users", 17),
+        ("precision", 3),
+        ("accuracy", 5),
+        ("modulus", 1000),
+        ("noise", PolyaDifference(Fraction(1, 16), 5)),
+        ("trust", Trust.CENTRAL),
+    ],
+)
+def test_evidence_of_another_protocol_is_refused_by_name(name, value):
+    parts = {part: getattr(GOOD, part) for part in GOOD.__dataclass_fields__} | {name: value}
+    other = SumProtocol(**parts)
+    shown = "share" if name == "noise" else name
+    for held in (evidence(GOOD, DEMAND), audited(GOOD, DEMAND)):
+        admit(GOOD, DEMAND, held)
+        with pytest.raises(MismatchError, match=shown):
+            admit(other, DEMAND, held)
+
+
+def test_a_run_cannot_be_prepared_with_evidence_of_something_else():
+    good = prepare(DIST_DP_SE, SETTING)
+    phase = good.phase(3, 3)
+    other = prepare(DIST_DP_SE, Setting(3, 2000, "0.4")).phase(3, 3)
+    for changed in (
+        replace(phase, evidence=other.evidence),
+        replace(phase, release=other.release),
+        replace(phase, evidence=good.phase(4, 3).evidence),
+    ):
+        with pytest.raises(MismatchError):
+            Prepared(DIST_DP_SE, SETTING, Radius.PAPER, {(3, 3): changed}, None)
+    with pytest.raises(ParameterError, match="batch 3 comes without evidence"):
+        Prepared(DIST_DP_SE, SETTING, Radius.PAPER, {(3, 3): replace(phase, evidence=None)}, None)
+
+
+@pytest.mark.parametrize("prove", [evidence, audited])
+@pytest.mark.parametrize("epsilon", ["0.499999999", "0.1"])
+def test_a_mechanism_that_spends_more_than_it_claims_does_not_run(prove, epsilon):
+    with pytest.raises(NotVerifiedError, match="16 users is not verified for pure:0"):
+        prove(GOOD, Demand(PureDP(epsilon)))
+
+
+def test_a_published_scale_would_not_run():
+    """Laplace noise of half the scale, as if sensitivity were halved."""
+
+    def release(setting, users):
+        made = DIST_DP_SE.release(setting, users).protocol
+        share = PolyaDifference(Fraction(1, users), made.noise.scale / 2)
+        parts = (made.precision, made.accuracy, made.modulus)
+        return ModularRelease(SumProtocol(users, *parts, share))
+
+    with pytest.raises(NotVerifiedError):
+        prepare(replace(DIST_DP_SE, release=release), SETTING)
+
+
+def test_audits_stand_in_where_the_checker_cannot_follow(monkeypatch):
+    monkeypatch.setattr(proofs, "_WIDEST", 0.0)
+    evidence.cache_clear()
+    setting = Setting(2, 100, "0.9", delta="0.1")
+    prepared = prepare(VB_SDP_AE, setting)
+    evidence.cache_clear()
+    for _, held in prepared.releases():
+        assert not isinstance(held, Certificate)
+        assert held.measured.at_most(Fraction(9, 10))
+        assert to_json(held)["audit"]["verdict"] == "VERIFIED"
+        assert to_json(held)["id"] == identity(held)
+
+
+@pytest.mark.parametrize(
+    "algorithm", [each for each in ALGORITHMS if each.demand], ids=lambda each: each.name
+)
+def test_every_protocol_is_proved_of_what_it_claims(algorithm):
+    setting = Setting(2, 100, "0.9", delta="0.1")
+    demand = algorithm.demand(setting)
+    for users in (2, 16):
+        held = evidence(algorithm.release(setting, users).protocol, demand)
+        assert held.measured.at_most(demand.claim.bound)
+        if isinstance(demand.claim, PureDP):  # and little is wasted, though m is small
+            assert held.measured.at_least(demand.claim.bound * Fraction(9, 10))
+
+
+@pytest.mark.parametrize("epsilon", [1, 5, 10])
+def test_epsilon_of_one_and_more_is_possible(epsilon):
+    """Theorems 4 to 6 are stated below 1; what is certified says what is spent."""
+    for algorithm in (CDP_SE, DIST_CDP_SE):
+        prepared = prepare(algorithm, Setting(2, 100, epsilon))
+        assert prepared.phase(3, 2).evidence is not None
+
+
+def test_batches_that_are_too_many_are_refused():
+    with pytest.raises(ParameterError, match="more than 20000 batches"):
+        prepare(replace(SE, schedule=lambda setting, batch, active: 1), Setting(2, 10**6))
+
+
+def test_central_noise_is_the_analyzers():
+    protocol = prepare(CDP_SE, SETTING).phase(4, 2).release.protocol
+    assert protocol.trust is Trust.CENTRAL
+    assert protocol.noise == DiscreteLaplace(protocol.precision / SETTING.epsilon)

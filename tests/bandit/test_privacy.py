@@ -1,0 +1,126 @@
+"""The privacy statement against budgets composed by hand."""
+
+from fractions import Fraction
+
+import pytest
+
+from exactdp.accounting import compose
+from exactdp.bandit.algorithms import (
+    CDP_SE,
+    DIST_CDP_SE,
+    DIST_DP_SE,
+    DIST_RDP_SE,
+    DP_SE,
+    LDP_SE,
+    SDP_AE,
+    SE,
+    SHUFFLE_DP_SE,
+)
+from exactdp.bandit.prepare import prepare
+from exactdp.bandit.privacy import privacy
+from exactdp.bandit.setting import Setting
+from exactdp.exact.enclosure import Enclosure
+from exactdp.exact.number import ParameterError
+from exactdp.mechanisms import AdditiveNoise
+from exactdp.verify import ZCDP, ApproxDP, PureDP
+
+SETTING = Setting(2, 400, "0.5")
+
+
+def mechanisms(prepared):
+    """Before the reduction mod m, which takes a little of what they spend, if m is small."""
+    found = [release.protocol.released() for release, _ in prepared.releases()]
+    return [AdditiveNoise(each.law, each.sensitivity) for each in found]
+
+
+@pytest.mark.parametrize("algorithm", [DIST_DP_SE, CDP_SE, LDP_SE, SHUFFLE_DP_SE])
+def test_pure_epsilon_adds_up(algorithm):
+    prepared = prepare(algorithm, SETTING)
+    spent = privacy(prepared)
+    assert spent.claim == PureDP("0.5")
+    assert spent.quantity == "epsilon"
+    assert spent.once.at_most(Fraction(1, 2))
+    assert spent.once.at_least(Fraction(1, 2) - Fraction(1, 10**3))
+    assert spent.batches == 6
+    assert spent.together.at_most(3)
+    assert spent.together.at_least(3 - Fraction(1, 10**3))
+    each = [held.measured for _, held in prepared.releases()]
+    assert spent.together == Enclosure.total(each)
+    assert spent.epsilon is None
+
+
+@pytest.mark.parametrize("batches", [1, 2, 6, 13])
+def test_users_of_more_batches_spend_more(batches):
+    spent = privacy(prepare(DIST_DP_SE, SETTING), batches)
+    assert spent.batches == batches
+    assert spent.together.at_most(Fraction(batches, 2))
+    assert spent.together.at_least(Fraction(batches, 2) - Fraction(batches, 10**3))
+
+
+def test_epsilon_at_delta_is_composed_exactly():
+    prepared = prepare(DIST_DP_SE, Setting(2, 30, "0.5"))
+    assert len(mechanisms(prepared)) == 3
+    spent = privacy(prepared, 3, "1e-3")
+    by_hand = compose(*mechanisms(prepared)).epsilon("1e-3")
+    assert spent.epsilon.intersection(by_hand).is_finite()
+    assert spent.epsilon.at_most(Fraction(3, 2))
+    assert spent.to_json()["returning"]["delta"] == "0.001"
+
+
+def test_a_relaxed_aggregation_is_charged_for():
+    prepared = prepare(SHUFFLE_DP_SE, Setting(2, 10, "0.5"))
+    spent = privacy(prepared, 1, "1e-9")
+    assert spent.epsilon.at_most(Fraction(1, 2))
+    assert spent.epsilon.greater_than(Fraction(2, 5))  # the sum mod m alone: at most 1/4
+
+
+def test_renyi_divergences_and_rho_add_up():
+    prepared = prepare(DIST_RDP_SE, Setting(2, 60, "0.5"))
+    spent, budget = privacy(prepared), compose(*mechanisms(prepared))
+    assert spent.quantity == "Rényi divergence of order 2"
+    whole = Fraction(budget.renyi(2).upper)
+    assert spent.together.at_most(whole) is not False
+    assert spent.together.at_least(whole * Fraction(999, 1000))
+    prepared = prepare(DIST_CDP_SE, Setting(2, 60, "0.5"))
+    spent, budget = privacy(prepared), compose(*mechanisms(prepared))
+    assert isinstance(spent.claim, ZCDP)
+    assert spent.once.contains(Fraction(1, 8)) or spent.once.less_than(Fraction(1, 8))
+    assert spent.together.lower <= budget.zcdp().upper <= spent.together.upper * Fraction(11, 10)
+
+
+def test_epsilon_and_delta_add_up_by_basic_composition():
+    prepared = prepare(SDP_AE, Setting(2, 3000, "0.9", delta="1e-3"))
+    spent = privacy(prepared)
+    assert spent.claim == ApproxDP("0.9", "1e-3")
+    assert spent.batches > 1
+    assert spent.together.upper == spent.once.upper * spent.batches
+    assert "basic composition" in spent.note
+    exact = compose((mechanisms(prepared)[0], spent.batches))
+    at = Fraction(1, 1000) * spent.batches
+    assert exact.epsilon(at).at_most(Fraction(spent.together.upper))
+
+
+def test_continuous_noise_is_private_on_paper_only():
+    spent = privacy(prepare(DP_SE, Setting(2, 10**5, "0.5")))
+    assert spent.claim == PureDP("0.5")
+    assert spent.once == Enclosure.exactly(Fraction(1, 2))
+    assert "No certificate exists for continuous noise" in spent.note
+
+
+def test_without_noise_nothing_is_private():
+    spent = privacy(prepare(SE, SETTING))
+    assert spent.claim is None
+    assert spent.once is None
+    assert "not private" in spent.note
+    assert spent.to_json()["once"] is None
+
+
+def test_a_run_that_releases_nothing_spends_nothing():
+    spent = privacy(prepare(DIST_DP_SE, Setting(2, 3, "0.5")))
+    assert spent.together == Enclosure.exactly(0)
+    assert spent.batches == 0
+
+
+def test_batches_must_be_a_number_of_them():
+    with pytest.raises(ParameterError, match="batches"):
+        privacy(prepare(DIST_DP_SE, SETTING), 0)
