@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 from ..accounting.budget import compose
 from ..exact.number import ExactInput, exact, whole
 from ..mechanisms.aggregation.aggregation import SecureAggregation
+from ..mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ..mechanisms.laws.discrete_gaussian_sum import DiscreteGaussianSum
 from ..mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ..mechanisms.laws.skellam import Skellam
@@ -30,9 +31,11 @@ from .checker.closed import WIDE
 from .claim import ZCDP, Claim, PureDP, RenyiDP
 from .fields import NotCertifiedError, protocol_fields
 
-__all__ = ["certify", "through"]
+__all__ = ["certify", "standard_claim", "through"]
 
 _LISTED = 4096  # moduli up to which the reduced value is audited first
+
+_SOME_ORDER, _COARSE = Fraction(101, 100), Fraction(1, 10**6)
 
 _Aggregation = TypeVar("_Aggregation", bound=SecureAggregation)
 
@@ -70,6 +73,34 @@ def certify(
     raise reason
 
 
+def standard_claim(
+    protocol: SumProtocol | ShuffleSum,
+    dropout: ExactInput = 0,
+    collusion: ExactInput = 0,
+    slack: ExactInput = "1/20",
+) -> Claim:
+    """What a privacy statement says of one batch, by the law of its noise; `certify` decides it.
+
+    Discrete Laplace: pure epsilon, sensitivity/scale, exact before the reduction. Discrete
+    Gaussian shares: rho = sensitivity²/(2 variance), the least that holds as far as the sum cannot
+    be told from N_Z, and 1e-9 of it more. Skellam: the same and a share `slack` more, since its
+    checker's bounds are not exact; rho covers every order, and converts to (epsilon, delta).
+    Raises NotCertifiedError for other noise: name the claim.
+    """
+    released = protocol.released(dropout, collusion)
+    law, d = released.law, released.sensitivity
+    if isinstance(law, DiscreteLaplace) and isinstance(law.scale, Fraction):
+        return PureDP(d / law.scale)
+    if isinstance(law, Skellam):
+        more = 1 + exact(slack, "slack", at_least=0)
+        return ZCDP(d * d / (2 * law.variance) * more)
+    if isinstance(law, DiscreteGaussian):
+        return ZCDP(d * d / (2 * law.sigma2))
+    if isinstance(law, DiscreteGaussianSum):
+        return ZCDP(d * d / (2 * law.count * law.sigma2) * (1 + Fraction(1, 10**9)))
+    raise NotCertifiedError(f"no standard claim for {law}")
+
+
 def through(certificate: Certificate, aggregation: _Aggregation) -> _Aggregation:
     """The aggregation itself, if it sums mod the modulus that the certificate names.
 
@@ -96,9 +127,13 @@ def _direct(released: AdditiveNoise, claim: Claim, fields: Mapping[str, Any]) ->
     if isinstance(law, Skellam):
         near = Fraction(d * d) / (2 * law.variance)  # of Gaussian noise
         if isinstance(claim, ZCDP):
-            return certificate_stating(plain, claim, near * Fraction(99, 100), fields)
+            if law.variance <= WIDE:
+                near = Fraction(compose(plain).renyi(_SOME_ORDER, _COARSE).lower) / _SOME_ORDER
+            return certificate_stating(plain, claim, near * Fraction(999, 1000), fields)
         if isinstance(claim, RenyiDP) and law.variance > WIDE:
-            close = claim.order * near * (1 - 100 / law.variance)
+            # what the cosh of a Chernoff bound loses (`checker.closed`)
+            loss = 1 / law.variance + claim.order**3 * d * d / (6 * law.variance**2)
+            close = claim.order * near * max(1 - loss, Fraction(0))
             return certificate_stating(plain, claim, close, fields)
     return None
 

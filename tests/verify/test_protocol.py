@@ -21,7 +21,7 @@ from exactdp.verify.certificate import Certificate, MismatchError, certificate_o
 from exactdp.verify.checker import check, laws
 from exactdp.verify.checker.arithmetic import precision
 from exactdp.verify.fields import NotCertifiedError
-from exactdp.verify.protocol import certify, through
+from exactdp.verify.protocol import certify, standard_claim, through
 
 LAPLACE = SumProtocol(4, 2, 10, 19, PolyaDifference("1/4", 2))
 CASES = {
@@ -238,3 +238,28 @@ def test_the_loss_of_polya_noise_mod_m_is_enclosed(modulus):
     truth = audit(AdditiveNoise(law, 2, modulus), PureDP(1)).measured
     assert low <= truth.upper and truth.lower <= high
     assert modulus < 40 or high - low < Fraction(1, 10**4)
+
+
+@pytest.mark.parametrize("users", [2, 2**12, 2**29])
+def test_standard_claims_are_verified_at_every_size(users):
+    for preset in (
+        papers.theorem1("0.5", users, 10**9),
+        papers.theorem2("0.5", users, 10**9, 100),
+        papers.theorem4("0.5", users, 10**9, 10),
+        papers.theorem5("0.5", users, 10**9),
+        papers.theorem6("0.5", users, 10**9),
+    ):
+        if users == 2 and preset.source == "Theorem 2":
+            continue  # seconds
+        claim = standard_claim(preset.protocol)
+        certificate = certify(preset.protocol, claim)
+        assert certificate.verdict is Verdict.VERIFIED and certificate.check().valid
+        certificate.matches(preset.protocol)
+        assert claim.bound <= (Fraction(1, 2) if isinstance(claim, PureDP) else Fraction("0.1313"))
+
+
+def test_noise_of_no_standard_has_none():
+    with pytest.raises(NotCertifiedError, match="no standard claim"):
+        standard_claim(CASES["binomial"][0])
+    with pytest.raises(NotCertifiedError, match="no standard claim"):
+        standard_claim(LAPLACE, dropout=1)

@@ -47,7 +47,14 @@ from .arithmetic import (
     value,
 )
 
-__all__ = ["WIDE", "dual_rest", "gaussian_sum_renyi", "skellam_renyi", "skellam_rho_at_most"]
+__all__ = [
+    "WIDE",
+    "covered_by_chords",
+    "dual_rest",
+    "gaussian_sum_renyi",
+    "skellam_renyi",
+    "skellam_rho_at_most",
+]
 
 WIDE = 200_000  # variances above which the closed bounds are tried first
 _REACHES = (6, 8, 14)  # R in standard deviations
@@ -90,23 +97,36 @@ def _excess(variance: Fraction, shift: int, order: Fraction, reach: int, root: i
 def skellam_rho_at_most(
     variance: Fraction, shift: int, rho: Fraction, settled: Callable[[Fraction], bool]
 ) -> bool:
-    """Is D_a <= rho a proved for every order a > 1? settled: for all orders from this one on.
-
-    K(a) = (a - 1) D_a is convex with K(1) = 0: between two orders it lies below the chord of its
-    bounds there, and rho a (a - 1) less a chord is a parabola with its minimum at a known place.
-    """
+    """Is D_a <= rho a proved for every order a > 1? settled: for all orders from this one on."""
 
     def k(order: Fraction) -> Fraction:
         excess = Fraction(value(skellam_excess(variance, shift, order))[1])
         return (order - 1) * (order * shift * shift / (2 * variance) + excess)
 
+    return covered_by_chords(k, rho, settled, _MOST_ORDERS)
+
+
+def covered_by_chords(
+    k: Callable[[Fraction], Fraction],
+    rho: Fraction,
+    settled: Callable[[Fraction], bool],
+    most: int,
+) -> bool:
+    """Is K(a) <= rho a (a - 1) for every order a > 1? k bounds K(a) = (a - 1) D_a from above.
+
+    K is convex with K(1) = 0: between two orders it lies below the chord of its bounds there, and
+    rho a (a - 1) less a chord is a parabola with its minimum at a known place.
+    """
     order, here, step = Fraction(1), Fraction(0), Fraction(1, 1024)
-    for _ in range(_MOST_ORDERS):
+    for _ in range(most):
         if order > 1 and settled(order):
             return True
-        if step < Fraction(1, 1 << 30):
+        if step < order / most**2:
             return False
         there = k(order + step)
+        if there > rho * (order + step) * (order + step - 1):
+            step /= 4
+            continue
         slope = (there - here) / step
         lowest = min(max((1 + slope / rho) / 2, order), order + step)
         if rho * lowest * (lowest - 1) >= here + slope * (lowest - order):

@@ -23,6 +23,7 @@ from .arithmetic import (
     End,
     Interval,
     OpenError,
+    at_least,
     certainly,
     exp,
     interval,
@@ -32,7 +33,7 @@ from .arithmetic import (
     upper,
     value,
 )
-from .closed import WIDE, skellam_rho_at_most
+from .closed import WIDE, covered_by_chords, skellam_rho_at_most
 from .divergences import Listed, listings
 from .laws import DiscreteGaussian, DiscreteGaussianSum, Skellam
 from .mechanisms import Additive, Mechanism, Response
@@ -41,6 +42,7 @@ __all__ = ["rho_at_least", "rho_at_most"]
 
 _ORDERS = ("2", "101/100", "3/2", "4", "16", "64")  # where a lower bound is sought
 _MOST_INTERVALS = 400
+_MOST_CHORDS = 80
 _MOST_TERMS = 1_500_000  # of all sums of one pair together
 _LARGEST_ORDER = 1 << 20
 
@@ -200,11 +202,28 @@ def _at_most(mechanism: Mechanism, rho: Fraction, full: bool) -> bool:
     def listed(top: int) -> Sequence[Listed]:
         return listings(mechanism, iv.prec, Fraction(top), full).dominating
 
-    count = len(listed(2))
-    return all(
-        _covered(lambda top: listed(top)[index], _tail(law, d, rho, listed(2)[index]), rho)  # noqa: B023
-        for index in range(count)
-    )
+    def covered(index: int) -> bool:
+        def pair(top: int) -> Listed:
+            return listed(top)[index]
+
+        settled = _tail(law, d, rho, pair(2))
+        try:
+            chords = covered_by_chords(partial(_k_at_most, pair), rho, settled, _MOST_CHORDS)
+        except OpenError:
+            chords = False
+        return chords or _covered(pair, settled, rho)
+
+    return all(covered(index) for index in range(len(listed(2))))
+
+
+def _k_at_most(listed: Callable[[int], Listed], order: Fraction) -> Fraction:
+    """Bound K at this order."""
+    if order > _LARGEST_ORDER:
+        raise OpenError("the order is too large")
+    high = listed(2 << math.ceil(order).bit_length()).power_sum(order)[1]
+    if high is None:
+        raise OpenError("not all outcomes are known well enough")
+    return Fraction(value(log(at_least(high, 1)))[1])
 
 
 def _tail(law: object, shift: int, rho: Fraction, pair: Listed) -> Callable[[Fraction], bool]:
