@@ -40,7 +40,17 @@ _WIDEST = 400.0  # standard deviations up to which the checker follows within se
 
 
 class NotVerifiedError(ValueError):
-    """A protocol that is not proved to meet the claim that it is to be run with."""
+    """A protocol that is not proved to meet the claim that it is to be run with.
+
+    verdict: REFUTED or UNDECIDED.
+    """
+
+    def __init__(self, message: str, verdict: Verdict) -> None:
+        super().__init__(message, verdict)
+        self.message, self.verdict = message, verdict
+
+    def __str__(self) -> str:
+        return self.message
 
 
 @dataclass(frozen=True)
@@ -82,7 +92,8 @@ def audited(protocol: SumProtocol, demand: Demand) -> Audited:
     if found.verdict is not Verdict.VERIFIED:
         raise NotVerifiedError(
             f"a batch of {protocol.users} users is not verified for {demand.claim}: "
-            f"{found.verdict.name}, measured {found.measured}"
+            f"{found.verdict.name}, measured {found.measured}",
+            found.verdict,
         )
     return Audited(protocol, demand, found.measured)
 

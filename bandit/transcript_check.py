@@ -75,6 +75,8 @@ def check_transcript(path: Path) -> Outcome:
                 released += 1
         if current is not None or ended != set(range(runs)):
             raise _NotValidError(f"{len(ended)} complete runs of the {runs} that the header names")
+    except TranscriptError:
+        raise
     except _NotValidError as error:
         return Outcome(False, str(error))
     except (NotVerifiedError, MismatchError, ParameterError) as error:

@@ -83,8 +83,10 @@ def run(
     The same seed gives the same numbers, whatever the number of workers.
     """
     from ..bandit.environments import default_cache
+    from ..bandit.evidence import NotVerifiedError
     from ..bandit.kept_evidence import kept_evidence
     from ..bandit.run import run as run_bandit
+    from ..verify import Verdict
     from . import bandit_shown, render
     from .bandit_options import Options, configured
 
@@ -110,8 +112,12 @@ def run(
     if transcript is not None and not transcript.parent.is_dir():
         raise ParameterError(f"transcript: {transcript.parent}: no such folder")
     config = configured(options)
-    with render.working("verifying mechanisms, computing radii"):
-        prepared = config.prepared(kept_evidence(default_cache() / "evidence"))
+    try:
+        with render.working("verifying mechanisms, computing radii"):
+            prepared = config.prepared(kept_evidence(default_cache() / "evidence"))
+    except NotVerifiedError as error:
+        typer.echo(f"exactdp: {error}", err=True)
+        raise typer.Exit(1 if error.verdict is Verdict.REFUTED else 3) from error
     with bandit_shown.progress(count) as tick:
         results = run_bandit(
             config,

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from fractions import Fraction
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
 from ..bandit.evidence import to_json as evidence_to_json
+from ..bandit.instances import Fixed
 from ..bandit.prepare import Prepared
 from ..bandit.privacy import Privacy, privacy
 from ..bandit.results import Mean, Results
@@ -23,6 +26,7 @@ __all__ = ["progress", "show", "spent", "to_json"]
 
 
 _SHOWN = 12  # checkpoints in the table
+_ARMS = 20  # arms whose pulls are shown
 
 
 @contextmanager
@@ -88,13 +92,11 @@ def show(config: Config, results: Results, spent: Privacy) -> None:
     average = results.time_average()
     out.print(_table(out, average))
     eliminated = int(results.eliminated.sum())
-    pulls = results.pulls.mean(axis=0)
     found = {
         "regret": _number(results.total_regret()),
         "best arm eliminated": f"in {eliminated} of {results.runs} runs",
-        "pulls of each arm": " ".join(f"{count:,.0f}" for count in pulls)
-        + ("  (mean over runs)" if results.runs > 1 else ""),
-        "batches released": f"{results.batches.min()} to {results.batches.max()}, each active arm",
+        "pulls": _pulls(config, results),
+        "batches released": f"{_range(results.batches.tolist())}, of each active arm",
         **_proved(prepared),
         **_private(spent),
     }
@@ -115,6 +117,21 @@ def _table(out: Console, average: Sequence[tuple[int, Mean]]) -> Any:
             f"{rounds:,}", f"{mean.mean:.5f}", error, render.bar(out, mean.mean / top, 24)
         )
     return table
+
+
+def _pulls(config: Config, results: Results) -> str:
+    """By arm where all runs have the same arms; the most pulled first where they do not."""
+    pulls = results.pulls if isinstance(config.instances, Fixed) else -np.sort(-results.pulls)
+    what = "by arm" if isinstance(config.instances, Fixed) else "the arm pulled most first"
+    mean = ", mean over runs" if results.runs > 1 else ""
+    shown = [f"{count:,.0f}" for count in pulls.mean(axis=0)[:_ARMS]]
+    more = [] if pulls.shape[1] <= _ARMS else ["..."]
+    return f"{' '.join(shown + more)}  ({what}{mean})"
+
+
+def _range(counts: Sequence[int]) -> str:
+    low, high = min(counts), max(counts)
+    return str(low) if low == high else f"{low} to {high}"
 
 
 def _number(mean: Mean) -> str:
@@ -153,7 +170,9 @@ def _private(spent: Privacy) -> dict[str, str | Text]:
         "one batch": f"{spent.quantity} {spent.once}",
     }
     if spent.batches > 1 and spent.together is not None:
-        shown[f"{spent.batches} batches"] = f"{spent.quantity} {spent.together}"
+        most = f"at most {render.at_most(Fraction(spent.together.upper))}"
+        value = str(spent.together) if spent.together.lower else most
+        shown[f"{spent.batches} batches"] = f"{spent.quantity} {value}"
     if spent.epsilon is not None and spent.delta is not None:
         shown["together"] = f"epsilon {spent.epsilon} at delta = {decimal_text(spent.delta)}"
     if spent.note:

@@ -142,6 +142,13 @@ def test_what_is_no_transcript_is_refused(file):
         check_transcript(file.with_name("nothing.jsonl"))
 
 
+def test_a_line_that_is_no_json_is_no_transcript(honest, file):
+    outcome(file, honest)
+    file.write_text(file.read_text()[:-20])
+    with pytest.raises(TranscriptError, match=f"line {len(honest)}: not JSON"):
+        check_transcript(file)
+
+
 def test_audits_are_repeated(file, monkeypatch):
     from exactdp.bandit import evidence
 

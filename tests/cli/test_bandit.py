@@ -1,0 +1,195 @@
+"""`exactdp bandit run`: the shape of its JSON, its exit codes, transcripts that check."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from exactdp.cli.main import app, main
+from exactdp.exact import Enclosure
+from exactdp.verify.certificate import Certificate
+
+SMALL = ("--horizon", "2e3", "--arms", "3", "--runs", "4", "--epsilon", "0.9")
+ALGORITHMS = (
+    *("dist-dp-se", "dist-rdp-se", "dist-cdp-se", "cdp-se", "ldp-se", "shuffle-dp-se"),
+    *("dp-se", "sdp-ae", "vb-sdp-ae", "se"),
+)
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("EXACTDP_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def run(*arguments, algorithm="dist-dp-se"):
+    return CliRunner().invoke(app, ["bandit", "run", "--algorithm", algorithm, *arguments])
+
+
+def run_json(*arguments, algorithm="dist-dp-se"):
+    result = run(*arguments, "--json", algorithm=algorithm)
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def test_json_is_that_of_the_contract():
+    shown = run_json(*SMALL, "--seed", "3")
+    assert shown["algorithm"] == "dist-dp-se"
+    assert shown["horizon"] == 2000
+    assert shown["runs"] == 4
+    assert set(shown["regret"]) == {"mean", "standard_error"}
+    assert shown["checkpoints"][-1]["round"] == 2000
+    for checkpoint in shown["checkpoints"]:
+        assert set(checkpoint["time_average_regret"]) == {"mean", "standard_error"}
+    end = shown["checkpoints"][-1]["time_average_regret"]
+    assert end["mean"] == pytest.approx(shown["regret"]["mean"] / 2000)
+    assert [sum(each) for each in shown["pulls"]] == [2000] * 4
+    assert shown["best_arm_eliminated"] in range(5)
+    assert isinstance(shown["bits_per_user"], int)
+    once = Enclosure.from_json(shown["privacy"]["once"])
+    assert float(once.upper) <= 0.9
+    assert shown["certificates"]
+    for entry in shown["certificates"]:
+        assert Certificate(json.dumps(entry["certificate"])).check().valid
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_every_algorithm_runs(algorithm):
+    arguments = (*SMALL, "--horizon", "300", "--delta", "0.1")
+    shown = run_json(*arguments, algorithm=algorithm)
+    assert shown["algorithm"] == algorithm
+    assert shown["privacy"]["note"] if algorithm in ("se", "dp-se") else shown["certificates"]
+    result = run(*arguments, algorithm=algorithm)
+    assert result.exit_code == 0
+    assert "best arm eliminated" in result.stdout
+
+
+def test_the_same_seed_gives_the_same_numbers_for_any_workers():
+    one = run_json(*SMALL, "--runs", "12")
+    assert run_json(*SMALL, "--runs", "12", "--workers", "2") == one
+    assert run_json(*SMALL, "--runs", "12", "--seed", "1") != one
+
+
+def test_evidence_is_kept_and_changes_nothing(cache):
+    one = run_json(*SMALL)
+    assert list((cache / "evidence").iterdir())
+    assert run_json(*SMALL) == one
+
+
+def test_se_needs_no_epsilon():
+    shown = run_json("--horizon", "100", "--arms", "2", algorithm="se")
+    assert shown["certificates"] == []
+    assert shown["bits_per_user"] is None
+
+
+def test_a_certified_radius_says_how_likely_it_fails():
+    shown = run_json(*SMALL, "--radius", "certified")
+    assert float(shown["radius"]["failure"]["upper"]) <= 0.1
+    assert run_json(*SMALL)["radius"] == {"kind": "paper", "failure": None}
+
+
+def test_users_who_return_spend_more():
+    shown = run_json(*SMALL, "--horizon", "100", "--returning", "2", "--delta", "1e-3")
+    returning = shown["privacy"]["returning"]
+    assert returning["batches"] == 2
+    assert float(returning["epsilon"]["upper"]) <= float(returning["together"]["upper"]) <= 1.8
+
+
+def test_options_reach_the_setting():
+    shown = run_json(
+        *("--epsilon", "0.5", "--horizon", "500", "--arms", "4", "--growth", "3"),
+        *("--confidence", "0.2", "--scaling", "3", "--delta", "1e-3", "--instance", "hard"),
+        *("--sigma", "0", "--runs", "1"),
+    )
+    assert shown["setting"] == {
+        "arms": "4", "horizon": "500", "epsilon": "0.5", "delta": "0.001",
+        "scaling": "3", "confidence": "0.2", "growth": "3",
+    }
+    assert shown["instance"] == "hard"
+    assert shown["regret"]["standard_error"] is None
+
+
+def test_an_instance_may_be_a_file(tmp_path):
+    file = tmp_path / "arms.csv"
+    file.write_text("arm,reward\na,1\na,0\nb,0\nb,0\n")
+    shown = run_json("--epsilon", "0.9", "--horizon", "5000", "--instance", str(file))
+    assert len(shown["pulls"][0]) == 2
+    assert shown["regret"]["mean"] < 2500
+    assert "by arm" in run("--epsilon", "0.9", "--horizon", "50", "--instance", str(file)).stdout
+
+
+def test_faithful_runs_take_every_user(monkeypatch):
+    shown = run_json(*SMALL, "--horizon", "60", "--faithful")
+    assert [sum(each) for each in shown["pulls"]] == [60] * 4
+    pytest.importorskip("cryptography")
+    masked = run_json(*SMALL, "--horizon", "20", "--runs", "1", "--faithful", "--masked")
+    assert sum(masked["pulls"][0]) == 20
+
+
+def test_a_transcript_checks_and_a_changed_one_does_not(tmp_path):
+    file = tmp_path / "run.jsonl"
+    assert run(*SMALL, "--transcript", str(file)).exit_code == 0
+    result = CliRunner().invoke(app, ["check", str(file)])
+    assert (result.exit_code, result.stdout.partition(":")[0]) == (0, "valid")
+    lines = file.read_text().splitlines()
+    line = json.loads(lines[3])
+    line["released"] += 1
+    file.write_text("\n".join([*lines[:3], json.dumps(line), *lines[4:]]) + "\n")
+    result = CliRunner().invoke(app, ["check", str(file), "--json"])
+    assert result.exit_code == 1
+    assert json.loads(result.stdout)["valid"] is False
+    file.write_text("\n".join([lines[0], "nonsense"]))
+    assert main(["check", str(file)]) == 2
+
+
+def test_interrupted_sweeps_are_resumed(tmp_path):
+    one = run_json(*SMALL, "--runs", "7", "--resume", str(tmp_path / "shelf"))
+    assert len(list((tmp_path / "shelf").glob("*/runs-*.json"))) == 2
+    assert run_json(*SMALL, "--runs", "7", "--resume", str(tmp_path / "shelf")) == one
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (("--algorithm", "ucb"), "algorithm must be one of"),
+        (("--epsilon", "0"), "epsilon must be"),
+        (("--epsilon", "1e-7"), "epsilon must be at least 1e-6"),
+        (("--horizon", "0"), "horizon must be"),
+        (("--horizon", "1.5"), "horizon must be a whole number"),
+        (("--arms", "1"), "arms must be"),
+        (("--runs", "0"), "runs must be"),
+        (("--seed", "-1"), "seed must be"),
+        (("--delta", "1"), "delta must be"),
+        (("--scaling", "0.5"), "scaling must be"),
+        (("--confidence", "0"), "confidence must be"),
+        (("--growth", "1"), "growth must be"),
+        (("--growth", "1.001"), "growth must be at least 1.01"),
+        (("--radius", "wide"), "radius must be paper or certified"),
+        (("--workers", "0"), "workers must be"),
+        (("--instance", "nowhere.csv"), "instance must be easy, hard, fair or a file"),
+        (("--sigma", "-1"), "sigma must be"),
+        (("--masked",), "--masked must be given together with --faithful"),
+        (("--faithful", "--horizon", "1e7"), "horizon must be at most"),
+        (("--transcript", "/nowhere/at/all"), "transcript: /nowhere/at: no such folder"),
+        (("--returning", "0"), "batches must be"),
+    ],
+)
+def test_bad_input_is_named_in_one_line(arguments, named, capsys):
+    given = ["bandit", "run", "--algorithm", "dist-dp-se", *SMALL, *arguments]
+    assert main(given) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1
+    assert named in err
+
+
+def test_epsilon_must_be_given(capsys):
+    assert main(["bandit", "run", "--algorithm", "dist-dp-se", "--horizon", "10"]) == 2
+    assert "--epsilon must be given for dist-dp-se" in capsys.readouterr().err
+
+
+def test_what_is_refuted_does_not_run(capsys):
+    """Theorem A.1 is for epsilon < 1: beyond, its noise may be none at all."""
+    arguments = ["--horizon", "1000", "--epsilon", "20", "--delta", "0.01"]
+    assert main(["bandit", "run", "--algorithm", "sdp-ae", *arguments]) == 1
+    assert "REFUTED" in capsys.readouterr().err
