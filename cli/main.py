@@ -16,6 +16,7 @@ import typer
 
 from .audit import audit
 from .bandit import bandit
+from .bandit_figures import figures
 from .blackbox import blackbox
 from .calibrate import calibrate
 from .check import check
@@ -45,6 +46,7 @@ app.command()(protocol)
 app.command()(sample)
 app.command("round")(round_)
 app.command()(search)
+bandit.command()(figures)
 app.add_typer(bandit)
 
 

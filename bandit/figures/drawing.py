@@ -1,0 +1,201 @@
+"""The picture of a figure, as PNG and SVG: the same bytes for the same data.
+
+Drawn without pyplot, on a canvas of its own; no date goes into the files, and the names inside
+SVG are salted with a constant.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ...exact.number import ParameterError, decimal_text
+from .pictures import Figure, Line, Panel, Place
+from .styles import STYLES
+from .sweep import Curve, Sweep
+
+__all__ = ["DPI", "MissingError", "draw"]
+
+DPI = 160
+_PANEL = (3.2, 2.5)  # inches, with its labels
+_HEAD, _LEGEND = 0.83, 0.36  # above, and below for each row of the legend
+_COLUMNS = 5  # of the legend, at most
+_MARKERS = 7  # a curve
+_BAND = 2  # standard errors
+_FONT = 9.5
+
+_SETTINGS = {
+    "font.family": "DejaVu Sans",
+    "font.size": _FONT,
+    "axes.titlesize": _FONT + 0.5,
+    "axes.labelsize": _FONT,
+    "xtick.labelsize": _FONT - 1,
+    "ytick.labelsize": _FONT - 1,
+    "legend.fontsize": _FONT,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.8,
+    "axes.grid": True,
+    "grid.color": "#E3E3E3",
+    "grid.linewidth": 0.6,
+    "svg.hashsalt": "exactdp",
+    "svg.fonttype": "path",
+}
+
+
+class MissingError(ParameterError):
+    """matplotlib is not installed."""
+
+
+def draw(figure: Figure, sweep: Sweep) -> dict[str, bytes]:
+    """The picture, by file suffix: png and svg. Raises MissingError without matplotlib."""
+    matplotlib = load()
+    from matplotlib.figure import Figure as Canvas
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    columns = max(map(len, figure.rows))
+    legend_rows = -(-len(figure.lines) // _COLUMNS)
+    below = _LEGEND * legend_rows
+    size = (_PANEL[0] * columns, _HEAD + _PANEL[1] * len(figure.rows) + below)
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()  # not the user's own settings: the same picture everywhere
+        matplotlib.rcParams.update(_SETTINGS)
+        height = size[1]
+        inside = (0.004, below / height, 0.992, 1 - (below + _HEAD) / height)
+        layout = ConstrainedLayoutEngine(rect=inside, wspace=0.03)
+        canvas = Canvas(figsize=size, layout=layout)
+        axes = canvas.subplots(len(figure.rows), columns, squeeze=False)
+        for index, panel in enumerate(figure.panels):
+            at = axes[divmod(index, columns)]
+            _panel(at, figure, panel, sweep)
+            letter = f"({chr(ord('a') + index)}) "
+            at.set_title(letter + _titled(panel, sweep), loc="left")
+        for row, panels in zip(axes, figure.rows, strict=True):
+            row[0].set_ylabel("time-average regret")
+            if len({panel.place for panel in panels}) == 1:
+                top = max(at.get_ylim()[1] for at in row)
+                for at in row:
+                    at.set_ylim(0, top)
+        for at in axes[-1]:
+            at.set_xlabel("rounds")
+        canvas.align_ylabels()
+        _words(canvas, figure, sweep, height)
+        handles = [_key(line) for line in figure.lines]
+        canvas.legend(
+            handles,
+            figure.labels,
+            loc="lower center",
+            ncols=min(_COLUMNS, len(handles)),
+            frameon=False,
+            handlelength=3.4,
+            borderaxespad=0.35,
+            columnspacing=1.6,
+        )
+        return {"png": _bytes(canvas, "png"), "svg": _bytes(canvas, "svg")}
+
+
+def load() -> Any:
+    """matplotlib, which takes a second: only when something is drawn."""
+    try:
+        import matplotlib
+    except ImportError as error:
+        raise MissingError('figures need matplotlib: pip install "exactdp[figures]"') from error
+    return matplotlib
+
+
+def _panel(axes: Any, figure: Figure, panel: Panel, sweep: Sweep) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    for index, line in enumerate(figure.lines):
+        curve, style = sweep.curves[panel, line], STYLES[line]
+        rounds, mean = curve.rounds, curve.mean
+        if curve.runs > 1:
+            width = _BAND * curve.error
+            low = np.maximum(mean - width, 0)
+            axes.fill_between(rounds, low, mean + width, color=style.colour, alpha=0.13, lw=0)
+        axes.plot(rounds, mean, **_drawn(line, _marks(curve, index, len(figure.lines))))
+    axes.set_xscale("log")
+    axes.yaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10]))
+    axes.set_xlim(curve.rounds[0], curve.rounds[-1])
+    axes.set_ylim(bottom=0)
+
+
+def _marks(curve: Curve, index: int, lines: int) -> list[int]:
+    """Where the markers of a curve are: staggered, so that curves on top of each other show."""
+    step = len(curve.rounds) / _MARKERS
+    places = (step * (each + (index + 0.5) / lines) for each in range(_MARKERS))
+    return sorted({min(int(place), len(curve.rounds) - 1) for place in places})
+
+
+def _drawn(line: Line, marks: list[int] | None = None) -> Mapping[str, Any]:
+    style = STYLES[line]
+    return {
+        "color": style.colour,
+        "linewidth": 1.7,
+        "linestyle": (0, style.dashes) if style.dashes else "-",
+        "marker": style.marker,
+        "markersize": 5.2,
+        "markeredgewidth": 1.2,
+        "markerfacecolor": "white" if style.hollow else style.colour,
+        "markevery": marks,
+    }
+
+
+def _key(line: Line) -> Any:
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], **_drawn(line))
+
+
+def _titled(panel: Panel, sweep: Sweep) -> str:
+    place = sweep.places[panel.place]
+    name = "real ratings" if panel.place is Place.RATINGS else panel.place.value
+    horizon = _power(sweep.scale.horizons[panel.place])
+    return f"{name}, ε = {decimal_text(panel.epsilon)}, K = {place.arms}, T = {horizon}"
+
+
+def _power(number: int) -> str:
+    digits = str(number)
+    if digits.strip("0") == "1" and number >= 10**4:
+        return f"$10^{{{len(digits) - 1}}}$"
+    return f"{number:,}"
+
+
+def _words(canvas: Any, figure: Figure, sweep: Sweep, height: float) -> None:
+    """Heading, and what one must know to read the picture."""
+    left, lines = 0.012, "\n".join(_caption(figure, sweep))
+    canvas.text(left, 1 - 0.1 / height, figure.heading, va="top", weight="bold", size=_FONT + 2)
+    canvas.text(
+        left, 1 - 0.37 / height, lines, va="top", color="#404040", size=_FONT - 0.5, linespacing=1.4
+    )
+
+
+def _caption(figure: Figure, sweep: Sweep) -> list[str]:
+    scale, places = sweep.scale, {panel.place for panel in figure.panels}
+    many = f"mean of {scale.runs} runs" if scale.runs > 1 else "one run"
+    if Place.RATINGS not in places:
+        many += ", on an instance each"
+    elif len(places) > 1:
+        many += ", on an instance each where drawn"
+    first = [many, f"bands: ±{_BAND} standard errors"] if scale.runs > 1 else [many]
+    first.append(f"$l(b) = {scale.growth}^b$ users an arm in batch $b$")
+    second = [f"p = {decimal_text(scale.confidence)}"]
+    if len({line.radius for line in figure.lines}) == 1:
+        second[0] += ", confidence radius as each algorithm's paper states it"
+    if Place.RATINGS in places:
+        ratings = sweep.places[Place.RATINGS]
+        second.append(f"ratings: {ratings.name}, in {ratings.arms} clusters")
+    if figure.remark:
+        second.append(figure.remark)
+    return ["; ".join(first), "; ".join(second)]
+
+
+def _bytes(canvas: Any, kind: str) -> bytes:
+    """The file, without a date and without the name of the program that wrote it."""
+    file = io.BytesIO()
+    metadata = {"Software": None} if kind == "png" else {"Date": None, "Creator": None}
+    canvas.savefig(file, format=kind, dpi=DPI, metadata=metadata, facecolor="white")
+    return file.getvalue()

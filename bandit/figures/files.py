@@ -1,0 +1,77 @@
+"""A figure's files in a folder: picture and data, each whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+from ...exact.number import ParameterError
+from ..parallel import each
+from .data import csv_text
+from .drawing import draw
+from .pictures import Figure
+from .sweep import Sweep
+
+__all__ = ["folder_for", "write"]
+
+
+def folder_for(path: Path) -> Path:
+    """The folder for files, made if it is not there. Raises ParameterError where it cannot be."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(dir=path)
+        os.close(descriptor)
+        os.unlink(name)
+    except OSError as error:
+        raise ParameterError(
+            f"out: {path}: must be a folder to write to ({error.strerror or error})"
+        ) from error
+    return path
+
+
+def write(
+    figures: Sequence[Figure],
+    sweep: Sweep,
+    folder: Path,
+    workers: int = 1,
+    progress: Callable[[int], None] = lambda done: None,
+) -> list[Path]:
+    """Draw these figures: NAME.png, NAME.svg and NAME.csv each, in this order.
+
+    Raises ParameterError where the folder cannot be written, MissingError without matplotlib.
+    """
+    for _ in each(partial(_written, sweep, folder), figures, workers):
+        progress(1)
+    return [
+        folder / f"{figure.name}.{suffix}" for figure in figures for suffix in ("png", "svg", "csv")
+    ]
+
+
+def _written(sweep: Sweep, folder: Path, figure: Figure) -> None:
+    files = {**draw(figure, sweep), "csv": csv_text(figure, sweep).encode()}
+    for suffix, content in files.items():
+        path = folder / f"{figure.name}.{suffix}"
+        try:
+            with _whole(path) as temporary:
+                temporary.write_bytes(content)
+        except OSError as error:
+            raise ParameterError(f"out: {path}: {error.strerror or error}") from error
+
+
+@contextlib.contextmanager
+def _whole(path: Path) -> Iterator[Path]:
+    """A temporary name beside the path, in the end renamed to it; or removed, where work fails."""
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    os.close(descriptor)
+    try:
+        yield Path(name)
+        os.chmod(name, 0o644)
+        os.replace(name, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+        raise

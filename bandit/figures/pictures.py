@@ -1,0 +1,132 @@
+"""What each figure shows: Figures 1 to 5 of Chowdhury and Zhou (ICLR 2023), and one of ours.
+
+The settings are those of their section 7 and appendix J. Their real data, clusters of
+MSLR-WEB10K, are here any instance of real ratings.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import Enum
+from fractions import Fraction
+
+from ..algorithms import (
+    CDP_SE,
+    DIST_CDP_SE,
+    DIST_DP_SE,
+    DIST_RDP_SE,
+    DP_SE,
+    LDP_SE,
+    Algorithm,
+)
+from ..prepare import Radius
+
+__all__ = ["CERTIFIED", "FIGURES", "Figure", "Line", "Panel", "Place"]
+
+
+class Place(Enum):
+    """Where the algorithms run."""
+
+    EASY = "easy"  # means uniform in [0.25, 0.75]
+    HARD = "hard"  # in [0.45, 0.55]
+    RATINGS = "ratings"  # real ratings, each cluster of raters an arm
+
+
+@dataclass(frozen=True)
+class Line:
+    """One curve of a panel: an algorithm, its s where it has one, and whose radius decides."""
+
+    algorithm: Algorithm
+    scaling: int | None = None
+    radius: Radius = Radius.PAPER
+
+    @property
+    def label(self) -> str:
+        """Its name in the papers, for the legend."""
+        name = self.algorithm.name.upper().replace("DIST", "Dist")
+        return name if self.scaling is None else f"{name}, s = {self.scaling}"
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One pair of axes."""
+
+    place: Place
+    epsilon: Fraction
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A picture and its data.
+
+    name: also that of its files. rows: the panels, row by row. lines: the same in each. remark:
+    what one must know to read it.
+    """
+
+    name: str
+    heading: str
+    rows: tuple[tuple[Panel, ...], ...]
+    lines: tuple[Line, ...]
+    remark: str = ""
+
+    def up_to(self, scaling: int) -> Figure:
+        """Without the curves of a larger s."""
+        kept = tuple(line for line in self.lines if (line.scaling or 0) <= scaling)
+        return replace(self, lines=kept)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What to call each line: whose radius decides is said where that differs."""
+        if len({line.radius for line in self.lines}) == 1:
+            return tuple(line.label for line in self.lines)
+        return tuple(f"{line.label}, {_WHOSE[line.radius]}" for line in self.lines)
+
+    @property
+    def panels(self) -> tuple[Panel, ...]:
+        """All of them, in reading order."""
+        return tuple(panel for row in self.rows for panel in row)
+
+
+_WHOSE = {Radius.PAPER: "the paper's radius", Radius.CERTIFIED: "certified radius"}
+
+
+def _row(place: Place, *epsilons: str) -> tuple[Panel, ...]:
+    return tuple(Panel(place, Fraction(epsilon)) for epsilon in epsilons)
+
+
+_HIGH = ("0.1", "0.5", "1")  # privacy of the synthetic instances
+_LOW = ("1", "5", "10")  # and of the real ones
+_MAIN = (Line(DIST_DP_SE), Line(DIST_RDP_SE, 10), Line(DIST_RDP_SE, 100), Line(DP_SE))
+_TRUST = (
+    Line(LDP_SE),
+    Line(DIST_DP_SE),
+    Line(CDP_SE),
+    Line(DIST_RDP_SE, 10),
+    Line(DIST_CDP_SE, 10),
+)
+_RADII = (Line(DIST_DP_SE), Line(DIST_DP_SE, None, Radius.CERTIFIED))
+
+FIGURES = (
+    Figure(
+        "figure1",
+        "Figure 1: distributed and central privacy",
+        (_row(Place.EASY, "0.1", "0.5") + _row(Place.HARD, "0.1"), _row(Place.RATINGS, *_LOW)),
+        _MAIN,
+    ),
+    Figure("figure2", "Figure 2: easy instances", (_row(Place.EASY, *_HIGH),), _MAIN),
+    Figure("figure3", "Figure 3: hard instances", (_row(Place.HARD, *_HIGH),), _MAIN),
+    Figure(
+        "figure4",
+        "Figure 4: trust models and notions of privacy",
+        (_row(Place.EASY, *_HIGH),),
+        _TRUST,
+        "Dist-DP-SE and CDP-SE add the same total noise: on the same seeds they coincide",
+    ),
+    Figure("figure5", "Figure 5: real ratings", (_row(Place.RATINGS, *_LOW),), _MAIN),
+)
+CERTIFIED = Figure(
+    "certified",
+    "Whose confidence radius decides: the paper's, or one that is certified",
+    (_row(Place.EASY, *_HIGH), _row(Place.RATINGS, *_LOW)),
+    _RADII,
+)

@@ -1,0 +1,206 @@
+"""The runs behind figures: every curve once, whatever the number of figures that show it.
+
+A curve is one configuration: its mechanisms are verified and its runs done by one worker, from the
+same seed for all. Finished curves are kept on the core's shelf, and found there again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...exact.number import ExactInput, ParameterError, whole
+from ...verify.claim import RenyiDP
+from ..evidence import evidence
+from ..instances import Fixed, Instances, easy, hard
+from ..kept_evidence import kept_evidence
+from ..parallel import each
+from ..results import Results, Share
+from ..run import Config, run
+from ..setting import Setting
+from ..shelf import Shelf
+from .pictures import Figure, Line, Panel, Place
+from .scale import Scale
+
+__all__ = ["Curve", "Sweep", "sweep"]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Time-average regret of one configuration, at its checkpoints.
+
+    average: regret by rounds, runs x checkpoints. eliminated: how many runs lost every best arm.
+    """
+
+    config: Config
+    rounds: NDArray[np.int64]
+    average: NDArray[np.float64]
+    eliminated: int
+
+    @property
+    def runs(self) -> int:
+        """How many there are."""
+        return len(self.average)
+
+    @cached_property
+    def mean(self) -> NDArray[np.float64]:
+        """At each checkpoint."""
+        return np.asarray(self.average.mean(axis=0))
+
+    @cached_property
+    def error(self) -> NDArray[np.float64]:
+        """The standard error of the mean, at each checkpoint; NaN where there is one run only."""
+        if self.runs == 1:
+            return np.full(len(self.rounds), np.nan)
+        return np.asarray(self.average.std(axis=0, ddof=1) / np.sqrt(self.runs))
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """All curves of some figures: where they ran, on what scale, from which seed."""
+
+    scale: Scale
+    places: Mapping[Place, Instances]
+    curves: Mapping[tuple[Panel, Line], Curve]
+
+
+def sweep(
+    figures: Iterable[Figure],
+    scale: Scale,
+    ratings: Fixed | None = None,
+    *,
+    seed: ExactInput = 0,
+    workers: ExactInput = 1,
+    shelf: Path | None = None,
+    resume: bool = True,
+    progress: Callable[[int], None] = lambda done: None,
+) -> Sweep:
+    """Run what these figures show.
+
+    ratings: the instance of real ratings, where a figure needs one. shelf: a folder in which
+    finished curves are kept, and looked for if `resume`. progress: is told of every curve that is
+    done. Raises ParameterError, NotVerifiedError as runs do.
+    """
+    start = whole(seed, "seed", at_least=0)
+    crew = whole(workers, "workers", at_least=1, at_most=1024)
+    shown = dict.fromkeys(
+        (panel, line) for figure in figures for panel in figure.panels for line in figure.lines
+    )
+    needed = dict.fromkeys(panel.place for panel, _ in shown)
+    places = {place: _instances(place, scale, ratings) for place in needed}
+    configs = [_config(panel, line, scale, places[panel.place]) for panel, line in shown]
+    tasks = [
+        _Task(index, config, start, scale.runs, tuple(scale.rounds(panel.place).tolist()))
+        for index, (config, (panel, _)) in enumerate(zip(configs, shown, strict=True))
+    ]
+    found: dict[int, Share] = {}
+    if resume:
+        for task in tasks:
+            kept = task.shelf(shelf).find(0, scale.runs)
+            if kept is not None:
+                found[task.index] = kept
+                progress(1)
+    groups = _groups(task for task in tasks if task.index not in found)
+    for done in each(partial(_done, shelf), groups, crew):
+        found |= done
+        progress(len(done))
+    curves = {
+        where: Curve(
+            task.config,
+            np.array(task.rounds),
+            np.array(found[task.index].regret) / np.array(task.rounds),
+            sum(found[task.index].eliminated),
+        )
+        for where, task in zip(shown, tasks, strict=True)
+    }
+    return Sweep(scale, places, curves)
+
+
+@dataclass(frozen=True)
+class _Task:
+    """One curve to run, and its place among all."""
+
+    index: int
+    config: Config
+    seed: int
+    runs: int
+    rounds: tuple[int, ...]
+
+    def shelf(self, folder: Path | None) -> Shelf:
+        """Where it is kept, under all that its numbers depend on."""
+        identity = {
+            "curve": self.config.algorithm.name,
+            "setting": self.config.setting.to_json(),
+            "instances": hashlib.sha256(repr(self.config.instances).encode()).hexdigest(),
+            "radius": self.config.radius.value,
+            "seed": self.seed,
+            "rounds": list(self.rounds),
+        }
+        return Shelf(folder, identity)
+
+
+def _groups(tasks: Iterable[_Task]) -> list[list[_Task]]:
+    """Curves whose mechanisms are the same, together; first those that take long, so that workers
+    end together: certificates of Rényi divergences take seconds each."""
+    groups: dict[Any, list[_Task]] = {}
+    for task in tasks:
+        algorithm, setting = task.config.algorithm, task.config.setting
+        same = (algorithm, setting.horizon, setting.epsilon, setting.scaling)
+        groups.setdefault(same, []).append(task)
+
+    def is_fast(group: list[_Task]) -> bool:
+        config = group[0].config
+        demand = config.algorithm.demand
+        return demand is None or not isinstance(demand(config.setting).claim, RenyiDP)
+
+    return sorted(groups.values(), key=is_fast)
+
+
+def _done(shelf: Path | None, tasks: Sequence[_Task]) -> dict[int, Share]:
+    """Verify the mechanisms of these curves, run them, and keep them; by their indices."""
+    prove = evidence if shelf is None else kept_evidence(shelf / "evidence")
+    found = {}
+    for task in tasks:
+        prepared, rounds = task.config.prepared(prove), np.array(task.rounds)
+        results = run(task.config, task.runs, task.seed, prepared=prepared, rounds=rounds)
+        found[task.index] = _share(results)
+        task.shelf(shelf).keep(found[task.index])
+    return found
+
+
+def _share(results: Results) -> Share:
+    return Share(
+        0,
+        results.regret.tolist(),
+        results.pulls.tolist(),
+        results.eliminated.tolist(),
+        results.batches.tolist(),
+        [],
+    )
+
+
+def _instances(place: Place, scale: Scale, ratings: Fixed | None) -> Instances:
+    if place is Place.RATINGS:
+        if ratings is None:
+            raise ParameterError("ratings must be given: a figure shows real ratings")
+        return ratings
+    return (easy if place is Place.EASY else hard)(scale.arms)
+
+
+def _config(panel: Panel, line: Line, scale: Scale, instances: Instances) -> Config:
+    setting = Setting(
+        instances.arms,
+        scale.horizons[panel.place],
+        panel.epsilon,
+        scaling=10 if line.scaling is None else line.scaling,
+        confidence=scale.confidence,
+        growth=scale.growth,
+    )
+    return Config(line.algorithm, setting, instances, line.radius)

@@ -1,0 +1,188 @@
+"""`exactdp bandit figures`: the papers' figures, drawn again from runs made here and now."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from ..bandit.figures import Curve, Figure, Scale, Sweep
+    from ..bandit.instances import Fixed
+
+__all__ = ["figures"]
+
+_RUNS = "runs"  # the folder of finished runs, inside --out
+
+
+def figures(
+    out: Annotated[Path, typer.Option(metavar="DIR", help="the folder for pictures and data")],
+    figure: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="N", help="1, 2, 3, 4, 5 or certified; again for several; all if not given"
+        ),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="a preview within half a minute: fewer, shorter runs")
+    ] = False,
+    ratings: Annotated[
+        str, typer.Option(metavar="I", help="the real ratings: fair, or a file as for run")
+    ] = "fair",
+    seed: Annotated[str, typer.Option(metavar="S")] = "0",
+    workers: Annotated[str, typer.Option(metavar="W", help="processes")] = "2",
+    resume: Annotated[
+        bool, typer.Option("--resume", help=f"use the finished runs in DIR/{_RUNS}")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
+) -> None:
+    """Draw the papers' Figures 1 to 5, and one of the paper's radius against the certified one.
+
+    Each as PNG, SVG and CSV. The same seed gives the same files, whatever the number of workers.
+    """
+    from ..bandit.figures import FULL, QUICK, folder_for, sweep, write
+    from ..bandit.figures.drawing import load
+    from ..exact import whole
+    from . import render
+
+    scale = QUICK if quick else FULL
+    crew = whole(workers, "workers", at_least=1, at_most=1024)
+    start = whole(seed, "seed", at_least=0)
+    shown = [each.up_to(scale.scaling) for each in _chosen(figure)]
+    load()  # before the work, not after it
+    folder = folder_for(out)
+    with render.working("reading ratings"):
+        given = _ratings(ratings, shown)
+    curves = {(panel, line) for each in shown for panel in each.panels for line in each.lines}
+    with _progress(len(curves) + len(shown)) as tick:
+        found = sweep(
+            shown,
+            scale,
+            given,
+            seed=start,
+            workers=crew,
+            shelf=folder / _RUNS,
+            resume=resume,
+            progress=tick,
+        )
+        files = write(shown, found, folder, crew, tick)
+    if as_json:
+        render.as_json(_json(shown, found, folder))
+    else:
+        _show(shown, found, scale, files)
+
+
+def _chosen(names: Sequence[str] | None) -> list[Figure]:
+    """These figures in the papers' order, each once. Raises ParameterError for unknown names."""
+    from ..bandit.figures import CERTIFIED, FIGURES
+    from ..exact import ParameterError
+
+    known = {each.name.removeprefix("figure"): each for each in (*FIGURES, CERTIFIED)}
+    for name in names or ():
+        if name not in known:
+            raise ParameterError(f"figure must be one of {', '.join(known)}, got {name[:40]!r}")
+    return [each for name, each in known.items() if not names or name in names]
+
+
+def _ratings(name: str, shown: Sequence[Figure]) -> Fixed | None:
+    """The instance of real ratings, if one is shown."""
+    from ..bandit.environments import default_cache, instance
+    from ..bandit.figures import Place
+    from ..bandit.instances import Fixed
+    from ..exact import ParameterError
+
+    if not any(panel.place is Place.RATINGS for each in shown for panel in each.panels):
+        return None
+    if name in ("easy", "hard"):
+        raise ParameterError(f"ratings must be fair or a file, got {name!r}")
+    try:
+        return Fixed(instance(name, cache=default_cache()))
+    except ImportError as error:
+        raise ParameterError(f"ratings: {error}") from error
+
+
+@contextmanager
+def _progress(total: int) -> Iterator[Callable[[int], None]]:
+    """A bar on stderr, on a terminal only: call it with how many more curves are done, or drawn."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    errors = Console(stderr=True)
+    if not errors.is_terminal:
+        yield lambda done: None
+        return
+    columns = (TextColumn("curves"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=errors, transient=True) as bar:
+        task = bar.add_task("curves", total=total)
+        yield lambda done: bar.advance(task, done)
+
+
+def _show(shown: Sequence[Figure], found: Sweep, scale: Scale, files: Sequence[Path]) -> None:
+    """For people: the regret at the end of every curve, and where the files are."""
+    from ..exact import decimal_text
+    from . import render
+
+    out = render.console()
+    for figure in shown:
+        out.print(figure.heading, style="bold", markup=False)
+        labels = (label.replace(", ", "\n") for label in figure.labels)
+        table = render.grid("regret by round", *labels)
+        for panel in figure.panels:
+            where = f"{panel.place.value}, ε = {decimal_text(panel.epsilon)}"
+            table.add_row(where, *(_end(found.curves[panel, line]) for line in figure.lines))
+        out.print(table)
+    lost = sum(curve.eliminated for curve in found.curves.values())
+    runs = sum(curve.runs for curve in found.curves.values())
+    facts = {
+        "runs": f"{scale.runs} of each curve; ± is the standard error of their mean",
+        "best arm": f"eliminated in {lost} of all {runs} runs",
+        "written": "\n".join(f"{file.with_suffix('')}.{{png,svg,csv}}" for file in files[::3]),
+        "kept": f"finished runs in {files[0].parent / _RUNS}, for --resume",
+    }
+    out.print(render.facts(facts), soft_wrap=True)
+
+
+def _end(curve: Curve) -> str:
+    mean, error = curve.mean[-1], curve.error[-1]
+    return f"{mean:.4f}" if error != error else f"{mean:.4f} ±{error:.4f}"
+
+
+def _json(shown: Sequence[Figure], found: Sweep, folder: Path) -> dict[str, Any]:
+    from ..bandit.results import Mean
+    from ..exact import decimal_text
+
+    def ends(figure: Figure) -> Iterator[dict[str, Any]]:
+        for panel in figure.panels:
+            for line in figure.lines:
+                curve = found.curves[panel, line]
+                setting = curve.config.setting
+                yield {
+                    "algorithm": line.algorithm.name,
+                    "scaling": line.scaling,
+                    "radius": line.radius.value,
+                    "epsilon": decimal_text(panel.epsilon),
+                    "instance": curve.config.instances.name,
+                    "arms": setting.arms,
+                    "horizon": setting.horizon,
+                    "runs": curve.runs,
+                    "time_average_regret": Mean(
+                        float(curve.mean[-1]), float(curve.error[-1])
+                    ).to_json(),
+                    "best_arm_eliminated": curve.eliminated,
+                }
+
+    return {
+        "figures": [
+            {
+                "name": figure.name,
+                "files": [
+                    str(folder / f"{figure.name}.{suffix}") for suffix in ("png", "svg", "csv")
+                ],
+                "curves": list(ends(figure)),
+            }
+            for figure in shown
+        ]
+    }
