@@ -83,6 +83,25 @@ def test_all_orders_are_covered_and_no_false_rho_is():
     assert not _covers(variance, shift, false)
 
 
+@pytest.mark.parametrize(("variance", "shift"), [(900, 15), (900, 2), (100, 40)])
+def test_what_is_settled_from_an_order_on_holds_from_there_on(variance, shift):
+    weight, law = skellam_weights(variance, 4000), laws.Skellam(Fraction(variance))
+    rho = Fraction(shift**2, 2 * variance) * Fraction("1.01")
+    orders = [Fraction(2**j) for j in range(1, 8)]
+    with precision(96):
+        settled = [a for a in orders if concentrated._skellam_tail(law, shift, a, rho)]
+        assert settled and settled == orders[-len(settled) :]
+        for a in orders:
+            if a * shift > 3000:
+                break
+            truth = divergence(weight, shift, a, 900 + int(a) * shift) / a
+            assert a not in settled or truth <= rho
+            false = truth * (1 - Fraction(1, 10**9))
+            assert not any(
+                concentrated._skellam_tail(law, shift, b, false) for b in orders if b <= a
+            )
+
+
 @pytest.mark.parametrize("shift", [1, 2, 7])
 @pytest.mark.parametrize("order", ["1.3", "2", "4"])
 def test_sums_of_gaussians_are_enclosed(shift, order):

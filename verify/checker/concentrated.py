@@ -246,11 +246,13 @@ def _skellam_tail(law: Skellam, shift: int, order: Fraction, rho: Fraction) -> b
       L(-y) <= d (s - tanh s) + (d y + d(d+1)/2)/(v cosh s);
     so these y contribute at most e^B to sum P e^((a-1)L), by E e^(sX) = e^(v (cosh s - 1)):
       B = v (s^2 cosh s - s sinh s + cosh s - 1) + s (d+1)/2.
-    For x > 0, L <= L(0) <= d(d+1)/(2v): at most e^C/2, C = s cosh s (d+1)/2. Together they are at
-    most 3/2 e^(B+C). s sinh s - cosh s + 1 is the integral of x cosh x up to s, by Jensen at least
-    (s^2/2) cosh(2s/3). So with h = 1/cosh s, (B + C + log(3/2))/(a-1)^2 >= D_a/a is at most
-      (d^2/v) (h - h^2 cosh(2s/3)/2) + d^2 (d+1) h/(v^2 s) + log(3/2)/(a-1)^2,
-    which falls in s: h does, 1 - h cosh(2s/3) >= 0, and cosh(2s/3) rises.
+    For x > 0, L <= L(0) <= d(d+1)/(2v): at most e^C/2, C = (a-1) d(d+1)/(2v). s sinh s - cosh s + 1
+    is the integral of x cosh x up to s, by Jensen at least (s^2/2) c, c = cosh(2s/3). So with
+    h = 1/cosh s and f = (d^2/v) (h - h^2 c/2)
+      B <= (a-1)^2 f + (a-1) d(d+1) h/(2v),    (a-1) f = d s (1 - h c/2), which rises as h c falls;
+    once that is at least d(d+1)/(2v) the bound of B is at least C, and K <= it + log(3/2). That is
+    at most rho a (a-1) if (a-1) (f - rho) + d(d+1) h/(2v) + log(3/2)/(a-1) <= rho. Once f <= rho,
+    all of the left side falls in s, as f and h do: f' = (d^2/v) (h' (1 - h c) - h^2 c'/2).
     """
     v, d = interval(law.variance), shift
     low, high = 0.0, 700.0
@@ -262,11 +264,15 @@ def _skellam_tail(law: Skellam, shift: int, order: Fraction, rho: Fraction) -> b
     if not certainly(s > 0):
         return False
     cosh, other = ((exp(x) + exp(-x)) / 2 for x in (s, 2 * s / 3))
-    if not certainly(v / d * s * cosh <= interval(order - 1)):
+    above = v / d * s * cosh
+    if not certainly(above <= interval(order - 1)):
         return False
-    bound = d**2 / v * (1 / cosh - other / (2 * cosh**2)) + d**2 * (d + 1) / (v**2 * s * cosh)
-    bound += log(interval(Fraction(3, 2))) / interval(order - 1) ** 2
-    return certainly(bound <= interval(rho))
+    f = d**2 / v * (1 / cosh - other / (2 * cosh**2))
+    centre = d * (d + 1) / (2 * v)
+    if not (certainly(above * f >= centre) and certainly(f <= interval(rho))):
+        return False
+    left = above * (f - interval(rho)) + centre / cosh + log(interval(Fraction(3, 2))) / above
+    return certainly(left <= interval(rho))
 
 
 def _covered(
