@@ -23,10 +23,13 @@ What is covered, verified and refuted, each law reduced mod m or not, by what me
 for discrete Laplace (any scale), Polya difference, Skellam, discrete Gaussian, sums of discrete
 Gaussians, binomial and finite laws, randomized response and users' own pairs of laws (with slack).
 
-Not covered: more than 40,000 outcomes on either side (standard deviations above about 2,000; of
-discrete Laplace noise any scale will do); more than 250,000 residues times shifts; composed losses
-too many to multiply out (thousands of uses off a lattice); zCDP where covering the orders takes
-more than 1.5 million terms.
+Of wider laws (more than 40,000 outcomes on either side) closed bounds remain (`closed`): rdp and
+zcdp of Skellam noise and of sums of discrete Gaussians, not reduced, to about 100/variance (rdp) or
+1e-3 (zcdp of Skellam), anything of discrete Laplace noise, pure of Pólya differences.
+
+Not covered: approx of other laws with standard deviations above about 2,000; more than 250,000
+residues times shifts; composed losses too many to multiply out (thousands of uses off a lattice);
+zCDP where covering the orders takes more than 1.5 million terms.
 """
 
 from __future__ import annotations
