@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from ..bandit.figures import Curve, Figure, Scale, Sweep
     from ..bandit.instances import Fixed
 
@@ -139,10 +141,16 @@ def _show(shown: Sequence[Figure], found: Sweep, scale: Scale, files: Sequence[P
     facts = {
         "runs": f"{scale.runs} of each curve; ± is the standard error of their mean",
         "best arm": f"eliminated in {lost} of all {runs} runs",
-        "written": "\n".join(f"{file.with_suffix('')}.{{png,svg,csv}}" for file in files[::3]),
-        "kept": f"finished runs in {files[0].parent / _RUNS}, for --resume",
     }
-    out.print(render.facts(facts), soft_wrap=True)
+    out.print(render.facts(facts))
+    for file in files[::3]:
+        _line(out, f"written   {file.with_suffix('')}.{{png,svg,csv}}")
+    _line(out, f"kept      finished runs in {files[0].parent / _RUNS}, for --resume")
+
+
+def _line(out: Console, text: str) -> None:
+    """In one line, however long: it holds a path."""
+    out.print(text, markup=False, soft_wrap=True)
 
 
 def _end(curve: Curve) -> str:

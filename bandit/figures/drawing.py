@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...exact.number import ParameterError, decimal_text
+from ..algorithms import DP_SE
 from .pictures import Figure, Line, Panel, Place
 from .styles import STYLES
 from .sweep import Curve, Sweep
@@ -152,9 +153,10 @@ def _key(line: Line) -> Any:
 
 def _titled(panel: Panel, sweep: Sweep) -> str:
     place = sweep.places[panel.place]
-    name = "real ratings" if panel.place is Place.RATINGS else panel.place.value
     horizon = _power(sweep.scale.horizons[panel.place])
-    return f"{name}, ε = {decimal_text(panel.epsilon)}, K = {place.arms}, T = {horizon}"
+    return (
+        f"{panel.place.value}, ε = {decimal_text(panel.epsilon)}, K = {place.arms}, T = {horizon}"
+    )
 
 
 def _power(number: int) -> str:
@@ -174,16 +176,17 @@ def _words(canvas: Any, figure: Figure, sweep: Sweep, height: float) -> None:
 
 
 def _caption(figure: Figure, sweep: Sweep) -> list[str]:
-    scale, places = sweep.scale, {panel.place for panel in figure.panels}
+    scale, lines, places = sweep.scale, figure.lines, {panel.place for panel in figure.panels}
     many = f"mean of {scale.runs} runs" if scale.runs > 1 else "one run"
     if Place.RATINGS not in places:
         many += ", on an instance each"
     elif len(places) > 1:
         many += ", on an instance each where drawn"
     first = [many, f"bands: ±{_BAND} standard errors"] if scale.runs > 1 else [many]
-    first.append(f"$l(b) = {scale.growth}^b$ users an arm in batch $b$")
+    own = " (DP-SE: as its paper says)" if any(line.algorithm is DP_SE for line in lines) else ""
+    first.append(f"$l(b) = {scale.growth}^b$ users an arm in batch $b${own}")
     second = [f"p = {decimal_text(scale.confidence)}"]
-    if len({line.radius for line in figure.lines}) == 1:
+    if len({line.radius for line in lines}) == 1:
         second[0] += ", confidence radius as each algorithm's paper states it"
     if Place.RATINGS in places:
         ratings = sweep.places[Place.RATINGS]

@@ -1,0 +1,74 @@
+"""Pictures: what is in them, and that they are the same every time."""
+
+import builtins
+import sys
+
+import pytest
+
+from exactdp.bandit.figures import MissingError, draw
+from exactdp.bandit.figures import drawing as module
+from exactdp.exact.number import ParameterError
+
+from .conftest import CERTIFIED, EASY, RADII, TRUST
+
+matplotlib = pytest.importorskip("matplotlib")
+
+
+@pytest.fixture(scope="module")
+def drawn(small):
+    return draw(TRUST, small)
+
+
+def test_a_png_and_an_svg(drawn):
+    assert drawn["png"].startswith(b"\x89PNG\r\n")
+    assert b"<svg" in drawn["svg"]
+
+
+def test_the_same_bytes_again_whatever_the_user_has_set(drawn, small):
+    with matplotlib.rc_context({"font.size": 20, "lines.linewidth": 9, "svg.hashsalt": "x"}):
+        assert draw(TRUST, small) == drawn
+        assert matplotlib.rcParams["font.size"] == 20
+
+
+def test_neither_dates_nor_programs_in_the_files(drawn):
+    assert b"<dc:date>" not in drawn["svg"]
+    assert b"Matplotlib v" not in drawn["svg"].split(b"</metadata>")[0].split(b"<metadata>")[1]
+    assert b"Software" not in drawn["png"]
+
+
+def test_markers_of_curves_that_coincide_are_apart(small):
+    curve = small.curves[EASY, CERTIFIED]
+    one, other = (set(module._marks(curve, index, 2)) for index in (0, 1))
+    assert one and other and not one & other
+    assert max(one | other) < len(curve.rounds)
+
+
+def test_captions_say_how_many_runs_and_which_radius(small):
+    first, second = module._caption(TRUST, small)
+    assert "mean of 3 runs" in first and "4^b" in first and "±2 standard errors" in first
+    assert "p = 0.1" in second and "radius as each algorithm's paper" in second
+    assert "coins" in second and "A remark" in second
+    assert "radius" not in module._caption(RADII, small)[1]  # the legend says whose
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [(10**6, "$10^{6}$"), (10**7, "$10^{7}$"), (3000, "3,000"), (20000, "20,000"), (1, "1")],
+)
+def test_horizons_are_short(number, text):
+    assert module._power(number) == text
+
+
+def test_without_matplotlib_it_says_how_to_get_it(small, monkeypatch):
+    real = builtins.__import__
+
+    def without(name, *rest):
+        if name.startswith("matplotlib"):
+            raise ImportError(name)
+        return real(name, *rest)
+
+    monkeypatch.delitem(sys.modules, "matplotlib")
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(MissingError, match=r'pip install "exactdp\[figures\]"'):
+        draw(TRUST, small)
+    assert issubclass(MissingError, ParameterError)

@@ -1,0 +1,46 @@
+"""Files of figures: all of them, whole, and only where they may be."""
+
+import pytest
+
+from exactdp.bandit.figures import csv_text, folder_for, write
+from exactdp.bandit.figures import files as module
+from exactdp.exact.number import ParameterError
+
+from .conftest import RADII, TRUST
+
+pytest.importorskip("matplotlib")
+
+
+def test_picture_and_data_of_each(tmp_path, small):
+    done = []
+    files = write((TRUST, RADII), small, tmp_path, progress=done.append)
+    names = [f"{name}.{suffix}" for name in ("trust", "radii") for suffix in ("png", "svg", "csv")]
+    assert [file.name for file in files] == names
+    assert sorted(file.name for file in tmp_path.iterdir()) == sorted(names)
+    assert (tmp_path / "trust.csv").read_text() == csv_text(TRUST, small)
+    assert sum(done) == 2
+
+
+def test_a_file_is_whole_or_as_it_was(tmp_path, small, monkeypatch):
+    (tmp_path / "radii.png").write_bytes(b"before")
+
+    def full(self, content):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(module.Path, "write_bytes", full)
+    with pytest.raises(ParameterError, match="No space left"):
+        write((RADII,), small, tmp_path)
+    assert [file.name for file in tmp_path.iterdir()] == ["radii.png"]
+    assert (tmp_path / "radii.png").read_bytes() == b"before"
+
+
+def test_folders_are_made(tmp_path):
+    assert folder_for(tmp_path / "a" / "b").is_dir()
+    assert list((tmp_path / "a" / "b").iterdir()) == []
+
+
+def test_a_file_is_no_folder(tmp_path):
+    (tmp_path / "file").write_text("")
+    for path in (tmp_path / "file", tmp_path / "file" / "below"):
+        with pytest.raises(ParameterError, match=r"out: .*must be a folder"):
+            folder_for(path)

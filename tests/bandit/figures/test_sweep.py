@@ -1,0 +1,117 @@
+"""The runs behind figures: each once, the same whatever is asked for beside it, kept on disk."""
+
+import importlib
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from exactdp.bandit.algorithms import DIST_DP_SE, LDP_SE
+from exactdp.bandit.figures import FIGURES, Line, Place, sweep
+from exactdp.bandit.instances import easy
+from exactdp.bandit.run import Config, run
+from exactdp.bandit.setting import Setting
+from exactdp.exact.number import ParameterError
+
+from .conftest import CERTIFIED, EASY, RADII, RATINGS, REAL, SMALL, TRUST
+
+module = importlib.import_module("exactdp.bandit.figures.sweep")
+
+
+def same(one, other):
+    return one.curves.keys() == other.curves.keys() and all(
+        (one.curves[key].average == other.curves[key].average).all() for key in one.curves
+    )
+
+
+def watched(monkeypatch):
+    """The configurations that are run from now on."""
+    asked = []
+
+    def watching(config, *given, **more):
+        asked.append(config)
+        return run(config, *given, **more)
+
+    monkeypatch.setattr(module, "run", watching)
+    return asked
+
+
+def test_curves_are_plain_runs(small):
+    setting = Setting(3, 3000, "0.5", growth=4)
+    rounds = SMALL.rounds(Place.EASY)
+    for algorithm in (DIST_DP_SE, LDP_SE):
+        plain = run(Config(algorithm, setting, easy(3)), 3, 0, rounds=rounds)
+        curve = small.curves[EASY, Line(algorithm)]
+        assert (curve.average == plain.regret / rounds).all()
+        means = [mean for _, mean in plain.time_average()]
+        assert curve.mean.tolist() == [each.mean for each in means]
+        assert np.allclose(curve.error, [each.standard_error for each in means], rtol=1e-12)
+        assert curve.eliminated == plain.eliminated.sum()
+
+
+def test_real_ratings_are_those_given(small):
+    curve = small.curves[REAL, Line(LDP_SE)]
+    assert curve.config.instances is RATINGS
+    assert (curve.config.setting.arms, curve.config.setting.epsilon) == (4, 2)
+
+
+def test_radii_are_compared_on_the_same_seeds(small):
+    paper, certified = (small.curves[EASY, line] for line in RADII.lines)
+    assert (paper.average[:, 0] == certified.average[:, 0]).all()  # the same instances
+    assert certified.mean[-1] < paper.mean[-1]
+
+
+def test_a_curve_in_two_figures_is_run_once(small, monkeypatch):
+    asked = watched(monkeypatch)
+    found = sweep((TRUST, RADII), SMALL, RATINGS)
+    assert len(asked) == len(set(map(repr, asked))) == 5
+    assert same(found, small)
+
+
+def test_the_seed_decides(small):
+    assert same(sweep((TRUST, RADII), SMALL, RATINGS, seed=0), small)
+    assert not same(sweep((TRUST, RADII), SMALL, RATINGS, seed=1), small)
+
+
+@pytest.mark.slow
+def test_any_number_of_workers_gives_the_same_numbers(small):
+    pytest.importorskip("joblib")
+    assert same(sweep((TRUST, RADII), SMALL, RATINGS, workers=2), small)
+
+
+def test_what_is_finished_is_not_run_again(tmp_path, monkeypatch, small):
+    done = []
+    first = sweep((RADII,), SMALL, RATINGS, shelf=tmp_path, progress=done.append)
+    assert sum(done) == 2
+    asked = watched(monkeypatch)
+    assert same(sweep((RADII,), SMALL, RATINGS, shelf=tmp_path), first)
+    assert asked == []
+    both = sweep((TRUST, RADII), SMALL, RATINGS, shelf=tmp_path)
+    assert same(both, small)
+    assert len(asked) == 3
+    sweep((RADII,), SMALL, RATINGS, shelf=tmp_path, resume=False)
+    assert len(asked) == 5
+
+
+@pytest.mark.parametrize("change", [{"seed": 1}, {"scale": "confidence"}, {"scale": "runs"}])
+def test_what_was_finished_for_other_numbers_is_not_used(tmp_path, monkeypatch, change):
+    sweep((RADII,), SMALL, RATINGS, shelf=tmp_path)
+    asked = watched(monkeypatch)
+    others = {"confidence": 0.2, "runs": 4}
+    scale = SMALL
+    if "scale" in change:
+        scale = replace(SMALL, **{change["scale"]: others[change["scale"]]})
+    sweep((RADII,), scale, RATINGS, seed=change.get("seed", 0), shelf=tmp_path)
+    assert len(asked) == 2
+
+
+def test_one_run_has_no_standard_error():
+    found = sweep((RADII,), replace(SMALL, runs=1))
+    curve = found.curves[EASY, CERTIFIED]
+    assert np.isnan(curve.error).all()
+    assert (curve.mean == curve.average[0]).all()
+
+
+def test_real_ratings_must_be_given():
+    with pytest.raises(ParameterError, match="ratings"):
+        sweep(FIGURES[4:], SMALL)
