@@ -41,7 +41,7 @@ class Spec:
 
     protocol: how users make the sum that is released; None where that is not stated. horizon: T.
     failure: how often its aggregation may be wrong, where it may. drawn: what samples are of,
-    where the mechanism is a guarantee about it.
+    where the mechanism is a guarantee about it. shuffled: the binary sum, where bits are shuffled.
     """
 
     text: str
@@ -51,6 +51,7 @@ class Spec:
     horizon: int | None = None
     failure: Fraction | None = None
     drawn: Mechanism | None = None
+    shuffled: papers.ShufflePreset | None = None
 
     def to_json(self) -> dict[str, str]:
         """The mechanism as `--json` shows it; integers as text, since they may be large."""
@@ -189,7 +190,7 @@ def _shuffle_sum(values: Values) -> Spec:
         "messages_per_user": protocol.messages_per_user,
         "bits_per_user": protocol.bits_per_user,
     }
-    return Spec("", preset.released(*missing), shown)
+    return Spec("", preset.released(*missing), shown, shuffled=preset)
 
 
 def _known(shown: Mapping[str, int | str | None]) -> dict[str, int | str]:

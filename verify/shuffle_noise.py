@@ -14,6 +14,8 @@ from ..exact.number import ExactInput
 from ..mechanisms.laws.binomial import Binomial
 from ..mechanisms.mechanism import AdditiveNoise
 from ..mechanisms.papers import shuffle_sum
+from ..mechanisms.protocols.protocol import missing_users
+from ..mechanisms.protocols.shuffle import ShuffleSum
 from .audit import Audit
 from .calibration import Family, calibrate
 from .claim import ApproxDP
@@ -40,7 +42,15 @@ class LeastNoiseBits:
     @property
     def each(self) -> int:
         """Fair bits of one user."""
-        return -(-self.total // self.users)
+        return self.protocol().noise_bits
+
+    def protocol(self, dropout: ExactInput = 0) -> ShuffleSum:
+        """As few fair bits of each user as keep the claim while at most `dropout` users vanish.
+
+        Raises ParameterError where nobody would be left.
+        """
+        present = self.users - missing_users(self.users, dropout)
+        return ShuffleSum(self.users, -(-self.total // present), Fraction(1, 2))
 
 
 def least_noise_bits(

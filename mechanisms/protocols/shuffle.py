@@ -36,6 +36,7 @@ from ..samplers.bits import RandomBits
 from ..samplers.reals import bernoulli_real
 from ..samplers.uniform import below
 from .protocol import missing_users
+from .search import compared, first
 
 __all__ = ["Linear", "ShuffleSum", "shuffle", "shuffled_sum", "stated_tau"]
 
@@ -154,12 +155,29 @@ class ShuffleSum:
 
         Raises UndecidedError where E B +- distance cannot be told from a whole number.
         """
-        far = exact(distance, "distance", at_least=0)
+        return refine(
+            self._beyond(exact(distance, "distance", at_least=0), dropout), width=width
+        ).intersection(Enclosure(Fraction(0), Fraction(1)))
+
+    def error_quantile(self, failure: ExactInput, dropout: ExactInput = 0) -> int:
+        """The least whole t with P(|error| > t) <= failure.
+
+        Raises UndecidedError where some probability cannot be told from it.
+        """
+        level = exact(failure, "failure", above=0, at_most=1)
+
+        def meets(t: int) -> bool:
+            beyond = self._beyond(Fraction(t), dropout)
+            return level == 1 or compared(beyond, level, f"P(off by more than {t})")[0]
+
+        return first(meets, 4 * math.isqrt(math.ceil(self.error_variance(dropout).upper)))
+
+    def _beyond(self, far: Fraction, dropout: ExactInput) -> Callable[[], arb]:
         law, mean = self.total_noise(missing_users(self.users, dropout)), self.mean(dropout)
-        # the outcomes that are outside: k > mean + distance, k < mean - distance
+        # the outcomes that are outside: k > mean + far, k < mean - far
         above = _floor(lambda: ball(mean) + ball(far), _plus(mean, far)) + 1
         below = -_floor(lambda: ball(far) - ball(mean), _plus(mean, -far, -1)) - 1
-        return refine(lambda: law.upper_tail(above) + law.lower_tail(below), width=width)
+        return lambda: law.upper_tail(above) + law.lower_tail(below)
 
 
 def stated_tau(epsilon: Fraction, delta: Fraction) -> Linear:
@@ -167,16 +185,20 @@ def stated_tau(epsilon: Fraction, delta: Fraction) -> Linear:
     return Linear(Fraction(0), _STATED / epsilon**2, Logarithm(2 / delta))
 
 
-def shuffled_sum(epsilon: Fraction, delta: Fraction, users: int) -> ShuffleSum:
+def shuffled_sum(
+    epsilon: Fraction, delta: Fraction, users: int, dropout: ExactInput = 0
+) -> ShuffleSum:
     """Algorithm 3: n <= tau: ceil(tau/n) fair bits each; n > tau: one of probability tau/(2n).
 
-    tau is irrational (the log of a rational other than 1 is), so that every ceiling is decided.
+    dropout: how many of the users may vanish: each adds what so many fewer users would have to add.
+    If fewer vanish, the sum has more independent bits: post-processing. tau is irrational (the log
+    of a rational other than 1 is), so that every ceiling is decided.
     """
-    tau = stated_tau(epsilon, delta)
-    each = _floor(lambda: tau.ball() / users) + 1
+    tau, present = stated_tau(epsilon, delta), users - missing_users(users, dropout)
+    each = _floor(lambda: tau.ball() / present) + 1
     if each > 1:
         return ShuffleSum(users, each, Fraction(1, 2))
-    return ShuffleSum(users, 1, Linear(Fraction(0), tau.factor / (2 * users), tau.number))
+    return ShuffleSum(users, 1, Linear(Fraction(0), tau.factor / (2 * present), tau.number))
 
 
 def shuffle(messages: Iterable[Sequence[int]], bits: RandomBits) -> tuple[int, ...]:

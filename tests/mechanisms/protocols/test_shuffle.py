@@ -16,7 +16,7 @@ from exactdp.exact import ParameterError, working_precision
 from exactdp.mechanisms import AdditiveNoise, Binomial, UndecidedError
 from exactdp.mechanisms.papers import shuffle_sum
 from exactdp.mechanisms.protocols import ShuffleSum
-from exactdp.mechanisms.protocols.shuffle import Linear, shuffle
+from exactdp.mechanisms.protocols.shuffle import Linear, shuffle, shuffled_sum
 from exactdp.mechanisms.samplers import SeededBits
 
 RARE = 1e-6
@@ -212,3 +212,33 @@ def test_a_probability_outside_0_to_1_is_refused():
             Binomial(10, Linear(Fraction(0), factor, half))
     with pytest.raises((ParameterError, UndecidedError), match="probability"):
         Binomial(10, Linear(Fraction(1), Fraction(0), half))
+
+
+@pytest.mark.parametrize("failure", ["1", "0.6", "0.05", "1e-4", "1e-9"])
+@pytest.mark.parametrize("dropout", [0, 1])
+def test_the_quantile_of_the_error(failure, dropout):
+    t = ShuffleSum(3, 5, "1/2").error_quantile(failure, dropout)
+    pmf, bits = binomial(15 - 5 * dropout, "1/2"), 15 - 5 * dropout
+
+    def beyond(far):
+        masses = [pmf(k) for k in range(bits + 1) if abs(k - Fraction(bits, 2)) > far]
+        return mpmath.fsum(masses) if far >= 0 else mpmath.inf
+
+    with mpmath.workdps(50):
+        level = mpmath.mpf(failure)
+        assert beyond(t) <= level * (1 + mpmath.mpf("1e-40")) and level < beyond(t - 1)
+
+
+@pytest.mark.parametrize("dropout", [0, 90, 300])
+def test_larger_shares_make_the_noise_of_those_left(dropout):
+    epsilon, delta = Fraction("0.9"), Fraction("0.01")
+    for users in (301, 3000):
+        larger = shuffled_sum(epsilon, delta, users, dropout)
+        alone = shuffled_sum(epsilon, delta, users - dropout)
+        assert larger.users == users
+        assert larger.total_noise(dropout) == alone.total_noise()
+
+
+def test_larger_shares_need_somebody_left():
+    with pytest.raises(ParameterError, match="dropout"):
+        shuffled_sum(Fraction("0.9"), Fraction("0.01"), 10, 10)
