@@ -10,14 +10,14 @@ WORKERS ?= 2
 .NOTPARALLEL:
 
 help:
-	@echo "make demo   audit the papers' mechanisms, compose budgets, calibrate noise, in the terminal"
+	@echo "make demo   audit the papers' mechanisms, compose budgets, run the audited bandit"
 	@echo "make test   the tests"
 	@echo "make slow   the slow tests as well"
 	@echo "make lint   ruff and mypy --strict"
 	@echo "make bench  the figures of the benchmarks on this machine"
 	@echo "make clean  remove the virtual environment and everything built"
 
-demo: $(VENV)/ready
+demo: $(VENV)/ready-bandit
 	@$(BIN)/python -m exactdp.cli.demo
 
 test: $(VENV)/ready-test
@@ -42,10 +42,6 @@ $(BIN)/python:
 		echo "exactdp needs Python 3.11 or newer; \`$(PYTHON)\` is not" \
 			"(another one: make PYTHON=/path/to/python3.11 ...)" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-
-$(VENV)/ready: pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e .
-	@touch $@
 
 $(VENV)/ready-%: pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[$*]'

@@ -1,5 +1,6 @@
 """`make demo`: the paper's mechanisms and its published noise, audited in the terminal; budgets of
-many uses, composed; noise, calibrated; a lemma, refuted and corrected.
+many uses, composed; noise, calibrated; a lemma, refuted and corrected; the bandit that all this is
+for, on real ratings.
 
 Every number on the screen is computed here and now, by the library.
 """
@@ -18,7 +19,7 @@ from ..mechanisms.papers import Preset
 from ..verify import PureDP, RenyiDP, audit
 from ..verify.claims.registry import find
 from ..verify.claims.settle import settle
-from . import claims_page, demo_composed, render
+from . import claims_page, demo_bandit, demo_composed, render
 
 __all__ = ["main"]
 
@@ -32,7 +33,7 @@ _CLAIMED = "0.1"
 
 
 def main() -> None:
-    """Show the three audits, each with its figure; then what many uses cost together."""
+    """Show the three audits, each with its figure; what many uses cost together; the bandit."""
     out = render.console()
     _theorem1(out)
     _theorem2(out)
@@ -47,6 +48,8 @@ def main() -> None:
     with render.working("checking Lemma 4"):
         settled = settle(find(["D-lem4"]))
     claims_page.show(settled)
+    _title(out, "The audited bandit, on real ratings")
+    demo_bandit.bandit(out)
 
 
 def _theorem1(out: Console) -> None:

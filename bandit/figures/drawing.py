@@ -21,7 +21,7 @@ from .sweep import Curve, Sweep
 __all__ = ["DPI", "MissingError", "draw"]
 
 DPI = 160
-_PANEL = (3.2, 2.5)  # inches, with its labels
+_PANEL, _ALONE = (3.2, 2.5), (6.6, 3.2)  # inches, with its labels
 _HEAD, _LEGEND = 0.83, 0.36  # above, and below for each row of the legend
 _COLUMNS = 5  # of the legend, at most
 _MARKERS = 7  # a curve
@@ -60,7 +60,8 @@ def draw(figure: Figure, sweep: Sweep) -> dict[str, bytes]:
     columns = max(map(len, figure.rows))
     legend_rows = -(-len(figure.lines) // _COLUMNS)
     below = _LEGEND * legend_rows
-    size = (_PANEL[0] * columns, _HEAD + _PANEL[1] * len(figure.rows) + below)
+    wide, high = _PANEL if columns > 1 else _ALONE
+    size = (wide * columns, _HEAD + high * len(figure.rows) + below)
     with matplotlib.rc_context():
         matplotlib.rcdefaults()  # not the user's own settings: the same picture everywhere
         matplotlib.rcParams.update(_SETTINGS)
@@ -72,7 +73,7 @@ def draw(figure: Figure, sweep: Sweep) -> dict[str, bytes]:
         for index, panel in enumerate(figure.panels):
             at = axes[divmod(index, columns)]
             _panel(at, figure, panel, sweep)
-            letter = f"({chr(ord('a') + index)}) "
+            letter = f"({chr(ord('a') + index)}) " if len(figure.panels) > 1 else ""
             at.set_title(letter + _titled(panel, sweep), loc="left")
         for row, panels in zip(axes, figure.rows, strict=True):
             row[0].set_ylabel("time-average regret")

@@ -1,0 +1,139 @@
+"""The last part of `make demo`: the audited bandit on real ratings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from ..bandit.algorithms import DIST_DP_SE
+from ..bandit.environments import default_cache, fair_instance
+from ..bandit.figures import Curve, Figure, Line, Panel, Place, Scale, folder_for, sweep, write
+from ..bandit.instances import Fixed
+from ..bandit.prepare import Prepared, Radius
+from ..bandit.privacy import privacy
+from ..bandit.run import run
+from ..exact import ParameterError, decimal_text
+from ..verify.certificate import Certificate
+from . import render
+
+__all__ = ["bandit"]
+
+_EPSILON, _HORIZON, _RUNS, _RETURNS, _DELTA = Fraction(1), 10**6, 20, 4, "1e-6"
+_SCALE = Scale(_RUNS, {Place.RATINGS: _HORIZON})
+_PANEL = Panel(Place.RATINGS, _EPSILON)
+_PAPER = Line(DIST_DP_SE)
+_CERTIFIED = Line(DIST_DP_SE, None, Radius.CERTIFIED)
+_FIGURE = Figure(
+    "exactdp-demo",
+    "A private bandit on real ratings: whose confidence radius decides",
+    ((_PANEL,),),
+    (_PAPER, _CERTIFIED),
+)
+_NUMBERS = ("batch", "users an arm", "leave", "stay")
+_FOLDER = Path("build")
+
+
+def bandit(out: Console) -> None:
+    """Mechanisms verified, arms eliminated, regret, privacy, and a picture.
+
+    Says what to install where something for it is missing.
+    """
+    try:
+        with render.working("clustering ratings, verifying mechanisms, running"):
+            ratings = Fixed(fair_instance(cache=default_cache()))
+            found = sweep([_FIGURE], _SCALE, ratings)
+    except ImportError as error:
+        out.print(Text(f"left out: {error}"))
+        return
+    certified, paper = found.curves[_PANEL, _CERTIFIED], found.curves[_PANEL, _PAPER]
+    prepared = certified.config.prepared()
+    _verified(out, prepared)
+    one = run(certified.config, 1, prepared=prepared, transcript=True)
+    _eliminated(out, one.lines)
+    _regret(out, {"the paper's": paper, "certified": certified})
+    _private(out, prepared)
+    try:
+        files = write([_FIGURE], found, folder_for(_FOLDER))
+    except ParameterError as error:
+        out.print(Text(f"left out: {error}"))
+        return
+    out.print(f"picture  {files[0].resolve()}", markup=False, soft_wrap=True)
+
+
+def _verified(out: Console, prepared: Prepared) -> None:
+    held = [each for _, each in prepared.releases()]
+    certificates = [each for each in held if isinstance(each, Certificate)]
+    with render.working("checking certificates"):
+        valid = sum(each.check().valid for each in certificates)
+    users = [release.users for release, _ in prepared.releases()]
+    setting = prepared.setting
+    out.print(
+        render.facts(
+            {
+                "ratings": f"fair: 6,366 real ratings in {setting.arms} clusters, each an arm",
+                "algorithm": f"dist-dp-se, ε = {decimal_text(setting.epsilon)}, "
+                f"{setting.horizon:,} users, one a round",
+                "mechanisms": f"batches of {users[0]} to {users[-1]:,} users: {len(held)} VERIFIED",
+                "certificates": f"{len(certificates)}; {valid} of them checked again, and valid",
+                "certified": f"the best arm leaves with probability at most "
+                f"{render.at_most(Fraction(prepared.failure.upper))}"
+                if prepared.failure
+                else "",
+            }
+        )
+    )
+
+
+def _eliminated(out: Console, lines: Sequence[Mapping[str, Any]]) -> None:
+    """Batch by batch, in one run: who takes part, and who leaves."""
+    table = render.grid("batch", "users an arm", "radius", "leave", "stay", "", right=_NUMBERS)
+    total = 0
+    batches = (line for line in lines if "batch" in line)
+    for number, group in groupby(batches, key=lambda line: int(line["batch"])):
+        arms = list(group)
+        total = total or len(arms)
+        stay = sum(bool(line["stays"]) for line in arms)
+        table.add_row(
+            str(number),
+            f"{arms[0]['users']:,}",
+            f"{arms[0]['radius']:.4f}",
+            str(len(arms) - stay or ""),
+            str(stay),
+            render.bar(out, stay / total, 25),
+        )
+    out.print(Text("arms eliminated in one run, with the certified radius"))
+    out.print(table)
+
+
+def _regret(out: Console, curves: Mapping[str, Curve]) -> None:
+    table = render.grid("radius", "regret by round", "best arm eliminated", "")
+    top = max(float(curve.mean[-1]) for curve in curves.values())
+    for name, curve in curves.items():
+        table.add_row(
+            name,
+            f"{curve.mean[-1]:.5f} ±{curve.error[-1]:.5f}",
+            f"in {curve.eliminated} of {curve.runs} runs",
+            render.bar(out, float(curve.mean[-1]) / top),
+        )
+    out.print(Text(f"regret after {_HORIZON:,} rounds, on the same {_RUNS} seeds"))
+    out.print(table)
+
+
+def _private(out: Console, prepared: Prepared) -> None:
+    with render.working("composing"):
+        once, again = privacy(prepared, 1), privacy(prepared, _RETURNS, _DELTA)
+    out.print(
+        render.facts(
+            {
+                "privacy": "towards the server too: it sees sums only, noise included",
+                "once": f"a user who took part once has spent ε = {once.once}",
+                f"{_RETURNS} times": f"ε = {again.together}; at δ = {_DELTA}: {again.epsilon}",
+            }
+        )
+    )

@@ -1,0 +1,49 @@
+"""The last part of `make demo`, on a small scale."""
+
+from fractions import Fraction
+
+import pytest
+from rich.console import Console
+
+from exactdp.bandit.environments import bernoulli_instance
+from exactdp.bandit.figures import Place, Scale
+from exactdp.cli import demo_bandit
+
+
+@pytest.fixture
+def shown(tmp_path, monkeypatch):
+    coins = bernoulli_instance(3, 4, (0.1, 0.9), "coins")
+    monkeypatch.setattr(demo_bandit, "fair_instance", lambda cache: coins)
+    monkeypatch.setattr(demo_bandit, "_SCALE", Scale(3, {Place.RATINGS: 5000}))
+    monkeypatch.chdir(tmp_path)
+    out = Console(record=True, width=100, highlight=False)
+    return lambda: (demo_bandit.bandit(out), out.export_text())[1]
+
+
+def test_all_that_it_promises(shown, tmp_path):
+    pytest.importorskip("matplotlib")
+    text = shown()
+    for word in ("VERIFIED", "checked again, and valid", "stay", "certified", "ε = 1.0000"):
+        assert word in text
+    assert (tmp_path / "build" / "exactdp-demo.png").read_bytes().startswith(b"\x89PNG")
+    assert str(tmp_path / "build" / "exactdp-demo.png") in text
+
+
+def test_the_certified_probability_is_rounded_up(shown):
+    text = shown()
+    line = next(line for line in text.splitlines() if line.startswith("certified     "))
+    assert 0 < Fraction(line.split()[-1]) <= Fraction("0.1")
+
+
+def test_without_the_data_it_says_what_to_install(shown, monkeypatch):
+    def missing(cache):
+        raise ImportError('the data fair need statsmodels: pip install "exactdp[data]"')
+
+    monkeypatch.setattr(demo_bandit, "fair_instance", missing)
+    assert 'pip install "exactdp[data]"' in shown()
+
+
+def test_a_folder_that_cannot_be_written_costs_the_picture_only(shown, tmp_path):
+    (tmp_path / "build").write_text("in the way")
+    text = shown()
+    assert "regret by round" in text and "left out: out:" in text
