@@ -30,12 +30,13 @@ import samplers
 import single
 from case import PEER, Case
 
+import bandit
 from exactdp.verify import Audit
 
 LIMIT = 300  # seconds for one computation
 SHORT, REPEATS = 0.05, 25
-CASES: Sequence[Case] = (*single.CASES, *composed.CASES, *aggregation.CASES)
-NAMES = [*(case.name for case in CASES), "help", "samplers"]
+CASES: Sequence[Case] = (*single.CASES, *composed.CASES, *aggregation.CASES, *bandit.CASES)
+NAMES = [*(case.name for case in CASES), "help", "samplers", "runs"]
 Record: TypeAlias = dict[str, Any]
 
 
@@ -163,13 +164,16 @@ def main() -> int:
     if asked.only in (None, "help"):
         records.append(start_up())
     rates = samplers.records() if asked.only in (None, "samplers") else []
+    runs = bandit.records() if asked.only in (None, "runs") else []
     if asked.json:
-        print(json.dumps([*records, *rates], indent=2, ensure_ascii=False))
+        print(json.dumps([*records, *rates, *runs], indent=2, ensure_ascii=False))
         return 0
     if records:
         show(records, has_peer)
     if rates:
         samplers.show(rates)
+    if runs:
+        bandit.show(runs)
     return 0
 
 
