@@ -15,12 +15,12 @@ from typing import Any
 from ..accounting.budget import compose
 from ..exact.enclosure import Enclosure
 from ..exact.number import exact
-from ..mechanisms.laws.discrete_gaussian_sum import DiscreteGaussianSum
+from ..mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ..mechanisms.mechanism import AdditiveNoise, RandomizedResponse
 from ..mechanisms.protocols.protocol import SumProtocol
 from ..verify.audit import Audit, Verdict, audit
 from ..verify.certificate import Certificate, MismatchError
-from ..verify.claim import PureDP
+from ..verify.claim import ApproxDP
 from ..verify.fields import NotCertifiedError, protocol_fields
 from ..verify.protocol import certify
 from .algorithms.algorithm import Demand
@@ -36,7 +36,8 @@ __all__ = [
     "to_json",
 ]
 
-_WIDEST = 400.0  # standard deviations up to which the checker follows within seconds
+_WIDEST = 400.0  # standard deviation of what is released
+_NARROW = 8  # sigma2 of a share
 
 
 class NotVerifiedError(ValueError):
@@ -135,12 +136,15 @@ def _audit(protocol: SumProtocol, demand: Demand) -> Audit:
 
 
 def _in_reach(protocol: SumProtocol, demand: Demand) -> bool:
-    if isinstance(demand.claim, PureDP):
-        return True
-    law = protocol.released().law
-    if isinstance(law, DiscreteGaussianSum):
-        return False
-    return float(law.moments().variance.upper) <= _WIDEST**2
+    """Does the checker follow within seconds?
+
+    It sums (epsilon, delta) outcome by outcome, and so rho of narrow discrete Gaussian shares,
+    whose sum can be told from a discrete Gaussian.
+    """
+    if isinstance(demand.claim, ApproxDP):
+        return float(protocol.released().law.moments().variance.upper) <= _WIDEST**2
+    share = protocol.noise
+    return not isinstance(share, DiscreteGaussian) or share.sigma2 >= _NARROW
 
 
 def to_json(held: Evidence) -> dict[str, Any]:

@@ -50,11 +50,8 @@ def _renyi(setting: Setting) -> Demand:
 
 
 def _zcdp(setting: Setting) -> Demand:
-    """Theorem 4 states epsilon²/2 up to its xi; with whole g the sum meets it, or nearly so."""
-    return Demand(ZCDP(setting.epsilon**2 / 2 * _ALLOWANCE))
-
-
-_ALLOWANCE = 1 + Fraction(1, 10**6)
+    """rho = epsilon²/2, and 1e-9 of it more: sums of discrete Gaussians need a little (Lemma 4)."""
+    return Demand(ZCDP(setting.epsilon**2 / 2 * (1 + Fraction(1, 10**9))))
 
 
 def _skellam_radius(setting: Setting, plan: Plan, _: Sequence[Release]) -> NDArray[np.float64]:
