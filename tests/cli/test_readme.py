@@ -1,4 +1,4 @@
-"""What the README shows is what the commands and the library print."""
+"""What the README and the documentation show is what the commands and the library print."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ import pytest
 
 from exactdp.cli.main import main
 
-README = Path(__file__).parents[2] / "README.md"
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "docs" / "commands.md", ROOT / "docs" / "python.md"]
 BLOCK = re.compile(r"^```(console|python|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def blocks() -> list[tuple[str, str]]:
-    return [(kind, text) for kind, text in BLOCK.findall(README.read_text(encoding="utf-8"))]
+    texts = (page.read_text(encoding="utf-8") for page in PAGES)
+    return [(kind, text) for page in texts for kind, text in BLOCK.findall(page)]
 
 
 def commands() -> Iterator[tuple[str, str]]:
