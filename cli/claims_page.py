@@ -99,16 +99,14 @@ def page(found: Sequence[Settled]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def check_target(path: Path) -> None:
+def check_target(path: Path, option: str = "--markdown") -> None:
     """Refuse, before anything is computed, a file that could not be written."""
     folder = path.parent
     if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
-        raise ParameterError(
-            f"--markdown must be a file in a folder that can be written, got {path}"
-        )
+        raise ParameterError(f"{option} must be a file in a folder that can be written, got {path}")
 
 
-def write(path: Path, text: str) -> None:
+def write(path: Path, text: str, option: str = "--markdown") -> None:
     """Write the file as a whole or not at all."""
     try:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
@@ -121,7 +119,7 @@ def write(path: Path, text: str) -> None:
             os.unlink(name)
             raise
     except OSError as error:
-        raise ParameterError(f"--markdown {path} cannot be written: {error.strerror}") from error
+        raise ParameterError(f"{option} {path} cannot be written: {error.strerror}") from error
 
 
 def _section(each: Settled) -> list[str]:

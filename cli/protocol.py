@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,11 +15,11 @@ __all__ = ["protocol"]
 
 def protocol(
     spec: Annotated[
-        str,
+        str | None,
         typer.Argument(
             metavar="SPEC", help="theorem1:..., ..., theorem6:..., shuffle-sum:..., or a file"
         ),
-    ],
+    ] = None,
     failure: Annotated[
         str | None,
         typer.Option(metavar="P", help="failure probability (1/T of the preset, else 1e-6)"),
@@ -27,8 +31,24 @@ def protocol(
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
+    markdown: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="write the page of all protocols (without SPEC)"),
+    ] = None,
+    figure: Annotated[
+        Path | None, typer.Option(metavar="FILE.svg", help="draw its figure (without SPEC)")
+    ] = None,
 ) -> None:
     """Certify a protocol's failures and errors; find what it really needs to send."""
+    from ..exact import ParameterError
+
+    if markdown is not None or figure is not None:
+        if spec is not None or failure is not None or dropout or as_json:
+            raise ParameterError("--markdown and --figure take no SPEC and no other option")
+        _write(markdown, figure)
+        return
+    if spec is None:
+        raise ParameterError("SPEC is missing: a protocol, or --markdown FILE for all of them")
     from .protocol_shuffle import shuffled
     from .protocol_sum import summed
     from .spec import parse
@@ -36,3 +56,41 @@ def protocol(
     parsed = parse(spec)
     show = summed if parsed.shuffled is None else shuffled
     show(parsed, failure, dropout or [], as_json)
+
+
+def _write(markdown: Path | None, figure: Path | None) -> None:
+    from .claims_page import check_target, write
+    from .pages import picture
+    from .pages.protocols import SECTIONS, page
+
+    if markdown is not None:
+        check_target(markdown)
+    place = None
+    if figure is not None:
+        check_target(figure, "--figure")
+        picture.load()  # before the work, not after it
+        place = Path(os.path.relpath(figure, None if markdown is None else markdown.parent))
+    sections = {} if markdown is None else SECTIONS
+    with _progress(len(sections) + (figure is not None)) as begin:
+        if markdown is not None:
+            text = page(sections, None if place is None else place.as_posix(), begin)
+        if figure is not None:
+            begin("the figure")
+            write(figure, picture.svg(), "--figure")
+    if markdown is not None:
+        write(markdown, text)
+
+
+@contextmanager
+def _progress(parts: int) -> Iterator[Callable[[str], None]]:
+    """A bar on stderr; nothing where that is not a terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    errors = Console(stderr=True)
+    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
+    with Progress(
+        *columns, console=errors, transient=True, disable=not errors.is_terminal
+    ) as progress:
+        task = progress.add_task("", total=parts, completed=-1)
+        yield lambda title: progress.update(task, advance=1, description=title)

@@ -1,0 +1,90 @@
+"""A whole round, played: randomizers, masks, users who vanish, analyzer, and what remains."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from ...exact import Enclosure, ParameterError
+from ...mechanisms import papers
+from ...mechanisms.aggregation.batch import Batch, masked_batch, some_of
+from ...mechanisms.protocols import SumProtocol, provisioned
+from ...mechanisms.samplers import SeededBits
+from ...mechanisms.samplers.bernoulli import bernoulli
+from ...mechanisms.samplers.uniform import below
+from .markdown import shown, table
+from .missing import remaining_pure
+
+__all__ = ["played"]
+
+
+def played(
+    epsilon: str = "0.5",
+    users: int = 1000,
+    horizon: int = 10**6,
+    share: str = "0.05",
+    neighbours: int | None = None,
+    seed: int = 1,
+) -> str:
+    """Theorem 1's protocol over masks, with published and with larger shares."""
+    given = papers.theorem1(epsilon, users, horizon).protocol
+    leaving = int(Fraction(share) * users)
+    ways = {"as published": given, "larger shares": provisioned(given, leaving).protocol}
+    rounds = {name: _round(protocol, leaving, neighbours, seed) for name, protocol in ways.items()}
+    rows = []
+    for name, batch in rounds.items():
+        missing = users - batch.summed
+        error = batch.estimate - batch.truth
+        rows.append(
+            [
+                name,
+                f"{batch.summed} of {users}",
+                _number(batch.truth),
+                _number(batch.estimate),
+                _number(error),
+                "yes" if abs(error) <= Fraction(given.accuracy, given.precision) else "no",
+                shown(remaining_pure(ways[name], missing)),
+            ]
+        )
+    columns = ("shares", "summed", "true sum", "sum found", "error", "within τ/g", "pure ε left")
+    stages = list(next(iter(rounds.values())).present)
+    present = (
+        [name, *(str(batch.present[each]) for each in stages)] for name, batch in rounds.items()
+    )
+    first = next(iter(rounds.values()))
+    graph = "" if first.graph is None else f"{first.graph[0]} neighbours, {first.graph[1]} needed"
+    return f"""\
+Theorem 1's protocol, ε = {epsilon}, n = {users}, T = {horizon}, over real masks ({graph}): coins
+as rewards, {leaving} users vanish, each at some stage. This is a **simulation** (seed {seed}): a
+release draws its bits from the operating system. A user sends {first.bits} bits in all, of which
+{given.bits_per_user} are the message; the rest is for the masks. τ/g is
+{_number(Fraction(given.accuracy, given.precision))}.
+
+{table(columns, rows)}
+
+Users who were there at each stage:
+
+{table(("shares", *stages), present)}
+
+**What to do.** Nothing breaks when users vanish: the sum of those who are left is right up to its
+noise. What does break is the promise, unless the shares were made larger for as many as vanish
+(second row). Users who vanish only after their masked input is in are in the sum, and so is their
+noise. `exactdp round SPEC --vanish {share} --certificate FILE` plays one and certifies what
+remains."""
+
+
+def _round(protocol: SumProtocol, leaving: int, neighbours: int | None, seed: int) -> Batch:
+    try:
+        from ...mechanisms.aggregation.masked import Stage
+    except ImportError as error:
+        raise ParameterError(str(error)) from error
+    bits = SeededBits(seed)
+    rewards = [Fraction(bernoulli(Fraction(1, 2), bits)) for _ in range(protocol.users)]
+    stages = [stage for stage in Stage if stage is not Stage.DONE]
+    when = {
+        user: stages[below(len(stages), bits)] for user in some_of(protocol.users, leaving, bits)
+    }
+    return masked_batch(protocol, rewards, bits, when, neighbours)
+
+
+def _number(value: Fraction) -> str:
+    return shown(Enclosure.exactly(value), 8)
