@@ -178,13 +178,14 @@ def _words(canvas: Any, figure: Figure, sweep: Sweep, height: float) -> None:
 
 def _caption(figure: Figure, sweep: Sweep) -> list[str]:
     scale, lines, places = sweep.scale, figure.lines, {panel.place for panel in figure.panels}
-    many = f"mean of {scale.runs} runs" if scale.runs > 1 else "one run"
-    if Place.RATINGS not in places:
-        many += ", on an instance each"
-    elif len(places) > 1:
-        many += ", on an instance each where drawn"
-    first = [many, f"bands: ±{_BAND} standard errors"] if scale.runs > 1 else [many]
-    own = " (DP-SE: as its paper says)" if any(line.algorithm is DP_SE for line in lines) else ""
+    if scale.runs == 1:
+        first = ["one run"]
+    else:
+        many = "runs" if places == {Place.RATINGS} else "random instances"
+        if Place.RATINGS in places and len(places) > 1:
+            many += f" (ratings: {scale.runs} runs)"
+        first = [f"mean over {scale.runs} {many}", f"bands: ±{_BAND} standard errors"]
+    own = " (DP-SE: as its paper says)" if any(line.algorithm == DP_SE for line in lines) else ""
     first.append(f"$l(b) = {scale.growth}^b$ users an arm in batch $b${own}")
     second = [f"p = {decimal_text(scale.confidence)}"]
     if len({line.radius for line in lines}) == 1:

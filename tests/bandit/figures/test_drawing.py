@@ -1,15 +1,16 @@
 """Pictures: what is in them, and that they are the same every time."""
 
 import builtins
+import pickle
 import sys
 
 import pytest
 
-from exactdp.bandit.figures import MissingError, draw
+from exactdp.bandit.figures import FIGURES, MissingError, Sweep, draw
 from exactdp.bandit.figures import drawing as module
 from exactdp.exact.number import ParameterError
 
-from .conftest import CERTIFIED, EASY, RADII, TRUST
+from .conftest import CERTIFIED, EASY, RADII, RATINGS, SMALL, TRUST
 
 matplotlib = pytest.importorskip("matplotlib")
 
@@ -45,10 +46,19 @@ def test_markers_of_curves_that_coincide_are_apart(small):
 
 def test_captions_say_how_many_runs_and_which_radius(small):
     first, second = module._caption(TRUST, small)
-    assert "mean of 3 runs" in first and "4^b" in first and "±2 standard errors" in first
+    assert "mean over 3 random instances (ratings: 3 runs)" in first
+    assert "4^b" in first and "±2 standard errors" in first
     assert "p = 0.1" in second and "radius as each algorithm's paper" in second
     assert "coins" in second and "A remark" in second
     assert "radius" not in module._caption(RADII, small)[1]  # the legend says whose
+
+
+@pytest.mark.parametrize(("figure", "said"), [(FIGURES[0], True), (FIGURES[3], False)])
+def test_captions_say_where_the_batches_differ(figure, said):
+    figure = pickle.loads(pickle.dumps(figure))  # as a worker gets it
+    places = {panel.place: RATINGS for panel in figure.panels}
+    first = module._caption(figure, Sweep(SMALL, places, {}))[0]
+    assert ("DP-SE: as its paper says" in first) == said
 
 
 @pytest.mark.parametrize(
