@@ -14,6 +14,7 @@ from exactdp.bandit.algorithms import (
     VB_SDP_AE,
 )
 from exactdp.bandit.instances import easy
+from exactdp.bandit.prepare import Radius
 from exactdp.bandit.run import Config, run
 from exactdp.bandit.setting import Setting
 from exactdp.bandit.transcript import write_transcript
@@ -21,9 +22,9 @@ from exactdp.bandit.transcript_check import TranscriptError, check_transcript
 from exactdp.verify.certificate import Certificate
 
 
-def written(path, algorithm=DIST_DP_SE, runs=2, **numbers):
+def written(path, algorithm=DIST_DP_SE, runs=2, radius=Radius.PAPER, **numbers):
     setting = Setting(3, numbers.pop("horizon", 4000), "0.9", delta="0.1", **numbers)
-    results = run(Config(algorithm, setting, easy(3)), runs, 5, transcript=True)
+    results = run(Config(algorithm, setting, easy(3), radius), runs, 5, transcript=True)
     write_transcript(path, results, {"runs": runs, "seed": 5})
     return [json.loads(line) for line in path.read_text().splitlines()]
 
@@ -53,6 +54,14 @@ def test_transcripts_of_other_algorithms_check(algorithm, file):
     written(file, algorithm, horizon=horizon, growth=3)
     found = check_transcript(file)
     assert found.valid, found.reason
+
+
+def test_certified_radii_are_computed_again(file):
+    lines = written(file, radius=Radius.CERTIFIED)
+    assert lines[0]["radius"] == "certified"
+    assert check_transcript(file).valid
+    lines[0]["radius"] = "paper"
+    assert "radius is" in outcome(file, lines).reason
 
 
 def test_an_honest_transcript_checks(honest, file):
