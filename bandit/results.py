@@ -26,7 +26,10 @@ class Mean:
     def of(values: NDArray[np.float64]) -> Mean:
         """The mean of these."""
         count = len(values)
-        spread = float(np.std(values, ddof=1)) / math.sqrt(count) if count > 1 else math.nan
+        if count == 1:
+            return Mean(float(values[0]), math.nan)
+        same = np.ptp(values) == 0  # of which floats make a little more than no spread
+        spread = 0.0 if same else float(np.std(values, ddof=1)) / math.sqrt(count)
         return Mean(float(np.mean(values)), spread)
 
     def to_json(self) -> dict[str, float | None]:

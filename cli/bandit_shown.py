@@ -85,7 +85,7 @@ def show(config: Config, results: Results, spent: Privacy) -> None:
     given = {
         "algorithm": f"{config.algorithm.name}: {config.algorithm.source}",
         "instance": f"{config.instances.name}, {setting.arms} arms",
-        "horizon": f"{setting.horizon:,} rounds, {results.runs} runs",
+        "horizon": f"{setting.horizon:,} rounds, {_runs(results)}",
         "radius": _radius(prepared),
     }
     out.print(render.facts(given))
@@ -94,7 +94,7 @@ def show(config: Config, results: Results, spent: Privacy) -> None:
     eliminated = int(results.eliminated.sum())
     found = {
         "regret": _number(results.total_regret()),
-        "best arm eliminated": f"in {eliminated} of {results.runs} runs",
+        "best arm eliminated": f"in {eliminated} of {_runs(results)}",
         "pulls": _pulls(config, results),
         "batches released": f"{_range(results.batches.tolist())}, of each active arm",
         **_proved(prepared),
@@ -127,6 +127,10 @@ def _pulls(config: Config, results: Results) -> str:
     shown = [f"{count:,.0f}" for count in pulls.mean(axis=0)[:_ARMS]]
     more = [] if pulls.shape[1] <= _ARMS else ["..."]
     return f"{' '.join(shown + more)}  ({what}{mean})"
+
+
+def _runs(results: Results) -> str:
+    return "1 run" if results.runs == 1 else f"{results.runs:,} runs"
 
 
 def _range(counts: Sequence[int]) -> str:
