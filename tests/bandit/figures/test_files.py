@@ -44,3 +44,14 @@ def test_a_file_is_no_folder(tmp_path):
     for path in (tmp_path / "file", tmp_path / "file" / "below"):
         with pytest.raises(ParameterError, match=r"out: .*must be a folder"):
             folder_for(path)
+
+
+@pytest.mark.slow
+def test_any_number_of_workers_draws_the_same(tmp_path, small):
+    pytest.importorskip("joblib")
+    drawn = []
+    for workers in (1, 2):
+        (tmp_path / str(workers)).mkdir()
+        files = write((TRUST, RADII), small, tmp_path / str(workers), workers)
+        drawn.append([file.read_bytes() for file in files])
+    assert drawn[0] == drawn[1]
