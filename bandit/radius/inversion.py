@@ -45,7 +45,7 @@ FALLING = (
 _EXPONENT = 60.0  # aliases are about e^-_EXPONENT
 _NEGLIGIBLE = 2.0**-64  # so are values of M that are left out, beside the largest
 _ENOUGH = 20  # bits of relative accuracy; a tail that has fewer is computed with a new s
-_MOST = 200_000  # points
+_MOST = 4_000  # values of M on a line: as many as `exact.contour` takes for the t that it serves
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,7 @@ class Inversion:
     """G(t) for t >= 1. transform: M; saddle: about the s of a t; end: where M ceases to be finite.
 
     deviation: about the standard deviation of Y. Of all of them only the cost depends on these.
+    given_up: M falls too slowly for a line to be worth its cost.
     """
 
     transform: Callable[[acb], acb]
@@ -73,15 +74,19 @@ class Inversion:
     deviation: float
     end: float | None
     line: _Line | None = field(default=None)
+    given_up: bool = field(default=False)
 
     def at_least(self, t: int) -> arb | None:
         """Enclose P(Y >= t), t >= 1, at the working precision; None where it costs too much."""
+        if self.given_up:
+            return None
         if self.line is not None:
             found = self._on(self.line, t)
             if found.rel_accuracy_bits() >= _ENOUGH:
                 return found
         self.line = self._new_line(t)
         if self.line is None:
+            self.given_up = True
             return None
         found = self._on(self.line, t)
         return found if found.rel_accuracy_bits() >= _ENOUGH else None
