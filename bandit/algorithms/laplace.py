@@ -44,7 +44,10 @@ def _central(setting: Setting, users: int) -> Release:
 
 
 def _shuffled(setting: Setting, users: int) -> Release:
-    """Its shares are corrected: see `theorem3`."""
+    """Its shares are corrected: see `theorem3`.
+
+    Simulated with an aggregation that never fails; a relaxed one may, with probability 1/(2T).
+    """
     return ModularRelease(theorem3(setting.epsilon, users, setting.horizon).protocol)
 
 
