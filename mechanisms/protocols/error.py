@@ -18,19 +18,20 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from flint import arb, ctx
+from flint import acb, arb, ctx
 
 from ...exact.enclosure import Enclosure
-from ...exact.number import ExactInput, exact, whole
-from ...exact.precision import WIDTH, refine
+from ...exact.number import ExactInput, exact, mpf, whole
+from ...exact.precision import WIDTH, refine, working_precision
 from ..laws.law import Law
 from .protocol import SumProtocol
 from .search import compared, first
 
 __all__ = ["largest_error", "noise_quantile", "off_ball", "off_probability", "outside"]
-__all__ += ["wrap_probability"]
+__all__ += ["tail_beside", "wrap_probability"]
 
 _MOST_PERIODS = 10_000  # beyond, what is left is only known to lie between 0 and the tail
+_FAR, _DEVIATIONS, _STEEPEST = 10**15, 50, 1.0  # keep the s of Chernoff's bound small
 _ZERO = Enclosure.exactly(0)
 _UNIT = Enclosure(Fraction(0), Fraction(1))
 
@@ -86,8 +87,16 @@ def wrap_probability(
     top, most = m - 1 - tau, _most(protocol, absent)
 
     def compute() -> arb:
-        below = [law.lower_tail(-tau - s - 1) for s in (0, most)]
-        above = [law.upper_tail(top - s + 1) for s in (0, most)]
+        spots = [(-tau - 1, -1), (-tau - most - 1, -1), (top + 1, 1), (top - most + 1, 1)]
+        nearest = min(spots, key=lambda spot: spot[0] * spot[1])
+        most_likely = _tail(law, *nearest)
+        below, above = (
+            [
+                most_likely if spot == nearest else tail_beside(law, *spot, most_likely)
+                for spot in side
+            ]
+            for side in (spots[:2], spots[2:])
+        )
         worst = (below[0] + above[0]).max(below[1] + above[1])
         return worst if _slides(law) else worst.union(below[0] + above[1])
 
@@ -141,17 +150,48 @@ def outside(law: Law, low: int, high: int, period: int | None) -> arb:
 
 
 def _gaps(law: Law, start: int, length: int, period: int, side: int) -> arb:
-    tail = law.upper_tail if side > 0 else law.lower_tail
     total, place = arb(0), start
+    reached = _tail(law, place, side)
     for _ in range(_MOST_PERIODS):
-        reached = tail(place)
-        if reached <= total * arb(2) ** -(ctx.prec + 8):
+        if reached <= total * _negligible():
             break
-        total += reached - tail(place + side * length)
+        total += reached - tail_beside(law, place + side * length, side, total + reached)
         place += side * period
-    else:
-        reached = tail(place)
+        reached = tail_beside(law, place, side, total)
     return total + arb(0).union(reached)
+
+
+def tail_beside(law: Law, t: int, side: int, other: arb) -> arb:
+    """P(X >= t) for side 1, P(X <= t) for side -1, to be added to `other`.
+
+    Where that is negligible beside it, between 0 and Chernoff's bound E e^(s(X - t)), s > 0 for
+    the upper tail and s < 0 for the lower one: far out an integral would take long, for nothing.
+    """
+    bound = _chernoff(law, t, side)
+    return arb(0).union(bound) if bound <= other * _negligible() else _tail(law, t, side)
+
+
+def _tail(law: Law, t: int, side: int) -> arb:
+    return law.upper_tail(t) if side > 0 else law.lower_tail(t)
+
+
+def _chernoff(law: Law, t: int, side: int) -> arb:
+    """About the best s for Gaussian noise, kept inside the strip; 1 where that is no better."""
+    mean, variance = (float(each.lower) for each in law.moments())
+    far = min(side * t, _FAR) - side * mean
+    if far <= 0 or variance <= 0:
+        return arb(1)
+    end = law.mgf_domain[side > 0]
+    inside = _STEEPEST if end is None else abs(float(mpf(end))) * 15 / 16
+    s = arb(side * min(far / variance, _DEVIATIONS / variance**0.5, inside, _STEEPEST))
+    with working_precision(ctx.prec + 2 * abs(t).bit_length() + 24):
+        exponent, factor = law.transform(acb(s))
+        found: arb = ((exponent - t * s).exp() * factor).real
+    return found if found.is_finite() else arb(1)
+
+
+def _negligible() -> arb:
+    return arb(2) ** -(ctx.prec + 8)
 
 
 def _slides(law: Law) -> bool:

@@ -27,7 +27,7 @@ from ...exact.enclosure import Enclosure
 from ...exact.number import ExactInput, ParameterError, exact
 from ...exact.precision import refine
 from ..laws.law import Law
-from .error import noise_quantile, off_ball
+from .error import noise_quantile, off_ball, tail_beside
 from .protocol import SumProtocol
 from .search import compared, first
 
@@ -103,7 +103,8 @@ def least_modulus(protocol: SumProtocol, failure: ExactInput) -> Least:
 
     def probability(margins: int) -> arb:
         small = margins // 2  # the other one is margins - small
-        return law.upper_tail(small + 1) + law.upper_tail(margins - small + most + 1)
+        near = law.upper_tail(small + 1)
+        return near + tail_beside(law, margins - small + most + 1, 1, near)
 
     guess = 2 * noise_quantile(replace(protocol, modulus=None), p)
     margins = first(lambda total: _meets(probability, total, p), guess)

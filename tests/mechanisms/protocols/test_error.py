@@ -6,9 +6,11 @@ from fractions import Fraction
 
 import mpmath
 import pytest
+from flint import arb
 from small_protocols import decoded, noise_table, off, wrapped
 
 from exactdp.exact import Enclosure, ParameterError
+from exactdp.exact.precision import working_precision
 from exactdp.mechanisms import (
     DiscreteGaussian,
     DiscreteLaplace,
@@ -23,6 +25,7 @@ from exactdp.mechanisms.protocols.error import (
     noise_quantile,
     off_probability,
     outside,
+    tail_beside,
     wrap_probability,
 )
 
@@ -65,6 +68,33 @@ def test_off_does_not_depend_on_the_data_with_the_stated_modulus() -> None:
     assert max(chances) - min(chances) < 1e-16
     smaller = SumProtocol(3, 2, 4, 12, PolyaDifference(Fraction(1, 3), 1))
     assert off(smaller, table, 6, 4) > off(smaller, table, 0, 4) * 1.01
+
+
+@pytest.mark.parametrize("share", SHARES, ids=lambda law: type(law).__name__)
+@pytest.mark.parametrize("digits", [6, 30, 400])
+def test_a_modulus_out_of_reach_is_as_none(share: object, digits: int) -> None:
+    far = SumProtocol(3, 2, 4, 10**digits, share)  # type: ignore[arg-type]
+    plain = SumProtocol(3, 2, 4, None, share)  # type: ignore[arg-type]
+    for missing in (0, 1):
+        found, truth = off_probability(far, 4, missing), off_probability(plain, 4, missing)
+        assert found.lower <= truth.upper and truth.lower <= found.upper
+        assert found.is_within(Fraction(1, 10**10))
+    with_all = noise_table(plain.total_noise())
+    assert contains(wrap_probability(far), mpmath.fsum(p for x, p in with_all if x < -4))
+
+
+@pytest.mark.parametrize("share", SHARES, ids=lambda law: type(law).__name__)
+def test_a_tail_is_left_to_its_bound_only_where_it_is_negligible(share: object) -> None:
+    law = SumProtocol(3, 2, 4, None, share).total_noise()  # type: ignore[arg-type]
+    table = noise_table(law)
+    with working_precision(100):
+        for t in range(-12, 40, 3):
+            for side in (1, -1):
+                truth = mpmath.fsum(p for x, p in table if side * x >= side * t)
+                beside = tail_beside(law, t, side, arb(1))
+                low, high = (float(end) for end in (beside.lower(), beside.upper()))
+                assert low - 1e-16 <= truth <= high + 1e-16
+                assert high - low <= 2.0**-90  # where the bound is larger it is not used
 
 
 @pytest.mark.parametrize("share", SHARES, ids=lambda law: type(law).__name__)
