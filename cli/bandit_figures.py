@@ -45,8 +45,10 @@ def figures(
 
     Each as PNG, SVG and CSV. The same seed gives the same files, whatever the number of workers.
     """
+    from ..bandit.environments import default_cache
     from ..bandit.figures import FULL, QUICK, folder_for, sweep, write
     from ..bandit.figures.drawing import load
+    from ..bandit.kept_evidence import kept_evidence
     from ..exact import whole
     from . import render
 
@@ -68,6 +70,7 @@ def figures(
             workers=crew,
             shelf=folder / _RUNS,
             resume=resume,
+            prove=kept_evidence(default_cache() / "evidence"),
             progress=tick,
         )
         files = write(shown, found, folder, crew, tick)

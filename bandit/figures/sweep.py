@@ -20,8 +20,8 @@ from ...exact.number import ExactInput, ParameterError, whole
 from ...verify.claim import RenyiDP
 from ..evidence import evidence
 from ..instances import Fixed, Instances, easy, hard
-from ..kept_evidence import kept_evidence
 from ..parallel import each
+from ..prepare import Proof
 from ..results import Results, Share
 from ..run import Config, run
 from ..setting import Setting
@@ -80,13 +80,14 @@ def sweep(
     workers: ExactInput = 1,
     shelf: Path | None = None,
     resume: bool = True,
+    prove: Proof = evidence,
     progress: Callable[[int], None] = lambda done: None,
 ) -> Sweep:
     """Run what these figures show.
 
     ratings: the instance of real ratings, where a figure needs one. shelf: a folder in which
-    finished curves are kept, and looked for if `resume`. progress: is told of every curve that is
-    done. Raises ParameterError, NotVerifiedError as runs do.
+    finished curves are kept, and looked for if `resume`. prove: as for `prepare`. progress: is told
+    of every curve that is done. Raises ParameterError, NotVerifiedError as runs do.
     """
     start = whole(seed, "seed", at_least=0)
     crew = whole(workers, "workers", at_least=1, at_most=1024)
@@ -108,7 +109,7 @@ def sweep(
                 found[task.index] = kept
                 progress(1)
     groups = _groups(task for task in tasks if task.index not in found)
-    for done in each(partial(_done, shelf), groups, crew):
+    for done in each(partial(_done, shelf, prove), groups, crew):
         found |= done
         progress(len(done))
     curves = {
@@ -163,9 +164,8 @@ def _groups(tasks: Iterable[_Task]) -> list[list[_Task]]:
     return sorted(groups.values(), key=is_fast)
 
 
-def _done(shelf: Path | None, tasks: Sequence[_Task]) -> dict[int, Share]:
+def _done(shelf: Path | None, prove: Proof, tasks: Sequence[_Task]) -> dict[int, Share]:
     """Verify the mechanisms of these curves, run them, and keep them; by their indices."""
-    prove = evidence if shelf is None else kept_evidence(shelf / "evidence")
     found = {}
     for task in tasks:
         prepared, rounds = task.config.prepared(prove), np.array(task.rounds)

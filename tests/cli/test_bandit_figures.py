@@ -16,7 +16,8 @@ TINY = Scale(2, dict.fromkeys(Place, 2000), growth=4, scaling=1, arms=3)
 
 
 @pytest.fixture(autouse=True)
-def _tiny(monkeypatch):
+def _tiny(monkeypatch, tmp_path_factory):
+    monkeypatch.setenv("EXACTDP_CACHE", str(tmp_path_factory.mktemp("cache")))
     monkeypatch.setattr(figures, "QUICK", TINY)
 
 
