@@ -21,7 +21,7 @@ from ..mechanisms.protocols.protocol import SumProtocol
 from ..verify.audit import Audit, Verdict, audit
 from ..verify.certificate import Certificate, MismatchError
 from ..verify.claim import ApproxDP
-from ..verify.fields import NotCertifiedError, protocol_fields
+from ..verify.fields import NotCertifiedError, claim_fields, protocol_fields
 from ..verify.protocol import certify
 from .algorithms.algorithm import Demand
 
@@ -100,7 +100,16 @@ def audited(protocol: SumProtocol, demand: Demand) -> Audited:
 
 
 def admit(protocol: SumProtocol, demand: Demand, held: Evidence) -> None:
-    """Raise MismatchError, naming what differs, unless the evidence is of this very protocol."""
+    """Raise MismatchError, naming what differs, unless it is evidence of just this.
+
+    Of this very protocol, and of the claim that is demanded of it.
+    """
+    if isinstance(held, Certificate):
+        claim = held.content["claim"]
+    else:
+        claim = claim_fields(held.demand.claim)
+    if claim != claim_fields(demand.claim):
+        raise MismatchError(f"claim is {demand.claim}, but what was verified is {claim}")
     if isinstance(held, Certificate):
         held.matches(protocol, relaxation=demand.relaxation)
         return

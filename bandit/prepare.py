@@ -86,13 +86,16 @@ class Prepared:
 
     def __post_init__(self) -> None:
         """Only what is verified enters: every protocol with evidence of itself."""
-        demand = self.algorithm.demand
+        if self.algorithm.demand is None:
+            return
+        demand, admitted = self.algorithm.demand(self.setting), set[tuple[int, int]]()
         for phase in self.phases.values():
-            if demand is None:
-                continue
             if not isinstance(phase.release, ModularRelease) or phase.evidence is None:
                 raise ParameterError(f"batch {phase.number} comes without evidence")
-            admit(phase.release.protocol, demand(self.setting), phase.evidence)
+            pair = id(phase.release), id(phase.evidence)  # many batches may share both
+            if pair not in admitted:
+                admit(phase.release.protocol, demand, phase.evidence)
+                admitted.add(pair)
 
 
 Proof: TypeAlias = Callable[[SumProtocol, Demand], Evidence]

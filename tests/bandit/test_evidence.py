@@ -76,3 +76,16 @@ def test_every_protocol_is_proved_of_what_it_claims(algorithm):
         assert held.measured.at_most(demand.claim.bound)
         if isinstance(demand.claim, PureDP):  # and little is wasted, though m is small
             assert held.measured.at_least(demand.claim.bound * Fraction(9, 10))
+
+
+@pytest.mark.parametrize("prove", [evidence, audited])
+def test_evidence_of_a_weaker_claim_is_refused(prove):
+    weaker = prove(GOOD, Demand(PureDP("0.6")))
+    with pytest.raises(MismatchError, match=r"claim is pure:0\.5"):
+        admit(GOOD, DEMAND, weaker)
+
+
+def test_evidence_for_a_stricter_aggregation_is_no_evidence_for_a_relaxed_one():
+    held = evidence(GOOD, DEMAND)
+    with pytest.raises(MismatchError, match="relaxation"):
+        admit(GOOD, Demand(PureDP("0.5"), "0.1"), held)

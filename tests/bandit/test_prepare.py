@@ -15,7 +15,7 @@ from exactdp.bandit.algorithms import (
     SHUFFLE_DP_SE,
 )
 from exactdp.bandit.algorithms.algorithm import Demand
-from exactdp.bandit.evidence import NotVerifiedError
+from exactdp.bandit.evidence import NotVerifiedError, evidence
 from exactdp.bandit.prepare import Prepared, Radius, prepare
 from exactdp.bandit.release import ModularRelease
 from exactdp.bandit.setting import Setting
@@ -100,6 +100,12 @@ def test_a_run_cannot_be_prepared_with_evidence_of_something_else():
     ):
         with pytest.raises(MismatchError):
             Prepared(DIST_DP_SE, SETTING, Radius.PAPER, {(3, 3): changed}, None)
+    weaker = evidence(phase.release.protocol, Demand(PureDP(5)))
+    with pytest.raises(MismatchError, match="claim"):
+        Prepared(
+            *(DIST_DP_SE, SETTING, Radius.PAPER),
+            *({(3, 3): replace(phase, evidence=weaker)}, None),
+        )
     with pytest.raises(ParameterError, match="batch 3 comes without evidence"):
         Prepared(DIST_DP_SE, SETTING, Radius.PAPER, {(3, 3): replace(phase, evidence=None)}, None)
 
