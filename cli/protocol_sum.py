@@ -31,6 +31,12 @@ def summed(parsed: Spec, failure: str | None, dropout: Sequence[str], as_json: b
         )
     if parsed.derived.get("users") != given.users:
         raise ParameterError("SPEC must not take shares out: users who vanish go to --dropout")
+    if not given.decodes:
+        least = given.users * given.precision + given.accuracy + 1
+        raise ParameterError(
+            f"modulus must be at least n g + tau + 1 = {least} for sums to be decoded, "
+            f"got {given.modulus}"
+        )
     level, claimed = _levels(failure, parsed.horizon, parsed.failure)
     with render.working("measuring the protocol"):
         report = _Report.of(given, level, claimed)

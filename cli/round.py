@@ -79,8 +79,13 @@ def round_(
         raise ParameterError("SPEC must be the preset of a summed batch: theorem1 to theorem6, say")
     if parsed.derived.get("users") != protocol.users:
         raise ParameterError("SPEC must leave dropout and collusion to this command: use --vanish")
-    if protocol.users > _LARGEST_BATCH:
-        raise ParameterError(f"batch must be at most {_LARGEST_BATCH}, got {protocol.users}")
+    if protocol.modulus is None:
+        raise ParameterError("SPEC must have a modulus (published: with a horizon), got none")
+    least = 1 if plain else 2
+    if not least <= protocol.users <= _LARGEST_BATCH:
+        raise ParameterError(
+            f"batch must be between {least} and {_LARGEST_BATCH}, got {protocol.users}"
+        )
     bits: RandomBits = SystemBits() if seed is None else SeededBits(seed)
     leaving = _how_many(vanish, protocol.users)
     known = whole(colluding, "colluding", at_least=0, at_most=protocol.users - 1)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from ...exact.number import ExactInput, ParameterError
+from ...exact.number import ExactInput, ParameterError, exact
 from ..protocols.analyzer import analyze
 from ..protocols.protocol import SumProtocol
 from ..protocols.randomizer import randomize
@@ -64,7 +64,7 @@ def plain_batch(
         "S": summed - randomized,
         "A": time.perf_counter() - summed,
     }
-    truth = sum((Fraction(rewards[user]) for user in sent), Fraction(0))
+    truth = _total(rewards, sent)
     width = (modulus - 1).bit_length()
     return Batch(estimate, truth, len(sent), {"INPUT": len(sent)}, seconds, width)
 
@@ -91,7 +91,7 @@ def masked_batch(
     estimate = analyze(protocol, played.sums[0], bits)
     seconds |= {f"S {stage.name}": each for stage, each in played.seconds.items()}
     seconds |= {"A": time.perf_counter() - start}
-    truth = sum((Fraction(rewards[user]) for user in played.summed), Fraction(0))
+    truth = _total(rewards, played.summed)
     present = {stage.name: count for stage, count in played.present.items()}
     graph = played.terms.neighbours, played.terms.threshold
     return Batch(estimate, truth, len(played.summed), present, seconds, played.bits, graph)
@@ -106,6 +106,10 @@ def some_of(population: int, count: int, bits: RandomBits) -> list[int]:
         other = place + below(population - place, bits)
         everyone[place], everyone[other] = everyone[other], everyone[place]
     return everyone[:count]
+
+
+def _total(rewards: Sequence[ExactInput], users: Iterable[int]) -> Fraction:
+    return sum((exact(rewards[user], "reward") for user in users), Fraction(0))
 
 
 def _modulus(protocol: SumProtocol, rewards: Sequence[ExactInput]) -> int:

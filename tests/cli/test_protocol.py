@@ -67,6 +67,7 @@ def test_table(capsys: pytest.CaptureFixture[str]) -> None:
         ([f"{SPEC},dropout=3"], "--dropout"),
         ([SPEC, "--failure", "2"], "--failure"),
         ([SPEC, "--dropout", "64"], "dropout"),
+        ([f"{SPEC},modulus=101"], "modulus must be at least"),
         (["theorem9:epsilon=1"], "theorem9"),
     ],
 )

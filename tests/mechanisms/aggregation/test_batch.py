@@ -43,6 +43,12 @@ def test_who_is_gone_is_in_no_plain_sum():
     assert batch.summed == 22
 
 
+def test_a_float_reward_is_the_decimal_that_it_prints_as():
+    batch = plain_batch(PROTOCOL, [0.1] * 24, SeededBits(3), ())
+    assert batch.truth == Fraction(24, 10)
+    assert masked_batch(PROTOCOL, ["0.1"] * 24, SeededBits(3), {}).truth == batch.truth
+
+
 def test_a_choice_is_uniform():
     bits = SeededBits(8)
     counts = Counter(tuple(sorted(some_of(5, 2, bits))) for _ in range(3000))
