@@ -40,10 +40,11 @@ class Privacy:
     """What is spent, in the notion of the algorithm's claim.
 
     claim      of every single batch; None where there is none
-    quantity   what the enclosures are: epsilon, delta-epsilon, renyi, rho
+    quantity   what the enclosures are: epsilon, a Rényi divergence, or rho
     once       the most that any one batch costs; None: unbounded, or by a proof on paper only
     batches    how many batches a returning user took part in
-    together   what these cost; for (epsilon, delta) at `delta`
+    together   what these cost
+    delta      given for `epsilon`
     epsilon    the least for which all these together are (epsilon, delta)-DP, where it was asked
                for: of the sums before their reduction mod m, of which releases are post-processing
     """
@@ -167,20 +168,21 @@ def _unproved(prepared: Prepared, count: int) -> Privacy:
 
 
 def _quantity(claim: Claim) -> str:
-    if isinstance(claim, PureDP):
+    if isinstance(claim, PureDP | ApproxDP):
         return "epsilon"
-    if isinstance(claim, ApproxDP):
-        return f"epsilon at delta = {decimal_text(claim.delta)}"
     if isinstance(claim, RenyiDP):
         return f"Rényi divergence of order {decimal_text(claim.order)}"
     return "rho"
 
 
 def _remark(claim: Claim, count: int) -> str | None:
-    if isinstance(claim, ApproxDP) and count > 1:
-        spent = decimal_text(claim.delta * count)
-        return f"together: basic composition, at delta = {spent}"
-    return None
+    if not isinstance(claim, ApproxDP):
+        return None
+    note = f"epsilon of one batch is at delta = {decimal_text(claim.delta)}"
+    if count == 1:
+        return note
+    total = decimal_text(claim.delta * count)
+    return f"{note}, together at delta = {total} by basic composition"
 
 
 def _json(value: Enclosure | None) -> dict[str, str] | None:
