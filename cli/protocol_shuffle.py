@@ -12,12 +12,12 @@ from ..exact import Enclosure, ParameterError, decimal_text, exact
 from ..exact.precision import refine
 from ..mechanisms.papers import ShufflePreset
 from ..mechanisms.protocols.shuffle import ShuffleSum, shuffled_sum
-from ..verify import LeastNoiseBits, least_noise_bits
+from ..verify import LeastNoiseBits, least_noise_bits, least_rare_bits
 from . import render
 from .catalogue import Spec, shown_law
 from .protocol_sum import FAILURE, LEVELS
 
-__all__ = ["Sent", "shuffled"]
+__all__ = ["Sent", "rarest", "shuffled"]
 
 
 @dataclass(frozen=True)
@@ -71,6 +71,15 @@ class Sent:
         )
 
 
+def rarest(given: ShufflePreset, least: LeastNoiseBits, missing: int = 0) -> Sent | None:
+    """One bit of each user, as rare as is enough for those left; None where they are too few."""
+    left = given.batch - missing
+    if left < least.total:
+        return None
+    found = least_rare_bits(given.epsilon, given.delta, left)
+    return Sent.of(found.protocol(given.batch), given, missing)
+
+
 _COLUMNS = ("noise bits of a user", "in all", "bits sent", "variance", "ε", "δ")
 
 
@@ -92,10 +101,10 @@ def shuffled(parsed: Spec, failure: str | None, dropout: Sequence[str], as_json:
             for chance in sorted({*map(Fraction, LEVELS), level}, reverse=True)
         ]
         least = least_noise_bits(given.epsilon, given.delta, given.batch)
-        fewer = Sent.of(least.protocol(), given)
+        fewer, rare = Sent.of(least.protocol(), given), rarest(given, least)
         left = [_Left.of(given, larger, least, int(text)) for text, larger in absent]
     if not as_json:
-        _show(parsed, given, stated, fewer, least, quantiles, left)
+        _show(parsed, given, [stated, fewer, rare], least, quantiles, left)
         return
     render.as_json(
         {
@@ -116,6 +125,7 @@ def shuffled(parsed: Spec, failure: str | None, dropout: Sequence[str], as_json:
                 "neighbour": {"fair_bits": least.total - 1, "verdict": least.refuted.verdict.name},
                 **fewer.to_json(),
             },
+            "rare": None if rare is None else rare.to_json(),
         }
         | ({"dropout": [each.to_json() for each in left]} if left else {})
     )
@@ -123,21 +133,22 @@ def shuffled(parsed: Spec, failure: str | None, dropout: Sequence[str], as_json:
 
 @dataclass(frozen=True)
 class _Left:
-    """Some users vanish: what is left, and two ways to keep the claim."""
+    """Some users vanish: what is left, and ways to keep the claim."""
 
     missing: int
     as_sent: Sent
     larger: Sent  # what the paper would have those send who are left
     least: Sent
+    rare: Sent | None
 
     @staticmethod
     def of(given: ShufflePreset, larger: ShuffleSum, least: LeastNoiseBits, missing: int) -> _Left:
         return _Left(
             missing,
-            *(
-                Sent.of(each, given, missing)
-                for each in (given.protocol, larger, least.protocol(missing))
-            ),
+            Sent.of(given.protocol, given, missing),
+            Sent.of(larger, given, missing),
+            Sent.of(least.protocol(missing), given, missing),
+            rarest(given, least, missing),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -146,14 +157,23 @@ class _Left:
             "remaining": self.as_sent.to_json(),
             "over_provisioned": self.larger.to_json(),
             "least": self.least.to_json(),
+            "rare": None if self.rare is None else self.rare.to_json(),
+        }
+
+    def ways(self) -> dict[str, Sent | None]:
+        """As rows of a table."""
+        return {
+            "Algorithm 3": self.as_sent,
+            "for those left": self.larger,
+            "least fair bits": self.least,
+            "least rare bits": self.rare,
         }
 
 
 def _show(
     parsed: Spec,
     given: ShufflePreset,
-    stated: Sent,
-    fewer: Sent,
+    ways: Sequence[Sent | None],
     least: LeastNoiseBits,
     quantiles: Sequence[tuple[Fraction, int]],
     left: Sequence[_Left],
@@ -171,8 +191,9 @@ def _show(
     )
     out.print(render.facts(shown))
     table = render.grid("", *_COLUMNS)
-    table.add_row("Algorithm 3", *stated.cells())
-    table.add_row("least fair bits", *fewer.cells())
+    for name, way in zip(("Algorithm 3", "least fair bits", "least rare bits"), ways, strict=True):
+        if way is not None:
+            table.add_row(name, *way.cells())
     out.print(table)
     table = render.grid("P(the sum is off by more than", "t) at most", right=("t) at most",))
     for chance, t in quantiles:
@@ -181,9 +202,9 @@ def _show(
     if left:
         table = render.grid("missing", "sent", *_COLUMNS)
         for each in left:
-            table.add_row(str(each.missing), "Algorithm 3", *each.as_sent.cells())
-            table.add_row("", "for those left", *each.larger.cells())
-            table.add_row("", "least fair bits", *each.least.cells())
+            for name, way in each.ways().items():
+                if way is not None:
+                    table.add_row(str(each.missing), name, *way.cells())
         out.print(table)
 
 

@@ -4,7 +4,7 @@ from .audit import Audit, Verdict, audit
 from .calibration import Calibration, Family, calibrate
 from .claim import ZCDP, ApproxDP, Claim, PureDP, RenyiDP, parse_claim
 from .protocol import certify
-from .shuffle_noise import LeastNoiseBits, least_noise_bits
+from .shuffle_noise import LeastNoiseBits, LeastRareBits, least_noise_bits, least_rare_bits
 from .witness import Witness
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "Claim",
     "Family",
     "LeastNoiseBits",
+    "LeastRareBits",
     "PureDP",
     "RenyiDP",
     "Verdict",
@@ -23,5 +24,6 @@ __all__ = [
     "calibrate",
     "certify",
     "least_noise_bits",
+    "least_rare_bits",
     "parse_claim",
 ]

@@ -10,17 +10,22 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ..exact.number import ExactInput
+from ..accounting.budget import compose
+from ..exact.number import ExactInput, ParameterError, whole
 from ..mechanisms.laws.binomial import Binomial
+from ..mechanisms.laws.law import UndecidedError
 from ..mechanisms.mechanism import AdditiveNoise
 from ..mechanisms.papers import shuffle_sum
 from ..mechanisms.protocols.protocol import missing_users
+from ..mechanisms.protocols.search import first
 from ..mechanisms.protocols.shuffle import ShuffleSum
-from .audit import Audit
+from .audit import Audit, Verdict, audit
 from .calibration import Family, calibrate
 from .claim import ApproxDP
 
-__all__ = ["LeastNoiseBits", "least_noise_bits"]
+__all__ = ["LeastNoiseBits", "LeastRareBits", "least_noise_bits", "least_rare_bits"]
+
+_STEPS = 1000  # a user's chance is found to 1/(1000 n)
 
 
 @dataclass(frozen=True)
@@ -71,6 +76,62 @@ def least_noise_bits(
     return LeastNoiseBits(
         protocol.users, int(found.value), found.verified, found.refuted, protocol.noise_bits
     )
+
+
+@dataclass(frozen=True)
+class LeastRareBits:
+    """One noise bit of each of many users, 1 with a probability that is barely enough.
+
+    success   the probability, a multiple of 1/(1000 n); `verified` is its audit, `refuted` that of
+              `neighbour`, 1/(1000 n) less. That nothing smaller still would do is not proved.
+    """
+
+    users: int
+    success: Fraction
+    verified: Audit
+    refuted: Audit
+
+    @property
+    def neighbour(self) -> Fraction:
+        """The probability that is refuted."""
+        return self.success - Fraction(1, _STEPS * self.users)
+
+    def protocol(self, users: ExactInput) -> ShuffleSum:
+        """The same of more users, of whom all but these may vanish."""
+        return ShuffleSum(whole(users, "users", at_least=self.users), 1, self.success)
+
+
+def least_rare_bits(epsilon: ExactInput, delta: ExactInput, users: ExactInput) -> LeastRareBits:
+    """How rare one bit of each user may be for a sum of bits to be (epsilon, delta)-DP.
+
+    0 < epsilon < 1, 0 < delta < 1. Raises ParameterError out of these ranges, and for so few users
+    that a fair bit of each is not enough; UndecidedError where a verdict stays open.
+    """
+    stated = shuffle_sum(epsilon, delta, users)
+    claim, n = ApproxDP(stated.epsilon, stated.delta), stated.batch
+    half = Fraction(1, 2)
+    if audit(AdditiveNoise(Binomial(n, half)), claim).verdict is not Verdict.VERIFIED:
+        raise ParameterError(f"users must be so many that a fair bit of each is enough, got {n}")
+    unit = Fraction(1, _STEPS * n)
+
+    def rare(steps: int) -> AdditiveNoise:
+        return AdditiveNoise(Binomial(n, min(steps * unit, half)))  # all are met from a half on
+
+    def meets(steps: int) -> bool:
+        found = compose(rare(steps)).delta(claim.epsilon)
+        if (answer := found.at_most(claim.delta)) is None:
+            raise UndecidedError(f"delta = {found} cannot be told from {claim.delta}")
+        return answer
+
+    # nearly a Poisson variable, of a variance somewhat above that of the normal approximation
+    start = 2 * math.log(1.25 / float(stated.delta) + 1) / float(stated.epsilon) ** 2
+    steps = 2 + first(lambda more: meets(2 + more), min(math.ceil(_STEPS * start), _STEPS * n // 2))
+    verified, refuted = (audit(rare(each), claim) for each in (steps, steps - 1))
+    if refuted.verdict is not Verdict.REFUTED:
+        raise ParameterError(
+            f"delta must be smaller: bits of 1/({_STEPS} n) are enough for {claim}"
+        )
+    return LeastRareBits(n, steps * unit, verified, refuted)
 
 
 def _fair(bits: Fraction) -> AdditiveNoise:

@@ -42,8 +42,8 @@ def bits(
 Theorems 1 to 6 at ε = {epsilon}, T = {horizon} (scaling {scaling} where there is one). A theorem
 bounds the probability that the sum is off by more than τ/g by 1/T (Theorem 3: by 1/(2T), the other
 half being its aggregation's), and m = ng + 2τ + 1 follows. Beside it what is really so: the exact
-probability, the least τ that meets the bound, and the least m with which sums wrap around with at
-most that probability.
+probability (of noise and wrap-around with the worst data; rounding comes on top), the least τ that
+meets the bound, and the least m with which sums wrap around with at most that probability.
 
 {table(columns, rows)}
 

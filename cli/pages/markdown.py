@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
 from ...exact import Enclosure
 
-__all__ = ["shown", "table"]
+__all__ = ["filled", "shown", "table"]
 
 _DIGITS = 6
 
@@ -22,6 +23,16 @@ def shown(value: Enclosure, digits: int = _DIGITS) -> str:
     """At most this many significant digits, certain to a unit of the last; else both ends."""
     text = str(value)
     return text if text.startswith("[") or text == "inf" else f"{Decimal(text):.{digits}g}".lower()
+
+
+def filled(text: str) -> str:
+    """Its paragraphs in lines of equal length; tables, headings and pictures as they are."""
+    return "\n\n".join(
+        block
+        if block.startswith(("|", "#", "!"))
+        else textwrap.fill(block, 100, break_long_words=False, break_on_hyphens=False)
+        for block in text.split("\n\n")
+    )
 
 
 def _line(cells: Iterable[str]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from .bits import bits
+from .markdown import filled
 from .missing import pure, renyi
 from .moduli import moduli
 from .played import played
@@ -56,4 +57,4 @@ def page(
     for title, compute in sections.items():
         done(title)
         parts.append(f"## {title}\n\n{compute()}")
-    return "\n\n".join(parts) + "\n"
+    return filled("\n\n".join(parts)) + "\n"

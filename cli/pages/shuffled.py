@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
+from ...exact import Enclosure
 from ...exact.precision import refine
 from ...mechanisms import papers
 from ...verify import least_noise_bits
-from ..protocol_shuffle import Sent
+from ..protocol_shuffle import Sent, rarest
 from .markdown import shown, table
 
 __all__ = ["shuffled"]
@@ -23,19 +24,23 @@ def shuffled(
         given = papers.shuffle_sum(epsilon, delta, users)
         least = least_noise_bits(epsilon, delta, users)
         stated = Sent.of(given.protocol, given)
-        chance = given.protocol.success
-        coin = "fair" if chance == Fraction(1, 2) else f"of P(1) = {shown(stated.success)}"
-        variance = given.protocol.error_variance()
+        enough = rarest(given, least) or Sent.of(least.protocol(), given)
+        variance, needed = (each.protocol.error_variance() for each in (stated, enough))
+        ratio = Enclosure(
+            Fraction(variance.lower) / Fraction(needed.upper),
+            Fraction(variance.upper) / Fraction(needed.lower),
+        )
         rows.append(
             [
                 str(users),
-                f"{given.protocol.noise_bits} {coin}",
+                _bits(stated),
                 shown(stated.epsilon),
                 shown(stated.delta),
                 shown(variance),
                 str(least.total),
-                str(least.each),
-                shown(variance.times(Fraction(4, least.total))),
+                _bits(enough),
+                shown(needed),
+                shown(ratio),
             ]
         )
     columns = (
@@ -45,8 +50,9 @@ def shuffled(
         f"δ at ε = {epsilon}",
         "variance",
         "least fair bits in all",
-        "of a user",
-        "variance × of the least",
+        "enough of a user",
+        "its variance",
+        "the paper's ×",
     )
     tau = refine(papers.shuffle_sum(epsilon, delta, 1).tau.ball)
     return f"""\
@@ -57,6 +63,12 @@ so many are ({epsilon}, {delta})-private, one bit fewer is not.
 
 {table(columns, rows)}
 
-**What to do.** Add the least number of fair bits, divided among those users who will be there:
-`exactdp protocol shuffle-sum:... --dropout D` gives what each has to send. The last column is how
-much variance that saves."""
+**What to do.** Add what is enough: the least fair bits divided among the users, or, with more users
+than that, one bit of each that is as rare as it may be (1/(1000 n) less is refuted). The last
+column is how many times as much variance the paper's noise has. Where users may vanish,
+`exactdp protocol shuffle-sum:... --dropout D` gives what each has to send."""
+
+
+def _bits(sent: Sent) -> str:
+    bits, chance = sent.protocol.noise_bits, sent.protocol.success
+    return f"{bits} fair" if chance == Fraction(1, 2) else f"{bits} of P(1) = {shown(sent.success)}"

@@ -11,7 +11,9 @@ from typing import Any
 import mpmath
 import pytest
 
+from exactdp.accounting import compose
 from exactdp.cli.main import main
+from exactdp.mechanisms import AdditiveNoise, Binomial
 
 SPEC = "shuffle-sum:epsilon=0.9,delta=0.01,users=100"
 
@@ -71,8 +73,16 @@ def test_few_users(few: dict[str, Any]) -> None:
         kept = left["least"]["noise_bits_per_user"]
         assert kept == -(-fair // 60)
         assert holds(left["least"]["delta"], spent(60 * kept, "0.9"))
-    for each in ("over_provisioned", "least"):
+    assert found_rare(few["rare"], 100) and found_rare(left["rare"], 60)
+    for each in ("over_provisioned", "least", "rare"):
         assert Fraction(left[each]["epsilon"]["upper"]) <= Fraction("0.9")
+
+
+def found_rare(rare: dict[str, Any], present: int) -> bool:
+    """Is one bit of this chance of each of those present barely enough?"""
+    chance, delta = Fraction(rare["success"]["lower"]), Fraction(rare["delta"]["upper"])
+    below = compose(AdditiveNoise(Binomial(present, chance - Fraction(1, 1000 * present))))
+    return delta <= Fraction("0.01") and bool(below.delta("0.9").greater_than(Fraction("0.01")))
 
 
 def test_quantiles(few: dict[str, Any]) -> None:

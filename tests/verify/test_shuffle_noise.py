@@ -8,7 +8,7 @@ import pytest
 from exactdp.exact import ParameterError
 from exactdp.mechanisms import papers
 from exactdp.verify import ApproxDP, Verdict, audit
-from exactdp.verify.shuffle_noise import least_noise_bits
+from exactdp.verify.shuffle_noise import least_noise_bits, least_rare_bits
 
 
 def spent(bits, epsilon):
@@ -45,3 +45,56 @@ def test_the_paper_spends_twenty_times_as_much():
 def test_out_of_range_is_refused(epsilon, delta):
     with pytest.raises(ParameterError):
         least_noise_bits(epsilon, delta)
+
+
+def rare_spent(users, chance, epsilon):
+    """The least delta of one bit plus Bin(n, q), both ways, from its definition."""
+    with mpmath.workdps(60):
+        growth = mpmath.exp(mpmath.mpf(epsilon.numerator) / epsilon.denominator)
+        q = mpmath.mpf(chance.numerator) / chance.denominator
+        p = [mpmath.binomial(users, k) * q**k * (1 - q) ** (users - k) for k in range(users + 1)]
+        one, two = [*p, mpmath.mpf(0)], [mpmath.mpf(0), *p]
+        return max(
+            mpmath.fsum(max(a - growth * b, 0) for a, b in zip(*pair, strict=True))
+            for pair in ((one, two), (two, one))
+        )
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "users"), [("0.9", "0.01", 60), ("0.5", "0.05", 200), ("0.99", "0.5", 9)]
+)
+def test_a_rarer_bit_of_each_is_too_rare(epsilon, delta, users):
+    found = least_rare_bits(epsilon, delta, users)
+    assert found.success - found.neighbour == Fraction(1, 1000 * users)
+    level = mpmath.mpf(Fraction(delta).numerator) / Fraction(delta).denominator
+    assert rare_spent(users, found.success, Fraction(epsilon)) <= level
+    assert rare_spent(users, found.neighbour, Fraction(epsilon)) > level
+    assert found.verified.verdict is Verdict.VERIFIED
+    assert found.refuted.verdict is Verdict.REFUTED
+
+
+def test_as_many_users_as_fair_bits_add_a_bit_each():
+    least = least_noise_bits("0.9", "0.01")
+    assert least_rare_bits("0.9", "0.01", least.total).success <= Fraction(1, 2)
+    with pytest.raises(ParameterError, match="users must be so many"):
+        least_rare_bits("0.9", "0.01", least.total - 1)
+
+
+def test_rare_bits_of_users_who_may_vanish():
+    found = least_rare_bits("0.9", "0.01", 60)
+    assert found.protocol(80).total_noise(20) == found.verified.mechanism.law
+    with pytest.raises(ParameterError, match="users"):
+        found.protocol(59)
+
+
+def test_a_delta_so_large_that_hardly_any_bit_is_needed():
+    with pytest.raises(ParameterError, match="delta must be smaller"):
+        least_rare_bits("0.9", "0.99999", 10)
+
+
+def test_fair_bits_of_users_who_may_vanish():
+    least = least_noise_bits("0.9", "0.01", 50)
+    left = least.protocol(dropout=20).total_noise(20)
+    assert left.trials == 30 * -(-least.total // 30) >= least.total
+    with pytest.raises(ParameterError, match="dropout"):
+        least.protocol(dropout=50)

@@ -72,14 +72,21 @@ def test_another_modulus() -> None:
 
 
 def test_shuffled_bits() -> None:
-    (row,) = rows(shuffled("0.9", "0.1", (10,)))
+    (row,) = rows(shuffled("0.9", "0.1", (3,)))
     tau = 96 * mpmath.log(20) / mpmath.mpf("0.9") ** 2
-    each = int(mpmath.ceil(tau / 10))
-    assert row[:2] == ["10", f"{each} fair"]
-    assert near(row[4], mpmath.mpf(10 * each) / 4)
-    assert near(row[7], mpmath.mpf(10 * each) / int(row[5]))
-    assert int(row[6]) == -(-int(row[5]) // 10)
-    assert Fraction(row[2]) < Fraction("0.9")
+    each, least = int(mpmath.ceil(tau / 3)), int(row[5])
+    assert row[:2] == ["3", f"{each} fair"] and Fraction(row[2]) < Fraction("0.9")
+    fair = -(-least // 3)
+    assert row[6] == f"{fair} fair"
+    variances = (mpmath.mpf(3 * each) / 4, mpmath.mpf(3 * fair) / 4)
+    assert near(row[4], variances[0]) and near(row[7], variances[1])
+    assert near(row[8], variances[0] / variances[1])
+
+
+def test_more_users_than_bits_add_rare_ones() -> None:
+    (row,) = rows(shuffled("0.9", "0.1", (50,)))
+    chance = mpmath.mpf(row[6].removeprefix("1 of P(1) = "))
+    assert 0 < chance < mpmath.mpf("0.5") and near(row[7], 50 * chance * (1 - chance))
 
 
 def test_bits() -> None:
