@@ -102,8 +102,13 @@ def test_options_reach_the_setting():
         *("--sigma", "0", "--runs", "1"),
     )
     assert shown["setting"] == {
-        "arms": "4", "horizon": "500", "epsilon": "0.5", "delta": "0.001",
-        "scaling": "3", "confidence": "0.2", "growth": "3",
+        "arms": "4",
+        "horizon": "500",
+        "epsilon": "0.5",
+        "delta": "0.001",
+        "scaling": "3",
+        "confidence": "0.2",
+        "growth": "3",
     }
     assert shown["instance"] == "hard"
     assert shown["regret"]["standard_error"] is None
