@@ -1,7 +1,8 @@
 """The command `exactdp`: one verb each, and the exit codes that they share.
 
 0 done, verified or valid; 1 refuted or invalid; 2 bad input, with one line on stderr;
-3 undecided at the precision allowed; 130 interrupted; 70 a defect, with its traceback.
+3 undecided at the precision allowed; 130 interrupted; 141 nobody reads the output any more;
+70 a defect, with its traceback.
 """
 
 from __future__ import annotations
@@ -68,6 +69,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _say(error.format_message(), 2)
     except typer.Abort:
         return 130
+    except SystemExit:  # rich and typer end with 1 on a broken pipe, which here means refuted
+        raise BrokenPipeError from None
     except (ArithmeticError, NotImplementedError) as error:
         return _say(f"undecided: {error}", 3)
     except ValueError as error:
@@ -87,6 +90,12 @@ def run() -> None:
             stream.reconfigure(errors="replace")  # a terminal without Greek letters still reads on
     try:
         code = main()
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        # what is still buffered goes nowhere, also at exit; a verdict is not known to have arrived
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 141
     except Exception:
         traceback.print_exc()
         code = 70  # never 1: a crash must not read as "refuted"
