@@ -18,13 +18,13 @@ from typing import Any
 
 from ..exact.enclosure import Enclosure
 from ..exact.number import ParameterError
+from ..exact.whole_file import write_whole
 from ..mechanisms.protocols.protocol import SumProtocol
 from ..verify.certificate import Certificate, MismatchError
 from ..verify.fields import claim_fields, protocol_fields
 from .algorithms.algorithm import Demand
 from .evidence import Audited, Evidence, admit, evidence, to_json
 from .prepare import Proof
-from .shelf import write_whole
 
 __all__ = ["kept_evidence"]
 

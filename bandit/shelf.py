@@ -5,15 +5,14 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
 from ..exact.number import ParameterError
+from ..exact.whole_file import write_whole
 from .results import Share
 
-__all__ = ["Shelf", "write_whole"]
+__all__ = ["Shelf"]
 
 _VERSION = 1  # of the numbers that a configuration gives: to be raised when these change
 
@@ -52,17 +51,3 @@ class Shelf:
     def _path(self, first: int, count: int) -> Path:
         assert self._folder is not None
         return self._folder / f"runs-{first}-{first + count - 1}.json"
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file whole or not at all: under a temporary name, then renamed."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(name)
-        raise

@@ -29,12 +29,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..exact.number import ParameterError
+from ..exact.whole_file import write_whole
 from .evidence import identity, to_json
 from .play import Released
 from .prepare import Phase, Prepared
 from .release import ModularRelease
 from .results import Results
-from .shelf import write_whole
 
 __all__ = ["FORMAT", "VERSION", "batch_lines", "end_line", "header", "protocol_line"]
 __all__ += ["write_transcript"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from ..exact import ParameterError
+from ..exact.whole_file import write_whole
 from ..verify.claims.finding import Truth
 from ..verify.claims.settle import Settled
 from . import render
@@ -109,15 +109,7 @@ def check_target(path: Path, option: str = "--markdown") -> None:
 def write(path: Path, text: str, option: str = "--markdown") -> None:
     """Write the file as a whole or not at all."""
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-            os.chmod(name, 0o644)
-            os.replace(name, path)
-        except BaseException:
-            os.unlink(name)
-            raise
+        write_whole(path, text)
     except OSError as error:
         raise ParameterError(f"{option} {path} cannot be written: {error.strerror}") from error
 

@@ -22,8 +22,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
@@ -34,6 +32,7 @@ from typing import Any, TypeGuard
 from ..accounting.budget import Budget, Use
 from ..exact.enclosure import Enclosure, Endpoint
 from ..exact.number import ExactInput, decimal_text
+from ..exact.whole_file import write_whole
 from ..mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ..mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ..mechanisms.laws.skellam import Skellam
@@ -122,18 +121,7 @@ class Certificate:
 
     def write(self, path: str | Path) -> None:
         """Write the file, whole or not at all: under a temporary name, then renamed."""
-        target = Path(path)
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(self.text)
-                file.flush()
-                os.fsync(file.fileno())
-            os.chmod(name, 0o644)
-            os.replace(name, target)
-        except BaseException:
-            os.unlink(name)
-            raise
+        write_whole(Path(path), self.text)
 
     @staticmethod
     def read(path: str | Path) -> Certificate:

@@ -11,13 +11,13 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import tempfile
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from ...exact.number import ParameterError, decimal_text, exact, whole
+from ...exact.whole_file import write_whole
 from ...mechanisms.pair_file import read_text
 from .environment import Environment
 from .table import empirical
@@ -54,15 +54,7 @@ def write_json(path: str | Path, name: str, arms: Counts) -> None:
             ],
         }
     )
-    descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(temporary, target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
+    write_whole(target, text)
 
 
 def default_cache() -> Path:
