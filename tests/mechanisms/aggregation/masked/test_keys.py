@@ -1,8 +1,11 @@
 """Agreement and derivation against the RFCs; channels that only the other end can use."""
 
+from dataclasses import replace
+
 import pytest
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
+from exactdp.mechanisms.aggregation.masked import Terms, keys
 from exactdp.mechanisms.aggregation.masked.keys import (
     Channel,
     agree,
@@ -72,3 +75,33 @@ def test_tags_confirm_one_list_of_the_other_end():
     assert not other.confirms(one.confirm(b"list"), b"lost")
     assert not one.confirms(one.confirm(b"list"), b"list")
     assert not other.confirms(one.seal(b""), b"shares")
+
+
+def test_no_nonce_serves_twice(monkeypatch):
+    used = []
+
+    class Recorder:
+        def __init__(self, key):
+            self.key = key
+
+        def encrypt(self, nonce, content, data):
+            used.append((self.key, nonce))
+            return content
+
+    monkeypatch.setattr(keys, "ChaCha20Poly1305", Recorder)
+    for own, other in ((3, 5), (5, 3)):
+        channel = keys.Channel(bytes(32), own, other)
+        channel.seal(b"shares")
+        channel.confirm(b"digest")
+    assert len(set(used)) == len(used) == 4
+
+
+@pytest.mark.parametrize("change", ["modulus", "round_id", "threshold", "seed", "length"])
+def test_keys_are_bound_to_every_term(change):
+    terms = Terms.drawn(101, range(8), SeededBits(1), neighbours=4)
+    other = {"modulus": 102, "round_id": bytes(16), "threshold": 4, "seed": bytes(32), "length": 2}
+    changed = replace(terms, **{change: other[change]})
+    for purpose in (b"seal", b"pair", b"self"):
+        assert terms.context(purpose, 1, 2) != changed.context(purpose, 1, 2)
+    contexts = {terms.context(p, *ends) for p in (b"seal", b"pair") for ends in ((1, 2), (1, 3))}
+    assert len(contexts) == 4 and terms.context(b"pair", 2, 1) in contexts
