@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
 from ...exact.number import ParameterError
+from ...exact.whole_file import whole_file
 from ..parallel import each
 from .data import csv_text
 from .drawing import draw
@@ -56,22 +56,7 @@ def _written(sweep: Sweep, folder: Path, figure: Figure) -> None:
     for suffix, content in files.items():
         path = folder / f"{figure.name}.{suffix}"
         try:
-            with _whole(path) as temporary:
+            with whole_file(path) as temporary:
                 temporary.write_bytes(content)
         except OSError as error:
             raise ParameterError(f"out: {path}: {error.strerror or error}") from error
-
-
-@contextlib.contextmanager
-def _whole(path: Path) -> Iterator[Path]:
-    """A temporary name beside the path, in the end renamed to it; or removed, where work fails."""
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    os.close(descriptor)
-    try:
-        yield Path(name)
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(name)
-        raise
