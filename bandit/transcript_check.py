@@ -72,7 +72,7 @@ def check_transcript(path: Path) -> Outcome:
             else:
                 current.take(line)
                 released += 1
-        if current is not None or ended != set(range(runs)):
+        if current is not None or len(ended) != runs or not all(0 <= run < runs for run in ended):
             raise _NotValidError(f"{len(ended)} complete runs of the {runs} that the header names")
     except TranscriptError:
         raise

@@ -116,6 +116,8 @@ def test_missing_and_repeated_lines_are_found(honest, file):
         assert not outcome(file, honest[:place] + honest[place + 1 :]).valid
         assert not outcome(file, honest[: place + 1] + honest[place:]).valid
     assert "complete runs" in outcome(file, honest[:-1]).reason
+    assert "complete runs" in outcome(file, _with(honest, 0, runs=10**30)).reason
+    assert "complete runs" in outcome(file, _with(honest, 0, runs=1)).reason
     assert "pulls are" in outcome(file, _with(honest, -1, pulls=[4000, 0, 0])).reason
 
 
