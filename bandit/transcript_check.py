@@ -183,6 +183,8 @@ def _prepared(head: dict[str, Any]) -> Prepared:
         return held
 
     setting = Setting(**head["setting"])
+    if setting.to_json().keys() != head["setting"].keys():
+        raise _NotValidError("setting must name every number, also those that are usual")
     prepared = prepare(algorithm, setting, Radius(head["radius"]), prove)
     if used != shown.keys():
         raise _NotValidError(f"evidence of nothing that is released: {sorted(shown.keys() - used)}")

@@ -127,6 +127,13 @@ def _with(lines, place, **changes):
     return changed
 
 
+def test_a_setting_with_gaps_is_refused(honest, file):
+    for name in honest[0]["setting"]:
+        lines = copy(honest)
+        del lines[0]["setting"][name]
+        assert not outcome(file, lines).valid
+
+
 def test_certificates_of_something_else_are_found(honest, file):
     weaker = copy(honest)
     weaker[0]["setting"]["epsilon"] = "0.8"  # what was run was certified for 0.9
