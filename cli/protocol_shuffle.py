@@ -14,7 +14,7 @@ from ..mechanisms.papers import ShufflePreset
 from ..mechanisms.protocols.shuffle import ShuffleSum, shuffled_sum
 from ..verify import LeastNoiseBits, least_noise_bits, least_rare_bits
 from . import render
-from .catalogue import Spec, shown_law
+from .catalogue import Spec
 from .protocol_sum import FAILURE, LEVELS
 
 __all__ = ["Sent", "rarest", "shuffled"]
@@ -59,10 +59,8 @@ class Sent:
     def cells(self) -> tuple[str, ...]:
         """As a row of a table shows it."""
         sent = self.protocol
-        chance = sent.success
-        coin = shown_law(chance) if isinstance(chance, Fraction) else _short(self.success)
         return (
-            f"{sent.noise_bits} of P(1) = {coin}",
+            f"{sent.noise_bits} of P(1) = {_short(self.success)}",
             str(sent.users * sent.noise_bits),
             str(sent.bits_per_user),
             _short(sent.error_variance()),
@@ -195,9 +193,9 @@ def _show(
         if way is not None:
             table.add_row(name, *way.cells())
     out.print(table)
-    table = render.grid("P(the sum is off by more than", "t) at most", right=("t) at most",))
+    table = render.grid("error exceeded with probability", "noise", right=("noise",))
     for chance, t in quantiles:
-        table.add_row(f"t = {t}", decimal_text(chance))
+        table.add_row(f"at most {decimal_text(chance)}", str(t))
     out.print(table)
     if left:
         table = render.grid("missing", "sent", *_COLUMNS)

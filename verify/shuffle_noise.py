@@ -68,6 +68,8 @@ def least_noise_bits(
     """
     stated = shuffle_sum(epsilon, delta, users)
     claim = ApproxDP(stated.epsilon, stated.delta)
+    if audit(_fair(Fraction(1)), claim).verdict is Verdict.VERIFIED:
+        raise ParameterError(f"delta must be smaller: a single fair bit is enough for {claim}")
     # for many bits the noise is nearly normal, of variance bits/4
     start = 8 * math.log(1.25 / float(stated.delta) + 1) / float(stated.epsilon) ** 2
     family = Family("trials", _fair, min(max(start, 2.0), 1e14), is_whole=True)

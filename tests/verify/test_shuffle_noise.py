@@ -98,3 +98,9 @@ def test_fair_bits_of_users_who_may_vanish():
     assert left.trials == 30 * -(-least.total // 30) >= least.total
     with pytest.raises(ParameterError, match="dropout"):
         least.protocol(dropout=50)
+
+
+def test_a_delta_for_which_one_fair_bit_is_enough():
+    assert spent(1, Fraction("0.9")) <= mpmath.mpf("0.6")
+    with pytest.raises(ParameterError, match="a single fair bit is enough"):
+        least_noise_bits("0.9", "0.6")
