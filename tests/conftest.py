@@ -1,5 +1,10 @@
-"""Settings for all tests: one hypothesis profile, the same examples on every machine."""
+"""Settings for all tests: one hypothesis profile, the same examples on every machine; one
+precision of mpmath, whatever other tests have set.
+"""
 
+import mpmath
+import pytest
+from brute_force import DIGITS
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
@@ -10,3 +15,9 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("exactdp")
+
+
+@pytest.fixture(autouse=True)
+def _digits():
+    with mpmath.workdps(DIGITS):
+        yield

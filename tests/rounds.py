@@ -24,9 +24,7 @@ class Played:
             user: User(user, message, self.terms, self.bits) for user, message in messages.items()
         }
         self.sent = {}  # by stage and user
-        self.mail = {
-            Stage.KEYS: {}
-        }  # by stage: what its messages answer
+        self.mail = {Stage.KEYS: {}}  # by stage: what its messages answer
 
     def stays(self, user, stage):
         return user not in self.vanish or self.vanish[user].value > stage.value

@@ -59,7 +59,6 @@ def stop_by_report(outputs: Outputs, state: RenyiOdometer) -> RandomizedResponse
 @pytest.mark.parametrize("step", [stop_when_ahead, stop_by_report])
 @pytest.mark.parametrize("delta", ["0.3", "0.02"])
 def test_reports_are_valid_where_a_run_stops(step: Next, delta: str) -> None:
-    mpmath.mp.dps = 40
     found = list(runs(RenyiOdometer(delta, ["1/2", 1, 2]), step, 9))
     assert abs(mpmath.fsum(p for p, _, _ in found) - 1) < mpf(10) ** -30
     for one_way in (found, [(q, p, e) for p, q, e in found]):
