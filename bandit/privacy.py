@@ -1,10 +1,11 @@
 """What a run spends of its users' privacy: once, and of a user who returns.
 
 A user takes part in one batch, of one arm (parallel composition: batches have disjoint users); who
-comes back in B batches spends what B of the releases cost together. All batches of the schedule
-are released at most once an arm, so that B is at most their number for one who takes part once in
-each. Everything here is about what is *released*, and holds for every adversary who sees all of
-it; for whom the users need not trust see `Trust`.
+comes back in B batches spends what B of the releases cost together. Which ones is not hers to
+choose, and batches of one number have a release for each arm: she is charged for the dearest ones,
+each as often as there are arms. If B is not given it is the number of batches in the schedule.
+Everything here is about what is *released*, and holds for every adversary who sees all of it; for
+whom the users need not trust see `Trust`.
 """
 
 from __future__ import annotations
@@ -101,7 +102,7 @@ def privacy(
         zero = Enclosure.exactly(0)
         trust = "nothing is released"
         return Privacy(wanted.claim, trust, _quantity(wanted.claim), zero, 0, zero, None, None)
-    repeats = _repeats(prepared, len(found), count)
+    repeats = _repeats(prepared, [release.users for _, release in found], count)
     costs = [cost for cost, _ in found]
     once = costs[0]
     for cost in costs[1:]:
@@ -131,12 +132,22 @@ def privacy(
     )
 
 
-def _repeats(prepared: Prepared, kinds: int, count: int) -> list[int]:
-    """How often each release (dearest first) is counted for a user of `count` batches."""
-    if kinds == 1:
-        return [count]
-    each, more = divmod(count, kinds)
-    return [each + (index < more) for index in range(kinds)]
+def _repeats(prepared: Prepared, users: Sequence[int], count: int) -> list[int]:
+    """How often each release (these many users, dearest first) is counted for `count` batches.
+
+    At most as often as a run can have it: for each arm, in each batch of that many users. Of more
+    batches than there are, the dearest are used again.
+    """
+    arms, numbers = prepared.setting.arms, dict.fromkeys(users, 0)
+    for _, size in {(number, phase.users) for (number, _), phase in prepared.phases.items()}:
+        numbers[size] += arms
+    each, more = divmod(count, sum(numbers.values()))
+    repeats = []
+    for size in users:
+        taken = min(more, numbers[size])
+        repeats.append(each * numbers[size] + taken)
+        more -= taken
+    return repeats
 
 
 def _together(claim: Claim, costs: Sequence[Enclosure], repeats: Sequence[int]) -> Enclosure:
