@@ -38,7 +38,8 @@ class Shelf:
         with contextlib.suppress(OSError, ValueError, TypeError):
             data = json.loads(self._path(first, count).read_text(encoding="utf-8"))
             share = Share(**data)
-            if share.first == first and len(share.regret) == count:
+            lists = (share.regret, share.pulls, share.eliminated, share.batches)
+            if share.first == first and all(len(each) == count for each in lists):
                 return share
         return None
 

@@ -109,8 +109,8 @@ def run(
 
     count = whole(runs, "runs", at_least=1, at_most=10**7)
     start = whole(seed, "seed", at_least=0)
-    if transcript is not None and not transcript.parent.is_dir():
-        raise ParameterError(f"transcript: {transcript.parent}: no such folder")
+    if transcript is not None and (transcript.is_dir() or not transcript.parent.is_dir()):
+        raise ParameterError(f"transcript must be a file in a folder that exists, got {transcript}")
     config = configured(options)
     try:
         with render.working("verifying mechanisms, computing radii"):
@@ -118,6 +118,8 @@ def run(
     except NotVerifiedError as error:
         typer.echo(f"exactdp: {error}", err=True)
         raise typer.Exit(1 if error.verdict is Verdict.REFUTED else 3) from error
+    with render.working("accounting"):
+        spent = bandit_shown.spent(prepared, returning, delta)
     with bandit_shown.progress(count) as tick:
         results = run_bandit(
             config,
@@ -130,8 +132,6 @@ def run(
             cluster=cluster,
             progress=tick,
         )
-    with render.working("accounting"):
-        spent = bandit_shown.spent(prepared, returning, delta)
     if transcript is not None:
         from ..bandit.transcript import write_transcript
 

@@ -18,7 +18,7 @@ from ..bandit.prepare import Prepared
 from ..bandit.privacy import Privacy, privacy
 from ..bandit.results import Mean, Results
 from ..bandit.run import Config
-from ..exact import decimal_text
+from ..exact import decimal_text, whole
 from ..verify.certificate import Certificate
 from . import render
 
@@ -44,7 +44,10 @@ def progress(runs: int) -> Iterator[Callable[[int], None]]:
 
 def spent(prepared: Prepared, returning: str | None, delta: str) -> Privacy:
     """The privacy statement; with a number of batches also the composed epsilon."""
-    return privacy(prepared, returning, None if returning is None else delta)
+    if returning is None:
+        return privacy(prepared)
+    batches = whole(returning, "returning", at_least=1, at_most=10**6)
+    return privacy(prepared, batches, delta)
 
 
 def to_json(config: Config, results: Results, spent: Privacy) -> dict[str, Any]:

@@ -1,11 +1,11 @@
 """Shares on disk: whole or not there, each configuration for itself."""
 
-import os
+import json
 
 import pytest
 
 from exactdp.bandit.results import Share
-from exactdp.bandit.shelf import Shelf, write_whole
+from exactdp.bandit.shelf import Shelf
 from exactdp.exact.number import ParameterError
 
 SHARE = Share(5, [[0.25, 1 / 3]], [[1, 2]], [False], [2], [])
@@ -21,6 +21,15 @@ def test_what_is_kept_is_found(tmp_path):
     assert shelf.find(5, 2) is None
 
 
+@pytest.mark.parametrize("name", ["regret", "pulls", "eliminated", "batches"])
+def test_a_share_that_lost_a_run_is_not_found(tmp_path, name):
+    shelf = Shelf(tmp_path, {})
+    shelf.keep(SHARE)
+    (file,) = tmp_path.glob("*/runs-*.json")
+    file.write_text(json.dumps(SHARE.to_json() | {name: []}))
+    assert shelf.find(5, 1) is None
+
+
 def test_no_folder_keeps_nothing():
     shelf = Shelf(None, {})
     shelf.keep(SHARE)
@@ -31,17 +40,3 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(ParameterError, match=r"resume: .*file"):
         Shelf(tmp_path / "file", {})
-
-
-def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
-    target = tmp_path / "file"
-    write_whole(target, "old")
-
-    def fails(*_):
-        raise OSError("full")
-
-    monkeypatch.setattr(os, "replace", fails)
-    with pytest.raises(OSError, match="full"):
-        write_whole(target, "new")
-    assert target.read_text() == "old"
-    assert list(tmp_path.iterdir()) == [target]

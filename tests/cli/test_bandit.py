@@ -175,8 +175,9 @@ def test_interrupted_sweeps_are_resumed(tmp_path):
         (("--sigma", "-1"), "sigma must be"),
         (("--masked",), "--masked must be given together with --faithful"),
         (("--faithful", "--horizon", "1e7"), "horizon must be at most"),
-        (("--transcript", "/nowhere/at/all"), "transcript: /nowhere/at: no such folder"),
-        (("--returning", "0"), "batches must be"),
+        (("--transcript", "/"), "transcript must be a file in a folder that exists, got /"),
+        (("--returning", "0"), "returning must be"),
+        (("--transcript", "/nowhere/all"), "transcript must be a file in a folder that exists"),
     ],
 )
 def test_bad_input_is_named_in_one_line(arguments, named, capsys):
