@@ -25,6 +25,7 @@ from ..mechanisms import (
     papers,
 )
 from ..mechanisms.laws.shares import share_of
+from ..mechanisms.laws.sums import sum_of
 from ..mechanisms.pair_file import read_pair
 from ..mechanisms.protocols.protocol import SumProtocol, missing_users
 
@@ -114,7 +115,7 @@ def _additive(needs: tuple[str, ...], law: Callable[[Values], Law]) -> Entry:
             )
         share = share_of(noise, users)
         present = whole(users, "users") - missing_users(whole(users, "users"), *missing)
-        left = AdditiveNoise(share.n_fold(present), sensitivity, modulus)
+        left = AdditiveNoise(sum_of(share, present), sensitivity, modulus)
         return Spec("", left, {"users": present})
 
     return Entry(needs, _ADDITIVE, build)

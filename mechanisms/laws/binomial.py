@@ -72,9 +72,6 @@ class Binomial(Law):
     def mirrored(self) -> Binomial:
         return Binomial(self.trials, self._failure)
 
-    def n_fold(self, count: int) -> Binomial:
-        return Binomial(whole(count, "count", at_least=1) * self.trials, self.success)
-
     def pmf(self, x: int, digits: int = 50) -> mpmath.mpf:
         n = self.trials
         if not 0 <= x <= n:

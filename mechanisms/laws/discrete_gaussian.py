@@ -19,7 +19,7 @@ from flint import acb, arb, ctx
 from numpy.typing import NDArray
 
 from ...exact.enclosure import Enclosure
-from ...exact.number import ExactInput, ball, mpf, positive, whole
+from ...exact.number import ExactInput, ball, mpf, positive
 from ...exact.precision import START, refine, working_precision
 from .law import Law, Moments
 from .saddle import vertical_path
@@ -110,13 +110,6 @@ class DiscreteGaussian(Law):
     def zcdp_exact(self, shift: int) -> Fraction:
         # theta(t) <= theta(0), with equality at the integer orders
         return Fraction(shift * shift) / (2 * self.sigma2)
-
-    def n_fold(self, count: int) -> Law:
-        from .discrete_gaussian_sum import DiscreteGaussianSum  # which is built on this law
-
-        if whole(count, "count", at_least=1) == 1:
-            return self
-        return DiscreteGaussianSum(count, self.sigma2)
 
     def _total(self) -> arb:
         return theta_at_zero(self.sigma2, ctx.prec)

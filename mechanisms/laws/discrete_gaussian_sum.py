@@ -64,10 +64,6 @@ class DiscreteGaussianSum(Law):
         variance = refine(lambda: self.count * theta_variance(self.sigma2))
         return Moments(Enclosure.exactly(0), variance)
 
-    def n_fold(self, count: int) -> Law:
-        """The sum of `count` times as many; a single one goes by its simpler name."""
-        return DiscreteGaussian(self.sigma2).n_fold(whole(count, "count", at_least=1) * self.count)
-
     def gaussian_gap(self) -> arb:
         """Bound |log p(x)/p'(x)| for all x, p' the law N_Z(0, count sigma2); perhaps infinite."""
         rest = _dual_rest(self.count, 2 * arb.pi() ** 2 * ball(self.sigma2))

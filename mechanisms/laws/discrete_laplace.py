@@ -78,11 +78,6 @@ class DiscreteLaplace(Law):
     def mgf_domain(self) -> tuple[Real, Real]:
         return over(-1, self.scale), over(1, self.scale)
 
-    def n_fold(self, count: int) -> Law:
-        from .polya import PolyaDifference  # which is built on this law
-
-        return self if count == 1 else PolyaDifference(count, self.scale)
-
     def loss_limit(self, shift: int) -> Real:
         return over(shift, self.scale)
 

@@ -12,7 +12,7 @@ from itertools import accumulate
 
 import mpmath
 import numpy as np
-from flint import acb, arb, fmpq, fmpq_poly
+from flint import acb, arb
 from numpy.typing import NDArray
 
 from ...exact.enclosure import Enclosure
@@ -58,21 +58,6 @@ class FiniteLaw(Law):
 
     def mirrored(self) -> FiniteLaw:
         return FiniteLaw({-x: p for x, p in zip(self.outcomes, self.masses, strict=True)})
-
-    def n_fold(self, count: int) -> FiniteLaw:
-        copies = whole(count, "count", at_least=1)
-        low, high = self.support
-        step = math.gcd(*(x - low for x in self.outcomes)) or 1
-        dense = [fmpq(0)] * ((high - low) // step + 1)
-        for x, p in zip(self.outcomes, self.masses, strict=True):
-            dense[(x - low) // step] = fmpq(p.numerator, p.denominator)
-        power = fmpq_poly(dense) ** copies
-        return FiniteLaw(
-            {
-                copies * low + step * k: Fraction(int(c.p), int(c.q))
-                for k, c in enumerate(power.coeffs())
-            }
-        )
 
     def mass(self, x: int) -> Fraction:
         """P(X = x)."""

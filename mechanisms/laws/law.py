@@ -154,10 +154,6 @@ class Law(ABC):
         """
         return None
 
-    def n_fold(self, count: int) -> Law:
-        """The law of the sum of `count` independent copies of X, where it has a closed form."""
-        raise NotImplementedError(f"{type(self).__name__} has no closed form for sums")
-
     # -- what follows -------------------------------------------------------------------------
 
     def ball(self, x: int) -> arb:

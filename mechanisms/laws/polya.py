@@ -32,11 +32,9 @@ from ...exact.number import (
     ball,
     exact,
     mpf,
-    whole,
 )
 from ...exact.precision import START, refine, working_precision
 from .branch import STEEP, over, rate_below, rate_of, ray, read_scale
-from .discrete_laplace import DiscreteLaplace
 from .law import Law, Moments
 
 __all__ = ["Polya", "PolyaDifference"]
@@ -128,9 +126,6 @@ class Polya(Law):
 
     def lower_tail(self, t: int) -> arb:
         return self.ball(0) if t == 0 else super().lower_tail(t)
-
-    def n_fold(self, count: int) -> Polya:
-        return Polya(whole(count, "count", at_least=1) * self.shape, self.scale)
 
 
 @dataclass(frozen=True)
@@ -238,11 +233,6 @@ class PolyaDifference(Law):
             # a power of two, so that one table serves many calls
             logs = _log_table(self, 1 << int(farthest).bit_length())[distances]
         return logs[places].reshape(np.shape(xs))
-
-    def n_fold(self, count: int) -> Law:
-        """The sum has `count` times the shape; of shape 1 it goes by its simpler name."""
-        shape = whole(count, "count", at_least=1) * self.shape
-        return DiscreteLaplace(self.scale) if shape == 1 else PolyaDifference(shape, self.scale)
 
 
 def _shape(value: object) -> Fraction:

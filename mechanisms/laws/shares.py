@@ -13,12 +13,13 @@ from .discrete_laplace import DiscreteLaplace
 from .law import Law
 from .polya import Polya, PolyaDifference
 from .skellam import Skellam
+from .sums import sum_of
 
 __all__ = ["share_of"]
 
 
 def share_of(law: Law, users: ExactInput) -> Law:
-    """The law of one of `users` independent equal shares: its `n_fold(users)` is `law`.
+    """The law of one of `users` independent equal shares: `sum_of(it, users)` is `law`.
 
     Raises ParameterError where there is no such law.
     """
@@ -59,7 +60,7 @@ def _(law: Binomial, users: int) -> Law:
 
 @_share.register
 def _(law: DiscreteGaussianSum, users: int) -> Law:
-    return DiscreteGaussian(law.sigma2).n_fold(_each(law.count, users, "count"))
+    return sum_of(DiscreteGaussian(law.sigma2), _each(law.count, users, "count"))
 
 
 @_share.register

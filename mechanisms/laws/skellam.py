@@ -24,7 +24,7 @@ from scipy import special
 
 from ...exact import contour
 from ...exact.enclosure import Enclosure
-from ...exact.number import ExactInput, ball, mpf, positive, whole
+from ...exact.number import ExactInput, ball, mpf, positive
 from .law import Law, Moments
 from .saddle import vertical_path
 
@@ -63,9 +63,6 @@ class Skellam(Law):
         # K'(s) = v sinh s = t; |M(s + i theta)| = e^(v (cosh s cos theta - 1)) falls on the line.
         v = float(self.variance)
         return vertical_path(math.asinh(t / v), side, spread=math.sqrt(v))
-
-    def n_fold(self, count: int) -> Skellam:
-        return Skellam(whole(count, "count", at_least=1) * self.variance)
 
     def balls(self, low: int, high: int) -> list[arb]:
         # I_{k-1} = I_{k+1} + (2k/v) I_k, downward from two balls: all terms are positive, so the

@@ -15,6 +15,7 @@ from exactdp.mechanisms import (
     Skellam,
 )
 from exactdp.mechanisms.laws.shares import share_of
+from exactdp.mechanisms.laws.sums import sum_of
 from exactdp.mechanisms.papers import InvertedScale
 from exactdp.mechanisms.protocols.shuffle import Linear
 
@@ -37,7 +38,7 @@ LAWS: list[Law] = [
 @pytest.mark.parametrize("users", [1, 2, 30, 60])
 def test_shares_add_up_to_the_law(law: Law, users: int) -> None:
     share = share_of(law, users)
-    assert share.n_fold(users) == law
+    assert sum_of(share, users) == law
     assert users == 1 or share != law
 
 
@@ -48,11 +49,11 @@ def test_the_share_of_one_of_many_terms_is_one_term() -> None:
 
 
 def test_sums_go_by_their_simplest_name() -> None:
-    assert PolyaDifference("1/2", 3).n_fold(2) == DiscreteLaplace(3)
-    assert PolyaDifference("1/2", 3).n_fold(3) == PolyaDifference("3/2", 3)
-    assert PolyaDifference(1, 3).n_fold(1) == DiscreteLaplace(3) == DiscreteLaplace(3).n_fold(1)
-    assert DiscreteLaplace(SCALE).n_fold(2) == PolyaDifference(2, SCALE)
-    assert DiscreteGaussianSum(1, 3).n_fold(1) == DiscreteGaussian(3)
+    assert sum_of(PolyaDifference("1/2", 3), 2) == DiscreteLaplace(3)
+    assert sum_of(PolyaDifference("1/2", 3), 3) == PolyaDifference("3/2", 3)
+    assert sum_of(PolyaDifference(1, 3), 1) == DiscreteLaplace(3) == sum_of(DiscreteLaplace(3), 1)
+    assert sum_of(DiscreteLaplace(SCALE), 2) == PolyaDifference(2, SCALE)
+    assert sum_of(DiscreteGaussianSum(1, 3), 1) == DiscreteGaussian(3)
 
 
 @pytest.mark.parametrize(

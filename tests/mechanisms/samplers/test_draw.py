@@ -25,6 +25,7 @@ from exactdp.mechanisms import (
     RandomizedResponse,
     Skellam,
 )
+from exactdp.mechanisms.laws.sums import sum_of
 from exactdp.mechanisms.samplers import (
     SeededBits,
     SystemBits,
@@ -165,7 +166,7 @@ def test_a_law_without_a_sampler_is_refused():
     ids=str,
 )
 def test_shares_add_up_to_the_law(law, users):
-    total = share_of(law, users).n_fold(users)
+    total = sum_of(share_of(law, users), users)
     for x in (0, 1, 5):
         law.probability(x).intersection(total.probability(x))  # raises where they are disjoint
     assert share_of(law, 1) == law
