@@ -60,12 +60,12 @@ class Sent:
         """As a row of a table shows it."""
         sent = self.protocol
         return (
-            f"{sent.noise_bits} of P(1) = {_short(self.success)}",
+            _kind(sent.noise_bits, self.success),
             str(sent.users * sent.noise_bits),
             str(sent.bits_per_user),
-            _short(sent.error_variance()),
-            str(self.epsilon),
-            str(self.delta),
+            render.shown(sent.error_variance()),
+            render.shown(self.epsilon),
+            render.shown(self.delta),
         )
 
 
@@ -78,7 +78,7 @@ def rarest(given: ShufflePreset, least: LeastNoiseBits, missing: int = 0) -> Sen
     return Sent.of(found.protocol(given.batch), given, missing)
 
 
-_COLUMNS = ("noise bits of a user", "in all", "bits sent", "variance", "ε", "δ")
+_COLUMNS = ("noise bits", "in all", "sent", "variance", "ε", "δ")
 
 
 def shuffled(parsed: Spec, failure: str | None, dropout: Sequence[str], as_json: bool) -> None:
@@ -163,8 +163,8 @@ class _Left:
         return {
             "Algorithm 3": self.as_sent,
             "for those left": self.larger,
-            "least fair bits": self.least,
-            "least rare bits": self.rare,
+            "least fair": self.least,
+            "least rare": self.rare,
         }
 
 
@@ -188,8 +188,8 @@ def _show(
         f"ε at δ = {decimal_text(given.delta)}, δ at ε = {decimal_text(given.epsilon)}: exact"
     )
     out.print(render.facts(shown))
-    table = render.grid("", *_COLUMNS)
-    for name, way in zip(("Algorithm 3", "least fair bits", "least rare bits"), ways, strict=True):
+    table = render.grid("each sends", *_COLUMNS, right=_COLUMNS[1:])
+    for name, way in zip(("Algorithm 3", "least fair", "least rare"), ways, strict=True):
         if way is not None:
             table.add_row(name, *way.cells())
     out.print(table)
@@ -197,14 +197,18 @@ def _show(
     for chance, t in quantiles:
         table.add_row(f"at most {decimal_text(chance)}", str(t))
     out.print(table)
-    if left:
-        table = render.grid("missing", "sent", *_COLUMNS)
-        for each in left:
-            for name, way in each.ways().items():
-                if way is not None:
-                    table.add_row(str(each.missing), name, *way.cells())
+    for each in left:
+        table = render.grid(f"{each.missing} missing", *_COLUMNS, right=_COLUMNS[1:])
+        for name, way in each.ways().items():
+            if way is not None:
+                table.add_row(name, *way.cells())
         out.print(table)
 
 
-def _short(value: Enclosure) -> str:
-    return f"{float(Fraction(value.lower)):.6g}"
+def _kind(bits: int, success: Enclosure) -> str:
+    """So many fair bits, or bits that are 1 with this probability."""
+    return (
+        f"{bits} fair"
+        if success == Enclosure.exactly(Fraction(1, 2))
+        else (f"{bits} of {render.shown(success, 4)}")
+    )

@@ -156,7 +156,7 @@ class _Larger:
         return {
             "missing": self.provision.dropout,
             "changed": self.provision.changed,
-            "share": _law(self.provision),
+            "share": shown_law(self.provision.protocol.noise),
             "variance_ratio": self.provision.variance_ratio.to_json(),
             "least_accuracy": _least(self.least),
             "alternative": None if other is None else other.to_json(),
@@ -179,9 +179,10 @@ def _least(found: Least) -> dict[str, Any]:
     }
 
 
-def _law(provision: Provision) -> str:
-
-    return shown_law(provision.protocol.noise)
+def _changed(provision: Provision) -> str:
+    """What is larger of a share, and how large."""
+    value = getattr(provision.protocol.noise, provision.changed)
+    return f"{provision.changed} {decimal_text(value)}"
 
 
 def _show(described: dict[str, str], report: _Report, shares: list[_Larger]) -> None:
@@ -192,19 +193,21 @@ def _show(described: dict[str, str], report: _Report, shares: list[_Larger]) -> 
     facts["failure"] = decimal_text(report.failure)
     if report.claimed is not None:
         facts["claimed"] = f"off by more than τ/g with probability at most {report.claimed}"
+    facts["wraps around"] = f"with probability {render.shown(report.wrap)}"
     out.print(render.facts(facts))
-    table = render.grid("", "τ", "m", "bits per user", "P(it fails)", right=("τ", "m"))
+    columns = ("τ", "m", "bits per user", "P(it fails)")
+    table = render.grid("", *columns, right=columns[:-1])
     table.add_row(
         "as given",
         str(given.accuracy),
         str(given.modulus),
         str(given.bits_per_user),
-        f"{report.off}  (wraps: {report.wrap})",
+        render.shown(report.off),
     )
     for name, least in (("least τ", report.least), ("least m", report.least_modulus)):
         if least is not None:
             bits = str(least.bits_per_user)
-            cells = (str(least.accuracy), str(least.modulus), bits, str(least.probability))
+            cells = (str(least.accuracy), str(least.modulus), bits, render.shown(least.probability))
             table.add_row(name, *cells)
     out.print(table)
     table = render.grid("error exceeded with probability", "noise", "rounding", "total")
@@ -212,15 +215,15 @@ def _show(described: dict[str, str], report: _Report, shares: list[_Larger]) -> 
         table.add_row(f"at most {decimal_text(level)}", *(_span(value) for value in parts.values()))
     out.print(table)
     if shares:
-        table = render.grid("missing", "larger", "share", "variance", "least τ", "bits per user")
+        costs = ("variance", "least τ", "bits per user")
+        table = render.grid("missing", "larger share", *costs, right=("missing", *costs[1:]))
         for each in shares:
             rows = [each] if (other := each.other()) is None else [each, other]
             for row in rows:
                 table.add_row(
                     str(row.provision.dropout),
-                    row.provision.changed,
-                    _law(row.provision),
-                    f"× {row.provision.variance_ratio}",
+                    _changed(row.provision),
+                    f"× {render.shown(row.provision.variance_ratio)}",
                     str(row.least.accuracy),
                     str(row.least.bits_per_user),
                 )

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from .spec import Spec
 
 __all__ = ["as_json", "at_most", "audited", "bar", "comparison", "composed", "console", "evidence"]
-__all__ += ["facts", "grid", "measurements", "verdict", "working"]
+__all__ += ["facts", "grid", "measurements", "shown", "verdict", "working"]
+
+_DIGITS = 6  # where many figures stand side by side
 
 _PATIENCE = 1.0  # seconds before the spinner appears
 _BAR = 20  # cells
@@ -226,3 +228,9 @@ def _plain(value: object) -> str:
     if isinstance(value, dict) and set(value) == {"lower", "upper"}:
         return str(Enclosure.from_json(value))
     return value if isinstance(value, str) else json.dumps(value)
+
+
+def shown(value: Enclosure, digits: int = _DIGITS) -> str:
+    """At most this many significant digits, certain to a unit of the last; else both ends."""
+    text = str(value)
+    return text if text.startswith("[") or text == "inf" else f"{Decimal(text):.{digits}g}".lower()

@@ -7,7 +7,8 @@ from fractions import Fraction
 
 from ...mechanisms import papers
 from ...mechanisms.protocols import SumProtocol, least_accuracy, least_modulus, off_probability
-from .markdown import shown, table
+from ..render import shown
+from .markdown import table
 
 __all__ = ["bits"]
 

@@ -1,28 +1,17 @@
-"""What pages are made of: tables in Markdown and numbers whose digits are all certain."""
+"""What pages are made of: paragraphs, and tables in Markdown."""
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Sequence
-from decimal import Decimal
 
-from ...exact import Enclosure
-
-__all__ = ["filled", "shown", "table"]
-
-_DIGITS = 6
+__all__ = ["filled", "table"]
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table; the first column is text, the others are numbers."""
     lines = [_line(columns), _line(["---", *["---:"] * (len(columns) - 1)])]
     return "\n".join([*lines, *map(_line, rows)])
-
-
-def shown(value: Enclosure, digits: int = _DIGITS) -> str:
-    """At most this many significant digits, certain to a unit of the last; else both ends."""
-    text = str(value)
-    return text if text.startswith("[") or text == "inf" else f"{Decimal(text):.{digits}g}".lower()
 
 
 def filled(text: str) -> str:

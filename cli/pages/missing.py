@@ -9,7 +9,8 @@ from ...accounting import compose
 from ...exact import Enclosure, decimal_text
 from ...mechanisms import AdditiveNoise, PolyaDifference, papers
 from ...mechanisms.protocols import Provision, SumProtocol, least_accuracy, provisioned
-from .markdown import shown, table
+from ..render import shown
+from .markdown import table
 
 __all__ = ["SHARES", "pure", "remaining_pure", "remaining_renyi", "renyi"]
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from ...mechanisms import papers
 from ...verify.mismatch import mismatched_epsilon
-from .markdown import shown, table
+from ..render import shown
+from .markdown import table
 
 __all__ = ["moduli"]
 

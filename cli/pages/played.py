@@ -11,7 +11,8 @@ from ...mechanisms.protocols import SumProtocol, provisioned
 from ...mechanisms.samplers import SeededBits
 from ...mechanisms.samplers.bernoulli import bernoulli
 from ...mechanisms.samplers.uniform import below
-from .markdown import shown, table
+from ..render import shown
+from .markdown import table
 from .missing import remaining_pure
 
 __all__ = ["played"]

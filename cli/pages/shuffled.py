@@ -10,7 +10,8 @@ from ...exact.precision import refine
 from ...mechanisms import papers
 from ...verify import least_noise_bits
 from ..protocol_shuffle import Sent, rarest
-from .markdown import shown, table
+from ..render import shown
+from .markdown import table
 
 __all__ = ["shuffled"]
 

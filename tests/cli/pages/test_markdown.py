@@ -5,7 +5,8 @@ from fractions import Fraction
 
 import pytest
 
-from exactdp.cli.pages.markdown import shown, table
+from exactdp.cli.pages.markdown import table
+from exactdp.cli.render import shown
 from exactdp.exact import Enclosure
 
 
