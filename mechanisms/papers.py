@@ -19,6 +19,7 @@ import mpmath
 from flint import arb
 
 from ..exact.number import ExactInput, Real, ball, exact, mpf, whole
+from .certain import certain_ceiling
 from .laws.discrete_gaussian import DiscreteGaussian
 from .laws.discrete_laplace import DiscreteLaplace
 from .laws.law import Law
@@ -30,7 +31,6 @@ from .preset import (
     Preset,
     RelaxedPreset,
     ShufflePreset,
-    certain_ceiling,
     least_precision,
     log_2t,
     preset,

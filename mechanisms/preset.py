@@ -1,13 +1,11 @@
 """What a theorem states, as a value: the mechanism, its protocol, and the derived parameters.
 
-Beside it, the arithmetic that every theorem's parameters need: ceilings of roots and of logs,
-decided exactly.
+Beside it, the arithmetic that every theorem's parameters need, decided exactly.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
@@ -15,10 +13,8 @@ from typing import Final, Literal, TypeAlias
 
 from flint import arb
 
-from ..exact.enclosure import Enclosure
 from ..exact.number import ExactInput, Formula, whole
-from ..exact.precision import refine
-from .laws.law import Law, UndecidedError
+from .laws.law import Law
 from .mechanism import AdditiveNoise, RandomizedResponse
 from .protocols.protocol import SumProtocol, Trust
 from .protocols.relaxed import RelaxedAggregation
@@ -30,7 +26,6 @@ __all__ = [
     "Preset",
     "RelaxedPreset",
     "ShufflePreset",
-    "certain_ceiling",
     "least_precision",
 ]
 __all__ += ["log_2t", "preset", "read_batch", "read_horizon", "stated_modulus"]
@@ -143,15 +138,3 @@ def least_precision(factor: Fraction, users: int) -> int:
 def log_2t(rounds: int) -> arb:
     """log(2T)."""
     return arb(2 * rounds).log()
-
-
-def certain_ceiling(compute: Callable[[], arb], name: str) -> int:
-    """The ceiling of an irrational number. Raises UndecidedError where it stays open."""
-
-    def settled(found: Enclosure) -> bool:
-        return found.is_finite() and math.ceil(found.lower) == math.ceil(found.upper)
-
-    found = refine(compute, width=Fraction(0), enough=settled)
-    if not settled(found):
-        raise UndecidedError(f"{name} = ceil({found}) is not certain at the precision allowed")
-    return math.ceil(found.upper)

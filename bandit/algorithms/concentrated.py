@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...exact.number import ball
+from ...mechanisms.certain import certain_ceiling
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ...mechanisms.papers import theorem2, theorem2_curve
-from ...mechanisms.preset import certain_ceiling, least_precision, log_2t
+from ...mechanisms.preset import least_precision, log_2t
 from ...mechanisms.protocols.protocol import SumProtocol
 from ...verify.claim import ZCDP, RenyiDP
 from ..radius import Plan, discrete_gaussian_scale, paper_radius, skellam_scale

@@ -14,10 +14,11 @@ from flint import arb
 from numpy.typing import NDArray
 
 from ...exact.number import ball
+from ...mechanisms.certain import certain_ceiling
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.laws.law import Law
 from ...mechanisms.papers import theorem1, theorem3
-from ...mechanisms.preset import certain_ceiling, least_precision, log_2t
+from ...mechanisms.preset import least_precision, log_2t
 from ...mechanisms.protocols.protocol import SumProtocol, Trust
 from ...verify.claim import PureDP
 from ..radius import Plan, discrete_laplace_scale, local_scale, paper_radius

@@ -18,8 +18,8 @@ from flint import arb
 from numpy.typing import NDArray
 
 from ...exact.number import ball
+from ...mechanisms.certain import certain_ceiling
 from ...mechanisms.laws.binomial import Binomial
-from ...mechanisms.preset import certain_ceiling
 from ...mechanisms.protocols.protocol import SumProtocol
 from ...verify.claim import ApproxDP
 from ..radius import Plan, shuffle_radius, shuffle_variance

@@ -29,8 +29,8 @@ from ...exact.number import (
     whole,
 )
 from ...exact.precision import WIDTH, refine
+from ..certain import certain_floor
 from ..laws.binomial import Binomial
-from ..laws.law import UndecidedError
 from ..mechanism import AdditiveNoise
 from ..samplers.bits import RandomBits
 from ..samplers.reals import bernoulli_real
@@ -195,7 +195,7 @@ def shuffled_sum(
     of a rational other than 1 is), so that every ceiling is decided.
     """
     tau, present = stated_tau(epsilon, delta), users - missing_users(users, dropout)
-    each = _floor(lambda: tau.ball() / present) + 1
+    each = certain_floor(lambda: tau.ball() / present, "noise bits") + 1
     if each > 1:
         return ShuffleSum(users, each, Fraction(1, 2))
     return ShuffleSum(users, 1, Linear(Fraction(0), tau.factor / (2 * present), tau.number))
@@ -210,18 +210,9 @@ def shuffle(messages: Iterable[Sequence[int]], bits: RandomBits) -> tuple[int, .
     return tuple(every)
 
 
-def _floor(compute: Callable[[], arb], exactly: Fraction | None = None) -> int:
-    """The floor, of a rational or of a number that is enclosed until its floor is certain."""
-    if exactly is not None:
-        return math.floor(exactly)
-
-    def settled(found: Enclosure) -> bool:
-        return found.is_finite() and math.floor(found.lower) == math.floor(found.upper)
-
-    found = refine(compute, width=Fraction(0), enough=settled)
-    if not settled(found):
-        raise UndecidedError(f"floor({found}) is not certain at the precision allowed")
-    return math.floor(found.lower)
+def _floor(compute: Callable[[], arb], exactly: Fraction | None) -> int:
+    """The floor of a number that is perhaps rational."""
+    return certain_floor(compute, "a whole number") if exactly is None else math.floor(exactly)
 
 
 def _plus(value: Real, added: Fraction, sign: int = 1) -> Fraction | None:
