@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
     from ..verify import Audit
     from ..verify.certificate import Certificate
 
-__all__ = ["check", "write_certificate"]
+__all__ = ["check", "write_certificate", "written"]
 
 
 def check(
@@ -81,11 +82,18 @@ def _check_transcript(file: Path, as_json: bool) -> NoReturn:
 
 def write_certificate(audit: Audit, file: Path) -> Certificate:
     """Write the certificate of a decided audit. Raises ParameterError where there is none."""
+    from ..verify.certificate import certificate_of
+
+    return written(lambda: certificate_of(audit), file)
+
+
+def written(make: Callable[[], Certificate], file: Path) -> Certificate:
+    """Make a certificate and write it. Raises ParameterError where either cannot be done."""
     from ..exact import ParameterError
-    from ..verify.certificate import NotCertifiedError, certificate_of
+    from ..verify.certificate import NotCertifiedError
 
     try:
-        certificate = certificate_of(audit)
+        certificate = make()
         certificate.write(file)
     except NotCertifiedError as error:
         raise ParameterError(f"--certificate: {error}") from error

@@ -213,15 +213,7 @@ def _claim(quantity: str, value: Enclosure, delta: Fraction) -> Claim:
 def _certified(
     protocol: SumProtocol, claim: Claim, missing: int, known: int, file: Path
 ) -> Certificate:
-    from ..exact import ParameterError
-    from ..verify.certificate import NotCertifiedError
     from ..verify.protocol import certify
+    from .check import written
 
-    try:
-        certificate = certify(protocol, claim, dropout=missing, collusion=known)
-        certificate.write(file)
-    except NotCertifiedError as error:
-        raise ParameterError(f"--certificate: {error}") from error
-    except OSError as error:
-        raise ParameterError(f"--certificate: {file}: {error.strerror or error}") from error
-    return certificate
+    return written(lambda: certify(protocol, claim, dropout=missing, collusion=known), file)
