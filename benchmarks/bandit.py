@@ -1,6 +1,6 @@
 """Runs of the bandit, beside a plain loop over all rounds, which does what every user does.
 
-    python benchmarks/bandit.py [--json]
+    python benchmarks/run.py --only runs [--json]
 
 One run is timed with its mechanisms verified beforehand, which stands by itself: the median of 25
 runs, an instance and a seed each. The loop is one run of the same algorithm, in plain Python with
@@ -9,8 +9,6 @@ numpy's generator: each round a reward, its rounding, a share of the noise, a su
 
 from __future__ import annotations
 
-import argparse
-import json
 import math
 import statistics
 import sys
@@ -170,19 +168,3 @@ def show(rows: Sequence[dict[str, Any]]) -> None:
             row["algorithm"], f"{row['horizon']:.0e}", *own, *goal, f"{row['regret']:,.0f}", *loop
         )
     Console(width=None if sys.stdout.isatty() else 140).print(table)
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--json", action="store_true", help="print the figures as JSON")
-    asked = parser.parse_args()
-    rows = records()
-    if asked.json:
-        print(json.dumps(rows, indent=2, ensure_ascii=False))
-    else:
-        show(rows)
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

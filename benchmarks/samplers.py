@@ -1,6 +1,6 @@
 """Exact draws a second, beside OpenDP's samplers (in Rust) for the two laws that both have.
 
-    python benchmarks/samplers.py [--json]
+    python benchmarks/run.py --only samplers [--json]
 
 Random bits are those of the operating system for both. A rate is the median of three turns of
 about 0.3 s each, ours and the peer's by turns; what the first draw of a law costs, which prepares
@@ -9,10 +9,8 @@ all later ones, stands by itself.
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import importlib.util
-import json
 import math
 import statistics
 import sys
@@ -181,19 +179,3 @@ def show(rows: Sequence[dict[str, Any]]) -> None:
             row["sampler"], f"{row['first_ms']:.2f}", f"{row['per_second']:,.0f}", *goal, *peer
         )
     Console(width=None if sys.stdout.isatty() else 120).print(table)
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--json", action="store_true", help="print the figures as JSON")
-    asked = parser.parse_args()
-    rows = records()
-    if asked.json:
-        print(json.dumps(rows, indent=2, ensure_ascii=False))
-    else:
-        show(rows)
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
