@@ -1,5 +1,6 @@
 """Exact real parameters and certified enclosures: what every other part computes with."""
 
+from .deadline import OutOfTimeError, check_time, time_left, time_limit
 from .enclosure import Enclosure, Endpoint
 from .number import ExactInput, Formula, ParameterError, Real, ball, decimal_text, exact, mpf, whole
 from .precision import CAP, WIDTH, enclose, refine, refine_each, working_precision
@@ -11,15 +12,19 @@ __all__ = [
     "Endpoint",
     "ExactInput",
     "Formula",
+    "OutOfTimeError",
     "ParameterError",
     "Real",
     "ball",
+    "check_time",
     "decimal_text",
     "enclose",
     "exact",
     "mpf",
     "refine",
     "refine_each",
+    "time_left",
+    "time_limit",
     "whole",
     "working_precision",
 ]

@@ -1,0 +1,73 @@
+"""Limits of time: any loop ends, the earliest limit counts, and nothing stays armed."""
+
+import signal
+import threading
+import time
+
+import pytest
+
+from exactdp.exact import OutOfTimeError, check_time, time_left, time_limit
+
+
+def spin():
+    while True:
+        pass
+
+
+def test_a_loop_that_never_asks_ends():
+    started = time.monotonic()
+    with pytest.raises(OutOfTimeError), time_limit(0.05):
+        spin()
+    assert time.monotonic() - started < 5
+
+
+def test_whoever_goes_on_is_stopped_again():
+    with pytest.raises(OutOfTimeError), time_limit(0.05):
+        try:
+            spin()
+        except OutOfTimeError:
+            spin()
+
+
+def test_the_earliest_limit_counts():
+    with time_limit(100):
+        with time_limit(1000):
+            assert time_left() <= 100
+        with pytest.raises(OutOfTimeError), time_limit(0.01):
+            spin()
+        assert 90 < time_left() <= 100
+        check_time()
+
+
+def test_an_outer_limit_still_rings_after_an_inner_one():
+    with pytest.raises(OutOfTimeError), time_limit(0.1):
+        with time_limit(0.05), pytest.raises(OutOfTimeError):
+            spin()
+        spin()
+
+
+def test_nothing_stays_armed():
+    before = signal.getsignal(signal.SIGALRM)
+    with time_limit(50):
+        pass
+    assert signal.getsignal(signal.SIGALRM) is before
+    assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
+    assert time_left() == float("inf")
+    check_time()
+
+
+def test_in_other_threads_asking_is_enough():
+    seen = []
+
+    def work():
+        try:
+            with time_limit(0.02):
+                while True:
+                    check_time()
+        except OutOfTimeError as error:
+            seen.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join(10)
+    assert len(seen) == 1
