@@ -69,6 +69,8 @@ def exceeding(pair: Pair, level: arb, exact_level: Fraction | None = None) -> Ev
             return Event(revealed + p, q, arb(0))
         return Event(revealed, arb(0), arb(0) if gain <= 0 else gain.abs_upper())
     if isinstance(pair, ShiftPair):
+        if pair.is_disjoint:
+            return Event(arb(1), arb(0), arb(0))
         return (
             _interval(pair, level, exact_level)
             if pair.law.log_convex_sides

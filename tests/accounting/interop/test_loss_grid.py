@@ -142,7 +142,7 @@ def test_random_pairs(weights: list[tuple[int, int]], step: Fraction, times: int
     names = tuple(map(str, range(len(p))))
     found = moved(FinitePair(names, p, q), step)
     above(found[0], [each for each in there if each[0]], times, near=2 * step)
-    above(found[1], [(b, a) for a, b in there if b], times, near=2 * step)
+    above(found[-1], [(b, a) for a, b in there if b], times, near=2 * step)
 
 
 @given(
