@@ -231,7 +231,7 @@ def _epsilon(
 
         if saddle.level < _NEAR_ZERO and value_at(arb(0), exceeding(arb(0))) <= target:
             return Enclosure.exactly(0)
-        found = enclose(root_near(arb(saddle.level), target, exceeding, largest))
+        found = root_near(arb(saddle.level), target, exceeding, largest)
         return found.intersection(Enclosure(Fraction(0), largest.upper))
 
     largest = _largest_loss(product, delta)

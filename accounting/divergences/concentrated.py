@@ -24,21 +24,23 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
-from flint import arb
+from flint import arb, ctx
 
-from ...exact.deadline import check_time
+from ...exact.deadline import OutOfTimeError, check_time
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from ...exact.precision import enclose
 from ...mechanisms.pair import FinitePair, Pair, ResponsePair, ShiftPair, WrappedPair
+from ..envelope import gaussian_distance
 from .finite_sums import Listed, listed, renyi_sums
 from .largest_loss import largest_loss
 from .renyi import divergences
-from .renyi_sums import RenyiSums
+from .renyi_sums import shared_sums
 from .wrapped import is_enumerable, never_wraps
 
 __all__ = ["Supremum", "joint", "supremum"]
@@ -142,7 +144,20 @@ def _of_shift(pair: ShiftPair) -> Supremum:
     closed = law.zcdp_closed(shift)
     if closed is not None:
         return Supremum(enclose(closed), Fraction(2))
-    return _search([(_shift_sums(pair), 1)])
+    return _below_gaussian(pair, lambda: _search([(_shift_sums(pair), 1)]))
+
+
+def _below_gaussian(pair: ShiftPair, search: Callable[[], Supremum]) -> Supremum:
+    """What is found, and at most the rho of the Gaussian envelope, also where time runs out."""
+    mu = gaussian_distance(pair.law)
+    if mu is None:
+        return search()
+    ceiling = enclose(mu**2 * pair.shift**2 / 2).upper
+    try:
+        found = search()
+    except OutOfTimeError:
+        found = Supremum(Enclosure(Fraction(0), Decimal("Infinity")), Fraction(2))
+    return Supremum(found.value.intersection(Enclosure(Fraction(0), ceiling)), found.order)
 
 
 def _shift_sums(pair: ShiftPair) -> _Sums:
@@ -153,7 +168,7 @@ def _shift_sums(pair: ShiftPair) -> _Sums:
     def tail(order: Fraction) -> arb:
         return law.zcdp_tail(order, shift) if ceiling is None else ceiling / ball(order)
 
-    return _Sums(RenyiSums(pair).derivatives, tail)
+    return _Sums(shared_sums(pair, ctx.prec).derivatives, tail)
 
 
 def _of_large_modulus(pair: WrappedPair) -> Supremum:
@@ -189,33 +204,38 @@ def _search(parts: _Parts) -> Supremum:
     def tail(order: Fraction) -> arb:
         return _weighted(parts, [sums.tail(order) for sums, _ in parts])
 
-    steps = [Fraction(1), Fraction(2)]
-    point(steps[0])
-    point(steps[1])
-    while tail(steps[-1]) > best * _ENOUGH and steps[-1] < _LARGEST_ORDER:
-        steps.append(2 * steps[-1])
-        point(steps[-1])
-    upper = tail(steps[-1]).upper()
-
     heap: list[tuple[float, Fraction, Fraction, arb]] = []  # largest bound first
-    waiting = list(pairwise(steps))
-    while waiting and len(points) < _MOST_ORDERS:
-        for low, high in waiting:
-            bound = _bound(parts, point(low), point(high))
-            if not bound > best * _ENOUGH:
-                continue
-            if high - low < _NARROWEST * low:  # the precision, not the width, is what it lacks
-                upper = upper.max(bound)
-            else:
-                key = -float(bound) if bound.is_finite() else -math.inf
-                heapq.heappush(heap, (key, low, high, bound))
-        waiting = []
-        if heap and heap[0][3] > best * _ENOUGH and heap[0][3] > upper:
-            _, low, high, _ = heapq.heappop(heap)
-            waiting = [(low, (low + high) / 2), ((low + high) / 2, high)]
-    upper = upper.max(best * _ENOUGH)
-    for low, high in [*waiting, *((low, high) for _, low, high, _ in heap)]:
-        upper = upper.max(_bound(parts, point(low), point(high)))
+    upper = rest = arb.pos_inf()  # of what is settled, and of what is being split
+    try:
+        steps = [Fraction(1), Fraction(2)]
+        point(steps[0])
+        point(steps[1])
+        while tail(steps[-1]) > best * _ENOUGH and steps[-1] < _LARGEST_ORDER:
+            steps.append(2 * steps[-1])
+            point(steps[-1])
+        upper = tail(steps[-1]).upper()
+        waiting = list(pairwise(steps))
+        while waiting:
+            for low, high in waiting:
+                bound = _bound(parts, point(low), point(high))
+                if not bound > best * _ENOUGH:
+                    continue
+                if high - low < _NARROWEST * low:  # the precision is what it lacks
+                    upper = upper.max(bound)
+                else:
+                    key = -float(bound) if bound.is_finite() else -math.inf
+                    heapq.heappush(heap, (key, low, high, bound))
+            waiting, rest = [], arb(0)
+            if not heap or len(points) >= _MOST_ORDERS:
+                break
+            if heap[0][3] > best * _ENOUGH and heap[0][3] > upper:
+                _, low, high, rest = heapq.heappop(heap)
+                waiting = [(low, (low + high) / 2), ((low + high) / 2, high)]
+    except OutOfTimeError:
+        if best == 0:
+            raise
+    for bound in (best * _ENOUGH, rest, *(bound for _, _, _, bound in heap)):
+        upper = upper.max(bound)
     return Supremum(Enclosure(enclose(best).lower, enclose(upper.upper()).upper), best_order)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from itertools import islice
 
 from ...exact.deadline import check_time
 from ...exact.enclosure import Enclosure
@@ -15,7 +16,7 @@ from ...exact.number import ExactInput, ball, exact
 from ...exact.precision import CAP, WIDTH, enclose, refine, refine_each
 from ...mechanisms.laws.law import Law
 from ...mechanisms.mechanism import Mechanism, ways
-from ...mechanisms.pair import Pair, WrappedPair
+from ...mechanisms.pair import FinitePair, Pair, WrappedPair
 from . import concentrated, renyi
 from .largest_loss import largest_loss
 from .privacy_profile import delta_of, epsilon_of
@@ -32,6 +33,7 @@ __all__ = [
 ]
 
 _ZERO = Enclosure.exactly(0)
+_SLACK_CAP = 192  # bits
 
 
 def pure_epsilon(mechanism: Mechanism, width: Fraction = WIDTH, cap: int = CAP) -> Enclosure:
@@ -70,10 +72,10 @@ def epsilon(
     return refine(
         lambda: _largest(
             mechanism,
-            lambda pair: enclose(epsilon_of(pair, level, largest_loss(pair).value)),
+            lambda pair: epsilon_of(pair, level, largest_loss(pair).value),
         ),
         width=width,
-        cap=cap,
+        cap=min(cap, _SLACK_CAP) if _has_slack(mechanism) else cap,
     )
 
 
@@ -104,6 +106,11 @@ def zcdp(mechanism: Mechanism, width: Fraction = WIDTH, cap: int = CAP) -> Enclo
         width=width,
         cap=min(cap, 384),
     )
+
+
+def _has_slack(mechanism: Mechanism) -> bool:
+    """Is what is known of a pair no narrower with more bits?"""
+    return any(isinstance(pair, FinitePair) and pair.slack for pair in islice(mechanism.pairs(), 1))
 
 
 def _largest(mechanism: Mechanism, measure: Callable[[Pair], Enclosure]) -> Enclosure:
