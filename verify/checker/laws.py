@@ -143,11 +143,11 @@ class DiscreteLaplace(RatioLaw):
         # P(c) ~ b^c + b^(m-c) ~ cosh((c - m/2) rate) on 0 <= c <= m, log-convex and symmetric about
         # m/2, so P(c)/P(c-d) is largest at c = 0, and it grows with d up to m/2.
         # Less than without the reduction.
-        if modulus == 1:
-            return Fraction(0), Fraction(0)
-        d, b = min(shift, modulus // 2), self.beta()
+        if not 0 < 2 * shift <= modulus:
+            raise OpenError("only shifts up to m/2 have that closed form")
+        d, b = shift, self.beta()
         low, high = value(log((1 + power(b, modulus)) / (power(b, d) + power(b, modulus - d))))
-        return low, min(high, self.largest_loss(shift)[1])
+        return low, min(high, self.largest_loss(d)[1])
 
 
 @dataclass(frozen=True)
