@@ -50,7 +50,7 @@ from .protocol import objection
 from .reading import CertificateError, Statement, read
 from .scenarios import Uses, scenarios
 
-__all__ = ["CertificateError", "Outcome", "check"]
+__all__ = ["SECONDS", "CertificateError", "Outcome", "check"]
 
 SECONDS = 60.0
 _ATTEMPTS = ((96, False), (128, True), (320, True))  # bits, and whether all shifts are listed

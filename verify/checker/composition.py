@@ -337,6 +337,8 @@ def _envelope(use: _Use, bits: int) -> _Sum:
                 rest += 0 if certainly(p <= 0) else p
                 continue
             low, high = (math.floor(end) for end in value(log(p / q) / use.step))
+            if high - low > _MOST_POINTS:
+                raise OpenError("the grid is too fine to compose on")
             mass, other = cell.get(low, (iv.mpf(0), iv.mpf(0)))
             cell[low] = mass + p, other + q
             for k in range(low + 1, high + 1):  # on which side of k it lies is not certain
@@ -469,6 +471,7 @@ class _Product:
         found, growth = iv.mpf(self._sum.infinite), exp(self._step)
         weight = exp(here - self._origin - self._step * (self._sum.low + len(masses) - 1))
         for mass in reversed(masses):  # from the largest loss down
+            check_time()
             gain = 1 - weight
             if certainly(gain <= 0):
                 break

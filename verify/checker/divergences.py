@@ -33,6 +33,7 @@ from .arithmetic import (
 )
 from .binomial import Binomial
 from .closed import WIDE, gaussian_sum_renyi, skellam_renyi
+from .deadline import check_time
 from .laws import (
     DiscreteGaussian,
     DiscreteGaussianSum,
@@ -256,7 +257,9 @@ def listings(
     pmf = _pmf(law, bits, modulus, order)
     if len(shifts) * min(modulus, 2 * len(pmf.masses)) > _MOST_LISTED:
         raise OpenError("too many outcomes and shifts to list")
-    wrapped = [_wrapped(pmf, shift, modulus) for shift in shifts]
+    folded = _folded(pmf, modulus)
+    outside = 2 * pmf.beyond
+    wrapped = [_wrapped(folded, outside, shift, modulus) for shift in shifts]
     return Pairs(wrapped, wrapped if full else _plain(law, shift, bits, order))
 
 
@@ -302,6 +305,7 @@ def _finite(law: FiniteLaw, shift: int, modulus: int | None) -> Pairs:
         raise OpenError("too many outcomes and shifts to list")
     pairs = []
     for d in range(1, shift + 1):
+        check_time()
         p, q = seen(0), seen(d)
         every = sorted(p.keys() | q.keys())
         a, b = ([side.get(x, Fraction(0)) for x in every] for side in (p, q))
@@ -387,12 +391,18 @@ def _summed(law: SymmetricLaw, reach: int, bits: int) -> Pmf:
     return law.pmf(reach)
 
 
-def _wrapped(pmf: Pmf, shift: int, modulus: int) -> Listed:
-    outside = 2 * pmf.beyond
-    blur = hull(iv.mpf(0), outside)
-    folded: dict[int, Interval] = {}
+def _folded(pmf: Pmf, modulus: int) -> dict[int, Interval]:
+    """The masses listed of each residue."""
+    found: dict[int, Interval] = {}
     for x, mass in enumerate(pmf.masses, start=pmf.low):
-        folded[x % modulus] = folded.get(x % modulus, iv.mpf(0)) + mass
+        check_time()
+        found[x % modulus] = found.get(x % modulus, iv.mpf(0)) + mass
+    return found
+
+
+def _wrapped(folded: dict[int, Interval], outside: Interval, shift: int, modulus: int) -> Listed:
+    check_time()
+    blur = hull(iv.mpf(0), outside)
     places = sorted(folded.keys() | {(x + shift) % modulus for x in folded})
     p = [folded.get(x, iv.mpf(0)) + blur for x in places]
     q = [folded.get((x - shift) % modulus, iv.mpf(0)) + blur for x in places]
