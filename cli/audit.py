@@ -61,7 +61,7 @@ def audit(
     budget = compose(*((spec.mechanism, times) for spec, times in uses))
     with time_limit(allowed):
         if asked is not None:
-            _decide(uses, budget, asked, asked_width, certificate, as_json)
+            _decide(uses, budget, (str(claim), asked), asked_width, certificate, as_json)
         request = Request(pure=True, orders=_ORDERS, deltas=_DELTAS, zcdp=True)
         with render.working("measuring"):
             results = measure(budget, request, asked_width)
@@ -75,7 +75,7 @@ def audit(
 def _decide(
     uses: Uses,
     budget: Budget,
-    claim: Claim,
+    claim: tuple[str, Claim],  # as it was written, and read
     width: Width,
     certificate: Path | None,
     as_json: bool,
@@ -84,8 +84,9 @@ def _decide(
     from . import render
     from .check import write_certificate
 
-    with render.working(f"auditing {claim}"):
-        result = verified(budget, claim, width=width.relative)
+    text, asked = claim
+    with render.working(f"auditing {text}"):
+        result = verified(budget, asked, width=width.relative)
     decided = result.verdict.name != "UNDECIDED"
     if certificate is not None and decided:
         with render.working("checking the certificate"):
@@ -94,7 +95,7 @@ def _decide(
         render.as_json(
             {
                 **_named(uses),
-                "claim": str(claim),
+                "claim": text,
                 "verdict": result.verdict.name,
                 "measured": result.measured.to_json(),
                 "witness": None if result.witness is None else result.witness.to_json(),
