@@ -41,9 +41,10 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from ...exact.enclosure import Enclosure
-from ...exact.number import Real, ball
+from ...exact.number import Logarithm, Real, ball
 from ...exact.precision import enclose, working_precision
 from .law import Atoms
+from .of_pair import common_ratio
 from .value_tables import Chords, Grid, Policies, Policy
 
 __all__ = ["Menu", "TooManyChoicesError", "adaptive_delta", "adaptive_epsilon"]
@@ -56,6 +57,7 @@ _FEWEST = 48  # points of a grid
 _MOST = 2_000_000
 _FIRST_SHARE = 0.08  # of the work, for a first answer that says how fine the grid must be
 _SLOPES = np.geomspace(1e-3, 1e6, 73)
+_LEAST_WIDTH = 1e-13  # what the rounding of floats allows
 _SMALL = 1e-15  # the first step from a root in floats
 _RUNS = 30  # grids that it takes to find a root, about
 
@@ -133,6 +135,11 @@ class _Game:
             losses = [float(loss.mid()) for law in laws for loss in law.losses]
             self.least += times * min(losses, default=0.0)
         self.rest = (1 - kept).lower().max(arb(0)), (1 - certain).upper().min(arb(1))
+        # of a grid, so that single losses are not far more steps than it has points
+        farthest = max(
+            (abs(float(loss.mid())) for law in self.laws for loss in law.losses), default=1
+        )
+        self.shortest = min(farthest, 50.0) / 50 or 1.0
         self._above = np.array([_cumulant(menus, c) for c in _SLOPES])
         self._below = np.array([_cumulant(menus, -1 - c) for c in _SLOPES])
         self._constants = _SLOPES * np.log(_SLOPES) - (1 + _SLOPES) * np.log1p(_SLOPES)
@@ -152,7 +159,8 @@ class _Game:
         high = np.min((self._above + self._constants - log_delta - log_tail) / _SLOPES)
         # below the least loss all is linear, beyond the largest one constant
         low, high = max(float(low), self.least), min(float(high), float(self.largest.mid()))
-        return min(low, 0.0), max(high, level, 0.0)
+        low, high = min(low, 0.0), max(high, level, 0.0)
+        return low, max(high, low + self.shortest)
 
     def cost(self, points: float, step: float) -> float:
         """Weights times points: for chords two weights a loss, for policies one in two arrays."""
@@ -171,19 +179,21 @@ class _Grids:
     def __init__(
         self, game: _Game, level: float, log_delta: float, width: Fraction, work: float
     ) -> None:
-        self.game, self.width = game, max(float(width), 1e-13)
+        self.game, self.width = game, max(float(width), _LEAST_WIDTH)
         self.most = max(work, 0.01) * _SPEED
         self.low, self.high = game.ends(level, log_delta, math.log(self.width) - 5)
-        self.span = self.high - self.low + 1e-9
+        self.widest = game.ends(level, log_delta, math.log(_LEAST_WIDTH) - 5)
+        self.span = self.high - self.low
 
     def narrowed(self, measure: Callable[[_Value], Enclosure], runs: int) -> Enclosure:
         """What is measured. runs: how many grids through a level it takes, where there are such."""
         unit = _unit(self.game.laws)
         if unit is not None:
             step = float(unit.mid())
-            points = self.span / step + _FEWEST
+            low, high = self.widest
+            points = (high - low) / step + _FEWEST
             if points < _MOST and runs * self.game.cost(points, step) <= self.most:
-                return measure(_Value(self.game, self.low, self.high, unit, aligned=True))
+                return measure(_Value(self.game, low, high, unit, aligned=True))
         finest = self._finest()
         points = max(_FEWEST, finest * _FIRST_SHARE)
         found = measure(self._value(points))
@@ -313,29 +323,33 @@ def _cumulant(menus: Sequence[Menu], c: float) -> float:
 
 def _unit(laws: Sequence[Atoms]) -> arb | None:
     """The largest number of which all losses are multiples, where that is known."""
-    unit, steps = None, Fraction(0)
-    for lattice in (law.lattice for law in laws if len(law)):
-        if lattice is None:
-            return None
-        rational = isinstance(lattice.unit, Fraction)
-        own, scale = (Fraction(1), lattice.unit) if rational else (lattice.unit, Fraction(1))
-        if unit is not None and unit != own:
-            return None
-        unit = own
-        for part in (lattice.origin * scale, lattice.step * scale):
-            steps = Fraction(
-                math.gcd(steps.numerator * part.denominator, part.numerator * steps.denominator),
-                steps.denominator * part.denominator,
-            )
-    if unit is None:
+    lattices = [law.lattice for law in laws if len(law)]
+    known = [lattice for lattice in lattices if lattice is not None]
+    scales = _commensurable([lattice.unit for lattice in known])
+    if not known or len(known) < len(lattices) or scales is None:
         return None
+    unit, steps = scales[0], Fraction(0)
+    for lattice, scale in zip(known, scales[1], strict=True):
+        for part in (lattice.origin * scale, lattice.step * scale):
+            numerators = steps.numerator * part.denominator, part.numerator * steps.denominator
+            steps = Fraction(math.gcd(*numerators), steps.denominator * part.denominator)
     return ball(unit) * ball(steps) if steps else arb(1)  # all losses are 0
 
 
+def _commensurable(units: Sequence[Real]) -> tuple[Real, Sequence[Fraction]] | None:
+    """One unit for all, and how much of it each one is; None if none is found."""
+    if all(unit == units[0] for unit in units):
+        return (units[0], [Fraction(1)] * len(units)) if units else None
+    rationals = [unit for unit in units if isinstance(unit, Fraction)]
+    if len(rationals) == len(units):
+        return Fraction(1), rationals
+    arguments = [unit.argument for unit in units if isinstance(unit, Logarithm)]
+    common = common_ratio(arguments) if len(arguments) == len(units) else None
+    return None if common is None else (Logarithm(common[0]), [Fraction(k) for k in common[1]])
+
+
 def _between(lower: arb, upper: arb) -> Enclosure:
-    return Enclosure(
-        max(enclose(lower.lower()).lower, Decimal(0)), enclose(upper.upper()).upper
-    )
+    return Enclosure(max(enclose(lower.lower()).lower, Decimal(0)), enclose(upper.upper()).upper)
 
 
 def _relative(found: Enclosure) -> float:

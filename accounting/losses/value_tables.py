@@ -104,7 +104,9 @@ class Chords:
             padded = self._padded(table)
             for stencil in (self.stencils[law] for law in laws):
                 check_time()
-                own = _summed(padded, self._down, self.grid.count, stencil.shifts, stencil.weights[0])
+                own = _summed(
+                    padded, self._down, self.grid.count, stencil.shifts, stencil.weights[0]
+                )
                 own = (own + stencil.ends[0]) * (1 + _UNIT * (len(stencil.shifts) + 8)) + _TINY
                 np.maximum(found, own, out=found)
         return np.minimum(found, 1.0)
@@ -185,7 +187,9 @@ class Policies:
 
     def best(self, choices: Sequence[tuple[Policy, Sequence[int]]]) -> Policy:
         """One use more: at every point what is best there, of what may follow and of the laws."""
-        options = [self._step(policy, self.stencils[law]) for policy, laws in choices for law in laws]
+        options = [
+            self._step(policy, self.stencils[law]) for policy, laws in choices for law in laws
+        ]
         a, beta, zero, infinity = options[0]
         for other in options[1:]:
             better = other.a - other.beta > a - beta
@@ -238,8 +242,16 @@ class Policies:
             _summed(np.concatenate(parts), self._down, count, stencil.shifts, weights)
             for parts, weights in zip(
                 (
-                    (np.full(self._down, policy.zero[0]), policy.a, np.full(self._up, policy.infinity)),
-                    (policy.zero[1] * self._below * (1 + 2 * _UNIT), policy.beta, np.zeros(self._up)),
+                    (
+                        np.full(self._down, policy.zero[0]),
+                        policy.a,
+                        np.full(self._up, policy.infinity),
+                    ),
+                    (
+                        policy.zero[1] * self._below * (1 + 2 * _UNIT),
+                        policy.beta,
+                        np.zeros(self._up),
+                    ),
                 ),
                 stencil.weights,
                 strict=True,
