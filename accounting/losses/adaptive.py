@@ -28,12 +28,11 @@ above its tangent at 0.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 
 import numpy as np
 from flint import arb
@@ -41,36 +40,29 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from ...exact.enclosure import Enclosure
-from ...exact.number import Logarithm, Real, ball
+from ...exact.number import Real, ball
 from ...exact.precision import enclose, working_precision
-from .law import Atoms
-from .of_pair import common_ratio
+from .game import Choices, Game, Menu, common_unit, first_choices
 from .value_tables import Chords, Grid, Policies, Policy
 
 __all__ = ["Menu", "TooManyChoicesError", "adaptive_delta", "adaptive_epsilon"]
-
-Menu: TypeAlias = tuple[Sequence[Atoms], int]  # the laws to pick from, and the number of uses
 
 _BITS = 128
 _SPEED = 6e8  # weights times points a second, about
 _FEWEST = 48  # points of a grid
 _MOST = 2_000_000
 _FIRST_SHARE = 0.08  # of the work, for a first answer that says how fine the grid must be
-_SLOPES = np.geomspace(1e-3, 1e6, 73)
 _LEAST_WIDTH = 1e-13  # what the rounding of floats allows
 _SMALL = 1e-15  # the first step from a root in floats
 _RUNS = 30  # grids that it takes to find a root, about
 
-_Laws: TypeAlias = Sequence[int]
-_Table = TypeVar("_Table")
-_Choices: TypeAlias = Sequence[tuple[_Table, _Laws]]
 _Tables: TypeAlias = tuple[
-    tuple[Policies, "_Choices[Policy]"], tuple[Chords, "_Choices[NDArray[np.float64]]"]
+    tuple[Policies, "Choices[Policy]"], tuple[Chords, "Choices[NDArray[np.float64]]"]
 ]
 
 
 class TooManyChoicesError(ArithmeticError):
-    """The tables for all ways to interleave the menus are more than the work allows."""
+    """Tables for all ways to play the menus take more than the work allows, on any grid."""
 
 
 def adaptive_delta(
@@ -86,7 +78,7 @@ def adaptive_delta(
     Raises TooManyChoicesError where even a coarse grid is too much work.
     """
     with working_precision(_BITS):
-        game, here = _Game(menus), ball(level)
+        game, here = Game(menus), ball(level)
         if game.largest <= here:
             return _between(*game.rest)
         rough = float(here.mid())
@@ -103,7 +95,7 @@ def adaptive_epsilon(
 ) -> Enclosure:
     """The least level >= 0 with delta(level) <= delta, 0 < delta <= 1; see `adaptive_delta`."""
     with working_precision(_BITS):
-        game, target = _Game(menus), ball(delta)
+        game, target = Game(menus), ball(delta)
         if game.rest[0] > target:
             return Enclosure.infinite()
         high = game.largest.max(arb(0)) if game.rest[1] <= target else arb.pos_inf()
@@ -114,70 +106,11 @@ def adaptive_epsilon(
         return grids.narrowed(lambda value: _between(*_root(value, target, high)), runs=_RUNS)
 
 
-class _Game:
-    """All uses: the laws, which of them each menu has, and how often it is used."""
-
-    def __init__(self, menus: Sequence[Menu]) -> None:
-        menus = [(list(laws), times) for laws, times in menus if times]
-        self.laws = [law for laws, _ in menus for law in laws]
-        numbers = iter(range(len(self.laws)))
-        kinds = [([next(numbers) for _ in laws], times) for laws, times in menus]
-        self.choosing = [kind for kind in kinds if len(kind[0]) > 1]
-        self.plain = [kind for kind in kinds if len(kind[0]) == 1]
-        self.is_void = not any(len(law) for law in self.laws)
-        kept, certain = arb(1), arb(1)  # no infinite loss, and certainly none
-        self.largest, self.least = arb(0), 0.0
-        for laws, times in menus:
-            kept *= (1 - max(law.escaping().lower() for law in laws)) ** times
-            beyond = max((law.escaping() + law.missing()).upper() for law in laws)
-            certain *= (1 - beyond).max(arb(0)) ** times
-            self.largest += times * max(law.largest().upper() for law in laws)
-            losses = [float(loss.mid()) for law in laws for loss in law.losses]
-            self.least += times * min(losses, default=0.0)
-        self.rest = (1 - kept).lower().max(arb(0)), (1 - certain).upper().min(arb(1))
-        # of a grid, so that single losses are not far more steps than it has points
-        farthest = max(
-            (abs(float(loss.mid())) for law in self.laws for loss in law.losses), default=1
-        )
-        self.shortest = min(farthest, 50.0) / 50 or 1.0
-        self._above = np.array([_cumulant(menus, c) for c in _SLOPES])
-        self._below = np.array([_cumulant(menus, -1 - c) for c in _SLOPES])
-        self._constants = _SLOPES * np.log(_SLOPES) - (1 + _SLOPES) * np.log1p(_SLOPES)
-
-    @property
-    def tables(self) -> int:
-        """How many ways there are to count the uses of the menus that are left."""
-        return math.prod(times + 1 for _, times in self.choosing)
-
-    def chernoff(self, level: float) -> float:
-        """The logarithm of a bound, about, of V_0 above its limit at infinity."""
-        return float(np.min(self._above + self._constants - _SLOPES * level))
-
-    def ends(self, level: float, log_delta: float, log_tail: float) -> tuple[float, float]:
-        """Levels beyond which about e^log_tail of a delta of e^log_delta is decided."""
-        low = np.max((log_tail - self._below - self._constants) / (1 + _SLOPES))
-        high = np.min((self._above + self._constants - log_delta - log_tail) / _SLOPES)
-        # below the least loss all is linear, beyond the largest one constant
-        low, high = max(float(low), self.least), min(float(high), float(self.largest.mid()))
-        low, high = min(low, 0.0), max(high, level, 0.0)
-        return low, max(high, low + self.shortest)
-
-    def cost(self, points: float, step: float) -> float:
-        """Weights times points: for chords two weights a loss, for policies one in two arrays."""
-        cost = 0.0
-        for laws, times in self.choosing + self.plain:
-            for law in (self.laws[number] for number in laws):
-                spread = float(max(law.losses) - min(law.losses)) if len(law) else 0.0
-                weights = 4 * min(len(law), spread / step + 2) + 16
-                cost += weights * (self.tables if len(laws) > 1 else times)
-        return cost * points
-
-
 class _Grids:
     """Ever finer grids, until the width is reached or the work is done."""
 
     def __init__(
-        self, game: _Game, level: float, log_delta: float, width: Fraction, work: float
+        self, game: Game, level: float, log_delta: float, width: Fraction, work: float
     ) -> None:
         self.game, self.width = game, max(float(width), _LEAST_WIDTH)
         self.most = max(work, 0.01) * _SPEED
@@ -187,7 +120,7 @@ class _Grids:
 
     def narrowed(self, measure: Callable[[_Value], Enclosure], runs: int) -> Enclosure:
         """What is measured. runs: how many grids through a level it takes, where there are such."""
-        unit = _unit(self.game.laws)
+        unit = common_unit(self.game.laws)
         if unit is not None:
             step = float(unit.mid())
             low, high = self.widest
@@ -211,7 +144,7 @@ class _Grids:
         """How many points the work allows."""
         if self._cost(_FEWEST) > 20 * self.most:
             raise TooManyChoicesError(
-                f"{self.game.tables} ways to interleave the menus are too many to choose among"
+                f"tables for {self.game.tables} ways to play are more than the work allows"
             )
         points = float(_FEWEST)
         while points < _MOST and self._cost(1.1 * points) <= self.most:
@@ -231,7 +164,7 @@ class _Value:
     """
 
     def __init__(
-        self, game: _Game, low: float, high: float, step: arb, aligned: bool = False
+        self, game: Game, low: float, high: float, step: arb, aligned: bool = False
     ) -> None:
         self.game, self.high, self.step = game, high, step
         width = float(step.mid())
@@ -257,34 +190,9 @@ class _Value:
         chords = Chords(Grid(above, self.step, self.first, self.count), self.game.laws)
         policies = Policies(Grid(below, self.step, self.first, self.count), self.game.laws)
         return (
-            (policies, _first_choices(self.game, policies.terminal(), policies.best)),
-            (chords, _first_choices(self.game, chords.terminal(), chords.best)),
+            (policies, first_choices(self.game, policies.terminal(), policies.best)),
+            (chords, first_choices(self.game, chords.terminal(), chords.best)),
         )
-
-
-def _first_choices(
-    game: _Game, table: _Table, best: Callable[[_Choices[_Table]], _Table]
-) -> _Choices[_Table]:
-    """What the very first use is chosen from: tables of what comes after it, and laws for it."""
-    ends = tuple(times for _, times in game.choosing)
-    tables = {(0,) * len(ends): table}
-    for counts in itertools.product(*(range(end + 1) for end in ends)):
-        choices = []
-        for kind, (laws, _) in enumerate(game.choosing):
-            if counts[kind]:
-                before = (*counts[:kind], counts[kind] - 1, *counts[kind + 1 :])
-                choices.append((tables[before], laws))
-        if not choices:
-            continue
-        if counts == ends and not game.plain:
-            return choices
-        table = tables[counts] = best(choices)
-        # this was the last one made of the table with one use less of the first menu
-        tables.pop((counts[0] - 1, *counts[1:]), None)
-    uses = [laws for laws, times in game.plain for _ in range(times)]
-    for laws in uses[1:]:
-        table = best([(table, laws)])
-    return [(table, uses[0])]
 
 
 def _root(value: _Value, target: arb, high: arb) -> tuple[arb, arb]:
@@ -311,41 +219,6 @@ def _root(value: _Value, target: arb, high: arb) -> tuple[arb, arb]:
     while above <= value.high and not value.bounds(above)[1] <= target:
         above, step = above + step * (1 + above), 2 * step
     return low.min(high), above.min(high) if above <= value.high else high
-
-
-def _cumulant(menus: Sequence[Menu], c: float) -> float:
-    """The logarithm of the product over all uses of the largest E e^(cL), about."""
-    return sum(
-        times * max((law.cumulant(c).value for law in laws if len(law)), default=-math.inf)
-        for laws, times in menus
-    )
-
-
-def _unit(laws: Sequence[Atoms]) -> arb | None:
-    """The largest number of which all losses are multiples, where that is known."""
-    lattices = [law.lattice for law in laws if len(law)]
-    known = [lattice for lattice in lattices if lattice is not None]
-    scales = _commensurable([lattice.unit for lattice in known])
-    if not known or len(known) < len(lattices) or scales is None:
-        return None
-    unit, steps = scales[0], Fraction(0)
-    for lattice, scale in zip(known, scales[1], strict=True):
-        for part in (lattice.origin * scale, lattice.step * scale):
-            numerators = steps.numerator * part.denominator, part.numerator * steps.denominator
-            steps = Fraction(math.gcd(*numerators), steps.denominator * part.denominator)
-    return ball(unit) * ball(steps) if steps else arb(1)  # all losses are 0
-
-
-def _commensurable(units: Sequence[Real]) -> tuple[Real, Sequence[Fraction]] | None:
-    """One unit for all, and how much of it each one is; None if none is found."""
-    if all(unit == units[0] for unit in units):
-        return (units[0], [Fraction(1)] * len(units)) if units else None
-    rationals = [unit for unit in units if isinstance(unit, Fraction)]
-    if len(rationals) == len(units):
-        return Fraction(1), rationals
-    arguments = [unit.argument for unit in units if isinstance(unit, Logarithm)]
-    common = common_ratio(arguments) if len(arguments) == len(units) else None
-    return None if common is None else (Logarithm(common[0]), [Fraction(k) for k in common[1]])
 
 
 def _between(lower: arb, upper: arb) -> Enclosure:

@@ -1,4 +1,4 @@
-"""The value of a game of choices, on a grid of levels: from above by chords, from below by policies.
+"""The value of a game of choices on a grid: from above by chords, from below by policies.
 
 V(x) is what an adversary gets who has x = e^level still to beat (see `adaptive`): convex,
 non-increasing, V(0) = 1. One use more turns V into E_P V(x e^-L) + P(L = infinity).
@@ -159,7 +159,7 @@ class Chords:
 
 
 class Policy(NamedTuple):
-    """Lower bounds of a, upper bounds of b x_j at every point, and of (a, b) at 0, a at infinity."""
+    """Bounds, a from below and b x_j from above, at every point; (a, b) at 0, a at infinity."""
 
     a: _Floats
     beta: _Floats

@@ -1,7 +1,7 @@
 """Adversaries who choose at every use, against every way to play, in fractions."""
 
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache
 
 import pytest
 from flint import arb
@@ -23,6 +23,7 @@ from exactdp.mechanisms import AdditiveNoise, Binomial, RandomizedResponse, Skel
 from exactdp.mechanisms.pair import FinitePair
 
 F = Fraction
+ROUGH = F(1, 10**4)
 Masses = tuple[tuple[Fraction, Fraction], ...]  # (P, Q) of every outcome
 
 SKEWED: Masses = ((F(1, 2), F(1, 5)), (F(3, 10), F(3, 10)), (F(1, 5), F(1, 2)))
@@ -53,7 +54,7 @@ def law(masses: Masses) -> Atoms:
 def truth(menus, x: Fraction) -> Fraction:
     """The best an adversary can do who also picks what comes next, in fractions."""
 
-    @lru_cache(maxsize=None)
+    @cache
     def value(left: tuple[int, ...], x: Fraction) -> Fraction:
         if not any(left):
             return max(1 - x, F(0))
@@ -69,7 +70,7 @@ def truth(menus, x: Fraction) -> Fraction:
     return value(tuple(times for _, times in menus), x)
 
 
-def cost(menus, x: Fraction, width=F(1, 10**4), work=0.5) -> Enclosure:
+def cost(menus, x: Fraction, width: Fraction = ROUGH, work: float = 0.5) -> Enclosure:
     """delta at level log x."""
     listed = [([law(masses) for masses in laws], times) for laws, times in menus]
     level = Logarithm(x) if x != 1 else F(0)
@@ -237,10 +238,10 @@ def test_finer_grids_are_narrower():
     assert fine.lower <= coarse.upper
 
 
-@pytest.mark.parametrize("level", [F(0), F(1, 3), F(2)])
+@pytest.mark.parametrize("level", [F(0), F(2)])
 @pytest.mark.parametrize(
     ("mechanism", "times"),
-    [(AdditiveNoise(Skellam(9), 1), 6), (RandomizedResponse("0.3"), 20)],
+    [(AdditiveNoise(Skellam(9), 1), 3), (RandomizedResponse("0.3"), 20)],
 )
 def test_without_a_choice_it_is_plain_composition(mechanism, times, level):
     with working_precision(128):
