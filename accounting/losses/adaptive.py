@@ -142,7 +142,7 @@ class _Grids:
 
     def _finest(self) -> float:
         """How many points the work allows."""
-        if self._cost(_FEWEST) > 20 * self.most:
+        if self._cost(_FEWEST) > 4 * self.most:
             raise TooManyChoicesError(
                 f"tables for {self.game.tables} ways to play are more than the work allows"
             )

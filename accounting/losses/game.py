@@ -21,6 +21,7 @@ Menu: TypeAlias = tuple[Sequence[Atoms], int]  # the laws to pick from, and the 
 Table = TypeVar("Table")
 Choices: TypeAlias = Sequence[tuple[Table, Sequence[int]]]  # what comes after, laws to pick from
 
+_CALL = 600  # points that one more call of numpy is worth
 _SLOPES = np.geomspace(1e-3, 1e6, 73)
 
 
@@ -73,14 +74,14 @@ class Game:
         return low, max(high, low + self.shortest)
 
     def cost(self, points: float, step: float) -> float:
-        """Weights times points: for chords two weights a loss, for policies one in two arrays."""
+        """Weights times points: two weights a loss for chords, one in two arrays for policies."""
         cost = 0.0
         for laws, times in self.choosing + self.plain:
             for law in (self.laws[number] for number in laws):
                 spread = float(max(law.losses) - min(law.losses)) if len(law) else 0.0
                 weights = 4 * min(len(law), spread / step + 2) + 16
                 cost += weights * (self.tables if len(laws) > 1 else times)
-        return cost * points
+        return cost * (points + _CALL)
 
 
 def first_choices(

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 from flint import arb
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from exactdp.accounting.losses.of_pair import listed_law
@@ -46,6 +46,8 @@ def truth(menu, uses, x):
     st.integers(3, 25),
     st.fractions(F(1, 9), 20, max_denominator=9),
 )
+@example([[(5, 0), (20, 30)]], 3, F(3), F(1), -3, 4, F(20))  # constant beyond the last point
+@example([[(5, 0), (20, 30)], [(0, 9), (9, 9)]], 3, F(3), F(1), 0, 4, F(1, 9))  # below the first
 def test_both_sides_hold_everywhere(drawn, uses, ratio, offset, first, count, x):
     menu = [masses(one) for one in drawn]
     exact = truth(menu, uses, x)
