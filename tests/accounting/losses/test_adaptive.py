@@ -1,0 +1,292 @@
+"""Adversaries who choose at every use, against every way to play, in fractions."""
+
+from fractions import Fraction
+from functools import cache
+
+import pytest
+from flint import arb
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from exactdp.accounting.composition import composed_delta, composed_epsilon
+from exactdp.accounting.losses.adaptive import (
+    TooManyChoicesError,
+    adaptive_delta,
+    adaptive_epsilon,
+)
+from exactdp.accounting.losses.law import Atoms
+from exactdp.accounting.losses.of_pair import listed_law
+from exactdp.exact import Enclosure, working_precision
+from exactdp.exact.number import Logarithm, ball
+from exactdp.exact.precision import enclose
+from exactdp.mechanisms import AdditiveNoise, Binomial, RandomizedResponse, Skellam
+from exactdp.mechanisms.pair import FinitePair
+
+F = Fraction
+ROUGH = F(1, 10**4)
+Masses = tuple[tuple[Fraction, Fraction], ...]  # (P, Q) of every outcome
+
+SKEWED: Masses = ((F(1, 2), F(1, 5)), (F(3, 10), F(3, 10)), (F(1, 5), F(1, 2)))
+LEANING: Masses = ((F(9, 10), F(7, 10)), (F(1, 10), F(3, 10)))
+MIRRORED: Masses = tuple((q, p) for p, q in LEANING)
+LEAKING: Masses = (
+    (F(1, 100), F(0)),
+    (F(89, 100), F(9, 10)),
+    (F(1, 10), F(1, 20)),
+    (F(0), F(1, 20)),
+)
+SAME: Masses = ((F(1), F(1)),)
+DISJOINT: Masses = ((F(1), F(0)), (F(0), F(1)))
+# powers of 2, on a lattice of different origins
+TWOS: Masses = ((F(2, 3), F(1, 3)), (F(1, 3), F(2, 3)))
+FOURS: Masses = ((F(1, 5), F(1, 20)), (F(4, 5), F(4, 5)), (F(0), F(3, 20)))
+UNFAIR: Masses = ((F(4, 7), F(1, 7)), (F(3, 7), F(6, 7)))
+FAR: Masses = ((1 - F(1, 10**30), F(1, 10**40)), (F(1, 10**30), 1 - F(1, 10**40)))
+RARE: Masses = ((F(1, 10**20), F(1, 10**22)), (1 - F(1, 10**20), 1 - F(1, 10**22)))
+
+
+def law(masses: Masses) -> Atoms:
+    p, q = zip(*masses, strict=True)
+    with working_precision(128):
+        return listed_law(FinitePair(tuple(map(str, range(len(p)))), p, q), -150.0)
+
+
+def truth(menus, x: Fraction) -> Fraction:
+    """The best an adversary can do who also picks what comes next, in fractions."""
+
+    @cache
+    def value(left: tuple[int, ...], x: Fraction) -> Fraction:
+        if not any(left):
+            return max(1 - x, F(0))
+        best = F(0)
+        for kind, (laws, _) in enumerate(menus):
+            if left[kind]:
+                after = (*left[:kind], left[kind] - 1, *left[kind + 1 :])
+                for masses in laws:
+                    gain = sum(p * value(after, x * q / p) for p, q in masses if p)
+                    best = max(best, gain)
+        return best
+
+    return value(tuple(times for _, times in menus), x)
+
+
+def cost(menus, x: Fraction, width: Fraction = ROUGH, work: float = 0.5) -> Enclosure:
+    """delta at level log x."""
+    listed = [([law(masses) for masses in laws], times) for laws, times in menus]
+    level = Logarithm(x) if x != 1 else F(0)
+    return adaptive_delta(listed, level, width, work)
+
+
+def relative(found: Enclosure) -> Fraction:
+    lower, upper = F(found.lower), F(found.upper)
+    return (upper - lower) / upper if upper else F(0)
+
+
+def least_level_holds(menus, found: Enclosure, delta: Fraction) -> None:
+    """Whether delta(level) crosses delta within these ends, told in fractions."""
+    if found.lower == Enclosure.infinite().lower:
+        assert truth(menus, F(10**300)) > delta
+    elif found.lower > 0:
+        with working_precision(200):
+            x = ball(F(found.lower)).exp() * (1 - arb(10) ** -40)
+        assert truth(menus, _fraction(x)) >= delta
+    if found.is_finite():
+        with working_precision(200):
+            x = ball(F(found.upper)).exp() * (1 + arb(10) ** -40)
+        assert truth(menus, _fraction(x)) <= delta
+
+
+def _fraction(x: arb) -> Fraction:
+    mantissa, exponent = x.mid().man_exp()
+    return F(int(mantissa)) * F(2) ** int(exponent)
+
+
+GAMES = [
+    [([LEANING, MIRRORED], 1)],
+    [([LEANING, MIRRORED], 4)],
+    [([SKEWED, LEANING, MIRRORED], 3)],
+    [([LEANING, MIRRORED], 3), ([SKEWED], 2)],
+    [([SKEWED], 1), ([LEANING, MIRRORED], 2), ([LEAKING], 1)],
+    [([LEANING, MIRRORED], 2), ([LEAKING, SKEWED], 2)],
+    [([LEANING, MIRRORED], 1), ([LEAKING, SKEWED], 1), ([UNFAIR, LEANING], 1), ([SKEWED], 1)],
+    [([LEAKING, LEANING], 4)],
+    [([LEANING, LEANING], 4)],
+    [([SAME, LEANING], 3)],
+    [([RARE, LEANING], 2)],
+    [([LEANING], 4)],
+]
+ON_LATTICE = [
+    [([TWOS, FOURS], 5)],
+    [([FOURS, UNFAIR], 4)],
+    [([TWOS, UNFAIR], 3), ([FOURS], 2)],
+    [([TWOS, UNFAIR], 2), ([FOURS, SAME], 2)],
+    [([SAME, SAME], 3)],
+    [([TWOS], 5)],
+]
+LEVELS = [F(1), F(11, 10), F(3, 2), F(2), F(5), F(40)]
+
+
+@pytest.mark.parametrize("x", LEVELS)
+@pytest.mark.parametrize("menus", GAMES)
+def test_delta_is_that_of_the_best_play(menus, x):
+    found, exact = cost(menus, x), truth(menus, x)
+    assert found.contains(exact)
+    assert relative(found) < F(1, 10**3) or exact < F(1, 10**12)
+
+
+@pytest.mark.parametrize("x", LEVELS)
+@pytest.mark.parametrize("menus", ON_LATTICE)
+def test_on_a_lattice_only_rounding_is_lost(menus, x):
+    found, exact = cost(menus, x), truth(menus, x)
+    assert found.contains(exact)
+    assert F(found.upper) - F(found.lower) < F(1, 10**12)
+
+
+@pytest.mark.parametrize("delta", [F(1, 2), F(1, 10), F(1, 50), F(1, 1000)])
+@pytest.mark.parametrize("menus", GAMES + ON_LATTICE)
+def test_epsilon_is_where_delta_is_reached(menus, delta):
+    listed = [([law(masses) for masses in laws], times) for laws, times in menus]
+    found = adaptive_epsilon(listed, delta, F(1, 10**4), 0.5)
+    least_level_holds(menus, found, delta)
+    if found.upper == 0 or not found.is_finite():
+        assert found.lower == found.upper
+    else:
+        assert relative(found) < F(1, 100)
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(
+        st.lists(
+            st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=3),
+            min_size=1,
+            max_size=2,
+        ),
+        min_size=1,
+        max_size=2,
+    ),
+    st.lists(st.integers(1, 2), min_size=2, max_size=2),
+    st.fractions(1, 20, max_denominator=9),
+)
+def test_random_games(kinds, times, x):
+    menus = [
+        ([_normal(weights) for weights in laws], count)
+        for laws, count in zip(kinds, times, strict=False)
+    ]
+    exact = truth(menus, x)
+    found = cost(menus, x, F(1, 100), 0.02)
+    assert found.contains(exact)
+    if 0 < exact < 1:
+        listed = [([law(masses) for masses in laws], count) for laws, count in menus]
+        least_level_holds(menus, adaptive_epsilon(listed, exact, F(1, 100), 0.02), exact)
+
+
+def _normal(weights) -> Masses:
+    p, q = (sum(weight[side] for weight in weights) for side in (0, 1))
+    if not p or not q:
+        return DISJOINT
+    return tuple((F(a, p), F(b, q)) for a, b in weights if a or b)
+
+
+@pytest.mark.parametrize("x", [F(1), F(3), F(10**9)])
+def test_extremes(x):
+    assert cost([([SAME, SAME], 4)], x) == Enclosure.exactly(0)
+    assert cost([([DISJOINT, LEANING], 1)], x).contains(1)
+    assert cost([([DISJOINT, LEANING], 3)], x).lower > F(999_999, 10**6)
+    assert cost([([DISJOINT, DISJOINT], 2)], x) == Enclosure.exactly(1)
+    far = cost([([FAR, LEANING], 2)], x)
+    assert far.contains(truth([([FAR, LEANING], 2)], x))
+    assert relative(far) < F(1, 10**3)
+    assert adaptive_delta([], x) == Enclosure.exactly(0)
+
+
+def test_what_is_missing_is_charged():
+    """Losses that are left out may have been any: either end holds for all of them."""
+    with working_precision(128):
+        masses, losses = [arb("0.7"), arb("0.1")], [arb("0.3"), arb("-0.4")]
+        short = Atoms(masses, losses, arb(0), arb("0.2"))
+    for weight in (F(0), F(1, 5), F(9, 100)):  # of the missing outcome under Q
+        with working_precision(128):
+            if weight:
+                loss = (arb("0.2") / ball(weight)).log()
+                full = Atoms([*masses, arb("0.2")], [*losses, loss], arb(0), arb(0))
+            else:
+                full = Atoms(masses, losses, arb("0.2"), arb(0))
+        for level in (F(0), F(1, 2), F(1)):
+            part = adaptive_delta([([short, short], 3)], level, F(1, 1000), 0.2)
+            whole = adaptive_delta([([full, full], 3)], level, F(1, 1000), 0.2)
+            assert part.lower <= whole.upper
+            assert part.upper >= whole.lower
+
+
+@pytest.mark.parametrize("x", [F(1), F(2), F(8)])
+def test_more_to_choose_from_never_costs_less(x):
+    few, more = [([LEANING, SKEWED], 4)], [([LEANING, SKEWED, MIRRORED], 4)]
+    assert cost(more, x).upper >= cost(few, x).lower
+    for always in (LEANING, SKEWED, MIRRORED):
+        assert cost(more, x).upper >= truth([([always], 4)], x)
+    both = [([LEANING, MIRRORED], 4)]  # choosing on the way pays
+    assert truth(both, F(3, 2)) > max(truth([([one], 4)], F(3, 2)) for one in (LEANING, MIRRORED))
+
+
+def test_finer_grids_are_narrower():
+    with working_precision(128):
+        laws = [listed_law(p, -60.0) for p in AdditiveNoise(Binomial(20, "0.3")).pairs()]
+    coarse, fine = (adaptive_delta([(laws, 10)], F(2), F(1, 10**9), work) for work in (0.02, 1))
+    assert relative(fine) < min(F(1, 10**6), relative(coarse) / 50)
+    assert coarse.lower <= fine.upper
+    assert fine.lower <= coarse.upper
+
+
+@pytest.mark.parametrize("level", [F(0), F(2)])
+@pytest.mark.parametrize(
+    ("mechanism", "times"),
+    [(AdditiveNoise(Skellam(9), 1), 3), (RandomizedResponse("0.3"), 20)],
+)
+def test_without_a_choice_it_is_plain_composition(mechanism, times, level):
+    with working_precision(128):
+        (pair,) = mechanism.pairs()
+        alone = listed_law(pair, -60.0)
+    found = adaptive_delta([([alone], times)], level, F(1, 10**5), 2)
+    plain = composed_delta([(mechanism, times)], level, F(1, 10**5), 6144, 1.0)
+    assert found.lower <= plain.upper
+    assert found.upper >= plain.lower
+    assert relative(found) < F(1, 10**4)
+    found = adaptive_epsilon([([alone], times)], F(1, 1000), F(1, 10**5), 2)
+    plain = composed_epsilon([(mechanism, times)], F(1, 1000), F(1, 10**5), 6144, 1.0)
+    assert found.lower <= plain.upper
+    assert found.upper >= plain.lower
+    assert relative(found) < F(1, 10**4)
+
+
+@pytest.mark.parametrize("times", [1, 2, 10])
+def test_binomial_noise_lies_within_what_brackets_it(times):
+    """Above each way round throughout, below the law that dominates both."""
+    mechanism = AdditiveNoise(Binomial(20, "0.3"), 1)
+    with working_precision(128):
+        laws = [listed_law(pair, -100.0) for pair in mechanism.pairs()]
+    for level in (F(0), F(1), F(3)):
+        found = adaptive_delta([(laws, times)], level, F(1, 10**5), 2)
+        around = composed_delta([(mechanism, times)], level, F(1, 10**6), 6144)
+        for one in laws:
+            fixed = adaptive_delta([([one], times)], level, F(1, 10**5), 1)
+            assert found.upper >= fixed.lower
+        assert around.lower <= found.upper
+        assert found.lower <= around.upper
+        assert relative(found) < F(1, 10**5)
+
+
+def test_the_largest_loss_ends_all():
+    menus = [([law(LEANING), law(MIRRORED)], 3)]
+    found = adaptive_epsilon(menus, F(1, 10**12), F(1, 10**6), 1)
+    with working_precision(128):
+        largest = enclose((arb(3) * (1 + arb(10) ** -30)).log() * 3)
+    assert found.upper <= largest.upper
+    least_level_holds([([LEANING, MIRRORED], 3)], found, F(1, 10**12))
+    assert adaptive_epsilon(menus, F(1)) == Enclosure.exactly(0)
+
+
+def test_too_many_ways_to_interleave_are_refused():
+    pair = [law(LEANING), law(MIRRORED)]
+    with pytest.raises(TooManyChoicesError, match="1030301 ways"):
+        adaptive_delta([(pair, 100)] * 3, F(1), F(1, 100), 0.1)
