@@ -15,10 +15,12 @@ from typing import TypeAlias
 
 from flint import arb, ctx
 
+from ..exact.deadline import OutOfTimeError
 from ..exact.enclosure import Enclosure
 from ..exact.number import ball
 from ..exact.precision import enclose, refine, working_precision
 from .divergences.privacy_profile import Event, root_near, value_at
+from .losses.adaptive import Menu, TooManyChoicesError, adaptive_delta, adaptive_epsilon
 from .losses.composite import Composite, Saddle, saddle_at, saddle_for
 from .losses.lattice import LatticeTail
 from .losses.law import Atoms
@@ -33,6 +35,7 @@ WORK = 4.0  # about how many seconds losses off a lattice may take where the wid
 _MOST_LISTED = 100_000  # values of a composed loss that are listed
 _SMOOTHED_BITS = 128
 _FIRST_TAIL = -150.0  # the logarithm of the mass left out before delta is known, about
+_BELOW_DELTA = 20.0  # by so much less in its logarithm may be left out of what is played out
 _CANDIDATES = 2  # of several pairs, so many are tried for the lower bound
 
 _LEAST_LOG_DELTA = -1e5
@@ -55,6 +58,9 @@ def composed_delta(
     return _over_choices(
         product_of(uses, log_delta),
         lambda product, share: _delta(product, epsilon, log_delta, width, cap, share * work),
+        lambda menus, share: adaptive_delta(menus, epsilon, width, share * work),
+        log_delta,
+        width,
     )
 
 
@@ -72,24 +78,41 @@ def composed_epsilon(
     return _over_choices(
         product_of(uses, log_delta),
         lambda product, share: _epsilon(product, delta, log_delta, width, cap, share * work),
+        lambda menus, share: adaptive_epsilon(menus, delta, width, share * work),
+        log_delta,
+        width,
     )
 
 
-def _over_choices(product: Product, measure: Callable[[Product, float], Enclosure]) -> Enclosure:
-    """The largest over all choices of pairs: from fixed ones below, by dominating pairs above.
+def _over_choices(
+    product: Product,
+    measure: Callable[[Product, float], Enclosure],
+    play: Callable[[Sequence[Menu], float], Enclosure],
+    log_delta: float,
+    width: Fraction,
+) -> Enclosure:
+    """The largest over all choices of pairs.
 
-    measure: of what is composed, with a share of the work allowed.
+    From fixed ones below and dominating pairs above; where these leave a gap, by playing it out.
+    measure: of what is composed, with a share of the work allowed. play: of menus, likewise.
     """
     if not product.factors:  # nothing is released
         return Enclosure.exactly(0)
     if product.is_exact:
         return measure(product, 1.0)
-    share = 1 / (_CANDIDATES + 1)
+    share = 0.5 / (_CANDIDATES + 1)
     found = measure(product.fixed(0), share)
     for choice in range(1, _CANDIDATES):
         found = found.maximum(measure(product.fixed(choice), share))
-    above = measure(product, share).upper
-    return Enclosure(found.lower, above)
+    found = Enclosure(found.lower, measure(product, share).upper)
+    if found.is_within(width) or not product.is_listed:
+        return found
+    try:
+        with working_precision(_SMOOTHED_BITS):
+            menus = product.menus(max(log_delta, _LEAST_LOG_DELTA) - _BELOW_DELTA)
+        return found.intersection(play(menus, 0.5))
+    except (OutOfTimeError, TooManyChoicesError):
+        return found
 
 
 # -- which way ------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ Three things are charged for besides the losses:
 
 *Several pairs that count* (an asymmetric law; small moduli): an adversary may pick among them, on
 the way. A pair that dominates them all bounds that from above, some of them, used throughout, from
-below.
+below; `adaptive` plays it out.
 *Reduction mod m*, where the residues cannot or need not be listed: what holds without it is an
 upper bound. The best event without it, inside one period W, is an event with it, whose P loses at
 most P(outside W) and whose Q gains at most Q(outside W), for each use.
@@ -29,6 +29,7 @@ from ...mechanisms.pair import FinitePair, Pair, ShiftPair, WrappedPair
 from ..divergences.privacy_profile import Event
 from ..divergences.wrapped import is_enumerable, never_wraps, outside_masses
 from ..scenario import Scenario, Use
+from .adaptive import Menu
 from .composite import Composite
 from .dominating import dominating
 from .law import Atoms, LossLaw
@@ -110,6 +111,21 @@ class Product:
     def is_exact(self) -> bool:
         """Is there one pair for each use?"""
         return all(factor.is_exact for factor in self.factors)
+
+    @property
+    def is_listed(self) -> bool:
+        """Do the pairs hold all choices, with nothing to charge for besides?"""
+        return self.charges().are_none and not any(factor.choices for factor in self.factors)
+
+    def menus(self, log_tail: float) -> list[Menu]:
+        """The loss laws that an adversary may choose from, leaving out about e^log_tail."""
+        return [
+            (
+                [listed_law(pair, self._tail(factor, log_tail)) for pair in factor.pairs],
+                factor.times,
+            )
+            for factor in self.factors
+        ]
 
     def fixed(self, choice: int) -> Product:
         """The same pair for all uses of a mechanism."""
