@@ -21,7 +21,8 @@ them at these losses. Beyond the limits all profiles that can occur agree, and a
 the same as at epsilon, the pairs being symmetric.
 
 *from both sides* elsewhere: above by the pairs with the largest profiles, on a grid of losses
-(`loss_grid`); below by what filling the slots costs, in the best of some orders.
+(`loss_grid`); below by what filling the slots costs, in the best of some orders. That is narrow
+where the profiles are alike, and wide where they cross far from each other.
 """
 
 from __future__ import annotations
@@ -31,13 +32,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from functools import lru_cache
 from itertools import pairwise
 
 from flint import arb
 
 from ...exact.deadline import check_time
-from ...exact.enclosure import Enclosure
+from ...exact.enclosure import Enclosure, Endpoint
 from ...exact.number import ExactInput, ParameterError, ball, exact, whole
 from ...exact.precision import WIDTH, enclose, working_precision
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
@@ -55,7 +55,7 @@ _ROUGH_WORK = 1.0  # and its seconds, about
 _FINER = 9  # bits by which the grid's step is finer than the losses spread
 _TAIL = Fraction(1, 10**12)  # of delta
 _MOST_RANKED = 1 << 12  # points where costs are only ranked
-_MOST_COMPARED = 2000  # losses of one pair
+_MOST_COMPARED = 500  # losses of one pair
 _TRIED = 2  # orders
 
 
@@ -114,14 +114,17 @@ class Choices:
         return found
 
     def epsilon(self, delta: ExactInput, width: Fraction = WIDTH) -> Enclosure:
-        """The least epsilon for which every choice is (epsilon, delta)-DP, 0 < delta < 1."""
+        """The least epsilon for which every choice is (epsilon, delta)-DP, 0 < delta < 1.
+
+        Also for choices that are made on the way. width: where one choice is proved the dearest.
+        """
         level = exact(delta, "delta", above=0, below=1)
         with working_precision(_BITS):
             menu = self._on_a_grid(level)
             order = self._ranked(menu, level)
         if self._is_dearest(order):
             return self._chosen(order).epsilon(level, width)
-        lower = Fraction(0)
+        lower: Endpoint = Fraction(0)
         for first in order[:_TRIED]:
             one = self._chosen([first, *(index for index in order if index != first)])
             found = one.epsilon(level, max(width, _ROUGH), work=_ROUGH_WORK).lower
@@ -147,11 +150,10 @@ class Choices:
         return [budget_laws(offer.budget, grid, tail) for offer in self.offers]
 
     def _ranked(self, menu: Sequence[Sequence[GridLaw]], delta: Fraction) -> list[int]:
-        """Dearest first, about: by as many uses of each alone as may be chosen."""
+        """Dearest first, about: by as many uses of each alone as are chosen."""
         costs = []
-        for offer, laws in zip(self.offers, menu, strict=True):
-            times = min(self.count, offer.times)
-            alone = (composed([(law, times)], delta * _TAIL, _MOST_RANKED) for law in laws)
+        for laws in menu:
+            alone = (composed([(law, self.count)], delta * _TAIL, _MOST_RANKED) for law in laws)
             costs.append(max(_epsilon(law, delta) for law in alone))
         return sorted(range(len(costs)), key=lambda index: costs[index], reverse=True)
 
@@ -166,7 +168,7 @@ class Choices:
 
     def _above(
         self, menu: Sequence[Sequence[GridLaw]], order: Sequence[int], delta: Fraction
-    ) -> Fraction | Decimal:
+    ) -> Endpoint:
         """An epsilon that no choice exceeds at this delta, by pairs that dominate each slot."""
         times, found = dict(self.filled(order)), []
         for way in range(max(map(len, menu))):
@@ -187,7 +189,7 @@ def _suffixes(slots: Sequence[tuple[GridLaw, int]]) -> list[tuple[GridLaw, int]]
     return found
 
 
-def _epsilon(law: GridLaw, delta: Fraction) -> Fraction | Decimal:
+def _epsilon(law: GridLaw, delta: Fraction) -> Endpoint:
     """An epsilon at which the law's delta is at most this, and the least one but for rounding."""
     p, q, target = law.infinite, arb(0), ball(delta)
     points = [k for k in law.points() if k > 0]
@@ -216,7 +218,6 @@ def _by_name(budget: Budget) -> list[Use]:
     return sorted(budget.uses, key=lambda use: isinstance(use.mechanism, AdditiveNoise))
 
 
-@lru_cache(maxsize=4096)
 def _pair_dominates(one: Mechanism, other: Mechanism) -> bool:
     top = _limit(one)
     if top is None:
