@@ -18,7 +18,10 @@ response, for others of at most e (Kairouz, Oh, Viswanath, "The composition theo
 privacy", ICML 2015); one discrete Laplace pair for another of no larger limit. The profile of the
 first is linear in e^epsilon between its losses, the other one's convex: it is enough to compare
 them at these losses. Beyond the limits all profiles that can occur agree, and at -epsilon both say
-the same as at epsilon, the pairs being symmetric.
+the same as at epsilon, the pairs being symmetric. At its losses limit (d - 2x)/d, 0 <= x <= d, that
+of sensitivity d is 1 - e^((epsilon - limit)/2) whatever d (with a = e^(-1/scale), P(X <= x) = 1 -
+a^(x+1)/(1+a) less e^epsilon P(X <= x - d) = e^epsilon a^(d-x)/(1+a), both a power of the same
+size). So of one limit d dominates each of its multiples, whose losses include all of its own.
 
 *from both sides* elsewhere: above by the pairs with the largest profiles, on a grid of losses
 (`loss_grid`); below by what filling the slots costs, in the best of some orders. That is narrow
@@ -227,7 +230,12 @@ def _pair_dominates(one: Mechanism, other: Mechanism) -> bool:
     if isinstance(one, RandomizedResponse) or one.sensitivity == 1:  # type: ignore[attr-defined]
         return True
     assert isinstance(one, AdditiveNoise)
-    if _limit(other) is None or one.sensitivity > _MOST_COMPARED:
+    limit = _limit(other)
+    if limit is None or not isinstance(other, AdditiveNoise):
+        return False
+    if limit == top:
+        return other.sensitivity % one.sensitivity == 0
+    if one.sensitivity > _MOST_COMPARED:
         return False
     for k in range(one.sensitivity % 2, one.sensitivity, 2):  # the losses from 0 up to the limit
         loss = top * Fraction(k, one.sensitivity)

@@ -22,7 +22,7 @@ from exactdp.mechanisms import (
 )
 
 WIDTH = Fraction(1, 10**5)
-DELTAS = ["1e-9", "0.05", "0.5"]
+DELTAS = ["1e-9", "0.05"]
 
 
 def laplace(sensitivity, epsilon="0.5"):
@@ -59,7 +59,7 @@ def menu(offers, count):
 
 
 @pytest.mark.parametrize("name", MENUS)
-@pytest.mark.parametrize("count", [1, 2, 3])
+@pytest.mark.parametrize("count", [1, 3])
 def test_epsilon_is_the_supremum_of_all_choices(name, count):
     offers = MENUS[name]
     for delta in DELTAS:
@@ -79,7 +79,7 @@ def test_epsilon_is_the_supremum_of_all_choices(name, count):
     count=st.integers(1, 3),
     delta=st.sampled_from(DELTAS),
 )
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=10)
 def test_random_menus(gaps, epsilon, times, count, delta):
     offers = [(laplace(gap, epsilon), times) for gap in gaps]
     count = min(count, times * len(gaps))
@@ -93,7 +93,7 @@ def test_random_menus(gaps, epsilon, times, count, delta):
 def test_where_one_choice_is_dearest_the_account_is_as_narrow_as_its_composition():
     found = menu(MENUS["doubling"], 3).epsilon("0.05")
     dearest = compose((laplace(1), 2), laplace(2)).epsilon("0.05")
-    assert found == dearest
+    assert found == dearest  # 2 divides 4: their profiles touch at 0
     assert found.is_within(Fraction(1, 10**12))
 
 
