@@ -2,8 +2,10 @@
 
 A user takes part in one batch, of one arm (parallel composition: batches have disjoint users); who
 comes back in B batches spends what B of the releases cost together. Which ones is not hers to
-choose, and batches of one number have a release for each arm: she is charged for the dearest ones,
-each as often as there are arms. If B is not given it is the number of batches in the schedule.
+choose, and batches of one number have a release for each arm: what she is charged is the supremum
+over all ways to take part in B of them, each as often as there are arms, for each quantity by
+itself (`accounting.participation.choices`). If B is not given it is the number of batches in the
+schedule; if there are fewer to take part in, the schedule is run as often as it takes.
 Everything here is about what is *released*, and holds for every adversary who sees all of it; for
 whom the users need not trust see `Trust`.
 """
@@ -17,13 +19,14 @@ from fractions import Fraction
 from typing import Any
 
 from ..accounting.budget import Budget, compose
+from ..accounting.participation.choices import Choices, Offer
 from ..exact.enclosure import Enclosure
 from ..exact.number import ExactInput, decimal_text, exact, whole
 from ..mechanisms.mechanism import AdditiveNoise, RandomizedResponse
 from ..verify.claim import ApproxDP, Claim, PureDP, RenyiDP
 from .algorithms.algorithm import Demand
 from .prepare import Prepared
-from .release import LaplaceRelease, ModularRelease
+from .release import LaplaceRelease, ModularRelease, Release
 
 __all__ = ["Privacy", "privacy"]
 
@@ -82,9 +85,9 @@ def privacy(
 ) -> Privacy:
     """What a user spends who takes part once, and one who takes part in so many batches.
 
-    batches: all of the schedule if not given. Of more batches than that, those that cost most are
-    used again. delta: also the least epsilon of (epsilon, delta)-DP for all of them, by exact
-    composition (seconds).
+    batches: all of the schedule if not given; of more than it has, it is run again. delta: also the
+    least epsilon of (epsilon, delta)-DP for all of them, by exact composition where one choice is
+    proved to be the dearest, otherwise between the dearest one found and a bound of all (seconds).
     """
     setting, demand = prepared.setting, prepared.algorithm.demand
     releases = prepared.releases()
@@ -93,32 +96,21 @@ def privacy(
     if demand is None:
         return _unproved(prepared, count)
     wanted = demand(setting)
-    found = sorted(
-        ((held.measured, release) for release, held in releases if held is not None),
-        key=lambda pair: Fraction(pair[0].upper),
-        reverse=True,
-    )
+    found = [(held.measured, release) for release, held in releases if held is not None]
     if not found or count == 0:
         zero = Enclosure.exactly(0)
         trust = "nothing is released"
         return Privacy(wanted.claim, trust, _quantity(wanted.claim), zero, 0, zero, None, None)
-    repeats = _repeats(prepared, [release.users for _, release in found], count)
     costs = [cost for cost, _ in found]
     once = costs[0]
     for cost in costs[1:]:
         once = once.maximum(cost)
     first = found[0][1]
     assert isinstance(first, ModularRelease)
+    choices = _choices(prepared, [release for _, release in found], wanted, count)
     level = None if delta is None else exact(delta, "delta", above=0, below=1)
-    epsilon = None
-    if level is not None:
-        parts = [
-            _budget(release, wanted, times)
-            for (_, release), times in zip(found, repeats, strict=True)
-            if times and isinstance(release, ModularRelease)
-        ]
-        epsilon = compose(*parts).epsilon(level)
-    together = _together(wanted.claim, costs, repeats)
+    epsilon = None if level is None else choices.epsilon(level)
+    together = _together(wanted.claim, choices.largest_sum(costs), count)
     return Privacy(
         wanted.claim,
         first.protocol.trust.value,
@@ -132,40 +124,37 @@ def privacy(
     )
 
 
-def _repeats(prepared: Prepared, users: Sequence[int], count: int) -> list[int]:
-    """How often each release (these many users, dearest first) is counted for `count` batches.
+def _choices(
+    prepared: Prepared, releases: Sequence[Release], demand: Demand, count: int
+) -> Choices:
+    """All ways to take part in so many batches: of each number, once for each arm.
 
-    At most as often as a run can have it: for each arm, in each batch of that many users. Of more
-    batches than there are, the dearest are used again.
+    The schedule is run as often as it takes for so many.
     """
-    arms, numbers = prepared.setting.arms, dict.fromkeys(users, 0)
-    for _, size in {(number, phase.users) for (number, _), phase in prepared.phases.items()}:
-        numbers[size] += arms
-    each, more = divmod(count, sum(numbers.values()))
-    repeats = []
-    for size in users:
-        taken = min(more, numbers[size])
-        repeats.append(each * numbers[size] + taken)
-        more -= taken
-    return repeats
+    times = dict.fromkeys([release.users for release in releases], 0)
+    for _, users in {(number, phase.users) for (number, _), phase in prepared.phases.items()}:
+        times[users] += prepared.setting.arms
+    runs = -(-count // sum(times.values()))
+    offers = [
+        Offer(_budget(release, demand), runs * times[release.users])
+        for release in releases
+        if isinstance(release, ModularRelease)
+    ]
+    return Choices(offers, count)
 
 
-def _together(claim: Claim, costs: Sequence[Enclosure], repeats: Sequence[int]) -> Enclosure:
+def _together(claim: Claim, largest: Enclosure, count: int) -> Enclosure:
     """Pure epsilon, Rényi divergences and rho add up, and so do epsilon and delta (basic)."""
-    pairs = zip(costs, repeats, strict=True)
-    total = Enclosure.total(cost.times(times) for cost, times in pairs if times)
-    if isinstance(claim, PureDP | RenyiDP) or sum(repeats) == 1:
-        return total
-    return Enclosure(Decimal(0), total.upper)  # at most: rho and (epsilon, delta) of a sum
+    if isinstance(claim, PureDP | RenyiDP) or count == 1:
+        return largest
+    return Enclosure(Decimal(0), largest.upper)  # at most: rho and (epsilon, delta) of a sum
 
 
-def _budget(release: ModularRelease, demand: Demand, times: int) -> Budget:
+def _budget(release: ModularRelease, demand: Demand) -> Budget:
     released = release.protocol.released()
     plain = AdditiveNoise(released.law, released.sensitivity)
     leak = 2 * exact(demand.relaxation, "relaxation")
-    if leak:
-        return compose((plain, times), (RandomizedResponse(leak), times))
-    return compose((plain, times))
+    return compose(plain, RandomizedResponse(leak)) if leak else compose(plain)
 
 
 def _unproved(prepared: Prepared, count: int) -> Privacy:

@@ -1,7 +1,7 @@
 """What other accountants take: Google's dp_accounting, and any that is given a Rényi curve.
 
-What is handed over is certified to be pessimistic. What those libraries then compute from it, in
-floats, is their affair.
+What is handed over is certified to be pessimistic, uses of a budget being composed here. What those
+libraries then compose from it, in floats, is their affair.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ...exact.number import ExactInput, ParameterError, ball, exact
 from ...exact.precision import working_precision
 from ...mechanisms.mechanism import Mechanism
 from ..budget import Budget, compose
-from .grid_laws import dominating_laws
+from .grid_composition import budget_laws
 from .loss_grid import Grid, GridLaw
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ __all__ = ["rdp_epsilons", "to_dp_accounting"]
 _BITS = 192
 _SHORT = 20  # bits of a step whose multiples are exact floats, up to 2^33 of them
 _ULP = Fraction(1, 2**52)
+_LIST_LOSS = ball(Fraction(1, 2**48))
 
 
 def to_dp_accounting(
@@ -38,10 +39,15 @@ def to_dp_accounting(
 ) -> PrivacyLossDistribution:
     """A `dp_accounting.pld` PrivacyLossDistribution that dominates the mechanism or budget.
 
-    For a mechanism, its delta at every epsilon is at least the true one, also as dp_accounting
-    evaluates it in floats, and so is that of every exact composition. The excess is of second order
-    in the interval (see `loss_grid`). A budget is composed by dp_accounting itself, whose Fourier
-    transforms in floats have errors of about 1e-16 in delta, and more where they wrap around.
+    Its delta at every epsilon is at least the true one, also as dp_accounting evaluates it in
+    floats; the excess is of second order in the interval (see `loss_grid`). A budget is composed
+    here, in integers rounded up (`grid_composition`), with 4e-15 added to delta for what
+    dp_accounting may lose where it is asked for a list of epsilons. For a single mechanism nothing
+    is added: there a list may come out lower by that much, one epsilon never.
+
+    Not covered: what dp_accounting composes further (`compose`, `self_compose`) goes through its
+    Fourier transforms in floats, whose errors can make delta too small by 1e-16 to 1e-12. Hand over
+    the whole budget instead. Nor can it compose a law all of whose mass is infinite.
 
     interval: the step of the grid of losses, dp_accounting's `value_discretization_interval`; laws
         can be composed only if theirs are equal. With a power of two, such as 2**-13, losses that
@@ -59,17 +65,11 @@ def to_dp_accounting(
     except ImportError as error:
         raise ImportError('dp_accounting is needed: pip install "exactdp[interop]"') from error
     step, share = _step(interval), exact(tail, "tail", above=0, below=1)
-    if isinstance(what, Budget):
-        total = None
-        for mechanism, times in what.uses:
-            one = to_dp_accounting(mechanism, interval, share)
-            part = one.self_compose(times) if times > 1 else one
-            total = part if total is None else total.compose(part)
-        assert total is not None  # a budget has at least one use
-        return total
+    budget = what if isinstance(what, Budget) else compose(what)
     with working_precision(_BITS):
         grid = Grid(step, Fraction(0) if step.numerator.bit_length() <= _SHORT else _ULP)
-        pmfs = [_pmf(law, float(step)) for law in dominating_laws(what, grid, share)]
+        laws = budget_laws(budget, grid, share)
+        pmfs = [_pmf(law, step, budget.times > 1) for law in laws]
     return PrivacyLossDistribution(*pmfs)
 
 
@@ -94,15 +94,33 @@ def _step(interval: float) -> Fraction:
     return Fraction(float(step))  # dp_accounting multiplies by the binary number
 
 
-def _pmf(law: GridLaw, interval: float) -> PLDPmf:
-    """The law in floats, larger by what one evaluation of delta may lose: a sum of n products."""
+def _pmf(law: GridLaw, step: Fraction, composed: bool) -> PLDPmf:
+    """The law in floats, larger by what one evaluation of delta or epsilon may lose.
+
+    Let there be n points up to a loss M, u = 2^-53, S = P(0 < L < inf). *One epsilon*: delta is a
+    sum of n products of numbers >= 0, each known to some u: relative error (n + 16) 2u. *A list*:
+    delta is the difference of P(L > epsilon) and e^epsilon Q(L > epsilon), both summed from the
+    largest loss down, which errs by u times all partial sums. Each of these is at most P(L >= loss)
+    so that they add up to at most E (1 + (L - epsilon)/step) over L > epsilon, and x is at most
+    (1 + M)(1 - e^-x) for 0 <= x <= M: at most S + (1 + M) delta/step. Twice that, and up to 14u S
+    for exponentials: 16u S absolute, the rest relative. *Epsilon from delta*: losses are counted
+    down by repeated subtraction, off by at most n u M in the end, a relative error of e^-loss.
+    Larger masses raise epsilon by at least their relative growth.
+    """
     from dp_accounting.pld import pld_pmf
 
     points = law.points()
-    factor = ball(1 + (len(points) + 16) * _ULP)
+    farthest = abs(step * max(points, key=abs, default=0))
+    lost = (len(points) + 16 + 2 * (1 + farthest) / step) * _ULP
+    if law.grid.shrink:
+        lost += (points[-1] - points[0] + 1 if points else 0) * farthest * _ULP
+    factor = ball(1 + lost)
     masses = {k: _float_above(law.masses[k] * factor) for k in points}
-    infinite = min(_float_above(law.infinite * factor), 1.0)
-    return pld_pmf.create_pmf(masses or {0: 0.0}, interval, infinite, pessimistic_estimate=True)
+    infinite = law.infinite * factor
+    if composed:
+        infinite += sum((law.masses[k] for k in points if k > 0), arb(0)) * _LIST_LOSS
+    mass = min(_float_above(infinite), 1.0)
+    return pld_pmf.create_pmf(masses or {0: 0.0}, float(step), mass, pessimistic_estimate=True)
 
 
 def _float_above(value: arb) -> float:

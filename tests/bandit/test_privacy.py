@@ -1,6 +1,8 @@
 """The privacy statement against budgets composed by hand."""
 
 from fractions import Fraction
+from functools import reduce
+from itertools import combinations_with_replacement
 
 import pytest
 
@@ -75,10 +77,56 @@ def test_epsilon_at_delta_is_composed_exactly():
     prepared = prepare(DIST_DP_SE, Setting(2, 30, "0.5"))
     assert len(mechanisms(prepared)) == 3
     spent = privacy(prepared, 3, "1e-3")
-    by_hand = compose(*mechanisms(prepared)).epsilon("1e-3")
-    assert spent.epsilon.intersection(by_hand).is_finite()
+    each = [
+        AdditiveNoise(found.law, found.sensitivity)
+        for found in (release.protocol.released() for release, _ in prepared.releases())
+    ]
+    by_hand = [
+        compose(*[each[index] for index in chosen])
+        for chosen in combinations_with_replacement(range(len(each)), 3)
+        if len(set(chosen)) > 1  # two arms: at most twice the same
+    ]
+    dearest = reduce(Enclosure.maximum, [choice.epsilon("1e-3") for choice in by_hand])
+    assert spent.epsilon.intersection(dearest).is_finite()
     assert spent.epsilon.at_most(Fraction(3, 2))
     assert spent.to_json()["returning"]["delta"] == "0.001"
+
+
+def test_the_dearest_at_delta_are_not_the_dearest_by_pure_epsilon():
+    prepared = prepare(DIST_DP_SE, Setting(10, 10**5, "0.5", growth=4))
+    spent = privacy(prepared, 5, "0.05")
+    # five batches of 4 users: randomized response, 2^5 outcomes; found apart from the library
+    dearest = Fraction("1.73411966969272")
+    assert spent.epsilon.at_least(dearest)
+    assert spent.epsilon.at_most(dearest + Fraction(1, 10**13))
+
+
+def uniform_choices(prepared, batches):
+    """Each release alone, as often as there are arms and batches of its size."""
+    for release, _ in prepared.releases():
+        mechanism = release.protocol.released()
+        plain = AdditiveNoise(mechanism.law, mechanism.sensitivity)
+        yield compose((plain, min(batches, prepared.setting.arms)))
+
+
+@pytest.mark.parametrize("growth", [2, "2.5", 3, 4, 8])
+@pytest.mark.parametrize("batches", [1, 3, 8])
+def test_no_choice_of_batches_costs_more(growth, batches):
+    prepared = prepare(DIST_DP_SE, Setting(8, 4000, "0.7", growth=growth))
+    for delta in ("1e-9", "1e-3", "0.05", "0.5"):
+        account = privacy(prepared, batches, delta).epsilon
+        more = privacy(prepared, batches + 1, delta).epsilon
+        assert more.upper >= account.lower
+        for choice in uniform_choices(prepared, batches):
+            assert account.upper >= choice.epsilon(delta).lower
+
+
+def test_a_longer_stay_than_the_schedule_runs_it_again():
+    prepared = prepare(DIST_DP_SE, Setting(2, 100, "0.5"))
+    offered = 2 * max(number for number, _ in prepared.phases)
+    once, twice = privacy(prepared, offered, "0.1"), privacy(prepared, offered + 1, "0.1")
+    assert twice.epsilon.lower >= once.epsilon.upper
+    assert Fraction(twice.together.upper) > Fraction(once.together.upper)
 
 
 def test_a_relaxed_aggregation_is_charged_for():

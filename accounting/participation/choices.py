@@ -1,0 +1,259 @@
+"""What a user may spend who takes part in so many of the batches on offer, whichever these are.
+
+The account is a supremum over every way to choose so many of the uses on offer, for each quantity
+by itself: what is dearest by one of them need not be so by another.
+
+*What adds up* (pure epsilon, the Rényi divergence of one order, upper bounds of rho): the sum of
+the largest, each as often as it is on offer.
+
+*epsilon(delta)*. Put the offers in any order, and lay out their uses in it, in slots 1, 2, ...: the
+first offer fills as many as it may be used, then the second. Sort a choice in the same order; its
+k-th use is of the offer in slot k or of a later one, since those before it have too few uses for k.
+So a pair for each slot that dominates this offer and all later ones gives, composed, a pair that
+dominates every choice, and also one that is made on the way (`filters`). Hence
+
+*exactly*, where the offer in each slot itself dominates the later ones: filling the slots is then a
+choice, and the dearest. Certified are these: an offer of pure epsilon e whose pair is randomized
+response, for others of at most e (Kairouz, Oh, Viswanath, "The composition theorem for differential
+privacy", ICML 2015); one discrete Laplace pair for another of no larger limit. The profile of the
+first is linear in e^epsilon between its losses, the other one's convex: it is enough to compare
+them at these losses. Beyond the limits all profiles that can occur agree, and at -epsilon both say
+the same as at epsilon, the pairs being symmetric. At its losses limit (d - 2x)/d, 0 <= x <= d, that
+of sensitivity d is 1 - e^((epsilon - limit)/2) whatever d (with a = e^(-1/scale), P(X <= x) = 1 -
+a^(x+1)/(1+a) less e^epsilon P(X <= x - d) = e^epsilon a^(d-x)/(1+a), both a power of the same
+size). So of one limit d dominates each of its multiples, whose losses include all of its own.
+
+*from both sides* elsewhere: above by the pairs with the largest profiles, on a grid of losses
+(`loss_grid`); below by what filling the slots costs, in the best of some orders. That is narrow
+where the profiles are alike, and wide where they cross far from each other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from itertools import pairwise
+
+from flint import arb
+
+from ...exact.deadline import check_time
+from ...exact.enclosure import Enclosure, Endpoint
+from ...exact.number import ExactInput, ParameterError, ball, exact, whole
+from ...exact.precision import WIDTH, enclose, working_precision
+from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
+from ...mechanisms.mechanism import AdditiveNoise, Mechanism, RandomizedResponse
+from ..budget import Budget, Use
+from ..divergences import divergence
+from ..interop.grid_composition import budget_laws, composed
+from ..interop.loss_grid import Grid, GridLaw, largest
+
+__all__ = ["Choices", "Offer"]
+
+_BITS = 192
+_ROUGH = Fraction(1, 10**5)  # relative width asked of the lower bound where no choice is dearest
+_ROUGH_WORK = 1.0  # and its seconds, about
+_FINER = 9  # bits by which the grid's step is finer than the losses spread
+_TAIL = Fraction(1, 10**12)  # of delta
+_MOST_RANKED = 1 << 12  # points where costs are only ranked
+_MOST_COMPARED = 500  # losses of one pair
+_TRIED = 2  # orders
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What one batch releases, and in how many batches a user may meet it."""
+
+    budget: Budget
+    times: int
+
+
+@dataclass(frozen=True)
+class Choices:
+    """All ways to take part `count` times in what is on offer, at most so often in each."""
+
+    offers: tuple[Offer, ...]
+    count: int
+
+    def __init__(self, offers: Sequence[Offer], count: ExactInput) -> None:
+        most = sum(offer.times for offer in offers)
+        chosen = whole(count, "count", at_least=1)
+        if chosen > most:
+            raise ParameterError(f"count must be at most what is on offer, {most}, got {chosen}")
+        object.__setattr__(self, "offers", tuple(offers))
+        object.__setattr__(self, "count", chosen)
+
+    def pure(self) -> Enclosure:
+        """The largest pure epsilon."""
+        return self.largest_sum([offer.budget.pure() for offer in self.offers])
+
+    def renyi(self, order: ExactInput) -> Enclosure:
+        """The largest Rényi divergence of this order."""
+        return self.largest_sum([offer.budget.renyi(order) for offer in self.offers])
+
+    def zcdp(self) -> Enclosure:
+        """At most this rho."""
+        total = self.largest_sum([offer.budget.zcdp() for offer in self.offers])
+        return total if self.count == 1 else Enclosure(Decimal(0), total.upper)
+
+    def largest_sum(self, costs: Sequence[Enclosure]) -> Enclosure:
+        """The largest sum of one cost of each offer, for as many uses: each end by itself."""
+        ends = []
+        for end in ("lower", "upper"):
+            order = sorted(range(len(costs)), key=lambda i: getattr(costs[i], end), reverse=True)
+            ends.append(Enclosure.total(costs[i].times(times) for i, times in self.filled(order)))
+        return Enclosure(ends[0].lower, ends[1].upper)
+
+    def filled(self, order: Sequence[int]) -> list[tuple[int, int]]:
+        """Slots filled in this order: (index of an offer, how often)."""
+        found, left = [], self.count
+        for index in order:
+            times = min(left, self.offers[index].times)
+            if times:
+                found.append((index, times))
+            left -= times
+        return found
+
+    def epsilon(self, delta: ExactInput, width: Fraction = WIDTH) -> Enclosure:
+        """The least epsilon for which every choice is (epsilon, delta)-DP, 0 < delta < 1.
+
+        Also for choices that are made on the way. width: where one choice is proved the dearest.
+        """
+        level = exact(delta, "delta", above=0, below=1)
+        with working_precision(_BITS):
+            menu = self._on_a_grid(level)
+            order = self._ranked(menu, level)
+        if self._is_dearest(order):
+            return self._chosen(order).epsilon(level, width)
+        lower: Endpoint = Fraction(0)
+        for first in order[:_TRIED]:
+            one = self._chosen([first, *(index for index in order if index != first)])
+            found = one.epsilon(level, max(width, _ROUGH), work=_ROUGH_WORK).lower
+            lower = max(lower, found)
+        with working_precision(_BITS):
+            upper = min(self._above(menu, order, level), self.pure().upper)
+        return Enclosure(lower, upper)
+
+    def _chosen(self, order: Sequence[int]) -> Budget:
+        return Budget(
+            [
+                Use(use.mechanism, use.times * times)
+                for index, times in self.filled(order)
+                for use in self.offers[index].budget.uses
+            ]
+        )
+
+    def _on_a_grid(self, delta: Fraction) -> list[list[GridLaw]]:
+        """Laws that dominate each offer, one or two, on a grid that suits how far losses spread."""
+        spread = max(float(offer.budget.renyi(2, _ROUGH).upper) for offer in self.offers)
+        power = math.frexp(math.sqrt(spread))[1] if 0 < spread < math.inf else 0
+        grid, tail = Grid(Fraction(2) ** (power - _FINER)), delta * _TAIL / self.count
+        return [budget_laws(offer.budget, grid, tail) for offer in self.offers]
+
+    def _ranked(self, menu: Sequence[Sequence[GridLaw]], delta: Fraction) -> list[int]:
+        """Dearest first, about: by as many uses of each alone as are chosen."""
+        costs = []
+        for laws in menu:
+            alone = (composed([(law, self.count)], delta * _TAIL, _MOST_RANKED) for law in laws)
+            costs.append(max(_epsilon(law, delta) for law in alone))
+        return sorted(range(len(costs)), key=lambda index: costs[index], reverse=True)
+
+    def _is_dearest(self, order: Sequence[int]) -> bool:
+        """Does the offer in each slot certainly dominate all later ones?"""
+        used = [index for index, _ in self.filled(order)]
+        return all(
+            _dominates(self.offers[index].budget, self.offers[later].budget)
+            for place, index in enumerate(used)
+            for later in order[place + 1 :]
+        )
+
+    def _above(
+        self, menu: Sequence[Sequence[GridLaw]], order: Sequence[int], delta: Fraction
+    ) -> Endpoint:
+        """An epsilon that no choice exceeds at this delta, by pairs that dominate each slot."""
+        times, found = dict(self.filled(order)), []
+        for way in range(max(map(len, menu))):
+            slots = [(menu[i][min(way, len(menu[i]) - 1)], times.get(i, 0)) for i in order]
+            found.append(_epsilon(composed(_suffixes(slots), delta * _TAIL), delta))
+        return max(found)
+
+
+def _suffixes(slots: Sequence[tuple[GridLaw, int]]) -> list[tuple[GridLaw, int]]:
+    """For each slot the law that dominates this offer and all later ones."""
+    found: list[tuple[GridLaw, int]] = []
+    behind: GridLaw | None = None
+    for law, times in reversed(slots):
+        check_time()
+        behind = law if behind is None else largest([law, behind])
+        if times:
+            found.append((behind, times))
+    return found
+
+
+def _epsilon(law: GridLaw, delta: Fraction) -> Endpoint:
+    """An epsilon at which the law's delta is at most this, and the least one but for rounding."""
+    p, q, target = law.infinite, arb(0), ball(delta)
+    points = [k for k in law.points() if k > 0]
+    if not p <= target:
+        return Decimal("Infinity")
+    for k, below in pairwise([*reversed(points), 0]):
+        p, q = p + law.masses[k], q + law.masses[k] / law.grid.odds(k)
+        # between these points delta(epsilon) = p - e^epsilon q
+        if not p - law.grid.odds(below) * q <= target:
+            return enclose(((p - target) / q).log()).upper
+    return Fraction(0)
+
+
+def _dominates(one: Budget, other: Budget) -> bool:
+    """Is the profile of the first certainly nowhere below the other one's?"""
+    if one == other:
+        return True
+    (*rest, first), (*same, second) = _by_name(one), _by_name(other)
+    if rest != same or first.times != 1 or second.times != 1:
+        return False  # what both release besides may stay, as the one pair for all later uses
+    return _pair_dominates(first.mechanism, second.mechanism)
+
+
+def _by_name(budget: Budget) -> list[Use]:
+    """Additive noise last."""
+    return sorted(budget.uses, key=lambda use: isinstance(use.mechanism, AdditiveNoise))
+
+
+def _pair_dominates(one: Mechanism, other: Mechanism) -> bool:
+    top = _limit(one)
+    if top is None:
+        return False
+    if not divergence.pure_epsilon(other).at_most(top):
+        return False
+    if isinstance(one, RandomizedResponse) or one.sensitivity == 1:  # type: ignore[attr-defined]
+        return True
+    assert isinstance(one, AdditiveNoise)
+    limit = _limit(other)
+    if limit is None or not isinstance(other, AdditiveNoise):
+        return False
+    if limit == top:
+        return other.sensitivity % one.sensitivity == 0
+    if one.sensitivity > _MOST_COMPARED:
+        return False
+    for k in range(one.sensitivity % 2, one.sensitivity, 2):  # the losses from 0 up to the limit
+        loss = top * Fraction(k, one.sensitivity)
+        here, there = divergence.delta(one, loss), divergence.delta(other, loss)
+        if not here.at_least(there.upper):
+            return False
+    return True
+
+
+def _limit(mechanism: Mechanism) -> Fraction | None:
+    """The largest loss of a symmetric pair that it attains, where that is known exactly."""
+    if isinstance(mechanism, RandomizedResponse):
+        return mechanism.epsilon if mechanism.delta == 0 else None
+    if (
+        isinstance(mechanism, AdditiveNoise)
+        and isinstance(mechanism.law, DiscreteLaplace)
+        and mechanism.modulus is None
+        and isinstance(mechanism.law.scale, Fraction)
+    ):
+        return mechanism.sensitivity / mechanism.law.scale
+    return None
