@@ -25,7 +25,7 @@ from ..mechanisms.laws.law import UndecidedError
 from ..mechanisms.mechanism import Mechanism
 from .audit import Audit, Verdict
 from .claim import ApproxDP, Claim, PureDP, RenyiDP
-from .order import Cover, fails_down_to, meets_up_to
+from .order import Cover, Monotone, fails_down_to, meets_up_to
 
 __all__ = ["Calibration", "Edge", "Family", "UnfinishedError", "calibrate"]
 
@@ -41,6 +41,7 @@ _SHORT = 6  # digits
 _STEP, _STRIDE = Fraction(1, 10**9), Fraction(1, 10**3)  # of looking for the next edge
 _MOST_EDGES = 20  # crossings of the bound that are looked at
 _PROVING = 0.75  # of the time left that proofs about all other values may take
+_INFINITY = Decimal("Infinity")
 _UNKNOWN = "it is not known how this family's cost depends on the value"
 
 
@@ -136,7 +137,7 @@ def calibrate(family: Family, claim: Claim, times: ExactInput = 1) -> Calibratio
         audits = [search.audited(value) for value in edge]
     except OutOfTimeError:
         raise UnfinishedError(family.parameter, *search.nearest()) from None
-    cover = family.order(claim, whole(times, "times")) if family.order else None
+    cover = search.cover
     proved = Edge(edge[1], audits[1], edge[0], audits[0], False, _UNKNOWN)
     if cover is None:
         return Calibration(family.parameter, proved, proved)
@@ -197,8 +198,11 @@ class _Search:
         self.family, self.claim, self.times = family, claim, times
         self.least, self.largest = (Fraction(1) if family.is_whole else _LEAST), _LARGEST
         self.found: dict[Fraction, Enclosure] = {}
-        # delta(0) rather than epsilon(delta), which is flat at 0
-        self.by_delta = isinstance(claim, ApproxDP) and claim.epsilon == 0
+        self.cover = family.order(claim, whole(times, "times")) if family.order else None
+        # delta rather than epsilon(delta), which is flat at 0, where no pure epsilon is near
+        self.by_delta = isinstance(claim, ApproxDP) and (
+            claim.epsilon == 0 or not isinstance(self.cover, Monotone | None)
+        )
         self.bound = claim.delta if self.by_delta and isinstance(claim, ApproxDP) else claim.bound
         if self.bound == 0:
             raise ParameterError(f"target {claim} cannot be met by any noise of this kind")
@@ -224,7 +228,7 @@ class _Search:
             return budget.renyi(claim.order, width)
         if isinstance(claim, ApproxDP):
             if self.by_delta:
-                return budget.delta(0, width, CAP, _WORK)
+                return budget.delta(claim.epsilon, width, CAP, _WORK)
             return budget.epsilon(claim.delta, width, CAP, _WORK)
         return budget.zcdp(width)
 
@@ -244,8 +248,15 @@ class _Search:
         claim = self.claim
         measured = self.found[value]
         if self.by_delta:  # what an audit measures is epsilon
-            zero = Enclosure.exactly(0)
-            measured = zero if self.met(value) else self.budget(value).epsilon(self.bound)
+            at = Enclosure.exactly(claim.bound)
+            if claim.bound or not self.met(value):
+                measured = self.budget(value).epsilon(self.bound)
+                if measured.at_most(claim.bound) is None:  # delta has told
+                    met = self.met(value)
+                    half = replace(at, lower=Fraction(0)) if met else replace(at, upper=_INFINITY)
+                    measured = measured.intersection(half)
+            else:
+                measured = at
         verdict = Verdict.VERIFIED if self.met(value) else Verdict.REFUTED
         return Audit(self.budget(value), claim, verdict, measured)
 
@@ -368,10 +379,11 @@ class _Search:
     def nearest(self) -> tuple[Fraction | None, Fraction | None]:
         """The (refuted, verified) values nearest to each other, of those that were tried."""
         known = {value: found.at_most(self.bound) for value, found in self.found.items()}
-        bad: list[Fraction | None] = [value for value, met in known.items() if met is False]
-        good: list[Fraction | None] = [value for value, met in known.items() if met]
-        pairs = product(bad or [None], good or [None])
-        return min(pairs, key=lambda pair: abs(pair[0] - pair[1]) if None not in pair else 0)
+        bad = [value for value, met in known.items() if met is False]
+        good = [value for value, met in known.items() if met]
+        if bad and good:
+            return min(product(bad, good), key=lambda pair: abs(pair[0] - pair[1]))
+        return (bad[-1] if bad else None), (good[-1] if good else None)
 
     def _is_close(self, one: Fraction, other: Fraction) -> bool:
         if self.family.is_whole:

@@ -104,9 +104,9 @@ class _Profile:
     delta(epsilon) <= e^(K gap) delta'(epsilon - 2K gap) with ' for K uses of that.
 
     *Far above.* Moved by e, the discrete Gaussian is a post-processing of the Gaussian pair of
-    distance e a, for every s (*Increments*; optimal tests are thresholds, and Blackwell's theorem). Products
-    follow: N of them, moved by a vector that sums up to d in each use, by the Gaussian pair of
-    distance a times its norm, whose delta falls as s grows, as a does.
+    distance e a, for every s (*Increments*; optimal tests are thresholds, Blackwell's theorem).
+    Products follow: N of them, moved by a vector that sums up to d in each use, by the Gaussian
+    pair of distance a times its norm, whose delta falls as s grows, as a does.
     """
 
     count: int
