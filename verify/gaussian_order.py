@@ -67,8 +67,6 @@ _FALLS = Monotone(
     "the Rényi divergence of discrete Gaussian noise falls as sigma2 grows, at every order and "
     "shift (Jacobi's triple product), and with it rho"
 )
-_BELOW = "every smaller sigma2 fails by a lower bound that holds on a whole interval of them: "
-_ABOVE = "every larger sigma2 meets it by an upper bound that holds on a whole interval of them: "
 
 
 def gaussian_order(count: int, shift: int, claim: Claim, times: int) -> Cover | None:
@@ -117,10 +115,10 @@ class _Profile:
     @property
     def why(self) -> tuple[str, str]:
         return (
-            _BELOW
-            + "tail probabilities at its ends and a bound on how they bend, or Gaussian pairs",
-            _ABOVE + "tail probabilities at its ends and a bound on how they bend, and beyond that "
-            "the Gaussian pair of distance 2 Phi^-1((1 + p(0))/2) per unit, which dominates",
+            "smaller values are covered by intervals on each of which delta is bounded from below, "
+            "by tail probabilities or by Gaussian pairs",
+            "larger values are covered by intervals on each of which delta is bounded from above, "
+            "by tail probabilities and from some value on by a Gaussian pair that dominates",
         )
 
     def fails(self, low: Fraction | None, high: Fraction) -> bool:
@@ -251,8 +249,9 @@ class _Renyi:
     @property
     def why(self) -> tuple[str, str]:
         return (
-            _BELOW + "Hölder's inequality for the exponential moments of the noise",
-            "every larger sigma2 meets it: the law is a discrete Gaussian up to a factor that "
+            "smaller values are covered by intervals on each of which it is bounded from below, by "
+            "Hölder's inequality for the exponential moments of the noise",
+            "the law is a discrete Gaussian up to a factor that "
             "tends to 1, and that one's Rényi divergence falls as sigma2 grows",
         )
 
@@ -303,8 +302,8 @@ class _Zcdp:
     @property
     def why(self) -> tuple[str, str]:
         return (
-            "every smaller sigma2 fails: rho >= sensitivity^2/(2 count sigma2)",
-            "every larger sigma2 meets it: the law is a discrete Gaussian up to a factor that "
+            "rho >= sensitivity^2/(2 count sigma2)",
+            "the law is a discrete Gaussian up to a factor that "
             "tends to 1, and that one's rho falls as sigma2 grows",
         )
 
