@@ -4,35 +4,28 @@ Composition is adaptive: which query each use answers may depend on everything r
 long as the list of mechanisms (law, sensitivity, modulus) is fixed beforehand. For such lists the
 product of the dominating pairs dominates (Zhu, Dong, Wang, "Optimal accounting of differential
 privacy via characteristic function", AISTATS 2022, Theorem 10). Where the list itself is chosen on
-the way, see `filters`.
+the way, see `filters`. What neighbours may do over all uses is decided in `scenario`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from ..exact.enclosure import Enclosure
 from ..exact.number import ExactInput, ParameterError, exact, whole
 from ..exact.precision import CAP, WIDTH
 from ..mechanisms.mechanism import Mechanism
+from .composed_zcdp import composed_zcdp
 from .composition import WORK, composed_delta, composed_epsilon
 from .divergences import divergence
+from .scenario import Scenario, Use, scenarios, worst
 
 __all__ = ["Budget", "Use", "compose"]
 
 _MOST_USES = 10**9
-_ORDERS = ("1.01", "1.5", "2", "4", "16", "64")  # where a composed curve is compared with rho
-
-
-class Use(NamedTuple):
-    """One mechanism, used so many times."""
-
-    mechanism: Mechanism
-    times: int
 
 
 Part: TypeAlias = "Mechanism | tuple[Mechanism, ExactInput] | Budget"
@@ -75,7 +68,11 @@ class Budget:
 
     def pure(self, width: Fraction = WIDTH, cap: int = CAP) -> Enclosure:
         """The least epsilon of (epsilon, 0)-DP: suprema of independent losses add up."""
-        return self._sum([divergence.pure_epsilon(use.mechanism, width, cap) for use in self.uses])
+
+        def one_way(uses: Scenario) -> Enclosure:
+            return _total(uses, lambda mechanism: divergence.pure_epsilon(mechanism, width, cap))
+
+        return worst(self.uses, one_way)
 
     def renyi(self, order: ExactInput, width: Fraction = WIDTH, cap: int = CAP) -> Enclosure:
         """The Rényi divergence of this order > 1."""
@@ -90,18 +87,18 @@ class Budget:
         picks the worst pair each time attains the sum.
         """
         wanted = [exact(order, "order", above=1) for order in orders]
-        curves = [divergence.renyi_curve(use.mechanism, wanted, width, cap) for use in self.uses]
-        return [self._sum(at_order) for at_order in zip(*curves, strict=True)]
+        best = [Enclosure.exactly(0)] * len(wanted)
+        for uses in scenarios(self.uses):
+            curves = [divergence.renyi_curve(use.mechanism, wanted, width, cap) for use in uses]
+            for index, column in enumerate(zip(*curves, strict=True)):
+                each = zip(column, uses, strict=True)
+                total = Enclosure.total(value.times(use.times) for value, use in each)
+                best[index] = best[index].maximum(total)
+        return best
 
     def zcdp(self, width: Fraction = WIDTH, cap: int = CAP) -> Enclosure:
-        """The least rho of rho-zCDP.
-
-        For several mechanisms between the curve at some orders and the sum of their rho.
-        """
-        total = self._sum([divergence.zcdp(use.mechanism, width, cap) for use in self.uses])
-        if len(self.uses) == 1:
-            return total
-        return Enclosure(self._zcdp_below(width, cap), total.upper)
+        """The least rho of rho-zCDP: the supremum of the composed curve over all orders."""
+        return worst(self.uses, lambda uses: composed_zcdp(uses, width, cap))
 
     def delta(
         self,
@@ -118,7 +115,7 @@ class Budget:
         level = exact(epsilon, "epsilon", at_least=0)
         if self.times == 1:
             return divergence.delta(self.uses[0].mechanism, level, width, cap)
-        return composed_delta(self.uses, level, width, cap, work)
+        return worst(self.uses, lambda uses: composed_delta(uses, level, width, cap, work))
 
     def epsilon(
         self,
@@ -133,17 +130,8 @@ class Budget:
             return self.pure(width, cap)
         if self.times == 1:
             return divergence.epsilon(self.uses[0].mechanism, level, width, cap)
-        return composed_epsilon(self.uses, level, width, cap, work)
+        return worst(self.uses, lambda uses: composed_epsilon(uses, level, width, cap, work))
 
-    def _zcdp_below(self, width: Fraction, cap: int) -> Fraction:
-        curve = self.renyi_curve(_ORDERS, width, cap)
-        shares = [
-            Fraction(value.lower) / Fraction(order)
-            for order, value in zip(_ORDERS, curve, strict=True)
-            if value.lower != Decimal("Infinity")
-        ]
-        return max(shares, default=Fraction(0))
 
-    def _sum(self, each: Sequence[Enclosure]) -> Enclosure:
-        pairs = zip(self.uses, each, strict=True)
-        return Enclosure.total(value.times(use.times) for use, value in pairs)
+def _total(uses: Scenario, measure: Callable[[Mechanism], Enclosure]) -> Enclosure:
+    return Enclosure.total(measure(use.mechanism).times(use.times) for use in uses)

@@ -18,14 +18,14 @@ from flint import arb, ctx
 from ..exact.enclosure import Enclosure
 from ..exact.number import ball
 from ..exact.precision import enclose, refine, working_precision
-from ..mechanisms.mechanism import Mechanism
 from .divergences.privacy_profile import Event, root_near, value_at
 from .losses.composite import Composite, Saddle, saddle_at, saddle_for
 from .losses.lattice import LatticeTail
 from .losses.law import Atoms
 from .losses.listed import ListedLoss, count_values
-from .losses.product import Charges, Product, directions
+from .losses.product import Charges, Product, product_of
 from .losses.smoothed import SmoothedProfile
+from .scenario import Scenario
 
 __all__ = ["WORK", "composed_delta", "composed_epsilon"]
 
@@ -37,71 +37,59 @@ _CANDIDATES = 2  # of several pairs, so many are tried for the lower bound
 
 _LEAST_LOG_DELTA = -1e5
 _NEAR_ZERO = 0.01  # below this level it is checked whether epsilon is 0
+_LARGE_DELTA = Fraction(1, 10)  # from here on as well, before anything else
+_COARSE = Fraction(1, 10**6)
 _MOST_STEPS = 40
 _ATTEMPTS = 3
 
 
 def composed_delta(
-    uses: Sequence[tuple[Mechanism, int]],
-    epsilon: Fraction,
-    width: Fraction,
-    cap: int,
-    work: float = WORK,
+    uses: Scenario, epsilon: Fraction, width: Fraction, cap: int, work: float = WORK
 ) -> Enclosure:
-    """The least delta for which these uses together are (epsilon, delta)-DP."""
+    """The least delta for which these uses are (epsilon, delta)-DP in this scenario."""
     with working_precision(_SMOOTHED_BITS):
         level = float(ball(epsilon).mid())
-        plain = next(directions(uses, math.inf)).fixed(0).composite(_FIRST_TAIL)
+        plain = product_of(uses, math.inf).fixed(0).composite(_FIRST_TAIL)
         void = plain.is_void() or not plain.parts
         log_delta = 0.0 if void else max(saddle_at(plain, level).log_delta, _LEAST_LOG_DELTA)
-    return _worst(
-        uses,
-        log_delta,
+    return _over_choices(
+        product_of(uses, log_delta),
         lambda product, share: _delta(product, epsilon, log_delta, width, cap, share * work),
     )
 
 
 def composed_epsilon(
-    uses: Sequence[tuple[Mechanism, int]],
-    delta: Fraction,
-    width: Fraction,
-    cap: int,
-    work: float = WORK,
+    uses: Scenario, delta: Fraction, width: Fraction, cap: int, work: float = WORK
 ) -> Enclosure:
-    """The least epsilon >= 0 for which these uses together are (epsilon, delta)-DP, delta > 0."""
+    """The least epsilon >= 0 for which these uses are (epsilon, delta)-DP, delta > 0."""
     if delta == 1:
         return Enclosure.exactly(0)
+    if delta >= _LARGE_DELTA and composed_delta(uses, Fraction(0), _COARSE, cap, work).at_most(
+        delta
+    ):
+        return Enclosure.exactly(0)
     log_delta = float(ball(delta).log().mid())
-    return _worst(
-        uses,
-        log_delta,
+    return _over_choices(
+        product_of(uses, log_delta),
         lambda product, share: _epsilon(product, delta, log_delta, width, cap, share * work),
     )
 
 
-def _worst(
-    uses: Sequence[tuple[Mechanism, int]],
-    log_delta: float,
-    measure: Callable[[Product, float], Enclosure],
-) -> Enclosure:
-    """The largest over both directions; of several pairs, between fixed and adaptive choices.
+def _over_choices(product: Product, measure: Callable[[Product, float], Enclosure]) -> Enclosure:
+    """The largest over all choices of pairs: from fixed ones below, by dominating pairs above.
 
     measure: of what is composed, with a share of the work allowed.
     """
-    best = Enclosure.exactly(0)
-    for product in directions(uses, log_delta):
-        if not product.factors:  # nothing is released
-            continue
-        if product.is_exact:
-            found = measure(product, 1.0)
-        else:
-            share = 1 / (_CANDIDATES + 1)
-            found = measure(product.fixed(0), share)
-            for choice in range(1, _CANDIDATES):
-                found = found.maximum(measure(product.fixed(choice), share))
-            found = Enclosure(found.lower, measure(product, share).upper)
-        best = best.maximum(found)
-    return best
+    if not product.factors:  # nothing is released
+        return Enclosure.exactly(0)
+    if product.is_exact:
+        return measure(product, 1.0)
+    share = 1 / (_CANDIDATES + 1)
+    found = measure(product.fixed(0), share)
+    for choice in range(1, _CANDIDATES):
+        found = found.maximum(measure(product.fixed(choice), share))
+    above = measure(product, share).upper
+    return Enclosure(found.lower, above)
 
 
 # -- which way ------------------------------------------------------------------------------------
@@ -170,10 +158,13 @@ def _delta(
 def _beyond_all_losses(product: Product, epsilon: Fraction) -> Enclosure | None:
     """delta(epsilon) where no finite loss exceeds epsilon: P(L = infinity)."""
     with working_precision(_SMOOTHED_BITS):
-        composite = product.composite(_FIRST_TAIL)
+        composite, charges = product.composite(_FIRST_TAIL), product.charges()
         if not (composite.is_void() or _at_most(composite, epsilon)):
             return None
-        escaping, charges, odds = composite.escaping(), product.charges(), ball(epsilon).exp()
+        exactly = composite.exactly_escaping()
+        if exactly is not None and charges.are_none and composite.missing() == 0:
+            return Enclosure.exactly(exactly)
+        escaping, odds = composite.escaping(), ball(epsilon).exp()
         lower = escaping - charges.below(odds)
         upper = escaping + composite.missing() + charges.above(odds)
         return _between(lower.min(arb(1)), upper.min(arb(1)))
@@ -232,7 +223,7 @@ def _epsilon(
         target, tail, charges = ball(delta), _log_tail(log_delta), product.charges()
         saddle = _towards(product.composite(tail), target, charges)
         if saddle is None:
-            return Enclosure.infinite()
+            return _open_above(product.composite(tail), target, charges)
         measured = events(product, tail, saddle)
 
         def exceeding(level: arb) -> Event:
@@ -240,7 +231,7 @@ def _epsilon(
 
         if saddle.level < _NEAR_ZERO and value_at(arb(0), exceeding(arb(0))) <= target:
             return Enclosure.exactly(0)
-        found = enclose(root_near(arb(saddle.level), target, exceeding, largest))
+        found = root_near(arb(saddle.level), target, exceeding, largest)
         return found.intersection(Enclosure(Fraction(0), largest.upper))
 
     largest = _largest_loss(product, delta)
@@ -255,6 +246,9 @@ def _largest_loss(product: Product, delta: Fraction) -> Enclosure:
         if lattice is None or lattice.summit is None or not isinstance(lattice.unit, Fraction):
             return Enclosure.infinite()
         summit = lattice.unit * lattice.summit
+        exactly = composite.exactly_escaping()
+        if exactly is not None and charges.are_none and composite.missing() == 0:
+            return Enclosure.exactly(summit) if exactly <= delta else Enclosure.infinite()
         rest = composite.escaping() + composite.missing() + charges.above(ball(summit).exp())
         return Enclosure.exactly(summit) if rest <= ball(delta) else Enclosure.infinite()
 
@@ -270,17 +264,40 @@ def _void_epsilon(product: Product, delta: Fraction) -> Enclosure:
     assert found is not None
     if found.at_most(delta):
         return Enclosure.exactly(0)
-    return Enclosure(Decimal("Infinity" if found.greater_than(delta) else 0), Decimal("Infinity"))
+    with working_precision(_SMOOTHED_BITS):
+        escaping = product.composite(_FIRST_TAIL).escaping()
+        least = _never_below(escaping, ball(delta), product.charges())
+    return Enclosure(Decimal(0) if least is None else least.lower, Decimal("Infinity"))
+
+
+def _never_below(escaping: arb, target: arb, charges: Charges) -> Enclosure | None:
+    """epsilon where infinite losses alone weigh more than the target; None where they do not.
+
+    Infinite if they are certain; else Q may give their outcomes up to less_q + slack, so that
+    delta(level) >= escaping - less_p - slack - e^level (less_q + slack).
+    """
+    gain, leak = escaping - charges.less_p - charges.slack - target, charges.less_q + charges.slack
+    if not gain > 0:
+        return None
+    if leak == 0:
+        return Enclosure.infinite()
+    least = (gain / leak).log().max(arb(0)).lower()
+    return Enclosure(max(enclose(least).lower, Decimal(0)), Decimal("Infinity"))
 
 
 def _towards(composite: Composite, target: arb, charges: Charges) -> Saddle | None:
     """The saddle point where delta(level) is about the target; None if it never falls so low."""
-    rest = composite.escaping() - charges.slack
+    rest = composite.escaping() - charges.less_p - charges.slack
     if rest > target:
         return None
     finite = (target - rest).mid().max(target.mid() * arb(2) ** -ctx.prec)
     saddle = saddle_for(composite, float(finite.log().mid()))
     return saddle if saddle.level > 0 else saddle_at(composite, 0.0)
+
+
+def _open_above(composite: Composite, target: arb, charges: Charges) -> Enclosure:
+    found = _never_below(composite.escaping(), target, charges)
+    return Enclosure(Decimal(0), Decimal("Infinity")) if found is None else found
 
 
 def _smoothed_epsilon(
@@ -295,7 +312,7 @@ def _smoothed_epsilon(
         )
         saddle = _towards(Composite(parts), target, charges)
         if saddle is None:
-            return Enclosure.infinite(), True
+            return _open_above(Composite(parts), target, charges), True
         low, high = _by_top_losses(parts, target, charges)
         if _between(low, high).is_within(Fraction(width)):
             return _between(low, high), True

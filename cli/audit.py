@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeAlias
 
 import typer
+
+from .options import DEFAULT_TIME, Specs, Time, neighbourhood, read_time, read_uses
+
+if TYPE_CHECKING:
+    from ..accounting import Budget
+    from ..verify import Claim
+    from .measure import Width
+    from .spec import Spec
+
+    Uses: TypeAlias = list[tuple[Spec, int]]
 
 __all__ = ["audit"]
 
@@ -14,9 +24,7 @@ _ORDERS = ("1.5", "2", "4", "8", "16", "32", "64")
 
 
 def audit(
-    spec: Annotated[
-        str, typer.Argument(metavar="SPEC", help="NAME:key=value,... or a .toml or .json file")
-    ],
+    specs: Specs,
     claim: Annotated[
         str | None,
         typer.Option(
@@ -32,41 +40,52 @@ def audit(
         Path | None,
         typer.Option(metavar="FILE", help="write a certificate, for `exactdp check`"),
     ] = None,
+    seconds: Time = DEFAULT_TIME,
 ) -> None:
-    """Audit a mechanism: verified, refuted with a witness, or undecided.
+    """Audit mechanisms, each used K times: verified, refuted with a witness, or undecided.
 
     Without --claim: what does hold.
     """
     from ..accounting import compose
-    from ..exact import ParameterError
-    from ..verify import audit as verified
+    from ..exact import ParameterError, time_limit
     from ..verify import parse_claim
     from . import render
-    from .check import write_certificate
     from .measure import Request, measure, read_width
-    from .spec import parse
 
     asked_width = read_width(width)
+    allowed = read_time(seconds)
     asked = None if claim is None else parse_claim(claim)
-    parsed = parse(spec)
-    if asked is None:
-        if certificate is not None:
-            raise ParameterError("--certificate is of a verdict: --claim is missing")
+    if asked is None and certificate is not None:
+        raise ParameterError("--certificate is of a verdict: --claim is missing")
+    uses = read_uses(specs)
+    budget = compose(*((spec.mechanism, times) for spec, times in uses))
+    with time_limit(allowed):
+        if asked is not None:
+            _decide(uses, budget, asked, asked_width, certificate, as_json)
         request = Request(pure=True, orders=_ORDERS, deltas=_DELTAS, zcdp=True)
         with render.working("measuring"):
-            results = measure(compose(parsed.mechanism), request, asked_width)
-        if as_json:
-            render.as_json(
-                {
-                    "mechanism": parsed.to_json(),
-                    "results": [result.to_json() for result in results],
-                }
-            )
-        else:
-            render.measurements(parsed, results)
-        raise typer.Exit(3 if any(result.is_undecided for result in results) else 0)
+            results = measure(budget, request, asked_width)
+    if as_json:
+        render.as_json(_named(uses) | {"results": [result.to_json() for result in results]})
+    else:
+        render.measurements(uses, results)
+    raise typer.Exit(3 if any(result.is_undecided for result in results) else 0)
+
+
+def _decide(
+    uses: Uses,
+    budget: Budget,
+    claim: Claim,
+    width: Width,
+    certificate: Path | None,
+    as_json: bool,
+) -> NoReturn:
+    from ..verify import audit as verified
+    from . import render
+    from .check import write_certificate
+
     with render.working(f"auditing {claim}"):
-        result = verified(parsed.mechanism, asked, width=asked_width.relative)
+        result = verified(budget, claim, width=width.relative)
     decided = result.verdict.name != "UNDECIDED"
     if certificate is not None and decided:
         with render.working("checking the certificate"):
@@ -74,8 +93,8 @@ def audit(
     if as_json:
         render.as_json(
             {
-                "mechanism": parsed.to_json(),
-                "claim": claim,
+                **_named(uses),
+                "claim": str(claim),
                 "verdict": result.verdict.name,
                 "measured": result.measured.to_json(),
                 "witness": None if result.witness is None else result.witness.to_json(),
@@ -84,5 +103,13 @@ def audit(
             }
         )
     else:
-        render.audited(parsed, result)
+        render.audited(uses, result)
     raise typer.Exit({"VERIFIED": 0, "REFUTED": 1, "UNDECIDED": 3}[result.verdict.name])
+
+
+def _named(uses: Uses) -> dict[str, Any]:
+    """The mechanism, or all of them where there are several; and who is a neighbour."""
+    (first, times), *others = uses
+    named: dict[str, Any] = {} if others or times > 1 else {"mechanism": first.to_json()}
+    named["mechanisms"] = [{**spec.to_json(), "times": times} for spec, times in uses]
+    return named | neighbourhood(uses)

@@ -20,8 +20,14 @@ def check(
         Path, typer.Argument(metavar="FILE", help="a certificate, or a bandit's transcript")
     ],
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
+    time: Annotated[
+        float, typer.Option("--time", metavar="S", help="seconds it may take", min=0)
+    ] = 60.0,
 ) -> None:
-    """Check a certificate or a transcript: exit 0 valid, 1 not valid (and why), 2 neither."""
+    """Check a certificate or a transcript.
+
+    Exit 0 valid, 1 not valid (and why), 2 neither, 3 undecided in the time allowed.
+    """
     from ..exact import ParameterError
     from ..verify.certificate import Certificate, CertificateError
     from . import render
@@ -33,7 +39,7 @@ def check(
     except CertificateError as error:
         raise ParameterError(f"FILE: {error}") from error
     with render.working(f"checking {file}"):
-        outcome = certificate.check()
+        outcome = certificate.check(time)
     content = certificate.content
     if as_json:
         found = {"valid": outcome.valid, "reason": outcome.reason}
@@ -43,7 +49,7 @@ def check(
     else:
         numbers = {**content["claim"]}
         claim = f"{numbers.pop('kind')}:{','.join(numbers.values())}"
-        state = "valid" if outcome.valid else "not valid"
+        state = "undecided" if outcome.undecided else "valid" if outcome.valid else "not valid"
         typer.echo(f"{state}: {claim} {content['verdict']}: {outcome.reason}")
         if "protocol" in content:
             told = {**content["protocol"]}
@@ -51,7 +57,7 @@ def check(
             name = share.pop("name")
             told["share"] = f"{name}({', '.join(f'{key}={value}' for key, value in share.items())})"
             typer.echo("protocol: " + ", ".join(f"{key} {value}" for key, value in told.items()))
-    raise typer.Exit(0 if outcome.valid else 1)
+    raise typer.Exit(3 if outcome.undecided else 0 if outcome.valid else 1)
 
 
 def _begins_as_transcript(file: Path) -> bool:

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    from .spec import Spec
+from .options import DEFAULT_TIME, Specs, Time, neighbourhood, read_time, read_uses
 
 __all__ = ["compose"]
 
-_MOST_USES = 10**9
-
 
 def compose(
-    specs: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="SPEC[*K]", help="NAME:key=value,... or a .toml or .json file; used K times"
-        ),
-    ],
+    specs: Specs,
     delta: Annotated[
         list[str] | None, typer.Option(metavar="D", help="ε at this δ; may be repeated")
     ] = None,
@@ -49,6 +41,7 @@ def compose(
             metavar="W", help="relative width of every figure; if given, it may take minutes"
         ),
     ] = None,
+    seconds: Time = DEFAULT_TIME,
 ) -> None:
     """Compose mechanisms, each used K times: pure ε, Rényi, δ(ε) and ε(δ) of all together.
 
@@ -56,7 +49,7 @@ def compose(
     """
     from .. import accounting
     from ..accounting.methods import comparison
-    from ..exact import ParameterError
+    from ..exact import ParameterError, time_limit
     from . import render
     from .compared import compared
     from .measure import Request, measure, read_width
@@ -75,20 +68,23 @@ def compose(
     if method not in comparison.METHODS:
         known = ", ".join(comparison.METHODS)
         raise ParameterError(f"--method must be one of {known}, got {method[:40]!r}")
-    uses = [_use(text) for text in specs]
+    allowed = read_time(seconds)
+    uses = read_uses(specs)
     budget = accounting.compose(*((spec.mechanism, times) for spec, times in uses))
-    try:
-        with render.working("composing"):
-            results = measure(budget, request, relative, comparison.METHODS[method])
-    except comparison.DoesNotApplyError as error:
-        raise ParameterError(f"--method {method} does not apply: {error}") from error
     tables = []
-    if compare:
-        with render.working("comparing"):
-            tables = compared(budget, results, relative, method)
+    with time_limit(allowed):
+        try:
+            with render.working("composing"), time_limit(allowed * (0.5 if compare else 1)):
+                results = measure(budget, request, relative, comparison.METHODS[method])
+        except comparison.DoesNotApplyError as error:
+            raise ParameterError(f"--method {method} does not apply: {error}") from error
+        if compare:
+            with render.working("comparing"):
+                tables = compared(budget, results, relative, method)
     if as_json:
         shown = {
             "mechanisms": [{"spec": spec.text, "times": times} for spec, times in uses],
+            **neighbourhood(uses),
             "method": method,
             "results": [result.to_json() for result in results],
         }
@@ -100,15 +96,3 @@ def compose(
         for table in tables:
             render.comparison(table)
     raise typer.Exit(3 if any(result.is_undecided for result in results) else 0)
-
-
-def _use(text: str) -> tuple[Spec, int]:
-    """SPEC*K as the mechanism and K, which is 1 where it is not given."""
-    from ..exact import whole
-    from .spec import parse
-
-    spec, star, times = text.rpartition("*")
-    if not star:
-        return parse(text), 1
-    count = whole(times, "K in SPEC*K", at_least=1, at_most=_MOST_USES)
-    return parse(spec), count

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from itertools import islice
 
 from ..accounting import Budget
 from ..accounting.composition import WORK
 from ..accounting.methods.comparison import EXACT, DoesNotApplyError, Method
-from ..exact import WIDTH, Enclosure, exact
+from ..exact import WIDTH, Enclosure, OutOfTimeError, exact, time_left, time_limit
 from ..mechanisms import FinitePair, Mechanism
 
 __all__ = ["Measured", "Request", "Width", "measure", "read_width"]
 
 _ANYTHING = Enclosure(Fraction(0), Decimal("Infinity"))  # no divergence is negative
-_WIDE = " at the precision allowed"
+_WIDE = " at the precision or in the time allowed"
 _PATIENT = 50.0  # seconds for one figure of a width that was asked for
 
 
@@ -95,36 +96,41 @@ def measure(
             return budget.epsilon(level, relative, work=width.work)
         return method.epsilon(budget, level, relative)
 
-    groups: list[tuple[str, str, tuple[str, ...], Callable[[], list[Enclosure]]]] = [
-        ("pure", "", once * request.pure, lambda: [budget.pure(relative)]),
-        ("renyi", "order", request.orders, lambda: budget.renyi_curve(orders, relative)),
-        ("delta", "epsilon", request.epsilons, lambda: [delta(level) for level in epsilons]),
-        ("epsilon", "delta", request.deltas, lambda: [epsilon(level) for level in deltas]),
-        ("zcdp", "", once * request.zcdp, lambda: [budget.zcdp(relative)]),
+    def renyi(order: Fraction) -> Enclosure:
+        return budget.renyi(order, relative)
+
+    groups: list[tuple[str, str, Sequence[str], list[Callable[[], Enclosure]]]] = [
+        ("pure", "", once * request.pure, [lambda: budget.pure(relative)]),
+        ("renyi", "order", request.orders, [partial(renyi, order) for order in orders]),
+        ("delta", "epsilon", request.epsilons, [partial(delta, level) for level in epsilons]),
+        ("epsilon", "delta", request.deltas, [partial(epsilon, level) for level in deltas]),
+        ("zcdp", "", once * request.zcdp, [lambda: budget.zcdp(relative)]),
     ]
     results = []
-    for quantity, key, texts, compute in groups:
-        if not texts:
-            continue
+    waiting = sum(len(texts) for _, _, texts, _ in groups)
+    for quantity, key, texts, computed in groups:
         is_composed = budget.times > 1 and quantity in ("delta", "epsilon") and method is EXACT
-        why = _composed_wide(budget, width) if is_composed else _WIDE
-        for text, (value, note) in zip(texts, _attempt(compute, len(texts)), strict=True):
+        for text, compute in zip(texts, computed, strict=False):
+            value, note = _attempt(compute, time_left() / waiting)
+            waiting -= 1
             if note is None and not value.is_within(relative):
+                why = _composed_wide(budget, width) if is_composed else _WIDE
                 note = f"wider than {float(relative):.2g}{why}"
             results.append(Measured(quantity, (key, text) if key else None, value, note))
     return results
 
 
-def _attempt(
-    compute: Callable[[], list[Enclosure]], count: int
-) -> list[tuple[Enclosure, str | None]]:
-    """The values; [0, inf] with a note where none is found."""
+def _attempt(compute: Callable[[], Enclosure], seconds: float) -> tuple[Enclosure, str | None]:
+    """The value; [0, inf] with a note where none is found."""
     try:
-        return [(value, None) for value in compute()]
+        with time_limit(seconds):
+            return compute(), None
     except DoesNotApplyError:
         raise
+    except OutOfTimeError:
+        return _ANYTHING, "undecided in the time allowed (--time S allows more)"
     except (ArithmeticError, NotImplementedError) as error:
-        return [(_ANYTHING, f"undecided: {error}")] * count
+        return _ANYTHING, f"undecided: {error}"
 
 
 def _composed_wide(budget: Budget, width: Width) -> str:

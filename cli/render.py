@@ -16,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..exact import Enclosure
+from .options import neighbourhood
 
 if TYPE_CHECKING:
     from ..accounting.methods.comparison import Method
@@ -78,23 +79,17 @@ def working(label: str) -> Iterator[None]:
         status.stop()
 
 
-def measurements(spec: Spec, results: Sequence[Measured]) -> None:
+def measurements(uses: Sequence[tuple[Spec, int]], results: Sequence[Measured]) -> None:
     """Print what was measured; Rényi divergences with their curve beside them."""
     out = console()
-    out.print(facts(_described(spec)))
+    _uses(out, uses)
     _measured(out, results)
 
 
 def composed(uses: Sequence[tuple[Spec, int]], results: Sequence[Measured], method: Method) -> None:
     """Print what these uses cost together."""
     out = console()
-    for index, (spec, times) in enumerate(uses):
-        described = _described(spec)
-        if len(uses) > 1 or times > 1:
-            described["times"] = str(times)
-        if index:
-            out.print()
-        out.print(facts(described))
+    _uses(out, uses)
     if method.name != "exact":
         out.print()
         out.print(facts({"method": _legend(method.title, method.remark)}))
@@ -140,14 +135,27 @@ def _measured(out: Console, results: Sequence[Measured]) -> None:
         out.print(Text(note, style="yellow"))
 
 
+def _uses(out: Console, uses: Sequence[tuple[Spec, int]]) -> None:
+    """What is used and how often, and which datasets are neighbours."""
+    for index, (spec, times) in enumerate(uses):
+        described = _described(spec)
+        if len(uses) > 1 or times > 1:
+            described["times"] = str(times)
+        if index:
+            out.print()
+        out.print(facts(described))
+    out.print(facts({"neighbours": "; ".join(neighbourhood(uses).values())}))
+
+
 def _legend(title: str, remark: str) -> str:
     return f"{title}; {remark}" if remark else title
 
 
-def audited(spec: Spec, result: Audit) -> None:
+def audited(uses: Sequence[tuple[Spec, int]], result: Audit) -> None:
     """Print the verdict on a claim, what was measured, and the evidence."""
     out = console()
-    out.print(facts({**_described(spec), **evidence(result)}))
+    _uses(out, uses)
+    out.print(facts(evidence(result)))
 
 
 def evidence(result: Audit) -> dict[str, Text]:

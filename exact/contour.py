@@ -24,6 +24,7 @@ from typing import Protocol, TypeAlias
 
 from flint import acb, arb, ctx
 
+from .deadline import time_left, uninterrupted
 from .precision import working_precision
 
 __all__ = ["Transformed", "lower_tail", "probability", "upper_tail"]
@@ -78,6 +79,8 @@ def _inverted(law: Transformed, t: int, path: Sequence[acb], kernel: _Kernel) ->
         middle = peak.mid()
 
         def integrand(z: acb, analytic: bool) -> acb:
+            if not time_left():
+                return acb("nan")  # ends the integral; `uninterrupted` raises
             exponent, factor = _tilted(law, t, z, analytic)
             return (exponent - middle).exp() * factor * kernel(z) / weight
 
@@ -85,7 +88,9 @@ def _inverted(law: Transformed, t: int, path: Sequence[acb], kernel: _Kernel) ->
         tolerance = arb(2) ** -(bits + 8)
         total = acb(0)
         for here, there in pairwise(path):
-            total += acb.integral(integrand, here, there, rel_tol=tolerance, abs_tol=tolerance)
+            with uninterrupted():
+                part = acb.integral(integrand, here, there, rel_tol=tolerance, abs_tol=tolerance)
+            total += part
         result = total.imag / arb.pi() * middle.exp() * weight
     return +result
 

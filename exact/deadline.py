@@ -19,9 +19,10 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from types import FrameType
 
-__all__ = ["OutOfTimeError", "check_time", "time_left", "time_limit"]
+__all__ = ["OutOfTimeError", "check_time", "time_left", "time_limit", "uninterrupted"]
 
 _AGAIN = 0.5  # seconds after which the timer speaks up again, if somebody went on
+_held: ContextVar[bool] = ContextVar("exactdp_uninterrupted", default=False)
 _end: ContextVar[float] = ContextVar("exactdp_deadline", default=math.inf)
 
 
@@ -54,6 +55,20 @@ def time_limit(seconds: float) -> Iterator[None]:
         _disarm(before, outer)
 
 
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Hold the timer back while C code calls Python, which an error must not cross.
+
+    The block must be short, or ask `time_left` itself; afterwards the limit counts again.
+    """
+    token = _held.set(True)
+    try:
+        yield
+    finally:
+        _held.reset(token)
+    check_time()
+
+
 def _arm(end: float) -> object:
     """Set the timer; the handler that was there before, None where there is no timer."""
     if (
@@ -78,4 +93,5 @@ def _disarm(before: object, outer: float) -> None:
 
 
 def _ring(number: int, frame: FrameType | None) -> None:
-    check_time()
+    if not _held.get():
+        check_time()

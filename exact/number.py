@@ -81,7 +81,7 @@ class Logarithm:
     argument: Fraction
 
     def ball(self) -> arb:
-        return ball(self.argument).log()
+        return ball(self.argument - 1).log1p()  # also where the argument is all but 1
 
     def mpf(self) -> mpmath.mpf:
         return mpmath.log(mpf(self.argument))

@@ -13,6 +13,7 @@ from fractions import Fraction
 
 from flint import arb, ctx
 
+from .deadline import OutOfTimeError, check_time
 from .enclosure import Enclosure
 
 __all__ = ["CAP", "WIDTH", "enclose", "refine", "refine_each", "working_precision"]
@@ -57,7 +58,8 @@ def refine(
     compute: evaluated inside `working_precision`, deterministic.
     enough: another condition that ends the search (a comparison that is decided, say).
     Returns the narrowest enclosure that was reached; where the cap, or a width that more bits do
-    not reduce, ends the search it is wider than asked, which `Enclosure.is_within` tells.
+    not reduce, or a `time_limit`, ends the search it is wider than asked, which
+    `Enclosure.is_within` tells. Raises OutOfTimeError where the time ends before any is reached.
     """
 
     def one(_: Sequence[int]) -> Sequence[Enclosure]:
@@ -82,7 +84,15 @@ def refine_each(
     while True:
         with working_precision(bits):
             before_all = list(best)
-            for index, found in zip(open_ones, compute(open_ones), strict=True):
+            try:
+                check_time()
+                values = compute(open_ones)
+            except OutOfTimeError:
+                reached = [found for found in best if found is not None]
+                if len(reached) < count:
+                    raise
+                return reached
+            for index, found in zip(open_ones, values, strict=True):
                 before = best[index]
                 best[index] = found if before is None else before.intersection(found)
         found_all = [found for found in best if found is not None]

@@ -1,4 +1,12 @@
-"""Mechanisms: what is released, and the pairs of laws that dominate all its neighbours."""
+"""Mechanisms: what is released, and the pairs of laws that dominate all its neighbours.
+
+Neighbours (D, D') are two datasets, named in this order. What a mechanism releases about them is
+one pair out of a set, `pairs`: at every use an adversary may choose another one (the query is hers,
+so is the way in which it tells D from D'). What she may *not* choose anew is which dataset is D:
+`reversed` is the same mechanism for (D', D). Where the set holds every pair both ways round anyway
+(an additive mechanism: the query may rise or fall) that changes nothing. What follows for all uses
+together is decided in `accounting.scenario`, and nowhere else.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +21,7 @@ from .laws.finite import FiniteLaw
 from .laws.law import Law
 from .pair import FinitePair, Pair, ResponsePair, ShiftPair, WrappedPair
 
-__all__ = ["AdditiveNoise", "Mechanism", "RandomizedResponse"]
+__all__ = ["AdditiveNoise", "Mechanism", "OneWay", "RandomizedResponse", "ways"]
 
 _LARGEST_SENSITIVITY = 10**9
 
@@ -22,8 +30,37 @@ class Mechanism(Protocol):
     """Anything that can say which pairs dominate its neighbours."""
 
     def pairs(self) -> Iterable[Pair]:
-        """The dominating pairs, worst first where that is known; mirror images are listed once."""
+        """Pairs (output under D, under D') that dominate all that an adversary may choose from.
+
+        Worst first where that is known; of pairs that are equal up to the names of outcomes only
+        one is listed.
+        """
         ...
+
+    def reversed(self) -> Mechanism:
+        """The mechanism with D and D' exchanged; itself where `pairs` holds both ways round."""
+        ...
+
+
+@dataclass(frozen=True)
+class OneWay:
+    """A mechanism with D and D' fixed: the same way round in every use."""
+
+    mechanism: Mechanism
+
+    def pairs(self) -> Iterable[Pair]:
+        return self.mechanism.pairs()
+
+    def reversed(self) -> Mechanism:
+        return self
+
+
+def ways(mechanism: Mechanism) -> tuple[Mechanism, ...]:
+    """The mechanism for (D, D') and for (D', D); once where these are the same."""
+    other = mechanism.reversed()
+    if other == mechanism:
+        return (mechanism,)
+    return OneWay(mechanism), OneWay(other)
 
 
 @dataclass(frozen=True)
@@ -44,6 +81,9 @@ class RandomizedResponse:
     def pairs(self) -> Iterable[Pair]:
         # The swapped pair is the same one with the outcomes renamed.
         return (ResponsePair(self.epsilon, self.delta),)
+
+    def reversed(self) -> Mechanism:
+        return self
 
 
 @dataclass(frozen=True)
@@ -86,16 +126,18 @@ class AdditiveNoise:
         non-decreasing in d for every gamma >= 1; the other direction is the same by reflection,
         and every f-divergence is a mixture of these: again the full sensitivity is the worst.
 
-        *Finite p of no proved shape*, and *anything reduced mod m*: every d counts.
+        *Finite p of no proved shape*, and *anything reduced mod m*: every d counts. Mod m, a shift
+        by m - d is one by -d, which is the mirror image's shift by d: up to m/2 is all there is.
         """
         if isinstance(self.law, FiniteLaw):
-            every = range(1, self._farthest() + 1)
+            every = range(1, self.farthest + 1)
             worst = [self.sensitivity] if self.law.log_concave and not self.modulus else every
-            return chain.from_iterable(self._finite_pair(self.law, d).pairs() for d in worst)
+            forward = (self._finite_pair(self.law, d) for d in worst)
+            return chain.from_iterable((pair, pair.swapped()) for pair in forward)
         if self.modulus is not None:
             return (
                 WrappedPair(law, shift, self.modulus)
-                for shift in range(self._farthest(), 0, -1)
+                for shift in range(self.farthest, 0, -1)
                 for law in self._laws()
             )
         if self.law.log_concave or self.law.log_convex_sides:
@@ -104,11 +146,17 @@ class AdditiveNoise:
             f"law {self.law} has no proved shape, so that its worst neighbours are not known"
         )
 
+    def reversed(self) -> Mechanism:
+        return self  # the query may move by d as well as by -d
+
+    @property
+    def farthest(self) -> int:
+        """The largest shift that counts; 0 where nothing is released (mod 1)."""
+        d, m = self.sensitivity, self.modulus
+        return d if m is None else min(d, m // 2)
+
     def _laws(self) -> Sequence[Law]:
         return (self.law,) if self.law.symmetric else (self.law, self.law.mirrored())
-
-    def _farthest(self) -> int:
-        return self.sensitivity if self.modulus is None else min(self.sensitivity, self.modulus - 1)
 
     def _finite_pair(self, law: FiniteLaw, shift: int) -> FinitePair:
         p, q = self._reduced(law, 0), self._reduced(law, shift)

@@ -23,6 +23,12 @@ class ShiftPair:
     law: Law
     shift: int
 
+    @property
+    def is_disjoint(self) -> bool:
+        """Has no outcome of P any probability under Q?"""
+        low, high = self.law.support
+        return low is not None and high is not None and high < low + self.shift
+
 
 @dataclass(frozen=True)
 class WrappedPair:
@@ -102,8 +108,12 @@ class FinitePair:
         return FinitePair(self.outcomes, self.q, self.p, self.slack)
 
     def pairs(self) -> tuple[Pair, ...]:
-        """A pair of laws is also a mechanism, with two datasets: both directions count."""
-        return (self, self.swapped())
+        """A pair of laws is also a mechanism, with two datasets and no choice between pairs."""
+        return (self,)
+
+    def reversed(self) -> FinitePair:
+        """The two datasets exchanged."""
+        return self.swapped()
 
 
 Pair: TypeAlias = ShiftPair | WrappedPair | ResponsePair | FinitePair

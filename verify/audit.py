@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
 
 from ..accounting.budget import Budget, compose
+from ..exact.deadline import OutOfTimeError, time_left, time_limit
 from ..exact.enclosure import Enclosure
 from ..exact.number import decimal_text
 from ..exact.precision import CAP, WIDTH
@@ -18,6 +20,9 @@ __all__ = ["Audit", "Verdict", "audit"]
 
 _NARROWER = Fraction(1, 10**12)  # each further attempt asks for this much less width
 _ATTEMPTS = 4
+_FIRST_SHARE = 0.6  # of the time that is left; the rest is for delta, and for a witness
+_ZERO, _INFINITY = Fraction(0), Decimal("Infinity")
+_ANYTHING = Enclosure(_ZERO, _INFINITY)  # no divergence is negative
 _COMPOSED = "refuted by what all uses together reveal: no single outcome is named"
 
 
@@ -48,36 +53,66 @@ class Audit:
 def audit(
     mechanism: Mechanism | Budget, claim: Claim, width: Fraction = WIDTH, cap: int = CAP
 ) -> Audit:
-    """Decide the claim. Narrows what is measured until the claim lies outside of it.
+    """Decide the claim: refines the enclosure of what is measured until it excludes the bound.
 
     mechanism: one use of it, or a budget of several uses.
-    width: the relative width that `measured` is to have. cap: bits of precision allowed.
+    width: the relative width that `measured` is to have. cap: bits of precision allowed. Inside a
+    `time_limit` it ends in time, UNDECIDED where nothing else is certain by then.
     """
-    asked = width
-    measured = _measure(mechanism, claim, asked, cap)
-    for _ in range(_ATTEMPTS):
-        if measured.at_most(claim.bound) is not None or not measured.is_within(asked):
-            break
-        asked *= _NARROWER
-        measured = measured.intersection(_measure(mechanism, claim, asked, cap))
+    budget = mechanism if isinstance(mechanism, Budget) else compose(mechanism)
+    measured = _ANYTHING
+    why = f"could not be enclosed more narrowly with {cap} bits"
+    try:
+        with time_limit(_FIRST_SHARE * time_left()):
+            measured = _narrowed(budget, claim, width, cap)
+    except OutOfTimeError:
+        why = "could not be enclosed more narrowly in the time allowed"
     answer = measured.at_most(claim.bound)
+    if answer is None and isinstance(claim, ApproxDP):
+        answer = _by_delta(budget, claim, width, cap)
+        if answer is not None:
+            ends = (_ZERO, claim.bound) if answer else (claim.bound, _INFINITY)
+            measured = measured.intersection(Enclosure(*ends))
     if answer is None:
         note = (
-            f"{decimal_text(claim.bound)} lies inside what is known of the true value, which "
-            f"could not be enclosed more narrowly with {cap} bits"
+            f"{decimal_text(claim.bound)} lies inside what is known of the true value, which {why}"
         )
         return Audit(mechanism, claim, Verdict.UNDECIDED, measured, note=note)
     if answer:
         return Audit(mechanism, claim, Verdict.VERIFIED, measured)
-    if isinstance(mechanism, Budget):
+    if budget.times > 1:
         return Audit(mechanism, claim, Verdict.REFUTED, measured, note=_COMPOSED)
-    witness = find_witness(mechanism, claim, measured)
+    try:
+        witness = find_witness(budget.uses[0].mechanism, claim, measured)
+    except OutOfTimeError:
+        witness = None
     remark = None if witness else "refuted by a proof about the tails: no single outcome is named"
     return Audit(mechanism, claim, Verdict.REFUTED, measured, witness, remark)
 
 
-def _measure(mechanism: Mechanism | Budget, claim: Claim, width: Fraction, cap: int) -> Enclosure:
-    budget = mechanism if isinstance(mechanism, Budget) else compose(mechanism)
+def _narrowed(budget: Budget, claim: Claim, width: Fraction, cap: int) -> Enclosure:
+    """What is measured, narrower until the bound lies outside of it."""
+    measured = _measure(budget, claim, width, cap)
+    for _ in range(_ATTEMPTS):
+        if measured.at_most(claim.bound) is not None or not measured.is_within(width):
+            break
+        width *= _NARROWER
+        try:
+            measured = measured.intersection(_measure(budget, claim, width, cap))
+        except OutOfTimeError:
+            break
+    return measured
+
+
+def _by_delta(budget: Budget, claim: ApproxDP, width: Fraction, cap: int) -> bool | None:
+    """The same claim asked the other way: is delta at this epsilon small enough?"""
+    try:
+        return budget.delta(claim.epsilon, width, cap).at_most(claim.delta)
+    except OutOfTimeError:
+        return None
+
+
+def _measure(budget: Budget, claim: Claim, width: Fraction, cap: int) -> Enclosure:
     if isinstance(claim, PureDP):
         return budget.pure(width, cap)
     if isinstance(claim, ApproxDP):

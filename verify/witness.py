@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import islice
+from itertools import chain, islice
 
 from flint import arb
 
@@ -14,7 +14,7 @@ from ..accounting.divergences.privacy_profile import exceeding, last_above
 from ..exact.enclosure import Enclosure
 from ..exact.number import ball, decimal_text
 from ..exact.precision import refine
-from ..mechanisms.mechanism import Mechanism
+from ..mechanisms.mechanism import Mechanism, ways
 from ..mechanisms.pair import Pair, ShiftPair
 from .claim import ApproxDP, Claim, PureDP, RenyiDP
 
@@ -48,7 +48,8 @@ def find_witness(mechanism: Mechanism, claim: Claim, measured: Enclosure) -> Wit
     None where the refutation rests on a proof about the tails alone.
     """
     # the first pairs are the worst ones wherever that is known
-    for pair in islice(mechanism.pairs(), _MOST_PAIRS):
+    pairs = chain.from_iterable(way.pairs() for way in ways(mechanism))
+    for pair in islice(pairs, _MOST_PAIRS):
         witness = _from_pair(pair, claim, measured)
         if witness is not None and witness.excess.greater_than(0) is True:
             return witness

@@ -15,30 +15,35 @@ Intervals are halved while that exceeds the best lower bound found.
 *To infinity*, D_a/a <= (sup L)/a where the loss is bounded; else `Law.zcdp_tail`.
 
 Every sampled order, and the limit a -> 1, K'(1) = KL(P || Q), bound the supremum from below.
+
+*Several pairs together*: K is the sum of theirs, and so are K', the bounds of K'' and of the tail.
 """
 
 from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
-from flint import arb
+from flint import arb, ctx
 
+from ...exact.deadline import OutOfTimeError, check_time
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from ...exact.precision import enclose
-from ...mechanisms.pair import Pair, ResponsePair, ShiftPair, WrappedPair
-from .finite_sums import listed, renyi_sums
+from ...mechanisms.pair import FinitePair, Pair, ResponsePair, ShiftPair, WrappedPair
+from ..envelope import gaussian_distance
+from .finite_sums import Listed, listed, renyi_sums
 from .largest_loss import largest_loss
 from .renyi import divergences
-from .renyi_sums import RenyiSums
+from .renyi_sums import shared_sums
 from .wrapped import is_enumerable, never_wraps
 
-__all__ = ["Supremum", "supremum"]
+__all__ = ["Supremum", "joint", "supremum"]
 
 _ENOUGH = 1 + 2.0**-44  # the search stops when nothing exceeds the best by more
 _MOST_ORDERS = 4000
@@ -61,12 +66,15 @@ class _Sums(NamedTuple):
 
 
 class _Point(NamedTuple):
-    """M, M', M'' at an order, and K, K'."""
+    """M, M', M'' of each part at an order, and K, K' of all together."""
 
     order: arb
-    m: tuple[arb, arb, arb]
+    parts: list[tuple[arb, arb, arb]]
     k: arb
     slope: arb
+
+
+_Parts: TypeAlias = "Sequence[tuple[_Sums, int]]"  # so many uses of each
 
 
 def supremum(pair: Pair) -> Supremum:
@@ -82,18 +90,48 @@ def supremum(pair: Pair) -> Supremum:
         return _of_large_modulus(pair)
     if isinstance(pair, ShiftPair):
         return _of_shift(pair)
-    outcomes = listed(pair)
     largest = largest_loss(pair).value
     if not largest.is_finite():
-        least = enclose(renyi_sums(outcomes, arb(2))[0].log() / 2) if outcomes.slack else largest
+        slack = isinstance(pair, FinitePair) and pair.slack
+        least = enclose(renyi_sums(listed(pair), arb(2))[0].log() / 2) if slack else largest
         return Supremum(Enclosure(least.lower, largest.upper), Fraction(2))
+    return _search([(_listed_sums(listed(pair), largest), 1)])
+
+
+def joint(pairs: Sequence[tuple[Pair, int]]) -> Supremum | None:
+    """The same of independent pairs together, each so many times; None where one has no sums."""
+    parts = []
+    for pair, times in pairs:
+        sums = _sums(pair)
+        if sums is None:
+            return None
+        parts.append((sums, times))
+    return _search(parts)
+
+
+def _sums(pair: Pair) -> _Sums | None:
+    if isinstance(pair, WrappedPair) and not is_enumerable(pair):
+        return _sums(pair.unwrapped) if never_wraps(pair) else None
+    if isinstance(pair, ShiftPair):
+        return None if pair.law.support[0] is not None else _shift_sums(pair)
+    largest = largest_loss(pair).value
+    if not largest.is_finite():
+        return None
+    if isinstance(pair, ResponsePair):
+        odds = ball(pair.epsilon).exp()
+        ends = [odds / (1 + odds), 1 / (1 + odds)]
+        return _listed_sums(Listed(ends, ends[::-1]), largest)
+    return _listed_sums(listed(pair), largest)
+
+
+def _listed_sums(outcomes: Listed, largest: Enclosure) -> _Sums:
     ceiling = ball(Fraction(largest.upper))
 
     def derivatives(order: Fraction) -> tuple[arb, arb, arb]:
         first, second, third = renyi_sums(outcomes, ball(order), 2)
         return first, second, third
 
-    return _search(_Sums(derivatives, lambda order: ceiling / ball(order)))
+    return _Sums(derivatives, lambda order: ceiling / ball(order))
 
 
 def _of_shift(pair: ShiftPair) -> Supremum:
@@ -106,14 +144,31 @@ def _of_shift(pair: ShiftPair) -> Supremum:
     closed = law.zcdp_closed(shift)
     if closed is not None:
         return Supremum(enclose(closed), Fraction(2))
-    sums = RenyiSums(pair)
+    return _below_gaussian(pair, lambda: _search([(_shift_sums(pair), 1)]))
+
+
+def _below_gaussian(pair: ShiftPair, search: Callable[[], Supremum]) -> Supremum:
+    """What is found, and at most the rho of the Gaussian envelope, also where time runs out."""
+    mu = gaussian_distance(pair.law)
+    if mu is None:
+        return search()
+    ceiling = enclose(mu**2 * pair.shift**2 / 2).upper
+    try:
+        found = search()
+    except OutOfTimeError:
+        found = Supremum(Enclosure(Fraction(0), Decimal("Infinity")), Fraction(2))
+    return Supremum(found.value.intersection(Enclosure(Fraction(0), ceiling)), found.order)
+
+
+def _shift_sums(pair: ShiftPair) -> _Sums:
+    law, shift = pair.law, pair.shift
     largest = largest_loss(pair).value
     ceiling = ball(Fraction(largest.upper)) if largest.is_finite() else None
 
     def tail(order: Fraction) -> arb:
         return law.zcdp_tail(order, shift) if ceiling is None else ceiling / ball(order)
 
-    return _search(_Sums(sums.derivatives, tail))
+    return _Sums(shared_sums(pair, ctx.prec).derivatives, tail)
 
 
 def _of_large_modulus(pair: WrappedPair) -> Supremum:
@@ -129,55 +184,73 @@ def _of_large_modulus(pair: WrappedPair) -> Supremum:
     return Supremum(Enclosure(lower, ceiling), order)
 
 
-def _search(sums: _Sums) -> Supremum:
+def _search(parts: _Parts) -> Supremum:
     best, best_order = arb(0), Fraction(1)
     points: dict[Fraction, _Point] = {}
 
     def point(order: Fraction) -> _Point:
         nonlocal best, best_order
         if order not in points:
-            m = sums.derivatives(order)
-            found = _Point(ball(order), m, m[0].log(), m[1] / m[0])
+            check_time()
+            ms = [sums.derivatives(order) for sums, _ in parts]
+            k = _weighted(parts, [m[0].log() for m in ms])
+            found = _Point(ball(order), ms, k, _weighted(parts, [m[1] / m[0] for m in ms]))
             points[order] = found
             ratio = found.slope if order == 1 else found.k / ball(order * (order - 1))
             if ratio.lower() > best:
                 best, best_order = ratio.lower(), order
         return points[order]
 
-    steps = [Fraction(1), Fraction(2)]
-    point(steps[0])
-    point(steps[1])
-    while sums.tail(steps[-1]) > best * _ENOUGH and steps[-1] < _LARGEST_ORDER:
-        steps.append(2 * steps[-1])
-        point(steps[-1])
-    upper = sums.tail(steps[-1]).upper()
+    def tail(order: Fraction) -> arb:
+        return _weighted(parts, [sums.tail(order) for sums, _ in parts])
 
     heap: list[tuple[float, Fraction, Fraction, arb]] = []  # largest bound first
-    waiting = list(pairwise(steps))
-    while waiting and len(points) < _MOST_ORDERS:
-        for low, high in waiting:
-            bound = _bound(point(low), point(high))
-            if not bound > best * _ENOUGH:
-                continue
-            if high - low < _NARROWEST * low:  # the precision, not the width, is what it lacks
-                upper = upper.max(bound)
-            else:
-                key = -float(bound) if bound.is_finite() else -math.inf
-                heapq.heappush(heap, (key, low, high, bound))
-        waiting = []
-        if heap and heap[0][3] > best * _ENOUGH and heap[0][3] > upper:
-            _, low, high, _ = heapq.heappop(heap)
-            waiting = [(low, (low + high) / 2), ((low + high) / 2, high)]
-    upper = upper.max(best * _ENOUGH)
-    for low, high in [*waiting, *((low, high) for _, low, high, _ in heap)]:
-        upper = upper.max(_bound(point(low), point(high)))
+    upper = rest = arb.pos_inf()  # of what is settled, and of what is being split
+    try:
+        steps = [Fraction(1), Fraction(2)]
+        point(steps[0])
+        point(steps[1])
+        while tail(steps[-1]) > best * _ENOUGH and steps[-1] < _LARGEST_ORDER:
+            steps.append(2 * steps[-1])
+            point(steps[-1])
+        upper = tail(steps[-1]).upper()
+        waiting = list(pairwise(steps))
+        while waiting:
+            for low, high in waiting:
+                bound = _bound(parts, point(low), point(high))
+                if not bound > best * _ENOUGH:
+                    continue
+                if high - low < _NARROWEST * low:  # the precision is what it lacks
+                    upper = upper.max(bound)
+                else:
+                    key = -float(bound) if bound.is_finite() else -math.inf
+                    heapq.heappush(heap, (key, low, high, bound))
+            waiting, rest = [], arb(0)
+            if not heap or len(points) >= _MOST_ORDERS:
+                break
+            if heap[0][3] > best * _ENOUGH and heap[0][3] > upper:
+                _, low, high, rest = heapq.heappop(heap)
+                waiting = [(low, (low + high) / 2), ((low + high) / 2, high)]
+    except OutOfTimeError:
+        if best == 0:
+            raise
+    for bound in (best * _ENOUGH, rest, *(bound for _, _, _, bound in heap)):
+        upper = upper.max(bound)
     return Supremum(Enclosure(enclose(best).lower, enclose(upper.upper()).upper), best_order)
 
 
-def _bound(left: _Point, right: _Point) -> arb:
+def _weighted(parts: _Parts, values: Sequence[arb]) -> arb:
+    each = zip(parts, values, strict=True)
+    return sum((times * value for (_, times), value in each), arb(0))
+
+
+def _bound(parts: _Parts, left: _Point, right: _Point) -> arb:
     """Bound D_x/x for x in [left, right]."""
     a, width = left.order, right.order - left.order
-    curvature = _largest_curvature(left, right)
+    curvature = _weighted(
+        parts,
+        [_largest_curvature(width, *ends) for ends in zip(left.parts, right.parts, strict=True)],
+    )
     linear = left.slope * width
     last = left.k + linear + curvature * width * width / 2
     if left.order == 1:
@@ -194,13 +267,12 @@ def _bound(left: _Point, right: _Point) -> arb:
     return worst.upper()
 
 
-def _largest_curvature(left: _Point, right: _Point) -> arb:
-    """Bound K'' on [left, right]."""
-    width = right.order - left.order
-    centre = ((left.slope + right.slope) / 2).mid()
+def _largest_curvature(width: arb, left: tuple[arb, arb, arb], right: tuple[arb, arb, arb]) -> arb:
+    """Bound K'' of one part between two orders so far apart, from M, M', M'' at both."""
+    centre = ((left[1] / left[0] + right[1] / right[0]) / 2).mid()
     half = (centre * width / 2).exp()
     values, slopes, seconds = [], [], []
-    for m, scale in ((left.m, half), (right.m, 1 / half)):  # N = e^(-(x - middle) c) M
+    for m, scale in ((left, half), (right, 1 / half)):  # N = e^(-(x - middle) c) M
         values.append(scale * m[0])
         slopes.append(scale * (m[1] - centre * m[0]))
         seconds.append(scale * (m[2] - 2 * centre * m[1] + centre * centre * m[0]))

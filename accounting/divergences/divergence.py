@@ -1,19 +1,22 @@
-"""How private a mechanism is: the largest divergence over all pairs that count.
+"""How private one use of a mechanism is: the largest divergence over all pairs that count.
 
-Every figure is an enclosure of the truth, of relative width 1e-12 unless asked otherwise.
+Both ways round count (`Mechanism.reversed`); lists of uses are in `budget`. Every figure is an
+enclosure of the truth, of relative width 1e-12 unless asked otherwise.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from itertools import islice
 
+from ...exact.deadline import check_time
 from ...exact.enclosure import Enclosure
 from ...exact.number import ExactInput, ball, exact
 from ...exact.precision import CAP, WIDTH, enclose, refine, refine_each
 from ...mechanisms.laws.law import Law
-from ...mechanisms.mechanism import Mechanism
-from ...mechanisms.pair import Pair, WrappedPair
+from ...mechanisms.mechanism import Mechanism, ways
+from ...mechanisms.pair import FinitePair, Pair, WrappedPair
 from . import concentrated, renyi
 from .largest_loss import largest_loss
 from .privacy_profile import delta_of, epsilon_of
@@ -30,6 +33,7 @@ __all__ = [
 ]
 
 _ZERO = Enclosure.exactly(0)
+_SLACK_CAP = 192  # bits
 
 
 def pure_epsilon(mechanism: Mechanism, width: Fraction = WIDTH, cap: int = CAP) -> Enclosure:
@@ -68,10 +72,10 @@ def epsilon(
     return refine(
         lambda: _largest(
             mechanism,
-            lambda pair: enclose(epsilon_of(pair, level, largest_loss(pair).value)),
+            lambda pair: epsilon_of(pair, level, largest_loss(pair).value),
         ),
         width=width,
-        cap=cap,
+        cap=min(cap, _SLACK_CAP) if _has_slack(mechanism) else cap,
     )
 
 
@@ -104,21 +108,27 @@ def zcdp(mechanism: Mechanism, width: Fraction = WIDTH, cap: int = CAP) -> Enclo
     )
 
 
+def _has_slack(mechanism: Mechanism) -> bool:
+    """Is what is known of a pair no narrower with more bits?"""
+    return any(isinstance(pair, FinitePair) and pair.slack for pair in islice(mechanism.pairs(), 1))
+
+
 def _largest(mechanism: Mechanism, measure: Callable[[Pair], Enclosure]) -> Enclosure:
     """Measure the pairs that can still matter, in order, and take the largest.
 
-    Without a wrap every divergence grows with the shift, and wrapping is post-processing: once a
-    shift's unwrapped divergence is below what another one certainly has, all smaller shifts are.
-    Moduli too large to enumerate are bracketed by bounds that grow with the shift: the largest
-    speaks for all.
+    For a law of proved shape, without a wrap, every divergence grows with the shift (see
+    `AdditiveNoise.pairs`), and wrapping is post-processing: once a shift's unwrapped divergence is
+    below what another one certainly has, all smaller shifts are. Moduli too large to enumerate are
+    bracketed by bounds that grow with the shift up to m/2: the largest speaks for all.
     """
     best = _ZERO
     largest: int | None = None
     settled: set[Law] = set()  # an asymmetric law and its mirror image are settled one by one
-    for pair in mechanism.pairs():
+    for pair in _both_ways(mechanism):
+        check_time()
         if isinstance(pair, WrappedPair):
             largest = pair.shift if largest is None else largest
-            if pair.shift < largest:
+            if pair.shift < largest and pair.law.shape_is_proved:
                 if not is_enumerable(pair):
                     return best
                 if pair.law in settled:
@@ -135,9 +145,14 @@ def _largest(mechanism: Mechanism, measure: Callable[[Pair], Enclosure]) -> Encl
     return best
 
 
+def _both_ways(mechanism: Mechanism) -> Iterator[Pair]:
+    for way in ways(mechanism):
+        yield from way.pairs()
+
+
 def _largest_curve(mechanism: Mechanism, orders: Sequence[Fraction]) -> Sequence[Enclosure]:
     best = [_ZERO] * len(orders)
-    for pair in mechanism.pairs():
+    for pair in _both_ways(mechanism):
         if isinstance(pair, WrappedPair):  # which shifts matter depends on the order
             return [
                 _largest(mechanism, lambda pair: renyi.divergences(pair, [order])[0])  # noqa: B023

@@ -19,7 +19,7 @@ import numpy as np
 from flint import arb
 
 from ...exact.enclosure import Enclosure
-from ...exact.number import ball
+from ...exact.number import Logarithm, ball
 from ...exact.precision import enclose
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.pair import FinitePair, Pair, ResponsePair, ShiftPair, WrappedPair
@@ -79,7 +79,7 @@ def _of_finite(pair: FinitePair) -> LargestLoss:
             for outcome, p, q in zip(pair.outcomes, pair.p, pair.q, strict=True)
             if p
         )
-        value = _ZERO if ratio == 1 else enclose(ball(ratio).log())
+        value = _ZERO if ratio == 1 else enclose(Logarithm(ratio).ball())
         return LargestLoss(value.maximum(_ZERO), best)
     # With slack, mass may be missing where Q has none: only a lower bound can be certain.
     ratios = [
@@ -87,7 +87,7 @@ def _of_finite(pair: FinitePair) -> LargestLoss:
         for outcome, p, q in zip(pair.outcomes, pair.p, pair.q, strict=True)
     ]
     ratio, best = max(ratios)
-    lower = enclose(ball(ratio).log()).lower if ratio > 1 else Fraction(0)
+    lower = enclose(Logarithm(ratio).ball()).lower if ratio > 1 else Fraction(0)
     return LargestLoss(Enclosure(lower, Decimal("Infinity")), best)
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -20,7 +21,7 @@ from flint import arb, ctx
 
 from ...exact.enclosure import Enclosure
 from ...exact.number import Real, ball
-from ...exact.precision import working_precision
+from ...exact.precision import enclose, working_precision
 from ...mechanisms.pair import FinitePair, Pair, ResponsePair, ShiftPair, WrappedPair
 from .finite_sums import listed, split
 from .wrapped import is_enumerable, never_wraps, outside_masses
@@ -69,6 +70,8 @@ def exceeding(pair: Pair, level: arb, exact_level: Fraction | None = None) -> Ev
             return Event(revealed + p, q, arb(0))
         return Event(revealed, arb(0), arb(0) if gain <= 0 else gain.abs_upper())
     if isinstance(pair, ShiftPair):
+        if pair.is_disjoint:
+            return Event(arb(1), arb(0), arb(0))
         return (
             _interval(pair, level, exact_level)
             if pair.law.log_convex_sides
@@ -84,26 +87,28 @@ def exceeding(pair: Pair, level: arb, exact_level: Fraction | None = None) -> Ev
     return Event(*split(listed(pair), level.exp()))
 
 
-def epsilon_of(pair: Pair, delta: Fraction, largest: Enclosure) -> arb:
+def epsilon_of(pair: Pair, delta: Fraction, largest: Enclosure) -> Enclosure:
     """The smallest level >= 0 with delta(level) <= delta, at the working precision.
 
     largest: the pair's largest loss, beyond which delta(level) = 0.
     """
     if isinstance(pair, ResponsePair):
-        return _of_response(pair, delta)
+        return enclose(_of_response(pair, delta))
     target = ball(delta)
     zero = arb(0)
     if delta_of(pair, zero) <= target:
-        return zero
+        return Enclosure.exactly(0)
     if _escaping(pair) > target:
-        return arb.pos_inf()
+        return Enclosure.infinite()
+    if isinstance(pair, FinitePair) and pair.slack:
+        return _with_slack(pair, target)
     level = _located(pair, delta, largest)
     return root_near(level, target, lambda level: exceeding(pair, level), largest)
 
 
 def root_near(
     level: arb, target: arb, exceeding: Callable[[arb], Event], largest: Enclosure
-) -> arb:
+) -> Enclosure:
     """The smallest level >= 0 with delta(level) <= target, sought from a level nearby.
 
     exceeding: the event {loss > level}. largest: beyond it delta(level) = 0.
@@ -124,7 +129,37 @@ def root_near(
         level = root.mid()
         if step < abs(level) * arb(2) ** -(ctx.prec - 16):
             break
-    return best.union(_certified_above(exceeding, target, level.max(best), largest))
+    return _between(best, _certified_above(exceeding, target, level.max(best), largest))
+
+
+def _between(low: arb, high: arb) -> Enclosure:
+    """From a lower bound that is not negative to an upper one; a ball has no such infinite end."""
+    least = max(enclose(low.lower()).lower, Decimal(0))
+    return Enclosure(least, enclose(high.upper()).upper)
+
+
+def _with_slack(pair: FinitePair, target: arb) -> Enclosure:
+    """From where no member of the slack set is below the target to where none is above it.
+
+    With gamma = e^level both bounds of delta are convex and piecewise linear in gamma, with kinks
+    at the outcomes' ratios; the upper one, the profile plus slack (1 + gamma), may rise again.
+    """
+    ratios = sorted({p / q for p, q in zip(pair.p, pair.q, strict=True) if q and p > q})
+    kinks = [ball(ratio).log().mid() for ratio in ratios]
+    low, high = arb(0), arb.pos_inf()
+    for kink in [arb(0), *kinks]:  # Dinkelbach from every kink: each event's root is a lower bound
+        event = exceeding(pair, kink)
+        if event.p > target and event.q > 0:
+            low = low.max(((event.p - target) / event.q).log().lower())
+    met = [kink for kink in kinks if delta_of(pair, kink) <= target]
+    if met:
+        inside, outside = met[0], arb(0)
+        for _ in range(ctx.prec):
+            middle = ((inside + outside) / 2).mid()
+            good = delta_of(pair, middle) <= target
+            inside, outside = (middle, outside) if good else (inside, middle)
+        high = inside
+    return _between(low, high)
 
 
 def _of_response(pair: ResponsePair, delta: Fraction) -> arb:

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 
-from flint import arb
+from flint import arb, ctx
 
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from ...exact.precision import enclose
 from ...mechanisms.pair import FinitePair, Pair, ResponsePair, ShiftPair, WrappedPair
 from .finite_sums import listed, renyi_sums
-from .renyi_sums import RenyiSums
+from .renyi_sums import shared_sums
 from .wrapped import image_excess, is_enumerable, never_wraps
 
 __all__ = ["divergences"]
@@ -48,7 +48,7 @@ def _of_shift(pair: ShiftPair, orders: Sequence[Fraction]) -> list[Enclosure]:
     law = pair.law
     if law.support[0] is not None:  # P has mass where Q has none
         return [Enclosure.infinite() for _ in orders]
-    sums = RenyiSums(pair)
+    sums = shared_sums(pair, ctx.prec)
     found = []
     for order in orders:
         known = law.renyi_exact(order, pair.shift)
@@ -76,7 +76,7 @@ def _below(pair: WrappedPair, orders: Sequence[Fraction]) -> list[Enclosure]:
     """Lower bounds: sum over a window W of P^a (Q (1 + e))^(1-a) <= the wrapped sum."""
     law, shift, modulus = pair.law, pair.shift, pair.modulus
     found = []
-    sums = RenyiSums(pair.unwrapped)
+    sums = shared_sums(pair.unwrapped, ctx.prec)
     for order in orders:
         least = arb(1)
         if law.symmetric:

@@ -28,16 +28,18 @@ from typing import NamedTuple
 import numpy as np
 from flint import arb, arb_series, ctx
 
+from ...exact.deadline import check_time
 from ...exact.number import ParameterError, ball
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.pair import ShiftPair
 
-__all__ = ["RenyiSums", "Window"]
+__all__ = ["RenyiSums", "Window", "shared_sums"]
 
 _MOST_TERMS = 12_000_000
 _FARTHEST = 1 << 60
 _GRID = 1024
 _BLOCK = 1024
+_LONGEST_BLOCK = 1 << 16
 _MOST_EXTENSIONS = 30
 
 
@@ -46,7 +48,9 @@ class Window:
 
     def __init__(self, pair: ShiftPair) -> None:
         self.pair = pair
-        self.length = max(_BLOCK, 2 * pair.shift)
+        # the first value of a block costs an integral: about as many blocks for every spread
+        spread = int(float(pair.law.moments().variance.upper) ** 0.5)
+        self.length = max(_BLOCK, 2 * pair.shift, min(8 * spread, _LONGEST_BLOCK))
         self.blocks: dict[int, tuple[list[arb], list[arb]]] = {}
 
     def between(self, low: int, high: int) -> tuple[list[arb], list[arb]]:
@@ -67,6 +71,7 @@ class Window:
 
     def _block(self, index: int) -> tuple[list[arb], list[arb]]:
         if index not in self.blocks:
+            check_time()
             shift, first = self.pair.shift, index * self.length
             balls = self.pair.law.balls(first - shift, first + self.length - 1)
             logs = [p.log() for p in balls]
@@ -134,6 +139,12 @@ class RenyiSums:
         outside = _left_rest(self.pair, rise, low, ends[0], 0)
         outside += _right_rest(self.pair, rise, high, ends[1], 0)
         return low, high, (self.at(order) - outside).max(arb(0))
+
+
+@lru_cache(maxsize=4)
+def shared_sums(pair: ShiftPair, bits: int) -> RenyiSums:
+    """The sums of this pair at the working precision: orders asked for in turn share a window."""
+    return RenyiSums(pair)
 
 
 class _Edge(NamedTuple):

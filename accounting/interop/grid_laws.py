@@ -13,7 +13,7 @@ from ...exact.precision import working_precision
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.laws.finite import FiniteLaw
 from ...mechanisms.laws.law import Law
-from ...mechanisms.mechanism import AdditiveNoise, Mechanism
+from ...mechanisms.mechanism import AdditiveNoise, Mechanism, ways
 from ...mechanisms.pair import FinitePair, Pair, ResponsePair, ShiftPair, WrappedPair
 from ..divergences.finite_sums import Listed, listed
 from ..divergences.wrapped import is_enumerable
@@ -36,19 +36,20 @@ def dominating_laws(mechanism: Mechanism, grid: Grid, tail: Fraction) -> list[Gr
     beyond the P-mass `tail` on each side get the largest loss that they may have. At the working
     precision.
     """
-    laws = [_of_pair(pair, grid, tail) for pair in _pairs(mechanism)]
-    if not laws:  # nothing tells neighbours apart
-        laws = [GridLaw(grid, {0: arb(1)})]
-    if not isinstance(mechanism, FinitePair) and len(laws) > 1:
-        laws = [largest(laws)]
-    return [law.trimmed(tail) if len(law.masses) > _MOST_SCATTERED else law for law in laws]
+    found = []
+    for way in ways(mechanism):
+        laws = [_of_pair(pair, grid, tail) for pair in _pairs(way)]
+        if len(laws) != 1:  # none: nothing tells neighbours apart
+            laws = [largest(laws)] if laws else [GridLaw(grid, {0: arb(1)})]
+        found += laws
+    return [law.trimmed(tail) if len(law.masses) > _MOST_SCATTERED else law for law in found]
 
 
 def _pairs(mechanism: Mechanism) -> Iterable[Pair]:
     if isinstance(mechanism, AdditiveNoise) and not isinstance(mechanism.law, FiniteLaw):
         modulus = mechanism.modulus
         if modulus is not None:
-            shifts = min(mechanism.sensitivity, modulus - 1)
+            shifts = mechanism.farthest
             if shifts * modulus > _MOST_LISTED:  # the reduction is post-processing
                 return AdditiveNoise(mechanism.law, shifts).pairs()
     return mechanism.pairs()

@@ -22,6 +22,7 @@ from .law import Atoms, Cumulant, Lattice, LossLaw
 __all__ = ["Composite", "Saddle", "saddle_at", "saddle_for"]
 
 _FINEST = 10_000  # how many times finer than a part's lattice that of the sum may be
+_LONGEST = 20_000  # bits of an exact probability
 _LEAST, _LARGEST = 1e-9, 1e12  # the real parts c that are considered
 
 
@@ -55,13 +56,30 @@ class Composite:
             stay += times * (-escaping).log1p()
         return -stay.expm1()
 
+    def exactly_escaping(self) -> Fraction | None:
+        """The same as an exact number, where that is known and short enough."""
+        stay = Fraction(1)
+        for law, times in self.parts:
+            escaping = law.exactly_escaping
+            if escaping is None:
+                return None
+            if escaping == 1:
+                return Fraction(1)
+            if escaping and escaping.denominator.bit_length() * times > _LONGEST:
+                return None
+            stay *= (1 - escaping) ** times
+        return 1 - stay
+
     def missing(self) -> arb:
         """At most this P-mass is left out of `transform`."""
         return sum((times * law.missing() for law, times in self.parts), arb(0))
 
     def is_void(self) -> bool:
         """Does some part have no finite loss at all?"""
-        return any(isinstance(law, Atoms) and not len(law) for law, _ in self.parts)
+        return any(
+            law.exactly_escaping == 1 or (isinstance(law, Atoms) and not len(law))
+            for law, _ in self.parts
+        )
 
     def largest(self) -> arb:
         """No finite loss is above this."""

@@ -33,6 +33,11 @@ def dominating(laws: Sequence[Atoms]) -> Atoms:
             points.append(loss)
     points.reverse()
     escaping = _largest([law.escaping() for law in laws])
+    missing = _largest([law.missing() for law in laws])
+    if not points:  # all losses are infinite, or missing
+        known = [law.exactly_escaping for law in laws if law.exactly_escaping is not None]
+        exactly = max(known) if len(known) == len(laws) else None
+        return Atoms([], [], escaping, missing, exactly_escaping=exactly)
     profiles = [(ListedLoss([(law, 1)]), law.escaping() - escaping) for law in laws]
     heights = [
         _largest([value_at(point, profile.exceeding(point)) + less for profile, less in profiles])
@@ -52,7 +57,7 @@ def dominating(laws: Sequence[Atoms]) -> Atoms:
     ]
     # rounding may leave a little of the profile beyond the last point
     escaping += heights[-1].upper() if heights else arb(0)
-    return Atoms(masses, points, escaping, _largest([law.missing() for law in laws]))
+    return Atoms(masses, points, escaping, missing)
 
 
 def _largest(values: Sequence[arb]) -> arb:

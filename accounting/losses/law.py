@@ -56,6 +56,11 @@ class LossLaw(Protocol):
         """P(L = infinity)."""
         ...
 
+    @property
+    def exactly_escaping(self) -> Fraction | None:
+        """The same as an exact number, where that is known: what plateaus are compared with."""
+        ...
+
     def missing(self) -> arb:
         """P of the outcomes that are left out of `transform`."""
         ...
@@ -93,6 +98,10 @@ class TwoPoint:
     def escaping(self) -> arb:
         return ball(self.delta)
 
+    @property
+    def exactly_escaping(self) -> Fraction:
+        return self.delta
+
     def missing(self) -> arb:
         return arb(0)
 
@@ -122,6 +131,8 @@ class TwoPoint:
 
 class _Closed:
     """Laws whose transform has a closed form: the cumulant from differences of it."""
+
+    exactly_escaping: Fraction | None = Fraction(0)
 
     def escaping(self) -> arb:
         return arb(0)
@@ -214,7 +225,9 @@ class Atoms:
         escaping: arb,
         missing: arb,
         lattice: Lattice | None = None,
+        exactly_escaping: Fraction | None = None,
     ) -> None:
+        self.exactly_escaping = exactly_escaping
         self.masses, self.losses = list(masses), list(losses)
         self._escaping, self._missing = escaping, missing
         self.lattice = lattice

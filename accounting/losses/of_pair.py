@@ -63,7 +63,7 @@ def _two_atoms(law: TwoPoint) -> Atoms:
     epsilon = ball(law.epsilon)
     less = (1 - ball(law.delta)) / (1 + epsilon.exp())
     masses = [1 - ball(law.delta) - less, less]
-    return Atoms(masses, [epsilon, -epsilon], ball(law.delta), arb(0), law.lattice)
+    return Atoms(masses, [epsilon, -epsilon], ball(law.delta), arb(0), law.lattice, law.delta)
 
 
 def _laplace_atoms(law: LaplaceLoss) -> Atoms:
@@ -73,7 +73,7 @@ def _laplace_atoms(law: LaplaceLoss) -> Atoms:
     masses = [1 / (1 + beta), *((rate / 2).tanh() * beta**j for j in range(1, law.shift))]
     masses.append(beta**law.shift / (1 + beta))
     losses = [(law.shift - 2 * j) * rate for j in range(law.shift + 1)]
-    return Atoms(masses, losses, arb(0), arb(0), law.lattice)
+    return Atoms(masses, losses, arb(0), arb(0), law.lattice, Fraction(0))
 
 
 def windowed(pair: ShiftPair, log_tail: float) -> Atoms:
@@ -95,14 +95,18 @@ def windowed(pair: ShiftPair, log_tail: float) -> Atoms:
 def _between(pair: ShiftPair, low: int, high: int, bits: int) -> Atoms:
     law, shift = pair.law, pair.shift
     least = law.support[0]
+    if pair.is_disjoint:
+        return Atoms([], [], arb(1), arb(0), exactly_escaping=Fraction(1))
     escaping = arb(0) if least is None else law.lower_tail(least + shift - 1)
+    exactly = Fraction(0) if least is None else None
     beyond = law.lower_tail(low - 1) - escaping + law.upper_tail(high + 1)
     if high < low:
-        return Atoms([], [], escaping, (1 - escaping).max(arb(0)))
+        return Atoms([], [], escaping, (1 - escaping).max(arb(0)), exactly_escaping=exactly)
     masses = law.balls(low - shift, high)
     logs = [mass.log() for mass in masses]
     losses = [p - q for p, q in zip(logs[shift:], logs, strict=False)]
-    return Atoms(masses[shift:], losses, escaping, beyond.max(arb(0)))
+    missing = beyond.max(arb(0))
+    return Atoms(masses[shift:], losses, escaping, missing, exactly_escaping=exactly)
 
 
 @lru_cache(maxsize=8)
@@ -139,15 +143,15 @@ def _finite(pair: FinitePair) -> Atoms:
     masses = [ball(by_ratio[ratio]) for ratio in ratios]
     common = common_ratio(ratios)
     if common is None:
-        losses = [ball(ratio).log() for ratio in ratios]
-        return Atoms(masses, losses, ball(escaping), arb(0))
+        losses = [Logarithm(ratio).ball() for ratio in ratios]
+        return Atoms(masses, losses, ball(escaping), arb(0), exactly_escaping=escaping)
     base, exponents = common
     unit = Logarithm(base)
     losses = [exponent * unit.ball() for exponent in exponents]
     gaps = [exponent - exponents[0] for exponent in exponents]
     origin = Fraction(exponents[0] if exponents else 0)
     lattice = Lattice(unit, origin, Fraction(math.gcd(*gaps)), Fraction(max(exponents, default=0)))
-    return Atoms(masses, losses, ball(escaping), arb(0), lattice)
+    return Atoms(masses, losses, ball(escaping), arb(0), lattice, escaping)
 
 
 def common_ratio(ratios: Sequence[Fraction]) -> tuple[Fraction, list[int]] | None:
@@ -188,7 +192,7 @@ def _size(number: Fraction) -> int:
 
 
 def _log(number: Fraction) -> float:
-    return float(ball(number).log().mid())
+    return float(Logarithm(number).ball().mid())
 
 
 def _simplest(law: Law) -> Law:

@@ -3,8 +3,8 @@
 Three things are charged for besides the losses:
 
 *Several pairs that count* (an asymmetric law; small moduli): an adversary may pick among them, on
-the way. A pair that dominates them all bounds that from above, the best of them, used throughout,
-from below. (A user's own pair of laws has two datasets only: both directions, each throughout.)
+the way. A pair that dominates them all bounds that from above, some of them, used throughout, from
+below.
 *Reduction mod m*, where the residues cannot or need not be listed: what holds without it is an
 upper bound. The best event without it, inside one period W, is an event with it, whose P loses at
 most P(outside W) and whose Q gains at most Q(outside W), for each use.
@@ -14,8 +14,8 @@ most P(outside W) and whose Q gains at most Q(outside W), for each use.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 
@@ -23,16 +23,18 @@ from flint import arb, ctx
 
 from ...exact.number import ball
 from ...exact.precision import working_precision
+from ...mechanisms.laws.finite import FiniteLaw
 from ...mechanisms.mechanism import AdditiveNoise, Mechanism
 from ...mechanisms.pair import FinitePair, Pair, ShiftPair, WrappedPair
 from ..divergences.privacy_profile import Event
 from ..divergences.wrapped import is_enumerable, never_wraps, outside_masses
+from ..scenario import Scenario, Use
 from .composite import Composite
 from .dominating import dominating
 from .law import Atoms, LossLaw
 from .of_pair import listed_law, loss_law
 
-__all__ = ["Charges", "Factor", "Product", "directions"]
+__all__ = ["Charges", "Factor", "Product", "product_of"]
 
 _MOST_PAIRS = 1000
 _BITS = 128
@@ -45,20 +47,26 @@ class Factor:
     """So many uses of one mechanism, by its pairs: of several, one that dominates them is meant.
 
     reduced: the pairs after a reduction mod m that is charged for instead of being listed.
+    choices: where `pairs` are not what an adversary chooses from but dominate it, some of that.
     """
 
     pairs: tuple[Pair, ...]
     times: int
     reduced: tuple[WrappedPair, ...] = ()
+    choices: tuple[Pair, ...] = ()
+
+    @property
+    def is_exact(self) -> bool:
+        """Is there one pair to choose?"""
+        return len(self.pairs) == 1 and not self.choices
 
     def fixed(self, choice: int) -> Factor:
         """The same pair throughout: the first, second ... of them."""
-        return replace(self, pairs=(self.pairs[min(choice, len(self.pairs) - 1)],))
-
-    def swapped(self) -> Factor:
-        """The other direction of a user's own pair."""
-        swapped = (p.swapped() if isinstance(p, FinitePair) else p for p in self.pairs)
-        return replace(self, pairs=tuple(swapped))
+        if self.is_exact:
+            return self
+        among = self.choices or self.pairs
+        kept = () if self.choices else self.reduced
+        return Factor((among[min(choice, len(among) - 1)],), self.times, kept)
 
 
 @dataclass(frozen=True)
@@ -76,6 +84,11 @@ class Charges:
     def above(self, odds: arb) -> arb:
         """How much more delta may be."""
         return self.slack * (1 + odds)
+
+    @property
+    def are_none(self) -> bool:
+        """Is nothing charged at all?"""
+        return bool(self.less_p == 0 and self.less_q == 0 and self.slack == 0)
 
     def to_event(self, event: Event, level: arb) -> Event:
         """The event with what it may have lost or gained."""
@@ -96,7 +109,7 @@ class Product:
     @property
     def is_exact(self) -> bool:
         """Is there one pair for each use?"""
-        return all(len(factor.pairs) == 1 for factor in self.factors)
+        return all(factor.is_exact for factor in self.factors)
 
     def fixed(self, choice: int) -> Product:
         """The same pair for all uses of a mechanism."""
@@ -145,27 +158,35 @@ def _dominating(pairs: tuple[Pair, ...], log_tail: float, bits: int) -> Atoms:
     return dominating([listed_law(pair, log_tail) for pair in pairs])
 
 
-def directions(uses: Sequence[tuple[Mechanism, int]], log_delta: float) -> Iterator[Product]:
-    """D against D', and the reverse where a user's own pair tells them apart."""
-    factors = [_factor(use, log_delta) for use in uses]
-    factors = [factor for factor in factors if factor.pairs]  # none: nothing is released
-    yield Product(tuple(factors))
-    if any(isinstance(mechanism, FinitePair) for mechanism, _ in uses):
-        yield Product(tuple(factor.swapped() for factor in factors))
+def product_of(uses: Scenario, log_delta: float) -> Product:
+    """What is composed in this scenario; no factors where nothing is released."""
+    factors = (_factor(use, log_delta) for use in uses)
+    return Product(tuple(factor for factor in factors if factor.pairs))
 
 
-def _factor(use: tuple[Mechanism, int], log_delta: float) -> Factor:
+def _factor(use: Use, log_delta: float) -> Factor:
     """The pairs to pick among, the worst ones first as far as that is known."""
     mechanism, times = use
-    if isinstance(mechanism, FinitePair):
-        return Factor((mechanism,), times)
-    pairs = tuple(islice(mechanism.pairs(), _MOST_PAIRS + 1))
-    if isinstance(mechanism, AdditiveNoise) and pairs and isinstance(pairs[0], WrappedPair):
-        # the full sensitivity, in both directions of an asymmetric law, comes first
-        plain = tuple(AdditiveNoise(mechanism.law, mechanism.sensitivity).pairs())
-        reduced = tuple(pair for pair in pairs[: len(plain)] if isinstance(pair, WrappedPair))
-        if pairs[0].shift == mechanism.sensitivity and _hardly_wraps(reduced, times, log_delta):
+    if isinstance(mechanism, AdditiveNoise) and mechanism.modulus and mechanism.law.shape_is_proved:
+        law, farthest, modulus = mechanism.law, mechanism.farthest, mechanism.modulus
+        if farthest == 0 or isinstance(law, FiniteLaw):
+            return _ranked(mechanism, times)
+        plain = tuple(AdditiveNoise(law, farthest).pairs())  # every pair is post-processing of one
+        reduced = tuple(
+            WrappedPair(pair.law, pair.shift, modulus)
+            for pair in plain
+            if isinstance(pair, ShiftPair)
+        )
+        if _hardly_wraps(reduced, times, log_delta):
             return Factor(plain, times, reduced)
+        if farthest * len(plain) > _MOST_PAIRS:
+            return Factor(plain, times, choices=reduced)
+    return _ranked(mechanism, times)
+
+
+def _ranked(mechanism: Mechanism, times: int) -> Factor:
+    """All pairs, those of the largest mean loss first."""
+    pairs = tuple(islice(mechanism.pairs(), _MOST_PAIRS + 1))
     if len(pairs) > _MOST_PAIRS:
         raise ArithmeticError(
             f"the worst of more than {_MOST_PAIRS} pairs is not known to be one of them"

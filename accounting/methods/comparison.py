@@ -12,6 +12,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
+from ...exact.deadline import time_left, time_limit
 from ...exact.enclosure import Enclosure
 from ...exact.number import ExactInput, ParameterError, exact
 from ...exact.precision import WIDTH
@@ -72,7 +73,7 @@ def compare(
     """The epsilon at this delta by every method (or those named), the exact one first."""
     level = exact(delta, "delta", at_least=0, at_most=1)
     chosen = _named(names)
-    return [_reported(method, method.epsilon, budget, level, width) for method in chosen]
+    return _each(chosen, lambda method: _reported(method, method.epsilon, budget, level, width))
 
 
 def compare_delta(
@@ -81,7 +82,16 @@ def compare_delta(
     """The delta at this epsilon by every method (or those named), the exact one first."""
     level = exact(epsilon, "epsilon", at_least=0)
     chosen = _named(names)
-    return [_reported(method, method.delta, budget, level, width) for method in chosen]
+    return _each(chosen, lambda method: _reported(method, method.delta, budget, level, width))
+
+
+def _each(chosen: Sequence[Method], report: Callable[[Method], Reported]) -> list[Reported]:
+    """What each reports, in its share of the time that is left."""
+    found = []
+    for index, method in enumerate(chosen):
+        with time_limit(time_left() / (len(chosen) - index)):
+            found.append(report(method))
+    return found
 
 
 def _named(names: Sequence[str] | None) -> list[Method]:

@@ -50,6 +50,11 @@ class Law(ABC):
     log_convex_sides: str | None = None  # symmetric, and log-convex on x >= 0
     symmetric: bool = True  # p(-x) = p(x)
 
+    @property
+    def shape_is_proved(self) -> bool:
+        """Do divergences of shifted pairs grow with the shift? (See `AdditiveNoise.pairs`.)"""
+        return bool(self.log_concave or self.log_convex_sides)
+
     # -- what a law must say ------------------------------------------------------------------
 
     @abstractmethod

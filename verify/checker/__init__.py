@@ -44,28 +44,47 @@ from . import divergences
 from .arithmetic import INFINITY, Enclosure, End, OpenError, add, precision, times
 from .composition import profile
 from .concentrated import rho_at_least, rho_at_most
+from .deadline import OutOfTimeError, time_limit
+from .mechanisms import Mechanism
 from .protocol import objection
 from .reading import CertificateError, Statement, read
+from .scenarios import Uses, scenarios
 
-__all__ = ["CertificateError", "Outcome", "check"]
+__all__ = ["SECONDS", "CertificateError", "Outcome", "check"]
 
+SECONDS = 60.0
 _ATTEMPTS = ((96, False), (128, True), (320, True))  # bits, and whether all shifts are listed
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """valid: the certificate is proved. reason: in one line, why it is or is not."""
+    """valid: the certificate is proved. reason: in one line, why it is or is not.
+
+    undecided: the time allowed was over before that was known.
+    """
 
     valid: bool
     reason: str
+    undecided: bool = False
 
 
-def check(data: object) -> Outcome:
-    """Check the content of a certificate (what its JSON file holds)."""
+def check(data: object, seconds: float | None = SECONDS) -> Outcome:
+    """Check the content of a certificate (what its JSON file holds); None: however long it takes.
+
+    A file that is no certificate, or one too large to prove, is not valid; one that would take
+    longer than allowed is not valid either, and its outcome says that it is undecided.
+    """
     try:
-        statement = read(data)
+        with time_limit(seconds):
+            return _check(data)
     except CertificateError as error:
         return Outcome(False, f"not a certificate: {error}")
+    except OutOfTimeError as error:
+        return Outcome(False, str(error), undecided=True)
+
+
+def _check(data: object) -> Outcome:
+    statement = read(data)
     low, high = statement.measured
     verified = statement.verdict == "VERIFIED"
     if not (high <= statement.bound if verified else low > statement.bound):
@@ -81,7 +100,7 @@ def check(data: object) -> Outcome:
                 inside = _is_inside(statement, full)
         except OpenError as error:
             inside, reason = None, str(error)
-        except (ArithmeticError, ValueError) as error:  # numbers of a size that nothing can hold
+        except (OverflowError, ZeroDivisionError, ValueError) as error:  # numbers beyond all bounds
             inside, reason = None, f"{type(error).__name__}: {error}"
         if inside is not None:
             break
@@ -94,8 +113,8 @@ def check(data: object) -> Outcome:
 
 def _attempts(statement: Statement) -> Sequence[tuple[int, bool]]:
     """Bits, and whether all shifts are listed: composition chooses its precision itself."""
-    (_, count), *others = statement.uses
-    if statement.kind != "approx" or (count == 1 and not others):
+    uses = scenarios(statement.uses)[0]
+    if statement.kind != "approx" or sum(count for _, count in uses) <= 1:
         return _ATTEMPTS
     return ((128, False), (128, True)) if _wraps(statement) else ((128, True),)
 
@@ -106,24 +125,33 @@ def _wraps(statement: Statement) -> bool:
 
 def _is_inside(statement: Statement, full: bool) -> bool | None:
     """Does the measured enclosure contain the truth? None: not told at this precision."""
-    kind, numbers, uses = statement.kind, statement.numbers, statement.uses
+    kind, numbers, ways = statement.kind, statement.numbers, scenarios(statement.uses)
     if kind == "pure" or (kind == "approx" and numbers["delta"] == 0):
-        found = [times(count, divergences.pure(one, full)) for one, count in uses]
+        found = [_total(uses, lambda one: divergences.pure(one, full)) for uses in ways]
     elif kind == "rdp":
         order = numbers["order"]
-        found = [times(count, divergences.renyi(one, order, full)) for one, count in uses]
+        found = [_total(uses, lambda one: divergences.renyi(one, order, full)) for uses in ways]
     elif kind == "approx":
-        return _epsilon_is_inside(statement, full)
+        return _epsilon_is_inside(statement, ways, full)
     else:
         low, high = statement.measured
-        if not rho_at_most(uses, high, full):
+        if not all(rho_at_most(uses, high, full) for uses in ways):
             return None if _wraps(statement) and not full else False
         search = iv.prec == _ATTEMPTS[1][0]
-        return True if rho_at_least(uses, low, full, search) else None
+        return True if any(rho_at_least(uses, low, full, search) for uses in ways) else None
+    return _contains(statement.measured, _largest(found))
+
+
+def _total(uses: Uses, cost: Callable[[Mechanism], Enclosure]) -> Enclosure:
+    """What one scenario costs, of a cost that adds up."""
     total: Enclosure = (Fraction(0), Fraction(0))
-    for each in found:
-        total = add(total, each)
-    return _contains(statement.measured, total)
+    for mechanism, count in uses:
+        total = add(total, times(count, cost(mechanism)))
+    return total
+
+
+def _largest(found: Sequence[Enclosure]) -> Enclosure:
+    return max(low for low, _ in found), max(high for _, high in found)
 
 
 def _contains(outer: Enclosure, inner: Enclosure) -> bool | None:
@@ -132,11 +160,15 @@ def _contains(outer: Enclosure, inner: Enclosure) -> bool | None:
     return False if inner[1] < outer[0] or outer[1] < inner[0] else None
 
 
-def _epsilon_is_inside(statement: Statement, full: bool) -> bool | None:
+def _epsilon_is_inside(statement: Statement, ways: Sequence[Uses], full: bool) -> bool | None:
     """epsilon(delta) <= e if and only if delta(e) <= delta."""
     goal = statement.numbers["delta"]
     low, high = statement.measured
-    delta = _profile(statement, full)
+    profiles = [_profile(statement, uses, full) for uses in ways]
+
+    def delta(level: End) -> Enclosure:
+        return _largest([profile(level) for profile in profiles])
+
     answers: list[bool | None] = []
     if high != INFINITY:
         least, most = delta(high)
@@ -147,13 +179,13 @@ def _epsilon_is_inside(statement: Statement, full: bool) -> bool | None:
     return False if False in answers else (None if None in answers else True)
 
 
-def _profile(statement: Statement, full: bool) -> Callable[[End], Enclosure]:
-    """delta as a function of epsilon."""
+def _profile(statement: Statement, uses: Uses, full: bool) -> Callable[[End], Enclosure]:
+    """delta of one scenario as a function of epsilon."""
     goal = statement.numbers["delta"]
-    (mechanism, count), *others = statement.uses
-    if count == 1 and not others:
+    if len(uses) == 1 and uses[0][1] == 1:
+        mechanism = uses[0][0]
         bits = 0.6 * iv.prec + goal.denominator.bit_length() - goal.numerator.bit_length()
         return lambda level: divergences.delta(mechanism, level, bits, full)
     ends = [Fraction(end) for end in statement.measured if end != INFINITY]
     largest = max(ends, default=Fraction(0))
-    return profile(statement.uses, goal, largest, statement.step, full)
+    return profile(uses, goal, largest, statement.step, full)

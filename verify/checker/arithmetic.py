@@ -14,6 +14,8 @@ from typing import Any, TypeAlias
 
 from mpmath import iv
 
+from .deadline import check_time
+
 __all__ = ["INFINITY", "End", "Enclosure", "Interval", "OpenError", "add", "at_least", "ceiling"]
 __all__ += [
     "certainly",
@@ -33,6 +35,7 @@ Interval: TypeAlias = Any  # an `iv.mpf`; mpmath has no types
 End: TypeAlias = Fraction | float  # of floats only the infinity
 Enclosure: TypeAlias = tuple[End, End]
 INFINITY = math.inf
+_LARGEST_EXPONENT = 1 << 20
 
 
 class OpenError(ArithmeticError):
@@ -52,6 +55,7 @@ def precision(bits: int) -> Iterator[None]:
 
 def interval(number: Fraction | int) -> Interval:
     """The narrowest interval around a rational."""
+    check_time()
     return iv.mpf(number.numerator) / number.denominator
 
 
@@ -77,11 +81,13 @@ def middle(x: Interval) -> Fraction:
 
 def exp(x: Interval) -> Interval:
     """e^x."""
+    check_time()
     return iv.exp(x) * _slack()
 
 
 def log(x: Interval) -> Interval:
     """log x, x > 0."""
+    check_time()
     found = iv.log(x)
     size = abs(found) + iv.ldexp(iv.mpf(1), -iv.prec)  # near 1 the error may be absolute
     return found + (_slack() - 1) * size
@@ -89,6 +95,7 @@ def log(x: Interval) -> Interval:
 
 def power(x: Interval, exponent: int) -> Interval:
     """x^exponent, x >= 0: `iv` truncates on the way, with guard bits."""
+    check_time()
     return x**exponent * _slack()
 
 
@@ -101,12 +108,14 @@ def total(terms: Iterable[Interval]) -> Interval:
     """The sum."""
     found = iv.mpf(0)
     for term in terms:
+        check_time()
         found += term
     return found
 
 
 def certainly(answer: bool | None) -> bool:
     """Is an `iv` comparison true of every pair of numbers in its two intervals?"""
+    check_time()
     return answer is True
 
 
@@ -131,8 +140,11 @@ def ceiling(x: Interval, bits: int) -> int:
 
 def _shifted(raw: tuple[int, int, int, int], bits: int) -> int:
     sign, man, exponent, _ = raw
+    check_time()
     number = -int(man) if sign else int(man)
     move = exponent + bits
+    if move > _LARGEST_EXPONENT:
+        raise OpenError("a number is too large")
     return number << move if move >= 0 else number >> -move  # >> rounds down
 
 
@@ -147,7 +159,7 @@ def _exactly(raw: tuple[int, int, int, int]) -> End:
     if not man and exponent:
         raise OpenError("an interval is unbounded")
     number = -int(man) if sign else int(man)
-    if abs(exponent) > 1 << 20:
+    if abs(exponent) > _LARGEST_EXPONENT:
         raise OpenError("a number is too large or too small")
     return Fraction(number << exponent) if exponent >= 0 else Fraction(number, 1 << -exponent)
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 from mpmath import iv
 
 from .arithmetic import Interval, OpenError, certainly, exp, hull, interval, log, total, upper
+from .deadline import check_time
 from .pmf import FARTHEST, Pmf, reach_where
 
 __all__ = ["Binomial", "Logarithm"]
@@ -49,6 +50,7 @@ class Binomial:
         if bits is None or n <= _FEW:
             masses = [exp(n * log(1 - chance))]
             for x in range(n):
+                check_time()
                 masses.append(masses[-1] * odds * (n - x) / (x + 1))
             return Pmf(0, masses, iv.mpf(0))
         rough = float(chance.mid)
@@ -57,9 +59,11 @@ class Binomial:
         low, high = max(centre - reach, 0), min(centre + reach, n)
         right = [iv.mpf(1)]  # up to a common factor
         for x in range(centre, high):
+            check_time()
             right.append(right[-1] * odds * (n - x) / (x + 1))
         left = [iv.mpf(1)]
         for x in range(centre, low, -1):
+            check_time()
             left.append(left[-1] * x / (odds * (n - x + 1)))
         beyond = iv.mpf(0)
         if high < n:  # the ratios fall: geometric

@@ -6,9 +6,10 @@ More mass, or mass moved to larger losses, dominates as well.
 *From below.* Any event S has delta >= P(S) - e^epsilon Q(S): here that all partial sums of the
 rounded losses stay in a window and the last is at least a threshold. Rounded to the nearest, only
 outcomes beside the threshold are on the wrong side, which costs little.
-Losses that lie on the grid are not rounded at all. Where several pairs count, an adversary may
-pick among them each time: one pair that dominates them all bounds that from above, one of them
-throughout from below.
+Losses that lie on the grid are not rounded at all. Where several pairs count (the shifts of an
+additive mechanism, either way), an adversary may pick among them each time: one pair that dominates
+them all bounds that from above, one of them throughout from below. A user's own pair is taken the
+way round that it is given: `scenarios` says which ways there are.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 from mpmath import iv
 
@@ -40,9 +42,11 @@ from .arithmetic import (
     value,
 )
 from .binomial import Binomial
+from .deadline import check_time
 from .divergences import Listed, as_listed, larger, listings
 from .laws import DiscreteGaussian, DiscreteLaplace, FiniteLaw, convolve
-from .mechanisms import Mechanism, Response, TwoLaws
+from .mechanisms import Additive, Mechanism, Response, TwoLaws
+from .scenarios import Uses
 
 __all__ = ["NO_LATTICE", "profile"]
 
@@ -50,6 +54,8 @@ NO_LATTICE = "losses that share no lattice need the step of a grid to be rounded
 
 _SPARE = 45  # bits by which what is left out is smaller than delta
 _MOST_LISTED = 3000  # values of the losses of users' own pairs
+_MOST_PRODUCTS = 300_000  # of them, for one use more
+_LONGEST_FRACTION = 20_000  # bits
 _MOST_POINTS = 40_000
 _LONGEST = 12_000_000  # bits of a polynomial that is multiplied
 
@@ -81,16 +87,18 @@ class _Use:
 
 
 def profile(
-    uses: Sequence[tuple[Mechanism, int]],
+    uses: Uses,
     goal: Fraction,
     largest: Fraction,
     step: Fraction | None,
     full: bool,
 ) -> Callable[[End], Enclosure]:
-    """delta(level) as a function of levels up to `largest`, for values of about `goal`.
+    """delta(level) of one scenario: a function of levels up to `largest`, for values about `goal`.
 
     step: of the grid, for losses that lie on none.
     """
+    if not uses:
+        return lambda level: (Fraction(0), Fraction(0))
     count = sum(times for _, times in uses)
     size = goal.denominator.bit_length() - goal.numerator.bit_length()
     bits = size + _SPARE + 40 + 2 * count.bit_length() + math.ceil(1.5 * float(largest))
@@ -100,53 +108,48 @@ def profile(
         tail = size + _SPARE + count.bit_length()
         listed = _listed(uses)
         if listed is not None:
-            return lambda level: _worst(listed, level, bits)
-        every = [(use, _pairs(use[0], tail, full)) for use in uses]
-        uses = [use for use, pairs in every if pairs[0]]  # the others release nothing
-        chosen = [pairs for _, pairs in every if pairs[0]]
-        if not uses:
-            return lambda level: (Fraction(0), Fraction(0))
-        below, above = [], []
+            return partial(_single, listed, bits)
+        chosen = [_pairs(mechanism, tail, full) for mechanism, _ in uses]
+        below = []
         for choice in range(2 if any(len(pairs[_BELOW]) > 1 for pairs in chosen) else 1):
             first = [(pairs[_BELOW][min(choice, len(pairs[_BELOW]) - 1)],) for pairs in chosen]
             below.append(_Product(_placed(uses, first, step, _BELOW), bits, goal, _BELOW))
-        for direction in range(2 if any(isinstance(one, TwoLaws) for one, _ in uses) else 1):
-            every_pair = [
-                (pairs[_ABOVE][direction],) if isinstance(one, TwoLaws) else pairs[_ABOVE]
-                for (one, _), pairs in zip(uses, chosen, strict=True)
-            ]
-            above.append(_Product(_placed(uses, every_pair, step, _ABOVE), bits, goal, _ABOVE))
+        every = [pairs[_ABOVE] for pairs in chosen]
+        above = _Product(_placed(uses, every, step, _ABOVE), bits, goal, _ABOVE)
 
     def delta(level: End) -> Enclosure:
         with precision(bits + 24):
-            return (
-                max(product.at_least(level) for product in below),
-                max(product.at_most(level) for product in above),
-            )
+            return max(product.at_least(level) for product in below), above.at_most(level)
 
     return delta
 
 
-def _worst(pairs: Sequence[Listed], level: End, bits: int) -> Enclosure:
+def _single(pair: Listed, bits: int, level: End) -> Enclosure:
     with precision(bits + 24):
-        found = [pair.delta(level) for pair in pairs]
-    return max(low for low, _ in found), max(high for _, high in found)
+        return pair.delta(level)
 
 
-def _listed(uses: Sequence[tuple[Mechanism, int]]) -> list[Listed] | None:
-    """Users' own pairs outcome by outcome, both directions, where those are few."""
+def _listed(uses: Uses) -> Listed | None:
+    """Users' own pairs outcome by outcome, where those are few."""
+    if not all(isinstance(mechanism, TwoLaws) and times <= 64 for mechanism, times in uses):
+        return None
+    ratios = [(_ratios(mechanism), times) for mechanism, times in uses]
+    if sum(_size(one) * times for one, times in ratios) > _LONGEST_FRACTION:
+        return None
     masses = {Fraction(1): Fraction(1)}  # P of each value of Q/P; P where that is 0
     slack = whole = Fraction(1)
-    for mechanism, times in uses:
-        if not isinstance(mechanism, TwoLaws) or times > 64:
-            return None
+    for (mechanism, times), (one, _) in zip(uses, ratios, strict=True):
+        assert isinstance(mechanism, TwoLaws)
         whole *= sum(mechanism.q, Fraction(0)) ** times
         slack *= (1 + mechanism.slack) ** times
         for _ in range(times):
+            if len(one) * len(masses) > _MOST_PRODUCTS:
+                return None
             found: dict[Fraction, Fraction] = {}
-            for p, q in zip(mechanism.p, mechanism.q, strict=True):
-                for ratio, mass in masses.items() if p else ():
-                    both = ratio * q / p
+            for change, p in one.items():
+                for ratio, mass in masses.items():
+                    check_time()
+                    both = ratio * change
                     found[both] = found.get(both, Fraction(0)) + mass * p
             masses = found
             if len(masses) > _MOST_LISTED:
@@ -155,30 +158,36 @@ def _listed(uses: Sequence[tuple[Mechanism, int]]) -> list[Listed] | None:
     rest = whole - sum((mass * ratio for ratio, mass in masses.items()), Fraction(0))
     p_side = [*masses.values(), Fraction(0)]
     q_side = [*(mass * ratio for ratio, mass in masses.items()), rest]
-    return [as_listed(p_side, q_side, slack - 1), as_listed(q_side, p_side, slack - 1)]
+    return as_listed(p_side, q_side, slack - 1)
+
+
+def _ratios(mechanism: Mechanism) -> dict[Fraction, Fraction]:
+    """P of each value of Q/P."""
+    assert isinstance(mechanism, TwoLaws)
+    found: dict[Fraction, Fraction] = {}
+    for p, q in zip(mechanism.p, mechanism.q, strict=True):
+        if p:
+            check_time()
+            found[q / p] = found.get(q / p, Fraction(0)) + p
+    return found
+
+
+def _size(masses: dict[Fraction, Fraction]) -> int:
+    """Bits of the longest ratio, or of the masses' common denominator."""
+    longest = max((max(one.numerator, one.denominator) for one in masses), default=1)
+    return max(longest, math.lcm(*(mass.denominator for mass in masses.values()))).bit_length()
 
 
 def _pairs(
     mechanism: Mechanism, tail: float, full: bool
 ) -> tuple[Sequence[Listed], Sequence[Listed]]:
-    """Pairs any of which may be chosen throughout, and those that together dominate a use.
-
-    (Of a user's own pair: one of the two directions dominates all uses.)
-    """
-    if isinstance(mechanism, Response):
-        e, d = exp(interval(mechanism.epsilon)), interval(mechanism.delta)
-        zero = iv.mpf(0)
-        p = [d, (1 - d) * e / (1 + e), (1 - d) / (1 + e), zero]
-        found = [Listed(p, p[::-1], zero, zero)]
-        return found, found
+    """Pairs any of which may be chosen throughout, and those that together dominate a use."""
     pairs = listings(mechanism, tail, None, full)
-    if isinstance(mechanism, TwoLaws):
-        return pairs.attained, pairs.dominating
-    law = mechanism.law
+    law = mechanism.law if isinstance(mechanism, Additive) else None
     even = isinstance(law, Binomial) and law.probability == Fraction(1, 2)
-    if even and len(pairs.dominating) == 2:  # both directions are alike
+    if even and len(pairs.dominating) == 2:  # one shift either way: mirror images about trials/2
         return pairs.attained[:1], pairs.dominating[:1]
-    if isinstance(law, FiniteLaw):  # the full sensitivity first
+    if isinstance(law, FiniteLaw):  # the farthest shift first
         return pairs.attained[::-1], pairs.dominating
     return pairs.attained, pairs.dominating
 
@@ -187,7 +196,7 @@ def _pairs(
 
 
 def _placed(
-    uses: Sequence[tuple[Mechanism, int]],
+    uses: Uses,
     pairs: Sequence[Sequence[Listed]],
     step: Fraction | None,
     side: int,
@@ -198,14 +207,17 @@ def _placed(
         for (one, _), pair in zip(uses, pairs, strict=True)
     ]
     if all(lattices):
-        common = _common([found[1] for found in lattices if found])
+        common = _common([found[1] for found in lattices if found and found[1] is not None])
         if common is not None:
             width = _interval(common)
             result = []
             for (_, times), pair, found in zip(uses, pairs, lattices, strict=True):
                 assert found is not None
                 places, own, origin = found
-                factor = 1 if len(uses) == 1 else int(own / common)
+                if own is None:
+                    result.append(_Use(pair, times, places, iv.mpf(0), width))
+                    continue
+                factor = 1 if own is common else int(own / common)
                 places = [factor * place for place in places]
                 result.append(_Use(pair, times, places, interval(origin) * _interval(own), width))
             return result
@@ -220,6 +232,8 @@ def _placed(
 
 def _common(steps: Sequence[Fraction | Interval]) -> Fraction | Interval | None:
     """The step of the lattice that holds them all."""
+    if not steps:
+        return Fraction(1)
     if len(steps) == 1:
         return steps[0]
     if not all(isinstance(step, Fraction) for step in steps):
@@ -235,17 +249,21 @@ def _interval(step: Fraction | Interval) -> Interval:
 
 def _lattice(
     mechanism: Mechanism, pair: Listed, roughly: bool
-) -> tuple[list[int], Fraction | Interval, Fraction] | None:
+) -> tuple[list[int], Fraction | Interval | None, Fraction] | None:
     """Places, step and origin (in steps) with loss = (origin + place) step for each outcome.
 
-    From below any places will do; roughly: those without the reduction mod m.
+    step None: any will do, the losses being 0 or infinite. From below any places will do; roughly:
+    those without the reduction mod m.
     """
     half = Fraction(1, 2)
-    if isinstance(mechanism, Response):
-        return ([0, 0, -1, 0], 2 * mechanism.epsilon, half) if mechanism.epsilon else None
+    if isinstance(mechanism, Response) and mechanism.epsilon:
+        places = [0, 0, -1, 0] if mechanism.delta else [0, -1]
+        return places, 2 * mechanism.epsilon, half
+    if isinstance(mechanism, Response) or pair.tells_all_or_nothing:
+        return [0] * len(pair.p), None, half
     if isinstance(mechanism, TwoLaws):
         return _ratio_lattice(pair)
-    law, d = mechanism.law, mechanism.sensitivity
+    law, d = mechanism.law, mechanism.shift
     outcomes = pair.outcomes
     if outcomes is None or (pair.reduced and not roughly):
         return None
@@ -263,13 +281,17 @@ def _ratio_lattice(pair: Listed) -> tuple[list[int], Interval, Fraction] | None:
     assert pair.exact is not None
     ratios = [p / q if p and q else Fraction(1) for p, q in zip(*pair.exact, strict=True)]
     unit = min((max(r, 1 / r) for r in ratios if r != 1), default=Fraction(2))
-    places = []
-    for ratio in ratios:
-        power = round(math.log(ratio) / math.log(unit)) if ratio != 1 else 0
-        if abs(power) > 1000 or unit**power != ratio:
-            return None
-        places.append(power)
-    return places, log(interval(unit)), Fraction(0)
+    size = max(unit.numerator.bit_length(), unit.denominator.bit_length())
+    with precision(max(iv.prec, 2 * size + 64)):  # so that log(unit) is not 0
+        width = log(interval(unit))
+        places: dict[Fraction, int] = {Fraction(1): 0}
+        for ratio in ratios:
+            if ratio not in places:
+                power = round(middle(log(interval(ratio)) / width))
+                if abs(power) * size > _LONGEST_FRACTION or unit**power != ratio:
+                    return None
+                places[ratio] = power
+    return [places[ratio] for ratio in ratios], width, Fraction(0)
 
 
 def _above(use: _Use, bits: int) -> _Sum:
@@ -315,6 +337,8 @@ def _envelope(use: _Use, bits: int) -> _Sum:
                 rest += 0 if certainly(p <= 0) else p
                 continue
             low, high = (math.floor(end) for end in value(log(p / q) / use.step))
+            if high - low > _MOST_POINTS:
+                raise OpenError("the grid is too fine to compose on")
             mass, other = cell.get(low, (iv.mpf(0), iv.mpf(0)))
             cell[low] = mass + p, other + q
             for k in range(low + 1, high + 1):  # on which side of k it lies is not certain
@@ -396,6 +420,7 @@ class _Product:
         for use in uses:
             slack *= power(1 + interval(use.pairs[0].slack), use.times)
         self._slack = slack - 1  # what the probability of any event may be off by
+        self._has_slack = any(use.pairs[0].slack for use in uses)
         rounded = _above if side == _ABOVE else _below
         self._sum = self._all([rounded(use, bits) for use in uses], uses)
 
@@ -446,6 +471,7 @@ class _Product:
         found, growth = iv.mpf(self._sum.infinite), exp(self._step)
         weight = exp(here - self._origin - self._step * (self._sum.low + len(masses) - 1))
         for mass in reversed(masses):  # from the largest loss down
+            check_time()
             gain = 1 - weight
             if certainly(gain <= 0):
                 break
@@ -456,7 +482,8 @@ class _Product:
     def at_least(self, level: End) -> End:
         """A lower bound of delta(level), level >= 0."""
         if level == INFINITY:
-            return max(value(self._sum.infinite * self._unit() - self._slack)[0], Fraction(0))
+            low = value(self._sum.infinite * self._unit())[0]
+            return Fraction(0) if self._has_slack else Fraction(low)
         here, best = interval(Fraction(level)), Fraction(0)
         odds = exp(here)
         near = round(middle((here - self._origin) / self._step)) - self._sum.low

@@ -6,6 +6,11 @@ rho (a+t)(a+t-1). K'' is a variance of the loss L, at most its second moment abo
 K'' <= N''/N with N(x) = sum Q e^(x(L-c)) = e^(K(x) - xc). N'' is convex, so largest at an end of an
 interval; and K lies above its tangent, so N does not fall below N(a) for c = K'(a).
 So the orders are covered, interval by interval, up to one from which on the tail is settled.
+
+Of several mechanisms, in one scenario, rho is the supremum over the orders of the sum of D_a/a: at
+most the sum of their suprema, which bounds it from above; from below one order must do for all.
+Their K add up to one that is convex with K(1) = 0 as well, and so do K' and bounds of K'': the
+orders are covered for all of them together where the shares do not add up to the goal.
 """
 
 from __future__ import annotations
@@ -14,6 +19,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import cache, partial
+from itertools import product
 
 from mpmath import iv
 
@@ -30,13 +36,16 @@ from .arithmetic import (
     log,
     lower,
     middle,
+    total,
     upper,
     value,
 )
 from .closed import WIDE, covered_by_chords, skellam_rho_at_most
+from .deadline import check_time
 from .divergences import Listed, listings
 from .laws import DiscreteGaussian, DiscreteGaussianSum, Skellam
 from .mechanisms import Additive, Mechanism, Response
+from .scenarios import Uses
 
 __all__ = ["rho_at_least", "rho_at_most"]
 
@@ -44,13 +53,14 @@ _ORDERS = ("2", "101/100", "3/2", "4", "16", "64")  # where a lower bound is sou
 _MOST_INTERVALS = 400
 _MOST_CHORDS = 80
 _MOST_TERMS = 1_500_000  # of all sums of one pair together
+_MOST_CHOICES = 8  # of pairs, one of each mechanism
 _LARGEST_ORDER = 1 << 20
 
-Uses = Sequence[tuple[Mechanism, int]]
+Parts = Sequence[tuple[Callable[[int], Listed], int]]  # a pair, listed up to an order; how often
 
 
 def rho_at_least(uses: Uses, goal: End, full: bool, search: bool) -> bool:
-    """Is rho >= goal, by some order?
+    """Is rho of this scenario >= goal, by some order, the same for all mechanisms?
 
     Of discrete Gaussians and their sums D_a/a tends to d^2/(2 n sigma2), w(x) being bounded.
     """
@@ -71,7 +81,7 @@ def rho_at_least(uses: Uses, goal: End, full: bool, search: bool) -> bool:
 def _gaussian_rho(mechanism: Mechanism) -> Fraction | None:
     if not isinstance(mechanism, Additive) or mechanism.modulus is not None:
         return None
-    law, squared = mechanism.law, Fraction(mechanism.sensitivity**2)
+    law, squared = mechanism.law, Fraction(mechanism.shift**2)
     if isinstance(law, DiscreteGaussian):
         return squared / (2 * law.sigma2)
     if isinstance(law, DiscreteGaussianSum):
@@ -117,6 +127,7 @@ def _share(mechanism: Mechanism, order: Fraction, full: bool) -> End:
     if _is_wide(mechanism):
         return Fraction(0)
     pairs = listings(mechanism, iv.prec, None, full).attained
+    check_time()
     return max((value(_relative_entropy(pair))[0] for pair in pairs), default=Fraction(0))
 
 
@@ -140,28 +151,89 @@ def _response_rho(mechanism: Response) -> Interval:
 
 
 def rho_at_most(uses: Uses, goal: End, full: bool) -> bool:
-    """Is rho <= goal? Of several mechanisms each gets its share of it."""
-    if goal == INFINITY:
+    """Is rho of this scenario <= goal?"""
+    if goal == INFINITY or not uses:
         return True
-    if len(uses) == 1 and _closed_at_most(uses[0][0], Fraction(goal) / uses[0][1]):
+    goal = Fraction(goal)
+    if len(uses) == 1 and _closed_at_most(uses[0][0], goal / uses[0][1]):
         return True
-    least = [max(_share(one, Fraction(order), full) for order in (1, 2)) for one, _ in uses]
-    if INFINITY in least:
-        return False
-    whole = sum(
-        (times * Fraction(share) for (_, times), share in zip(uses, least, strict=True)),
-        Fraction(0),
-    )
-    if whole > goal:
-        return False
+    shares = [[_share(one, Fraction(order), full) for order in (1, 2)] for one, _ in uses]
+    for index in range(2):  # at one order, all of them
+        least = [times * share[index] for (_, times), share in zip(uses, shares, strict=True)]
+        if INFINITY in least or sum(least) > goal:
+            return False
     if len(uses) == 1:
-        return _at_most(uses[0][0], Fraction(goal) / uses[0][1], full)
-    if not whole or not all(
-        _at_most(one, Fraction(share) * Fraction(goal) / whole, full)
-        for (one, _), share in zip(uses, least, strict=True)
-    ):
+        return _at_most(uses[0][0], goal / uses[0][1], full)
+    found = [Fraction(max(share)) for share in shares]
+    whole = sum((times * each for (_, times), each in zip(uses, found, strict=True)), Fraction(0))
+    if not whole:
+        raise OpenError("rho of several mechanisms does not split evenly enough")
+    split = [each * goal / whole for each in found]
+    each_its_own = list(zip((one for one, _ in uses), split, strict=True))
+    if all(_closed_at_most(one, rho) for one, rho in each_its_own):
+        return True
+    if _together_at_most(uses, goal, full):
+        return True
+    if not all(_at_most(one, rho, full) for one, rho in each_its_own):
         raise OpenError("rho of several mechanisms does not split evenly enough")
     return True
+
+
+def _together_at_most(uses: Uses, rho: Fraction, full: bool) -> bool:
+    """The same by covering the orders for all of them at once; False says nothing."""
+
+    @cache
+    def listed(index: int, top: int) -> Sequence[Listed]:
+        return listings(uses[index][0], iv.prec, Fraction(top), full).dominating
+
+    def covered(choice: Sequence[int]) -> bool:
+        def part(index: int) -> Callable[[int], Listed]:
+            return lambda top: listed(index, top)[choice[index]]
+
+        parts = [(part(index), times) for index, (_, times) in enumerate(uses)]
+        tails = [_tail_share(one, pair(2)) for (one, _), (pair, _) in zip(uses, parts, strict=True)]
+
+        def settled(order: Fraction) -> bool:
+            shares = [times * tail(order) for (_, times), tail in zip(uses, tails, strict=True)]
+            return INFINITY not in shares and sum(shares) <= rho
+
+        try:
+            if covered_by_chords(partial(_k_at_most, parts), rho, settled, _MOST_CHORDS):
+                return True
+        except OpenError:
+            pass
+        return _covered(parts, settled, rho)
+
+    try:
+        counts = [len(listed(index, 2)) for index in range(len(uses))]
+        if not rho or math.prod(counts) > _MOST_CHOICES:
+            return False
+        return all(covered(choice) for choice in product(*map(range, counts)))
+    except OpenError:
+        return False
+
+
+def _tail_share(mechanism: Mechanism, pair: Listed) -> Callable[[Fraction], End]:
+    """Bound D_x/x for all orders x from this one on."""
+    largest = pair.pure()[1]  # D_x <= sup L
+    law = mechanism.law if isinstance(mechanism, Additive) else None
+    if isinstance(law, (DiscreteGaussian, DiscreteGaussianSum)):
+        # the reduction mod m is post-processing
+        assert isinstance(mechanism, Additive)
+        rho0, spread = _gaussian_limit(law, mechanism.shift), _spread(law)
+        return lambda order: min(rho0 + spread / (order - 1), largest / order)
+    return lambda order: largest / order
+
+
+def _gaussian_limit(law: DiscreteGaussian | DiscreteGaussianSum, shift: int) -> Fraction:
+    count = law.count if isinstance(law, DiscreteGaussianSum) else 1
+    return Fraction(shift * shift) / (2 * count * law.sigma2)
+
+
+def _spread(law: DiscreteGaussian | DiscreteGaussianSum) -> Fraction:
+    if isinstance(law, DiscreteGaussian):
+        return Fraction(0)
+    return Fraction(value(law.spread())[1])
 
 
 def _closed_at_most(mechanism: Mechanism, rho: Fraction) -> bool:
@@ -172,7 +244,7 @@ def _closed_at_most(mechanism: Mechanism, rho: Fraction) -> bool:
         return not mechanism.delta and value(_response_rho(mechanism))[1] <= rho
     if not isinstance(mechanism, Additive) or not rho:
         return False
-    law, d = mechanism.law, mechanism.sensitivity
+    law, d = mechanism.law, mechanism.shift
     if isinstance(law, DiscreteGaussian) and Fraction(d * d) / (2 * law.sigma2) <= rho:
         # Completing the square; sum_x e^(-(x-t)^2/(2 sigma2)) is largest at t = 0
         return True
@@ -196,7 +268,7 @@ def _at_most(mechanism: Mechanism, rho: Fraction, full: bool) -> bool:
     if not rho:
         raise OpenError("rho = 0 was not proved")
     law = mechanism.law if isinstance(mechanism, Additive) else None
-    d = mechanism.sensitivity if isinstance(mechanism, Additive) else 0
+    d = mechanism.shift if isinstance(mechanism, Additive) else 0
 
     @cache
     def listed(top: int) -> Sequence[Listed]:
@@ -208,22 +280,25 @@ def _at_most(mechanism: Mechanism, rho: Fraction, full: bool) -> bool:
 
         settled = _tail(law, d, rho, pair(2))
         try:
-            chords = covered_by_chords(partial(_k_at_most, pair), rho, settled, _MOST_CHORDS)
+            chords = covered_by_chords(partial(_k_at_most, [(pair, 1)]), rho, settled, _MOST_CHORDS)
         except OpenError:
             chords = False
-        return chords or _covered(pair, settled, rho)
+        return chords or _covered([(pair, 1)], settled, rho)
 
     return all(covered(index) for index in range(len(listed(2))))
 
 
-def _k_at_most(listed: Callable[[int], Listed], order: Fraction) -> Fraction:
-    """Bound K at this order."""
+def _k_at_most(parts: Parts, order: Fraction) -> Fraction:
+    """Bound K of all parts together at this order."""
     if order > _LARGEST_ORDER:
         raise OpenError("the order is too large")
-    high = listed(2 << math.ceil(order).bit_length()).power_sum(order)[1]
-    if high is None:
-        raise OpenError("not all outcomes are known well enough")
-    return Fraction(value(log(at_least(high, 1)))[1])
+    whole = Fraction(0)
+    for listed, times in parts:
+        high = listed(2 << math.ceil(order).bit_length()).power_sum(order)[1]
+        if high is None:
+            raise OpenError("not all outcomes are known well enough")
+        whole += times * Fraction(value(log(at_least(high, 1)))[1])
+    return whole
 
 
 def _tail(law: object, shift: int, rho: Fraction, pair: Listed) -> Callable[[Fraction], bool]:
@@ -275,21 +350,21 @@ def _skellam_tail(law: Skellam, shift: int, order: Fraction, rho: Fraction) -> b
     return certainly(left <= interval(rho))
 
 
-def _covered(
-    listed: Callable[[int], Listed], settled: Callable[[Fraction], bool], rho: Fraction
-) -> bool:
+def _covered(parts: Parts, settled: Callable[[Fraction], bool], rho: Fraction) -> bool:
     """Go from order 1 upward, by the longest intervals that can be proved."""
 
     terms = 0
 
     @cache
-    def at(order: Fraction) -> _At:
+    def at(order: Fraction) -> _Together:
         nonlocal terms
-        pair = listed(2 << math.ceil(order).bit_length())
-        terms += len(pair.p)
+        pairs = [listed(2 << math.ceil(order).bit_length()) for listed, _ in parts]
+        terms += sum(len(pair.p) for pair in pairs)
         if terms > _MOST_TERMS:
             raise OpenError("covering all orders takes too many sums")
-        return _At(pair, order)
+        return _Together(
+            order, [(_At(pair, order), n) for pair, (_, n) in zip(pairs, parts, strict=True)]
+        )
 
     order, width = Fraction(1), Fraction(1, 8)
     for _ in range(_MOST_INTERVALS):
@@ -323,10 +398,6 @@ class _At:
         self.slope = (first + _up_to(self._far) - _up_to(self._far)) / whole
         self._left_out = left_out
 
-    def exceeds(self, rho: Fraction) -> bool:
-        """Is D_a/a > rho?"""
-        return certainly(self.k > interval(rho * self.order * (self.order - 1)))
-
     def second(self, c: Fraction) -> Interval:
         """e^(-ac) sum P^a Q^(1-a) (L - c)^2 from above."""
         mass, first, second = self._moments
@@ -336,17 +407,36 @@ class _At:
         return upper(found * exp(-interval(self.order * c)))
 
 
+class _Together:
+    """The same of all parts: their K add up, and so do its derivatives."""
+
+    def __init__(self, order: Fraction, parts: Sequence[tuple[_At, int]]) -> None:
+        self.order, self.parts = order, parts
+        self.k = total(times * at.k for at, times in parts)
+        self.slope = total(times * at.slope for at, times in parts)
+
+    def exceeds(self, rho: Fraction) -> bool:
+        """Is D_a/a > rho?"""
+        return certainly(self.k > interval(rho * self.order * (self.order - 1)))
+
+
 def _up_to(bound: Interval) -> Interval:
     return iv.mpf([0, 1]) * bound
 
 
-def _stays_below(left: _At, right: _At, rho: Fraction) -> bool:
-    a, width = left.order, interval(right.order - left.order)
+def _bend(left: _At, right: _At) -> Interval:
+    """Bound K'' between two orders."""
     c = middle(left.slope)
-    tilt = (left.slope - interval(c)) * width
-    least = left.k - interval(a * c) + (tilt if certainly(tilt <= 0) else -abs(tilt))
+    tilt = (left.slope - interval(c)) * interval(right.order - left.order)
+    least = left.k - interval(left.order * c) + (tilt if certainly(tilt <= 0) else -abs(tilt))
     one, two = left.second(c), right.second(c)
-    bend = upper((one if certainly(one >= two) else two) / exp(lower(least)))
+    return upper((one if certainly(one >= two) else two) / exp(lower(least)))
+
+
+def _stays_below(left: _Together, right: _Together, rho: Fraction) -> bool:
+    a, width = left.order, interval(right.order - left.order)
+    both = zip(left.parts, right.parts, strict=True)
+    bend = upper(total(times * _bend(one, two) for (one, times), (two, _) in both))
     level, bound = left.order * (left.order - 1), interval(rho)
     g0 = lower(bound * interval(level) - left.k)
     g1 = lower(bound * interval(2 * a - 1) - left.slope)

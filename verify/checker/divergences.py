@@ -1,7 +1,7 @@
 """Divergences of one use: the outcomes are listed, what is left out is bounded.
 
 Every function returns an enclosure (lower, upper). With slack s, P and Q of any event are known up
-to s.
+to s: no pair within it costs less than the lower end, none more than the upper.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from .arithmetic import (
 )
 from .binomial import Binomial
 from .closed import WIDE, gaussian_sum_renyi, skellam_renyi
+from .deadline import check_time
 from .laws import (
     DiscreteGaussian,
     DiscreteGaussianSum,
@@ -73,8 +74,9 @@ class Listed:
     def delta(self, level: End) -> Enclosure:
         """sum of (P - e^level Q)+; P where Q = 0 for the level infinity."""
         if level == INFINITY:
-            pairs = zip(self.p, self.q, strict=True)
-            apart = total(p for p, q in pairs if certainly(q <= 0)) - interval(self.slack)
+            if self.slack:  # a pair within it has some Q everywhere
+                return Fraction(0), Fraction(1)
+            apart = total(p for p, q in zip(self.p, self.q, strict=True) if certainly(q <= 0))
             return max(value(apart)[0], Fraction(0)), Fraction(1)
         if level == 0 and self.exact is not None and not self.slack:
             found = sum((max(p - q, Fraction(0)) for p, q in zip(*self.exact, strict=True)))
@@ -89,6 +91,14 @@ class Listed:
         charge = interval(self.slack) * (1 + odds)
         low, high = value(least - charge)[0], value(most + charge + self.rest)[1]
         return max(low, Fraction(0)), min(high, Fraction(1))
+
+    @property
+    def tells_all_or_nothing(self) -> bool:
+        """Is every loss 0 or infinite?"""
+        if self.exact is not None:
+            return all(p == q or not p or not q for p, q in zip(*self.exact, strict=True))
+        pairs = zip(self.p, self.q, strict=True)
+        return all(certainly(p <= 0) or certainly(q <= 0) for p, q in pairs)
 
     def pure(self) -> Enclosure:
         """sup log P/Q, from all outcomes: none may be left out."""
@@ -219,34 +229,37 @@ class Pairs:
 
 
 def listings(
-    mechanism: Additive | TwoLaws, bits: float, order: Fraction | None = None, full: bool = True
+    mechanism: Mechanism, bits: float, order: Fraction | None = None, full: bool = True
 ) -> Pairs:
     """The pairs with what is left out below about 2^-bits; order: of the Rényi sum as well.
 
-    Reduced mod m every shift d = 1, ..., sensitivity counts. Without `full` only one of them is
-    listed, and the law without the reduction, of which the rest is post-processing, dominates.
+    Reduced mod m every shift d = 1, ..., shift counts. Without `full` only one of them is listed,
+    and the law without the reduction, of which the rest is post-processing, dominates.
     """
+    if isinstance(mechanism, Response):
+        response = [_response(mechanism)]
+        return Pairs(response, response)
     if isinstance(mechanism, TwoLaws):
-        p, q, slack = mechanism.p, mechanism.q, mechanism.slack
-        both = [as_listed(p, q, slack), as_listed(q, p, slack)]
-        return Pairs(both, both)
-    law, shift, modulus = mechanism.law, mechanism.sensitivity, mechanism.modulus
+        one = [as_listed(mechanism.p, mechanism.q, mechanism.slack)]
+        return Pairs(one, one)
+    law, shift, modulus = mechanism.law, mechanism.shift, mechanism.modulus
     if isinstance(law, FiniteLaw):
         return _finite(law, shift, modulus)
     if modulus is None:
         pairs = _plain(law, shift, bits, order)
         return Pairs(pairs, pairs)
-    farthest = min(shift, modulus - 1)
-    shifts: Sequence[int] = range(min(farthest, modulus // 2), 0, -1)
-    if not isinstance(law, SymmetricLaw):  # else the shifts d and m - d are mirror images
-        if farthest > FARTHEST:
-            raise OpenError("too many shifts to list")
-        shifts = [d for each in range(farthest, 0, -1) for d in sorted({each, modulus - each})]
+    if shift > FARTHEST and full:
+        raise OpenError("too many shifts to list")
+    shifts: Sequence[int] = range(shift, 0, -1)
+    if not isinstance(law, SymmetricLaw):  # else the shifts d and -d are mirror images
+        shifts = [d for each in shifts for d in sorted({each, modulus - each})]
     shifts = shifts if full else shifts[: 1 if isinstance(law, SymmetricLaw) else 2]
     pmf = _pmf(law, bits, modulus, order)
     if len(shifts) * min(modulus, 2 * len(pmf.masses)) > _MOST_LISTED:
         raise OpenError("too many outcomes and shifts to list")
-    wrapped = [_wrapped(pmf, shift, modulus) for shift in shifts]
+    folded = _folded(pmf, modulus)
+    outside = 2 * pmf.beyond
+    wrapped = [_wrapped(folded, outside, shift, modulus) for shift in shifts]
     return Pairs(wrapped, wrapped if full else _plain(law, shift, bits, order))
 
 
@@ -272,6 +285,14 @@ def as_listed(
     )
 
 
+def _response(mechanism: Response) -> Listed:
+    e, d, zero = exp(interval(mechanism.epsilon)), interval(mechanism.delta), iv.mpf(0)
+    p = [(1 - d) * e / (1 + e), (1 - d) / (1 + e)]
+    if mechanism.delta:
+        p = [d, *p, zero]
+    return Listed(p, p[::-1], zero, zero, _nothing)
+
+
 def _finite(law: FiniteLaw, shift: int, modulus: int | None) -> Pairs:
     def seen(moved: int) -> dict[int, Fraction]:
         found: dict[int, Fraction] = {}
@@ -280,11 +301,11 @@ def _finite(law: FiniteLaw, shift: int, modulus: int | None) -> Pairs:
             found[y] = found.get(y, Fraction(0)) + mass
         return found
 
-    farthest = shift if modulus is None else min(shift, modulus - 1)
-    if farthest * len(law.outcomes) > _MOST_LISTED:
+    if shift * len(law.outcomes) > _MOST_LISTED:
         raise OpenError("too many outcomes and shifts to list")
     pairs = []
-    for d in range(1, farthest + 1):
+    for d in range(1, shift + 1):
+        check_time()
         p, q = seen(0), seen(d)
         every = sorted(p.keys() | q.keys())
         a, b = ([side.get(x, Fraction(0)) for x in every] for side in (p, q))
@@ -370,12 +391,18 @@ def _summed(law: SymmetricLaw, reach: int, bits: int) -> Pmf:
     return law.pmf(reach)
 
 
-def _wrapped(pmf: Pmf, shift: int, modulus: int) -> Listed:
-    outside = 2 * pmf.beyond
-    blur = hull(iv.mpf(0), outside)
-    folded: dict[int, Interval] = {}
+def _folded(pmf: Pmf, modulus: int) -> dict[int, Interval]:
+    """The masses listed of each residue."""
+    found: dict[int, Interval] = {}
     for x, mass in enumerate(pmf.masses, start=pmf.low):
-        folded[x % modulus] = folded.get(x % modulus, iv.mpf(0)) + mass
+        check_time()
+        found[x % modulus] = found.get(x % modulus, iv.mpf(0)) + mass
+    return found
+
+
+def _wrapped(folded: dict[int, Interval], outside: Interval, shift: int, modulus: int) -> Listed:
+    check_time()
+    blur = hull(iv.mpf(0), outside)
     places = sorted(folded.keys() | {(x + shift) % modulus for x in folded})
     p = [folded.get(x, iv.mpf(0)) + blur for x in places]
     q = [folded.get((x - shift) % modulus, iv.mpf(0)) + blur for x in places]
@@ -397,12 +424,12 @@ def pure(mechanism: Mechanism, full: bool) -> Enclosure:
     if _tells(mechanism):
         return INFINITY, INFINITY
     if isinstance(mechanism, Additive) and isinstance(mechanism.law, SymmetricLaw):
-        law, d, m = mechanism.law, mechanism.sensitivity, mechanism.modulus
+        law, d, m = mechanism.law, mechanism.shift, mechanism.modulus
         if m is None:
             return law.largest_loss(d)
         if isinstance(law, DiscreteLaplace):
             return law.wrapped_loss(d, m)
-        if isinstance(law, PolyaDifference) and law.shape < 1 and m >= 2 * d and not full:
+        if isinstance(law, PolyaDifference) and law.shape < 1 and not full:
             return law.wrapped_loss(d, m)
     pairs = listings(mechanism, iv.prec)
     return pairs.measure(Listed.pure)
@@ -440,7 +467,7 @@ def closed_renyi(mechanism: Mechanism, order: Fraction) -> Enclosure | None:
     """The Rényi divergence of a wide law, up to little."""
     if not isinstance(mechanism, Additive) or mechanism.modulus is not None:
         return None
-    law, d = mechanism.law, mechanism.sensitivity
+    law, d = mechanism.law, mechanism.shift
     if isinstance(law, Skellam) and law.variance > WIDE:
         return skellam_renyi(law.variance, d, order)
     if isinstance(law, DiscreteGaussianSum) and law.count * law.sigma2 > WIDE:
@@ -452,7 +479,7 @@ def _gaussian_divergence(mechanism: Mechanism, order: Fraction) -> Fraction | No
     """Completing the square, where order * shift is an integer nothing but that is left."""
     if not (isinstance(mechanism, Additive) and isinstance(mechanism.law, DiscreteGaussian)):
         return None
-    d = mechanism.sensitivity
+    d = mechanism.shift
     if mechanism.modulus is not None or (order * d).denominator != 1:
         return None
     return order * d * d / (2 * mechanism.law.sigma2)

@@ -32,6 +32,7 @@ from .arithmetic import (
 )
 from .binomial import Binomial
 from .closed import dual_rest
+from .deadline import check_time
 from .pmf import FARTHEST, Pmf
 
 __all__ = ["DiscreteGaussian", "DiscreteGaussianSum", "DiscreteLaplace", "FiniteLaw"]
@@ -40,6 +41,7 @@ __all__ += ["Law", "PolyaDifference", "RatioLaw", "Skellam", "SymmetricLaw"]
 _SMOOTH = Fraction(1, 10**9)  # w is constant up to this
 _LONGEST_RECURRENCE = 600_000
 _LONGEST = 6_000_000  # bits of a polynomial that is multiplied
+_PIECE = 500_000  # bits of integers that are multiplied in one step
 
 
 class SymmetricLaw:
@@ -89,6 +91,7 @@ class RatioLaw(SymmetricLaw):
     def pmf(self, reach: int) -> Pmf:
         masses = [iv.mpf(1)]
         for ratio in self.ratios(reach):
+            check_time()
             masses.append(masses[-1] * ratio)
         beyond = upper(masses[-1] * _geometric(self.later(masses[-1] / masses[-2])))
         top = 1 / (1 + 2 * (total(masses[1:]) + hull(iv.mpf(0), beyond)))
@@ -143,11 +146,11 @@ class DiscreteLaplace(RatioLaw):
         # P(c) ~ b^c + b^(m-c) ~ cosh((c - m/2) rate) on 0 <= c <= m, log-convex and symmetric about
         # m/2, so P(c)/P(c-d) is largest at c = 0, and it grows with d up to m/2.
         # Less than without the reduction.
-        if modulus == 1:
-            return Fraction(0), Fraction(0)
-        d, b = min(shift, modulus // 2), self.beta()
+        if not 0 < 2 * shift <= modulus:
+            raise OpenError("only shifts up to m/2 have that closed form")
+        d, b = shift, self.beta()
         low, high = value(log((1 + power(b, modulus)) / (power(b, d) + power(b, modulus - d))))
-        return low, min(high, self.largest_loss(shift)[1])
+        return low, min(high, self.largest_loss(d)[1])
 
 
 @dataclass(frozen=True)
@@ -163,6 +166,7 @@ class DiscreteGaussian(RatioLaw):
         found = [exp(interval(-1 / (2 * self.sigma2)))]
         step = exp(interval(-1 / self.sigma2))
         while len(found) < count:
+            check_time()
             found.append(found[-1] * step)
         return found[:count]
 
@@ -188,6 +192,7 @@ class Skellam(RatioLaw):
         ratio = hull(iv.mpf(0), v / (2 * (start + 1)))  # each step towards 0 narrows it
         found = []
         for k in range(start - 1, -1, -1):
+            check_time()
             ratio = 1 / (2 * (k + 1) / v + ratio)
             if k < count:
                 found.append(ratio)
@@ -232,6 +237,7 @@ class PolyaDifference(RatioLaw):
         ratio, twice_cosh = hull(*self._between(start)), rate + 1 / rate
         shape, found = interval(self.shape), []
         for k in range(start, 0, -1):  # r(k-1) from r(k)
+            check_time()
             ratio = (k - 1 + shape) / (k * twice_cosh - (k + 1 - shape) * ratio)
             if k <= count:
                 found.append(ratio)
@@ -307,6 +313,7 @@ class DiscreteGaussianSum(SymmetricLaw):
         scale = iv.ldexp(iv.mpf(1), -bits)
         centre = len(sides[0]) // 2
         for x in range(centre - reach, centre + reach + 1):
+            check_time()
             low, high = (side[x] if 0 <= x < len(side) else 0 for side in sides)
             masses.append(hull(iv.mpf(low), iv.mpf(high + missing)) * scale)
         return Pmf(-reach, masses, self._tail(reach))
@@ -370,7 +377,7 @@ def convolve(a: list[int], b: list[int], bits: int, up: bool) -> list[int]:
     Kronecker's substitution: evaluated at a power of two so large that nothing carries over.
     """
     slot = (max(a).bit_length() + max(b).bit_length() + min(len(a), len(b)).bit_length() + 8) // 8
-    whole = _packed(a, slot) * _packed(b, slot)
+    whole = _multiplied(_packed(a, slot), _packed(b, slot))
     count = len(a) + len(b) - 1
     raw = whole.to_bytes(count * slot, "little")
     more = (1 << bits) - 1 if up else 0
@@ -378,6 +385,22 @@ def convolve(a: list[int], b: list[int], bits: int, up: bool) -> list[int]:
         (int.from_bytes(raw[k : k + slot], "little") + more) >> bits
         for k in range(0, count * slot, slot)
     ]
+
+
+def _multiplied(a: int, b: int) -> int:
+    """The product, in pieces: Karatsuba's, so that the time is looked at between them."""
+    check_time()
+    size = max(a.bit_length(), b.bit_length())
+    if size <= _PIECE:
+        return a * b
+    half = size // 2
+    low = (1 << half) - 1
+    (a1, a0), (b1, b0) = (a >> half, a & low), (b >> half, b & low)
+    if not a1 or not b1:
+        return (_multiplied(a1 or b1, b0 if a1 else a0) << half) + _multiplied(a0, b0)
+    top, bottom = _multiplied(a1, b1), _multiplied(a0, b0)
+    mixed = _multiplied(a1 + a0, b1 + b0) - top - bottom
+    return (((top << half) + mixed) << half) + bottom
 
 
 def _packed(a: list[int], slot: int) -> int:

@@ -18,6 +18,15 @@ class Additive:
     sensitivity: int
     modulus: int | None
 
+    @property
+    def shift(self) -> int:
+        """The farthest that neighbours move what is seen: any d in -shift..shift, at every use.
+
+        Mod m the shifts d and d - m are one, so none farther than m/2 either way counts.
+        """
+        most = self.sensitivity if self.modulus is None else self.modulus // 2
+        return min(self.sensitivity, most)
+
 
 @dataclass(frozen=True)
 class Response:
@@ -29,7 +38,10 @@ class Response:
 
 @dataclass(frozen=True)
 class TwoLaws:
-    """A user's own pair of laws, known up to misplaced mass `slack`."""
+    """A user's own pair, P on one dataset and Q on the other, known up to misplaced mass `slack`.
+
+    This way round: what it costs the other way round is another scenario (`scenarios`).
+    """
 
     p: tuple[Fraction, ...]
     q: tuple[Fraction, ...]

@@ -1,7 +1,12 @@
-"""From the fields of a certificate to mechanisms and a claim: anything unexpected is refused."""
+"""From the fields of a certificate to mechanisms and a claim: anything unexpected is refused.
+
+Of what size and shape it is is looked at first, so that no text, list or number of a file that
+somebody else wrote takes long to read or much memory.
+"""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,6 +15,7 @@ from typing import Any
 
 from .arithmetic import INFINITY, Enclosure, End
 from .binomial import Binomial, Logarithm
+from .deadline import check_time
 from .laws import (
     DiscreteGaussian,
     DiscreteGaussianSum,
@@ -26,7 +32,12 @@ __all__ = ["CertificateError", "Statement", "read", "read_protocol"]
 
 FORMAT = "exactdp certificate"
 PLAIN, WITH_PROTOCOL = 1, 2  # versions: the second names the protocol that releases it
-_NUMBER = re.compile(r"-?\d{1,9000}(\.\d{1,9000})?(e[+-]?\d{1,4})?|-?\d{1,9000}/\d{1,9000}", re.A)
+_NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d{1,4})?|-?\d+/\d+", re.A)
+_LONGEST_TEXT = 4_000  # characters; Python itself reads no integers of more than 4,300 digits
+_DEEPEST = 8
+_MOST_PARTS = 400_000  # texts, numbers, lists and objects together
+_MOST_CHARACTERS = 20_000_000
+_LONGEST_DENOMINATOR = 50_000  # bits, of all masses of a law together
 CLAIMS = {
     "pure": ("epsilon",),
     "approx": ("epsilon", "delta"),
@@ -59,6 +70,7 @@ class Statement:
 
 def read(data: object) -> Statement:
     """Read a certificate. Raises CertificateError for what is not one."""
+    _look_over(data)
     version = data.get("version") if isinstance(data, dict) else None
     more = ("protocol",) if version == WITH_PROTOCOL else ()
     fields = _fields(data, "certificate", "format", "version", "uses", "claim", "verdict",
@@ -66,7 +78,7 @@ def read(data: object) -> Statement:
     if fields["format"] != FORMAT or type(version) is not int:
         raise CertificateError(f'format must be "{FORMAT}" and version a whole number')
     if version not in (PLAIN, WITH_PROTOCOL):
-        raise CertificateError(f"version must be {PLAIN} or {WITH_PROTOCOL}, got {version}")
+        raise CertificateError(f"version must be {PLAIN} or {WITH_PROTOCOL}")
     uses = tuple(_use(each) for each in _list(fields["uses"], "uses", 100))
     kind, numbers = _claim(fields["claim"])
     if fields["verdict"] not in ("VERIFIED", "REFUTED"):
@@ -81,6 +93,29 @@ def read(data: object) -> Statement:
     step = _number(hints["step"], "step", above=Fraction(1, 10**12)) if hints else None
     protocol = read_protocol(fields["protocol"]) if more else None
     return Statement(uses, kind, numbers, fields["verdict"], (low, high), step, protocol)
+
+
+def _look_over(data: object) -> None:
+    """Refuse what is too deep, too long or too much, without recursion."""
+    layer, parts, characters = [data], 0, 0
+    for _ in range(_DEEPEST):
+        below: list[object] = []
+        for each in layer:
+            if isinstance(each, str):
+                characters += len(each)
+                if len(each) > _LONGEST_TEXT:
+                    raise CertificateError(f"a text has more than {_LONGEST_TEXT} characters")
+            elif isinstance(each, (dict, list)):
+                parts += len(each)
+                if parts > _MOST_PARTS:
+                    raise CertificateError(f"it has more than {_MOST_PARTS} parts")
+                below.extend(each.values() if isinstance(each, dict) else each)
+        if characters > _MOST_CHARACTERS:
+            raise CertificateError(f"it has more than {_MOST_CHARACTERS} characters")
+        layer = below
+        check_time()
+    if layer:
+        raise CertificateError(f"it is more than {_DEEPEST} levels deep")
 
 
 def read_protocol(data: object) -> Protocol:
@@ -189,7 +224,14 @@ def _claim(data: object) -> tuple[str, dict[str, Fraction]]:
 
 def _masses(data: object, name: str, count: int, slack: Fraction) -> tuple[Fraction, ...]:
     masses = tuple(_number(each, name, at_most=1) for each in _list(data, name, 100_000))
-    if len(masses) != count or abs(sum(masses, Fraction(0)) - 1) > slack:
+    bottom = 1
+    for denominator in {mass.denominator for mass in masses}:
+        check_time()
+        bottom = math.lcm(bottom, denominator)
+        if bottom.bit_length() > _LONGEST_DENOMINATOR:
+            raise CertificateError(f"{name} need too long a common denominator")
+    whole = sum(mass.numerator * (bottom // mass.denominator) for mass in masses)
+    if len(masses) != count or abs(Fraction(whole, bottom) - 1) > slack:
         raise CertificateError(f"{name} must have one mass for each outcome and sum to 1")
     return masses
 
@@ -217,7 +259,8 @@ def _number(
     least: int = 0,
     at_most: int | None = None,
 ) -> Fraction:
-    if not isinstance(text, str) or not _NUMBER.fullmatch(text):
+    check_time()
+    if not isinstance(text, str) or len(text) > _LONGEST_TEXT or not _NUMBER.fullmatch(text):
         raise CertificateError(f"{name} must be exact text, such as 0.1, 1/3 or 1e-6")
     if re.search("/0+$", text):
         raise CertificateError(f"{name} has the denominator 0")
@@ -235,10 +278,18 @@ def _list(data: object, name: str, most: int) -> list[Any]:
     return data
 
 
+def _shown(key: object) -> str:
+    """The name of a field, in a line that any terminal shows."""
+    return ascii(key[:40] if isinstance(key, str) else type(key).__name__)
+
+
 def _fields(data: object, name: str, *expected: str) -> Mapping[str, Any]:
     if not isinstance(data, dict):
         raise CertificateError(f"{name} must be an object")
     if set(data) != set(expected):
-        odd = sorted(map(str, set(data) ^ set(expected)))
-        raise CertificateError(f"{name} must have exactly the fields {', '.join(expected)}: {odd}")
+        odd = sorted({_shown(key) for key in set(data) ^ set(expected)})[:3]
+        wrong = ", ".join(odd)
+        raise CertificateError(
+            f"{name} must have exactly the fields {', '.join(expected)}: {wrong}"
+        )
     return data

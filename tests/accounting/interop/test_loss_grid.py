@@ -142,7 +142,7 @@ def test_random_pairs(weights: list[tuple[int, int]], step: Fraction, times: int
     names = tuple(map(str, range(len(p))))
     found = moved(FinitePair(names, p, q), step)
     above(found[0], [each for each in there if each[0]], times, near=2 * step)
-    above(found[1], [(b, a) for a, b in there if b], times, near=2 * step)
+    above(found[-1], [(b, a) for a, b in there if b], times, near=2 * step)
 
 
 @given(
@@ -166,7 +166,7 @@ def test_slack(
         column[first] -= taken
         column[last] += taken
     there = [(truth.real(a), truth.real(b)) for a, b in zip(*truly, strict=True)]
-    for side, atoms in ((found[0], there), (found[1], [(b, a) for a, b in there])):
+    for side, atoms in ((found[0], there), (found[-1], [(b, a) for a, b in there])):
         atoms = [each for each in atoms if each[0]]
         rest = [truth.product(*[each] * (times - 1)) for each in (side, atoms)]
         for level in (Fraction(-2), Fraction(0), Fraction(1, 3), Fraction(3)):

@@ -1,0 +1,57 @@
+"""Scenarios: what neighbours may do over all uses. Every quantity is a supremum over the same ones.
+
+Two neighbouring datasets (D, D') are the same two throughout. In every use an adversary may choose
+among the mechanism's pairs; which dataset is D she chooses once. So there are two scenarios, one
+for each way round, or one, where no use can tell the ways apart.
+
+Within a scenario the choices of different uses are independent. For pure epsilon and for each Rényi
+order the worst choice does not depend on the others, and costs add up. For epsilon(delta) the worst
+sequence of choices is neither: see `composition`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeAlias
+
+from ..exact.enclosure import Enclosure
+from ..mechanisms.mechanism import Mechanism, ways
+
+__all__ = ["Scenario", "Use", "orientation", "scenarios", "worst"]
+
+
+class Use(NamedTuple):
+    """One mechanism, used so many times."""
+
+    mechanism: Mechanism
+    times: int
+
+
+Scenario: TypeAlias = tuple[Use, ...]  # of mechanisms for which both ways round are the same
+
+
+def scenarios(uses: Sequence[Use]) -> tuple[Scenario, ...]:
+    """The scenarios of these uses together; at most two."""
+    each = [ways(mechanism) for mechanism, _ in uses]
+    count = max(map(len, each))
+    return tuple(
+        tuple(Use(way[turn % len(way)], use.times) for way, use in zip(each, uses, strict=True))
+        for turn in range(count)
+    )
+
+
+def worst(uses: Sequence[Use], measure: Callable[[Scenario], Enclosure]) -> Enclosure:
+    """The largest of what these uses cost in any scenario."""
+    first, *others = scenarios(uses)
+    found = measure(first)
+    for scenario in others:
+        if not (found.lower == found.upper and not found.is_finite()):  # else nothing is larger
+            found = found.maximum(measure(scenario))
+    return found
+
+
+def orientation(uses: Sequence[Use]) -> str:
+    """How the ways round are treated, in words."""
+    if len(scenarios(uses)) == 1:
+        return "either way round at every use"
+    return "the same way round in every use, the worse of the two"

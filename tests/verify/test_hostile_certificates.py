@@ -1,0 +1,157 @@
+"""Files that somebody else wrote: refused in one line, whatever they hold, and in bounded time."""
+
+import copy
+import json
+import random
+
+import pytest
+from certificates import edited, places
+
+from exactdp.verify.certificate import Certificate
+from exactdp.verify.checker import CertificateError, Outcome, check
+
+PAIR = {
+    "kind": "pair",
+    "outcomes": ["a", "b"],
+    "p": ["0.5", "0.5"],
+    "q": ["0.25", "0.75"],
+    "slack": "0",
+}
+NOISE = {
+    "kind": "additive",
+    "law": {"name": "skellam", "variance": "9"},
+    "sensitivity": "1",
+    "modulus": "11",
+}
+BASE = {
+    "format": "exactdp certificate",
+    "version": 1,
+    "uses": [{"mechanism": PAIR, "times": "2"}, {"mechanism": NOISE, "times": "1"}],
+    "claim": {"kind": "rdp", "order": "2", "epsilon": "3"},
+    "verdict": "VERIFIED",
+    "measured": {"lower": "0", "upper": "3"},
+    "hints": {},
+}
+DEEP: list = []
+for _ in range(100_000):
+    DEEP = [DEEP]
+ODD = [
+    None, True, 0, -1, 10**5000, 0.5, float("nan"), float("inf"), [], {}, [[]], DEEP, "", " ",
+    "nan", "inf", "-inf", "-1", "0", "1/0", "0/1", "1e", "1e9999", "1e-9999", "1e10000",
+    "1e99999999999", "9" * 4000, "9" * 4301, "0." + "3" * 4301, "1/" + "7" * 4301,
+    "0." + "3" * 3900, "1/" + "7" * 3900, "\ud800", "\n", "٣", "1" * 10_000_000,
+    ["1"] * 1_000_000, {"\ud800\n" * 100: 1}, {"x" * 10**6: 1},
+]  # fmt: skip
+
+
+def _one_line(outcome):
+    assert isinstance(outcome, Outcome)
+    assert "\n" not in outcome.reason and len(outcome.reason) < 1000
+    outcome.reason.encode("utf-8")
+
+
+def test_the_plain_one_is_valid():
+    assert check(BASE).valid
+
+
+@pytest.mark.parametrize("kind", ["pure", "approx", "rdp", "zcdp"])
+def test_odd_values_anywhere_are_refused_or_judged(kind):
+    claims = {"pure": {"epsilon": "9"}, "approx": {"epsilon": "9", "delta": "0.1"},
+              "rdp": {"order": "2", "epsilon": "9"}, "zcdp": {"rho": "9"}}  # fmt: skip
+    content = {**BASE, "claim": {"kind": kind, **claims[kind]}}
+    drawn = random.Random(kind)
+    every = [(path, value) for path, _ in places(content) for value in ODD]
+    every += [((key,), value) for key in content for value in ODD]
+    for path, value in drawn.sample(every, 120):
+        _one_line(check(edited(content, path, value), 5))
+
+
+@pytest.mark.parametrize("value", ODD[:4] + ODD[5:])
+def test_anything_for_a_whole_certificate_is_refused(value):
+    found = check(value)
+    assert not found.valid
+    _one_line(found)
+
+
+def test_an_unknown_field_is_refused_by_name():
+    found = check({**BASE, "note\n": "x"})
+    assert not found.valid and "note" in found.reason
+    _one_line(found)
+
+
+def _read(tmp_path, text):
+    file = tmp_path / "certificate.json"
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return Certificate.read(file)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[" * 200_000,
+        '{"a":' * 200_000,
+        "9" * 4301,
+        "1e99999",
+        "NaN",
+        b"\xff\xfe",
+        json.dumps(BASE)[:-1],
+        json.dumps(BASE)[:-1] + ', "verdict": "REFUTED"}',
+        json.dumps(BASE).replace('"2"', "9" * 4301),
+        json.dumps(BASE).replace('"2"', '"' + "9" * 4301 + '"'),
+        json.dumps(BASE).replace('"2"', "NaN"),
+        json.dumps(BASE).replace('"2"', "2"),
+    ],
+)
+def test_files_that_are_no_certificates_are_refused(tmp_path, text):
+    with pytest.raises(CertificateError):
+        _read(tmp_path, text)
+
+
+def _with(mechanism, times, claim, high, hints=None):
+    content = copy.deepcopy(BASE)
+    content.update(
+        uses=[{"mechanism": mechanism, "times": times}],
+        claim=claim,
+        measured={"lower": "0", "upper": high},
+        hints=hints or {},
+    )
+    return content
+
+
+APPROX = {"kind": "approx", "epsilon": "1", "delta": "1e-9"}
+LONG = {
+    "a tiny grid": _with(
+        {**NOISE, "law": {"name": "skellam", "variance": "10000"}, "modulus": None},
+        "100000", APPROX, "1", {"step": "1e-4"},
+    ),
+    "a long recurrence": _with(
+        {"kind": "additive", "law": {"name": "polya-difference", "shape": "0.5", "scale": "20000"},
+         "sensitivity": "100000", "modulus": None}, "1", {"kind": "pure", "epsilon": "1"}, "1",
+    ),
+    "many shifts": _with(
+        {"kind": "additive", "law": {"name": "binomial", "trials": "40000", "probability": "0.3"},
+         "sensitivity": "100", "modulus": "500"}, "1", {"kind": "zcdp", "rho": "1"}, "1",
+    ),
+    "long fractions": _with(
+        {**PAIR, "p": ["0." + "3" * 3900, "0." + "6" * 3899 + "7"]}, "64", APPROX, "1",
+    ),
+    "many primes": _with(
+        {"kind": "additive", "law": {"name": "finite", "outcomes": [str(k) for k in range(20_000)],
+         "masses": [f"1/{2 * k + 1}" for k in range(20_000)]}, "sensitivity": "1", "modulus": None},
+        "1", APPROX, "1",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_what_takes_long_ends_as_undecided_or_refused(name):
+    found = check(LONG[name], 0.5)
+    assert not found.valid
+    _one_line(found)
+
+
+def test_out_of_time_is_undecided_and_says_so():
+    found = check(BASE, 0)
+    assert found.undecided and not found.valid and found.reason == "out of time: undecided"
+    assert not check(BASE).undecided

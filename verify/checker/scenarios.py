@@ -1,0 +1,53 @@
+"""What neighbours may do over all uses: every cost is the largest over these scenarios.
+
+A user's own pair names two datasets: the same one comes first in every use of a list, so that
+there are two scenarios, and no quantity may mix them. Within one scenario everything else is free
+at every use: additive mechanisms may be moved by any shift either way, and randomized response is
+the same both ways round. So there pure epsilon and Rényi divergences of an order are sums of what
+each use costs at most, and delta is that of the worst sequence of choices.
+
+Slack: the scenario stands for all pairs within it. What is verified holds of all of them, what is
+refuted of none. Of several uses the probability of any event is off by at most
+(1 + s)^K - 1 (replacing one factor after the other by the one written down). That a loss is
+infinite can never be proved: a pair within the slack has a little mass everywhere.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from .mechanisms import Additive, Mechanism, Response, TwoLaws
+
+__all__ = ["Uses", "scenarios"]
+
+Uses = Sequence[tuple[Mechanism, int]]
+
+
+def scenarios(uses: Uses) -> list[Uses]:
+    """The uses each way round, without those that tell nothing; one if both are the same."""
+    telling = [(mechanism, times) for mechanism, times in uses if _tells(mechanism)]
+    if all(_is_symmetric(mechanism) for mechanism, _ in telling):
+        return [telling]
+    return [telling, [(_turned(mechanism), times) for mechanism, times in telling]]
+
+
+def _tells(mechanism: Mechanism) -> bool:
+    if isinstance(mechanism, Additive):
+        return mechanism.shift > 0
+    if isinstance(mechanism, Response):
+        return bool(mechanism.epsilon or mechanism.delta)
+    return bool(mechanism.slack) or mechanism.p != mechanism.q
+
+
+def _is_symmetric(mechanism: Mechanism) -> bool:
+    if not isinstance(mechanism, TwoLaws):
+        return True
+    p, q = mechanism.p, mechanism.q
+    return Counter(zip(p, q, strict=True)) == Counter(zip(q, p, strict=True))
+
+
+def _turned(mechanism: Mechanism) -> Mechanism:
+    if isinstance(mechanism, TwoLaws):
+        return TwoLaws(mechanism.q, mechanism.p, mechanism.slack)
+    return mechanism
