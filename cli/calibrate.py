@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .options import DEFAULT_TIME, Time, read_time
+
 if TYPE_CHECKING:
     from fractions import Fraction
 
@@ -47,27 +49,27 @@ def calibrate(
     times: Annotated[
         str, typer.Option(metavar="K", help="uses that meet the target together")
     ] = "1",
-    time: Annotated[str, typer.Option(metavar="S", help="seconds that it may take, about")] = "60",
+    seconds: Time = DEFAULT_TIME,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> int:
     """Find the least noise that meets a target: verified, and refuted 1e-9 below.
 
     And the least from which on every larger one meets it: the same for most noises.
     """
-    from ..exact import exact, time_limit, whole
+    from ..exact import time_limit, whole
     from ..verify import UnfinishedError, parse_claim
     from ..verify import calibrate as calibrated
     from . import render
     from .families import choose
 
     uses = whole(times, "--times", at_least=1, at_most=10**9)
-    seconds = float(exact(time, "--time", above=0, at_most=10**6))
+    allowed = read_time(seconds)
     chosen = choose(name, sensitivity, uses)
     claim = parse_claim(target)
     asked = {"mechanism": name, "target": target, "times": uses}
     shown = f"{target}, {uses} uses together" if uses > 1 else target
     try:
-        with time_limit(seconds):
+        with time_limit(allowed):
             with render.working(f"calibrating {chosen.family.parameter}"):
                 found = calibrated(chosen.family, claim, uses)
             if as_json:

@@ -17,7 +17,7 @@ from itertools import product
 from typing import TypeAlias
 
 from ..accounting.budget import Budget, compose
-from ..exact.deadline import OutOfTimeError, time_left, time_limit
+from ..exact.deadline import OutOfTimeError, check_time, time_left, time_limit
 from ..exact.enclosure import Enclosure
 from ..exact.number import ExactInput, ParameterError, decimal_text, whole
 from ..exact.precision import CAP
@@ -135,7 +135,9 @@ def calibrate(family: Family, claim: Claim, times: ExactInput = 1) -> Calibratio
     try:
         edge = search.bracketed(*search.located())
         audits = [search.audited(value) for value in edge]
-    except OutOfTimeError:
+    except (OutOfTimeError, UndecidedError):
+        if time_left():
+            raise
         raise UnfinishedError(family.parameter, *search.nearest()) from None
     cover = search.cover
     proved = Edge(edge[1], audits[1], edge[0], audits[0], False, _UNKNOWN)
@@ -165,7 +167,7 @@ def _walked(search: _Search, cover: Cover, edge: Edge, walk: _Walk, seconds: flo
     except OutOfTimeError:
         why = "not proved in the time allowed"
     except UndecidedError as error:
-        why = f"not proved: {error}"
+        why = f"not proved: {error}" if time_left() else "not proved in the time allowed"
     return replace(edge, why=why)
 
 
@@ -305,6 +307,7 @@ class _Search:
             self._refuse("every")
 
     def _refuse(self, which: str) -> None:
+        check_time()  # what is measured when it is over tells nothing
         low = "1" if self.family.is_whole else "1e-9"
         raise ParameterError(
             f"target {self.claim} is met by {which} {self.family.parameter} between {low} and 1e15"
