@@ -275,7 +275,7 @@ def test_monotone_families_say_so() -> None:
     assert found.from_on == found.least
     coins = Family(
         "trials",
-        lambda n: AdditiveNoise(Binomial(n, "0.3"), 1),
+        lambda n: AdditiveNoise(Binomial(n, "1/2"), 1),
         100,
         is_whole=True,
         order=lambda *_: TRIALS,
@@ -284,7 +284,7 @@ def test_monotone_families_say_so() -> None:
     assert least.least.proved
     for trials in range(1, int(least.value)):
         with mpmath.workdps(DIGITS):
-            p = mpf(3) / 10
+            p = mpf(1) / 2
             masses = [
                 mpmath.binomial(trials, k) * p**k * (1 - p) ** (trials - k)
                 for k in range(trials + 1)
