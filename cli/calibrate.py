@@ -6,11 +6,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .options import DEFAULT_TIME, Time, read_time
+
 if TYPE_CHECKING:
-    from ..verify import Audit, Calibration
+    from fractions import Fraction
+
+    from ..verify import Audit, Calibration, Edge, UnfinishedError
     from .families import Chosen
 
 __all__ = ["calibrate"]
+
+# what is meant, where the number is a noise and where it is a cost
+_LEAST = (
+    "the least {0} that meets the target, to 1e-9: every smaller one that is searched fails",
+    "the largest {0} that meets the target, to 1e-9: every larger one that is searched fails",
+)
+_FROM_ON = (
+    "the least {0} from which on every larger one meets the target, to 1e-9",
+    "the largest {0} from which on every smaller one meets the target, to 1e-9",
+)
 
 
 def calibrate(
@@ -35,56 +49,113 @@ def calibrate(
     times: Annotated[
         str, typer.Option(metavar="K", help="uses that meet the target together")
     ] = "1",
+    seconds: Time = DEFAULT_TIME,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
-) -> None:
-    """Find the least noise that meets a target: verified, and refuted 1e-9 below."""
-    from ..exact import whole
+) -> int:
+    """Find the least noise that meets a target: verified, and refuted 1e-9 below.
+
+    And the least from which on every larger one meets it: the same for most noises.
+    """
+    from ..exact import time_limit, whole
+    from ..verify import UnfinishedError, parse_claim
     from ..verify import calibrate as calibrated
-    from ..verify import parse_claim
     from . import render
     from .families import choose
 
     uses = whole(times, "--times", at_least=1, at_most=10**9)
+    allowed = read_time(seconds)
     chosen = choose(name, sensitivity, uses)
     claim = parse_claim(target)
-    with render.working(f"calibrating {chosen.family.parameter}"):
-        found = calibrated(chosen.family, claim, uses)
+    asked = {"mechanism": name, "target": target, "times": uses}
+    shown = f"{target}, {uses} uses together" if uses > 1 else target
+    try:
+        with time_limit(allowed):
+            with render.working(f"calibrating {chosen.family.parameter}"):
+                found = calibrated(chosen.family, claim, uses)
+            if as_json:
+                with render.working("checking the certificate"):
+                    told = _told(chosen, found)
+    except UnfinishedError as unfinished:
+        return _unfinished(asked, shown, unfinished, as_json)
     if as_json:
-        with render.working("checking the certificate"):
-            told = _told(chosen, found)
-        render.as_json({"mechanism": name, "target": target, "times": uses} | told)
+        render.as_json(asked | told)
     else:
-        _show(chosen, found, f"{target}, {uses} uses together" if uses > 1 else target)
+        _show(chosen, found, shown)
+    return 0
 
 
 def _told(chosen: Chosen, found: Calibration) -> dict[str, Any]:
-    from ..exact import decimal_text
-
-    def outcome(audit: Audit) -> dict[str, Any]:
-        return {"verdict": audit.verdict.name, "measured": audit.measured.to_json()}
-
+    edge = _edge(chosen, found.least)
+    neighbour, least = edge.pop("neighbour"), edge.pop("proof")
+    from_on = _edge(chosen, found.from_on)
     return {
         "parameter": found.parameter,
-        "value": decimal_text(found.value),
-        "spec": chosen.spec(found.value),
-        **outcome(found.verified),
+        **edge,
         "certificate": _certificate(found.verified),
-        "neighbour": {
-            "value": decimal_text(found.neighbour),
-            "spec": chosen.spec(found.neighbour),
-            **outcome(found.refuted),
-        },
+        "neighbour": neighbour,
+        "least": {"meaning": _meaning(found, _LEAST)} | least,
+        "from_on": {"meaning": _meaning(found, _FROM_ON)} | from_on.pop("proof") | from_on,
     }
+
+
+def _edge(chosen: Chosen, edge: Edge) -> dict[str, Any]:
+    from ..exact import decimal_text
+
+    def member(value: Fraction, audit: Audit) -> dict[str, Any]:
+        return {
+            "value": decimal_text(value),
+            "spec": chosen.spec(value),
+            "verdict": audit.verdict.name,
+            "measured": audit.measured.to_json(),
+        }
+
+    return {
+        **member(edge.value, edge.verified),
+        "neighbour": member(edge.neighbour, edge.refuted),
+        "proof": {"proved": edge.proved, "why": edge.why},
+    }
+
+
+def _meaning(found: Calibration, meaning: tuple[str, str]) -> str:
+    """In words, for a noise and for a cost (which falls where noise grows)."""
+    return meaning[found.least.neighbour > found.least.value].format(found.parameter)
 
 
 def _certificate(audit: Audit) -> dict[str, Any] | None:
     """What `exactdp check` proves again; None where that is out of its reach, or too slow."""
+    from ..exact import OutOfTimeError
     from ..verify.certificate import NotCertifiedError, certificate_of, is_close_call_in_reach
 
     try:
         return certificate_of(audit).content if is_close_call_in_reach(audit) else None
-    except NotCertifiedError:
+    except (NotCertifiedError, OutOfTimeError):
         return None
+
+
+def _unfinished(
+    asked: dict[str, Any], target: str, unfinished: UnfinishedError, as_json: bool
+) -> int:
+    """Say what is known when the time was over before there was an answer."""
+    from ..exact import decimal_text
+    from . import render
+
+    found = {"REFUTED": unfinished.refuted, "VERIFIED": unfinished.verified}
+    known = {verdict: decimal_text(value) for verdict, value in found.items() if value is not None}
+    if as_json:
+        render.as_json(
+            asked
+            | {"parameter": unfinished.parameter, "verdict": "UNDECIDED", "note": str(unfinished)}
+            | {"known": [{"value": value, "verdict": verdict} for verdict, value in known.items()]}
+        )
+    else:
+        out = render.console()
+        out.print(render.facts({"mechanism": asked["mechanism"], "target": target}))
+        table = render.grid(unfinished.parameter, "")
+        for verdict, value in known.items():
+            table.add_row(value, verdict)
+        out.print(table)
+        out.print(render.facts({"verdict": "UNDECIDED", "note": str(unfinished)}))
+    return 3
 
 
 def _show(chosen: Chosen, found: Calibration, target: str) -> None:
@@ -94,6 +165,18 @@ def _show(chosen: Chosen, found: Calibration, target: str) -> None:
     out = render.console()
     out.print(render.facts({"mechanism": chosen.spec(found.value), "target": target}))
     table = render.grid(found.parameter, "", "measured")
-    for value, audit in ((found.value, found.verified), (found.neighbour, found.refuted)):
-        table.add_row(decimal_text(value), render.verdict(audit), str(audit.measured))
+    edges = {edge.value: edge for edge in (found.least, found.from_on)}
+    for edge in edges.values():
+        for value, audit in ((edge.value, edge.verified), (edge.neighbour, edge.refuted)):
+            table.add_row(decimal_text(value), render.verdict(audit), str(audit.measured))
     out.print(table)
+    said: dict[str, str] = {}
+    for name, edge, meaning in (
+        ("least", found.least, _LEAST),
+        ("from on", found.from_on, _FROM_ON),
+    ):
+        what = f"{decimal_text(edge.value)}: {_meaning(found, meaning)}"
+        said[name] = what if edge.proved else f"not proved: {what}"
+        if edge is found.least or edge.why != found.least.why:
+            said[f"why {name}"] = edge.why
+    out.print(render.facts(said))

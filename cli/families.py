@@ -23,12 +23,13 @@ from ..mechanisms import (
     RandomizedResponse,
     Skellam,
 )
-from ..verify import Family
+from ..verify import FLIPS, SCALE, TRIALS, VARIANCE, Claim, Cover, Family, gaussian_order
 from .spec import Values, read_name
 
 __all__ = ["Chosen", "choose"]
 
 _Noise: TypeAlias = Callable[[Fraction, Values], Law]
+_Order: TypeAlias = Callable[[Values, int, Claim, int], "Cover | None"]  # as in Family
 
 
 @dataclass(frozen=True)
@@ -53,33 +54,50 @@ class _Kind:
     """A noise: the number that is looked for, where the search starts, the keys with defaults.
 
     power: the noise grows with this power of the sensitivity times the root of the uses, about.
+    order: what is known of all other values, given the keys and the sensitivity.
     """
 
     parameter: str
     law: _Noise
     power: int
+    order: _Order
     defaults: tuple[tuple[str, str], ...] = ()
     start: float = 1.0
     is_whole: bool = False
 
 
 _KINDS: dict[str, _Kind] = {
-    "discrete-laplace": _Kind("scale", lambda value, _: DiscreteLaplace(value), 1),
-    "skellam": _Kind("variance", lambda value, _: Skellam(value), 2),
-    "discrete-gaussian": _Kind("sigma2", lambda value, _: DiscreteGaussian(value), 2),
+    "discrete-laplace": _Kind(
+        "scale", lambda value, _: DiscreteLaplace(value), 1, lambda *_: SCALE
+    ),
+    "skellam": _Kind("variance", lambda value, _: Skellam(value), 2, lambda *_: VARIANCE),
+    "discrete-gaussian": _Kind(
+        "sigma2",
+        lambda value, _: DiscreteGaussian(value),
+        2,
+        lambda _, moved, claim, times: gaussian_order(1, moved, claim, times),
+    ),
     "discrete-gaussian-sum": _Kind(
         "sigma2",
         lambda value, given: DiscreteGaussianSum(given["count"], value),
         2,
+        lambda given, moved, claim, times: gaussian_order(
+            whole(given["count"], "count"), moved, claim, times
+        ),
         (("count", "1"),),
     ),
     "polya-difference": _Kind(
-        "scale", lambda value, given: PolyaDifference(given["shape"], value), 1, (("shape", "1"),)
+        "scale",
+        lambda value, given: PolyaDifference(given["shape"], value),
+        1,
+        lambda *_: SCALE,
+        (("shape", "1"),),
     ),
     "binomial": _Kind(
         "trials",
         lambda value, given: Binomial(value, given["probability"]),
         2,
+        lambda *_: TRIALS,
         (("probability", "1/2"),),
         start=100,
         is_whole=True,
@@ -98,7 +116,8 @@ def choose(text: str, sensitivity: str | None, times: int) -> Chosen:
         _check(name, "epsilon", values, ())
         if sensitivity is not None:
             raise ParameterError(f"--sensitivity must not be given: {name} has none")
-        return Chosen(Family("epsilon", RandomizedResponse, falls=False), name, (), None)
+        family = Family("epsilon", RandomizedResponse, falls=False, order=lambda *_: FLIPS)
+        return Chosen(family, name, (), None)
     kind = _KINDS[name]
     _check(name, kind.parameter, values, [key for key, _ in kind.defaults])
     if sensitivity is None:
@@ -110,7 +129,11 @@ def choose(text: str, sensitivity: str | None, times: int) -> Chosen:
         return AdditiveNoise(kind.law(value, given), moved)
 
     start = kind.start * (moved * math.sqrt(times)) ** kind.power
-    family = Family(kind.parameter, build, start, kind.is_whole)
+
+    def order(claim: Claim, uses: int) -> Cover | None:
+        return kind.order(given, moved, claim, uses)
+
+    family = Family(kind.parameter, build, start, kind.is_whole, order=order)
     build(Fraction(kind.start))  # bad values of the other keys are refused here
     return Chosen(family, name, tuple(f"{key}={value}" for key, value in given.items()), moved)
 

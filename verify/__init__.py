@@ -1,28 +1,39 @@
 """Whether a claim about a mechanism is true: verdicts with evidence."""
 
 from .audit import Audit, Verdict, audit
-from .calibration import Calibration, Family, calibrate
+from .calibration import Calibration, Edge, Family, UnfinishedError, calibrate
 from .claim import ZCDP, ApproxDP, Claim, PureDP, RenyiDP, parse_claim
+from .gaussian_order import gaussian_order
+from .order import FLIPS, SCALE, TRIALS, VARIANCE, Cover, Monotone
 from .protocol import certify
 from .shuffle_noise import LeastNoiseBits, LeastRareBits, least_noise_bits, least_rare_bits
 from .witness import Witness
 
 __all__ = [
+    "FLIPS",
+    "SCALE",
+    "TRIALS",
+    "VARIANCE",
     "ZCDP",
     "ApproxDP",
     "Audit",
     "Calibration",
     "Claim",
+    "Cover",
+    "Edge",
     "Family",
     "LeastNoiseBits",
     "LeastRareBits",
+    "Monotone",
     "PureDP",
     "RenyiDP",
+    "UnfinishedError",
     "Verdict",
     "Witness",
     "audit",
     "calibrate",
     "certify",
+    "gaussian_order",
     "least_noise_bits",
     "least_rare_bits",
     "parse_claim",

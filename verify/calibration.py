@@ -1,27 +1,33 @@
 """Calibration: the least noise that meets a claim, as an exact decimal, and proof that it is least.
 
 The value found is verified; a value smaller by at most 1e-9 of it is refuted. Where to look is
-found in floats; both verdicts are certified.
+found in floats; both verdicts are certified. A cost need not fall as the noise grows (that of the
+discrete Gaussian does not): that every smaller value fails, and from where on every larger one
+meets the claim, is proved apart (`order`).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
+from itertools import product
+from typing import TypeAlias
 
 from ..accounting.budget import Budget, compose
+from ..exact.deadline import OutOfTimeError, check_time, time_left, time_limit
 from ..exact.enclosure import Enclosure
-from ..exact.number import ExactInput, ParameterError, decimal_text
+from ..exact.number import ExactInput, ParameterError, decimal_text, whole
 from ..exact.precision import CAP
 from ..mechanisms.laws.law import UndecidedError
 from ..mechanisms.mechanism import Mechanism
 from .audit import Audit, Verdict
 from .claim import ApproxDP, Claim, PureDP, RenyiDP
+from .order import Cover, Monotone, fails_down_to, meets_up_to
 
-__all__ = ["Calibration", "Family", "calibrate"]
+__all__ = ["Calibration", "Edge", "Family", "UnfinishedError", "calibrate"]
 
 _DIGITS = 12
 _APART = Fraction(1, 10**9)  # how far apart the two values may be, relative to the larger
@@ -32,6 +38,11 @@ _WORK = 40.0  # about how many seconds one verdict may take where losses live on
 _MOST_TURNS = 60
 _GRID = Fraction(1, 10**_DIGITS)
 _SHORT = 6  # digits
+_STEP, _STRIDE = Fraction(1, 10**9), Fraction(1, 10**3)  # of looking for the next edge
+_MOST_EDGES = 20  # crossings of the bound that are looked at
+_PROVING = 0.75  # of the time left that proofs about all other values may take
+_INFINITY = Decimal("Infinity")
+_UNKNOWN = "it is not known how this family's cost depends on the value"
 
 
 @dataclass(frozen=True)
@@ -39,7 +50,9 @@ class Family:
     """Mechanisms that differ in one number.
 
     build: the mechanism for a value. start: where to look first. is_whole: only whole numbers
-    count. falls: the cost falls as the value grows (a noise), or else grows with it.
+    count. falls: the value is a noise, so that the cost falls as it grows, at least on the whole;
+    or else a cost. order: for a claim and so many uses, what is proved of all smaller and all
+    larger noises; None where nothing is.
     """
 
     parameter: str
@@ -47,29 +60,137 @@ class Family:
     start: float = 1.0
     is_whole: bool = False
     falls: bool = True
+    order: Callable[[Claim, int], Cover | None] | None = None
 
 
 @dataclass(frozen=True)
-class Calibration:
-    """The value that meets the claim with the least noise, and a neighbour that does not."""
+class Edge:
+    """A value that meets the claim, and a neighbour of less noise, 1e-9 away at most, that fails.
 
-    parameter: str
+    proved: all noises on the side in question do as they should; why: the proof, or why there is
+    none.
+    """
+
     value: Fraction
     verified: Audit
     neighbour: Fraction
     refuted: Audit
+    proved: bool
+    why: str
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The least noise that meets the claim, and the least from which on every larger one does.
+
+    least: if proved, every noise up to the neighbour's fails. from_on: if proved, every noise from
+    the value's on meets the claim.
+    """
+
+    parameter: str
+    least: Edge
+    from_on: Edge
+
+    @property
+    def value(self) -> Fraction:
+        return self.least.value
+
+    @property
+    def verified(self) -> Audit:
+        return self.least.verified
+
+    @property
+    def neighbour(self) -> Fraction:
+        return self.least.neighbour
+
+    @property
+    def refuted(self) -> Audit:
+        return self.least.refuted
+
+
+class UnfinishedError(OutOfTimeError):
+    """The time was over before the two verdicts were there; what was found by then.
+
+    refuted, verified: of the values tried, those nearest to each other with these verdicts.
+    """
+
+    def __init__(self, parameter: str, refuted: Fraction | None, verified: Fraction | None) -> None:
+        self.parameter, self.refuted, self.verified = parameter, refuted, verified
+        known = [
+            f"{parameter} = {decimal_text(value)} {what} the target"
+            for value, what in ((refuted, "does not meet"), (verified, "meets"))
+            if value is not None
+        ]
+        super().__init__(f"the time is over; so far {' and '.join(known) or 'nothing is known'}")
 
 
 def calibrate(family: Family, claim: Claim, times: ExactInput = 1) -> Calibration:
     """The least noise with which so many uses meet the claim together.
 
-    Raises ParameterError where no value between 1e-9 and 1e15, or every one, meets it, and
-    UndecidedError where the verdicts near the least one stay open.
+    Raises ParameterError where no value between 1e-9 and 1e15, or every one, meets it,
+    UndecidedError where the verdicts near the least one stay open, and UnfinishedError where a
+    limit of time ends before they are there.
     """
     search = _Search(family, claim, times)
-    guess, doubt = search.located()
-    low, high = search.bracketed(guess, doubt)
-    return Calibration(family.parameter, high, search.audited(high), low, search.audited(low))
+    try:
+        edge = search.bracketed(*search.located())
+        audits = [search.audited(value) for value in edge]
+    except (OutOfTimeError, UndecidedError):
+        if time_left():
+            raise
+        raise UnfinishedError(family.parameter, *search.nearest()) from None
+    cover = search.cover
+    proved = Edge(edge[1], audits[1], edge[0], audits[0], False, _UNKNOWN)
+    if cover is None:
+        return Calibration(family.parameter, proved, proved)
+    spent = time_left() * _PROVING / 2
+    least = _walked(search, cover, proved, _down, spent)
+    return Calibration(family.parameter, least, _walked(search, cover, proved, _up, spent))
+
+
+_Walk: TypeAlias = (
+    "Callable[[_Search, Cover, Fraction, Fraction], tuple[Fraction, Fraction] | None]"
+)
+
+
+def _walked(search: _Search, cover: Cover, edge: Edge, walk: _Walk, seconds: float) -> Edge:
+    """The edge beyond which nothing is left, as far as the time allows."""
+    try:
+        with time_limit(seconds):
+            for _ in range(_MOST_EDGES):
+                beyond = walk(search, cover, edge.neighbour, edge.value)
+                if beyond is None:
+                    return replace(edge, proved=True, why=cover.why[walk is _up])
+                low, high = beyond
+                edge = Edge(high, search.audited(high), low, search.audited(low), False, "")
+        why = "the cost crosses the target too often"
+    except OutOfTimeError:
+        why = "not proved in the time allowed"
+    except UndecidedError as error:
+        why = f"not proved: {error}" if time_left() else "not proved in the time allowed"
+    return replace(edge, why=why)
+
+
+def _down(
+    search: _Search, cover: Cover, refuted: Fraction, verified: Fraction
+) -> tuple[Fraction, Fraction] | None:
+    """The next edge of less noise, if there is one: (refuted, verified)."""
+    stuck = fails_down_to(cover, refuted)
+    if not stuck:
+        return None
+    met = search.first(stuck, -1, _STEP, True)
+    return search.narrowed(search.first(met, -1, _STRIDE, False), met)
+
+
+def _up(
+    search: _Search, cover: Cover, refuted: Fraction, verified: Fraction
+) -> tuple[Fraction, Fraction] | None:
+    """The next edge of more noise, if there is one: (refuted, verified)."""
+    stuck = meets_up_to(cover, verified)
+    if stuck is None:
+        return None
+    failed = search.first(stuck, 1, _STEP, False)
+    return search.narrowed(failed, search.first(failed, 1, _STRIDE, True))
 
 
 class _Search:
@@ -79,8 +200,11 @@ class _Search:
         self.family, self.claim, self.times = family, claim, times
         self.least, self.largest = (Fraction(1) if family.is_whole else _LEAST), _LARGEST
         self.found: dict[Fraction, Enclosure] = {}
-        # delta(0) rather than epsilon(delta), which is flat at 0
-        self.by_delta = isinstance(claim, ApproxDP) and claim.epsilon == 0
+        self.cover = family.order(claim, whole(times, "times")) if family.order else None
+        # delta rather than epsilon(delta), which is flat at 0, where no pure epsilon is near
+        self.by_delta = isinstance(claim, ApproxDP) and (
+            claim.epsilon == 0 or not isinstance(self.cover, Monotone | None)
+        )
         self.bound = claim.delta if self.by_delta and isinstance(claim, ApproxDP) else claim.bound
         if self.bound == 0:
             raise ParameterError(f"target {claim} cannot be met by any noise of this kind")
@@ -106,7 +230,7 @@ class _Search:
             return budget.renyi(claim.order, width)
         if isinstance(claim, ApproxDP):
             if self.by_delta:
-                return budget.delta(0, width, CAP, _WORK)
+                return budget.delta(claim.epsilon, width, CAP, _WORK)
             return budget.epsilon(claim.delta, width, CAP, _WORK)
         return budget.zcdp(width)
 
@@ -126,8 +250,15 @@ class _Search:
         claim = self.claim
         measured = self.found[value]
         if self.by_delta:  # what an audit measures is epsilon
-            zero = Enclosure.exactly(0)
-            measured = zero if self.met(value) else self.budget(value).epsilon(self.bound)
+            at = Enclosure.exactly(claim.bound)
+            if claim.bound or not self.met(value):
+                measured = self.budget(value).epsilon(self.bound)
+                if measured.at_most(claim.bound) is None:  # delta has told
+                    met = self.met(value)
+                    half = replace(at, lower=Fraction(0)) if met else replace(at, upper=_INFINITY)
+                    measured = measured.intersection(half)
+            else:
+                measured = at
         verdict = Verdict.VERIFIED if self.met(value) else Verdict.REFUTED
         return Audit(self.budget(value), claim, verdict, measured)
 
@@ -176,6 +307,7 @@ class _Search:
             self._refuse("every")
 
     def _refuse(self, which: str) -> None:
+        check_time()  # what is measured when it is over tells nothing
         low = "1" if self.family.is_whole else "1e-9"
         raise ParameterError(
             f"target {self.claim} is met by {which} {self.family.parameter} between {low} and 1e15"
@@ -197,8 +329,11 @@ class _Search:
         """(refuted, verified), on either side of the guess and close together."""
         toward = 1 if self.family.falls else -1  # where the noise grows
         near = Fraction(guess)
-        good = self._search(near, toward, Fraction(doubt), True)
-        bad = self._search(near, -toward, Fraction(doubt), False)
+        good = self.first(near, toward, Fraction(doubt), True)
+        return self.narrowed(self.first(near, -toward, Fraction(doubt), False), good)
+
+    def narrowed(self, bad: Fraction, good: Fraction) -> tuple[Fraction, Fraction]:
+        """(refuted, verified) close together, from two that are not."""
         while not self._is_close(good, bad):
             middle = self._rounded((good + bad) / 2, ROUND_CEILING)
             if middle in (good, bad):
@@ -224,7 +359,7 @@ class _Search:
                 return value
         return None
 
-    def _search(self, start: Fraction, side: int, step: Fraction, wanted: bool) -> Fraction:
+    def first(self, start: Fraction, side: int, step: Fraction, wanted: bool) -> Fraction:
         """The first value on this side of the start, by growing steps, with this answer."""
         rounding = ROUND_CEILING if side > 0 else ROUND_FLOOR
         last: Fraction | None = None
@@ -243,6 +378,15 @@ class _Search:
         raise UndecidedError(
             f"the {self.family.parameter} near {float(start):.12g} could not be settled"
         )
+
+    def nearest(self) -> tuple[Fraction | None, Fraction | None]:
+        """The (refuted, verified) values nearest to each other, of those that were tried."""
+        known = {value: found.at_most(self.bound) for value, found in self.found.items()}
+        bad = [value for value, met in known.items() if met is False]
+        good = [value for value, met in known.items() if met]
+        if bad and good:
+            return min(product(bad, good), key=lambda pair: abs(pair[0] - pair[1]))
+        return (bad[-1] if bad else None), (good[-1] if good else None)
 
     def _is_close(self, one: Fraction, other: Fraction) -> bool:
         if self.family.is_whole:

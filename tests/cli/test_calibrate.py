@@ -120,6 +120,44 @@ def test_skellam_over_64_uses(capsys):
     assert 0 < gap <= BILLIONTH * Fraction(shown["value"])
 
 
+def test_which_least_is_meant(capsys):
+    shown = calibrate(
+        capsys, "discrete-gaussian", "--sensitivity", "1", "--target", "approx:3,0.05"
+    )
+    least, from_on = shown["least"], shown["from_on"]
+    # delta is not monotone: the target is met on an island of small sigma2 as well
+    assert 0.1663 < float(shown["value"]) < 0.1664
+    assert 0.4625 < float(from_on["value"]) < 0.4626
+    assert least["proved"] is from_on["proved"] is True
+    assert from_on["verdict"] == "VERIFIED"
+    assert from_on["neighbour"]["verdict"] == "REFUTED"
+    for said in (least, from_on):
+        assert said["meaning"]
+        assert said["why"]
+    for sigma2, code in (("0.17", 0), ("0.3", 1), ("0.47", 0)):
+        spec = f"discrete-gaussian:sigma2={sigma2},sensitivity=1"
+        assert main(["audit", spec, "--claim", "approx:3,0.05"]) == code
+    capsys.readouterr()
+
+
+def test_every_family_says_why_its_answer_is_least(capsys):
+    for name, _, target in ALL:
+        shown = calibrate(capsys, name, "--sensitivity", "1", "--target", target)
+        assert shown["least"]["proved"] is True
+        assert shown["from_on"]["proved"] is True
+        assert shown["from_on"]["value"] == shown["value"]
+
+
+def test_the_time_ends_with_what_is_known(capsys):
+    slow = ["discrete-gaussian-sum:count=9", "--sensitivity", "2", "--target", "approx:1,1e-6"]
+    assert main(["calibrate", *slow, "--time", "0.2", "--json"]) == 3
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["verdict"] == "UNDECIDED"
+    assert isinstance(shown["known"], list)
+    assert main(["calibrate", *slow, "--time", "0.2"]) == 3
+    assert "UNDECIDED" in capsys.readouterr().out
+
+
 def test_as_a_table(capsys):
     arguments = ["discrete-laplace", "--sensitivity", "1", "--target", "rdp:2,0.1"]
     assert main(["calibrate", *arguments]) == 0
@@ -142,6 +180,7 @@ LAPLACE = ["discrete-laplace", "--sensitivity", "1"]
         ([*LAPLACE, "--target", "pure:0"], "cannot be met"),
         ([*LAPLACE, "--target", "approx:1,1"], "every scale"),
         ([*LAPLACE, "--target", "pure:1", "--times", "0"], "--times"),
+        ([*LAPLACE, "--target", "pure:1", "--time", "0"], "--time"),
         ([*LAPLACE, "--target", "pure:1", "--times", "1.5"], "--times"),
         (["discrete-laplace", "--target", "pure:1"], "--sensitivity"),
         (["discrete-laplace", "--target", "pure:1", "--sensitivity", "0"], "--sensitivity"),

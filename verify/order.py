@@ -1,0 +1,116 @@
+"""Beyond two audited values: do all smaller noises fail a claim, and do all larger ones meet it?
+
+For most families more noise is a post-processing of less, and the answer is yes. Where it is not,
+a `Cover` decides whole intervals of values, and the walks below go from an audited value to where
+one bound settles everything beyond.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import ROUND_HALF_EVEN, Context, Decimal
+from fractions import Fraction
+from typing import Protocol
+
+from ..exact.deadline import check_time
+
+__all__ = ["FLIPS", "SCALE", "TRIALS", "VARIANCE", "Cover", "Monotone", "fails_down_to"]
+__all__ += ["meets_up_to"]
+
+_FIRST = Fraction(1, 10**9)  # the first step, relative to where it starts
+_FINEST = Fraction(1, 10**12)  # a walk whose steps become finer than this is stuck
+_GRID = Context(prec=18, rounding=ROUND_HALF_EVEN)
+
+
+class Cover(Protocol):
+    """What can be proved of all values in an interval. False says only: not proved."""
+
+    @property
+    def why(self) -> tuple[str, str]:
+        """The proofs in words: that smaller values fail, that larger ones meet the claim."""
+        ...
+
+    def fails(self, low: Fraction | None, high: Fraction) -> bool:
+        """Does every value in [low, high] fail? All with at most this noise where low is None.
+
+        high itself has been refuted.
+        """
+        ...
+
+    def meets(self, low: Fraction, high: Fraction | None) -> bool:
+        """Does every value in [low, high] meet it? All with at least this noise for high = None.
+
+        low itself has been verified.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Monotone:
+    """A family in which more noise is a post-processing of less: no cost rises with the noise."""
+
+    proof: str
+
+    @property
+    def why(self) -> tuple[str, str]:
+        return self.proof, self.proof
+
+    def fails(self, low: Fraction | None, high: Fraction) -> bool:
+        return True
+
+    def meets(self, low: Fraction, high: Fraction | None) -> bool:
+        return True
+
+
+# ((1 - r)/(1 - rz))^a generates X, r = e^(-1/scale). For r < R its quotient has the logarithm
+# const + a sum_k (R^k - r^k) z^k/k: nonnegative coefficients, so a compound Poisson law's.
+SCALE = Monotone(
+    "more noise is a post-processing of less: Pólya noise of a larger scale is that of a smaller "
+    "one plus independent compound Poisson noise"
+)
+VARIANCE = Monotone(
+    "more noise is a post-processing of less: Skellam noise of a larger variance is that of a "
+    "smaller one plus independent Skellam noise"
+)
+TRIALS = Monotone(
+    "more noise is a post-processing of less: a trial more is an independent coin added"
+)
+# P(lie) = 1/(1 + e^epsilon) rises to any value up to 1/2 by another flip
+FLIPS = Monotone(
+    "more noise is a post-processing of less: a smaller epsilon is a larger one whose answer is "
+    "flipped once more, at random"
+)
+
+
+def fails_down_to(cover: Cover, start: Fraction) -> Fraction:
+    """Every value from here up to `start`, which fails, fails as well; 0 where all smaller do."""
+    high, step = start, start * _FIRST
+    while not cover.fails(None, high):
+        check_time()
+        low = _rounded(high - min(step, high / 2))
+        if low < high and cover.fails(low, high):
+            high, step = low, 3 * (high - low)
+        elif step < _FINEST * high:
+            return high
+        else:
+            step = min(step, high) / 4
+    return Fraction(0)
+
+
+def meets_up_to(cover: Cover, start: Fraction) -> Fraction | None:
+    """Every value from `start`, which meets it, up to here does as well; None: all larger."""
+    low, step = start, start * _FIRST
+    while not cover.meets(low, None):
+        check_time()
+        high = _rounded(low + min(step, low))
+        if high > low and cover.meets(low, high):
+            low, step = high, 3 * (high - low)
+        elif step < _FINEST * low:
+            return low
+        else:
+            step = min(step, low) / 4
+    return None
+
+
+def _rounded(value: Fraction) -> Fraction:
+    return Fraction(_GRID.divide(Decimal(value.numerator), Decimal(value.denominator)))
