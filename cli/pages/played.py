@@ -52,7 +52,8 @@ def played(
         [name, *(str(batch.present[each]) for each in stages)] for name, batch in rounds.items()
     )
     first = next(iter(rounds.values()))
-    graph = "" if first.graph is None else f"{first.graph[0]} neighbours, {first.graph[1]} needed"
+    terms = first.terms
+    graph = "" if terms is None else f"{terms.neighbours} neighbours, {terms.threshold} needed"
     return f"""\
 Theorem 1's protocol, ε = {epsilon}, n = {users}, T = {horizon}, over real masks ({graph}): coins
 as rewards, {leaving} users vanish, each at some stage. This is a **simulation** (seed {seed}): a

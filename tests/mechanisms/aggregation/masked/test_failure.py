@@ -39,9 +39,10 @@ def test_against_every_set_of_places(n, k, t, corrupt, dropout):
     def some_has(bad, needed, others):
         return any(len(bad & set(near[user])) >= needed for user in others)
 
-    def run(bad):
+    def runs(bad):
         half = k // 2
-        return any(sum((at + j) % n in bad for j in range(half)) >= t - half for at in range(n))
+        rich = [at for at in range(n) if sum((at + j) % n in bad for j in range(half)) >= t - half]
+        return any(half <= b - a <= n - half for a, b in combinations(rich, 2))
 
     exposed = frequency(everyone, corrupt, lambda bad: some_has(bad, t, everyone - bad))
     both = frequency(everyone, corrupt, lambda bad: some_has(bad, 2 * t - k, everyone - bad))
@@ -50,7 +51,7 @@ def test_against_every_set_of_places(n, k, t, corrupt, dropout):
     assert found.exposed.contains(exposed)
     assert found.both_shares.contains(both)
     assert found.aborted.contains(aborted)
-    assert found.isolated.contains(frequency(everyone, corrupt, run))
+    assert found.isolated.contains(frequency(everyone, corrupt, runs))
     assert found.disconnected == Enclosure.exactly(apart)
 
 
@@ -68,8 +69,10 @@ def test_no_list_isolates_where_runs_have_few_corrupt(n, k, t):
             if min(len(listed & set(near[user])) for user in listed) < t:
                 continue
             for bad in map(set, combinations(range(n), 2)):
-                runs = [sum((at + j) % n in bad for j in range(half)) for at in range(n)]
-                if max(runs) < t - half:
+                rich = [
+                    at for at in range(n) if sum((at + j) % n in bad for j in range(half)) >= t - half
+                ]
+                if not any(half <= b - a <= n - half for a, b in combinations(rich, 2)):
                     assert parts(near, listed - bad) == 1
                 refuted += parts(near, listed - bad) > 1
     assert bool(refuted) == (t == 3)  # one corrupt user in each of two runs is enough there
