@@ -34,9 +34,9 @@ server under pairwise keys), each on it has t neighbours on it, and it has `floo
   in K did: it would unmask by a list with itself, which t of its neighbours confirm, while t open
   its key by lists without it: 2t <= k + c. So they are corrupt; and so at the part's other end.
 - *All who unmask do so by one list*, unless corrupt users stand as `failure._split` says. Else at
-  least two places of the circle lie between users with different lists, and at each some honest
-  user is in neither S nor K, since too few of its neighbours unmask. Then no part lies in S, by the
-  point before, and nothing is learnt.
+  least two places of the circle lie between users with different lists, and at one of them a user
+  that unmasks is in neither S nor K, since too few of its neighbours do. Then no part lies in S, by
+  the point before, and nothing is learnt.
 
 So a server that lies as it likes learns one sum at most, of all honest users on one list of at
 least `floor`, or nothing, except with a probability over the graph that `graph_failure` bounds

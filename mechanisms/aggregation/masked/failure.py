@@ -124,19 +124,18 @@ def _split(n: int, corrupt: int, k: int, t: int) -> Enclosure:
     - t of the neighbours of a, and a, confirm its list, and so for b; an honest user confirms one.
       Of the k + 1 - d places near both, the honest ones number at most 2 (k - t): the corrupt ones
       at least 2t - k + 1 - d.
-    - An honest user between a and b is opened by at most k - (d - 2) neighbours, if d <= k/2 + 2,
-      and the corrupt ones of the d - 1 places between: these must be at least t - k + d - 2. (If
-      all are corrupt they are more.) For larger d the same holds of k/2 + 1 places between: at
-      least t - k/2 of these are corrupt.
+    - The shares of a are opened by at most k - (d - 1) neighbours, if d <= k/2 + 1, and the corrupt
+      ones of the d - 1 places between: for t in all these must be at least t - k + d - 1. For
+      larger d at least t - k/2 of the k/2 places after a are corrupt.
 
     For each d the rarer of the two. What lies between is disjoint for different changes, so for
     the latter kind there are two such runs (negative association as above).
     """
     half = k // 2
-    near, between = 0, _up(_tail(n, corrupt, half + 1, t - half))
-    for d in range(1, half + 3):
+    near, between = 0, _up(_tail(n, corrupt, half, t - half))
+    for d in range(1, half + 2):
         one = _up(_tail(n, corrupt, k + 1 - d, 2 * t - k + 1 - d))
-        other = _up(_tail(n, corrupt, d - 1, t - k + d - 2))
+        other = _up(_tail(n, corrupt, d - 1, t - k + d - 1))
         if one * _UNIT <= n * other * other:
             near += one
         else:
