@@ -99,10 +99,11 @@ def show(
     shown["a user sends"] = sent
     if facts["graph"] is not None:
         graph = facts["graph"]
+        honest, lying = (_upper(graph, f"{kind}_server") for kind in ("honest", "lying"))
         shown["masks"] = (
-            f"{graph['neighbours']} neighbours, {graph['threshold']} needed; P(more than the sum is "
-            f"learnt) is at most {_upper(graph, 'honest_server')}, {_upper(graph, 'lying_server')} "
-            f"if the server lies, with {graph['corrupt']} users corrupt"
+            f"{graph['neighbours']} neighbours, {graph['threshold']} needed; "
+            f"P(more than the sum is learnt) is at most {honest}, {lying} if the server lies, "
+            f"with {graph['corrupt']} users corrupt"
         )
     if facts["colluding"]:
         shown["colluding"] = f"{facts['colluding']} users with the server"

@@ -36,6 +36,10 @@ class Played:
     def stays(self, user, stage):
         return user not in self.vanish or self.vanish[user].value > stage.value
 
+    def deliver(self, message):
+        """What the server receives of a user."""
+        self.server.receive(message)
+
     def until(self, stage):
         """Play every stage before this one, and send the mail that this one answers."""
         while self.server.stage.value < stage.value:
@@ -54,7 +58,7 @@ class Played:
                     if self.stays(user, now)
                 }
             for message in self.sent[now].values():
-                self.server.receive(message)
+                self.deliver(message)
             if now is not Stage.UNMASKING:
                 step = _STEPS[now.value]
                 self.mail[step[0]] = step[1](self.server)

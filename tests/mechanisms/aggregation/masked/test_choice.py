@@ -32,7 +32,7 @@ def test_the_default_keeps_to_it_and_hardly_ever_aborts(users, corrupt, dropout)
 def test_what_was_the_default_once_is_refused():
     # 32 neighbours, 22 needed; 100 of 1,000 users corrupt, and a server that lies
     assert fails(1000, 32, 22, 100) == 1
-    with pytest.raises(ParameterError, match="100 of 1000 users corrupt .* up to 1"):
+    with pytest.raises(ParameterError, match=r"100 of 1000 users corrupt .* up to 1"):
         check_graph(1000, 32, 22, 100, FAILURE)
     check_graph(1000, 32, 22, 0, FAILURE)
 

@@ -116,7 +116,7 @@ def test_the_defaults_are_the_operating_systems_bits_and_what_the_failure_asks_f
 def test_nobody_may_vanish_unless_the_terms_say_so():
     messages = dict.fromkeys(range(12), 1)
     assert MaskedSum(100, 11).aggregate(messages, {3: Stage.UNMASKING}) == 12
-    with pytest.raises(AggregationError, match="11 of 12 users .* at least 12 are needed"):
+    with pytest.raises(AggregationError, match=r"11 of 12 users .* at least 12 are needed"):
         MaskedSum(100, 11).aggregate(messages, {3: Stage.INPUT})
 
 
@@ -124,7 +124,7 @@ def test_sixty_of_two_hundred_are_refused_below_the_floor():
     messages = dict.fromkeys(range(60), 1)  # the same share of fewer users
     gone = dict.fromkeys(range(18), Stage.INPUT)
     assert MaskedSum(100, dropout=18).aggregate(messages, gone) == 42
-    with pytest.raises(AggregationError, match="42 of 60 users .* at least 54 are needed"):
+    with pytest.raises(AggregationError, match=r"42 of 60 users .* at least 54 are needed"):
         MaskedSum(100, 59, 35, dropout=6).aggregate(messages, gone)
 
 
@@ -134,7 +134,7 @@ def test_sums_from_a_seed_are_marked():
         found = MaskedSum(100, bits=bits).aggregate(messages)
         assert found == 5
         assert (type(found) is SimulatedInt) == marked
-        played = MaskedSum(100, bits=bits).play({user: (1,) for user in range(5)})
+        played = MaskedSum(100, bits=bits).play(dict.fromkeys(range(5), (1,)))
         assert played.simulated == marked
 
 

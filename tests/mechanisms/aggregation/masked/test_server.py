@@ -172,7 +172,7 @@ def test_one_bad_share_of_each_secret_does_not_matter(field, owners, spoilt):
 def test_a_sum_below_the_floor_is_not_shown():
     played = Played(dict.fromkeys(range(9), (1,)), 11, vanish=dict.fromkeys((1, 2), Stage.INPUT),
                     neighbours=8, threshold=5, dropout=1)  # fmt: skip
-    with pytest.raises(AggregationError, match="7 of 9 users .* at least 8 are needed"):
+    with pytest.raises(AggregationError, match=r"7 of 9 users .* at least 8 are needed"):
         played.until(Stage.CONFIRMATION)
 
 

@@ -248,9 +248,9 @@ def test_a_list_that_isolates_someone():
 
 
 def test_a_list_below_the_floor():
-    played = Played({user: (1,) for user in range(9)}, 11, neighbours=8, threshold=5, dropout=2)
+    played = Played(dict.fromkeys(range(9), (1,)), 11, neighbours=8, threshold=5, dropout=2)
     played.until(Stage.CONFIRMATION)
-    with pytest.raises(AggregationError, match="6 of 9 .* user 0 unmasks no sum .* 7 needed"):
+    with pytest.raises(AggregationError, match=r"6 of 9 .* user 0 unmasks no sum .* 7 needed"):
         played.users[0].confirm(listing(played, {1, 2, 3}))
     played.users[0].confirm(listing(played, {1, 2}))  # the refusal has changed nothing
 
