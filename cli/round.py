@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from ..exact import Enclosure
     from ..mechanisms.aggregation.batch import Batch
+    from ..mechanisms.aggregation.masking import Masking
     from ..mechanisms.protocols.protocol import SumProtocol
     from ..mechanisms.samplers import RandomBits
     from ..verify.certificate import Certificate
@@ -39,9 +40,18 @@ def round_(
     mean: Annotated[
         str, typer.Option(metavar="P", help="without FILE: rewards are coins of this mean")
     ] = "1/2",
-    neighbours: Annotated[
-        str | None, typer.Option(metavar="K", help="with whom each user shares masks (32)")
+    floor: Annotated[
+        str | None,
+        typer.Option(metavar="F", help="fewest users in a sum that users unmask; all but V"),
     ] = None,
+    neighbours: Annotated[
+        str | None,
+        typer.Option(metavar="K", help="with whom each user shares masks; from --failure"),
+    ] = None,
+    failure: Annotated[
+        str,
+        typer.Option(metavar="P", help="a server that lies learns more than the sum: at most"),
+    ] = "1e-9",
     colluding: Annotated[
         str, typer.Option(metavar="C", help="users who tell the server all that they know")
     ] = "0",
@@ -64,13 +74,13 @@ def round_(
     """Play one batch: randomizers, secure aggregation by masks, analyzer.
 
     Prints the sum that is found beside the true one, who was there at each stage, and the privacy
-    that remains without those who are missing.
+    of the worst round that users accept: with as many missing as the floor lets be.
     """
     from ..exact import ParameterError, exact, whole
     from ..mechanisms.protocols.protocol import missing_users
     from ..mechanisms.samplers import SeededBits, SystemBits
     from . import render
-    from .round_shown import described, show
+    from .round_shown import AFTER, BEFORE, described, show
     from .spec import parse
 
     parsed = parse(spec)
@@ -87,42 +97,61 @@ def round_(
             f"batch must be between {least} and {_LARGEST_BATCH}, got {protocol.users}"
         )
     bits: RandomBits = SystemBits() if seed is None else SeededBits(seed)
-    leaving = _how_many(vanish, protocol.users)
+    leaving = _how_many(vanish, "vanish", protocol.users)
+    most = leaving
+    if floor is not None:
+        most = protocol.users - _how_many(floor, "floor", protocol.users)
+    risk = exact(failure, "failure", above=0, at_most=1)
     known = whole(colluding, "colluding", at_least=0, at_most=protocol.users - 1)
     level = exact(delta, "delta", above=0, below=1)
     earned = _rewards(rewards, mean, protocol.users, bits)
+    missing_users(protocol.users, most, known)  # refuses where nobody is left
     with render.working("playing the round"):
-        batch = _play(protocol, earned, bits, leaving, neighbours, plain)
+        batch = _play(protocol, earned, bits, leaving, most, known, risk, neighbours, plain)
     missing = protocol.users - batch.summed
-    missing_users(protocol.users, missing, known)  # refuses where nobody is left
+    if missing > most:
+        raise ParameterError(
+            f"--vanish {leaving} left {batch.summed} users in the sum, below the floor of "
+            f"{protocol.users - most} needed"
+        )
     with render.working("measuring what remains"):
         accuracy = _off(protocol, earned, missing)
-        quantity, remains = _remaining(protocol, missing, known, level)
+        quantity, remains = _remaining(protocol, most, known, level)
     proof = None
     if certificate is not None:
         with render.working("certifying what remains"):
             claim = _claim(quantity, remains, level)
-            proof = _certified(protocol, claim, missing, known, certificate)
-    facts = described(parsed, protocol, batch, accuracy, known, seed)
-    privacy: dict[str, Any] = {"quantity": quantity, "value": remains.to_json()}
+            masking = None if batch.terms is None else batch.terms.masking
+            proof = _certified(protocol, claim, most, known, masking, certificate)
+    facts = described(parsed, protocol, batch, accuracy, known, most, seed)
+    privacy: dict[str, Any] = {
+        "quantity": quantity,
+        "value": remains.to_json(),
+        "of": BEFORE,
+        "floor": protocol.users - most,
+    }
     if quantity == "epsilon":
         privacy["delta"] = delta
     if proof is not None:
         held = proof.content["claim"]
         privacy |= {"claim": held, "verdict": proof.verdict.name, "certificate": str(certificate)}
+        reduced = proof.content["uses"][0]["mechanism"]["modulus"] is not None
+        privacy["certificate_of"] = AFTER if reduced else BEFORE
     if as_json:
         render.as_json({**facts, "privacy": privacy})
     else:
         show(facts, privacy, remains, accuracy)
 
 
-def _how_many(text: str, users: int) -> int:
+def _how_many(text: str, name: str, users: int) -> int:
+    import math
+
     from ..exact import exact, whole
 
-    share = exact(text, "vanish", at_least=0)
+    share = exact(text, name, at_least=0)
     if share < 1:
-        return int(share * users)
-    return whole(text, "vanish", at_least=0, at_most=users)
+        return math.ceil(share * users) if name == "floor" else int(share * users)
+    return whole(text, name, at_least=0, at_most=users)
 
 
 def _rewards(file: Path | None, mean: str, users: int, bits: RandomBits) -> Sequence[Fraction]:
@@ -146,6 +175,9 @@ def _play(
     rewards: Sequence[Fraction],
     bits: RandomBits,
     leaving: int,
+    most: int,
+    known: int,
+    failure: Fraction,
     neighbours: str | None,
     plain: bool,
 ) -> Batch:
@@ -164,7 +196,9 @@ def _play(
     stages = [stage for stage in Stage if stage is not Stage.DONE]
     when = {user: stages[below(len(stages), bits)] for user in gone}
     try:
-        return masked_batch(protocol, rewards, bits, when, neighbours)
+        # The masks are laid for a tenth of the users at least, whoever says to collude.
+        corrupt = known if known > protocol.users // 10 else None
+        return masked_batch(protocol, rewards, bits, when, neighbours, most, corrupt, failure)
     except AggregationError as error:
         raise ParameterError(
             f"--vanish {leaving} left too few, so there is no sum: {error}"
@@ -211,9 +245,16 @@ def _claim(quantity: str, value: Enclosure, delta: Fraction) -> Claim:
 
 
 def _certified(
-    protocol: SumProtocol, claim: Claim, missing: int, known: int, file: Path
+    protocol: SumProtocol,
+    claim: Claim,
+    missing: int,
+    known: int,
+    masking: Masking | None,
+    file: Path,
 ) -> Certificate:
     from ..verify.protocol import certify
     from .check import written
 
-    return written(lambda: certify(protocol, claim, dropout=missing, collusion=known), file)
+    return written(
+        lambda: certify(protocol, claim, dropout=missing, collusion=known, masking=masking), file
+    )

@@ -11,23 +11,28 @@ from ..mechanisms.protocols.protocol import SumProtocol
 from . import render
 from .catalogue import Spec
 
-__all__ = ["described", "show"]
+__all__ = ["AFTER", "BEFORE", "described", "show"]
+
+BEFORE, AFTER = "the sum before the reduction mod m", "the sum reduced mod m"
 
 _PLAIN = "without masks S sees every message: what remains is against the analyzer only"
 _RELAXED = "S sums exactly here; a relaxed aggregation adds twice its epsilon to what remains"
 
 
-def _graph(batch: Batch, users: int, known: int) -> dict[str, Any] | None:
+def _graph(batch: Batch, users: int, most: int) -> dict[str, Any] | None:
     """How the masks were laid, and how likely such a graph gives more than the sum away."""
-    if batch.graph is None:
+    terms = batch.terms
+    if terms is None:
         return None
     from ..mechanisms.aggregation.masked import graph_failure
 
-    neighbours, threshold = batch.graph
-    risk = graph_failure(users, neighbours, threshold, known, users - batch.summed)
+    risk = graph_failure(users, terms.neighbours, terms.threshold, terms.corrupt, most)
     return {
-        "neighbours": neighbours,
-        "threshold": threshold,
+        "neighbours": terms.neighbours,
+        "threshold": terms.threshold,
+        "floor": terms.floor,
+        "corrupt": terms.corrupt,
+        "failure": decimal_text(terms.failure),
         "honest_server": risk.honest_server.to_json(),
         "lying_server": risk.lying_server.to_json(),
         "aborted": risk.aborted.to_json(),
@@ -40,6 +45,7 @@ def described(
     batch: Batch,
     accuracy: Enclosure | None,
     known: int,
+    most: int,
     seed: int | None,
 ) -> dict[str, Any]:
     """What a round came to, as `--json` shows it; rationals as exact text."""
@@ -47,7 +53,7 @@ def described(
     return {
         "mechanism": parsed.to_json(),
         "bits_from": "operating system" if seed is None else f"seed {seed}",
-        "simulation": seed is not None,
+        "simulation": batch.simulated,
         "users": protocol.users,
         "summed": batch.summed,
         "missing": protocol.users - batch.summed,
@@ -61,10 +67,10 @@ def described(
         "beyond": None if accuracy is None else accuracy.to_json(),
         "bits_per_user": protocol.bits_per_user,
         "bits_sent": batch.bits,
-        "graph": _graph(batch, protocol.users, known),
+        "graph": _graph(batch, protocol.users, most),
         "seconds": {stage: round(each, 4) for stage, each in batch.seconds.items()},
         "notes": [
-            *([_PLAIN] if batch.graph is None else []),
+            *([_PLAIN] if batch.terms is None else []),
             *([_RELAXED] if "aggregation" in parsed.derived else []),
         ],
     }
@@ -93,18 +99,26 @@ def show(
     shown["a user sends"] = sent
     if facts["graph"] is not None:
         graph = facts["graph"]
+        honest, lying = (_upper(graph, f"{kind}_server") for kind in ("honest", "lying"))
         shown["masks"] = (
-            f"{graph['neighbours']} neighbours, {graph['threshold']} needed; P(the graph fails) is "
-            f"at most {_upper(graph, 'honest_server')}, {_upper(graph, 'lying_server')} if the "
-            "server lies"
+            f"{graph['neighbours']} neighbours, {graph['threshold']} needed; "
+            f"P(more than the sum is learnt) is at most {honest}, {lying} if the server lies, "
+            f"with {graph['corrupt']} users corrupt"
         )
     if facts["colluding"]:
         shown["colluding"] = f"{facts['colluding']} users with the server"
     shown["ε that remains"] = f"{remains}{at}{'' if at else ' (pure)'}"
+    shown["of"] = (
+        f"{privacy['of']} (which costs nothing), with {privacy['floor']} users in it: the fewest "
+        "that are accepted"
+    )
     if "certificate" in privacy:
         numbers = {**privacy["claim"]}
         claim = f"{numbers.pop('kind')}:{','.join(numbers.values())}"
-        shown["certificate"] = f"{claim} {privacy['verdict']}: {privacy['certificate']}"
+        shown["certificate"] = (
+            f"{claim} {privacy['verdict']}, of {privacy['certificate_of']}: "
+            f"{privacy['certificate']}"
+        )
     if facts["notes"]:
         shown["note"] = "; ".join(facts["notes"])
     out.print(render.facts(shown))

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 if TYPE_CHECKING:
     from ..mechanisms.samplers import RandomBits
-    from ..mechanisms.samplers.released import Release
 
 __all__ = ["sample"]
 
@@ -43,14 +42,21 @@ def sample(
     """
     from ..exact import whole
     from ..mechanisms.samplers import SeededBits, SystemBits
-    from ..mechanisms.samplers.released import release, share_release
+    from ..mechanisms.samplers.released import release, share_of_noise, simulated_release
     from .spec import parse
 
     count = whole(size, "size", at_least=0)
     parsed = parse(spec)
     mechanism = parsed.drawn or parsed.mechanism
-    one = release(mechanism) if share_of is None else share_release(mechanism, share_of)
-    bits = SystemBits() if seed is None else SeededBits(seed)
+    if share_of is not None:
+        mechanism = share_of_noise(mechanism, share_of)
+    one: Callable[[Any], int | str]
+    bits: RandomBits
+    if seed is None:
+        one, bits = release(mechanism), SystemBits()
+    else:
+        one, bits = simulated_release(mechanism), SeededBits(seed)
+        typer.echo(f"simulation: seed {seed} determines these draws, none is a release", err=True)
     try:
         for text in _shown(_chunks(one, bits, count), count):
             sys.stdout.write(text)
@@ -60,7 +66,9 @@ def sample(
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _chunks(one: Release, bits: RandomBits, count: int) -> Iterator[tuple[int, str]]:
+def _chunks(
+    one: Callable[[Any], int | str], bits: RandomBits, count: int
+) -> Iterator[tuple[int, str]]:
     """How many have been drawn, and the lines of the latest: as many as take a moment."""
     done, many = 0, 1
     while done < count:

@@ -12,11 +12,18 @@ _STEPS = [
 
 
 class Played:
-    """Terms, a server and its users; `until` plays on with those who have not vanished."""
+    """Terms, a server and its users; `until` plays on with those who have not vanished.
+
+    The graphs are small enough to see through: unless `shape` says so nothing is promised of them,
+    and as many users may vanish as the threshold allows.
+    """
 
     def __init__(self, messages, modulus, *, seed=1, vanish=None, **shape):
         self.bits = SeededBits(seed)
         self.vanish = dict(vanish or {})
+        degree = shape.setdefault("neighbours", min(32, len(messages) - 1))
+        shape.setdefault("threshold", 2 * degree // 3 + 1)
+        shape = {"failure": 1, "corrupt": 0, "dropout": len(messages) - 2, **shape}
         length = {len(each) for each in messages.values()}.pop()
         self.terms = Terms.drawn(modulus, messages, self.bits, length=length, **shape)
         self.server = Server(self.terms)
@@ -28,6 +35,10 @@ class Played:
 
     def stays(self, user, stage):
         return user not in self.vanish or self.vanish[user].value > stage.value
+
+    def deliver(self, message):
+        """What the server receives of a user."""
+        self.server.receive(message)
 
     def until(self, stage):
         """Play every stage before this one, and send the mail that this one answers."""
@@ -47,7 +58,7 @@ class Played:
                     if self.stays(user, now)
                 }
             for message in self.sent[now].values():
-                self.server.receive(message)
+                self.deliver(message)
             if now is not Stage.UNMASKING:
                 step = _STEPS[now.value]
                 self.mail[step[0]] = step[1](self.server)

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..accounting.budget import Use
 from ..exact.number import ExactInput, Logarithm, Real, decimal_text, exact, whole
+from ..mechanisms.aggregation.masking import Masking
 from ..mechanisms.laws.binomial import Binomial
 from ..mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ..mechanisms.laws.discrete_gaussian_sum import DiscreteGaussianSum
@@ -118,14 +119,24 @@ def _texts(numbers: Mapping[str, Fraction]) -> dict[str, str]:
 
 
 def protocol_fields(
-    protocol: SumProtocol | ShuffleSum, dropout: int, collusion: int, relaxation: ExactInput
+    protocol: SumProtocol | ShuffleSum,
+    dropout: int,
+    collusion: int,
+    relaxation: ExactInput,
+    masking: Masking | None = None,
 ) -> dict[str, Any]:
-    """The section of a certificate that names the protocol."""
+    """The section of a certificate that names the protocol, and the masks if it is to."""
     ways = {
         "dropout": str(whole(dropout, "dropout", at_least=0)),
         "collusion": str(whole(collusion, "collusion", at_least=0)),
         "relaxation": decimal_text(exact(relaxation, "relaxation", at_least=0)),
     }
+    if masking is not None:
+        ways |= {
+            "mask-neighbours": str(masking.neighbours),
+            "mask-threshold": str(masking.threshold),
+            "floor": str(masking.floor),
+        }
     if isinstance(protocol, ShuffleSum):
         return {
             "users": str(protocol.users),

@@ -2,7 +2,8 @@
 
     certificate = certify(protocol, PureDP("0.5"))      # or with dropout=, collusion=
     certificate.matches(protocol)                       # raises MismatchError, naming the field
-    through(certificate, aggregation)                   # S, if it sums mod the certified modulus
+    through(certificate, aggregation)                   # S, if it sums mod the certified modulus,
+                                                        # with the masks that it names
 
 A certificate is of the released value, reduced mod m, or of the sum before the reduction, of which
 the other is post-processing: then what is verified carries over. It also covers fewer missing users
@@ -11,13 +12,15 @@ than it names: the noise with more independent shares is post-processing of the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, TypeVar
 
 from ..accounting.budget import compose
-from ..exact.number import ExactInput, exact, whole
+from ..exact.number import ExactInput, ParameterError, exact, whole
 from ..mechanisms.aggregation.aggregation import SecureAggregation
+from ..mechanisms.aggregation.masking import Masking
 from ..mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ..mechanisms.laws.discrete_gaussian_sum import DiscreteGaussianSum
 from ..mechanisms.laws.discrete_laplace import DiscreteLaplace
@@ -46,16 +49,23 @@ def certify(
     dropout: ExactInput = 0,
     collusion: ExactInput = 0,
     relaxation: ExactInput = 0,
+    masking: Masking | None = None,
 ) -> Certificate:
     """Audit what one batch of the protocol releases, and certify the verdict: VERIFIED or REFUTED.
 
     dropout, collusion: how many users' shares may be missing or known (`SumProtocol.released`).
     relaxation: the epsilon up to which the secure aggregation is simulated (pure claims only).
+    masking: the masks to be named; users then accept no sum with more missing than `dropout`.
     Raises NotCertifiedError where the audit is UNDECIDED or its checker cannot follow.
     """
     missing, known = whole(dropout, "dropout"), whole(collusion, "collusion")
     leak = 2 * exact(relaxation, "relaxation", at_least=0)
-    fields = protocol_fields(protocol, missing, known, relaxation)
+    fields = protocol_fields(protocol, missing, known, relaxation, masking)
+    if masking is not None and masking.floor < protocol.users - missing:
+        raise ParameterError(
+            f"masking must have a floor of at least users - dropout = {protocol.users - missing}, "
+            f"got {masking.floor}"
+        )
     if not leak and (direct := _direct(protocol.released(missing, known), claim, fields)):
         return direct
     released = protocol.released(missing, known)
@@ -105,7 +115,8 @@ def through(certificate: Certificate, aggregation: _Aggregation) -> _Aggregation
     """The aggregation itself, if it sums mod the modulus that the certificate names.
 
     Messages reduced mod m and summed in another modulus, or over the integers, release more than
-    was certified (`mismatch`). Raises MismatchError.
+    was certified (`mismatch`). Where the certificate names masks, the aggregation must have the
+    same neighbours and threshold, and no lower floor. Raises MismatchError.
     """
     held = certificate.content.get("protocol")
     if held is None:
@@ -114,7 +125,21 @@ def through(certificate: Certificate, aggregation: _Aggregation) -> _Aggregation
         raise MismatchError(
             f"modulus is {aggregation.modulus}, but was certified as {held['modulus']}"
         )
+    if "floor" in held:
+        names = ("mask-neighbours", "mask-threshold", "floor")
+        certified = Masking(*(int(held[name]) for name in names))
+        used = _masking(aggregation, range(int(held["users"])))
+        if used is None or replace(used, floor=certified.floor) != certified:
+            raise MismatchError(f"masks are {used}, but were certified as {certified}")
+        if used.floor < certified.floor:
+            raise MismatchError(f"floor is {used.floor}, but was certified as {certified.floor}")
     return aggregation
+
+
+def _masking(aggregation: SecureAggregation, users: Iterable[int]) -> Masking | None:
+    """The masks of a round of so many users; None for an aggregation without masks."""
+    found = getattr(aggregation, "masking", None)
+    return None if found is None else found(users)
 
 
 def _direct(released: AdditiveNoise, claim: Claim, fields: Mapping[str, Any]) -> Certificate | None:

@@ -33,7 +33,6 @@ def played(
     rounds = {name: _round(protocol, leaving, neighbours, seed) for name, protocol in ways.items()}
     rows = []
     for name, batch in rounds.items():
-        missing = users - batch.summed
         error = batch.estimate - batch.truth
         rows.append(
             [
@@ -43,22 +42,24 @@ def played(
                 _number(batch.estimate),
                 _number(error),
                 "yes" if abs(error) <= Fraction(given.accuracy, given.precision) else "no",
-                shown(remaining_pure(ways[name], missing)),
+                shown(remaining_pure(ways[name], leaving)),
             ]
         )
-    columns = ("shares", "summed", "true sum", "sum found", "error", "within τ/g", "pure ε left")
+    columns = ("shares", "summed", "true sum", "sum found", "error", "within τ/g", "pure ε")
     stages = list(next(iter(rounds.values())).present)
     present = (
         [name, *(str(batch.present[each]) for each in stages)] for name, batch in rounds.items()
     )
     first = next(iter(rounds.values()))
-    graph = "" if first.graph is None else f"{first.graph[0]} neighbours, {first.graph[1]} needed"
+    terms = first.terms
+    graph = "" if terms is None else f"{terms.neighbours} neighbours, {terms.threshold} needed"
     return f"""\
 Theorem 1's protocol, ε = {epsilon}, n = {users}, T = {horizon}, over real masks ({graph}): coins
 as rewards, {leaving} users vanish, each at some stage. This is a **simulation** (seed {seed}): a
 release draws its bits from the operating system. A user sends {first.bits} bits in all, of which
 {given.bits_per_user} are the message; the rest is for the masks. τ/g is
-{_number(Fraction(given.accuracy, given.precision))}.
+{_number(Fraction(given.accuracy, given.precision))}. ε is that of the fewest users whose sum is
+unmasked, {users - leaving}, before the reduction mod m.
 
 {table(columns, rows)}
 

@@ -5,6 +5,7 @@ needs `pip install "exactdp[masks]"`; it is imported from `exactdp.mechanisms.ag
 """
 
 from .aggregation import AggregationError, SecureAggregation
+from .masking import Masking
 from .plain import PlainSum
 
-__all__ = ["AggregationError", "PlainSum", "SecureAggregation"]
+__all__ = ["AggregationError", "Masking", "PlainSum", "SecureAggregation"]

@@ -12,12 +12,12 @@ from ...exact.number import ExactInput, ParameterError, exact
 from ..protocols.analyzer import analyze
 from ..protocols.protocol import SumProtocol
 from ..protocols.randomizer import randomize
-from ..samplers.bits import RandomBits
+from ..samplers.bits import RandomBits, is_simulated
 from ..samplers.uniform import below
 from .plain import PlainSum
 
 if TYPE_CHECKING:
-    from .masked import Stage
+    from .masked import Stage, Terms
 
 __all__ = ["Batch", "masked_batch", "plain_batch", "some_of"]
 
@@ -32,7 +32,8 @@ class Batch:
     present   how many took part in each stage
     seconds   for R, each stage of S, and A
     bits      that one user sent at most
-    graph     neighbours and threshold of the masks; None without masks
+    simulated whether its bits were a seed's: then it is no release
+    terms     of the masks; None without masks
     """
 
     estimate: Fraction
@@ -41,7 +42,8 @@ class Batch:
     present: Mapping[str, int]
     seconds: Mapping[str, float] = field(compare=False)
     bits: int
-    graph: tuple[int, int] | None = None
+    simulated: bool
+    terms: Terms | None = None
 
 
 def plain_batch(
@@ -66,7 +68,8 @@ def plain_batch(
     }
     truth = _total(rewards, sent)
     width = (modulus - 1).bit_length()
-    return Batch(estimate, truth, len(sent), {"INPUT": len(sent)}, seconds, width)
+    present = {"INPUT": len(sent)}
+    return Batch(estimate, truth, len(sent), present, seconds, width, is_simulated(bits))
 
 
 def masked_batch(
@@ -75,26 +78,46 @@ def masked_batch(
     bits: RandomBits,
     vanish: Mapping[int, Stage],
     neighbours: ExactInput | None = None,
+    dropout: ExactInput | None = None,
+    corrupt: ExactInput | None = None,
+    failure: ExactInput | None = None,
 ) -> Batch:
     """Play it over real masks. vanish: users, and the first stage at which they send nothing.
 
-    neighbours as in `masked.MaskedSum`, whose errors this raises.
+    dropout: the most that may, by default as many as do. This, neighbours, corrupt and failure are
+    as in `masked.MaskedSum`, whose errors this raises.
     """
-    from .masked import MaskedSum
+    from .masked import FAILURE, MaskedSum
 
     modulus = _modulus(protocol, rewards)
     start = time.perf_counter()
     sent = {user: (randomize(protocol, each, bits),) for user, each in enumerate(rewards)}
     seconds = {"R": time.perf_counter() - start}
-    played = MaskedSum(modulus, neighbours, bits=bits).play(sent, vanish)
+    masked = MaskedSum(
+        modulus,
+        neighbours,
+        bits=bits,
+        dropout=len(vanish) if dropout is None else dropout,
+        corrupt=corrupt,
+        failure=FAILURE if failure is None else failure,
+    )
+    played = masked.play(sent, vanish)
     start = time.perf_counter()
     estimate = analyze(protocol, played.sums[0], bits)
     seconds |= {f"S {stage.name}": each for stage, each in played.seconds.items()}
     seconds |= {"A": time.perf_counter() - start}
     truth = _total(rewards, played.summed)
     present = {stage.name: count for stage, count in played.present.items()}
-    graph = played.terms.neighbours, played.terms.threshold
-    return Batch(estimate, truth, len(played.summed), present, seconds, played.bits, graph)
+    return Batch(
+        estimate,
+        truth,
+        len(played.summed),
+        present,
+        seconds,
+        played.bits,
+        played.simulated,
+        played.terms,
+    )
 
 
 def some_of(population: int, count: int, bits: RandomBits) -> list[int]:

@@ -1,12 +1,21 @@
 """Exact samplers: from random bits to integers, with no floating point in between.
 
-`draw`, `sampler` and `draw_share` are for releases (`SystemBits`) and for tests (`SeededBits`);
-`simulate` alone computes in floats, and is for simulation only.
+`release` takes the operating system's bits and no others (`SimulationError`); `simulated_release`
+draws the same from a seed's, and marks it. `draw`, `sampler` and `draw_share` are what both are
+made of; `simulate` alone computes in floats, and is for simulation only.
 """
 
 from .bernoulli import bernoulli, bernoulli_exp
 from .binomial import binomial
-from .bits import RandomBits, SeededBits, SystemBits
+from .bits import (
+    RandomBits,
+    SeededBits,
+    SimulatedInt,
+    SimulationError,
+    SystemBits,
+    for_release,
+    is_simulated,
+)
 from .discrete_gaussian import discrete_gaussian
 from .discrete_laplace import discrete_laplace
 from .draw import Sampler, draw, sampler
@@ -15,7 +24,14 @@ from .geometric import failures, geometric
 from .poisson import poisson, skellam
 from .polya import polya, polya_difference
 from .reals import bernoulli_real
-from .released import Release, release, share_release
+from .released import (
+    Release,
+    Simulation,
+    release,
+    share_of_noise,
+    share_release,
+    simulated_release,
+)
 from .rounding import rounded
 from .shares import draw_share, share_of
 from .simulated import simulate
@@ -26,6 +42,9 @@ __all__ = [
     "Release",
     "Sampler",
     "SeededBits",
+    "SimulatedInt",
+    "Simulation",
+    "SimulationError",
     "SystemBits",
     "Table",
     "bernoulli",
@@ -37,7 +56,9 @@ __all__ = [
     "draw",
     "draw_share",
     "failures",
+    "for_release",
     "geometric",
+    "is_simulated",
     "poisson",
     "polya",
     "polya_difference",
@@ -45,8 +66,10 @@ __all__ = [
     "rounded",
     "sampler",
     "share_of",
+    "share_of_noise",
     "share_release",
     "simulate",
+    "simulated_release",
     "skellam",
     "uniform",
 ]

@@ -1,7 +1,8 @@
 """Where random bits come from. The type says which: nothing else tells a release from a simulation.
 
 `SystemBits` draws from the operating system's CSPRNG: for real releases. `SeededBits` repeats
-itself: for tests and simulation only, never for a release.
+itself: for tests and simulation only, never for a release. What makes a release asks `for_release`
+and so takes no others; what may be either marks what it made of others (`is_simulated`).
 """
 
 from __future__ import annotations
@@ -15,7 +16,15 @@ import numpy as np
 
 from ...exact.number import ParameterError, whole
 
-__all__ = ["RandomBits", "SeededBits", "SystemBits"]
+__all__ = [
+    "RandomBits",
+    "SeededBits",
+    "SimulatedInt",
+    "SimulationError",
+    "SystemBits",
+    "for_release",
+    "is_simulated",
+]
 
 _BUFFER = 256  # bytes fetched at a time: shifting a longer pool costs more than fetching
 
@@ -87,6 +96,35 @@ class SeededBits(_Buffered):
 
     def __reduce__(self) -> tuple[object, ...]:
         raise TypeError("SeededBits cannot be copied: make another one from another seed")
+
+
+class SimulationError(ParameterError):
+    """Bits that are good for a simulation only were given for a release."""
+
+
+class SimulatedInt(int):
+    """An integer that was drawn in a simulation: equal to the number, and never a release."""
+
+    def __repr__(self) -> str:
+        return f"SimulatedInt({int(self)})"
+
+    def __str__(self) -> str:
+        return int.__repr__(self)
+
+
+def is_simulated(bits: RandomBits) -> bool:
+    """Is this anything but the operating system's CSPRNG?"""
+    return not isinstance(bits, SystemBits)
+
+
+def for_release(bits: RandomBits) -> SystemBits:
+    """The same bits, if a release may be made of them. Raises SimulationError for all others."""
+    if not isinstance(bits, SystemBits):
+        raise SimulationError(
+            f"bits must be SystemBits() for a release, got {type(bits).__name__}: "
+            "use simulated_release"
+        )
+    return bits
 
 
 _SOURCES: Final[weakref.WeakSet[SystemBits]] = weakref.WeakSet()

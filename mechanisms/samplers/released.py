@@ -1,4 +1,4 @@
-"""What a mechanism releases of an input, drawn exactly."""
+"""What a mechanism releases of an input, drawn exactly: for real, or in a simulation."""
 
 from __future__ import annotations
 
@@ -11,39 +11,83 @@ from flint import arb
 from ...exact.number import ExactInput, ParameterError, ball, whole
 from ..mechanism import AdditiveNoise, Mechanism, RandomizedResponse
 from ..pair import FinitePair
-from .bits import RandomBits
+from .bits import RandomBits, SimulatedInt, SystemBits, for_release, is_simulated
 from .draw import sampler
 from .finite import Table
 from .reals import Chance
 from .shares import share_of
 
-__all__ = ["Release", "release", "share_release"]
+__all__ = [
+    "Release",
+    "Simulation",
+    "release",
+    "share_of_noise",
+    "share_release",
+    "simulated_release",
+]
 
-Release: TypeAlias = Callable[[RandomBits], int | str]
+Release: TypeAlias = Callable[[SystemBits], int | str]
+Simulation: TypeAlias = Callable[[RandomBits], int | str]
 
 
-@singledispatch
 def release(mechanism: Mechanism, query: ExactInput = 0) -> Release:
-    """The function that releases this query once, exactly.
+    """The function that releases this query once, exactly, from the operating system's bits.
 
     An integer with noise added, mod m where the mechanism has a modulus; the bit that randomized
     response answers (with delta > 0: whether or not it was revealed for certain); the name of an
     outcome of a finite pair, under P for the query 0 and under Q for 1.
-    Raises ParameterError for a query that is out of range, and for a pair of incomplete columns.
+    Raises ParameterError for a query that is out of range, and for a pair of incomplete columns;
+    the function raises SimulationError for bits of any other kind, a seed's among them.
     """
+    one = _drawn(mechanism, query)
+    return lambda bits: one(for_release(bits))
+
+
+def simulated_release(mechanism: Mechanism, query: ExactInput = 0) -> Simulation:
+    """The same draw from any bits: for tests and simulation.
+
+    Integers drawn from a seed's bits are marked, `SimulatedInt`. Errors as of `release`.
+    """
+    one = _drawn(mechanism, query)
+
+    def draw(bits: RandomBits) -> int | str:
+        value = one(bits)
+        marked = isinstance(value, int) and is_simulated(bits)
+        return SimulatedInt(value) if marked else value
+
+    return draw
+
+
+def share_of_noise(mechanism: Mechanism, users: ExactInput) -> AdditiveNoise:
+    """What one of `users` users sends for the query 0: a share of the noise, mod m if there is one.
+
+    Raises ParameterError for a mechanism whose noise has no such shares.
+    """
+    if not isinstance(mechanism, AdditiveNoise):
+        raise ParameterError(f"{type(mechanism).__name__} adds no noise that could be shared")
+    return AdditiveNoise(share_of(mechanism.law, users), mechanism.sensitivity, mechanism.modulus)
+
+
+def share_release(mechanism: Mechanism, users: ExactInput) -> Release:
+    """What one of `users` users sends for the query 0, from the operating system's bits."""
+    return release(share_of_noise(mechanism, users))
+
+
+@singledispatch
+def _drawn(mechanism: Mechanism, query: ExactInput) -> Simulation:
     raise ParameterError(f"mechanism {type(mechanism).__name__} has no exact sampler")
 
 
-@release.register
-def _(mechanism: AdditiveNoise, query: ExactInput = 0) -> Release:
+@_drawn.register
+def _(mechanism: AdditiveNoise, query: ExactInput) -> Simulation:
     value, noise, modulus = whole(query, "query"), sampler(mechanism.law), mechanism.modulus
     if modulus is None:
         return lambda bits: value + noise(bits)
     return lambda bits: (value + noise(bits)) % modulus
 
 
-@release.register
-def _(mechanism: RandomizedResponse, query: ExactInput = 0) -> Release:
+@_drawn.register
+def _(mechanism: RandomizedResponse, query: ExactInput) -> Simulation:
     bit = whole(query, "query", at_least=0, at_most=1)
 
     def flipped() -> arb:
@@ -53,8 +97,8 @@ def _(mechanism: RandomizedResponse, query: ExactInput = 0) -> Release:
     return lambda bits: bit ^ chance.draw(bits)
 
 
-@release.register
-def _(mechanism: FinitePair, query: ExactInput = 0) -> Release:
+@_drawn.register
+def _(mechanism: FinitePair, query: ExactInput) -> Simulation:
     column = (mechanism.p, mechanism.q)[whole(query, "query", at_least=0, at_most=1)]
     if sum(column) != 1:
         raise ParameterError(
@@ -62,15 +106,3 @@ def _(mechanism: FinitePair, query: ExactInput = 0) -> Release:
         )
     table = Table(column)
     return lambda bits: mechanism.outcomes[table.draw(bits)]
-
-
-def share_release(mechanism: Mechanism, users: ExactInput) -> Release:
-    """What one of `users` users sends for the query 0: a share of the noise, mod m if there is one.
-
-    Raises ParameterError for a mechanism whose noise has no such shares.
-    """
-    if not isinstance(mechanism, AdditiveNoise):
-        raise ParameterError(f"{type(mechanism).__name__} adds no noise that could be shared")
-    return release(
-        AdditiveNoise(share_of(mechanism.law, users), mechanism.sensitivity, mechanism.modulus)
-    )

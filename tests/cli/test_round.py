@@ -5,8 +5,10 @@ from fractions import Fraction
 
 import pytest
 
+from exactdp.accounting import compose
 from exactdp.cli.main import main
 from exactdp.exact import Enclosure
+from exactdp.mechanisms import AdditiveNoise, papers
 
 SMALL = "theorem1:epsilon=0.5,batch=40,horizon=1000"
 
@@ -72,11 +74,54 @@ def test_colluders_cost_what_dropouts_cost(capsys, tmp_path):
 
 
 def test_how_likely_the_graph_fails(capsys):
-    graph = play(capsys, SMALL, "--colluding", "4", "--neighbours", "12", "--seed", "2")["graph"]
-    assert (graph["neighbours"], graph["threshold"]) == (12, 9)
+    options = ("--colluding", "6", "--neighbours", "12", "--seed", "2", "--failure", "0.1")
+    graph = play(capsys, SMALL, *options)["graph"]
+    assert (graph["neighbours"], graph["corrupt"], graph["failure"]) == (12, 6, "0.1")
     honest, lying = (Enclosure.from_json(graph[key]) for key in ("honest_server", "lying_server"))
     assert honest.less_than(Fraction(1, 1000))
-    assert lying.upper > honest.upper
+    assert honest.upper < lying.upper <= Fraction(1, 10)
+
+
+@pytest.mark.parametrize("way", [(), ("--plain",)])
+def test_epsilon_is_that_of_the_fewest_users_that_are_accepted(capsys, way):
+    privacy = [
+        play(capsys, SMALL, "--vanish", str(gone), "--floor", floor, "--seed", "3", *way)["privacy"]
+        for gone, floor in ((0, "34"), (6, "34"), (6, "0.85"))
+    ]
+    assert privacy[0] == privacy[1] == privacy[2]
+    assert privacy[0]["floor"] == 34
+    assert privacy[0]["of"] == "the sum before the reduction mod m"
+    worst = Enclosure.from_json(privacy[0]["value"])
+    least = papers.theorem1("0.5", 40, 1000).protocol.released(dropout=6)
+    truth = compose(AdditiveNoise(least.law, least.sensitivity)).pure()
+    assert worst.lower <= truth.upper and truth.lower <= worst.upper
+    assert worst.greater_than(Fraction(1, 2))
+
+
+def test_a_sum_of_fewer_users_is_refused(capsys):
+    for way in ((), ("--plain",)):
+        arguments = [SMALL, "--vanish", "9", "--floor", "37", "--seed", "1", *way]
+        assert main(["round", *arguments]) == 2
+        captured = capsys.readouterr()
+        assert captured.out == ""
+        assert "needed" in captured.err
+        assert not way or "below the floor of 37" in captured.err
+
+
+def test_the_certificate_names_the_masks(capsys, tmp_path):
+    file = tmp_path / "certificate.json"
+    options = ("--vanish", "3", "--floor", "35", "--seed", "1", "--certificate", str(file))
+    found = play(capsys, SMALL, *options)
+    protocol = json.loads(file.read_text())["protocol"]
+    graph = found["graph"]
+    assert protocol["dropout"] == "5" and protocol["floor"] == "35"
+    assert protocol["mask-neighbours"] == str(graph["neighbours"])
+    assert protocol["mask-threshold"] == str(graph["threshold"])
+    reduced = json.loads(file.read_text())["uses"][0]["mechanism"]["modulus"] is not None
+    told = "the sum reduced mod m" if reduced else "the sum before the reduction mod m"
+    assert found["privacy"]["certificate_of"] == told
+    assert main(["check", str(file)]) == 0
+    assert "floor 35" in capsys.readouterr().out
 
 
 @pytest.mark.slow
@@ -121,7 +166,7 @@ def test_seeded_rounds_repeat_and_say_so(capsys):
 def test_rewards_off_the_grid(capsys, tmp_path):
     rewards = tmp_path / "rewards"
     rewards.write_text("\n".join(["0.3", "1/7"] * 20))
-    found = play(capsys, SMALL, "--rewards", str(rewards), "--seed", "2", "--neighbours", "6")
+    found = play(capsys, SMALL, "--rewards", str(rewards), "--seed", "2", "--neighbours", "16")
     assert Fraction(found["truth"]) == 20 * (Fraction(3, 10) + Fraction(1, 7))
     assert found["within"]
 
@@ -136,6 +181,7 @@ def test_the_table(capsys):
         "S SHARES",
         "not a release",
         "(pure)",
+        "before the reduction mod m",
     ):
         assert part in out
     assert max(map(len, out.splitlines())) <= 100
@@ -155,6 +201,10 @@ def test_the_table(capsys):
         ([SMALL, "--vanish", "41"], "vanish"),
         ([SMALL, "--vanish", "2.5"], "vanish"),
         ([SMALL, "--vanish", "30", "--seed", "1"], "needed"),
+        ([SMALL, "--neighbours", "6"], "failure"),
+        ([SMALL, "--failure", "0"], "failure"),
+        ([SMALL, "--floor", "41"], "floor"),
+        ([SMALL, "--floor", "0"], "dropout"),
         ([SMALL, "--vanish", "40", "--plain"], "users"),
         ([SMALL, "--neighbours", "7"], "neighbours"),
         ([SMALL, "--mean", "2"], "mean"),

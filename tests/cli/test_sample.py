@@ -39,6 +39,15 @@ def test_one_integer_a_line_and_the_seed_determines_them(capsys, spec):
     assert len(lines(capsys, spec, "--size", "3")) == 3  # without a seed
 
 
+def test_a_seed_is_said_to_be_a_simulation(capsys):
+    for extra in ((), ("--share-of", "3")):
+        assert main(["sample", LAPLACE, *FEW, *extra]) == 0
+        error = capsys.readouterr().err
+        assert error == "simulation: seed 5 determines these draws, none is a release\n"
+        assert main(["sample", LAPLACE, "--size", "3", *extra]) == 0
+        assert capsys.readouterr().err == ""
+
+
 def test_a_modulus_reduces_sums_and_shares(capsys):
     spec = f"{LAPLACE},modulus=7"
     for extra in ((), ("--share-of", "3")):

@@ -1,5 +1,7 @@
 """Certificates name the protocol: what differs from it is refused, by the field's name."""
 
+import json
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import pytest
@@ -15,6 +17,7 @@ from exactdp.mechanisms import (
     Skellam,
     papers,
 )
+from exactdp.mechanisms.aggregation import Masking, PlainSum
 from exactdp.mechanisms.protocols import SumProtocol, Trust
 from exactdp.verify import ApproxDP, PureDP, RenyiDP, Verdict, audit
 from exactdp.verify.certificate import Certificate, MismatchError, certificate_of
@@ -165,6 +168,48 @@ class _Sum:
 
     def aggregate(self, messages):
         return sum(messages.values()) % self.modulus
+
+
+@dataclass(frozen=True)
+class _Masked:
+    modulus: int
+    shape: Masking
+
+    def masking(self, users):
+        return self.shape
+
+
+def test_masks_are_named_and_held_to():
+    protocol = LAPLACE
+    users, modulus = protocol.users, protocol.modulus
+    masking = Masking(users - 1, users // 2 + 1, users - 1)
+    certificate = certify(protocol, PureDP(5), dropout=1, masking=masking)
+    assert certificate.check().valid
+    certificate.matches(protocol, dropout=1)
+    right = _Masked(modulus, masking)
+    assert through(certificate, right) is right
+    higher = _Masked(modulus, replace(masking, floor=users))
+    assert through(certificate, higher) is higher
+    for other in (
+        PlainSum(modulus),
+        _Masked(modulus, replace(masking, floor=users - 2)),
+        _Masked(modulus, replace(masking, neighbours=users - 2)),
+        _Masked(modulus, replace(masking, threshold=users // 2)),
+    ):
+        with pytest.raises(MismatchError, match=r"masks|floor"):
+            through(certificate, other)
+    forged = (("floor", users - 2), ("floor", users + 1), ("mask-threshold", users // 2 - 1),
+              ("mask-neighbours", users))  # fmt: skip
+    for name, value in forged:
+        content = json.loads(certificate.text)
+        content["protocol"][name] = str(value)
+        assert not check(content).valid
+    for name in ("floor", "mask-neighbours"):
+        content = json.loads(certificate.text)
+        del content["protocol"][name]
+        assert not check(content).valid
+    with pytest.raises(ParameterError, match="floor of at least"):
+        certify(protocol, PureDP(5), dropout=0, masking=masking)
 
 
 def test_aggregations_sum_in_the_certified_modulus(laplace):

@@ -36,8 +36,9 @@ from .laws import (
 )
 from .mechanisms import Additive, Mechanism, Response
 
-__all__ = ["COVERING", "TRUSTS", "Protocol", "objection"]
+__all__ = ["COVERING", "MASKS", "TRUSTS", "Protocol", "objection"]
 
+MASKS = ("mask-neighbours", "mask-threshold", "floor")
 TRUSTS = ("central", "distributed", "local", "shuffled")
 COVERING = ("users", "precision", "accuracy", "modulus", "share", "trust", "relaxation")
 
@@ -55,6 +56,7 @@ class Protocol:
     dropout: int
     collusion: int
     relaxation: Fraction
+    masks: tuple[int, ...] = ()  # k, t and the fewest contributors that users accept, if named
 
     @property
     def missing(self) -> int:
@@ -69,6 +71,12 @@ def objection(
     present = protocol.users - protocol.missing
     if present < 1:
         return "the protocol has no users left"
+    if protocol.masks:
+        neighbours, threshold, floor = protocol.masks
+        if not (threshold <= neighbours < 2 * threshold and neighbours < protocol.users):
+            return "the masks must have k/2 < t <= k < users"
+        if not protocol.users - protocol.dropout <= floor <= protocol.users:
+            return "the masks' floor lets more users be missing than the dropout that is certified"
     least = protocol.users * protocol.precision + protocol.accuracy + 1
     if protocol.modulus is not None and protocol.modulus < least:
         return "the protocol's modulus is too small to decode its sums"

@@ -26,7 +26,7 @@ from .laws import (
     Skellam,
 )
 from .mechanisms import Additive, Mechanism, Response, TwoLaws
-from .protocol import TRUSTS, Protocol
+from .protocol import MASKS, TRUSTS, Protocol
 
 __all__ = ["CertificateError", "Statement", "read", "read_protocol"]
 
@@ -119,9 +119,10 @@ def _look_over(data: object) -> None:
 
 
 def read_protocol(data: object) -> Protocol:
-    """Read what a certificate says of the protocol."""
+    """Read what a certificate says of the protocol, and of the masks if it names them."""
+    masked = MASKS if isinstance(data, dict) and "floor" in data else ()
     fields = _fields(data, "protocol", "users", "precision", "accuracy", "modulus", "share",
-                     "trust", "dropout", "collusion", "relaxation")  # fmt: skip
+                     "trust", "dropout", "collusion", "relaxation", *masked)  # fmt: skip
     if fields["trust"] not in TRUSTS:
         raise CertificateError(f"trust must be one of {', '.join(TRUSTS)}")
     modulus = fields["modulus"]
@@ -135,6 +136,7 @@ def read_protocol(data: object) -> Protocol:
         dropout=_whole(fields["dropout"], "dropout", 0),
         collusion=_whole(fields["collusion"], "collusion", 0),
         relaxation=_number(fields["relaxation"], "relaxation", at_most=10**4),
+        masks=tuple(_whole(fields[name], name, 1) for name in masked),
     )
 
 

@@ -2,20 +2,25 @@
 
 The users stand on the circle in a uniformly random order. Which users are corrupt and which vanish
 is assumed not to depend on it (Bell et al., CCS 2020, assume the same); then r of the n users
-stand at a uniformly random set of r places.
+stand at a uniformly random set of r places. Why no server learns more than one sum where none of
+`both_shares`, `isolated` and `split` happens is proved in the package's documentation.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
+from itertools import accumulate
 from math import comb
 
 from ....exact.enclosure import Enclosure
 from ....exact.number import ExactInput, ParameterError, whole
 from .graph import check_neighbours
 
-__all__ = ["GraphFailure", "graph_failure"]
+__all__ = ["GraphFailure", "any_of", "graph_failure", "lies", "too_few"]
+
+_UNIT = 1 << 256  # upper bounds that are added up are rounded up to multiples of 1/_UNIT
 
 
 @dataclass(frozen=True)
@@ -27,8 +32,9 @@ class GraphFailure:
     disconnected  the honest users that remain fall into several parts, each with a sum of its own
     both_shares   some honest user has so many corrupt neighbours, c >= 2t - k, that a server that
                   lies about who vanished may get both its secrets
-    isolated      some run of k/2 users has at least t - k/2 corrupt ones: a server that lies may
-                  find a list that isolates some honest users
+    isolated      two disjoint runs of k/2 users have at least t - k/2 corrupt ones each: a server
+                  that lies may find lists that cut some honest users off
+    split         a server that shows different lists may get more than one of them unmasked
     aborted       some user has fewer than t neighbours that remain: there may be no sum
     """
 
@@ -36,17 +42,22 @@ class GraphFailure:
     disconnected: Enclosure
     both_shares: Enclosure
     isolated: Enclosure
+    split: Enclosure
     aborted: Enclosure
 
     @property
     def honest_server(self) -> Enclosure:
         """That a server that follows the protocol can learn more than the sum."""
-        return _any(self.exposed, self.disconnected)
+        return any_of(self.exposed, self.disconnected)
 
     @property
     def lying_server(self) -> Enclosure:
-        """That one that lies about who vanished can, with one list for all."""
-        return _any(self.exposed, self.disconnected, self.both_shares, self.isolated)
+        """That one that shows any lists to anybody can.
+
+        It covers every list that users accept, so that `disconnected` need not be added; and who
+        is exposed has both shares in reach, since t >= 2t - k.
+        """
+        return any_of(self.both_shares, self.isolated, self.split)
 
 
 def graph_failure(
@@ -58,8 +69,8 @@ def graph_failure(
 ) -> GraphFailure:
     """The probabilities that the graph of a round fails.
 
-    Exact where the ends agree. Elsewhere the lower end is the probability for one user (or one
-    run), the upper end so many times that as there are (the union bound, at most 1).
+    Exact where the ends agree. Elsewhere the lower end is the probability for one user (or 0), the
+    upper end that times as many as there are (the union bound, at most 1).
     """
     n = whole(users, "users", at_least=2)
     k = whole(neighbours, "neighbours", at_least=1)
@@ -70,16 +81,67 @@ def graph_failure(
     honest = n - c
     if c + d >= n:
         raise ParameterError(f"corrupt and dropout together must be below users = {n}, got {c + d}")
-    half = k // 2
-    complete = k == n - 1
     # The k neighbours of a user are a uniformly random set of the n - 1 others.
     return GraphFailure(
         _union(honest, _tail(n - 1, c, k, t)),
-        Enclosure.exactly(0 if complete else _disconnected(n, n - c - d, half)),
-        _union(honest, _tail(n - 1, c, k, 2 * t - k)),
-        Enclosure.exactly(0) if complete else _union(n, _tail(n, c, half, t - half)),
-        _union(n, _tail(n - 1, d, k, k - t + 1)),
+        Enclosure.exactly(0 if k == n - 1 else _disconnected(n, n - c - d, k // 2)),
+        *lies(n, k, t, c),
+        too_few(n, k, t, d),
     )
+
+
+def lies(n: int, k: int, t: int, corrupt: int) -> tuple[Enclosure, Enclosure, Enclosure]:
+    """What a server that lies needs: `both_shares`, `isolated` and `split`."""
+    both = _union(n - corrupt, _tail(n - 1, corrupt, k, 2 * t - k))
+    if k == n - 1:  # one part; and 2 (t + 1) users that confirm would be more than n + corrupt
+        return both, Enclosure.exactly(0), Enclosure.exactly(0)
+    return both, _isolated(n, corrupt, k // 2, t - k // 2), _split(n, corrupt, k, t)
+
+
+def too_few(n: int, k: int, t: int, dropout: int) -> Enclosure:
+    """`aborted`."""
+    return _union(n, _tail(n - 1, dropout, k, k - t + 1))
+
+
+def _isolated(n: int, corrupt: int, half: int, needed: int) -> Enclosure:
+    """Two disjoint runs of `half` places, both with `needed` corrupt ones or more.
+
+    Each of the n (n - 2 half + 1)/2 pairs has it with at most the square of the probability of one
+    run: places drawn without replacement are negatively associated (Joag-Dev and Proschan,
+    "Negative association of random variables", Annals of Statistics 11 (1983)).
+    """
+    one = _tail(n, corrupt, half, needed)
+    pairs = max(0, n * (n - 2 * half + 1) // 2)
+    return Enclosure(Fraction(0), min(Fraction(1), pairs * one * one))
+
+
+def _split(n: int, corrupt: int, k: int, t: int) -> Enclosure:
+    """The corrupt ones stand such that users with different lists may all be unmasked.
+
+    Lists change at two or more places of the circle at least: from a to b, honest users that
+    unmask by different lists, b d places after a and no honest user between them that unmasks.
+
+    - t of the neighbours of a, and a, confirm its list, and so for b; an honest user confirms one.
+      Of the k + 1 - d places near both, the honest ones number at most 2 (k - t): the corrupt ones
+      at least 2t - k + 1 - d.
+    - The shares of a are opened by at most k - (d - 1) neighbours, if d <= k/2 + 1, and the corrupt
+      ones of the d - 1 places between: for t in all these must be at least t - k + d - 1. For
+      larger d at least t - k/2 of the k/2 places after a are corrupt.
+
+    For each d the rarer of the two. What lies between is disjoint for different changes, so for
+    the latter kind there are two such runs (negative association as above).
+    """
+    half = k // 2
+    near, between = 0, _up(_tail(n, corrupt, half, t - half))
+    for d in range(1, half + 2):
+        one = _up(_tail(n, corrupt, k + 1 - d, 2 * t - k + 1 - d))
+        other = _up(_tail(n, corrupt, d - 1, t - k + d - 1))
+        if one * _UNIT <= n * other * other:
+            near += one
+        else:
+            between += other
+    found = n * Fraction(near, _UNIT) + (n * Fraction(between, _UNIT)) ** 2 / 2
+    return Enclosure(Fraction(0), min(Fraction(1), found))
 
 
 def _disconnected(n: int, remaining: int, half: int) -> Fraction:
@@ -106,18 +168,32 @@ def _disconnected(n: int, remaining: int, half: int) -> Fraction:
 
 def _tail(population: int, marked: int, drawn: int, at_least: int) -> Fraction:
     """P(at least so many marked ones among `drawn` without replacement), hypergeometric."""
-    ways = sum(
+    if at_least > min(marked, drawn):
+        return Fraction(0)
+    ways = _ways(population, marked, drawn)
+    return Fraction(ways[max(at_least, 0)], ways[0])
+
+
+@lru_cache(maxsize=2048)
+def _ways(population: int, marked: int, drawn: int) -> tuple[int, ...]:
+    """How many sets of `drawn` have at least 0, 1, ... marked ones."""
+    exactly = [
         comb(marked, x) * comb(population - marked, drawn - x)
-        for x in range(max(at_least, 0), min(marked, drawn) + 1)
-    )
-    return Fraction(ways, comb(population, drawn))
+        for x in range(min(marked, drawn) + 1)
+    ]
+    return tuple(accumulate(reversed(exactly)))[::-1]
+
+
+def _up(chance: Fraction) -> int:
+    """In units of 1/_UNIT, rounded up."""
+    return -(-chance.numerator * _UNIT // chance.denominator)
 
 
 def _union(count: int, each: Fraction) -> Enclosure:
     return Enclosure(each, min(Fraction(1), count * each))
 
 
-def _any(*events: Enclosure) -> Enclosure:
+def any_of(*events: Enclosure) -> Enclosure:
     """At least the likeliest of them, at most their sum."""
     uppers = sum((Fraction(each.upper) for each in events), Fraction(0))
     return Enclosure(max(Fraction(each.lower) for each in events), min(Fraction(1), uppers))

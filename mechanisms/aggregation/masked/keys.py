@@ -16,7 +16,16 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from ...samplers.bits import RandomBits
 
-__all__ = ["KEY_BYTES", "Channel", "agree", "derive", "new_key", "public_half", "secret_half"]
+__all__ = [
+    "KEY_BYTES",
+    "Channel",
+    "agree",
+    "derive",
+    "is_sound",
+    "new_key",
+    "public_half",
+    "secret_half",
+]
 
 KEY_BYTES = 32
 _SHARES, _CONFIRMATION = 0, 2  # nonces: each key seals one message of each kind in each direction
@@ -43,6 +52,15 @@ def agree(own: X25519PrivateKey, other: bytes, context: bytes) -> bytes:
     Raises ValueError for a public key of small order, with which the secret would be known.
     """
     return derive(own.exchange(X25519PublicKey.from_public_bytes(other)), context)
+
+
+def is_sound(public: bytes) -> bool:
+    """Is the order of this public key not small? Then a neighbour could not use it (`agree`)."""
+    try:
+        X25519PrivateKey.generate().exchange(X25519PublicKey.from_public_bytes(public))
+    except ValueError:
+        return False
+    return True
 
 
 def derive(secret: bytes, context: bytes) -> bytes:

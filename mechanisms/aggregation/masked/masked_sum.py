@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from itertools import pairwise
 from typing import Any, TypeAlias
 
-from ....exact.number import ExactInput, ParameterError, whole
-from ...samplers.bits import RandomBits, SystemBits
+from ....exact.number import ExactInput, ParameterError, exact, whole
+from ...samplers.bits import RandomBits, SimulatedInt, SystemBits, is_simulated
 from ..aggregation import AggregationError
+from ..masking import Masking
+from .choice import FAILURE
 from .messages import FromUser
 from .server import Server
 from .stage import Stage
@@ -34,6 +37,7 @@ class Round:
     present  how many sent each stage's message
     seconds  what each stage took, the server and all users together; DONE is the unmasking
     bits     that one user sent at most, all messages together
+    simulated  whether its bits were a seed's: then no sum of it is a release
     """
 
     terms: Terms
@@ -42,6 +46,7 @@ class Round:
     present: Mapping[Stage, int]
     seconds: Mapping[Stage, float] = field(compare=False)
     bits: int
+    simulated: bool
 
 
 @dataclass(frozen=True)
@@ -49,15 +54,21 @@ class MaskedSum:
     """Secure aggregation with masks: every user and the server, played in this process.
 
     modulus     m, the one that the certificate names
-    neighbours  k, even, or all others; None for 32, or all others where there are fewer
-    threshold   neighbours that must remain, above k/2; None for the least above 2k/3
-    bits        the operating system's; others are for tests and simulation
+    neighbours  k, even, or all others; None for as few as keep to `failure`
+    threshold   neighbours that must remain, above k/2; None for the least that keeps to it
+    bits        the operating system's; others are for tests and simulation: sums are marked then
+    dropout     the most users that may be missing from a sum
+    corrupt     the most that may collude with the server; None for a tenth of the users
+    failure     the most that the probability may be that a server that lies learns more
     """
 
     modulus: int
     neighbours: int | None
     threshold: int | None
     bits: RandomBits
+    dropout: int
+    corrupt: int | None
+    failure: Fraction
 
     def __init__(
         self,
@@ -65,12 +76,24 @@ class MaskedSum:
         neighbours: ExactInput | None = None,
         threshold: ExactInput | None = None,
         bits: RandomBits | None = None,
+        *,
+        dropout: ExactInput = 0,
+        corrupt: ExactInput | None = None,
+        failure: ExactInput = FAILURE,
     ) -> None:
         set_ = object.__setattr__
         set_(self, "modulus", whole(modulus, "modulus", at_least=1))
         for name, given in (("neighbours", neighbours), ("threshold", threshold)):
             set_(self, name, None if given is None else whole(given, name, at_least=1))
         set_(self, "bits", SystemBits() if bits is None else bits)
+        set_(self, "dropout", whole(dropout, "dropout", at_least=0))
+        known = None if corrupt is None else whole(corrupt, "corrupt", at_least=0)
+        set_(self, "corrupt", known)
+        set_(self, "failure", exact(failure, "failure", above=0, at_most=1))
+
+    def masking(self, users: Iterable[int]) -> Masking:
+        """What a certificate names of the masks of a round of these users."""
+        return self._terms(users, 1).masking
 
     def aggregate(
         self, messages: Mapping[int, int], vanish: Mapping[int, Stage] | None = None
@@ -78,9 +101,11 @@ class MaskedSum:
         """The sum mod m of the messages of those who sent their masked input, by user.
 
         messages: in 0, ..., m - 1. vanish: users, and the first stage at which they send nothing.
-        Raises ParameterError for a message out of range, AggregationError if too few remain.
+        Raises ParameterError for a message out of range, and for masks that may fail more often
+        than was stated; AggregationError if too few remain.
         """
-        return self.play({user: (each,) for user, each in messages.items()}, vanish).sums[0]
+        played = self.play({user: (each,) for user, each in messages.items()}, vanish)
+        return SimulatedInt(played.sums[0]) if played.simulated else played.sums[0]
 
     def play(
         self,
@@ -94,15 +119,21 @@ class MaskedSum:
         lengths = {len(each) for each in messages.values()}
         if len(lengths) > 1:
             raise ParameterError(f"messages must be of one length, got {sorted(lengths)}")
-        terms = Terms.drawn(
+        terms = self._terms(messages, lengths.pop() if lengths else 1)
+        return _play(terms, messages, leaving, self.bits)
+
+    def _terms(self, users: Iterable[int], length: int) -> Terms:
+        return Terms.drawn(
             self.modulus,
-            messages,
+            users,
             self.bits,
             neighbours=self.neighbours,
             threshold=self.threshold,
-            length=lengths.pop() if lengths else 1,
+            dropout=self.dropout,
+            corrupt=self.corrupt,
+            failure=self.failure,
+            length=length,
         )
-        return _play(terms, messages, leaving, self.bits)
 
 
 def _play(
@@ -151,4 +182,5 @@ def _play(
         {stage: len(server.heard(stage)) for stage in Stage if stage is not Stage.DONE},
         dict(zip(Stage, (end - start for start, end in pairwise(clock)), strict=True)),
         max(sent.values()),
+        is_simulated(bits),
     )

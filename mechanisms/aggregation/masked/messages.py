@@ -14,6 +14,7 @@ from .shamir import PRIME, SHARE_BYTES
 from .terms import ROUND_BYTES
 
 __all__ = [
+    "DIGEST_BYTES",
     "SEALED_BYTES",
     "Confirmation",
     "Confirmations",
@@ -29,6 +30,7 @@ __all__ = [
     "Unmasking",
 ]
 
+DIGEST_BYTES = 32
 TAG_BYTES = 16
 SEALED_BYTES = 2 * SHARE_BYTES + TAG_BYTES
 
@@ -75,22 +77,30 @@ class NeighbourKeys:
 
 @dataclass(frozen=True, slots=True)
 class SealedShares:
-    """For each neighbour a share of both secrets, sealed; and a commitment to the self-mask.
+    """For each neighbour a share of both secrets, sealed; and commitments for the server.
 
-    The commitment, SHA-256 of the 256-bit seed, shows the server shares that were tampered with.
+    commitment is SHA-256 of the 256-bit seed of the self-mask; checks are, for each neighbour,
+    SHA-256 of its share of the seed and of its share of the key: a share that is opened wrongly
+    shows, and the others are enough without it.
     """
 
     round_id: bytes
     sender: int
     commitment: bytes
     shares: tuple[tuple[int, bytes], ...]
+    checks: tuple[tuple[int, bytes], ...]
 
     def __post_init__(self) -> None:
         _header(self, self.round_id, self.sender)
-        _octets(self, "commitment", self.commitment, 32)
+        _octets(self, "commitment", self.commitment, DIGEST_BYTES)
         _pairs(self, "shares", self.shares)
         for _, sealed in self.shares:
             _octets(self, "shares", sealed, SEALED_BYTES)
+        _pairs(self, "checks", self.checks)
+        for _, digests in self.checks:
+            _octets(self, "checks", digests, 2 * DIGEST_BYTES)
+        if {user for user, _ in self.checks} != {user for user, _ in self.shares}:
+            _malformed(self, "shares and checks must be for the same users")
 
 
 @dataclass(frozen=True, slots=True)

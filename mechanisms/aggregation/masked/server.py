@@ -9,9 +9,10 @@ from itertools import islice
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from ..aggregation import AggregationError
-from .keys import KEY_BYTES, public_half
+from .keys import KEY_BYTES, is_sound, public_half
 from .masks import added, pair_mask, self_mask, subtracted
 from .messages import (
+    DIGEST_BYTES,
     Confirmation,
     Confirmations,
     DeliveredShares,
@@ -24,7 +25,7 @@ from .messages import (
     SealedShares,
     Unmasking,
 )
-from .shamir import SECRET_BITS, combine
+from .shamir import SECRET_BITS, check, combine
 from .stage import SENT, Stage, check_round, refuse
 from .terms import Terms
 
@@ -80,6 +81,8 @@ class Server:
                 self._check_modulus(message)
                 if message.terms != self.terms.digest:
                     refuse(message, "it is for other terms")
+                if not (is_sound(message.masking_key) and is_sound(message.sealing_key)):
+                    refuse(message, "a key of it is of small order")
                 self._keys[message.sender] = message
             case SealedShares():
                 self._check_users(message, (user for user, _ in message.shares), self._keys)
@@ -95,9 +98,11 @@ class Server:
                 self._check_users(message, (user for user, _ in message.tags), self._inputs)
                 self._confirmed[message.sender] = message
             case Unmasking():
+                # A holder may lack shares: its owner may have sealed something else.
                 gone = self._shares.keys() - self._inputs.keys()
-                self._check_users(message, (user for user, _ in message.self_masks), self._inputs)
-                self._check_users(message, (user for user, _ in message.keys), gone)
+                for pairs, there in ((message.self_masks, self._inputs), (message.keys, gone)):
+                    if not {user for user, _ in pairs} <= {*self._near(message.sender, there)}:
+                        refuse(message, "it is not for the sender's neighbours that are there")
                 self._unmaskings[message.sender] = message
 
     def keys(self) -> dict[int, NeighbourKeys]:
@@ -128,6 +133,11 @@ class Server:
     def present(self) -> dict[int, Present]:
         """Close the masked inputs: these are summed, if enough remain to unmask them."""
         self._close(Stage.INPUT)
+        if len(self._inputs) < self.terms.floor:
+            raise AggregationError(
+                f"{len(self._inputs)} of {len(self.terms.users)} users remained at the stage "
+                f"INPUT, at least {self.terms.floor} are needed"
+            )
         for user in self._shares:
             near = self._near(user, self._inputs)
             if near or user in self._inputs:
@@ -165,38 +175,49 @@ class Server:
         return subtracted(total, masks, modulus)
 
     def _gathered(self) -> tuple[dict[int, dict[int, int]], dict[int, dict[int, int]]]:
-        """By owner and point: shares of the seeds of the present, of the keys of the vanished."""
+        """By owner and point: shares of the seeds of the present, of the keys of the vanished.
+
+        Only those that their owner committed to: others would give another secret.
+        """
         seeds: dict[int, dict[int, int]] = {user: {} for user in self._inputs}
         keys: dict[int, dict[int, int]] = {
             user: {}
             for user in self._shares.keys() - self._inputs.keys()
             if self._near(user, self._inputs)
         }
-        near = self.terms.near
+        near, half = self.terms.near, DIGEST_BYTES
+        checks = {owner: dict(message.checks) for owner, message in self._shares.items()}
         for holder, message in self._unmaskings.items():
-            for gathered, opened in ((seeds, message.self_masks), (keys, message.keys)):
-                for owner, share in opened:
-                    gathered[owner][near[owner][holder]] = share
+            for owner, share in message.self_masks:
+                if check(share) == checks[owner][holder][:half]:
+                    seeds[owner][near[owner][holder]] = share
+            for owner, share in message.keys:
+                if check(share) == checks[owner][holder][half:]:
+                    keys[owner][near[owner][holder]] = share
         return seeds, keys
 
     def _seed(self, user: int, shares: Mapping[int, int]) -> bytes:
-        secret = self._combined(user, shares)
+        secret = self._combined(user, shares, "self-mask")
         seed = None if secret is None else secret.to_bytes(KEY_BYTES, "little")
         if seed is None or hashlib.sha256(seed).digest() != self._shares[user].commitment:
             raise AggregationError(f"shares of the self-mask of user {user} were tampered with")
         return seed
 
     def _masking_key(self, user: int, shares: Mapping[int, int]) -> X25519PrivateKey:
-        secret = self._combined(user, shares)
+        secret = self._combined(user, shares, "key")
         if secret is not None:
             key = X25519PrivateKey.from_private_bytes(secret.to_bytes(KEY_BYTES, "little"))
             if public_half(key) == self._keys[user].masking_key:
                 return key
         raise AggregationError(f"shares of the key of user {user} were tampered with")
 
-    def _combined(self, user: int, shares: Mapping[int, int]) -> int | None:
+    def _combined(self, user: int, shares: Mapping[int, int], what: str) -> int | None:
         """The secret; None if it cannot be one."""
-        self._enough(user, len(shares))
+        if len(shares) < self.terms.threshold:
+            raise AggregationError(
+                f"too many shares of the {what} of user {user} were tampered with or are missing: "
+                f"{len(shares)} are good, {self.terms.threshold} are needed"
+            )
         secret = combine(dict(islice(shares.items(), self.terms.threshold)))
         return secret if secret < 2**SECRET_BITS else None
 

@@ -8,13 +8,14 @@ polynomial through them.
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Iterable, Mapping
 
 from ....exact.number import ParameterError
 from ...samplers.bits import RandomBits
 
-__all__ = ["PRIME", "SECRET_BITS", "SHARE_BYTES", "combine", "split"]
+__all__ = ["PRIME", "SECRET_BITS", "SHARE_BYTES", "check", "combine", "split"]
 
 SECRET_BITS = 256
 PRIME = 2**257 - 93  # the largest prime below 2^257: room for every secret, few rejected draws
@@ -43,6 +44,15 @@ def split(secret: int, threshold: int, points: Iterable[int], bits: RandomBits) 
             value = (value + coefficient) * x
         shares[x] = (value + secret) % PRIME
     return shares
+
+
+def check(share: int) -> bytes:
+    """SHA-256 of a share: a commitment to it.
+
+    It gives nothing away: a share is an element of a field of 2^257, uniform by itself, and whoever
+    lacks one of those that would give the secret cannot tell it from 2^256 others.
+    """
+    return hashlib.sha256(share.to_bytes(SHARE_BYTES, "little")).digest()
 
 
 def combine(shares: Mapping[int, int]) -> int:

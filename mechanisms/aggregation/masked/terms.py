@@ -6,20 +6,23 @@ import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ....exact.number import ExactInput, ParameterError, whole
+from ....exact.number import ExactInput, ParameterError, decimal_text, exact, whole
 from ...samplers.bits import RandomBits
+from ..masking import Masking
+from .choice import FAILURE, check_graph, least_graph, least_threshold
 from .graph import Circle, check_neighbours
 
-__all__ = ["MOST_NEIGHBOURS", "ROUND_BYTES", "Terms"]
+__all__ = ["ROUND_BYTES", "Terms"]
 
-VERSION = 1
+VERSION = 2
 ROUND_BYTES = 16
-MOST_NEIGHBOURS = 32  # by default
+_BEACON_BYTES = 32
 _LARGEST_USER = 2**63 - 1
 
 
@@ -27,22 +30,32 @@ _LARGEST_USER = 2**63 - 1
 class Terms:
     """The terms of a round; all keys are bound to them, so that other terms give other keys.
 
+    No user unmasks a sum of fewer than `floor` messages, and no terms are made with which a server
+    that lies could learn more than the sum with a probability above `failure`.
+
     modulus     m, the one that the certificate names
     users       who may take part: distinct integers, sorted
     neighbours  k, of each user
     threshold   t, the neighbours that must remain to unmask: k/2 < t <= k
+    dropout     the most users that may be missing from the sum
+    corrupt     the most users that may collude with the server, beside which `failure` is stated
+    failure     the most that the probability may be that a server that lies learns more
     length      integers in a message
     round_id    16 bytes that no other round has
-    seed        32 bytes of public randomness that nobody chose: the graph comes from them
+    beacon      32 bytes of public randomness that nobody could foresee or choose when the rest was
+                fixed (`drawn` says who may own it): the graph comes from them
     """
 
     modulus: int
     users: tuple[int, ...]
     neighbours: int
     threshold: int
+    dropout: int
+    corrupt: int
+    failure: Fraction
     length: int
     round_id: bytes
-    seed: bytes
+    beacon: bytes
 
     def __post_init__(self) -> None:
         whole(self.modulus, "modulus", at_least=1)
@@ -53,9 +66,15 @@ class Terms:
         check_neighbours(len(self.users), self.neighbours)
         least = self.neighbours // 2 + 1
         whole(self.threshold, "threshold", at_least=least, at_most=self.neighbours)
+        whole(self.dropout, "dropout", at_least=0, at_most=len(self.users) - 2)
+        whole(self.corrupt, "corrupt", at_least=0, at_most=len(self.users) - 1)
+        exact(self.failure, "failure", above=0, at_most=1)
         whole(self.length, "length", at_least=1)
-        if len(self.round_id) != ROUND_BYTES or len(self.seed) != 32:
-            raise ParameterError("round_id must be 16 bytes, and seed 32")
+        for name, size in (("round_id", ROUND_BYTES), ("beacon", _BEACON_BYTES)):
+            held = getattr(self, name)
+            if type(held) is not bytes or len(held) != size:
+                raise ParameterError(f"{name} must be {size} bytes")
+        check_graph(len(self.users), self.neighbours, self.threshold, self.corrupt, self.failure)
 
     @staticmethod
     def drawn(
@@ -65,25 +84,57 @@ class Terms:
         *,
         neighbours: int | None = None,
         threshold: int | None = None,
+        dropout: ExactInput = 0,
+        corrupt: ExactInput | None = None,
+        failure: ExactInput = FAILURE,
         length: int = 1,
+        beacon: bytes | None = None,
     ) -> Terms:
         """Terms with a fresh round and graph.
 
-        neighbours: by default 32, or all others where there are fewer. threshold: by default the
-        least above two thirds of them, so that almost a third of them may vanish, and almost a
-        third collude with a server that lies.
+        corrupt: by default a tenth of the users, but one at least where there are three or more.
+        neighbours, threshold: by default the fewest with which a server that lies learns more than
+        the sum with probability at most `failure` (`choice`). beacon: the output of a public
+        randomness beacon (drand, say) of a time after the users have agreed on everything else;
+        by default drawn from `bits`, which is right where one process plays everybody. Raises
+        ParameterError for a graph that may fail more often, and where none is good enough.
         """
         chosen = tuple(sorted(users))
-        degree = min(MOST_NEIGHBOURS, len(chosen) - 1) if neighbours is None else neighbours
+        n = len(chosen)
+        if n < 2:
+            raise ParameterError(f"users must be at least 2, got {n}")
+        known = min(max(1, n // 10), n - 2) if corrupt is None else corrupt
+        known = whole(known, "corrupt", at_least=0, at_most=n - 1)
+        most = whole(dropout, "dropout", at_least=0, at_most=n - 2)
+        allowed = exact(failure, "failure", above=0, at_most=1)
+        if neighbours is None:
+            neighbours, least = least_graph(n, known, most, allowed)
+        elif threshold is None:
+            least = least_threshold(n, neighbours, known, allowed)
         return Terms(
             whole(modulus, "modulus", at_least=1),
             chosen,
-            degree,
-            2 * degree // 3 + 1 if threshold is None else threshold,
+            neighbours,
+            least if threshold is None else threshold,
+            most,
+            known,
+            allowed,
             length,
             bits.take(8 * ROUND_BYTES).to_bytes(ROUND_BYTES, "little"),
-            bits.take(256).to_bytes(32, "little"),
+            bits.take(8 * _BEACON_BYTES).to_bytes(_BEACON_BYTES, "little")
+            if beacon is None
+            else beacon,
         )
+
+    @property
+    def floor(self) -> int:
+        """The fewest messages that a sum may have: users refuse to unmask one of fewer."""
+        return len(self.users) - self.dropout
+
+    @property
+    def masking(self) -> Masking:
+        """What a certificate names of these terms."""
+        return Masking(self.neighbours, self.threshold, self.floor)
 
     @cached_property
     def digest(self) -> bytes:
@@ -95,9 +146,12 @@ class Terms:
             "users": self.users,
             "neighbours": self.neighbours,
             "threshold": self.threshold,
+            "dropout": self.dropout,
+            "corrupt": self.corrupt,
+            "failure": decimal_text(self.failure),
             "length": self.length,
             "round": self.round_id.hex(),
-            "seed": self.seed.hex(),
+            "beacon": self.beacon.hex(),
         }
         return hashlib.sha256(json.dumps(written, sort_keys=True).encode()).digest()
 
@@ -105,12 +159,16 @@ class Terms:
         """What a key is for: protocol and version, round, modulus (by the digest), users."""
         pair = sorted((one, one if other is None else other))
         ends = b"".join(user.to_bytes(8, "little") for user in pair)
-        return b"exactdp masked sum 1 " + purpose + b" " + self.digest + self.round_id + ends
+        return b"exactdp masked sum 2 " + purpose + b" " + self.digest + self.round_id + ends
 
     @cached_property
     def circle(self) -> Circle:
-        """The graph of the round."""
-        return Circle.drawn(self.users, self.neighbours, self.seed)
+        """The graph of the round.
+
+        Only the beacon and the users' numbers go into it: whoever could choose either knowing the
+        other could try until the graph suits.
+        """
+        return Circle.drawn(self.users, self.neighbours, self.beacon)
 
     @cached_property
     def near(self) -> dict[int, dict[int, int]]:

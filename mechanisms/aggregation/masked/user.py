@@ -23,7 +23,7 @@ from .messages import (
     SealedShares,
     Unmasking,
 )
-from .shamir import PRIME, SHARE_BYTES, split
+from .shamir import PRIME, SHARE_BYTES, check, split
 from .stage import Stage, check_round, refuse
 from .terms import Terms
 
@@ -35,7 +35,9 @@ class User:
 
     A message that is out of order, repeated, of another round, tampered with or not of the
     expected type raises RefusedError and changes nothing. AggregationError: fewer neighbours are
-    left than the threshold, so that this user goes no further.
+    left than the threshold, or fewer contributors than the floor, so that this user goes no
+    further. What one neighbour sent wrongly (a share, a confirmation) counts as missing: nobody
+    can stop the round by it.
 
     message: an integer in 0, ..., m - 1, or as many as the terms say.
     bits: the operating system's by default; others are for tests and simulation.
@@ -65,6 +67,7 @@ class User:
         self._public: dict[int, bytes] = {}  # of neighbours: their masking keys
         self._channels: dict[int, Channel] = {}
         self._held: dict[int, tuple[int, int]] = {}  # by owner: a share of its seed and of its key
+        self._masked: frozenset[int] = frozenset()  # the neighbours whose masks are in the input
         self._present: frozenset[int] = frozenset()
         self._digest = b""
 
@@ -115,10 +118,16 @@ class User:
         self._public = {each.sender: each.masking_key for each in message.keys}
         self.stage = Stage.INPUT
         commitment = hashlib.sha256(self._seed).digest()
-        return SealedShares(self.terms.round_id, self.identity, commitment, sealed)
+        checks = tuple(
+            (other, check(seeds[points[other]]) + check(keys[points[other]])) for other in channels
+        )
+        return SealedShares(self.terms.round_id, self.identity, commitment, sealed, checks)
 
     def mask(self, message: DeliveredShares) -> MaskedInput:
-        """Keep the neighbours' shares, and send the message under all masks."""
+        """Keep the neighbours' shares, and send the message under all masks.
+
+        A share that does not open, or is none, is not kept: its owner has one fewer holder.
+        """
         self._check(message, DeliveredShares, Stage.INPUT)
         held = {}
         for owner, sealed in message.shares:
@@ -126,23 +135,26 @@ class User:
                 refuse(message, f"user {owner} is no neighbour that advertised keys")
             content = self._channels[owner].open(sealed)
             shares = None if content is None else _unpacked(content)
-            if shares is None:
-                refuse(message, f"the shares of user {owner} were tampered with")
-            held[owner] = shares
+            if shares is not None:
+                held[owner] = shares
         self._enough(len(held), "shared their keys")
         masks = [self_mask(self.terms, self.identity, self._seed)]
-        for other in held:
+        senders = frozenset(owner for owner, _ in message.shares)
+        for other in sorted(senders):
             try:
                 public = self._public[other]
                 masks.append(pair_mask(self.terms, self.identity, self._masking, other, public))
             except ValueError:
                 refuse(message, f"the masking key of user {other} is of small order")
         values = added(self._values, masks, self.terms.modulus)
-        self._held, self.stage = held, Stage.CONFIRMATION
+        self._held, self._masked, self.stage = held, senders, Stage.CONFIRMATION
         return MaskedInput(self.terms.round_id, self.identity, self.terms.modulus, values)
 
     def confirm(self, message: Present) -> Confirmation:
-        """Tell the neighbours which list of those present the server has shown."""
+        """Tell the neighbours which list of those present the server has shown.
+
+        A list of fewer than the floor is not accepted: the noise of those on it would not do.
+        """
         self._check(message, Present, Stage.CONFIRMATION)
         present = self.terms.unpacked(message.listed)
         if present is None:
@@ -150,9 +162,14 @@ class User:
         if self.identity not in present:
             refuse(message, "it says that this user has vanished")
         near = self.terms.near[self.identity].keys() & present
-        unknown = near - self._held.keys()
+        unknown = near - self._masked
         if unknown:
             refuse(message, f"user {min(unknown)} is in it, whose shares never came")
+        if len(present) < self.terms.floor:
+            raise AggregationError(
+                f"{len(present)} of {len(self.terms.users)} users are present, user "
+                f"{self.identity} unmasks no sum of fewer than the {self.terms.floor} needed"
+            )
         loneliest = self.terms.loneliest(message.listed)
         assert loneliest is not None
         if loneliest[1] < self.terms.threshold:
@@ -172,12 +189,11 @@ class User:
         Once, and by the one list that this user and its neighbours have confirmed.
         """
         self._check(message, Confirmations, Stage.UNMASKING)
-        for other, tag in message.tags:
+        for other, _ in message.tags:
             if other not in self._channels or other not in self._present:
                 refuse(message, f"user {other} is no neighbour that is present")
-            if not self._channels[other].confirms(tag, self._digest):
-                refuse(message, f"user {other} has not confirmed the same list")
-        self._enough(len(message.tags), "confirmed who is present")
+        same = sum(self._channels[other].confirms(tag, self._digest) for other, tag in message.tags)
+        self._enough(same, "confirmed the same list")
         self.stage = Stage.DONE
         present, held = self._present, self._held
         return Unmasking(

@@ -68,7 +68,8 @@ def bits_of(message: FromUser, terms: Terms) -> int:
         case KeyAdvertisement():
             return 8 * (len(message.masking_key) + len(message.sealing_key))
         case SealedShares():
-            return 8 * (len(message.commitment) + sum(len(each) for _, each in message.shares))
+            pairs = (*message.shares, *message.checks)
+            return 8 * (len(message.commitment) + sum(len(each) for _, each in pairs))
         case MaskedInput():
             return len(message.values) * (terms.modulus - 1).bit_length()
         case Confirmation():

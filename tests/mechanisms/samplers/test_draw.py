@@ -28,6 +28,8 @@ from exactdp.mechanisms import (
 from exactdp.mechanisms.laws.sums import sum_of
 from exactdp.mechanisms.samplers import (
     SeededBits,
+    SimulatedInt,
+    SimulationError,
     SystemBits,
     Table,
     bernoulli,
@@ -46,7 +48,9 @@ from exactdp.mechanisms.samplers import (
     rounded,
     sampler,
     share_of,
+    share_of_noise,
     share_release,
+    simulated_release,
     skellam,
     uniform,
 )
@@ -174,21 +178,48 @@ def test_shares_add_up_to_the_law(law, users):
 
 def test_what_a_mechanism_releases():
     bits = SeededBits(5)
-    plain = release(AdditiveNoise(DiscreteLaplace(2)), 10**30)
+    plain = simulated_release(AdditiveNoise(DiscreteLaplace(2)), 10**30)
     assert all(abs(plain(bits) - 10**30) < 100 for _ in range(50))
-    wrapped = release(AdditiveNoise(DiscreteLaplace(2), 1, 5), 12)
+    wrapped = simulated_release(AdditiveNoise(DiscreteLaplace(2), 1, 5), 12)
     assert {wrapped(bits) for _ in range(300)} == set(range(5))
-    share = share_release(AdditiveNoise(DiscreteLaplace(2), 1, 5), 2)
+    share = simulated_release(share_of_noise(AdditiveNoise(DiscreteLaplace(2), 1, 5), 2))
     assert {share(bits) for _ in range(300)} == set(range(5))
-    answered = release(RandomizedResponse(0, "1/2"), 1)
+    answered = simulated_release(RandomizedResponse(0, "1/2"), 1)
     assert 620 < sum(answered(bits) for _ in range(1000)) < 880  # 3/4, 9 deviations
-    certain = release(RandomizedResponse(10_000), 1)
+    certain = simulated_release(RandomizedResponse(10_000), 1)
     assert {certain(bits) for _ in range(50)} == {1}
     pair = FinitePair(("a", "b"), (1, 0), ("1/2", "1/2"))
-    assert release(pair)(bits) == "a"
-    assert {release(pair, 1)(bits) for _ in range(50)} == {"a", "b"}
+    assert simulated_release(pair)(bits) == "a"
+    assert {simulated_release(pair, 1)(bits) for _ in range(50)} == {"a", "b"}
     with pytest.raises(ParameterError, match="slack"):
-        release(FinitePair(("a", "b"), ("1/2", "0.499"), ("1/2", "1/2"), "0.01"))
+        simulated_release(FinitePair(("a", "b"), ("1/2", "0.499"), ("1/2", "1/2"), "0.01"))
+
+
+def test_a_seed_s_bits_reach_no_release():
+    class Own:
+        def take(self, count):
+            return 0
+
+    noisy = AdditiveNoise(DiscreteLaplace(2), 1, 5)
+    pair = FinitePair(("a", "b"), (1, 0), ("1/2", "1/2"))
+    for one in (release(noisy), share_release(noisy, 2), release(RandomizedResponse(1)),
+                release(pair)):  # fmt: skip
+        for bits in (SeededBits(1), Own(), None, np.random.default_rng(1)):
+            with pytest.raises(SimulationError, match=r"bits must be SystemBits\(\) for a release"):
+                one(bits)
+        one(SystemBits())
+    assert issubclass(SimulationError, ParameterError)
+
+
+def test_integers_drawn_from_a_seed_are_marked():
+    one = simulated_release(AdditiveNoise(DiscreteLaplace(2), 1, 5), 3)
+    drawn = one(SeededBits(1))
+    assert type(drawn) is SimulatedInt
+    assert (repr(drawn), str(drawn), f"{drawn}") == (
+        f"SimulatedInt({drawn + 0})",
+        *2 * (str(drawn + 0),),
+    )
+    assert type(one(SystemBits())) is int
 
 
 def test_bits_are_spent_sparingly():

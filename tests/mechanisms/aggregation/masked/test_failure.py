@@ -1,7 +1,7 @@
 """Probabilities over the graph, against counting every set of places."""
 
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 from math import comb
 
 import pytest
@@ -39,9 +39,10 @@ def test_against_every_set_of_places(n, k, t, corrupt, dropout):
     def some_has(bad, needed, others):
         return any(len(bad & set(near[user])) >= needed for user in others)
 
-    def run(bad):
+    def runs(bad):
         half = k // 2
-        return any(sum((at + j) % n in bad for j in range(half)) >= t - half for at in range(n))
+        rich = [at for at in range(n) if sum((at + j) % n in bad for j in range(half)) >= t - half]
+        return any(half <= b - a <= n - half for a, b in combinations(rich, 2))
 
     exposed = frequency(everyone, corrupt, lambda bad: some_has(bad, t, everyone - bad))
     both = frequency(everyone, corrupt, lambda bad: some_has(bad, 2 * t - k, everyone - bad))
@@ -50,7 +51,7 @@ def test_against_every_set_of_places(n, k, t, corrupt, dropout):
     assert found.exposed.contains(exposed)
     assert found.both_shares.contains(both)
     assert found.aborted.contains(aborted)
-    assert found.isolated.contains(frequency(everyone, corrupt, run))
+    assert found.isolated.contains(frequency(everyone, corrupt, runs))
     assert found.disconnected == Enclosure.exactly(apart)
 
 
@@ -68,11 +69,57 @@ def test_no_list_isolates_where_runs_have_few_corrupt(n, k, t):
             if min(len(listed & set(near[user])) for user in listed) < t:
                 continue
             for bad in map(set, combinations(range(n), 2)):
-                runs = [sum((at + j) % n in bad for j in range(half)) for at in range(n)]
-                if max(runs) < t - half:
+                rich = [
+                    at
+                    for at in range(n)
+                    if sum((at + j) % n in bad for j in range(half)) >= t - half
+                ]
+                if not any(half <= b - a <= n - half for a, b in combinations(rich, 2)):
                     assert parts(near, listed - bad) == 1
                 refuted += parts(near, listed - bad) > 1
     assert bool(refuted) == (t == 3)  # one corrupt user in each of two runs is enough there
+
+
+def two_lists(near, t, bad):
+    """Can users with two lists unmask, and every honest user be opened by t of its neighbours?
+
+    Any honest user confirms one list or the other (none would only be less); it unmasks if t of its
+    neighbours confirm the same, where a corrupt one confirms anything; it opens the shares of all.
+    """
+    honest = [user for user in near if user not in bad]
+    for labels in product((1, 2), repeat=len(honest)):
+        label = dict(zip(honest, labels, strict=True))
+        unmask = {
+            user: label[user]
+            for user in honest
+            if sum(other in bad or label[other] == label[user] for other in near[user]) >= t
+        }
+        if len(set(unmask.values())) == 2 and all(
+            sum(other in bad or other in unmask for other in near[user]) >= t for user in honest
+        ):
+            return True
+    return False
+
+
+@pytest.mark.parametrize(
+    ("n", "k", "t", "corrupt", "possible"),
+    [
+        *((8, 2, 2, 0, False), (8, 2, 2, 1, False), (8, 2, 2, 2, True), (9, 4, 3, 0, False)),
+        *((9, 4, 4, 0, False), (9, 4, 4, 1, False), (10, 4, 4, 2, False), (10, 6, 4, 0, False)),
+        *((9, 6, 5, 1, False), (11, 6, 5, 3, False), (8, 7, 5, 2, False)),
+        *((13, 6, 4, 0, False), (14, 6, 4, 0, True), (10, 4, 3, 2, True), (12, 6, 5, 4, True)),
+    ],
+)
+def test_two_lists_are_unmasked_only_where_the_corrupt_stand_for_it(n, k, t, corrupt, possible):
+    near = Circle(tuple(range(n)), k).near()
+    # by symmetry user 0 is corrupt, if any is
+    sets = [{0, *rest} for rest in combinations(range(1, n), corrupt - 1)] if corrupt else [set()]
+    bad = [bool(two_lists(near, t, each)) for each in sets]
+    found = graph_failure(n, k, t, corrupt).split
+    assert found.contains(Fraction(sum(bad), len(bad)))
+    assert any(bad) == possible
+    if n == k + 1:
+        assert graph_failure(n, k, t, corrupt).both_shares == Enclosure.exactly(1) or not any(bad)
 
 
 def test_a_complete_graph_stays_in_one_part():

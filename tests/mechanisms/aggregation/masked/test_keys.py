@@ -1,6 +1,7 @@
 """Agreement and derivation against the RFCs; channels that only the other end can use."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
+from fractions import Fraction
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
@@ -96,11 +97,15 @@ def test_no_nonce_serves_twice(monkeypatch):
     assert len(set(used)) == len(used) == 4
 
 
-@pytest.mark.parametrize("change", ["modulus", "round_id", "threshold", "seed", "length"])
+@pytest.mark.parametrize("change", [field.name for field in fields(Terms)])
 def test_keys_are_bound_to_every_term(change):
-    terms = Terms.drawn(101, range(8), SeededBits(1), neighbours=4)
-    other = {"modulus": 102, "round_id": bytes(16), "threshold": 4, "seed": bytes(32), "length": 2}
+    shape = {"neighbours": 6, "threshold": 5, "corrupt": 0, "failure": 1}
+    terms = Terms.drawn(101, range(8), SeededBits(1), **shape)
+    other = {"modulus": 102, "round_id": bytes(16), "threshold": 6, "beacon": bytes(32)}
+    other |= {"length": 2, "users": (*range(7), 9), "neighbours": 7, "dropout": 1, "corrupt": 1}
+    other |= {"failure": Fraction(1, 10)}
     changed = replace(terms, **{change: other[change]})
+    assert changed != terms
     for purpose in (b"seal", b"pair", b"self"):
         assert terms.context(purpose, 1, 2) != changed.context(purpose, 1, 2)
     contexts = {terms.context(p, *ends) for p in (b"seal", b"pair") for ends in ((1, 2), (1, 3))}

@@ -1,6 +1,7 @@
 """Whole rounds: the plain sum of those whose input arrived, whoever vanishes when."""
 
 import random
+from fractions import Fraction
 
 import pytest
 from hypothesis import given
@@ -8,9 +9,10 @@ from hypothesis import strategies as st
 
 from exactdp.exact import ParameterError
 from exactdp.mechanisms.aggregation import AggregationError, PlainSum
-from exactdp.mechanisms.aggregation.masked import MaskedSum, Stage
-from exactdp.mechanisms.samplers.bits import SeededBits
+from exactdp.mechanisms.aggregation.masked import MaskedSum, Stage, graph_failure
+from exactdp.mechanisms.samplers.bits import SeededBits, SimulatedInt, SystemBits
 
+LOOSE = {"corrupt": 0, "failure": 1}  # nothing is promised of graphs small enough to see through
 STAGES = [stage for stage in Stage if stage is not Stage.DONE]
 LATE = [Stage.CONFIRMATION, Stage.UNMASKING]  # the input has arrived by then
 MODULI = st.one_of(
@@ -32,7 +34,7 @@ def test_it_is_the_plain_sum(shape, modulus, seed):
     users, neighbours, threshold = shape
     draw = random.Random(seed)
     messages = {user: draw.randrange(modulus) for user in draw.sample(range(10**6), users)}
-    found = MaskedSum(modulus, neighbours, threshold, SeededBits(seed)).aggregate(messages)
+    found = MaskedSum(modulus, neighbours, threshold, SeededBits(seed), **LOOSE).aggregate(messages)
     assert found == PlainSum(modulus).aggregate(messages)
 
 
@@ -44,7 +46,8 @@ def test_whoever_vanishes_when(shape, modulus, seed, data):
     most = neighbours - threshold  # of anyone's neighbours, if they stand together
     gone = draw.sample(range(users), data.draw(st.integers(0, most)))
     vanish = {user: data.draw(st.sampled_from(STAGES)) for user in gone}
-    played = MaskedSum(modulus, neighbours, threshold, SeededBits(seed)).play(messages, vanish)
+    masked = MaskedSum(modulus, neighbours, threshold, SeededBits(seed), dropout=len(gone), **LOOSE)
+    played = masked.play(messages, vanish)
     there = {user for user in messages if user not in gone or vanish[user] in LATE}
     assert played.summed == there
     columns = zip(*(messages[user] for user in there), strict=True)
@@ -59,7 +62,9 @@ def test_a_third_vanishes_at_one_stage(stage):
     messages = {user: 10**6 + user for user in range(30)}
     vanish = dict.fromkeys(range(0, 30, 3), stage)
     counted = {u: m for u, m in messages.items() if u not in vanish or stage in LATE}
-    found = MaskedSum(3 * 10**7 + 1, 28, 16, SeededBits(4)).aggregate(messages, vanish)
+    found = MaskedSum(3 * 10**7 + 1, 28, 16, SeededBits(4), dropout=10, **LOOSE).aggregate(
+        messages, vanish
+    )
     assert found == PlainSum(3 * 10**7 + 1).aggregate(counted)
 
 
@@ -68,12 +73,12 @@ def test_too_few_remain(stage):
     messages = dict.fromkeys(range(12), 1)
     vanish = dict.fromkeys(range(6), stage)
     with pytest.raises(AggregationError, match=r"\d+ of .* needed"):
-        MaskedSum(100, 8, 7, SeededBits(5)).aggregate(messages, vanish)
+        MaskedSum(100, 8, 7, SeededBits(5), dropout=10, **LOOSE).aggregate(messages, vanish)
 
 
 def test_the_threshold_is_exact():
     messages = dict.fromkeys(range(9), 3)
-    masked = MaskedSum(101, 8, 6, SeededBits(6))
+    masked = MaskedSum(101, 8, 6, SeededBits(6), dropout=7, **LOOSE)
     for stage in STAGES:
         assert masked.aggregate(messages, dict.fromkeys((0, 1), stage)) in (21, 27)
         with pytest.raises(AggregationError, match=r"6 of 9 users|5 of the 8 neighbours"):
@@ -83,22 +88,72 @@ def test_the_threshold_is_exact():
 def test_all_neighbours_of_one_user_vanish():
     # An ordinary user then cannot be unmasked, and must not be: the sum would be its message.
     messages = dict.fromkeys(range(20), 1)
-    masked = MaskedSum(100, 2, 2, SeededBits(7))
+    masked = MaskedSum(100, 2, 2, SeededBits(7), dropout=1, **LOOSE)
     with pytest.raises(AggregationError, match=r"of the 2 neighbours of user \d+ .*2 are needed"):
         masked.aggregate(messages, {3: Stage.INPUT})
 
 
 def test_bits_per_user():
-    played = MaskedSum(2**20, 4, 3, SeededBits(8)).play(dict.fromkeys(range(10), (1, 2)))
-    keys, shares, tags, opened = 2 * 256, 256 + 4 * 8 * 82, 4 * 128, 4 * 33 * 8
+    played = MaskedSum(2**20, 4, 3, SeededBits(8), **LOOSE).play(dict.fromkeys(range(10), (1, 2)))
+    keys, shares, tags, opened = 2 * 256, 256 + 4 * 8 * (82 + 64), 4 * 128, 4 * 33 * 8
     assert played.bits == keys + shares + 2 * 20 + tags + opened
 
 
-def test_the_defaults_are_the_operating_systems_bits_and_32_neighbours():
-    first, second = (MaskedSum("7").play(dict.fromkeys(range(40), (3,))) for _ in range(2))
+def test_the_defaults_are_the_operating_systems_bits_and_what_the_failure_asks_for():
+    first, second = (
+        MaskedSum("7", dropout=8).play(dict.fromkeys(range(40), (3,))) for _ in range(2)
+    )
     assert first.sums == second.sums == (120 % 7,)
-    assert (first.terms.neighbours, first.terms.threshold) == (32, 22)
-    assert first.terms.round_id != second.terms.round_id
+    terms = first.terms
+    assert (terms.dropout, terms.floor, terms.corrupt) == (8, 32, 4)
+    risk = graph_failure(40, terms.neighbours, terms.threshold, 4, 8)
+    assert risk.lying_server.at_most(terms.failure)
+    assert risk.aborted.at_most(Fraction(1, 10**6))
+    assert terms.round_id != second.terms.round_id
+    assert not first.simulated
+
+
+def test_nobody_may_vanish_unless_the_terms_say_so():
+    messages = dict.fromkeys(range(12), 1)
+    assert MaskedSum(100, 11).aggregate(messages, {3: Stage.UNMASKING}) == 12
+    with pytest.raises(AggregationError, match=r"11 of 12 users .* at least 12 are needed"):
+        MaskedSum(100, 11).aggregate(messages, {3: Stage.INPUT})
+
+
+def test_sixty_of_two_hundred_are_refused_below_the_floor():
+    messages = dict.fromkeys(range(60), 1)  # the same share of fewer users
+    gone = dict.fromkeys(range(18), Stage.INPUT)
+    assert MaskedSum(100, dropout=18).aggregate(messages, gone) == 42
+    with pytest.raises(AggregationError, match=r"42 of 60 users .* at least 54 are needed"):
+        MaskedSum(100, 59, 35, dropout=6).aggregate(messages, gone)
+
+
+def test_sums_from_a_seed_are_marked():
+    messages = dict.fromkeys(range(5), 1)
+    for bits, marked in ((SeededBits(1), True), (SystemBits(), False), (None, False)):
+        found = MaskedSum(100, bits=bits).aggregate(messages)
+        assert found == 5
+        assert (type(found) is SimulatedInt) == marked
+        played = MaskedSum(100, bits=bits).play(dict.fromkeys(range(5), (1,)))
+        assert played.simulated == marked
+
+
+@pytest.mark.parametrize(
+    ("shape", "named"),
+    [
+        ({"neighbours": 32, "threshold": 22}, "failure is stated as at most 1e-09.*up to 1"),
+        ({"neighbours": 8}, "failure"),
+        ({"dropout": 120}, "dropout = 120 and corrupt = 20 are too many of 200 users"),
+        ({"dropout": 199}, "dropout"),
+        ({"corrupt": 185}, "too many"),
+        ({"corrupt": 200}, "corrupt"),
+        ({"failure": 0}, "failure"),
+        ({"failure": "x"}, "failure"),
+    ],
+)
+def test_rounds_that_miss_the_failure_probability_are_refused(shape, named):
+    with pytest.raises(ParameterError, match=named):
+        MaskedSum(100, **{"dropout": 10, **shape}).aggregate(dict.fromkeys(range(200), 1))
 
 
 def test_seeded_rounds_repeat():
@@ -118,8 +173,8 @@ def test_seeded_rounds_repeat():
         ((5,), {-1: 1, 2: 1}, {}, "users"),
         ((5, 3), dict.fromkeys(range(9), 1), {}, "neighbours"),
         ((5, 9), dict.fromkeys(range(9), 1), {}, "neighbours"),
-        ((5, 4, 2), dict.fromkeys(range(9), 1), {}, "threshold"),
-        ((5, 4, 5), dict.fromkeys(range(9), 1), {}, "threshold"),
+        ((5, 8, 4), dict.fromkeys(range(9), 1), {}, "threshold"),
+        ((5, 8, 9), dict.fromkeys(range(9), 1), {}, "threshold"),
         ((5,), {0: 0, 1: 0}, {2: Stage.KEYS}, "vanish"),
     ],
 )

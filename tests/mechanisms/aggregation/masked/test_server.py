@@ -132,8 +132,48 @@ def test_for_other_neighbours_than_there_are(stage, field):
     )  # next to the vanished one, so that it opens both kinds
     pairs = getattr(sent[stage][holder], field)
     for wrong in (pairs[1:], (*pairs, (99, pairs[0][1])), ((99, pairs[0][1]), *pairs[1:])):
-        message = replace(sent[stage][holder], **{field: wrong})
+        if stage is Stage.UNMASKING and wrong == pairs[1:]:
+            continue  # a holder opens the shares that it has: see below
+        changed = {field: wrong}
+        if field == "shares":
+            changed["checks"] = tuple((user, bytes(64)) for user, _ in wrong)
+        message = replace(sent[stage][holder], **changed)
         refused(server, message, f"of user {holder} .*neighbours that are there")
+
+
+def test_keys_of_small_order():
+    server, sent = at(Stage.KEYS)
+    for field in ("masking_key", "sealing_key"):
+        refused(server, replace(sent[Stage.KEYS][0], **{field: bytes(32)}), "small order")
+
+
+@pytest.mark.parametrize("spoilt", ["missing", "wrong"])
+@pytest.mark.parametrize(("field", "owners"), [("self_masks", range(9)), ("keys", [4])])
+def test_one_bad_share_of_each_secret_does_not_matter(field, owners, spoilt):
+    # Of every owner one share is opened wrongly, or not at all: one that is needed if it came
+    # first, and the threshold leaves one to spare (nobody's neighbours have vanished but 4's).
+    played = round_of(vanish={4: Stage.INPUT} if field == "keys" else {})
+    letters = played.until(Stage.UNMASKING)
+    left = set(owners)
+    for user, letter in letters.items():
+        answer = played.users[user].unmask(letter)
+        pairs = []
+        for owner, share in getattr(answer, field):
+            if owner not in left:
+                pairs.append((owner, share))
+            elif spoilt == "wrong":
+                pairs.append((owner, (share + 1) % PRIME))
+            left.discard(owner)
+        played.server.receive(replace(answer, **{field: tuple(pairs)}))
+    assert not left
+    assert played.server.result() == (sum(user for user in letters) % 11,)
+
+
+def test_a_sum_below_the_floor_is_not_shown():
+    played = Played(dict.fromkeys(range(9), (1,)), 11, vanish=dict.fromkeys((1, 2), Stage.INPUT),
+                    neighbours=8, threshold=5, dropout=1)  # fmt: skip
+    with pytest.raises(AggregationError, match=r"7 of 9 users .* at least 8 are needed"):
+        played.until(Stage.CONFIRMATION)
 
 
 @pytest.mark.parametrize(("field", "what"), [("self_masks", "self-mask"), ("keys", "key")])

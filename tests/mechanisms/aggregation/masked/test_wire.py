@@ -62,6 +62,6 @@ def test_what_is_no_message(data):
 
 def test_users_are_named_once():
     with pytest.raises(RefusedError, match="distinct users"):
-        SealedShares(bytes(16), 1, bytes(32), ((2, bytes(82)), (2, bytes(82))))
+        SealedShares(bytes(16), 1, bytes(32), ((2, bytes(82)), (2, bytes(82))), ())
     with pytest.raises(RefusedError, match="MaskedInput refused: values"):
         MaskedInput(bytes(16), 1, 5, (1, -1))

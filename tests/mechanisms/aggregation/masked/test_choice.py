@@ -1,0 +1,65 @@
+"""The graph of a round follows from the failure probability that is stated."""
+
+from fractions import Fraction
+
+import pytest
+
+from exactdp.exact import ParameterError
+from exactdp.mechanisms.aggregation.masked import FAILURE, Terms, graph_failure, least_graph
+from exactdp.mechanisms.aggregation.masked.choice import check_graph, least_threshold
+from exactdp.mechanisms.samplers.bits import SeededBits
+
+
+def fails(users, neighbours, threshold, corrupt):
+    return Fraction(graph_failure(users, neighbours, threshold, corrupt).lying_server.upper)
+
+
+@pytest.mark.parametrize(
+    ("users", "corrupt", "dropout"),
+    [(2, 0, 0), (3, 1, 0), (10, 1, 2), (40, 4, 2), (60, 6, 20), (200, 20, 10), (1000, 100, 50)],
+)
+def test_the_default_keeps_to_it_and_hardly_ever_aborts(users, corrupt, dropout):
+    neighbours, threshold = least_graph(users, corrupt, dropout, FAILURE)
+    assert fails(users, neighbours, threshold, corrupt) <= FAILURE
+    least = neighbours // 2 + 1
+    assert threshold == least or fails(users, neighbours, threshold - 1, corrupt) > FAILURE
+    aborted = graph_failure(users, neighbours, threshold, 0, dropout).aborted
+    assert aborted.at_most(Fraction(1, 10**6))
+    terms = Terms.drawn(5, range(users), SeededBits(1), dropout=dropout, corrupt=corrupt)
+    assert (terms.neighbours, terms.threshold) == (neighbours, threshold)
+
+
+def test_what_was_the_default_once_is_refused():
+    # 32 neighbours, 22 needed; 100 of 1,000 users corrupt, and a server that lies
+    assert fails(1000, 32, 22, 100) == 1
+    with pytest.raises(ParameterError, match=r"100 of 1000 users corrupt .* up to 1"):
+        check_graph(1000, 32, 22, 100, FAILURE)
+    check_graph(1000, 32, 22, 0, FAILURE)
+
+
+def test_the_risk_falls_with_the_threshold():
+    # what the bisection rests on
+    for users, neighbours, corrupt in ((60, 20, 6), (200, 40, 20), (30, 29, 3)):
+        risks = [
+            fails(users, neighbours, t, corrupt) for t in range(neighbours // 2 + 1, neighbours + 1)
+        ]
+        assert risks == sorted(risks, reverse=True)
+        assert risks[-1] < risks[0]
+
+
+def test_no_threshold_is_enough():
+    with pytest.raises(ParameterError, match="8 neighbours, threshold 8 and 20 of 200"):
+        least_threshold(200, 8, 20, FAILURE)
+
+
+@pytest.mark.parametrize("beacon", [b"", bytes(31), "0" * 32])
+def test_beacons_are_checked(beacon):
+    with pytest.raises(ParameterError, match="beacon must be 32 bytes"):
+        Terms.drawn(5, range(9), SeededBits(1), beacon=beacon)
+
+
+def test_the_graph_is_the_beacons():
+    drawn = [Terms.drawn(5, range(9), SeededBits(s), beacon=bytes(32), neighbours=4, failure=1)
+             for s in (1, 2)]  # fmt: skip
+    assert drawn[0].circle == drawn[1].circle
+    assert drawn[0].digest != drawn[1].digest
