@@ -9,7 +9,7 @@ import argparse
 import sys
 
 import mpmath
-from relations.all import RELATIONS
+from relations.all import RELATIONS, SEARCHES
 from relations.engine import Tally, examine
 
 
@@ -22,7 +22,7 @@ def main() -> int:
     parser.add_argument("--from", dest="first", type=int, default=0, help="the first seed")
     asked = parser.parse_args()
     found = False
-    for relation in RELATIONS:
+    for relation in RELATIONS + SEARCHES:
         if asked.names and relation.__name__ not in asked.names:
             continue
         seeds = range(asked.first, asked.first + asked.cases)

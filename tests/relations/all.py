@@ -1,4 +1,4 @@
-"""Every relation, in one list."""
+"""Every relation, in one list; and the few that search or prove for seconds."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from relations import (
     accounts,
     certificates_agree,
     decisions,
+    least,
     monotone,
     notions,
     processing,
@@ -15,7 +16,7 @@ from relations import (
 )
 from relations.engine import Relation
 
-__all__ = ["RELATIONS"]
+__all__ = ["RELATIONS", "SEARCHES"]
 
 RELATIONS: tuple[Relation, ...] = (
     *monotone.RELATIONS,
@@ -25,6 +26,9 @@ RELATIONS: tuple[Relation, ...] = (
     *truths.RELATIONS,
     *slack.RELATIONS,
     *decisions.RELATIONS,
+)
+SEARCHES: tuple[Relation, ...] = (
+    *least.RELATIONS,
     *certificates_agree.RELATIONS,
     *accounts.RELATIONS,
 )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import TypeAlias
 
-from relations.draw import ask, scenario, table, times
+from relations.draw import DELTAS, ask, scenario, table, times
 from relations.engine import Statement, equal
 from relations.scenarios import Cost, Scenario, Table, pmf
 
@@ -19,7 +19,9 @@ Masses: TypeAlias = tuple[Fraction, ...]
 def _moved(rng: random.Random, masses: Masses, slack: Fraction) -> Masses:
     """The same with at most `slack` of mass at another outcome."""
     found = list(masses)
-    source, target = (rng.randrange(len(found)) for _ in range(2))
+    source = rng.choice([place for place, mass in enumerate(found) if mass])
+    unseen = [place for place, mass in enumerate(found) if not mass]
+    target = rng.choice(unseen if unseen and rng.random() < 0.8 else range(len(found)))
     part = min(found[source], slack * rng.choice((Fraction(1), Fraction(1), Fraction(1, 3))))
     found[source] -= part
     found[target] += part
@@ -47,8 +49,8 @@ def members(rng: random.Random) -> Iterator[Statement]:
         file, member = Table(_lacking(rng, exact.p, slack), _lacking(rng, exact.q, slack)), exact
     count = rng.choice((1, 2, 2, 3, times(rng)))
     others = scenario(rng).uses[:1] if rng.random() < 0.2 else ()
-    for _ in range(2):
-        cost = ask(rng, Scenario(((pmf(member), count), *others)))
+    told = Scenario(((pmf(member), count), *others))
+    for cost in (Cost(told, "epsilon", Fraction(rng.choice(DELTAS))), ask(rng, told)):
         stated = Scenario(((pmf(file, slack), count), *others))
         yield from equal(cost, Cost(stated, cost.quantity, cost.at), "a pair within the slack")
 

@@ -3,34 +3,53 @@
 from fractions import Fraction
 
 import pytest
-from relations.all import RELATIONS
+from relations.all import RELATIONS, SEARCHES
 from relations.engine import AtMost, Held, Tally, examine
 
 from exactdp.exact import Enclosure
 
-_QUICK = 6
-_BLOCK = 50
-_BLOCKS = -(-10_000 // (_BLOCK * len(RELATIONS)))
+_QUICK = 4
+_BLOCK = 50  # cases of one slow test
+_SEARCHED = 2  # blocks of each search
+_BLOCKS = -(-(10_000 - _SEARCHED * _BLOCK * len(SEARCHES)) // (_BLOCK * len(RELATIONS)))
+_each = pytest.mark.parametrize("relation", RELATIONS, ids=lambda each: each.__name__)
+_each_search = pytest.mark.parametrize("relation", SEARCHES, ids=lambda each: each.__name__)
 
 
 def _hold(relation, seeds, seconds):
     tally = examine(relation, seeds, seconds, Tally())
     print(f"{relation.__name__}: {tally}")  # shown by `pytest -rA`
     assert not tally.failures, "\n".join(tally.failures)
-    assert tally.counts["statements"], "nothing was held: every case ended before"
+    assert tally.counts["cases"] == len(seeds)
 
 
-@pytest.mark.parametrize("relation", RELATIONS, ids=lambda relation: relation.__name__)
+@_each
 def test_a_few_cases(relation):
     _hold(relation, range(_QUICK), 0.4)
 
 
+@_each_search
+def test_a_search(relation):
+    _hold(relation, range(1), 3)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("block", range(_BLOCKS))
-@pytest.mark.parametrize("relation", RELATIONS, ids=lambda relation: relation.__name__)
+@_each
 def test_ten_thousand_cases(relation, block):
+    _hold(relation, _seeds(block), 2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", range(_SEARCHED))
+@_each_search
+def test_many_searches(relation, block):
+    _hold(relation, _seeds(block), 20)
+
+
+def _seeds(block):
     first = _QUICK + block * _BLOCK
-    _hold(relation, range(first, first + _BLOCK), 2)
+    return range(first, first + _BLOCK)
 
 
 def test_only_what_is_certain_is_a_contradiction():
