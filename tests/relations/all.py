@@ -31,4 +31,5 @@ SEARCHES: tuple[Relation, ...] = (
     *least.RELATIONS,
     *certificates_agree.RELATIONS,
     *accounts.RELATIONS,
+    *sameness.PROCESSES,
 )

@@ -28,7 +28,7 @@ from exactdp.exact.deadline import OutOfTimeError, time_limit
 from exactdp.exact.enclosure import Endpoint
 from exactdp.mechanisms import UndecidedError
 
-__all__ = ["AtMost", "Held", "Relation", "Tally", "equal", "examine"]
+__all__ = ["AtMost", "Held", "Relation", "Tally", "Told", "equal", "examine"]
 
 _WIDTH = Fraction(1, 10**6)
 _WORK = 0.1  # seconds for losses off a lattice
@@ -52,7 +52,14 @@ class Held:
     found: object = None
 
 
-Statement = AtMost | Held
+@dataclass(frozen=True)
+class Told:
+    """Something is told of this cost, whose truth is plain: not everything from 0 on."""
+
+    cost: Cost
+
+
+Statement = AtMost | Held | Told
 Relation = Callable[[random.Random], Iterator[Statement]]
 
 
@@ -108,6 +115,11 @@ def _hold(statement: Statement, ways: _Ways, tally: Tally, name: str) -> None:
         if not statement.is_so:
             tally.fail("contradiction", f"[{name}] {statement.why}: {statement.found}")
         return
+    if isinstance(statement, Told):
+        found = ways.measure(statement.cost)
+        if _is_vacuous(statement.cost, found):
+            tally.fail("nothing told", f"[{name}] {statement.cost} = {found}")
+        return
     smaller, larger = (
         side if isinstance(side, Enclosure) else ways.measure(side)
         for side in (statement.smaller, statement.larger)
@@ -154,11 +166,17 @@ class _Ways:
 
     def _look_at(self, cost: Cost, found: Enclosure) -> None:
         self.tally.counts["answers"] += 1
-        most = Fraction(1) if cost.quantity == "delta" else Decimal("Infinity")
-        if not (_in_order(Fraction(0), found.upper) and _in_order(found.lower, most)):
+        if not (_in_order(Fraction(0), found.upper) and _in_order(found.lower, _most(cost))):
             self.tally.fail("improper", f"[{self.name}] {cost} = {found}")
-        if _in_order(found.lower, Fraction(0)) and _in_order(most, found.upper):
-            self.tally.counts["vacuous"] += 1
+        self.tally.counts["vacuous"] += _is_vacuous(cost, found)
+
+
+def _is_vacuous(cost: Cost, found: Enclosure) -> bool:
+    return _in_order(found.lower, Fraction(0)) and _in_order(_most(cost), found.upper)
+
+
+def _most(cost: Cost) -> Endpoint:
+    return Fraction(1) if cost.quantity == "delta" else Decimal("Infinity")
 
 
 def budget_of(scenario: Scenario) -> Budget:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import random
+import subprocess
+import sys
 from collections.abc import Iterator
 from fractions import Fraction
 from math import comb
@@ -11,7 +14,9 @@ from relations.draw import additive, ask, binomial, level, scenario, table, time
 from relations.engine import AtMost, Held, Statement, equal, in_python, on_command_line
 from relations.scenarios import Cost, Scenario, Spec, Table, pmf, spec
 
-__all__ = ["RELATIONS", "as_table"]
+from exactdp.exact import Enclosure
+
+__all__ = ["PROCESSES", "RELATIONS", "as_table"]
 
 
 def swapped_files(rng: random.Random) -> Iterator[AtMost]:
@@ -148,6 +153,19 @@ def typed_and_called(rng: random.Random) -> Iterator[Statement]:
     yield Held(again == called, f"the same again: {cost}", (str(called), str(again)))
 
 
+def typed_into_a_process(rng: random.Random) -> Iterator[Statement]:
+    """`exactdp` as a process of its own: one JSON object, exit 0 or 3, the library's number."""
+    what = scenario(rng)
+    called = in_python(Cost(what, "pure"))
+    command = [sys.executable, "-m", "exactdp.cli", "compose", *what.typed(), "--pure", "--json"]
+    told = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    yield Held(told.returncode in (0, 3), f"exit of pure of {what}", told.stderr[-300:])
+    (result,) = json.loads(told.stdout)["results"]
+    typed = Enclosure.from_json({end: result[end] for end in ("lower", "upper")})
+    yield from equal(typed, called, f"pure of {what}")
+
+
+PROCESSES = (typed_into_a_process,)
 RELATIONS = (
     swapped_files,
     written_otherwise,

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from mpmath import iv
 from relations.draw import EPSILONS, binomial, level, table
-from relations.engine import AtMost, Statement, equal
+from relations.engine import AtMost, Statement, Told, equal
 from relations.notions import rational
 from relations.sameness import as_table
 from relations.scenarios import Cost, Scenario, Table, pmf
@@ -96,7 +96,9 @@ def files(rng: random.Random) -> Iterator[Statement]:
         odds = _odds(Fraction(text))
         truth = _both(pair, lambda one, odds=odds: delta_of(one, odds))
         yield from equal(Cost(what, "delta", Fraction(text)), truth, f"truth {truth}")
-    yield from _epsilon(Cost(what, "epsilon", level(rng, what)), pair)
+    cost = Cost(what, "epsilon", level(rng, what))
+    yield from _epsilon(cost, pair)
+    yield Told(cost)
 
 
 def _epsilon(cost: Cost, pair: Table) -> Iterator[AtMost]:
@@ -134,6 +136,8 @@ def choices(rng: random.Random) -> Iterator[Statement]:
     epsilon = Fraction(rng.choice(EPSILONS))
     low, high = (_adaptive(menu, count, odds) for odds in reversed(_odds(epsilon)))
     yield from equal(Cost(what, "delta", epsilon), Enclosure(low, high), f"truth {float(high)}")
+    yield Told(Cost(what, "delta", epsilon))
+    yield Told(Cost(what, "epsilon", level(rng, what)))
 
 
 def _largest(each: Sequence[Enclosure]) -> Enclosure:
