@@ -30,14 +30,14 @@ def test_a_few_cases(relation):
 
 @_each_search
 def test_a_search(relation):
-    _hold(relation, range(1), 3)
+    _hold(relation, range(1), 5)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("block", range(_BLOCKS))
 @_each
 def test_ten_thousand_cases(relation, block):
-    _hold(relation, _seeds(block), 2)
+    _hold(relation, _seeds(block), 1)
 
 
 @pytest.mark.slow
