@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import permutations
 from math import prod
 
 from mpmath import iv
@@ -27,20 +28,24 @@ __all__ = ["RELATIONS"]
 
 
 def certificates(rng: random.Random) -> Iterator[Statement]:
-    """Claims about a list, and about a part of it."""
+    """Claims in several notions about a list, and about a part of it.
+
+    A certificate proves both ends of its measured enclosure: the claim holds with the upper one in
+    place of its bound, and with nothing below the lower one.
+    """
     whole = _small(rng)
-    part = Scenario(whole.uses[:1]) if rng.random() < 0.5 else whole
-    first, second = _certified(rng, part), _certified(rng, whole)
-    for one, other in ((first, second), (second, first)):
-        if one is None or other is None:
-            continue
-        (claim, held), (denied, refusal) = one, other
-        if held.verdict is not Verdict.VERIFIED or refusal.verdict is not Verdict.REFUTED:
-            continue
-        is_of_part = part == whole or (one is second)  # what holds of all holds of a part
-        impossible = is_of_part and implies(claim, denied, _rarest(whole))
-        text = f"VERIFIED {claim} ({held.measured}) and REFUTED {denied} ({refusal.measured})"
-        yield Held(not impossible, f"two valid certificates of {whole}, {part}", text)
+    part = Scenario(whole.uses[:1])
+    claims = _claims(rng, whole)
+    proved = [(what, claim, held)
+              for claim in claims for what in dict.fromkeys((whole, part))
+              if (held := _certificate(what, claim)) is not None]  # fmt: skip
+    for (what, claim, held), (other, denied, refusal) in permutations(proved, 2):
+        high, low = held.measured.upper, refusal.measured.lower
+        if isinstance(high, Fraction) and (what == whole or other == part):
+            follows = implied(_bounded(claim, high), denied, _rarest(what))
+            text = f"{held.verdict.name} {claim} ({held.measured}) of {what}, "
+            text += f"{refusal.verdict.name} {denied} ({refusal.measured}) of {other}"
+            yield Held(follows is None or not low > follows, "two valid certificates", text)
 
 
 def _small(rng: random.Random) -> Scenario:
@@ -52,12 +57,22 @@ def _small(rng: random.Random) -> Scenario:
     return Scenario.of((any_spec(rng), rng.choice((1, 1, 1, 2, 3))))
 
 
-def _certified(rng: random.Random, what: Scenario) -> tuple[Claim, Certificate] | None:
-    claim, _, found = claim_near(rng, what)
-    if rng.random() < 0.3 and found.is_finite():  # about the same number in another notion
-        bound = claim.bound
-        approximate = ApproxDP(bound, rng.choice((level(rng, what), "1e-30")))
-        claim = rng.choice((PureDP(bound), approximate, RenyiDP(1000, bound)))
+def _claims(rng: random.Random, what: Scenario) -> list[Claim]:
+    """One near what it bounds, and the same number in other notions."""
+    claim, _, _ = claim_near(rng, what)
+    bound = claim.bound * Fraction(rng.choice(("1", "1", "0.85", "0.7")))
+    bound = Fraction(f"{float(bound):.9g}")
+    others: list[Claim] = [
+        PureDP(bound),
+        ApproxDP(bound, "1e-30"),
+        ApproxDP(bound, level(rng, what)),
+        RenyiDP(rng.choice((2, 64, 1000)), bound),
+        ZCDP(bound),
+    ]
+    return [claim, *rng.sample(others, 2)]
+
+
+def _certificate(what: Scenario, claim: Claim) -> Certificate | None:
     told = audit(budget_of(what), claim, Fraction(1, 10**6))
     if told.verdict is Verdict.UNDECIDED:
         return None
@@ -65,7 +80,7 @@ def _certified(rng: random.Random, what: Scenario) -> tuple[Claim, Certificate] 
         made = certificate_of(told)
     except NotCertifiedError:
         return None
-    return (claim, made) if check(made.content).valid else None
+    return made if check(made.content).valid else None
 
 
 def _rarest(what: Scenario) -> Fraction | None:
@@ -79,29 +94,33 @@ def _rarest(what: Scenario) -> Fraction | None:
     )  # fmt: skip
 
 
-def implies(claim: Claim, other: Claim, rarest: Fraction | None) -> bool:
-    """Does the first claim imply the other, for certain?
+def implied(claim: Claim, other: Claim, rarest: Fraction | None) -> Fraction | None:
+    """A bound with which the other claim follows from the first; None where none is known.
 
     rarest: all masses are 0 or at least this. Then P(x) <= e^epsilon Q(x) + delta at each outcome
     makes the pure epsilon at most log(e^epsilon + delta/rarest), if delta < rarest.
     """
+    found = []
     pure = _pure_above(claim, rarest)
-    if pure is not None and _from_pure(pure, other):
-        return True
-    if isinstance(claim, ApproxDP) and isinstance(other, ApproxDP):
-        return claim.epsilon <= other.epsilon and claim.delta <= other.delta
-    if isinstance(claim, RenyiDP):
-        if isinstance(other, RenyiDP):
-            return claim.epsilon <= other.epsilon and claim.order >= other.order
-        return _from_renyi(claim, other)
+    if pure is not None:
+        found.append(_from_pure(pure, other))
     if isinstance(claim, ZCDP):
-        if isinstance(other, ZCDP):
-            return claim.rho <= other.rho
-        if isinstance(other, RenyiDP):
-            return claim.rho * other.order <= other.epsilon
-        orders = (Fraction(text) for text in ("1.1", "2", "4", "16", "100"))
-        return any(_from_renyi(RenyiDP(order, claim.rho * order), other) for order in orders)
-    return False
+        orders = (other.order,) if isinstance(other, RenyiDP) else (2, 16, 100)
+        found += [claim.rho] if isinstance(other, ZCDP) else [
+            bound for order in orders
+            if (bound := _from_renyi(RenyiDP(order, claim.rho * order), other)) is not None
+        ]  # fmt: skip
+    if isinstance(claim, RenyiDP) and (bound := _from_renyi(claim, other)) is not None:
+        found.append(bound)
+    if isinstance(claim, ApproxDP) and isinstance(other, ApproxDP) and claim.delta <= other.delta:
+        found.append(claim.epsilon)
+    return min(found, default=None)
+
+
+def _bounded(claim: Claim, bound: Fraction) -> Claim:
+    if isinstance(claim, ApproxDP):
+        return ApproxDP(bound, claim.delta)
+    return RenyiDP(claim.order, bound) if isinstance(claim, RenyiDP) else type(claim)(bound)
 
 
 def _pure_above(claim: Claim, rarest: Fraction | None) -> Fraction | None:
@@ -118,20 +137,21 @@ def _pure_above(claim: Claim, rarest: Fraction | None) -> Fraction | None:
     return rational(iv.log(odds + iv.mpf(share.numerator) / share.denominator), "b")
 
 
-def _from_pure(epsilon: Fraction, other: Claim) -> bool:
+def _from_pure(epsilon: Fraction, other: Claim) -> Fraction:
     if isinstance(other, PureDP | ApproxDP):
-        return epsilon <= other.epsilon
-    if isinstance(other, RenyiDP):
-        return min(epsilon, other.order * epsilon**2 / 2) <= other.epsilon
-    return min(epsilon, epsilon**2 / 2) <= other.rho
+        return epsilon
+    order = other.order if isinstance(other, RenyiDP) else Fraction(1)
+    return min(epsilon, order * epsilon**2 / 2)
 
 
-def _from_renyi(claim: RenyiDP, other: Claim) -> bool:
+def _from_renyi(claim: RenyiDP, other: Claim) -> Fraction | None:
+    if isinstance(other, RenyiDP) and claim.order >= other.order:
+        return claim.epsilon
     if not isinstance(other, ApproxDP) or not other.delta:
-        return False
+        return None
     delta = other.delta
     doubt = -rational(iv.log(iv.mpf(delta.numerator) / delta.denominator), "a")
-    return claim.epsilon + doubt / (claim.order - 1) <= other.epsilon
+    return claim.epsilon + doubt / (claim.order - 1)
 
 
 RELATIONS = (certificates,)
