@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from relations.scenarios import Cost, Scenario, Spec, Table, pmf, spec
 
-__all__ = ["additive", "any_spec", "ask", "binomial", "scenario", "table", "times"]
+__all__ = ["additive", "any_spec", "ask", "binomial", "scenario", "small", "table", "times"]
 
 DELTAS = ("0", "1e-30", "1e-9", "1e-6", "1e-3", "0.05", "0.271", "0.5", "0.9", "0.999999", "1")
 EPSILONS = ("0", "1e-9", "0.01", "0.5", "1", "3", "50")
@@ -118,14 +118,29 @@ def _masses(rng: random.Random, count: int) -> tuple[Fraction, ...]:
     return tuple(Fraction(weight, sum(weights)) for weight in weights)
 
 
+def small(rng: random.Random) -> Spec:
+    """Noise with few outcomes, or on a lattice: answered in milliseconds."""
+    if rng.random() < 0.3:
+        law = spec("discrete-laplace", scale=rng.choice(("0.01", "0.5", "3", "1e6")))
+        return law.but(sensitivity=rng.choice((1, 2, 5)))
+    law = binomial(rng, rng.choice((1, 2, 3)))
+    if rng.random() < 0.4:
+        law = _LAWS[rng.choice((*_LAWS,))](rng).but(modulus=rng.choice((1, 2, 3, 4)))
+    elif rng.random() < 0.6:
+        law = law.but(modulus=rng.choice((1, 2, 3, 4, 5, 11)))
+    return law.but(sensitivity=rng.choice((1, 2, 3, 4, 9)))
+
+
 def any_spec(rng: random.Random) -> Spec:
-    """Any documented mechanism."""
+    """Any documented mechanism; half of them small."""
     kind = rng.random()
-    if kind < 0.55:
+    if kind < 0.27:
         return additive(rng)
-    if kind < 0.7:
+    if kind < 0.5:
+        return small(rng)
+    if kind < 0.68:
         return response(rng)
-    if kind < 0.88:
+    if kind < 0.93:
         slack = rng.choice((Fraction(0), Fraction(0), Fraction(1, 100), Fraction(1, 10**9)))
         return pmf(table(rng), slack)
     return preset(rng)
@@ -133,7 +148,7 @@ def any_spec(rng: random.Random) -> Spec:
 
 def times(rng: random.Random) -> int:
     """How often: mostly once or a few times."""
-    return rng.choice((1, 1, 1, 1, 2, 2, 3, 5, 20, 1000))
+    return rng.choice((1, 1, 1, 1, 2, 2, 3, 3, 5, rng.choice((20, 1000))))
 
 
 def scenario(rng: random.Random) -> Scenario:

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 from fractions import Fraction
 
-from relations.draw import DELTAS, EPSILONS, ORDERS, additive, any_spec, ask, scenario, times
+from relations.draw import DELTAS, EPSILONS, ORDERS, additive, any_spec, ask, scenario, small, times
 from relations.engine import AtMost
 from relations.scenarios import Cost, Scenario
 
@@ -15,7 +15,7 @@ __all__ = ["RELATIONS"]
 
 def sensitivity_grows(rng: random.Random) -> Iterator[AtMost]:
     """More neighbours cannot cost less."""
-    larger = additive(rng)
+    larger = additive(rng) if rng.random() < 0.6 else small(rng)
     limit = int(larger["sensitivity"])
     fewer = {1, max(limit - 1, 1), rng.randint(1, limit)}
     if "modulus" in larger:

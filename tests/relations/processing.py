@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 from fractions import Fraction
 
-from relations.draw import additive, ask, scenario, table, times
+from relations.draw import additive, ask, scenario, small, table, times
 from relations.engine import AtMost
 from relations.scenarios import Cost, Scenario, Spec, Table, pmf
 
@@ -15,7 +15,9 @@ __all__ = ["RELATIONS"]
 
 def reduction(rng: random.Random) -> Iterator[AtMost]:
     """What is seen mod m is seen of the sum; what is seen mod a divisor is seen mod m."""
-    seen = additive(rng, modulus=True)
+    seen = additive(rng, modulus=True) if rng.random() < 0.6 else small(rng)
+    if "modulus" not in seen:
+        seen = seen.but(modulus=rng.choice((1, 2, 3, 7)))
     modulus, factor = int(seen["modulus"]), rng.choice((2, 3, 64))
     yield from _costs_less(rng, seen, seen.but(modulus=None), "reduced mod m")
     yield from _costs_less(rng, seen, seen.but(modulus=modulus * factor), "mod a divisor")
