@@ -11,8 +11,8 @@ from relations.engine import AtMost, Held, Statement, budget_of, in_python, run
 from relations.notions import at_most
 from relations.scenarios import Cost, Scenario
 
-from exactdp.exact import Enclosure, decimal_text
-from exactdp.verify import ZCDP, ApproxDP, Claim, PureDP, RenyiDP, Verdict, audit
+from exactdp.exact import Enclosure, OutOfTimeError, decimal_text, time_left
+from exactdp.verify import ZCDP, ApproxDP, Audit, Claim, PureDP, RenyiDP, Verdict, audit
 
 __all__ = ["RELATIONS", "claim_near"]
 
@@ -36,11 +36,20 @@ def claim_near(rng: random.Random, what: Scenario) -> tuple[Claim, Cost, Enclosu
     return claim, cost, found
 
 
+def _audited(what: Scenario, claim: Claim) -> Audit:
+    """The audit of all uses; OutOfTimeError where it is UNDECIDED for want of time."""
+    before = time_left()
+    told = audit(budget_of(what), claim, Fraction(1, 10**6))
+    if told.verdict is Verdict.UNDECIDED and time_left() < before / 2:
+        raise OutOfTimeError("the audit has used up its share of the time")
+    return told
+
+
 def verdicts(rng: random.Random) -> Iterator[Statement]:
     """VERIFIED: the bound may hold. REFUTED: it may fail. What was measured meets the figure."""
     what = scenario(rng)
     claim, cost, found = claim_near(rng, what)
-    told = audit(budget_of(what), claim, Fraction(1, 10**6))
+    told = _audited(what, claim)
     text = (
         f"{told.verdict.name} {claim} of {what}, measured {told.measured}, where {cost} = {found}"
     )
@@ -65,7 +74,7 @@ def approximate_verdicts(rng: random.Random) -> Iterator[Statement]:
     delta = level(rng, what)
     epsilon = Fraction(rng.choice(("0", "0.1", "1", "2.3", "5", "40")))
     figure = in_python(Cost(what, "delta", epsilon))
-    told = audit(budget_of(what), ApproxDP(epsilon, delta), Fraction(1, 10**6))
+    told = _audited(what, ApproxDP(epsilon, delta))
     decided = figure.at_most(delta)
     expected = {True: Verdict.VERIFIED, False: Verdict.REFUTED, None: told.verdict}[decided]
     why = f"approx:{decimal_text(epsilon)},{decimal_text(delta)} of {what}, delta = {figure}"
@@ -74,11 +83,10 @@ def approximate_verdicts(rng: random.Random) -> Iterator[Statement]:
 
 def typed_verdicts(rng: random.Random) -> Iterator[Statement]:
     """The verdict of the command line is that of the library, its exit code says so."""
-    what = Scenario(scenario(rng).uses[:1])
-    what = Scenario.of(what.uses[0][0])
+    what = scenario(rng)
     claim, _, _ = claim_near(rng, what)
     shown = run("audit", *what.typed(), "--claim", str(claim), exits={0, 1, 3})
-    told = audit(what.uses[0][0].mechanism(), claim)
+    told = _audited(what, claim)
     opposite = {"VERIFIED", "REFUTED"} == {shown["verdict"], told.verdict.name}
     yield Held(not opposite, f"{claim} of {what}", (shown["verdict"], told.verdict.name))
 

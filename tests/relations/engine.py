@@ -24,7 +24,7 @@ from typer.testing import CliRunner
 from exactdp.accounting import Budget, compose
 from exactdp.cli.main import app
 from exactdp.exact import Enclosure, ParameterError, decimal_text
-from exactdp.exact.deadline import OutOfTimeError, time_limit
+from exactdp.exact.deadline import OutOfTimeError, check_time, time_limit
 from exactdp.exact.enclosure import Endpoint
 from exactdp.mechanisms import UndecidedError
 
@@ -110,6 +110,7 @@ def examine(relation: Relation, seeds: Iterable[int], seconds: float, tally: Tal
 
 
 def _hold(statement: Statement, ways: _Ways, tally: Tally, name: str) -> None:
+    check_time()  # an answer for want of time is no answer
     tally.counts["statements"] += 1
     if isinstance(statement, Held):
         if not statement.is_so:
@@ -117,6 +118,7 @@ def _hold(statement: Statement, ways: _Ways, tally: Tally, name: str) -> None:
         return
     if isinstance(statement, Told):
         found = ways.measure(statement.cost)
+        check_time()
         if _is_vacuous(statement.cost, found):
             tally.fail("nothing told", f"[{name}] {statement.cost} = {found}")
         return
