@@ -15,7 +15,7 @@ __all__ = ["RELATIONS"]
 
 def reduction(rng: random.Random) -> Iterator[AtMost]:
     """What is seen mod m is seen of the sum; what is seen mod a divisor is seen mod m."""
-    seen = additive(rng, modulus=True) if rng.random() < 0.6 else small(rng)
+    seen = additive(rng, modulus=True) if rng.random() < 0.3 else small(rng)
     if "modulus" not in seen:
         seen = seen.but(modulus=rng.choice((1, 2, 3, 7)))
     modulus, factor = int(seen["modulus"]), rng.choice((2, 3, 64))
