@@ -1,0 +1,35 @@
+"""Every relation, in one list; and the few that search or prove for seconds."""
+
+from __future__ import annotations
+
+from relations import (
+    accounts,
+    certificates_agree,
+    decisions,
+    least,
+    monotone,
+    notions,
+    processing,
+    sameness,
+    slack,
+    truths,
+)
+from relations.engine import Relation
+
+__all__ = ["RELATIONS", "SEARCHES"]
+
+RELATIONS: tuple[Relation, ...] = (
+    *monotone.RELATIONS,
+    *processing.RELATIONS,
+    *notions.RELATIONS,
+    *sameness.RELATIONS,
+    *truths.RELATIONS,
+    *slack.RELATIONS,
+    *decisions.RELATIONS,
+)
+SEARCHES: tuple[Relation, ...] = (
+    *least.RELATIONS,
+    *certificates_agree.RELATIONS,
+    *accounts.RELATIONS,
+    *sameness.PROCESSES,
+)

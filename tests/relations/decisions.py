@@ -1,0 +1,94 @@
+"""Decisions: verdicts agree with figures, on the command line and off it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from fractions import Fraction
+
+from relations.draw import level, scenario
+from relations.engine import AtMost, Held, Statement, budget_of, in_python, run
+from relations.notions import at_most
+from relations.scenarios import Cost, Scenario
+
+from exactdp.exact import Enclosure, OutOfTimeError, decimal_text, time_left
+from exactdp.verify import ZCDP, ApproxDP, Audit, Claim, PureDP, RenyiDP, Verdict, audit
+
+__all__ = ["RELATIONS", "claim_near"]
+
+
+def claim_near(rng: random.Random, what: Scenario) -> tuple[Claim, Cost, Enclosure]:
+    """A claim that may be true or false: near what it bounds."""
+    kind = rng.choice(("pure", "approx", "approx", "rdp", "zcdp"))
+    cost = {
+        "pure": Cost(what, "pure"),
+        "approx": Cost(what, "epsilon", level(rng, what)),
+        "rdp": Cost(what, "renyi", Fraction(rng.choice((2, 3, 10)))),
+        "zcdp": Cost(what, "zcdp"),
+    }[kind]
+    found = in_python(cost)
+    middle = Fraction(found.upper) if found.is_finite() else Fraction(rng.choice((1, 7)))
+    factor = rng.choice(("1/2", "0.99", "0.999999", "1", "1.000001", "1.01", "2"))
+    near = Fraction(f"{float(middle * Fraction(factor)):.9g}")
+    if cost.at is None:
+        return (PureDP if kind == "pure" else ZCDP)(near), cost, found
+    claim = ApproxDP(near, cost.at) if kind == "approx" else RenyiDP(cost.at, near)
+    return claim, cost, found
+
+
+def _audited(what: Scenario, claim: Claim) -> Audit:
+    """The audit of all uses; OutOfTimeError where it is UNDECIDED for want of time."""
+    before = time_left()
+    told = audit(budget_of(what), claim, Fraction(1, 10**6))
+    if told.verdict is Verdict.UNDECIDED and time_left() < before / 2:
+        raise OutOfTimeError("the audit has used up its share of the time")
+    return told
+
+
+def verdicts(rng: random.Random) -> Iterator[Statement]:
+    """VERIFIED: the bound may hold. REFUTED: it may fail. What was measured meets the figure."""
+    what = scenario(rng)
+    claim, cost, found = claim_near(rng, what)
+    told = _audited(what, claim)
+    text = (
+        f"{told.verdict.name} {claim} of {what}, measured {told.measured}, where {cost} = {found}"
+    )
+    if told.verdict is Verdict.VERIFIED:
+        yield AtMost(found, at_most(claim.bound), text)
+    elif told.verdict is Verdict.REFUTED:
+        yield AtMost(Enclosure.exactly(claim.bound), found, text)
+        yield Held(found.upper > claim.bound, "a refuted claim holds with certainty", text)
+    yield AtMost(told.measured, found, text)
+    yield AtMost(found, told.measured, text)
+    # the figure alone decides where it is clear
+    clear = found.at_most(claim.bound)
+    is_clear = clear is not None
+    yield Held(not is_clear or told.verdict is not Verdict.UNDECIDED, "a clear claim is open", text)
+
+
+def approximate_verdicts(rng: random.Random) -> Iterator[Statement]:
+    """(epsilon, delta): VERIFIED where delta(epsilon) <= delta, REFUTED where it is above, and
+    decided if and only if that is.
+    """
+    what = scenario(rng)
+    delta = level(rng, what)
+    epsilon = Fraction(rng.choice(("0", "0.1", "1", "2.3", "5", "40")))
+    figure = in_python(Cost(what, "delta", epsilon))
+    told = _audited(what, ApproxDP(epsilon, delta))
+    decided = figure.at_most(delta)
+    expected = {True: Verdict.VERIFIED, False: Verdict.REFUTED, None: told.verdict}[decided]
+    why = f"approx:{decimal_text(epsilon)},{decimal_text(delta)} of {what}, delta = {figure}"
+    yield Held(told.verdict is expected, why, f"{told.verdict.name}, measured {told.measured}")
+
+
+def typed_verdicts(rng: random.Random) -> Iterator[Statement]:
+    """The verdict of the command line is that of the library, its exit code says so."""
+    what = scenario(rng)
+    claim, _, _ = claim_near(rng, what)
+    shown = run("audit", *what.typed(), "--claim", str(claim), exits={0, 1, 3})
+    told = _audited(what, claim)
+    opposite = {"VERIFIED", "REFUTED"} == {shown["verdict"], told.verdict.name}
+    yield Held(not opposite, f"{claim} of {what}", (shown["verdict"], told.verdict.name))
+
+
+RELATIONS = (verdicts, approximate_verdicts, typed_verdicts)
