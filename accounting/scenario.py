@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeAlias
 from ..exact.enclosure import Enclosure
 from ..mechanisms.mechanism import Mechanism, ways
 
-__all__ = ["Scenario", "Use", "orientation", "scenarios", "worst"]
+__all__ = ["Scenario", "Use", "is_oriented", "orientation", "scenarios", "worst"]
 
 
 class Use(NamedTuple):
@@ -50,8 +50,13 @@ def worst(uses: Sequence[Use], measure: Callable[[Scenario], Enclosure]) -> Encl
     return found
 
 
+def is_oriented(uses: Sequence[Use]) -> bool:
+    """Do some uses tell which of the two datasets is which? Then it is the same one throughout."""
+    return len(scenarios(uses)) > 1
+
+
 def orientation(uses: Sequence[Use]) -> str:
     """How the ways round are treated, in words."""
-    if len(scenarios(uses)) == 1:
-        return "either way round at every use"
-    return "the same way round in every use, the worse of the two"
+    if is_oriented(uses):
+        return "the same way round in every use, the worse of the two"
+    return "either way round at every use"

@@ -3,6 +3,9 @@
 The file is JSON, every number in it exact text:
 
     format, version   "exactdp certificate", 1, or 2 with a protocol
+    neighbours        replace: one user's data are replaced by other data
+    orientation       fixed: some use tells the two datasets apart, so that the same one comes first
+                      in every use; free: every use may meet them either way round
     uses              what is released: mechanisms with exact parameters, and how often each is used
     claim             its kind and numbers
     verdict           VERIFIED or REFUTED
@@ -29,7 +32,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeGuard
 
-from ..accounting.budget import Budget, Use
+from ..accounting.budget import Budget, Use, compose
 from ..exact.enclosure import Enclosure, Endpoint
 from ..exact.number import ExactInput, decimal_text
 from ..exact.whole_file import write_whole
@@ -47,7 +50,7 @@ from .checker.protocol import COVERING
 from .checker.reading import FORMAT, PLAIN, WITH_PROTOCOL, CertificateError, read_protocol
 from .checker.reading import read as _read_fields
 from .claim import ZCDP, ApproxDP, Claim, RenyiDP
-from .fields import NotCertifiedError, claim_fields, protocol_fields, use_fields
+from .fields import NotCertifiedError, claim_fields, protocol_fields, setting_fields, use_fields
 
 __all__ = ["Certificate", "CertificateError", "MismatchError", "NotCertifiedError"]
 __all__ += ["certificate_of", "certificate_stating", "is_close_call_in_reach"]
@@ -152,11 +155,12 @@ def certificate_of(audit: Audit, protocol: Mapping[str, Any] | None = None) -> C
     """
     if audit.verdict is Verdict.UNDECIDED:
         raise NotCertifiedError("an UNDECIDED audit has no certificate")
-    uses = audit.mechanism.uses if isinstance(audit.mechanism, Budget) else None
+    budget = audit.mechanism if isinstance(audit.mechanism, Budget) else compose(audit.mechanism)
     fixed = {
         "format": FORMAT,
         "version": PLAIN if protocol is None else WITH_PROTOCOL,
-        "uses": [use_fields(use) for use in uses or (Use(audit.mechanism, 1),)],  # type: ignore[arg-type]
+        **setting_fields(budget.uses),
+        "uses": [use_fields(use) for use in budget.uses],
         "claim": claim_fields(audit.claim),
         "verdict": audit.verdict.name,
     }
@@ -200,6 +204,7 @@ def certificate_stating(
         content = {
             "format": FORMAT,
             "version": WITH_PROTOCOL,
+            **setting_fields([Use(mechanism, 1)]),
             "uses": [use_fields(Use(mechanism, 1))],
             "claim": claim_fields(claim),
             "verdict": Verdict.VERIFIED.name,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 from ..accounting.budget import Use
+from ..accounting.scenario import is_oriented
 from ..exact.number import ExactInput, Logarithm, Real, decimal_text, exact, whole
 from ..mechanisms.aggregation.masking import Masking
 from ..mechanisms.laws.binomial import Binomial
@@ -24,11 +25,22 @@ from ..mechanisms.protocols.protocol import SumProtocol
 from ..mechanisms.protocols.shuffle import Linear, ShuffleSum
 from .claim import ApproxDP, Claim, PureDP, RenyiDP
 
-__all__ = ["NotCertifiedError", "claim_fields", "protocol_fields", "use_fields"]
+__all__ = [
+    "NotCertifiedError",
+    "claim_fields",
+    "protocol_fields",
+    "setting_fields",
+    "use_fields",
+]
 
 
 class NotCertifiedError(ValueError):
     """An audit for which no certificate can be made; the message says why."""
+
+
+def setting_fields(uses: Sequence[Use]) -> dict[str, str]:
+    """Who neighbours are, and whether they keep their order over all uses."""
+    return {"neighbours": "replace", "orientation": "fixed" if is_oriented(uses) else "free"}
 
 
 def use_fields(use: Use) -> dict[str, Any]:

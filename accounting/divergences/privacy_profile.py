@@ -20,7 +20,7 @@ import numpy as np
 from flint import arb, ctx
 
 from ...exact.enclosure import Enclosure
-from ...exact.number import Real, ball
+from ...exact.number import Logarithm, Real, ball
 from ...exact.precision import enclose, working_precision
 from ...mechanisms.pair import FinitePair, Pair, ResponsePair, ShiftPair, WrappedPair
 from .finite_sums import listed, split
@@ -31,6 +31,7 @@ __all__ += ["shortfall", "value_at"]
 
 _FARTHEST = 1 << 62
 _MOST_STEPS = 20
+_FEW = 2000  # outcomes whose exact sums are quick
 
 
 class Event(NamedTuple):
@@ -94,6 +95,8 @@ def epsilon_of(pair: Pair, delta: Fraction, largest: Enclosure) -> Enclosure:
     """
     if isinstance(pair, ResponsePair):
         return enclose(_of_response(pair, delta))
+    if isinstance(pair, FinitePair) and not pair.slack and len(pair.p) <= _FEW:
+        return _of_few(pair, delta)
     target = ball(delta)
     zero = arb(0)
     if delta_of(pair, zero) <= target:
@@ -136,6 +139,26 @@ def _between(low: arb, high: arb) -> Enclosure:
     """From a lower bound that is not negative to an upper one; a ball has no such infinite end."""
     least = max(enclose(low.lower()).lower, Decimal(0))
     return Enclosure(least, enclose(high.upper()).upper)
+
+
+def _of_few(pair: FinitePair, delta: Fraction) -> Enclosure:
+    """The same from exact sums, so that also a delta on a plateau is met.
+
+    Between neighbouring ratios r = P/Q the profile is linear in gamma = e^level: P(S) - gamma Q(S),
+    S the outcomes of larger ratio.
+    """
+    p_mass = sum((p for p, q in zip(pair.p, pair.q, strict=True) if not q), Fraction(0))
+    q_mass = Fraction(0)
+    if p_mass > delta:
+        return Enclosure.infinite()
+    finite = [(p / q, p, q) for p, q in zip(pair.p, pair.q, strict=True) if q and p > q]
+    for ratio, p, q in sorted(finite, reverse=True):
+        if p_mass - ratio * q_mass > delta:
+            break
+        p_mass, q_mass = p_mass + p, q_mass + q
+    if p_mass - q_mass <= delta:
+        return Enclosure.exactly(0)
+    return enclose(Logarithm((p_mass - delta) / q_mass).ball())
 
 
 def _with_slack(pair: FinitePair, target: arb) -> Enclosure:

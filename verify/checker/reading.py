@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -38,6 +38,7 @@ _DEEPEST = 8
 _MOST_PARTS = 400_000  # texts, numbers, lists and objects together
 _MOST_CHARACTERS = 20_000_000
 _LONGEST_DENOMINATOR = 50_000  # bits, of all masses of a law together
+_SETTING = ("neighbours", "orientation")  # both or neither
 CLAIMS = {
     "pure": ("epsilon",),
     "approx": ("epsilon", "delta"),
@@ -73,13 +74,16 @@ def read(data: object) -> Statement:
     _look_over(data)
     version = data.get("version") if isinstance(data, dict) else None
     more = ("protocol",) if version == WITH_PROTOCOL else ()
+    told = _SETTING if isinstance(data, dict) and any(key in data for key in _SETTING) else ()
     fields = _fields(data, "certificate", "format", "version", "uses", "claim", "verdict",
-                     "measured", "hints", *more)  # fmt: skip
+                     "measured", "hints", *more, *told)  # fmt: skip
     if fields["format"] != FORMAT or type(version) is not int:
         raise CertificateError(f'format must be "{FORMAT}" and version a whole number')
     if version not in (PLAIN, WITH_PROTOCOL):
         raise CertificateError(f"version must be {PLAIN} or {WITH_PROTOCOL}")
     uses = tuple(_use(each) for each in _list(fields["uses"], "uses", 100))
+    if told:
+        _look_at_setting(fields, uses)
     kind, numbers = _claim(fields["claim"])
     if fields["verdict"] not in ("VERIFIED", "REFUTED"):
         raise CertificateError("verdict must be VERIFIED or REFUTED")
@@ -93,6 +97,17 @@ def read(data: object) -> Statement:
     step = _number(hints["step"], "step", above=Fraction(1, 10**12)) if hints else None
     protocol = read_protocol(fields["protocol"]) if more else None
     return Statement(uses, kind, numbers, fields["verdict"], (low, high), step, protocol)
+
+
+def _look_at_setting(fields: Mapping[str, Any], uses: Sequence[tuple[Mechanism, int]]) -> None:
+    """Is what it says of the neighbours what is going to be checked?"""
+    if fields["neighbours"] != "replace":
+        raise CertificateError("neighbours must be replace")
+    is_fixed = any(isinstance(each, TwoLaws) and each.p != each.q for each, _ in uses)
+    if fields["orientation"] != ("fixed" if is_fixed else "free"):
+        raise CertificateError(
+            "orientation must be fixed where a use is a pair, and free elsewhere"
+        )
 
 
 def _look_over(data: object) -> None:
