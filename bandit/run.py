@@ -87,8 +87,7 @@ def run(
     done = [
         kept
         for part in parts
-        if (kept := shelf.find(*part)) is not None
-        and kept.fits(len(marks), config.setting.arms)
+        if (kept := shelf.find(*part)) is not None and kept.fits(len(marks), config.setting.arms)
     ]
     for kept in done:
         progress(len(kept.regret))

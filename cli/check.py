@@ -20,14 +20,34 @@ def check(
         Path, typer.Argument(metavar="FILE", help="a certificate, or a bandit's transcript")
     ],
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
+    time: Annotated[str, typer.Option(metavar="S", help="seconds that it may take")] = "60",
 ) -> None:
-    """Check a certificate or a transcript: exit 0 valid, 1 not valid (and why), 2 neither."""
+    """Check a certificate or a transcript: exit 0 valid, 1 not valid (and why), 2 neither.
+
+    Exit 3: not settled within --time.
+    """
+    from ..exact import OutOfTimeError, exact, time_limit
+
+    limit = exact(time, "--time", above=0, at_most=10**6)
+    try:
+        with time_limit(float(limit)):
+            if _begins_as_transcript(file):
+                _check_transcript(file, as_json)
+            else:
+                _check_certificate(file, as_json)
+    except OutOfTimeError as error:
+        if as_json:
+            from . import render
+
+            render.as_json({"valid": None, "reason": str(error)})
+        raise
+
+
+def _check_certificate(file: Path, as_json: bool) -> NoReturn:
     from ..exact import ParameterError
     from ..verify.certificate import Certificate, CertificateError
     from . import render
 
-    if _begins_as_transcript(file):
-        _check_transcript(file, as_json)
     try:
         certificate = Certificate.read(file)
     except CertificateError as error:
@@ -56,8 +76,10 @@ def check(
 
 def _begins_as_transcript(file: Path) -> bool:
     """Told here, since the bandit takes long to load."""
+    from ..exact.regular_file import open_regular
+
     try:
-        with file.open("rb") as opened:
+        with open_regular(file) as opened:
             return b"exactdp bandit transcript" in opened.read(200)
     except OSError:
         return False
@@ -74,9 +96,12 @@ def _check_transcript(file: Path, as_json: bool) -> NoReturn:
     except TranscriptError as error:
         raise ParameterError(f"FILE: {error}") from error
     if as_json:
-        render.as_json({"valid": outcome.valid, "reason": outcome.reason})
+        render.as_json({"valid": outcome.valid, "reason": outcome.reason, **outcome.about})
     else:
         typer.echo(f"{'valid' if outcome.valid else 'not valid'}: {outcome.reason}")
+        if outcome.about:
+            about = outcome.about.items()
+            typer.echo(", ".join(f"{key} {'none' if val is None else val}" for key, val in about))
     raise typer.Exit(0 if outcome.valid else 1)
 
 

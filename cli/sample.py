@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Iterator
@@ -51,13 +50,9 @@ def sample(
     mechanism = parsed.drawn or parsed.mechanism
     one = release(mechanism) if share_of is None else share_release(mechanism, share_of)
     bits = SystemBits() if seed is None else SeededBits(seed)
-    try:
-        for text in _shown(_chunks(one, bits, count), count):
-            sys.stdout.write(text)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # The reader has enough. What is still buffered goes nowhere, also at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    for text in _shown(_chunks(one, bits, count), count):
+        sys.stdout.write(text)
+    sys.stdout.flush()
 
 
 def _chunks(one: Release, bits: RandomBits, count: int) -> Iterator[tuple[int, str]]:

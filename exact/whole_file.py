@@ -60,7 +60,7 @@ def check_target(path: Path, option: str) -> None:
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     except OSError as error:
         raise ParameterError(
-            f"{option} must be a file in a folder that can be written, got {path}: {error.strerror}"
+            f"{option} must be a file in a folder that exists, got {path}: {error.strerror}"
         ) from error
 
 

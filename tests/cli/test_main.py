@@ -16,7 +16,7 @@ _RESPONSE = ["audit", "randomized-response:epsilon=1", "--claim", "pure:1"]
     [
         (_RESPONSE, 141),
         ([*_RESPONSE, "--json"], 141),
-        (["sample", "discrete-laplace:scale=10", "--size", "1000000"], 0),
+        (["sample", "discrete-laplace:scale=10", "--size", "1000000"], 141),
     ],
 )
 def test_a_reader_that_is_gone_is_no_verdict(arguments: list[str], code: int) -> None:
