@@ -160,8 +160,8 @@ def decimal_text(value: Fraction | int) -> str:
     if rest != 1:
         return f"{Decimal(number.numerator):f}/{Decimal(number.denominator):f}"
     places = max(twos, fives)
-    digits = Decimal(number.numerator * 10**places // number.denominator).as_tuple()
-    plain = Decimal(digits._replace(exponent=-places))
+    sign, digits, _ = Decimal(number.numerator * 10**places // number.denominator).as_tuple()
+    plain = Decimal((sign, digits, -places))
     shown = format(plain, "f")
     return shown if len(shown) <= 20 else str(plain).lower()
 
