@@ -92,13 +92,13 @@ _CALLS = (
     "check @certificate.json",
     "check @protocol.json --json",
     "check @run.jsonl --time 30",
-    "compose SPEC*2 randomized-response:epsilon=1*3 --delta 1e-3 --pure",
+    "compose LAW*2 randomized-response:epsilon=1*3 --delta 1e-3 --pure",
     "compose SPEC --epsilon 1 --order 2 --json",
-    "compose SPEC*2 --delta 1e-3 --method rdp",
+    "compose LAW*2 --delta 1e-3 --method rdp",
     "calibrate discrete-laplace --sensitivity 1 --target CLAIM --times 2",
     "calibrate discrete-gaussian-sum:count=3 --sensitivity 1 --target rdp:2,1/2 --json",
     "calibrate randomized-response --target CLAIM",
-    "claims D-lem4 --markdown @page.md --workers 1",
+    "claims D-thm5 --markdown @page.md --workers 1",
     "protocol theorem1:epsilon=0.5,batch=16,horizon=100 --failure 1e-3 --dropout 2",
     "protocol SPEC --json",
     "sample SPEC --size 5 --seed 1",
@@ -218,8 +218,8 @@ def calls(seed: int, count: int, folder: Path) -> Iterator[list[str]]:
 
 def _filled(word: str, rng: Random) -> str:
     """The word, with something for its placeholder."""
-    if "SPEC" in word:
-        return word.replace("SPEC", rng.choice(_SPECS))
+    for name, specs in (("SPEC", _SPECS), ("LAW", _SPECS[:10])):
+        word = word.replace(name, rng.choice(specs)) if name in word else word
     some = {"CLAIM": _CLAIMS, "SHUF": _COMMANDS, "BAD": _BAD, "PLACE": _NO_PLACE}
     return rng.choice(some[word]) if word in some else word
 
