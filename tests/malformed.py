@@ -211,7 +211,7 @@ def calls(seed: int, count: int, folder: Path) -> Iterator[list[str]]:
         template = rng.choice(_CALLS if rng.random() < 0.93 else _NEVER)
         words = [_filled(word, rng) for word in template.split()]
         for _ in range(rng.choice((1, 1, 1, 2, 3))):
-            if template in _CALLS:
+            if template in _CALLS and len(words) > 1:
                 words = _spoil(words, rng)
         yield [_placed(word, rng, folder, index) for word in words]
 
