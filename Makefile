@@ -6,13 +6,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
 
-.PHONY: help demo test slow lint bench clean
+.PHONY: help demo test slow lowest lint bench clean
 .NOTPARALLEL:
 
 help:
 	@echo "make demo   audit the papers' mechanisms, compose budgets, run the audited bandit"
 	@echo "make test   the tests"
 	@echo "make slow   the slow tests as well"
+	@echo "make lowest the tests, with the lowest versions of everything that they need"
 	@echo "make lint   ruff and mypy --strict"
 	@echo "make bench  the figures of the benchmarks on this machine"
 	@echo "make clean  remove the virtual environment and everything built"
@@ -25,6 +26,12 @@ test: $(VENV)/ready-test
 
 slow: $(VENV)/ready-test
 	$(BIN)/python -m pytest -q -n $(WORKERS) -m "slow or not slow"
+
+lowest: $(BIN)/python
+	$(PYTHON) -m venv $(VENV)/lowest
+	$(BIN)/python tests/lowest.py > $(VENV)/lowest.txt
+	$(VENV)/lowest/bin/python -m pip install --quiet -c $(VENV)/lowest.txt '.[test]'
+	$(VENV)/lowest/bin/python -m pytest -q -n $(WORKERS)
 
 lint: $(VENV)/ready-lint
 	$(BIN)/ruff check .

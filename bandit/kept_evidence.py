@@ -12,12 +12,14 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+from decimal import DecimalException
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from ..exact.enclosure import Enclosure
 from ..exact.number import ParameterError
+from ..exact.regular_file import read_at_most
 from ..exact.whole_file import write_whole
 from ..mechanisms.protocols.protocol import SumProtocol
 from ..verify.certificate import Certificate, MismatchError
@@ -27,6 +29,10 @@ from .evidence import Audited, Evidence, admit, evidence, to_json
 from .prepare import Proof
 
 __all__ = ["kept_evidence"]
+
+_LARGEST = 20_000_000  # bytes of a file
+# what reading a file that holds something else may raise
+_OTHER = (OSError, ValueError, LookupError, TypeError, AttributeError, DecimalException)
 
 
 def kept_evidence(folder: Path) -> Proof:
@@ -40,8 +46,8 @@ def kept_evidence(folder: Path) -> Proof:
         }
         digest = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
         path = folder / f"{digest[:32]}.json"
-        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-            found = _read(json.loads(path.read_text(encoding="utf-8")), protocol, demand)
+        with contextlib.suppress(*_OTHER, RecursionError):
+            found = _read(json.loads(read_at_most(path, _LARGEST)), protocol, demand)
             if found is not None:
                 return found
         made = evidence(protocol, demand)

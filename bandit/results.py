@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,8 +53,29 @@ class Share:
     batches: list[int]
     lines: list[dict[str, Any]]
 
+    @staticmethod
+    def from_json(data: Any) -> Share:
+        """What `to_json` has written, floats exactly. Raises TypeError for anything else."""
+        share = Share(**data)
+        ok = (
+            _is_list(share.regret, lambda row: _is_list(row, _is_number))
+            and _is_list(share.pulls, lambda row: _is_list(row, _is_count))
+            and _is_list(share.eliminated, lambda each: isinstance(each, bool))
+            and _is_list(share.batches, _is_count)
+            and _is_list(share.lines, lambda each: isinstance(each, dict))
+        )
+        if not ok:
+            raise TypeError("not a share of runs")
+        return share
+
+    def fits(self, rounds: int, arms: int) -> bool:
+        """Has every run so many checkpoints and arms?"""
+        return all(len(row) == rounds for row in self.regret) and all(
+            len(row) == arms for row in self.pulls
+        )
+
     def to_json(self) -> dict[str, Any]:
-        """`Share(**data)` reads it back, floats exactly."""
+        """`from_json` reads it back."""
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
 
@@ -106,3 +127,15 @@ class Results:
             (int(rounds), Mean.of(self.regret[:, index] / rounds))
             for index, rounds in enumerate(self.rounds)
         ]
+
+
+def _is_list(value: object, holds: Callable[[Any], bool]) -> bool:
+    return isinstance(value, list) and all(map(holds, value))
+
+
+def _is_number(value: object) -> bool:
+    return type(value) is float and math.isfinite(value)
+
+
+def _is_count(value: object) -> bool:
+    return type(value) is int and 0 <= value < 2**63

@@ -84,7 +84,11 @@ def run(
     size = _APART if isinstance(config.instances, Drawn) else _TOGETHER
     parts = [(first, min(size, count - first)) for first in range(0, count, size)]
     shelf = Shelf(resume, _identity(config, start, marks, transcript))
-    done = [kept for part in parts if (kept := shelf.find(*part)) is not None]
+    done = [
+        kept
+        for part in parts
+        if (kept := shelf.find(*part)) is not None and kept.fits(len(marks), config.setting.arms)
+    ]
     for kept in done:
         progress(len(kept.regret))
     missing = [part for part in parts if part[0] not in {kept.first for kept in done}]

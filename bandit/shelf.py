@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from ..exact.number import ParameterError
+from ..exact.regular_file import read_at_most
 from ..exact.whole_file import write_whole
 from .results import Share
 
 __all__ = ["Shelf"]
 
 _VERSION = 1  # of the numbers that a configuration gives: to be raised when these change
+_LARGEST = 30_000_000  # bytes of a share
 
 
 class Shelf:
@@ -35,19 +37,21 @@ class Shelf:
         """The share of these runs; None where it is not there, or does not read."""
         if self._folder is None:
             return None
-        with contextlib.suppress(OSError, ValueError, TypeError):
-            data = json.loads(self._path(first, count).read_text(encoding="utf-8"))
-            share = Share(**data)
+        with contextlib.suppress(OSError, ValueError, TypeError, RecursionError):
+            share = Share.from_json(json.loads(read_at_most(self._path(first, count), _LARGEST)))
             lists = (share.regret, share.pulls, share.eliminated, share.batches)
             if share.first == first and all(len(each) == count for each in lists):
                 return share
         return None
 
     def keep(self, share: Share) -> None:
-        """Put a share on the shelf."""
+        """Put a share on the shelf. Raises ParameterError where it cannot be written."""
         if self._folder is not None:
             path = self._path(share.first, len(share.regret))
-            write_whole(path, json.dumps(share.to_json()))
+            try:
+                write_whole(path, json.dumps(share.to_json()))
+            except OSError as error:
+                raise ParameterError(f"resume: {path}: {error.strerror or error}") from error
 
     def _path(self, first: int, count: int) -> Path:
         assert self._folder is not None

@@ -1,7 +1,9 @@
 """The transcript of runs: every release and every decision, for `exactdp check` to verify.
 
-JSON lines. The first is the header: the algorithm and its numbers, and the evidence of every
-release that occurs, by a short name. Then, batch by batch and arm by arm,
+JSON lines. The first is the header: the algorithm and its numbers, how many runs there are, the
+evidence of every release that occurs, by a short name, and the SHA-256 of all that stands below it,
+so that whoever has the header's digest notices a run that is left out. Then, batch by batch and arm
+by arm,
 
     run, batch, arm
     users, precision     n and g
@@ -18,9 +20,10 @@ read back exactly.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -36,14 +39,18 @@ from .prepare import Phase, Prepared
 from .release import ModularRelease
 from .results import Results
 
-__all__ = ["FORMAT", "VERSION", "batch_lines", "end_line", "header", "protocol_line"]
-__all__ += ["write_transcript"]
+__all__ = ["FORMAT", "OPTIONAL", "REQUIRED", "VERSION", "batch_lines", "end_line", "header"]
+__all__ += ["protocol_line", "write_transcript"]
 
-FORMAT, VERSION = "exactdp bandit transcript", 1
+FORMAT, VERSION = "exactdp bandit transcript", 2
+
+# the fields of the header
+REQUIRED = {"format", "version", "algorithm", "setting", "radius", "runs", "sha256", "evidence"}
+OPTIONAL = {"instance", "seed"}
 
 
-def header(prepared: Prepared, about: dict[str, Any]) -> dict[str, Any]:
-    """The first line. about: whatever else is worth telling (instance, seed, runs)."""
+def header(prepared: Prepared, about: dict[str, Any], below: str) -> dict[str, Any]:
+    """The first line. about: runs, and where they were run (instance, seed). below: the digest."""
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -51,6 +58,7 @@ def header(prepared: Prepared, about: dict[str, Any]) -> dict[str, Any]:
         "setting": prepared.setting.to_json(),
         "radius": prepared.radius.value,
         **about,
+        "sha256": below,
         "evidence": [to_json(held) for _, held in prepared.releases() if held is not None],
     }
 
@@ -94,9 +102,13 @@ def end_line(run: int, pulls: NDArray[np.int64]) -> dict[str, Any]:
 
 def write_transcript(path: Path, results: Results, about: dict[str, Any]) -> None:
     """Write the transcript of runs that kept one: whole, or not at all."""
-    lines: Sequence[dict[str, Any]] = [header(results.prepared, about), *results.lines]
-    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    below = "".join(map(_written, results.lines))
+    digest = hashlib.sha256(below.encode()).hexdigest()
     try:
-        write_whole(path, text)
+        write_whole(path, _written(header(results.prepared, about, digest)) + below)
     except OSError as error:
         raise ParameterError(f"transcript: {path}: {error.strerror or error}") from error
+
+
+def _written(line: dict[str, Any]) -> str:
+    return json.dumps(line, ensure_ascii=False) + "\n"

@@ -7,65 +7,93 @@ and by which radius arms leave. Then
   the schedule uses; what had only been audited is audited again;
 - every line shows that protocol and that radius;
 - estimates follow from the released values, decisions from the estimates, and who is active in a
-  batch from the decisions before it; the horizon is kept, and the pulls add up.
+  batch from the decisions before it; the horizon is kept, and the pulls add up;
+- no line has a field too many or too few, all runs are there, and together they have the digest
+  that the header names.
 
-What it cannot see is whether the released values came from the users.
+What it cannot see is whether the released values came from the users, nor whether header and runs
+were written anew together: keep the header's digest elsewhere to notice that.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Set
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from ..exact.number import ParameterError, whole
+from ..exact.deadline import OutOfTimeError
+from ..exact.number import ParameterError, decimal_text, whole
+from ..exact.regular_file import open_regular
 from ..mechanisms.protocols.protocol import SumProtocol
 from ..verify.certificate import Certificate, MismatchError
-from ..verify.checker import Outcome
 from .algorithms import ALGORITHMS
 from .algorithms.algorithm import Demand
 from .evidence import Evidence, NotVerifiedError, admit, audited, identity, to_json
 from .prepare import Phase, Prepared, Radius, prepare
 from .release import ModularRelease
 from .setting import Setting
-from .transcript import FORMAT, VERSION, protocol_line
+from .transcript import FORMAT, OPTIONAL, REQUIRED, VERSION, protocol_line
 
-__all__ = ["TranscriptError", "check_transcript"]
+__all__ = ["Checked", "TranscriptError", "check_transcript"]
 
-_LONGEST_LINE = 50_000_000
+_LONGEST_LINE = 10_000_000  # bytes
+
+
+if TYPE_CHECKING:
+    from hashlib import _Hash as Hash
+
+_OF_A_RELEASE = ("run", "batch", "arm", "released", "estimate", "stays")
 
 
 class TranscriptError(ValueError):
     """A file that is no transcript of this version; the message says why."""
 
 
+@dataclass(frozen=True)
+class Checked:
+    """Is a transcript valid, in one line why, and of what: algorithm, epsilon, number of runs."""
+
+    valid: bool
+    reason: str
+    about: dict[str, Any] = field(default_factory=dict)
+
+
 class _NotValidError(ValueError):
     """Why a transcript is not valid."""
 
 
-def check_transcript(path: Path) -> Outcome:
+def check_transcript(path: Path) -> Checked:
     """Verify a transcript file. Raises TranscriptError for what is none."""
-    lines = _lines(path)
+    below = hashlib.sha256()
+    lines = _lines(path, below)
     head = next(lines, None)
-    if head is None or head.get("format") != FORMAT or head.get("version") != VERSION:
+    if head is None or head.get("format") != FORMAT or not _same(head.get("version"), VERSION):
         raise TranscriptError(f"{path}: not a transcript of version {VERSION}")
+    about: dict[str, Any] = {}
     try:
+        _fields(head.keys() - OPTIONAL, REQUIRED, "header")
         prepared = _prepared(head)
-        runs = whole(head.get("runs"), "runs", at_least=1)
+        runs = whole(head["runs"], "runs", at_least=1)
+        about = _about(prepared, runs)
         ended: set[int] = set()
         current: _Run | None = None
         released = 0
         for line in lines:
-            if current is None or current.number != line["run"]:
-                if current is not None or line["run"] in ended:
-                    raise _NotValidError(f"run {line['run']}: out of order")
-                current = _Run(prepared, line["run"])
+            number = line.get("run")
+            if type(number) is not int:
+                raise _NotValidError(f"run {number}: must be a whole number")
+            if current is None or current.number != number:
+                if current is not None or number in ended:
+                    raise _NotValidError(f"run {number}: out of order")
+                current = _Run(prepared, number)
             if "pulls" in line:
+                _fields(line.keys(), {"run", "pulls"}, f"run {number}, end")
                 current.end(line["pulls"])
                 ended.add(current.number)
                 current = None
@@ -74,15 +102,23 @@ def check_transcript(path: Path) -> Outcome:
                 released += 1
         if current is not None or len(ended) != runs or not all(0 <= run < runs for run in ended):
             raise _NotValidError(f"{len(ended)} complete runs of the {runs} that the header names")
-    except TranscriptError:
+        if below.hexdigest() != head["sha256"]:
+            raise _NotValidError(f"sha256 of all runs is {below.hexdigest()}, not the header's")
+    except (TranscriptError, OutOfTimeError):
         raise
-    except _NotValidError as error:
-        return Outcome(False, str(error))
-    except (NotVerifiedError, MismatchError, ParameterError) as error:
-        return Outcome(False, str(error))
-    except (KeyError, TypeError, ValueError, OverflowError) as error:
-        return Outcome(False, f"a line does not read: {type(error).__name__}: {error}")
-    return Outcome(True, f"{released} releases in {runs} runs follow; {_counted(prepared)}")
+    except (_NotValidError, NotVerifiedError, MismatchError, ParameterError) as error:
+        return Checked(False, str(error), about)
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+        reason = f"a line does not read: {type(error).__name__}: {error}"
+        return Checked(False, reason, about)
+    reason = f"{released} releases in {runs} runs follow; {_counted(prepared)}"
+    return Checked(True, reason, about)
+
+
+def _about(prepared: Prepared, runs: int) -> dict[str, Any]:
+    private = prepared.algorithm.demand is not None
+    epsilon = decimal_text(prepared.setting.epsilon) if private else None
+    return {"algorithm": prepared.algorithm.name, "epsilon": epsilon, "runs": runs}
 
 
 def _counted(prepared: Prepared) -> str:
@@ -109,11 +145,13 @@ class _Run:
         """One arm's release; the last one of a batch completes it."""
         where = f"run {self.number}, batch {line['batch']}, arm {line['arm']}"
         phase = self._phase()
-        place = len(self.waiting)
-        if phase is None or line["batch"] != self.batch or line["arm"] != self.active[place]:
+        due = (self.batch, self.active[len(self.waiting)])
+        if phase is None or not _same([line["batch"], line["arm"]], [*due]):
             raise _NotValidError(f"{where}: this release is not due")
-        for name, value in protocol_line(phase).items():
-            if line.get(name) != value:
+        shared = protocol_line(phase)
+        _fields(line.keys(), {*_OF_A_RELEASE, *shared}, where)
+        for name, value in shared.items():
+            if not _same(line[name], value):
                 raise _NotValidError(f"{where}: {name} is {line.get(name)}, it must be {value}")
         self.waiting.append(line)
         if len(self.waiting) == len(self.active):
@@ -129,7 +167,7 @@ class _Run:
         for arm in self.active:
             self.pulls[arm] += min(users, room)
             room -= min(users, room)
-        if pulls != self.pulls:
+        if not _same(pulls, self.pulls):
             raise _NotValidError(f"run {self.number}: pulls are {pulls}, they must be {self.pulls}")
 
     def _phase(self) -> Phase | None:
@@ -141,9 +179,12 @@ class _Run:
         return phase
 
     def _decide(self, phase: Phase) -> None:
+        where = f"run {self.number}, batch {self.batch}"
+        if not all(type(line["released"]) in (int, float) for line in self.waiting):
+            raise _NotValidError(f"{where}: released values must be numbers")
         values = np.array([line["released"] for line in self.waiting])
         if isinstance(phase.release, ModularRelease):
-            _in_range(values, phase.release.protocol, f"run {self.number}, batch {self.batch}")
+            _in_range(values, phase.release.protocol, where)
         decoded = dict(zip(self.active, phase.release.decoded(values).tolist(), strict=True))
         forgets = self.prepared.algorithm.forgets
         self.totals = {
@@ -157,7 +198,7 @@ class _Run:
             self.pulls[arm] += phase.users
             where = f"run {self.number}, batch {self.batch}, arm {arm}"
             estimate = float((Fraction(self.totals[arm]) - phase.centre) / phase.units)
-            if line["estimate"] != estimate:
+            if not _same(line["estimate"], estimate):
                 raise _NotValidError(
                     f"{where}: estimate is {line['estimate']}, it must be {estimate}"
                 )
@@ -175,6 +216,11 @@ def _prepared(head: dict[str, Any]) -> Prepared:
     if algorithm is None:
         raise _NotValidError(f"unknown algorithm {head['algorithm']!r}")
     shown = {entry["id"]: entry for entry in head["evidence"]}
+    if len(shown) != len(head["evidence"]):
+        raise _NotValidError("evidence is given twice")
+    for name, entry in shown.items():
+        kind = "certificate" if "certificate" in entry else "audit"
+        _fields(entry.keys(), {"id", kind}, f"evidence {name}")
     used: set[str] = set()
 
     def prove(protocol: SumProtocol, demand: Demand) -> Evidence:
@@ -221,12 +267,45 @@ def _in_range(values: Any, protocol: SumProtocol, where: str) -> None:
         )
 
 
-def _lines(path: Path) -> Iterator[dict[str, Any]]:
+def _fields(found: Set[str], due: Set[str], where: str) -> None:
+    if found != due:
+        wrong = ", ".join(sorted(found ^ due))
+        raise _NotValidError(f"{where}: fields that are not known, or missing: {wrong}")
+
+
+def _same(found: object, due: object) -> bool:
+    """Equal, and of one type: 1, 1.0 and true are three values."""
+    if isinstance(found, list) and isinstance(due, list):
+        return len(found) == len(due) and all(map(_same, found, due))
+    return type(found) is type(due) and found == due
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise TranscriptError("a field is given twice")
+    return found
+
+
+def _no_constant(text: str) -> NoReturn:
+    raise ValueError(f"{text} is not a number")
+
+
+def _lines(path: Path, below: Hash) -> Iterator[dict[str, Any]]:
+    """One line after the other; all but the first go into this digest."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             for number, raw in enumerate(iter(lambda: file.readline(_LONGEST_LINE), b""), 1):
+                if number > 1:
+                    below.update(raw)
                 try:
-                    line = json.loads(raw.decode("utf-8"))
+                    line = json.loads(
+                        raw.decode("utf-8"),
+                        object_pairs_hook=_distinct,
+                        parse_constant=_no_constant,
+                    )
+                except TranscriptError as error:
+                    raise TranscriptError(f"{path}, line {number}: {error}") from error
                 except (ValueError, RecursionError) as error:
                     raise TranscriptError(f"{path}, line {number}: not JSON") from error
                 if not isinstance(line, dict):

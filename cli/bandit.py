@@ -105,12 +105,13 @@ def run(
         faithful=faithful,
         masked=masked,
     )
-    from ..exact import ParameterError, whole
+    from ..exact import whole
+    from ..exact.whole_file import check_target
 
     count = whole(runs, "runs", at_least=1, at_most=10**7)
     start = whole(seed, "seed", at_least=0)
-    if transcript is not None and (transcript.is_dir() or not transcript.parent.is_dir()):
-        raise ParameterError(f"transcript must be a file in a folder that exists, got {transcript}")
+    if transcript is not None:
+        check_target(transcript, "transcript")
     config = configured(options)
     try:
         with render.working("verifying mechanisms, computing radii"):

@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
+from .options import DEFAULT_TIME, Time, read_time
+
 if TYPE_CHECKING:
     from ..verify import Audit
     from ..verify.certificate import Certificate
 
 __all__ = ["check", "write_certificate", "written"]
+
+_SHARE = 0.95  # of the time for the checker, so that it is the one to say what was settled
 
 
 def check(
@@ -20,31 +24,45 @@ def check(
         Path, typer.Argument(metavar="FILE", help="a certificate, or a bandit's transcript")
     ],
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
-    time: Annotated[
-        float, typer.Option("--time", metavar="S", help="seconds it may take", min=0)
-    ] = 60.0,
+    seconds: Time = DEFAULT_TIME,
 ) -> None:
-    """Check a certificate or a transcript.
+    """Check a certificate or a transcript: exit 0 valid, 1 not valid (and why), 2 neither.
 
-    Exit 0 valid, 1 not valid (and why), 2 neither, 3 undecided in the time allowed.
+    Exit 3: not settled within --time.
     """
+    from ..exact import OutOfTimeError, time_limit
+
+    allowed = read_time(seconds)
+    try:
+        with time_limit(allowed):
+            if _begins_as_transcript(file):
+                _check_transcript(file, as_json)
+            else:
+                _check_certificate(file, as_json, _SHARE * allowed)
+    except OutOfTimeError as error:
+        if as_json:
+            from . import render
+
+            render.as_json({"valid": None, "reason": str(error)})
+        raise
+
+
+def _check_certificate(file: Path, as_json: bool, seconds: float) -> NoReturn:
     from ..exact import ParameterError
     from ..verify.certificate import Certificate, CertificateError
     from . import render
 
-    if _begins_as_transcript(file):
-        _check_transcript(file, as_json)
     try:
         certificate = Certificate.read(file)
     except CertificateError as error:
         raise ParameterError(f"FILE: {error}") from error
     with render.working(f"checking {file}"):
-        outcome = certificate.check(time)
+        outcome = certificate.check(seconds)
     content = certificate.content
     if as_json:
         found = {"valid": outcome.valid, "reason": outcome.reason}
-        kept = [name for name in ("uses", "claim", "verdict", "measured", "protocol")
-                if name in content]  # fmt: skip
+        names = ("neighbours", "orientation", "uses", "claim", "verdict", "measured", "protocol")
+        kept = [name for name in names if name in content]
         render.as_json({**found, **{name: content[name] for name in kept}})
     else:
         numbers = {**content["claim"]}
@@ -62,8 +80,10 @@ def check(
 
 def _begins_as_transcript(file: Path) -> bool:
     """Told here, since the bandit takes long to load."""
+    from ..exact.regular_file import open_regular
+
     try:
-        with file.open("rb") as opened:
+        with open_regular(file) as opened:
             return b"exactdp bandit transcript" in opened.read(200)
     except OSError:
         return False
@@ -80,9 +100,12 @@ def _check_transcript(file: Path, as_json: bool) -> NoReturn:
     except TranscriptError as error:
         raise ParameterError(f"FILE: {error}") from error
     if as_json:
-        render.as_json({"valid": outcome.valid, "reason": outcome.reason})
+        render.as_json({"valid": outcome.valid, "reason": outcome.reason, **outcome.about})
     else:
         typer.echo(f"{'valid' if outcome.valid else 'not valid'}: {outcome.reason}")
+        if outcome.about:
+            about = outcome.about.items()
+            typer.echo(", ".join(f"{key} {'none' if val is None else val}" for key, val in about))
     raise typer.Exit(0 if outcome.valid else 1)
 
 

@@ -36,13 +36,14 @@ def claims(
     """
     import json
 
+    from ..exact.whole_file import check_target
     from ..verify.claims.registry import find
     from ..verify.claims.settle import available_workers, settle
     from . import claims_page
 
     wanted = find(ids or [])
     if markdown is not None:
-        claims_page.check_target(markdown)
+        check_target(markdown, "--markdown")
     with _progress(wanted) as done:
         found = settle(wanted, available_workers() if workers is None else workers, done)
     if markdown is not None:

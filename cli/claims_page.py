@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from ..verify.claims.finding import Truth
 from ..verify.claims.settle import Settled
 from . import render
 
-__all__ = ["check_target", "page", "show", "to_json", "write"]
+__all__ = ["page", "show", "to_json", "write"]
 
 _COLOURS = {"HOLDS": "bold green", "HOLDS_CORRECTED": "bold yellow", "FAILS": "bold red"}
 _PAPERS = {
@@ -97,13 +96,6 @@ def page(found: Sequence[Settled]) -> str:
             for each in ours:
                 lines += _section(each)
     return "\n".join(lines) + "\n"
-
-
-def check_target(path: Path, option: str = "--markdown") -> None:
-    """Refuse, before anything is computed, a file that could not be written."""
-    folder = path.parent
-    if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
-        raise ParameterError(f"{option} must be a file in a folder that can be written, got {path}")
 
 
 def write(path: Path, text: str, option: str = "--markdown") -> None:

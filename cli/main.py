@@ -1,12 +1,13 @@
 """The command `exactdp`: one verb each, and the exit codes that they share.
 
 0 done, verified or valid; 1 refuted or invalid; 2 bad input, with one line on stderr;
-3 undecided at the precision allowed; 130 interrupted; 141 nobody reads the output any more;
-70 a defect, with its traceback.
+3 undecided at the precision allowed; 74 the output, or a file on the way, cannot be written;
+130 interrupted; 141 nobody reads the output any more; 70 a defect, with its traceback.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
@@ -29,6 +30,17 @@ from .sample import sample
 from .search import search
 
 __all__ = ["app", "main", "run"]
+
+_EXTRAS = {  # what is imported only where it is needed, and the extra that brings it
+    "cryptography": "masks",
+    "sklearn": "data",
+    "statsmodels": "data",
+    "pandas": "data",
+    "matplotlib": "figures",
+    "joblib": "parallel",
+    "dask": "cluster",
+    "distributed": "cluster",
+}
 
 app = typer.Typer(
     name="exactdp",
@@ -71,8 +83,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
     except SystemExit:  # rich and typer end with 1 on a broken pipe, which here means refuted
         raise BrokenPipeError from None
+    except BrokenPipeError:
+        raise
+    except OSError as error:  # of what is read: a ParameterError
+        return _say(f"cannot write: {error.strerror or error}", 74)
     except (ArithmeticError, NotImplementedError) as error:
         return _say(f"undecided: {error}", 3)
+    except MemoryError:
+        return _say("undecided: out of memory", 3)
+    except ImportError as error:
+        if (extra := _missing(error)) is None:
+            raise
+        return _say(extra, 2)
     except ValueError as error:
         from ..exact import ParameterError  # loads FLINT: not needed for --help
 
@@ -88,17 +110,22 @@ def run() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal without Greek letters still reads on
+    if sys.stdout is None:  # closed: a verdict would not arrive
+        sys.exit(_say("cannot write: standard output is closed", 74))
     try:
         code = main()
-        if sys.stdout is not None:
-            sys.stdout.flush()
+        sys.stdout.flush()
     except BrokenPipeError:
-        # what is still buffered goes nowhere, also at exit; a verdict is not known to have arrived
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 141
+    except OSError as error:
+        code = _say(f"cannot write: {error.strerror or error}", 74)
     except Exception:
-        traceback.print_exc()
+        with contextlib.suppress(OSError):
+            traceback.print_exc()
         code = 70  # never 1: a crash must not read as "refuted"
+    if code in (74, 141):
+        # What is still buffered goes nowhere, also at exit: a verdict is not known to have arrived.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(code)
 
 
@@ -110,5 +137,18 @@ def _interrupted(*_: object) -> None:
 
 
 def _say(message: str, code: int) -> int:
-    typer.echo(f"exactdp: {' '.join(message.split())}", err=True)
+    line = "".join(each if each.isprintable() else "?" for each in " ".join(message.split()))
+    with contextlib.suppress(OSError):  # nobody can be told
+        typer.echo(f"exactdp: {line}", err=True)
     return code
+
+
+def _missing(error: ImportError) -> str | None:
+    """Which extra brings what was not found; None where none does."""
+    cause: BaseException | None = error
+    while cause is not None:
+        module = (getattr(cause, "name", None) or "").partition(".")[0]
+        if module in _EXTRAS:
+            return f'{module} is not installed: pip install "exactdp[{_EXTRAS[module]}]"'
+        cause = cause.__cause__
+    return None

@@ -19,6 +19,7 @@ __all__ = ["Measured", "Request", "Width", "measure", "read_width"]
 
 _ANYTHING = Enclosure(Fraction(0), Decimal("Infinity"))  # no divergence is negative
 _WIDE = " at the precision or in the time allowed"
+_SHARE = 0.95  # of the time that is left, so that what was found can still be shown
 _PATIENT = 50.0  # seconds for one figure of a width that was asked for
 
 
@@ -111,7 +112,7 @@ def measure(
     for quantity, key, texts, computed in groups:
         is_composed = budget.times > 1 and quantity in ("delta", "epsilon") and method is EXACT
         for text, compute in zip(texts, computed, strict=False):
-            value, note = _attempt(compute, time_left() / waiting)
+            value, note = _attempt(compute, _SHARE * time_left() / waiting)
             waiting -= 1
             if note is None and not value.is_within(relative):
                 why = _composed_wide(budget, width) if is_composed else _WIDE

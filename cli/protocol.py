@@ -59,12 +59,13 @@ def protocol(
 
 
 def _write(markdown: Path | None, figure: Path | None) -> None:
-    from .claims_page import check_target, write
+    from ..exact.whole_file import check_target
+    from .claims_page import write
     from .pages import picture
     from .pages.protocols import SECTIONS, page
 
     if markdown is not None:
-        check_target(markdown)
+        check_target(markdown, "--markdown")
     place = None
     if figure is not None:
         check_target(figure, "--figure")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -57,13 +56,9 @@ def sample(
     else:
         one, bits = simulated_release(mechanism), SeededBits(seed)
         typer.echo(f"simulation: seed {seed} determines these draws, none is a release", err=True)
-    try:
-        for text in _shown(_chunks(one, bits, count), count):
-            sys.stdout.write(text)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # The reader has enough. What is still buffered goes nowhere, also at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    for text in _shown(_chunks(one, bits, count), count):
+        sys.stdout.write(text)
+    sys.stdout.flush()
 
 
 def _chunks(

@@ -36,7 +36,8 @@ ExactInput: TypeAlias = int | float | str | Fraction | Decimal
 _DECIMAL = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _RATIO = re.compile(r"[+-]?\d+/\d+", re.ASCII)
 _LONGEST_TEXT = 1000
-_LARGEST_EXPONENT = 10_000
+_MOST_BITS = 10_000
+_LARGEST_EXPONENT = 1000  # what is made of such numbers can still be written down
 
 
 class ParameterError(ValueError):
@@ -146,7 +147,10 @@ def mpf(value: Real | int) -> mpmath.mpf:
 
 
 def decimal_text(value: Fraction | int) -> str:
-    """Write a rational exactly: as a decimal where it ends, as a ratio otherwise."""
+    """Write a rational exactly: as a decimal where it ends, as a ratio otherwise.
+
+    By way of Decimal, which writes any number of digits; int stops at 4300.
+    """
     number = Fraction(value)
     twos, fives, rest = 0, 0, number.denominator
     while rest % 2 == 0:
@@ -154,10 +158,10 @@ def decimal_text(value: Fraction | int) -> str:
     while rest % 5 == 0:
         fives, rest = fives + 1, rest // 5
     if rest != 1:
-        return f"{number.numerator}/{number.denominator}"
+        return f"{Decimal(number.numerator):f}/{Decimal(number.denominator):f}"
     places = max(twos, fives)
-    digits = number.numerator * 10**places // number.denominator
-    plain = Decimal((0 if digits >= 0 else 1, tuple(map(int, str(abs(digits)))), -places))
+    sign, digits, _ = Decimal(number.numerator * 10**places // number.denominator).as_tuple()
+    plain = Decimal((sign, digits, -places))
     shown = format(plain, "f")
     return shown if len(shown) <= 20 else str(plain).lower()
 
@@ -169,7 +173,7 @@ def _rational(value: object, name: str, allowed: str) -> Fraction:
         return Fraction(value)
     if isinstance(value, Decimal):
         if not value.is_finite() or abs(value.adjusted()) > _LARGEST_EXPONENT:
-            raise ParameterError(f"{name} must be {allowed}, got {value}")
+            raise ParameterError(f"{name} must be {allowed}, got {_shown(value)}")
         return Fraction(value)
     if isinstance(value, float):
         value = repr(float(value))  # a numpy float is a float as well
@@ -199,5 +203,10 @@ def _range_text(
 
 
 def _shown(value: object) -> str:
+    if isinstance(value, (int, Fraction)):
+        number = Fraction(value)
+        bits = max(abs(number.numerator), number.denominator).bit_length()
+        if bits > _MOST_BITS:  # longer than Python writes down
+            return f"a number of {bits} bits"
     shown = repr(value)
     return shown if len(shown) <= 40 else f"{shown[:37]}..."

@@ -19,6 +19,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from ..exact.number import ExactInput, ParameterError, exact
+from ..exact.regular_file import read_at_most
 from .pair import FinitePair
 
 __all__ = ["read_pair", "read_text"]
@@ -102,16 +103,9 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
 def read_text(path: Path) -> str:
     """The text of a small UTF-8 file. Raises ParameterError, with the path, where there is none."""
     try:
-        with path.open("rb") as file:
-            data = file.read(_LARGEST_FILE + 1)
+        return read_at_most(path, _LARGEST_FILE).decode("utf-8-sig")
     except OSError as error:
         raise ParameterError(f"{path}: {error.strerror}") from error
-    except ValueError as error:  # a path that no file system can hold
-        raise ParameterError(f"{str(path)!r} is not a path") from error
-    if len(data) > _LARGEST_FILE:
-        raise ParameterError(f"{path}: larger than {_LARGEST_FILE} bytes")
-    try:
-        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ParameterError(f"{path}: not text in UTF-8") from error
 

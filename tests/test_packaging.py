@@ -9,6 +9,8 @@ from importlib.resources import files
 from itertools import chain
 from pathlib import Path
 
+from lowest import lowest
+
 ROOT = Path(__file__).parent.parent
 HEAVY = {"flint", "mpmath", "numpy", "scipy", "sympy"}
 
@@ -44,6 +46,13 @@ def test_every_dependency_is_pinned():
     extras = {name for one in needed for name in re.findall(r"^exactdp\[(.*)\]$", one)}
     known = project["optional-dependencies"].keys()
     assert {name for names in extras for name in names.split(",")} <= known
+
+
+def test_every_dependency_has_a_lowest_version():
+    project = _settings()["project"]
+    needed = [*project["dependencies"], *project["optional-dependencies"]["test"]]
+    names = {re.split(r"\[|>=", requirement)[0] for requirement in needed} - {"exactdp"}
+    assert names <= {line.partition("==")[0] for line in lowest()}
 
 
 def test_help_loads_nothing_heavy():

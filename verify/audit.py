@@ -20,7 +20,7 @@ __all__ = ["Audit", "Verdict", "audit"]
 
 _NARROWER = Fraction(1, 10**12)  # each further attempt asks for this much less width
 _ATTEMPTS = 4
-_FIRST_SHARE = 0.6  # of the time that is left; the rest is for delta, and for a witness
+_SHARE = 0.6  # of the time that is left; the rest is for delta at epsilon, and for a witness
 _ZERO, _INFINITY = Fraction(0), Decimal("Infinity")
 _ANYTHING = Enclosure(_ZERO, _INFINITY)  # no divergence is negative
 _COMPOSED = "refuted by what all uses together reveal: no single outcome is named"
@@ -63,7 +63,7 @@ def audit(
     measured = _ANYTHING
     why = f"could not be enclosed more narrowly with {cap} bits"
     try:
-        with time_limit(_FIRST_SHARE * time_left()):
+        with time_limit(_SHARE * time_left()):
             measured = _narrowed(budget, claim, width, cap)
     except OutOfTimeError:
         why = "could not be enclosed more narrowly in the time allowed"
@@ -83,7 +83,8 @@ def audit(
     if budget.times > 1:
         return Audit(mechanism, claim, Verdict.REFUTED, measured, note=_COMPOSED)
     try:
-        witness = find_witness(budget.uses[0].mechanism, claim, measured)
+        with time_limit(_SHARE * time_left()):
+            witness = find_witness(budget.uses[0].mechanism, claim, measured)
     except OutOfTimeError:
         witness = None
     remark = None if witness else "refuted by a proof about the tails: no single outcome is named"
@@ -107,7 +108,8 @@ def _narrowed(budget: Budget, claim: Claim, width: Fraction, cap: int) -> Enclos
 def _by_delta(budget: Budget, claim: ApproxDP, width: Fraction, cap: int) -> bool | None:
     """The same claim asked the other way: is delta at this epsilon small enough?"""
     try:
-        return budget.delta(claim.epsilon, width, cap).at_most(claim.delta)
+        with time_limit(_SHARE * time_left()):
+            return budget.delta(claim.epsilon, width, cap).at_most(claim.delta)
     except OutOfTimeError:
         return None
 

@@ -35,6 +35,7 @@ from typing import Any, TypeGuard
 from ..accounting.budget import Budget, Use, compose
 from ..exact.enclosure import Enclosure, Endpoint
 from ..exact.number import ExactInput, decimal_text
+from ..exact.regular_file import read_at_most
 from ..exact.whole_file import write_whole
 from ..mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ..mechanisms.laws.discrete_laplace import DiscreteLaplace
@@ -58,7 +59,7 @@ __all__ += ["certificate_of", "certificate_stating", "is_close_call_in_reach"]
 _WIDTHS = ("1e-12", "1e-9", "1e-7", "1e-5", "1e-4", "1e-3", "1e-2")  # relative, tried in turn
 _LEAST_ROUNDED = Fraction(1, 10**5)  # where composed losses have to be rounded
 _DIGITS = (20, 60, 200)  # of the ends of an enclosure
-_LARGEST_FILE = 50_000_000  # bytes
+_LARGEST_FILE = 20_000_000  # bytes
 _SHORT = 10_000  # uses times sensitivity, or times sigma2
 
 
@@ -130,12 +131,9 @@ class Certificate:
     def read(path: str | Path) -> Certificate:
         """Read a file. Raises CertificateError for anything but a certificate of this version."""
         try:
-            with open(path, "rb") as file:
-                raw = file.read(_LARGEST_FILE + 1)
+            raw = read_at_most(path, _LARGEST_FILE)
         except OSError as error:
             raise CertificateError(f"{path}: {error.strerror or error}") from error
-        if len(raw) > _LARGEST_FILE:
-            raise CertificateError(f"{path}: larger than {_LARGEST_FILE} bytes")
         try:
             data = json.loads(raw.decode("utf-8"), object_pairs_hook=_distinct)
         except CertificateError as error:

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from ...exact.number import ExactInput, ParameterError, whole
+from ...exact.regular_file import open_regular
 from .environment import EASY, HARD, Environment, bernoulli_instance, gaussian_instance
 from .fair import fair_instance
 from .gaussian import DEFAULT_SIGMA
@@ -80,7 +81,7 @@ def _exists(name: str) -> bool:
 
 def _sniff(path: Path) -> str:
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             first = file.readline(100_000)
             while first and not first.partition(b"#")[0].strip():
                 first = file.readline(100_000)

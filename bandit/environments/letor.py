@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...exact.number import ExactInput, ParameterError, whole
+from ...exact.regular_file import open_regular
 from . import clustering
 from .environment import Environment
 from .instance_file import Counts, cached
@@ -30,6 +31,7 @@ LINE = re.compile(rb"\s*%b(?:\s+qid:\d+)?(?:\s+\d+:%b)*\s*" % (_NUMBER, _NUMBER)
 _TOKEN = re.compile(rb"(\d+):(%b)" % _NUMBER)
 _CHUNK = 20_000  # lines read at a time
 _MOST_FEATURES = 10_000
+_LONGEST_LINE = 1_000_000  # bytes
 _MOST_LABELS = 1000
 
 
@@ -51,7 +53,7 @@ def read_letor(
     source = Path(path)
     clustering.load_sklearn()
     try:
-        with source.open("rb") as file:
+        with open_regular(source) as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise ParameterError(f"{path}: {error.strerror}") from error
@@ -76,8 +78,9 @@ def _read(path: Path) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
     chunks: list[NDArray[np.float32]] = []
     labels: list[NDArray[np.float64]] = []
     number = 0  # of lines before this chunk
-    with path.open("rb") as file:
-        while lines := list(itertools.islice(file, _CHUNK)):
+    with open_regular(path) as file:
+        bounded = iter(lambda: file.readline(_LONGEST_LINE), b"")
+        while lines := list(itertools.islice(bounded, _CHUNK)):
             try:
                 sparse, found, _ = load_svmlight_file(
                     io.BytesIO(b"".join(lines)), dtype=np.float32, zero_based=True, query_id=True

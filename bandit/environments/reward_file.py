@@ -12,12 +12,14 @@ numbered as they appear. Blank lines are skipped.
 from __future__ import annotations
 
 import csv
+import io
 import re
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 
 from ...exact.number import ParameterError, decimal_text, exact
+from ...exact.regular_file import open_regular
 from .environment import Environment
 from .instance_file import environment
 
@@ -25,6 +27,7 @@ __all__ = ["read_rewards"]
 
 _REWARD = re.compile(r"reward(?:\s+(\S+?)\s*\.\.\s*(\S+))?")
 _MOST_ARMS = 10_000
+_LONGEST_LINE = 200_000  # characters, more than the reader takes in a cell
 _MOST_VALUES = 100_000  # distinct rewards
 
 
@@ -99,8 +102,9 @@ def _number(text: str, where: str, low: Fraction, high: Fraction) -> Fraction:
 
 def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.reader(file, strict=True)
+        with io.TextIOWrapper(open_regular(path), encoding="utf-8-sig", newline="") as file:
+            lines = iter(lambda: file.readline(_LONGEST_LINE), "")
+            reader = csv.reader(lines, strict=True)
             try:
                 for cells in reader:
                     stripped = [cell.strip() for cell in cells]

@@ -105,7 +105,7 @@ def sweep(
     if resume:
         for task in tasks:
             kept = task.shelf(shelf).find(0, scale.runs)
-            if kept is not None:
+            if kept is not None and kept.fits(len(task.rounds), task.config.setting.arms):
                 found[task.index] = kept
                 progress(1)
     groups = _groups(task for task in tasks if task.index not in found)

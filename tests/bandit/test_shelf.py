@@ -1,6 +1,7 @@
 """Shares on disk: whole or not there, each configuration for itself."""
 
 import json
+import os
 
 import pytest
 
@@ -40,3 +41,57 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(ParameterError, match=r"resume: .*file"):
         Shelf(tmp_path / "file", {})
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"\xff",
+        b"null",
+        b"[]",
+        b"{}",
+        b"[" * 100_000,
+        b'{"first": ' + b"7" * 4301 + b"}",
+        *(
+            json.dumps(SHARE.to_json() | changed).encode()
+            for changed in (
+                {"regret": [["a", 1.0]]},
+                {"regret": [[float("nan"), 1.0]]},
+                {"regret": [1.0]},
+                {"pulls": [[1.5, 2]]},
+                {"pulls": [[True, 2]]},
+                {"pulls": [[2**70, 2]]},
+                {"eliminated": [0]},
+                {"batches": [-1]},
+                {"lines": [1]},
+                {"more": 1},
+            )
+        ),
+    ],
+)
+def test_what_does_not_read_is_not_found(content, tmp_path):
+    shelf = Shelf(tmp_path, {})
+    shelf.keep(SHARE)
+    (file,) = tmp_path.glob("*/runs-*.json")
+    file.write_bytes(content)
+    assert shelf.find(5, 1) is None
+    shelf.keep(SHARE)
+    assert shelf.find(5, 1) == SHARE
+
+
+def test_what_is_no_regular_file_is_neither_read_nor_replaced(tmp_path):
+    shelf = Shelf(tmp_path, {})
+    shelf.keep(SHARE)
+    (file,) = tmp_path.glob("*/runs-*.json")
+    file.unlink()
+    os.mkfifo(file)
+    assert shelf.find(5, 1) is None
+    with pytest.raises(ParameterError, match=r"resume: .*not a regular file"):
+        shelf.keep(SHARE)
+
+
+def test_a_share_of_other_rounds_or_arms_does_not_fit():
+    assert SHARE.fits(2, 2)
+    assert not SHARE.fits(3, 2)
+    assert not SHARE.fits(2, 1)

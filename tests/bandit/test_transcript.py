@@ -178,3 +178,65 @@ def test_audits_are_repeated(file, monkeypatch):
     assert "audits repeated" in check_transcript(file).reason
     lines[0]["evidence"][0]["audit"]["measured"]["upper"] = "0.1"
     assert "does not come out again" in outcome(file, lines).reason
+
+
+def test_what_is_checked_is_named(honest, file):
+    found = outcome(file, honest)
+    assert found.about == {"algorithm": "dist-dp-se", "epsilon": "0.9", "runs": 2}
+    written(file, SE)
+    assert check_transcript(file).about["epsilon"] is None
+
+
+def test_runs_cannot_be_left_out(honest, file):
+    one_run = [line for line in honest if line.get("run", 0) == 0]
+    assert "complete runs" in outcome(file, one_run).reason
+    fewer = outcome(file, _with(one_run, 0, runs=1))
+    assert not fewer.valid and "sha256" in fewer.reason
+
+
+@pytest.mark.parametrize("place", [0, 1, -1])
+def test_unknown_and_missing_fields_are_refused(place, honest, file):
+    found = outcome(file, _with(honest, place, note="all is well"))
+    assert not found.valid and "note" in found.reason
+    for name in honest[place]:
+        lines = copy(honest)
+        del lines[place][name]
+        if place == 0 and name in ("format", "version"):
+            with pytest.raises(TranscriptError):
+                outcome(file, lines)
+        elif name not in ("instance", "seed"):
+            assert not outcome(file, lines).valid, name
+    lines = copy(honest)
+    lines[0]["evidence"][0]["note"] = "all is well"
+    assert "note" in outcome(file, lines).reason
+
+
+def test_a_field_twice_is_refused(honest, file):
+    texts = [json.dumps(line) for line in honest]
+    for place in (0, 1, len(texts) - 1):
+        changed = [*texts]
+        changed[place] = '{"run": 0, ' + ('"run": 0, ' if place == 0 else "") + changed[place][1:]
+        file.write_text("\n".join(changed) + "\n")
+        with pytest.raises(TranscriptError, match="twice"):
+            check_transcript(file)
+
+
+@pytest.mark.parametrize("value", [True, 1.0, "1", None, [], {}, float("nan"), 10**400])
+def test_numbers_of_another_type_are_found(value, honest, file):
+    for place, names in ((1, honest[1]), (-1, honest[-1])):
+        for name in names:
+            if honest[place][name] == value and type(honest[place][name]) is type(value):
+                continue
+            try:
+                assert not outcome(file, _with(honest, place, **{name: value})).valid, name
+            except TranscriptError:
+                assert value != value
+
+
+def test_what_is_no_regular_file_is_refused(file):
+    import os
+
+    os.mkfifo(file)
+    for path in (file, file.parent, "/dev/zero"):
+        with pytest.raises(TranscriptError):
+            check_transcript(path)

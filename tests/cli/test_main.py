@@ -16,7 +16,7 @@ _RESPONSE = ["audit", "randomized-response:epsilon=1", "--claim", "pure:1"]
     [
         (_RESPONSE, 141),
         ([*_RESPONSE, "--json"], 141),
-        (["sample", "discrete-laplace:scale=10", "--size", "1000000"], 0),
+        (["sample", "discrete-laplace:scale=10", "--size", "1000000"], 141),
     ],
 )
 def test_a_reader_that_is_gone_is_no_verdict(arguments: list[str], code: int) -> None:
@@ -30,3 +30,36 @@ def test_a_reader_that_is_gone_is_no_verdict(arguments: list[str], code: int) ->
             check=False,
         )
     assert (ended.returncode, ended.stderr) == (code, b"")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        _RESPONSE,
+        [*_RESPONSE, "--json"],
+        ["sample", "skellam:variance=4", "--size", "9"],
+        ["--help"],
+    ],
+)
+@pytest.mark.parametrize("where", ["> /dev/full", ">&-"])
+def test_output_that_cannot_be_written_is_no_verdict(arguments: list[str], where: str) -> None:
+    if not os.path.exists("/dev/full"):
+        pytest.skip("needs /dev/full")
+    ended = subprocess.run(
+        ["sh", "-c", f'exec "$@" {where}', "sh", sys.executable, "-m", "exactdp.cli", *arguments],
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    assert ended.returncode == 74
+    assert ended.stderr.startswith(b"exactdp: cannot write: ") and ended.stderr.count(b"\n") == 1
+
+
+@pytest.mark.parametrize("where", ["2> /dev/full", "2>&-"])
+def test_a_message_that_cannot_be_written_changes_no_exit_code(where: str) -> None:
+    command, claim = [sys.executable, "-m", "exactdp.cli", "audit"], ["--claim", "pure:1"]
+    for spec, code in (("nothing", 2), ("randomized-response:epsilon=1", 0)):
+        ended = subprocess.run(
+            ["sh", "-c", f'exec "$@" > /dev/null {where}', "sh", *command, spec, *claim],
+            check=False,
+        )
+        assert ended.returncode == code

@@ -125,7 +125,7 @@ def test_a_reader_that_has_enough_ends_it():
         int(process.stdout.readline())
         process.stdout.close()
         assert process.stderr.read() == b""
-        assert process.wait(timeout=60) == 0
+        assert process.wait(timeout=60) == 141
 
 
 def test_progress_on_a_terminal_leaves_the_lines_alone():

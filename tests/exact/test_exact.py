@@ -124,3 +124,21 @@ def test_decimals_of_huge_exponents_compare_with_fractions(exponent):
     assert tiny.at_most(Fraction(3, 2) * power) is None
     assert tiny.at_least(power) is True
     assert tiny.greater_than(2 * power) is False
+
+
+@pytest.mark.parametrize("text", ["1e10000", "1e-10000", "1e1001", "7" * 4301, "1/" + "7" * 4301])
+def test_numbers_beyond_what_can_be_written_are_refused(text):
+    for value in (text, Decimal(text)) if "/" not in text and len(text) < 9 else (text,):
+        with pytest.raises(ParameterError, match="given must be"):
+            exact(value, "given")
+
+
+def test_numbers_of_any_size_are_shown():
+    huge = 7**6000
+    assert decimal_text(10**5000) == "1" + "0" * 5000
+    assert decimal_text(Fraction(-1, 10**5000)) == "-1e-5000"
+    top, _, bottom = decimal_text(Fraction(huge, 3**10_000)).partition("/")
+    assert (Decimal(top), Decimal(bottom)) == (Decimal(huge), Decimal(3**10_000))
+    for value in (huge, -Fraction(1, huge)):
+        with pytest.raises(ParameterError, match=r"a number of 168\d\d bits"):
+            exact(value, "given", above=0, below=0)

@@ -6,8 +6,8 @@ of its output on `input`.
 
 from __future__ import annotations
 
+import re
 import shlex
-import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -17,12 +17,16 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from ...exact.number import ExactInput, ParameterError, exact
+from .bounded_run import bounded_run
 
 __all__ = ["Command", "OneByOne", "Sampler", "draw", "read_outcomes"]
 
 _LARGEST = 1 << 62
 _LARGEST_FLOAT = 1 << 53  # beyond it floats skip integers
 _SHOWN = 60
+_INTEGER = re.compile(rb"[+-]?[0-9]{1,19}")
+_MOST_BYTES = 64  # of an integer that a program prints, with all around it
+_LONGEST_RUN = 10**6  # seconds
 
 
 class Sampler(Protocol):
@@ -54,7 +58,8 @@ class Command:
 
     def __init__(self, template: str, timeout: ExactInput = 600) -> None:
         object.__setattr__(self, "template", template)
-        object.__setattr__(self, "timeout", float(exact(timeout, "timeout", above=0)))
+        seconds = exact(timeout, "timeout", above=0, at_most=_LONGEST_RUN)
+        object.__setattr__(self, "timeout", float(seconds))
         try:
             words = shlex.split(template)
         except ValueError as error:
@@ -69,29 +74,22 @@ class Command:
         words = [_filled(word, given) for word in shlex.split(self.template)]
         shown = _short(shlex.join(words))
         try:
-            ended = subprocess.run(
-                words,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=self.timeout,
-                check=False,
-            )
-        except subprocess.TimeoutExpired as error:
+            code, output, errors = bounded_run(words, self.timeout, _MOST_BYTES * (size + 1))
+        except TimeoutError as error:
             raise ParameterError(f"command {shown} ran longer than {self.timeout:g} s") from error
+        except OverflowError as error:
+            raise ParameterError(f"command {shown} prints more than {size} integers") from error
         except (OSError, ValueError) as error:
             raise ParameterError(f"command {shown} cannot be run: {error}") from error
-        if ended.returncode != 0:
-            said = ended.stderr.decode(errors="replace").strip().splitlines() or ["no message"]
-            raise ParameterError(
-                f"command {shown} ended with code {ended.returncode}: {_short(said[-1])}"
-            )
-        words_out = ended.stdout.split()
-        try:
-            return np.array(words_out, dtype="S").astype(np.int64)
-        except (ValueError, OverflowError) as error:
-            wrong = next((word for word in words_out if not _is_integer(word)), b"a huge number")
-            printed = _short(wrong.decode(errors="replace"))
-            raise ParameterError(f"command {shown} must print integers, got {printed}") from error
+        if code != 0:
+            said = errors.decode(errors="replace").strip().splitlines() or ["no message"]
+            raise ParameterError(f"command {shown} ended with code {code}: {_short(said[-1])}")
+        printed = output.split()
+        wrong = next((word for word in printed if not _is_integer(word)), None)
+        if wrong is not None:
+            got = _short(wrong.decode(errors="replace"))
+            raise ParameterError(f"command {shown} must print integers, got {got}")
+        return np.array(printed, dtype="S").astype(np.int64)
 
 
 def draw(sampler: Sampler, input: Any, size: int, rng: Generator) -> NDArray[np.int64]:
@@ -144,7 +142,7 @@ def _filled(word: str, given: dict[str, str]) -> str:
 
 
 def _is_integer(word: bytes) -> bool:
-    return word.lstrip(b"+-").isdigit()
+    return _INTEGER.fullmatch(word) is not None and abs(int(word)) < _LARGEST
 
 
 def _short(text: str) -> str:

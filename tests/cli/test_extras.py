@@ -1,0 +1,73 @@
+"""What is not installed is named, with the extra that brings it, by every command that needs it."""
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from exactdp.cli.main import _EXTRAS
+
+RUN = "bandit run --algorithm dist-dp-se --epsilon 0.5 --horizon 50"
+ROUND = "round theorem1:epsilon=0.5,batch=4,horizon=100"
+WITHOUT = """
+import sys
+
+class Without:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in NAMES:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+NAMES = sys.argv[1].split(",")
+sys.meta_path.insert(0, Without())
+sys.argv[:2] = ["exactdp"]
+from exactdp.cli.main import run
+run()
+"""
+
+
+def without(names, call, folder):
+    return subprocess.run(
+        [sys.executable, "-c", WITHOUT, names, *call.split()],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("missing", "call", "extra"),
+    [
+        ("sklearn", f"{RUN} --instance fair", "data"),
+        ("statsmodels", f"{RUN} --instance fair", "data"),
+        ("pandas", f"{RUN} --instance fair", "data"),
+        ("sklearn", f"{RUN} --instance ratings.letor --arms 2", "data"),
+        ("joblib", f"{RUN} --workers 2", "parallel"),
+        ("distributed", f"{RUN} --cluster local", "cluster"),
+        ("dask", f"{RUN} --cluster local", "cluster"),
+        ("cryptography", f"{RUN} --faithful --masked", "masks"),
+        ("cryptography", ROUND, "masks"),
+        ("matplotlib", "protocol --figure page.svg", "figures"),
+        ("matplotlib", "bandit figures --out folder --quick", "figures"),
+        ("sklearn", "bandit figures --out folder --quick", "data"),
+    ],
+)
+def test_a_missing_extra_is_named(missing, call, extra, tmp_path, monkeypatch):
+    monkeypatch.setenv("EXACTDP_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "ratings.letor").write_text("0 1:1\n1 1:2\n")
+    ended = without(missing, call, tmp_path)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr.count("\n") == 1
+    assert f'pip install "exactdp[{extra}]"' in ended.stderr
+
+
+def test_without_any_extra_the_rest_works(tmp_path):
+    ended = without(",".join([*_EXTRAS, "dp_accounting"]), RUN, tmp_path)
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
+def test_every_extra_exists():
+    settings = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
+    assert set(_EXTRAS.values()) <= settings["project"]["optional-dependencies"].keys()

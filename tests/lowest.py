@@ -1,0 +1,26 @@
+"""The lowest versions that pyproject.toml allows, one a line, as `pip -c` reads them."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from itertools import chain
+from pathlib import Path
+
+_OTHERS = ("lint", "bench")  # extras that no test needs
+
+
+def lowest() -> list[str]:
+    """`NAME==VERSION` of everything that the toolkit and its tests need."""
+    settings = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text())
+    extras = settings["project"]["optional-dependencies"]
+    needed = chain(
+        settings["project"]["dependencies"],
+        *(extra for name, extra in extras.items() if name not in _OTHERS),
+    )
+    found = (re.fullmatch(r"([\w-]+)(?:\[\w+\])?>=([\d.]+)", one) for one in needed)
+    return sorted({f"{each[1]}=={each[2]}" for each in found if each is not None})
+
+
+if __name__ == "__main__":
+    print(*lowest(), sep="\n")
