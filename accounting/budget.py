@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
+from ..exact.deadline import OutOfTimeError, time_left, time_limit
 from ..exact.enclosure import Enclosure
 from ..exact.number import ExactInput, ParameterError, exact, whole
 from ..exact.precision import CAP, WIDTH
@@ -26,6 +27,9 @@ from .scenario import Scenario, Use, scenarios, worst
 __all__ = ["Budget", "Use", "compose"]
 
 _MOST_USES = 10**9
+_ZERO = Fraction(0)
+_COARSE = Fraction(1, 10**6)
+_SHARE = 0.9  # of the time that is left; the rest is for what is known anyway
 
 
 Part: TypeAlias = "Mechanism | tuple[Mechanism, ExactInput] | Budget"
@@ -113,9 +117,9 @@ class Budget:
         search, the enclosure is wider than asked.
         """
         level = exact(epsilon, "epsilon", at_least=0)
-        if self.times == 1:
-            return divergence.delta(self.uses[0].mechanism, level, width, cap)
-        return worst(self.uses, lambda uses: composed_delta(uses, level, width, cap, work))
+        return _or_else(
+            lambda: self._delta(level, width, cap, work), lambda: Enclosure(_ZERO, Fraction(1))
+        )
 
     def epsilon(
         self,
@@ -128,9 +132,29 @@ class Budget:
         level = exact(delta, "delta", at_least=0, at_most=1)
         if level == 0:
             return self.pure(width, cap)
+        return _or_else(
+            lambda: self._epsilon(level, width, cap, work),
+            lambda: Enclosure(_ZERO, self.pure(_COARSE, cap).upper),
+        )
+
+    def _delta(self, level: Fraction, width: Fraction, cap: int, work: float) -> Enclosure:
+        if self.times == 1:
+            return divergence.delta(self.uses[0].mechanism, level, width, cap)
+        return worst(self.uses, lambda uses: composed_delta(uses, level, width, cap, work))
+
+    def _epsilon(self, level: Fraction, width: Fraction, cap: int, work: float) -> Enclosure:
         if self.times == 1:
             return divergence.epsilon(self.uses[0].mechanism, level, width, cap)
         return worst(self.uses, lambda uses: composed_epsilon(uses, level, width, cap, work))
+
+
+def _or_else(measure: Callable[[], Enclosure], known: Callable[[], Enclosure]) -> Enclosure:
+    """What is measured; where a time limit ends that, what is known anyway."""
+    try:
+        with time_limit(_SHARE * time_left()):
+            return measure()
+    except OutOfTimeError:
+        return known()
 
 
 def _total(uses: Scenario, measure: Callable[[Mechanism], Enclosure]) -> Enclosure:

@@ -18,6 +18,7 @@ from ..mechanisms import FinitePair, Mechanism
 __all__ = ["Measured", "Request", "Width", "measure", "read_width"]
 
 _ANYTHING = Enclosure(Fraction(0), Decimal("Infinity"))  # no divergence is negative
+_PROBABILITY = Enclosure(Fraction(0), Fraction(1))
 _WIDE = " at the precision or in the time allowed"
 _SHARE = 0.95  # of the time that is left, so that what was found can still be shown
 _PATIENT = 50.0  # seconds for one figure of a width that was asked for
@@ -63,6 +64,8 @@ class Measured:
     @property
     def is_undecided(self) -> bool:
         """Is nothing known of the value that would bound it?"""
+        if self.quantity == "delta" and self.value == _PROBABILITY:
+            return True
         return not self.value.is_finite() and self.value.lower != self.value.upper
 
     def to_json(self) -> dict[str, str]:

@@ -7,10 +7,11 @@ enclosure of the truth, of relative width 1e-12 unless asked otherwise.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from itertools import islice
 
-from ...exact.deadline import check_time
+from ...exact.deadline import OutOfTimeError, check_time
 from ...exact.enclosure import Enclosure
 from ...exact.number import ExactInput, ball, exact
 from ...exact.precision import CAP, WIDTH, enclose, refine, refine_each
@@ -33,6 +34,7 @@ __all__ = [
 ]
 
 _ZERO = Enclosure.exactly(0)
+_ANYTHING = Enclosure(Fraction(0), Decimal("Infinity"))
 _SLACK_CAP = 192  # bits
 
 
@@ -121,27 +123,38 @@ def _largest(mechanism: Mechanism, measure: Callable[[Pair], Enclosure]) -> Encl
     below what another one certainly has, all smaller shifts are. Moduli too large to enumerate are
     bracketed by bounds that grow with the shift up to m/2: the largest speaks for all.
     """
-    best = _ZERO
+    best, ceiling = _ZERO, _ANYTHING
+    is_capped = False  # does the ceiling speak for all pairs?
     largest: int | None = None
     settled: set[Law] = set()  # an asymmetric law and its mirror image are settled one by one
-    for pair in _both_ways(mechanism):
-        check_time()
-        if isinstance(pair, WrappedPair):
-            largest = pair.shift if largest is None else largest
-            if pair.shift < largest and pair.law.shape_is_proved:
-                if not is_enumerable(pair):
-                    return best
-                if pair.law in settled:
-                    continue
-                ceiling = measure(pair.unwrapped)
-                if best.at_least(ceiling.upper) is True:
-                    settled.add(pair.law)
-                    if pair.law.symmetric or len(settled) == 2:
+    try:
+        for pair in _both_ways(mechanism):
+            check_time()
+            if isinstance(pair, WrappedPair) and pair.law.shape_is_proved:
+                if largest is None:
+                    largest = pair.shift
+                if pair.shift == largest:
+                    unwrapped = measure(pair.unwrapped)
+                    ceiling = unwrapped if ceiling is _ANYTHING else ceiling.maximum(unwrapped)
+                    is_capped = pair.law.symmetric
+                else:
+                    is_capped = True
+                    if not is_enumerable(pair):
                         return best
-                    continue
-        best = best.maximum(measure(pair))
-        if not best.is_finite() and best.lower == best.upper:
-            break
+                    if pair.law in settled:
+                        continue
+                    if best.at_least(measure(pair.unwrapped).upper) is True:
+                        settled.add(pair.law)
+                        if pair.law.symmetric or len(settled) == 2:
+                            return best
+                        continue
+            best = best.maximum(measure(pair))
+            if not best.is_finite() and best.lower == best.upper:
+                break
+    except OutOfTimeError:
+        if not is_capped:
+            raise
+        return Enclosure(best.lower, ceiling.upper)
     return best
 
 
