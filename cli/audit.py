@@ -48,6 +48,7 @@ def audit(
     """
     from ..accounting import compose
     from ..exact import ParameterError, time_limit
+    from ..exact.whole_file import check_target
     from ..verify import parse_claim
     from . import render
     from .measure import Request, measure, read_width
@@ -57,6 +58,8 @@ def audit(
     asked = None if claim is None else parse_claim(claim)
     if asked is None and certificate is not None:
         raise ParameterError("--certificate is of a verdict: --claim is missing")
+    if certificate is not None:
+        check_target(certificate, "--certificate")
     uses = read_uses(specs)
     budget = compose(*((spec.mechanism, times) for spec, times in uses))
     with time_limit(allowed):
