@@ -81,9 +81,7 @@ def run(
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
     seconds: Annotated[
         str,
-        typer.Option(
-            "--time", metavar="S", help="seconds that the proofs before the runs may take"
-        ),
+        typer.Option("--time", metavar="S", help="seconds for the proofs before the runs"),
     ] = "600",
 ) -> None:
     """Run a private bandit: regret over time, arms eliminated, and what it cost in privacy.
