@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
 
-.PHONY: help demo test slow lowest lint bench clean
+.PHONY: help demo test slow lowest lint bench checker clean
 .NOTPARALLEL:
 
 help:
@@ -16,6 +16,7 @@ help:
 	@echo "make lowest the tests, with the lowest versions of everything that they need"
 	@echo "make lint   ruff and mypy --strict"
 	@echo "make bench  the figures of the benchmarks on this machine"
+	@echo "make checker  build/exactdp-check.pyz: the checker in one file, for a bare python3"
 	@echo "make clean  remove the virtual environment and everything built"
 
 demo: $(VENV)/ready-bandit
@@ -40,6 +41,10 @@ lint: $(VENV)/ready-lint
 
 bench: $(VENV)/ready-bench
 	$(BIN)/python benchmarks/run.py
+
+checker: $(VENV)/ready-test
+	@mkdir -p build
+	$(BIN)/python -m exactdp.verify.checker.pack build/exactdp-check.pyz
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
