@@ -10,7 +10,7 @@ WORKERS ?= 2
 .NOTPARALLEL:
 
 help:
-	@echo "make demo   audit the papers' mechanisms, compose budgets, run the audited bandit"
+	@echo "make demo   audit the papers' mechanisms, compose mechanisms, run the audited bandit"
 	@echo "make test   the tests"
 	@echo "make slow   the slow tests as well"
 	@echo "make lowest the tests, with the lowest versions of everything that they need"

@@ -1,4 +1,4 @@
-"""Budgets: what a list of uses of mechanisms costs together.
+"""Compositions: what a list of uses of mechanisms costs together.
 
 Composition is adaptive: which query each use answers may depend on everything released before, as
 long as the list of mechanisms (law, sensitivity, modulus) is fixed beforehand. For such lists the
@@ -24,7 +24,7 @@ from .composition import WORK, composed_delta, composed_epsilon
 from .divergences import divergence
 from .scenario import Scenario, Use, scenarios, worst
 
-__all__ = ["Budget", "Use", "compose"]
+__all__ = ["Composition", "Use", "compose"]
 
 _MOST_USES = 10**9
 _ZERO = Fraction(0)
@@ -32,32 +32,32 @@ _COARSE = Fraction(1, 10**6)
 _SHARE = 0.9  # of the time that is left; the rest is for what is known anyway
 
 
-Part: TypeAlias = "Mechanism | tuple[Mechanism, ExactInput] | Budget"
+Part: TypeAlias = "Mechanism | tuple[Mechanism, ExactInput] | Composition"
 
 
-def compose(*parts: Part) -> Budget:
-    """The budget of these uses together: mechanisms, (mechanism, times), or budgets."""
+def compose(*parts: Part) -> Composition:
+    """The composition of these uses together: mechanisms, (mechanism, times), or compositions."""
     uses: list[Use] = []
     for part in parts:
-        if isinstance(part, Budget):
+        if isinstance(part, Composition):
             uses += part.uses
         elif isinstance(part, tuple):
             mechanism, times = part
             uses.append(Use(mechanism, whole(times, "times", at_least=1, at_most=_MOST_USES)))
         else:
             uses.append(Use(part, 1))
-    return Budget(tuple(uses))
+    return Composition(tuple(uses))
 
 
 @dataclass(frozen=True)
-class Budget:
+class Composition:
     """Uses of mechanisms, all seen by the same adversary. Equal mechanisms are counted together."""
 
     uses: tuple[Use, ...]
 
     def __init__(self, uses: Sequence[Use]) -> None:
         if not uses:
-            raise ParameterError("a budget must have at least one use of a mechanism")
+            raise ParameterError("a composition must have at least one use of a mechanism")
         counts: dict[Mechanism, int] = {}
         for mechanism, times in uses:
             counts[mechanism] = counts.get(mechanism, 0) + times
