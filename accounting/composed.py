@@ -160,19 +160,24 @@ class Composition:
         instead: Callable[[Composition], Enclosure],
         most: Endpoint = _INFINITY,
     ) -> Enclosure:
-        """What is measured; where a time limit ends that, what pure epsilon alone implies.
+        """What is measured; where that says nothing, what pure epsilon alone implies.
 
         instead: the same of randomized response, than which no epsilon-DP mechanism is less
         private (`ResponsePair`). most: what it cannot exceed in any case.
         """
+        found = Enclosure(_ZERO, most)
         try:
             with time_limit(_SHARE * time_left()):
-                return measure()
+                found = measure()
         except OutOfTimeError:
-            pure = self.pure(_COARSE).upper
-            if pure <= _LARGEST_RESPONSE:
-                most = instead(compose(RandomizedResponse(Fraction(pure)))).upper
-            return Enclosure(_ZERO, most)
+            pass
+        if found.is_finite() and found.upper != 1 or found.lower == found.upper:
+            return found
+        pure = self.pure(_COARSE).upper
+        if pure > _LARGEST_RESPONSE:
+            return found
+        bound = instead(compose(RandomizedResponse(Fraction(pure)))).upper
+        return found.intersection(Enclosure(_ZERO, bound))
 
 
 def _total(uses: Scenario, measure: Callable[[Mechanism], Enclosure]) -> Enclosure:

@@ -74,12 +74,12 @@ def compose(
     tables = []
     try:
         with render.working("composing"), time_limit(allowed * (0.5 if compare else 1)):
-            results = measure(budget, request, relative, comparison.METHODS[method])
+            results = measure(composition, request, relative, comparison.METHODS[method])
     except comparison.DoesNotApplyError as error:
         raise ParameterError(f"--method {method} does not apply: {error}") from error
     if compare:
         with render.working("comparing"), time_limit(allowed * 0.5):
-            tables = compared(budget, results, relative, method)
+            tables = compared(composition, results, relative, method)
     if as_json:
         shown = {
             "mechanisms": [{"spec": spec.text, "times": times} for spec, times in uses],
