@@ -171,7 +171,7 @@ class Composition:
                 found = measure()
         except OutOfTimeError:
             pass
-        if found.is_finite() and found.upper != 1 or found.lower == found.upper:
+        if (found.is_finite() and found.upper != 1) or found.lower == found.upper:
             return found
         pure = self.pure(_COARSE).upper
         if pure > _LARGEST_RESPONSE:

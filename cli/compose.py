@@ -73,12 +73,15 @@ def compose(
     composition = accounting.compose(*((spec.mechanism, times) for spec, times in uses))
     tables = []
     try:
-        with render.working("composing"), time_limit(allowed * (0.5 if compare else 1)):
+        with (
+            render.working("composing"),
+            time_limit(allowed * (0.5 if compare else 1), rings=False),
+        ):
             results = measure(composition, request, relative, comparison.METHODS[method])
     except comparison.DoesNotApplyError as error:
         raise ParameterError(f"--method {method} does not apply: {error}") from error
     if compare:
-        with render.working("comparing"), time_limit(allowed * 0.5):
+        with render.working("comparing"), time_limit(allowed * 0.5, rings=False):
             tables = compared(composition, results, relative, method)
     if as_json:
         shown = {
