@@ -56,9 +56,9 @@ def time_limit(seconds: float, *, rings: bool = True) -> Iterator[None]:
     try:
         yield
     finally:
-        _end.reset(token)
-        _rings.reset(ringing)
         _disarm(before, outer)
+        _rings.reset(ringing)
+        _end.reset(token)
 
 
 @contextmanager
@@ -93,11 +93,12 @@ def _disarm(before: object, outer: float) -> None:
         return
     if math.isfinite(outer):
         signal.setitimer(signal.ITIMER_REAL, max(outer - time.monotonic(), 1e-6), _AGAIN)
-    else:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        return
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    if before != signal.SIG_DFL:  # a last ring on its way must find a handler, or it would kill
         signal.signal(signal.SIGALRM, before)  # type: ignore[arg-type]
 
 
 def _ring(number: int, frame: FrameType | None) -> None:
-    if not _held.get():
-        check_time()
+    if time.monotonic() > _rings.get() and not _held.get():
+        raise OutOfTimeError("the time allowed is over")
