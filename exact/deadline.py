@@ -52,11 +52,18 @@ def time_limit(seconds: float, *, rings: bool = True) -> Iterator[None]:
     end = min(_end.get(), time.monotonic() + seconds)
     outer = _rings.get()
     token, ringing = _end.set(end), _rings.set(min(outer, end) if rings else outer)
-    before = _arm(end) if rings else None
+    armed = rings and math.isfinite(end) and _has_timer()
+    before = signal.signal(signal.SIGALRM, _ring) if armed else None
     try:
+        if armed:
+            _ring_at(end)
         yield
     finally:
-        _disarm(before, outer)
+        if armed:
+            _ring_at(outer)
+            # without another handler ours stays: a last ring on its way would kill the process
+            if math.isinf(outer) and before not in (None, signal.SIG_DFL):
+                signal.signal(signal.SIGALRM, before)
         _rings.reset(ringing)
         _end.reset(token)
 
@@ -75,28 +82,15 @@ def uninterrupted() -> Iterator[None]:
     check_time()
 
 
-def _arm(end: float) -> object:
-    """Set the timer; the handler that was there before, None where there is no timer."""
-    if (
-        not math.isfinite(end)
-        or not hasattr(signal, "setitimer")
-        or threading.current_thread() is not threading.main_thread()
-    ):
-        return None
-    before = signal.signal(signal.SIGALRM, _ring)
-    signal.setitimer(signal.ITIMER_REAL, max(end - time.monotonic(), 1e-6), _AGAIN)
-    return before if before is not None else signal.SIG_DFL
+def _has_timer() -> bool:
+    main = threading.current_thread() is threading.main_thread()
+    return main and hasattr(signal, "setitimer")
 
 
-def _disarm(before: object, outer: float) -> None:
-    if before is None:
-        return
-    if math.isfinite(outer):
-        signal.setitimer(signal.ITIMER_REAL, max(outer - time.monotonic(), 1e-6), _AGAIN)
-        return
-    signal.setitimer(signal.ITIMER_REAL, 0)
-    if before != signal.SIG_DFL:  # a last ring on its way must find a handler, or it would kill
-        signal.signal(signal.SIGALRM, before)  # type: ignore[arg-type]
+def _ring_at(end: float) -> None:
+    """Set the timer; not at all for an infinite end."""
+    seconds = max(end - time.monotonic(), 1e-6) if math.isfinite(end) else 0.0
+    signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN if seconds else 0.0)
 
 
 def _ring(number: int, frame: FrameType | None) -> None:

@@ -13,7 +13,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
-from ...exact.deadline import time_left, time_limit
+from ...exact.deadline import OutOfTimeError, time_left, time_limit
 from ...exact.enclosure import Enclosure
 from ...exact.number import ExactInput, ParameterError, exact
 from ...exact.precision import WIDTH
@@ -101,8 +101,11 @@ def _each(chosen: Sequence[Method], report: Callable[[Method], Reported]) -> lis
     found = []
     spare = (1 - _SHARE) * time_left() if math.isfinite(time_left()) else 0.0
     for index, method in enumerate(chosen):
-        with time_limit((time_left() - spare) / (len(chosen) - index)):
-            found.append(report(method))
+        try:
+            with time_limit((time_left() - spare) / (len(chosen) - index)):
+                found.append(report(method))
+        except OutOfTimeError as error:
+            found.append(Reported(method, None, f"not computed: {error}"))
     return found
 
 

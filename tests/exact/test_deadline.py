@@ -95,3 +95,10 @@ def test_a_handler_of_somebody_else_is_restored():
         assert signal.getsignal(signal.SIGALRM) is theirs
     finally:
         signal.signal(signal.SIGALRM, before)
+
+
+def test_no_time_at_all():
+    for _ in range(200):
+        with pytest.raises(OutOfTimeError), time_limit(0):
+            spin()
+        assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
