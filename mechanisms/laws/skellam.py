@@ -20,7 +20,6 @@ import mpmath
 import numpy as np
 from flint import acb, arb
 from numpy.typing import NDArray
-from scipy import special
 
 from ...exact import contour
 from ...exact.enclosure import Enclosure
@@ -128,6 +127,8 @@ class Skellam(Law):
         return falling.min(d**2 / (2 * v)) if v * s**3 >= 8 else falling
 
     def log_pmf(self, xs: NDArray[np.int64]) -> NDArray[np.float64]:
+        from scipy import special
+
         v = float(self.variance)
         k = np.abs(np.asarray(xs, dtype=np.float64))
         with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
