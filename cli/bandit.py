@@ -7,10 +7,13 @@ from typing import Annotated
 
 import typer
 
+from .plain import PlainCommand, PlainGroup
+
 __all__ = ["bandit"]
 
 bandit = typer.Typer(
     name="bandit",
+    cls=PlainGroup,
     help="Private bandits, on mechanisms that are verified before they run.",
     no_args_is_help=True,
 )
@@ -21,7 +24,7 @@ def _bandit() -> None:
     """Keep `run` a subcommand, also while it is the only one."""
 
 
-@bandit.command()
+@bandit.command(cls=PlainCommand)
 def run(
     algorithm: Annotated[
         str,

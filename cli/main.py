@@ -24,6 +24,7 @@ from .calibrate import calibrate
 from .check import check
 from .claims import claims
 from .compose import compose
+from .plain import PlainCommand, PlainGroup
 from .protocol import protocol
 from .round import round_
 from .sample import sample
@@ -44,22 +45,17 @@ _EXTRAS = {  # what is imported only where it is needed, and the extra that brin
 
 app = typer.Typer(
     name="exactdp",
+    cls=PlainGroup,
     help="How private is this mechanism, exactly? Every figure is a certified enclosure.",
     epilog="Exit codes: 0 done or verified, 1 refuted, 2 bad input, 3 undecided.",
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-app.command()(audit)
-app.command()(blackbox)
-app.command()(check)
-app.command()(compose)
-app.command()(calibrate)
-app.command()(claims)
-app.command()(protocol)
-app.command()(sample)
-app.command("round")(round_)
-app.command()(search)
-bandit.command()(figures)
+for _verb in (audit, blackbox, check, compose, calibrate, claims, protocol, sample):
+    app.command(cls=PlainCommand)(_verb)
+app.command("round", cls=PlainCommand)(round_)
+app.command(cls=PlainCommand)(search)
+bandit.command(cls=PlainCommand)(figures)
 app.add_typer(bandit)
 
 
