@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from .bandit_figures import figures
 from .plain import PlainCommand, PlainGroup
 
 __all__ = ["bandit"]
@@ -145,3 +146,6 @@ def run(
         render.as_json(bandit_shown.to_json(config, results, spent))
     else:
         bandit_shown.show(config, results, spent)
+
+
+bandit.command(cls=PlainCommand)(figures)

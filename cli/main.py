@@ -12,25 +12,15 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from importlib import import_module
+from typing import Annotated
 
 import typer
 
-from .audit import audit
-from .bandit import bandit
-from .bandit_figures import figures
-from .blackbox import blackbox
-from .calibrate import calibrate
-from .check import check
-from .claims import claims
-from .compose import compose
 from .plain import PlainCommand, PlainGroup
-from .protocol import protocol
-from .round import round_
-from .sample import sample
-from .search import search
 
-__all__ = ["app", "main", "run"]
+__all__ = ["application", "main", "run"]
 
 _EXTRAS = {  # what is imported only where it is needed, and the extra that brings it
     "cryptography": "masks",
@@ -43,33 +33,66 @@ _EXTRAS = {  # what is imported only where it is needed, and the extra that brin
     "distributed": "cluster",
 }
 
-app = typer.Typer(
-    name="exactdp",
-    cls=PlainGroup,
-    help="How private is this mechanism, exactly? Every figure is a certified enclosure.",
-    epilog="Exit codes: 0 done or verified, 1 refuted, 2 bad input, 3 undecided.",
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
-for _verb in (audit, blackbox, check, compose, calibrate, claims, protocol, sample):
-    app.command(cls=PlainCommand)(_verb)
-app.command("round", cls=PlainCommand)(round_)
-app.command(cls=PlainCommand)(search)
-bandit.command(cls=PlainCommand)(figures)
-app.add_typer(bandit)
+_VERBS = {  # as listed; each in its module of the same name
+    "audit": "audit",
+    "blackbox": "blackbox",
+    "check": "check",
+    "compose": "compose",
+    "calibrate": "calibrate",
+    "claims": "claims",
+    "protocol": "protocol",
+    "sample": "sample",
+    "round": "round_",
+    "search": "search",
+    "bandit": "bandit",
+}
 
 
-@app.callback(invoke_without_command=True)
-def _start(context: typer.Context) -> None:
-    if context.invoked_subcommand is None:
+def application(verbs: Iterable[str] = _VERBS) -> typer.Typer:
+    """The command with these verbs: what is not asked for is not loaded."""
+    app = typer.Typer(
+        name="exactdp",
+        cls=PlainGroup,
+        help="How private is this mechanism, exactly? Every figure is a certified enclosure.",
+        epilog="Exit codes: 0 done or verified, 1 refuted, 2 bad input, 3 undecided.",
+        pretty_exceptions_enable=False,
+    )
+    app.callback(invoke_without_command=True)(_start)
+    for verb in verbs:
+        command = getattr(import_module(f".{verb}", __package__), _VERBS[verb])
+        if isinstance(command, typer.Typer):
+            app.add_typer(command)
+        else:
+            app.command(verb, cls=PlainCommand)(command)
+    return app
+
+
+def __getattr__(name: str) -> typer.Typer:
+    """`app`: all of it, for who looks at it from outside."""
+    if name != "app":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return application()
+
+
+def _start(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="print the version")] = False,
+) -> None:
+    if version:
+        from importlib.metadata import version as installed
+
+        typer.echo(f"exactdp {installed('exactdp')}")
+    elif context.invoked_subcommand is None:
         typer.echo(context.get_help())
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line on these arguments (the process's own if None); the exit code."""
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    first = given[0] if given else ""
     try:
-        code = app(
-            None if arguments is None else list(arguments),
+        code = application([first] if first in _VERBS else _VERBS)(
+            given,
             prog_name="exactdp",
             standalone_mode=False,
         )

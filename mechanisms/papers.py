@@ -15,9 +15,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-import mpmath
 from flint import arb
 
+from ..exact.lazy import mpmath
 from ..exact.number import ExactInput, Real, ball, exact, mpf, whole
 from .certain import certain_ceiling
 from .laws.discrete_gaussian import DiscreteGaussian

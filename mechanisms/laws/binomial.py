@@ -12,12 +12,12 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import cast
 
-import mpmath
 import numpy as np
 from flint import acb, arb, ctx
 from numpy.typing import NDArray
 
 from ...exact.enclosure import Enclosure
+from ...exact.lazy import mpmath
 from ...exact.number import ExactInput, Formula, ParameterError, Real, ball, exact, mpf, whole
 from ...exact.precision import refine, working_precision
 from .law import Law, Moments, UndecidedError

@@ -17,12 +17,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
-import mpmath
 import numpy as np
 from flint import acb, arb
 from numpy.typing import NDArray
 
 from ...exact.enclosure import Enclosure
+from ...exact.lazy import mpmath
 from ...exact.number import (
     ExactInput,
     Formula,

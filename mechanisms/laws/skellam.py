@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import cast
 
-import mpmath
 import numpy as np
 from flint import acb, arb
 from numpy.typing import NDArray
 
 from ...exact import contour
 from ...exact.enclosure import Enclosure
+from ...exact.lazy import mpmath
 from ...exact.number import ExactInput, ball, mpf, positive
 from .law import Law, Moments
 from .saddle import vertical_path
