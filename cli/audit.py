@@ -49,7 +49,7 @@ def audit(
     from ..accounting import compose
     from ..exact import ParameterError, time_limit
     from ..verify import parse_claim
-    from . import render
+    from . import output, render
     from .measure import Request, measure, read_width
 
     asked_width = read_width(width)
@@ -63,10 +63,10 @@ def audit(
         if asked is not None:
             _decide(uses, budget, (str(claim), asked), asked_width, certificate, as_json)
         request = Request(pure=True, orders=_ORDERS, deltas=_DELTAS, zcdp=True)
-        with render.working("measuring"):
+        with output.working("measuring"):
             results = measure(budget, request, asked_width)
     if as_json:
-        render.as_json(_named(uses) | {"results": [result.to_json() for result in results]})
+        output.as_json(_named(uses) | {"results": [result.to_json() for result in results]})
     else:
         render.measurements(uses, results)
     raise typer.Exit(3 if any(result.is_undecided for result in results) else 0)
@@ -85,14 +85,14 @@ def _decide(
     from .check import write_certificate
 
     text, asked = claim
-    with render.working(f"auditing {text}"):
+    with output.working(f"auditing {text}"):
         result = verified(budget, asked, width=width.relative)
     decided = result.verdict.name != "UNDECIDED"
     if certificate is not None and decided:
-        with render.working("checking the certificate"):
+        with output.working("checking the certificate"):
             write_certificate(result, certificate)
     if as_json:
-        render.as_json(
+        output.as_json(
             {
                 **_named(uses),
                 "claim": text,

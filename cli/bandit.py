@@ -91,7 +91,7 @@ def run(
     from ..bandit.kept_evidence import kept_evidence
     from ..bandit.run import run as run_bandit
     from ..verify import Verdict
-    from . import bandit_shown, render
+    from . import bandit_shown, output
     from .bandit_options import Options, configured
 
     options = Options(
@@ -118,14 +118,14 @@ def run(
         check_target(transcript, "transcript")
     config = configured(options)
     try:
-        with render.working("verifying mechanisms, computing radii"):
+        with output.working("verifying mechanisms, computing radii"):
             prepared = config.prepared(kept_evidence(default_cache() / "evidence"))
     except NotVerifiedError as error:
         typer.echo(f"exactdp: {error}", err=True)
         raise typer.Exit(1 if error.verdict is Verdict.REFUTED else 3) from error
-    with render.working("accounting"):
+    with output.working("accounting"):
         spent = bandit_shown.spent(prepared, returning, delta)
-    with bandit_shown.progress(count) as tick:
+    with output.progress("runs", count) as tick:
         results = run_bandit(
             config,
             count,
@@ -143,7 +143,7 @@ def run(
         about = {"instance": config.instances.name, "runs": count, "seed": start}
         write_transcript(transcript, results, about)
     if as_json:
-        render.as_json(bandit_shown.to_json(config, results, spent))
+        output.as_json(bandit_shown.to_json(config, results, spent))
     else:
         bandit_shown.show(config, results, spent)
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -50,7 +49,7 @@ def figures(
     from ..bandit.figures.drawing import load
     from ..bandit.kept_evidence import kept_evidence
     from ..exact import whole
-    from . import render
+    from . import output, render
 
     scale = QUICK if quick else FULL
     crew = whole(workers, "workers", at_least=1, at_most=1024)
@@ -58,10 +57,10 @@ def figures(
     shown = [each.up_to(scale.scaling) for each in _chosen(figure)]
     load()  # before the work, not after it
     folder = folder_for(out)
-    with render.working("reading ratings"):
+    with output.working("reading ratings"):
         given = _ratings(ratings, shown)
     curves = {(panel, line) for each in shown for panel in each.panels for line in each.lines}
-    with _progress(len(curves) + len(shown)) as tick:
+    with output.progress("curves", len(curves) + len(shown)) as tick:
         found = sweep(
             shown,
             scale,
@@ -75,7 +74,7 @@ def figures(
         )
         files = write(shown, found, folder, crew, tick)
     if as_json:
-        render.as_json(_json(shown, found, folder))
+        output.as_json(_json(shown, found, folder))
     else:
         _show(shown, found, scale, files)
 
@@ -107,22 +106,6 @@ def _ratings(name: str, shown: Sequence[Figure]) -> Fixed | None:
         return Fixed(instance(name, cache=default_cache()))
     except ImportError as error:
         raise ParameterError(f"ratings: {error}") from error
-
-
-@contextmanager
-def _progress(total: int) -> Iterator[Callable[[int], None]]:
-    """A bar on stderr, on a terminal only: call it with how many more curves are done, or drawn."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    errors = Console(stderr=True)
-    if not errors.is_terminal:
-        yield lambda done: None
-        return
-    columns = (TextColumn("curves"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=errors, transient=True) as bar:
-        task = bar.add_task("curves", total=total)
-        yield lambda done: bar.advance(task, done)
 
 
 def _show(shown: Sequence[Figure], found: Sweep, scale: Scale, files: Sequence[Path]) -> None:

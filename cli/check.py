@@ -41,9 +41,9 @@ def check(
                 _check_certificate(file, as_json, _SHARE * allowed)
     except OutOfTimeError as error:
         if as_json:
-            from . import render
+            from . import output
 
-            render.as_json({"valid": None, "reason": str(error)})
+            output.as_json({"valid": None, "reason": str(error)})
         raise
 
 
@@ -56,14 +56,14 @@ def _check_certificate(file: Path, as_json: bool, seconds: float) -> NoReturn:
         certificate = Certificate.read(file)
     except CertificateError as error:
         raise ParameterError(f"FILE: {error}") from error
-    with render.working(f"checking {file}"):
+    with output.working(f"checking {file}"):
         outcome = certificate.check(seconds)
     content = certificate.content
     if as_json:
         found = {"valid": outcome.valid, "reason": outcome.reason}
         names = ("neighbours", "orientation", "uses", "claim", "verdict", "measured", "protocol")
         kept = [name for name in names if name in content]
-        render.as_json({**found, **{name: content[name] for name in kept}})
+        output.as_json({**found, **{name: content[name] for name in kept}})
     else:
         numbers = {**content["claim"]}
         claim = f"{numbers.pop('kind')}:{','.join(numbers.values())}"
@@ -95,12 +95,12 @@ def _check_transcript(file: Path, as_json: bool) -> NoReturn:
     from . import render
 
     try:
-        with render.working(f"checking {file}"):
+        with output.working(f"checking {file}"):
             outcome = check_transcript(file)
     except TranscriptError as error:
         raise ParameterError(f"FILE: {error}") from error
     if as_json:
-        render.as_json({"valid": outcome.valid, "reason": outcome.reason, **outcome.about})
+        output.as_json({"valid": outcome.valid, "reason": outcome.reason, **outcome.about})
     else:
         typer.echo(f"{'valid' if outcome.valid else 'not valid'}: {outcome.reason}")
         if outcome.about:

@@ -53,23 +53,3 @@ def claims(
     elif markdown is None or ids:
         claims_page.show(found)
     raise typer.Exit(0 if all(each.finding is not None for each in found) else 3)
-
-
-@contextmanager
-def _progress(wanted: Sequence[PaperClaim]) -> Iterator[Callable[[PaperClaim], None]]:
-    """A bar on stderr; nothing where that is not a terminal."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-    errors = Console(stderr=True)
-    columns = (
-        TextColumn("checking"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.description}"),
-    )
-    with Progress(
-        *columns, console=errors, transient=True, disable=not errors.is_terminal
-    ) as progress:
-        task = progress.add_task("", total=len(wanted))
-        yield lambda claim: progress.update(task, advance=1, description=claim.id)

@@ -50,7 +50,7 @@ def compose(
     from .. import accounting
     from ..accounting.methods import comparison
     from ..exact import ParameterError, time_limit
-    from . import render
+    from . import output, render
     from .compared import compared
     from .measure import Request, measure, read_width
 
@@ -74,12 +74,12 @@ def compose(
     tables = []
     with time_limit(allowed):
         try:
-            with render.working("composing"), time_limit(allowed * (0.5 if compare else 1)):
+            with output.working("composing"), time_limit(allowed * (0.5 if compare else 1)):
                 results = measure(budget, request, relative, comparison.METHODS[method])
         except comparison.DoesNotApplyError as error:
             raise ParameterError(f"--method {method} does not apply: {error}") from error
         if compare:
-            with render.working("comparing"):
+            with output.working("comparing"):
                 tables = compared(budget, results, relative, method)
     if as_json:
         shown = {
@@ -90,7 +90,7 @@ def compose(
         }
         if compare:
             shown["comparison"] = [table.to_json() for table in tables]
-        render.as_json(shown)
+        output.as_json(shown)
     else:
         render.composed(uses, results, comparison.METHODS[method])
         for table in tables:

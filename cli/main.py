@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import signal
 import sys
@@ -126,6 +127,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run() -> None:
     """Entry point: run the command line and end the process with its exit code."""
     signal.signal(signal.SIGINT, _interrupted)
+    gc.set_threshold(100_000)  # imports allocate a lot, and drop nothing that is worth a search
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal without Greek letters still reads on

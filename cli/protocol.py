@@ -80,18 +80,3 @@ def _write(markdown: Path | None, figure: Path | None) -> None:
             write(figure, picture.svg(), "--figure")
     if markdown is not None:
         write(markdown, text)
-
-
-@contextmanager
-def _progress(parts: int) -> Iterator[Callable[[str], None]]:
-    """A bar on stderr; nothing where that is not a terminal."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-    errors = Console(stderr=True)
-    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
-    with Progress(
-        *columns, console=errors, transient=True, disable=not errors.is_terminal
-    ) as progress:
-        task = progress.add_task("", total=parts, completed=-1)
-        yield lambda title: progress.update(task, advance=1, description=title)
