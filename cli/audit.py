@@ -81,7 +81,7 @@ def _decide(
     as_json: bool,
 ) -> NoReturn:
     from ..verify import audit as verified
-    from . import render
+    from . import output, render
     from .check import write_certificate
 
     text, asked = claim

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -49,7 +49,7 @@ def figures(
     from ..bandit.figures.drawing import load
     from ..bandit.kept_evidence import kept_evidence
     from ..exact import whole
-    from . import output, render
+    from . import output
 
     scale = QUICK if quick else FULL
     crew = whole(workers, "workers", at_least=1, at_most=1024)

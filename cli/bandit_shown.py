@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -21,7 +20,7 @@ from ..exact import decimal_text, whole
 from ..verify.certificate import Certificate
 from . import render
 
-__all__ = ["progress", "show", "spent", "to_json"]
+__all__ = ["show", "spent", "to_json"]
 
 
 _SHOWN = 12  # checkpoints in the table

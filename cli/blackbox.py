@@ -69,7 +69,7 @@ def blackbox(
     from ..exact import ParameterError
     from ..verify import parse_claim
     from ..verify.blackbox import Command, SampleVerdict, audit_sampler
-    from . import output, render
+    from . import output
     from .spec import parse
 
     if (sampler is None) == (command is None):

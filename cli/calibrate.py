@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from . import output
 from .options import DEFAULT_TIME, Time, read_time
 
 if TYPE_CHECKING:
@@ -59,7 +60,6 @@ def calibrate(
     from ..exact import time_limit, whole
     from ..verify import UnfinishedError, parse_claim
     from ..verify import calibrate as calibrated
-    from . import output, render
     from .families import choose
 
     uses = whole(times, "--times", at_least=1, at_most=10**9)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
+from . import output
 from .options import DEFAULT_TIME, Time, read_time
 
 if TYPE_CHECKING:
@@ -41,8 +42,6 @@ def check(
                 _check_certificate(file, as_json, _SHARE * allowed)
     except OutOfTimeError as error:
         if as_json:
-            from . import output
-
             output.as_json({"valid": None, "reason": str(error)})
         raise
 
@@ -50,7 +49,6 @@ def check(
 def _check_certificate(file: Path, as_json: bool, seconds: float) -> NoReturn:
     from ..exact import ParameterError
     from ..verify.certificate import Certificate, CertificateError
-    from . import render
 
     try:
         certificate = Certificate.read(file)
@@ -92,7 +90,6 @@ def _begins_as_transcript(file: Path) -> bool:
 def _check_transcript(file: Path, as_json: bool) -> NoReturn:
     from ..bandit.transcript_check import TranscriptError, check_transcript
     from ..exact import ParameterError
-    from . import render
 
     try:
         with output.working(f"checking {file}"):

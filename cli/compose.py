@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from . import output
 from .options import DEFAULT_TIME, Specs, Time, neighbourhood, read_time, read_uses
 
 __all__ = ["compose"]
@@ -50,7 +51,6 @@ def compose(
     from .. import accounting
     from ..accounting.methods import comparison
     from ..exact import ParameterError, time_limit
-    from . import output, render
     from .compared import compared
     from .measure import Request, measure, read_width
 
@@ -92,6 +92,8 @@ def compose(
             shown["comparison"] = [table.to_json() for table in tables]
         output.as_json(shown)
     else:
+        from . import render
+
         render.composed(uses, results, comparison.METHODS[method])
         for table in tables:
             render.comparison(table)

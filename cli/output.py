@@ -60,13 +60,17 @@ def progress(label: str, total: int) -> Iterator[Callable[..., None]]:
         yield lambda more=1, name="": None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
 
     text = TextColumn("{task.description}")
     columns = (TextColumn(label), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), text)
-    shown = Progress(
-        *columns, console=Console(stderr=True), transient=True, redirect_stdout=False
-    )
+    shown = Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False)
     with shown:
         task = shown.add_task("", total=total)
         yield lambda more=1, name="": shown.update(task, advance=more, description=name)

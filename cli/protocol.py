@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -60,6 +58,7 @@ def protocol(
 
 def _write(markdown: Path | None, figure: Path | None) -> None:
     from ..exact.whole_file import check_target
+    from . import output
     from .claims_page import write
     from .pages import picture
     from .pages.protocols import SECTIONS, page
@@ -72,7 +71,11 @@ def _write(markdown: Path | None, figure: Path | None) -> None:
         picture.load()  # before the work, not after it
         place = Path(os.path.relpath(figure, None if markdown is None else markdown.parent))
     sections = {} if markdown is None else SECTIONS
-    with _progress(len(sections) + (figure is not None)) as begin:
+    with output.progress("writing", len(sections) + (figure is not None)) as done:
+
+        def begin(title: str) -> None:
+            done(1, title)
+
         if markdown is not None:
             text = page(sections, None if place is None else place.as_posix(), begin)
         if figure is not None:

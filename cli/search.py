@@ -45,7 +45,7 @@ def search(
     from ..exact import exact
     from ..verify.search import claimed
     from ..verify.search import search as searched
-    from . import output, render
+    from . import output
     from .spec import parse
 
     exact(seconds, "seconds", at_least=0, at_most=10**6)
