@@ -88,13 +88,19 @@ def run(
     """
     from ..bandit.environments import default_cache
     from ..bandit.evidence import NotVerifiedError
-    from ..bandit.kept_evidence import kept_evidence
+    from ..bandit.evidence_cache import cached_evidence
     from ..bandit.run import run as run_bandit
+    from ..exact import whole
+    from ..exact.atomic_write import check_target
     from ..verify import Verdict
     from . import bandit_shown, output
-    from .bandit_options import Options, configured
+    from .bandit_options import configured
 
-    options = Options(
+    count = whole(runs, "runs", at_least=1, at_most=10**7)
+    start = whole(seed, "seed", at_least=0)
+    if transcript is not None:
+        check_target(transcript, "transcript")
+    config = configured(
         algorithm=algorithm,
         horizon=horizon,
         epsilon=epsilon,
@@ -109,17 +115,9 @@ def run(
         faithful=faithful,
         masked=masked,
     )
-    from ..exact import whole
-    from ..exact.whole_file import check_target
-
-    count = whole(runs, "runs", at_least=1, at_most=10**7)
-    start = whole(seed, "seed", at_least=0)
-    if transcript is not None:
-        check_target(transcript, "transcript")
-    config = configured(options)
     try:
         with output.working("verifying mechanisms, computing radii"):
-            prepared = config.prepared(kept_evidence(default_cache() / "evidence"))
+            prepared = config.prepared(cached_evidence(default_cache() / "evidence"))
     except NotVerifiedError as error:
         typer.echo(f"exactdp: {error}", err=True)
         raise typer.Exit(1 if error.verdict is Verdict.REFUTED else 3) from error

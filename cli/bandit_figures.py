@@ -11,8 +11,8 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ..bandit.figures import Curve, Figure, Scale, Sweep
     from ..bandit.instances import Fixed
+    from ..bandit.plots import Curve, Figure, Scale, Sweep
 
 __all__ = ["figures"]
 
@@ -45,9 +45,9 @@ def figures(
     Each as PNG, SVG and CSV. The same seed gives the same files, whatever the number of workers.
     """
     from ..bandit.environments import default_cache
-    from ..bandit.figures import FULL, QUICK, folder_for, sweep, write
-    from ..bandit.figures.drawing import load
-    from ..bandit.kept_evidence import kept_evidence
+    from ..bandit.evidence_cache import cached_evidence
+    from ..bandit.plots import FULL, QUICK, folder_for, sweep, write
+    from ..bandit.plots.drawing import load
     from ..exact import whole
     from . import output
 
@@ -67,9 +67,9 @@ def figures(
             given,
             seed=start,
             workers=crew,
-            shelf=folder / _RUNS,
+            cache=folder / _RUNS,
             resume=resume,
-            prove=kept_evidence(default_cache() / "evidence"),
+            prove=cached_evidence(default_cache() / "evidence"),
             progress=tick,
         )
         files = write(shown, found, folder, crew, tick)
@@ -81,7 +81,7 @@ def figures(
 
 def _chosen(names: Sequence[str] | None) -> list[Figure]:
     """These figures in the papers' order, each once. Raises ParameterError for unknown names."""
-    from ..bandit.figures import CERTIFIED, FIGURES
+    from ..bandit.plots import CERTIFIED, FIGURES
     from ..exact import ParameterError
 
     known = {each.name.removeprefix("figure"): each for each in (*FIGURES, CERTIFIED)}
@@ -94,8 +94,8 @@ def _chosen(names: Sequence[str] | None) -> list[Figure]:
 def _ratings(name: str, shown: Sequence[Figure]) -> Fixed | None:
     """The instance of real ratings, if one is shown."""
     from ..bandit.environments import default_cache, instance
-    from ..bandit.figures import Place
     from ..bandit.instances import Fixed
+    from ..bandit.plots import Place
     from ..exact import ParameterError
 
     if not any(panel.place is Place.RATINGS for each in shown for panel in each.panels):

@@ -27,7 +27,7 @@ def claims(
 
     A failing statement is a result, not an error.
     """
-    from ..exact.whole_file import check_target
+    from ..exact.atomic_write import check_target
     from ..verify.claims.registry import find
     from ..verify.claims.settle import available_workers, settle
     from . import claims_page, output

@@ -13,8 +13,8 @@ from rich.text import Text
 
 from ..bandit.algorithms import DIST_DP_SE
 from ..bandit.environments import default_cache, fair_instance
-from ..bandit.figures import Curve, Figure, Line, Panel, Place, Scale, folder_for, sweep, write
 from ..bandit.instances import Fixed
+from ..bandit.plots import Curve, Figure, Line, Panel, Place, Scale, folder_for, sweep, write
 from ..bandit.prepare import Prepared, Radius
 from ..bandit.privacy import privacy
 from ..bandit.run import run

@@ -57,7 +57,7 @@ def protocol(
 
 
 def _write(markdown: Path | None, figure: Path | None) -> None:
-    from ..exact.whole_file import check_target
+    from ..exact.atomic_write import check_target
     from . import output
     from .claims_page import write
     from .pages import picture
