@@ -51,12 +51,12 @@ def working(label: str) -> Iterator[None]:
 
 
 @contextmanager
-def progress(label: str, total: int) -> Iterator[Callable[..., None]]:
+def progress(label: str, total: int, hidden: bool = False) -> Iterator[Callable[..., None]]:
     """A bar on stderr, on a terminal only.
 
     Call it with how many more are done (1), and with what is under way, if that has a name.
     """
-    if not _is_terminal():
+    if hidden or not _is_terminal():
         yield lambda more=1, name="": None
         return
     from rich.console import Console

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -57,8 +56,8 @@ def sample(
     else:
         one, bits = simulated_release(mechanism), SeededBits(seed)
         typer.echo(f"simulation: seed {seed} determines these draws, none is a release", err=True)
-    hidden = nullcontext(lambda more: None)  # draws in a terminal show by themselves
-    with hidden if sys.stdout.isatty() else output.progress("sampling", count) as drawn:
+    hidden = sys.stdout.isatty()  # draws in a terminal show by themselves
+    with output.progress("sampling", count, hidden) as drawn:
         for many, text in _chunks(one, bits, count):
             sys.stdout.write(text)
             drawn(many)
