@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
 
-.PHONY: help demo test slow lowest lint bench checker clean
+.PHONY: help demo test slow lowest coverage lint bench checker clean
 .NOTPARALLEL:
 
 help:
@@ -14,6 +14,7 @@ help:
 	@echo "make test   the tests"
 	@echo "make slow   the slow tests as well"
 	@echo "make lowest the tests, with the lowest versions of everything that they need"
+	@echo "make coverage  the tests, and the lines that none of them runs"
 	@echo "make lint   ruff and mypy --strict"
 	@echo "make bench  the figures of the benchmarks on this machine"
 	@echo "make checker  build/exactdp-check.pyz: the checker in one file, for a bare python3"
@@ -34,10 +35,15 @@ lowest: $(BIN)/python
 	$(VENV)/lowest/bin/python -m pip install --quiet -c $(VENV)/lowest.txt '.[test]'
 	$(VENV)/lowest/bin/python -m pytest -q -n $(WORKERS)
 
+coverage: $(VENV)/ready-coverage
+	$(BIN)/python -m pytest -q -n $(WORKERS) --cov --cov-report=term-missing:skip-covered
+
 lint: $(VENV)/ready-lint
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
 	@mkdir -p build/typing && ln -sfn ../.. build/typing/exactdp
 	$(BIN)/mypy
+	MYPYPATH=build/typing:tests:benchmarks $(BIN)/mypy --config-file tests/mypy.ini
 
 bench: $(VENV)/ready-bench
 	$(BIN)/python benchmarks/run.py

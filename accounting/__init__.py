@@ -2,28 +2,33 @@
 compositions of many uses, conversions between notions, and users who return.
 """
 
-from .composed import Composition, Use, compose
-from .divergences.divergence import (
-    delta,
-    epsilon,
-    pure_epsilon,
-    renyi_curve,
-    renyi_divergence,
-    total_variation,
-    zcdp,
-)
-from .methods.comparison import METHODS, DoesNotApplyError, Method, Reported, compare
-from .methods.conversion import (
-    pure_to_renyi,
-    pure_to_zcdp,
-    renyi_to_delta,
-    renyi_to_epsilon,
-    zcdp_to_delta,
-    zcdp_to_epsilon,
-)
-from .participation.filters import OverspentError, PureFilter, RenyiFilter, ZcdpFilter
-from .participation.odometer import RenyiOdometer
-from .participation.returning_users import ParticipationError, ReturningUsers, plan
+from typing import TYPE_CHECKING
+
+from ..exact.lazy import lazily
+
+if TYPE_CHECKING:
+    from .composed import Composition, Use, compose
+    from .divergences.divergence import (
+        delta,
+        epsilon,
+        pure_epsilon,
+        renyi_curve,
+        renyi_divergence,
+        total_variation,
+        zcdp,
+    )
+    from .methods.comparison import METHODS, DoesNotApplyError, Method, Reported, compare
+    from .methods.conversion import (
+        pure_to_renyi,
+        pure_to_zcdp,
+        renyi_to_delta,
+        renyi_to_epsilon,
+        zcdp_to_delta,
+        zcdp_to_epsilon,
+    )
+    from .participation.filters import OverspentError, PureFilter, RenyiFilter, ZcdpFilter
+    from .participation.odometer import RenyiOdometer
+    from .participation.returning_users import ParticipationError, ReturningUsers, plan
 
 __all__ = [
     "METHODS",
@@ -56,3 +61,31 @@ __all__ = [
     "zcdp_to_delta",
     "zcdp_to_epsilon",
 ]
+
+__getattr__ = lazily(
+    __name__,
+    {
+        ".composed": ["Composition", "Use", "compose"],
+        ".divergences.divergence": [
+            "delta",
+            "epsilon",
+            "pure_epsilon",
+            "renyi_curve",
+            "renyi_divergence",
+            "total_variation",
+            "zcdp",
+        ],
+        ".methods.comparison": ["METHODS", "DoesNotApplyError", "Method", "Reported", "compare"],
+        ".methods.conversion": [
+            "pure_to_renyi",
+            "pure_to_zcdp",
+            "renyi_to_delta",
+            "renyi_to_epsilon",
+            "zcdp_to_delta",
+            "zcdp_to_epsilon",
+        ],
+        ".participation.filters": ["OverspentError", "PureFilter", "RenyiFilter", "ZcdpFilter"],
+        ".participation.odometer": ["RenyiOdometer"],
+        ".participation.returning_users": ["ParticipationError", "ReturningUsers", "plan"],
+    },
+)

@@ -17,11 +17,11 @@ from typing import TypeAlias
 
 from ..exact.deadline import OutOfTimeError, time_left, time_limit
 from ..exact.enclosure import Enclosure, Endpoint
-from ..exact.number import ExactInput, ParameterError, exact, whole
+from ..exact.number import ExactInput, ParameterError, ball, exact, whole
 from ..exact.precision import CAP, WIDTH
 from ..mechanisms.mechanism import Mechanism, RandomizedResponse
 from .composed_zcdp import composed_zcdp
-from .composition import WORK, composed_delta, composed_epsilon
+from .composition import WORK, composed_delta, composed_epsilon, why_wide
 from .divergences import divergence
 from .scenario import Scenario, Use, scenarios, worst
 
@@ -143,6 +143,18 @@ class Composition:
             lambda: self._epsilon(level, width, cap, work),
             lambda dominating: dominating.epsilon(level, _COARSE, cap),
         )
+
+    def why_wide(self, delta: ExactInput) -> list[str]:
+        """What is open about delta(epsilon) and epsilon(delta) near this delta, in words.
+
+        Empty where a wider enclosure than asked is a matter of precision or time alone.
+        """
+        level = exact(delta, "delta", at_least=0, at_most=1)
+        if self.times == 1 or level == 0:
+            return []
+        log_delta = float(ball(level).log().mid())
+        reasons = (why for uses in scenarios(self.uses) for why in why_wide(uses, log_delta))
+        return list(dict.fromkeys(reasons))
 
     def _delta(self, level: Fraction, width: Fraction, cap: int, work: float) -> Enclosure:
         if self.times == 1:

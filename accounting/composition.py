@@ -29,7 +29,7 @@ from .losses.product import Charges, Product, product_of
 from .losses.smoothed import SmoothedProfile
 from .scenario import Scenario
 
-__all__ = ["WORK", "composed_delta", "composed_epsilon"]
+__all__ = ["WORK", "composed_delta", "composed_epsilon", "why_wide"]
 
 WORK = 4.0  # about how many seconds losses off a lattice may take where the width asks for more
 _MOST_LISTED = 100_000  # values of a composed loss that are listed
@@ -82,6 +82,23 @@ def composed_epsilon(
         log_delta,
         width,
     )
+
+
+def why_wide(uses: Scenario, log_delta: float) -> list[str]:
+    """What is open about losses that are composed, in words: why a figure may stay wide.
+
+    log_delta: the logarithm of the delta that is asked, or was found. Empty where the composition
+    is exact, so that only precision or time was missing.
+    """
+    product = product_of(uses, log_delta)
+    found: list[str] = []
+    if not product.factors:
+        return found
+    if not _is_void(product.fixed(0)) and _events(product.fixed(0), log_delta) is None:
+        found.append("the privacy losses live on no lattice")
+    if not product.is_exact:
+        found.append("which of several pairs of neighbours an adversary picks is open")
+    return found
 
 
 def _over_choices(

@@ -23,7 +23,7 @@ from ..exact.number import ParameterError
 from .environments.environment import Environment
 from .environments.rewards import RewardLaw
 from .prepare import Phase, Prepared
-from .regret import Course
+from .regret import RegretCurve
 from .release import Release
 
 __all__ = ["Played", "Simulated", "Source", "play"]
@@ -70,13 +70,13 @@ class Played:
     pulls    of each arm
     active   whether each arm was still active at the end
     batches  how many were released
-    course   regret over time
+    curve   regret over time
     """
 
     pulls: NDArray[np.int64]
     active: NDArray[np.bool_]
     batches: NDArray[np.int64]
-    course: Course
+    curve: RegretCurve
 
 
 def play(
@@ -95,7 +95,7 @@ def play(
     while len(table.going):
         table.batch(number)
         number += 1
-    return Played(table.pulls, table.active, table.batches, table.course)
+    return Played(table.pulls, table.active, table.batches, table.curve)
 
 
 class _Table:
@@ -120,7 +120,7 @@ class _Table:
         self.pulls = np.zeros((runs, arms), dtype=np.int64)
         self.totals = np.zeros((runs, arms), dtype=np.int64 if prepared.counts else np.float64)
         self.batches = np.zeros(runs, dtype=np.int64)
-        self.course = Course(environment.gaps, runs)
+        self.curve = RegretCurve(environment.gaps, runs)
         self.going = np.arange(runs)
 
     def batch(self, number: int) -> None:
@@ -143,7 +143,7 @@ class _Table:
             pulled[self.going[over]] = self._cut(self.going[over], room[over], number, active)
         self.going = self.going[goes_on]
         self.pulls += pulled
-        self.course.add(pulled)
+        self.curve.add(pulled)
 
     def _cut(
         self, rows: NDArray[np.int64], room: NDArray[np.int64], number: int, active: int

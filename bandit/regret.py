@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Course", "checkpoints"]
+__all__ = ["RegretCurve", "checkpoints"]
 
 
 def checkpoints(horizon: int, count: int = 40) -> NDArray[np.int64]:
@@ -15,7 +15,7 @@ def checkpoints(horizon: int, count: int = 40) -> NDArray[np.int64]:
     return np.unique(rounds)
 
 
-class Course:
+class RegretCurve:
     """Which arms runs pulled for how long, in order; at most one entry an arm and batch.
 
     Pseudo-regret after t rounds is the sum of the gaps of the arms pulled so far: piecewise linear

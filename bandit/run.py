@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ..exact.number import ExactInput, whole
 from .algorithms import Algorithm
+from .cache import RunCache
 from .evidence import evidence
 from .faithful import Aggregator, Faithful
 from .instances import Drawn, Instances
@@ -27,7 +28,6 @@ from .prepare import Prepared, Proof, Radius, prepare
 from .regret import checkpoints
 from .results import Results, Share
 from .setting import Setting
-from .shelf import Shelf
 from .transcript import batch_lines, end_line
 
 __all__ = ["Config", "run"]
@@ -83,17 +83,17 @@ def run(
     task = partial(_share, config, ready, start, marks, transcript)
     size = _APART if isinstance(config.instances, Drawn) else _TOGETHER
     parts = [(first, min(size, count - first)) for first in range(0, count, size)]
-    shelf = Shelf(resume, _identity(config, start, marks, transcript))
+    cache = RunCache(resume, _identity(config, start, marks, transcript))
     done = [
         kept
         for part in parts
-        if (kept := shelf.find(*part)) is not None and kept.fits(len(marks), config.setting.arms)
+        if (kept := cache.find(*part)) is not None and kept.fits(len(marks), config.setting.arms)
     ]
     for kept in done:
         progress(len(kept.regret))
     missing = [part for part in parts if part[0] not in {kept.first for kept in done}]
     for share in each(task, missing, crew, cluster):
-        shelf.keep(share)
+        cache.keep(share)
         done.append(share)
         progress(len(share.regret))
     return Results.joined(ready, marks, done)
@@ -123,7 +123,7 @@ def _share(
         environment = config.instances.environment(_seed(seed, _INSTANCE, start))
         source = _source(config, np.random.default_rng(_seed(seed, _RUN, start)))
         played = play(prepared, environment, size, source, note(start))
-        regret += played.course.at(rounds).tolist()
+        regret += played.curve.at(rounds).tolist()
         pulls += played.pulls.tolist()
         gone += np.logical_not(played.active[:, list(environment.best)].any(axis=1)).tolist()
         batches += played.batches.tolist()

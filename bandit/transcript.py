@@ -31,8 +31,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..exact.atomic_write import write_atomically
 from ..exact.number import ParameterError
-from ..exact.whole_file import write_whole
 from .evidence import identity, to_json
 from .play import Released
 from .prepare import Phase, Prepared
@@ -105,7 +105,7 @@ def write_transcript(path: Path, results: Results, about: dict[str, Any]) -> Non
     below = "".join(map(_written, results.lines))
     digest = hashlib.sha256(below.encode()).hexdigest()
     try:
-        write_whole(path, _written(header(results.prepared, about, digest)) + below)
+        write_atomically(path, _written(header(results.prepared, about, digest)) + below)
     except OSError as error:
         raise ParameterError(f"transcript: {path}: {error.strerror or error}") from error
 

@@ -48,9 +48,9 @@ def audit(
     """
     from ..accounting import compose
     from ..exact import ParameterError, time_limit
-    from ..exact.whole_file import check_target
+    from ..exact.atomic_write import check_target
     from ..verify import parse_claim
-    from . import render
+    from . import output, render
     from .measure import Request, measure, read_width
 
     asked_width = read_width(width)
@@ -66,10 +66,10 @@ def audit(
         if asked is not None:
             _decide(uses, composition, (str(claim), asked), asked_width, certificate, as_json)
         request = Request(pure=True, orders=_ORDERS, deltas=_DELTAS, zcdp=True)
-        with render.working("measuring"):
+        with output.working("measuring"):
             results = measure(composition, request, asked_width)
     if as_json:
-        render.as_json(_named(uses) | {"results": [result.to_json() for result in results]})
+        output.as_json(_named(uses) | {"results": [result.to_json() for result in results]})
     else:
         render.measurements(uses, results)
     raise typer.Exit(3 if any(result.is_undecided for result in results) else 0)
@@ -84,18 +84,18 @@ def _decide(
     as_json: bool,
 ) -> NoReturn:
     from ..verify import audit as verified
-    from . import render
+    from . import output, render
     from .check import write_certificate
 
     text, asked = claim
-    with render.working(f"auditing {text}"):
+    with output.working(f"auditing {text}"):
         result = verified(composition, asked, width=width.relative)
     decided = result.verdict.name != "UNDECIDED"
     if certificate is not None and decided:
-        with render.working("checking the certificate"):
+        with output.working("checking the certificate"):
             write_certificate(result, certificate)
     if as_json:
-        render.as_json(
+        output.as_json(
             {
                 **_named(uses),
                 "claim": text,

@@ -7,12 +7,15 @@ from typing import Annotated
 
 import typer
 
+from .bandit_figures import figures
 from .options import read_time
+from .plain import PlainCommand, PlainGroup
 
 __all__ = ["bandit"]
 
 bandit = typer.Typer(
     name="bandit",
+    cls=PlainGroup,
     help="Private bandits, on mechanisms that are verified before they run.",
     no_args_is_help=True,
 )
@@ -23,7 +26,7 @@ def _bandit() -> None:
     """Keep `run` a subcommand, also while it is the only one."""
 
 
-@bandit.command()
+@bandit.command(cls=PlainCommand)
 def run(
     algorithm: Annotated[
         str,
@@ -90,13 +93,19 @@ def run(
     """
     from ..bandit.environments import default_cache
     from ..bandit.evidence import NotVerifiedError
-    from ..bandit.kept_evidence import kept_evidence
+    from ..bandit.evidence_cache import cached_evidence
     from ..bandit.run import run as run_bandit
+    from ..exact import whole
+    from ..exact.atomic_write import check_target
     from ..verify import Verdict
-    from . import bandit_shown, render
-    from .bandit_options import Options, configured
+    from . import bandit_shown, output
+    from .bandit_options import configured
 
-    options = Options(
+    count = whole(runs, "runs", at_least=1, at_most=10**7)
+    start = whole(seed, "seed", at_least=0)
+    if transcript is not None:
+        check_target(transcript, "transcript")
+    config = configured(
         algorithm=algorithm,
         horizon=horizon,
         epsilon=epsilon,
@@ -111,25 +120,18 @@ def run(
         faithful=faithful,
         masked=masked,
     )
-    from ..exact import time_limit, whole
-    from ..exact.whole_file import check_target
+    from ..exact import time_limit
 
     allowed = read_time(seconds)
-
-    count = whole(runs, "runs", at_least=1, at_most=10**7)
-    start = whole(seed, "seed", at_least=0)
-    if transcript is not None:
-        check_target(transcript, "transcript")
-    config = configured(options)
     try:
-        with time_limit(allowed), render.working("verifying mechanisms, computing radii"):
-            prepared = config.prepared(kept_evidence(default_cache() / "evidence"))
+        with time_limit(allowed), output.working("verifying mechanisms, computing radii"):
+            prepared = config.prepared(cached_evidence(default_cache() / "evidence"))
     except NotVerifiedError as error:
         typer.echo(f"exactdp: {error}", err=True)
         raise typer.Exit(1 if error.verdict is Verdict.REFUTED else 3) from error
-    with time_limit(allowed), render.working("accounting"):
+    with time_limit(allowed), output.working("accounting"):
         spent = bandit_shown.spent(prepared, returning, delta)
-    with bandit_shown.progress(count) as tick:
+    with output.progress("runs", count) as tick:
         results = run_bandit(
             config,
             count,
@@ -147,6 +149,9 @@ def run(
         about = {"instance": config.instances.name, "runs": count, "seed": start}
         write_transcript(transcript, results, about)
     if as_json:
-        render.as_json(bandit_shown.to_json(config, results, spent))
+        output.as_json(bandit_shown.to_json(config, results, spent))
     else:
         bandit_shown.show(config, results, spent)
+
+
+bandit.command(cls=PlainCommand)(figures)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,8 +11,8 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ..bandit.figures import Curve, Figure, Scale, Sweep
     from ..bandit.instances import Fixed
+    from ..bandit.plots import Curve, Figure, Scale, Sweep
 
 __all__ = ["figures"]
 
@@ -46,11 +45,11 @@ def figures(
     Each as PNG, SVG and CSV. The same seed gives the same files, whatever the number of workers.
     """
     from ..bandit.environments import default_cache
-    from ..bandit.figures import FULL, QUICK, folder_for, sweep, write
-    from ..bandit.figures.drawing import load
-    from ..bandit.kept_evidence import kept_evidence
+    from ..bandit.evidence_cache import cached_evidence
+    from ..bandit.plots import FULL, QUICK, folder_for, sweep, write
+    from ..bandit.plots.drawing import load
     from ..exact import whole
-    from . import render
+    from . import output
 
     scale = QUICK if quick else FULL
     crew = whole(workers, "workers", at_least=1, at_most=1024)
@@ -58,31 +57,31 @@ def figures(
     shown = [each.up_to(scale.scaling) for each in _chosen(figure)]
     load()  # before the work, not after it
     folder = folder_for(out)
-    with render.working("reading ratings"):
+    with output.working("reading ratings"):
         given = _ratings(ratings, shown)
     curves = {(panel, line) for each in shown for panel in each.panels for line in each.lines}
-    with _progress(len(curves) + len(shown)) as tick:
+    with output.progress("curves", len(curves) + len(shown)) as tick:
         found = sweep(
             shown,
             scale,
             given,
             seed=start,
             workers=crew,
-            shelf=folder / _RUNS,
+            cache=folder / _RUNS,
             resume=resume,
-            prove=kept_evidence(default_cache() / "evidence"),
+            prove=cached_evidence(default_cache() / "evidence"),
             progress=tick,
         )
         files = write(shown, found, folder, crew, tick)
     if as_json:
-        render.as_json(_json(shown, found, folder))
+        output.as_json(_json(shown, found, folder))
     else:
         _show(shown, found, scale, files)
 
 
 def _chosen(names: Sequence[str] | None) -> list[Figure]:
     """These figures in the papers' order, each once. Raises ParameterError for unknown names."""
-    from ..bandit.figures import CERTIFIED, FIGURES
+    from ..bandit.plots import CERTIFIED, FIGURES
     from ..exact import ParameterError
 
     known = {each.name.removeprefix("figure"): each for each in (*FIGURES, CERTIFIED)}
@@ -95,8 +94,8 @@ def _chosen(names: Sequence[str] | None) -> list[Figure]:
 def _ratings(name: str, shown: Sequence[Figure]) -> Fixed | None:
     """The instance of real ratings, if one is shown."""
     from ..bandit.environments import default_cache, instance
-    from ..bandit.figures import Place
     from ..bandit.instances import Fixed
+    from ..bandit.plots import Place
     from ..exact import ParameterError
 
     if not any(panel.place is Place.RATINGS for each in shown for panel in each.panels):
@@ -107,22 +106,6 @@ def _ratings(name: str, shown: Sequence[Figure]) -> Fixed | None:
         return Fixed(instance(name, cache=default_cache()))
     except ImportError as error:
         raise ParameterError(f"ratings: {error}") from error
-
-
-@contextmanager
-def _progress(total: int) -> Iterator[Callable[[int], None]]:
-    """A bar on stderr, on a terminal only: call it with how many more curves are done, or drawn."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    errors = Console(stderr=True)
-    if not errors.is_terminal:
-        yield lambda done: None
-        return
-    columns = (TextColumn("curves"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=errors, transient=True) as bar:
-        task = bar.add_task("curves", total=total)
-        yield lambda done: bar.advance(task, done)
 
 
 def _show(shown: Sequence[Figure], found: Sweep, scale: Scale, files: Sequence[Path]) -> None:

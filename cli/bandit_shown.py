@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
 from ..bandit.evidence import to_json as evidence_to_json
@@ -22,24 +20,11 @@ from ..exact import decimal_text, whole
 from ..verify.certificate import Certificate
 from . import render
 
-__all__ = ["progress", "show", "spent", "to_json"]
+__all__ = ["show", "spent", "to_json"]
 
 
 _SHOWN = 12  # checkpoints in the table
 _ARMS = 20  # arms whose pulls are shown
-
-
-@contextmanager
-def progress(runs: int) -> Iterator[Callable[[int], None]]:
-    """A bar on stderr, on a terminal only: call it with how many more runs are done."""
-    errors = Console(stderr=True)
-    if not errors.is_terminal:
-        yield lambda done: None
-        return
-    columns = (TextColumn("runs"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=errors, transient=True) as shown:
-        task = shown.add_task("runs", total=runs)
-        yield lambda done: shown.advance(task, done)
 
 
 def spent(prepared: Prepared, returning: str | None, delta: str) -> Privacy:

@@ -69,7 +69,7 @@ def blackbox(
     from ..exact import ParameterError
     from ..verify import parse_claim
     from ..verify.blackbox import Command, SampleVerdict, audit_sampler
-    from . import render
+    from . import output
     from .spec import parse
 
     if (sampler is None) == (command is None):
@@ -78,7 +78,7 @@ def blackbox(
     pairs = [_pair(text) for text in inputs or ["0,1"]]
     spec = None if law is None else parse(law)
     drawn = _load(sampler) if sampler is not None else Command(command or "", timeout)
-    with render.working("sampling and testing"):
+    with output.working("sampling and testing"):
         result = audit_sampler(
             drawn,
             asked,
@@ -92,7 +92,7 @@ def blackbox(
     named = {"sampler": sampler or command, "law": law, "seed": seed}
     if as_json:
         given = {key: value for key, value in named.items() if value is not None}
-        render.as_json(given | result.to_json() | {"verdict": result.overall.value})
+        output.as_json(given | result.to_json() | {"verdict": result.overall.value})
     else:
         _show(str(sampler or command), result)
     raise typer.Exit(1 if result.overall is SampleVerdict.VIOLATION else 0)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from . import output
 from .options import DEFAULT_TIME, Time, read_time
 
 if TYPE_CHECKING:
@@ -59,7 +60,6 @@ def calibrate(
     from ..exact import time_limit, whole
     from ..verify import UnfinishedError, parse_claim
     from ..verify import calibrate as calibrated
-    from . import render
     from .families import choose
 
     uses = whole(times, "--times", at_least=1, at_most=10**9)
@@ -70,15 +70,15 @@ def calibrate(
     shown = f"{target}, {uses} uses together" if uses > 1 else target
     try:
         with time_limit(allowed):
-            with render.working(f"calibrating {chosen.family.parameter}"):
+            with output.working(f"calibrating {chosen.family.parameter}"):
                 found = calibrated(chosen.family, claim, uses)
             if as_json:
-                with render.working("checking the certificate"):
+                with output.working("checking the certificate"):
                     told = _told(chosen, found)
     except UnfinishedError as unfinished:
         return _unfinished(asked, shown, unfinished, as_json)
     if as_json:
-        render.as_json(asked | told)
+        output.as_json(asked | told)
     else:
         _show(chosen, found, shown)
     return 0
@@ -142,7 +142,7 @@ def _unfinished(
     found = {"REFUTED": unfinished.refuted, "VERIFIED": unfinished.verified}
     known = {verdict: decimal_text(value) for verdict, value in found.items() if value is not None}
     if as_json:
-        render.as_json(
+        output.as_json(
             asked
             | {"parameter": unfinished.parameter, "verdict": "UNDECIDED", "note": str(unfinished)}
             | {"known": [{"value": value, "verdict": verdict} for verdict, value in known.items()]}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
+from . import output
 from .options import DEFAULT_TIME, Time, read_time, read_uses
 
 Expected: TypeAlias = "tuple[list[dict[str, Any]], dict[str, str] | None]"
@@ -43,7 +44,6 @@ def check(
     Exit 3: not settled within --time.
     """
     from ..exact import OutOfTimeError, ParameterError, time_limit
-    from . import render
 
     allowed = read_time(seconds)
     expected = _expected(expect or [], claim)
@@ -64,7 +64,7 @@ def check(
         if len(files) > 1:
             print(json.dumps(shown, indent=2))
         else:
-            render.as_json(shown[0])
+            output.as_json(shown[0])
     else:
         for file, (_, (first, *others), _) in zip(files, found, strict=True):
             typer.echo(f"{file}: {first}" if len(files) > 1 else first)
@@ -94,7 +94,6 @@ def _certificate(file: Path, expected: Expected, seconds: float) -> Found:
     from ..verify.checker.expected import difference
     from ..verify.checker.reading import read
     from ..verify.checker.words import claim_text, described
-    from . import render
 
     try:
         certificate = Certificate.read(file)
@@ -103,7 +102,7 @@ def _certificate(file: Path, expected: Expected, seconds: float) -> Found:
         raise ParameterError(f"FILE: {error}") from error
     odd = difference(statement, *expected)
     if odd is None:
-        with render.working(f"checking {file}"):
+        with output.working(f"checking {file}"):
             outcome = certificate.check(seconds)
         valid, reason, undecided = outcome.valid, outcome.reason, outcome.undecided
     else:
@@ -131,10 +130,9 @@ def _begins_as_transcript(file: Path) -> bool:
 def _transcript(file: Path) -> Found:
     from ..bandit.transcript_check import TranscriptError, check_transcript
     from ..exact import ParameterError
-    from . import render
 
     try:
-        with render.working(f"checking {file}"):
+        with output.working(f"checking {file}"):
             outcome = check_transcript(file)
     except TranscriptError as error:
         raise ParameterError(f"FILE: {error}") from error

@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ..verify.claims.finding import PaperClaim
 
 __all__ = ["claims"]
 
@@ -34,42 +27,21 @@ def claims(
 
     A failing statement is a result, not an error.
     """
-    import json
-
-    from ..exact.whole_file import check_target
+    from ..exact.atomic_write import check_target
     from ..verify.claims.registry import find
     from ..verify.claims.settle import available_workers, settle
-    from . import claims_page
+    from . import claims_page, output
 
     wanted = find(ids or [])
     if markdown is not None:
         check_target(markdown, "--markdown")
-    with _progress(wanted) as done:
-        found = settle(wanted, available_workers() if workers is None else workers, done)
+    crew = available_workers() if workers is None else workers
+    with output.progress("checking", len(wanted)) as done:
+        found = settle(wanted, crew, lambda claim: done(1, claim.id))
     if markdown is not None:
         claims_page.write(markdown, claims_page.page(found))
     if as_json:
-        print(json.dumps([claims_page.to_json(each) for each in found], indent=2))
+        output.as_json([claims_page.to_json(each) for each in found])
     elif markdown is None or ids:
         claims_page.show(found)
     raise typer.Exit(0 if all(each.finding is not None for each in found) else 3)
-
-
-@contextmanager
-def _progress(wanted: Sequence[PaperClaim]) -> Iterator[Callable[[PaperClaim], None]]:
-    """A bar on stderr; nothing where that is not a terminal."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-    errors = Console(stderr=True)
-    columns = (
-        TextColumn("checking"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.description}"),
-    )
-    with Progress(
-        *columns, console=errors, transient=True, disable=not errors.is_terminal
-    ) as progress:
-        task = progress.add_task("", total=len(wanted))
-        yield lambda claim: progress.update(task, advance=1, description=claim.id)

@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from ..exact import ParameterError
-from ..exact.whole_file import write_whole
+from ..exact.atomic_write import write_atomically
 from ..verify.claims.finding import Truth
 from ..verify.claims.settle import Settled
 from . import render
@@ -101,7 +101,7 @@ def page(found: Sequence[Settled]) -> str:
 def write(path: Path, text: str, option: str = "--markdown") -> None:
     """Write the file as a whole or not at all."""
     try:
-        write_whole(path, text)
+        write_atomically(path, text)
     except OSError as error:
         raise ParameterError(f"{option} {path} cannot be written: {error.strerror}") from error
 

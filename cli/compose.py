@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from . import output
 from .options import DEFAULT_TIME, Specs, Time, neighbourhood, read_time, read_uses
 
 __all__ = ["compose"]
@@ -50,7 +51,6 @@ def compose(
     from .. import accounting
     from ..accounting.methods import comparison
     from ..exact import ParameterError, time_limit
-    from . import render
     from .compared import compared
     from .measure import Request, measure, read_width
 
@@ -74,14 +74,14 @@ def compose(
     tables = []
     try:
         with (
-            render.working("composing"),
+            output.working("composing"),
             time_limit(allowed * (0.5 if compare else 1), rings=False),
         ):
             results = measure(composition, request, relative, comparison.METHODS[method])
     except comparison.DoesNotApplyError as error:
         raise ParameterError(f"--method {method} does not apply: {error}") from error
     if compare:
-        with render.working("comparing"), time_limit(allowed * 0.5, rings=False):
+        with output.working("comparing"), time_limit(allowed * 0.5, rings=False):
             tables = compared(composition, results, relative, method)
     if as_json:
         shown = {
@@ -92,8 +92,10 @@ def compose(
         }
         if compare:
             shown["comparison"] = [table.to_json() for table in tables]
-        render.as_json(shown)
+        output.as_json(shown)
     else:
+        from . import render
+
         render.composed(uses, results, comparison.METHODS[method])
         for table in tables:
             render.comparison(table)

@@ -19,7 +19,7 @@ from ..mechanisms.papers import Preset
 from ..verify import PureDP, RenyiDP, audit
 from ..verify.claims.registry import find
 from ..verify.claims.settle import settle
-from . import claims_page, demo_bandit, demo_composed, render
+from . import claims_page, demo_bandit, demo_composed, output, render
 
 __all__ = ["main"]
 
@@ -45,7 +45,7 @@ def main() -> None:
     _title(out, "Calibrated: the least noise, and proof that it is the least")
     demo_composed.calibrated(out)
     _title(out, "A lemma that fails, with what is true in its place")
-    with render.working("checking Lemma 4"):
+    with output.working("checking Lemma 4"):
         settled = settle(find(["D-lem4"]))
     claims_page.show(settled)
     _title(out, "The audited bandit, on real ratings")
@@ -77,7 +77,7 @@ def _theorem2(out: Console) -> None:
     _title(out, "Theorem 2: Skellam noise from users' shares, at its Rényi curve")
     preset = papers.theorem2(_EPSILON, _BATCH, _HORIZON, _SCALING)
     bounds = [papers.theorem2_curve(_EPSILON, _SCALING, order) for order in _ORDERS]
-    with render.working("Rényi curve"):
+    with output.working("Rényi curve"):
         curve = renyi_curve(preset.mechanism, _ORDERS)
         results = [
             audit(preset.mechanism, RenyiDP(order, bound))

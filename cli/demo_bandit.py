@@ -13,14 +13,14 @@ from rich.text import Text
 
 from ..bandit.algorithms import DIST_DP_SE
 from ..bandit.environments import default_cache, fair_instance
-from ..bandit.figures import Curve, Figure, Line, Panel, Place, Scale, folder_for, sweep, write
 from ..bandit.instances import Fixed
+from ..bandit.plots import Curve, Figure, Line, Panel, Place, Scale, folder_for, sweep, write
 from ..bandit.prepare import Prepared, Radius
 from ..bandit.privacy import privacy
 from ..bandit.run import run
 from ..exact import ParameterError, decimal_text
 from ..verify.certificate import Certificate
-from . import render
+from . import output, render
 
 __all__ = ["bandit"]
 
@@ -45,7 +45,7 @@ def bandit(out: Console) -> None:
     Says what to install where something for it is missing.
     """
     try:
-        with render.working("clustering ratings, verifying mechanisms, running"):
+        with output.working("clustering ratings, verifying mechanisms, running"):
             ratings = Fixed(fair_instance(cache=default_cache()))
             found = sweep([_FIGURE], _SCALE, ratings)
     except ImportError as error:
@@ -69,7 +69,7 @@ def bandit(out: Console) -> None:
 def _verified(out: Console, prepared: Prepared) -> None:
     held = [each for _, each in prepared.releases()]
     certificates = [each for each in held if isinstance(each, Certificate)]
-    with render.working("checking certificates"):
+    with output.working("checking certificates"):
         valid = sum(each.check().valid for each in certificates)
     users = [release.users for release, _ in prepared.releases()]
     setting = prepared.setting
@@ -126,7 +126,7 @@ def _regret(out: Console, curves: Mapping[str, Curve]) -> None:
 
 
 def _private(out: Console, prepared: Prepared) -> None:
-    with render.working("composing"):
+    with output.working("composing"):
         once, again = privacy(prepared, 1), privacy(prepared, _RETURNS, _DELTA)
     out.print(
         render.facts(

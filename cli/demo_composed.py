@@ -12,7 +12,7 @@ from ..accounting.methods.comparison import compare
 from ..exact import Enclosure, decimal_text
 from ..mechanisms import AdditiveNoise, DiscreteGaussian, DiscreteLaplace, Skellam
 from ..verify import ApproxDP, Family, calibrate
-from . import render
+from . import output, render
 
 __all__ = ["calibrated", "mixed", "repeated"]
 
@@ -32,7 +32,7 @@ def repeated(out: Console) -> None:
     """One mechanism, used more and more often."""
     marks = _marks(out)
     table = render.grid("uses", "exact ε", "Rényi", "basic", "", right=("uses",))
-    with render.working("composing"):
+    with output.working("composing"):
         for times in _TIMES:
             composition = compose((_LAPLACE, times))
             exact = composition.epsilon(_DELTA)
@@ -46,7 +46,7 @@ def repeated(out: Console) -> None:
 
 def mixed(out: Console) -> None:
     """Several mechanisms together."""
-    with render.working("composing"):
+    with output.working("composing"):
         composition = compose(*((mechanism, times) for _, mechanism, times in _MIX))
         found = compare(composition, _DELTA, _WIDTH, ["exact", "rdp", "zcdp", "basic"])
     out.print(render.facts({f"{times} ×": title for title, _, times in _MIX}))
@@ -66,7 +66,7 @@ def calibrated(out: Console) -> None:
         ("discrete Gaussian", Family("sigma2", lambda s: _noise(DiscreteGaussian(s)), 1000)),
     )
     for title, family in families:
-        with render.working(f"calibrating {family.parameter}"):
+        with output.working(f"calibrating {family.parameter}"):
             found = calibrate(family, _TARGET, _USES)
         for value, outcome in ((found.value, found.verified), (found.neighbour, found.refuted)):
             table.add_row(

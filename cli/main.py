@@ -8,28 +8,20 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import signal
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from importlib import import_module
+from typing import Annotated
 
 import typer
 
-from .audit import audit
-from .bandit import bandit
-from .bandit_figures import figures
-from .blackbox import blackbox
-from .calibrate import calibrate
-from .check import check
-from .claims import claims
-from .compose import compose
-from .protocol import protocol
-from .round import round_
-from .sample import sample
-from .search import search
+from .plain import PlainCommand, PlainGroup
 
-__all__ = ["app", "main", "run"]
+__all__ = ["application", "main", "run"]
 
 _EXTRAS = {  # what is imported only where it is needed, and the extra that brings it
     "cryptography": "masks",
@@ -42,38 +34,66 @@ _EXTRAS = {  # what is imported only where it is needed, and the extra that brin
     "distributed": "cluster",
 }
 
-app = typer.Typer(
-    name="exactdp",
-    help="How private is this mechanism, exactly? Every figure is a certified enclosure.",
-    epilog="Exit codes: 0 done or verified, 1 refuted, 2 bad input, 3 undecided.",
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
-app.command()(audit)
-app.command()(blackbox)
-app.command()(check)
-app.command()(compose)
-app.command()(calibrate)
-app.command()(claims)
-app.command()(protocol)
-app.command()(sample)
-app.command("round")(round_)
-app.command()(search)
-bandit.command()(figures)
-app.add_typer(bandit)
+_VERBS = {  # as listed; each in its module of the same name
+    "audit": "audit",
+    "blackbox": "blackbox",
+    "check": "check",
+    "compose": "compose",
+    "calibrate": "calibrate",
+    "claims": "claims",
+    "protocol": "protocol",
+    "sample": "sample",
+    "round": "round_",
+    "search": "search",
+    "bandit": "bandit",
+}
 
 
-@app.callback(invoke_without_command=True)
-def _start(context: typer.Context) -> None:
-    if context.invoked_subcommand is None:
+def application(verbs: Iterable[str] = _VERBS) -> typer.Typer:
+    """The command with these verbs: what is not asked for is not loaded."""
+    app = typer.Typer(
+        name="exactdp",
+        cls=PlainGroup,
+        help="How private is this mechanism, exactly? Every figure is a certified enclosure.",
+        epilog="Exit codes: 0 done or verified, 1 refuted, 2 bad input, 3 undecided.",
+        pretty_exceptions_enable=False,
+    )
+    app.callback(invoke_without_command=True)(_start)
+    for verb in verbs:
+        command = getattr(import_module(f".{verb}", __package__), _VERBS[verb])
+        if isinstance(command, typer.Typer):
+            app.add_typer(command)
+        else:
+            app.command(verb, cls=PlainCommand)(command)
+    return app
+
+
+def __getattr__(name: str) -> typer.Typer:
+    """`app`: all of it, for who looks at it from outside."""
+    if name != "app":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return application()
+
+
+def _start(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="print the version")] = False,
+) -> None:
+    if version:
+        from importlib.metadata import version as installed
+
+        typer.echo(f"exactdp {installed('exactdp')}")
+    elif context.invoked_subcommand is None:
         typer.echo(context.get_help())
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line on these arguments (the process's own if None); the exit code."""
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    first = given[0] if given else ""
     try:
-        code = app(
-            None if arguments is None else list(arguments),
+        code = application([first] if first in _VERBS else _VERBS)(
+            given,
             prog_name="exactdp",
             standalone_mode=False,
         )
@@ -107,6 +127,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run() -> None:
     """Entry point: run the command line and end the process with its exit code."""
     signal.signal(signal.SIGINT, _interrupted)
+    gc.set_threshold(100_000)  # imports allocate a lot, and drop nothing that is worth a search
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal without Greek letters still reads on

@@ -7,19 +7,16 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
-from itertools import islice
 
 from ..accounting import Composition
 from ..accounting.composition import WORK
 from ..accounting.methods.comparison import EXACT, DoesNotApplyError, Method
-from ..exact import WIDTH, Enclosure, OutOfTimeError, exact, time_left, time_limit
-from ..mechanisms import FinitePair, Mechanism
+from ..exact import WIDTH, Enclosure, ExactInput, OutOfTimeError, exact, time_left, time_limit
 
 __all__ = ["Measured", "Request", "Width", "measure", "read_width"]
 
 _ANYTHING = Enclosure(Fraction(0), Decimal("Infinity"))  # no divergence is negative
 _PROBABILITY = Enclosure(Fraction(0), Fraction(1))
-_WIDE = " at the precision or in the time allowed"
 _SHARE = 0.95  # of the time that is left, so that what was found can still be shown
 _PATIENT = 50.0  # seconds for one figure of a width that was asked for
 
@@ -118,8 +115,8 @@ def measure(
             value, note = _attempt(compute, _SHARE * time_left() / waiting)
             waiting -= 1
             if note is None and not value.is_within(relative):
-                why = _composed_wide(composition, width) if is_composed else _WIDE
-                note = f"wider than {float(relative):.2g}{why}"
+                near = min(Fraction(value.upper), Fraction(1)) if quantity == "delta" else text
+                note = _wide(width, _reasons(composition, near) if is_composed else [])
             results.append(Measured(quantity, (key, text) if key else None, value, note))
     return results
 
@@ -137,18 +134,19 @@ def _attempt(compute: Callable[[], Enclosure], seconds: float) -> tuple[Enclosur
         return _ANYTHING, f"undecided: {error}"
 
 
-def _composed_wide(composition: Composition, width: Width) -> str:
-    """Why a composed figure is wide: its losses are on no lattice, or have several pairs."""
-    why = ": the privacy losses live on no lattice"
-    if not width.is_asked:
+def _reasons(composition: Composition, delta: ExactInput) -> list[str]:
+    try:
+        return composition.why_wide(delta)
+    except OutOfTimeError:
+        return []
+
+
+def _wide(width: Width, reasons: Sequence[str]) -> str:
+    """That a figure is wide, why, and what may be done about it."""
+    why = f": {'; '.join(reasons)}" if reasons else " at the precision or in the time allowed"
+    if reasons and not width.is_asked:
         why += f" (--width {float(width.relative):g} allows more work)"
-    if any(_has_several(use.mechanism) for use in composition.uses):
-        why += "; which of several pairs of neighbours an adversary picks is open as well"
-    return why
-
-
-def _has_several(mechanism: Mechanism) -> bool:
-    return not isinstance(mechanism, FinitePair) and len([*islice(mechanism.pairs(), 2)]) > 1
+    return f"wider than {float(width.relative):.2g}{why}"
 
 
 def read_width(text: str | None) -> Width:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -59,7 +57,8 @@ def protocol(
 
 
 def _write(markdown: Path | None, figure: Path | None) -> None:
-    from ..exact.whole_file import check_target
+    from ..exact.atomic_write import check_target
+    from . import output
     from .claims_page import write
     from .pages import picture
     from .pages.protocols import SECTIONS, page
@@ -72,7 +71,11 @@ def _write(markdown: Path | None, figure: Path | None) -> None:
         picture.load()  # before the work, not after it
         place = Path(os.path.relpath(figure, None if markdown is None else markdown.parent))
     sections = {} if markdown is None else SECTIONS
-    with _progress(len(sections) + (figure is not None)) as begin:
+    with output.progress("writing", len(sections) + (figure is not None)) as done:
+
+        def begin(title: str) -> None:
+            done(1, title)
+
         if markdown is not None:
             text = page(sections, None if place is None else place.as_posix(), begin)
         if figure is not None:
@@ -80,18 +83,3 @@ def _write(markdown: Path | None, figure: Path | None) -> None:
             write(figure, picture.svg(), "--figure")
     if markdown is not None:
         write(markdown, text)
-
-
-@contextmanager
-def _progress(parts: int) -> Iterator[Callable[[str], None]]:
-    """A bar on stderr; nothing where that is not a terminal."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-    errors = Console(stderr=True)
-    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
-    with Progress(
-        *columns, console=errors, transient=True, disable=not errors.is_terminal
-    ) as progress:
-        task = progress.add_task("", total=parts, completed=-1)
-        yield lambda title: progress.update(task, advance=1, description=title)

@@ -13,7 +13,7 @@ from ..exact.precision import refine
 from ..mechanisms.papers import ShufflePreset
 from ..mechanisms.protocols.shuffle import ShuffleSum, shuffled_sum
 from ..verify import LeastNoiseBits, least_noise_bits, least_rare_bits
-from . import render
+from . import output, render
 from .catalogue import Spec
 from .protocol_sum import FAILURE, LEVELS
 
@@ -92,7 +92,7 @@ def shuffled(parsed: Spec, failure: str | None, dropout: Sequence[str], as_json:
     absent = [
         (text, shuffled_sum(given.epsilon, given.delta, given.batch, text)) for text in dropout
     ]
-    with render.working("measuring the protocol"):
+    with output.working("measuring the protocol"):
         stated = Sent.of(given.protocol, given)
         quantiles = [
             (chance, given.protocol.error_quantile(chance))
@@ -104,7 +104,7 @@ def shuffled(parsed: Spec, failure: str | None, dropout: Sequence[str], as_json:
     if not as_json:
         _show(parsed, given, [stated, fewer, rare], least, quantiles, left)
         return
-    render.as_json(
+    output.as_json(
         {
             "mechanism": parsed.to_json(),
             "users": given.batch,

@@ -12,7 +12,7 @@ from ..mechanisms.protocols import SumProtocol, worst_error_quantile, worst_roun
 from ..mechanisms.protocols.error import noise_quantile, off_probability, wrap_probability
 from ..mechanisms.protocols.least import Least, least_accuracy, least_modulus
 from ..mechanisms.protocols.provision import Provision, provisioned
-from . import render
+from . import output, render
 from .catalogue import Spec, shown_law
 
 __all__ = ["FAILURE", "LEVELS", "summed"]
@@ -38,12 +38,12 @@ def summed(parsed: Spec, failure: str | None, dropout: Sequence[str], as_json: b
             f"got {given.modulus}"
         )
     level, claimed = _levels(failure, parsed.horizon, parsed.failure)
-    with render.working("measuring the protocol"):
+    with output.working("measuring the protocol"):
         report = _Report.of(given, level, claimed)
         shares = [_Larger.of(given, missing, level) for missing in dropout]
     if as_json:
         told = {"mechanism": parsed.to_json(), **report.to_json()}
-        render.as_json(told | ({"dropout": [each.to_json() for each in shares]} if shares else {}))
+        output.as_json(told | ({"dropout": [each.to_json() for each in shares]} if shares else {}))
     else:
         _show(parsed.to_json(), report, shares)
 

@@ -1,14 +1,12 @@
-"""How results look: tables and bars for people, JSON for scripts, a spinner while one waits."""
+"""How results look: tables and bars for people."""
 
 from __future__ import annotations
 
 import json
-import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich import box
 from rich.console import Console
@@ -25,13 +23,12 @@ if TYPE_CHECKING:
     from .measure import Measured
     from .spec import Spec
 
-__all__ = ["as_json", "at_most", "audited", "bar", "comparison", "composed", "console", "evidence"]
-__all__ += ["facts", "grid", "measurements", "shown", "verdict", "working"]
+__all__ = ["at_most", "audited", "bar", "comparison", "composed", "console", "evidence"]
+__all__ += ["facts", "grid", "measurements", "shown", "verdict"]
 
 _DIGITS = 6  # where many figures stand side by side
 
 _NOTHING: Mapping[str, str] = {}
-_PATIENCE = 1.0  # seconds before the spinner appears
 _BAR = 20  # cells
 _COLOURS = {"VERIFIED": "bold green", "REFUTED": "bold red", "UNDECIDED": "bold yellow"}
 _QUANTITIES = {
@@ -47,37 +44,6 @@ _GIVEN = {"order": "order", "epsilon": "ε", "delta": "δ"}
 def console() -> Console:
     """Standard output: plain where it is not a terminal."""
     return Console(highlight=False, soft_wrap=False)
-
-
-def as_json(data: dict[str, Any]) -> None:
-    """Print one JSON object."""
-    print(json.dumps(data, indent=2))
-
-
-@contextmanager
-def working(label: str) -> Iterator[None]:
-    """Show on stderr that work goes on, once it has taken a second; only on a terminal."""
-    errors = Console(stderr=True)
-    if not errors.is_terminal:
-        yield
-        return
-    status, lock, done = errors.status(f"{label} ..."), threading.Lock(), False
-
-    def show() -> None:
-        with lock:
-            if not done:
-                status.start()
-
-    timer = threading.Timer(_PATIENCE, show)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        with lock:
-            done = True
-        timer.cancel()
-        status.stop()
 
 
 def measurements(uses: Sequence[tuple[Spec, int]], results: Sequence[Measured]) -> None:

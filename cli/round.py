@@ -79,7 +79,7 @@ def round_(
     from ..exact import ParameterError, exact, whole
     from ..mechanisms.protocols.protocol import missing_users
     from ..mechanisms.samplers import SeededBits, SystemBits
-    from . import render
+    from . import output
     from .round_shown import AFTER, BEFORE, described, show
     from .spec import parse
 
@@ -106,7 +106,7 @@ def round_(
     level = exact(delta, "delta", above=0, below=1)
     earned = _rewards(rewards, mean, protocol.users, bits)
     missing_users(protocol.users, most, known)  # refuses where nobody is left
-    with render.working("playing the round"):
+    with output.working("playing the round"):
         batch = _play(protocol, earned, bits, leaving, most, known, risk, neighbours, plain)
     missing = protocol.users - batch.summed
     if missing > most:
@@ -114,12 +114,12 @@ def round_(
             f"--vanish {leaving} left {batch.summed} users in the sum, below the floor of "
             f"{protocol.users - most} needed"
         )
-    with render.working("measuring what remains"):
+    with output.working("measuring what remains"):
         accuracy = _off(protocol, earned, missing)
         quantity, remains = _remaining(protocol, most, known, level)
     proof = None
     if certificate is not None:
-        with render.working("certifying what remains"):
+        with output.working("certifying what remains"):
             claim = _claim(quantity, remains, level)
             masking = None if batch.terms is None else batch.terms.masking
             proof = _certified(protocol, claim, most, known, masking, certificate)
@@ -138,7 +138,7 @@ def round_(
         reduced = proof.content["uses"][0]["mechanism"]["modulus"] is not None
         privacy["certificate_of"] = AFTER if reduced else BEFORE
     if as_json:
-        render.as_json({**facts, "privacy": privacy})
+        output.as_json({**facts, "privacy": privacy})
     else:
         show(facts, privacy, remains, accuracy)
 

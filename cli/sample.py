@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 __all__ = ["sample"]
 
-_PATIENCE = 1.0  # seconds before progress is shown
 _CHUNK = 0.05  # seconds of draws that are written at once
 
 
@@ -42,6 +41,7 @@ def sample(
     from ..exact import whole
     from ..mechanisms.samplers import SeededBits, SystemBits
     from ..mechanisms.samplers.released import release, share_of_noise, simulated_release
+    from . import output
     from .spec import parse
 
     count = whole(size, "size", at_least=0)
@@ -56,39 +56,23 @@ def sample(
     else:
         one, bits = simulated_release(mechanism), SeededBits(seed)
         typer.echo(f"simulation: seed {seed} determines these draws, none is a release", err=True)
-    for text in _shown(_chunks(one, bits, count), count):
-        sys.stdout.write(text)
+    hidden = sys.stdout.isatty()  # draws in a terminal show by themselves
+    with output.progress("sampling", count, hidden) as drawn:
+        for many, text in _chunks(one, bits, count):
+            sys.stdout.write(text)
+            drawn(many)
     sys.stdout.flush()
 
 
 def _chunks(
     one: Callable[[Any], int | str], bits: RandomBits, count: int
 ) -> Iterator[tuple[int, str]]:
-    """How many have been drawn, and the lines of the latest: as many as take a moment."""
+    """How many are drawn at once, and their lines: as many as take a moment."""
     done, many = 0, 1
     while done < count:
         start = time.monotonic()
         many = min(many, count - done)
         lines = "".join(f"{one(bits)}\n" for _ in range(many))
         done += many
-        yield done, lines
+        yield many, lines
         many = 2 * many if time.monotonic() - start < _CHUNK else many
-
-
-def _shown(chunks: Iterator[tuple[int, str]], count: int) -> Iterator[str]:
-    """The lines; beside them progress on stderr, where that is a terminal and stdout is not."""
-    from rich.console import Console
-    from rich.progress import Progress
-
-    errors = Console(stderr=True)
-    if not errors.is_terminal or sys.stdout.isatty():
-        yield from (lines for _, lines in chunks)
-        return
-    start, shown = time.monotonic(), False
-    bar = Progress(console=errors, transient=True, auto_refresh=False, redirect_stdout=False)
-    with bar as progress:
-        task = progress.add_task("sampling", total=count, visible=False)
-        for done, lines in chunks:
-            yield lines
-            shown = shown or time.monotonic() - start > _PATIENCE
-            progress.update(task, completed=done, visible=shown, refresh=shown)

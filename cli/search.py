@@ -45,7 +45,7 @@ def search(
     from ..exact import exact
     from ..verify.search import claimed
     from ..verify.search import search as searched
-    from . import render
+    from . import output
     from .spec import parse
 
     exact(seconds, "seconds", at_least=0, at_most=10**6)
@@ -55,11 +55,11 @@ def search(
     bound = _claim(claim, fixed)
     bound(first)
     question = claimed(lambda point: parse(_text(name, fixed, point)).mechanism, bound)
-    with render.working("searching"):
+    with output.working("searching"):
         found = searched(axes, question, seconds)
     shown = _told(found, lambda visited: _text(name, fixed, visited.point), bound)
     if as_json:
-        render.as_json(shown)
+        output.as_json(shown)
     else:
         _show(shown)
     raise typer.Exit({"VIOLATED": 1, "NONE": 0, "OPEN": 3}[shown["violations"]])

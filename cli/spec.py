@@ -7,7 +7,6 @@ are taken as they are written, never through a float.
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -110,6 +109,8 @@ def _from_file(path: Path) -> tuple[str, dict[str, str]]:
                 parse_constant=str,
             )
         else:
+            import tomllib
+
             table = tomllib.loads(content, parse_float=str)
     except ParameterError:
         raise

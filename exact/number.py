@@ -13,8 +13,9 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Protocol, TypeAlias
 
-import mpmath
 from flint import arb, fmpq
+
+from .lazy import mpmath
 
 __all__ = [
     "ExactInput",

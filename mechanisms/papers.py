@@ -15,9 +15,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-import mpmath
 from flint import arb
 
+from ..exact.lazy import mpmath
 from ..exact.number import ExactInput, Real, ball, exact, mpf, whole
 from .certain import certain_ceiling
 from .laws.discrete_gaussian import DiscreteGaussian
@@ -147,13 +147,15 @@ def theorem4(
     horizon: ExactInput,
     scaling: ExactInput,
     modulus: Modulus = STATED,
+    stated: bool = True,
 ) -> Preset:
     """Theorem 4, concentrated DP by secure aggregation: n shares N_Z(0, g²/(n epsilon²)).
 
     0 < epsilon < 1, scaling s >= 1; batch, horizon, modulus and errors as in `theorem1`.
     g = ceil(s epsilon sqrt(n)), tau = ceil((g/epsilon) sqrt(2 log(2T))).
+    Without `stated` epsilon may be 1 or more: the protocol is the same.
     """
-    budget = exact(epsilon, "epsilon", above=0, below=1)
+    budget = _stated_epsilon(epsilon, stated)
     users, rounds = read_batch(batch), read_horizon(horizon)
     g = least_precision(exact(scaling, "scaling", at_least=1) * budget, users)
     scale = g / budget
@@ -163,19 +165,28 @@ def theorem4(
 
 
 def theorem5(
-    epsilon: ExactInput, batch: ExactInput, horizon: ExactInput, modulus: Modulus = STATED
+    epsilon: ExactInput,
+    batch: ExactInput,
+    horizon: ExactInput,
+    modulus: Modulus = STATED,
+    stated: bool = True,
 ) -> Preset:
     """Theorem 5, the central model: the server adds Lap_Z(g/epsilon), 0 < epsilon < 1.
 
     Parameters, noise and errors are those of `theorem1`. No user has a share of the noise: it is
     whole whoever drops out.
+    Without `stated` epsilon may be 1 or more: the protocol is the same.
     """
-    budget = exact(epsilon, "epsilon", above=0, below=1)
+    budget = _stated_epsilon(epsilon, stated)
     return _laplace_batch("Theorem 5", budget, batch, horizon, modulus, Trust.CENTRAL)
 
 
 def theorem6(
-    epsilon: ExactInput, batch: ExactInput, horizon: ExactInput, modulus: Modulus = STATED
+    epsilon: ExactInput,
+    batch: ExactInput,
+    horizon: ExactInput,
+    modulus: Modulus = STATED,
+    stated: bool = True,
 ) -> Preset:
     """Theorem 6, the local model: what one user releases, with Lap_Z(g/epsilon) of its own.
 
@@ -183,8 +194,9 @@ def theorem6(
     g = ceil(epsilon sqrt(n)), tau = ceil((c g/epsilon) sqrt(2 n log(2T))), where
     c = 1/sqrt(1 - e^(-1/2)) is the best constant of the paper's Lemma 5. Each user has noise of its
     own: it is whole whoever drops out.
+    Without `stated` epsilon may be 1 or more: the protocol is the same.
     """
-    budget = exact(epsilon, "epsilon", above=0, below=1)
+    budget = _stated_epsilon(epsilon, stated)
     users, rounds = read_batch(batch), read_horizon(horizon)
     g = least_precision(budget, users)
     scale = g / budget
@@ -238,6 +250,10 @@ def shuffle_sum(epsilon: ExactInput, delta: ExactInput, users: ExactInput) -> Sh
     source = "shuffle paper, Algorithm 3"
     released = protocol.released()
     return ShufflePreset(source, budget, rare, protocol.users, tau, released, protocol)
+
+
+def _stated_epsilon(epsilon: ExactInput, stated: bool) -> Fraction:
+    return exact(epsilon, "epsilon", above=0, below=1 if stated else None)
 
 
 def _laplace_batch(

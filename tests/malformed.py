@@ -113,7 +113,7 @@ _CALLS = (
     "blackbox --command SHUF --claim approx:1,0.1 --samples 200 --law SPEC --error 1e-3",
     "blackbox json:dumps --claim pure:1 --samples 10",
     _RUN + " --transcript @out.jsonl --seed 1",
-    _RUN + " --instance @rewards.csv --resume @shelf",
+    _RUN + " --instance @rewards.csv --resume @cache",
     _RUN + " --instance @instance.json --faithful --growth 2",
     _RUN + " --instance @ratings.letor --radius paper --returning 3",
     _RUN + " --sigma 0 --confidence 0.1 --scaling 10 --delta 1e-3 --workers 1 --json",
@@ -163,7 +163,7 @@ def make_files(folder: Path) -> None:
     made = (
         f"audit skellam:variance=9 --claim approx:3,1e-3 --certificate {folder}/certificate.json",
         f"round theorem1:epsilon=0.5,batch=4,horizon=100 --certificate {folder}/protocol.json",
-        f"{_RUN} --transcript {folder}/run.jsonl --resume {folder}/shelf",
+        f"{_RUN} --transcript {folder}/run.jsonl --resume {folder}/cache",
     )
     for call in made:
         with contextlib.redirect_stdout(io.StringIO()):

@@ -33,10 +33,10 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from ..accounting.composed import Composition, Use, compose
+from ..exact.atomic_write import write_atomically
 from ..exact.enclosure import Enclosure, Endpoint
 from ..exact.number import ExactInput, decimal_text
 from ..exact.regular_file import read_at_most
-from ..exact.whole_file import write_whole
 from ..mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ..mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ..mechanisms.laws.skellam import Skellam
@@ -125,7 +125,7 @@ class Certificate:
 
     def write(self, path: str | Path) -> None:
         """Write the file, whole or not at all: under a temporary name, then renamed."""
-        write_whole(Path(path), self.text)
+        write_atomically(Path(path), self.text)
 
     @staticmethod
     def read(path: str | Path) -> Certificate:

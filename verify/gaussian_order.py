@@ -49,7 +49,6 @@ from functools import lru_cache
 from itertools import accumulate
 
 from flint import arb, arb_poly
-from scipy.special import erfinv
 
 from ..exact.number import ball
 from ..exact.precision import START, working_precision
@@ -333,6 +332,8 @@ def _increment(sigma2: Fraction) -> arb | None:
     """Bound a = 2 Phi^-1((1 + p(0))/2) of N_Z(0, sigma2) from above; None: out of reach."""
     if not _LEAST <= sigma2 <= _LARGEST:
         return None
+    from scipy.special import erfinv
+
     mass = DiscreteGaussian(sigma2).ball(0)
     guess = 2 * math.sqrt(2) * float(erfinv(min(float(mass.mid()), 1 - 1e-15))) * (1 + 1e-13)
     return arb(guess) if (arb(guess) / arb(8).sqrt()).erf() >= mass else None

@@ -37,7 +37,6 @@ from typing import TypeAlias
 import numpy as np
 from flint import arb
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from ...exact.enclosure import Enclosure
 from ...exact.number import Real, ball
@@ -197,6 +196,7 @@ class _Value:
 
 def _root(value: _Value, target: arb, high: arb) -> tuple[arb, arb]:
     """Bounds of the least level >= 0 with V_0(e^level) <= target, at most `high`."""
+    from scipy.optimize import brentq
 
     def near(side: int) -> float:
         """About where this bound is the target."""

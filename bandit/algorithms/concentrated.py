@@ -13,12 +13,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from ...exact.number import ball
-from ...mechanisms.certain import certain_ceiling
-from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
-from ...mechanisms.papers import theorem2, theorem2_curve
-from ...mechanisms.preset import least_precision, log_2t
-from ...mechanisms.protocols.protocol import SumProtocol
+from ...mechanisms.papers import theorem2, theorem2_curve, theorem4
 from ...verify.claim import ZCDP, RenyiDP
 from ..radius import Plan, discrete_gaussian_scale, paper_radius, skellam_scale
 from ..release import ModularRelease, Release
@@ -37,12 +32,8 @@ def _skellam(setting: Setting, users: int) -> Release:
 
 
 def _gaussian(setting: Setting, users: int) -> Release:
-    """tau = ceil((g/epsilon) sqrt(2 log(2T))); shares N_Z(0, g²/(n epsilon²))."""
-    g = least_precision(setting.scaling * setting.epsilon, users)
-    scale = g / setting.epsilon
-    tau = certain_ceiling(lambda: ball(scale) * (2 * log_2t(setting.horizon)).sqrt(), "tau")
-    share = DiscreteGaussian(scale**2 / users)
-    return ModularRelease(SumProtocol(users, g, tau, users * g + 2 * tau + 1, share))
+    stated = theorem4(setting.epsilon, users, setting.horizon, setting.scaling, stated=False)
+    return ModularRelease(stated.protocol)
 
 
 def _renyi(setting: Setting) -> Demand:

@@ -10,16 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from flint import arb
 from numpy.typing import NDArray
 
-from ...exact.number import ball
-from ...mechanisms.certain import certain_ceiling
-from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
-from ...mechanisms.laws.law import Law
-from ...mechanisms.papers import theorem1, theorem3
-from ...mechanisms.preset import least_precision, log_2t
-from ...mechanisms.protocols.protocol import SumProtocol, Trust
+from ...mechanisms.papers import theorem1, theorem3, theorem5, theorem6
 from ...verify.claim import PureDP
 from ..radius import Plan, discrete_laplace_scale, local_scale, paper_radius
 from ..release import ModularRelease, Release
@@ -39,9 +32,8 @@ def _distributed(setting: Setting, users: int) -> Release:
 
 def _central(setting: Setting, users: int) -> Release:
     """Theorem 1's parameters; the analyzer alone adds the noise."""
-    shared = theorem1(setting.epsilon, users, setting.horizon).protocol
-    law = DiscreteLaplace(shared.precision / setting.epsilon)
-    return _release(users, shared.precision, shared.accuracy, law, Trust.CENTRAL)
+    stated = theorem5(setting.epsilon, users, setting.horizon, stated=False)
+    return ModularRelease(stated.protocol)
 
 
 def _shuffled(setting: Setting, users: int) -> Release:
@@ -58,19 +50,8 @@ def _relaxed(setting: Setting) -> Demand:
 
 
 def _local(setting: Setting, users: int) -> Release:
-    """tau = ceil((c g/epsilon) sqrt(2 n log(2T))), c² = 1/(1 - e^(-1/2)) from Lemma 5."""
-    g = least_precision(setting.epsilon, users)
-    scale = g / setting.epsilon
-
-    def bound() -> arb:
-        squared = 2 * users * log_2t(setting.horizon) / (1 - (arb(-1) / 2).exp())
-        return ball(scale) * squared.sqrt()
-
-    return _release(users, g, certain_ceiling(bound, "tau"), DiscreteLaplace(scale), Trust.LOCAL)
-
-
-def _release(users: int, g: int, tau: int, noise: Law, trust: Trust) -> Release:
-    return ModularRelease(SumProtocol(users, g, tau, users * g + 2 * tau + 1, noise, trust))
+    stated = theorem6(setting.epsilon, users, setting.horizon, stated=False)
+    return ModularRelease(stated.protocol)
 
 
 def _radius(setting: Setting, plan: Plan, _: Sequence[Release]) -> NDArray[np.float64]:

@@ -14,7 +14,6 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
 
 from ...exact.number import ExactInput, ParameterError, exact
 from .blocks import Blocks, split
@@ -135,7 +134,7 @@ class ClippedGaussian:
     def _atoms(self) -> tuple[float, float]:
         """P(Z <= 0) and P(Z >= 1)."""
         below, above = -self.location / self.sigma, (self.location - 1) / self.sigma
-        return float(ndtr(below)), float(ndtr(above))
+        return _normal(below), _normal(above)
 
     @cached_property
     def _kept(self) -> dict[tuple[int, int], Cells | Blocks]:
@@ -188,8 +187,15 @@ class ClippedGaussian:
         return down, up
 
 
+def _normal(at: float) -> float:
+    """P(Z <= at) of the standard normal."""
+    from scipy.special import ndtr
+
+    return float(ndtr(at))
+
+
 def _positive_part(shift: float) -> float:
-    return _PEAK * math.exp(-0.5 * shift * shift) + shift * float(ndtr(shift))
+    return _PEAK * math.exp(-0.5 * shift * shift) + shift * _normal(shift)
 
 
 @lru_cache(maxsize=8)

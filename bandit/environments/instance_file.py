@@ -16,8 +16,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from ...exact.atomic_write import write_atomically
 from ...exact.number import ParameterError, decimal_text, exact, whole
-from ...exact.whole_file import write_whole
 from ...mechanisms.pair_file import read_text
 from .environment import Environment
 from .table import empirical
@@ -54,7 +54,7 @@ def write_json(path: str | Path, name: str, arms: Counts) -> None:
             ],
         }
     )
-    write_whole(target, text)
+    write_atomically(target, text)
 
 
 def default_cache() -> Path:

@@ -12,13 +12,12 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import cast
 
-import mpmath
 import numpy as np
 from flint import acb, arb, ctx
 from numpy.typing import NDArray
-from scipy import special
 
 from ...exact.enclosure import Enclosure
+from ...exact.lazy import mpmath
 from ...exact.number import ExactInput, Formula, ParameterError, Real, ball, exact, mpf, whole
 from ...exact.precision import refine, working_precision
 from .law import Law, Moments, UndecidedError
@@ -198,6 +197,8 @@ def _log_float(number: Fraction) -> float:
 
 def _stirling_rest(k: NDArray[np.float64] | np.float64) -> NDArray[np.float64]:
     """log k! - log(sqrt(2 pi k) (k/e)^k), k >= 1."""
+    from scipy import special
+
     small = np.minimum(k, 16.0)
     direct = special.gammaln(small + 1) - (small + 0.5) * np.log(small) + small
     series = (1 / 12 - (1 / 360 - (1 / 1260 - 1 / (1680 * k * k)) / (k * k)) / (k * k)) / k

@@ -13,12 +13,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-import mpmath
 import numpy as np
 from flint import acb, arb, ctx
 from numpy.typing import NDArray
 
 from ...exact.enclosure import Enclosure
+from ...exact.lazy import mpmath
 from ...exact.number import ExactInput, ball, mpf, positive
 from ...exact.precision import START, refine, working_precision
 from .law import Law, Moments

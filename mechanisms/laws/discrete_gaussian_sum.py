@@ -24,12 +24,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, reduce
 
-import mpmath
 import numpy as np
 from flint import acb, arb, ctx
 from numpy.typing import NDArray
 
 from ...exact.enclosure import Enclosure
+from ...exact.lazy import mpmath
 from ...exact.number import ExactInput, ball, mpf, positive, whole
 from ...exact.precision import START, refine, working_precision
 from .discrete_gaussian import DiscreteGaussian

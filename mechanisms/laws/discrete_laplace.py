@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeVar, cast
 
-import mpmath
 import numpy as np
 from flint import acb, arb, arb_series
 from numpy.typing import NDArray
 
 from ...exact.enclosure import Enclosure
+from ...exact.lazy import mpmath
 from ...exact.number import ExactInput, Formula, Real, ball, mpf
 from ...exact.precision import refine
 from .branch import over, read_scale

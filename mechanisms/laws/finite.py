@@ -10,12 +10,12 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate
 
-import mpmath
 import numpy as np
 from flint import acb, arb
 from numpy.typing import NDArray
 
 from ...exact.enclosure import Enclosure
+from ...exact.lazy import mpmath
 from ...exact.number import ExactInput, ParameterError, ball, exact, mpf, whole
 from ...exact.precision import CAP, WIDTH
 from .law import Law, Moments

@@ -16,13 +16,13 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple
 
-import mpmath
 import numpy as np
 from flint import acb, arb
 from numpy.typing import NDArray
 
 from ...exact import contour
 from ...exact.enclosure import Enclosure
+from ...exact.lazy import mpmath
 from ...exact.number import ExactInput, Real, ball, exact, whole
 from ...exact.precision import CAP, WIDTH, refine
 

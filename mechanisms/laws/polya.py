@@ -17,13 +17,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
-import mpmath
 import numpy as np
 from flint import acb, arb
 from numpy.typing import NDArray
-from scipy import special
 
 from ...exact.enclosure import Enclosure
+from ...exact.lazy import mpmath
 from ...exact.number import (
     ExactInput,
     Formula,
@@ -101,6 +100,8 @@ class Polya(Law):
         return values
 
     def log_pmf(self, xs: NDArray[np.int64]) -> NDArray[np.float64]:
+        from scipy import special
+
         x = np.asarray(xs, dtype=np.float64)
         k = np.maximum(x, 1)
         r, rate = float(self.shape), float(rate_below(self.scale))

@@ -16,14 +16,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import cast
 
-import mpmath
 import numpy as np
 from flint import acb, arb
 from numpy.typing import NDArray
-from scipy import special
 
 from ...exact import contour
 from ...exact.enclosure import Enclosure
+from ...exact.lazy import mpmath
 from ...exact.number import ExactInput, ball, mpf, positive
 from .law import Law, Moments
 from .saddle import vertical_path
@@ -128,6 +127,8 @@ class Skellam(Law):
         return falling.min(d**2 / (2 * v)) if v * s**3 >= 8 else falling
 
     def log_pmf(self, xs: NDArray[np.int64]) -> NDArray[np.float64]:
+        from scipy import special
+
         v = float(self.variance)
         k = np.abs(np.asarray(xs, dtype=np.float64))
         with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):

@@ -1,18 +1,39 @@
 """Protocols (R, S, A): what users send, what is summed, what is made of the sum."""
 
-from .analyzer import analyze, decode
-from .error import noise_quantile, off_probability, wrap_probability
-from .least import Least, least_accuracy, least_modulus
-from .protocol import SumProtocol, Trust
-from .provision import Provision, provisioned
-from .randomizer import encode, randomize
-from .relaxed import RelaxedAggregation
-from .rounding import worst_rounding, worst_rounding_quantile
-from .shuffle import ShuffleSum
-from .total import DataError, error_of, worst_error, worst_error_quantile
+from typing import TYPE_CHECKING
+
+from ...exact.lazy import lazily
+
+if TYPE_CHECKING:
+    from .analyzer import analyze, decode
+    from .error import noise_quantile, off_probability, wrap_probability
+    from .least import Least, least_accuracy, least_modulus
+    from .protocol import SumProtocol, Trust
+    from .provision import Provision, provisioned
+    from .randomizer import encode, randomize
+    from .relaxed import RelaxedAggregation
+    from .rounding import worst_rounding, worst_rounding_quantile
+    from .shuffle import ShuffleSum
+    from .total import DataError, error_of, worst_error, worst_error_quantile
 
 __all__ = ["DataError", "Least", "Provision", "RelaxedAggregation", "ShuffleSum", "SumProtocol"]
 __all__ += ["Trust", "analyze", "decode", "encode", "error_of", "least_accuracy"]
 __all__ += ["least_modulus", "noise_quantile", "off_probability", "provisioned", "randomize"]
 __all__ += ["worst_error", "worst_error_quantile", "worst_rounding", "worst_rounding_quantile"]
 __all__ += ["wrap_probability"]
+
+__getattr__ = lazily(
+    __name__,
+    {
+        ".analyzer": ["analyze", "decode"],
+        ".error": ["noise_quantile", "off_probability", "wrap_probability"],
+        ".least": ["Least", "least_accuracy", "least_modulus"],
+        ".protocol": ["SumProtocol", "Trust"],
+        ".provision": ["Provision", "provisioned"],
+        ".randomizer": ["encode", "randomize"],
+        ".relaxed": ["RelaxedAggregation"],
+        ".rounding": ["worst_rounding", "worst_rounding_quantile"],
+        ".shuffle": ["ShuffleSum"],
+        ".total": ["DataError", "error_of", "worst_error", "worst_error_quantile"],
+    },
+)

@@ -10,11 +10,11 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import mpmath
 import numpy as np
 from flint import acb, arb, ctx
 from numpy.typing import NDArray
 
+from ...exact.lazy import mpmath
 from ...exact.number import Real, ball, mpf
 from ...exact.precision import START, working_precision
 from ..laws.discrete_laplace import DiscreteLaplace

@@ -34,12 +34,12 @@ from fractions import Fraction
 from functools import reduce
 from typing import TypeAlias
 
-import mpmath
 import numpy as np
 from flint import acb, arb, arb_poly
 from numpy.typing import NDArray
 
 from ...exact.enclosure import Enclosure
+from ...exact.lazy import mpmath
 from ...exact.number import ExactInput, ParameterError, ball, exact, mpf, whole
 from ...exact.precision import WIDTH, refine
 from ..laws.binomial import Binomial

@@ -12,11 +12,12 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
-import mpmath
 from flint import arb
 
 from ...exact.enclosure import Enclosure
+from ...exact.lazy import mpmath
 from ...exact.number import (
     ExactInput,
     Formula,
@@ -32,11 +33,11 @@ from ...exact.precision import WIDTH, refine
 from ..certain import certain_floor
 from ..laws.binomial import Binomial
 from ..mechanism import AdditiveNoise
-from ..samplers.bits import RandomBits
-from ..samplers.reals import bernoulli_real
-from ..samplers.uniform import below
 from .protocol import missing_users
 from .search import compared, first
+
+if TYPE_CHECKING:
+    from ..samplers.bits import RandomBits
 
 __all__ = ["Linear", "ShuffleSum", "shuffle", "shuffled_sum", "stated_tau"]
 
@@ -115,6 +116,8 @@ class ShuffleSum:
         if self.success == Fraction(1, 2):
             drawn = bits.take(self.noise_bits)
             return own, *(drawn >> place & 1 for place in range(self.noise_bits))
+        from ..samplers.reals import bernoulli_real
+
         return own, *(int(bernoulli_real(self.success, bits)) for _ in range(self.noise_bits))
 
     def analyze(self, messages: Iterable[int], dropout: ExactInput = 0) -> Real:
@@ -203,6 +206,8 @@ def shuffled_sum(
 
 def shuffle(messages: Iterable[Sequence[int]], bits: RandomBits) -> tuple[int, ...]:
     """S: all users' messages in uniformly random order (Fisher and Yates)."""
+    from ..samplers.uniform import below
+
     every = [message for sent in messages for message in sent]
     for last in range(len(every) - 1, 0, -1):
         chosen = below(last + 1, bits)

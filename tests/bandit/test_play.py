@@ -72,7 +72,7 @@ def test_pulls_and_regret_are_those_of_algorithm_1(horizon):
     played = play(prepared, coins(*means), 3, Scripted())
     rounds = np.arange(1, horizon + 1)
     assert played.pulls.tolist() == [pulls] * 3
-    assert np.allclose(played.course.at(rounds), regret, rtol=1e-12, atol=1e-9)
+    assert np.allclose(played.curve.at(rounds), regret, rtol=1e-12, atol=1e-9)
 
 
 def test_a_batch_that_the_horizon_cuts_is_not_released():
@@ -139,7 +139,7 @@ def test_runs_in_lock_step_are_independent_of_each_other():
     played = play(prepared, environment, 200, Simulated(np.random.default_rng(1)))
     assert (played.pulls.sum(axis=1) == 30_000).all()
     assert len(np.unique(played.batches)) > 1
-    end = played.course.at(np.array([30_000]))[:, 0]
+    end = played.curve.at(np.array([30_000]))[:, 0]
     assert np.allclose(end, environment.regret(played.pulls))
     kept = played.active[:, list(environment.best)].any(axis=1)
     assert kept.mean() > 0.9

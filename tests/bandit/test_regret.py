@@ -2,30 +2,30 @@
 
 import numpy as np
 
-from exactdp.bandit.regret import Course
+from exactdp.bandit.regret import RegretCurve
 
 GAPS = np.array([0.0, 0.5, 0.25])
 
 
 def test_regret_grows_by_the_gap_of_the_arm_that_is_pulled():
-    course = Course(GAPS, 2)
+    curve = RegretCurve(GAPS, 2)
     rounds = np.arange(0, 13)
-    course.add(np.array([[2, 1, 3], [0, 2, 0]]))
-    course.add(np.array([[1, 5, 0], [10, 0, 0]]))
+    curve.add(np.array([[2, 1, 3], [0, 2, 0]]))
+    curve.add(np.array([[1, 5, 0], [10, 0, 0]]))
     order = [[0, 0, 1, 2, 2, 2, 0, 1, 1, 1, 1, 1], [1, 1] + [0] * 10]
     expected = [np.cumsum([0.0, *GAPS[arms]]) for arms in order]
-    assert np.allclose(course.at(rounds), expected, rtol=1e-15)
+    assert np.allclose(curve.at(rounds), expected, rtol=1e-15)
 
 
 def test_nothing_pulled_costs_nothing():
-    course = Course(GAPS, 1)
-    assert course.at(np.array([0]))[0, 0] == 0
-    course.add(np.array([[0, 0, 4]]))
-    course.add(np.zeros((1, 3), dtype=np.int64))
-    assert course.at(np.array([4]))[0, 0] == 1
+    curve = RegretCurve(GAPS, 1)
+    assert curve.at(np.array([0]))[0, 0] == 0
+    curve.add(np.array([[0, 0, 4]]))
+    curve.add(np.zeros((1, 3), dtype=np.int64))
+    assert curve.at(np.array([4]))[0, 0] == 1
 
 
 def test_long_horizons_lose_no_round():
-    course = Course(GAPS, 1)
-    course.add(np.array([[10**12, 3, 0]]))
-    assert course.at(np.array([10**12, 10**12 + 1, 10**12 + 3])).tolist() == [[0, 0.5, 1.5]]
+    curve = RegretCurve(GAPS, 1)
+    curve.add(np.array([[10**12, 3, 0]]))
+    assert curve.at(np.array([10**12, 10**12 + 1, 10**12 + 3])).tolist() == [[0, 0.5, 1.5]]

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from exactdp.bandit import figures
-from exactdp.bandit.figures import Place, Scale, files
+from exactdp.bandit import plots
+from exactdp.bandit.plots import Place, Scale, files
 from exactdp.cli.main import main
 
 pytest.importorskip("matplotlib")
@@ -18,7 +18,7 @@ TINY = Scale(2, dict.fromkeys(Place, 2000), growth=4, scaling=1, arms=3)
 @pytest.fixture(autouse=True)
 def _tiny(monkeypatch, tmp_path_factory):
     monkeypatch.setenv("EXACTDP_CACHE", str(tmp_path_factory.mktemp("cache")))
-    monkeypatch.setattr(figures, "QUICK", TINY)
+    monkeypatch.setattr(plots, "QUICK", TINY)
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def test_all_figures_with_ratings_of_the_users_own(tmp_path, capsys, table):
 
 def test_what_is_finished_is_used_again_if_asked(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "draw", lambda *_: {"png": b"", "svg": b""})
-    module = importlib.import_module("exactdp.bandit.figures.sweep")
+    module = importlib.import_module("exactdp.bandit.plots.sweep")
     asked, real = [], module.run
     monkeypatch.setattr(
         module, "run", lambda *given, **more: asked.append(given) or real(*given, **more)

@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from exactdp.bandit.environments import bernoulli_instance
-from exactdp.bandit.figures import Place, Scale
+from exactdp.bandit.plots import Place, Scale
 from exactdp.cli import demo_bandit
 
 

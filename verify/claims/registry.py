@@ -1,63 +1,24 @@
 """All statements of the papers that are checked, in the order of the papers.
 
-A new statement is one module in this folder with its own `CLAIMS`, imported here by name.
+A new statement is one module in this folder with its own `CLAIMS`, named here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import chain
+from importlib import import_module
 
 from ...exact.number import ParameterError
-from . import (
-    advanced_composition,
-    central_model,
-    communication,
-    conversions,
-    discrete_gaussian,
-    discrete_laplace,
-    elimination,
-    encoding,
-    lemma4,
-    local_model,
-    noise_assumption,
-    published_code,
-    returning_users,
-    shuffle_bandits,
-    shuffle_privacy,
-    shuffle_tails,
-    skellam_radius,
-    skellam_renyi,
-    skellam_tail,
-    theorem1,
-    theorem3,
-)
 from .finding import PaperClaim
 
 __all__ = ["REGISTRY", "find"]
 
 _MODULES = (
-    advanced_composition,
-    central_model,
-    communication,
-    conversions,
-    discrete_gaussian,
-    discrete_laplace,
-    elimination,
-    encoding,
-    lemma4,
-    local_model,
-    noise_assumption,
-    published_code,
-    returning_users,
-    shuffle_bandits,
-    shuffle_privacy,
-    shuffle_tails,
-    skellam_radius,
-    skellam_renyi,
-    skellam_tail,
-    theorem1,
-    theorem3,
+    *("advanced_composition", "central_model", "communication", "conversions"),
+    *("discrete_gaussian", "discrete_laplace", "elimination", "encoding", "lemma4", "local_model"),
+    *("noise_assumption", "published_code", "returning_users", "shuffle_bandits"),
+    *("shuffle_privacy", "shuffle_tails", "skellam_radius", "skellam_renyi", "skellam_tail"),
+    *("theorem1", "theorem3"),
 )
 
 # The order in which they are told; what is not named here comes last, in the order of the modules.
@@ -81,7 +42,9 @@ def _ordered(claims: Iterable[PaperClaim]) -> dict[str, PaperClaim]:
     return found
 
 
-REGISTRY = _ordered(chain.from_iterable(module.CLAIMS for module in _MODULES))
+REGISTRY = _ordered(
+    claim for name in _MODULES for claim in import_module(f".{name}", __package__).CLAIMS
+)
 
 
 def find(ids: Sequence[str]) -> list[PaperClaim]:

@@ -6,8 +6,8 @@ import pytest
 
 from exactdp.bandit.algorithms import DIST_DP_SE, LDP_SE
 from exactdp.bandit.environments import bernoulli_instance
-from exactdp.bandit.figures import Figure, Line, Panel, Place, Scale, sweep
 from exactdp.bandit.instances import Fixed
+from exactdp.bandit.plots import Figure, Line, Panel, Place, Scale, sweep
 from exactdp.bandit.prepare import Radius
 
 SMALL = Scale(3, dict.fromkeys(Place, 3000), growth=4, arms=3)

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from exactdp.bandit import kept_evidence as module
+from exactdp.bandit import evidence_cache as module
 from exactdp.bandit.algorithms import DIST_DP_SE, VB_SDP_AE
 from exactdp.bandit.algorithms.algorithm import Demand
 from exactdp.bandit.evidence import audited, evidence
-from exactdp.bandit.kept_evidence import kept_evidence
+from exactdp.bandit.evidence_cache import cached_evidence
 from exactdp.bandit.prepare import prepare
 from exactdp.bandit.setting import Setting
 from exactdp.verify import PureDP
@@ -21,13 +21,13 @@ DEMAND = Demand(PureDP("0.5"))
 @pytest.mark.parametrize("make", [evidence, audited])
 def test_what_is_kept_is_found_again(tmp_path, monkeypatch, make):
     monkeypatch.setattr(module, "evidence", make)
-    first = kept_evidence(tmp_path / "new")(PROTOCOL, DEMAND)
+    first = cached_evidence(tmp_path / "new")(PROTOCOL, DEMAND)
 
     def never(*_):
         raise AssertionError("was kept")
 
     monkeypatch.setattr(module, "evidence", never)
-    prove = kept_evidence(tmp_path / "new")
+    prove = cached_evidence(tmp_path / "new")
     again = prove(PROTOCOL, DEMAND)
     assert type(again) is type(first)
     assert again.measured == first.measured
@@ -40,7 +40,7 @@ def test_what_is_kept_is_found_again(tmp_path, monkeypatch, make):
 
 
 def test_files_that_say_something_else_are_not_believed(tmp_path):
-    prove = kept_evidence(tmp_path)
+    prove = cached_evidence(tmp_path)
     good = prove(PROTOCOL, DEMAND)
     other = prove(DIST_DP_SE.release(Setting(2, 200, "0.4"), 16).protocol, Demand(PureDP("0.4")))
     ours, theirs = sorted(
@@ -56,7 +56,7 @@ def test_files_that_say_something_else_are_not_believed(tmp_path):
 
 def test_it_proves_what_a_preparation_needs(tmp_path):
     setting = Setting(2, 60, "0.9", delta="0.1")
-    prove = kept_evidence(tmp_path)
+    prove = cached_evidence(tmp_path)
     first, again = (
         prepare(VB_SDP_AE, setting, prove=prove),
         prepare(VB_SDP_AE, setting, prove=prove),
@@ -68,4 +68,4 @@ def test_it_proves_what_a_preparation_needs(tmp_path):
 
 def test_a_folder_that_cannot_be_written_is_no_obstacle(tmp_path):
     (tmp_path / "file").write_text("")
-    assert kept_evidence(tmp_path / "file")(PROTOCOL, DEMAND).check().valid
+    assert cached_evidence(tmp_path / "file")(PROTOCOL, DEMAND).check().valid

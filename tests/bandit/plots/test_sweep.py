@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 from exactdp.bandit.algorithms import DIST_DP_SE, LDP_SE
-from exactdp.bandit.figures import FIGURES, Line, Place, sweep
 from exactdp.bandit.instances import easy
+from exactdp.bandit.plots import FIGURES, Line, Place, sweep
 from exactdp.bandit.run import Config, run
 from exactdp.bandit.setting import Setting
 from exactdp.exact.number import ParameterError
 
 from .conftest import CERTIFIED, EASY, RADII, RATINGS, REAL, SMALL, TRUST
 
-module = importlib.import_module("exactdp.bandit.figures.sweep")
+module = importlib.import_module("exactdp.bandit.plots.sweep")
 
 
 def same(one, other):
@@ -81,27 +81,27 @@ def test_any_number_of_workers_gives_the_same_numbers(small):
 
 def test_what_is_finished_is_not_run_again(tmp_path, monkeypatch, small):
     done = []
-    first = sweep((RADII,), SMALL, RATINGS, shelf=tmp_path, progress=done.append)
+    first = sweep((RADII,), SMALL, RATINGS, cache=tmp_path, progress=done.append)
     assert sum(done) == 2
     asked = watched(monkeypatch)
-    assert same(sweep((RADII,), SMALL, RATINGS, shelf=tmp_path), first)
+    assert same(sweep((RADII,), SMALL, RATINGS, cache=tmp_path), first)
     assert asked == []
-    both = sweep((TRUST, RADII), SMALL, RATINGS, shelf=tmp_path)
+    both = sweep((TRUST, RADII), SMALL, RATINGS, cache=tmp_path)
     assert same(both, small)
     assert len(asked) == 3
-    sweep((RADII,), SMALL, RATINGS, shelf=tmp_path, resume=False)
+    sweep((RADII,), SMALL, RATINGS, cache=tmp_path, resume=False)
     assert len(asked) == 5
 
 
 @pytest.mark.parametrize("change", [{"seed": 1}, {"scale": "confidence"}, {"scale": "runs"}])
 def test_what_was_finished_for_other_numbers_is_not_used(tmp_path, monkeypatch, change):
-    sweep((RADII,), SMALL, RATINGS, shelf=tmp_path)
+    sweep((RADII,), SMALL, RATINGS, cache=tmp_path)
     asked = watched(monkeypatch)
     others = {"confidence": 0.2, "runs": 4}
     scale = SMALL
     if "scale" in change:
         scale = replace(SMALL, **{change["scale"]: others[change["scale"]]})
-    sweep((RADII,), scale, RATINGS, seed=change.get("seed", 0), shelf=tmp_path)
+    sweep((RADII,), scale, RATINGS, seed=change.get("seed", 0), cache=tmp_path)
     assert len(asked) == 2
 
 

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from exactdp.bandit.figures import FIGURES, MissingError, Sweep, draw
-from exactdp.bandit.figures import drawing as module
+from exactdp.bandit.plots import FIGURES, MissingError, Sweep, draw
+from exactdp.bandit.plots import drawing as module
 from exactdp.exact.number import ParameterError
 
 from .conftest import CERTIFIED, EASY, RADII, RATINGS, SMALL, TRUST

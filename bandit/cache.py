@@ -8,18 +8,18 @@ import json
 from pathlib import Path
 from typing import Any
 
+from ..exact.atomic_write import write_atomically
 from ..exact.number import ParameterError
 from ..exact.regular_file import read_at_most
-from ..exact.whole_file import write_whole
 from .results import Share
 
-__all__ = ["Shelf"]
+__all__ = ["RunCache"]
 
 _VERSION = 1  # of the numbers that a configuration gives: to be raised when these change
 _LARGEST = 30_000_000  # bytes of a share
 
 
-class Shelf:
+class RunCache:
     """A folder of shares, in one subfolder for each configuration; None keeps nothing."""
 
     def __init__(self, folder: Path | None, identity: dict[str, Any]) -> None:
@@ -29,7 +29,7 @@ class Shelf:
         if self._folder is not None:
             try:
                 self._folder.mkdir(parents=True, exist_ok=True)
-                write_whole(self._folder / "configuration.json", text + "\n")
+                write_atomically(self._folder / "configuration.json", text + "\n")
             except OSError as error:
                 raise ParameterError(f"resume: {folder}: {error.strerror or error}") from error
 
@@ -45,11 +45,11 @@ class Shelf:
         return None
 
     def keep(self, share: Share) -> None:
-        """Put a share on the shelf. Raises ParameterError where it cannot be written."""
+        """Put a share into the cache. Raises ParameterError where it cannot be written."""
         if self._folder is not None:
             path = self._path(share.first, len(share.regret))
             try:
-                write_whole(path, json.dumps(share.to_json()))
+                write_atomically(path, json.dumps(share.to_json()))
             except OSError as error:
                 raise ParameterError(f"resume: {path}: {error.strerror or error}") from error
 

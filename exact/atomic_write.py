@@ -16,11 +16,11 @@ from pathlib import Path
 
 from .number import ParameterError
 
-__all__ = ["check_target", "whole_file", "write_whole"]
+__all__ = ["check_target", "atomic_write", "write_atomically"]
 
 
 @contextlib.contextmanager
-def whole_file(path: Path) -> Iterator[Path]:
+def atomic_write(path: Path) -> Iterator[Path]:
     """A temporary name beside the path; in the end renamed to it, or removed where work fails.
 
     Raises OSError where the folder cannot be written, or the path is no place for a regular file.
@@ -41,9 +41,9 @@ def whole_file(path: Path) -> Iterator[Path]:
         raise
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_atomically(path: Path, text: str) -> None:
     """Write this text to the file, in UTF-8. Raises OSError where that cannot be done."""
-    with whole_file(path) as temporary:
+    with atomic_write(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from exactdp.bandit.figures import csv_text, folder_for, write
-from exactdp.bandit.figures import files as module
+from exactdp.bandit.plots import csv_text, folder_for, write
+from exactdp.bandit.plots import files as module
 from exactdp.exact.number import ParameterError
 
 from .conftest import RADII, TRUST

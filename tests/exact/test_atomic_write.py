@@ -2,14 +2,14 @@ import os
 
 import pytest
 
+from exactdp.exact.atomic_write import atomic_write, check_target, write_atomically
 from exactdp.exact.number import ParameterError
-from exactdp.exact.whole_file import check_target, whole_file, write_whole
 
 
 def test_the_text_is_there_and_nothing_else(tmp_path):
     path = tmp_path / "found.txt"
-    write_whole(path, "ε = 1\n")
-    write_whole(path, "ε = 2\n")
+    write_atomically(path, "ε = 1\n")
+    write_atomically(path, "ε = 2\n")
     assert path.read_bytes() == "ε = 2\n".encode()
     assert [file.name for file in tmp_path.iterdir()] == ["found.txt"]
     assert path.stat().st_mode & 0o777 == 0o644
@@ -17,8 +17,8 @@ def test_the_text_is_there_and_nothing_else(tmp_path):
 
 def test_what_fails_half_way_leaves_what_was_there(tmp_path):
     path = tmp_path / "found.txt"
-    write_whole(path, "before")
-    with pytest.raises(ZeroDivisionError), whole_file(path) as temporary:
+    write_atomically(path, "before")
+    with pytest.raises(ZeroDivisionError), atomic_write(path) as temporary:
         temporary.write_text("half of")
         raise ZeroDivisionError
     assert path.read_text() == "before"
@@ -27,14 +27,14 @@ def test_what_fails_half_way_leaves_what_was_there(tmp_path):
 
 def test_a_folder_that_is_not_there_is_an_os_error(tmp_path):
     with pytest.raises(OSError):
-        write_whole(tmp_path / "nowhere" / "found.txt", "text")
+        write_atomically(tmp_path / "nowhere" / "found.txt", "text")
 
 
 def test_modes_are_kept(tmp_path):
     path = tmp_path / "found.txt"
     path.write_text("before")
     path.chmod(0o640)
-    write_whole(path, "after")
+    write_atomically(path, "after")
     assert path.read_text() == "after"
     assert path.stat().st_mode & 0o777 == 0o640
 
@@ -49,7 +49,7 @@ def test_only_regular_files_are_replaced(tmp_path):
     before = {path: os.lstat(path) for path in tmp_path.iterdir()}
     for name in ("fifo", "link", "dangling", "folder", "/dev/null", "x" * 256, "a\0b", "\ud800"):
         with pytest.raises(OSError) as caught:
-            write_whole(tmp_path / name, "text")
+            write_atomically(tmp_path / name, "text")
         assert caught.value.strerror
         with pytest.raises(ParameterError, match="option must be a file"):
             check_target(tmp_path / name, "option")
@@ -58,7 +58,7 @@ def test_only_regular_files_are_replaced(tmp_path):
 
 
 def test_names_as_long_as_the_system_allows_are_written(tmp_path):
-    write_whole(tmp_path / ("ε" * 127), "text")
+    write_atomically(tmp_path / ("ε" * 127), "text")
     assert (tmp_path / ("ε" * 127)).read_text() == "text"
 
 

@@ -1,7 +1,7 @@
 """The runs behind figures: every curve once, whatever the number of figures that show it.
 
 A curve is one configuration: its mechanisms are verified and its runs done by one worker, from the
-same seed for all. Finished curves are kept on the core's shelf, and found there again.
+same seed for all. Finished curves are kept in the cache of runs, and found there again.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ...exact.number import ExactInput, ParameterError, whole
 from ...verify.claim import RenyiDP
+from ..cache import RunCache
 from ..evidence import evidence
 from ..instances import Fixed, Instances, easy, hard
 from ..parallel import each
@@ -25,7 +26,6 @@ from ..prepare import Proof
 from ..results import Results, Share
 from ..run import Config, run
 from ..setting import Setting
-from ..shelf import Shelf
 from .pictures import Figure, Line, Panel, Place
 from .scale import Scale
 
@@ -78,14 +78,14 @@ def sweep(
     *,
     seed: ExactInput = 0,
     workers: ExactInput = 1,
-    shelf: Path | None = None,
+    cache: Path | None = None,
     resume: bool = True,
     prove: Proof = evidence,
     progress: Callable[[int], None] = lambda done: None,
 ) -> Sweep:
     """Run what these figures show.
 
-    ratings: the instance of real ratings, where a figure needs one. shelf: a folder in which
+    ratings: the instance of real ratings, where a figure needs one. cache: a folder in which
     finished curves are kept, and looked for if `resume`. prove: as for `prepare`. progress: is told
     of every curve that is done. Raises ParameterError, NotVerifiedError as runs do.
     """
@@ -104,12 +104,12 @@ def sweep(
     found: dict[int, Share] = {}
     if resume:
         for task in tasks:
-            kept = task.shelf(shelf).find(0, scale.runs)
+            kept = task.cache(cache).find(0, scale.runs)
             if kept is not None and kept.fits(len(task.rounds), task.config.setting.arms):
                 found[task.index] = kept
                 progress(1)
     groups = _groups(task for task in tasks if task.index not in found)
-    for done in each(partial(_done, shelf, prove), groups, crew):
+    for done in each(partial(_done, cache, prove), groups, crew):
         found |= done
         progress(len(done))
     curves = {
@@ -134,7 +134,7 @@ class _Task:
     runs: int
     rounds: tuple[int, ...]
 
-    def shelf(self, folder: Path | None) -> Shelf:
+    def cache(self, folder: Path | None) -> RunCache:
         """Where it is kept, under all that its numbers depend on."""
         identity = {
             "curve": self.config.algorithm.name,
@@ -144,7 +144,7 @@ class _Task:
             "seed": self.seed,
             "rounds": list(self.rounds),
         }
-        return Shelf(folder, identity)
+        return RunCache(folder, identity)
 
 
 def _groups(tasks: Iterable[_Task]) -> list[list[_Task]]:
@@ -164,14 +164,14 @@ def _groups(tasks: Iterable[_Task]) -> list[list[_Task]]:
     return sorted(groups.values(), key=is_fast)
 
 
-def _done(shelf: Path | None, prove: Proof, tasks: Sequence[_Task]) -> dict[int, Share]:
+def _done(cache: Path | None, prove: Proof, tasks: Sequence[_Task]) -> dict[int, Share]:
     """Verify the mechanisms of these curves, run them, and keep them; by their indices."""
     found = {}
     for task in tasks:
         prepared, rounds = task.config.prepared(prove), np.array(task.rounds)
         results = run(task.config, task.runs, task.seed, prepared=prepared, rounds=rounds)
         found[task.index] = _share(results)
-        task.shelf(shelf).keep(found[task.index])
+        task.cache(cache).keep(found[task.index])
     return found
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from exactdp.bandit.figures import FULL, QUICK, Place, Scale
+from exactdp.bandit.plots import FULL, QUICK, Place, Scale
 
 
 def test_the_papers_sizes():

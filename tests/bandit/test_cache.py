@@ -5,42 +5,42 @@ import os
 
 import pytest
 
+from exactdp.bandit.cache import RunCache
 from exactdp.bandit.results import Share
-from exactdp.bandit.shelf import Shelf
 from exactdp.exact.number import ParameterError
 
 SHARE = Share(5, [[0.25, 1 / 3]], [[1, 2]], [False], [2], [])
 
 
 def test_what_is_kept_is_found(tmp_path):
-    shelf = Shelf(tmp_path, {"seed": 1})
-    assert shelf.find(5, 1) is None
-    shelf.keep(SHARE)
-    assert shelf.find(5, 1) == SHARE
-    assert Shelf(tmp_path, {"seed": 1}).find(5, 1) == SHARE
-    assert Shelf(tmp_path, {"seed": 2}).find(5, 1) is None
-    assert shelf.find(5, 2) is None
+    cache = RunCache(tmp_path, {"seed": 1})
+    assert cache.find(5, 1) is None
+    cache.keep(SHARE)
+    assert cache.find(5, 1) == SHARE
+    assert RunCache(tmp_path, {"seed": 1}).find(5, 1) == SHARE
+    assert RunCache(tmp_path, {"seed": 2}).find(5, 1) is None
+    assert cache.find(5, 2) is None
 
 
 @pytest.mark.parametrize("name", ["regret", "pulls", "eliminated", "batches"])
 def test_a_share_that_lost_a_run_is_not_found(tmp_path, name):
-    shelf = Shelf(tmp_path, {})
-    shelf.keep(SHARE)
+    cache = RunCache(tmp_path, {})
+    cache.keep(SHARE)
     (file,) = tmp_path.glob("*/runs-*.json")
     file.write_text(json.dumps(SHARE.to_json() | {name: []}))
-    assert shelf.find(5, 1) is None
+    assert cache.find(5, 1) is None
 
 
 def test_no_folder_keeps_nothing():
-    shelf = Shelf(None, {})
-    shelf.keep(SHARE)
-    assert shelf.find(5, 1) is None
+    cache = RunCache(None, {})
+    cache.keep(SHARE)
+    assert cache.find(5, 1) is None
 
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(ParameterError, match=r"resume: .*file"):
-        Shelf(tmp_path / "file", {})
+        RunCache(tmp_path / "file", {})
 
 
 @pytest.mark.parametrize(
@@ -71,24 +71,24 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path):
     ],
 )
 def test_what_does_not_read_is_not_found(content, tmp_path):
-    shelf = Shelf(tmp_path, {})
-    shelf.keep(SHARE)
+    cache = RunCache(tmp_path, {})
+    cache.keep(SHARE)
     (file,) = tmp_path.glob("*/runs-*.json")
     file.write_bytes(content)
-    assert shelf.find(5, 1) is None
-    shelf.keep(SHARE)
-    assert shelf.find(5, 1) == SHARE
+    assert cache.find(5, 1) is None
+    cache.keep(SHARE)
+    assert cache.find(5, 1) == SHARE
 
 
 def test_what_is_no_regular_file_is_neither_read_nor_replaced(tmp_path):
-    shelf = Shelf(tmp_path, {})
-    shelf.keep(SHARE)
+    cache = RunCache(tmp_path, {})
+    cache.keep(SHARE)
     (file,) = tmp_path.glob("*/runs-*.json")
     file.unlink()
     os.mkfifo(file)
-    assert shelf.find(5, 1) is None
+    assert cache.find(5, 1) is None
     with pytest.raises(ParameterError, match=r"resume: .*not a regular file"):
-        shelf.keep(SHARE)
+        cache.keep(SHARE)
 
 
 def test_a_share_of_other_rounds_or_arms_does_not_fit():

@@ -1,6 +1,6 @@
 """Evidence kept in a folder, since proving it again takes seconds for some mechanisms.
 
-    prepare(algorithm, setting, prove=kept_evidence(folder))
+    prepare(algorithm, setting, prove=cached_evidence(folder))
 
 Files are named by all that they depend on: protocol, claim, relaxation and the version of the
 package. They are believed, as the code is: who can write to the folder can write to either. A
@@ -17,10 +17,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from ..exact.atomic_write import write_atomically
 from ..exact.enclosure import Enclosure
 from ..exact.number import ParameterError
 from ..exact.regular_file import read_at_most
-from ..exact.whole_file import write_whole
 from ..mechanisms.protocols.protocol import SumProtocol
 from ..verify.certificate import Certificate, MismatchError
 from ..verify.fields import claim_fields, protocol_fields
@@ -28,14 +28,14 @@ from .algorithms.algorithm import Demand
 from .evidence import Audited, Evidence, admit, evidence, to_json
 from .prepare import Proof
 
-__all__ = ["kept_evidence"]
+__all__ = ["cached_evidence"]
 
 _LARGEST = 20_000_000  # bytes of a file
 # what reading a file that holds something else may raise
 _OTHER = (OSError, ValueError, LookupError, TypeError, AttributeError, DecimalException)
 
 
-def kept_evidence(folder: Path) -> Proof:
+def cached_evidence(folder: Path) -> Proof:
     """Evidence from this folder; where it is not there it is made, and kept if possible."""
 
     def prove(protocol: SumProtocol, demand: Demand) -> Evidence:
@@ -53,7 +53,7 @@ def kept_evidence(folder: Path) -> Proof:
         made = evidence(protocol, demand)
         with contextlib.suppress(OSError):
             folder.mkdir(parents=True, exist_ok=True)
-            write_whole(path, json.dumps(to_json(made)))
+            write_atomically(path, json.dumps(to_json(made)))
         return made
 
     return prove

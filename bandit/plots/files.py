@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
+from ...exact.atomic_write import atomic_write
 from ...exact.number import ParameterError
-from ...exact.whole_file import whole_file
 from ..parallel import each
 from .data import csv_text
 from .drawing import draw
@@ -56,7 +56,7 @@ def _written(sweep: Sweep, folder: Path, figure: Figure) -> None:
     for suffix, content in files.items():
         path = folder / f"{figure.name}.{suffix}"
         try:
-            with whole_file(path) as temporary:
+            with atomic_write(path) as temporary:
                 temporary.write_bytes(content)
         except OSError as error:
             raise ParameterError(f"out: {path}: {error.strerror or error}") from error

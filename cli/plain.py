@@ -1,0 +1,52 @@
+"""Commands whose options arrive as they were typed.
+
+Typer converts them by pydantic, whose import takes as long as numpy's. Ours are text, lists of
+text, paths and flags, and need no schema; what is anything else is left to Typer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from typer.core import TyperCommand, TyperGroup
+
+__all__ = ["PlainCommand", "PlainGroup"]
+
+_KINDS: dict[Any, Callable[[Any], Any]] = {bool: bool, str: str, Path: Path, list[str]: list}
+
+
+@dataclass(frozen=True)
+class _AsTyped:
+    """In the place of Typer's own conversion of one option."""
+
+    convert: Callable[[Any], Any]
+
+    def coerce(self, value: Any, **_: object) -> Any:
+        if value is None:
+            return () if self.convert is list else None
+        return self.convert(value)
+
+
+def _without_schema(params: list[Any]) -> list[Any]:
+    for each in params:
+        convert = _KINDS.get(each.type_descriptor.annotation)
+        if convert is not None:
+            vars(each).update(_runtime_param=_AsTyped(convert))  # Typer makes its own if missing
+    return params
+
+
+class PlainCommand(TyperCommand):
+    """A command that takes text, lists of text, paths and flags, without a schema."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _without_schema(super().get_params(ctx))
+
+
+class PlainGroup(TyperGroup):
+    """The same for a command of commands."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _without_schema(super().get_params(ctx))
