@@ -41,7 +41,7 @@ from ..exact.number import ExactInput, ParameterError, exact, whole
 from ..exact.precision import refine
 from ..mechanisms.laws.law import Law
 from ..mechanisms.mechanism import Mechanism
-from .claim import ApproxDP, Claim, PureDP, RenyiDP
+from .guarantee import Guarantee
 
 __all__ = ["Axis", "Compared", "Search", "Visited", "between", "claimed", "search"]
 __all__ += ["tail_bound", "whole_numbers"]
@@ -176,22 +176,14 @@ def search(
 
 
 def claimed(
-    build: Callable[[Point], Mechanism | Composition], claim: Callable[[Point], Claim]
+    build: Callable[[Point], Mechanism | Composition], claim: Callable[[Point], Guarantee]
 ) -> Question:
     """Does the mechanism at a point satisfy the claim at that point?"""
 
     def ask(point: Point, width: Fraction) -> Compared:
         built, asked = build(point), claim(point)
         composition = built if isinstance(built, Composition) else compose(built)
-        if isinstance(asked, PureDP):
-            measured = composition.pure(width)
-        elif isinstance(asked, ApproxDP):
-            measured = composition.epsilon(asked.delta, width)
-        elif isinstance(asked, RenyiDP):
-            measured = composition.renyi(asked.order, width)
-        else:
-            measured = composition.zcdp(width)
-        return Compared(measured, Enclosure.exactly(asked.bound))
+        return Compared(asked.measure(composition, width), Enclosure.exactly(asked.bound))
 
     return ask
 

@@ -19,7 +19,7 @@ from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ...mechanisms.papers import theorem2, theorem2_curve
 from ...mechanisms.preset import least_precision, log_2t
 from ...mechanisms.protocols.protocol import SumProtocol
-from ...verify.claim import ZCDP, RenyiDP
+from ...verify.guarantee import ZCDP, RenyiDP
 from ..radius import Plan, discrete_gaussian_scale, paper_radius, skellam_scale
 from ..release import ModularRelease, Release
 from ..setting import Setting

@@ -20,7 +20,7 @@ from ...mechanisms.laws.law import Law
 from ...mechanisms.papers import theorem1, theorem3
 from ...mechanisms.preset import least_precision, log_2t
 from ...mechanisms.protocols.protocol import SumProtocol, Trust
-from ...verify.claim import PureDP
+from ...verify.guarantee import PureDP
 from ..radius import Plan, discrete_laplace_scale, local_scale, paper_radius
 from ..release import ModularRelease, Release
 from ..setting import Setting
