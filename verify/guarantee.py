@@ -16,8 +16,9 @@ from attrs import field, frozen
 
 from ..accounting.composed import Composition
 from ..accounting.composition import WORK
+from ..accounting.levels import read_delta, read_epsilon, read_order, read_rho
 from ..exact.enclosure import Enclosure
-from ..exact.number import ExactInput, ParameterError, decimal_text, exact
+from ..exact.number import ParameterError, decimal_text
 from ..exact.precision import CAP, WIDTH
 from ..mechanisms.pair import Pair
 from .witness import Witness, at_event, at_order, at_outcome, steepest_order
@@ -103,22 +104,6 @@ class Guarantee(Bounded):
         return f"{self.kind}:{','.join(decimal_text(getattr(self, n)) for n in self.names())}"
 
 
-def _epsilon(value: ExactInput) -> Fraction:
-    return exact(value, "epsilon", at_least=0)
-
-
-def _delta(value: ExactInput) -> Fraction:
-    return exact(value, "delta", at_least=0, at_most=1)
-
-
-def _order(value: ExactInput) -> Fraction:
-    return exact(value, "order", above=1)
-
-
-def _rho(value: ExactInput) -> Fraction:
-    return exact(value, "rho", at_least=0)
-
-
 @frozen
 class PureDP(Guarantee):
     """(epsilon, 0)-differential privacy."""
@@ -126,7 +111,7 @@ class PureDP(Guarantee):
     kind = "pure"
     adds_up = True
 
-    epsilon: Fraction = field(converter=_epsilon)
+    epsilon: Fraction = field(converter=read_epsilon)
 
     @property
     def as_approx(self) -> ApproxDP:
@@ -146,8 +131,8 @@ class ApproxDP(Guarantee):
     kind = "approx"
     of_losses = True
 
-    epsilon: Fraction = field(converter=_epsilon)
-    delta: Fraction = field(converter=_delta)
+    epsilon: Fraction = field(converter=read_epsilon)
+    delta: Fraction = field(converter=read_delta)
 
     @property
     def other_way(self) -> Bounded:
@@ -196,8 +181,8 @@ class RenyiDP(Guarantee):
     kind = "rdp"
     adds_up = True
 
-    order: Fraction = field(converter=_order)
-    epsilon: Fraction = field(converter=_epsilon)
+    order: Fraction = field(converter=read_order)
+    epsilon: Fraction = field(converter=read_epsilon)
 
     @property
     def quantity(self) -> str:
@@ -217,7 +202,7 @@ class ZCDP(Guarantee):
     kind = "zcdp"
     bounds = "rho"
 
-    rho: Fraction = field(converter=_rho)
+    rho: Fraction = field(converter=read_rho)
 
     def _measured(self, of: Composition, width: Fraction, cap: int, work: float) -> Enclosure:
         return of.zcdp(width, cap)

@@ -77,10 +77,7 @@ def compare(
 ) -> list[Reported]:
     """The epsilon at this delta by every method (or those named), the exact one first."""
     level = exact(delta, "delta", at_least=0, at_most=1)
-    chosen = _named(names)
-    return _each(
-        chosen, lambda method: _reported(method, method.epsilon, composition, level, width)
-    )
+    return _each(_named(names), lambda method: method.epsilon(composition, level, width))
 
 
 def compare_delta(
@@ -91,16 +88,15 @@ def compare_delta(
 ) -> list[Reported]:
     """The delta at this epsilon by every method (or those named), the exact one first."""
     level = exact(epsilon, "epsilon", at_least=0)
-    chosen = _named(names)
-    return _each(chosen, lambda method: _reported(method, method.delta, composition, level, width))
+    return _each(_named(names), lambda method: method.delta(composition, level, width))
 
 
-def _each(chosen: Sequence[Method], report: Callable[[Method], Reported]) -> list[Reported]:
+def _each(chosen: Sequence[Method], measure: Callable[[Method], Enclosure]) -> list[Reported]:
     """What each reports, in its share of the time that is left."""
     found = []
     for index, method in enumerate(chosen):
         with time_limit(_SHARE * time_left() / (len(chosen) - index)):
-            found.append(report(method))
+            found.append(_reported(method, measure))
     return found
 
 
@@ -112,11 +108,9 @@ def _named(names: Sequence[str] | None) -> list[Method]:
     return [METHODS[name] for name in chosen]
 
 
-def _reported(
-    method: Method, measure: Measure, composition: Composition, level: Fraction, width: Fraction
-) -> Reported:
+def _reported(method: Method, measure: Callable[[Method], Enclosure]) -> Reported:
     try:
-        return Reported(method, measure(composition, level, width), method.remark)
+        return Reported(method, measure(method), method.remark)
     except DoesNotApplyError as error:
         return Reported(method, None, str(error))
     except (ArithmeticError, ParameterError) as error:
