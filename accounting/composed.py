@@ -10,10 +10,11 @@ the way, see `filters`. What neighbours may do over all uses is decided in `scen
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from typing import TypeAlias
+
+from attrs import field, frozen
 
 from ..exact.deadline import OutOfTimeError, time_left, time_limit
 from ..exact.enclosure import Enclosure, Endpoint
@@ -48,24 +49,26 @@ def compose(*parts: Part) -> Composition:
             uses.append(Use(mechanism, whole(times, "times", at_least=1, at_most=_MOST_USES)))
         else:
             uses.append(Use(part, 1))
-    return Composition(tuple(uses))
+    return Composition(uses)
 
 
-@dataclass(frozen=True)
+def _counted(uses: Sequence[Use]) -> tuple[Use, ...]:
+    """Equal mechanisms counted together."""
+    if not uses:
+        raise ParameterError("a composition must have at least one use of a mechanism")
+    counts: dict[Mechanism, int] = {}
+    for mechanism, times in uses:
+        counts[mechanism] = counts.get(mechanism, 0) + times
+    if sum(counts.values()) > _MOST_USES:
+        raise ParameterError(f"times must add up to at most {_MOST_USES}")
+    return tuple(Use(*count) for count in counts.items())
+
+
+@frozen
 class Composition:
     """Uses of mechanisms, all seen by the same adversary. Equal mechanisms are counted together."""
 
-    uses: tuple[Use, ...]
-
-    def __init__(self, uses: Sequence[Use]) -> None:
-        if not uses:
-            raise ParameterError("a composition must have at least one use of a mechanism")
-        counts: dict[Mechanism, int] = {}
-        for mechanism, times in uses:
-            counts[mechanism] = counts.get(mechanism, 0) + times
-        if sum(counts.values()) > _MOST_USES:
-            raise ParameterError(f"times must add up to at most {_MOST_USES}")
-        object.__setattr__(self, "uses", tuple(Use(*count) for count in counts.items()))
+    uses: tuple[Use, ...] = field(converter=_counted)
 
     @property
     def times(self) -> int:

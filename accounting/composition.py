@@ -18,7 +18,7 @@ from flint import arb, ctx
 from ..exact.deadline import OutOfTimeError
 from ..exact.enclosure import Enclosure
 from ..exact.number import ball
-from ..exact.precision import enclose, refine, working_precision
+from ..exact.precision import enclose, enclose_between, refine, working_precision
 from .divergences.privacy_profile import Event, root_near, value_at
 from .losses.adaptive import Menu, TooManyChoicesError, adaptive_delta, adaptive_epsilon
 from .losses.composite import Composite, Saddle, saddle_at, saddle_for
@@ -191,7 +191,9 @@ def _delta(
         saddle = saddle_at(product.composite(tail), float(here.mid()))
         event = events(product, tail, saddle)(here, epsilon)
         value = value_at(here, product.charges().to_event(event, here))
-        return _between(value.lower().min(arb(1)), value.upper().min(arb(1)))  # as any probability
+        return enclose_between(
+            value.lower().min(arb(1)), value.upper().min(arb(1))
+        )  # as any probability
 
     return refine(exact, width=width, cap=cap)
 
@@ -208,7 +210,7 @@ def _beyond_all_losses(product: Product, epsilon: Fraction) -> Enclosure | None:
         escaping, odds = composite.escaping(), ball(epsilon).exp()
         lower = escaping - charges.below(odds)
         upper = escaping + composite.missing() + charges.above(odds)
-        return _between(lower.min(arb(1)), upper.min(arb(1)))
+        return enclose_between(lower.min(arb(1)), upper.min(arb(1)))
 
 
 def _at_most(composite: Composite, level: Fraction) -> bool:
@@ -243,7 +245,7 @@ def _smoothed_delta(
         lower, upper = profile.bounds(here)
         odds = here.exp()
         lower, upper = lower - charges.below(odds), upper + charges.above(odds)
-        return _between(lower.min(arb(1)), upper.min(arb(1))), profile.limited
+        return enclose_between(lower.min(arb(1)), upper.min(arb(1))), profile.limited
 
 
 # -- epsilon(delta) -------------------------------------------------------------------------------
@@ -355,8 +357,8 @@ def _smoothed_epsilon(
         if saddle is None:
             return _open_above(Composite(parts), target, charges), True
         low, high = _by_top_losses(parts, target, charges)
-        if _between(low, high).is_within(Fraction(width)):
-            return _between(low, high), True
+        if enclose_between(low, high).is_within(Fraction(width)):
+            return enclose_between(low, high), True
         spread = width * max(saddle.level, _NEAR_ZERO)
         profile = SmoothedProfile(parts, saddle, math.sqrt(0.9 * spread / (saddle.c + 1)), work)
 
@@ -374,7 +376,7 @@ def _smoothed_epsilon(
         )
         low = low if below is None else low.max(below)
         high = high if above is None else high.min(above)
-        return _between(low, high), profile.limited
+        return enclose_between(low, high), profile.limited
 
 
 def _by_top_losses(
@@ -399,12 +401,6 @@ def _by_top_losses(
     largest = composite.largest()
     rest = escaping + composite.missing() + charges.above(largest.exp())
     return low.max(arb(0)), largest if rest <= target else arb.pos_inf()
-
-
-def _between(lower: arb, upper: arb) -> Enclosure:
-    """The enclosure from a lower to an upper bound of a number that is not negative."""
-    low = enclose(lower.lower())
-    return Enclosure(max(low.lower, Decimal(0)), enclose(upper.upper()).upper)
 
 
 def _rough_root(profile: SmoothedProfile, saddle: Saddle, log_delta: float) -> tuple[float, float]:

@@ -20,8 +20,7 @@ from ..mechanisms.mechanism import AdditiveNoise, RandomizedResponse
 from ..mechanisms.protocols.protocol import SumProtocol
 from ..verify.audit import Audit, Verdict, audit
 from ..verify.certificate import Certificate, MismatchError
-from ..verify.claim import ApproxDP
-from ..verify.fields import NotCertifiedError, claim_fields, protocol_fields
+from ..verify.fields import NotCertifiedError, protocol_fields
 from ..verify.protocol import certify
 from .algorithms.algorithm import Demand
 
@@ -104,11 +103,8 @@ def admit(protocol: SumProtocol, demand: Demand, held: Evidence) -> None:
 
     Of this very protocol, and of the claim that is demanded of it.
     """
-    if isinstance(held, Certificate):
-        claim = held.content["claim"]
-    else:
-        claim = claim_fields(held.demand.claim)
-    if claim != claim_fields(demand.claim):
+    claim = held.content["claim"] if isinstance(held, Certificate) else held.demand.claim.fields()
+    if claim != demand.claim.fields():
         raise MismatchError(f"claim is {demand.claim}, but what was verified is {claim}")
     if isinstance(held, Certificate):
         held.matches(protocol, relaxation=demand.relaxation)
@@ -150,7 +146,7 @@ def _in_reach(protocol: SumProtocol, demand: Demand) -> bool:
     It sums (epsilon, delta) outcome by outcome, and so rho of narrow discrete Gaussian shares,
     whose sum can be told from a discrete Gaussian.
     """
-    if isinstance(demand.claim, ApproxDP):
+    if demand.claim.of_losses:
         return float(protocol.released().law.moments().variance.upper) <= _WIDEST**2
     share = protocol.noise
     return not isinstance(share, DiscreteGaussian) or share.sigma2 >= _NARROW

@@ -23,7 +23,7 @@ from ..exact.number import ParameterError
 from ..exact.regular_file import read_at_most
 from ..mechanisms.protocols.protocol import SumProtocol
 from ..verify.certificate import Certificate, MismatchError
-from ..verify.fields import claim_fields, protocol_fields
+from ..verify.fields import protocol_fields
 from .algorithms.algorithm import Demand
 from .evidence import Audited, Evidence, admit, evidence, to_json
 from .prepare import Proof
@@ -41,7 +41,7 @@ def cached_evidence(folder: Path) -> Proof:
     def prove(protocol: SumProtocol, demand: Demand) -> Evidence:
         asked = {
             "version": _version(),
-            "claim": claim_fields(demand.claim),
+            "claim": demand.claim.fields(),
             "protocol": protocol_fields(protocol, 0, 0, demand.relaxation),
         }
         digest = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()

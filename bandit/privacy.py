@@ -23,7 +23,7 @@ from ..accounting.participation.choices import Choices, Offer
 from ..exact.enclosure import Enclosure
 from ..exact.number import ExactInput, decimal_text, exact, whole
 from ..mechanisms.mechanism import AdditiveNoise, RandomizedResponse
-from ..verify.claim import ApproxDP, Claim, PureDP, RenyiDP
+from ..verify.guarantee import Guarantee, PureDP
 from .algorithms.algorithm import Demand
 from .prepare import Prepared
 from .release import LaplaceRelease, ModularRelease, Release
@@ -53,7 +53,7 @@ class Privacy:
                for: of the sums before their reduction mod m, of which releases are post-processing
     """
 
-    claim: Claim | None
+    claim: Guarantee | None
     trust: str
     quantity: str
     once: Enclosure | None
@@ -100,7 +100,7 @@ def privacy(
     if not found or count == 0:
         zero = Enclosure.exactly(0)
         trust = "nothing is released"
-        return Privacy(wanted.claim, trust, _quantity(wanted.claim), zero, 0, zero, None, None)
+        return Privacy(wanted.claim, trust, wanted.claim.quantity, zero, 0, zero, None, None)
     costs = [cost for cost, _ in found]
     once = costs[0]
     for cost in costs[1:]:
@@ -114,13 +114,13 @@ def privacy(
     return Privacy(
         wanted.claim,
         first.protocol.trust.value,
-        _quantity(wanted.claim),
+        wanted.claim.quantity,
         once,
         count,
         together,
         level,
         epsilon,
-        _remark(wanted.claim, count),
+        wanted.claim.remark(count),
     )
 
 
@@ -143,9 +143,9 @@ def _choices(
     return Choices(offers, count)
 
 
-def _together(claim: Claim, largest: Enclosure, count: int) -> Enclosure:
+def _together(claim: Guarantee, largest: Enclosure, count: int) -> Enclosure:
     """Pure epsilon, Rényi divergences and rho add up, and so do epsilon and delta (basic)."""
-    if isinstance(claim, PureDP | RenyiDP) or count == 1:
+    if claim.adds_up or count == 1:
         return largest
     return Enclosure(Decimal(0), largest.upper)  # at most: rho and (epsilon, delta) of a sum
 
@@ -165,24 +165,6 @@ def _unproved(prepared: Prepared, count: int) -> Privacy:
     claim = PureDP(release.epsilon)
     total = epsilon.times(count)
     return Privacy(claim, "central", "epsilon", epsilon, count, total, None, None, _CONTINUOUS)
-
-
-def _quantity(claim: Claim) -> str:
-    if isinstance(claim, PureDP | ApproxDP):
-        return "epsilon"
-    if isinstance(claim, RenyiDP):
-        return f"Rényi divergence of order {decimal_text(claim.order)}"
-    return "rho"
-
-
-def _remark(claim: Claim, count: int) -> str | None:
-    if not isinstance(claim, ApproxDP):
-        return None
-    note = f"epsilon of one batch is at delta = {decimal_text(claim.delta)}"
-    if count == 1:
-        return note
-    total = decimal_text(claim.delta * count)
-    return f"{note}, together at delta = {total} by basic composition"
 
 
 def _json(value: Enclosure | None) -> dict[str, str] | None:

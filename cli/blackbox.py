@@ -169,7 +169,7 @@ def _show(name: str, result: SampleAudit) -> None:
         "claim": str(result.claim),
         "verdict": verdict,
         "epsilon": f"at least {_down(result.epsilon)}{_at(result)}",
-        "delta": f"at least {_down(result.delta)}, at epsilon {float(result.claim.epsilon):g}",
+        "delta": f"at least {_down(result.delta)}, at epsilon {float(result.claim.bound):g}",
         "event": str(result.best.plan),
         "counts": ", ".join(f"{key} {count}" for key, count in result.best.counts.items()),
         "inputs": " and ".join(str(value) for value in result.best.inputs),

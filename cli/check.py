@@ -78,13 +78,13 @@ def _expected(specs: list[str], claim: str | None) -> Expected:
     """The fields of a certificate of these uses and this claim."""
     from ..accounting import compose
     from ..verify import parse_claim
-    from ..verify.fields import claim_fields, use_fields
+    from ..verify.fields import use_fields
 
     uses = read_uses(specs)
-    budget = compose(*((spec.mechanism, times) for spec, times in uses)) if uses else None
+    composed = compose(*((spec.mechanism, times) for spec, times in uses)) if uses else None
     return (
-        [] if budget is None else [use_fields(use) for use in budget.uses],
-        None if claim is None else claim_fields(parse_claim(claim)),
+        [] if composed is None else [use_fields(use) for use in composed.uses],
+        None if claim is None else parse_claim(claim).fields(),
     )
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..mechanisms.protocols.protocol import SumProtocol
     from ..mechanisms.samplers import RandomBits
     from ..verify.certificate import Certificate
-    from ..verify.claim import Claim
+    from ..verify.guarantee import Claim
 
 __all__ = ["round_"]
 
@@ -236,7 +236,7 @@ def _claim(quantity: str, value: Enclosure, delta: Fraction) -> Claim:
     from decimal import ROUND_CEILING, Context, Decimal
     from fractions import Fraction
 
-    from ..verify.claim import ApproxDP, PureDP
+    from ..verify.guarantee import ApproxDP, PureDP
 
     upper = Fraction(value.upper)
     up = Context(prec=_DIGITS, rounding=ROUND_CEILING)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from ..verify.claim import Claim
+    from ..verify.guarantee import Claim
     from ..verify.search import Axis, Search, Visited
 
 __all__ = ["search"]

@@ -16,7 +16,15 @@ from flint import arb, ctx
 from .deadline import OutOfTimeError, check_time
 from .enclosure import Enclosure
 
-__all__ = ["CAP", "WIDTH", "enclose", "refine", "refine_each", "working_precision"]
+__all__ = [
+    "CAP",
+    "WIDTH",
+    "enclose",
+    "enclose_between",
+    "refine",
+    "refine_each",
+    "working_precision",
+]
 
 WIDTH = Fraction(1, 10**12)  # the relative width that every result meets unless it says otherwise
 START = 96  # bits
@@ -44,6 +52,12 @@ def enclose(value: arb) -> Enclosure:
     # arb.mid_rad_10exp: the ball is contained in (mid +- rad) * 10^exp
     mid, rad, exponent = (int(part) for part in value.mid_rad_10exp(ctx.prec // 3))
     return Enclosure(_scaled(mid - rad, exponent), _scaled(mid + rad, exponent))
+
+
+def enclose_between(lower: arb, upper: arb) -> Enclosure:
+    """From a lower to an upper bound of a number that is not negative; either may be infinite."""
+    least = max(enclose(lower.lower()).lower, Decimal(0))
+    return Enclosure(least, enclose(upper.upper()).upper)
 
 
 def refine(

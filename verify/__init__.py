@@ -2,8 +2,8 @@
 
 from .audit import Audit, Verdict, audit
 from .calibration import Calibration, Edge, Family, UnfinishedError, calibrate
-from .claim import ZCDP, ApproxDP, Claim, PureDP, RenyiDP, parse_claim
 from .gaussian_order import gaussian_order
+from .guarantee import ZCDP, ApproxDP, Claim, Guarantee, PureDP, RenyiDP, parse_claim
 from .order import FLIPS, SCALE, TRIALS, VARIANCE, Cover, Monotone
 from .protocol import certify
 from .shuffle_noise import LeastNoiseBits, LeastRareBits, least_noise_bits, least_rare_bits
@@ -22,6 +22,7 @@ __all__ = [
     "Cover",
     "Edge",
     "Family",
+    "Guarantee",
     "LeastNoiseBits",
     "LeastRareBits",
     "Monotone",

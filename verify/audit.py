@@ -13,14 +13,14 @@ from ..exact.enclosure import Enclosure
 from ..exact.number import decimal_text
 from ..exact.precision import CAP, WIDTH
 from ..mechanisms.mechanism import Mechanism
-from .claim import ApproxDP, Claim, PureDP, RenyiDP
+from .guarantee import Bounded, Guarantee
 from .witness import Witness, find_witness
 
 __all__ = ["Audit", "Verdict", "audit"]
 
 _NARROWER = Fraction(1, 10**12)  # each further attempt asks for this much less width
 _ATTEMPTS = 4
-_SHARE = 0.6  # of the time that is left; the rest is for delta at epsilon, and for a witness
+_SHARE = 0.6  # of the time that is left; the rest is for the other way to ask, and for a witness
 _ZERO, _INFINITY = Fraction(0), Decimal("Infinity")
 _ANYTHING = Enclosure(_ZERO, _INFINITY)  # no divergence is negative
 _COMPOSED = "refuted by what all uses together reveal: no single outcome is named"
@@ -43,7 +43,7 @@ class Audit:
     """
 
     mechanism: Mechanism | Composition
-    claim: Claim
+    claim: Guarantee
     verdict: Verdict
     measured: Enclosure
     witness: Witness | None = None
@@ -51,7 +51,7 @@ class Audit:
 
 
 def audit(
-    mechanism: Mechanism | Composition, claim: Claim, width: Fraction = WIDTH, cap: int = CAP
+    mechanism: Mechanism | Composition, claim: Guarantee, width: Fraction = WIDTH, cap: int = CAP
 ) -> Audit:
     """Decide the claim: refines the enclosure of what is measured until it excludes the bound.
 
@@ -68,8 +68,8 @@ def audit(
     except OutOfTimeError:
         why = "could not be enclosed more narrowly in the time allowed"
     answer = measured.at_most(claim.bound)
-    if answer is None and isinstance(claim, ApproxDP):
-        answer = _by_delta(composition, claim, width, cap)
+    if answer is None and claim.other_way is not None:
+        answer = _in_time(composition, claim.other_way, width, cap)
         if answer is not None:
             ends = (_ZERO, claim.bound) if answer else (claim.bound, _INFINITY)
             measured = measured.intersection(Enclosure(*ends))
@@ -91,34 +91,24 @@ def audit(
     return Audit(mechanism, claim, Verdict.REFUTED, measured, witness, remark)
 
 
-def _narrowed(composition: Composition, claim: Claim, width: Fraction, cap: int) -> Enclosure:
+def _narrowed(composition: Composition, claim: Guarantee, width: Fraction, cap: int) -> Enclosure:
     """What is measured, narrower until the bound lies outside of it."""
-    measured = _measure(composition, claim, width, cap)
+    measured = claim.measure(composition, width, cap)
     for _ in range(_ATTEMPTS):
         if measured.at_most(claim.bound) is not None or not measured.is_within(width):
             break
         width *= _NARROWER
         try:
-            measured = measured.intersection(_measure(composition, claim, width, cap))
+            measured = measured.intersection(claim.measure(composition, width, cap))
         except OutOfTimeError:
             break
     return measured
 
 
-def _by_delta(composition: Composition, claim: ApproxDP, width: Fraction, cap: int) -> bool | None:
-    """The same claim asked the other way: is delta at this epsilon small enough?"""
+def _in_time(asked: Composition, other: Bounded, width: Fraction, cap: int) -> bool | None:
+    """The same claim asked the other way; None also where the time does not suffice."""
     try:
         with time_limit(_SHARE * time_left()):
-            return composition.delta(claim.epsilon, width, cap).at_most(claim.delta)
+            return other.measure(asked, width, cap).at_most(other.bound)
     except OutOfTimeError:
         return None
-
-
-def _measure(composition: Composition, claim: Claim, width: Fraction, cap: int) -> Enclosure:
-    if isinstance(claim, PureDP):
-        return composition.pure(width, cap)
-    if isinstance(claim, ApproxDP):
-        return composition.epsilon(claim.delta, width, cap)
-    if isinstance(claim, RenyiDP):
-        return composition.renyi(claim.order, width, cap)
-    return composition.zcdp(width, cap)

@@ -24,7 +24,7 @@ from ..exact.precision import CAP
 from ..mechanisms.laws.law import UndecidedError
 from ..mechanisms.mechanism import Mechanism
 from .audit import Audit, Verdict
-from .claim import ApproxDP, Claim, PureDP, RenyiDP
+from .guarantee import Bounded, Guarantee
 from .order import Cover, Monotone, fails_down_to, meets_up_to
 
 __all__ = ["Calibration", "Edge", "Family", "UnfinishedError", "calibrate"]
@@ -60,7 +60,7 @@ class Family:
     start: float = 1.0
     is_whole: bool = False
     falls: bool = True
-    order: Callable[[Claim, int], Cover | None] | None = None
+    order: Callable[[Guarantee, int], Cover | None] | None = None
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ class UnfinishedError(OutOfTimeError):
         super().__init__(f"the time is over; so far {' and '.join(known) or 'nothing is known'}")
 
 
-def calibrate(family: Family, claim: Claim, times: ExactInput = 1) -> Calibration:
+def calibrate(family: Family, claim: Guarantee, times: ExactInput = 1) -> Calibration:
     """The least noise with which so many uses meet the claim together.
 
     Raises ParameterError where no value between 1e-9 and 1e15, or every one, meets it,
@@ -196,19 +196,19 @@ def _up(
 class _Search:
     """Values on the grid of decimals of 12 digits, and what is known of them."""
 
-    def __init__(self, family: Family, claim: Claim, times: ExactInput) -> None:
+    def __init__(self, family: Family, claim: Guarantee, times: ExactInput) -> None:
         self.family, self.claim, self.times = family, claim, times
         self.least, self.largest = (Fraction(1) if family.is_whole else _LEAST), _LARGEST
         self.found: dict[Fraction, Enclosure] = {}
         self.cover = family.order(claim, whole(times, "times")) if family.order else None
         # delta rather than epsilon(delta), which is flat at 0, where no pure epsilon is near
-        self.by_delta = isinstance(claim, ApproxDP) and (
-            claim.epsilon == 0 or not isinstance(self.cover, Monotone | None)
-        )
-        self.bound = claim.delta if self.by_delta and isinstance(claim, ApproxDP) else claim.bound
+        other = claim.other_way
+        either = claim.bound == 0 or not isinstance(self.cover, Monotone | None)
+        self.asked: Bounded = claim if other is None or not either else other
+        self.bound = self.asked.bound
         if self.bound == 0:
             raise ParameterError(f"target {claim} cannot be met by any noise of this kind")
-        if isinstance(claim, ApproxDP) and claim.delta == 1:
+        if claim.is_void:
             self._refuse("every")
 
     def composition(self, value: Fraction) -> Composition:
@@ -216,23 +216,11 @@ class _Search:
 
     def cost(self, value: Fraction, width: Fraction) -> Enclosure:
         """What the claim bounds, at this value; intersected with all that was found before."""
-        found = self._measured(self.composition(value), width)
+        found = self.asked.measure(self.composition(value), width, CAP, _WORK)
         if value in self.found:
             found = found.intersection(self.found[value])
         self.found[value] = found
         return found
-
-    def _measured(self, composition: Composition, width: Fraction) -> Enclosure:
-        claim = self.claim
-        if isinstance(claim, PureDP):
-            return composition.pure(width)
-        if isinstance(claim, RenyiDP):
-            return composition.renyi(claim.order, width)
-        if isinstance(claim, ApproxDP):
-            if self.by_delta:
-                return composition.delta(claim.epsilon, width, CAP, _WORK)
-            return composition.epsilon(claim.delta, width, CAP, _WORK)
-        return composition.zcdp(width)
 
     def met(self, value: Fraction) -> bool | None:
         """Does this value meet the claim? As narrow as it takes; None where it cannot be told."""
@@ -249,11 +237,11 @@ class _Search:
         """The verdict on one of the two values, as it was found."""
         claim = self.claim
         measured = self.found[value]
-        if self.by_delta:  # what an audit measures is epsilon
+        if self.asked is not claim:  # an audit measures what the claim bounds
             at = Enclosure.exactly(claim.bound)
             if claim.bound or not self.met(value):
-                measured = self.composition(value).epsilon(self.bound)
-                if measured.at_most(claim.bound) is None:  # delta has told
+                measured = claim.measure(self.composition(value))
+                if measured.at_most(claim.bound) is None:  # the other way has told
                     met = self.met(value)
                     half = replace(at, lower=Fraction(0)) if met else replace(at, upper=_INFINITY)
                     measured = measured.intersection(half)

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
@@ -50,8 +50,8 @@ from .checker.composition import NO_LATTICE
 from .checker.protocol import COVERING
 from .checker.reading import FORMAT, PLAIN, WITH_PROTOCOL, CertificateError, read_protocol
 from .checker.reading import read as _read_fields
-from .claim import ZCDP, ApproxDP, Claim, RenyiDP
-from .fields import NotCertifiedError, claim_fields, protocol_fields, setting_fields, use_fields
+from .fields import NotCertifiedError, protocol_fields, setting_fields, use_fields
+from .guarantee import ZCDP, Guarantee, RenyiDP
 
 __all__ = ["Certificate", "CertificateError", "MismatchError", "NotCertifiedError"]
 __all__ += ["certificate_of", "certificate_stating", "is_close_call_in_reach"]
@@ -61,6 +61,10 @@ _LEAST_ROUNDED = Fraction(1, 10**5)  # where composed losses have to be rounded
 _DIGITS = (20, 60, 200)  # of the ends of an enclosure
 _LARGEST_FILE = 20_000_000  # bytes
 _SHORT = 10_000  # uses times sensitivity, or times sigma2
+_CLOSED: dict[type[Guarantee], Callable[[Fraction], Fraction]] = {
+    RenyiDP: lambda variance: 100 / variance,
+    ZCDP: lambda _: Fraction(1, 1000),
+}  # about how narrow the checker's closed bounds of Skellam noise are
 
 
 class MismatchError(ValueError):
@@ -161,7 +165,7 @@ def certificate_of(audit: Audit, protocol: Mapping[str, Any] | None = None) -> C
         "version": PLAIN if protocol is None else WITH_PROTOCOL,
         **setting_fields(composition.uses),
         "uses": [use_fields(use) for use in composition.uses],
-        "claim": claim_fields(audit.claim),
+        "claim": audit.claim.fields(),
         "verdict": audit.verdict.name,
     }
     named = {} if protocol is None else {"protocol": dict(protocol)}
@@ -187,13 +191,12 @@ def _closed_width(audit: Audit) -> Fraction:
     law = getattr(audit.mechanism, "law", None)
     if not isinstance(law, Skellam) or law.variance <= WIDE:
         return Fraction(0)
-    if isinstance(audit.claim, RenyiDP):
-        return 100 / law.variance
-    return Fraction(1, 1000) if isinstance(audit.claim, ZCDP) else Fraction(0)
+    width = _CLOSED.get(type(audit.claim))
+    return width(law.variance) if width else Fraction(0)
 
 
 def certificate_stating(
-    mechanism: Mechanism, claim: Claim, least: Fraction, protocol: Mapping[str, Any]
+    mechanism: Mechanism, claim: Guarantee, least: Fraction, protocol: Mapping[str, Any]
 ) -> Certificate | None:
     """The certificate of a claim that its checker verifies, without an audit; None if it cannot.
 
@@ -206,7 +209,7 @@ def certificate_stating(
             "version": WITH_PROTOCOL,
             **setting_fields([Use(mechanism, 1)]),
             "uses": [use_fields(Use(mechanism, 1))],
-            "claim": claim_fields(claim),
+            "claim": claim.fields(),
             "verdict": Verdict.VERIFIED.name,
             "measured": measured,
             "hints": {},
@@ -225,11 +228,7 @@ def is_close_call_in_reach(audit: Audit) -> bool:
     the lattice is short. Other audits are worth trying.
     """
     composition = audit.mechanism
-    if (
-        not _is_composition(composition)
-        or composition.times == 1
-        or not isinstance(audit.claim, ApproxDP)
-    ):
+    if not _is_composition(composition) or composition.times == 1 or not audit.claim.of_losses:
         return True
     return all(_on_a_short_lattice(use.mechanism, use.times) for use in composition.uses)
 

@@ -1,4 +1,4 @@
-"""What a certificate file says of mechanisms, claims and protocols: all numbers in exact text."""
+"""What a certificate file says of mechanisms and protocols: all numbers in exact text."""
 
 from __future__ import annotations
 
@@ -23,15 +23,8 @@ from ..mechanisms.pair import FinitePair
 from ..mechanisms.papers import InvertedScale
 from ..mechanisms.protocols.protocol import SumProtocol
 from ..mechanisms.protocols.shuffle import Linear, ShuffleSum
-from .claim import ApproxDP, Claim, PureDP, RenyiDP
 
-__all__ = [
-    "NotCertifiedError",
-    "claim_fields",
-    "protocol_fields",
-    "setting_fields",
-    "use_fields",
-]
+__all__ = ["NotCertifiedError", "protocol_fields", "setting_fields", "use_fields"]
 
 
 class NotCertifiedError(ValueError):
@@ -113,17 +106,6 @@ def _rational(number: Real, law: Law) -> Fraction:
     if not isinstance(number, Fraction):
         raise NotCertifiedError(f"certificates do not know the formula in {law}")
     return number
-
-
-def claim_fields(claim: Claim) -> dict[str, str]:
-    """A claim by its kind and numbers."""
-    if isinstance(claim, PureDP):
-        return {"kind": "pure", **_texts({"epsilon": claim.epsilon})}
-    if isinstance(claim, ApproxDP):
-        return {"kind": "approx", **_texts({"epsilon": claim.epsilon, "delta": claim.delta})}
-    if isinstance(claim, RenyiDP):
-        return {"kind": "rdp", **_texts({"order": claim.order, "epsilon": claim.epsilon})}
-    return {"kind": "zcdp", **_texts({"rho": claim.rho})}
 
 
 def _texts(numbers: Mapping[str, Fraction]) -> dict[str, str]:

@@ -43,10 +43,12 @@ a_0, ..., a_(k-1) are equal, at -k, 0, 1, k+1 for l(x) = c (x - 1/2), c just abo
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate
+from typing import Any
 
 from flint import arb, arb_poly
 
@@ -54,7 +56,7 @@ from ..exact.number import ball
 from ..exact.precision import START, working_precision
 from ..mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ..mechanisms.laws.discrete_gaussian_sum import DiscreteGaussianSum
-from .claim import ZCDP, ApproxDP, Claim, RenyiDP
+from .guarantee import ZCDP, ApproxDP, Guarantee, RenyiDP
 from .order import Cover, Monotone
 
 __all__ = ["gaussian_order"]
@@ -68,16 +70,13 @@ _FALLS = Monotone(
 )
 
 
-def gaussian_order(count: int, shift: int, claim: Claim, times: int) -> Cover | None:
+def gaussian_order(count: int, shift: int, claim: Guarantee, times: int) -> Cover | None:
     """Of `times` uses of the sum of `count` discrete Gaussians; None where nothing is known."""
-    if isinstance(claim, ApproxDP):
-        return _Profile(count, shift, times, claim)
-    if isinstance(claim, RenyiDP):
-        # moved by a multiple of n, the sum is a sufficient statistic of n Gaussians moved by d/n
-        return _FALLS if shift % count == 0 else _Renyi(count, shift, times, claim)
-    if isinstance(claim, ZCDP):
-        return _FALLS if shift % count == 0 else _Zcdp(count, shift, times, claim)
-    return None
+    cover = _COVERS.get(type(claim))
+    if cover is not None and not claim.of_losses and shift % count == 0:
+        # the sum is then a sufficient statistic of n Gaussians moved by d/n
+        return _FALLS
+    return None if cover is None else cover(count, shift, times, claim)
 
 
 @dataclass(frozen=True)
@@ -320,6 +319,13 @@ class _Zcdp:
 
     def _gaussian(self, sigma2: Fraction) -> Fraction:
         return self.times * Fraction(self.shift**2) / (2 * self.count * sigma2)
+
+
+_COVERS: dict[type[Guarantee], Callable[[int, int, int, Any], Cover]] = {
+    ApproxDP: _Profile,
+    RenyiDP: _Renyi,
+    ZCDP: _Zcdp,
+}
 
 
 def _gaussian_delta(z: arb, far: arb, epsilon: arb) -> arb:

@@ -12,7 +12,7 @@ than it names: the noise with more independent shares is post-processing of the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, TypeVar
@@ -24,6 +24,7 @@ from ..mechanisms.aggregation.masking import Masking
 from ..mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ..mechanisms.laws.discrete_gaussian_sum import DiscreteGaussianSum
 from ..mechanisms.laws.discrete_laplace import DiscreteLaplace
+from ..mechanisms.laws.law import Law
 from ..mechanisms.laws.skellam import Skellam
 from ..mechanisms.mechanism import AdditiveNoise, RandomizedResponse
 from ..mechanisms.protocols.protocol import SumProtocol
@@ -31,8 +32,8 @@ from ..mechanisms.protocols.shuffle import ShuffleSum
 from .audit import Verdict, audit
 from .certificate import Certificate, MismatchError, certificate_of, certificate_stating
 from .checker.closed import WIDE
-from .claim import ZCDP, Claim, PureDP, RenyiDP
 from .fields import NotCertifiedError, protocol_fields
+from .guarantee import ZCDP, Guarantee, PureDP, RenyiDP
 
 __all__ = ["certify", "standard_claim", "through"]
 
@@ -45,7 +46,7 @@ _Aggregation = TypeVar("_Aggregation", bound=SecureAggregation)
 
 def certify(
     protocol: SumProtocol | ShuffleSum,
-    claim: Claim,
+    claim: Guarantee,
     dropout: ExactInput = 0,
     collusion: ExactInput = 0,
     relaxation: ExactInput = 0,
@@ -88,7 +89,7 @@ def standard_claim(
     dropout: ExactInput = 0,
     collusion: ExactInput = 0,
     slack: ExactInput = "1/20",
-) -> Claim:
+) -> Guarantee:
     """What a privacy statement says of one batch, by the law of its noise; `certify` decides it.
 
     Discrete Laplace: pure epsilon, sensitivity/scale, exact before the reduction. Discrete
@@ -142,28 +143,49 @@ def _masking(aggregation: SecureAggregation, users: Iterable[int]) -> Masking | 
     return None if found is None else found(users)
 
 
-def _direct(released: AdditiveNoise, claim: Claim, fields: Mapping[str, Any]) -> Certificate | None:
+def _direct(
+    released: AdditiveNoise, claim: Guarantee, fields: Mapping[str, Any]
+) -> Certificate | None:
     """Of the sum before the reduction, where an audit would be slow and the checker is not."""
-    law, d = released.law, released.sensitivity
-    plain = AdditiveNoise(law, d)
-    if isinstance(law, DiscreteGaussianSum) and isinstance(claim, ZCDP):
-        # D_a/a tends to this (`DiscreteGaussianSum.zcdp_closed`)
-        return certificate_stating(plain, claim, d * d / (2 * law.count * law.sigma2), fields)
-    if isinstance(law, Skellam):
-        near = Fraction(d * d) / (2 * law.variance)  # of Gaussian noise
-        if isinstance(claim, ZCDP):
-            if law.variance <= WIDE:
-                near = Fraction(compose(plain).renyi(_SOME_ORDER, _COARSE).lower) / _SOME_ORDER
-            return certificate_stating(plain, claim, near * Fraction(999, 1000), fields)
-        if isinstance(claim, RenyiDP) and law.variance > WIDE:
-            # what the cosh of a Chernoff bound loses (`checker.closed`)
-            loss = 1 / law.variance + claim.order**3 * d * d / (6 * law.variance**2)
-            close = claim.order * near * max(1 - loss, Fraction(0))
-            return certificate_stating(plain, claim, close, fields)
-    return None
+    near = _NEAR.get((type(released.law), type(claim)))
+    least = None if near is None else near(released.law, released.sensitivity, claim)
+    if least is None:
+        return None
+    return certificate_stating(
+        AdditiveNoise(released.law, released.sensitivity), claim, least, fields
+    )
 
 
-def _views(released: AdditiveNoise, claim: Claim) -> Iterator[AdditiveNoise]:
+def _near_sum_zcdp(law: DiscreteGaussianSum, d: int, _: ZCDP) -> Fraction:
+    """D_a/a tends to this (`DiscreteGaussianSum.zcdp_closed`)."""
+    return d * d / (2 * law.count * law.sigma2)
+
+
+def _near_skellam_zcdp(law: Skellam, d: int, _: ZCDP) -> Fraction:
+    near = Fraction(d * d) / (2 * law.variance)  # of Gaussian noise
+    if law.variance <= WIDE:
+        found = compose(AdditiveNoise(law, d)).renyi(_SOME_ORDER, _COARSE)
+        near = Fraction(found.lower) / _SOME_ORDER
+    return near * Fraction(999, 1000)
+
+
+def _near_skellam_renyi(law: Skellam, d: int, claim: RenyiDP) -> Fraction | None:
+    if law.variance <= WIDE:
+        return None
+    # what the cosh of a Chernoff bound loses (`checker.closed`)
+    loss = 1 / law.variance + claim.order**3 * d * d / (6 * law.variance**2)
+    return claim.order * Fraction(d * d) / (2 * law.variance) * max(1 - loss, Fraction(0))
+
+
+# numbers a little below the true ones, where the checker has closed forms
+_NEAR: dict[tuple[type[Law], type[Guarantee]], Callable[[Any, int, Any], Fraction | None]] = {
+    (DiscreteGaussianSum, ZCDP): _near_sum_zcdp,
+    (Skellam, ZCDP): _near_skellam_zcdp,
+    (Skellam, RenyiDP): _near_skellam_renyi,
+}
+
+
+def _views(released: AdditiveNoise, claim: Guarantee) -> Iterator[AdditiveNoise]:
     """What is released, and the same before the reduction; first the one that is easier to audit.
 
     Listing the residues of a large modulus, for every shift, is slow; the discrete Laplace law has
@@ -173,5 +195,5 @@ def _views(released: AdditiveNoise, claim: Claim) -> Iterator[AdditiveNoise]:
         yield released
         return
     plain = AdditiveNoise(released.law, released.sensitivity)
-    closed = isinstance(released.law, DiscreteLaplace) and isinstance(claim, PureDP)
+    closed = (type(released.law), type(claim)) == (DiscreteLaplace, PureDP)
     yield from (released, plain) if closed or released.modulus <= _LISTED else (plain, released)

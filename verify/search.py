@@ -33,18 +33,14 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TypeAlias
 
-from flint import arb
-
 from ..accounting.composed import Composition, compose
 from ..exact.enclosure import Enclosure, Endpoint
 from ..exact.number import ExactInput, ParameterError, exact, whole
-from ..exact.precision import refine
-from ..mechanisms.laws.law import Law
 from ..mechanisms.mechanism import Mechanism
-from .claim import ApproxDP, Claim, PureDP, RenyiDP
+from .guarantee import Guarantee
 
 __all__ = ["Axis", "Compared", "Search", "Visited", "between", "claimed", "search"]
-__all__ += ["tail_bound", "whole_numbers"]
+__all__ += ["whole_numbers"]
 
 Point: TypeAlias = Mapping[str, Fraction]
 _WIDTHS = (Fraction(1, 10**6), Fraction(1, 10**12), Fraction(1, 10**20))
@@ -176,42 +172,14 @@ def search(
 
 
 def claimed(
-    build: Callable[[Point], Mechanism | Composition], claim: Callable[[Point], Claim]
+    build: Callable[[Point], Mechanism | Composition], claim: Callable[[Point], Guarantee]
 ) -> Question:
     """Does the mechanism at a point satisfy the claim at that point?"""
 
     def ask(point: Point, width: Fraction) -> Compared:
         built, asked = build(point), claim(point)
         composition = built if isinstance(built, Composition) else compose(built)
-        if isinstance(asked, PureDP):
-            measured = composition.pure(width)
-        elif isinstance(asked, ApproxDP):
-            measured = composition.epsilon(asked.delta, width)
-        elif isinstance(asked, RenyiDP):
-            measured = composition.renyi(asked.order, width)
-        else:
-            measured = composition.zcdp(width)
-        return Compared(measured, Enclosure.exactly(asked.bound))
-
-    return ask
-
-
-def tail_bound(
-    law: Callable[[Point], Law],
-    threshold: Callable[[Point], int],
-    level: Callable[[Point], arb],
-) -> Question:
-    """Is P(|X| > threshold) at most the level? Both of the point; for tail bounds and for tau.
-
-    threshold: a whole number >= 0. level: a ball at the working precision, such as
-    2 exp(-t²/2) or 1/T.
-    """
-
-    def ask(point: Point, width: Fraction) -> Compared:
-        t = whole(threshold(point), "threshold", at_least=0)
-        return Compared(
-            law(point).two_sided_tail(t, width), refine(lambda: level(point), width=width)
-        )
+        return Compared(asked.measure(composition, width), Enclosure.exactly(asked.bound))
 
     return ask
 

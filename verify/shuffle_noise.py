@@ -21,7 +21,7 @@ from ..mechanisms.protocols.search import first
 from ..mechanisms.protocols.shuffle import ShuffleSum
 from .audit import Audit, Verdict, audit
 from .calibration import Family, calibrate
-from .claim import ApproxDP
+from .guarantee import ApproxDP
 
 __all__ = ["LeastNoiseBits", "LeastRareBits", "least_noise_bits", "least_rare_bits"]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain, islice
+from typing import TYPE_CHECKING
 
 from flint import arb
 
@@ -16,9 +17,11 @@ from ..exact.number import ball, decimal_text
 from ..exact.precision import refine
 from ..mechanisms.mechanism import Mechanism, ways
 from ..mechanisms.pair import Pair, ShiftPair
-from .claim import ApproxDP, Claim, PureDP, RenyiDP
 
-__all__ = ["Witness", "find_witness"]
+if TYPE_CHECKING:
+    from .guarantee import Guarantee
+
+__all__ = ["Witness", "at_event", "at_order", "at_outcome", "find_witness", "steepest_order"]
 
 _MOST_PAIRS = 64
 
@@ -42,7 +45,7 @@ class Witness:
         }
 
 
-def find_witness(mechanism: Mechanism, claim: Claim, measured: Enclosure) -> Witness | None:
+def find_witness(mechanism: Mechanism, claim: Guarantee, measured: Enclosure) -> Witness | None:
     """Something that refutes the claim for certain, for a claim known to be refuted.
 
     None where the refutation rests on a proof about the tails alone.
@@ -50,41 +53,34 @@ def find_witness(mechanism: Mechanism, claim: Claim, measured: Enclosure) -> Wit
     # the first pairs are the worst ones wherever that is known
     pairs = chain.from_iterable(way.pairs() for way in ways(mechanism))
     for pair in islice(pairs, _MOST_PAIRS):
-        witness = _from_pair(pair, claim, measured)
+        witness = claim.witness(pair, measured)
         if witness is not None and witness.excess.greater_than(0) is True:
             return witness
     return None
 
 
-def _from_pair(pair: Pair, claim: Claim, measured: Enclosure) -> Witness | None:
-    if isinstance(claim, PureDP):
-        return _outcome(pair, claim.epsilon)
-    if isinstance(claim, ApproxDP):
-        return _event(pair, claim)
-    if isinstance(claim, RenyiDP):
-        value = refine(lambda: renyi.divergences(pair, [claim.order])[0])
-        return _order(claim.order, value, claim.epsilon, "Rényi divergence")
-    order = Fraction(2)
-    if measured.is_finite():
-        found = []
-
-        def search() -> Enclosure:
-            found.append(concentrated.supremum(pair))
-            return found[-1].value
-
-        refine(search, cap=384)
-        order = found[-1].order
-        if order == 1:  # nearly attained just above 1
-            order = 1 + Fraction(1, 1 << 24)
+def at_order(pair: Pair, order: Fraction, bound: Fraction) -> Witness:
+    """The Rényi divergence of this order, above its bound or not."""
     value = refine(lambda: renyi.divergences(pair, [order])[0])
-    return _order(order, value, claim.rho * order, "Rényi divergence")
+    where = f"order {decimal_text(order)}"
+    return Witness(where, "Rényi divergence", value, value.plus(-bound))
 
 
-def _order(order: Fraction, value: Enclosure, bound: Fraction, quantity: str) -> Witness:
-    return Witness(f"order {decimal_text(order)}", quantity, value, value.plus(-bound))
+def steepest_order(pair: Pair) -> Fraction:
+    """About where divergence/order is largest, finite over all orders."""
+    found = []
+
+    def search() -> Enclosure:
+        found.append(concentrated.supremum(pair))
+        return found[-1].value
+
+    refine(search, cap=384)
+    order = found[-1].order
+    return 1 + Fraction(1, 1 << 24) if order == 1 else order  # 1: nearly attained just above
 
 
-def _outcome(pair: Pair, epsilon: Fraction) -> Witness | None:
+def at_outcome(pair: Pair, epsilon: Fraction) -> Witness | None:
+    """An outcome of large loss: the largest, or one far enough out where that is a limit."""
     outcome = largest_loss(pair).outcome
     if outcome is not None:
         value = refine(lambda: largest_loss(pair).value)
@@ -100,8 +96,8 @@ def _outcome(pair: Pair, epsilon: Fraction) -> Witness | None:
     return Witness(f"outcome {outcome}", quantity, value, value.plus(-epsilon))
 
 
-def _event(pair: Pair, claim: ApproxDP) -> Witness | None:
-    level = claim.epsilon
+def at_event(pair: Pair, level: Fraction, delta: Fraction) -> Witness:
+    """The event of all losses above the level, whose mass exceeds delta or not."""
     where: list[str] = []
 
     def gain() -> arb:
@@ -115,4 +111,4 @@ def _event(pair: Pair, claim: ApproxDP) -> Witness | None:
 
     value = refine(gain)
     quantity = "P(event) - e^epsilon Q(event)"
-    return Witness(where[0], quantity, value, value.plus(-claim.delta))
+    return Witness(where[0], quantity, value, value.plus(-delta))

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -21,7 +20,8 @@ from flint import arb, ctx
 
 from ...exact.enclosure import Enclosure
 from ...exact.number import Logarithm, Real, ball
-from ...exact.precision import enclose, working_precision
+from ...exact.precision import enclose, enclose_between, working_precision
+from ...exact.roots import first_met, float_root
 from ...mechanisms.pair import FinitePair, Pair, ResponsePair, ShiftPair, WrappedPair
 from .finite_sums import listed, split
 from .wrapped import is_enumerable, never_wraps, outside_masses
@@ -132,13 +132,7 @@ def root_near(
         level = root.mid()
         if step < abs(level) * arb(2) ** -(ctx.prec - 16):
             break
-    return _between(best, _certified_above(exceeding, target, level.max(best), largest))
-
-
-def _between(low: arb, high: arb) -> Enclosure:
-    """From a lower bound that is not negative to an upper one; a ball has no such infinite end."""
-    least = max(enclose(low.lower()).lower, Decimal(0))
-    return Enclosure(least, enclose(high.upper()).upper)
+    return enclose_between(best, _certified_above(exceeding, target, level.max(best), largest))
 
 
 def _of_few(pair: FinitePair, delta: Fraction) -> Enclosure:
@@ -182,7 +176,7 @@ def _with_slack(pair: FinitePair, target: arb) -> Enclosure:
             good = delta_of(pair, middle) <= target
             inside, outside = (middle, outside) if good else (inside, middle)
         high = inside
-    return _between(low, high)
+    return enclose_between(low, high)
 
 
 def _of_response(pair: ResponsePair, delta: Fraction) -> arb:
@@ -246,7 +240,7 @@ def _located(pair: Pair, delta: Fraction, largest: Enclosure) -> arb:
         high = min(_first_guess(pair, goal), end)
         while gap(high) > 0 and high < end:
             high = min(2 * high, end)
-        return arb(_root(gap, 0.0, high))
+        return arb(float_root(gap, 0.0, high, 1e-5))
 
 
 def _first_guess(pair: Pair, log_delta: float) -> float:
@@ -260,25 +254,6 @@ def _first_guess(pair: Pair, log_delta: float) -> float:
     x = round(float(centre.lower) - spread * math.sqrt(2 - 2 * log_delta))
     p, q = map(float, pair.law.log_pmf(np.array([x, x - pair.shift])))
     return p - q if 0 < p - q < 1e300 else 1.0  # off the support both are -inf
-
-
-def _root(function: Callable[[float], float], low: float, high: float) -> float:
-    """About where a falling function is 0, to 1e-2 in its value, by the Illinois method."""
-    at_low, at_high = function(low), function(high)
-    for turn in range(80):
-        if at_low <= 0 or at_high >= 0 or high - low <= 1e-12 * high:
-            break
-        guess = (low + high) / 2
-        if at_high > -math.inf and turn % 4 < 3:
-            guess = low + (high - low) * at_low / (at_low - at_high)
-        value = function(guess)
-        if abs(value) < 1e-2:
-            return guess
-        if value > 0:
-            low, at_low, at_high = guess, value, at_high / 2
-        else:
-            high, at_high, at_low = guess, value, at_low / 2
-    return low if at_low <= 0 else high if at_high >= 0 else (low + high) / 2
 
 
 def _half_line(pair: ShiftPair, level: arb, exact_level: Fraction | None) -> Event:
@@ -416,7 +391,4 @@ def _corrected(
     while low == x and kept(high) is True:
         low, high, step = high, high + step, 2 * step
         x = low
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if kept(middle) is True else (low, middle)
-    return low
+    return first_met(lambda y: kept(y) is not True, low, high) - 1

@@ -10,6 +10,7 @@ from flint import arb
 
 from ...exact.number import ParameterError, Real, ball
 from ...exact.precision import working_precision
+from ...exact.roots import first_met
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.laws.finite import FiniteLaw
 from ...mechanisms.laws.law import Law
@@ -173,11 +174,7 @@ def _reach(enough: Callable[[int], bool]) -> int:
     high = 1
     while not enough(high):
         high *= 2
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
+    return first_met(enough, high // 2, high)
 
 
 def _number(value: Real) -> Fraction | arb:

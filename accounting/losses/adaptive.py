@@ -30,7 +30,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from decimal import Decimal
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -40,7 +39,8 @@ from numpy.typing import NDArray
 
 from ...exact.enclosure import Enclosure
 from ...exact.number import Real, ball
-from ...exact.precision import enclose, working_precision
+from ...exact.precision import enclose_between, working_precision
+from ...exact.roots import float_root
 from .game import Choices, Game, Menu, common_unit, first_choices
 from .value_tables import Chords, Grid, Policies, Policy
 
@@ -79,11 +79,11 @@ def adaptive_delta(
     with working_precision(_BITS):
         game, here = Game(menus), ball(level)
         if game.largest <= here:
-            return _between(*game.rest)
+            return enclose_between(*game.rest)
         rough = float(here.mid())
         log_delta = max(game.chernoff(rough) - 8, _log(game.rest[0]))
         grids = _Grids(game, rough, log_delta, width, work)
-        return grids.narrowed(lambda value: _between(*value.bounds(here)), runs=1)
+        return grids.narrowed(lambda value: enclose_between(*value.bounds(here)), runs=1)
 
 
 def adaptive_epsilon(
@@ -99,10 +99,12 @@ def adaptive_epsilon(
             return Enclosure.infinite()
         high = game.largest.max(arb(0)) if game.rest[1] <= target else arb.pos_inf()
         if delta == 1 or high == 0 or game.is_void:
-            return _between(arb(0), arb(0) if delta == 1 else high)
+            return enclose_between(arb(0), arb(0) if delta == 1 else high)
         finite = (target - game.rest[1]).lower().max(target.lower() * 1e-12)
         grids = _Grids(game, 0.0, _log(finite), width, work)
-        return grids.narrowed(lambda value: _between(*_root(value, target, high)), runs=_RUNS)
+        return grids.narrowed(
+            lambda value: enclose_between(*_root(value, target, high)), runs=_RUNS
+        )
 
 
 class _Grids:
@@ -196,7 +198,6 @@ class _Value:
 
 def _root(value: _Value, target: arb, high: arb) -> tuple[arb, arb]:
     """Bounds of the least level >= 0 with V_0(e^level) <= target, at most `high`."""
-    from scipy.optimize import brentq
 
     def near(side: int) -> float:
         """About where this bound is the target."""
@@ -205,11 +206,7 @@ def _root(value: _Value, target: arb, high: arb) -> tuple[arb, arb]:
             bound = value.bounds(arb(level))[side]
             return _log(bound) - goal
 
-        if height(0.0) <= 0:
-            return 0.0
-        if height(value.high) >= 0:
-            return value.high
-        return float(brentq(height, 0.0, value.high, xtol=1e-15, rtol=1e-15))
+        return float_root(height, 0.0, value.high, 1e-15)
 
     goal = _log(target)
     low, step = arb(near(0)), _SMALL
@@ -219,10 +216,6 @@ def _root(value: _Value, target: arb, high: arb) -> tuple[arb, arb]:
     while above <= value.high and not value.bounds(above)[1] <= target:
         above, step = above + step * (1 + above), 2 * step
     return low.min(high), above.min(high) if above <= value.high else high
-
-
-def _between(lower: arb, upper: arb) -> Enclosure:
-    return Enclosure(max(enclose(lower.lower()).lower, Decimal(0)), enclose(upper.upper()).upper)
 
 
 def _relative(found: Enclosure) -> float:

@@ -12,11 +12,13 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from typing import NamedTuple
 
 from flint import acb, arb
 
 from ...exact.number import Real
+from ...exact.roots import float_root
 from .law import Atoms, Cumulant, Lattice, LossLaw
 
 __all__ = ["Composite", "Saddle", "saddle_at", "saddle_for"]
@@ -165,39 +167,13 @@ def _saddle(composite: Composite, c: float, level: float | None = None) -> Saddl
 
 def _rising_root(function: Callable[[float], float]) -> float:
     """About where a rising function of log c is 0, within the range of c."""
-    low, high = math.log(_LEAST), math.log(_LARGEST)
-    here, step = 1.0, 1.0
-    value = function(here)
-    while value < 0 and here < high:
-        low, at_low, here, step = here, value, min(here + step, high), 2 * step
-        value = function(here)
-    if value < 0:
-        return high
-    if low == math.log(_LEAST):
-        high, at_high = here, value
-        while value > 0 and here > low:
-            high, at_high, here, step = here, value, max(here - step, low), 2 * step
-            value = function(here)
-        if value > 0:
-            return low
-        low, at_low = here, value
-    else:
-        high, at_high = here, value
-    for turn in range(60):
-        if high - low < 1e-3 or at_low == 0:
-            break
-        guess = (low + high) / 2
-        if turn % 3 < 2:  # Illinois
-            guess = low - at_low * (high - low) / (at_high - at_low)
-            guess = min(max(guess, low + 1e-4 * (high - low)), high - 1e-4 * (high - low))
-        value = function(guess)
-        if abs(value) < 1e-3:
-            return guess
-        if value < 0:
-            low, at_low, at_high = guess, value, at_high / 2
-        else:
-            high, at_high, at_low = guess, value, at_low / 2
-    return (low + high) / 2
+    value, ends = cache(function), (math.log(_LEAST), math.log(_LARGEST))
+    here, there, step = 1.0, 1.0, 1.0
+    up = value(here) < 0
+    while (value(there) < 0) == up and there != ends[up]:
+        here, there = there, min(there + step, ends[1]) if up else max(there - step, ends[0])
+        step *= 2
+    return float_root(value, min(here, there), max(here, there), 1e-5)
 
 
 def _common_step(a: Fraction, b: Fraction) -> Fraction:

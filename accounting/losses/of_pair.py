@@ -11,6 +11,7 @@ import numpy as np
 from flint import arb, ctx
 
 from ...exact.number import Logarithm, ball
+from ...exact.roots import first_met
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ...mechanisms.laws.discrete_gaussian_sum import DiscreteGaussianSum
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
@@ -220,10 +221,6 @@ def _window(law: Law, log_tail: float) -> tuple[int, int]:
             far *= 2
             if far > _MOST_OUTCOMES << 8:
                 raise ArithmeticError(f"composing {law} needs too many outcomes")
-        near = 0
-        while far - near > 1:
-            middle = (near + far) // 2
-            near, far = (near, middle) if small(middle) else (middle, far)
-        return int(centre + side * far)
+        return int(centre + side * first_met(small, 0, far))
 
     return beyond(-1), beyond(1)

@@ -9,10 +9,10 @@ numbers grow with every epsilon_i: from enclosures of these follow enclosures of
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
+from attrs import field, frozen
 from flint import arb
 
 from ...exact.enclosure import Enclosure
@@ -20,6 +20,7 @@ from ...exact.number import ExactInput, ParameterError, ball, exact, whole
 from ...exact.precision import WIDTH, refine
 from ...mechanisms.mechanism import RandomizedResponse
 from ..composed import Composition, compose
+from ..levels import read_delta, read_epsilon
 
 __all__ = [
     "LARGEST_EPSILON",
@@ -31,7 +32,6 @@ __all__ = [
     "optimal_delta",
     "theorem7",
     "theorem7_number",
-    "total_delta",
 ]
 
 _INFINITE = Decimal("Infinity")
@@ -43,30 +43,25 @@ class DoesNotApplyError(ArithmeticError):
     """A theorem whose conditions do not hold here; the message says which."""
 
 
-@dataclass(frozen=True)
+def _read_level(value: ExactInput | Enclosure) -> Enclosure:
+    if not isinstance(value, Enclosure):
+        return Enclosure.exactly(read_epsilon(value))
+    if value.less_than(0) is not False:
+        raise ParameterError(f"epsilon must be at least 0, got {value}")
+    return value
+
+
+def _read_times(value: ExactInput) -> int:
+    return whole(value, "times", at_least=1)
+
+
+@frozen
 class Each:
     """So many uses of which each is (epsilon, delta)-DP."""
 
-    epsilon: Enclosure
-    delta: Fraction
-    times: int
-
-    def __init__(
-        self, epsilon: ExactInput | Enclosure, delta: ExactInput = 0, times: ExactInput = 1
-    ) -> None:
-        if not isinstance(epsilon, Enclosure):
-            epsilon = Enclosure.exactly(exact(epsilon, "epsilon", at_least=0))
-        elif epsilon.less_than(0) is not False:
-            raise ParameterError(f"epsilon must be at least 0, got {epsilon}")
-        object.__setattr__(self, "epsilon", epsilon)
-        object.__setattr__(self, "delta", exact(delta, "delta", at_least=0, at_most=1))
-        object.__setattr__(self, "times", whole(times, "times", at_least=1))
-
-
-def total_delta(uses: Sequence[Each], slack: ExactInput = 0) -> Fraction:
-    """sum delta_i + delta', at most 1: for `basic` (delta' = 0), `advanced` and `theorem7`."""
-    spent = sum((each.times * each.delta for each in uses), Fraction(0))
-    return min(spent + exact(slack, "slack", at_least=0, at_most=1), Fraction(1))
+    epsilon: Enclosure = field(converter=_read_level)
+    delta: Fraction = field(default=Fraction(0), converter=read_delta)
+    times: int = field(default=1, converter=_read_times)
 
 
 def basic(uses: Sequence[Each]) -> Enclosure:

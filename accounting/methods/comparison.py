@@ -78,10 +78,7 @@ def compare(
 ) -> list[Reported]:
     """The epsilon at this delta by every method (or those named), the exact one first."""
     level = exact(delta, "delta", at_least=0, at_most=1)
-    chosen = _named(names)
-    return _each(
-        chosen, lambda method: _reported(method, method.epsilon, composition, level, width)
-    )
+    return _each(_named(names), lambda method: method.epsilon(composition, level, width))
 
 
 def compare_delta(
@@ -92,18 +89,17 @@ def compare_delta(
 ) -> list[Reported]:
     """The delta at this epsilon by every method (or those named), the exact one first."""
     level = exact(epsilon, "epsilon", at_least=0)
-    chosen = _named(names)
-    return _each(chosen, lambda method: _reported(method, method.delta, composition, level, width))
+    return _each(_named(names), lambda method: method.delta(composition, level, width))
 
 
-def _each(chosen: Sequence[Method], report: Callable[[Method], Reported]) -> list[Reported]:
+def _each(chosen: Sequence[Method], measure: Callable[[Method], Enclosure]) -> list[Reported]:
     """What each reports, in its share of the time that is left."""
     found = []
     spare = (1 - _SHARE) * time_left() if math.isfinite(time_left()) else 0.0
     for index, method in enumerate(chosen):
         try:
             with time_limit((time_left() - spare) / (len(chosen) - index)):
-                found.append(report(method))
+                found.append(_reported(method, measure))
         except OutOfTimeError as error:
             found.append(Reported(method, None, f"not computed: {error}"))
     return found
@@ -117,11 +113,9 @@ def _named(names: Sequence[str] | None) -> list[Method]:
     return [METHODS[name] for name in chosen]
 
 
-def _reported(
-    method: Method, measure: Measure, composition: Composition, level: Fraction, width: Fraction
-) -> Reported:
+def _reported(method: Method, measure: Callable[[Method], Enclosure]) -> Reported:
     try:
-        return Reported(method, measure(composition, level, width), method.remark)
+        return Reported(method, measure(method), method.remark)
     except DoesNotApplyError as error:
         return Reported(method, None, str(error))
     except (ArithmeticError, ParameterError) as error:

@@ -41,7 +41,6 @@ __all__ = [
     "Conversion",
     "Curve",
     "pure_to_renyi",
-    "pure_to_renyi_simple",
     "pure_to_zcdp",
     "pure_to_zcdp_simple",
     "renyi_to_delta",
@@ -194,15 +193,6 @@ def pure_to_renyi(epsilon: ExactInput, order: ExactInput, width: Fraction = WIDT
     pair = ResponsePair(exact(epsilon, "epsilon", at_least=0))
     wanted = exact(order, "order", above=1)
     return refine(lambda: divergences(pair, [wanted])[0], width=width)
-
-
-def pure_to_renyi_simple(epsilon: ExactInput, order: ExactInput) -> Fraction:
-    """min(epsilon, order epsilon^2/2): simpler and never smaller than `pure_to_renyi`.
-
-    D is at most its limit of large orders, epsilon, and `pure_to_zcdp_simple` times the order.
-    """
-    level = exact(epsilon, "epsilon", at_least=0)
-    return min(level, exact(order, "order", above=1) * level**2 / 2)
 
 
 def _rho(rho: ExactInput | Enclosure) -> Enclosure:

@@ -6,11 +6,11 @@ All in floats, since no bound rests on it: `convex_infimum` proves what it retur
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-__all__ = ["Model", "root"]
+__all__ = ["Model"]
 
 
 class Model(NamedTuple):
@@ -50,13 +50,3 @@ class Model(NamedTuple):
         """How far apart points near x may lie for lines through them to be off by `allowed`."""
         half_bend = self.c / x**3 if self.falls else self.c
         return math.sqrt(allowed / (4 * half_bend)) if half_bend > 0 else math.inf
-
-
-def root(rising: Callable[[float], float], low: float, high: float) -> float:
-    """About where a rising function of x in [low, high] is 0, by bisection of log x."""
-    for _ in range(100):
-        x = math.sqrt(low * high)
-        if not low < x < high:
-            break
-        low, high = (x, high) if rising(x) < 0 else (low, x)
-    return math.sqrt(low * high)

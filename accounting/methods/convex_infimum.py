@@ -25,7 +25,8 @@ from flint import arb
 
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
-from .convex_guess import Model, root
+from ...exact.roots import float_root
+from .convex_guess import Model
 
 __all__ = ["Infimum", "Values", "infimum"]
 
@@ -232,7 +233,13 @@ class _Search:
         near = finite[max(0, min(index - 1, len(finite) - 3)) :][:3]
         model = Model.through([(point.x, _middle(point)) for point in near], self.falls)
         tilt = float(self.tilt)
-        x = root(lambda x: model.slope(x) + tilt - math.log1p(1 / x), low, high)
+        x = math.exp(
+            float_root(
+                lambda log_x: model.slope(math.exp(log_x)) + tilt - math.log1p(math.exp(-log_x)),
+                math.log(low),
+                math.log(high),
+            )
+        )
         side = x / 4
         if len(finite) > 1:
             side = min(side, max(model.spacing(x, allowed), abs(x - here) / 8))

@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from ...exact.enclosure import Enclosure
+from ...exact.roots import float_root
 from .classical import DoesNotApplyError
 
 __all__ = ["Condition", "least_delta"]
@@ -20,14 +21,11 @@ __all__ = ["Condition", "least_delta"]
 # (delta, width) to a number of that relative width, and the bound that it must not exceed
 Condition: TypeAlias = Callable[[Fraction, Fraction], tuple[Enclosure, Fraction]]
 
-_Point: TypeAlias = tuple[float, float]  # y and the excess there
-
 _ROUGHLY = Fraction(1, 10**6)
 _NARROWER = Fraction(1, 1000)  # the numbers are known so much better than delta is to be
 _FARTHEST = 64.0  # delta is sought down to 10^-(64^2)
 _NEAR = 1e-3
 _NEAREST = 1e-15
-_MOST_STEPS = 80
 
 
 def least_delta(condition: Condition, width: Fraction) -> Enclosure:
@@ -65,53 +63,14 @@ def _located(condition: Condition, narrow: Fraction) -> Fraction:
             return math.inf  # too small a delta
         return _log_ratio(value, bound)
 
-    low, high = (0.0, -math.inf), (1.0, excess(1.0, _ROUGHLY))
-    while high[1] <= 0 and high[0] < _FARTHEST:
-        low, high = high, (2 * high[0], excess(2 * high[0], _ROUGHLY))
-    low, high = _bracketed(lambda y: excess(y, _ROUGHLY), low, high, _NEAR)
-    low, high = ((y, excess(y, narrow)) for y in (low[0], high[0]))
-    low, high = _bracketed(lambda y: excess(y, narrow), low, high, _NEAREST)
-    return _power_of_ten(-low[0] * high[0])
-
-
-def _bracketed(
-    function: Callable[[float], float], low: _Point, high: _Point, nearest: float
-) -> tuple[_Point, _Point]:
-    """Narrow a bracket of a crossing from <= 0 at the low to > 0 at the high point.
-
-    Method: Chandrupatla, "A new hybrid quadratic/bisection algorithm for finding the zero of a
-    nonlinear function without using derivatives", Advances in Engineering Software 28 (1997).
-    """
-    here, there, share = high, low, 0.5  # `here` is the newest point
-    for _ in range(_MOST_STEPS):
-        size = high[0] - low[0]
-        if not low[1] <= 0 < high[1] or size <= nearest * high[0]:
-            break
-        least = min(0.5, nearest * high[0] / (2 * size))
-        share = min(max(share, least), 1 - least)
-        y = here[0] + share * (there[0] - here[0])
-        fresh = (y, function(y))
-        if (fresh[1] > 0) == (here[1] > 0):
-            third = here
-        else:
-            third, there = there, here
-        here = fresh
-        low, high = (there, here) if here[1] > 0 else (here, there)
-        share = _quadratic(here, there, third)
-    return low, high
-
-
-def _quadratic(here: _Point, there: _Point, third: _Point) -> float:
-    """Where between `here` and `there` the root seems to lie; the middle if that is not trusted."""
-    (a, at_a), (b, at_b), (c, at_c) = here, there, third
-    if not all(map(math.isfinite, (at_a, at_b, at_c))) or at_c in (at_a, at_b):
-        return 0.5
-    xi, phi = (a - b) / (c - b), (at_a - at_b) / (at_c - at_b)
-    if not phi**2 < xi or not (1 - phi) ** 2 < 1 - xi:
-        return 0.5
-    return at_a / (at_b - at_a) * at_c / (at_b - at_c) + (c - a) / (b - a) * at_a / (
-        at_c - at_a
-    ) * at_b / (at_c - at_b)
+    low, high = 0.0, 1.0
+    while excess(high, _ROUGHLY) <= 0:
+        low, high = high, 2 * high
+        if high > _FARTHEST:
+            return _power_of_ten(-low * low)
+    y = float_root(lambda y: excess(y, _ROUGHLY), low, high, _NEAR)
+    y = float_root(lambda y: excess(y, narrow), y * (1 - _NEAR), y * (1 + _NEAR), _NEAREST)
+    return _power_of_ten(-y * y)
 
 
 def _log_ratio(value: Enclosure, bound: Fraction) -> float:

@@ -37,6 +37,7 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
 
+from attrs import field, frozen
 from flint import arb
 
 from ...exact.deadline import check_time
@@ -70,20 +71,27 @@ class Offer:
     times: int
 
 
-@dataclass(frozen=True)
+def _read_count(value: ExactInput) -> int:
+    return whole(value, "count", at_least=1)
+
+
+def _listed(offers: Sequence[Offer]) -> tuple[Offer, ...]:
+    return tuple(offers)
+
+
+@frozen
 class Choices:
     """All ways to take part `count` times in what is on offer, at most so often in each."""
 
-    offers: tuple[Offer, ...]
-    count: int
+    offers: tuple[Offer, ...] = field(converter=_listed)
+    count: int = field(converter=_read_count)
 
-    def __init__(self, offers: Sequence[Offer], count: ExactInput) -> None:
-        most = sum(offer.times for offer in offers)
-        chosen = whole(count, "count", at_least=1)
-        if chosen > most:
-            raise ParameterError(f"count must be at most what is on offer, {most}, got {chosen}")
-        object.__setattr__(self, "offers", tuple(offers))
-        object.__setattr__(self, "count", chosen)
+    def __attrs_post_init__(self) -> None:
+        most = sum(offer.times for offer in self.offers)
+        if self.count > most:
+            raise ParameterError(
+                f"count must be at most what is on offer, {most}, got {self.count}"
+            )
 
     def pure(self) -> Enclosure:
         """The largest pure epsilon."""

@@ -14,6 +14,7 @@ from flint import arb
 
 from ...exact.number import ball
 from ...exact.precision import refine
+from ...exact.roots import float_root
 from ...mechanisms.mechanism import Mechanism
 from ..divergences import divergence
 
@@ -47,11 +48,7 @@ def best_order(epsilon: Fraction, delta: Fraction) -> Fraction:
         x = math.exp(log_x)
         return (1 + 2 * x) * (-log_delta - math.log1p(x)) / x**2 - math.log1p(1 / x) - goal
 
-    low, high = -40.0, min(-log_delta, 100.0)
-    for _ in range(100):
-        middle = (low + high) / 2
-        low, high = (middle, high) if excess(middle) > 0 else (low, middle)
-    return _order_at(low)
+    return _order_at(float_root(excess, -40.0, min(-log_delta, 100.0)))
 
 
 def best_order_for(mechanism: Mechanism, epsilon: Fraction, delta: Fraction) -> Fraction:

@@ -46,16 +46,18 @@ left" is another rule, and not covered.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field, replace
 from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import Self
+
+from attrs import evolve, field, frozen
 
 from ...exact.enclosure import Enclosure
 from ...exact.number import ExactInput, ParameterError, ball, exact
 from ...exact.precision import WIDTH, refine
 from ...mechanisms.mechanism import Mechanism
 from ..divergences import divergence
+from ..levels import read_epsilon, read_order, read_rho
 from ..methods.conversion import zcdp_to_epsilon
 from .charges import MOST_USES, Charge, Charges, minus, narrowed, read_times, total, with_use
 from .filter_order import best_order, best_order_for, surcharge
@@ -79,7 +81,7 @@ class OverspentError(Exception):
         )
 
 
-@dataclass(frozen=True)
+@frozen
 class Filter(ABC):
     """A limit on a cost that adds up, and what was spent of it so far. An immutable value."""
 
@@ -120,7 +122,7 @@ class Filter(ABC):
         if answer is not True:
             cost = Charge(mechanism, count, self._cost_of(mechanism)).cost()
             raise OverspentError(mechanism, count, cost, self.left())
-        return replace(self, charges=charges)
+        return evolve(self, charges=charges)
 
     def most(self, mechanism: Mechanism) -> int:
         """How many more uses certainly fit (at most 10^9)."""
@@ -150,15 +152,11 @@ class Filter(ABC):
         return total(charges).at_most(self.limit), charges
 
 
-@dataclass(frozen=True)
+@frozen
 class PureFilter(Filter):
     """All uses together are epsilon-DP: their pure epsilons add up to at most this."""
 
-    epsilon: Fraction
-
-    def __init__(self, epsilon: ExactInput, *, charges: Charges = ()) -> None:
-        object.__setattr__(self, "epsilon", exact(epsilon, "epsilon", at_least=0))
-        object.__setattr__(self, "charges", charges)
+    epsilon: Fraction = field(converter=read_epsilon)
 
     @property
     def limit(self) -> Fraction:
@@ -173,17 +171,12 @@ class PureFilter(Filter):
         return Enclosure.exactly(self.epsilon)
 
 
-@dataclass(frozen=True)
+@frozen
 class RenyiFilter(Filter):
     """All uses together are (order, epsilon)-RDP, at this one order above 1."""
 
-    order: Fraction
-    epsilon: Fraction
-
-    def __init__(self, order: ExactInput, epsilon: ExactInput, *, charges: Charges = ()) -> None:
-        object.__setattr__(self, "order", exact(order, "order", above=1))
-        object.__setattr__(self, "epsilon", exact(epsilon, "epsilon", at_least=0))
-        object.__setattr__(self, "charges", charges)
+    order: Fraction = field(converter=read_order)
+    epsilon: Fraction = field(converter=read_epsilon)
 
     @staticmethod
     def for_target(
@@ -227,15 +220,11 @@ class RenyiFilter(Filter):
         return value.maximum(_ZERO)
 
 
-@dataclass(frozen=True)
+@frozen
 class ZcdpFilter(Filter):
     """All uses together are rho-zCDP."""
 
-    rho: Fraction
-
-    def __init__(self, rho: ExactInput, *, charges: Charges = ()) -> None:
-        object.__setattr__(self, "rho", exact(rho, "rho", at_least=0))
-        object.__setattr__(self, "charges", charges)
+    rho: Fraction = field(converter=read_rho)
 
     @staticmethod
     def for_target(epsilon: ExactInput, delta: ExactInput) -> ZcdpFilter:

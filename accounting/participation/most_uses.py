@@ -6,6 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from ...exact.enclosure import Enclosure
+from ...exact.roots import first_met
 
 __all__ = ["most_uses"]
 
@@ -33,7 +34,6 @@ def most_uses(
             low, step = probe, 2 * step
         else:
             high = probe
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if fits(middle) is True else (low, middle)
+    low = first_met(lambda times: fits(times) is not True, low, high) - 1
+    high = low + 1
     return low, low if high > most or fits(high) is False else None

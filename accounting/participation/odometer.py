@@ -36,9 +36,10 @@ to differentially private deep learning", 2021. The argument above is complete w
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import NamedTuple
+
+from attrs import evolve, field, frozen
 
 from ...exact.enclosure import Enclosure
 from ...exact.number import ExactInput, ParameterError, exact
@@ -65,7 +66,17 @@ class Level(NamedTuple):
         return cost.plus(refine(lambda: surcharge(self.order, self.delta)))
 
 
-@dataclass(frozen=True)
+def _read_failure(value: ExactInput) -> Fraction:
+    return exact(value, "delta", above=0, below=1)
+
+
+def _read_targets(values: Sequence[ExactInput]) -> tuple[Fraction, ...]:
+    if not values:
+        raise ParameterError("targets must have at least one epsilon")
+    return tuple(exact(value, "targets", above=0) for value in values)
+
+
+@frozen
 class RenyiOdometer:
     """What was spent so far, as the epsilon of (epsilon, delta)-DP. An immutable value.
 
@@ -73,23 +84,13 @@ class RenyiOdometer:
     good, nearest first; best when they double. charges: at each level, then the pure epsilons.
     """
 
-    delta: Fraction
-    targets: tuple[Fraction, ...]
-    charges: tuple[Charges, ...]
+    delta: Fraction = field(converter=_read_failure)
+    targets: tuple[Fraction, ...] = field(default=_TARGETS, converter=_read_targets)
+    charges: tuple[Charges, ...] = field(kw_only=True)
 
-    def __init__(
-        self,
-        delta: ExactInput,
-        targets: Sequence[ExactInput] = _TARGETS,
-        *,
-        charges: tuple[Charges, ...] | None = None,
-    ) -> None:
-        if not targets:
-            raise ParameterError("targets must have at least one epsilon")
-        wanted = tuple(exact(target, "targets", above=0) for target in targets)
-        object.__setattr__(self, "delta", exact(delta, "delta", above=0, below=1))
-        object.__setattr__(self, "targets", wanted)
-        object.__setattr__(self, "charges", charges or ((),) * (len(wanted) + 1))
+    @charges.default
+    def _nothing(self) -> tuple[Charges, ...]:
+        return ((),) * (len(self.targets) + 1)
 
     @property
     def levels(self) -> tuple[Level, ...]:
@@ -105,7 +106,7 @@ class RenyiOdometer:
         count = read_times(times)
         known = any(charge.mechanism == mechanism for charge in self.charges[-1])
         costs = [_ZERO] * len(self.charges) if known else self._costs(mechanism)
-        return replace(
+        return evolve(
             self,
             charges=tuple(
                 with_use(charges, mechanism, count, cost)

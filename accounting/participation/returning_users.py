@@ -22,11 +22,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import reduce
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
+
+from attrs import evolve, field, frozen
 
 from ...exact.enclosure import Enclosure
 from ...exact.number import ExactInput, ParameterError, exact, whole
@@ -68,31 +69,27 @@ class Group(NamedTuple):
     users: int
 
 
-@dataclass(frozen=True)
+def _read_limit(value: ExactInput | None) -> int | None:
+    return None if value is None else whole(value, "limit", at_least=1, at_most=MOST_USES)
+
+
+def _unchanging(histories: Mapping[User, History]) -> Mapping[User, History]:
+    return MappingProxyType(dict(histories))
+
+
+@frozen
 class ReturningUsers:
     """The batches of every user so far. An immutable value: `after` gives the next one.
 
     limit: B of Assumption 2, or None. What was computed is kept and shared by later values.
     """
 
-    limit: int | None
-    kinds: tuple[Kind, ...]
-    histories: Mapping[User, History] = field(repr=False)
-    _costs: KnownCosts = field(repr=False, compare=False)
-
-    def __init__(
-        self,
-        limit: ExactInput | None = None,
-        *,
-        kinds: tuple[Kind, ...] = (),
-        histories: Mapping[User, History] | None = None,
-        _costs: KnownCosts | None = None,
-    ) -> None:
-        bound = None if limit is None else whole(limit, "limit", at_least=1, at_most=MOST_USES)
-        object.__setattr__(self, "limit", bound)
-        object.__setattr__(self, "kinds", kinds)
-        object.__setattr__(self, "histories", MappingProxyType(dict(histories or {})))
-        object.__setattr__(self, "_costs", _costs or KnownCosts())
+    limit: int | None = field(default=None, converter=_read_limit)
+    kinds: tuple[Kind, ...] = field(default=(), kw_only=True)
+    histories: Mapping[User, History] = field(
+        factory=dict, converter=_unchanging, repr=False, kw_only=True
+    )
+    _costs: KnownCosts = field(factory=KnownCosts, repr=False, eq=False, kw_only=True)
 
     def after(
         self,
@@ -122,7 +119,7 @@ class ReturningUsers:
                         user, f"would take part in {total} batches: at most {self.limit} allowed"
                     )
             histories[user] = following[before]
-        return replace(self, kinds=kinds, histories=histories)
+        return evolve(self, kinds=kinds, histories=histories)
 
     def batches(self, user: User, run: str | None = None) -> int:
         """How many batches the user has taken part in: in all runs, or in this one."""

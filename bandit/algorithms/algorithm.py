@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...exact.number import ExactInput
-from ...verify.claim import Claim
+from ...verify.guarantee import Guarantee
 from ..radius import Plan
 from ..release import Release
 from ..setting import Setting
@@ -24,7 +24,7 @@ class Demand:
     relaxation: the epsilon up to which the secure aggregation is simulated.
     """
 
-    claim: Claim
+    claim: Guarantee
     relaxation: ExactInput = 0
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...mechanisms.papers import theorem2, theorem2_curve, theorem4
-from ...verify.claim import ZCDP, RenyiDP
+from ...verify.guarantee import ZCDP, RenyiDP
 from ..radius import Plan, discrete_gaussian_scale, paper_radius, skellam_scale
 from ..release import ModularRelease, Release
 from ..setting import Setting

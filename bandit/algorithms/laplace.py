@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...mechanisms.papers import theorem1, theorem3, theorem5, theorem6
-from ...verify.claim import PureDP
+from ...verify.guarantee import PureDP
 from ..radius import Plan, discrete_laplace_scale, local_scale, paper_radius
 from ..release import ModularRelease, Release
 from ..setting import Setting

@@ -21,7 +21,7 @@ from ...exact.number import ball
 from ...mechanisms.certain import certain_ceiling
 from ...mechanisms.laws.binomial import Binomial
 from ...mechanisms.protocols.protocol import SumProtocol
-from ...verify.claim import ApproxDP
+from ...verify.guarantee import ApproxDP
 from ..radius import Plan, shuffle_radius, shuffle_variance
 from ..release import ModularRelease, Release
 from ..setting import Setting

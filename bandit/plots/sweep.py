@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...exact.number import ExactInput, ParameterError, whole
-from ...verify.claim import RenyiDP
+from ...verify.guarantee import RenyiDP
 from ..cache import RunCache
 from ..evidence import evidence
 from ..instances import Fixed, Instances, easy, hard

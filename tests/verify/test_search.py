@@ -9,6 +9,7 @@ from oracles import discrete_gaussian
 
 from exactdp.exact.enclosure import Enclosure
 from exactdp.exact.number import ParameterError, ball
+from exactdp.exact.precision import refine
 from exactdp.mechanisms import (
     AdditiveNoise,
     DiscreteGaussianSum,
@@ -25,7 +26,6 @@ from exactdp.verify.search import (
     between,
     claimed,
     search,
-    tail_bound,
     whole_numbers,
 )
 
@@ -99,6 +99,13 @@ def test_a_claim_off_by_1e_9_is_found():
     assert search([axis], low, seconds=60).violation is not None
     high = claimed(laplace, lambda at: PureDP(1 / at["scale"] * (1 + Fraction(1, 10**9))))
     assert search([axis], high, seconds=60).violation is None
+
+
+def tail_bound(law, threshold, level):
+    """Is P(|X| > threshold) at most the level? All of the point."""
+    return lambda at, width: Compared(
+        law(at).two_sided_tail(threshold(at), width), refine(lambda: level(at), width=width)
+    )
 
 
 def test_tails_and_tau():

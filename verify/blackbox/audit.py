@@ -32,7 +32,7 @@ from scipy import stats
 
 from ...exact.number import ExactInput, ParameterError, whole
 from ...mechanisms.mechanism import Mechanism
-from ..claim import ApproxDP, Claim, PureDP
+from ..guarantee import Guarantee
 from .bounds import Notion, from_excess, from_guesses
 from .choice import Guessing, Plan, choose
 from .claimed import claimed_outputs
@@ -54,7 +54,7 @@ Ints = NDArray[np.int64]
 
 def audit_sampler(
     sampler: Sampler,
-    claim: Claim,
+    claim: Guarantee,
     inputs: tuple[Any, Any] | Sequence[tuple[Any, Any]] = (0, 1),
     samples: ExactInput = 100_000,
     *,
@@ -96,7 +96,7 @@ def audit_sampler(
 def audit_samples(
     first: ArrayLike,
     second: ArrayLike,
-    claim: Claim,
+    claim: Guarantee,
     *,
     rng: Generator | int | None = None,
     mechanism: Mechanism | None = None,
@@ -127,12 +127,13 @@ def _pairs(inputs: Any) -> list[tuple[Any, Any]]:
     return [(pair[0], pair[1]) for pair in given]
 
 
-def _notion(claim: Claim) -> Notion:
-    if not isinstance(claim, (PureDP, ApproxDP)):
+def _notion(claim: Guarantee) -> Notion:
+    stated = claim.as_approx
+    if stated is None:
         raise ParameterError(f"samples can test a pure or an approx claim, got {claim}")
-    if claim.epsilon > _LARGEST_EPSILON:
+    if stated.epsilon > _LARGEST_EPSILON:
         raise ParameterError(f"epsilon must be at most {_LARGEST_EPSILON} here, got {claim}")
-    return Notion(float(claim.epsilon), float(claim.delta) if isinstance(claim, ApproxDP) else 0.0)
+    return Notion(float(stated.epsilon), float(stated.delta))
 
 
 def _fits(
@@ -216,7 +217,7 @@ def _fair_trials(size: int, error: float) -> int:
 
 
 def _audit(
-    claim: Claim,
+    claim: Guarantee,
     notion: Notion,
     tests: Sequence[SampleTest],
     samples: int,
@@ -224,7 +225,6 @@ def _audit(
     fits: Sequence[Fit] = (),
     note: str | None = None,
 ) -> SampleAudit:
-    assert isinstance(claim, (PureDP, ApproxDP))
     found = [test for test in tests if test.bounds.epsilon > notion.epsilon]
     best = max(found or tests, key=lambda test: (test.bounds.epsilon, test.bounds.delta))
     return SampleAudit(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Context, Decimal
 from typing import Any
 
-from ..claim import ApproxDP, PureDP
+from ..guarantee import Guarantee
 from .bounds import Bounds
 from .choice import Guessing, Plan
 from .fit import Fit
@@ -68,7 +68,7 @@ class SampleAudit:
     note: anything that a reader must know besides.
     """
 
-    claim: PureDP | ApproxDP
+    claim: Guarantee
     verdict: SampleVerdict
     epsilon: float
     delta: float

@@ -7,12 +7,12 @@ m <= tau and Bin(m, tau/2m) for m > tau, with tau = 96 log(2/delta)/epsilon².
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
 
 from flint import arb, arb_series
 
 from ...exact.number import ball
+from ...exact.roots import first_met
 from ...mechanisms.laws.law import UndecidedError
 from .figures import certain, figure, shown
 from .finding import Finding, PaperClaim, Scope, Truth
@@ -138,7 +138,7 @@ def least_constant_few(epsilon: Fraction, delta: Fraction) -> Fraction:
     def meets(bits: int) -> bool:
         return certain(lambda: ball(delta) - excess(bits, arb(1) / 2, epsilon))
 
-    bits = _least(meets, math.ceil(STATED * Fraction(scale.upper)))
+    bits = first_met(meets, 0, math.ceil(STATED * Fraction(scale.upper)))
     return _rounded_up(bits / Fraction(scale.lower))
 
 
@@ -151,21 +151,12 @@ def least_constant_many(epsilon: Fraction, delta: Fraction) -> Fraction:
     def meets(steps: int) -> bool:
         return certain(lambda: ball(delta) - _many(steps * _STEP, epsilon, delta))
 
-    return _least(meets, int(STATED / _STEP)) * _STEP
+    return first_met(meets, 0, int(STATED / _STEP)) * _STEP
 
 
 def _many(constant: Fraction, epsilon: Fraction, delta: Fraction) -> arb:
     tau = ball(constant) * (2 / ball(delta)).log() / ball(epsilon) ** 2
     return excess(MANY, tau / (2 * MANY), epsilon)
-
-
-def _least(meets: Callable[[int], bool], enough: int) -> int:
-    """n with meets(n) and not meets(n - 1), by bisection; `enough` is known to meet."""
-    low, high = 0, enough
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if meets(middle) else (middle, high)
-    return high
 
 
 def _rounded_up(value: Fraction) -> Fraction:

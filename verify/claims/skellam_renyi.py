@@ -17,7 +17,7 @@ from .figures import shown
 from .finding import Finding, PaperClaim, Scope, Truth
 from .identity import prove_equal
 
-__all__ = ["CLAIMS", "Point", "corrected_curve", "curve_points", "follows", "lemma3"]
+__all__ = ["CLAIMS", "Point", "curve_points", "follows", "lemma3"]
 __all__ += ["lemma_points", "prove_curve_steps"]
 
 VARIANCES = tuple(map(Fraction, ("1/20", "1/4", "1", "4", "25", "100", "10000")))
@@ -36,13 +36,6 @@ def lemma3(variance: Fraction, sensitivity: int, order: int) -> Fraction:
     d, a, v = sensitivity, order, variance
     fine = ((2 * a - 1) * d * d + 6 * d) / (4 * v * v)
     return a * d * d / (2 * v) + min(fine, 3 * d / (2 * v))
-
-
-def corrected_curve(epsilon: Fraction, scaling: Fraction, order: int) -> Fraction:
-    """Theorem 2's curve with 3 epsilon/2s where it has 3 epsilon²/2s."""
-    s = scaling
-    fine = (2 * order - 1) * epsilon**2 / (4 * s**2) + 3 * epsilon / (2 * s**3)
-    return order * epsilon**2 / 2 + min(fine, 3 * epsilon / (2 * s))
 
 
 def prove_curve_steps() -> None:

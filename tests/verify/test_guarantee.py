@@ -1,0 +1,101 @@
+"""Guarantees: text and fields there and back, and a new notion of privacy made by one class."""
+
+from fractions import Fraction
+
+import mpmath
+import oracles
+import pytest
+from attrs import field, frozen
+
+from exactdp.accounting import compose
+from exactdp.accounting.levels import read_delta
+from exactdp.exact.enclosure import Enclosure
+from exactdp.exact.number import ParameterError
+from exactdp.mechanisms import AdditiveNoise, DiscreteLaplace
+from exactdp.mechanisms.mechanism import RandomizedResponse
+from exactdp.verify import ZCDP, ApproxDP, Family, PureDP, RenyiDP, Verdict, audit, calibrate
+from exactdp.verify.certificate import certificate_of
+from exactdp.verify.fields import NotCertifiedError
+from exactdp.verify.guarantee import NOTIONS, Guarantee, parse_claim
+from exactdp.verify.search import Axis, claimed, search
+from exactdp.verify.witness import at_event
+
+TEXTS = {
+    "pure:0.1": PureDP("0.1"),
+    "approx:1,0.000001": ApproxDP(1, "1e-6"),
+    "rdp:2,1/3": RenyiDP(2, "1/3"),
+    "zcdp:0.005": ZCDP("0.005"),
+}
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_text_and_fields_name_every_number(text: str) -> None:
+    guarantee = TEXTS[text]
+    assert parse_claim(text) == guarantee and hash(parse_claim(text)) == hash(guarantee)
+    assert parse_claim(str(guarantee)) == guarantee
+    fields = guarantee.fields()
+    assert NOTIONS[fields.pop("kind")](**fields) == guarantee
+    assert guarantee.bound == getattr(guarantee, guarantee.bounds)
+
+
+@pytest.mark.parametrize("mechanism", [RandomizedResponse(1), AdditiveNoise(DiscreteLaplace(3), 2)])
+def test_the_other_way_to_ask_has_the_same_answer(mechanism: AdditiveNoise) -> None:
+    asked = compose((mechanism, 3))
+    least = ApproxDP(0, "1e-3").measure(asked)
+    for factor, answer in ((Fraction(99, 100), False), (Fraction(101, 100), True)):
+        guarantee = ApproxDP(Fraction(least.upper) * factor, "1e-3")
+        other = guarantee.other_way
+        assert guarantee.measure(asked).at_most(guarantee.bound) is answer
+        assert other.measure(asked).at_most(other.bound) is answer
+
+
+def test_what_adds_up_does() -> None:
+    once, often = compose(RandomizedResponse(1)), compose((RandomizedResponse(1), 5))
+    for guarantee in TEXTS.values():
+        fivefold = guarantee.measure(once).times(5)
+        if guarantee.adds_up:
+            assert fivefold.intersection(guarantee.measure(often))
+        elif not guarantee.of_losses:
+            assert guarantee.measure(often).lower <= fivefold.upper
+
+
+@pytest.mark.parametrize(
+    "text", ["gdp:1", "pure", "pure:", "pure:1,2", "approx:1", "rdp:1,2", "zcdp:-1"]
+)
+def test_bad_text_is_refused(text: str) -> None:
+    with pytest.raises(ParameterError):
+        parse_claim(text)
+
+
+@frozen
+class TotalVariation(Guarantee):
+    """The total variation distance of the outputs of neighbours is at most delta."""
+
+    kind = "tv"
+    bounds = "delta"
+
+    delta: Fraction = field(converter=read_delta)
+
+    def _measured(self, of, width, cap, work) -> Enclosure:
+        return of.delta(0, width, cap, work)
+
+    def witness(self, pair, measured):
+        return at_event(pair, Fraction(0), self.delta)
+
+
+def test_a_new_notion_is_one_class() -> None:
+    one = AdditiveNoise(DiscreteLaplace(1), 1)  # its total variation is tanh(1/2) = 0.46211715...
+    good, bad = TotalVariation("0.462118"), TotalVariation("0.462117")
+    assert str(good) == "tv:0.462118" and good.quantity == "delta"
+    verified, refuted = audit(one, good), audit(one, bad)
+    assert verified.verdict is Verdict.VERIFIED and refuted.verdict is Verdict.REFUTED
+    assert refuted.witness.where.startswith("the event")
+    with mpmath.workdps(60):
+        oracles.assert_holds(verified.measured, mpmath.tanh(mpmath.mpf(1) / 2))
+    family = Family("scale", lambda scale: AdditiveNoise(DiscreteLaplace(scale), 1))
+    found = calibrate(family, good)
+    assert found.neighbour < found.value < 1 and 1 - found.value < Fraction(1, 10**5)
+    question = claimed(lambda at: AdditiveNoise(DiscreteLaplace(at["scale"]), 1), lambda at: bad)
+    assert search([Axis("scale", [2, 1])], question, seconds=60).violation.point["scale"] == 1
+    with pytest.raises(NotCertifiedError):
+        certificate_of(verified)

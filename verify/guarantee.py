@@ -1,0 +1,232 @@
+"""Guarantees: what can be claimed of a mechanism, small frozen values.
+
+A notion of privacy is one class here, and its name in `NOTIONS`: its numbers and its text, the one
+number that it bounds, how that number is measured of a composition, and what refutes it. Audits,
+calibration, searches, certificates and accounts ask the guarantee, never which one it is.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from fractions import Fraction
+from typing import ClassVar, TypeAlias
+
+import attrs
+from attrs import field, frozen
+
+from ..accounting.composed import Composition
+from ..accounting.composition import WORK
+from ..accounting.levels import read_delta, read_epsilon, read_order, read_rho
+from ..exact.enclosure import Enclosure
+from ..exact.number import ParameterError, decimal_text
+from ..exact.precision import CAP, WIDTH
+from ..mechanisms.pair import Pair
+from .witness import Witness, at_event, at_order, at_outcome, steepest_order
+
+__all__ = ["NOTIONS", "ApproxDP", "Bounded", "Claim", "Guarantee", "PureDP", "RenyiDP", "ZCDP"]
+__all__ += ["parse_claim"]
+
+
+@frozen
+class Bounded(ABC):
+    """A number of a composition, and what it must not exceed. bounds: the name of the number."""
+
+    bounds: ClassVar[str] = "epsilon"
+
+    @property
+    def bound(self) -> Fraction:
+        """The number that must not be exceeded."""
+        found = getattr(self, self.bounds)
+        assert isinstance(found, Fraction)
+        return found
+
+    def measure(
+        self, of: Composition, width: Fraction = WIDTH, cap: int = CAP, work: float = WORK
+    ) -> Enclosure:
+        """The smallest bound for which it would hold; width, cap and work as in `Composition`."""
+        return self._measured(of, width, cap, work)
+
+    @abstractmethod
+    def _measured(self, of: Composition, width: Fraction, cap: int, work: float) -> Enclosure: ...
+
+
+@frozen
+class Guarantee(Bounded):
+    """What is claimed of a mechanism. Subclasses' fields are its numbers, in the order of the text.
+
+    kind       its name in texts and certificates
+    adds_up    the worst of several uses is the sum of the worst of each, at whatever order
+    of_losses  to compose it takes the law of all losses: no curve adds up
+    """
+
+    kind: ClassVar[str]
+    adds_up: ClassVar[bool] = False
+    of_losses: ClassVar[bool] = False
+
+    @property
+    def quantity(self) -> str:
+        """What the number is that it bounds."""
+        return self.bounds
+
+    @property
+    def other_way(self) -> Bounded | None:
+        """Another number whose bound holds if and only if this one's does, if there is one."""
+        return None
+
+    @property
+    def is_void(self) -> bool:
+        """Does everything have it?"""
+        return False
+
+    @property
+    def as_approx(self) -> ApproxDP | None:
+        """The (epsilon, delta)-DP that it is, if it is one."""
+        return None
+
+    @abstractmethod
+    def witness(self, pair: Pair, measured: Enclosure) -> Witness | None:
+        """What may refute it in this pair; None where nothing can be named."""
+
+    def remark(self, times: int) -> str | None:
+        """What must be said beside what one batch costs, and beside the sum of so many."""
+        return None
+
+    @classmethod
+    def names(cls) -> list[str]:
+        """The names of its numbers."""
+        return [each.name for each in attrs.fields(cls)]
+
+    def fields(self) -> dict[str, str]:
+        """Its kind and numbers, as certificates have them."""
+        return {"kind": self.kind} | {n: decimal_text(getattr(self, n)) for n in self.names()}
+
+    def __str__(self) -> str:
+        return f"{self.kind}:{','.join(decimal_text(getattr(self, n)) for n in self.names())}"
+
+
+@frozen
+class PureDP(Guarantee):
+    """(epsilon, 0)-differential privacy."""
+
+    kind = "pure"
+    adds_up = True
+
+    epsilon: Fraction = field(converter=read_epsilon)
+
+    @property
+    def as_approx(self) -> ApproxDP:
+        return ApproxDP(self.epsilon, 0)
+
+    def _measured(self, of: Composition, width: Fraction, cap: int, work: float) -> Enclosure:
+        return of.pure(width, cap)
+
+    def witness(self, pair: Pair, measured: Enclosure) -> Witness | None:
+        return at_outcome(pair, self.epsilon)
+
+
+@frozen
+class ApproxDP(Guarantee):
+    """(epsilon, delta)-differential privacy; what it bounds is epsilon, at this delta."""
+
+    kind = "approx"
+    of_losses = True
+
+    epsilon: Fraction = field(converter=read_epsilon)
+    delta: Fraction = field(converter=read_delta)
+
+    @property
+    def other_way(self) -> Bounded:
+        return _Delta(self.epsilon, self.delta)
+
+    @property
+    def is_void(self) -> bool:
+        return self.delta == 1
+
+    @property
+    def as_approx(self) -> ApproxDP:
+        return self
+
+    def _measured(self, of: Composition, width: Fraction, cap: int, work: float) -> Enclosure:
+        return of.epsilon(self.delta, width, cap, work)
+
+    def witness(self, pair: Pair, measured: Enclosure) -> Witness | None:
+        return at_event(pair, self.epsilon, self.delta)
+
+    def remark(self, times: int) -> str:
+        note = f"epsilon of one batch is at delta = {decimal_text(self.delta)}"
+        if times == 1:
+            return note
+        return (
+            f"{note}, together at delta = {decimal_text(self.delta * times)} by basic composition"
+        )
+
+
+@frozen
+class _Delta(Bounded):
+    """(epsilon, delta)-differential privacy; what it bounds is delta, at this epsilon."""
+
+    bounds = "delta"
+
+    epsilon: Fraction
+    delta: Fraction
+
+    def _measured(self, of: Composition, width: Fraction, cap: int, work: float) -> Enclosure:
+        return of.delta(self.epsilon, width, cap, work)
+
+
+@frozen
+class RenyiDP(Guarantee):
+    """(order, epsilon)-Rényi differential privacy, any real order above 1."""
+
+    kind = "rdp"
+    adds_up = True
+
+    order: Fraction = field(converter=read_order)
+    epsilon: Fraction = field(converter=read_epsilon)
+
+    @property
+    def quantity(self) -> str:
+        return f"Rényi divergence of order {decimal_text(self.order)}"
+
+    def _measured(self, of: Composition, width: Fraction, cap: int, work: float) -> Enclosure:
+        return of.renyi(self.order, width, cap)
+
+    def witness(self, pair: Pair, measured: Enclosure) -> Witness | None:
+        return at_order(pair, self.order, self.epsilon)
+
+
+@frozen
+class ZCDP(Guarantee):
+    """rho-zero-concentrated differential privacy (Bun and Steinke 2016)."""
+
+    kind = "zcdp"
+    bounds = "rho"
+
+    rho: Fraction = field(converter=read_rho)
+
+    def _measured(self, of: Composition, width: Fraction, cap: int, work: float) -> Enclosure:
+        return of.zcdp(width, cap)
+
+    def witness(self, pair: Pair, measured: Enclosure) -> Witness | None:
+        order = steepest_order(pair) if measured.is_finite() else Fraction(2)
+        return at_order(pair, order, self.rho * order)
+
+
+Claim: TypeAlias = Guarantee  # of a mechanism; what papers claim is `claims.finding.PaperClaim`
+
+NOTIONS: dict[str, type[Guarantee]] = {
+    notion.kind: notion for notion in (PureDP, ApproxDP, RenyiDP, ZCDP)
+}
+
+
+def parse_claim(text: str) -> Guarantee:
+    """Read "pure:0.1", "approx:1,1e-6", "rdp:2,0.01" or "zcdp:0.005"."""
+    kind, colon, rest = text.strip().partition(":")
+    if not colon or kind not in NOTIONS:
+        *most, last = (f"{name}:{','.join(n.names()).upper()}" for name, n in NOTIONS.items())
+        raise ParameterError(f"claim must be {', '.join(most)} or {last}, got {text[:60]!r}")
+    notion, values = NOTIONS[kind], rest.split(",")
+    count = len(notion.names())
+    if len(values) != count:
+        raise ParameterError(f"claim {kind} takes {count} number(s), got {text[:60]!r}")
+    return notion(*values)
