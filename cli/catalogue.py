@@ -24,8 +24,6 @@ from ..mechanisms import (
     Skellam,
     papers,
 )
-from ..mechanisms.laws.shares import share_of
-from ..mechanisms.laws.sums import sum_of
 from ..mechanisms.pair_file import read_pair
 from ..mechanisms.protocols.protocol import SumProtocol, missing_users
 
@@ -113,9 +111,9 @@ def _additive(needs: tuple[str, ...], law: Callable[[Values], Law]) -> Entry:
             raise ParameterError(
                 "dropout and collusion need users: in how many equal shares the noise is made"
             )
-        share = share_of(noise, users)
+        share = noise.share(users)
         present = whole(users, "users") - missing_users(whole(users, "users"), *missing)
-        left = AdditiveNoise(sum_of(share, present), sensitivity, modulus)
+        left = AdditiveNoise(share.sum_of(present), sensitivity, modulus)
         return Spec("", left, {"users": present})
 
     return Entry(needs, _ADDITIVE, build)

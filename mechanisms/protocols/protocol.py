@@ -14,7 +14,6 @@ from enum import Enum
 
 from ...exact.number import ExactInput, ParameterError, whole
 from ..laws.law import Law
-from ..laws.sums import sum_of
 from ..mechanism import AdditiveNoise
 
 __all__ = ["SumProtocol", "Trust", "missing_users"]
@@ -84,7 +83,7 @@ class SumProtocol:
         Raises ParameterError where nobody is left.
         """
         present = self.users - missing_users(self.users, missing)
-        return self.noise if self.trust is Trust.CENTRAL else sum_of(self.noise, present)
+        return self.noise if self.trust is Trust.CENTRAL else self.noise.sum_of(present)
 
     def released(self, dropout: ExactInput = 0, collusion: ExactInput = 0) -> AdditiveNoise:
         """What must be private, as a mechanism: a query of sensitivity g, its noise, the modulus.
@@ -97,7 +96,7 @@ class SumProtocol:
         """
         missing = missing_users(self.users, dropout, collusion)
         shares = self.users - missing if self.trust is Trust.DISTRIBUTED else 1
-        return AdditiveNoise(sum_of(self.noise, shares), self.precision, self.modulus)
+        return AdditiveNoise(self.noise.sum_of(shares), self.precision, self.modulus)
 
     @property
     def bits_per_user(self) -> int | None:

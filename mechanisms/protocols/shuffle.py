@@ -24,6 +24,7 @@ from ...exact.number import (
     ParameterError,
     Real,
     ball,
+    decimal_text,
     exact,
     mpf,
     whole,
@@ -58,6 +59,15 @@ class Linear:
         object.__setattr__(self, "offset", offset)
         object.__setattr__(self, "factor", factor)
         object.__setattr__(self, "number", number)
+
+    def fields(self) -> dict[str, str] | None:
+        """How a certificate writes factor times log; None for anything else."""
+        if self.offset or not isinstance(self.number, Logarithm):
+            return None
+        return {
+            "factor": decimal_text(self.factor),
+            "log": decimal_text(self.number.argument),
+        }
 
     def ball(self) -> arb:
         return ball(self.offset) + ball(self.factor) * self.number.ball()
