@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from scipy import special
 
 from ...exact.enclosure import Enclosure
-from ...exact.number import ExactInput, Formula, ParameterError, Real, ball, exact, mpf, whole
+from ...exact.number import ExactInput, Formula, ParameterError, Real, ball, exact, mpf
 from ...exact.precision import refine, working_precision
+from .. import parameters
 from . import floats
 from .law import Calibrated, Law, Moments, UndecidedError, divided
 from .saddle import vertical_path
@@ -70,7 +71,7 @@ class Binomial(Law):
     The probability is a rational, or a formula.
     """
 
-    trials: int = field(converter=lambda given: whole(given, "trials", at_least=1))
+    trials: int = field(converter=parameters.trials)
     success: Real = field(alias="probability", converter=_chance)
 
     name = "binomial"

@@ -21,8 +21,9 @@ from flint import acb, arb, ctx
 from numpy.typing import NDArray
 
 from ...exact.enclosure import Enclosure
-from ...exact.number import ParameterError, ball, mpf, positive
+from ...exact.number import ParameterError, ball, mpf
 from ...exact.precision import START, refine, working_precision
+from .. import parameters
 from . import floats
 from .law import Calibrated, Law, Moments
 from .saddle import vertical_path
@@ -40,7 +41,7 @@ _TABLE = 400  # sigma2 up to which simulated draws come from a table
 class DiscreteGaussian(Law):
     """N_Z(0, sigma2), sigma2 > 0 exact. (Its variance is slightly below sigma2.)"""
 
-    sigma2: Fraction = field(converter=lambda given: positive(given, "sigma2"))
+    sigma2: Fraction = field(converter=parameters.sigma2)
 
     name = "discrete-gaussian"
     calibrated = Calibrated("sigma2", 2, None)  # see `verify.gaussian_order`

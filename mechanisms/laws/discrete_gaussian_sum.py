@@ -31,8 +31,9 @@ from flint import acb, arb, ctx
 from numpy.typing import NDArray
 
 from ...exact.enclosure import Enclosure
-from ...exact.number import ball, mpf, positive, whole
+from ...exact.number import ball, mpf
 from ...exact.precision import START, refine, working_precision
+from .. import parameters
 from . import floats
 from .discrete_gaussian import DiscreteGaussian
 from .law import Calibrated, Law, Moments, divided
@@ -55,8 +56,8 @@ _HALF_WIDTH = 8  # of one transformed window, in standard deviations
 class DiscreteGaussianSum(Law):
     """The sum of `count` independent copies of N_Z(0, sigma2)."""
 
-    count: int = field(converter=lambda given: whole(given, "count", at_least=1))
-    sigma2: Fraction = field(converter=lambda given: positive(given, "sigma2"))
+    count: int = field(converter=parameters.count)
+    sigma2: Fraction = field(converter=parameters.sigma2)
 
     name = "discrete-gaussian-sum"
     calibrated = Calibrated("sigma2", 2, None, {"count": "1"})  # see `verify.gaussian_order`

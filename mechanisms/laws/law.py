@@ -72,10 +72,22 @@ class Law(ABC):
     name: ClassVar[str] = ""  # in specs and certificates
     calibrated: ClassVar[Calibrated | None] = None
 
-    # Proved shape. At most one is set; each holds the reason, for readers and certificates.
-    log_concave: str | None = None  # p(x)^2 >= p(x-1) p(x+1) on all of Z
-    log_convex_sides: str | None = None  # symmetric, and log-convex on x >= 0
-    symmetric: bool = True  # p(-x) = p(x)
+    # Proved shape. At most one is proved; each says why, for readers and certificates.
+
+    @property
+    def log_concave(self) -> str | None:
+        """p(x)^2 >= p(x-1) p(x+1) on all of Z."""
+        return None
+
+    @property
+    def log_convex_sides(self) -> str | None:
+        """Symmetric, and log-convex on x >= 0."""
+        return None
+
+    @property
+    def symmetric(self) -> bool:
+        """p(-x) = p(x)."""
+        return True
 
     @property
     def shape_is_proved(self) -> bool:

@@ -24,7 +24,8 @@ from scipy import special
 
 from ...exact import contour
 from ...exact.enclosure import Enclosure
-from ...exact.number import ball, mpf, positive
+from ...exact.number import ball, mpf
+from .. import parameters
 from . import floats
 from .law import Calibrated, Law, Moments
 from .saddle import vertical_path
@@ -39,7 +40,7 @@ __all__ = ["Skellam"]
 class Skellam(Law):
     """Sk(0, variance), variance > 0 exact."""
 
-    variance: Fraction = field(converter=lambda given: positive(given, "variance"))
+    variance: Fraction = field(converter=parameters.variance)
 
     name = "skellam"
     calibrated = Calibrated(

@@ -26,6 +26,8 @@ import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from attrs import evolve
+
 from ...exact.enclosure import Enclosure
 from ...exact.number import ExactInput
 from ...exact.precision import refine
@@ -119,7 +121,7 @@ def raised_scale(protocol: SumProtocol, dropout: ExactInput) -> Provision | None
 
 
 def _provision(protocol: SumProtocol, missing: int, changed: str, share: Law) -> Provision:
-    larger = replace(protocol, noise=share)
+    larger = evolve(protocol, noise=share)
     before, after = (each.total_noise().moments().variance for each in (protocol, larger))
     ratio = Enclosure(
         Fraction(after.lower) / Fraction(before.upper),

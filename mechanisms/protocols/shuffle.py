@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import mpmath
+from attrs import field, frozen
 from flint import arb
 
 from ...exact.enclosure import Enclosure
@@ -30,6 +31,7 @@ from ...exact.number import (
     whole,
 )
 from ...exact.precision import WIDTH, refine
+from .. import parameters
 from ..certain import certain_floor
 from ..laws.binomial import Binomial
 from ..mechanism import AdditiveNoise
@@ -76,7 +78,11 @@ class Linear:
         return mpf(self.offset) + mpf(self.factor) * self.number.mpf()
 
 
-@dataclass(frozen=True)
+def _success(value: ExactInput | Formula) -> Real:
+    return Binomial(1, value).success
+
+
+@frozen
 class ShuffleSum:
     """(R, S, A) for the number of ones among n users' bits.
 
@@ -85,16 +91,9 @@ class ShuffleSum:
     success     the probability that a noise bit is 1, strictly between 0 and 1
     """
 
-    users: int
-    noise_bits: int
-    success: Real
-
-    def __init__(
-        self, users: ExactInput, noise_bits: ExactInput, success: ExactInput | Formula
-    ) -> None:
-        object.__setattr__(self, "users", whole(users, "users", at_least=1))
-        object.__setattr__(self, "noise_bits", whole(noise_bits, "noise_bits", at_least=1))
-        object.__setattr__(self, "success", Binomial(1, success).success)
+    users: int = field(converter=parameters.users)
+    noise_bits: int = field(converter=parameters.noise_bits)
+    success: Real = field(converter=_success)
 
     @property
     def messages_per_user(self) -> int:
