@@ -19,7 +19,7 @@ from flint import acb, arb, arb_series
 from numpy.typing import NDArray
 
 from ...exact.enclosure import Enclosure
-from ...exact.number import ParameterError, Real, ball, exact, mpf
+from ...exact.number import ExactInput, ParameterError, Real, ball, exact, mpf
 from ...exact.precision import refine
 from . import floats
 from .branch import LARGER_SCALE, over, read_scale
@@ -137,7 +137,7 @@ class DiscreteLaplace(Law):
         return "epsilon", "scale"
 
     @classmethod
-    def from_spec(cls, values: Mapping[str, str]) -> DiscreteLaplace:
+    def from_spec(cls, values: Mapping[str, ExactInput]) -> DiscreteLaplace:
         """By scale, or by epsilon = sensitivity/scale."""
         if ("epsilon" in values) == ("scale" in values):
             raise ParameterError(f"{cls.name}: exactly one of epsilon and scale must be given")

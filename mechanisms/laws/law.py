@@ -249,7 +249,7 @@ class Law(ABC):
         return ()
 
     @classmethod
-    def from_spec(cls, values: Mapping[str, str]) -> Law:
+    def from_spec(cls, values: Mapping[str, ExactInput]) -> Law:
         """The law of a spec with these keys. Raises ParameterError for values out of range."""
         return cls(**{key: values[key] for key in cls.needs()})
 
