@@ -88,11 +88,24 @@ class DiscreteLaplace(Law):
     def loss_limit(self, shift: int) -> Real:
         return over(shift, self.scale)
 
+    attains_limit = True
+
+    def wrapped_loss(self, shift: int, modulus: int) -> arb:
+        d, rate = min(shift, modulus - shift), -self._rate()
+        # log (1 + b^m)/(b^d + b^(m-d)) = -d log b + log (1 + b^m)/(1 + b^(m-2d))
+        return -d * rate + (modulus * rate).exp().log1p() - ((modulus - 2 * d) * rate).exp().log1p()
+
     def loss(self, x: int, shift: int) -> arb:
         return (abs(x - shift) - abs(x)) * self._rate()
 
-    def renyi_sum(self, order: _Order, shift: int) -> _Order:
-        """sum p(x)^order p(x - shift)^(1 - order), order > 1/2; also as a power series in order."""
+    def renyi_sum(self, order: arb, shift: int) -> arb:
+        return self._renyi(order, shift)
+
+    def renyi_series(self, order: arb_series, shift: int) -> arb_series:
+        return self._renyi(order, shift)
+
+    def _renyi(self, order: _Order, shift: int) -> _Order:
+        # sum p(x)^order p(x - shift)^(1 - order), order > 1/2
         rate = self._rate()
         beta = (-rate).exp()
         lowest = ((order - 1) * (rate * shift)).exp()  # beta^((1 - order) shift): x <= 0

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import attrs
 import mpmath
 import numpy as np
-from flint import acb, arb
+from flint import acb, arb, arb_series
 from numpy.typing import NDArray
 
 from ...exact import contour
@@ -138,6 +138,15 @@ class Law(ABC):
         """lim of log p(x)/p(x - shift) as x -> -infinity; None where it is infinite."""
         return None
 
+    @property
+    def attains_limit(self) -> bool:
+        """Is `loss_limit` the loss of the outcome 0?"""
+        return False
+
+    def wrapped_loss(self, shift: int, modulus: int) -> arb | None:
+        """The largest loss of X mod modulus, that of 0, where a closed form exists."""
+        return None
+
     def steepening(self, x: int, shift: int) -> arb:
         """Bound sup over y <= x of s(y - shift) - s(y), where s(y) = log p(y)/p(y-1).
 
@@ -156,6 +165,10 @@ class Law(ABC):
 
     def renyi_sum(self, order: arb, shift: int) -> arb | None:
         """sum p(x)^order p(x - shift)^(1 - order), where a closed form exists."""
+        return None
+
+    def renyi_series(self, order: arb_series, shift: int) -> arb_series | None:
+        """The same as a power series in the order, where a closed form exists."""
         return None
 
     def renyi_exact(self, order: Fraction, shift: int) -> Fraction | None:

@@ -265,12 +265,9 @@ def test_no_time_gives_what_is_known() -> None:
 
 
 def test_monotone_families_say_so() -> None:
-    proof = Skellam.calibrated.proof
     skellam = Family(
         "variance",
         lambda value: AdditiveNoise(Skellam(value), 1),
-        order=lambda *_: Monotone(proof),
-    )
         order=lambda *_: Monotone(Skellam.calibrated.proof),
     )
     found = calibrate(skellam, RenyiDP(2, "0.1"))
