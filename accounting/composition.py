@@ -191,9 +191,7 @@ def _delta(
         saddle = saddle_at(product.composite(tail), float(here.mid()))
         event = events(product, tail, saddle)(here, epsilon)
         value = value_at(here, product.charges().to_event(event, here))
-        return enclose_between(
-            value.lower().min(arb(1)), value.upper().min(arb(1))
-        )  # as any probability
+        return enclose_between(value.lower().min(arb(1)), value.upper().min(arb(1)))
 
     return refine(exact, width=width, cap=cap)
 

@@ -19,7 +19,6 @@ from ..exact.number import ParameterError
 from ..mechanisms.laws.binomial import Binomial
 from ..mechanisms.laws.law import Law
 from ..mechanisms.protocols.protocol import SumProtocol
-from ..mechanisms.samplers.simulated import simulate
 from .environments.rewards import RewardLaw
 
 __all__ = ["LaplaceRelease", "ModularRelease", "OpenRelease", "Release"]
@@ -109,7 +108,7 @@ class ModularRelease:
         return law.sums(rng, self.precision, self.users, size)
 
     def released(self, sums: NDArray[Any], rng: np.random.Generator) -> NDArray[np.int64]:
-        noisy = sums + simulate(self.noise, rng, len(sums))
+        noisy = sums + self.noise.simulate(rng, len(sums))
         modulus = self.protocol.modulus
         return noisy if modulus is None else noisy % modulus
 

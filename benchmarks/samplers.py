@@ -45,8 +45,6 @@ from exactdp.mechanisms.samplers import (
     geometric,
     poisson,
     rounded,
-    sampler,
-    share_of,
     uniform,
 )
 
@@ -72,7 +70,7 @@ def law(noise: Law, title: str, goal: float = 0, peer: tuple[str, float] | None 
 
     def one(bits: RandomBits) -> int:
         if not made:
-            made.append(sampler(noise))
+            made.append(noise.sampler())
         return made[0](bits)
 
     return Rate(title, one, goal, peer)
@@ -92,7 +90,7 @@ RATES: Sequence[Rate] = (
     law(Skellam(100), "Skellam, variance 100"),
     law(Skellam(10**12), "Skellam, variance 1e12"),
     law(Polya(Fraction(1, USERS), SCALE), "Pólya(1e-6, e^(-1/1000))", 200),
-    law(share_of(DiscreteLaplace(SCALE), USERS), "share of Theorem 1: its difference", 200),
+    law(DiscreteLaplace(SCALE).share(USERS), "share of Theorem 1: its difference", 200),
     law(PolyaDifference(Fraction(9, 10), SCALE), "Pólya difference, shape 0.9, scale 1000"),
     law(PolyaDifference(1000, 10**9), "Pólya difference, shape 1000, scale 1e9"),
     law(Binomial(1000, HALF), "binomial, 1000 fair coins"),

@@ -10,26 +10,13 @@ from dataclasses import dataclass, fields, is_dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from ..exact import ParameterError, decimal_text, exact, whole
-from ..mechanisms import (
-    AdditiveNoise,
-    Binomial,
-    DiscreteGaussian,
-    DiscreteGaussianSum,
-    DiscreteLaplace,
-    Law,
-    Mechanism,
-    PolyaDifference,
-    RandomizedResponse,
-    Skellam,
-    papers,
-)
-from ..mechanisms.laws.shares import share_of
-from ..mechanisms.laws.sums import sum_of
+from ..exact import ParameterError, decimal_text, whole
+from ..mechanisms import AdditiveNoise, Law, Mechanism, RandomizedResponse, papers
+from ..mechanisms.laws.families import FAMILIES
 from ..mechanisms.pair_file import read_pair
 from ..mechanisms.protocols.protocol import SumProtocol, missing_users
 
-__all__ = ["ENTRIES", "Entry", "Spec", "Values", "listed", "short", "shown_law"]
+__all__ = ["Entry", "Spec", "Values", "entries", "listed", "short", "shown_law"]
 
 _MISSING = ("dropout", "collusion")
 
@@ -75,10 +62,12 @@ def shown_law(value: object) -> str:
     """A law and its exact parameters, as one would write it."""
     if isinstance(value, (int, Fraction)):
         return decimal_text(value)
-    if is_dataclass(value):
-        parts = (f"{part.name}={shown_law(getattr(value, part.name))}" for part in fields(value))
-        return f"{type(value).__name__}({', '.join(parts)})"
-    return str(value)
+    # of laws, and of the formulas of their parameters
+    parts = getattr(value, "__attrs_attrs__", None) or (is_dataclass(value) and fields(value))
+    if not parts:
+        return str(value)
+    shown = (f"{part.name}={shown_law(getattr(value, part.name))}" for part in parts)
+    return f"{type(value).__name__}({', '.join(shown)})"
 
 
 def short(text: str) -> str:
@@ -98,38 +87,27 @@ def _modulus(values: Values) -> str | None:
 _ADDITIVE = ("sensitivity", "modulus", "users", *_MISSING)
 
 
-def _additive(needs: tuple[str, ...], law: Callable[[Values], Law]) -> Entry:
+def _additive(family: type[Law]) -> Entry:
     """Noise that is added to an integer query; of `users` equal shares where that is given."""
 
     def build(values: Values) -> Mechanism | Spec:
-        noise, users = law(values), values.get("users")
+        noise, users = family.from_spec(values), values.get("users")
         missing = [values.get(key, "0") for key in _MISSING]
         sensitivity, modulus = values.get("sensitivity", "1"), _modulus(values)
-        if users is None and isinstance(noise, DiscreteGaussianSum):
-            users = str(noise.count)
+        if users is None and "count" in values:  # one of each of so many terms
+            users = values["count"]
         if not any(key in values for key in ("users", *_MISSING)):
             return AdditiveNoise(noise, sensitivity, modulus)
         if users is None:
             raise ParameterError(
                 "dropout and collusion need users: in how many equal shares the noise is made"
             )
-        share = share_of(noise, users)
+        share = noise.share(users)
         present = whole(users, "users") - missing_users(whole(users, "users"), *missing)
-        left = AdditiveNoise(sum_of(share, present), sensitivity, modulus)
+        left = AdditiveNoise(share.sum_of(present), sensitivity, modulus)
         return Spec("", left, {"users": present})
 
-    return Entry(needs, _ADDITIVE, build)
-
-
-def _discrete_laplace(values: Values) -> Law:
-    if ("epsilon" in values) == ("scale" in values):
-        raise ParameterError("discrete-laplace: exactly one of epsilon and scale must be given")
-    sensitivity = exact(values.get("sensitivity", "1"), "sensitivity", at_least=1)
-    return DiscreteLaplace(
-        exact(values["scale"], "scale", above=0)
-        if "scale" in values
-        else sensitivity / exact(values["epsilon"], "epsilon", above=0)
-    )
+    return Entry(family.needs(), (*family.allows(), *_ADDITIVE), build)
 
 
 def _preset(
@@ -199,21 +177,7 @@ def _known(shown: Mapping[str, int | str | None]) -> dict[str, int | str]:
 
 
 _SCALED = ("epsilon", "batch", "horizon", "scaling")
-ENTRIES: dict[str, Entry] = {
-    "discrete-laplace": Entry(
-        (), ("epsilon", "scale", *_ADDITIVE), _additive((), _discrete_laplace).build
-    ),
-    "polya-difference": _additive(
-        ("shape", "scale"), lambda given: PolyaDifference(given["shape"], given["scale"])
-    ),
-    "skellam": _additive(("variance",), lambda given: Skellam(given["variance"])),
-    "discrete-gaussian": _additive(("sigma2",), lambda given: DiscreteGaussian(given["sigma2"])),
-    "discrete-gaussian-sum": _additive(
-        ("count", "sigma2"), lambda given: DiscreteGaussianSum(given["count"], given["sigma2"])
-    ),
-    "binomial": _additive(
-        ("trials", "probability"), lambda given: Binomial(given["trials"], given["probability"])
-    ),
+_OTHERS: dict[str, Entry] = {
     "randomized-response": Entry(
         ("epsilon",),
         ("delta",),
@@ -231,3 +195,8 @@ ENTRIES: dict[str, Entry] = {
     "published": _preset(papers.published, ("epsilon", "batch"), ("horizon",)),
     "shuffle-sum": Entry(("epsilon", "delta", "users"), _MISSING, _shuffle_sum),
 }
+
+
+def entries() -> dict[str, Entry]:
+    """Every name that a spec may have."""
+    return {name: _additive(family) for name, family in FAMILIES.items()} | _OTHERS

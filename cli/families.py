@@ -6,30 +6,17 @@ The keys fix the other parameters.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
 
 from ..exact import ParameterError, decimal_text, whole
-from ..mechanisms import (
-    AdditiveNoise,
-    Binomial,
-    DiscreteGaussian,
-    DiscreteGaussianSum,
-    DiscreteLaplace,
-    Law,
-    PolyaDifference,
-    RandomizedResponse,
-    Skellam,
-)
-from ..verify import FLIPS, SCALE, TRIALS, VARIANCE, Claim, Cover, Family, gaussian_order
+from ..mechanisms import AdditiveNoise, RandomizedResponse
+from ..mechanisms.laws.families import FAMILIES
+from ..verify import FLIPS, Claim, Cover, Family, Monotone, gaussian_order
 from .spec import Values, read_name
 
 __all__ = ["Chosen", "choose"]
-
-_Noise: TypeAlias = Callable[[Fraction, Values], Law]
-_Order: TypeAlias = Callable[[Values, int, Claim, int], "Cover | None"]  # as in Family
 
 
 @dataclass(frozen=True)
@@ -49,92 +36,42 @@ class Chosen:
         return f"{self.name}:{','.join(parts)}"
 
 
-@dataclass(frozen=True)
-class _Kind:
-    """A noise: the number that is looked for, where the search starts, the keys with defaults.
-
-    power: the noise grows with this power of the sensitivity times the root of the uses, about.
-    order: what is known of all other values, given the keys and the sensitivity.
-    """
-
-    parameter: str
-    law: _Noise
-    power: int
-    order: _Order
-    defaults: tuple[tuple[str, str], ...] = ()
-    start: float = 1.0
-    is_whole: bool = False
-
-
-_KINDS: dict[str, _Kind] = {
-    "discrete-laplace": _Kind(
-        "scale", lambda value, _: DiscreteLaplace(value), 1, lambda *_: SCALE
-    ),
-    "skellam": _Kind("variance", lambda value, _: Skellam(value), 2, lambda *_: VARIANCE),
-    "discrete-gaussian": _Kind(
-        "sigma2",
-        lambda value, _: DiscreteGaussian(value),
-        2,
-        lambda _, moved, claim, times: gaussian_order(1, moved, claim, times),
-    ),
-    "discrete-gaussian-sum": _Kind(
-        "sigma2",
-        lambda value, given: DiscreteGaussianSum(given["count"], value),
-        2,
-        lambda given, moved, claim, times: gaussian_order(
-            whole(given["count"], "count"), moved, claim, times
-        ),
-        (("count", "1"),),
-    ),
-    "polya-difference": _Kind(
-        "scale",
-        lambda value, given: PolyaDifference(given["shape"], value),
-        1,
-        lambda *_: SCALE,
-        (("shape", "1"),),
-    ),
-    "binomial": _Kind(
-        "trials",
-        lambda value, given: Binomial(value, given["probability"]),
-        2,
-        lambda *_: TRIALS,
-        (("probability", "1/2"),),
-        start=100,
-        is_whole=True,
-    ),
-}
 _RESPONSE = "randomized-response"
-_NAMES = (*_KINDS, _RESPONSE)
 
 
 def choose(text: str, sensitivity: str | None, times: int) -> Chosen:
     """Read NAME. Raises ParameterError, in one line, for anything that cannot be calibrated."""
     name, values = read_name(text, "NAME")
-    if name not in _NAMES:
-        raise ParameterError(f"NAME must be one of {', '.join(_NAMES)}, got {name[:40]!r}")
+    names = [*(known for known, law in FAMILIES.items() if law.calibrated), _RESPONSE]
+    if name not in names:
+        raise ParameterError(f"NAME must be one of {', '.join(names)}, got {name[:40]!r}")
     if name == _RESPONSE:
         _check(name, "epsilon", values, ())
         if sensitivity is not None:
             raise ParameterError(f"--sensitivity must not be given: {name} has none")
         family = Family("epsilon", RandomizedResponse, falls=False, order=lambda *_: FLIPS)
         return Chosen(family, name, (), None)
-    kind = _KINDS[name]
-    _check(name, kind.parameter, values, [key for key, _ in kind.defaults])
+    law = FAMILIES[name]
+    kind = law.calibrated
+    assert kind is not None
+    _check(name, kind.parameter, values, kind.defaults)
     if sensitivity is None:
         raise ParameterError("--sensitivity must be given: a whole number, at least 1")
     moved = whole(sensitivity, "--sensitivity", at_least=1, at_most=10**9)
     given = dict(kind.defaults) | values
 
     def build(value: Fraction) -> AdditiveNoise:
-        return AdditiveNoise(kind.law(value, given), moved)
+        return AdditiveNoise(law.from_spec({**given, kind.parameter: value}), moved)
 
-    start = kind.start * (moved * math.sqrt(times)) ** kind.power
+    terms = build(Fraction(kind.start)).law.gaussians  # bad values of other keys are refused here
 
     def order(claim: Claim, uses: int) -> Cover | None:
-        return kind.order(given, moved, claim, uses)
+        if kind.proof is not None:
+            return Monotone(kind.proof)
+        return None if terms is None else gaussian_order(terms, moved, claim, uses)
 
+    start = kind.start * (moved * math.sqrt(times)) ** kind.power
     family = Family(kind.parameter, build, start, kind.is_whole, order=order)
-    build(Fraction(kind.start))  # bad values of the other keys are refused here
     return Chosen(family, name, tuple(f"{key}={value}" for key, value in given.items()), moved)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..exact import ParameterError, exact
 from ..mechanisms.pair_file import read_text
-from .catalogue import ENTRIES, Entry, Spec, Values, listed, short
+from .catalogue import Entry, Spec, Values, entries, listed, short
 
 __all__ = ["Spec", "Values", "parse", "read_name"]
 
@@ -25,7 +25,7 @@ _LARGEST = 1000  # decimal digits of a number, on either side of the point
 def parse(text: str) -> Spec:
     """Read a mechanism spec. Raises ParameterError, in one line, for anything that is not one."""
     name = _printable(text, "SPEC", ", NAME:key=value,... or a .toml or .json file")
-    if name not in ENTRIES and text.endswith((".toml", ".json")):
+    if name not in entries() and text.endswith((".toml", ".json")):
         name, values = _from_file(Path(text))
     else:
         name, values = read_name(text, "SPEC")
@@ -52,11 +52,10 @@ def _printable(text: str, what: str, form: str) -> str:
 
 
 def _entry(name: str, values: Values) -> Entry:
-    if name not in ENTRIES:
+    if (entry := entries().get(name)) is None:
         raise ParameterError(
-            f"SPEC names no known mechanism: {short(name)}; available are {listed(ENTRIES)}"
+            f"SPEC names no known mechanism: {short(name)}; available are {listed(entries())}"
         )
-    entry = ENTRIES[name]
     allowed = entry.needs + entry.allows
     for key, value in values.items():
         if key not in allowed:

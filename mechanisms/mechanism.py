@@ -11,19 +11,19 @@ together is decided in `accounting.scenario`, and nowhere else.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
 from typing import Protocol
 
-from ..exact.number import ExactInput, ParameterError, exact, whole
+from attrs import field, frozen
+
+from ..exact.number import ExactInput, ParameterError, exact
+from . import parameters
 from .laws.finite import FiniteLaw
 from .laws.law import Law
 from .pair import FinitePair, Pair, ResponsePair, ShiftPair, WrappedPair
 
 __all__ = ["AdditiveNoise", "Mechanism", "OneWay", "RandomizedResponse", "ways"]
-
-_LARGEST_SENSITIVITY = 10**9
 
 
 class Mechanism(Protocol):
@@ -42,7 +42,7 @@ class Mechanism(Protocol):
         ...
 
 
-@dataclass(frozen=True)
+@frozen
 class OneWay:
     """A mechanism with D and D' fixed: the same way round in every use."""
 
@@ -63,7 +63,11 @@ def ways(mechanism: Mechanism) -> tuple[Mechanism, ...]:
     return OneWay(mechanism), OneWay(other)
 
 
-@dataclass(frozen=True)
+def _epsilon(value: ExactInput) -> Fraction:
+    return exact(value, "epsilon", at_least=0, at_most=10_000)
+
+
+@frozen
 class RandomizedResponse:
     """One bit: revealed for certain with probability `delta`, otherwise randomized response.
 
@@ -71,12 +75,8 @@ class RandomizedResponse:
     otherwise. No (epsilon, delta)-DP mechanism is less private than this one: see `ResponsePair`.
     """
 
-    epsilon: Fraction
-    delta: Fraction
-
-    def __init__(self, epsilon: ExactInput, delta: ExactInput = 0) -> None:
-        object.__setattr__(self, "epsilon", exact(epsilon, "epsilon", at_least=0, at_most=10_000))
-        object.__setattr__(self, "delta", exact(delta, "delta", at_least=0, at_most=1))
+    epsilon: Fraction = field(converter=_epsilon)
+    delta: Fraction = field(default=Fraction(0), converter=parameters.delta)
 
     def pairs(self) -> Iterable[Pair]:
         # The swapped pair is the same one with the outcomes renamed.
@@ -86,7 +86,7 @@ class RandomizedResponse:
         return self
 
 
-@dataclass(frozen=True)
+@frozen
 class AdditiveNoise:
     """An integer-valued query of this sensitivity plus noise, reduced mod `modulus` if given.
 
@@ -94,21 +94,8 @@ class AdditiveNoise:
     """
 
     law: Law
-    sensitivity: int
-    modulus: int | None = None
-
-    def __init__(
-        self, law: Law, sensitivity: ExactInput = 1, modulus: ExactInput | None = None
-    ) -> None:
-        object.__setattr__(self, "law", law)
-        object.__setattr__(
-            self,
-            "sensitivity",
-            whole(sensitivity, "sensitivity", at_least=1, at_most=_LARGEST_SENSITIVITY),
-        )
-        object.__setattr__(
-            self, "modulus", None if modulus is None else whole(modulus, "modulus", at_least=1)
-        )
+    sensitivity: int = field(default=1, converter=parameters.sensitivity)
+    modulus: int | None = field(default=None, converter=parameters.modulus)
 
     def pairs(self) -> Iterable[Pair]:
         """The pairs that count.

@@ -6,9 +6,12 @@ neighbouring outputs, in either direction, exceeds the largest over these pairs 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
+
+from attrs import field, frozen
 
 from ..exact.number import ExactInput, ParameterError, exact
 from .laws.law import Law
@@ -59,7 +62,23 @@ class ResponsePair:
     delta: Fraction = Fraction(0)
 
 
-@dataclass(frozen=True)
+def _names(outcomes: Iterable[str]) -> tuple[str, ...]:
+    return tuple(outcomes)
+
+
+def _p(column: Iterable[ExactInput]) -> tuple[Fraction, ...]:
+    return tuple(exact(value, "p", at_least=0, at_most=1) for value in column)
+
+
+def _q(column: Iterable[ExactInput]) -> tuple[Fraction, ...]:
+    return tuple(exact(value, "q", at_least=0, at_most=1) for value in column)
+
+
+def _slack(value: ExactInput) -> Fraction:
+    return exact(value, "slack", at_least=0, below=1)
+
+
+@frozen
 class FinitePair:
     """Two laws on finitely many named outcomes, given as exact probabilities.
 
@@ -67,41 +86,27 @@ class FinitePair:
     total mass each (misplaced, missing or in excess), and every divergence is charged for it.
     """
 
-    outcomes: tuple[str, ...]
-    p: tuple[Fraction, ...]
-    q: tuple[Fraction, ...]
-    slack: Fraction = Fraction(0)
+    outcomes: tuple[str, ...] = field(converter=_names)
+    p: tuple[Fraction, ...] = field(converter=_p)
+    q: tuple[Fraction, ...] = field(converter=_q)
+    slack: Fraction = field(default=Fraction(0), converter=_slack)
 
-    def __init__(
-        self,
-        outcomes: tuple[str, ...],
-        p: tuple[ExactInput, ...],
-        q: tuple[ExactInput, ...],
-        slack: ExactInput = 0,
-    ) -> None:
-        if not outcomes or not len(outcomes) == len(p) == len(q):
+    def __attrs_post_init__(self) -> None:
+        if not self.outcomes or not len(self.outcomes) == len(self.p) == len(self.q):
             raise ParameterError(
                 "outcomes, p and q must have the same length of at least 1, "
-                f"got {len(outcomes)}, {len(p)} and {len(q)}"
+                f"got {len(self.outcomes)}, {len(self.p)} and {len(self.q)}"
             )
-        if len(set(outcomes)) != len(outcomes):
+        if len(set(self.outcomes)) != len(self.outcomes):
             raise ParameterError("outcomes must be distinct")
-        allowed = exact(slack, "slack", at_least=0, below=1)
-        columns = []
-        for name, column in (("p", p), ("q", q)):
-            values = tuple(exact(value, name, at_least=0, at_most=1) for value in column)
-            total = sum(values, Fraction(0))
-            if abs(total - 1) > allowed:
-                off = f"to within slack {float(allowed)}" if allowed else "exactly"
+        for name, column in (("p", self.p), ("q", self.q)):
+            total = sum(column, Fraction(0))
+            if abs(total - 1) > self.slack:
+                off = f"to within slack {float(self.slack)}" if self.slack else "exactly"
                 raise ParameterError(
                     f"column {name} must sum to 1 {off}, got {float(total):.17g} "
                     f"(off by {float(total - 1):.3g})"
                 )
-            columns.append(values)
-        object.__setattr__(self, "outcomes", tuple(outcomes))
-        object.__setattr__(self, "p", columns[0])
-        object.__setattr__(self, "q", columns[1])
-        object.__setattr__(self, "slack", allowed)
 
     def swapped(self) -> FinitePair:
         """The other direction."""

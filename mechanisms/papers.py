@@ -18,7 +18,7 @@ from fractions import Fraction
 from flint import arb
 
 from ..exact.lazy import mpmath
-from ..exact.number import ExactInput, Real, ball, exact, mpf, whole
+from ..exact.number import ExactInput, Real, ball, decimal_text, exact, mpf, whole
 from .certain import certain_ceiling
 from .laws.discrete_gaussian import DiscreteGaussian
 from .laws.discrete_laplace import DiscreteLaplace
@@ -56,6 +56,10 @@ class InvertedScale:
     """
 
     scale: Fraction
+
+    def fields(self) -> dict[str, str]:
+        """How a certificate writes the scale of a discrete Laplace law."""
+        return {"inverted-scale": decimal_text(self.scale)}
 
     def ball(self) -> arb:
         """Enclose it at the working precision."""

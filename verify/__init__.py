@@ -4,16 +4,13 @@ from .audit import Audit, Verdict, audit
 from .calibration import Calibration, Edge, Family, UnfinishedError, calibrate
 from .gaussian_order import gaussian_order
 from .guarantee import ZCDP, ApproxDP, Claim, Guarantee, PureDP, RenyiDP, parse_claim
-from .order import FLIPS, SCALE, TRIALS, VARIANCE, Cover, Monotone
+from .order import FLIPS, Cover, Monotone
 from .protocol import certify
 from .shuffle_noise import LeastNoiseBits, LeastRareBits, least_noise_bits, least_rare_bits
 from .witness import Witness
 
 __all__ = [
     "FLIPS",
-    "SCALE",
-    "TRIALS",
-    "VARIANCE",
     "ZCDP",
     "ApproxDP",
     "Audit",

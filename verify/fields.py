@@ -8,21 +8,15 @@ from typing import Any
 
 from ..accounting.composed import Use
 from ..accounting.scenario import is_oriented
-from ..exact.number import ExactInput, Logarithm, Real, decimal_text, exact, whole
+from ..exact.number import ExactInput, decimal_text, exact, whole
 from ..mechanisms.aggregation.masking import Masking
 from ..mechanisms.laws.binomial import Binomial
-from ..mechanisms.laws.discrete_gaussian import DiscreteGaussian
-from ..mechanisms.laws.discrete_gaussian_sum import DiscreteGaussianSum
-from ..mechanisms.laws.discrete_laplace import DiscreteLaplace
-from ..mechanisms.laws.finite import FiniteLaw
 from ..mechanisms.laws.law import Law
-from ..mechanisms.laws.polya import PolyaDifference
-from ..mechanisms.laws.skellam import Skellam
 from ..mechanisms.mechanism import AdditiveNoise, Mechanism, RandomizedResponse
 from ..mechanisms.pair import FinitePair
-from ..mechanisms.papers import InvertedScale
 from ..mechanisms.protocols.protocol import SumProtocol
-from ..mechanisms.protocols.shuffle import Linear, ShuffleSum
+from ..mechanisms.protocols.shuffle import ShuffleSum
+from .checker.reading import LAWS
 
 __all__ = ["NotCertifiedError", "protocol_fields", "setting_fields", "use_fields"]
 
@@ -67,45 +61,12 @@ def mechanism_fields(mechanism: Mechanism) -> dict[str, Any]:
 
 def law_fields(law: Law) -> dict[str, Any]:
     """A law by its name and parameters."""
-    if isinstance(law, DiscreteLaplace):
-        if isinstance(law.scale, Fraction):
-            return {"name": "discrete-laplace", "scale": decimal_text(law.scale)}
-        if isinstance(law.scale, InvertedScale):
-            return {"name": "discrete-laplace", "inverted-scale": decimal_text(law.scale.scale)}
-    if isinstance(law, PolyaDifference):
-        texts = _texts({"shape": law.shape, "scale": _rational(law.scale, law)})
-        return {"name": "polya-difference", **texts}
-    if isinstance(law, Skellam):
-        return {"name": "skellam", "variance": decimal_text(law.variance)}
-    if isinstance(law, DiscreteGaussian):
-        return {"name": "discrete-gaussian", "sigma2": decimal_text(law.sigma2)}
-    if isinstance(law, DiscreteGaussianSum):
-        texts = {"count": str(law.count), "sigma2": decimal_text(law.sigma2)}
-        return {"name": "discrete-gaussian-sum", **texts}
-    if isinstance(law, Binomial):
-        chance = _chance_fields(law)
-        return {"name": "binomial", "trials": str(law.trials), "probability": chance}
-    if isinstance(law, FiniteLaw):
-        return {
-            "name": "finite",
-            "outcomes": [str(x) for x in law.outcomes],
-            "masses": [decimal_text(mass) for mass in law.masses],
-        }
-    raise NotCertifiedError(f"certificates do not know the law {type(law).__name__}")
-
-
-def _chance_fields(law: Binomial) -> str | dict[str, str]:
-    """An exact probability, or factor times log as in the shuffle protocol."""
-    chance = law.success
-    if isinstance(chance, Linear) and isinstance(chance.number, Logarithm) and not chance.offset:
-        return _texts({"factor": chance.factor, "log": chance.number.argument})
-    return decimal_text(_rational(chance, law))
-
-
-def _rational(number: Real, law: Law) -> Fraction:
-    if not isinstance(number, Fraction):
+    if law.name not in LAWS:
+        raise NotCertifiedError(f"certificates do not know the law {type(law).__name__}")
+    fields = law.fields()
+    if fields is None:
         raise NotCertifiedError(f"certificates do not know the formula in {law}")
-    return number
+    return fields
 
 
 def _texts(numbers: Mapping[str, Fraction]) -> dict[str, str]:

@@ -14,8 +14,7 @@ from typing import Protocol
 
 from ..exact.deadline import check_time
 
-__all__ = ["FLIPS", "SCALE", "TRIALS", "VARIANCE", "Cover", "Monotone", "fails_down_to"]
-__all__ += ["meets_up_to"]
+__all__ = ["FLIPS", "Cover", "Monotone", "fails_down_to", "meets_up_to"]
 
 _FIRST = Fraction(1, 10**9)  # the first step, relative to where it starts
 _FINEST = Fraction(1, 10**12)  # a walk whose steps become finer than this is stuck
@@ -62,19 +61,6 @@ class Monotone:
         return True
 
 
-# ((1 - r)/(1 - rz))^a generates X, r = e^(-1/scale). For r < R its quotient has the logarithm
-# const + a sum_k (R^k - r^k) z^k/k: nonnegative coefficients, so a compound Poisson law's.
-SCALE = Monotone(
-    "more noise is a post-processing of less: Pólya noise of a larger scale is that of a smaller "
-    "one plus independent compound Poisson noise"
-)
-VARIANCE = Monotone(
-    "more noise is a post-processing of less: Skellam noise of a larger variance is that of a "
-    "smaller one plus independent Skellam noise"
-)
-TRIALS = Monotone(
-    "more noise is a post-processing of less: a trial more is an independent coin added"
-)
 # P(lie) = 1/(1 + e^epsilon) rises to any value up to 1/2 by another flip
 FLIPS = Monotone(
     "more noise is a post-processing of less: a smaller epsilon is a larger one whose answer is "

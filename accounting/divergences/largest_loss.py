@@ -21,7 +21,6 @@ from flint import arb
 from ...exact.enclosure import Enclosure
 from ...exact.number import Logarithm, ball
 from ...exact.precision import enclose
-from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.pair import FinitePair, Pair, ResponsePair, ShiftPair, WrappedPair
 from .finite_sums import Listed, listed
 from .wrapped import image_excess, is_enumerable, never_wraps
@@ -61,8 +60,7 @@ def _of_shift(pair: ShiftPair) -> LargestLoss:
     limit = law.loss_limit(shift)
     if limit is None:
         return LargestLoss(Enclosure.infinite(), None)
-    attained = "0" if isinstance(law, DiscreteLaplace) else None
-    return LargestLoss(_of_real(limit), attained)
+    return LargestLoss(_of_real(limit), "0" if law.attains_limit else None)
 
 
 def _of_real(value: Fraction | object) -> Enclosure:
@@ -95,8 +93,8 @@ def _of_wrapped(pair: WrappedPair) -> LargestLoss:
     unwrapped = _of_shift(pair.unwrapped)
     if never_wraps(pair):
         return unwrapped
-    if isinstance(pair.law, DiscreteLaplace):
-        value, outcome = enclose(_closed_form(pair.law, pair.shift, pair.modulus)), "0"
+    if (known := pair.law.wrapped_loss(pair.shift, pair.modulus)) is not None:
+        value, outcome = enclose(known), "0"
     elif is_enumerable(pair):
         best, residue = _largest_listed(listed(pair))
         value, outcome = enclose(best), str(residue)
@@ -105,13 +103,6 @@ def _of_wrapped(pair: WrappedPair) -> LargestLoss:
     # post-processing: the wrapped loss is at most the unwrapped one, which may be known exactly
     ceiling = Enclosure(_ZERO.lower, unwrapped.value.upper)
     return LargestLoss(value.maximum(_ZERO).intersection(ceiling), outcome)
-
-
-def _closed_form(law: DiscreteLaplace, shift: int, modulus: int) -> arb:
-    d = min(shift, modulus - shift)
-    rate = -1 / ball(law.scale)
-    # log (1 + b^m)/(b^d + b^(m-d)) = -d log b + log (1 + b^m)/(1 + b^(m-2d))
-    return -d * rate + (modulus * rate).exp().log1p() - ((modulus - 2 * d) * rate).exp().log1p()
 
 
 def _largest_listed(outcomes: Listed) -> tuple[arb, int]:

@@ -30,7 +30,6 @@ from flint import arb, arb_series, ctx
 
 from ...exact.deadline import check_time
 from ...exact.number import ball
-from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.pair import ShiftPair
 
 __all__ = ["RenyiSums", "Window", "shared_sums"]
@@ -99,8 +98,8 @@ class RenyiSums:
     def derivatives(self, order: Fraction) -> tuple[arb, arb, arb]:
         """M, M' and M'' at order >= 1."""
         law = self.pair.law
-        if isinstance(law, DiscreteLaplace):
-            series = law.renyi_sum(arb_series([ball(order), 1], prec=3), self.pair.shift)
+        series = law.renyi_series(arb_series([ball(order), 1], prec=3), self.pair.shift)
+        if series is not None:
             return series[0], series[1], 2 * series[2]
         first, second, third = self.summed(order, 2)
         return first, second, third

@@ -13,10 +13,8 @@ from flint import arb, ctx
 from ...exact.number import Logarithm, ball
 from ...exact.roots import first_met
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
-from ...mechanisms.laws.discrete_gaussian_sum import DiscreteGaussianSum
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.laws.law import Law
-from ...mechanisms.laws.polya import PolyaDifference
 from ...mechanisms.pair import FinitePair, Pair, ResponsePair, ShiftPair, WrappedPair
 from ..divergences.finite_sums import listed
 from .law import Atoms, GaussianLoss, LaplaceLoss, Lattice, LossLaw, TwoPoint
@@ -39,7 +37,7 @@ def loss_law(pair: Pair, log_tail: float) -> LossLaw:
         return _finite(pair)
     if isinstance(pair, WrappedPair):
         return _wrapped(pair, ctx.prec)
-    law = _simplest(pair.law)
+    law = pair.law.simplest()
     if isinstance(law, DiscreteLaplace):
         return TwoPoint(law.loss_limit(1)) if pair.shift == 1 else LaplaceLoss(law, pair.shift)
     if isinstance(law, DiscreteGaussian):
@@ -194,15 +192,6 @@ def _size(number: Fraction) -> int:
 
 def _log(number: Fraction) -> float:
     return float(Logarithm(number).ball().mid())
-
-
-def _simplest(law: Law) -> Law:
-    """The same law by its simplest name."""
-    if isinstance(law, PolyaDifference) and law.shape == 1:
-        return DiscreteLaplace(law.scale)
-    if isinstance(law, DiscreteGaussianSum) and law.count == 1:
-        return DiscreteGaussian(law.sigma2)
-    return law
 
 
 def _window(law: Law, log_tail: float) -> tuple[int, int]:

@@ -24,7 +24,6 @@ from ...exact.precision import working_precision
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.laws.law import Law
 from ...mechanisms.laws.saddle import vertical_path
-from ...mechanisms.laws.sums import sum_of
 from .inversion import FALLING, Inversion
 from .plan import ContinuousLaplace, Noise
 
@@ -208,7 +207,7 @@ def _difference(laws: tuple[Law, ...]) -> Callable[[int], arb]:
     summed = _Sum(laws, True, deviation)
     if len(laws) == 1 and laws[0].symmetric:
         with suppress(NotImplementedError):
-            summed = _Sum((sum_of(laws[0], 2),), False, deviation)
+            summed = _Sum((laws[0].sum_of(2),), False, deviation)
     if not summed.mirrored and deviation <= _NARROW:
         return _tabulated(summed, math.ceil(_REACH * deviation))
     if not all(isinstance(law, FALLING) for law in summed.laws):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from attrs import field, frozen
 
 from ...exact.number import ExactInput, whole
 from .aggregation import residue
@@ -11,14 +12,15 @@ from .aggregation import residue
 __all__ = ["PlainSum"]
 
 
-@dataclass(frozen=True)
+def _modulus(value: ExactInput) -> int:
+    return whole(value, "modulus", at_least=1)
+
+
+@frozen
 class PlainSum:
     """The sum mod m, by someone who sees every message: for simulation only."""
 
-    modulus: int
-
-    def __init__(self, modulus: ExactInput) -> None:
-        object.__setattr__(self, "modulus", whole(modulus, "modulus", at_least=1))
+    modulus: int = field(converter=_modulus)
 
     def aggregate(self, messages: Mapping[int, int]) -> int:
         """The sum mod m of the messages, which are in 0, ..., m - 1, by user.

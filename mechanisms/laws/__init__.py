@@ -7,9 +7,7 @@ from .discrete_laplace import DiscreteLaplace
 from .finite import FiniteLaw
 from .law import Law, Moments, UndecidedError
 from .polya import Polya, PolyaDifference
-from .shares import share_of
 from .skellam import Skellam
-from .sums import sum_of
 
 __all__ = [
     "Binomial",
@@ -23,6 +21,4 @@ __all__ = [
     "PolyaDifference",
     "Skellam",
     "UndecidedError",
-    "share_of",
-    "sum_of",
 ]

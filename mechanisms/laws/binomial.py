@@ -6,27 +6,32 @@ p(x) = C(n, x) q^x (1-q)^(n-x) on 0 <= x <= n; E e^(zX) = (1 - q + q e^z)^n, ent
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import lru_cache
-from typing import cast
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+from attrs import field, frozen
 from flint import acb, arb, ctx
 from numpy.typing import NDArray
 
 from ...exact.enclosure import Enclosure
 from ...exact.lazy import mpmath
-from ...exact.number import ExactInput, Formula, ParameterError, Real, ball, exact, mpf, whole
+from ...exact.number import ExactInput, Formula, ParameterError, Real, ball, exact, mpf
 from ...exact.precision import refine, working_precision
-from .law import Law, Moments, UndecidedError
+from .. import parameters
+from . import floats
+from .law import Calibrated, Law, Moments, UndecidedError, divided
 from .saddle import vertical_path
+
+if TYPE_CHECKING:
+    from ..samplers.bits import RandomBits
 
 __all__ = ["Binomial"]
 
 
-@dataclass(frozen=True)
+@frozen
 class _Complement:
     """1 - probability, the probability known by its formula."""
 
@@ -39,22 +44,46 @@ class _Complement:
         return 1 - self.probability.mpf()
 
 
-@dataclass(frozen=True)
+def _chance(value: ExactInput | Formula) -> Real:
+    if not hasattr(value, "ball"):
+        chance = exact(value, "probability", at_least=0, at_most=1)
+        if chance in (0, 1):
+            raise ParameterError(f"probability must be strictly between 0 and 1, got {chance}")
+        return chance
+    formula = cast("Formula", value)
+    inside = refine(
+        lambda: abs(2 * formula.ball() - 1),
+        width=Fraction(0),
+        enough=lambda found: found.less_than(1) is not None,
+    ).less_than(1)
+    if inside is None:
+        raise UndecidedError("probability cannot be told from 0 or 1")
+    if not inside:
+        raise ParameterError(f"probability must be strictly between 0 and 1, got {value}")
+    return formula
+
+
+@frozen
 class Binomial(Law):
     """`trials` independent trials, each a success with the same exact probability in (0, 1).
 
     The probability is a rational, or a formula.
     """
 
-    trials: int
-    success: Real
+    trials: int = field(converter=parameters.trials)
+    success: Real = field(alias="probability", converter=_chance)
 
+    name = "binomial"
+    calibrated = Calibrated(
+        "trials",
+        2,
+        "more noise is a post-processing of less: a trial more is an independent coin added",
+        {"probability": "1/2"},
+        start=100,
+        is_whole=True,
+    )
     log_concave = "p(x)/p(x-1) = (n - x + 1)/x q/(1-q) falls in x"
     symmetric = False
-
-    def __init__(self, trials: ExactInput, probability: ExactInput | Formula) -> None:
-        object.__setattr__(self, "trials", whole(trials, "trials", at_least=1))
-        object.__setattr__(self, "success", _chance(probability))
 
     @property
     def support(self) -> tuple[int, int]:
@@ -150,6 +179,30 @@ class Binomial(Law):
         values = np.where(x == n, n * _log_float(q), values)
         return np.where((x < 0) | (x > n), -np.inf, values)
 
+    def _sum(self, count: int) -> Law:
+        return Binomial(count * self.trials, self.success)
+
+    def _share(self, users: int) -> Law:
+        return Binomial(divided(self.trials, users, "trials"), self.success)
+
+    def enlarged(self, ratio: Fraction) -> tuple[str, Law]:
+        return "trials", Binomial(math.ceil(self.trials * ratio), self.success)
+
+    def sampler(self) -> Callable[[RandomBits], int]:
+        from ..samplers.binomial import binomial_real
+
+        return partial(binomial_real, self.trials, self.success)
+
+    def simulate(self, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
+        floats.check_width(floats.spread(self.trials))
+        return rng.binomial(self.trials, floats.to_float(self.success), size)
+
+    def fields(self) -> dict[str, Any] | None:
+        written = getattr(self.success, "fields", None)
+        if written is None or (chance := written()) is None:
+            return super().fields()
+        return {"name": self.name, "trials": str(self.trials), "probability": chance}
+
     def _one_trial(self, z: acb) -> acb:
         return ball(self._failure) + ball(self.success) * z.exp()
 
@@ -160,25 +213,6 @@ class Binomial(Law):
         if isinstance(self.success, _Complement):
             return self.success.probability
         return _Complement(self.success)
-
-
-def _chance(value: object) -> Real:
-    if not hasattr(value, "ball"):
-        chance = exact(value, "probability", at_least=0, at_most=1)
-        if chance in (0, 1):
-            raise ParameterError(f"probability must be strictly between 0 and 1, got {chance}")
-        return chance
-    formula = cast("Formula", value)
-    inside = refine(
-        lambda: abs(2 * formula.ball() - 1),
-        width=Fraction(0),
-        enough=lambda found: found.less_than(1) is not None,
-    ).less_than(1)
-    if inside is None:
-        raise UndecidedError("probability cannot be told from 0 or 1")
-    if not inside:
-        raise ParameterError(f"probability must be strictly between 0 and 1, got {value}")
-    return formula
 
 
 @lru_cache(maxsize=64)

@@ -13,15 +13,21 @@ from typing import cast
 
 from flint import acb, arb
 
-from ...exact.number import Formula, Quotient, Real, ball, positive
+from ...exact.number import ExactInput, Formula, Quotient, Real, ball, positive
 from ...exact.precision import refine
 
-__all__ = ["STEEP", "over", "rate_below", "rate_of", "ray", "read_scale"]
+__all__ = ["LARGER_SCALE", "STEEP", "over", "rate_below", "rate_of", "ray", "read_scale"]
 
+# ((1 - r)/(1 - rz))^a generates X, r = e^(-1/scale). For r < R its quotient has the logarithm
+# const + a sum_k (R^k - r^k) z^k/k: nonnegative coefficients, so a compound Poisson law's.
+LARGER_SCALE = (
+    "more noise is a post-processing of less: Pólya noise of a larger scale is that of a smaller "
+    "one plus independent compound Poisson noise"
+)
 STEEP = 16  # above this shape the integrand falls off like a Gaussian all the way up
 
 
-def read_scale(value: object) -> Real:
+def read_scale(value: ExactInput | Formula) -> Real:
     """Read a scale: a positive rational, or a formula as it is."""
     return cast("Formula", value) if hasattr(value, "ball") else positive(value, "scale")
 

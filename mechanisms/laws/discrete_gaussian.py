@@ -9,35 +9,44 @@ Source: Canonne, Kamath, Steinke, "The Discrete Gaussian for Differential Privac
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
+from attrs import field, frozen
 from flint import acb, arb, ctx
 from numpy.typing import NDArray
 
 from ...exact.enclosure import Enclosure
 from ...exact.lazy import mpmath
-from ...exact.number import ExactInput, ball, mpf, positive
+from ...exact.number import ParameterError, ball, mpf
 from ...exact.precision import START, refine, working_precision
-from .law import Law, Moments
+from .. import parameters
+from . import floats
+from .law import Calibrated, Law, Moments
 from .saddle import vertical_path
 from .theta import theta, theta_at_zero, theta_variance
 
+if TYPE_CHECKING:
+    from ..samplers.bits import RandomBits
+
 __all__ = ["DiscreteGaussian"]
 
+_TABLE = 400  # sigma2 up to which simulated draws come from a table
 
-@dataclass(frozen=True)
+
+@frozen
 class DiscreteGaussian(Law):
     """N_Z(0, sigma2), sigma2 > 0 exact. (Its variance is slightly below sigma2.)"""
 
-    sigma2: Fraction
+    sigma2: Fraction = field(converter=parameters.sigma2)
 
+    name = "discrete-gaussian"
+    calibrated = Calibrated("sigma2", 2, None)  # see `verify.gaussian_order`
+    gaussians = 1
     log_concave = "log p(x) = const - x^2/(2 sigma2) is concave"
-
-    def __init__(self, sigma2: ExactInput) -> None:
-        object.__setattr__(self, "sigma2", positive(sigma2, "sigma2"))
 
     def theta(self, t: arb) -> arb:
         """Enclose sum_x e^(-(x-t)^2/(2 sigma2)); at most theta(0)."""
@@ -110,6 +119,43 @@ class DiscreteGaussian(Law):
     def zcdp_exact(self, shift: int) -> Fraction:
         # theta(t) <= theta(0), with equality at the integer orders
         return Fraction(shift * shift) / (2 * self.sigma2)
+
+    def _sum(self, count: int) -> Law:
+        from .discrete_gaussian_sum import DiscreteGaussianSum  # which imports this
+
+        return DiscreteGaussianSum(count, self.sigma2)
+
+    def _share(self, users: int) -> Law:
+        raise ParameterError(
+            "users must be 1: a sum of discrete Gaussians is not a discrete Gaussian, so that "
+            "discrete-gaussian has no exact shares; discrete-gaussian-sum is such a sum"
+        )
+
+    def enlarged(self, ratio: Fraction) -> tuple[str, Law]:
+        return "sigma2", DiscreteGaussian(self.sigma2 * ratio)
+
+    def sampler(self) -> Callable[[RandomBits], int]:
+        from ..samplers.discrete_gaussian import discrete_gaussian_ratio
+
+        return partial(discrete_gaussian_ratio, self.sigma2.numerator, self.sigma2.denominator)
+
+    def simulate(self, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
+        """By inversion of a table, or by rejection from discrete Laplace variables."""
+        sigma2 = float(self.sigma2)
+        floats.check_width(math.sqrt(sigma2))
+        if sigma2 <= _TABLE:
+            outcomes, levels, _ = floats.gaussian_table(sigma2)
+            return outcomes[np.searchsorted(levels, rng.random(size), side="right")]
+        scale = math.floor(math.sqrt(sigma2)) + 1
+        success, found, missing = -math.expm1(-1 / scale), [], size
+        while missing > 0:
+            many = missing + missing // 2 + 16
+            noise = rng.geometric(success, many) - rng.geometric(success, many)
+            excess = np.abs(noise) - sigma2 / scale
+            kept = noise[rng.standard_exponential(many) >= excess * excess / (2 * sigma2)][:missing]
+            found.append(kept)
+            missing -= len(kept)
+        return np.concatenate(found) if found else np.zeros(0, dtype=np.int64)
 
     def _total(self) -> arb:
         return theta_at_zero(self.sigma2, ctx.prec)

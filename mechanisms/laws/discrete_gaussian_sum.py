@@ -19,46 +19,57 @@ at most log((1 + T)/(1 - T)) (for the second, sum p = sum p' = 1 fixes the const
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache, reduce
+from typing import TYPE_CHECKING
 
 import numpy as np
+from attrs import field, frozen
 from flint import acb, arb, ctx
 from numpy.typing import NDArray
 
 from ...exact.enclosure import Enclosure
 from ...exact.lazy import mpmath
-from ...exact.number import ExactInput, ball, mpf, positive, whole
+from ...exact.number import ball, mpf
 from ...exact.precision import START, refine, working_precision
+from .. import parameters
+from . import floats
 from .discrete_gaussian import DiscreteGaussian
-from .law import Law, Moments
+from .law import Calibrated, Law, Moments, divided
 from .saddle import vertical_path
 from .theta import theta, theta_at_zero, theta_variance, tilt
+
+if TYPE_CHECKING:
+    from ..samplers.bits import RandomBits
 
 __all__ = ["DiscreteGaussianSum"]
 
 _LONGEST_PERIOD = 100_000  # for `periodic_spread`
+_FEW = 8  # so many are added one by one when they are drawn
+_NEGLIGIBLE = 1e-13
 _NARROW = 4.0  # standard deviations (in outcomes) below which windows go point by point
 _HALF_WIDTH = 8  # of one transformed window, in standard deviations
 
 
-@dataclass(frozen=True)
+@frozen
 class DiscreteGaussianSum(Law):
     """The sum of `count` independent copies of N_Z(0, sigma2)."""
 
-    count: int
-    sigma2: Fraction
+    count: int = field(converter=parameters.count)
+    sigma2: Fraction = field(converter=parameters.sigma2)
+
+    name = "discrete-gaussian-sum"
+    calibrated = Calibrated("sigma2", 2, None, {"count": "1"})  # see `verify.gaussian_order`
 
     log_concave = (
         "a convolution of discrete Gaussians, whose log-PMF -x^2/(2 sigma2) + const is concave; "
         "convolution on Z keeps log-concavity (Hoggar 1974)"
     )
 
-    def __init__(self, count: ExactInput, sigma2: ExactInput) -> None:
-        object.__setattr__(self, "count", whole(count, "count", at_least=1))
-        object.__setattr__(self, "sigma2", positive(sigma2, "sigma2"))
+    @property
+    def gaussians(self) -> int:
+        return self.count
 
     def moments(self) -> Moments:
         variance = refine(lambda: self.count * theta_variance(self.sigma2))
@@ -220,6 +231,36 @@ class DiscreteGaussianSum(Law):
         saddle, spread = tilt(t / self.count, float(self.sigma2))
         return vertical_path(saddle, side, spread=math.sqrt(self.count) * spread)
 
+    def simplest(self) -> Law:
+        return DiscreteGaussian(self.sigma2) if self.count == 1 else self
+
+    def _sum(self, count: int) -> Law:
+        return DiscreteGaussianSum(count * self.count, self.sigma2)
+
+    def _share(self, users: int) -> Law:
+        return DiscreteGaussianSum(divided(self.count, users, "count"), self.sigma2)
+
+    def sampler(self) -> Callable[[RandomBits], int]:
+        from ..samplers.gaussian_sum import gaussian_sum_envelope
+
+        if self.count > _FEW:
+            return gaussian_sum_envelope(self).draw
+        one = DiscreteGaussian(self.sigma2).sampler()
+        return lambda bits: sum(one(bits) for _ in range(self.count))
+
+    def simulate(self, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
+        """One discrete Gaussian of variance count sigma2 where that is proved to be the same.
+
+        `gaussian_gap` bounds the log ratio of the two laws, hence their total variation. Where
+        sigma2 is small it is not the same: then from how often each outcome occurs among the terms.
+        """
+        if _is_gaussian(self):
+            return self._limit().simulate(rng, size)
+        floats.check_width(floats.spread(self.count))
+        outcomes, _, masses = floats.gaussian_table(float(self.sigma2))
+        counts: floats.Draws = rng.multinomial(self.count, masses, size)
+        return counts @ outcomes
+
     def _limit(self) -> DiscreteGaussian:
         return DiscreteGaussian(self.count * self.sigma2)
 
@@ -291,6 +332,12 @@ class DiscreteGaussianSum(Law):
         """Chernoff's bound of the tilted law's mass from y outward; start = log M(saddle)."""
         there = arb(tilt(y / self.count, float(self.sigma2))[0])
         return (self.transform(acb(there))[0].real - start - (there - saddle) * y).exp()
+
+
+@lru_cache(maxsize=64)
+def _is_gaussian(law: DiscreteGaussianSum) -> bool:
+    with working_precision(START):
+        return bool(law.gaussian_gap() < _NEGLIGIBLE)
 
 
 @lru_cache(maxsize=16)

@@ -1,8 +1,9 @@
 """A probability law on the integers: the noise that a mechanism adds.
 
-A new law is one new file. It says what its PMF is (exactly, in balls, and in floats for
-simulation), what its cumulant function is, where that may be integrated, and which shape is
-proved. Everything else (tails, quantiles, divergences, audits) works for it at once.
+A new law is one new file, and one line in `families`. It says what its PMF is (exactly, in balls,
+and in floats for simulation), what its cumulant function is, where that may be integrated, and
+which shape is proved. Everything else (tails, quantiles, divergences, audits) works for it at once;
+how it is summed, shared, enlarged, drawn and calibrated it says where it can be.
 
 Methods that return `arb` compute at the working precision (`exact.precision`); those that return
 `Enclosure` choose the precision themselves.
@@ -11,22 +12,26 @@ Methods that return `arb` compute at the working precision (`exact.precision`); 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+import attrs
 import numpy as np
-from flint import acb, arb
+from flint import acb, arb, arb_series
 from numpy.typing import NDArray
 
 from ...exact import contour
 from ...exact.enclosure import Enclosure
 from ...exact.lazy import mpmath
-from ...exact.number import ExactInput, Real, ball, exact, whole
+from ...exact.number import ExactInput, ParameterError, Real, ball, decimal_text, exact, whole
 from ...exact.precision import CAP, WIDTH, refine
 
-__all__ = ["Law", "Moments", "UndecidedError"]
+if TYPE_CHECKING:
+    from ..samplers.bits import RandomBits
+
+__all__ = ["Calibrated", "Law", "Moments", "UndecidedError", "divided"]
 
 _FAR = 10**18  # no quantile is sought beyond this
 
@@ -42,13 +47,47 @@ class Moments(NamedTuple):
     variance: Enclosure
 
 
-class Law(ABC):
-    """A probability law on the integers with exact parameters. Subclasses are frozen values."""
+class Calibrated(NamedTuple):
+    """The parameter in which a law is a family that calibration can search: more of it, more noise.
 
-    # Proved shape. At most one is set; each holds the reason, for readers and certificates.
-    log_concave: str | None = None  # p(x)^2 >= p(x-1) p(x+1) on all of Z
-    log_convex_sides: str | None = None  # symmetric, and log-convex on x >= 0
-    symmetric: bool = True  # p(-x) = p(x)
+    power: for one claim it grows with this power of the sensitivity times the root of the uses,
+    about, from `start` on. is_whole: only whole numbers count. defaults: of the other parameters.
+    proof: why no divergence rises with it; None where none is known.
+    """
+
+    parameter: str
+    power: int
+    proof: str | None
+    defaults: Mapping[str, str] = {}
+    start: float = 1.0
+    is_whole: bool = False
+
+
+class Law(ABC):
+    """A probability law on the integers with exact parameters. Subclasses are frozen attrs values.
+
+    The parameters of the constructor are the keys of specs and certificates.
+    """
+
+    name: ClassVar[str] = ""  # in specs and certificates
+    calibrated: ClassVar[Calibrated | None] = None
+
+    # Proved shape. At most one is proved; each says why, for readers and certificates.
+
+    @property
+    def log_concave(self) -> str | None:
+        """p(x)^2 >= p(x-1) p(x+1) on all of Z."""
+        return None
+
+    @property
+    def log_convex_sides(self) -> str | None:
+        """Symmetric, and log-convex on x >= 0."""
+        return None
+
+    @property
+    def symmetric(self) -> bool:
+        """p(-x) = p(x)."""
+        return True
 
     @property
     def shape_is_proved(self) -> bool:
@@ -99,6 +138,15 @@ class Law(ABC):
         """lim of log p(x)/p(x - shift) as x -> -infinity; None where it is infinite."""
         return None
 
+    @property
+    def attains_limit(self) -> bool:
+        """Is `loss_limit` the loss of the outcome 0?"""
+        return False
+
+    def wrapped_loss(self, shift: int, modulus: int) -> arb | None:
+        """The largest loss of X mod modulus, that of 0, where a closed form exists."""
+        return None
+
     def steepening(self, x: int, shift: int) -> arb:
         """Bound sup over y <= x of s(y - shift) - s(y), where s(y) = log p(y)/p(y-1).
 
@@ -117,6 +165,10 @@ class Law(ABC):
 
     def renyi_sum(self, order: arb, shift: int) -> arb | None:
         """sum p(x)^order p(x - shift)^(1 - order), where a closed form exists."""
+        return None
+
+    def renyi_series(self, order: arb_series, shift: int) -> arb_series | None:
+        """The same as a power series in the order, where a closed form exists."""
         return None
 
     def renyi_exact(self, order: Fraction, shift: int) -> Fraction | None:
@@ -159,7 +211,84 @@ class Law(ABC):
         """
         return None
 
+    # -- how it is made of others, drawn, read and written ------------------------------------
+
+    def simplest(self) -> Law:
+        """The same law by its simplest name."""
+        return self
+
+    def _sum(self, count: int) -> Law:
+        raise NotImplementedError(f"{type(self).__name__} has no closed form for sums")
+
+    def _share(self, users: int) -> Law:
+        name = type(self).__name__
+        raise ParameterError(f"users must be 1: {name} noise has no exact equal shares")
+
+    def enlarged(self, ratio: Fraction) -> tuple[str, Law]:
+        """Shares of which 1/ratio as many do at least as much: what is raised, and the law.
+
+        Raises ParameterError for a law of which there are none. (See `protocols.provision`.)
+        """
+        raise ParameterError(f"noise {self} cannot be made of larger shares")
+
+    @property
+    def gaussians(self) -> int | None:
+        """Of how many discrete Gaussians of one sigma2 it is the sum; None where it is none."""
+        return None
+
+    def sampler(self) -> Callable[[RandomBits], int]:
+        """The function that makes one exact draw from random bits.
+
+        Raises ParameterError for a law that has none.
+        """
+        raise ParameterError(f"law {type(self).__name__} has no exact sampler")
+
+    def simulate(self, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
+        """`size` independent draws in floats: for simulation only, never for a release.
+
+        Right to about 1e-12 in total variation. Raises ParameterError for a law that has no such
+        sampler, and for one so wide that its outcomes do not fit (deviations beyond 7e13).
+        """
+        raise ParameterError(f"law {type(self).__name__} has no sampler for simulation")
+
+    @classmethod
+    def needs(cls) -> tuple[str, ...]:
+        """The keys that a spec of this law must give."""
+        return tuple(each.alias for each in attrs.fields(cls))  # type: ignore[arg-type]
+
+    @classmethod
+    def allows(cls) -> tuple[str, ...]:
+        """The keys that it may give besides."""
+        return ()
+
+    @classmethod
+    def from_spec(cls, values: Mapping[str, ExactInput]) -> Law:
+        """The law of a spec with these keys. Raises ParameterError for values out of range."""
+        return cls(**{key: values[key] for key in cls.needs()})
+
+    def fields(self) -> dict[str, Any] | None:
+        """Name and parameters, as certificates write them; None where one is another formula."""
+        parts = {each.alias: getattr(self, each.name) for each in attrs.fields(type(self))}  # type: ignore[arg-type]
+        if not all(isinstance(value, int | Fraction) for value in parts.values()):
+            return None
+        return {"name": self.name} | {key: decimal_text(value) for key, value in parts.items()}
+
     # -- what follows -------------------------------------------------------------------------
+
+    def sum_of(self, count: ExactInput) -> Law:
+        """The law of the sum of `count` >= 1 independent copies of X.
+
+        Raises NotImplementedError where it has no closed form.
+        """
+        return self._sum(whole(count, "count", at_least=1)).simplest()
+
+    def share(self, users: ExactInput) -> Law:
+        """The law of one of `users` independent equal shares: their sum has exactly this law.
+
+        Raises ParameterError where there is no such law.
+        """
+        count = whole(users, "users", at_least=1)
+        return self if count == 1 else self._share(count).simplest()
 
     def ball(self, x: int) -> arb:
         """Enclose P(X = x) at the working precision."""
@@ -268,6 +397,17 @@ class Law(ABC):
         if answer is None:
             raise UndecidedError(f"t = {point} cannot be told from the end of the domain")
         return not answer
+
+
+def divided(total: int, users: int, name: str) -> int:
+    """total/users, which must be whole."""
+    each, rest = divmod(total, users)
+    if rest:
+        raise ParameterError(
+            f"users must divide {name} = {str(total)[:30]}, so that each has as many, "
+            f"got {str(users)[:30]}"
+        )
+    return each
 
 
 _UNIT = Enclosure(Decimal(0), Decimal(1))

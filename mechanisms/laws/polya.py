@@ -12,29 +12,27 @@ Fourier coefficients p(k) satisfy, k >= 1 (differentiate and compare coefficient
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
+from attrs import field, frozen
 from flint import acb, arb
 from numpy.typing import NDArray
 
 from ...exact.enclosure import Enclosure
 from ...exact.lazy import mpmath
-from ...exact.number import (
-    ExactInput,
-    Formula,
-    ParameterError,
-    Real,
-    ball,
-    exact,
-    mpf,
-)
+from ...exact.number import ExactInput, ParameterError, Real, ball, exact, mpf
 from ...exact.precision import START, refine, working_precision
-from .branch import STEEP, over, rate_below, rate_of, ray, read_scale
-from .law import Law, Moments
+from . import floats
+from .branch import LARGER_SCALE, STEEP, over, rate_below, rate_of, ray, read_scale
+from .discrete_laplace import DiscreteLaplace
+from .law import Calibrated, Law, Moments
+
+if TYPE_CHECKING:
+    from ..samplers.bits import RandomBits
 
 __all__ = ["Polya", "PolyaDifference"]
 
@@ -43,21 +41,28 @@ _STEPS = 5_000_000  # the longest recurrence that is run in floats
 _POINTS = 200  # so many outcomes are computed one by one where that is shorter
 
 
-@dataclass(frozen=True)
+def _shape(value: ExactInput) -> Fraction:
+    """Read a shape: positive, and small enough for the share of one user of many."""
+    shape = exact(value, "shape", above=0)
+    if not _LEAST_SHAPE <= shape <= 10**15:
+        raise ParameterError(f"shape must be between 1e-20 and 1e15, got {str(value)[:40]}")
+    return shape
+
+
+@frozen(slots=False)
 class Polya(Law):
     """p(x) = Gamma(x+r)/(x! Gamma(r)) b^x (1-b)^r on x >= 0, r = shape > 0, b = e^(-1/scale)."""
 
-    shape: Fraction
-    scale: Real
+    shape: Fraction = field(converter=_shape)
+    scale: Real = field(converter=read_scale)
 
     symmetric = False
 
-    def __init__(self, shape: ExactInput, scale: ExactInput | Formula) -> None:
-        object.__setattr__(self, "shape", _shape(shape))
-        object.__setattr__(self, "scale", read_scale(scale))
-        if self.shape >= 1:
-            reason = "p(x)/p(x-1) = b (x - 1 + shape)/x does not rise in x, since shape >= 1"
-            object.__setattr__(self, "log_concave", reason)
+    @cached_property
+    def log_concave(self) -> str | None:
+        if self.shape < 1:
+            return None
+        return "p(x)/p(x-1) = b (x - 1 + shape)/x does not rise in x, since shape >= 1"
 
     @property
     def support(self) -> tuple[int, None]:
@@ -128,32 +133,63 @@ class Polya(Law):
     def lower_tail(self, t: int) -> arb:
         return self.ball(0) if t == 0 else super().lower_tail(t)
 
+    def _sum(self, count: int) -> Law:
+        return Polya(count * self.shape, self.scale)
 
-@dataclass(frozen=True)
+    def _share(self, users: int) -> Law:
+        return Polya(self.shape / users, self.scale)
+
+    def enlarged(self, ratio: Fraction) -> tuple[str, Law]:
+        return "shape", Polya(self.shape * ratio, self.scale)
+
+    def sampler(self) -> Callable[[RandomBits], int]:
+        from ..samplers.polya import polya_envelope
+
+        return polya_envelope(self.shape, self.scale).draw
+
+    def simulate(self, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
+        """A Poisson variable whose rate is Gamma: shape r, scale b/(1 - b), b = e^(-1/scale).
+
+        Footnote 3 of Chowdhury and Zhou, "Distributed Differential Privacy in Multi-Armed Bandits"
+        (ICLR 2023). Its generating function is (1 - (b/(1-b)) (z - 1))^(-r) = ((1-b)/(1-bz))^r. The
+        implementation that was published with the paper has (1 - b)/b instead.
+        """
+        odds = 1 / math.expm1(min(700.0, 1 / floats.to_float(self.scale)))
+        shape = float(self.shape)
+        floats.check_width(shape * odds + 100 * odds)
+        return floats.poisson(odds * rng.standard_gamma(shape, size), rng)
+
+
+@frozen(slots=False)
 class PolyaDifference(Law):
     """X - Y for independent Pólya variables of this shape and scale; shape 1: discrete Laplace."""
 
-    shape: Fraction
-    scale: Real
+    shape: Fraction = field(converter=_shape)
+    scale: Real = field(converter=read_scale)
 
-    def __init__(self, shape: ExactInput, scale: ExactInput | Formula) -> None:
-        object.__setattr__(self, "shape", _shape(shape))
-        object.__setattr__(self, "scale", read_scale(scale))
+    name = "polya-difference"
+    calibrated = Calibrated("scale", 1, LARGER_SCALE, {"shape": "1"})
+
+    @cached_property
+    def log_concave(self) -> str | None:
+        if self.shape < 1:
+            return None
+        return (
+            "a convolution of two negative binomial laws (one mirrored) of shape >= 1; each is "
+            "log-concave, and convolution on Z keeps log-concavity (Hoggar 1974)"
+        )
+
+    @cached_property
+    def log_convex_sides(self) -> str | None:
+        # p(k) = (1/2 pi i) closed integral of M(log w) w^(k-1) dw over |w| = 1; inside, M is
+        # analytic but for the cut [0, b] of (1 - b/w)^(-r), which is integrable at both ends.
         if self.shape >= 1:
-            reason = (
-                "a convolution of two negative binomial laws (one mirrored) of shape >= 1; each is "
-                "log-concave, and convolution on Z keeps log-concavity (Hoggar 1974)"
-            )
-            object.__setattr__(self, "log_concave", reason)
-        else:
-            # p(k) = (1/2 pi i) closed integral of M(log w) w^(k-1) dw over |w| = 1; inside, M is
-            # analytic but for the cut [0, b] of (1 - b/w)^(-r), which is integrable at both ends.
-            reason = (
-                "a mixture of two-sided geometric laws: collapsing Cauchy's integral onto its cut, "
-                "p(k) = sin(pi r)/pi (1-b)^(2r) int_0^b u^(|k|-1) (1-bu)^(-r) (b/u-1)^(-r) du with "
-                "0 < r < 1, and a mixture of log-linear functions is log-convex (Hölder)"
-            )
-            object.__setattr__(self, "log_convex_sides", reason)
+            return None
+        return (
+            "a mixture of two-sided geometric laws: collapsing Cauchy's integral onto its cut, "
+            "p(k) = sin(pi r)/pi (1-b)^(2r) int_0^b u^(|k|-1) (1-bu)^(-r) (b/u-1)^(-r) du with "
+            "0 < r < 1, and a mixture of log-linear functions is log-convex (Hölder)"
+        )
 
     @property
     def mgf_domain(self) -> tuple[Real, Real]:
@@ -235,13 +271,30 @@ class PolyaDifference(Law):
             logs = _log_table(self, 1 << int(farthest).bit_length())[distances]
         return logs[places].reshape(np.shape(xs))
 
+    def simplest(self) -> Law:
+        return DiscreteLaplace(self.scale) if self.shape == 1 else self
 
-def _shape(value: object) -> Fraction:
-    """Read a shape: positive, and small enough for the share of one user of many."""
-    shape = exact(value, "shape", above=0)
-    if not _LEAST_SHAPE <= shape <= 10**15:
-        raise ParameterError(f"shape must be between 1e-20 and 1e15, got {str(value)[:40]}")
-    return shape
+    def _sum(self, count: int) -> Law:
+        return PolyaDifference(count * self.shape, self.scale)
+
+    def _share(self, users: int) -> Law:
+        return PolyaDifference(self.shape / users, self.scale)
+
+    def enlarged(self, ratio: Fraction) -> tuple[str, Law]:
+        return "shape", PolyaDifference(self.shape * ratio, self.scale)
+
+    def sampler(self) -> Callable[[RandomBits], int]:
+        from ..samplers.polya import polya_envelope
+
+        if self.shape == 1:
+            return self.simplest().sampler()
+        return polya_envelope(self.shape, self.scale).difference
+
+    def simulate(self, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
+        if self.shape == 1:
+            return self.simplest().simulate(rng, size)
+        both = Polya(self.shape, self.scale).simulate(rng, 2 * size)
+        return both[:size] - both[size:]
 
 
 @lru_cache(maxsize=8)

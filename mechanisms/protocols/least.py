@@ -18,9 +18,10 @@ smaller one's tail grows by more than the far one's falls, as the PMF falls on x
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
+from attrs import evolve
 from flint import arb
 
 from ...exact.enclosure import Enclosure
@@ -57,10 +58,6 @@ class Least:
         """ceil(log2 m), what a user sends; None without a modulus."""
         return None if self.modulus is None else (self.modulus - 1).bit_length()
 
-    def applied(self, protocol: SumProtocol) -> SumProtocol:
-        """The protocol with this accuracy and modulus in place of its own."""
-        return replace(protocol, accuracy=self.accuracy, modulus=self.modulus)
-
 
 def least_accuracy(protocol: SumProtocol, failure: ExactInput) -> Least:
     """The least tau with P(A off by more than tau/g) <= failure, m = n g + 2 tau + 1 (or none).
@@ -72,12 +69,12 @@ def least_accuracy(protocol: SumProtocol, failure: ExactInput) -> Least:
     p = exact(failure, "failure", above=0, at_most=1)
 
     def with_accuracy(tau: int) -> SumProtocol:
-        return replace(protocol, accuracy=tau, modulus=_modulus(protocol, tau))
+        return evolve(protocol, accuracy=tau, modulus=_modulus(protocol, tau))
 
     def probability(tau: int) -> arb:
         return off_ball(with_accuracy(tau), tau, 0)
 
-    guess = noise_quantile(replace(protocol, modulus=None), p)
+    guess = noise_quantile(evolve(protocol, modulus=None), p)
     tau = first(lambda t: _meets(probability, t, p), guess)
     below = None if tau == 0 else (tau - 1, _modulus(protocol, tau - 1))
     return Least(
@@ -106,7 +103,7 @@ def least_modulus(protocol: SumProtocol, failure: ExactInput) -> Least:
         near = law.upper_tail(small + 1)
         return near + tail_beside(law, margins - small + most + 1, 1, near)
 
-    guess = 2 * noise_quantile(replace(protocol, modulus=None), p)
+    guess = 2 * noise_quantile(evolve(protocol, modulus=None), p)
     margins = first(lambda total: _meets(probability, total, p), guess)
 
     def placed(total: int) -> tuple[int, int]:

@@ -9,12 +9,13 @@ their Algorithms 2-5 where the analyzer alone, or each user alone, adds the nois
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
+from attrs import field, frozen
+
 from ...exact.number import ExactInput, ParameterError, whole
+from .. import parameters
 from ..laws.law import Law
-from ..laws.sums import sum_of
 from ..mechanism import AdditiveNoise
 
 __all__ = ["SumProtocol", "Trust", "missing_users"]
@@ -28,7 +29,7 @@ class Trust(Enum):
     LOCAL = "local"  # each message is private by itself
 
 
-@dataclass(frozen=True)
+@frozen
 class SumProtocol:
     """(R, S, A) for the sum of one batch.
 
@@ -43,30 +44,12 @@ class SumProtocol:
     is too small to tell sums apart (`decodes`) is refused by the analyzer.
     """
 
-    users: int
-    precision: int
-    accuracy: int
-    modulus: int | None
+    users: int = field(converter=parameters.users)
+    precision: int = field(converter=parameters.precision)
+    accuracy: int = field(converter=parameters.accuracy)
+    modulus: int | None = field(converter=parameters.modulus)
     noise: Law
     trust: Trust = Trust.DISTRIBUTED
-
-    def __init__(
-        self,
-        users: ExactInput,
-        precision: ExactInput,
-        accuracy: ExactInput,
-        modulus: ExactInput | None,
-        noise: Law,
-        trust: Trust = Trust.DISTRIBUTED,
-    ) -> None:
-        object.__setattr__(self, "users", whole(users, "users", at_least=1))
-        object.__setattr__(self, "precision", whole(precision, "precision", at_least=1))
-        object.__setattr__(self, "accuracy", whole(accuracy, "accuracy", at_least=0))
-        object.__setattr__(
-            self, "modulus", None if modulus is None else whole(modulus, "modulus", at_least=1)
-        )
-        object.__setattr__(self, "noise", noise)
-        object.__setattr__(self, "trust", trust)
 
     @property
     def window(self) -> tuple[int, int] | None:
@@ -84,7 +67,7 @@ class SumProtocol:
         Raises ParameterError where nobody is left.
         """
         present = self.users - missing_users(self.users, missing)
-        return self.noise if self.trust is Trust.CENTRAL else sum_of(self.noise, present)
+        return self.noise if self.trust is Trust.CENTRAL else self.noise.sum_of(present)
 
     def released(self, dropout: ExactInput = 0, collusion: ExactInput = 0) -> AdditiveNoise:
         """What must be private, as a mechanism: a query of sensitivity g, its noise, the modulus.
@@ -97,7 +80,7 @@ class SumProtocol:
         """
         missing = missing_users(self.users, dropout, collusion)
         shares = self.users - missing if self.trust is Trust.DISTRIBUTED else 1
-        return AdditiveNoise(sum_of(self.noise, shares), self.precision, self.modulus)
+        return AdditiveNoise(self.noise.sum_of(shares), self.precision, self.modulus)
 
     @property
     def bits_per_user(self) -> int | None:

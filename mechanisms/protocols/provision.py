@@ -25,17 +25,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import singledispatch
+
+from attrs import evolve
 
 from ...exact.enclosure import Enclosure
-from ...exact.number import ExactInput, ParameterError
+from ...exact.number import ExactInput
 from ...exact.precision import refine
-from ..laws.binomial import Binomial
-from ..laws.discrete_gaussian import DiscreteGaussian
 from ..laws.discrete_gaussian_sum import DiscreteGaussianSum
 from ..laws.law import Law
-from ..laws.polya import Polya, PolyaDifference
-from ..laws.skellam import Skellam
+from ..laws.polya import PolyaDifference
 from .protocol import SumProtocol, Trust, missing_users
 from .relaxed import largest_loss_of_noise
 
@@ -76,9 +74,8 @@ def provisioned(protocol: SumProtocol, dropout: ExactInput) -> Provision:
     if protocol.trust is not Trust.DISTRIBUTED:
         changed, share = "nothing", protocol.noise
     else:
-        changed, share = _enlarged(
-            protocol.noise, Fraction(protocol.users, protocol.users - missing)
-        )
+        present = protocol.users - missing
+        changed, share = protocol.noise.enlarged(Fraction(protocol.users, present))
     by_share = _provision(protocol, missing, changed, share)
     if not missing or protocol.trust is not Trust.DISTRIBUTED:
         return by_share
@@ -124,7 +121,7 @@ def raised_scale(protocol: SumProtocol, dropout: ExactInput) -> Provision | None
 
 
 def _provision(protocol: SumProtocol, missing: int, changed: str, share: Law) -> Provision:
-    larger = replace(protocol, noise=share)
+    larger = evolve(protocol, noise=share)
     before, after = (each.total_noise().moments().variance for each in (protocol, larger))
     ratio = Enclosure(
         Fraction(after.lower) / Fraction(before.upper),
@@ -142,34 +139,3 @@ def _gap(law: Law) -> Enclosure:
         return Enclosure.exactly(0)
     found = refine(law.gaussian_gap)
     return Enclosure(Fraction(0), found.upper)
-
-
-@singledispatch
-def _enlarged(share: Law, ratio: Fraction) -> tuple[str, Law]:
-    """The parameter that is raised, and the share with it."""
-    raise ParameterError(f"noise {share} cannot be made of larger shares")
-
-
-@_enlarged.register
-def _(share: PolyaDifference, ratio: Fraction) -> tuple[str, Law]:
-    return "shape", PolyaDifference(share.shape * ratio, share.scale)
-
-
-@_enlarged.register
-def _(share: Polya, ratio: Fraction) -> tuple[str, Law]:
-    return "shape", Polya(share.shape * ratio, share.scale)
-
-
-@_enlarged.register
-def _(share: Skellam, ratio: Fraction) -> tuple[str, Law]:
-    return "variance", Skellam(share.variance * ratio)
-
-
-@_enlarged.register
-def _(share: DiscreteGaussian, ratio: Fraction) -> tuple[str, Law]:
-    return "sigma2", DiscreteGaussian(share.sigma2 * ratio)
-
-
-@_enlarged.register
-def _(share: Binomial, ratio: Fraction) -> tuple[str, Law]:
-    return "trials", Binomial(math.ceil(share.trials * ratio), share.success)

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 
+from attrs import field, frozen
 from flint import arb
 
 from ...exact.number import ExactInput, ParameterError, ball, exact
@@ -29,16 +29,20 @@ _WIDTH = Fraction(1, 10**25)
 _DIGITS = 20  # significant ones to which an irrational epsilon' is rounded up
 
 
-@dataclass(frozen=True)
+def _epsilon(value: ExactInput) -> Fraction:
+    return exact(value, "epsilon", at_least=0)
+
+
+def _failure(value: ExactInput) -> Fraction:
+    return exact(value, "failure", at_least=0, at_most=1)
+
+
+@frozen
 class RelaxedAggregation:
     """S that leaks at most `epsilon` (hat epsilon) and is wrong at most `failure` (hat q) often."""
 
-    epsilon: Fraction
-    failure: Fraction
-
-    def __init__(self, epsilon: ExactInput, failure: ExactInput) -> None:
-        object.__setattr__(self, "epsilon", exact(epsilon, "epsilon", at_least=0))
-        object.__setattr__(self, "failure", exact(failure, "failure", at_least=0, at_most=1))
+    epsilon: Fraction = field(converter=_epsilon)
+    failure: Fraction = field(converter=_failure)
 
     @property
     def leak(self) -> Fraction:
@@ -62,14 +66,6 @@ class RelaxedAggregation:
         """
         noisy = protocol.released(dropout, collusion)
         return RandomizedResponse(self.leak + largest_loss_of_noise(noisy.law, noisy.sensitivity))
-
-    def failure_bound(self, chance: ExactInput) -> Fraction:
-        """Bound the chance of a wrong result: `chance` with exact sums, `failure` more with these.
-
-        Statistical distance bounds the difference of the chances of any event.
-        """
-        allowed = exact(chance, "chance", at_least=0, at_most=1)
-        return min(Fraction(1), allowed + self.failure)
 
 
 def largest_loss_of_noise(law: Law, sensitivity: int) -> Fraction:

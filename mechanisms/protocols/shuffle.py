@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from attrs import field, frozen
 from flint import arb
 
 from ...exact.enclosure import Enclosure
@@ -25,11 +26,13 @@ from ...exact.number import (
     ParameterError,
     Real,
     ball,
+    decimal_text,
     exact,
     mpf,
     whole,
 )
 from ...exact.precision import WIDTH, refine
+from .. import parameters
 from ..certain import certain_floor
 from ..laws.binomial import Binomial
 from ..mechanism import AdditiveNoise
@@ -60,6 +63,15 @@ class Linear:
         object.__setattr__(self, "factor", factor)
         object.__setattr__(self, "number", number)
 
+    def fields(self) -> dict[str, str] | None:
+        """How a certificate writes factor times log; None for anything else."""
+        if self.offset or not isinstance(self.number, Logarithm):
+            return None
+        return {
+            "factor": decimal_text(self.factor),
+            "log": decimal_text(self.number.argument),
+        }
+
     def ball(self) -> arb:
         return ball(self.offset) + ball(self.factor) * self.number.ball()
 
@@ -67,7 +79,11 @@ class Linear:
         return mpf(self.offset) + mpf(self.factor) * self.number.mpf()
 
 
-@dataclass(frozen=True)
+def _success(value: ExactInput | Formula) -> Real:
+    return Binomial(1, value).success
+
+
+@frozen
 class ShuffleSum:
     """(R, S, A) for the number of ones among n users' bits.
 
@@ -76,16 +92,9 @@ class ShuffleSum:
     success     the probability that a noise bit is 1, strictly between 0 and 1
     """
 
-    users: int
-    noise_bits: int
-    success: Real
-
-    def __init__(
-        self, users: ExactInput, noise_bits: ExactInput, success: ExactInput | Formula
-    ) -> None:
-        object.__setattr__(self, "users", whole(users, "users", at_least=1))
-        object.__setattr__(self, "noise_bits", whole(noise_bits, "noise_bits", at_least=1))
-        object.__setattr__(self, "success", Binomial(1, success).success)
+    users: int = field(converter=parameters.users)
+    noise_bits: int = field(converter=parameters.noise_bits)
+    success: Real = field(converter=_success)
 
     @property
     def messages_per_user(self) -> int:

@@ -1,8 +1,7 @@
 """Exact samplers: from random bits to integers, with no floating point in between.
 
 `release` takes the operating system's bits and no others (`SimulationError`); `simulated_release`
-draws the same from a seed's, and marks it. `draw`, `sampler` and `draw_share` are what both are
-made of; `simulate` alone computes in floats, and is for simulation only.
+draws the same from a seed's, and marks it. `draw` and `draw_share` are for laws alone.
 """
 
 from .bernoulli import bernoulli, bernoulli_exp
@@ -18,7 +17,7 @@ from .bits import (
 )
 from .discrete_gaussian import discrete_gaussian
 from .discrete_laplace import discrete_laplace
-from .draw import Sampler, draw, sampler
+from .draw import draw, draw_share
 from .finite import Table
 from .geometric import failures, geometric
 from .poisson import poisson, skellam
@@ -33,14 +32,11 @@ from .released import (
     simulated_release,
 )
 from .rounding import rounded
-from .shares import draw_share, share_of
-from .simulated import simulate
 from .uniform import uniform
 
 __all__ = [
     "RandomBits",
     "Release",
-    "Sampler",
     "SeededBits",
     "SimulatedInt",
     "Simulation",
@@ -64,11 +60,8 @@ __all__ = [
     "polya_difference",
     "release",
     "rounded",
-    "sampler",
-    "share_of",
     "share_of_noise",
     "share_release",
-    "simulate",
     "simulated_release",
     "skellam",
     "uniform",

@@ -88,6 +88,10 @@ class Envelope:
             if y < piece.floor or self._under(x, y, bits):
                 return x
 
+    def difference(self, bits: RandomBits) -> int:
+        """One draw less another."""
+        return self.draw(bits) - self.draw(bits)
+
     def _under(self, x: int, y: int, bits: RandomBits) -> bool:
         return is_below(y, self.units, lambda: self.ratio(x), bits)
 

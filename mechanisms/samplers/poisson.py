@@ -28,8 +28,7 @@ def poisson(rate: ExactInput, bits: RandomBits) -> int:
 def skellam(variance: ExactInput, bits: RandomBits) -> int:
     """Sk(0, variance): the difference of two Poisson variables of rate variance/2 > 0, rational."""
     rate = exact(variance, "variance", above=0) / 2
-    histogram = poisson_envelope(rate)
-    return histogram.draw(bits) - histogram.draw(bits)
+    return poisson_envelope(rate).difference(bits)
 
 
 @lru_cache(maxsize=64)

@@ -36,8 +36,7 @@ def polya(shape: ExactInput, scale: ExactInput | Formula, bits: RandomBits) -> i
 def polya_difference(shape: ExactInput, scale: ExactInput | Formula, bits: RandomBits) -> int:
     """The difference of two Pólya variables; errors as in `polya`."""
     law = Polya(shape, scale)
-    histogram = polya_envelope(law.shape, law.scale)
-    return histogram.draw(bits) - histogram.draw(bits)
+    return polya_envelope(law.shape, law.scale).difference(bits)
 
 
 @lru_cache(maxsize=64)

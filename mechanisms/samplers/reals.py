@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 from flint import arb, fmpz
 
@@ -32,21 +33,17 @@ class Chance:
     """A probability that is needed often: its formula, and its enclosure in 64 bits."""
 
     formula: Callable[[], arb]
-    low: int
-    high: int
 
-    def __init__(self, formula: Callable[[], arb]) -> None:
-        object.__setattr__(self, "formula", formula)
-        low, high = enclosed(formula, _FIRST)
-        object.__setattr__(self, "low", low)
-        object.__setattr__(self, "high", high)
+    @cached_property
+    def ends(self) -> tuple[int, int]:
+        """The enclosure: integers times 2^-64."""
+        return enclosed(self.formula, _FIRST)
 
     def draw(self, bits: RandomBits) -> bool:
         """True with this probability."""
         u = bits.take(_FIRST)
-        if u < self.low:
-            return True
-        return u < self.high and is_below(u, _FIRST, self.formula, bits)
+        low, high = self.ends
+        return u < low or (u < high and is_below(u, _FIRST, self.formula, bits))
 
 
 def bernoulli_real(probability: Real, bits: RandomBits) -> bool:

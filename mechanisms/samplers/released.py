@@ -12,10 +12,8 @@ from ...exact.number import ExactInput, ParameterError, ball, whole
 from ..mechanism import AdditiveNoise, Mechanism, RandomizedResponse
 from ..pair import FinitePair
 from .bits import RandomBits, SimulatedInt, SystemBits, for_release, is_simulated
-from .draw import sampler
 from .finite import Table
 from .reals import Chance
-from .shares import share_of
 
 __all__ = [
     "Release",
@@ -65,7 +63,7 @@ def share_of_noise(mechanism: Mechanism, users: ExactInput) -> AdditiveNoise:
     """
     if not isinstance(mechanism, AdditiveNoise):
         raise ParameterError(f"{type(mechanism).__name__} adds no noise that could be shared")
-    return AdditiveNoise(share_of(mechanism.law, users), mechanism.sensitivity, mechanism.modulus)
+    return AdditiveNoise(mechanism.law.share(users), mechanism.sensitivity, mechanism.modulus)
 
 
 def share_release(mechanism: Mechanism, users: ExactInput) -> Release:
@@ -80,7 +78,7 @@ def _drawn(mechanism: Mechanism, query: ExactInput) -> Simulation:
 
 @_drawn.register
 def _(mechanism: AdditiveNoise, query: ExactInput) -> Simulation:
-    value, noise, modulus = whole(query, "query"), sampler(mechanism.law), mechanism.modulus
+    value, noise, modulus = whole(query, "query"), mechanism.law.sampler(), mechanism.modulus
     if modulus is None:
         return lambda bits: value + noise(bits)
     return lambda bits: (value + noise(bits)) % modulus

@@ -22,8 +22,6 @@ from exactdp.mechanisms import (
     Skellam,
 )
 from exactdp.verify import (
-    TRIALS,
-    VARIANCE,
     ZCDP,
     ApproxDP,
     Calibration,
@@ -33,7 +31,7 @@ from exactdp.verify import (
     calibrate,
     gaussian_order,
 )
-from exactdp.verify.order import fails_down_to, meets_up_to
+from exactdp.verify.order import Monotone, fails_down_to, meets_up_to
 
 DIGITS = 40
 
@@ -268,7 +266,9 @@ def test_no_time_gives_what_is_known() -> None:
 
 def test_monotone_families_say_so() -> None:
     skellam = Family(
-        "variance", lambda value: AdditiveNoise(Skellam(value), 1), order=lambda *_: VARIANCE
+        "variance",
+        lambda value: AdditiveNoise(Skellam(value), 1),
+        order=lambda *_: Monotone(Skellam.calibrated.proof),
     )
     found = calibrate(skellam, RenyiDP(2, "0.1"))
     assert found.least.proved
@@ -278,7 +278,7 @@ def test_monotone_families_say_so() -> None:
         lambda n: AdditiveNoise(Binomial(n, "1/2"), 1),
         100,
         is_whole=True,
-        order=lambda *_: TRIALS,
+        order=lambda *_: Monotone(Binomial.calibrated.proof),
     )
     least = calibrate(coins, ApproxDP(2, "3e-2"))
     assert least.least.proved

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -188,33 +188,59 @@ def _mechanism(data: object) -> Mechanism:
 
 def _law(data: object) -> Law:
     name = data.get("name") if isinstance(data, dict) else None
-    if name == "finite":
-        fields = _fields(data, "law", "name", "outcomes", "masses")
-        texts = _list(fields["outcomes"], "outcomes", 100_000)
-        outcomes = tuple(_whole(text, "outcomes", -(10**12), 10**12) for text in texts)
-        if len(set(outcomes)) != len(outcomes):
-            raise CertificateError("outcomes must be distinct")
-        return FiniteLaw(outcomes, _masses(fields["masses"], "masses", len(texts), Fraction(0)))
-    if name == "discrete-laplace" and isinstance(data, dict) and "inverted-scale" in data:
-        fields = _fields(data, "law", "name", "inverted-scale")
-        return DiscreteLaplace(_size(fields, "inverted-scale"), inverted=True)
-    if name == "discrete-laplace":
-        return DiscreteLaplace(_size(_fields(data, "law", "name", "scale"), "scale"))
-    if name == "polya-difference":
-        fields = _fields(data, "law", "name", "shape", "scale")
-        shape = _number(fields["shape"], "shape", above=Fraction(1, 10**21), at_most=10**16)
-        return PolyaDifference(shape, _size(fields, "scale"))
-    if name == "skellam":
-        return Skellam(_size(_fields(data, "law", "name", "variance"), "variance"))
-    if name == "discrete-gaussian":
-        return DiscreteGaussian(_size(_fields(data, "law", "name", "sigma2"), "sigma2"))
-    if name == "discrete-gaussian-sum":
-        fields = _fields(data, "law", "name", "count", "sigma2")
-        return DiscreteGaussianSum(_whole(fields["count"], "count", 1), _size(fields, "sigma2"))
-    if name == "binomial":
-        fields = _fields(data, "law", "name", "trials", "probability")
-        return Binomial(_whole(fields["trials"], "trials", 1), _chance(fields["probability"]))
-    raise CertificateError("law name is not known")
+    if not isinstance(data, dict) or not isinstance(name, str) or name not in LAWS:
+        raise CertificateError("law name is not known")
+    return LAWS[name](data)
+
+
+def _finite(data: Mapping[str, Any]) -> FiniteLaw:
+    fields = _fields(data, "law", "name", "outcomes", "masses")
+    texts = _list(fields["outcomes"], "outcomes", 100_000)
+    outcomes = tuple(_whole(text, "outcomes", -(10**12), 10**12) for text in texts)
+    if len(set(outcomes)) != len(outcomes):
+        raise CertificateError("outcomes must be distinct")
+    return FiniteLaw(outcomes, _masses(fields["masses"], "masses", len(texts), Fraction(0)))
+
+
+def _discrete_laplace(data: Mapping[str, Any]) -> DiscreteLaplace:
+    key = "inverted-scale" if "inverted-scale" in data else "scale"
+    size = _size(_fields(data, "law", "name", key), key)
+    return DiscreteLaplace(size, inverted=key != "scale")
+
+
+def _polya_difference(data: Mapping[str, Any]) -> PolyaDifference:
+    fields = _fields(data, "law", "name", "shape", "scale")
+    shape = _number(fields["shape"], "shape", above=Fraction(1, 10**21), at_most=10**16)
+    return PolyaDifference(shape, _size(fields, "scale"))
+
+
+def _skellam(data: Mapping[str, Any]) -> Skellam:
+    return Skellam(_size(_fields(data, "law", "name", "variance"), "variance"))
+
+
+def _discrete_gaussian(data: Mapping[str, Any]) -> DiscreteGaussian:
+    return DiscreteGaussian(_size(_fields(data, "law", "name", "sigma2"), "sigma2"))
+
+
+def _discrete_gaussian_sum(data: Mapping[str, Any]) -> DiscreteGaussianSum:
+    fields = _fields(data, "law", "name", "count", "sigma2")
+    return DiscreteGaussianSum(_whole(fields["count"], "count", 1), _size(fields, "sigma2"))
+
+
+def _binomial(data: Mapping[str, Any]) -> Binomial:
+    fields = _fields(data, "law", "name", "trials", "probability")
+    return Binomial(_whole(fields["trials"], "trials", 1), _chance(fields["probability"]))
+
+
+LAWS: dict[str, Callable[[Mapping[str, Any]], Law]] = {
+    "finite": _finite,
+    "discrete-laplace": _discrete_laplace,
+    "polya-difference": _polya_difference,
+    "skellam": _skellam,
+    "discrete-gaussian": _discrete_gaussian,
+    "discrete-gaussian-sum": _discrete_gaussian_sum,
+    "binomial": _binomial,
+}
 
 
 def _chance(data: object) -> Fraction | Logarithm:

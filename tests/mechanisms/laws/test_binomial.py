@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from exactdp.exact.number import ParameterError, ball
 from exactdp.exact.precision import enclose, working_precision
 from exactdp.mechanisms.laws.binomial import Binomial
-from exactdp.mechanisms.laws.sums import sum_of
 
 
 def probabilities(n: int, q: Fraction) -> list[Fraction]:
@@ -102,7 +101,7 @@ def test_moments_sums_and_generating_function() -> None:
     law = Binomial(12, "0.3")
     assert law.moments().mean.lower == Fraction(18, 5)
     assert law.moments().variance.upper == Fraction(63, 25)
-    assert sum_of(law, 5) == Binomial(60, "0.3")
+    assert law.sum_of(5) == Binomial(60, "0.3")
     truth = probabilities(12, Fraction(3, 10))
     with mpmath.workdps(50), working_precision(128):
         total = mpmath.fsum(

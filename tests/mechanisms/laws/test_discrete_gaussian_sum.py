@@ -13,7 +13,6 @@ from exactdp.exact.number import ParameterError, ball
 from exactdp.exact.precision import working_precision
 from exactdp.mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from exactdp.mechanisms.laws.discrete_gaussian_sum import DiscreteGaussianSum
-from exactdp.mechanisms.laws.sums import sum_of
 
 CASES = [(2, "0.3"), (3, "1"), (5, "0.05"), (7, "2"), (4, "20"), (10, "0.16"), (9, "1/2")]
 
@@ -84,8 +83,8 @@ def test_second_differences_stay_within_their_bounds(count: int, sigma2: str) ->
 
 def test_one_copy_is_the_law_itself() -> None:
     law, one = DiscreteGaussianSum(1, "0.4"), DiscreteGaussian("0.4")
-    assert sum_of(one, 1) == one and sum_of(one, 4) == DiscreteGaussianSum(4, "0.4")
-    assert sum_of(law, 3) == DiscreteGaussianSum(3, "0.4")
+    assert one.sum_of(1) == one and one.sum_of(4) == DiscreteGaussianSum(4, "0.4")
+    assert law.sum_of(3) == DiscreteGaussianSum(3, "0.4")
     with working_precision(128):
         assert law.gaussian_gap() == 0
         assert law.ball(3).overlaps(one.ball(3)) and law.upper_tail(2).overlaps(one.upper_tail(2))
@@ -144,7 +143,7 @@ def test_sums_of_sums(count: int, sigma2: Fraction) -> None:
         one = DiscreteGaussian(sigma2).transform(acb("0.3", 2))
         many = law.transform(acb("0.3", 2))
         assert many[0].exp().overlaps((one[0].exp() * one[1]) ** count)
-        double = sum_of(law, 2)
+        double = law.sum_of(2)
         masses = law.balls(-40, 40)
         folded = sum((masses[x + 40] * masses[3 - x + 40] for x in range(-37, 41)), arb(0))
         assert abs(folded - double.ball(3)) < 1e-30

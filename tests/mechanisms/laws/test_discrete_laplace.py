@@ -15,7 +15,6 @@ from mpmath import mpf
 from exactdp.accounting.divergences.renyi_sums import RenyiSums
 from exactdp.exact import ParameterError, working_precision
 from exactdp.mechanisms import AdditiveNoise, DiscreteLaplace, PolyaDifference
-from exactdp.mechanisms.laws.sums import sum_of
 from exactdp.mechanisms.pair import ShiftPair
 from exactdp.mechanisms.papers import InvertedScale
 
@@ -50,7 +49,7 @@ def test_it_is_the_polya_difference_of_shape_one() -> None:
         assert ours.probability(x).intersection(other.probability(x)).is_finite()
     assert ours.mgf("0.1").intersection(other.mgf("0.1")).is_finite()
     assert ours.mgf("0.4") == other.mgf("0.4")  # outside the domain: infinite
-    assert sum_of(ours, 3) == PolyaDifference(3, "2.5")
+    assert ours.sum_of(3) == PolyaDifference(3, "2.5")
 
 
 def test_quantile_is_the_least() -> None:

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from exactdp.exact.number import ParameterError
 from exactdp.exact.precision import enclose, working_precision
 from exactdp.mechanisms.laws.finite import FiniteLaw
-from exactdp.mechanisms.laws.sums import sum_of
 
 weights = st.dictionaries(st.integers(-8, 8), st.integers(0, 9), min_size=1).filter(
     lambda chosen: any(chosen.values())
@@ -67,15 +66,15 @@ def test_sums_are_exact_convolutions(chosen: dict[int, int], count: int) -> None
             for y in range(-8, 9):
                 fresh[x + y] = fresh.get(x + y, Fraction(0)) + p * law.mass(y)
         total = fresh
-    summed = sum_of(law, count)
+    summed = law.sum_of(count)
     assert all(summed.mass(x) == p for x, p in total.items())
 
 
 def test_a_fair_coin_becomes_a_binomial() -> None:
-    law = sum_of(FiniteLaw({10**12: "1/2", 0: "0.5"}), 100)  # far apart, but on a lattice
+    law = FiniteLaw({10**12: "1/2", 0: "0.5"}).sum_of(100)  # far apart, but on a lattice
     assert law.mass(37 * 10**12) == Fraction(comb(100, 37), 2**100)
     assert law.log_concave is None  # gaps
-    assert sum_of(FiniteLaw({0: "1/2", 1: "1/2"}), 100).log_concave is not None
+    assert FiniteLaw({0: "1/2", 1: "1/2"}).sum_of(100).log_concave is not None
 
 
 def test_floats_and_generating_function() -> None:
@@ -110,4 +109,4 @@ def test_bad_parameters_are_refused() -> None:
     with pytest.raises(ParameterError, match="outcome"):
         FiniteLaw({"0.5": 1})  # type: ignore[dict-item]
     with pytest.raises(ParameterError, match="count"):
-        sum_of(FiniteLaw({0: 1}), 0)
+        FiniteLaw({0: 1}).sum_of(0)

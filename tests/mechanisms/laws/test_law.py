@@ -17,7 +17,6 @@ from exactdp.mechanisms.laws.finite import FiniteLaw
 from exactdp.mechanisms.laws.law import Law, UndecidedError
 from exactdp.mechanisms.laws.polya import Polya, PolyaDifference
 from exactdp.mechanisms.laws.skellam import Skellam
-from exactdp.mechanisms.laws.sums import sum_of
 
 LAWS: list[Law] = [
     Binomial(40, "0.3"),
@@ -141,16 +140,16 @@ def test_quantile_is_the_first_crossing(law: Law) -> None:
 
 @every_law
 def test_sums_of_independent_copies(law: Law) -> None:
-    double = sum_of(law, 2)
+    double = law.sum_of(2)
     xs = interval(law, 200)
     with working_precision(128):
         masses = dict(zip(xs, law.balls(xs[0], xs[-1]), strict=True))
         for x in (-2, 0, 3):
             folded = sum((p * masses.get(x - y, arb(0)) for y, p in masses.items()), arb(0))
             assert abs(folded - double.ball(x)) < 1e-15
-    assert sum_of(sum_of(law, 1), 6) == sum_of(sum_of(law, 2), 3) == sum_of(law, 6)
+    assert law.sum_of(1).sum_of(6) == law.sum_of(2).sum_of(3) == law.sum_of(6)
     with pytest.raises(ParameterError):
-        sum_of(law, 0)
+        law.sum_of(0)
 
 
 def test_a_path_outside_the_domain_is_refused() -> None:

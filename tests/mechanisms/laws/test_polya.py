@@ -13,7 +13,6 @@ from exactdp.exact.number import ParameterError
 from exactdp.exact.precision import working_precision
 from exactdp.mechanisms.laws.discrete_laplace import DiscreteLaplace
 from exactdp.mechanisms.laws.polya import Polya, PolyaDifference
-from exactdp.mechanisms.laws.sums import sum_of
 
 SHAPES = ["1e-6", "0.1", "1/2", "1", "3/2", "8", "17", "700"]
 SCALES = ["0.2", "1", "7/2", "20"]
@@ -147,7 +146,7 @@ def test_every_size_is_integrated(shape: str, scale: str) -> None:
 @given(st.integers(2, 5), st.fractions(Fraction(1, 2), 5, max_denominator=10))
 def test_shares_sum_to_the_discrete_laplace(count: int, scale: Fraction) -> None:
     share = PolyaDifference(Fraction(1, count), scale)
-    whole = sum_of(share, count)
+    whole = share.sum_of(count)
     assert whole == DiscreteLaplace(scale)
     with mpmath.workdps(40):
         truth = oracles.discrete_laplace(scale)
@@ -216,4 +215,4 @@ def test_bad_parameters_are_refused(law: type[Polya] | type[PolyaDifference]) ->
         with pytest.raises(ParameterError, match="scale"):
             law(1, bad)
     with pytest.raises(ParameterError, match="count"):
-        sum_of(law(1, 1), 0)
+        law(1, 1).sum_of(0)

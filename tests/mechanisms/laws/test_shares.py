@@ -14,8 +14,6 @@ from exactdp.mechanisms import (
     PolyaDifference,
     Skellam,
 )
-from exactdp.mechanisms.laws.shares import share_of
-from exactdp.mechanisms.laws.sums import sum_of
 from exactdp.mechanisms.papers import InvertedScale
 from exactdp.mechanisms.protocols.shuffle import Linear
 
@@ -37,23 +35,23 @@ LAWS: list[Law] = [
 @pytest.mark.parametrize("law", LAWS, ids=repr)
 @pytest.mark.parametrize("users", [1, 2, 30, 60])
 def test_shares_add_up_to_the_law(law: Law, users: int) -> None:
-    share = share_of(law, users)
-    assert sum_of(share, users) == law
+    share = law.share(users)
+    assert share.sum_of(users) == law
     assert users == 1 or share != law
 
 
 def test_the_share_of_one_of_many_terms_is_one_term() -> None:
-    assert share_of(DiscreteGaussianSum(6, 2), 6) == DiscreteGaussian(2)
-    assert share_of(DiscreteGaussianSum(6, 2), 2) == DiscreteGaussianSum(3, 2)
-    assert share_of(DiscreteLaplace(3), "4") == PolyaDifference("1/4", 3)
+    assert DiscreteGaussianSum(6, 2).share(6) == DiscreteGaussian(2)
+    assert DiscreteGaussianSum(6, 2).share(2) == DiscreteGaussianSum(3, 2)
+    assert DiscreteLaplace(3).share("4") == PolyaDifference("1/4", 3)
 
 
 def test_sums_go_by_their_simplest_name() -> None:
-    assert sum_of(PolyaDifference("1/2", 3), 2) == DiscreteLaplace(3)
-    assert sum_of(PolyaDifference("1/2", 3), 3) == PolyaDifference("3/2", 3)
-    assert sum_of(PolyaDifference(1, 3), 1) == DiscreteLaplace(3) == sum_of(DiscreteLaplace(3), 1)
-    assert sum_of(DiscreteLaplace(SCALE), 2) == PolyaDifference(2, SCALE)
-    assert sum_of(DiscreteGaussianSum(1, 3), 1) == DiscreteGaussian(3)
+    assert PolyaDifference("1/2", 3).sum_of(2) == DiscreteLaplace(3)
+    assert PolyaDifference("1/2", 3).sum_of(3) == PolyaDifference("3/2", 3)
+    assert PolyaDifference(1, 3).sum_of(1) == DiscreteLaplace(3) == DiscreteLaplace(3).sum_of(1)
+    assert DiscreteLaplace(SCALE).sum_of(2) == PolyaDifference(2, SCALE)
+    assert DiscreteGaussianSum(1, 3).sum_of(1) == DiscreteGaussian(3)
 
 
 @pytest.mark.parametrize(
@@ -66,9 +64,9 @@ def test_sums_go_by_their_simplest_name() -> None:
     ],
 )
 def test_what_has_no_shares_is_refused(law: Law, named: str) -> None:
-    assert share_of(law, 1) == law
+    assert law.share(1) == law
     with pytest.raises(ParameterError, match=named):
-        share_of(law, 4)
+        law.share(4)
     for wrong in (0, -1, "1/2", True, float("nan")):
         with pytest.raises(ParameterError, match="users"):
-            share_of(law, wrong)
+            law.share(wrong)

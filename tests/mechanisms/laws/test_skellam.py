@@ -13,7 +13,6 @@ from scipy import stats
 from exactdp.exact.number import ParameterError, ball
 from exactdp.exact.precision import working_precision
 from exactdp.mechanisms.laws.skellam import Skellam
-from exactdp.mechanisms.laws.sums import sum_of
 
 VARIANCES = ["0.01", "1", "7/2", "100", "2500"]
 
@@ -122,7 +121,7 @@ def test_closed_under_sums(first: Fraction, second: Fraction, x: int) -> None:
         assert abs(folded - total.ball(x)) < 1e-30
         z = acb("0.2", 3)
         assert (one.cumulant(z) + two.cumulant(z)).overlaps(total.cumulant(z))
-    assert sum_of(one, 5) == Skellam(5 * first)
+    assert one.sum_of(5) == Skellam(5 * first)
 
 
 @given(st.fractions(Fraction(1, 10), 100, max_denominator=10), st.integers(1, 6))

@@ -11,7 +11,6 @@ from oracles import assert_holds, exactly, polya_difference
 
 from exactdp.accounting import compose, pure_epsilon
 from exactdp.mechanisms import AdditiveNoise, PolyaDifference
-from exactdp.mechanisms.laws.sums import sum_of
 from exactdp.mechanisms.papers import InvertedScale, published, theorem1
 from exactdp.mechanisms.protocols import SumProtocol
 from exactdp.verify import PureDP, RenyiDP, Verdict, audit
@@ -85,7 +84,7 @@ def test_what_remains_of_theorem1(dropout, epsilon):
         # m = 17315: images weigh less than e^(-m/32), far below the digits compared
         truth = mpmath.log(p(0) / p(16))
     assert str(float(truth)).startswith(epsilon)
-    plain = sum_of(preset.protocol.noise, 1024 - dropout)
+    plain = preset.protocol.noise.sum_of(1024 - dropout)
     assert_holds(pure_epsilon(AdditiveNoise(plain, 16)), truth)
     left = preset.released(dropout)
     assert left.modulus == 17315

@@ -14,7 +14,6 @@ from exactdp.mechanisms import (
     Skellam,
     papers,
 )
-from exactdp.mechanisms.laws.sums import sum_of
 from exactdp.mechanisms.protocols import SumProtocol, Trust
 
 
@@ -110,10 +109,10 @@ def test_every_preset_carries_its_protocol(preset, trust):
     assert made.released() == preset.mechanism == preset.released()
     assert made.window == (-preset.accuracy, 1024 * preset.precision + preset.accuracy)
     if trust is Trust.DISTRIBUTED:
-        assert sum_of(made.noise, 1024) == preset.mechanism.law
+        assert made.noise.sum_of(1024) == preset.mechanism.law
         fewer = preset.released(dropout=100, collusion=24)
         assert fewer == AdditiveNoise(
-            sum_of(made.noise, 900), preset.precision, preset.mechanism.modulus
+            made.noise.sum_of(900), preset.precision, preset.mechanism.modulus
         )
 
 

@@ -32,9 +32,6 @@ from exactdp.mechanisms.samplers import (
     geometric,
     poisson,
     rounded,
-    sampler,
-    share_of,
-    simulate,
     uniform,
 )
 
@@ -77,7 +74,7 @@ def test_exact_draws(law):
 @pytest.mark.parametrize("law", [*LAWS, *WIDE], ids=str)
 def test_many_exact_draws(law):
     assert fit(law, draw(law, SeededBits(12), 400_000)).passes
-    assert fit(law, simulate(law, np.random.default_rng(12), 4_000_000)).passes
+    assert fit(law, law.simulate(np.random.default_rng(12), 4_000_000)).passes
 
 
 @pytest.mark.parametrize("law", WIDE, ids=str)
@@ -88,17 +85,17 @@ def test_exact_draws_fill_every_residue(law):
 
 @pytest.mark.parametrize("law", [*LAWS, *WIDE], ids=str)
 def test_simulated_draws(law):
-    assert fit(law, simulate(law, np.random.default_rng(1), 60_000)).passes
+    assert fit(law, law.simulate(np.random.default_rng(1), 60_000)).passes
 
 
 @pytest.mark.parametrize(("law", "users"), SHARED, ids=str)
 def test_shares_and_their_sums(law, users):
-    bits, rng, share = SeededBits(3), np.random.default_rng(3), share_of(law, users)
-    one = sampler(share)
+    bits, rng, share = SeededBits(3), np.random.default_rng(3), law.share(users)
+    one = share.sampler()
     shares = np.array([one(bits) for _ in range(1500 * users)])
     assert fit(share, shares).passes
     assert fit(law, shares.reshape(-1, users).sum(axis=1)).passes
-    simulated = simulate(share, rng, 20_000 * users)
+    simulated = share.simulate(rng, 20_000 * users)
     assert fit(share, simulated).passes
     assert fit(law, simulated.reshape(-1, users).sum(axis=1)).passes
     assert fit(share, [draw_share(law, users, bits) for _ in range(500)]).passes
@@ -200,12 +197,12 @@ def test_the_published_scale_is_found(scale):
     rng, b, users = np.random.default_rng(10), math.exp(-1 / scale), 16
     rates = rng.gamma(1 / users, (1 - b) / b, (2, 3000, users))
     shares = np.subtract(*rng.poisson(rates))
-    assert not fit(share_of(DiscreteLaplace(scale), users), shares.ravel()).passes
+    assert not fit(DiscreteLaplace(scale).share(users), shares.ravel()).passes
     assert not fit(DiscreteLaplace(scale), shares.sum(axis=1)).passes
     law = DiscreteLaplace(InvertedScale(Fraction(scale)))
     assert fit(law, shares.sum(axis=1)).passes  # it is this one
     assert not fit(DiscreteLaplace(scale), draw(law, SeededBits(10), 3000)).passes
-    assert not fit(DiscreteLaplace(scale), simulate(law, rng, 3000)).passes
+    assert not fit(DiscreteLaplace(scale), law.simulate(rng, 3000)).passes
 
 
 def test_slightly_wrong_samplers_are_found():
@@ -215,13 +212,13 @@ def test_slightly_wrong_samplers_are_found():
     assert not fit(DiscreteLaplace(3), twice_zero).passes
     assert not fit(DiscreteGaussian(1), np.rint(rng.normal(0, 1, size))).passes
     assert not fit(
-        DiscreteGaussianSum(5, "1/4"), simulate(DiscreteGaussian("5/4"), rng, size)
+        DiscreteGaussianSum(5, "1/4"), DiscreteGaussian("5/4").simulate(rng, size)
     ).passes
-    assert not fit(DiscreteLaplace(10), simulate(DiscreteLaplace("10.5"), rng, size)).passes
-    assert not fit(Skellam(100), simulate(DiscreteGaussian(95), rng, size)).passes
-    assert not fit(Skellam(100), 1 + simulate(Skellam(100), rng, 10 * size)).passes
-    assert not fit(PolyaDifference("9/10", 10), simulate(DiscreteLaplace(10), rng, size)).passes
-    assert not fit_low_bits(2 * simulate(Skellam(10**6), rng, 2000)).passes
+    assert not fit(DiscreteLaplace(10), DiscreteLaplace("10.5").simulate(rng, size)).passes
+    assert not fit(Skellam(100), DiscreteGaussian(95).simulate(rng, size)).passes
+    assert not fit(Skellam(100), 1 + Skellam(100).simulate(rng, 10 * size)).passes
+    assert not fit(PolyaDifference("9/10", 10), DiscreteLaplace(10).simulate(rng, size)).passes
+    assert not fit_low_bits(2 * Skellam(10**6).simulate(rng, 2000)).passes
     assert not coins(lambda bits: bernoulli("0.35", bits), 1 / 3, 40_000).passes
 
 

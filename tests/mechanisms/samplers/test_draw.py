@@ -25,7 +25,6 @@ from exactdp.mechanisms import (
     RandomizedResponse,
     Skellam,
 )
-from exactdp.mechanisms.laws.sums import sum_of
 from exactdp.mechanisms.samplers import (
     SeededBits,
     SimulatedInt,
@@ -46,8 +45,6 @@ from exactdp.mechanisms.samplers import (
     polya_difference,
     release,
     rounded,
-    sampler,
-    share_of,
     share_of_noise,
     share_release,
     simulated_release,
@@ -70,7 +67,7 @@ def test_the_seed_determines_the_draws(law):
     assert first == draw(law, SeededBits(1), 60)
     assert first != draw(law, SeededBits(2), 60)
     assert draw(law, SeededBits(1), 0) == []
-    one, bits = sampler(law), SeededBits(1)
+    one, bits = law.sampler(), SeededBits(1)
     assert first == [one(bits) for _ in range(60)]
     assert len(draw(law, SystemBits(), 5)) == 5
 
@@ -170,10 +167,10 @@ def test_a_law_without_a_sampler_is_refused():
     ids=str,
 )
 def test_shares_add_up_to_the_law(law, users):
-    total = sum_of(share_of(law, users), users)
+    total = law.share(users).sum_of(users)
     for x in (0, 1, 5):
         law.probability(x).intersection(total.probability(x))  # raises where they are disjoint
-    assert share_of(law, 1) == law
+    assert law.share(1) == law
 
 
 def test_what_a_mechanism_releases():
@@ -233,7 +230,7 @@ def test_bits_are_spent_sparingly():
             return super().take(count)
 
     bits = Counted(1)
-    share = share_of(DiscreteLaplace(1000), 10**6)
+    share = DiscreteLaplace(1000).share(10**6)
     assert sum(x != 0 for x in draw(share, bits, 2000)) < 5
     assert bits.spent / 2000 < 600
 

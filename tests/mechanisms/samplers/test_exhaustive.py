@@ -20,7 +20,6 @@ from exactdp.mechanisms.samplers import (
     binomial,
     geometric,
     rounded,
-    sampler,
     uniform,
 )
 
@@ -108,18 +107,18 @@ def test_geometric(coins, scale):
 @pytest.mark.parametrize("scale", ["1/2", "1", "2", "5/3"])
 def test_discrete_laplace(coins, scale):
     law = DiscreteLaplace(scale)
-    bracketed(sampler(law), law.pmf, 0.2)
+    bracketed(law.sampler(), law.pmf, 0.2)
 
 
 @pytest.mark.parametrize("sigma2", ["1/2", "1", "2", "5"])
 def test_discrete_gaussian(laplace, sigma2):
     law = DiscreteGaussian(sigma2)
-    bracketed(sampler(law), law.pmf, 0.12)
+    bracketed(law.sampler(), law.pmf, 0.12)
 
 
 def test_finite(choices):
     law = FiniteLaw({-3: "1/7", 0: "2/7", 5: "1/2", 6: "1/14"})
-    bracketed(sampler(law), law.pmf, 1e-9)
+    bracketed(law.sampler(), law.pmf, 1e-9)
     table = Table((Fraction(1, 4), Fraction(0), Fraction(3, 4)))
     assert exhaust(table.draw, 0) == ({0: 0.25, 2: 0.75}, 0)
 

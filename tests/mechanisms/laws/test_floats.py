@@ -15,7 +15,6 @@ from exactdp.mechanisms import (
     PolyaDifference,
     Skellam,
 )
-from exactdp.mechanisms.samplers import simulate
 
 LAWS = [
     DiscreteLaplace(10),
@@ -35,8 +34,8 @@ LAWS = [
 @pytest.mark.parametrize("law", LAWS, ids=str)
 def test_draws_are_integers_of_the_right_spread(law):
     for size in (0, 1, 20):
-        assert simulate(law, np.random.default_rng(1), size).shape == (size,)
-    draws = simulate(law, np.random.default_rng(2), 20_000)
+        assert law.simulate(np.random.default_rng(1), size).shape == (size,)
+    draws = law.simulate(np.random.default_rng(2), 20_000)
     assert draws.dtype == np.int64
     mean, variance = (float(moment.lower) for moment in law.moments())
     # 7 standard errors of a mean; the fourth moments of these laws are at most 6 + 3 variances
@@ -46,7 +45,7 @@ def test_draws_are_integers_of_the_right_spread(law):
 
 @pytest.mark.parametrize("law", LAWS, ids=str)
 def test_the_generator_determines_the_draws(law):
-    one, same, other = (simulate(law, np.random.default_rng(seed), 50) for seed in (3, 3, 4))
+    one, same, other = (law.simulate(np.random.default_rng(seed), 50) for seed in (3, 3, 4))
     assert (one == same).all() and (one != other).any()
 
 
@@ -58,7 +57,7 @@ def test_what_floats_cannot_hold_is_refused():
         FiniteLaw({10**20: 1}),
     ):
         with pytest.raises(ParameterError, match="too wide"):
-            simulate(law, np.random.default_rng(0), 3)
+            law.simulate(np.random.default_rng(0), 3)
 
 
 def test_a_law_without_a_sampler_is_refused():
@@ -67,4 +66,4 @@ def test_a_law_without_a_sampler_is_refused():
 
     Other.__abstractmethods__ = frozenset()
     with pytest.raises(ParameterError, match="Other has no sampler"):
-        simulate(Other(), np.random.default_rng(0), 3)
+        Other().simulate(np.random.default_rng(0), 3)

@@ -1,0 +1,23 @@
+"""The laws that specs, certificates and calibration know by name: a new law is one more line."""
+
+from __future__ import annotations
+
+from .binomial import Binomial
+from .discrete_gaussian import DiscreteGaussian
+from .discrete_gaussian_sum import DiscreteGaussianSum
+from .discrete_laplace import DiscreteLaplace
+from .law import Law
+from .polya import PolyaDifference
+from .skellam import Skellam
+
+__all__ = ["FAMILIES"]
+
+_LAWS: tuple[type[Law], ...] = (
+    DiscreteLaplace,
+    PolyaDifference,
+    Skellam,
+    DiscreteGaussian,
+    DiscreteGaussianSum,
+    Binomial,
+)
+FAMILIES = {law.name: law for law in _LAWS}

@@ -1,0 +1,68 @@
+"""How mechanisms read their parameters: the name and the range of each, in one place.
+
+They are the converters of value classes. Each raises ParameterError, naming the parameter.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from ..exact.number import ExactInput, exact, positive, whole
+
+__all__ = ["accuracy", "count", "delta", "modulus", "noise_bits", "precision", "sensitivity"]
+__all__ += ["sigma2", "trials", "users", "variance"]
+
+
+def variance(value: ExactInput) -> Fraction:
+    """Above 0."""
+    return positive(value, "variance")
+
+
+def sigma2(value: ExactInput) -> Fraction:
+    """Above 0."""
+    return positive(value, "sigma2")
+
+
+def delta(value: ExactInput) -> Fraction:
+    """From 0 to 1."""
+    return exact(value, "delta", at_least=0, at_most=1)
+
+
+def count(value: ExactInput) -> int:
+    """Whole, at least 1."""
+    return whole(value, "count", at_least=1)
+
+
+def trials(value: ExactInput) -> int:
+    """Whole, at least 1."""
+    return whole(value, "trials", at_least=1)
+
+
+def users(value: ExactInput) -> int:
+    """Whole, at least 1."""
+    return whole(value, "users", at_least=1)
+
+
+def noise_bits(value: ExactInput) -> int:
+    """Whole, at least 1."""
+    return whole(value, "noise_bits", at_least=1)
+
+
+def precision(value: ExactInput) -> int:
+    """Whole, at least 1."""
+    return whole(value, "precision", at_least=1)
+
+
+def accuracy(value: ExactInput) -> int:
+    """Whole, at least 0."""
+    return whole(value, "accuracy", at_least=0)
+
+
+def sensitivity(value: ExactInput) -> int:
+    """Whole, from 1 to 10^9."""
+    return whole(value, "sensitivity", at_least=1, at_most=10**9)
+
+
+def modulus(value: ExactInput | None) -> int | None:
+    """Whole, at least 1; None: nothing is reduced."""
+    return None if value is None else whole(value, "modulus", at_least=1)
