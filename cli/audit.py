@@ -81,8 +81,9 @@ def _decide(
     as_json: bool,
 ) -> NoReturn:
     from ..verify import audit as verified
+    from ..verify.certificate import certificate_of
     from . import render
-    from .check import write_certificate
+    from .files import written
 
     text, asked = claim
     with render.working(f"auditing {text}"):
@@ -90,7 +91,7 @@ def _decide(
     decided = result.verdict.name != "UNDECIDED"
     if certificate is not None and decided:
         with render.working("checking the certificate"):
-            write_certificate(result, certificate)
+            written(lambda: certificate_of(result), certificate)
     if as_json:
         render.as_json(
             {

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import Annotated, NoReturn
 
 import typer
 
 from .options import DEFAULT_TIME, Time, read_time
 
-if TYPE_CHECKING:
-    from ..verify import Audit
-    from ..verify.certificate import Certificate
-
-__all__ = ["check", "write_certificate", "written"]
+__all__ = ["check"]
 
 _SHARE = 0.95  # of the time for the checker, so that it is the one to say what was settled
 
@@ -107,25 +102,3 @@ def _check_transcript(file: Path, as_json: bool) -> NoReturn:
             about = outcome.about.items()
             typer.echo(", ".join(f"{key} {'none' if val is None else val}" for key, val in about))
     raise typer.Exit(0 if outcome.valid else 1)
-
-
-def write_certificate(audit: Audit, file: Path) -> Certificate:
-    """Write the certificate of a decided audit. Raises ParameterError where there is none."""
-    from ..verify.certificate import certificate_of
-
-    return written(lambda: certificate_of(audit), file)
-
-
-def written(make: Callable[[], Certificate], file: Path) -> Certificate:
-    """Make a certificate and write it. Raises ParameterError where either cannot be done."""
-    from ..exact import ParameterError
-    from ..verify.certificate import NotCertifiedError
-
-    try:
-        certificate = make()
-        certificate.write(file)
-    except NotCertifiedError as error:
-        raise ParameterError(f"--certificate: {error}") from error
-    except OSError as error:
-        raise ParameterError(f"--certificate: {file}: {error.strerror or error}") from error
-    return certificate

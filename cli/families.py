@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from ..exact import ParameterError, decimal_text, whole
+from ..exact.suggest import meant
 from ..mechanisms import (
     AdditiveNoise,
     Binomial,
@@ -111,7 +112,9 @@ def choose(text: str, sensitivity: str | None, times: int) -> Chosen:
     """Read NAME. Raises ParameterError, in one line, for anything that cannot be calibrated."""
     name, values = read_name(text, "NAME")
     if name not in _NAMES:
-        raise ParameterError(f"NAME must be one of {', '.join(_NAMES)}, got {name[:40]!r}")
+        raise ParameterError(
+            f"NAME must be one of {', '.join(_NAMES)}, got {name[:40]!r}{meant(name, _NAMES)}"
+        )
     if name == _RESPONSE:
         _check(name, "epsilon", values, ())
         if sensitivity is not None:
@@ -150,4 +153,6 @@ def _check(name: str, parameter: str, values: Values, allowed: Iterable[str]) ->
         if key == parameter:
             raise ParameterError(f"{name}: {key} is what is looked for; keys are {keys}")
         if key not in allowed:
-            raise ParameterError(f"{name}: {key[:40]!r} is not known; keys are {keys}")
+            raise ParameterError(
+                f"{name}: {key[:40]!r} is not known{meant(key, allowed)}; keys are {keys}"
+            )

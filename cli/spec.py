@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..exact import ParameterError, exact
+from ..exact.suggest import meant
 from ..mechanisms.pair_file import read_text
 from .catalogue import ENTRIES, Entry, Spec, Values, listed, short
 
@@ -55,13 +56,17 @@ def _printable(text: str, what: str, form: str) -> str:
 def _entry(name: str, values: Values) -> Entry:
     if name not in ENTRIES:
         raise ParameterError(
-            f"SPEC names no known mechanism: {short(name)}; available are {listed(ENTRIES)}"
+            f"SPEC names no known mechanism: {short(name)}{meant(name, ENTRIES)}; "
+            f"available are {listed(ENTRIES)}"
         )
     entry = ENTRIES[name]
     allowed = entry.needs + entry.allows
     for key, value in values.items():
         if key not in allowed:
-            raise ParameterError(f"{name}: {short(key)} is not known; keys are {listed(allowed)}")
+            raise ParameterError(
+                f"{name}: {short(key)} is not known{meant(key, allowed)}; "
+                f"keys are {listed(allowed)}"
+            )
         if not value:
             raise ParameterError(f"{name}: {key} is empty")
         _check_size(key, value)

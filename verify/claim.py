@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from ..exact.number import ExactInput, ParameterError, decimal_text, exact
+from ..exact.suggest import meant
 
 __all__ = ["ApproxDP", "Claim", "PureDP", "RenyiDP", "ZCDP", "parse_claim"]
 
@@ -103,7 +104,7 @@ def parse_claim(text: str) -> Claim:
     """Read "pure:0.1", "approx:1,1e-6", "rdp:2,0.01" or "zcdp:0.005"."""
     name, colon, rest = text.strip().partition(":")
     if not colon or name not in _KINDS:
-        raise ParameterError(f"claim must be {_FORMS}, got {text[:60]!r}")
+        raise ParameterError(f"claim must be {_FORMS}, got {text[:60]!r}{meant(name, _KINDS)}")
     kind, count = _KINDS[name]
     values = rest.split(",")
     if len(values) != count:

@@ -22,17 +22,13 @@ from flint import acb, arb
 from numpy.typing import NDArray
 
 from ...exact import contour
-from ...exact.enclosure import Enclosure
+from ...exact.enclosure import Enclosure, UndecidedError
 from ...exact.number import ExactInput, Real, ball, exact, whole
 from ...exact.precision import CAP, WIDTH, refine
 
 __all__ = ["Law", "Moments", "UndecidedError"]
 
 _FAR = 10**18  # no quantile is sought beyond this
-
-
-class UndecidedError(ArithmeticError):
-    """A comparison that stayed open at the highest precision allowed."""
 
 
 class Moments(NamedTuple):
