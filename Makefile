@@ -5,6 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
+FOLDERS := $(filter-out api tests,$(patsubst %/__init__.py,%,$(wildcard */__init__.py)))
 
 .PHONY: help demo test slow lowest lint bench clean
 .NOTPARALLEL:
@@ -35,7 +36,8 @@ lowest: $(BIN)/python
 
 lint: $(VENV)/ready-lint
 	$(BIN)/ruff check .
-	@mkdir -p build/typing && ln -sfn ../.. build/typing/exactdp
+	@rm -rf build/typing && mkdir -p build/typing/exactdp
+	@ln -s $(addprefix ../../../,$(FOLDERS) $(wildcard api/*.py)) build/typing/exactdp
 	$(BIN)/mypy
 
 bench: $(VENV)/ready-bench

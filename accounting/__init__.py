@@ -3,6 +3,7 @@ of many uses, conversions between notions, and users who return.
 """
 
 from .budget import Budget, Use, compose
+from .curves import Profile, Tradeoff
 from .divergences.divergence import (
     delta,
     epsilon,
@@ -32,11 +33,13 @@ __all__ = [
     "Method",
     "OverspentError",
     "ParticipationError",
+    "Profile",
     "PureFilter",
     "RenyiFilter",
     "RenyiOdometer",
     "Reported",
     "ReturningUsers",
+    "Tradeoff",
     "Use",
     "ZcdpFilter",
     "compare",
