@@ -90,7 +90,7 @@ class Budget(Rows):
             (f"{use.times} * " if use.times > 1 else "") + written(use.mechanism)
             for use in self.uses
         )
-        return f"{type(self).__name__}({' + '.join(parts)})"
+        return f"Composition({' + '.join(parts)})"
 
     def rows(self) -> list[dict[str, object]]:
         """One row a mechanism: mechanism and times."""
