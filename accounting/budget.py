@@ -47,8 +47,13 @@ def compose(*parts: Part) -> Budget:
         elif isinstance(part, tuple):
             mechanism, times = part
             uses.append(Use(mechanism, whole(times, "times", at_least=1, at_most=_MOST_USES)))
-        else:
+        elif hasattr(part, "pairs") and hasattr(part, "reversed"):
             uses.append(Use(part, 1))
+        else:
+            raise ParameterError(
+                "what is composed must be mechanisms, (mechanism, times) or compositions, got a "
+                f"{type(part).__name__}"
+            )
     return Budget(tuple(uses))
 
 
@@ -63,7 +68,7 @@ class Budget(Rows):
 
     def __init__(self, uses: Sequence[Use]) -> None:
         if not uses:
-            raise ParameterError("a budget must have at least one use of a mechanism")
+            raise ParameterError("a composition must have at least one use of a mechanism")
         counts: dict[Mechanism, int] = {}
         for mechanism, times in uses:
             counts[mechanism] = counts.get(mechanism, 0) + times

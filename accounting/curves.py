@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from flint import arb
 
-from ..exact.deadline import time_left, time_limit
+from ..exact.deadline import OutOfTimeError, time_left, time_limit
 from ..exact.enclosure import Enclosure, Endpoint
 from ..exact.number import ExactInput, ParameterError, ball, exact, whole
 from ..exact.precision import enclose, working_precision
@@ -31,6 +31,8 @@ _BITS = 256
 _NARROW = Fraction(1, 10**4)  # relative width of a point, narrower than a picture shows
 _LEVELS = ("1e-9", "1e-6", "1e-3", "0.1")  # of delta, down to which the curve is followed
 _MOST_POINTS = 100_000
+_ONE = Fraction(1)
+_PROBABILITY = Enclosure(Fraction(0), _ONE)
 
 
 @dataclass(frozen=True)
@@ -112,24 +114,27 @@ def profile(
             raise ParameterError("epsilons must hold at least one number")
     deltas = []
     for k, epsilon in enumerate(grid):
-        with time_limit(time_left() / (len(grid) - k)):
-            deltas.append(budget.delta(epsilon, width))
+        try:
+            with time_limit(time_left() / (len(grid) - k)):
+                deltas.append(budget.delta(epsilon, width))
+        except OutOfTimeError:
+            deltas.append(_PROBABILITY)
     return Profile(tuple(grid), tuple(deltas))
 
 
 def _top(budget: Budget) -> Fraction:
     """Where delta is about 1e-9, or as small as it gets, in two digits rounded up."""
     for k, level in enumerate(_LEVELS):
-        with time_limit(time_left() / (8 - k)):
-            high = budget.epsilon(level, _NARROW).upper
+        try:
+            with time_limit(time_left() / (8 - k)):
+                high = budget.epsilon(level, _NARROW).upper
+        except OutOfTimeError:
+            break
         if not (isinstance(high, Decimal) and high.is_infinite()):
             up = Context(prec=2, rounding=ROUND_CEILING)
             most = Fraction(high) * (1 if k == 0 else 2)  # delta stays above 1e-9: show how
             return Fraction(up.divide(Decimal(most.numerator), Decimal(most.denominator))) or _ONE
     return _ONE
-
-
-_ONE = Fraction(1)
 
 
 def tradeoff(known: Profile, alphas: Sequence[ExactInput] | None, points: ExactInput) -> Tradeoff:

@@ -182,7 +182,7 @@ def calibrate(
     return _calibrate(family, _claim(target), times)
 
 
-def _read(part: object) -> Composition:
+def _read(part: Any) -> Composition:
     if isinstance(part, str):
         from .cli.spec import parse_use
 
@@ -191,18 +191,16 @@ def _read(part: object) -> Composition:
     if isinstance(part, tuple):
         if len(part) != 2:
             raise ParameterError(f"a tuple must be (mechanism, times), got {len(part)} items")
-        return _read(part[0]) * part[1]
+        several: Composition = _read(part[0]) * part[1]
+        return several
     if isinstance(part, list):
         return _compose(*(_read(each) for each in part))
-    if isinstance(part, Composition):
-        return part
-    if callable(getattr(part, "pairs", None)) and callable(getattr(part, "reversed", None)):
-        return _compose(part)  # type: ignore[arg-type]
-    raise ParameterError(
-        f"a mechanism must be its text, a mechanism, a composition or a list of these, got a "
-        f"{type(part).__name__}"
-    )
+    return _compose(part)
 
 
 def _claim(claim: Claim | str) -> Claim:
-    return parse_claim(claim) if isinstance(claim, str) else claim
+    if isinstance(claim, str):
+        return parse_claim(claim)
+    if not isinstance(claim, Claim):
+        raise ParameterError(f"a claim must be its text or a claim, got a {type(claim).__name__}")
+    return claim

@@ -118,14 +118,14 @@ def choose(text: str, sensitivity: str | None, times: int) -> Chosen:
     if name == _RESPONSE:
         _check(name, "epsilon", values, ())
         if sensitivity is not None:
-            raise ParameterError(f"--sensitivity must not be given: {name} has none")
+            raise ParameterError(f"sensitivity must not be given: {name} has none")
         family = Family("epsilon", RandomizedResponse, falls=False, order=lambda *_: FLIPS)
         return Chosen(family, name, (), None)
     kind = _KINDS[name]
     _check(name, kind.parameter, values, [key for key, _ in kind.defaults])
     if sensitivity is None:
-        raise ParameterError("--sensitivity must be given: a whole number, at least 1")
-    moved = whole(sensitivity, "--sensitivity", at_least=1, at_most=10**9)
+        raise ParameterError("sensitivity must be given: a whole number, at least 1")
+    moved = whole(sensitivity, "sensitivity", at_least=1, at_most=10**9)
     given = dict(kind.defaults) | values
 
     def build(value: Fraction) -> AdditiveNoise:
@@ -149,7 +149,7 @@ def _check(name: str, parameter: str, values: Values, allowed: Iterable[str]) ->
                 f"{name}: modulus must not be given: what the plain sum meets holds mod m as well"
             )
         if key == "sensitivity":
-            raise ParameterError(f"{name}: sensitivity must be given by --sensitivity")
+            raise ParameterError(f"{name}: sensitivity must be given apart, not in NAME")
         if key == parameter:
             raise ParameterError(f"{name}: {key} is what is looked for; keys are {keys}")
         if key not in allowed:

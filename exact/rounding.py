@@ -25,7 +25,7 @@ def float_above(end: Fraction | Decimal) -> float:
 
 def float_below(end: Fraction | Decimal) -> float:
     """The largest float that is not above."""
-    return -float_above(end.copy_negate() if isinstance(end, Decimal) else -end)
+    return 0.0 - float_above(end.copy_negate() if isinstance(end, Decimal) else -end)
 
 
 def format_above(end: Fraction | Decimal, spec: str) -> str:

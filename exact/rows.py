@@ -45,6 +45,8 @@ def written(value: object) -> str:
     """An exact number, or a frozen value by its class and fields, as one would write it."""
     if isinstance(value, (int, Fraction)) and not isinstance(value, bool):
         return decimal_text(value)
+    if isinstance(value, Rows):
+        return repr(value)
     if is_dataclass(value) and not isinstance(value, (type, Enclosure)):
         parts = [
             f"{part.name}={written(held)}"
