@@ -13,6 +13,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Sequence
+from typing import Annotated
 
 import typer
 
@@ -46,7 +47,7 @@ app = typer.Typer(
     name="exactdp",
     help="How private is this mechanism, exactly? Every figure is a certified enclosure.",
     epilog="Exit codes: 0 done or verified, 1 refuted, 2 bad input, 3 undecided.",
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
 )
 app.command()(audit)
@@ -63,8 +64,22 @@ bandit.command()(figures)
 app.add_typer(bandit)
 
 
+def _version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        typer.echo(f"exactdp {version('exactdp')}")
+        raise typer.Exit
+
+
 @app.callback(invoke_without_command=True)
-def _start(context: typer.Context) -> None:
+def _start(
+    context: typer.Context,
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="print the version"),
+    ] = False,
+) -> None:
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
 

@@ -1,6 +1,6 @@
-"""Profiles and trade-off curves: certified bounds contain curves that are computed in other ways."""
+"""Profiles and trade-off curves: certified bounds contain curves that are computed otherwise."""
 
-from fractions import Fraction as F
+from fractions import Fraction
 from itertools import pairwise, product
 from math import prod
 
@@ -23,7 +23,7 @@ from exactdp.mechanisms import (
 
 matplotlib.use("Agg")
 
-ALPHAS = [F(k, 20) for k in range(21)] + [F(1, 1000), F(1, 10**6)]
+ALPHAS = [Fraction(k, 20) for k in range(21)] + [Fraction(1, 1000), Fraction(1, 10**6)]
 
 
 def corners(p, q):
@@ -31,8 +31,8 @@ def corners(p, q):
     sets = product((0, 1), repeat=len(p))
     return [
         (
-            sum((a for a, chosen in zip(p, each, strict=True) if chosen), F(0)),
-            sum((b for b, chosen in zip(q, each, strict=True) if not chosen), F(0)),
+            sum((a for a, chosen in zip(p, each, strict=True) if chosen), Fraction(0)),
+            sum((b for b, chosen in zip(q, each, strict=True) if not chosen), Fraction(0)),
         )
         for each in sets
     ]
@@ -40,7 +40,7 @@ def corners(p, q):
 
 def least_error(points, alpha):
     """The lower convex hull of these points at alpha, by all chords: slow and plain."""
-    best = min((beta for x, beta in points if x <= alpha), default=F(1))
+    best = min((beta for x, beta in points if x <= alpha), default=Fraction(1))
     for x, y in points:
         for u, v in points:
             if x < alpha < u:
@@ -58,7 +58,7 @@ def columns(size):
 
     def law(cut):
         ends = [0, *cut, 20]
-        return tuple(F(b - a, 20) for a, b in pairwise(ends))
+        return tuple(Fraction(b - a, 20) for a, b in pairwise(ends))
 
     return st.tuples(cuts.map(law), cuts.map(law))
 
@@ -85,14 +85,14 @@ def test_two_uses(two):
 @pytest.mark.parametrize("delta", ["0", "0.1"])
 def test_randomized_response_has_the_curve_of_epsilon_and_delta(delta):
     """Kairouz, Oh, Viswanath, Theorem 2.1: its errors fill the region of (epsilon, delta)-DP."""
-    odds = F("2.718281828459045235360287471352662497757247")  # e, below by less than 1e-42
+    odds = Fraction("2.718281828459045235360287471352662497757247")  # e, below by less than 1e-42
     found = compose(RandomizedResponse(1, delta)).tradeoff(ALPHAS)
     for alpha, beta in zip(found.alphas, found.betas, strict=True):
-        true = max(F(0), 1 - F(delta) - odds * alpha, (1 - F(delta) - alpha) / odds)
-        assert beta.at_least(true - F(1, 10**40)) is not False
-        assert beta.at_most(true + F(1, 10**40)) is not False
+        true = max(Fraction(0), 1 - Fraction(delta) - odds * alpha, (1 - Fraction(delta) - alpha) / odds)
+        assert beta.at_least(true - Fraction(1, 10**40)) is not False
+        assert beta.at_most(true + Fraction(1, 10**40)) is not False
         if alpha:
-            assert F(beta.upper) - F(beta.lower) < F(1, 10**9)
+            assert Fraction(beta.upper) - Fraction(beta.lower) < Fraction(1, 10**9)
 
 
 @pytest.mark.parametrize(
@@ -104,19 +104,19 @@ def test_randomized_response_has_the_curve_of_epsilon_and_delta(delta):
     ],
 )
 def test_the_curve_is_symmetric_falls_and_keeps_to_every_epsilon_and_delta(m):
-    known, alphas = m.profile(points=12), [F(k, 25) for k in range(26)]
+    known, alphas = m.profile(points=12), [Fraction(k, 25) for k in range(26)]
     betas = tradeoff(known, alphas, 1).betas
-    back = tradeoff(known, [F(beta.upper) for beta in betas], 1)  # f(f(alpha)) <= alpha
+    back = tradeoff(known, [Fraction(beta.upper) for beta in betas], 1)  # f(f(alpha)) <= alpha
     inverse = dict(zip(back.alphas, back.betas, strict=True))
     for low, high in pairwise(betas):
         assert low.less_than(high.lower) is not True
     for alpha, beta in zip(alphas, betas, strict=True):
         assert beta.at_most(1 - alpha)
-        assert inverse[F(beta.upper)].at_most(alpha) is not False
+        assert inverse[Fraction(beta.upper)].at_most(alpha) is not False
     for epsilon, odds in (("0.3", "1.349859"), ("1", "2.718282"), ("2.2", "9.025014")):
-        level = F(m.delta(epsilon).upper)  # off the grid; odds above e^epsilon
+        level = Fraction(m.delta(epsilon).upper)  # off the grid; odds above e^epsilon
         for alpha, beta in zip(alphas, betas, strict=True):
-            assert beta.less_than(1 - level - F(odds) * alpha) is not True
+            assert beta.less_than(1 - level - Fraction(odds) * alpha) is not True
 
 
 def test_more_points_narrow_it():
@@ -124,7 +124,7 @@ def test_more_points_narrow_it():
     coarse, fine = (m.profile(points=points) for points in (5, 50))
 
     def widest(profile):
-        return max(F(beta.upper) - F(beta.lower) for beta in tradeoff(profile, ALPHAS, 1).betas)
+        return max(Fraction(beta.upper) - Fraction(beta.lower) for beta in tradeoff(profile, ALPHAS, 1).betas)
 
     assert widest(fine) < widest(coarse) / 4
 
@@ -132,7 +132,7 @@ def test_more_points_narrow_it():
 def test_the_profile_is_delta():
     m = compose((AdditiveNoise(DiscreteLaplace(10), 1), 9))
     found = m.profile(["0.5", 0, "0.25", "0.5"])
-    assert found.epsilons == (0, F(1, 4), F(1, 2))
+    assert found.epsilons == (0, Fraction(1, 4), Fraction(1, 2))
     for epsilon, delta in zip(found.epsilons, found.deltas, strict=True):
         exact = m.delta(epsilon)
         assert delta.contains(exact.lower) and delta.contains(exact.upper)
@@ -157,7 +157,7 @@ def test_the_shaded_region_contains_what_lies_between_the_points():
     axes = m.profile(points=8).plot()
     low, high = (line.get_xydata() for line in axes.get_lines())
     for k in range(50, 2000, 333):
-        true = m.delta(F(low[k][0]))
+        true = m.delta(Fraction(low[k][0]))
         assert low[k][1] * (1 - 1e-9) <= float(true.lower) <= float(true) <= high[k][1] * (1 + 1e-9)
 
 
@@ -166,7 +166,7 @@ def test_no_time_leaves_bounds_that_hold():
     with time_limit(0.3):
         found = m.profile(points=4)
     for epsilon, delta in zip(found.epsilons, found.deltas, strict=True):
-        exact = m.delta(epsilon, F(1, 10**3))
+        exact = m.delta(epsilon, Fraction(1, 10**3))
         assert delta.intersection(exact)  # raises where they are apart
 
 

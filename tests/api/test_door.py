@@ -1,4 +1,4 @@
-"""The front door: text and values are the same, results cannot be misread, errors say what to do."""
+"""The front door: text and values are the same, results cannot be misread, errors help."""
 
 import copy
 import pickle
@@ -183,5 +183,6 @@ def test_every_name_is_there_and_importing_costs_nothing():
     assert exactdp.__version__
     with pytest.raises(AttributeError, match="nothing"):
         exactdp.nothing  # noqa: B018
-    code = "import sys, exactdp; sys.exit(' '.join({'flint', 'numpy', 'mpmath'} & {*sys.modules}) or 0)"
+    loaded = "{'flint', 'numpy', 'mpmath'} & {*sys.modules}"
+    code = f"import sys, exactdp; sys.exit(' '.join({loaded}) or 0)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
