@@ -7,16 +7,17 @@ BIN := $(VENV)/bin
 WORKERS ?= 2
 FOLDERS := $(filter-out api tests,$(patsubst %/__init__.py,%,$(wildcard */__init__.py)))
 
-.PHONY: help demo test slow lowest lint bench clean
+.PHONY: help demo test slow lowest lint bench checker clean
 .NOTPARALLEL:
 
 help:
-	@echo "make demo   audit the papers' mechanisms, compose budgets, run the audited bandit"
+	@echo "make demo   audit the papers' mechanisms, compose mechanisms, run the audited bandit"
 	@echo "make test   the tests"
 	@echo "make slow   the slow tests as well"
 	@echo "make lowest the tests, with the lowest versions of everything that they need"
 	@echo "make lint   ruff and mypy --strict"
 	@echo "make bench  the figures of the benchmarks on this machine"
+	@echo "make checker  build/exactdp-check.pyz: the checker in one file, for a bare python3"
 	@echo "make clean  remove the virtual environment and everything built"
 
 demo: $(VENV)/ready-bandit
@@ -42,6 +43,10 @@ lint: $(VENV)/ready-lint
 
 bench: $(VENV)/ready-bench
 	$(BIN)/python benchmarks/run.py
+
+checker: $(VENV)/ready-test
+	@mkdir -p build
+	$(BIN)/python -m exactdp.verify.checker.pack build/exactdp-check.pyz
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis

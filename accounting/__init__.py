@@ -1,8 +1,8 @@
-"""How much privacy a mechanism costs: certified divergences of the pairs that dominate it, budgets
-of many uses, conversions between notions, and users who return.
+"""How much privacy a mechanism costs: certified divergences of the pairs that dominate it,
+compositions of many uses, conversions between notions, and users who return.
 """
 
-from .budget import Budget, Use, compose
+from .composed import Composition, Use, compose
 from .curves import Profile, Tradeoff
 from .divergences.divergence import (
     delta,
@@ -28,7 +28,7 @@ from .participation.returning_users import ParticipationError, ReturningUsers, p
 
 __all__ = [
     "METHODS",
-    "Budget",
+    "Composition",
     "DoesNotApplyError",
     "Method",
     "OverspentError",

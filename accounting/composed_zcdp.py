@@ -48,7 +48,10 @@ def _searched(uses: Scenario, known: Enclosure, width: Fraction, cap: int) -> En
             found = concentrated.joint(pairs)
             return known if found is None else found.value
 
-        best = best.maximum(refine(measured, width=width, cap=min(cap, _CAP)))
+        try:
+            best = best.maximum(refine(measured, width=width, cap=min(cap, _CAP)))
+        except ArithmeticError:  # out of time, or of terms
+            return known
     return known.intersection(best)
 
 

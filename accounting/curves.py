@@ -23,7 +23,7 @@ from ..exact.rows import Rows
 from .convex import Vertex, polygon_below
 
 if TYPE_CHECKING:
-    from .budget import Budget
+    from .composed import Composition
 
 __all__ = ["Profile", "Tradeoff", "profile", "tradeoff"]
 
@@ -97,7 +97,10 @@ class Tradeoff(Rows):
 
 
 def profile(
-    budget: Budget, epsilons: Sequence[ExactInput] | None, points: ExactInput, width: Fraction
+    composition: Composition,
+    epsilons: Sequence[ExactInput] | None,
+    points: ExactInput,
+    width: Fraction,
 ) -> Profile:
     """delta at these epsilons; None: `points` of them, from 0 to where delta has all but vanished.
 
@@ -106,7 +109,7 @@ def profile(
     """
     if epsilons is None:
         count = whole(points, "points", at_least=2, at_most=_MOST_POINTS)
-        top = _top(budget)
+        top = _top(composition)
         grid = [top * k / (count - 1) for k in range(count)]
     else:
         grid = sorted({exact(epsilon, "epsilon", at_least=0) for epsilon in epsilons})
@@ -116,18 +119,18 @@ def profile(
     for k, epsilon in enumerate(grid):
         try:
             with time_limit(time_left() / (len(grid) - k)):
-                deltas.append(budget.delta(epsilon, width))
+                deltas.append(composition.delta(epsilon, width))
         except OutOfTimeError:
             deltas.append(_PROBABILITY)
     return Profile(tuple(grid), tuple(deltas))
 
 
-def _top(budget: Budget) -> Fraction:
+def _top(composition: Composition) -> Fraction:
     """Where delta is about 1e-9, or as small as it gets, in two digits rounded up."""
     for k, level in enumerate(_LEVELS):
         try:
             with time_limit(time_left() / (8 - k)):
-                high = budget.epsilon(level, _NARROW).upper
+                high = composition.epsilon(level, _NARROW).upper
         except OutOfTimeError:
             break
         if not (isinstance(high, Decimal) and high.is_infinite()):

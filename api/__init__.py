@@ -18,8 +18,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .accounting import Budget as Composition
-    from .accounting import Profile, Tradeoff
+    from .accounting import Composition, Profile, Tradeoff
     from .door import audit, calibrate, certify, check, compose, mechanism
     from .exact import Enclosure, OutOfTimeError, ParameterError, UndecidedError, time_limit
     from .verify import ZCDP, ApproxDP, Audit, Calibration, PureDP, RenyiDP, Verdict
@@ -27,13 +26,13 @@ if TYPE_CHECKING:
 
     __version__: str
 
-_HOMES = {  # where each name is from, and what it is called there
+_HOMES = {  # where each name is from
     "ApproxDP": ".verify",
     "Audit": ".verify",
     "Calibration": ".verify",
     "Certificate": ".verify.certificate",
     "CertificateError": ".verify.certificate",
-    "Composition": ".accounting:Budget",
+    "Composition": ".accounting",
     "Enclosure": ".exact",
     "NotCertifiedError": ".verify.certificate",
     "OutOfTimeError": ".exact",
@@ -89,8 +88,7 @@ def __getattr__(name: str) -> Any:
         return version("exactdp")
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module, _, there = _HOMES[name].partition(":")
-    found = getattr(import_module(module, __name__), there or name)
+    found = getattr(import_module(_HOMES[name], __name__), name)
     globals()[name] = found  # so that it is asked for once
     return found
 

@@ -23,7 +23,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from .accounting import Budget as Composition
+from .accounting import Composition
 from .accounting import compose as _compose
 from .exact import WIDTH, ExactInput, ParameterError, exact, whole
 from .mechanisms import Mechanism
@@ -73,8 +73,8 @@ def compose(*parts: Released | tuple[str | Mechanism | Composition, ExactInput])
     Source: Zhu, Dong, Wang, "Optimal accounting of differential privacy via characteristic
     function", AISTATS 2022, Theorem 10: the product of dominating pairs dominates.
 
-    >>> budget = compose(("discrete-laplace:epsilon=0.1", 100), "discrete-gaussian:sigma2=100*50")
-    >>> print(budget.epsilon(delta="1e-6"), budget.renyi(order=2))
+    >>> total = compose(("discrete-laplace:epsilon=0.1", 100), "discrete-gaussian:sigma2=100*50")
+    >>> print(total.epsilon(delta="1e-6"), total.renyi(order=2))
     6.0999721792497308 1.4958584394956224
     """
     return _compose(*(_read(part) for part in parts))

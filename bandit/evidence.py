@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from ..accounting.budget import compose
+from ..accounting.composed import compose
 from ..exact.enclosure import Enclosure
 from ..exact.number import exact
 from ..mechanisms.laws.discrete_gaussian import DiscreteGaussian

@@ -18,7 +18,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from ..accounting.budget import Budget, compose
+from ..accounting.composed import Composition, compose
 from ..accounting.participation.choices import Choices, Offer
 from ..exact.enclosure import Enclosure
 from ..exact.number import ExactInput, decimal_text, exact, whole
@@ -136,7 +136,7 @@ def _choices(
         times[users] += prepared.setting.arms
     runs = -(-count // sum(times.values()))
     offers = [
-        Offer(_budget(release, demand), runs * times[release.users])
+        Offer(_composition(release, demand), runs * times[release.users])
         for release in releases
         if isinstance(release, ModularRelease)
     ]
@@ -150,7 +150,7 @@ def _together(claim: Claim, largest: Enclosure, count: int) -> Enclosure:
     return Enclosure(Decimal(0), largest.upper)  # at most: rho and (epsilon, delta) of a sum
 
 
-def _budget(release: ModularRelease, demand: Demand) -> Budget:
+def _composition(release: ModularRelease, demand: Demand) -> Composition:
     released = release.protocol.released()
     plain = AdditiveNoise(released.law, released.sensitivity)
     leak = 2 * exact(demand.relaxation, "relaxation")

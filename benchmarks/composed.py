@@ -9,7 +9,7 @@ from typing import Any
 
 from case import Case, peer_loss, peer_skellam_loss
 
-from exactdp.accounting import Budget, compose
+from exactdp.accounting import Composition, compose
 from exactdp.exact.enclosure import Enclosure
 from exactdp.mechanisms import (
     AdditiveNoise,
@@ -39,8 +39,8 @@ def repeated(
 
 
 def mixed() -> Sequence[Enclosure]:
-    budget: Budget = compose((LAPLACE, 100), (GAUSSIAN, 50), (SKELLAM, 20))
-    return [budget.epsilon(Fraction(1, 10**6), Fraction(1, 10**5))]
+    composition: Composition = compose((LAPLACE, 100), (GAUSSIAN, 50), (SKELLAM, 20))
+    return [composition.epsilon(Fraction(1, 10**6), Fraction(1, 10**5))]
 
 
 def pure(epsilon: int) -> Sequence[Enclosure]:

@@ -10,7 +10,7 @@ import typer
 from .options import DEFAULT_TIME, Specs, Time, neighbourhood, read_time, read_uses
 
 if TYPE_CHECKING:
-    from ..accounting import Budget
+    from ..accounting import Composition
     from ..verify import Claim
     from .measure import Width
     from .spec import Spec
@@ -48,6 +48,7 @@ def audit(
     """
     from ..accounting import compose
     from ..exact import ParameterError, time_limit
+    from ..exact.whole_file import check_target
     from ..verify import parse_claim
     from . import render
     from .measure import Request, measure, read_width
@@ -57,14 +58,16 @@ def audit(
     asked = None if claim is None else parse_claim(claim)
     if asked is None and certificate is not None:
         raise ParameterError("--certificate is of a verdict: --claim is missing")
+    if certificate is not None:
+        check_target(certificate, "--certificate")
     uses = read_uses(specs)
-    budget = compose(*((spec.mechanism, times) for spec, times in uses))
+    composition = compose(*((spec.mechanism, times) for spec, times in uses))
     with time_limit(allowed):
         if asked is not None:
-            _decide(uses, budget, (str(claim), asked), asked_width, certificate, as_json)
+            _decide(uses, composition, (str(claim), asked), asked_width, certificate, as_json)
         request = Request(pure=True, orders=_ORDERS, deltas=_DELTAS, zcdp=True)
         with render.working("measuring"):
-            results = measure(budget, request, asked_width)
+            results = measure(composition, request, asked_width)
     if as_json:
         render.as_json(_named(uses) | {"results": [result.to_json() for result in results]})
     else:
@@ -74,7 +77,7 @@ def audit(
 
 def _decide(
     uses: Uses,
-    budget: Budget,
+    composition: Composition,
     claim: tuple[str, Claim],  # as it was written, and read
     width: Width,
     certificate: Path | None,
@@ -87,7 +90,7 @@ def _decide(
 
     text, asked = claim
     with render.working(f"auditing {text}"):
-        result = verified(budget, asked, width=width.relative)
+        result = verified(composition, asked, width=width.relative)
     decided = result.verdict.name != "UNDECIDED"
     if certificate is not None and decided:
         with render.working("checking the certificate"):

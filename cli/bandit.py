@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from .options import read_time
+
 __all__ = ["bandit"]
 
 bandit = typer.Typer(
@@ -77,6 +79,10 @@ def run(
         Path | None, typer.Option(metavar="DIR", help="keep finished runs there, and use them")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
+    seconds: Annotated[
+        str,
+        typer.Option("--time", metavar="S", help="seconds for the proofs before the runs"),
+    ] = "600",
 ) -> None:
     """Run a private bandit: regret over time, arms eliminated, and what it cost in privacy.
 
@@ -105,8 +111,10 @@ def run(
         faithful=faithful,
         masked=masked,
     )
-    from ..exact import whole
+    from ..exact import time_limit, whole
     from ..exact.whole_file import check_target
+
+    allowed = read_time(seconds)
 
     count = whole(runs, "runs", at_least=1, at_most=10**7)
     start = whole(seed, "seed", at_least=0)
@@ -114,12 +122,12 @@ def run(
         check_target(transcript, "transcript")
     config = configured(options)
     try:
-        with render.working("verifying mechanisms, computing radii"):
+        with time_limit(allowed), render.working("verifying mechanisms, computing radii"):
             prepared = config.prepared(kept_evidence(default_cache() / "evidence"))
     except NotVerifiedError as error:
         typer.echo(f"exactdp: {error}", err=True)
         raise typer.Exit(1 if error.verdict is Verdict.REFUTED else 3) from error
-    with render.working("accounting"):
+    with time_limit(allowed), render.working("accounting"):
         spent = bandit_shown.spent(prepared, returning, delta)
     with bandit_shown.progress(count) as tick:
         results = run_bandit(

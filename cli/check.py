@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
-from .options import DEFAULT_TIME, Time, read_time
+from .options import DEFAULT_TIME, Time, read_time, read_uses
+
+Expected: TypeAlias = "tuple[list[dict[str, Any]], dict[str, str] | None]"
+Found: TypeAlias = "tuple[dict[str, Any], list[str], int]"  # as JSON, as text, the exit code
 
 __all__ = ["check"]
 
@@ -15,62 +19,97 @@ _SHARE = 0.95  # of the time for the checker, so that it is the one to say what 
 
 
 def check(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="a certificate, or a bandit's transcript")
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE", help="certificates, or a bandit's transcripts"),
     ],
+    expect: Annotated[
+        list[str] | None,
+        typer.Option(metavar="SPEC[*K]", help="they must be of these uses; may be repeated"),
+    ] = None,
+    claim: Annotated[
+        str | None, typer.Option(metavar="CLAIM", help="they must be of this claim")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
     seconds: Time = DEFAULT_TIME,
 ) -> None:
-    """Check a certificate or a transcript: exit 0 valid, 1 not valid (and why), 2 neither.
+    """Check certificates or transcripts: exit 0 valid, 1 not valid (and why), 2 neither.
 
     Exit 3: not settled within --time.
     """
-    from ..exact import OutOfTimeError, time_limit
+    from ..exact import OutOfTimeError, ParameterError, time_limit
+    from . import render
 
     allowed = read_time(seconds)
-    try:
-        with time_limit(allowed):
-            if _begins_as_transcript(file):
-                _check_transcript(file, as_json)
-            else:
-                _check_certificate(file, as_json, _SHARE * allowed)
-    except OutOfTimeError as error:
-        if as_json:
-            from . import render
+    expected = _expected(expect or [], claim)
+    found = []
+    for file in files:
+        try:
+            with time_limit(allowed):
+                if _begins_as_transcript(file):
+                    if expect or claim is not None:
+                        raise ParameterError(f"--expect and --claim are of certificates: {file}")
+                    found.append(_transcript(file))
+                else:
+                    found.append(_certificate(file, expected, _SHARE * allowed))
+        except OutOfTimeError as error:
+            found.append(({"valid": None, "reason": str(error)}, [f"undecided: {error}"], 3))
+    if as_json:
+        shown = [content for content, _, _ in found]
+        if len(files) > 1:
+            print(json.dumps(shown, indent=2))
+        else:
+            render.as_json(shown[0])
+    else:
+        for file, (_, (first, *others), _) in zip(files, found, strict=True):
+            typer.echo(f"{file}: {first}" if len(files) > 1 else first)
+            for line in others:
+                typer.echo(f"  {line}")
+    codes = [code for _, _, code in found]
+    raise typer.Exit(next((code for code in (1, 3) if code in codes), 0))
 
-            render.as_json({"valid": None, "reason": str(error)})
-        raise
+
+def _expected(specs: list[str], claim: str | None) -> Expected:
+    """The fields of a certificate of these uses and this claim."""
+    from ..accounting import compose
+    from ..verify import parse_claim
+    from ..verify.fields import claim_fields, use_fields
+
+    uses = read_uses(specs)
+    budget = compose(*((spec.mechanism, times) for spec, times in uses)) if uses else None
+    return (
+        [] if budget is None else [use_fields(use) for use in budget.uses],
+        None if claim is None else claim_fields(parse_claim(claim)),
+    )
 
 
-def _check_certificate(file: Path, as_json: bool, seconds: float) -> NoReturn:
+def _certificate(file: Path, expected: Expected, seconds: float) -> Found:
     from ..exact import ParameterError
     from ..verify.certificate import Certificate, CertificateError
+    from ..verify.checker.expected import difference
+    from ..verify.checker.reading import read
+    from ..verify.checker.words import claim_text, described
     from . import render
 
     try:
         certificate = Certificate.read(file)
+        statement = read(certificate.content)
     except CertificateError as error:
         raise ParameterError(f"FILE: {error}") from error
-    with render.working(f"checking {file}"):
-        outcome = certificate.check(seconds)
-    content = certificate.content
-    if as_json:
-        found = {"valid": outcome.valid, "reason": outcome.reason}
-        names = ("neighbours", "orientation", "uses", "claim", "verdict", "measured", "protocol")
-        kept = [name for name in names if name in content]
-        render.as_json({**found, **{name: content[name] for name in kept}})
+    odd = difference(statement, *expected)
+    if odd is None:
+        with render.working(f"checking {file}"):
+            outcome = certificate.check(seconds)
+        valid, reason, undecided = outcome.valid, outcome.reason, outcome.undecided
     else:
-        numbers = {**content["claim"]}
-        claim = f"{numbers.pop('kind')}:{','.join(numbers.values())}"
-        state = "undecided" if outcome.undecided else "valid" if outcome.valid else "not valid"
-        typer.echo(f"{state}: {claim} {content['verdict']}: {outcome.reason}")
-        if "protocol" in content:
-            told = {**content["protocol"]}
-            share = {**told.pop("share")}
-            name = share.pop("name")
-            told["share"] = f"{name}({', '.join(f'{key}={value}' for key, value in share.items())})"
-            typer.echo("protocol: " + ", ".join(f"{key} {value}" for key, value in told.items()))
-    raise typer.Exit(3 if outcome.undecided else 0 if outcome.valid else 1)
+        valid, reason, undecided = False, odd, False
+    content, says = certificate.content, described(statement)
+    names = ("neighbours", "orientation", "uses", "claim", "verdict", "measured", "protocol")
+    kept = {name: content[name] for name in names if name in content}
+    state = "undecided" if undecided else "valid" if valid else "not valid"
+    lines = [f"{state}: {claim_text(statement)} {statement.verdict}: {reason}", *says]
+    code = 3 if undecided else 0 if valid else 1
+    return {"valid": valid, "reason": reason, "says": says, **kept}, lines, code
 
 
 def _begins_as_transcript(file: Path) -> bool:
@@ -84,7 +123,7 @@ def _begins_as_transcript(file: Path) -> bool:
         return False
 
 
-def _check_transcript(file: Path, as_json: bool) -> NoReturn:
+def _transcript(file: Path) -> Found:
     from ..bandit.transcript_check import TranscriptError, check_transcript
     from ..exact import ParameterError
     from . import render
@@ -94,11 +133,9 @@ def _check_transcript(file: Path, as_json: bool) -> NoReturn:
             outcome = check_transcript(file)
     except TranscriptError as error:
         raise ParameterError(f"FILE: {error}") from error
-    if as_json:
-        render.as_json({"valid": outcome.valid, "reason": outcome.reason, **outcome.about})
-    else:
-        typer.echo(f"{'valid' if outcome.valid else 'not valid'}: {outcome.reason}")
-        if outcome.about:
-            about = outcome.about.items()
-            typer.echo(", ".join(f"{key} {'none' if val is None else val}" for key, val in about))
-    raise typer.Exit(0 if outcome.valid else 1)
+    lines = [f"{'valid' if outcome.valid else 'not valid'}: {outcome.reason}"]
+    if outcome.about:
+        about = outcome.about.items()
+        lines.append(", ".join(f"{key} {'none' if val is None else val}" for key, val in about))
+    shown = {"valid": outcome.valid, "reason": outcome.reason, **outcome.about}
+    return shown, lines, 0 if outcome.valid else 1

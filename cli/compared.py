@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from ..accounting import Budget
+from ..accounting import Composition
 from ..accounting.methods.comparison import EXACT, METHODS, Reported, compare
 from ..exact import Enclosure
 from .measure import Measured, Request, Width, measure
@@ -51,20 +51,20 @@ class Comparison:
 
 
 def compared(
-    budget: Budget, results: Sequence[Measured], width: Width, method: str
+    composition: Composition, results: Sequence[Measured], width: Width, method: str
 ) -> list[Comparison]:
     """All methods at every δ at which ε was measured by this one."""
     exact = [result for result in results if result.quantity == "epsilon"]
     deltas = [result.given[1] for result in exact if result.given]
     if method != EXACT.name:
-        exact = measure(budget, Request(deltas=tuple(deltas)), width)
+        exact = measure(composition, Request(deltas=tuple(deltas)), width)
     others = [name for name in METHODS if name != EXACT.name]
     return [
         Comparison(
             delta,
             [
                 Reported(EXACT, found.value, found.note or ""),
-                *compare(budget, delta, width.relative, others),
+                *compare(composition, delta, width.relative, others),
             ],
         )
         for delta, found in zip(deltas, exact, strict=True)

@@ -74,17 +74,17 @@ def compose(
         )
     allowed = read_time(seconds)
     uses = read_uses(specs)
-    budget = accounting.compose(*((spec.mechanism, times) for spec, times in uses))
+    composition = accounting.compose(*((spec.mechanism, times) for spec, times in uses))
     tables = []
     with time_limit(allowed):
         try:
             with render.working("composing"), time_limit(allowed * (0.5 if compare else 1)):
-                results = measure(budget, request, relative, comparison.METHODS[method])
+                results = measure(composition, request, relative, comparison.METHODS[method])
         except comparison.DoesNotApplyError as error:
             raise ParameterError(f"--method {method} does not apply: {error}") from error
         if compare:
             with render.working("comparing"):
-                tables = compared(budget, results, relative, method)
+                tables = compared(composition, results, relative, method)
     if as_json:
         shown = {
             "mechanisms": [{"spec": spec.text, "times": times} for spec, times in uses],

@@ -1,5 +1,5 @@
-"""`make demo`: the paper's mechanisms and its published noise, audited in the terminal; budgets of
-many uses, composed; noise, calibrated; a lemma, refuted and corrected; the bandit that all this is
+"""`make demo`: the paper's mechanisms and its published noise, audited in the terminal; many
+uses, composed; noise, calibrated; a lemma, refuted and corrected; the bandit that all this is
 for, on real ratings.
 
 Every number on the screen is computed here and now, by the library.
@@ -40,7 +40,7 @@ def main() -> None:
     _published(out)
     _title(out, "Many uses of one mechanism, by three ways of accounting")
     demo_composed.repeated(out)
-    _title(out, "Several mechanisms in one budget")
+    _title(out, "Several mechanisms composed")
     demo_composed.mixed(out)
     _title(out, "Calibrated: the least noise, and proof that it is the least")
     demo_composed.calibrated(out)

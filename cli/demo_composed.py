@@ -34,9 +34,9 @@ def repeated(out: Console) -> None:
     table = render.grid("uses", "exact ε", "Rényi", "basic", "", right=("uses",))
     with render.working("composing"):
         for times in _TIMES:
-            budget = compose((_LAPLACE, times))
-            exact = budget.epsilon(_DELTA)
-            found = [one.value for one in compare(budget, _DELTA, _WIDTH, ["rdp", "basic"])]
+            composition = compose((_LAPLACE, times))
+            exact = composition.epsilon(_DELTA)
+            found = [one.value for one in compare(composition, _DELTA, _WIDTH, ["rdp", "basic"])]
             bar = _stacked([_size(value) for value in (exact, *found)], marks)
             table.add_row(str(times), str(exact), *map(_rounded, found), bar)
     out.print(Text(f"discrete Laplace noise, ε = 0.1 each; ε of all uses at δ = {_DELTA}"))
@@ -47,8 +47,8 @@ def repeated(out: Console) -> None:
 def mixed(out: Console) -> None:
     """Several mechanisms together."""
     with render.working("composing"):
-        budget = compose(*((mechanism, times) for _, mechanism, times in _MIX))
-        found = compare(budget, _DELTA, _WIDTH, ["exact", "rdp", "zcdp", "basic"])
+        composition = compose(*((mechanism, times) for _, mechanism, times in _MIX))
+        found = compare(composition, _DELTA, _WIDTH, ["exact", "rdp", "zcdp", "basic"])
     out.print(render.facts({f"{times} ×": title for title, _, times in _MIX}))
     top = max(_size(one.value) for one in found)
     table = render.grid("together", f"ε at δ = {_DELTA}", "")

@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import partial
 from itertools import islice
 
-from ..accounting import Budget
+from ..accounting import Composition
 from ..accounting.composition import WORK
 from ..accounting.methods.comparison import EXACT, DoesNotApplyError, Method
 from ..exact import WIDTH, Enclosure, OutOfTimeError, exact, time_left, time_limit
@@ -78,7 +78,7 @@ class Measured:
 
 
 def measure(
-    budget: Budget, request: Request, width: Width, method: Method = EXACT
+    composition: Composition, request: Request, width: Width, method: Method = EXACT
 ) -> list[Measured]:
     """Measure in the order pure, orders, epsilons, deltas, zcdp; δ and ε by this method.
 
@@ -92,33 +92,33 @@ def measure(
 
     def delta(level: Fraction) -> Enclosure:
         if method is EXACT:
-            return budget.delta(level, relative, work=width.work)
-        return method.delta(budget, level, relative)
+            return composition.delta(level, relative, work=width.work)
+        return method.delta(composition, level, relative)
 
     def epsilon(level: Fraction) -> Enclosure:
         if method is EXACT:
-            return budget.epsilon(level, relative, work=width.work)
-        return method.epsilon(budget, level, relative)
+            return composition.epsilon(level, relative, work=width.work)
+        return method.epsilon(composition, level, relative)
 
     def renyi(order: Fraction) -> Enclosure:
-        return budget.renyi(order, relative)
+        return composition.renyi(order, relative)
 
     groups: list[tuple[str, str, Sequence[str], list[Callable[[], Enclosure]]]] = [
-        ("pure", "", once * request.pure, [lambda: budget.pure(relative)]),
+        ("pure", "", once * request.pure, [lambda: composition.pure(relative)]),
         ("renyi", "order", request.orders, [partial(renyi, order) for order in orders]),
         ("delta", "epsilon", request.epsilons, [partial(delta, level) for level in epsilons]),
         ("epsilon", "delta", request.deltas, [partial(epsilon, level) for level in deltas]),
-        ("zcdp", "", once * request.zcdp, [lambda: budget.zcdp(relative)]),
+        ("zcdp", "", once * request.zcdp, [lambda: composition.zcdp(relative)]),
     ]
     results = []
     waiting = sum(len(texts) for _, _, texts, _ in groups)
     for quantity, key, texts, computed in groups:
-        is_composed = budget.times > 1 and quantity in ("delta", "epsilon") and method is EXACT
+        is_composed = composition.times > 1 and quantity in ("delta", "epsilon") and method is EXACT
         for text, compute in zip(texts, computed, strict=False):
             value, note = _attempt(compute, _SHARE * time_left() / waiting)
             waiting -= 1
             if note is None and not value.is_within(relative):
-                why = _composed_wide(budget, width) if is_composed else _WIDE
+                why = _composed_wide(composition, width) if is_composed else _WIDE
                 note = f"wider than {float(relative):.2g}{why}"
             results.append(Measured(quantity, (key, text) if key else None, value, note))
     return results
@@ -137,12 +137,12 @@ def _attempt(compute: Callable[[], Enclosure], seconds: float) -> tuple[Enclosur
         return _ANYTHING, f"undecided: {error}"
 
 
-def _composed_wide(budget: Budget, width: Width) -> str:
+def _composed_wide(composition: Composition, width: Width) -> str:
     """Why a composed figure is wide: its losses are on no lattice, or have several pairs."""
     why = ": the privacy losses live on no lattice"
     if not width.is_asked:
         why += f" (--width {float(width.relative):g} allows more work)"
-    if any(_has_several(use.mechanism) for use in budget.uses):
+    if any(_has_several(use.mechanism) for use in composition.uses):
         why += "; which of several pairs of neighbours an adversary picks is open as well"
     return why
 

@@ -30,6 +30,7 @@ __all__ += ["facts", "grid", "measurements", "shown", "verdict", "working"]
 
 _DIGITS = 6  # where many figures stand side by side
 
+_NOTHING: Mapping[str, str] = {}
 _PATIENCE = 1.0  # seconds before the spinner appears
 _BAR = 20  # cells
 _COLOURS = {"VERIFIED": "bold green", "REFUTED": "bold red", "UNDECIDED": "bold yellow"}
@@ -135,16 +136,23 @@ def _measured(out: Console, results: Sequence[Measured]) -> None:
         out.print(Text(note, style="yellow"))
 
 
-def _uses(out: Console, uses: Sequence[tuple[Spec, int]]) -> None:
-    """What is used and how often, and which datasets are neighbours."""
-    for index, (spec, times) in enumerate(uses):
-        described = _described(spec)
-        if len(uses) > 1 or times > 1:
-            described["times"] = str(times)
-        if index:
-            out.print()
+def _uses(
+    out: Console, uses: Sequence[tuple[Spec, int]], found: Mapping[str, str | Text] = _NOTHING
+) -> None:
+    """What is used and how often, which datasets are neighbours, and what was found."""
+    for spec, times in uses[: len(uses) - 1]:
+        out.print(facts(_described(spec) | {"times": str(times)}))
+        out.print()
+    spec, times = uses[-1]
+    described = _described(spec)
+    if len(uses) > 1 or times > 1:
+        described["times"] = str(times)
+    if len(uses) > 1:
         out.print(facts(described))
-    out.print(facts({"neighbours": "; ".join(neighbourhood(uses).values())}))
+        out.print()
+        described = {}
+    described["neighbours"] = "; ".join(neighbourhood(uses).values())
+    out.print(facts({**described, **found}))
 
 
 def _legend(title: str, remark: str) -> str:
@@ -153,9 +161,7 @@ def _legend(title: str, remark: str) -> str:
 
 def audited(uses: Sequence[tuple[Spec, int]], result: Audit) -> None:
     """Print the verdict on a claim, what was measured, and the evidence."""
-    out = console()
-    _uses(out, uses)
-    out.print(facts(evidence(result)))
+    _uses(console(), uses, evidence(result))
 
 
 def evidence(result: Audit) -> dict[str, Text]:

@@ -227,9 +227,9 @@ def _remaining(
     from ..mechanisms import AdditiveNoise
 
     released = protocol.released(missing, known)
-    budget = compose(AdditiveNoise(released.law, released.sensitivity))
-    pure = budget.pure()
-    return ("pure", pure) if pure.is_finite() else ("epsilon", budget.epsilon(delta))
+    composition = compose(AdditiveNoise(released.law, released.sensitivity))
+    pure = composition.pure()
+    return ("pure", pure) if pure.is_finite() else ("epsilon", composition.epsilon(delta))
 
 
 def _claim(quantity: str, value: Enclosure, delta: Fraction) -> Claim:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from exactdp.accounting.budget import Budget, compose
+from exactdp.accounting.composed import Composition, compose
 from exactdp.exact.number import decimal_text
 from exactdp.mechanisms import (
     AdditiveNoise,
@@ -47,7 +47,7 @@ MECHANISMS: dict[str, Mechanism] = {
     "gaussian sum": AdditiveNoise(DiscreteGaussianSum(12, "0.5"), 2),
     "gaussian sum mod": AdditiveNoise(DiscreteGaussianSum(12, "0.5"), 2, 11),
 }
-BUDGETS: dict[str, Budget] = {
+COMPOSITIONS: dict[str, Composition] = {
     "laplace": compose((AdditiveNoise(DiscreteLaplace(10), 3), 20)),
     "published": compose((papers.published("2", 9).mechanism, 3)),
     "gaussian": compose((AdditiveNoise(DiscreteGaussian(50), 1), 20)),
@@ -62,7 +62,7 @@ BUDGETS: dict[str, Budget] = {
         (AdditiveNoise(DiscreteLaplace(10), 1), 5), (RandomizedResponse("0.3"), 5)
     ),
 }
-OFF_LATTICE: dict[str, Budget] = {
+OFF_LATTICE: dict[str, Composition] = {
     "skellam": compose((AdditiveNoise(Skellam(30), 1), 6)),
     "skellam and gaussian": compose(
         (AdditiveNoise(Skellam(30), 1), 2), (AdditiveNoise(DiscreteGaussian(20), 2), 2)
@@ -160,7 +160,7 @@ def _others(old: Any) -> Iterator[Any]:
         yield from OTHER_NAMES
 
 
-def reconstructed(content: dict[str, Any]) -> tuple[Budget, Claim]:
+def reconstructed(content: dict[str, Any]) -> tuple[Composition, Claim]:
     """What a certificate is about, for the prover to judge. Raises where it is about nothing."""
     uses = [(_mechanism(use["mechanism"]), use["times"]) for use in content["uses"]]
     claim = dict(content["claim"])

@@ -86,15 +86,15 @@ _SPECS = (
 _CLAIMS = ("pure:1", "approx:1,1e-3", "rdp:2,1/2", "zcdp:1/3")
 _RUN = "bandit run --algorithm dist-dp-se --epsilon 0.5 --horizon 60 --runs 2 --arms 3"
 _CALLS = (
-    "audit SPEC --claim CLAIM --json",
+    "audit SPEC --claim CLAIM --json --time 20",
     "audit SPEC --claim CLAIM --certificate @out.json",
     "audit SPEC --claim CLAIM --width 1e-6",
     "check @certificate.json",
     "check @protocol.json --json",
     "check @run.jsonl --time 30",
-    "compose LAW*2 randomized-response:epsilon=1*3 --delta 1e-3 --pure",
+    "compose SPEC*2 randomized-response:epsilon=1*3 --delta 1e-3 --pure --time 20",
     "compose SPEC --epsilon 1 --order 2 --json",
-    "compose LAW*2 --delta 1e-3 --method rdp",
+    "compose SPEC*2 --delta 1e-3 --method rdp --time 20",
     "calibrate discrete-laplace --sensitivity 1 --target CLAIM --times 2",
     "calibrate discrete-gaussian-sum:count=3 --sensitivity 1 --target rdp:2,1/2 --json",
     "calibrate randomized-response --target CLAIM",

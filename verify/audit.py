@@ -7,7 +7,7 @@ from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
 
-from ..accounting.budget import Budget, compose
+from ..accounting.composed import Composition, compose
 from ..exact.deadline import OutOfTimeError, time_left, time_limit
 from ..exact.enclosure import Enclosure
 from ..exact.number import decimal_text
@@ -49,7 +49,7 @@ class Audit(Rows):
     note: anything that a reader must know besides.
     """
 
-    mechanism: Mechanism | Budget
+    mechanism: Mechanism | Composition
     claim: Claim
     verdict: Verdict
     measured: Enclosure
@@ -87,25 +87,25 @@ class Audit(Rows):
 
 
 def audit(
-    mechanism: Mechanism | Budget, claim: Claim, width: Fraction = WIDTH, cap: int = CAP
+    mechanism: Mechanism | Composition, claim: Claim, width: Fraction = WIDTH, cap: int = CAP
 ) -> Audit:
     """Decide the claim: refines the enclosure of what is measured until it excludes the bound.
 
-    mechanism: one use of it, or a budget of several uses.
+    mechanism: one use of it, or a composition of several uses.
     width: the relative width that `measured` is to have. cap: bits of precision allowed. Inside a
     `time_limit` it ends in time, UNDECIDED where nothing else is certain by then.
     """
-    budget = mechanism if isinstance(mechanism, Budget) else compose(mechanism)
+    composition = mechanism if isinstance(mechanism, Composition) else compose(mechanism)
     measured = _ANYTHING
     why = f"could not be enclosed more narrowly with {cap} bits"
     try:
         with time_limit(_SHARE * time_left()):
-            measured = _narrowed(budget, claim, width, cap)
+            measured = _narrowed(composition, claim, width, cap)
     except OutOfTimeError:
         why = "could not be enclosed more narrowly in the time allowed"
     answer = measured.at_most(claim.bound)
     if answer is None and isinstance(claim, ApproxDP):
-        answer = _by_delta(budget, claim, width, cap)
+        answer = _by_delta(composition, claim, width, cap)
         if answer is not None:
             ends = (_ZERO, claim.bound) if answer else (claim.bound, _INFINITY)
             measured = measured.intersection(Enclosure(*ends))
@@ -116,45 +116,45 @@ def audit(
         return Audit(mechanism, claim, Verdict.UNDECIDED, measured, note=note)
     if answer:
         return Audit(mechanism, claim, Verdict.VERIFIED, measured)
-    if budget.times > 1:
+    if composition.times > 1:
         return Audit(mechanism, claim, Verdict.REFUTED, measured, note=_COMPOSED)
     try:
         with time_limit(_SHARE * time_left()):
-            witness = find_witness(budget.uses[0].mechanism, claim, measured)
+            witness = find_witness(composition.uses[0].mechanism, claim, measured)
     except OutOfTimeError:
         witness = None
     remark = None if witness else "refuted by a proof about the tails: no single outcome is named"
     return Audit(mechanism, claim, Verdict.REFUTED, measured, witness, remark)
 
 
-def _narrowed(budget: Budget, claim: Claim, width: Fraction, cap: int) -> Enclosure:
+def _narrowed(composition: Composition, claim: Claim, width: Fraction, cap: int) -> Enclosure:
     """What is measured, narrower until the bound lies outside of it."""
-    measured = _measure(budget, claim, width, cap)
+    measured = _measure(composition, claim, width, cap)
     for _ in range(_ATTEMPTS):
         if measured.at_most(claim.bound) is not None or not measured.is_within(width):
             break
         width *= _NARROWER
         try:
-            measured = measured.intersection(_measure(budget, claim, width, cap))
+            measured = measured.intersection(_measure(composition, claim, width, cap))
         except OutOfTimeError:
             break
     return measured
 
 
-def _by_delta(budget: Budget, claim: ApproxDP, width: Fraction, cap: int) -> bool | None:
+def _by_delta(composition: Composition, claim: ApproxDP, width: Fraction, cap: int) -> bool | None:
     """The same claim asked the other way: is delta at this epsilon small enough?"""
     try:
         with time_limit(_SHARE * time_left()):
-            return budget.delta(claim.epsilon, width, cap).at_most(claim.delta)
+            return composition.delta(claim.epsilon, width, cap).at_most(claim.delta)
     except OutOfTimeError:
         return None
 
 
-def _measure(budget: Budget, claim: Claim, width: Fraction, cap: int) -> Enclosure:
+def _measure(composition: Composition, claim: Claim, width: Fraction, cap: int) -> Enclosure:
     if isinstance(claim, PureDP):
-        return budget.pure(width, cap)
+        return composition.pure(width, cap)
     if isinstance(claim, ApproxDP):
-        return budget.epsilon(claim.delta, width, cap)
+        return composition.epsilon(claim.delta, width, cap)
     if isinstance(claim, RenyiDP):
-        return budget.renyi(claim.order, width, cap)
-    return budget.zcdp(width, cap)
+        return composition.renyi(claim.order, width, cap)
+    return composition.zcdp(width, cap)

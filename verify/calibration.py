@@ -16,7 +16,7 @@ from fractions import Fraction
 from itertools import product
 from typing import TypeAlias
 
-from ..accounting.budget import Budget, compose
+from ..accounting.composed import Composition, compose
 from ..exact.deadline import OutOfTimeError, check_time, time_left, time_limit
 from ..exact.enclosure import Enclosure
 from ..exact.number import ExactInput, ParameterError, decimal_text, whole
@@ -229,28 +229,28 @@ class _Search:
         if isinstance(claim, ApproxDP) and claim.delta == 1:
             self._refuse("every")
 
-    def budget(self, value: Fraction) -> Budget:
+    def composition(self, value: Fraction) -> Composition:
         return compose((self.family.build(value), self.times))
 
     def cost(self, value: Fraction, width: Fraction) -> Enclosure:
         """What the claim bounds, at this value; intersected with all that was found before."""
-        found = self._measured(self.budget(value), width)
+        found = self._measured(self.composition(value), width)
         if value in self.found:
             found = found.intersection(self.found[value])
         self.found[value] = found
         return found
 
-    def _measured(self, budget: Budget, width: Fraction) -> Enclosure:
+    def _measured(self, composition: Composition, width: Fraction) -> Enclosure:
         claim = self.claim
         if isinstance(claim, PureDP):
-            return budget.pure(width)
+            return composition.pure(width)
         if isinstance(claim, RenyiDP):
-            return budget.renyi(claim.order, width)
+            return composition.renyi(claim.order, width)
         if isinstance(claim, ApproxDP):
             if self.by_delta:
-                return budget.delta(claim.epsilon, width, CAP, _WORK)
-            return budget.epsilon(claim.delta, width, CAP, _WORK)
-        return budget.zcdp(width)
+                return composition.delta(claim.epsilon, width, CAP, _WORK)
+            return composition.epsilon(claim.delta, width, CAP, _WORK)
+        return composition.zcdp(width)
 
     def met(self, value: Fraction) -> bool | None:
         """Does this value meet the claim? As narrow as it takes; None where it cannot be told."""
@@ -270,7 +270,7 @@ class _Search:
         if self.by_delta:  # what an audit measures is epsilon
             at = Enclosure.exactly(claim.bound)
             if claim.bound or not self.met(value):
-                measured = self.budget(value).epsilon(self.bound)
+                measured = self.composition(value).epsilon(self.bound)
                 if measured.at_most(claim.bound) is None:  # delta has told
                     met = self.met(value)
                     half = replace(at, lower=Fraction(0)) if met else replace(at, upper=_INFINITY)
@@ -278,7 +278,7 @@ class _Search:
             else:
                 measured = at
         verdict = Verdict.VERIFIED if self.met(value) else Verdict.REFUTED
-        return Audit(self.budget(value), claim, verdict, measured)
+        return Audit(self.composition(value), claim, verdict, measured)
 
     # -- where to look ------------------------------------------------------------------------
 

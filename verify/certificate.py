@@ -32,7 +32,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeGuard
 
-from ..accounting.budget import Budget, Use, compose
+from ..accounting.composed import Composition, Use, compose
 from ..exact.enclosure import Enclosure, Endpoint
 from ..exact.number import ExactInput, decimal_text
 from ..exact.regular_file import read_at_most
@@ -169,12 +169,14 @@ def certificate_of(audit: Audit, protocol: Mapping[str, Any] | None = None) -> C
     """
     if audit.verdict is Verdict.UNDECIDED:
         raise NotCertifiedError("an UNDECIDED audit has no certificate")
-    budget = audit.mechanism if isinstance(audit.mechanism, Budget) else compose(audit.mechanism)
+    composition = (
+        audit.mechanism if isinstance(audit.mechanism, Composition) else compose(audit.mechanism)
+    )
     fixed = {
         "format": FORMAT,
         "version": PLAIN if protocol is None else WITH_PROTOCOL,
-        **setting_fields(budget.uses),
-        "uses": [use_fields(use) for use in budget.uses],
+        **setting_fields(composition.uses),
+        "uses": [use_fields(use) for use in composition.uses],
         "claim": claim_fields(audit.claim),
         "verdict": audit.verdict.name,
     }
@@ -238,10 +240,14 @@ def is_close_call_in_reach(audit: Audit) -> bool:
     Of many uses it can tell (epsilon, delta) apart so closely only on a lattice, in time only if
     the lattice is short. Other audits are worth trying.
     """
-    budget = audit.mechanism
-    if not _is_budget(budget) or budget.times == 1 or not isinstance(audit.claim, ApproxDP):
+    composition = audit.mechanism
+    if (
+        not _is_composition(composition)
+        or composition.times == 1
+        or not isinstance(audit.claim, ApproxDP)
+    ):
         return True
-    return all(_on_a_short_lattice(use.mechanism, use.times) for use in budget.uses)
+    return all(_on_a_short_lattice(use.mechanism, use.times) for use in composition.uses)
 
 
 def _on_a_short_lattice(mechanism: Mechanism, times: int) -> bool:
@@ -263,12 +269,14 @@ def _step(audit: Audit, relative: Fraction, finer: int) -> str:
     ends = [Fraction(end) for end in (low, high) if not _infinite(end)]
     near = max(ends, default=Fraction(1))
     room = min([near * relative, *(abs(end - bound) for end in ends if end != bound)])
-    count = sum(use.times for use in audit.mechanism.uses) if _is_budget(audit.mechanism) else 1
+    count = (
+        sum(use.times for use in audit.mechanism.uses) if _is_composition(audit.mechanism) else 1
+    )
     return _decimal(Fraction(math.sqrt(float(room) / count * 0.6) / finer), 2, ROUND_FLOOR)
 
 
-def _is_budget(mechanism: Mechanism | Budget) -> TypeGuard[Budget]:
-    return isinstance(mechanism, Budget)
+def _is_composition(mechanism: Mechanism | Composition) -> TypeGuard[Composition]:
+    return isinstance(mechanism, Composition)
 
 
 # -- the enclosure --------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from ..accounting.budget import Use
+from ..accounting.composed import Use
 from ..accounting.scenario import is_oriented
 from ..exact.number import ExactInput, Logarithm, Real, decimal_text, exact, whole
 from ..mechanisms.aggregation.masking import Masking

@@ -17,7 +17,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, TypeVar
 
-from ..accounting.budget import compose
+from ..accounting.composed import compose
 from ..exact.number import ExactInput, ParameterError, exact, whole
 from ..mechanisms.aggregation.aggregation import SecureAggregation
 from ..mechanisms.aggregation.masking import Masking

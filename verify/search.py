@@ -35,7 +35,7 @@ from typing import TypeAlias
 
 from flint import arb
 
-from ..accounting.budget import Budget, compose
+from ..accounting.composed import Composition, compose
 from ..exact.enclosure import Enclosure, Endpoint
 from ..exact.number import ExactInput, ParameterError, exact, whole
 from ..exact.precision import refine
@@ -176,21 +176,21 @@ def search(
 
 
 def claimed(
-    build: Callable[[Point], Mechanism | Budget], claim: Callable[[Point], Claim]
+    build: Callable[[Point], Mechanism | Composition], claim: Callable[[Point], Claim]
 ) -> Question:
     """Does the mechanism at a point satisfy the claim at that point?"""
 
     def ask(point: Point, width: Fraction) -> Compared:
         built, asked = build(point), claim(point)
-        budget = built if isinstance(built, Budget) else compose(built)
+        composition = built if isinstance(built, Composition) else compose(built)
         if isinstance(asked, PureDP):
-            measured = budget.pure(width)
+            measured = composition.pure(width)
         elif isinstance(asked, ApproxDP):
-            measured = budget.epsilon(asked.delta, width)
+            measured = composition.epsilon(asked.delta, width)
         elif isinstance(asked, RenyiDP):
-            measured = budget.renyi(asked.order, width)
+            measured = composition.renyi(asked.order, width)
         else:
-            measured = budget.zcdp(width)
+            measured = composition.zcdp(width)
         return Compared(measured, Enclosure.exactly(asked.bound))
 
     return ask

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ..accounting.budget import compose
+from ..accounting.composed import compose
 from ..exact.number import ExactInput, ParameterError, whole
 from ..mechanisms.laws.binomial import Binomial
 from ..mechanisms.laws.law import UndecidedError

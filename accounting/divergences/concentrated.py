@@ -164,9 +164,13 @@ def _shift_sums(pair: ShiftPair) -> _Sums:
     law, shift = pair.law, pair.shift
     largest = largest_loss(pair).value
     ceiling = ball(Fraction(largest.upper)) if largest.is_finite() else None
+    known, closed = law.zcdp_exact(shift), law.zcdp_closed(shift)  # bounds at every order as well
 
     def tail(order: Fraction) -> arb:
-        return law.zcdp_tail(order, shift) if ceiling is None else ceiling / ball(order)
+        bound = law.zcdp_tail(order, shift) if ceiling is None else ceiling / ball(order)
+        if known is not None:
+            bound = bound.min(ball(known))
+        return bound if closed is None else bound.min(closed)
 
     return _Sums(shared_sums(pair, ctx.prec).derivatives, tail)
 

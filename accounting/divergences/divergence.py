@@ -1,6 +1,6 @@
 """How private one use of a mechanism is: the largest divergence over all pairs that count.
 
-Both ways round count (`Mechanism.reversed`); lists of uses are in `budget`. Every figure is an
+Both ways round count (`Mechanism.reversed`); lists of uses are in `composed`. Every figure is an
 enclosure of the truth, of relative width 1e-12 unless asked otherwise.
 """
 

@@ -29,7 +29,7 @@ import numpy as np
 from flint import arb, arb_series, ctx
 
 from ...exact.deadline import check_time
-from ...exact.number import ParameterError, ball
+from ...exact.number import ball
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.pair import ShiftPair
 
@@ -56,7 +56,7 @@ class Window:
     def between(self, low: int, high: int) -> tuple[list[arb], list[arb]]:
         """log p(x) and loss(x) for x = low, ..., high."""
         if high - low > _MOST_TERMS:
-            raise ParameterError(
+            raise ArithmeticError(
                 f"a Rényi sum over {high - low} outcomes is too long (at most {_MOST_TERMS})"
             )
         log_p: list[arb] = []
@@ -232,7 +232,7 @@ def _bulk(pair: ShiftPair, order: float) -> tuple[int, int]:
     left, right = round((order - 1) * shift + spread), round(shift + spread)
     while True:
         if left + right > _FARTHEST:
-            raise ParameterError(f"the Rényi sum of order {order} lies too far out")
+            raise ArithmeticError(f"the Rényi sum of order {order} lies too far out")
         grid = np.unique(np.linspace(-left, right, _GRID).round().astype(np.int64))
         height = order * law.log_pmf(grid) - (order - 1) * law.log_pmf(grid - shift)
         top = int(np.argmax(height))

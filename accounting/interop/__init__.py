@@ -1,4 +1,4 @@
-"""Hand mechanisms and budgets to other accountants, pessimistically."""
+"""Hand mechanisms and compositions to other accountants, pessimistically."""
 
 from .dp_accounting import rdp_epsilons, to_dp_accounting
 

@@ -1,7 +1,7 @@
 """What other accountants take: Google's dp_accounting, and any that is given a Rényi curve.
 
-What is handed over is certified to be pessimistic, uses of a budget being composed here. What those
-libraries then compose from it, in floats, is their affair.
+What is handed over is certified to be pessimistic, and composed here. What those libraries then
+compose from it, in floats, is their affair.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from ...exact.enclosure import Endpoint
 from ...exact.number import ExactInput, ParameterError, ball, exact
 from ...exact.precision import working_precision
 from ...mechanisms.mechanism import Mechanism
-from ..budget import Budget, compose
-from .grid_composition import budget_laws
+from ..composed import Composition, compose
+from .grid_composition import composition_laws
 from .loss_grid import Grid, GridLaw
 
 if TYPE_CHECKING:
@@ -35,19 +35,19 @@ _LIST_LOSS = ball(Fraction(1, 2**48))
 
 
 def to_dp_accounting(
-    what: Mechanism | Budget, interval: float = 1e-4, tail: ExactInput = "1e-20"
+    what: Mechanism | Composition, interval: float = 1e-4, tail: ExactInput = "1e-20"
 ) -> PrivacyLossDistribution:
-    """A `dp_accounting.pld` PrivacyLossDistribution that dominates the mechanism or budget.
+    """A `dp_accounting.pld` PrivacyLossDistribution that dominates the mechanism or composition.
 
     Its delta at every epsilon is at least the true one, also as dp_accounting evaluates it in
-    floats; the excess is of second order in the interval (see `loss_grid`). A budget is composed
-    here, in integers rounded up (`grid_composition`), with 4e-15 added to delta for what
-    dp_accounting may lose where it is asked for a list of epsilons. For a single mechanism nothing
+    floats; the excess is of second order in the interval (see `loss_grid`). Uses are composed here,
+    in integers rounded up (`grid_composition`), with 4e-15 added to delta for what dp_accounting
+    may lose where it is asked for a list of epsilons. For a single mechanism nothing
     is added: there a list may come out lower by that much, one epsilon never.
 
     Not covered: what dp_accounting composes further (`compose`, `self_compose`) goes through its
     Fourier transforms in floats, whose errors can make delta too small by 1e-16 to 1e-12. Hand over
-    the whole budget instead. Nor can it compose a law all of whose mass is infinite.
+    the whole composition instead. Nor can it compose a law all of whose mass is infinite.
 
     interval: the step of the grid of losses, dp_accounting's `value_discretization_interval`; laws
         can be composed only if theirs are equal. With a power of two, such as 2**-13, losses that
@@ -65,15 +65,15 @@ def to_dp_accounting(
     except ImportError as error:
         raise ImportError('dp_accounting is needed: pip install "exactdp[interop]"') from error
     step, share = _step(interval), exact(tail, "tail", above=0, below=1)
-    budget = what if isinstance(what, Budget) else compose(what)
+    composition = what if isinstance(what, Composition) else compose(what)
     with working_precision(_BITS):
         grid = Grid(step, Fraction(0) if step.numerator.bit_length() <= _SHORT else _ULP)
-        laws = budget_laws(budget, grid, share)
-        pmfs = [_pmf(law, step, budget.times > 1) for law in laws]
+        laws = composition_laws(composition, grid, share)
+        pmfs = [_pmf(law, step, composition.times > 1) for law in laws]
     return PrivacyLossDistribution(*pmfs)
 
 
-def rdp_epsilons(what: Mechanism | Budget, orders: Sequence[ExactInput]) -> list[float]:
+def rdp_epsilons(what: Mechanism | Composition, orders: Sequence[ExactInput]) -> list[float]:
     """The Rényi divergence at each order > 1, rounded up to floats (math.inf where infinite).
 
     For accountants that take a curve, such as `dp_accounting.rdp.compute_epsilon(orders, rdp,
@@ -83,8 +83,8 @@ def rdp_epsilons(what: Mechanism | Budget, orders: Sequence[ExactInput]) -> list
     wanted = [exact(order, "order", above=1) for order in orders]
     with working_precision(_BITS):
         floats = [Fraction(_float_above(ball(order))) for order in wanted]
-    budget = what if isinstance(what, Budget) else compose(what)
-    return [_rounded_up(value.upper) for value in budget.renyi_curve(floats)]
+    composition = what if isinstance(what, Composition) else compose(what)
+    return [_rounded_up(value.upper) for value in composition.renyi_curve(floats)]
 
 
 def _step(interval: float) -> Fraction:

@@ -18,24 +18,24 @@ from flint import arb, fmpz_poly
 
 from ...exact.deadline import check_time
 from ...exact.number import ball
-from ..budget import Budget
+from ..composed import Composition
 from .grid_laws import dominating_laws
 from .loss_grid import Grid, GridLaw
 
-__all__ = ["budget_laws", "composed"]
+__all__ = ["composition_laws", "composed"]
 
 MOST_POINTS = 1 << 16
 _SPARE_BITS = 64  # below the mass that may be cut off
 
 
-def budget_laws(budget: Budget, grid: Grid, tail: Fraction) -> list[GridLaw]:
+def composition_laws(composition: Composition, grid: Grid, tail: Fraction) -> list[GridLaw]:
     """Laws that dominate all uses together: two where a user's pair has two directions.
 
     tail: P-mass on either side that may be taken to have the largest possible loss, of all uses.
     """
     each = [
-        (dominating_laws(use.mechanism, grid, tail / budget.times), use.times)
-        for use in budget.uses
+        (dominating_laws(use.mechanism, grid, tail / composition.times), use.times)
+        for use in composition.uses
     ]
     return [
         composed([(laws[min(way, len(laws) - 1)], times) for laws, times in each], tail)

@@ -19,7 +19,7 @@ from ...exact.enclosure import Enclosure
 from ...exact.number import ExactInput, ParameterError, ball, exact, whole
 from ...exact.precision import WIDTH, refine
 from ...mechanisms.mechanism import RandomizedResponse
-from ..budget import Budget, compose
+from ..composed import Composition, compose
 
 __all__ = [
     "LARGEST_EPSILON",
@@ -141,7 +141,7 @@ def optimal(uses: Sequence[Each], delta: ExactInput, width: Fraction = WIDTH) ->
     """
     level = exact(delta, "delta", at_least=0, at_most=1)
     return _of_responses(
-        uses, lambda budget: budget.epsilon(level, width), width, Enclosure.infinite()
+        uses, lambda composition: composition.epsilon(level, width), width, Enclosure.infinite()
     )
 
 
@@ -149,13 +149,13 @@ def optimal_delta(uses: Sequence[Each], epsilon: ExactInput, width: Fraction = W
     """The least delta at this epsilon that follows from all (epsilon_i, delta_i)."""
     level = exact(epsilon, "epsilon", at_least=0)
     return _of_responses(
-        uses, lambda budget: budget.delta(level, width), width, Enclosure.exactly(1)
+        uses, lambda composition: composition.delta(level, width), width, Enclosure.exactly(1)
     )
 
 
 def _of_responses(
     uses: Sequence[Each],
-    measure: Callable[[Budget], Enclosure],
+    measure: Callable[[Composition], Enclosure],
     width: Fraction,
     at_infinity: Enclosure,
 ) -> Enclosure:
@@ -170,7 +170,7 @@ def _of_responses(
     return Enclosure(lower.lower, upper.upper)
 
 
-def _responses(uses: Sequence[Each], rounding: str, width: Fraction) -> Budget:
+def _responses(uses: Sequence[Each], rounding: str, width: Fraction) -> Composition:
     """Randomized responses with the lower or the upper ends of epsilon_i, as short decimals."""
     digits = len(str((1 / width).__ceil__())) + _SPARE_DIGITS
     context = Context(prec=digits, rounding=rounding)

@@ -1,7 +1,7 @@
 """What each method of accounting would report, beside the exact truth.
 
 All but `EXACT` report a bound that holds. Their enclosures are of that bound, of the number that
-the method gives, not of what the budget costs.
+the method gives, not of what the composition costs.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ...exact.deadline import time_left, time_limit
 from ...exact.enclosure import Enclosure
 from ...exact.number import ExactInput, ParameterError, exact
 from ...exact.precision import WIDTH
-from ..budget import Budget
+from ..composed import Composition
 from ..divergences import divergence
 from . import shares
 from .classical import DoesNotApplyError
@@ -42,15 +42,16 @@ __all__ = [
 _SHARE = 0.95  # of the time that is left
 _NARROWER = (Fraction(1, 10**4), Fraction(1, 10**10))
 
-Measure: TypeAlias = Callable[[Budget, Fraction, Fraction], Enclosure]
+Measure: TypeAlias = Callable[[Composition, Fraction, Fraction], Enclosure]
 
 
 @dataclass(frozen=True)
 class Method:
     """A way to account. Both functions raise DoesNotApplyError where it has nothing to say.
 
-    epsilon: (budget, delta, width) to the epsilon that it reports. delta: (budget, epsilon, width)
-    to the least delta at which it reports at most this epsilon. remark: what it rests on.
+    epsilon: (composition, delta, width) to the epsilon that it reports. delta: (composition,
+    epsilon, width) to the least delta at which it reports at most this epsilon. remark: what it
+    rests on.
     """
 
     name: str
@@ -69,21 +70,29 @@ class Reported(NamedTuple):
 
 
 def compare(
-    budget: Budget, delta: ExactInput, width: Fraction = WIDTH, names: Sequence[str] | None = None
+    composition: Composition,
+    delta: ExactInput,
+    width: Fraction = WIDTH,
+    names: Sequence[str] | None = None,
 ) -> list[Reported]:
     """The epsilon at this delta by every method (or those named), the exact one first."""
     level = exact(delta, "delta", at_least=0, at_most=1)
     chosen = _named(names)
-    return _each(chosen, lambda method: _reported(method, method.epsilon, budget, level, width))
+    return _each(
+        chosen, lambda method: _reported(method, method.epsilon, composition, level, width)
+    )
 
 
 def compare_delta(
-    budget: Budget, epsilon: ExactInput, width: Fraction = WIDTH, names: Sequence[str] | None = None
+    composition: Composition,
+    epsilon: ExactInput,
+    width: Fraction = WIDTH,
+    names: Sequence[str] | None = None,
 ) -> list[Reported]:
     """The delta at this epsilon by every method (or those named), the exact one first."""
     level = exact(epsilon, "epsilon", at_least=0)
     chosen = _named(names)
-    return _each(chosen, lambda method: _reported(method, method.delta, budget, level, width))
+    return _each(chosen, lambda method: _reported(method, method.delta, composition, level, width))
 
 
 def _each(chosen: Sequence[Method], report: Callable[[Method], Reported]) -> list[Reported]:
@@ -104,10 +113,10 @@ def _named(names: Sequence[str] | None) -> list[Method]:
 
 
 def _reported(
-    method: Method, measure: Measure, budget: Budget, level: Fraction, width: Fraction
+    method: Method, measure: Measure, composition: Composition, level: Fraction, width: Fraction
 ) -> Reported:
     try:
-        return Reported(method, measure(budget, level, width), method.remark)
+        return Reported(method, measure(composition, level, width), method.remark)
     except DoesNotApplyError as error:
         return Reported(method, None, str(error))
     except (ArithmeticError, ParameterError) as error:
@@ -117,42 +126,52 @@ def _reported(
         return Reported(method, None, f"not computed: {error}")
 
 
-def _exact_epsilon(budget: Budget, delta: Fraction, width: Fraction) -> Enclosure:
-    return budget.epsilon(delta, width)
+def _exact_epsilon(composition: Composition, delta: Fraction, width: Fraction) -> Enclosure:
+    return composition.epsilon(delta, width)
 
 
-def _exact_delta(budget: Budget, epsilon: Fraction, width: Fraction) -> Enclosure:
-    return budget.delta(epsilon, width)
+def _exact_delta(composition: Composition, epsilon: Fraction, width: Fraction) -> Enclosure:
+    return composition.delta(epsilon, width)
 
 
-def _renyi_epsilon(budget: Budget, delta: Fraction, width: Fraction) -> Enclosure:
-    if _has_no_curve(budget) and delta < 1:
+def _renyi_epsilon(composition: Composition, delta: Fraction, width: Fraction) -> Enclosure:
+    if _has_no_curve(composition) and delta < 1:
         return Enclosure.infinite()
     return _converted(
         lambda narrow: renyi_to_epsilon(
-            lambda orders: budget.renyi_curve(orders, narrow), delta, budget.pure(narrow), width
+            lambda orders: composition.renyi_curve(orders, narrow),
+            delta,
+            composition.pure(narrow),
+            width,
         ),
         width,
     )
 
 
-def _renyi_delta(budget: Budget, epsilon: Fraction, width: Fraction) -> Enclosure:
-    if _has_no_curve(budget):
+def _renyi_delta(composition: Composition, epsilon: Fraction, width: Fraction) -> Enclosure:
+    if _has_no_curve(composition):
         return Enclosure.exactly(1)
     return _converted(
         lambda narrow: renyi_to_delta(
-            lambda orders: budget.renyi_curve(orders, narrow), epsilon, budget.pure(narrow), width
+            lambda orders: composition.renyi_curve(orders, narrow),
+            epsilon,
+            composition.pure(narrow),
+            width,
         ),
         width,
     )
 
 
-def _zcdp_epsilon(budget: Budget, delta: Fraction, width: Fraction) -> Enclosure:
-    return _converted(lambda narrow: zcdp_to_epsilon(_rho(budget, narrow), delta, width), width)
+def _zcdp_epsilon(composition: Composition, delta: Fraction, width: Fraction) -> Enclosure:
+    return _converted(
+        lambda narrow: zcdp_to_epsilon(_rho(composition, narrow), delta, width), width
+    )
 
 
-def _zcdp_delta(budget: Budget, epsilon: Fraction, width: Fraction) -> Enclosure:
-    return _converted(lambda narrow: zcdp_to_delta(_rho(budget, narrow), epsilon, width), width)
+def _zcdp_delta(composition: Composition, epsilon: Fraction, width: Fraction) -> Enclosure:
+    return _converted(
+        lambda narrow: zcdp_to_delta(_rho(composition, narrow), epsilon, width), width
+    )
 
 
 def _converted(convert: Callable[[Fraction], Conversion], width: Fraction) -> Enclosure:
@@ -164,18 +183,18 @@ def _converted(convert: Callable[[Fraction], Conversion], width: Fraction) -> En
     return found
 
 
-def _has_no_curve(budget: Budget) -> bool:
+def _has_no_curve(composition: Composition) -> bool:
     """Are the Rényi divergences of all orders infinite?
 
     One is only ever proved infinite (`renyi`) from an outcome that P has and Q has not; then all
     orders are.
     """
-    return budget.renyi(2) == Enclosure.infinite()
+    return composition.renyi(2) == Enclosure.infinite()
 
 
-def _rho(budget: Budget, width: Fraction) -> Enclosure:
+def _rho(composition: Composition, width: Fraction) -> Enclosure:
     """The sum of every use's own rho."""
-    each = [divergence.zcdp(use.mechanism, width).times(use.times) for use in budget.uses]
+    each = [divergence.zcdp(use.mechanism, width).times(use.times) for use in composition.uses]
     if not all(found.is_finite() for found in each):
         raise DoesNotApplyError("the rho of some use is not known to be finite")
     return Enclosure.total(each)

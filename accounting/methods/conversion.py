@@ -3,7 +3,7 @@ DP to zCDP and Rényi DP.
 
 A conversion is a bound that holds for every mechanism with that curve (or rho, or pure epsilon):
 what is enclosed here is the number that the theorem gives, its infimum over every real order
-included. For what one mechanism costs exactly see `divergence` and `Budget`.
+included. For what one mechanism costs exactly see `divergence` and `Composition`.
 
 *Rényi to (epsilon, delta)*: Canonne, Kamath, Steinke, "The discrete Gaussian for differential
 privacy", NeurIPS 2020, Proposition 12: for every a > 1 with D(a) < infinity
@@ -72,8 +72,8 @@ def renyi_to_epsilon(
 ) -> Conversion:
     """The least epsilon >= 0 that the Rényi curve gives at this delta, over all real orders.
 
-    curve: enclosures of D at exact orders > 1, such as `Budget.renyi_curve`; a few digits narrower
-    than `width`, or else the result is wider than asked. For a bound of D that is no Rényi
+    curve: enclosures of D at exact orders > 1, such as `Composition.renyi_curve`; a few digits
+    narrower than `width`, or else the result is wider than asked. For a bound of D that is no Rényi
     divergence itself (so that (a-1) D(a) need not be convex) only the upper end is certain.
     pure: the limit of large orders, if known; delta = 0 asks for it. width: relative; down to
     about 1e-24. Where D is infinite at every order that was tried, only a lower end is known.

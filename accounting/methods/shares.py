@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from ...exact.enclosure import Enclosure, Endpoint
 from ...exact.precision import WIDTH
-from ..budget import Budget
+from ..composed import Composition
 from ..divergences import divergence
 from . import classical
 from .classical import DoesNotApplyError, Each
@@ -36,101 +36,109 @@ __all__ = [
 Theorem: TypeAlias = Callable[[list[Each], Fraction, Fraction], Enclosure]
 
 
-def each_at(budget: Budget, delta: Fraction, width: Fraction = WIDTH) -> list[Each]:
+def each_at(composition: Composition, delta: Fraction, width: Fraction = WIDTH) -> list[Each]:
     """What every use is at this delta_i: its exact epsilon_i."""
     return [
         Each(divergence.epsilon(use.mechanism, delta, width), delta, use.times)
-        for use in budget.uses
+        for use in composition.uses
     ]
 
 
-def basic(budget: Budget, delta: Fraction, width: Fraction = WIDTH) -> Enclosure:
+def basic(composition: Composition, delta: Fraction, width: Fraction = WIDTH) -> Enclosure:
     """`classical.basic`, each use at delta/K."""
-    return classical.basic(each_at(budget, delta / budget.times, width))
+    return classical.basic(each_at(composition, delta / composition.times, width))
 
 
-def basic_delta(budget: Budget, epsilon: Fraction, width: Fraction = WIDTH) -> Enclosure:
+def basic_delta(composition: Composition, epsilon: Fraction, width: Fraction = WIDTH) -> Enclosure:
     """The least delta at which `basic` reports at most this epsilon."""
-    if basic(budget, Fraction(0)).at_most(epsilon):
+    if basic(composition, Fraction(0)).at_most(epsilon):
         return Enclosure.exactly(0)
     if epsilon == 0:
-        return _where_all_are_zero(budget, budget.times, width)
-    if len(budget.uses) > 1:
-        return least_delta(lambda delta, width: (basic(budget, delta, width), epsilon), width)
-    ((mechanism, times),) = budget.uses
+        return _where_all_are_zero(composition, composition.times, width)
+    if len(composition.uses) > 1:
+        return least_delta(lambda delta, width: (basic(composition, delta, width), epsilon), width)
+    ((mechanism, times),) = composition.uses
     return _scaled(divergence.delta(mechanism, epsilon / times, width), times)
 
 
-def advanced(budget: Budget, delta: Fraction, width: Fraction = WIDTH) -> Enclosure:
+def advanced(composition: Composition, delta: Fraction, width: Fraction = WIDTH) -> Enclosure:
     """`classical.advanced`. Raises DoesNotApplyError at delta = 0."""
-    return _reported(budget, delta, width, classical.advanced)
+    return _reported(composition, delta, width, classical.advanced)
 
 
-def advanced_delta(budget: Budget, epsilon: Fraction, width: Fraction = WIDTH) -> Enclosure:
+def advanced_delta(
+    composition: Composition, epsilon: Fraction, width: Fraction = WIDTH
+) -> Enclosure:
     """The least delta at which `advanced` reports at most this epsilon; 1 if there is none."""
     if epsilon == 0:
-        return _where_all_are_zero(budget, 2 * budget.times, width)
-    return least_delta(lambda delta, width: (advanced(budget, delta, width), epsilon), width)
+        return _where_all_are_zero(composition, 2 * composition.times, width)
+    return least_delta(lambda delta, width: (advanced(composition, delta, width), epsilon), width)
 
 
-def theorem7(budget: Budget, delta: Fraction, width: Fraction = WIDTH) -> Enclosure:
+def theorem7(composition: Composition, delta: Fraction, width: Fraction = WIDTH) -> Enclosure:
     """`classical.theorem7`. Raises DoesNotApplyError also at delta = 0."""
-    return _reported(budget, delta, width, classical.theorem7)
+    return _reported(composition, delta, width, classical.theorem7)
 
 
-def theorem7_delta(budget: Budget, epsilon: Fraction, width: Fraction = WIDTH) -> Enclosure:
+def theorem7_delta(
+    composition: Composition, epsilon: Fraction, width: Fraction = WIDTH
+) -> Enclosure:
     """The least delta at which `theorem7` reports at most this epsilon.
 
     Raises DoesNotApplyError where it does not apply there.
     """
 
     def number(delta: Fraction, width: Fraction) -> tuple[Enclosure, Fraction]:
-        return _reported(budget, delta, width, classical.theorem7_number), epsilon
+        return _reported(composition, delta, width, classical.theorem7_number), epsilon
 
     if epsilon >= 1:
         raise DoesNotApplyError("stated for results below 1")
     if epsilon == 0:
-        return _where_all_are_zero(budget, 2 * budget.times, width)
+        return _where_all_are_zero(composition, 2 * composition.times, width)
     found = least_delta(number, width)
-    if found.upper == 1 or theorem7(budget, Fraction(found.upper)).at_most(epsilon) is False:
+    if found.upper == 1 or theorem7(composition, Fraction(found.upper)).at_most(epsilon) is False:
         raise DoesNotApplyError("false in general for so large a delta'")
     return found
 
 
-def optimal(budget: Budget, delta: Fraction, width: Fraction = WIDTH) -> Enclosure:
+def optimal(composition: Composition, delta: Fraction, width: Fraction = WIDTH) -> Enclosure:
     """`classical.optimal`: no theorem can make more of the (epsilon_i, delta_i) of either split."""
     if delta == 0:
-        return budget.pure(width)
+        return composition.pure(width)
     return _reported(
-        budget, delta, width, lambda uses, _, width: classical.optimal(uses, delta, width)
+        composition, delta, width, lambda uses, _, width: classical.optimal(uses, delta, width)
     )
 
 
-def optimal_delta(budget: Budget, epsilon: Fraction, width: Fraction = WIDTH) -> Enclosure:
+def optimal_delta(
+    composition: Composition, epsilon: Fraction, width: Fraction = WIDTH
+) -> Enclosure:
     """The least delta at which `optimal` reports at most this epsilon."""
-    if budget.pure(width).at_most(epsilon):
+    if composition.pure(width).at_most(epsilon):
         return Enclosure.exactly(0)
 
     def split(delta: Fraction, width: Fraction) -> tuple[Enclosure, Fraction]:
-        uses = each_at(budget, delta / (2 * budget.times), width)
+        uses = each_at(composition, delta / (2 * composition.times), width)
         return classical.optimal_delta(uses, epsilon, width), delta
 
     found = least_delta(split, width)
-    pure = each_at(budget, Fraction(0), width)
+    pure = each_at(composition, Fraction(0), width)
     if all(each.epsilon.at_most(classical.LARGEST_EPSILON) for each in pure):
         found = _smaller(found, classical.optimal_delta(pure, epsilon, width))
     return found
 
 
-def _reported(budget: Budget, delta: Fraction, width: Fraction, theorem: Theorem) -> Enclosure:
+def _reported(
+    composition: Composition, delta: Fraction, width: Fraction, theorem: Theorem
+) -> Enclosure:
     """The smaller result of both splits."""
     if delta == 0:
         raise DoesNotApplyError("needs delta above 0")
     found: Enclosure | None = None
     reason = ""
-    for share, slack in ((delta / (2 * budget.times), delta / 2), (Fraction(0), delta)):
+    for share, slack in ((delta / (2 * composition.times), delta / 2), (Fraction(0), delta)):
         try:
-            value = theorem(each_at(budget, share, width), slack, width)
+            value = theorem(each_at(composition, share, width), slack, width)
         except DoesNotApplyError as error:
             reason = reason or str(error)
             continue
@@ -140,10 +148,10 @@ def _reported(budget: Budget, delta: Fraction, width: Fraction, theorem: Theorem
     return found
 
 
-def _where_all_are_zero(budget: Budget, parts: int, width: Fraction) -> Enclosure:
+def _where_all_are_zero(composition: Composition, parts: int, width: Fraction) -> Enclosure:
     """The least delta at which each use is (0, delta/parts)-DP."""
     found = Enclosure.exactly(0)
-    for use in budget.uses:
+    for use in composition.uses:
         found = found.maximum(divergence.total_variation(use.mechanism, width))
     return _scaled(found, parts)
 

@@ -49,7 +49,7 @@ from ...exact.precision import refine, working_precision
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ...mechanisms.laws.skellam import Skellam
 from ...mechanisms.mechanism import AdditiveNoise, Mechanism, RandomizedResponse
-from ..budget import compose
+from ..composed import compose
 from ..divergences import divergence
 from ..methods.conversion import renyi_to_epsilon
 from .least_noise import least_noise
@@ -175,10 +175,10 @@ def _row(
     sharp = width * Fraction(min(log_term, 12) / 12)
 
     def renyi(variance: Fraction) -> Enclosure:
-        budget = compose((noise(variance), count))
+        composition = compose((noise(variance), count))
 
         def curve(orders: Sequence[Fraction]) -> list[Enclosure]:
-            return budget.renyi_curve(orders, finer / 1000)
+            return composition.renyi_curve(orders, finer / 1000)
 
         return renyi_to_epsilon(curve, delta, width=finer).value
 

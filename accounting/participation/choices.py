@@ -45,9 +45,9 @@ from ...exact.number import ExactInput, ParameterError, ball, exact, whole
 from ...exact.precision import WIDTH, enclose, working_precision
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.mechanism import AdditiveNoise, Mechanism, RandomizedResponse
-from ..budget import Budget, Use
+from ..composed import Composition, Use
 from ..divergences import divergence
-from ..interop.grid_composition import budget_laws, composed
+from ..interop.grid_composition import composed, composition_laws
 from ..interop.loss_grid import Grid, GridLaw, largest
 
 __all__ = ["Choices", "Offer"]
@@ -66,7 +66,7 @@ _TRIED = 2  # orders
 class Offer:
     """What one batch releases, and in how many batches a user may meet it."""
 
-    budget: Budget
+    composition: Composition
     times: int
 
 
@@ -87,15 +87,15 @@ class Choices:
 
     def pure(self) -> Enclosure:
         """The largest pure epsilon."""
-        return self.largest_sum([offer.budget.pure() for offer in self.offers])
+        return self.largest_sum([offer.composition.pure() for offer in self.offers])
 
     def renyi(self, order: ExactInput) -> Enclosure:
         """The largest Rényi divergence of this order."""
-        return self.largest_sum([offer.budget.renyi(order) for offer in self.offers])
+        return self.largest_sum([offer.composition.renyi(order) for offer in self.offers])
 
     def zcdp(self) -> Enclosure:
         """At most this rho."""
-        total = self.largest_sum([offer.budget.zcdp() for offer in self.offers])
+        total = self.largest_sum([offer.composition.zcdp() for offer in self.offers])
         return total if self.count == 1 else Enclosure(Decimal(0), total.upper)
 
     def largest_sum(self, costs: Sequence[Enclosure]) -> Enclosure:
@@ -136,21 +136,21 @@ class Choices:
             upper = min(self._above(menu, order, level), self.pure().upper)
         return Enclosure(lower, upper)
 
-    def _chosen(self, order: Sequence[int]) -> Budget:
-        return Budget(
+    def _chosen(self, order: Sequence[int]) -> Composition:
+        return Composition(
             [
                 Use(use.mechanism, use.times * times)
                 for index, times in self.filled(order)
-                for use in self.offers[index].budget.uses
+                for use in self.offers[index].composition.uses
             ]
         )
 
     def _on_a_grid(self, delta: Fraction) -> list[list[GridLaw]]:
         """Laws that dominate each offer, one or two, on a grid that suits how far losses spread."""
-        spread = max(float(offer.budget.renyi(2, _ROUGH).upper) for offer in self.offers)
+        spread = max(float(offer.composition.renyi(2, _ROUGH).upper) for offer in self.offers)
         power = math.frexp(math.sqrt(spread))[1] if 0 < spread < math.inf else 0
         grid, tail = Grid(Fraction(2) ** (power - _FINER)), delta * _TAIL / self.count
-        return [budget_laws(offer.budget, grid, tail) for offer in self.offers]
+        return [composition_laws(offer.composition, grid, tail) for offer in self.offers]
 
     def _ranked(self, menu: Sequence[Sequence[GridLaw]], delta: Fraction) -> list[int]:
         """Dearest first, about: by as many uses of each alone as are chosen."""
@@ -164,7 +164,7 @@ class Choices:
         """Does the offer in each slot certainly dominate all later ones?"""
         used = [index for index, _ in self.filled(order)]
         return all(
-            _dominates(self.offers[index].budget, self.offers[later].budget)
+            _dominates(self.offers[index].composition, self.offers[later].composition)
             for place, index in enumerate(used)
             for later in order[place + 1 :]
         )
@@ -206,7 +206,7 @@ def _epsilon(law: GridLaw, delta: Fraction) -> Endpoint:
     return Fraction(0)
 
 
-def _dominates(one: Budget, other: Budget) -> bool:
+def _dominates(one: Composition, other: Composition) -> bool:
     """Is the profile of the first certainly nowhere below the other one's?"""
     if one == other:
         return True
@@ -216,9 +216,9 @@ def _dominates(one: Budget, other: Budget) -> bool:
     return _pair_dominates(first.mechanism, second.mechanism)
 
 
-def _by_name(budget: Budget) -> list[Use]:
+def _by_name(composition: Composition) -> list[Use]:
     """Additive noise last."""
-    return sorted(budget.uses, key=lambda use: isinstance(use.mechanism, AdditiveNoise))
+    return sorted(composition.uses, key=lambda use: isinstance(use.mechanism, AdditiveNoise))
 
 
 def _pair_dominates(one: Mechanism, other: Mechanism) -> bool:

@@ -2,7 +2,7 @@
 
 What may depend on earlier outputs, and which result covers it:
 
-*The queries*, for mechanisms fixed beforehand: exact composition (`budget`).
+*The queries*, for mechanisms fixed beforehand: exact composition (`composed`).
 
 *Also their order, and whether they are used at all*, as long as it is fixed beforehand how often
 each one is used at most: exact composition of the most that may be used. A mechanism dominated by

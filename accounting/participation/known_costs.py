@@ -1,4 +1,4 @@
-"""What methods of accounting report for budgets, each computed once, and what it leaves."""
+"""What methods of accounting report for compositions, each computed once, and what it leaves."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ...exact.enclosure import Enclosure
 from ...mechanisms.mechanism import Mechanism
-from ..budget import Budget, Use
+from ..composed import Composition, Use
 from ..methods.comparison import Method
 from .charges import minus
 from .most_uses import most_uses
@@ -38,20 +38,20 @@ class Remaining(NamedTuple):
 class KnownCosts:
     """A memory of costs: what it answers does not depend on what it has been asked before."""
 
-    _found: dict[tuple[Method, Budget, Fraction, Fraction], Enclosure | None] = field(
+    _found: dict[tuple[Method, Composition, Fraction, Fraction], Enclosure | None] = field(
         default_factory=dict, repr=False
     )
 
     def epsilon(
-        self, method: Method, budget: Budget | None, delta: Fraction, width: Fraction
+        self, method: Method, composition: Composition | None, delta: Fraction, width: Fraction
     ) -> Enclosure | None:
         """The epsilon that the method reports; None where it does not apply."""
-        if budget is None:
+        if composition is None:
             return _NOTHING
-        key = (method, budget, delta, width)
+        key = (method, composition, delta, width)
         if key not in self._found:
             try:
-                self._found[key] = method.epsilon(budget, delta, width)
+                self._found[key] = method.epsilon(composition, delta, width)
             except ArithmeticError:  # its conditions do not hold, or could not be told to hold
                 self._found[key] = None
         return self._found[key]
@@ -59,7 +59,7 @@ class KnownCosts:
     def remaining(
         self,
         method: Method,
-        before: Budget | None,
+        before: Composition | None,
         mechanism: Mechanism,
         epsilon: Fraction,
         delta: Fraction,
@@ -77,7 +77,8 @@ class KnownCosts:
             value = _UNKNOWN
             for each in _WIDTHS:
                 value = (
-                    self.epsilon(method, Budget(uses) if uses else None, delta, each) or _UNKNOWN
+                    self.epsilon(method, Composition(uses) if uses else None, delta, each)
+                    or _UNKNOWN
                 )
                 if value == _UNKNOWN or value.at_most(epsilon) is not None:
                     break

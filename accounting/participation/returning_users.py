@@ -15,7 +15,7 @@ she takes part in, and in which order (`filters` has the proof). `plan` gives th
 bounds for what was done in the end are not guarantees. Use one of the `filters` for each user.
 
 Who takes part in which batch is taken to be public, and not to depend on the users' data. Where it
-does, the budgets in here depend on data as well: then none of them may be published.
+does, the compositions in here depend on data as well: then none of them may be published.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from ...exact.enclosure import Enclosure
 from ...exact.number import ExactInput, ParameterError, exact, whole
 from ...exact.precision import WIDTH
 from ...mechanisms.mechanism import Mechanism
-from ..budget import Budget, Use, compose
+from ..composed import Composition, Use, compose
 from ..methods.comparison import METHODS, Method
 from .charges import MOST_USES, read_times
 from .known_costs import KnownCosts, Remaining
@@ -62,9 +62,9 @@ class Kind(NamedTuple):
 
 
 class Group(NamedTuple):
-    """Users who have spent the same budget."""
+    """Users who have taken part in the same uses."""
 
-    budget: Budget
+    composition: Composition
     users: int
 
 
@@ -129,19 +129,19 @@ class ReturningUsers:
         history = self.histories.get(user, ())
         return sum(often for index, often in history if run in (None, self.kinds[index].run))
 
-    def budget(self, user: User, run: str | None = None) -> Budget | None:
+    def composition(self, user: User, run: str | None = None) -> Composition | None:
         """What the user has spent: in all runs, or in this one. None: nothing."""
-        return self._budget(self.histories.get(user, ()), run)
+        return self._composition(self.histories.get(user, ()), run)
 
     def groups(self, run: str | None = None) -> list[Group]:
-        """The budgets that occur, largest number of uses first, and how many users have each."""
-        users: dict[Budget, int] = {}
+        """What occurs, largest number of uses first, and how many users have each."""
+        users: dict[Composition, int] = {}
         for history, count in Counter(self.histories.values()).items():
-            budget = self._budget(history, run)
-            if budget is not None:
-                users[budget] = users.get(budget, 0) + count
-        found = [Group(budget, count) for budget, count in users.items()]
-        return sorted(found, key=lambda group: -group.budget.times)
+            composition = self._composition(history, run)
+            if composition is not None:
+                users[composition] = users.get(composition, 0) + count
+        found = [Group(composition, count) for composition, count in users.items()]
+        return sorted(found, key=lambda group: -group.composition.times)
 
     def spent(
         self,
@@ -156,9 +156,10 @@ class ReturningUsers:
         None where the method does not apply.
         """
         level = exact(delta, "delta", at_least=0, at_most=1)
-        budget = self.budget(user, run)
+        composition = self.composition(user, run)
         return {
-            method.name: self._costs.epsilon(method, budget, level, width) for method in methods
+            method.name: self._costs.epsilon(method, composition, level, width)
+            for method in methods
         }
 
     def worst(
@@ -170,15 +171,18 @@ class ReturningUsers:
     ) -> dict[str, Enclosure | None]:
         """The largest epsilon at this delta that any user has spent, by each method's name.
 
-        None where the method does not apply to some user. Budgets contained in another one are
+        None where the method does not apply to some user. Compositions contained in another one are
         passed over: its bounds hold for them as well, because to leave a batch out is
         post-processing.
         """
         level = exact(delta, "delta", at_least=0, at_most=1)
-        budgets = _largest([group.budget for group in self.groups(run)])
+        compositions = _largest([group.composition for group in self.groups(run)])
         found: dict[str, Enclosure | None] = {}
         for method in methods:
-            each = [self._costs.epsilon(method, budget, level, width) for budget in budgets]
+            each = [
+                self._costs.epsilon(method, composition, level, width)
+                for composition in compositions
+            ]
             known = [value for value in each if value is not None]
             largest = reduce(Enclosure.maximum, known, _NOTHING)
             found[method.name] = largest if len(known) == len(each) else None
@@ -201,7 +205,7 @@ class ReturningUsers:
         """
         target = exact(epsilon, "epsilon", at_least=0)
         level = exact(delta, "delta", at_least=0, at_most=1)
-        before = self.budget(user)
+        before = self.composition(user)
         most = (MOST_USES if self.limit is None else self.limit) - self.batches(user)
         return {
             method.name: self._costs.remaining(
@@ -210,7 +214,7 @@ class ReturningUsers:
             for method in methods
         }
 
-    def _budget(self, history: History, run: str | None) -> Budget | None:
+    def _composition(self, history: History, run: str | None) -> Composition | None:
         """Equal for histories that cost the same, whatever their runs."""
         mechanisms = [kind.mechanism for kind in self.kinds]
         counts: dict[int, int] = {}
@@ -219,7 +223,7 @@ class ReturningUsers:
                 first = mechanisms.index(mechanisms[index])
                 counts[first] = counts.get(first, 0) + often
         uses = [Use(mechanisms[index], often) for index, often in sorted(counts.items())]
-        return Budget(uses) if uses else None
+        return Composition(uses) if uses else None
 
 
 def plan(
@@ -234,9 +238,9 @@ def plan(
     By each method's name, None where it does not apply.
     """
     level = exact(delta, "delta", at_least=0, at_most=1)
-    budget = compose((mechanism, read_times(batches)))
+    composition = compose((mechanism, read_times(batches)))
     costs = KnownCosts()
-    return {method.name: costs.epsilon(method, budget, level, width) for method in methods}
+    return {method.name: costs.epsilon(method, composition, level, width) for method in methods}
 
 
 def _names(users: Iterable[User]) -> list[User]:
@@ -256,16 +260,16 @@ def _extended(history: History, index: int, times: int) -> History:
     return tuple(sorted(counts.items()))
 
 
-def _largest(budgets: Sequence[Budget]) -> list[Budget]:
-    """Those that no other one contains. budgets: distinct, largest number of uses first."""
+def _largest(compositions: Sequence[Composition]) -> list[Composition]:
+    """Those that no other one contains. compositions: distinct, largest number of uses first."""
     kept: list[dict[Mechanism, int]] = []
     found = []
-    for budget in budgets:
-        uses = {use.mechanism: use.times for use in budget.uses}
+    for composition in compositions:
+        uses = {use.mechanism: use.times for use in composition.uses}
         if not any(
             all(other.get(mechanism, 0) >= times for mechanism, times in uses.items())
             for other in kept
         ):
             kept.append(uses)
-            found.append(budget)
+            found.append(composition)
     return found

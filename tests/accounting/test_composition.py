@@ -11,7 +11,7 @@ import oracles
 import pytest
 from mpmath import mpf
 
-from exactdp.accounting.budget import Budget, compose
+from exactdp.accounting.composed import Composition, compose
 from exactdp.exact import Enclosure
 from exactdp.mechanisms import (
     AdditiveNoise,
@@ -24,12 +24,12 @@ LITTLE = Fraction(1, 10**9)
 GOALS = ["1e-1", "1e-6", "1e-12", "1e-30", "1e-300"]
 
 
-def holds_delta(budget: Budget, level: Fraction, value: mpf) -> None:
-    oracles.assert_holds(budget.delta(level), value)
+def holds_delta(composition: Composition, level: Fraction, value: mpf) -> None:
+    oracles.assert_holds(composition.delta(level), value)
 
 
-def holds_epsilon(budget: Budget, goal: str, profile: truth.Profile) -> Enclosure:
-    found = budget.epsilon(goal)
+def holds_epsilon(composition: Composition, goal: str, profile: truth.Profile) -> Enclosure:
+    found = composition.epsilon(goal)
     ends = Fraction(found.lower), Fraction(found.upper)
     truth.assert_level_holds(ends, Fraction(goal), profile)
     assert ends[1] - ends[0] <= Fraction(1, 10**11) * ends[1], str(found)
@@ -53,19 +53,19 @@ def test_two_points(size: str, times: int) -> None:
     each, pure = Fraction(size), Fraction(size) * times
     response, laplace = RandomizedResponse(size), AdditiveNoise(DiscreteLaplace(1 / each), 1)
     for mechanism in (response, laplace) if pure < 10**4 else (response,):
-        budget = compose((mechanism, times))
+        composition = compose((mechanism, times))
         for level in levels_below(pure):
-            holds_delta(budget, level, truth.two_point_delta(each, times, level))
+            holds_delta(composition, level, truth.two_point_delta(each, times, level))
         for level in (pure, pure + 1, pure * (1 + LITTLE)):
-            assert budget.delta(level) == Enclosure.exactly(0)
+            assert composition.delta(level) == Enclosure.exactly(0)
 
 
 @pytest.mark.parametrize(("size", "times"), FEW + MANY)
 def test_two_points_inverted(size: str, times: int) -> None:
-    budget = compose((RandomizedResponse(size), times))
+    composition = compose((RandomizedResponse(size), times))
     for goal in GOALS:
         value = truth.two_point_epsilon(Fraction(size), times, Fraction(goal))
-        found = budget.epsilon(goal)
+        found = composition.epsilon(goal)
         oracles.assert_holds(found, value)
         exact = oracles.exactly(value)
         if exact:
@@ -76,19 +76,19 @@ def test_two_points_inverted(size: str, times: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("size", "times"), MOST)
 def test_two_points_a_million_times(size: str, times: int) -> None:
-    each, budget = Fraction(size), compose((RandomizedResponse(size), times))
+    each, composition = Fraction(size), compose((RandomizedResponse(size), times))
     for level in (Fraction(0), each * times / 1000, 10 * each * int(times**0.5)):
-        holds_delta(budget, level, truth.two_point_delta(each, times, level))
+        holds_delta(composition, level, truth.two_point_delta(each, times, level))
     for goal in GOALS:
         value = truth.two_point_epsilon(each, times, Fraction(goal))
-        oracles.assert_holds(budget.epsilon(goal), value)
+        oracles.assert_holds(composition.epsilon(goal), value)
 
 
 @pytest.mark.parametrize("share", ["1e-3", "1e-20"])
 def test_what_is_revealed_now_and_then(share: str) -> None:
     # nothing is revealed with probability (1-share)^K; then it is plain randomized response
     times, each = 50, Fraction(1, 2)
-    budget = compose((RandomizedResponse(each, share), times))
+    composition = compose((RandomizedResponse(each, share), times))
 
     def profile(level: Fraction) -> mpf:
         with mpmath.workdps(truth.DIGITS):
@@ -96,11 +96,11 @@ def test_what_is_revealed_now_and_then(share: str) -> None:
             return 1 - kept * (1 - truth.two_point_delta(each, times, level))
 
     for level in (Fraction(0), Fraction(7), Fraction(24), Fraction(25), Fraction(100)):
-        holds_delta(budget, level, profile(level))
-    holds_epsilon(budget, "0.3", profile)
+        holds_delta(composition, level, profile(level))
+    holds_epsilon(composition, "0.3", profile)
     if share == "1e-20":
-        holds_epsilon(budget, "1e-12", profile)
-    assert budget.epsilon(Fraction(share)) == Enclosure.infinite()
+        holds_epsilon(composition, "1e-12", profile)
+    assert composition.epsilon(Fraction(share)) == Enclosure.infinite()
 
 
 def test_two_names_of_one_law() -> None:
@@ -149,17 +149,17 @@ LATTICES: list[tuple[str, Sequence[tuple[tuple[AdditiveNoise, truth.LatticeLaw],
 
 def test_lattice_of_two_scales_up_to_its_end() -> None:
     parts = [(laplace("26/7", 4), 1), (laplace("39/10", 1), 2)]
-    budget = compose(*((mechanism, times) for (mechanism, _), times in parts))
+    composition = compose(*((mechanism, times) for (mechanism, _), times in parts))
     law = parts[0][0][1].plus(parts[1][0][1].power(2))
-    assert budget.delta(20) == Enclosure.exactly(0)
-    holds_epsilon(budget, "1e-50", law.delta)
+    assert composition.delta(20) == Enclosure.exactly(0)
+    holds_epsilon(composition, "1e-50", law.delta)
 
 
 @pytest.mark.parametrize(
     "parts", [case for _, case in LATTICES], ids=[name for name, _ in LATTICES]
 )
 def test_lattice(parts: Sequence[tuple[tuple[AdditiveNoise, truth.LatticeLaw], int]]) -> None:
-    budget = compose(*((mechanism, times) for (mechanism, _), times in parts))
+    composition = compose(*((mechanism, times) for (mechanism, _), times in parts))
     (_, first), times = parts[0]
     law = first.power(times)
     for (_, other), count in parts[1:]:
@@ -167,26 +167,26 @@ def test_lattice(parts: Sequence[tuple[tuple[AdditiveNoise, truth.LatticeLaw], i
     for level in (Fraction(0), LITTLE, Fraction(1, 3), Fraction(2), Fraction(10)):
         value = law.delta(level)
         if value > mpf(10) ** -320:
-            holds_delta(budget, level, value)
-    pure = budget.pure()
+            holds_delta(composition, level, value)
+    pure = composition.pure()
     if pure.is_finite():
         assert pure == Enclosure.exactly(Fraction(pure.upper))
         last = Fraction(pure.upper)
-        holds_delta(budget, last * (1 - LITTLE), law.delta(last * (1 - LITTLE)))
-        assert budget.delta(last) == budget.delta(last + 1) == Enclosure.exactly(0)
+        holds_delta(composition, last * (1 - LITTLE), law.delta(last * (1 - LITTLE)))
+        assert composition.delta(last) == composition.delta(last + 1) == Enclosure.exactly(0)
     for goal in GOALS:
         value = oracles.exactly(truth.real(goal))
-        found = holds_epsilon(budget, goal, law.delta)
+        found = holds_epsilon(composition, goal, law.delta)
         if found.lower > 0:
             again = Fraction(found.lower)
-            assert budget.delta(again * (1 - LITTLE)).at_most(value) is False
-            assert budget.delta(again * (1 + LITTLE)).at_most(value) is True
+            assert composition.delta(again * (1 - LITTLE)).at_most(value) is False
+            assert composition.delta(again * (1 + LITTLE)).at_most(value) is True
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("width", "shift", "times"), [("1/2", 1, 64), ("4", 2, 100)])
 def test_lattice_often(width: str, shift: int, times: int) -> None:
     for mechanism, law in (gaussian(width, shift), laplace(width, shift)):
-        budget, whole = compose((mechanism, times)), law.power(times)
+        composition, whole = compose((mechanism, times)), law.power(times)
         for goal in GOALS:
-            holds_epsilon(budget, goal, whole.delta)
+            holds_epsilon(composition, goal, whole.delta)

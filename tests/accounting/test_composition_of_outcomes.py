@@ -11,7 +11,7 @@ import oracles
 import pytest
 from mpmath import mpf
 
-from exactdp.accounting.budget import Budget, compose
+from exactdp.accounting.composed import Composition, compose
 from exactdp.mechanisms import (
     AdditiveNoise,
     Binomial,
@@ -35,7 +35,7 @@ ONE = [(mpf(1), mpf(1))]
 
 
 def holds(
-    budget: Budget,
+    composition: Composition,
     goals: Sequence[str],
     low: truth.Profile,
     high: truth.Profile | None = None,
@@ -46,7 +46,7 @@ def holds(
     with mpmath.workdps(truth.DIGITS):
         hair, least = 1 + mpf(10) ** -25, mpf(10) ** -40
         for level in levels:
-            found = budget.delta(level, narrow / 20)
+            found = composition.delta(level, narrow / 20)
             lower, upper = truth.real(Fraction(found.lower)), truth.real(Fraction(found.upper))
             bottom, top = low(level), (high or low)(level)
             assert lower <= top * hair + least, (str(found), float(level))
@@ -54,7 +54,7 @@ def holds(
             if high is None:
                 assert upper - lower <= truth.real(narrow) * upper + least, str(found)
     for goal in goals:
-        found = budget.epsilon(goal, narrow / 20)
+        found = composition.epsilon(goal, narrow / 20)
         ends = Fraction(found.lower), Fraction(found.upper)
         truth.assert_level_holds(ends, Fraction(goal), low, high)
         if high is None:
@@ -102,8 +102,11 @@ def listed(name: str, shift: int) -> tuple[Law, truth.Atoms]:
 @pytest.mark.parametrize(("shift", "times"), [(1, 2), (2, 2), (1, 3)])
 def test_additive_noise(name: str, shift: int, times: int) -> None:
     law, each = listed(name, shift)
-    budget, levels = compose((AdditiveNoise(law, shift), times)), LEVELS[times - 2 :: times - 1]
-    holds(budget, ["1e-1", "1e-6"][times - 2 :], profile_of(*[each] * times), levels=levels)
+    composition, levels = (
+        compose((AdditiveNoise(law, shift), times)),
+        LEVELS[times - 2 :: times - 1],
+    )
+    holds(composition, ["1e-1", "1e-6"][times - 2 :], profile_of(*[each] * times), levels=levels)
 
 
 @pytest.mark.slow
@@ -111,24 +114,24 @@ def test_additive_noise(name: str, shift: int, times: int) -> None:
 def test_polya_difference(shift: int, times: int) -> None:
     for name in set(LAWS) - set(QUICK):
         law, each = listed(name, shift)
-        budget = compose((AdditiveNoise(law, shift), times))
-        holds(budget, ["1e-1", "1e-6"], profile_of(*[each] * times))
+        composition = compose((AdditiveNoise(law, shift), times))
+        holds(composition, ["1e-1", "1e-6"], profile_of(*[each] * times))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LAWS)
 def test_additive_noise_four_times(name: str) -> None:
     law, each = listed(name, 1)
-    budget = compose((AdditiveNoise(law, 1), 4))
-    holds(budget, ["1e-1", "1e-6", "1e-12"], profile_of(*[each] * 4))
+    composition = compose((AdditiveNoise(law, 1), 4))
+    holds(composition, ["1e-1", "1e-6", "1e-12"], profile_of(*[each] * 4))
 
 
 @pytest.mark.parametrize("goal", ["1e-30", "1e-300"])
 def test_tiny_delta(goal: str) -> None:
     with mpmath.workdps(truth.DIGITS):
         each = truth.of_shift(oracles.skellam("0.5"), 1, -160, 160)
-    budget = compose((AdditiveNoise(Skellam("0.5"), 1), 2))
-    holds(budget, [goal], profile_of(each, each), levels=[])
+    composition = compose((AdditiveNoise(Skellam("0.5"), 1), 2))
+    holds(composition, [goal], profile_of(each, each), levels=[])
 
 
 # -- a user's pairs -------------------------------------------------------------------------------
@@ -161,24 +164,28 @@ def larger(*profiles: truth.Profile) -> truth.Profile:
 def test_finite_pair_counts_both_directions(name: str, times: int) -> None:
     pair, there, back = finite(name)
     profile = larger(profile_of(*[there] * times), profile_of(*[back] * times))
-    budget = compose((pair, times))
+    composition = compose((pair, times))
     goals = [goal for goal in ("1e-1", "1e-6", "1e-12") if profile(Fraction(200)) < float(goal)]
-    holds(budget, goals, profile, narrow=Fraction(1, 10**11))
+    holds(composition, goals, profile, narrow=Fraction(1, 10**11))
     if profile(Fraction(200)) > 1e-6:
-        assert budget.epsilon("1e-9").lower == budget.pure().lower == Fraction(0) + mpmath.inf
+        assert (
+            composition.epsilon("1e-9").lower
+            == composition.pure().lower
+            == Fraction(0) + mpmath.inf
+        )
 
 
 def test_slack_is_charged_each_time() -> None:
     slack = Fraction(1, 10**4)
     pair = FinitePair(("a", "b"), ("0.5", "0.4999"), ("0.2", "0.8"), slack=slack)
-    budget = compose((pair, 2))
+    composition = compose((pair, 2))
     for p in ("0.5", "0.50005", "0.5001"):
         for q in ("0.2", "0.19995", "0.2001"):
             a, b = truth.real(p), truth.real(q)
             each = [(a, b), (1 - a, 1 - b)]
             both = [profile_of(each, each), profile_of(*[[(y, x) for x, y in each]] * 2)]
             for level in (Fraction(0), Fraction(1, 3), Fraction(1)):
-                found = budget.delta(level)
+                found = composition.delta(level)
                 value = oracles.exactly(larger(*both)(level))
                 assert Fraction(found.lower) <= value <= Fraction(found.upper)
 
@@ -225,8 +232,8 @@ def test_unlike_mechanisms(name: str) -> None:
         profile_of(*(there for _, there, _ in parts)), profile_of(*(back for _, _, back in parts))
     )
     goals = ["1e-6"] if profile(Fraction(200)) < 1e-6 else ["0.6"]
-    budget = compose(*(mechanism for mechanism, _, _ in parts))
-    holds(budget, goals, profile, levels=[Fraction(0), Fraction(1, 3)])
+    composition = compose(*(mechanism for mechanism, _, _ in parts))
+    holds(composition, goals, profile, levels=[Fraction(0), Fraction(1, 3)])
 
 
 # -- several pairs: between the best fixed mixture and the composed largest profile ---------------
@@ -295,14 +302,14 @@ def test_several_pairs(name: str, times: int) -> None:
     def bottom(level: Fraction) -> mpf:
         return truth.best_mixture(pairs, times, level)
 
-    budget = compose((mechanism, times))
+    composition = compose((mechanism, times))
     goals = [goal for goal in ("1e-1", "1e-6") if top(Fraction(200)) < float(goal)]
-    holds(budget, goals, bottom, top)
+    holds(composition, goals, bottom, top)
     for level in LEVELS:
-        assert budget.delta(level).upper <= 1
+        assert composition.delta(level).upper <= 1
         # basic composition: (level/K, delta/K) each time
         share = oracles.exactly(truth.outcomes_delta(ONE, truth.envelope(pairs), level / times))
-        assert Fraction(budget.delta(level).upper) <= times * share * (1 + LITTLE) + LITTLE**3
-    pure = budget.pure()
+        assert Fraction(composition.delta(level).upper) <= times * share * (1 + LITTLE) + LITTLE**3
+    pure = composition.pure()
     if pure.is_finite():
-        assert budget.delta(Fraction(pure.upper)).upper <= Fraction(1, 10**9)
+        assert composition.delta(Fraction(pure.upper)).upper <= Fraction(1, 10**9)

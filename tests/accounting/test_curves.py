@@ -88,7 +88,8 @@ def test_randomized_response_has_the_curve_of_epsilon_and_delta(delta):
     odds = Fraction("2.718281828459045235360287471352662497757247")  # e, below by less than 1e-42
     found = compose(RandomizedResponse(1, delta)).tradeoff(ALPHAS)
     for alpha, beta in zip(found.alphas, found.betas, strict=True):
-        true = max(Fraction(0), 1 - Fraction(delta) - odds * alpha, (1 - Fraction(delta) - alpha) / odds)
+        rest = 1 - Fraction(delta)
+        true = max(Fraction(0), rest - odds * alpha, (rest - alpha) / odds)
         assert beta.at_least(true - Fraction(1, 10**40)) is not False
         assert beta.at_most(true + Fraction(1, 10**40)) is not False
         if alpha:
@@ -124,7 +125,8 @@ def test_more_points_narrow_it():
     coarse, fine = (m.profile(points=points) for points in (5, 50))
 
     def widest(profile):
-        return max(Fraction(beta.upper) - Fraction(beta.lower) for beta in tradeoff(profile, ALPHAS, 1).betas)
+        betas = tradeoff(profile, ALPHAS, 1).betas
+        return max(Fraction(beta.upper) - Fraction(beta.lower) for beta in betas)
 
     assert widest(fine) < widest(coarse) / 4
 

@@ -1,4 +1,4 @@
-"""The privacy statement against budgets composed by hand."""
+"""The privacy statement against compositions composed by hand."""
 
 from fractions import Fraction
 from functools import reduce
@@ -138,16 +138,18 @@ def test_a_relaxed_aggregation_is_charged_for():
 
 def test_renyi_divergences_and_rho_add_up():
     prepared = prepare(DIST_RDP_SE, Setting(2, 60, "0.5"))
-    spent, budget = privacy(prepared), compose(*mechanisms(prepared))
+    spent, composition = privacy(prepared), compose(*mechanisms(prepared))
     assert spent.quantity == "Rényi divergence of order 2"
-    whole = Fraction(budget.renyi(2).upper)
+    whole = Fraction(composition.renyi(2).upper)
     assert spent.together.at_most(whole) is not False
     assert spent.together.at_least(whole * Fraction(999, 1000))
     prepared = prepare(DIST_CDP_SE, Setting(2, 60, "0.5"))
-    spent, budget = privacy(prepared), compose(*mechanisms(prepared))
+    spent, composition = privacy(prepared), compose(*mechanisms(prepared))
     assert isinstance(spent.claim, ZCDP)
     assert spent.once.contains(Fraction(1, 8)) or spent.once.less_than(Fraction(1, 8))
-    assert spent.together.lower <= budget.zcdp().upper <= spent.together.upper * Fraction(11, 10)
+    assert (
+        spent.together.lower <= composition.zcdp().upper <= spent.together.upper * Fraction(11, 10)
+    )
 
 
 def test_epsilon_and_delta_add_up_by_basic_composition():

@@ -11,6 +11,7 @@ from exactdp.mechanisms import AdditiveNoise, DiscreteLaplace
 from exactdp.mechanisms.pair import FinitePair
 from exactdp.verify import PureDP, audit
 from exactdp.verify.certificate import certificate_of
+from exactdp.verify.checker.__main__ import main as alone
 
 
 @pytest.fixture
@@ -23,7 +24,14 @@ def file(tmp_path):
 
 def test_valid(capsys, file):
     assert main(["check", str(file)]) == 0
-    assert capsys.readouterr().out == "valid: pure:0.1 VERIFIED: re-established\n"
+    first, *says = capsys.readouterr().out.splitlines()
+    assert first == "valid: pure:0.1 VERIFIED: re-established"
+    assert says == [
+        "  an integer query of sensitivity 1 plus discrete laplace noise (scale 10)",
+        "  neighbours: one user's data replaced by other data; either way round",
+        "  VERIFIED: (0.1, 0)-differential privacy",
+        "  the least epsilon for which that holds lies in [0.0999999999999, 0.1]",
+    ]
 
 
 def test_json(capsys, file):
@@ -37,7 +45,44 @@ def test_not_valid(capsys, file):
     file.write_text(file.read_text().replace('"scale": "10"', '"scale": "9"'))
     assert main(["check", str(file)]) == 1
     out = capsys.readouterr().out
-    assert out.startswith("not valid: pure:0.1 VERIFIED: ") and out.count("\n") == 1
+    assert out.startswith("not valid: pure:0.1 VERIFIED: ") and "(scale 9)" in out
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        (["--expect", "discrete-laplace:epsilon=0.1,sensitivity=1"], 0),
+        (["--expect", "discrete-laplace:scale=10", "--claim", "pure:1/10"], 0),
+        (["--expect", "discrete-laplace:scale=10*2"], 1),
+        (["--expect", "discrete-laplace:scale=10,modulus=64"], 1),
+        (["--expect", "discrete-laplace:scale=10", "--expect", "skellam:variance=9"], 1),
+        (["--claim", "pure:0.2"], 1),
+        (["--claim", "approx:0.1,0"], 1),
+        (["--claim", "pure"], 2),
+        (["--expect", "geometric:scale=10"], 2),
+    ],
+)
+@pytest.mark.parametrize("module", [main, alone], ids=["exactdp", "the checker alone"])
+def test_of_what_it_is(capsys, file, options, code, module):
+    words = ["check", str(file), *options]
+    try:
+        found = module(words if module is main else words[1:])
+    except SystemExit as error:  # argparse's way
+        found = error.code
+    assert found == code
+    out, err = capsys.readouterr()
+    assert ("not valid" in out) == (code == 1) and bool(err) == (code == 2)
+
+
+def test_several_files(capsys, file, tmp_path):
+    other = tmp_path / "other.json"
+    other.write_text(file.read_text().replace('"scale": "10"', '"scale": "9"'))
+    assert main(["check", str(file), str(other)]) == 1
+    out = capsys.readouterr().out
+    assert f"{file}: valid" in out and f"{other}: not valid" in out
+    assert alone([str(file), str(other), "--json"]) == 1
+    states = [each["state"] for each in json.loads(capsys.readouterr().out)]
+    assert states == ["valid", "not valid"]
 
 
 @pytest.mark.parametrize("content", ["", "{}", "\x00"])

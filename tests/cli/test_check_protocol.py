@@ -18,8 +18,9 @@ def test_names_the_protocol(tmp_path):
     told = CliRunner().invoke(app, ["check", str(path)])
     assert told.exit_code == 0
     assert "valid: pure:1 VERIFIED" in told.output
-    assert "users 4" in told.output and "modulus 19" in told.output
-    assert "polya-difference(shape=0.25, scale=2)" in told.output
+    assert "reduced mod 19" in told.output
+    assert "4 users, each with a share of the noise, polya difference noise" in told.output
+    assert "(shape 0.25, scale 2)" in told.output
     found = CliRunner().invoke(app, ["check", str(path), "--json"])
     assert json.loads(found.output)["protocol"]["modulus"] == "19"
 

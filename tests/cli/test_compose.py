@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from exactdp import accounting
-from exactdp.accounting import Budget
+from exactdp.accounting import Composition
 from exactdp.accounting.methods.comparison import METHODS
 from exactdp.cli.main import app, main, run
 from exactdp.exact import Enclosure
@@ -134,8 +134,13 @@ def test_the_figures_are_those_of_the_library():
         f"{GAUSSIAN}*4",
         *("--pure", "--order", "2", "--epsilon", "3", "--delta", "1e-6"),
     )
-    budget = accounting.compose((ONE_LAPLACE, 16), (AdditiveNoise(DiscreteGaussian(100)), 4))
-    truths = [budget.pure(), budget.renyi(2), budget.delta(3), budget.epsilon("1e-6")]
+    composition = accounting.compose((ONE_LAPLACE, 16), (AdditiveNoise(DiscreteGaussian(100)), 4))
+    truths = [
+        composition.pure(),
+        composition.renyi(2),
+        composition.delta(3),
+        composition.epsilon("1e-6"),
+    ]
     for result, truth in zip(shown["results"], truths, strict=True):
         assert enclosed(result) == Enclosure.from_json(truth.to_json())
 
@@ -181,7 +186,7 @@ def test_a_width_that_is_asked_for_is_worth_more_work(monkeypatch, asked, work):
         seen.append(work)
         return Enclosure(Fraction(1), Fraction(2))
 
-    monkeypatch.setattr(Budget, "epsilon", wide)
+    monkeypatch.setattr(Composition, "epsilon", wide)
     (result,) = run_json("skellam:variance=10*3", "--delta", "1e-6", *asked)["results"]
     assert seen == [work]
     assert "lattice" in result["note"]
@@ -192,7 +197,7 @@ def test_a_width_that_is_asked_for_is_worth_more_work(monkeypatch, asked, work):
 
 def test_an_adversary_who_may_pick_is_named(monkeypatch):
     wide = Enclosure(Fraction(1), Fraction(2))
-    monkeypatch.setattr(Budget, "delta", lambda *_, **__: wide)
+    monkeypatch.setattr(Composition, "delta", lambda *_, **__: wide)
     spec = "binomial:trials=10,probability=0.3*2"
     (result,) = run_json(spec, "--epsilon", "1")["results"]
     assert "several pairs" in result["note"]
@@ -212,7 +217,7 @@ def test_a_table_of_several_mechanisms():
 
 
 def test_every_method_gives_what_the_library_says():
-    budget = accounting.compose((RandomizedResponse("0.1"), 64))
+    composition = accounting.compose((RandomizedResponse("0.1"), 64))
     for name, method in METHODS.items():
         if name == "theorem7":
             continue  # for results below 1
@@ -224,8 +229,8 @@ def test_every_method_gives_what_the_library_says():
         delta, epsilon = map(enclosed, shown["results"])
         width = Fraction(1, 10**12)
         at = (
-            method.delta(budget, Fraction(2), width),
-            method.epsilon(budget, Fraction(1, 10**6), width),
+            method.delta(composition, Fraction(2), width),
+            method.epsilon(composition, Fraction(1, 10**6), width),
         )
         assert (delta, epsilon) == tuple(Enclosure.from_json(value.to_json()) for value in at)
 
@@ -287,7 +292,7 @@ def test_what_cannot_be_told_is_undecided(capsys, monkeypatch):
     def too_hard(*_):
         raise UndecidedError("out of reach")
 
-    monkeypatch.setattr(Budget, "pure", too_hard)
+    monkeypatch.setattr(Composition, "pure", too_hard)
     assert main(["compose", LAPLACE, "--pure", "--order", "2", "--json"]) == 3
     pure, renyi = json.loads(capsys.readouterr().out)["results"]
     assert (pure["lower"], pure["upper"], pure["note"]) == ("0", "inf", "undecided: out of reach")
@@ -298,7 +303,7 @@ def test_a_crash_never_reads_as_refuted(capsys, monkeypatch):
     def broken(*_):
         raise IndexError("a defect")
 
-    monkeypatch.setattr(Budget, "pure", broken)
+    monkeypatch.setattr(Composition, "pure", broken)
     monkeypatch.setattr("sys.argv", ["exactdp", "compose", LAPLACE, "--pure"])
     monkeypatch.setattr("signal.signal", lambda *_: None)  # leave the test runner's own alone
     with pytest.raises(SystemExit) as ended:

@@ -16,7 +16,7 @@ from math import prod
 from mpmath import iv
 from relations.decisions import claim_near
 from relations.draw import any_spec, level, table
-from relations.engine import Held, Statement, budget_of
+from relations.engine import Held, Statement, composition_of
 from relations.notions import rational
 from relations.scenarios import Scenario, pmf
 
@@ -73,7 +73,7 @@ def _claims(rng: random.Random, what: Scenario) -> list[Claim]:
 
 
 def _certificate(what: Scenario, claim: Claim) -> Certificate | None:
-    told = audit(budget_of(what), claim, Fraction(1, 10**6))
+    told = audit(composition_of(what), claim, Fraction(1, 10**6))
     if told.verdict is Verdict.UNDECIDED:
         return None
     try:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from relations.draw import level, scenario
-from relations.engine import AtMost, Held, Statement, budget_of, in_python, run
+from relations.engine import AtMost, Held, Statement, composition_of, in_python, run
 from relations.notions import at_most
 from relations.scenarios import Cost, Scenario
 
@@ -39,7 +39,7 @@ def claim_near(rng: random.Random, what: Scenario) -> tuple[Claim, Cost, Enclosu
 def _audited(what: Scenario, claim: Claim) -> Audit:
     """The audit of all uses; OutOfTimeError where it is UNDECIDED for want of time."""
     before = time_left()
-    told = audit(budget_of(what), claim, Fraction(1, 10**6))
+    told = audit(composition_of(what), claim, Fraction(1, 10**6))
     if told.verdict is Verdict.UNDECIDED and time_left() < before / 2:
         raise OutOfTimeError("the audit has used up its share of the time")
     return told

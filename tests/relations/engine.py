@@ -21,7 +21,7 @@ from fractions import Fraction
 from relations.scenarios import Cost, Scenario
 from typer.testing import CliRunner
 
-from exactdp.accounting import Budget, compose
+from exactdp.accounting import Composition, compose
 from exactdp.cli.main import app
 from exactdp.exact import Enclosure, ParameterError, decimal_text
 from exactdp.exact.deadline import OutOfTimeError, check_time, time_limit
@@ -181,22 +181,22 @@ def _most(cost: Cost) -> Endpoint:
     return Fraction(1) if cost.quantity == "delta" else Decimal("Infinity")
 
 
-def budget_of(scenario: Scenario) -> Budget:
+def composition_of(scenario: Scenario) -> Composition:
     """All uses of a scenario together."""
     return compose(*((one.mechanism(), times) for one, times in scenario.uses))
 
 
 def in_python(cost: Cost) -> Enclosure:
     """The cost as the library tells it."""
-    budget = budget_of(cost.scenario)
+    composition = composition_of(cost.scenario)
     if cost.quantity == "pure":
-        return budget.pure(_WIDTH)
+        return composition.pure(_WIDTH)
     if cost.quantity == "zcdp":
-        return budget.zcdp(_WIDTH)
+        return composition.zcdp(_WIDTH)
     assert cost.at is not None
     if cost.quantity == "renyi":
-        return budget.renyi(cost.at, _WIDTH)
-    ask = budget.delta if cost.quantity == "delta" else budget.epsilon
+        return composition.renyi(cost.at, _WIDTH)
+    ask = composition.delta if cost.quantity == "delta" else composition.epsilon
     return ask(cost.at, _WIDTH, work=_WORK)
 
 

@@ -5,10 +5,19 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from certificates import BUDGETS, KINDS, MECHANISMS, OFF_LATTICE, SLOW, audits, edited, with_bound
+from certificates import (
+    COMPOSITIONS,
+    KINDS,
+    MECHANISMS,
+    OFF_LATTICE,
+    SLOW,
+    audits,
+    edited,
+    with_bound,
+)
 
 import exactdp.verify.checker as checker
-from exactdp.accounting.budget import compose
+from exactdp.accounting.composed import compose
 from exactdp.mechanisms import AdditiveNoise, DiscreteGaussian, RandomizedResponse
 from exactdp.verify import ZCDP, ApproxDP, PureDP, audit
 from exactdp.verify.certificate import certificate_of
@@ -44,14 +53,14 @@ def test_accepts_true_and_false_claims_beside_the_boundary(name, kind):
 
 
 @pytest.mark.parametrize("kind", ["pure", "approx", "rdp"])
-@pytest.mark.parametrize("name", BUDGETS)
-def test_accepts_budgets_beside_the_boundary(name, kind):
-    _accepts(audits(BUDGETS[name], KINDS[kind]))
+@pytest.mark.parametrize("name", COMPOSITIONS)
+def test_accepts_compositions_beside_the_boundary(name, kind):
+    _accepts(audits(COMPOSITIONS[name], KINDS[kind]))
 
 
 @pytest.mark.parametrize("name", ["gaussian", "response", "pair"])
 def test_accepts_zcdp_of_several_uses(name):
-    _accepts(audits(BUDGETS[name], KINDS["zcdp"]))
+    _accepts(audits(COMPOSITIONS[name], KINDS["zcdp"]))
 
 
 def test_accepts_zcdp_of_several_mechanisms():

@@ -12,7 +12,16 @@ from functools import cache
 from itertools import islice
 
 import pytest
-from certificates import BUDGETS, KINDS, MECHANISMS, SLOW, audits, edited, mutations, reconstructed
+from certificates import (
+    COMPOSITIONS,
+    KINDS,
+    MECHANISMS,
+    SLOW,
+    audits,
+    edited,
+    mutations,
+    reconstructed,
+)
 
 from exactdp.exact.number import decimal_text
 from exactdp.verify import audit
@@ -28,7 +37,7 @@ def is_true(content):
     if content["verdict"] not in ("VERIFIED", "REFUTED"):
         return False
     try:
-        budget, claim = reconstructed(content)
+        composition, claim = reconstructed(content)
         ends = [_end(content["measured"][side]) for side in ("lower", "upper")]
         assert set(content["measured"]) == {"lower", "upper"}
         assert set(content) == {
@@ -40,7 +49,7 @@ def is_true(content):
     follows = ends[1] <= claim.bound if content["verdict"] == "VERIFIED" else ends[0] > claim.bound
     if not follows or not 0 <= ends[0] <= ends[1]:
         return False
-    truth = _measured(budget, claim)
+    truth = _measured(composition, claim)
     if truth.lower >= ends[0] and truth.upper <= ends[1]:
         return True
     return False if truth.upper < ends[0] or truth.lower > ends[1] else None
@@ -51,8 +60,8 @@ def _end(text):
 
 
 @cache
-def _measured(budget, claim):
-    return audit(budget, claim).measured
+def _measured(composition, claim):
+    return audit(composition, claim).measured
 
 
 def assert_no_false_one_is_accepted(contents):
@@ -79,9 +88,9 @@ def _certificates():
     for name, mechanism in MECHANISMS.items():
         for kind in KINDS:
             yield name, kind, mechanism
-    for name, budget in BUDGETS.items():
+    for name, composition in COMPOSITIONS.items():
         for kind in ("pure", "approx", "rdp"):
-            yield name, kind, budget
+            yield name, kind, composition
 
 
 @pytest.mark.slow

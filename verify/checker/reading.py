@@ -27,8 +27,9 @@ from .laws import (
 )
 from .mechanisms import Additive, Mechanism, Response, TwoLaws
 from .protocol import MASKS, TRUSTS, Protocol
+from .scenarios import is_fixed
 
-__all__ = ["CertificateError", "Statement", "read", "read_protocol"]
+__all__ = ["CertificateError", "Statement", "read", "read_claim", "read_protocol", "read_use"]
 
 FORMAT = "exactdp certificate"
 PLAIN, WITH_PROTOCOL = 1, 2  # versions: the second names the protocol that releases it
@@ -81,10 +82,10 @@ def read(data: object) -> Statement:
         raise CertificateError(f'format must be "{FORMAT}" and version a whole number')
     if version not in (PLAIN, WITH_PROTOCOL):
         raise CertificateError(f"version must be {PLAIN} or {WITH_PROTOCOL}")
-    uses = tuple(_use(each) for each in _list(fields["uses"], "uses", 100))
+    uses = tuple(read_use(each) for each in _list(fields["uses"], "uses", 100))
     if told:
         _look_at_setting(fields, uses)
-    kind, numbers = _claim(fields["claim"])
+    kind, numbers = read_claim(fields["claim"])
     if fields["verdict"] not in ("VERIFIED", "REFUTED"):
         raise CertificateError("verdict must be VERIFIED or REFUTED")
     ends = _fields(fields["measured"], "measured", "lower", "upper")
@@ -103,8 +104,7 @@ def _look_at_setting(fields: Mapping[str, Any], uses: Sequence[tuple[Mechanism, 
     """Is what it says of the neighbours what is going to be checked?"""
     if fields["neighbours"] != "replace":
         raise CertificateError("neighbours must be replace")
-    is_fixed = any(isinstance(each, TwoLaws) and each.p != each.q for each, _ in uses)
-    if fields["orientation"] != ("fixed" if is_fixed else "free"):
+    if fields["orientation"] != ("fixed" if is_fixed(uses) else "free"):
         raise CertificateError(
             "orientation must be fixed where a use is a pair, and free elsewhere"
         )
@@ -155,7 +155,8 @@ def read_protocol(data: object) -> Protocol:
     )
 
 
-def _use(data: object) -> tuple[Mechanism, int]:
+def read_use(data: object) -> tuple[Mechanism, int]:
+    """Read a mechanism, and how often it is used."""
     fields = _fields(data, "use", "mechanism", "times")
     return _mechanism(fields["mechanism"]), _whole(fields["times"], "times", 1, 10**9)
 
@@ -228,7 +229,8 @@ def _chance(data: object) -> Fraction | Logarithm:
     return chance
 
 
-def _claim(data: object) -> tuple[str, dict[str, Fraction]]:
+def read_claim(data: object) -> tuple[str, dict[str, Fraction]]:
+    """Read a claim: its kind and its numbers."""
     kind = data.get("kind") if isinstance(data, dict) else None
     if not isinstance(kind, str) or kind not in CLAIMS:
         raise CertificateError(f"claim kind must be one of {', '.join(CLAIMS)}")

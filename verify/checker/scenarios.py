@@ -19,7 +19,7 @@ from collections.abc import Sequence
 
 from .mechanisms import Additive, Mechanism, Response, TwoLaws
 
-__all__ = ["Uses", "scenarios"]
+__all__ = ["Uses", "is_fixed", "scenarios"]
 
 Uses = Sequence[tuple[Mechanism, int]]
 
@@ -30,6 +30,11 @@ def scenarios(uses: Uses) -> list[Uses]:
     if all(_is_symmetric(mechanism) for mechanism, _ in telling):
         return [telling]
     return [telling, [(_turned(mechanism), times) for mechanism, times in telling]]
+
+
+def is_fixed(uses: Uses) -> bool:
+    """Does some use name its two datasets, so that the same one comes first in every use?"""
+    return any(isinstance(each, TwoLaws) and each.p != each.q for each, _ in uses)
 
 
 def _tells(mechanism: Mechanism) -> bool:

@@ -14,7 +14,7 @@ from fractions import Fraction
 import sympy
 from flint import arb
 
-from ...accounting.budget import compose
+from ...accounting.composed import compose
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from ...exact.precision import working_precision

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import sympy
 
-from ...accounting.budget import compose
+from ...accounting.composed import compose
 from ...accounting.methods import conversion
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ...mechanisms.mechanism import AdditiveNoise

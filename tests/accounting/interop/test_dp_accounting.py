@@ -15,7 +15,7 @@ import pytest
 from mpmath import mpf
 
 from exactdp.accounting import delta, renyi_curve
-from exactdp.accounting.budget import compose
+from exactdp.accounting.composed import compose
 from exactdp.accounting.interop.dp_accounting import rdp_epsilons, to_dp_accounting
 from exactdp.exact import ParameterError
 from exactdp.mechanisms import (
@@ -180,9 +180,11 @@ def test_a_users_pair_keeps_its_directions_apart() -> None:
     assert to_dp_accounting(back).get_delta_for_epsilon([0.0, 1.0]) == pytest.approx([0.01, 0.01])
 
 
-def test_a_budget_is_composed() -> None:
-    budget = compose((MECHANISMS["skellam"], 3), MECHANISMS["pair"], (MECHANISMS["laplace"], 2))
-    law = to_dp_accounting(budget)
+def test_uses_are_composed() -> None:
+    composition = compose(
+        (MECHANISMS["skellam"], 3), MECHANISMS["pair"], (MECHANISMS["laplace"], 2)
+    )
+    law = to_dp_accounting(composition)
     sides = [
         truth.product(plain("laplace")[0], plain("laplace")[0], side) for side in plain("pair")
     ]
@@ -240,9 +242,9 @@ def test_rdp_is_the_upper_end_rounded_up(name: str) -> None:
 def test_rdp_is_what_their_conversion_takes() -> None:
     from dp_accounting import rdp
 
-    budget = compose((MECHANISMS["gaussian"], 10), (MECHANISMS["laplace"], 3))
+    composition = compose((MECHANISMS["gaussian"], 10), (MECHANISMS["laplace"], 3))
     orders = [1.5, 2, 3, 4, 6, 8, 12, 16, 32]
-    curve = rdp_epsilons(budget, orders)
+    curve = rdp_epsilons(composition, orders)
     assert all(isinstance(value, float) for value in curve)
     level, order = rdp.compute_epsilon(orders, curve, 1e-6)
     assert order in orders
@@ -266,7 +268,7 @@ def test_rdp_orders_are_not_rounded_down() -> None:
         rdp_epsilons(mechanism, [1])
 
 
-# -- composed budgets -----------------------------------------------------------------------------
+# -- compositions ---------------------------------------------------------------------------------
 
 COMPOSED_LEVELS = [0, 1e-9, 1e-3, 0.1, 0.5, 1.0, 2.0, 5.1997, 8.0]
 EXTREMES: dict[str, tuple[Mechanism, int]] = {
@@ -283,37 +285,39 @@ EXTREMES: dict[str, tuple[Mechanism, int]] = {
 
 
 @pytest.mark.parametrize("name", EXTREMES)
-def test_a_composed_budget_is_never_below_the_truth(name: str) -> None:
-    budget = compose(EXTREMES[name])
-    law = to_dp_accounting(budget)
+def test_a_composition_is_never_below_the_truth(name: str) -> None:
+    composition = compose(EXTREMES[name])
+    law = to_dp_accounting(composition)
     listed = law.get_delta_for_epsilon(COMPOSED_LEVELS)
     for level, at_once in zip(COMPOSED_LEVELS, listed, strict=True):
         if name in ("disjoint", "all infinite"):
             least = upper = Fraction(1)
         else:
-            true = budget.delta(Fraction(level), Fraction(1, 10**9))
+            true = composition.delta(Fraction(level), Fraction(1, 10**9))
             least, upper = Fraction(true.lower), Fraction(true.upper)
         theirs = Fraction(float(law.get_delta_for_epsilon(level)))
         assert theirs >= least
-        assert theirs <= upper * (1 + Fraction(1, 10**4)) + Fraction(2, 10**4)
-        if budget.times > 1:  # of a single use, a list may come out lower (docstring)
+        # one pair that dominates both ways round costs more than choosing among them does
+        near = Fraction(1, 10) if name == "asymmetric" else Fraction(1, 10**4)
+        assert theirs <= upper * (1 + near) + Fraction(2, 10**4)
+        if composition.times > 1:  # of a single use, a list may come out lower (docstring)
             assert Fraction(float(at_once)) >= least
 
 
 def test_a_tail_far_out_is_not_lost_in_rounding() -> None:
     # by float transforms less than half of this
-    budget = compose((AdditiveNoise(DiscreteLaplace(100), 1), 5000))
-    delta = Fraction(float(to_dp_accounting(budget).get_delta_for_epsilon(5.1997)))
-    true = budget.delta(Fraction(5.1997))
+    composition = compose((AdditiveNoise(DiscreteLaplace(100), 1), 5000))
+    delta = Fraction(float(to_dp_accounting(composition).get_delta_for_epsilon(5.1997)))
+    true = composition.delta(Fraction(5.1997))
     assert Fraction(true.lower) <= delta <= Fraction(true.upper) + Fraction(1, 10**14)
 
 
-def test_epsilon_of_a_composed_budget_is_not_below_the_truth() -> None:
+def test_epsilon_of_a_composition_is_not_below_the_truth() -> None:
     for name in ("laplace x 1000", "wide losses", "one bit of two"):
-        budget = compose(EXTREMES[name])
+        composition = compose(EXTREMES[name])
         for goal in (1e-2, 1e-9):
-            theirs = to_dp_accounting(budget).get_epsilon_for_delta(goal)
-            true = budget.epsilon(Fraction(goal), Fraction(1, 10**9))
+            theirs = to_dp_accounting(composition).get_epsilon_for_delta(goal)
+            true = composition.epsilon(Fraction(goal), Fraction(1, 10**9))
             assert theirs >= true.lower
             if true.is_finite():
                 assert theirs <= float(true.upper) * 1.001

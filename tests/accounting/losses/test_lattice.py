@@ -143,7 +143,7 @@ def test_nothing_is_left_where_laws_are_disjoint():
 
 
 def test_levels_beyond_all_losses_cost_nothing():
-    budget = compose((AdditiveNoise(DiscreteLaplace("26/7"), 4), 1), RandomizedResponse("1/3"))
-    most = budget.pure()
-    assert budget.delta(most.upper) == Enclosure.exactly(0)
-    assert budget.epsilon("1e-300").at_most(most.upper) is True
+    composition = compose((AdditiveNoise(DiscreteLaplace("26/7"), 4), 1), RandomizedResponse("1/3"))
+    most = composition.pure()
+    assert composition.delta(most.upper) == Enclosure.exactly(0)
+    assert composition.epsilon("1e-300").at_most(most.upper) is True

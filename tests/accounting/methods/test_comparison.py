@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mpf
 
-from exactdp.accounting.budget import Budget, compose
+from exactdp.accounting.composed import Composition, compose
 from exactdp.accounting.methods.comparison import (
     ADVANCED,
     BASIC,
@@ -42,7 +42,7 @@ from exactdp.mechanisms import (
 
 LAPLACE = AdditiveNoise(DiscreteLaplace(10), 1)
 GAUSSIAN = AdditiveNoise(DiscreteGaussian(20), 1)
-BUDGETS = {
+COMPOSITIONS = {
     "laplace": compose((LAPLACE, 64)),
     "faint": compose((AdditiveNoise(DiscreteLaplace(1000), 1), 40)),
     "two": compose((LAPLACE, 3), (AdditiveNoise(DiscreteLaplace(7), 1), 2)),
@@ -55,17 +55,17 @@ TAILS = {  # slower: no pure epsilon, a search for every epsilon_i
     "once": compose(GAUSSIAN),
     "binomial": compose((AdditiveNoise(Binomial(30, "1/2"), 1), 2)),
 }
-each_budget = pytest.mark.parametrize("budget", BUDGETS.values(), ids=BUDGETS)
+each_composition = pytest.mark.parametrize("composition", COMPOSITIONS.values(), ids=COMPOSITIONS)
 each_of_all = pytest.mark.parametrize(
-    "budget", [*BUDGETS.values(), *TAILS.values()], ids=[*BUDGETS, *TAILS]
+    "composition", [*COMPOSITIONS.values(), *TAILS.values()], ids=[*COMPOSITIONS, *TAILS]
 )
-each_with_tails = pytest.mark.parametrize("budget", TAILS.values(), ids=TAILS)
+each_with_tails = pytest.mark.parametrize("composition", TAILS.values(), ids=TAILS)
 
 
 @each_of_all
 @pytest.mark.parametrize("goal", ["0.29", "1e-6", "1e-30"])
-def test_no_method_reports_less_than_the_truth(budget: Budget, goal: str) -> None:
-    rows = compare(budget, goal)
+def test_no_method_reports_less_than_the_truth(composition: Composition, goal: str) -> None:
+    rows = compare(composition, goal)
     assert [row.method for row in rows] == list(METHODS.values())
     exact = rows[0].value
     assert rows[0].method is EXACT
@@ -78,8 +78,8 @@ def test_no_method_reports_less_than_the_truth(budget: Budget, goal: str) -> Non
             assert row.value.is_within(WIDTH), row.method.name
 
 
-def check_deltas(budget: Budget, level: str) -> None:
-    rows = compare_delta(budget, level)
+def check_deltas(composition: Composition, level: str) -> None:
+    rows = compare_delta(composition, level)
     exact = rows[0].value
     assert exact is not None
     for row in rows:
@@ -92,46 +92,46 @@ def check_deltas(budget: Budget, level: str) -> None:
                 assert row.value.is_within(10 * WIDTH), row.method.name
 
 
-def check_inverse(budget: Budget, method: Method, level: Fraction) -> None:
+def check_inverse(composition: Composition, method: Method, level: Fraction) -> None:
     try:
-        found = method.delta(budget, level, WIDTH)
+        found = method.delta(composition, level, WIDTH)
     except DoesNotApplyError:
         return
     if 0 < found.upper < 1:
         enough = Fraction(found.upper) * (1 + Fraction(1, 10**9))
-        assert method.epsilon(budget, enough, WIDTH).lower <= level
+        assert method.epsilon(composition, enough, WIDTH).lower <= level
     if found.lower > 0:
         less = Fraction(found.lower) * (1 - Fraction(1, 10**9))
         with suppress(DoesNotApplyError):
-            assert method.epsilon(budget, less, WIDTH).upper > level
+            assert method.epsilon(composition, less, WIDTH).upper > level
 
 
-@each_budget
+@each_composition
 @pytest.mark.parametrize("level", ["0", "0.3", "2", "30"])
-def test_no_method_reports_a_smaller_delta(budget: Budget, level: str) -> None:
-    check_deltas(budget, level)
+def test_no_method_reports_a_smaller_delta(composition: Composition, level: str) -> None:
+    check_deltas(composition, level)
 
 
-@each_budget
+@each_composition
 @pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
-def test_delta_is_the_inverse_of_epsilon(budget: Budget, method: Method) -> None:
+def test_delta_is_the_inverse_of_epsilon(composition: Composition, method: Method) -> None:
     for level in (Fraction(1, 50), Fraction(1, 2), Fraction(3)):
-        check_inverse(budget, method, level)
+        check_inverse(composition, method, level)
 
 
 @pytest.mark.slow
 @each_with_tails
-def test_deltas_of_mechanisms_without_a_pure_epsilon(budget: Budget) -> None:
+def test_deltas_of_mechanisms_without_a_pure_epsilon(composition: Composition) -> None:
     for level in ("0", "0.3", "2", "30"):
-        check_deltas(budget, level)
+        check_deltas(composition, level)
     for method in METHODS.values():
-        check_inverse(budget, method, Fraction(1, 2))
+        check_inverse(composition, method, Fraction(1, 2))
 
 
 @pytest.mark.parametrize("goal", ["0.1", "1e-6", "1e-300"])
 def test_formulas_at_pure_epsilons(goal: str) -> None:
     # the Laplace mechanism at its pure epsilon, or at its epsilon for delta/(2K)
-    budget, count = compose((LAPLACE, 64)), 64
+    composition, count = compose((LAPLACE, 64)), 64
     with mpmath.workdps(400):
         d, e = oracles.real(goal), mpf(1) / 10
 
@@ -143,28 +143,30 @@ def test_formulas_at_pure_epsilons(goal: str) -> None:
             return root * e_i + count * e_i * mpmath.expm1(e_i)
 
         value = min(advanced(e, d), advanced(at(d / (2 * count)), d / 2))
-        oracles.assert_holds(ADVANCED.epsilon(budget, Fraction(goal), WIDTH), value, 1e-12)
+        oracles.assert_holds(ADVANCED.epsilon(composition, Fraction(goal), WIDTH), value, 1e-12)
         oracles.assert_holds(
-            BASIC.epsilon(budget, Fraction(goal), WIDTH), count * at(d / count), 1e-12
+            BASIC.epsilon(composition, Fraction(goal), WIDTH), count * at(d / count), 1e-12
         )
         rho = count * e * mpmath.tanh(e / 2)
         by_hand = zcdp_to_epsilon(oracles.exactly(rho), goal).value
         # both contain the same number
-        assert ZCDP.epsilon(budget, Fraction(goal), WIDTH).intersection(by_hand)
+        assert ZCDP.epsilon(composition, Fraction(goal), WIDTH).intersection(by_hand)
     # randomized response cannot be improved upon
-    assert KOV.epsilon(budget, Fraction(goal), WIDTH).contains(Fraction(budget.epsilon(goal).lower))
+    assert KOV.epsilon(composition, Fraction(goal), WIDTH).contains(
+        Fraction(composition.epsilon(goal).lower)
+    )
 
 
 def test_shares_of_delta_for_mechanisms_without_a_pure_epsilon() -> None:
-    budget, goal, count = compose((AdditiveNoise(Skellam(4), 1), 3)), Fraction("1e-3"), 3
+    composition, goal, count = compose((AdditiveNoise(Skellam(4), 1), 3)), Fraction("1e-3"), 3
     with mpmath.workdps(60):
         pair = truth.shifted(oracles.skellam(4), 1, 80)
         e_i = truth.epsilon(pair, goal / (2 * count))
         root = mpmath.sqrt(2 * count * mpmath.log(2 / oracles.real(goal)))
         value = root * e_i + count * e_i * mpmath.expm1(e_i)
-        oracles.assert_holds(ADVANCED.epsilon(budget, goal, WIDTH), value, 1e-12)
+        oracles.assert_holds(ADVANCED.epsilon(composition, goal, WIDTH), value, 1e-12)
         value = count * truth.epsilon(pair, goal / count)
-        oracles.assert_holds(BASIC.epsilon(budget, goal, WIDTH), value, 1e-12)
+        oracles.assert_holds(BASIC.epsilon(composition, goal, WIDTH), value, 1e-12)
         d_i = oracles.real(goal / (2 * count))
         one = [
             (d_i, mpf(0)),
@@ -173,7 +175,9 @@ def test_shares_of_delta_for_mechanisms_without_a_pure_epsilon() -> None:
             (mpf(0), d_i),
         ]
         both = [(a * c * x, b * d * y) for a, b in one for c, d in one for x, y in one]
-        oracles.assert_holds(KOV.epsilon(budget, goal, WIDTH), truth.epsilon(both, goal), 1e-12)
+        oracles.assert_holds(
+            KOV.epsilon(composition, goal, WIDTH), truth.epsilon(both, goal), 1e-12
+        )
 
 
 def test_theorem7_is_reported_where_it_holds_only() -> None:
@@ -193,36 +197,38 @@ def test_theorem7_is_reported_where_it_holds_only() -> None:
 
 
 def test_extremes_of_delta() -> None:
-    budget = compose((LAPLACE, 4))
-    values = {row.method.name: row.value for row in compare(budget, 0)}
-    pure = budget.pure()
+    composition = compose((LAPLACE, 4))
+    values = {row.method.name: row.value for row in compare(composition, 0)}
+    pure = composition.pure()
     for name in ("exact", "kov", "rdp", "basic"):
         assert values[name] == pure, name
     assert values["zcdp"] == Enclosure.infinite()
     assert values["advanced"] is values["theorem7"] is None
     for name in ("exact", "kov", "rdp", "zcdp", "basic"):
-        assert METHODS[name].epsilon(budget, Fraction(1), WIDTH) == Enclosure.exactly(0), name
+        assert METHODS[name].epsilon(composition, Fraction(1), WIDTH) == Enclosure.exactly(0), name
     for name in ("exact", "kov", "rdp", "basic"):
-        assert METHODS[name].delta(budget, Fraction("0.4"), WIDTH) == Enclosure.exactly(0), name
+        assert METHODS[name].delta(composition, Fraction("0.4"), WIDTH) == Enclosure.exactly(0), (
+            name
+        )
 
 
 def test_revealing_mechanisms_have_no_curve() -> None:
-    budget = compose((RandomizedResponse(1, "1e-9"), 10))
-    assert RDP.epsilon(budget, Fraction("1e-6"), WIDTH) == Enclosure.infinite()
-    assert RDP.delta(budget, Fraction(5), WIDTH) == Enclosure.exactly(1)
-    (row,) = compare(budget, "1e-6", names=["zcdp"])
+    composition = compose((RandomizedResponse(1, "1e-9"), 10))
+    assert RDP.epsilon(composition, Fraction("1e-6"), WIDTH) == Enclosure.infinite()
+    assert RDP.delta(composition, Fraction(5), WIDTH) == Enclosure.exactly(1)
+    (row,) = compare(composition, "1e-6", names=["zcdp"])
     assert row.value is None
     # less than what is revealed for certain
-    values = {row.method.name: row.value for row in compare(budget, "1e-10")}
+    values = {row.method.name: row.value for row in compare(composition, "1e-10")}
     assert values["exact"] == values["basic"] == Enclosure.infinite()
     assert values["kov"] == values["advanced"] == Enclosure.infinite()
 
 
 def test_curves_are_composed_exactly() -> None:
-    budget = compose((LAPLACE, 3), (GAUSSIAN, 2))
+    composition = compose((LAPLACE, 3), (GAUSSIAN, 2))
     narrow = Fraction(1, 10**20)
-    by_hand = renyi_to_epsilon(lambda orders: budget.renyi_curve(orders, narrow), "1e-9").value
-    assert RDP.epsilon(budget, Fraction("1e-9"), WIDTH).intersection(by_hand)
+    by_hand = renyi_to_epsilon(lambda orders: composition.renyi_curve(orders, narrow), "1e-9").value
+    assert RDP.epsilon(composition, Fraction("1e-9"), WIDTH).intersection(by_hand)
     only_gaussian = compose((GAUSSIAN, 8))
     rho = Fraction(8, 40)
     assert ZCDP.epsilon(only_gaussian, Fraction("1e-9"), WIDTH).intersection(
@@ -238,7 +244,9 @@ def test_curves_are_composed_exactly() -> None:
     level=st.sampled_from(["0.2", "1"]),
     goal=st.sampled_from(["0.2", "1e-3", "1e-8"]),
 )
-def test_random_budgets(weights: list[tuple[int, int]], count: int, level: str, goal: str) -> None:
+def test_random_compositions(
+    weights: list[tuple[int, int]], count: int, level: str, goal: str
+) -> None:
     totals = [sum(one[side] for one in weights) for side in (0, 1)]
     p, q = (tuple(Fraction(one[side], totals[side]) for one in weights) for side in (0, 1))
     pair = FinitePair(tuple(map(str, range(len(p)))), p, q)
@@ -249,10 +257,10 @@ def test_random_budgets(weights: list[tuple[int, int]], count: int, level: str, 
 
 
 def test_bad_input() -> None:
-    budget = compose(LAPLACE)
+    composition = compose(LAPLACE)
     with pytest.raises(ParameterError, match="delta must be"):
-        compare(budget, "1.5")
+        compare(composition, "1.5")
     with pytest.raises(ParameterError, match="epsilon must be"):
-        compare_delta(budget, "-1")
+        compare_delta(composition, "-1")
     with pytest.raises(ParameterError, match="method must be one of exact, kov"):
-        compare(budget, "0.1", names=["moments"])
+        compare(composition, "0.1", names=["moments"])

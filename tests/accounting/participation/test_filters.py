@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mpmath import mpf
 
-from exactdp.accounting.budget import compose
+from exactdp.accounting.composed import compose
 from exactdp.accounting.methods.conversion import zcdp_to_epsilon
 from exactdp.accounting.participation.filters import (
     Filter,

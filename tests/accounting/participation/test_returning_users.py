@@ -1,4 +1,4 @@
-"""Users who return: their budgets against direct composition, and what is left of a target."""
+"""Users who return: their compositions against direct composition, and what is left of a target."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import pytest
 
-from exactdp.accounting.budget import Budget, compose
+from exactdp.accounting.composed import Composition, compose
 from exactdp.accounting.methods.comparison import METHODS, Method
 from exactdp.accounting.methods.conversion import zcdp_to_epsilon
 from exactdp.accounting.participation.known_costs import Remaining
@@ -27,18 +27,18 @@ GAUSSIAN = AdditiveNoise(DiscreteGaussian(50), 1)  # (1/100)-zCDP exactly
 KINDS: list[Mechanism] = [SMALL, LARGE, GAUSSIAN]
 
 
-def pure_epsilon(budget: Budget, delta: Fraction, width: Fraction) -> Enclosure:
-    return budget.pure(width)
+def pure_epsilon(composition: Composition, delta: Fraction, width: Fraction) -> Enclosure:
+    return composition.pure(width)
 
 
-def zcdp_epsilon(budget: Budget, delta: Fraction, width: Fraction = WIDTH) -> Enclosure:
-    return zcdp_to_epsilon(Fraction(budget.zcdp().upper), delta, width).value
+def zcdp_epsilon(composition: Composition, delta: Fraction, width: Fraction = WIDTH) -> Enclosure:
+    return zcdp_to_epsilon(Fraction(composition.zcdp().upper), delta, width).value
 
 
-def of_few_uses(budget: Budget, delta: Fraction, width: Fraction) -> Enclosure:
-    if budget.times > 8:
+def of_few_uses(composition: Composition, delta: Fraction, width: Fraction) -> Enclosure:
+    if composition.times > 8:
         raise ArithmeticError("stated for few uses only")
-    return budget.pure(width)
+    return composition.pure(width)
 
 
 EXACT = METHODS["exact"]
@@ -48,18 +48,18 @@ FEW = replace(EXACT, name="few", epsilon=of_few_uses)
 COARSE = Fraction(1, 10**6)
 
 
-def test_budgets_are_those_of_the_own_batches() -> None:
+def test_compositions_are_those_of_the_own_batches() -> None:
     users = (
         ReturningUsers()
         .after(SMALL, ["ada", "bo"])
         .after(LARGE, ["ada"], times=3)
         .after(SMALL, ["ada", "cy"], run="second")
     )
-    assert users.budget("ada") == compose((SMALL, 2), (LARGE, 3))
-    assert users.budget("ada", run="second") == compose(SMALL)
-    assert users.budget("bo") == users.budget("cy") == compose(SMALL)
-    assert users.budget("bo", run="second") is None
-    assert users.budget("nobody") is None
+    assert users.composition("ada") == compose((SMALL, 2), (LARGE, 3))
+    assert users.composition("ada", run="second") == compose(SMALL)
+    assert users.composition("bo") == users.composition("cy") == compose(SMALL)
+    assert users.composition("bo", run="second") is None
+    assert users.composition("nobody") is None
     assert [users.batches(user) for user in ("ada", "bo", "nobody")] == [5, 1, 0]
     assert users.batches("ada", run="second") == 1
 
@@ -75,20 +75,20 @@ def test_random_histories(seed: int) -> None:
         for user in group:
             own[user][kind, run] += times
     for run_asked in (None, "a", "b"):
-        budgets = []
+        compositions = []
         for user, counts in enumerate(own):
             used = Counter[Mechanism]()
             for (kind, run), times in counts.items():
                 if run_asked in (None, run):
                     used[KINDS[kind]] += times
-            found = users.budget(user, run_asked)
+            found = users.composition(user, run_asked)
             assert (Counter(dict(found.uses)) if found else Counter()) == used
-            budgets += [found] if found else []
+            compositions += [found] if found else []
         groups = users.groups(run_asked)
-        assert Counter(budgets) == {group.budget: group.users for group in groups}
+        assert Counter(compositions) == {group.composition: group.users for group in groups}
         worst = users.worst("1e-5", [ZCDP], run_asked)["zcdp"]
         assert worst is not None
-        each = [zcdp_epsilon(budget, Fraction("1e-5")) for budget in set(budgets)]
+        each = [zcdp_epsilon(composition, Fraction("1e-5")) for composition in set(compositions)]
         assert worst.upper == max(one.upper for one in each)
         assert worst.lower == max(one.lower for one in each)
 
@@ -132,7 +132,7 @@ def test_what_was_spent_and_what_is_left() -> None:
     assert left.left.contains(Fraction(6, 10))
     for user, mechanism in (("ada", GAUSSIAN), ("bo", SMALL), ("new", GAUSSIAN)):
         left = left_of(users, user, mechanism, "2", ZCDP)
-        before = [budget] if (budget := users.budget(user)) else []
+        before = [composition] if (composition := users.composition(user)) else []
         assert left.certain == left.most
         assert left.certain > 0
         fits, fails = (
@@ -153,7 +153,7 @@ def test_exact_counts() -> None:
     assert fits.upper <= 1 < fails.lower
 
 
-def test_overspent_and_infinite_budgets() -> None:
+def test_overspent_and_infinite_compositions() -> None:
     users = ReturningUsers().after(SMALL, ["ada"], times=20).after(GAUSSIAN, ["bo"])
     over = left_of(users, "ada", SMALL, "1", PURE)
     assert (over.certain, over.most) == (0, 0)
@@ -220,11 +220,11 @@ def test_all_methods_bound_the_exact_cost() -> None:
 
 
 def test_many_users_share_few_computations() -> None:
-    calls: list[Budget] = []
+    calls: list[Composition] = []
 
-    def counted(budget: Budget, delta: Fraction, width: Fraction) -> Enclosure:
-        calls.append(budget)
-        return budget.pure()
+    def counted(composition: Composition, delta: Fraction, width: Fraction) -> Enclosure:
+        calls.append(composition)
+        return composition.pure()
 
     method = replace(EXACT, name="counted", epsilon=counted)
     users = ReturningUsers().after(SMALL, range(50_000)).after(LARGE, range(0, 50_000, 2))

@@ -62,15 +62,15 @@ def test_all_shifts_count(missing, g, m, worst):
             assert mpmath.almosteq(every[worst][k], truth[k], 1e-30)
             if worst < g and (g - worst) % m:
                 assert every[g][k] < truth[k] or (g + worst) % m == 0
-        budget = compose(mechanism)
-        assert_holds(budget.pure(), truth[0])
-        assert_holds(budget.renyi(2), truth[1])
-        assert_holds(budget.delta("0.3"), truth[2])
+        composition = compose(mechanism)
+        assert_holds(composition.pure(), truth[0])
+        assert_holds(composition.renyi(2), truth[1])
+        assert_holds(composition.delta("0.3"), truth[2])
     pure, renyi, delta = map(exactly, truth)
     for factor, verdict in ((1 + NEAR, Verdict.VERIFIED), (1 - NEAR, Verdict.REFUTED)):
         assert audit(mechanism, PureDP(pure * factor)).verdict is verdict
         assert audit(mechanism, RenyiDP(2, renyi * factor)).verdict is verdict
-        met = budget.delta("0.3").at_most(delta * factor)
+        met = composition.delta("0.3").at_most(delta * factor)
         assert met is (verdict is Verdict.VERIFIED)
 
 

@@ -1,4 +1,4 @@
-"""Budgets: what holds for every list of uses, whatever the mechanisms."""
+"""Compositions: what holds for every list of uses, whatever the mechanisms."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from mpmath import mpf
 
 from exactdp.accounting import pure_epsilon, renyi_curve, zcdp
-from exactdp.accounting.budget import Budget, Use, compose
+from exactdp.accounting.composed import Composition, Use, compose
 from exactdp.exact import Enclosure, ParameterError
 from exactdp.mechanisms import (
     AdditiveNoise,
@@ -64,7 +64,7 @@ def test_equal_mechanisms_are_counted_together() -> None:
     both = compose(first, second, (SKELLAM, "1e3"))
     assert both.uses == (Use(SKELLAM, 1003), Use(LAPLACE, 2))
     assert both.times == 1005
-    assert both == Budget([Use(SKELLAM, 1), Use(LAPLACE, 2), Use(SKELLAM, 1002)])
+    assert both == Composition([Use(SKELLAM, 1), Use(LAPLACE, 2), Use(SKELLAM, 1002)])
     assert hash(both) == hash(compose((SKELLAM, 1003), (LAPLACE, 2)))
 
 
@@ -77,15 +77,15 @@ def test_bad_times(times: object) -> None:
 def test_bad_questions() -> None:
     with pytest.raises(ParameterError, match="at least one use"):
         compose()
-    budget = compose((SKELLAM, 3))
+    composition = compose((SKELLAM, 3))
     for level in ("-1", "nan", "inf", None):
         with pytest.raises(ParameterError, match="epsilon must be"):
-            budget.delta(level)  # type: ignore[arg-type]
+            composition.delta(level)  # type: ignore[arg-type]
     for delta in ("-1e-9", "1.1", "nan", True):
         with pytest.raises(ParameterError, match="delta must be"):
-            budget.epsilon(delta)
+            composition.epsilon(delta)
     with pytest.raises(ParameterError, match="order must be"):
-        budget.renyi(1)
+        composition.renyi(1)
 
 
 # -- sums -----------------------------------------------------------------------------------------
@@ -93,10 +93,10 @@ def test_bad_questions() -> None:
 
 @each_mechanism
 def test_k_uses_cost_k_times_as_much(mechanism: Mechanism) -> None:
-    budget = compose((mechanism, 1000))
+    composition = compose((mechanism, 1000))
     for one, all_of_them in zip(
         [pure_epsilon(mechanism), zcdp(mechanism), *renyi_curve(mechanism, ORDERS)],
-        [budget.pure(), budget.zcdp(), *budget.renyi_curve(ORDERS)],
+        [composition.pure(), composition.zcdp(), *composition.renyi_curve(ORDERS)],
         strict=True,
     ):
         if one.is_finite():
@@ -119,10 +119,10 @@ def test_unlike_costs_add_up() -> None:
 
 
 def test_zcdp_of_unlike_mechanisms_is_above_every_order() -> None:
-    budget = compose((LAPLACE, 3), (RandomizedResponse(2), 2))
-    found = budget.zcdp()
+    composition = compose((LAPLACE, 3), (RandomizedResponse(2), 2))
+    found = composition.zcdp()
     for order in ("1.001", "1.7", "3", "30"):
-        assert budget.renyi(order).lower / Fraction(order) <= Fraction(found.upper)
+        assert composition.renyi(order).lower / Fraction(order) <= Fraction(found.upper)
     sums = 3 * Fraction(zcdp(LAPLACE).upper) + 2 * Fraction(zcdp(RandomizedResponse(2)).upper)
     assert Fraction(found.upper) <= sums
 
@@ -150,29 +150,29 @@ def test_order_and_splitting_do_not_matter(parts: tuple[tuple[Mechanism, int], .
 
 @each_mechanism
 def test_bounds_that_hold_for_all(mechanism: Mechanism) -> None:
-    once, budget, width = compose(mechanism), compose((mechanism, 8)), width_for(mechanism)
+    once, composition, width = compose(mechanism), compose((mechanism, 8)), width_for(mechanism)
     for goal in ("1e-3", "1e-9"):
         if once.epsilon(Fraction(goal) / 8) == Enclosure.infinite():
             continue
-        found = budget.epsilon(goal, width)
+        found = composition.epsilon(goal, width)
         # basic composition, and the conversion of Rényi DP (Mironov 2017, Proposition 3)
         basic = 8 * Fraction(once.epsilon(Fraction(goal) / 8).upper)
         assert Fraction(found.upper) <= basic * (1 + 2 * width)
-        for order, value in zip(ORDERS, budget.renyi_curve(ORDERS), strict=True):
+        for order, value in zip(ORDERS, composition.renyi_curve(ORDERS), strict=True):
             if value.is_finite():
                 logs = Fraction(str(mpmath.log(1 / mpf(goal)) + mpf("1e-9")))
                 bound = Fraction(value.upper) + logs / (Fraction(order) - 1)
                 assert Fraction(found.upper) <= bound * (1 + 2 * width)
-    pure = budget.pure()
+    pure = composition.pure()
     if pure.is_finite():
-        assert Fraction(budget.epsilon("1e-300").upper) <= Fraction(pure.upper) * (1 + LITTLE)
+        assert Fraction(composition.epsilon("1e-300").upper) <= Fraction(pure.upper) * (1 + LITTLE)
 
 
 @each_mechanism
 def test_profile_falls_and_is_convex_in_odds(mechanism: Mechanism) -> None:
-    budget = compose((mechanism, 5))
+    composition = compose((mechanism, 5))
     levels = [Fraction(step, 4) for step in range(0, 12, 2)]
-    found = [budget.delta(level, width_for(mechanism)) for level in levels]
+    found = [composition.delta(level, width_for(mechanism)) for level in levels]
     for near, far in pairwise(found):
         assert near.at_least(far.lower) is not False
         assert near.at_most(1) is True
@@ -188,17 +188,17 @@ def test_profile_falls_and_is_convex_in_odds(mechanism: Mechanism) -> None:
 @pytest.mark.parametrize("goal", ["1e-1", "1e-6", "1e-30"])
 @each_mechanism
 def test_there_and_back(mechanism: Mechanism, goal: str) -> None:
-    budget, share, width = compose((mechanism, 3)), Fraction(goal), width_for(mechanism)
-    found = budget.epsilon(share, width)
+    composition, share, width = compose((mechanism, 3)), Fraction(goal), width_for(mechanism)
+    found = composition.epsilon(share, width)
     if not found.is_finite():
-        assert budget.delta(10**4).greater_than(share) is True
+        assert composition.delta(10**4).greater_than(share) is True
         return
     assert found.is_within(2 * width)
     beyond = 2 * width + LITTLE
-    assert budget.delta(Fraction(found.upper) * (1 + beyond), width).at_most(share) is True
+    assert composition.delta(Fraction(found.upper) * (1 + beyond), width).at_most(share) is True
     if found.lower > 0:
         below = Fraction(found.lower) * (1 - beyond)
-        assert budget.delta(below, width).greater_than(share) is True
+        assert composition.delta(below, width).greater_than(share) is True
 
 
 def test_more_uses_never_cost_less() -> None:

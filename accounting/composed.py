@@ -1,4 +1,4 @@
-"""Budgets: what a list of uses of mechanisms costs together.
+"""Compositions: what a list of uses of mechanisms costs together.
 
 Composition is adaptive: which query each use answers may depend on everything released before, as
 long as the list of mechanisms (law, sensitivity, modulus) is fixed beforehand. For such lists the
@@ -26,7 +26,7 @@ from .curves import Profile, Tradeoff, profile, tradeoff
 from .divergences import divergence
 from .scenario import Scenario, Use, scenarios, worst
 
-__all__ = ["Budget", "Use", "compose"]
+__all__ = ["Composition", "Use", "compose"]
 
 _MOST_USES = 10**9
 _ZERO = Fraction(0)
@@ -35,14 +35,14 @@ _NARROW = Fraction(1, 10**4)  # of each point of a curve
 _SHARE = 0.9  # of the time that is left; the rest is for what is known anyway
 
 
-Part: TypeAlias = "Mechanism | tuple[Mechanism, ExactInput] | Budget"
+Part: TypeAlias = "Mechanism | tuple[Mechanism, ExactInput] | Composition"
 
 
-def compose(*parts: Part) -> Budget:
-    """The budget of these uses together: mechanisms, (mechanism, times), or budgets."""
+def compose(*parts: Part) -> Composition:
+    """The composition of these uses together: mechanisms, (mechanism, times), or compositions."""
     uses: list[Use] = []
     for part in parts:
-        if isinstance(part, Budget):
+        if isinstance(part, Composition):
             uses += part.uses
         elif isinstance(part, tuple):
             mechanism, times = part
@@ -54,11 +54,11 @@ def compose(*parts: Part) -> Budget:
                 "what is composed must be mechanisms, (mechanism, times) or compositions, got a "
                 f"{type(part).__name__}"
             )
-    return Budget(tuple(uses))
+    return Composition(tuple(uses))
 
 
 @dataclass(frozen=True, repr=False)
-class Budget(Rows):
+class Composition(Rows):
     """Uses of mechanisms, all seen by the same adversary. Equal mechanisms are counted together.
 
     `100 * a + 50 * b` composes, as `compose((a, 100), (b, 50))` does.
@@ -81,12 +81,12 @@ class Budget(Rows):
         """How many uses there are altogether."""
         return sum(use.times for use in self.uses)
 
-    def __add__(self, other: Budget | Mechanism) -> Budget:
+    def __add__(self, other: Composition | Mechanism) -> Composition:
         return compose(self, other)
 
-    def __mul__(self, times: ExactInput) -> Budget:
+    def __mul__(self, times: ExactInput) -> Composition:
         count = whole(times, "times", at_least=1, at_most=_MOST_USES)
-        return Budget([Use(use.mechanism, count * use.times) for use in self.uses])
+        return Composition([Use(use.mechanism, count * use.times) for use in self.uses])
 
     __rmul__ = __mul__
 

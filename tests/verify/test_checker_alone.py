@@ -1,0 +1,58 @@
+"""The checker alone: mpmath and the standard library, in one file, the same bytes each time."""
+
+import subprocess
+import sys
+
+import pytest
+
+from exactdp.accounting import compose
+from exactdp.mechanisms import AdditiveNoise, DiscreteGaussian, DiscreteLaplace, FinitePair, Skellam
+from exactdp.verify import ZCDP, ApproxDP, PureDP, RenyiDP, audit
+from exactdp.verify.certificate import certificate_of
+from exactdp.verify.checker.pack import pack
+
+AUDITS = {
+    "pure": (compose(AdditiveNoise(DiscreteLaplace(10), 1)), PureDP("0.1")),
+    "approx": (compose((AdditiveNoise(DiscreteGaussian(9), 1), 4)), ApproxDP(1, "1e-3")),
+    "rdp": (compose(AdditiveNoise(Skellam(20), 2)), RenyiDP(2, "0.3")),
+    "zcdp": (compose(FinitePair(("a", "b"), ("0.5", "0.5"), ("0.4", "0.6"))), ZCDP(1)),
+}
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory):
+    path = tmp_path_factory.mktemp("checker") / "exactdp-check.pyz"
+    pack(path)
+    return path
+
+
+def run(archive, *words):
+    """In isolation: neither the site's packages nor the environment are seen."""
+    command = [sys.executable, "-I", "-S", str(archive), *words]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120)
+
+
+@pytest.mark.parametrize("kind", AUDITS)
+def test_it_accepts_what_is_true_and_nothing_else(archive, tmp_path, kind):
+    certificate = certificate_of(audit(*AUDITS[kind]))
+    path = tmp_path / "certificate.json"
+    certificate.write(path)
+    done = run(archive, str(path))
+    assert done.returncode == 0, done.stderr
+    assert "valid: re-established" in done.stdout
+    turned = {"VERIFIED": "REFUTED", "REFUTED": "VERIFIED"}[certificate.verdict.name]
+    path.write_text(path.read_text().replace(certificate.verdict.name, turned))
+    assert run(archive, str(path)).returncode == 1
+
+
+def test_the_same_bytes_each_time(archive, tmp_path):
+    again = tmp_path / "again.pyz"
+    pack(again)
+    assert again.read_bytes() == archive.read_bytes()
+
+
+def test_files_that_are_none(archive, tmp_path):
+    path = tmp_path / "none.json"
+    path.write_text('{"format": 1, "format": 2}')
+    done = run(archive, str(path))
+    assert done.returncode == 2 and "twice" in done.stdout and not done.stderr

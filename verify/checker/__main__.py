@@ -1,0 +1,99 @@
+"""`python -m exactdp.verify.checker FILE...`: check certificates with Python and mpmath alone.
+
+Exit code 0: all are valid (and as expected); 1: one is not; 2: one is no certificate, or the call
+is wrong; 3: one was not settled in the time allowed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import stat
+import sys
+from pathlib import Path
+from typing import Any
+
+from . import SECONDS, check
+from .expected import claim_fields, difference, spec_fields
+from .reading import CertificateError, read
+from .words import described
+
+__all__ = ["main"]
+
+_LARGEST_FILE = 20_000_000  # bytes
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Check the files named; the exit code."""
+    parser = argparse.ArgumentParser(prog="exactdp-check", description=__doc__.splitlines()[0])
+    parser.add_argument("files", nargs="+", metavar="FILE", type=Path)
+    parser.add_argument(
+        "--expect", nargs="+", action="extend", default=[], metavar="SPEC[*K]", help="of these uses"
+    )
+    parser.add_argument("--claim", metavar="CLAIM", help="of this claim")
+    parser.add_argument("--time", metavar="S", type=float, default=SECONDS, help="seconds a file")
+    parser.add_argument("--json", action="store_true", help="print one JSON list")
+    asked = parser.parse_args(arguments)
+    if not 0 < asked.time <= 1e6:
+        parser.error(f"--time must be above 0 and at most 1000000, got {asked.time}")
+    try:
+        uses = [spec_fields(text) for text in asked.expect]
+        claim = None if asked.claim is None else claim_fields(asked.claim)
+    except (CertificateError, ValueError, ZeroDivisionError) as error:
+        parser.error(str(error))
+    results = [_checked(file, uses, claim, asked.time) for file in asked.files]
+    if asked.json:
+        print(json.dumps([result for result, _ in results], indent=2))
+    else:
+        for result, _ in results:
+            print(f"{result['file']}: {result['state']}: {result['reason']}")
+            for line in result.get("says", ()):
+                print(f"  {line}")
+    codes = [code for _, code in results]
+    return next((code for code in (2, 1, 3) if code in codes), 0)
+
+
+def _checked(
+    file: Path, uses: list[dict[str, Any]], claim: dict[str, str] | None, seconds: float
+) -> tuple[dict[str, Any], int]:
+    shown: dict[str, Any] = {"file": ascii(str(file))[1:-1]}
+    try:
+        data = _read(file)
+        statement = read(data)
+        says = described(statement)
+        odd = difference(statement, uses, claim)
+    except (CertificateError, OSError, ValueError) as error:
+        return {**shown, "state": "not a certificate", "reason": str(error)[:300]}, 2
+    if odd is not None:
+        return {**shown, "state": "not valid", "reason": odd, "says": says}, 1
+    outcome = check(data, seconds)
+    state = "undecided" if outcome.undecided else "valid" if outcome.valid else "not valid"
+    code = 3 if outcome.undecided else 0 if outcome.valid else 1
+    return {**shown, "state": state, "reason": outcome.reason, "says": says}, code
+
+
+def _read(file: Path) -> object:
+    """The JSON of a regular file of bounded size; every name in an object once."""
+    handle = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    with os.fdopen(handle, "rb") as opened:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise CertificateError("it is not a regular file")
+        data = opened.read(_LARGEST_FILE + 1)
+    if len(data) > _LARGEST_FILE:
+        raise CertificateError(f"it is larger than {_LARGEST_FILE} bytes")
+    try:
+        return json.loads(data, object_pairs_hook=_once)
+    except RecursionError:
+        raise CertificateError("it is nested too deeply") from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise CertificateError("a field stands twice")
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,89 @@
+"""What a reader expects a certificate to be about: SPEC*K and CLAIM, as `exactdp` writes them.
+
+Only plain mechanisms are read here; the papers' presets and files are known to `exactdp check`,
+which hands over what they stand for.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from .reading import CLAIMS, CertificateError, Statement, read_claim, read_use
+
+__all__ = ["claim_fields", "difference", "spec_fields"]
+
+_LAWS = {
+    "discrete-laplace": ("scale",),
+    "polya-difference": ("shape", "scale"),
+    "skellam": ("variance",),
+    "discrete-gaussian": ("sigma2",),
+    "discrete-gaussian-sum": ("count", "sigma2"),
+    "binomial": ("trials", "probability"),
+}
+
+
+def claim_fields(text: str) -> dict[str, str]:
+    """The fields of a claim: KIND:NUMBER,... Raises CertificateError for anything else."""
+    kind, _, rest = text.partition(":")
+    numbers = rest.split(",")
+    if kind not in CLAIMS or len(numbers) != len(CLAIMS[kind]):
+        raise CertificateError(f"a claim is one of {', '.join(CLAIMS)} with its numbers: {text}")
+    found = {"kind": kind, **dict(zip(CLAIMS[kind], numbers, strict=True))}
+    read_claim(found)
+    return found
+
+
+def spec_fields(text: str) -> dict[str, Any]:
+    """The fields of a use, SPEC*K. Raises CertificateError for what is not a plain mechanism."""
+    spec, star, times = text.rpartition("*")
+    name, _, rest = (spec if star else text).partition(":")
+    values = dict(each.partition("=")[::2] for each in rest.split(",")) if rest else {}
+    if name == "randomized-response":
+        mechanism: dict[str, Any] = {"kind": name, "delta": "0", **values}
+    elif name in _LAWS:
+        sensitivity = values.pop("sensitivity", "1")
+        modulus = values.pop("modulus", None)
+        if name == "discrete-laplace" and "epsilon" in values:
+            epsilon = Fraction(values.pop("epsilon"))
+            values["scale"] = str(Fraction(sensitivity) / epsilon)
+        if "sigma" in values and "sigma2" in _LAWS[name]:
+            values["sigma2"] = str(Fraction(values.pop("sigma")) ** 2)
+        mechanism = {
+            "kind": "additive",
+            "law": {"name": name, **values},
+            "sensitivity": sensitivity,
+            "modulus": None if modulus == "none" else modulus,
+        }
+    else:
+        raise CertificateError(
+            f"{name[:40]!r} is not known to the checker alone: it reads {', '.join(_LAWS)} and "
+            "randomized-response; `exactdp check` reads the others"
+        )
+    found = {"mechanism": mechanism, "times": times if star else "1"}
+    read_use(found)
+    return found
+
+
+def difference(
+    statement: Statement, uses: Sequence[Mapping[str, Any]], claim: Mapping[str, Any] | None
+) -> str | None:
+    """How the certificate is of something else; None where it is what was expected.
+
+    uses: fields of the uses expected, in any order; none: any will do.
+    """
+    if uses:
+        wanted: Counter[Any] = Counter()
+        for each in uses:
+            mechanism, times = read_use(dict(each))
+            wanted[mechanism] += times
+        held: Counter[Any] = Counter()
+        for mechanism, times in statement.uses:
+            held[mechanism] += times
+        if wanted != held:
+            return "it is of other uses than expected"
+    if claim is not None and read_claim(dict(claim)) != (statement.kind, dict(statement.numbers)):
+        return "it is of another claim than expected"
+    return None

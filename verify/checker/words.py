@@ -1,0 +1,105 @@
+"""What a certificate says, in words: of which mechanism, of which neighbours, and what of it."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from decimal import Decimal
+from fractions import Fraction
+
+from .arithmetic import INFINITY, End
+from .binomial import Logarithm
+from .laws import FiniteLaw, Law
+from .mechanisms import Additive, Mechanism, Response
+from .reading import Statement
+from .scenarios import is_fixed
+
+__all__ = ["claim_text", "described", "end_text"]
+
+_DIGITS = 17
+_NOTIONS = {
+    "pure": "({epsilon}, 0)-differential privacy",
+    "approx": "({epsilon}, {delta})-differential privacy",
+    "rdp": "({order}, {epsilon})-Rényi differential privacy",
+    "zcdp": "{rho}-zero-concentrated differential privacy",
+}
+
+
+def described(statement: Statement) -> list[str]:
+    """A few lines: what is released, who neighbours are, what is claimed and what is true."""
+    lines = [
+        f"{_mechanism(mechanism)}{f', used {times:,} times' if times > 1 else ''}"
+        for mechanism, times in statement.uses
+    ]
+    way = "the same way round in every use" if is_fixed(statement.uses) else "either way round"
+    lines.append(f"neighbours: one user's data replaced by other data; {way}")
+    numbers = {name: _text(number) for name, number in statement.numbers.items()}
+    lines.append(f"{statement.verdict}: {_NOTIONS[statement.kind].format(**numbers)}")
+    name = "rho" if statement.kind == "zcdp" else "epsilon"
+    low, high = (end_text(end) for end in statement.measured)
+    lines.append(f"the least {name} for which that holds lies in [{low}, {high}]")
+    if statement.protocol is not None:
+        made = statement.protocol
+        lines.append(
+            f"released by {made.users:,} users, each with a share of the noise, "
+            f"{_law(made.share)}, {made.trust}, precision {made.precision}; "
+            f"{made.dropout:,} may vanish and {made.collusion:,} may tell what they drew"
+        )
+    return lines
+
+
+def claim_text(statement: Statement) -> str:
+    """The claim as one writes it: approx:1,0.000001."""
+    return f"{statement.kind}:{','.join(map(_text, statement.numbers.values()))}"
+
+
+def end_text(end: End) -> str:
+    """An end of what is measured; of a number that is too long, about its first digits."""
+    return "inf" if end == INFINITY else _text(Fraction(end))
+
+
+def _mechanism(mechanism: Mechanism) -> str:
+    if isinstance(mechanism, Additive):
+        modulus = "" if mechanism.modulus is None else f", reduced mod {mechanism.modulus}"
+        return (
+            f"an integer query of sensitivity {mechanism.sensitivity} plus "
+            f"{_law(mechanism.law)}{modulus}"
+        )
+    if isinstance(mechanism, Response):
+        revealed = (
+            f", revealed with probability {_text(mechanism.delta)}" if mechanism.delta else ""
+        )
+        return f"randomized response (epsilon {_text(mechanism.epsilon)}){revealed}"
+    slack = f", known up to slack {_text(mechanism.slack)}" if mechanism.slack else ""
+    return f"a pair of laws on {len(mechanism.p)} outcomes for two named datasets{slack}"
+
+
+def _law(law: Law) -> str:
+    if isinstance(law, FiniteLaw):
+        return f"noise on {len(law.outcomes)} integers"
+    name = "".join(f" {each.lower()}" if each.isupper() else each for each in type(law).__name__)
+    numbers = []
+    for each in fields(law):  # type: ignore[arg-type]
+        value = getattr(law, each.name)
+        if isinstance(value, bool):
+            numbers += [each.name] if value else []
+        elif isinstance(value, Logarithm):
+            argument = f"log({_text(value.argument)})"
+            numbers.append(f"{each.name} {_text(value.factor)} {argument}")
+        else:
+            numbers.append(f"{each.name} {_text(Fraction(value))}")
+    return f"{name.strip()} noise ({', '.join(numbers)})"
+
+
+def _text(number: Fraction) -> str:
+    """Exact where that is short, otherwise about, and marked so."""
+    if number.denominator == 1 and abs(number.numerator) < 10**_DIGITS:
+        return str(number.numerator)
+    bottom = number.denominator
+    for prime in (2, 5):
+        while bottom % prime == 0:
+            bottom //= prime
+    near = Decimal(number.numerator) / Decimal(number.denominator)
+    if bottom == 1 and len(near.as_tuple().digits) <= _DIGITS and Fraction(near) == number:
+        return format(near.normalize(), "f" if -8 < near.adjusted() < 15 else "")
+    exact = str(number)
+    return exact if len(exact) <= _DIGITS else f"about {near:.{_DIGITS}g}"
