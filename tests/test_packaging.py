@@ -66,3 +66,12 @@ def test_help_loads_nothing_heavy():
         )
         assert (result.returncode, result.stderr) == (0, b"")
         assert b"audit" in result.stdout
+
+
+def test_no_command_imports_another_command():
+    main = (ROOT / "cli" / "main.py").read_text()
+    commands = set(re.findall(r"^from \.(\w+) import", main, re.MULTILINE))
+    assert {"audit", "check", "compose"} <= commands
+    for name in commands:
+        text = (ROOT / "cli" / f"{name}.py").read_text()
+        assert not commands & set(re.findall(r"^ *from \.(\w+) import", text, re.MULTILINE)), name
