@@ -11,15 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import TypeAlias
 
 from ..exact.deadline import OutOfTimeError, time_left, time_limit
-from ..exact.enclosure import Enclosure
+from ..exact.enclosure import Enclosure, Endpoint
 from ..exact.number import ExactInput, ParameterError, exact, whole
 from ..exact.precision import CAP, WIDTH
 from ..exact.rows import Rows, written
-from ..mechanisms.mechanism import Mechanism
+from ..mechanisms.mechanism import Mechanism, RandomizedResponse
 from .composed_zcdp import composed_zcdp
 from .composition import WORK, composed_delta, composed_epsilon
 from .curves import Profile, Tradeoff, profile, tradeoff
@@ -29,7 +30,8 @@ from .scenario import Scenario, Use, scenarios, worst
 __all__ = ["Composition", "Use", "compose"]
 
 _MOST_USES = 10**9
-_ZERO = Fraction(0)
+_ZERO, _INFINITY = Fraction(0), Decimal("Infinity")
+_LARGEST_RESPONSE = 10_000  # the largest epsilon of `RandomizedResponse`
 _COARSE = Fraction(1, 10**6)
 _NARROW = Fraction(1, 10**4)  # of each point of a curve
 _SHARE = 0.9  # of the time that is left; the rest is for what is known anyway
@@ -133,7 +135,10 @@ class Composition(Rows):
 
     def zcdp(self, width: Fraction = WIDTH, cap: int = CAP) -> Enclosure:
         """The least rho of rho-zCDP: the supremum of the composed curve over all orders."""
-        return worst(self.uses, lambda uses: composed_zcdp(uses, width, cap))
+        return self._within_time(
+            lambda: worst(self.uses, lambda uses: composed_zcdp(uses, width, cap)),
+            lambda dominating: dominating.zcdp(_COARSE, cap),
+        )
 
     def profile(
         self,
@@ -174,8 +179,10 @@ class Composition(Rows):
         search, the enclosure is wider than asked.
         """
         level = exact(epsilon, "epsilon", at_least=0)
-        return _or_else(
-            lambda: self._delta(level, width, cap, work), lambda: Enclosure(_ZERO, Fraction(1))
+        return self._within_time(
+            lambda: self._delta(level, width, cap, work),
+            lambda dominating: dominating.delta(level, _COARSE, cap),
+            Fraction(1),
         )
 
     def epsilon(
@@ -189,9 +196,9 @@ class Composition(Rows):
         level = exact(delta, "delta", at_least=0, at_most=1)
         if level == 0:
             return self.pure(width, cap)
-        return _or_else(
+        return self._within_time(
             lambda: self._epsilon(level, width, cap, work),
-            lambda: Enclosure(_ZERO, self.pure(_COARSE, cap).upper),
+            lambda dominating: dominating.epsilon(level, _COARSE, cap),
         )
 
     def _delta(self, level: Fraction, width: Fraction, cap: int, work: float) -> Enclosure:
@@ -204,14 +211,30 @@ class Composition(Rows):
             return divergence.epsilon(self.uses[0].mechanism, level, width, cap)
         return worst(self.uses, lambda uses: composed_epsilon(uses, level, width, cap, work))
 
+    def _within_time(
+        self,
+        measure: Callable[[], Enclosure],
+        instead: Callable[[Composition], Enclosure],
+        most: Endpoint = _INFINITY,
+    ) -> Enclosure:
+        """What is measured; where that says nothing, what pure epsilon alone implies.
 
-def _or_else(measure: Callable[[], Enclosure], known: Callable[[], Enclosure]) -> Enclosure:
-    """What is measured; where a time limit ends that, what is known anyway."""
-    try:
-        with time_limit(_SHARE * time_left()):
-            return measure()
-    except OutOfTimeError:
-        return known()
+        instead: the same of randomized response, than which no epsilon-DP mechanism is less
+        private (`ResponsePair`). most: what it cannot exceed in any case.
+        """
+        found = Enclosure(_ZERO, most)
+        try:
+            with time_limit(_SHARE * time_left()):
+                found = measure()
+        except OutOfTimeError:
+            pass
+        if (found.is_finite() and found.upper != 1) or found.lower == found.upper:
+            return found
+        pure = self.pure(_COARSE).upper
+        if pure > _LARGEST_RESPONSE:
+            return found
+        bound = instead(compose(RandomizedResponse(Fraction(pure)))).upper
+        return found.intersection(Enclosure(_ZERO, bound))
 
 
 def _total(uses: Scenario, measure: Callable[[Mechanism], Enclosure]) -> Enclosure:

@@ -173,7 +173,8 @@ def _delta(
         tail, here = _log_tail(log_delta), ball(epsilon)
         saddle = saddle_at(product.composite(tail), float(here.mid()))
         event = events(product, tail, saddle)(here, epsilon)
-        return enclose(value_at(here, product.charges().to_event(event, here)))
+        value = value_at(here, product.charges().to_event(event, here))
+        return _between(value.lower().min(arb(1)), value.upper().min(arb(1)))  # as any probability
 
     return refine(exact, width=width, cap=cap)
 

@@ -76,15 +76,17 @@ def compose(
     uses = read_uses(specs)
     composition = accounting.compose(*((spec.mechanism, times) for spec, times in uses))
     tables = []
-    with time_limit(allowed):
-        try:
-            with render.working("composing"), time_limit(allowed * (0.5 if compare else 1)):
-                results = measure(composition, request, relative, comparison.METHODS[method])
-        except comparison.DoesNotApplyError as error:
-            raise ParameterError(f"--method {method} does not apply: {error}") from error
-        if compare:
-            with render.working("comparing"):
-                tables = compared(composition, results, relative, method)
+    try:
+        with (
+            render.working("composing"),
+            time_limit(allowed * (0.5 if compare else 1), rings=False),
+        ):
+            results = measure(composition, request, relative, comparison.METHODS[method])
+    except comparison.DoesNotApplyError as error:
+        raise ParameterError(f"--method {method} does not apply: {error}") from error
+    if compare:
+        with render.working("comparing"), time_limit(allowed * 0.5, rings=False):
+            tables = compared(composition, results, relative, method)
     if as_json:
         shown = {
             "mechanisms": [{"spec": spec.text, "times": times} for spec, times in uses],

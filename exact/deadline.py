@@ -24,6 +24,7 @@ __all__ = ["OutOfTimeError", "check_time", "time_left", "time_limit", "uninterru
 _AGAIN = 0.5  # seconds after which the timer speaks up again, if somebody went on
 _held: ContextVar[bool] = ContextVar("exactdp_uninterrupted", default=False)
 _end: ContextVar[float] = ContextVar("exactdp_deadline", default=math.inf)
+_rings: ContextVar[float] = ContextVar("exactdp_timer", default=math.inf)
 
 
 class OutOfTimeError(ArithmeticError):
@@ -42,16 +43,21 @@ def check_time() -> None:
 
 
 @contextmanager
-def time_limit(seconds: float) -> Iterator[None]:
-    """Allow so many seconds for the block; a limit inside another one can only shorten it."""
-    outer = _end.get()
-    end = min(outer, time.monotonic() + seconds)
-    token = _end.set(end)
-    before = _arm(end)
+def time_limit(seconds: float, *, rings: bool = True) -> Iterator[None]:
+    """Allow so many seconds for the block; a limit inside another one can only shorten it.
+
+    rings: whether the timer interrupts the block; if not, the limit is one to share out by
+    `time_left` among limits inside.
+    """
+    end = min(_end.get(), time.monotonic() + seconds)
+    outer = _rings.get()
+    token, ringing = _end.set(end), _rings.set(min(outer, end) if rings else outer)
+    before = _arm(end) if rings else None
     try:
         yield
     finally:
         _end.reset(token)
+        _rings.reset(ringing)
         _disarm(before, outer)
 
 

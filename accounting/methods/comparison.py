@@ -6,6 +6,7 @@ the method gives, not of what the composition costs.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -39,7 +40,7 @@ __all__ = [
 ]
 
 # a curve that is converted is so much narrower than the result; more where that does not do
-_SHARE = 0.95  # of the time that is left
+_SHARE = 0.9  # of the time that is left
 _NARROWER = (Fraction(1, 10**4), Fraction(1, 10**10))
 
 Measure: TypeAlias = Callable[[Composition, Fraction, Fraction], Enclosure]
@@ -98,8 +99,9 @@ def compare_delta(
 def _each(chosen: Sequence[Method], report: Callable[[Method], Reported]) -> list[Reported]:
     """What each reports, in its share of the time that is left."""
     found = []
+    spare = (1 - _SHARE) * time_left() if math.isfinite(time_left()) else 0.0
     for index, method in enumerate(chosen):
-        with time_limit(_SHARE * time_left() / (len(chosen) - index)):
+        with time_limit((time_left() - spare) / (len(chosen) - index)):
             found.append(report(method))
     return found
 

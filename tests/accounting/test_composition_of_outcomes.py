@@ -190,6 +190,15 @@ def test_slack_is_charged_each_time() -> None:
                 assert Fraction(found.lower) <= value <= Fraction(found.upper)
 
 
+@pytest.mark.parametrize(
+    ("slack", "times", "level"), [("0.3", 2, 1), ("0.3", 1000, 1), ("1e-9", 1000, 300)]
+)
+def test_delta_with_slack_is_a_probability(slack: str, times: int, level: int) -> None:
+    pair = FinitePair(("a", "b"), ("0.5", "0.5"), ("0.01", "0.99"), slack=slack)
+    found = compose((pair, times)).delta(level)
+    assert 0 <= found.lower <= found.upper <= 1
+
+
 # -- unlike mechanisms together -------------------------------------------------------------------
 
 

@@ -71,3 +71,15 @@ def test_in_other_threads_asking_is_enough():
     thread.start()
     thread.join(10)
     assert len(seen) == 1
+
+
+def test_one_that_does_not_ring_is_shared_out():
+    with time_limit(0.05, rings=False):
+        with pytest.raises(OutOfTimeError), time_limit(time_left() / 2):
+            spin()
+        started = time.monotonic()
+        while time.monotonic() - started < 0.1:
+            pass  # nothing interrupts
+        assert time_left() == 0
+        with pytest.raises(OutOfTimeError):
+            check_time()
