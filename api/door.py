@@ -178,7 +178,8 @@ def calibrate(
         from .cli.families import choose
 
         moved = None if sensitivity is None else str(sensitivity)
-        family = choose(name, moved, whole(times, "times", at_least=1, at_most=10**9)).family
+        count = whole(times, "times", at_least=1, at_most=10**9)
+        family = choose(name, moved, count, "sensitivity").family
     return _calibrate(family, _claim(target), times)
 
 

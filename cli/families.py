@@ -108,24 +108,27 @@ _RESPONSE = "randomized-response"
 _NAMES = (*_KINDS, _RESPONSE)
 
 
-def choose(text: str, sensitivity: str | None, times: int) -> Chosen:
-    """Read NAME. Raises ParameterError, in one line, for anything that cannot be calibrated."""
+def choose(text: str, sensitivity: str | None, times: int, named: str = "--sensitivity") -> Chosen:
+    """Read NAME. Raises ParameterError, in one line, for anything that cannot be calibrated.
+
+    named: what the sensitivity is called in errors.
+    """
     name, values = read_name(text, "NAME")
     if name not in _NAMES:
         raise ParameterError(
             f"NAME must be one of {', '.join(_NAMES)}, got {name[:40]!r}{meant(name, _NAMES)}"
         )
     if name == _RESPONSE:
-        _check(name, "epsilon", values, ())
+        _check(name, "epsilon", values, (), named)
         if sensitivity is not None:
-            raise ParameterError(f"sensitivity must not be given: {name} has none")
+            raise ParameterError(f"{named} must not be given: {name} has none")
         family = Family("epsilon", RandomizedResponse, falls=False, order=lambda *_: FLIPS)
         return Chosen(family, name, (), None)
     kind = _KINDS[name]
-    _check(name, kind.parameter, values, [key for key, _ in kind.defaults])
+    _check(name, kind.parameter, values, [key for key, _ in kind.defaults], named)
     if sensitivity is None:
-        raise ParameterError("sensitivity must be given: a whole number, at least 1")
-    moved = whole(sensitivity, "sensitivity", at_least=1, at_most=10**9)
+        raise ParameterError(f"{named} must be given: a whole number, at least 1")
+    moved = whole(sensitivity, named, at_least=1, at_most=10**9)
     given = dict(kind.defaults) | values
 
     def build(value: Fraction) -> AdditiveNoise:
@@ -141,7 +144,7 @@ def choose(text: str, sensitivity: str | None, times: int) -> Chosen:
     return Chosen(family, name, tuple(f"{key}={value}" for key, value in given.items()), moved)
 
 
-def _check(name: str, parameter: str, values: Values, allowed: Iterable[str]) -> None:
+def _check(name: str, parameter: str, values: Values, allowed: Iterable[str], named: str) -> None:
     keys = ", ".join(allowed) or "none"
     for key in values:
         if key == "modulus":
@@ -149,7 +152,7 @@ def _check(name: str, parameter: str, values: Values, allowed: Iterable[str]) ->
                 f"{name}: modulus must not be given: what the plain sum meets holds mod m as well"
             )
         if key == "sensitivity":
-            raise ParameterError(f"{name}: sensitivity must be given apart, not in NAME")
+            raise ParameterError(f"{name}: sensitivity must be given by {named}")
         if key == parameter:
             raise ParameterError(f"{name}: {key} is what is looked for; keys are {keys}")
         if key not in allowed:
