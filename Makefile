@@ -5,6 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
+FOLDERS := $(filter-out api tests,$(patsubst %/__init__.py,%,$(wildcard */__init__.py)))
 
 .PHONY: help demo test slow lowest coverage lint bench checker clean
 .NOTPARALLEL:
@@ -41,7 +42,8 @@ coverage: $(VENV)/ready-coverage
 lint: $(VENV)/ready-lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	@mkdir -p build/typing && ln -sfn ../.. build/typing/exactdp
+	@rm -rf build/typing && mkdir -p build/typing/exactdp
+	@ln -s $(addprefix ../../../,$(FOLDERS) $(wildcard api/*.py)) build/typing/exactdp
 	$(BIN)/mypy
 	MYPYPATH=build/typing:tests:benchmarks $(BIN)/mypy --config-file tests/mypy.ini
 

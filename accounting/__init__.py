@@ -8,6 +8,7 @@ from ..exact.lazy import lazily
 
 if TYPE_CHECKING:
     from .composed import Composition, Use, compose
+    from .curves import Profile, Tradeoff
     from .divergences.divergence import (
         delta,
         epsilon,
@@ -37,11 +38,13 @@ __all__ = [
     "Method",
     "OverspentError",
     "ParticipationError",
+    "Profile",
     "PureFilter",
     "RenyiFilter",
     "RenyiOdometer",
     "Reported",
     "ReturningUsers",
+    "Tradeoff",
     "Use",
     "ZcdpFilter",
     "compare",

@@ -20,9 +20,11 @@ from ..exact.deadline import OutOfTimeError, time_left, time_limit
 from ..exact.enclosure import Enclosure, Endpoint
 from ..exact.number import ExactInput, ParameterError, ball, exact, whole
 from ..exact.precision import CAP, WIDTH
+from ..exact.rows import Rows, written
 from ..mechanisms.mechanism import Mechanism, RandomizedResponse
 from .composed_zcdp import composed_zcdp
 from .composition import WORK, composed_delta, composed_epsilon, why_wide
+from .curves import Profile, Tradeoff, profile, tradeoff
 from .divergences import divergence
 from .scenario import Scenario, Use, scenarios, worst
 
@@ -32,6 +34,7 @@ _MOST_USES = 10**9
 _ZERO, _INFINITY = Fraction(0), Decimal("Infinity")
 _LARGEST_RESPONSE = 10_000  # the largest epsilon of `RandomizedResponse`
 _COARSE = Fraction(1, 10**6)
+_NARROW = Fraction(1, 10**4)  # of each point of a curve
 _SHARE = 0.9  # of the time that is left; the rest is for what is known anyway
 
 
@@ -47,8 +50,13 @@ def compose(*parts: Part) -> Composition:
         elif isinstance(part, tuple):
             mechanism, times = part
             uses.append(Use(mechanism, whole(times, "times", at_least=1, at_most=_MOST_USES)))
-        else:
+        elif hasattr(part, "pairs") and hasattr(part, "reversed"):
             uses.append(Use(part, 1))
+        else:
+            raise ParameterError(
+                "what is composed must be mechanisms, (mechanism, times) or compositions, got a "
+                f"{type(part).__name__}"
+            )
     return Composition(uses)
 
 
@@ -64,9 +72,12 @@ def _counted(uses: Sequence[Use]) -> tuple[Use, ...]:
     return tuple(Use(*count) for count in counts.items())
 
 
-@frozen
-class Composition:
-    """Uses of mechanisms, all seen by the same adversary. Equal mechanisms are counted together."""
+@frozen(repr=False)
+class Composition(Rows):
+    """Uses of mechanisms, all seen by the same adversary. Equal mechanisms are counted together.
+
+    `100 * a + 50 * b` composes, as `compose((a, 100), (b, 50))` does.
+    """
 
     uses: tuple[Use, ...] = field(converter=_counted)
 
@@ -74,6 +85,26 @@ class Composition:
     def times(self) -> int:
         """How many uses there are altogether."""
         return sum(use.times for use in self.uses)
+
+    def __add__(self, other: Composition | Mechanism) -> Composition:
+        return compose(self, other)
+
+    def __mul__(self, times: ExactInput) -> Composition:
+        count = whole(times, "times", at_least=1, at_most=_MOST_USES)
+        return Composition([Use(use.mechanism, count * use.times) for use in self.uses])
+
+    __rmul__ = __mul__
+
+    def __repr__(self) -> str:
+        parts = (
+            (f"{use.times} * " if use.times > 1 else "") + written(use.mechanism)
+            for use in self.uses
+        )
+        return f"Composition({' + '.join(parts)})"
+
+    def rows(self) -> list[dict[str, object]]:
+        """One row a mechanism: mechanism and times."""
+        return [{"mechanism": written(use.mechanism), "times": use.times} for use in self.uses]
 
     def pure(self, width: Fraction = WIDTH, cap: int = CAP) -> Enclosure:
         """The least epsilon of (epsilon, 0)-DP: suprema of independent losses add up."""
@@ -111,6 +142,32 @@ class Composition:
             lambda: worst(self.uses, lambda uses: composed_zcdp(uses, width, cap)),
             lambda dominating: dominating.zcdp(_COARSE, cap),
         )
+
+    def profile(
+        self,
+        epsilons: Sequence[ExactInput] | None = None,
+        points: ExactInput = 41,
+        width: Fraction = _NARROW,
+    ) -> Profile:
+        """delta(epsilon), certified, at these epsilons >= 0.
+
+        epsilons: None for so many `points` from 0 to where delta has all but vanished. width: the
+        relative width that every delta is to have. Raises ParameterError for numbers out of range.
+        """
+        return profile(self, epsilons, points, width)
+
+    def tradeoff(
+        self,
+        alphas: Sequence[ExactInput] | None = None,
+        points: ExactInput = 100,
+        width: Fraction = _NARROW,
+    ) -> Tradeoff:
+        """The least type II error of any test of neighbours, certified, at these type I errors.
+
+        alphas: probabilities; None for so many `points`. width: of the profile that it is made
+        from. Source and proof: `accounting.curves.tradeoff`.
+        """
+        return tradeoff(self.profile(width=width), alphas, points)
 
     def delta(
         self,

@@ -63,6 +63,9 @@ class Checked:
     reason: str
     about: dict[str, Any] = field(default_factory=dict)
 
+    def __bool__(self) -> bool:
+        raise TypeError("the outcome of a check is not true or false: ask .valid")
+
 
 class _NotValidError(ValueError):
     """Why a transcript is not valid."""

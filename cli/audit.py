@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeAlias
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["audit"]
 
+_VERDICT_SHARE = 0.6  # of the time, where a certificate is to be checked as well
 _DELTAS = ("1e-6", "1e-9")
 _ORDERS = ("1.5", "2", "4", "8", "16", "32", "64")
 
@@ -83,17 +85,25 @@ def _decide(
     certificate: Path | None,
     as_json: bool,
 ) -> NoReturn:
+    from ..exact import OutOfTimeError, time_left, time_limit
     from ..verify import audit as verified
+    from ..verify.certificate import certificate_of
     from . import output, render
-    from .check import write_certificate
+    from .files import written
 
     text, asked = claim
-    with output.working(f"auditing {text}"):
+    share = 1.0 if certificate is None else _VERDICT_SHARE
+    with output.working(f"auditing {text}"), time_limit(share * time_left(), rings=False):
         result = verified(composition, asked, width=width.relative)
     decided = result.verdict.name != "UNDECIDED"
+    note, code = result.note, {"VERIFIED": 0, "REFUTED": 1, "UNDECIDED": 3}[result.verdict.name]
     if certificate is not None and decided:
-        with output.working("checking the certificate"):
-            write_certificate(result, certificate)
+        try:
+            with output.working("checking the certificate"), time_limit(time_left()):
+                written(lambda: certificate_of(result), certificate)
+        except OutOfTimeError:
+            note, code, certificate = "no certificate: not checked in the time allowed", 3, None
+            result = replace(result, note=note)
     if as_json:
         output.as_json(
             {
@@ -102,13 +112,13 @@ def _decide(
                 "verdict": result.verdict.name,
                 "measured": result.measured.to_json(),
                 "witness": None if result.witness is None else result.witness.to_json(),
-                "note": result.note,
+                "note": note,
                 "certificate": str(certificate) if certificate and decided else None,
             }
         )
     else:
         render.audited(uses, result)
-    raise typer.Exit({"VERIFIED": 0, "REFUTED": 1, "UNDECIDED": 3}[result.verdict.name])
+    raise typer.Exit(code)
 
 
 def _named(uses: Uses) -> dict[str, Any]:

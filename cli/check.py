@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
@@ -15,11 +14,7 @@ from .options import DEFAULT_TIME, Time, read_time, read_uses
 Expected: TypeAlias = "tuple[list[dict[str, Any]], dict[str, str] | None]"
 Found: TypeAlias = "tuple[dict[str, Any], list[str], int]"  # as JSON, as text, the exit code
 
-if TYPE_CHECKING:
-    from ..verify import Audit
-    from ..verify.certificate import Certificate
-
-__all__ = ["check", "write_certificate", "written"]
+__all__ = ["check"]
 
 _SHARE = 0.95  # of the time for the checker, so that it is the one to say what was settled
 
@@ -142,25 +137,3 @@ def _transcript(file: Path) -> Found:
         lines.append(", ".join(f"{key} {'none' if val is None else val}" for key, val in about))
     shown = {"valid": outcome.valid, "reason": outcome.reason, **outcome.about}
     return shown, lines, 0 if outcome.valid else 1
-
-
-def write_certificate(audit: Audit, file: Path) -> Certificate:
-    """Write the certificate of a decided audit. Raises ParameterError where there is none."""
-    from ..verify.certificate import certificate_of
-
-    return written(lambda: certificate_of(audit), file)
-
-
-def written(make: Callable[[], Certificate], file: Path) -> Certificate:
-    """Make a certificate and write it. Raises ParameterError where either cannot be done."""
-    from ..exact import ParameterError
-    from ..verify.certificate import NotCertifiedError
-
-    try:
-        certificate = make()
-        certificate.write(file)
-    except NotCertifiedError as error:
-        raise ParameterError(f"--certificate: {error}") from error
-    except OSError as error:
-        raise ParameterError(f"--certificate: {file}: {error.strerror or error}") from error
-    return certificate

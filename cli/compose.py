@@ -51,6 +51,7 @@ def compose(
     from .. import accounting
     from ..accounting.methods import comparison
     from ..exact import ParameterError, time_limit
+    from ..exact.suggest import meant
     from .compared import compared
     from .measure import Request, measure, read_width
 
@@ -67,7 +68,10 @@ def compose(
         raise ParameterError("--compare must be given together with --delta")
     if method not in comparison.METHODS:
         known = ", ".join(comparison.METHODS)
-        raise ParameterError(f"--method must be one of {known}, got {method[:40]!r}")
+        raise ParameterError(
+            f"--method must be one of {known}, got {method[:40]!r}"
+            f"{meant(method, comparison.METHODS)}"
+        )
     allowed = read_time(seconds)
     uses = read_uses(specs)
     composition = accounting.compose(*((spec.mechanism, times) for spec, times in uses))

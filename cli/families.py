@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ..exact import ParameterError, decimal_text, whole
+from ..exact.suggest import meant
 from ..mechanisms import AdditiveNoise, RandomizedResponse
 from ..mechanisms.laws.families import FAMILIES
 from ..verify import FLIPS, Claim, Cover, Family, Monotone, gaussian_order
@@ -39,25 +40,30 @@ class Chosen:
 _RESPONSE = "randomized-response"
 
 
-def choose(text: str, sensitivity: str | None, times: int) -> Chosen:
-    """Read NAME. Raises ParameterError, in one line, for anything that cannot be calibrated."""
+def choose(text: str, sensitivity: str | None, times: int, named: str = "--sensitivity") -> Chosen:
+    """Read NAME. Raises ParameterError, in one line, for anything that cannot be calibrated.
+
+    named: what the sensitivity is called in errors.
+    """
     name, values = read_name(text, "NAME")
     names = [*(known for known, law in FAMILIES.items() if law.calibrated), _RESPONSE]
     if name not in names:
-        raise ParameterError(f"NAME must be one of {', '.join(names)}, got {name[:40]!r}")
+        raise ParameterError(
+            f"NAME must be one of {', '.join(names)}, got {name[:40]!r}{meant(name, names)}"
+        )
     if name == _RESPONSE:
-        _check(name, "epsilon", values, ())
+        _check(name, "epsilon", values, (), named)
         if sensitivity is not None:
-            raise ParameterError(f"--sensitivity must not be given: {name} has none")
+            raise ParameterError(f"{named} must not be given: {name} has none")
         family = Family("epsilon", RandomizedResponse, falls=False, order=lambda *_: FLIPS)
         return Chosen(family, name, (), None)
     law = FAMILIES[name]
     kind = law.calibrated
     assert kind is not None
-    _check(name, kind.parameter, values, kind.defaults)
+    _check(name, kind.parameter, values, kind.defaults, named)
     if sensitivity is None:
-        raise ParameterError("--sensitivity must be given: a whole number, at least 1")
-    moved = whole(sensitivity, "--sensitivity", at_least=1, at_most=10**9)
+        raise ParameterError(f"{named} must be given: a whole number, at least 1")
+    moved = whole(sensitivity, named, at_least=1, at_most=10**9)
     given = dict(kind.defaults) | values
 
     def build(value: Fraction) -> AdditiveNoise:
@@ -75,7 +81,7 @@ def choose(text: str, sensitivity: str | None, times: int) -> Chosen:
     return Chosen(family, name, tuple(f"{key}={value}" for key, value in given.items()), moved)
 
 
-def _check(name: str, parameter: str, values: Values, allowed: Iterable[str]) -> None:
+def _check(name: str, parameter: str, values: Values, allowed: Iterable[str], named: str) -> None:
     keys = ", ".join(allowed) or "none"
     for key in values:
         if key == "modulus":
@@ -83,8 +89,10 @@ def _check(name: str, parameter: str, values: Values, allowed: Iterable[str]) ->
                 f"{name}: modulus must not be given: what the plain sum meets holds mod m as well"
             )
         if key == "sensitivity":
-            raise ParameterError(f"{name}: sensitivity must be given by --sensitivity")
+            raise ParameterError(f"{name}: sensitivity must be given by {named}")
         if key == parameter:
             raise ParameterError(f"{name}: {key} is what is looked for; keys are {keys}")
         if key not in allowed:
-            raise ParameterError(f"{name}: {key[:40]!r} is not known; keys are {keys}")
+            raise ParameterError(
+                f"{name}: {key[:40]!r} is not known{meant(key, allowed)}; keys are {keys}"
+            )

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 __all__ = ["DEFAULT_TIME", "Specs", "Time", "neighbourhood", "read_time", "read_uses"]
 
 DEFAULT_TIME = "60"
-_MOST_USES = 10**9
 
 Specs: TypeAlias = Annotated[
     list[str],
@@ -38,18 +37,9 @@ def read_time(text: str) -> float:
 
 def read_uses(texts: Sequence[str]) -> list[tuple[Spec, int]]:
     """SPEC*K as the mechanism and K, which is 1 where it is not given; each of these."""
-    return [_use(text) for text in texts]
+    from .spec import parse_use
 
-
-def _use(text: str) -> tuple[Spec, int]:
-    from ..exact import whole
-    from .spec import parse
-
-    spec, star, times = text.rpartition("*")
-    if not star:
-        return parse(text), 1
-    count = whole(times, "K in SPEC*K", at_least=1, at_most=_MOST_USES)
-    return parse(spec), count
+    return [parse_use(text) for text in texts]
 
 
 def neighbourhood(uses: Sequence[tuple[Spec, int]]) -> dict[str, str]:

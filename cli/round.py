@@ -253,7 +253,7 @@ def _certified(
     file: Path,
 ) -> Certificate:
     from ..verify.protocol import certify
-    from .check import written
+    from .files import written
 
     return written(
         lambda: certify(protocol, claim, dropout=missing, collusion=known, masking=masking), file

@@ -12,13 +12,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ..exact import ParameterError, exact
+from ..exact import ParameterError, exact, whole
+from ..exact.suggest import meant
 from ..mechanisms.pair_file import read_text
 from .catalogue import Entry, Spec, Values, entries, listed, short
 
-__all__ = ["Spec", "Values", "parse", "read_name"]
+__all__ = ["Spec", "Values", "parse", "parse_use", "read_name"]
 
 _LONGEST_TEXT = 4096
+_MOST_USES = 10**9
 _LARGEST = 1000  # decimal digits of a number, on either side of the point
 
 
@@ -31,6 +33,15 @@ def parse(text: str) -> Spec:
         name, values = read_name(text, "SPEC")
     built = _entry(name, values).build(values)
     return replace(built, text=text) if isinstance(built, Spec) else Spec(text, built, {})
+
+
+def parse_use(text: str) -> tuple[Spec, int]:
+    """SPEC*K as the mechanism and K, which is 1 where it is not given."""
+    spec, star, times = text.rpartition("*")
+    if not star:
+        return parse(text), 1
+    count = whole(times, "K in SPEC*K", at_least=1, at_most=_MOST_USES)
+    return parse(spec), count
 
 
 def read_name(text: str, what: str) -> tuple[str, dict[str, str]]:
@@ -54,12 +65,16 @@ def _printable(text: str, what: str, form: str) -> str:
 def _entry(name: str, values: Values) -> Entry:
     if (entry := entries().get(name)) is None:
         raise ParameterError(
-            f"SPEC names no known mechanism: {short(name)}; available are {listed(entries())}"
+            f"SPEC names no known mechanism: {short(name)}{meant(name, entries())}; "
+            f"available are {listed(entries())}"
         )
     allowed = entry.needs + entry.allows
     for key, value in values.items():
         if key not in allowed:
-            raise ParameterError(f"{name}: {short(key)} is not known; keys are {listed(allowed)}")
+            raise ParameterError(
+                f"{name}: {short(key)} is not known{meant(key, allowed)}; "
+                f"keys are {listed(allowed)}"
+            )
         if not value:
             raise ParameterError(f"{name}: {key} is empty")
         _check_size(key, value)

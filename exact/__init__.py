@@ -1,7 +1,7 @@
 """Exact real parameters and certified enclosures: what every other part computes with."""
 
 from .deadline import OutOfTimeError, check_time, time_left, time_limit
-from .enclosure import Enclosure, Endpoint
+from .enclosure import Enclosure, Endpoint, UndecidedError
 from .number import ExactInput, Formula, ParameterError, Real, ball, decimal_text, exact, mpf, whole
 from .precision import CAP, WIDTH, enclose, refine, refine_each, working_precision
 
@@ -15,6 +15,7 @@ __all__ = [
     "OutOfTimeError",
     "ParameterError",
     "Real",
+    "UndecidedError",
     "ball",
     "check_time",
     "decimal_text",

@@ -1,20 +1,25 @@
 """A closed interval that is known to contain the true real number.
 
-Comparisons have three answers: True (certainly), False (certainly not) and None (cannot tell).
-Text and JSON are rounded outward, so that what is read back still contains the truth.
+Comparisons have three answers: `at_most` and its like say True (certainly), False (certainly not)
+or None (cannot tell); `<=` and its like answer too, but raise UndecidedError in place of None.
+Text and JSON are rounded outward, so that what is read back still contains the truth; `float` and
+formats such as ".4f" keep the upper end only, rounded up: what is safe to say of a cost of privacy.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
+from html import escape
 from typing import TypeAlias
 
-from .number import ParameterError
+from .number import ExactInput, ParameterError, exact
+from .rounding import float_above, format_above
 
-__all__ = ["Endpoint", "Enclosure"]
+__all__ = ["Endpoint", "Enclosure", "UndecidedError"]
 
 Endpoint: TypeAlias = Fraction | Decimal  # Decimal also for the infinities
 
@@ -23,9 +28,29 @@ _PRINTED_DIGITS = 25
 _HUGE = 5000  # decimal exponents beyond this are compared by magnitude, never expanded
 
 
+class UndecidedError(ArithmeticError):
+    """A comparison that stays open: the numbers compared are not known well enough."""
+
+
 @dataclass(frozen=True, slots=True)
 class Enclosure:
-    """The interval [lower, upper]; a point where both are equal; "inf" where unbounded."""
+    """The interval [lower, upper]; a point where both are equal; "inf" where unbounded.
+
+    `==` compares the two intervals, not the numbers in them. `<`, `<=`, `>` and `>=` compare the
+    true number with an exact one (int, Fraction, Decimal, text, or a float, which stands for the
+    decimal that it prints as) or with that of another enclosure, and raise UndecidedError where the
+    answer is not certain. `float(...)` is the upper end, rounded up.
+
+    >>> third = Enclosure(Fraction(33, 100), Fraction(34, 100))
+    >>> third <= 1, third > "0.3"
+    (True, True)
+    >>> third < "1/3"
+    Traceback (most recent call last):
+        ...
+    exactdp.exact.enclosure.UndecidedError: [0.33, 0.34] cannot be told from 1/3
+    >>> float(third), f"{third:.1f}"
+    (0.34, '0.4')
+    """
 
     lower: Endpoint
     upper: Endpoint
@@ -81,6 +106,30 @@ class Enclosure:
         """Is the true number > value? None where it cannot be told."""
         answer = self.at_most(value)
         return None if answer is None else not answer
+
+    def __le__(self, other: Enclosure | ExactInput) -> bool:
+        ends = _ends(other)
+        return self._told(other, not _less(ends[0], self.upper), _less(ends[1], self.lower))
+
+    def __lt__(self, other: Enclosure | ExactInput) -> bool:
+        ends = _ends(other)
+        return self._told(other, _less(self.upper, ends[0]), not _less(self.lower, ends[1]))
+
+    def __ge__(self, other: Enclosure | ExactInput) -> bool:
+        ends = _ends(other)
+        return self._told(other, not _less(self.lower, ends[1]), _less(self.upper, ends[0]))
+
+    def __gt__(self, other: Enclosure | ExactInput) -> bool:
+        ends = _ends(other)
+        return self._told(other, _less(ends[1], self.lower), not _less(ends[0], self.upper))
+
+    def _told(self, other: Enclosure | ExactInput, is_true: bool, is_false: bool) -> bool:
+        if not (is_true or is_false):
+            raise UndecidedError(f"{self} cannot be told from {other}")
+        return is_true
+
+    def __float__(self) -> float:
+        return float_above(self.upper)
 
     def contains(self, value: Endpoint | int) -> bool:
         """Does the interval contain `value`?"""
@@ -159,6 +208,29 @@ class Enclosure:
             return f"[{low}, {high}]"
         shared = _common_digits(Decimal(low), Decimal(high))
         return shared or f"[{_short(low, ROUND_FLOOR)}, {_short(high, ROUND_CEILING)}]"
+
+    def __format__(self, spec: str) -> str:
+        """Of a numeric format, as ".4f" or ".3g", the upper end rounded up; else as text."""
+        if spec.endswith(("e", "E", "f", "F", "g", "G", "%")):
+            return format_above(self.upper, spec)
+        return format(str(self), spec)
+
+    def __repr__(self) -> str:
+        return f"Enclosure({', '.join(self.to_json().values())})"
+
+    def _repr_html_(self) -> str:
+        ends = ", ".join(self.to_json().values())
+        return f'<span title="certified: [{ends}]">{escape(str(self))}</span>'
+
+
+def _ends(number: Enclosure | ExactInput) -> tuple[Endpoint, Endpoint]:
+    """Both ends of what an enclosure is compared with."""
+    if isinstance(number, Enclosure):
+        return number.lower, number.upper
+    if isinstance(number, (float, Decimal)) and math.isinf(number):
+        return Decimal(number), Decimal(number)
+    value = exact(number, "the number compared with")
+    return value, value
 
 
 def _is_infinite(end: Endpoint) -> bool:

@@ -12,6 +12,7 @@ from ..exact.deadline import OutOfTimeError, time_left, time_limit
 from ..exact.enclosure import Enclosure
 from ..exact.number import decimal_text
 from ..exact.precision import CAP, WIDTH
+from ..exact.rows import Rows, written
 from ..mechanisms.mechanism import Mechanism
 from .guarantee import Bounded, Guarantee
 from .witness import Witness, find_witness
@@ -33,10 +34,16 @@ class Verdict(Enum):
     REFUTED = "REFUTED"
     UNDECIDED = "UNDECIDED"
 
+    def __bool__(self) -> bool:
+        raise TypeError("a verdict is not true or false: compare it, as `is Verdict.VERIFIED`")
+
 
 @dataclass(frozen=True)
-class Audit:
+class Audit(Rows):
     """The verdict, and what was measured: the smallest number for which the claim would hold.
+
+    An audit is not true or false (`bool` raises TypeError): ask `.verified` or `.refuted`, of which
+    neither holds where it is undecided.
 
     witness: on REFUTED, where to look; None where only a proof about the tails refutes.
     note: anything that a reader must know besides.
@@ -48,6 +55,35 @@ class Audit:
     measured: Enclosure
     witness: Witness | None = None
     note: str | None = None
+
+    @property
+    def verified(self) -> bool:
+        """Is it proved that the claim holds?"""
+        return self.verdict is Verdict.VERIFIED
+
+    @property
+    def refuted(self) -> bool:
+        """Is it proved that the claim does not hold?"""
+        return self.verdict is Verdict.REFUTED
+
+    def __bool__(self) -> bool:
+        raise TypeError("an audit is not true or false: ask .verified or .refuted")
+
+    def rows(self) -> list[dict[str, object]]:
+        """One row: mechanism, claim, verdict, what was measured, where to look, and the note."""
+        return [
+            {
+                "mechanism": written(self.mechanism),
+                "claim": str(self.claim),
+                "verdict": self.verdict.name,
+                "measured": self.measured,
+                "witness": None if self.witness is None else self.witness.where,
+                "note": self.note,
+            }
+        ]
+
+    def __repr__(self) -> str:
+        return f"Audit({self.claim} {self.verdict.name}, measured {self.measured})"
 
 
 def audit(

@@ -21,6 +21,7 @@ from ..exact.deadline import OutOfTimeError, check_time, time_left, time_limit
 from ..exact.enclosure import Enclosure
 from ..exact.number import ExactInput, ParameterError, decimal_text, whole
 from ..exact.precision import CAP
+from ..exact.rows import Rows
 from ..mechanisms.laws.law import UndecidedError
 from ..mechanisms.mechanism import Mechanism
 from .audit import Audit, Verdict
@@ -80,7 +81,7 @@ class Edge:
 
 
 @dataclass(frozen=True)
-class Calibration:
+class Calibration(Rows):
     """The least noise that meets the claim, and the least from which on every larger one does.
 
     least: if proved, every noise up to the neighbour's fails. from_on: if proved, every noise from
@@ -106,6 +107,23 @@ class Calibration:
     @property
     def refuted(self) -> Audit:
         return self.least.refuted
+
+    def rows(self) -> list[dict[str, object]]:
+        """The values on both sides of each edge, least first: value, verdict and measured."""
+        edges = {edge.value: edge for edge in (self.from_on, self.least)}
+        return [
+            {
+                self.parameter: decimal_text(value),
+                "verdict": found.verdict.name,
+                "measured": found.measured,
+            }
+            for edge in reversed(edges.values())
+            for value, found in ((edge.value, edge.verified), (edge.neighbour, edge.refuted))
+        ]
+
+    def __repr__(self) -> str:
+        least, more = decimal_text(self.value), decimal_text(self.from_on.value)
+        return f"Calibration({self.parameter}: least {least}, from {more} on)"
 
 
 class UnfinishedError(OutOfTimeError):

@@ -37,6 +37,7 @@ from ..exact.atomic_write import write_atomically
 from ..exact.enclosure import Enclosure, Endpoint
 from ..exact.number import ExactInput, decimal_text
 from ..exact.regular_file import read_at_most
+from ..exact.rows import Rows
 from ..mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ..mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ..mechanisms.laws.skellam import Skellam
@@ -71,11 +72,26 @@ class MismatchError(ValueError):
     """A certificate of something else than what is used; the message names the first difference."""
 
 
-@dataclass(frozen=True)
-class Certificate:
+@dataclass(frozen=True, repr=False)
+class Certificate(Rows):
     """The content of a certificate file; `check` proves it again."""
 
     text: str
+
+    def rows(self) -> list[dict[str, object]]:
+        """One row: uses, claim, verdict and what is measured."""
+        content = self.content
+        return [
+            {
+                "uses": "; ".join(map(_said, content["uses"])),
+                "claim": _said(content["claim"]),
+                "verdict": content["verdict"],
+                "measured": self.measured,
+            }
+        ]
+
+    def __repr__(self) -> str:
+        return f"Certificate({_said(self.content['claim'])}, {self.verdict.name})"
 
     @property
     def content(self) -> dict[str, Any]:
@@ -313,6 +329,14 @@ def _infinite(end: Endpoint) -> bool:
 
 def _endpoint(text: str) -> Endpoint:
     return Decimal("Infinity") if text == "inf" else Fraction(text)
+
+
+def _said(fields: Mapping[str, Any]) -> str:
+    """The fields of a certificate in one line."""
+    return ", ".join(
+        f"{name} {f'({_said(held)})' if isinstance(held, Mapping) else held}"
+        for name, held in fields.items()
+    )
 
 
 def _written(data: Mapping[str, Any]) -> str:

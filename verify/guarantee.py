@@ -20,6 +20,7 @@ from ..accounting.levels import read_delta, read_epsilon, read_order, read_rho
 from ..exact.enclosure import Enclosure
 from ..exact.number import ParameterError, decimal_text
 from ..exact.precision import CAP, WIDTH
+from ..exact.suggest import meant
 from ..mechanisms.pair import Pair
 from .witness import Witness, at_event, at_order, at_outcome, steepest_order
 
@@ -224,7 +225,9 @@ def parse_claim(text: str) -> Guarantee:
     kind, colon, rest = text.strip().partition(":")
     if not colon or kind not in NOTIONS:
         *most, last = (f"{name}:{','.join(n.names()).upper()}" for name, n in NOTIONS.items())
-        raise ParameterError(f"claim must be {', '.join(most)} or {last}, got {text[:60]!r}")
+        raise ParameterError(
+            f"claim must be {', '.join(most)} or {last}, got {text[:60]!r}{meant(kind, NOTIONS)}"
+        )
     notion, values = NOTIONS[kind], rest.split(",")
     count = len(notion.names())
     if len(values) != count:

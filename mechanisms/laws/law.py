@@ -23,7 +23,7 @@ from flint import acb, arb, arb_series
 from numpy.typing import NDArray
 
 from ...exact import contour
-from ...exact.enclosure import Enclosure
+from ...exact.enclosure import Enclosure, UndecidedError
 from ...exact.lazy import mpmath
 from ...exact.number import ExactInput, ParameterError, Real, ball, decimal_text, exact, whole
 from ...exact.precision import CAP, WIDTH, refine
@@ -34,10 +34,6 @@ if TYPE_CHECKING:
 __all__ = ["Calibrated", "Law", "Moments", "UndecidedError", "divided"]
 
 _FAR = 10**18  # no quantile is sought beyond this
-
-
-class UndecidedError(ArithmeticError):
-    """A comparison that stayed open at the highest precision allowed."""
 
 
 class Moments(NamedTuple):

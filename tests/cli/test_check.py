@@ -4,19 +4,21 @@ import json
 
 import pytest
 
-from exactdp.cli.check import write_certificate
+from exactdp.cli.files import written
 from exactdp.cli.main import main
 from exactdp.exact import ParameterError
 from exactdp.mechanisms import AdditiveNoise, DiscreteLaplace
 from exactdp.mechanisms.pair import FinitePair
 from exactdp.verify import PureDP, audit
+from exactdp.verify.certificate import certificate_of
 from exactdp.verify.checker.__main__ import main as alone
 
 
 @pytest.fixture
 def file(tmp_path):
     path = tmp_path / "certificate.json"
-    write_certificate(audit(AdditiveNoise(DiscreteLaplace(10), 1), PureDP("0.1")), path)
+    found = audit(AdditiveNoise(DiscreteLaplace(10), 1), PureDP("0.1"))
+    written(lambda: certificate_of(found), path)
     return path
 
 
@@ -98,7 +100,7 @@ def test_no_file(capsys, tmp_path):
 def test_undecided_audits_write_nothing(tmp_path):
     slack = FinitePair(("a", "b"), ("0.5", "0.5"), ("0.4", "0.6"), "0.01")
     with pytest.raises(ParameterError, match="UNDECIDED"):
-        write_certificate(audit(slack, PureDP(1)), tmp_path / "none")
+        written(lambda: certificate_of(audit(slack, PureDP(1))), tmp_path / "none")
     assert not list(tmp_path.iterdir())
 
 

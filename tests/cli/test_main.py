@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from importlib import metadata
 
 import pytest
+
+from exactdp.cli.main import main
 
 _RESPONSE = ["audit", "randomized-response:epsilon=1", "--claim", "pure:1"]
 
@@ -63,3 +66,16 @@ def test_a_message_that_cannot_be_written_changes_no_exit_code(where: str) -> No
             check=False,
         )
         assert ended.returncode == code
+
+
+def test_the_version_is_that_of_the_package(capsys):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"exactdp {metadata.version('exactdp')}\n"
+
+
+def test_shells_complete_commands():
+    asked = {"_EXACTDP_COMPLETE": "complete_bash", "COMP_WORDS": "exactdp ca", "COMP_CWORD": "1"}
+    code = "import sys; sys.argv[0] = 'exactdp'; from exactdp.cli.main import run; run()"
+    command = [sys.executable, "-c", code]
+    told = subprocess.run(command, env=os.environ | asked, capture_output=True, check=False)
+    assert told.stdout.split() == [b"calibrate"]

@@ -81,6 +81,9 @@ class SampleAudit:
     fits: tuple[Fit, ...] = ()
     note: str | None = None
 
+    def __bool__(self) -> bool:
+        raise TypeError("an audit of samples is not true or false: ask .verdict or .overall")
+
     @property
     def misfits(self) -> tuple[Fit, ...]:
         """Where the outputs do not follow the claimed law."""

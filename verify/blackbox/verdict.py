@@ -18,6 +18,9 @@ class SampleVerdict(Enum):
     VIOLATION = "VIOLATION FOUND"
     NONE = "NO VIOLATION FOUND"
 
+    def __bool__(self) -> bool:
+        raise TypeError("a verdict is not true or false: compare it with SampleVerdict.VIOLATION")
+
 
 def read_error(error: ExactInput) -> float:
     """Read an error probability: at least 1e-12, where scipy's quantiles are still accurate."""

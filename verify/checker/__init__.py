@@ -37,6 +37,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from html import escape
 
 from mpmath import iv
 
@@ -66,6 +67,13 @@ class Outcome:
     valid: bool
     reason: str
     undecided: bool = False
+
+    def __bool__(self) -> bool:
+        raise TypeError("the outcome of a check is not true or false: ask .valid")
+
+    def _repr_html_(self) -> str:
+        state = "undecided" if self.undecided else "valid" if self.valid else "not valid"
+        return f"<b>{state}</b>: {escape(self.reason)}"
 
 
 def check(data: object, seconds: float | None = SECONDS) -> Outcome:

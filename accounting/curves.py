@@ -1,0 +1,227 @@
+"""The privacy profile and the trade-off curve, as certified bounds on a grid.
+
+Both say the same of a mechanism: the profile how large delta is at every epsilon, the trade-off
+curve how large the errors of an adversary's test of D against D' must be (Dong, Roth, Su, "Gaussian
+differential privacy", JRSS B 2022).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context, Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from flint import arb
+
+from ..exact.deadline import OutOfTimeError, time_left, time_limit
+from ..exact.enclosure import Enclosure, Endpoint
+from ..exact.number import ExactInput, ParameterError, ball, exact, whole
+from ..exact.precision import enclose, working_precision
+from ..exact.rows import Rows
+from .convex import Vertex, polygon_below
+
+if TYPE_CHECKING:
+    from .composed import Composition
+
+__all__ = ["Profile", "Tradeoff", "profile", "tradeoff"]
+
+_BITS = 256
+_NARROW = Fraction(1, 10**4)  # relative width of a point, narrower than a picture shows
+_LEVELS = ("1e-9", "1e-6", "1e-3", "0.1")  # of delta, down to which the curve is followed
+_MOST_POINTS = 100_000
+_ONE = Fraction(1)
+_PROBABILITY = Enclosure(Fraction(0), _ONE)
+
+
+@dataclass(frozen=True)
+class Profile(Rows):
+    """delta(epsilon), the least delta of (epsilon, delta)-DP, at rising epsilons.
+
+    `epsilons` are exact, `deltas` enclosures of the true values; both without a unit.
+    """
+
+    epsilons: tuple[Fraction, ...]
+    deltas: tuple[Enclosure, ...]
+
+    def rows(self) -> list[dict[str, object]]:
+        """One row an epsilon: epsilon and delta."""
+        pairs = zip(self.epsilons, self.deltas, strict=True)
+        return [{"epsilon": epsilon, "delta": delta} for epsilon, delta in pairs]
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw it with matplotlib and return the Axes; what lies between the bounds is shaded.
+
+        ax: the matplotlib Axes to draw on, new ones if None. Raises ImportError where matplotlib
+        is not installed.
+        """
+        from .plots import plot_profile
+
+        return plot_profile(self, ax)
+
+    def __repr__(self) -> str:
+        ends = f"{float(self.epsilons[0]):g} to {float(self.epsilons[-1]):g}"
+        return f"Profile({len(self.epsilons)} epsilons from {ends})"
+
+
+@dataclass(frozen=True)
+class Tradeoff(Rows):
+    """f(alpha), the least type II error of a test of D against D', at rising type I errors alpha.
+
+    `alphas` are exact probabilities, `betas` enclosures of f there. f is the largest convex and
+    symmetric function that no test, either way round, goes below (see `tradeoff`).
+    """
+
+    alphas: tuple[Fraction, ...]
+    betas: tuple[Enclosure, ...]
+
+    def rows(self) -> list[dict[str, object]]:
+        """One row an alpha: type_1 and type_2, the two errors."""
+        pairs = zip(self.alphas, self.betas, strict=True)
+        return [{"type_1": alpha, "type_2": beta} for alpha, beta in pairs]
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw it with matplotlib and return the Axes; what lies between the bounds is shaded.
+
+        ax: the matplotlib Axes to draw on, new ones if None. Raises ImportError where matplotlib
+        is not installed.
+        """
+        from .plots import plot_tradeoff
+
+        return plot_tradeoff(self, ax)
+
+    def __repr__(self) -> str:
+        ends = f"{float(self.alphas[0]):g} to {float(self.alphas[-1]):g}"
+        return f"Tradeoff({len(self.alphas)} type I errors from {ends})"
+
+
+def profile(
+    composition: Composition,
+    epsilons: Sequence[ExactInput] | None,
+    points: ExactInput,
+    width: Fraction,
+) -> Profile:
+    """delta at these epsilons; None: `points` of them, from 0 to where delta has all but vanished.
+
+    Inside a `time_limit` every point gets its share of the time, and one that is not found in it
+    is known to lie in [0, 1] only.
+    """
+    if epsilons is None:
+        count = whole(points, "points", at_least=2, at_most=_MOST_POINTS)
+        top = _top(composition)
+        grid = [top * k / (count - 1) for k in range(count)]
+    else:
+        grid = sorted({exact(epsilon, "epsilon", at_least=0) for epsilon in epsilons})
+        if not grid:
+            raise ParameterError("epsilons must hold at least one number")
+    deltas = []
+    for k, epsilon in enumerate(grid):
+        try:
+            with time_limit(time_left() / (len(grid) - k)):
+                deltas.append(composition.delta(epsilon, width))
+        except OutOfTimeError:
+            deltas.append(_PROBABILITY)
+    return Profile(tuple(grid), tuple(deltas))
+
+
+def _top(composition: Composition) -> Fraction:
+    """Where delta is about 1e-9, or as small as it gets, in two digits rounded up."""
+    for k, level in enumerate(_LEVELS):
+        try:
+            with time_limit(time_left() / (8 - k)):
+                high = composition.epsilon(level, _NARROW).upper
+        except OutOfTimeError:
+            break
+        if not (isinstance(high, Decimal) and high.is_infinite()):
+            up = Context(prec=2, rounding=ROUND_CEILING)
+            most = Fraction(high) * (1 if k == 0 else 2)  # delta stays above 1e-9: show how
+            return Fraction(up.divide(Decimal(most.numerator), Decimal(most.denominator))) or _ONE
+    return _ONE
+
+
+def tradeoff(known: Profile, alphas: Sequence[ExactInput] | None, points: ExactInput) -> Tradeoff:
+    """The trade-off curve that a profile stands for, at these type I errors.
+
+    None: 0, ..., 1 in `points` steps that are finer near 0, where the curve is steep.
+
+    *What is enclosed.* A mechanism is (epsilon, delta(epsilon))-DP for all epsilon >= 0 if and only
+    if no test of D against D', nor of D' against D, of type I error alpha has a type II error below
+
+        f(alpha) = sup over epsilon >= 0 of max(0, 1 - delta - e^epsilon alpha,
+                                                e^-epsilon (1 - delta - alpha))
+
+    (Wasserman and Zhou, JASA 2010, Theorem 2.4; Dong, Roth, Su, Proposition 2.5), and f is the
+    largest convex and symmetric function of which that is true.
+
+    *Lower bound.* Every epsilon of the grid, with an upper bound of its delta, gives a value below.
+
+    *Upper bound.* All epsilon count, also those between. With g = e^epsilon, delta is convex in g
+    and does not rise: it is a supremum of P(E) - g Q(E) over events E and neighbours. So it lies
+    above a polygon (`polygon_below`). Along an edge of the polygon, delta = a - b g, both
+    1 - a + (b - alpha) g and (1 - a - alpha)/g + b are monotone in g: the supremum is attained at a
+    vertex. Beyond the grid the last chord goes on until delta would be 0; there both fall in g.
+    No test is worse than guessing: f(alpha) <= 1 - alpha.
+    """
+    if alphas is None:
+        count = whole(points, "points", at_least=1, at_most=_MOST_POINTS)
+        grid = [Fraction(k * k, count * count) for k in range(count + 1)]
+    else:
+        grid = sorted({exact(alpha, "alpha", at_least=0, at_most=1) for alpha in alphas})
+        if not grid:
+            raise ParameterError("alphas must hold at least one number")
+    with working_precision(_BITS):
+        odds = [ball(epsilon).exp() for epsilon in known.epsilons]
+        bounds = [(_ball(delta.lower), _ball(delta.upper)) for delta in known.deltas]
+        attained = [(g, high) for g, (_, high) in zip(odds, bounds, strict=True)]
+        beyond = _vertices(odds, bounds)
+        betas = tuple(_between(alpha, attained, beyond) for alpha in grid)
+    return Tradeoff(tuple(grid), betas)
+
+
+def _between(alpha: Fraction, attained: list[Vertex], beyond: list[Vertex]) -> Enclosure:
+    low = enclose(_supremum(alpha, attained)).lower
+    high = enclose(_supremum(alpha, beyond)).upper
+    most = 1 - alpha
+    return Enclosure(_larger(Fraction(0), low), most).intersection(
+        Enclosure(Fraction(0), _larger(Fraction(0), high))
+    )
+
+
+def _supremum(alpha: Fraction, points: list[Vertex]) -> arb:
+    a = ball(alpha)
+    found = arb(0)
+    for g, delta in points:
+        rest = 1 - delta
+        found = found.max(rest - g * a).max((rest - a) / g)
+    return found
+
+
+def _vertices(odds: list[arb], bounds: list[tuple[arb, arb]]) -> list[Vertex]:
+    """Of a polygon below delta, from 1 on and beyond the last of the odds.
+
+    Left of 1, delta goes on as a convex function of g: (P - Q/g)+ sums to 1 - 1/g + (Q - gP)+/g,
+    and neighbours count both ways round, so that delta at 1/g is 1 - (1 - delta(g))/g.
+    """
+    if odds[0] == 1 and len(odds) > 1:
+        g, mirrored = odds[1], bounds[1]
+        first = (1 - (1 - mirrored[0]) / g, 1 - (1 - mirrored[1]) / g)
+        vertices = polygon_below([1 / g, *odds], [first, *bounds])[2:]  # those from 1 on
+    else:  # between 1 and the first of the odds, nothing is known but that delta does not rise
+        vertices = [(arb(1), bounds[0][0]), *polygon_below(odds, bounds)]
+    end, low = odds[-1], bounds[-1][0]
+    if len(odds) > 1:
+        slope = (low - bounds[-2][1]) / (end - odds[-2])
+        if slope >= 0:  # so delta stays where it is
+            return vertices
+        if slope < 0:
+            return [*vertices, (end - low / slope, arb(0))]
+    return [*vertices, (end, arb(0))]
+
+
+def _ball(end: Endpoint) -> arb:
+    return ball(Fraction(end))
+
+
+def _larger(a: Fraction, b: Endpoint) -> Endpoint:
+    return b if Enclosure(b, b).at_least(a) else a

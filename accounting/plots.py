@@ -1,0 +1,94 @@
+"""Pictures of curves with certified bounds: what lies between the bounds is shaded.
+
+Between the points of a grid the bounds are those of every convex function within the bounds there:
+chords above, `polygon_below` below. They are drawn in floats, far finer than a pixel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from flint import arb
+from numpy.typing import NDArray
+
+from ..exact.enclosure import Enclosure
+from ..exact.extra import bring
+from ..exact.number import ball
+from ..exact.precision import working_precision
+from ..exact.rounding import float_above
+from .convex import polygon_below
+
+if TYPE_CHECKING:
+    from .curves import Profile, Tradeoff
+
+__all__ = ["plot_profile", "plot_tradeoff"]
+
+_FINE = 2000  # places where the bounds are drawn
+_BITS = 256
+_FLOOR = 1e-300  # where a logarithmic axis ends at the latest
+
+_Floats = NDArray[np.float64]
+
+
+def plot_profile(profile: Profile, ax: Any) -> Any:
+    """delta, on a logarithmic axis, against epsilon."""
+    ax = _axes(ax)
+    top = profile.epsilons[-1]
+    with working_precision(_BITS):  # odds relative to the largest, which is any size
+        odds = [(ball(epsilon) - ball(top)).exp() for epsilon in profile.epsilons]
+        corners = polygon_below(odds, [_balls(delta) for delta in profile.deltas])
+    at = np.linspace(float(profile.epsilons[0]), float(top), _FINE)
+    here = np.exp(at - float(top))
+    low, high = _bounds(here, odds, corners, profile.deltas)
+    seen = [float_above(delta.upper) for delta in profile.deltas if delta.upper > 0]
+    ax.set_yscale("log")
+    ax.set_ylim(max(min(seen, default=1.0) / 10, _FLOOR), 1)
+    _shade(ax, at, np.maximum(low, _FLOOR), np.maximum(high, _FLOOR))
+    ax.set_xlabel("ε")
+    ax.set_ylabel("δ")
+    return ax
+
+
+def plot_tradeoff(tradeoff: Tradeoff, ax: Any) -> Any:
+    """The type II error against the type I error, and guessing beside it."""
+    ax = _axes(ax)
+    with working_precision(_BITS):
+        alphas = [ball(alpha) for alpha in tradeoff.alphas]
+        corners = polygon_below(alphas, [_balls(beta) for beta in tradeoff.betas])
+    at = np.linspace(float(tradeoff.alphas[0]), float(tradeoff.alphas[-1]), _FINE)
+    _shade(ax, at, *_bounds(at, alphas, corners, tradeoff.betas))
+    ax.plot([0, 1], [1, 0], linestyle=":", color="grey", linewidth=1, label="guessing")
+    ax.set_xlabel("type I error α")
+    ax.set_ylabel("type II error β")
+    ax.legend()
+    return ax
+
+
+def _axes(ax: Any) -> Any:
+    return bring("matplotlib.pyplot", "figures").subplots()[1] if ax is None else ax
+
+
+def _balls(value: Enclosure) -> tuple[arb, arb]:
+    return ball(Fraction(value.lower)), ball(Fraction(value.upper))
+
+
+def _bounds(
+    at: _Floats, xs: Sequence[arb], corners: Sequence[tuple[arb, arb]], ys: Sequence[Enclosure]
+) -> tuple[_Floats, _Floats]:
+    """The lower and the upper bound at these places."""
+    low = np.interp(
+        at, [float(x.mid()) for x, _ in corners], [float(y.lower()) for _, y in corners]
+    )
+    high = np.interp(at, [float(x.mid()) for x in xs], [float_above(y.upper) for y in ys])
+    return np.minimum(low, high), high
+
+
+def _shade(ax: Any, at: _Floats, low: _Floats, high: _Floats) -> None:
+    """The region between the bounds, with both as its edges, so that a narrow one is seen."""
+    ax.fill_between(at, low, high, alpha=0.3, linewidth=0, label="certified to lie between")
+    colour = ax.collections[-1].get_facecolor()[0][:3]
+    for edge in (low, high):
+        ax.plot(at, edge, color=colour, linewidth=0.8)

@@ -1,0 +1,97 @@
+"""exactdp: how private is this mechanism, exactly? Certified differential-privacy accounting.
+
+>>> import exactdp
+>>> a = exactdp.mechanism("discrete-laplace:epsilon=0.1")
+>>> exactdp.audit(a, "pure:0.1").verified
+True
+>>> b = exactdp.mechanism("discrete-gaussian:sigma2=100")
+>>> epsilon = (100 * a + 50 * b).epsilon(delta="1e-6")
+>>> epsilon <= 7, f"{epsilon:.4f}"
+(True, '6.1000')
+
+Everything is imported where it is first asked for: `import exactdp` itself costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .accounting import Composition, Profile, Tradeoff
+    from .door import audit, calibrate, certify, check, compose, mechanism
+    from .exact import Enclosure, OutOfTimeError, ParameterError, UndecidedError, time_limit
+    from .verify import ZCDP, ApproxDP, Audit, Calibration, PureDP, RenyiDP, Verdict
+    from .verify.certificate import Certificate, CertificateError, NotCertifiedError
+
+    __version__: str
+
+_HOMES = {  # where each name is from
+    "ApproxDP": ".verify",
+    "Audit": ".verify",
+    "Calibration": ".verify",
+    "Certificate": ".verify.certificate",
+    "CertificateError": ".verify.certificate",
+    "Composition": ".accounting",
+    "Enclosure": ".exact",
+    "NotCertifiedError": ".verify.certificate",
+    "OutOfTimeError": ".exact",
+    "ParameterError": ".exact",
+    "Profile": ".accounting",
+    "PureDP": ".verify",
+    "RenyiDP": ".verify",
+    "Tradeoff": ".accounting",
+    "UndecidedError": ".exact",
+    "Verdict": ".verify",
+    "ZCDP": ".verify",
+    "audit": ".door",
+    "calibrate": ".door",
+    "certify": ".door",
+    "check": ".door",
+    "compose": ".door",
+    "mechanism": ".door",
+    "time_limit": ".exact",
+}
+
+__all__ = [
+    "ApproxDP",
+    "Audit",
+    "Calibration",
+    "Certificate",
+    "CertificateError",
+    "Composition",
+    "Enclosure",
+    "NotCertifiedError",
+    "OutOfTimeError",
+    "ParameterError",
+    "Profile",
+    "PureDP",
+    "RenyiDP",
+    "Tradeoff",
+    "UndecidedError",
+    "Verdict",
+    "ZCDP",
+    "audit",
+    "calibrate",
+    "certify",
+    "check",
+    "compose",
+    "mechanism",
+    "time_limit",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("exactdp")
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(import_module(_HOMES[name], __name__), name)
+    globals()[name] = found  # so that it is asked for once
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

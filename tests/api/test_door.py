@@ -1,0 +1,188 @@
+"""The front door: text and values are the same, results cannot be misread, errors help."""
+
+import copy
+import pickle
+import subprocess
+import sys
+from fractions import Fraction
+
+import pytest
+
+import exactdp
+from exactdp.accounting import compose
+from exactdp.cli.families import choose
+from exactdp.mechanisms import AdditiveNoise, DiscreteGaussian, DiscreteLaplace, FinitePair, papers
+from exactdp.verify import PureDP
+from exactdp.verify import audit as library_audit
+
+LAPLACE = AdditiveNoise(DiscreteLaplace(10), 1)
+GAUSSIAN = AdditiveNoise(DiscreteGaussian(100), 1)
+SLACK = FinitePair(("a", "b"), ("0.5", "0.5"), ("0.4", "0.6"), "0.01")  # not known well enough
+
+
+def test_text_and_values_name_the_same_mechanism(tmp_path):
+    file = tmp_path / "laplace.json"
+    file.write_text('{"mechanism": "discrete-laplace", "scale": 10}')
+    ways = ("discrete-laplace:scale=10", str(file), LAPLACE, compose(LAPLACE), [LAPLACE])
+    same = [exactdp.mechanism(each) for each in ways]
+    assert len(set(same)) == 1
+    assert isinstance(same[0], exactdp.Composition)
+
+
+def test_every_way_to_compose_is_the_same():
+    a, b = exactdp.mechanism(LAPLACE), exactdp.mechanism(GAUSSIAN)
+    expected = compose((LAPLACE, 100), (GAUSSIAN, 50))
+    assert 100 * a + 50 * b == expected
+    assert a * 99 + LAPLACE + b * "50" == expected
+    assert 50 * (2 * a + b) == expected
+    assert exactdp.compose((a, 100), (50 * b, 1)) == expected
+    text = ("discrete-laplace:scale=10", 100), "discrete-gaussian:sigma2=100*50"
+    assert exactdp.compose(*text) == expected
+    assert exactdp.mechanism(["discrete-laplace:scale=10*100", 50 * b]) == expected
+    assert (100 * a + 50 * b).epsilon(delta="1e-6") == expected.epsilon("1e-6")
+
+
+@pytest.mark.parametrize("as_list", [False, True])
+def test_an_audit_is_the_library_s(as_list):
+    m = "discrete-laplace:epsilon=0.1*3"
+    found = exactdp.audit([m] if as_list else m, "pure:0.3")
+    assert found == library_audit(compose((LAPLACE, 3)), PureDP("0.3"))
+    assert found.verified and not found.refuted
+    worse = exactdp.audit(m, PureDP("0.29"))
+    assert worse.refuted and not worse.verified
+    open_ = exactdp.audit(SLACK, "pure:1")
+    assert not open_.verified and not open_.refuted
+
+
+@pytest.mark.parametrize("claim", ["pure:0.1", "pure:0.09"])
+def test_what_is_certified_is_checked(tmp_path, claim):
+    certificate = exactdp.certify("discrete-laplace:epsilon=0.1", claim)
+    certificate.write(tmp_path / "file.json")
+    for given in (certificate, tmp_path / "file.json", str(tmp_path / "file.json")):
+        assert exactdp.check(given).valid
+    forged = certificate.content | {"verdict": "REFUTED" if claim == "pure:0.1" else "VERIFIED"}
+    assert not exactdp.check(forged).valid
+
+
+def test_a_protocol_s_certificate_names_it():
+    protocol = papers.theorem1("0.5", batch=16, horizon=1000).protocol
+    certificate = exactdp.certify(protocol, "pure:0.5")
+    certificate.matches(protocol)
+    assert "protocol" in certificate.content
+
+
+def test_calibration_takes_text_and_families():
+    found = exactdp.calibrate("skellam", "rdp:2,0.01", sensitivity=1)
+    assert found.verified.verified and found.refuted.refuted
+    family = choose("skellam", "1", 1).family
+    assert exactdp.calibrate(family, "rdp:2,0.01").value == found.value
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        lambda: exactdp.audit(LAPLACE, "pure:0.01"),
+        lambda: exactdp.audit(LAPLACE, "pure:0.01").verdict,
+        lambda: exactdp.audit(SLACK, "pure:1").verdict,
+        lambda: exactdp.check(exactdp.certify(LAPLACE, "pure:0.1")),
+        lambda: exactdp.check({}),
+    ],
+)
+def test_no_answer_is_true_by_being_there(asked):
+    found = asked()
+    with pytest.raises(TypeError, match=r"not true or false: (ask \.|compare)"):
+        bool(found)
+    with pytest.raises(TypeError):
+        assert not found
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: exactdp.mechanism("geometric:p=1"), "did you mean 'discrete-laplace'"),
+        (lambda: exactdp.mechanism("skellam:varience=1"), "did you mean 'variance'"),
+        (lambda: exactdp.audit(LAPLACE, "renyi:2,1"), "did you mean 'rdp'"),
+        (lambda: exactdp.audit(LAPLACE, 3), "claim must be .* got a int"),
+        (lambda: exactdp.audit(LAPLACE, "pure:1", width=2), "width must be"),
+        (lambda: exactdp.mechanism(3), "got a int"),
+        (lambda: exactdp.mechanism([]), "at least one"),
+        (lambda: exactdp.compose(), "at least one"),
+        (lambda: exactdp.compose((LAPLACE, 1, 2)), "3 items"),
+        (lambda: exactdp.mechanism(LAPLACE) * 0, "times must be"),
+        (lambda: 1.5 * exactdp.mechanism(LAPLACE), "times must be a whole number"),
+        (lambda: exactdp.mechanism(LAPLACE) + 3, "got a int"),
+        (lambda: exactdp.certify(LAPLACE, "pure:1", dropout=1), "dropout"),
+        (lambda: exactdp.calibrate("skellam", "pure:1"), "sensitivity must be given"),
+        (lambda: exactdp.calibrate("skelam", "pure:1", 1), "did you mean 'skellam'"),
+        (lambda: exactdp.calibrate("skellam", "pure:1", 1, times=0), "times must be"),
+    ],
+)
+def test_errors_name_the_argument_and_what_would_do(call, says):
+    with pytest.raises(exactdp.ParameterError, match=says):
+        call()
+
+
+def test_no_certificate_is_told_from_not_valid(tmp_path):
+    with pytest.raises(exactdp.CertificateError):
+        exactdp.check(tmp_path / "none")
+    with pytest.raises(exactdp.NotCertifiedError):
+        exactdp.certify(SLACK, "pure:1")
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        lambda: exactdp.mechanism(LAPLACE),
+        lambda: exactdp.audit(LAPLACE, "pure:0.01"),
+        lambda: exactdp.certify(LAPLACE, "pure:0.1"),
+        lambda: exactdp.calibrate("discrete-laplace", "pure:0.1", 1),
+        lambda: exactdp.mechanism(LAPLACE).profile(points=3),
+        lambda: exactdp.mechanism(LAPLACE).tradeoff(points=3),
+    ],
+)
+def test_results_are_shown_and_tabulated(result):
+    pandas = pytest.importorskip("pandas")
+    found = result()
+    assert len(repr(found)) < 200 and "object at" not in repr(found)
+    rows, frame = found.rows(), found.to_frame()
+    assert found._repr_html_().count("<tr>") == len(rows) + 1 == len(frame) + 1
+    for name, value in rows[-1].items():
+        if isinstance(value, exactdp.Enclosure):
+            low, high = (frame[f"{name}_{side}"].iloc[-1] for side in ("lower", "upper"))
+            assert value.at_least(Fraction(low)) and value.at_most(Fraction(high))
+    assert isinstance(frame, pandas.DataFrame)
+
+
+def test_without_pandas_the_error_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match=r"pip install \"exactdp\[data\]\""):
+        exactdp.mechanism(LAPLACE).to_frame()
+
+
+def test_html_is_escaped():
+    pair = FinitePair(("<script>", "b"), ("0.5", "0.5"), ("0.4", "0.6"))
+    shown = exactdp.audit(pair, "pure:0.01")._repr_html_()
+    assert "<script>" not in shown and "&lt;script&gt;" in shown
+
+
+def test_results_are_values():
+    found = exactdp.audit(LAPLACE, "pure:0.1")
+    assert pickle.loads(pickle.dumps(found)) == copy.deepcopy(found) == found
+    assert hash(exactdp.mechanism(LAPLACE)) == hash(exactdp.mechanism("discrete-laplace:scale=10"))
+
+
+def test_a_limit_of_time_leaves_an_answer():
+    with exactdp.time_limit(0.5):
+        found = exactdp.audit("skellam:variance=1000*100000", "approx:100,1e-6")
+    assert found.measured.lower >= 0
+
+
+def test_every_name_is_there_and_importing_costs_nothing():
+    assert all(getattr(exactdp, name) is not None for name in exactdp.__all__)
+    assert set(exactdp.__all__) == set(exactdp._HOMES) <= set(dir(exactdp))
+    assert exactdp.__version__
+    with pytest.raises(AttributeError, match="nothing"):
+        exactdp.nothing  # noqa: B018
+    loaded = "{'flint', 'numpy', 'mpmath'} & {*sys.modules}"
+    code = f"import sys, exactdp; sys.exit(' '.join({loaded}) or 0)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

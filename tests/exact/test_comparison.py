@@ -1,0 +1,116 @@
+"""Comparisons of enclosures, and what is rounded up: against exact fractions."""
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+from operator import ge, gt, le, lt
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from exactdp.exact import Enclosure, ParameterError, UndecidedError
+from exactdp.exact.rounding import float_above, float_below, format_above
+from exactdp.exact.suggest import meant
+
+FRACTIONS = st.fractions(-3, 3, max_denominator=4)
+ENDS = st.one_of(
+    FRACTIONS, st.fractions(), st.decimals(allow_nan=False, allow_infinity=False, places=30)
+)
+OPERATORS = (le, lt, ge, gt)
+
+
+@given(FRACTIONS, FRACTIONS, FRACTIONS, FRACTIONS)
+def test_an_answer_is_that_of_all_numbers_inside(a, b, c, d):
+    left, right = Enclosure(min(a, b), max(a, b)), Enclosure(min(c, d), max(c, d))
+    for operator in OPERATORS:
+        answers = {operator(x, y) for x in (a, b) for y in (c, d)}
+        if len(answers) > 1:
+            with pytest.raises(UndecidedError, match="cannot be told"):
+                operator(left, right)
+        else:
+            assert operator(left, right) is answers.pop()
+
+
+@given(FRACTIONS)
+def test_a_number_may_be_of_any_exact_kind_and_on_either_side(x):
+    point = Enclosure.exactly(x)
+    for operator in OPERATORS:
+        for one in (1, Fraction(1), Decimal(1), "1", 1.0):
+            assert operator(point, one) is operator(x, 1)
+            if not isinstance(one, str):
+                assert operator(one, point) is operator(1, x)
+
+
+def test_infinity():
+    assert Enclosure.infinite() >= math.inf and not Enclosure.infinite() < Decimal("Infinity")
+    assert Enclosure.exactly(1) < math.inf
+    with pytest.raises(UndecidedError):
+        Enclosure(Fraction(1), Decimal("Infinity")) < math.inf  # noqa: B015
+    assert float(Enclosure.infinite()) == math.inf and f"{Enclosure.infinite():.2f}" == "inf"
+
+
+@pytest.mark.parametrize("other", ["x", math.nan, Decimal("nan"), None, [1], True])
+def test_what_is_no_number_is_refused(other):
+    with pytest.raises(ParameterError, match="the number compared with must be"):
+        Enclosure.exactly(1) <= other  # noqa: B015
+
+
+@given(ENDS)
+def test_the_nearest_floats_on_either_side(end):
+    for found, sign in ((float_above(end), 1), (float_below(end), -1)):
+        assert sign * (Fraction(found) - Fraction(end)) >= 0
+        inner = math.nextafter(found, -sign * math.inf)
+        assert sign * (Fraction(inner) - Fraction(end)) < 0
+
+
+@pytest.mark.parametrize(
+    ("end", "above"),
+    [
+        (Decimal("1e-400"), 5e-324),
+        (Decimal("-1e-400"), 0.0),
+        (Decimal("1e400"), math.inf),
+        (Decimal("-1e400"), -1.7976931348623157e308),
+        (Fraction(10) ** 400, math.inf),
+        (-(Fraction(10) ** 400), -1.7976931348623157e308),
+        (Decimal("-Infinity"), -math.inf),
+    ],
+)
+def test_floats_of_any_size(end, above):
+    assert float_above(end) == above
+
+
+@given(ENDS, st.sampled_from(["e", "f", "g", "%"]), st.integers(0, 40))
+def test_formats_round_up_by_less_than_one_unit(end, kind, places):
+    text = format_above(end, f".{places}{kind}")
+    scale = 100 if kind == "%" else 1
+    shown, true = Fraction(text.rstrip("%")) / scale, Fraction(end)
+    digits = max(places, 1) if kind == "g" else places + 1
+    unit = Fraction(1, scale * 10**places)
+    if kind in "eg" and true:
+        size = math.floor(math.log10(abs(true.numerator)) - math.log10(true.denominator))
+        unit = Fraction(10) ** (size + 2 - digits)  # log10 may be one off
+    assert 0 <= shown - true < unit
+
+
+def test_formats_that_are_no_numbers_are_of_the_text():
+    assert f"{Enclosure.exactly(Fraction(1, 4)):>6}" == "  0.25"
+    assert f"{Enclosure(Fraction(1), Fraction(2))}" == "[1, 2]"
+    with pytest.raises(ParameterError, match="10000 digits"):
+        format(Enclosure.exactly(0).plus(Enclosure(Decimal(0), Decimal("1e99999"))), ".2f")
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "suggested"),
+    [
+        ("geometric", ["discrete-laplace", "skellam"], "discrete-laplace"),
+        ("Discrete_Laplace", ["discrete-laplace"], "discrete-laplace"),
+        ("sensitivty", ["scale", "sensitivity"], "sensitivity"),
+        ("sigma", ["sigma2"], "sigma2"),
+        ("geometric", ["skellam"], None),
+        ("", ["skellam"], None),
+        ("x" * 10**6, ["skellam"], None),
+    ],
+)
+def test_names_that_were_meant(name, known, suggested):
+    assert meant(name, known) == (f" (did you mean {suggested!r}?)" if suggested else "")
