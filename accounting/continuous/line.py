@@ -11,6 +11,7 @@ Powers of M are taken of balls of that radius, so that nothing more has to be pr
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Protocol
 
 from flint import acb, acb_mat, arb
@@ -31,6 +32,15 @@ class Line:
 
 class LineLaw(LossLaw, Protocol):
     """A privacy-loss law that knows its transform on lines. Balls are at the working precision."""
+
+    @property
+    def rate(self) -> Fraction:
+        """The probability that the user takes part."""
+        ...
+
+    def profile(self, level: arb) -> arb:
+        """delta(level) of one use, in closed form."""
+        ...
 
     def line(self, c: arb, top: float, log_error: float) -> Line:
         """A rule for Re s = c > 0; log_error: what error/M(c) should be about."""

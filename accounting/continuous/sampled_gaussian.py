@@ -48,7 +48,9 @@ from numpy.typing import NDArray
 from ...exact.deadline import check_time
 from ...exact.number import ball
 from ..losses.law import Cumulant
+from . import gaussian
 from .line import Line
+from .sampling import added, pure_added, removed
 
 __all__ = ["SampledGaussian"]
 
@@ -87,9 +89,15 @@ class SampledGaussian:
         return arb(0)
 
     def largest(self) -> arb:
-        if self.removing or self.rate == 1:
+        if self.removing:
             return arb.pos_inf()
-        return -ball(-self.rate).log1p()
+        return pure_added(ball(self.rate), arb.pos_inf())
+
+    def profile(self, level: arb) -> arb:
+        """delta(level) of one use."""
+        q, mu = ball(self.rate), 1 / ball(self.noise)
+        through = removed if self.removing else added
+        return through(q, level, lambda at: gaussian.delta(mu, at))
 
     def transform(self, s: acb) -> acb:
         """M(s), Im s = 0."""

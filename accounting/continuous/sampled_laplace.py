@@ -33,7 +33,9 @@ from numpy.typing import NDArray
 from ...exact.deadline import check_time
 from ...exact.number import ball
 from ..losses.law import Cumulant
+from . import laplace
 from .line import Line
+from .sampling import added, pure_added, pure_removed, removed
 
 __all__ = ["SampledLaplace"]
 
@@ -56,10 +58,14 @@ class SampledLaplace:
         return arb(0)
 
     def largest(self) -> arb:
+        pure = pure_removed if self.removing else pure_added
+        return pure(ball(self.rate), ball(self.epsilon))
+
+    def profile(self, level: arb) -> arb:
+        """delta(level) of one use."""
         epsilon = ball(self.epsilon)
-        if self.removing:
-            return (ball(self.rate) * epsilon.expm1()).log1p()
-        return -(ball(self.rate) * (-epsilon).expm1()).log1p()
+        through = removed if self.removing else added
+        return through(ball(self.rate), level, lambda at: laplace.delta(epsilon, at))
 
     def transform(self, s: acb) -> acb:
         """M(s), Im s = 0."""
