@@ -8,7 +8,7 @@ of the two. One use has a closed form, and so do any number of Gaussians that ar
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Literal, TypeAlias
 
@@ -20,7 +20,7 @@ from ...exact.number import ExactInput, ParameterError, ball, exact, whole
 from ...exact.precision import WIDTH, enclose, refine, working_precision
 from ..losses.composite import Composite, Saddle, saddle_at, saddle_for
 from . import gaussian
-from .inversion import Profile
+from .inversion import Parts, Profile, plan
 from .line import LineLaw
 from .root import between, root, start_for
 from .sampled_gaussian import SampledGaussian
@@ -41,8 +41,7 @@ __all__ = [
 ]
 
 Direction: TypeAlias = Literal["remove", "add"]
-Parts: TypeAlias = Sequence[tuple[LineLaw, int]]
-_Attempt: TypeAlias = Callable[[float], tuple[Enclosure, bool]]
+_Attempt: TypeAlias = Callable[[float, "Enclosure | None"], tuple[Enclosure, bool]]
 
 WORK = 4.0  # about how many seconds an inversion may take before it is smoothed instead
 _BITS = 128
@@ -121,11 +120,12 @@ def composed_delta(
     if _is_closed(parts):
         return refine(lambda: _closed(parts, ball(level)), width=width)
 
-    def attempt(log_width: float) -> tuple[Enclosure, bool]:
+    def attempt(log_width: float, found: Enclosure | None) -> tuple[Enclosure, bool]:
         saddle = saddle_at(Composite(tuple(parts)), float(level))
         if saddle.c > _FARTHEST:
             return between(arb(0), _chernoff(parts, ball(level))), True
-        profile = Profile(parts, saddle, log_width, work)
+        log_delta = saddle.log_delta if found is None else _log_middle(found)
+        profile = Profile(parts, plan(parts, saddle, log_delta, log_width), work)
         lower, upper = profile.bounds(ball(level))
         return between(lower, upper), profile.sigma > 0
 
@@ -143,7 +143,7 @@ def composed_epsilon(
     if _is_closed(parts):
         return refine(lambda: _closed_epsilon(parts, target), width=width)
 
-    def attempt(log_width: float) -> tuple[Enclosure, bool]:
+    def attempt(log_width: float, found: Enclosure | None) -> tuple[Enclosure, bool]:
         composite, goal = Composite(tuple(parts)), ball(target)
         log_delta = float(goal.log().mid())
         saddle = saddle_for(composite, log_delta)
@@ -153,10 +153,11 @@ def composed_epsilon(
             return between(arb(0), composite.largest()), True
         # the width of epsilon, as that of delta: d log delta = -c d epsilon, about
         asked = log_width + math.log(min(1.0, saddle.c * max(saddle.level, 1e-3)))
-        profile = Profile(parts, saddle, asked, work)
+        if found is not None and found.is_finite():
+            saddle = saddle._replace(level=float(Fraction(found.upper)))
+        profile = Profile(parts, plan(parts, saddle, log_delta, asked), work)
         start, slope = _near(profile, saddle, log_delta)
-        found = root(profile.bounds, goal, arb(start), slope)
-        return found, profile.sigma > 0
+        return root(profile.bounds, goal, arb(start), slope), profile.sigma > 0
 
     found = _attempts(parts, width, attempt)
     with working_precision(_BITS):
@@ -227,7 +228,7 @@ def _attempts(parts: Parts, width: Fraction, attempt: _Attempt) -> Enclosure:
         bits = _BITS + math.ceil(math.log2(uses) - 1.5 * asked)
         try:
             with working_precision(bits):
-                now, limited = attempt(asked)
+                now, limited = attempt(asked, found)
         except OutOfTimeError:
             if found is None:
                 raise
@@ -252,6 +253,12 @@ def _near(profile: Profile, saddle: Saddle, log_delta: float) -> tuple[float, fl
         if abs(step) < 1e-13 * (1 + level):
             break
     return level, slope
+
+
+def _log_middle(found: Enclosure) -> float:
+    """The logarithm of an enclosed delta, about."""
+    middle = (Fraction(found.lower) + Fraction(found.upper)) / 2
+    return float(ball(middle).log().mid())
 
 
 def _beyond(parts: Parts, level: Fraction) -> bool:

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from flint import acb, arb
@@ -28,38 +29,60 @@ from ..losses.composite import Composite, Saddle
 from ..losses.periods import aliases
 from .line import LineLaw, Table
 
-__all__ = ["Profile"]
+__all__ = ["Parts", "Plan", "Profile", "plan"]
+
+Parts: TypeAlias = Sequence[tuple[LineLaw, int]]
 
 
 _PER_NODE, _PER_TERM = 3e-5, 6e-8  # what nodes and their terms cost, in about seconds
-_FEWEST = 200
+_FEWEST, _MANY, _MOST = 200, 1000, 1 << 26
+
+
+class Plan(NamedTuple):
+    """A line Re s = c and what to sum on it, chosen in floats: a poor one costs time or width."""
+
+    c: float
+    level: float
+    length: float  # Lambda
+    sides: tuple[float, float]  # to the left and right of c, for the aliases
+    need: float  # how far, in logarithms, what is left out has to be below M(c)
+    count: int  # of nodes until that is reached
+
+
+def plan(parts: Parts, saddle: Saddle, log_delta: float, log_width: float) -> Plan:
+    """Nodes for a relative width of delta(saddle.level), which is about e^log_delta.
+
+    The saddle point's line, or one near it where that needs many nodes: beyond some order the
+    transform of a sampled law rises so fast that aliases die out slowly on its left.
+    """
+    best = _planned(parts, saddle.c, saddle.level, log_delta, log_width)
+    if best.count > _MANY:
+        for factor in (0.95, 0.9, 0.8, 0.65, 0.5, 0.35, 1.3):
+            other = _planned(parts, saddle.c * factor, saddle.level, log_delta, log_width)
+            best = min(best, other, key=lambda one: one.count)
+    return best
 
 
 class Profile:
     """Bounds of delta(level) near one level, at the working precision of its creation."""
 
-    def __init__(
-        self,
-        parts: Sequence[tuple[LineLaw, int]],
-        saddle: Saddle,
-        log_width: float,
-        work: float,
-    ) -> None:
-        """log_width: of the relative width to aim for. work: about how many seconds to take.
+    def __init__(self, parts: Parts, chosen: Plan, work: float) -> None:
+        """work: about how many seconds to take.
 
-        `sigma` is positive where the work allowed made smoothing necessary.
+        `sigma` is positive where that made smoothing necessary.
         """
-        self.parts, self.saddle = parts, saddle
+        self.parts, self.plan = parts, chosen
         self.composite = Composite(tuple(parts))
-        self.c = arb(saddle.c)
-        length, *self.sides = _period(self.composite, saddle, 12 - log_width)
-        self.spacing = arb(2 * math.pi / length)
+        self.c = arb(chosen.c)
+        self.spacing = arb(2 * math.pi / chosen.length)
         self.length = 2 * arb.pi() / self.spacing
-        # how far below M(c) the transform's rest and the rules' errors have to be: delta is about
-        # M(c) e^(-c level) times e^scale
-        scale = saddle.log_delta - saddle.cumulant.value + saddle.c * saddle.level
-        self.need = max(10.0, 3 - log_width - scale)
-        self._go_far_enough(work)
+        most = work / (len(parts) * (_PER_NODE + 300 * _PER_TERM))
+        self.count, self.sigma = chosen.count, 0.0
+        if self.count > most:
+            self.count = max(_FEWEST, int(most))
+            y = float(self.spacing.mid()) * self.count
+            missing = chosen.need + _log_rest(parts, chosen.c, y) + 2
+            self.sigma = math.sqrt(2 * max(missing, 1.0)) / y
         self._collect()
 
     def bounds(self, level: arb) -> tuple[arb, arb]:
@@ -82,28 +105,8 @@ class Profile:
         """The logarithm of delta(level) and minus its slope, about."""
         waves = np.exp(-1j * self._heights * level) * self._above
         value = max(float(waves.real.sum()), 1e-300)
-        slope = float((waves * (self.saddle.c + 1j * self._heights)).real.sum())
-        return math.log(value) + self._log_peak - self.saddle.c * level, slope / value
-
-    def _go_far_enough(self, work: float) -> None:
-        c, spacing = self.saddle.c, float(self.spacing.mid())
-        terms = 300.0 * len(self.parts)
-        most = max(_FEWEST, int(work / (_PER_NODE * len(self.parts) + _PER_TERM * terms)))
-
-        def log_rest(count: int) -> float:
-            y = spacing * count
-            total = sum(times * law.log_decay(c, y) for law, times in self.parts)
-            return total - math.log(y)
-
-        low, high = 1, _FEWEST
-        while high < most and log_rest(high) > -self.need:
-            low, high = high, min(2 * high, most)
-        while high - low > max(8, high // 20):
-            middle = (low + high) // 2
-            low, high = (middle, high) if log_rest(middle) > -self.need else (low, middle)
-        self.count = high + 1
-        missing = self.need + log_rest(high) + 2
-        self.sigma = math.sqrt(2 * missing) / (spacing * high) if missing > 2 else 0.0
+        slope = float((waves * (self.plan.c + 1j * self._heights)).real.sum())
+        return math.log(value) + self._log_peak - self.plan.c * level, slope / value
 
     def _collect(self) -> None:
         count, spacing, c = self.count, self.spacing, self.c
@@ -111,7 +114,7 @@ class Profile:
         uses = sum(times for _, times in self.parts)
         totals, decay = [acb(1)] * count, arb(1)
         for law, times in self.parts:
-            line = law.line(c, top, -self.need - math.log(uses))
+            line = law.line(c, top, -self.plan.need - math.log(uses))
             values = Table(line, spacing).transforms(count)
             totals = [total * value**times for total, value in zip(totals, values, strict=True)]
             far = float((spacing * count).mid()) * (1 - 2**-40)
@@ -137,7 +140,7 @@ class Profile:
             self.rest_gap = decay * swell * vega * fall * (spacing + 1 / (sigma2 * end)) / arb.pi()
         self._sizes = {
             b: self.composite.transform(acb(b)).real * (sigma2 * b * (arb(b) + 1) / 2).exp()
-            for b in self.sides
+            for b in self.plan.sides
         }
         peak = self.composite.transform(acb(c)).real
         self._log_peak = float(peak.log().mid())
@@ -145,23 +148,40 @@ class Profile:
         self._above = np.array([complex((value / peak).mid()) for value, _ in self.nodes])
 
 
-def _period(composite: Composite, saddle: Saddle, goal: float) -> tuple[float, float, float]:
-    """Lambda that makes aliases e^-goal small, and the b to the right and left that prove it.
+def _planned(
+    parts: Parts, c: float, level: float, log_delta: float, log_width: float
+) -> Plan:
+    composite = Composite(tuple(parts))
+    here = composite.cumulant(c)
+    # delta is about M(c) e^(-c level) times e^scale
+    scale = log_delta - here.value + c * level
+    need = max(10.0, 3 - log_width - scale)
+    goal = need + 9
 
-    As `losses.periods.period`, over more b: beyond some order the transform of a sampled law rises
-    much faster than its curvature at the saddle point tells.
-    """
-    c, level, here = saddle.c, saddle.level, saddle.cumulant.value
-    reach = math.sqrt(2 * goal / max(saddle.cumulant.curvature, 1e-300))
-
-    def needed(b: float) -> tuple[float, float]:
-        rise = composite.cumulant(b).value - here - (b - c) * level
+    def apart(b: float) -> tuple[float, float]:
+        """Lambda for which aliases, at most M(b) e^(-b level - |b - c| Lambda), do not count."""
+        rise = composite.cumulant(b).value - here.value - (b - c) * level
         return (rise + goal) / abs(b - c), b
 
-    farthest = min(4 * reach, 10 * (c + goal))
-    right, right_b = min(needed(c + farthest * 2.0**-k) for k in range(16))
-    left, left_b = min(needed(c - min(c, farthest) * 2.0 ** (-k / 2)) for k in range(12))
-    return max(right, left), right_b, left_b
+    reach = math.sqrt(2 * goal / max(here.curvature, 1e-300))
+    reach = min(4 * reach, 10 * (c + goal))
+    right, right_b = min(apart(c + reach * 2.0**-k) for k in range(16))
+    left, left_b = min(apart(c - min(c, reach) * 2.0 ** (-k / 2)) for k in range(12))
+    length = max(right, left)
+    spacing = 2 * math.pi / length
+    low, high = 1, 64
+    while high < _MOST and _log_rest(parts, c, spacing * high) > -need:
+        low, high = high, 2 * high
+    while high - low > max(8, high // 20):
+        middle = (low + high) // 2
+        far = _log_rest(parts, c, spacing * middle) <= -need
+        low, high = (low, middle) if far else (middle, high)
+    return Plan(c, level, length, (left_b, right_b), need, high + 1)
+
+
+def _log_rest(parts: Parts, c: float, y: float) -> float:
+    """How far below M(c) what lies beyond y is, about."""
+    return sum(times * law.log_decay(c, y) for law, times in parts) - math.log(y)
 
 
 def _turns(turn: acb, count: int) -> list[acb]:

@@ -23,8 +23,8 @@ so the same rule holds for every y >= 0, with A = e^growth M(c),
 
     growth = v^2/(2 t^2) + (-p)^+ (-log cos(v/(2 t^2))),    v = a + b < pi t^2.
 
-Nodes outside a window fall geometrically: the slope of log f_c lies between (-x + min(p, 0))/t^2 and
-(-x + max(p, 0))/t^2, since 0 <= (log r)' <= 1/t^2.
+Nodes outside a window fall geometrically: with 0 <= (log r)' <= 1/t^2, (log f_c)' = -x/t^2 + p (log r)'
+lies between -x/t^2 and (p - x)/t^2 for p >= 0, and falls in x for p < 0 (log r is convex).
 
 *Decay.* On the line Im x = a, |M(c + iy)| <= int |f(x + ia)| dx, which falls in y. Its integrand is
 e^(a^2/(2 t^2)) phi_t(x) (r(x + ia) r(x - ia))^(p/2) e^(iy/2 (log r(x + ia) - log r(x - ia))) (remove),
@@ -193,16 +193,58 @@ class SampledGaussian:
         reach = goal + float(growth.mid()) + 3
         step = (2 * arb.pi() * b / reach).mid()
         relative = 2 * growth.exp() / (2 * arb.pi() * b / step).expm1()
-        spread = noise * arb(2 * reach).sqrt()
-        low = (power.min(arb(0)) - spread).mid()
-        high = power.max(arb(0)) + spread
+        ends = self._window(float(power.mid()), reach)
+        low, high = arb(ends[0]), arb(ends[1])
         count = math.ceil(float(((high - low) / step).mid())) + 1
         absolute = arb(0)
-        for x, edge in ((low - step, power.min(arb(0))), (low + step * count, power.max(arb(0)))):
-            fall = step * abs(x - edge) / noise**2
+        for x, slope in zip(
+            (low - step, low + step * count), self._slopes(power, low, high), strict=True
+        ):
+            assert slope > 0
             weight, _ = self._node(power, x, arb(0))
-            absolute += weight.real * step * growth.exp() / -(-fall).expm1()
+            absolute += weight.real * step * growth.exp() / -(-step * slope).expm1()
         return _Rule(low, step, count, relative.upper(), absolute.upper())
+
+    def _slopes(self, power: arb, low: arb, high: arb) -> tuple[arb, arb]:
+        """log f_c rises at least so fast below `low`, and falls at least so fast above `high`."""
+        noise2 = ball(self.noise) ** 2
+        if power >= 0:
+            return -low / noise2, (high - power) / noise2
+        below, above = ((-x + power * self._share(x)) / noise2 for x in (low, high))
+        return below, -above
+
+    def _share(self, x: arb) -> arb:
+        """t^2 (log r)'(x)."""
+        turned = ball(self.rate) * ((2 * x - 1) / (2 * ball(self.noise) ** 2)).exp()
+        return turned / (1 - ball(self.rate) + turned)
+
+    def _window(self, power: float, reach: float) -> tuple[float, float]:
+        """Where log f_c is within about `reach` of its largest value."""
+        spread = float(self.noise) * math.sqrt(2 * reach)
+        if power >= 0:
+            return -spread, power + spread
+
+        q, noise2 = float(self.rate), float(self.noise) ** 2
+
+        def height(x: float) -> float:
+            u = (2 * x - 1) / (2 * noise2)
+            log_ratio = u if q == 1 or u > 500 else math.log1p(q * math.expm1(u))
+            return power * log_ratio - x * x / (2 * noise2)
+
+        low, high = power, 0.0  # log f_c is concave, its slope (-x + power share(x))/t^2
+        for _ in range(60):
+            left, right = low + (high - low) * 0.382, low + (high - low) * 0.618
+            low, high = (left, high) if height(left) < height(right) else (low, right)
+        mode = (low + high) / 2
+        ends = []
+        for sign in (-1, 1):
+            near, far = 0.0, spread  # as concave as the Gaussian at least
+            for _ in range(30):
+                middle = (near + far) / 2
+                inside = height(mode + sign * middle) > height(mode) - reach
+                near, far = (middle, far) if inside else (near, middle)
+            ends.append(mode + sign * far)
+        return ends[0], ends[1]
 
     # -- floats -------------------------------------------------------------------------------
 
@@ -211,9 +253,8 @@ class SampledGaussian:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """Logarithms of weights, losses and nodes of the rule on the real axis."""
         noise, power = float(self.noise), c + 1 if self.removing else -c
-        narrow = noise / math.sqrt(1 + max(-power, 0.0) / (4 * noise**2))
-        low, high = min(power, 0.0) - 9 * noise, max(power, 0.0) + 9 * noise
-        count = int(min(_FLOAT_NODES, max(60.0, (high - low) / (0.3 * min(narrow, noise**2)))))
+        low, high = self._window(power, 40.0)
+        count = int(min(_FLOAT_NODES, max(60.0, (high - low) / (0.3 * min(noise, noise**2)))))
         x, step = np.linspace(low, high, count, retstep=True)
         log_ratio = self._log_ratio((2 * x - 1) / (2 * noise**2))
         log_weights = power * log_ratio - x * x / (2 * noise**2)
