@@ -35,6 +35,7 @@ Parts: TypeAlias = Sequence[tuple[LineLaw, int]]
 
 
 _PER_NODE, _PER_TERM = 3e-5, 6e-8  # what nodes and their terms cost, in about seconds
+_PER_SQUARE = 6e-7  # Gauss-Legendre nodes
 _FEWEST, _MANY, _MOST = 200, 1000, 1 << 26
 
 
@@ -76,10 +77,8 @@ class Profile:
         self.c = arb(chosen.c)
         self.spacing = arb(2 * math.pi / chosen.length)
         self.length = 2 * arb.pi() / self.spacing
-        most = work / (len(parts) * (_PER_NODE + 300 * _PER_TERM))
-        self.count, self.sigma = chosen.count, 0.0
-        if self.count > most:
-            self.count = max(_FEWEST, int(most))
+        self.count, self.sigma = min(chosen.count, _affordable(parts, chosen, work)), 0.0
+        if self.count < chosen.count:
             y = float(self.spacing.mid()) * self.count
             missing = chosen.need + _log_rest(parts, chosen.c, y) + 2
             self.sigma = math.sqrt(2 * max(missing, 1.0)) / y
@@ -177,6 +176,19 @@ def _planned(
         far = _log_rest(parts, c, spacing * middle) <= -need
         low, high = (low, middle) if far else (middle, high)
     return Plan(c, level, length, (left_b, right_b), need, high + 1)
+
+
+def _affordable(parts: Parts, chosen: Plan, work: float) -> int:
+    """The largest number of nodes, by halving from what is wanted, that this work is enough for."""
+    count = chosen.count
+    while count > _FEWEST:
+        top = 2 * math.pi / chosen.length * count
+        terms = sum(law.terms(chosen.c, top, -chosen.need) for law, _ in parts)
+        cost = count * (_PER_NODE * len(parts) + _PER_TERM * terms) + _PER_NODE * terms
+        if cost + _PER_SQUARE * terms**2 <= work:
+            break
+        count = max(_FEWEST, int(count * min(0.9, max(work / cost, 0.3))))
+    return count
 
 
 def _log_rest(parts: Parts, c: float, y: float) -> float:

@@ -46,6 +46,10 @@ class LineLaw(LossLaw, Protocol):
         """A rule for Re s = c > 0; log_error: what error/M(c) should be about."""
         ...
 
+    def terms(self, c: float, top: float, log_error: float) -> float:
+        """How many nodes such a rule has, about."""
+        ...
+
     def log_decay(self, c: float, y: float) -> float:
         """log of `decay`, divided by M(c), about: chooses how far to go, never decides."""
         ...

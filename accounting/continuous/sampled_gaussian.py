@@ -115,14 +115,8 @@ class SampledGaussian:
         return Cumulant(top + math.log(total), mean, variance)
 
     def line(self, c: arb, top: float, log_error: float) -> Line:
-        power = self._power(c)
-        noise2 = float(self.noise) ** 2
-        goal = -log_error
-
-        def steps(width: float) -> float:
-            return (goal + self._growth_about(float(power.mid()), width)) / width
-
-        width = _least(steps, _WIDEST * noise2)
+        power, goal = self._power(c), -log_error
+        width = self._strip(float(power.mid()), goal)
         a = arb(width) / 2
         rule = self._rule(power, a, a, goal)
         weights, losses = [], []
@@ -133,6 +127,18 @@ class SampledGaussian:
         check_time()
         peak = self.transform(acb(c)).real
         return Line(weights, losses, (rule.relative * peak + rule.absolute).upper())
+
+    def terms(self, c: float, top: float, log_error: float) -> float:
+        power = c + 1 if self.removing else -c
+        width = self._strip(power, -log_error)
+        reach = -log_error + self._growth_about(power, width) + 3
+        low, high = self._window(power, reach)
+        return (high - low) * reach / (math.pi * width)
+
+    def _strip(self, power: float, goal: float) -> float:
+        """The width of the strip for which the rule needs the fewest nodes, about."""
+        largest = _WIDEST * float(self.noise) ** 2
+        return _least(lambda width: (goal + self._growth_about(power, width)) / width, largest)
 
     def log_decay(self, c: float, y: float) -> float:
         return self._decay_about(c, y)[0]
@@ -295,13 +301,8 @@ class SampledGaussian:
 @lru_cache(maxsize=256)
 def _at(law: SampledGaussian, c: arb, bits: int) -> arb:
     """M(c), by the rule on the real axis: S = M (1 +- relative) +- absolute."""
-    power, noise2 = law._power(c), float(law.noise) ** 2
-    goal = 0.7 * bits
-
-    def steps(width: float) -> float:
-        return (goal + law._growth_about(float(power.mid()), width)) / width
-
-    rule = law._rule(power, arb(0), arb(_least(steps, _WIDEST * noise2)), goal)
+    power, goal = law._power(c), 0.7 * bits
+    rule = law._rule(power, arb(0), arb(law._strip(float(power.mid()), goal)), goal)
     total = sum((law._node(power, x, arb(0))[0].real for x in rule.nodes()), arb(0)) * rule.step
     return (total + arb(0, rule.absolute)) / (1 + arb(0, rule.relative))
 

@@ -13,10 +13,10 @@ Theorem 19.3). With x, v the semi-axes and v <= pi/2, |r| <= r(x) and |r| >= r(-
 
 *Decay.* The atoms do not decay. Integrating by parts, with h = g_c/(log r)' = e^(-3u/2) r^(p+1)/q,
 
-    |int g_c e^(iy log r) du| <= (|h(e)| + |h(-e)| + V(h))/y,  V(h) <= h(e) + h(-e):
+    |int_w^e g_c e^(iy log r) du| <= (h(e) + h(w) + V(h))/y,  V(h) <= h(e) + h(w):
 
 log h is convex (p + 1 >= 0, as log r is) or a sum of two that fall (p + 1 < 0), so h has no inner
-maximum.
+maximum. What is below w, where the loss may hardly vary, is bounded by its weight.
 """
 
 from __future__ import annotations
@@ -38,6 +38,9 @@ from .line import Line
 from .sampling import added, pure_added, pure_removed, removed
 
 __all__ = ["SampledLaplace"]
+
+_GROWTHS = [1 + 2.0**-k for k in range(-4, 14)]  # R that are tried
+_CELLS = 64
 
 
 @dataclass(frozen=True)
@@ -93,16 +96,19 @@ class SampledLaplace:
         return float((self.decay(exact, y) / self.transform(acb(exact)).real).log().mid())
 
     def decay(self, c: arb, y: float) -> arb:
-        power, epsilon = self._power(c), ball(self.epsilon)
-        atoms = sum(
-            (mass * (power * self._log_ratio(u)).exp() for mass, u in self._atoms()), arb(0)
-        )
-        edges = sum(
-            ((-3 * u / 2 + (power + 1) * self._log_ratio(u)).exp() for u in (epsilon, -epsilon)),
-            arb(0),
-        )
-        found = atoms + (-epsilon / 2).exp() * edges / (2 * ball(self.rate) * arb(y))
-        return found.upper().min(self.transform(acb(c)).real.upper())
+        return self._decays(c, float(y)).min(self.transform(acb(c)).real.upper())
+
+    def terms(self, c: float, top: float, log_error: float) -> float:
+        power = self._power(arb(c))
+        return 2 + min(self._points(power, top, -log_error, growth) for growth in _GROWTHS)
+
+    def _decays(self, c: arb, y: float) -> arb:
+        """The atoms, the inner part up to some u by its weight, and from there on by parts."""
+        atoms, cells = _cells(self, c, ctx.prec)
+        found, last, height = arb.pos_inf(), cells[-1][1], 2 / arb(y)
+        for weight, edge in cells:
+            found = found.min((atoms + weight + height * (edge + last)).upper())
+        return found
 
     def _power(self, c: arb) -> arb:
         return c + 1 if self.removing else -c
@@ -116,8 +122,7 @@ class SampledLaplace:
 
     def _rule(self, power: arb, top: float, goal: float) -> tuple[list[arb], list[arb], arb]:
         """Masses times r^p, losses, and the error for all 0 <= y <= top: about e^-goal M(c)."""
-        growths = [1 + 2.0**-k for k in range(-4, 14)]
-        count, growth = min((self._points(power, top, goal, by), by) for by in growths)
+        count, growth = min((self._points(power, top, goal, by), by) for by in _GROWTHS)
         nodes = [*self._atoms(), *self._legendre(count)]
         check_time()
         weights, losses = [], []
@@ -170,6 +175,22 @@ class SampledLaplace:
         top = np.maximum(u, 0.0)
         logs = top + np.log((1 - q) * np.exp(-top) + q * np.exp(u - top))
         return masses, u if q == 1 else logs
+
+
+@lru_cache(maxsize=64)
+def _cells(law: SampledLaplace, c: arb, bits: int) -> tuple[arb, list[tuple[arb, arb]]]:
+    """The atoms' weight, and at some u of [-e, e] a bound of the weight below, and h(u)."""
+    power, epsilon, q = law._power(c), ball(law.epsilon), ball(law.rate)
+    atoms = sum((m * (power * law._log_ratio(u)).exp() for m, u in law._atoms()), arb(0))
+    scale, below, found = (-epsilon / 2).exp() / 4, arb(0), []
+    points = [epsilon * arb(2 * k - _CELLS) / _CELLS for k in range(_CELLS + 1)]
+    logs = [law._log_ratio(u) for u in points]
+    for k, (u, log_ratio) in enumerate(zip(points, logs, strict=True)):
+        if k:  # r^p is monotone, and int e^(-u/2) du is elementary
+            largest = (power * (log_ratio if power >= 0 else logs[k - 1])).exp()
+            below += 2 * ((-points[k - 1] / 2).exp() - (-u / 2).exp()) * scale * largest
+        found.append((below, scale * (-3 * u / 2 + (power + 1) * log_ratio).exp() / q))
+    return atoms, found
 
 
 @lru_cache(maxsize=256)
