@@ -1,5 +1,7 @@
 """Slow, plain computations of what sampled continuous mechanisms cost, by mpmath alone."""
 
+from itertools import pairwise
+
 import mpmath
 from mpmath import mp, mpf
 
@@ -42,7 +44,7 @@ def single_gaussian(q, noise, gamma, removing):
 
 
 def two_gaussians(q, noise, level, removing):
-    """delta(level) of two uses: the mean of delta(level - L) of one over the loss L of the other."""
+    """delta(level) of two uses: the mean of one's delta(level - L) over the other's L."""
 
     def weighed(x):
         odds = ratio(q, noise, x)
@@ -58,7 +60,7 @@ def two_gaussians(q, noise, level, removing):
             x = (2 * noise**2 * mpmath.log((odds - 1 + q) / q) + 1) / 2
             edges += [x + noise * mpf(k) / 2 for k in range(-3, 4)]
     edges = sorted(x for x in edges if -14 * noise <= x <= far)
-    points = [a + (b - a) * k / 4 for a, b in zip(edges, edges[1:]) for k in range(4)] + [far]
+    points = [a + (b - a) * k / 4 for a, b in pairwise(edges) for k in range(4)] + [far]
     return mpmath.quad(weighed, points)
 
 
@@ -112,7 +114,5 @@ def renyi(q, noise, order, removing):
     """The Renyi divergence of one use, by quadrature."""
     power = order if removing else 1 - order
     points = mpmath.linspace(min(power, 0) - 14 * noise, max(power, 0) + 14 * noise, 61)
-    total = mpmath.quad(
-        lambda x: mpmath.npdf(x, 0, noise) * ratio(q, noise, x) ** power, points
-    )
+    total = mpmath.quad(lambda x: mpmath.npdf(x, 0, noise) * ratio(q, noise, x) ** power, points)
     return mpmath.log(total) / (order - 1)

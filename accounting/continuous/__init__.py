@@ -7,4 +7,6 @@
     sampled_laplace     that sum for the two laws
     inversion           delta(level) of composed uses from their lines
     composed            the figures that people ask for, of plain numbers
+
+Accounting only: noise in floating point is not any of these laws, and nothing here samples it.
 """

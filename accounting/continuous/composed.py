@@ -17,7 +17,7 @@ from flint import acb, arb
 from ...exact.deadline import OutOfTimeError
 from ...exact.enclosure import Enclosure
 from ...exact.number import ExactInput, ParameterError, ball, exact, whole
-from ...exact.precision import WIDTH, enclose, refine, working_precision
+from ...exact.precision import WIDTH, refine, working_precision
 from ..losses.composite import Composite, Saddle, saddle_at, saddle_for
 from . import gaussian
 from .inversion import Parts, Profile, plan
@@ -33,6 +33,7 @@ __all__ = [
     "composed_epsilon",
     "composed_pure",
     "composed_renyi",
+    "composed_rho",
     "sampled_gaussian",
     "sampled_gaussian_delta",
     "sampled_gaussian_epsilon",
@@ -187,6 +188,21 @@ def composed_pure(parts: Parts, width: Fraction = WIDTH) -> Enclosure:
     return refine(lambda: Composite(tuple(parts)).largest(), width=width)
 
 
+def composed_rho(parts: Parts) -> Enclosure:
+    """The least rho for which Renyi <= rho order at all orders, user removed, Gaussians.
+
+    Sampling does not change it: by quasi-convexity the sampled divergence is at most that of (P,
+    Q), order mu^2/2; and ((1-q) Q + q P)^a >= (q P)^a makes it at least that less a log(1/q)/(a -
+    1), which vanishes against the order a.
+    """
+    total = Fraction(0)
+    for law, times in _merged(parts):
+        if not isinstance(law, SampledGaussian) or not (law.removing or law.rate == 1):
+            raise ParameterError("rho has a closed form for Gaussians with the user removed only")
+        total += times / (2 * law.noise**2)
+    return Enclosure.exactly(total)
+
+
 # -- closed forms ---------------------------------------------------------------------------------
 
 
@@ -242,7 +258,7 @@ def _attempts(parts: Parts, width: Fraction, attempt: _Attempt) -> Enclosure:
 
 
 def _near(profile: Profile, saddle: Saddle, log_delta: float) -> tuple[float, float]:
-    """About where delta(level) is e^log_delta, by Newton's method in floats, and the slope there."""
+    """About where delta(level) is e^log_delta, by Newton in floats, and the slope there."""
     level, slope = max(saddle.level, 0.0), saddle.c
     for _ in range(30):
         height, slope = profile.log_about(level)

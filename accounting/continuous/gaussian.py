@@ -6,8 +6,8 @@ With Phi the normal distribution function (Balle and Wang 2018, Theorem 8; Dong,
     Renyi        = order mu^2/2, hence rho = mu^2/2; pure epsilon is infinite
     trade-off    = Phi(Phi^-1(1 - a) - mu)
 
-The loss is N(mu^2/2, mu^2), and independent losses add up: K uses are one of mu sqrt(K). The pair is
-symmetric under reflection, so both directions cost the same.
+The loss is N(mu^2/2, mu^2), and independent losses add up: K uses are one of mu sqrt(K). The pair
+is symmetric under reflection, so both directions cost the same.
 """
 
 from __future__ import annotations

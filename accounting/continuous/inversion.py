@@ -5,21 +5,25 @@ With M the product of all uses' transforms and c > 0 (`losses.composite`),
     delta(level) = (1/2 pi i) int M(s) e^(-s level)/(s (s + 1)) ds,  Re s = c.
 
 *Sums for integrals.* As in `losses.smoothed`: equidistant nodes of spacing h = 2 pi/Lambda give the
-integral and its aliases e^(c Lambda r) delta(level + r Lambda), r != 0, which are positive and bounded.
+integral and its aliases e^(c Lambda r) delta(level + r Lambda), r != 0, which are positive and
+bounded.
 
-*The far nodes.* From y = Y on |M| is at most D, the product of the parts' `decay`; since |s (s + 1)| >= y^2
-and the sum of h/y^2 from Y on is at most 1/(Y - h), they weigh at most e^(-c level) D/(pi (Y - h)).
+*The far nodes.* From y = Y on |M| is at most D, the product of the parts' `decay`; since |s (s +
+1)| >= y^2 and the sum of h/y^2 from Y on is at most 1/(Y - h), they weigh at most e^(-c level)
+D/(pi (Y - h)).
 
 *Smoothing where that takes too many nodes.* As in `losses.smoothed`: with a factor
-e^(sigma^2 s(s+1)/2), which is at most e^(sigma^2 (c(c+1) - y^2)/2), it is an upper bound U of delta, and
-delta >= U - W, W the same integral with sigma^2 e^(sigma^2/8) s (s + 1) in it. sigma = 0 where none is needed.
+e^(sigma^2 s(s+1)/2), which is at most e^(sigma^2 (c(c+1) - y^2)/2), it is an upper bound U of
+delta, and delta >= U - W, W the same integral with sigma^2 e^(sigma^2/8) s (s + 1) in it. sigma = 0
+where none is needed.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple, TypeAlias
+from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from flint import acb, arb
@@ -39,7 +43,8 @@ _PER_SQUARE = 6e-7  # Gauss-Legendre nodes
 _FEWEST, _MANY, _MOST = 200, 1000, 1 << 26
 
 
-class Plan(NamedTuple):
+@dataclass(frozen=True)
+class Plan:
     """A line Re s = c and what to sum on it, chosen in floats: a poor one costs time or width."""
 
     c: float
@@ -147,9 +152,7 @@ class Profile:
         self._above = np.array([complex((value / peak).mid()) for value, _ in self.nodes])
 
 
-def _planned(
-    parts: Parts, c: float, level: float, log_delta: float, log_width: float
-) -> Plan:
+def _planned(parts: Parts, c: float, level: float, log_delta: float, log_width: float) -> Plan:
     composite = Composite(tuple(parts))
     here = composite.cumulant(c)
     # delta is about M(c) e^(-c level) times e^scale

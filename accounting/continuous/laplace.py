@@ -1,7 +1,7 @@
 """Laplace noise against its shift, e = sensitivity/scale: P = Lap(0, 1), Q = Lap(e, 1).
 
     delta(level) = 1 - e^((level - e)/2) for -e <= level <= e, 0 above, 1 - e^level below
-    Renyi        = log[a/(2a-1) e^((a-1)e) + (a-1)/(2a-1) e^(-ae)]/(a-1)      (Mironov 2017, Table II)
+    Renyi        = log[a/(2a-1) e^((a-1)e) + (a-1)/(2a-1) e^(-ae)]/(a-1)     (Mironov 2017)
     rho          = sup of Renyi/a, at most e^2/2; pure epsilon = e
     trade-off    = 1 - e^e a for a < e^-e/2, e^-e/(4a) up to 1/2, e^-e (1 - a) beyond
 
@@ -37,7 +37,11 @@ def trade_off(epsilon: arb, level: arb) -> arb:
     shrunk = (-epsilon).exp()
     cases = [
         (level <= shrunk / 2, level >= shrunk / 2, 1 - level / shrunk),
-        (level >= shrunk / 2 and level <= 0.5, level <= shrunk / 2 or level >= 0.5, shrunk / (4 * level)),
+        (
+            level >= shrunk / 2 and level <= 0.5,
+            level <= shrunk / 2 or level >= 0.5,
+            shrunk / (4 * level),
+        ),
         (level >= 0.5, level <= 0.5, shrunk * (1 - level)),
     ]
     for inside, _, value in cases:

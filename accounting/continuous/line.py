@@ -1,7 +1,7 @@
 """M(s) = E e^(sL) on a half-line s = c + iy, y >= 0, as a finite sum with a proved error.
 
 A quadrature rule for M, made once for a line, serves all its points: its nodes are losses l_k, real
-or above the real axis (where a contour was moved), its weights w_k their masses times e^(c l_k), and
+or above the real axis (where a contour was moved), its weights w_k their masses times e^(c l_k):
 
     | M(c + iy) - sum of w_k e^(iy l_k) | <= error    for all 0 <= y <= top.
 

@@ -35,7 +35,7 @@ def root(bounds: Bounds, target: arb, start: arb, slope: float) -> Enclosure:
             break
         height = (middle / target).log().mid()
         gap = ((high - low) / middle).mid()
-        if before is not None and not level == before[0]:
+        if before is not None and level != before[0]:
             secant = ((before[1] - height) / (level - before[0])).mid()
             if secant > 0:
                 fall = secant

@@ -23,13 +23,14 @@ so the same rule holds for every y >= 0, with A = e^growth M(c),
 
     growth = v^2/(2 t^2) + (-p)^+ (-log cos(v/(2 t^2))),    v = a + b < pi t^2.
 
-Nodes outside a window fall geometrically: with 0 <= (log r)' <= 1/t^2, (log f_c)' = -x/t^2 + p (log r)'
-lies between -x/t^2 and (p - x)/t^2 for p >= 0, and falls in x for p < 0 (log r is convex).
+Nodes outside a window fall geometrically: with 0 <= (log r)' <= 1/t^2, (log f_c)' = -x/t^2 + p (log
+r)' lies between -x/t^2 and (p - x)/t^2 for p >= 0, and falls in x for p < 0 (log r is convex).
 
 *Decay.* On the line Im x = a, |M(c + iy)| <= int |f(x + ia)| dx, which falls in y. Its integrand is
-e^(a^2/(2 t^2)) phi_t(x) (r(x + ia) r(x - ia))^(p/2) e^(iy/2 (log r(x + ia) - log r(x - ia))) (remove),
-analytic itself; at height v' <= b its last factor is e^(-y/2 (arg r(x + i(v'+a)) - arg r(x + i(v'-a))))
-<= 1 while a + b <= pi t^2/2. So the same rule applies to it with the same growth, again for all y.
+e^(a^2/(2 t^2)) phi_t(x) (r(x + ia) r(x - ia))^(p/2) e^(iy/2 (log r(x + ia) - log r(x - ia)))
+(remove), analytic itself; at height v' <= b its last factor is e^(-y/2 (arg r(x + i(v'+a)) - arg
+r(x + i(v'-a)))) <= 1 while a + b <= pi t^2/2. So the same rule applies to it with the same growth,
+again for all y.
 """
 
 from __future__ import annotations
@@ -39,7 +40,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 from flint import acb, arb, ctx
@@ -58,8 +58,9 @@ _WIDEST, _SQUARE = 3.0, 1.55  # of the strip, in units of t^2: below pi and belo
 _FLOAT_NODES = 4000
 
 
-class _Rule(NamedTuple):
-    """Nodes x_k = start + k step, k < count; the rule errs by at most relative * M(c) + absolute."""
+@dataclass(frozen=True)
+class _Rule:
+    """Nodes start + k step, k < count; it errs by at most relative * M(c) + absolute."""
 
     start: arb
     step: arb
@@ -103,7 +104,8 @@ class SampledGaussian:
         """M(s), Im s = 0."""
         if s.imag != 0:
             raise ValueError("on a line the transform is made all at once: line()")
-        return acb(_at(self, s.real, ctx.prec))
+        c, at = s.real, _at if s.real.is_exact() else _at.__wrapped__  # only exact balls hash
+        return acb(at(self, c, ctx.prec))
 
     def cumulant(self, c: float) -> Cumulant:
         log_weights, losses, _ = self._floats(c)
@@ -282,9 +284,11 @@ class SampledGaussian:
         if not self.removing:
             log_ratio = -log_ratio
         # in terms of the share B/(A + B) of the part that turns, A = 1 - q
-        share = -np.expm1(np.minimum(math.log1p(-float(self.rate)) - log_ratio, 0.0)) if (
-            self.rate < 1
-        ) else np.ones_like(x)
+        share = (
+            -np.expm1(np.minimum(math.log1p(-float(self.rate)) - log_ratio, 0.0))
+            if (self.rate < 1)
+            else np.ones_like(x)
+        )
         base = float(np.logaddexp.reduce(log_weights))
         best = (0.0, 0.0)
         largest = min(0.8 * _SQUARE, 12 / math.sqrt(noise2))

@@ -6,10 +6,10 @@ r(u) = 1 - q + q e^u as in `sampled_gaussian`, L = log r under (1-q) Q + q P ("r
 L = -log r under Q ("add"), and M(s) = E_Q r^(p(s)), p(s) = s + 1 or -s; p = p(c) on the line.
 
 *The rule.* Two atoms, and Gauss-Legendre with n points for g(u) = e^(-u/2) r(u)^(p(s)) on [-e, e]:
-where g is analytic and at most A in the ellipse with foci +-e and semi-axes e (R +- 1/R)/2, it errs by
-at most e (64/15) A R^(-2n)/(1 - R^-2) (Trefethen, "Approximation Theory and Approximation Practice",
-Theorem 19.3). With x, v the semi-axes and v <= pi/2, |r| <= r(x) and |r| >= r(-x) cos(v/2) there, and
-|arg r| <= min(v, q e^x v/(1-q)), since the real part of r is at least 1 - q and arctan z <= z.
+where g is analytic and at most A in the ellipse with foci +-e and semi-axes e (R +- 1/R)/2, it errs
+by at most e (64/15) A R^(-2n)/(1 - R^-2), n >= 2: Chebyshev coefficients are at most 2 A R^-k, the
+rule is exact below degree 2n and for odd degrees, and wrong by at most 2 + 2/(k^2 - 1) for T_k. With
+x, v the semi-axes and v <= pi/2, |r| <= r(x), |r| >= r(-x) cos(v/2) and |arg r| <= min(v, q e^x v/(1-q)), since the real part of r is at least 1 - q and arctan z <= z.
 
 *Decay.* The atoms do not decay. Integrating by parts, with h = g_c/(log r)' = e^(-3u/2) r^(p+1)/q,
 
@@ -41,6 +41,7 @@ __all__ = ["SampledLaplace"]
 
 _GROWTHS = [1 + 2.0**-k for k in range(-4, 14)]  # R that are tried
 _CELLS = 64
+_NEVER = 1 << 40  # points
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,8 @@ class SampledLaplace:
         """M(s), Im s = 0."""
         if s.imag != 0:
             raise ValueError("on a line the transform is made all at once: line()")
-        return acb(_at(self, s.real, ctx.prec))
+        c, at = s.real, _at if s.real.is_exact() else _at.__wrapped__  # only exact balls hash
+        return acb(at(self, c, ctx.prec))
 
     def line(self, c: arb, top: float, log_error: float) -> Line:
         weights, losses, error = self._rule(self._power(c), top, -log_error)
@@ -154,11 +156,11 @@ class SampledLaplace:
         rest = growth ** (-2 * count) / (1 - growth**-2)
         return (-epsilon / 2).exp() / 4 * epsilon * arb(64) / 15 * size * rest
 
-    def _points(self, power: arb, top: float, goal: float, growth: float) -> float:
+    def _points(self, power: arb, top: float, goal: float, growth: float) -> int:
         """How many points make the error about e^-goal M(c), whose atoms weigh something."""
         excess = self._error(power, top, 0, arb(growth))
         if not excess.is_finite():
-            return math.inf
+            return _NEVER
         atoms = sum(
             (mass * (power * self._log_ratio(u)).exp() for mass, u in self._atoms()), arb(0)
         )

@@ -9,12 +9,13 @@ For H_g(P, Q) = sup over S of P(S) - g Q(S) = int (dP - g dQ)^+, delta(level) = 
 
     H_g((1-q)Q + qP, Q) = int (q dP - (g - 1 + q) dQ)^+       = q H_((g-1+q)/q)(P, Q),
                           1 - g  where g <= 1 - q             (nothing is cut off)
-    H_g(Q, (1-q)Q + qP) = int ((1 - g (1-q)) dQ - g q dP)^+   = (1 - g(1-q)) H_(gq/(1-g(1-q)))(Q, P),
+    H_g(Q, (1-q)Q + qP) = int ((1 - g (1-q)) dQ - g q dP)^+
+                        = (1 - g(1-q)) H_(gq/(1-g(1-q)))(Q, P),
                           0      where g (1-q) >= 1.
 
-Mixing is post-processing of nothing but the pair, so what dominates (P, Q) dominates these. The
-largest loss of either pair is its pure epsilon: log(1 + q (e^e - 1)) and -log(1 + q (e^-e' - 1)), where e
-and e' are the largest of log dP/dQ and of log dQ/dP (infinite: e^-e' = 0).
+Post-processing passes through mixtures, so what dominates (P, Q) dominates these as sampled. The
+largest loss of either pair is its pure epsilon, log(1 + q (e^a - 1)) and -log(1 + q (e^-b - 1)),
+where a and b are the largest of log dP/dQ and of log dQ/dP (infinite: e^-b = 0).
 """
 
 from __future__ import annotations
@@ -58,8 +59,6 @@ def pure_added(rate: arb, largest: arb) -> arb:
     return -(rate * (-largest).expm1()).log1p()
 
 
-def mixed(
-    p: Sequence[Fraction], q: Sequence[Fraction], rate: Fraction
-) -> tuple[Fraction, ...]:
+def mixed(p: Sequence[Fraction], q: Sequence[Fraction], rate: Fraction) -> tuple[Fraction, ...]:
     """(1 - rate) Q + rate P, outcome by outcome: the law with the user, of a listed pair."""
     return tuple((1 - rate) * b + rate * a for a, b in zip(p, q, strict=True))
