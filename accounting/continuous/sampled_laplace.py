@@ -8,8 +8,9 @@ L = -log r under Q ("add"), and M(s) = E_Q r^(p(s)), p(s) = s + 1 or -s; p = p(c
 *The rule.* Two atoms, and Gauss-Legendre with n points for g(u) = e^(-u/2) r(u)^(p(s)) on [-e, e]:
 where g is analytic and at most A in the ellipse with foci +-e and semi-axes e (R +- 1/R)/2, it errs
 by at most e (64/15) A R^(-2n)/(1 - R^-2), n >= 2: Chebyshev coefficients are at most 2 A R^-k, the
-rule is exact below degree 2n and for odd degrees, and wrong by at most 2 + 2/(k^2 - 1) for T_k. With
-x, v the semi-axes and v <= pi/2, |r| <= r(x), |r| >= r(-x) cos(v/2) and |arg r| <= min(v, q e^x v/(1-q)), since the real part of r is at least 1 - q and arctan z <= z.
+rule is exact below degree 2n and for odd degrees, and wrong by at most 2 + 2/(k^2 - 1) for T_k.
+With x, v the semi-axes and v <= pi/2: |r| <= r(x), |r| >= r(-x) cos(v/2) and
+|arg r| <= min(v, q e^x v/(1-q)), since the real part of r is at least 1 - q and arctan z <= z.
 
 *Decay.* The atoms do not decay. Integrating by parts, with h = g_c/(log r)' = e^(-3u/2) r^(p+1)/q,
 
