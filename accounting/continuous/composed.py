@@ -17,7 +17,7 @@ from flint import acb, arb
 from ...exact.deadline import OutOfTimeError
 from ...exact.enclosure import Enclosure
 from ...exact.number import ExactInput, ParameterError, ball, exact, whole
-from ...exact.precision import WIDTH, refine, working_precision
+from ...exact.precision import WIDTH, enclose, refine, working_precision
 from ..losses.composite import Composite, Saddle, saddle_at, saddle_for
 from . import gaussian
 from .inversion import Parts, Profile, plan
@@ -143,6 +143,8 @@ def composed_epsilon(
         return Enclosure.exactly(0)
     if _is_closed(parts):
         return refine(lambda: _closed_epsilon(parts, target), width=width)
+    if _total_variation(parts) <= target:
+        return Enclosure.exactly(0)
 
     def attempt(log_width: float, found: Enclosure | None) -> tuple[Enclosure, bool]:
         composite, goal = Composite(tuple(parts)), ball(target)
@@ -162,8 +164,8 @@ def composed_epsilon(
 
     found = _attempts(parts, width, attempt)
     with working_precision(_BITS):
-        largest = between(arb(0), Composite(tuple(parts)).largest())
-    return found.intersection(largest)
+        found = found.intersection(between(arb(0), Composite(tuple(parts)).largest()))
+    return found if found.is_within(width) else found.intersection(_basic(parts, target))
 
 
 def composed_renyi(parts: Parts, order: ExactInput, width: Fraction = WIDTH) -> Enclosure:
@@ -230,6 +232,24 @@ def _closed_epsilon(parts: Parts, target: Fraction) -> Enclosure:
     if bounds(arb(0))[1] <= goal:
         return Enclosure.exactly(0)
     return root(bounds, goal, *start_for(bounds, goal))
+
+
+def _total_variation(parts: Parts) -> Fraction:
+    """delta(0) of all uses is at most the sum of theirs."""
+    with working_precision(_BITS):
+        total = sum((times * law.profile(arb(0)) for law, times in parts), arb(0))
+        return Fraction(enclose(total.upper()).upper)
+
+
+def _basic(parts: Parts, target: Fraction) -> Enclosure:
+    """At least what any one use costs, at most what basic composition allows."""
+    uses = sum(times for _, times in parts)
+    lower, upper = Enclosure.exactly(0), Enclosure.exactly(0)
+    with working_precision(_BITS):
+        for law, times in parts:
+            lower = lower.maximum(_closed_epsilon([(law, 1)], target))
+            upper = upper.plus(_closed_epsilon([(law, 1)], target / uses).times(times))
+    return Enclosure(lower.lower, upper.upper)
 
 
 # -- inversion ------------------------------------------------------------------------------------

@@ -107,9 +107,10 @@ class Profile:
 
     def log_about(self, level: float) -> tuple[float, float]:
         """The logarithm of delta(level) and minus its slope, about."""
-        waves = np.exp(-1j * self._heights * level) * self._above
-        value = max(float(waves.real.sum()), 1e-300)
-        slope = float((waves * (self.plan.c + 1j * self._heights)).real.sum())
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is not used
+            waves = np.exp(-1j * self._heights * level) * self._above
+            value = max(float(waves.real.sum()), 1e-300)
+            slope = float((waves * (self.plan.c + 1j * self._heights)).real.sum())
         return math.log(value) + self._log_peak - self.plan.c * level, slope / value
 
     def _collect(self) -> None:

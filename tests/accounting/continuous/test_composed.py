@@ -290,6 +290,25 @@ def test_one_use_agrees_with_the_normal_distribution(rate, noise, level, directi
         assert holds(found, truth, 1e-12) or abs(truth) < mpf(10) ** -30
 
 
+@pytest.mark.parametrize(
+    ("rate", "noise", "times", "delta"),
+    [("0.01", "0.1", 20, "1e-5"), ("1e-8", 1, 10, "1e-12"), ("0.01", 1, 2, "1e-30")],
+)
+def test_extreme_settings_lie_between_one_use_and_basic_composition(rate, noise, times, delta):
+    for direction in BOTH:
+        found = sampled_gaussian_epsilon(rate, noise, 1, times, delta, direction, WIDE, 0.3)
+        one = sampled_gaussian_epsilon(rate, noise, 1, 1, delta, direction)
+        share = sampled_gaussian_epsilon(rate, noise, 1, 1, Fraction(delta) / times, direction)
+        assert one.lower <= found.lower
+        assert found.upper <= times * share.upper
+
+
+def test_epsilon_is_zero_where_delta_covers_the_total_variation():
+    for rate, noise, times, delta in (("0.5", 1000, 2, "1e-3"), ("1e-8", 1, 10**5, "1e-3")):
+        found = sampled_gaussian_epsilon(rate, noise, 1, times, delta, "add")
+        assert found == Enclosure.exactly(0)
+
+
 # -- input ----------------------------------------------------------------------------------------
 
 
