@@ -1,0 +1,334 @@
+"""What composed uses of sampled continuous mechanisms cost, as functions of plain numbers.
+
+All uses go in one direction: with neighbours that differ by a user, the dataset that has that user
+is the same one in every use. The worse direction at a level (or an order) is the caller's maximum
+of the two. One use has a closed form, and so do any number of Gaussians that are not sampled.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Literal, TypeAlias
+
+from flint import acb, arb
+
+from ...exact.deadline import OutOfTimeError
+from ...exact.enclosure import Enclosure
+from ...exact.number import ExactInput, ParameterError, ball, exact, whole
+from ...exact.precision import WIDTH, enclose, refine, working_precision
+from ..losses.composite import Composite, Saddle, saddle_at, saddle_for
+from . import gaussian
+from .inversion import Parts, Profile, plan
+from .line import LineLaw
+from .root import between, root, start_for
+from .sampled_gaussian import SampledGaussian
+from .sampled_laplace import SampledLaplace
+
+__all__ = [
+    "Direction",
+    "Parts",
+    "composed_delta",
+    "composed_epsilon",
+    "composed_pure",
+    "composed_renyi",
+    "composed_rho",
+    "sampled_gaussian",
+    "sampled_gaussian_delta",
+    "sampled_gaussian_epsilon",
+    "sampled_gaussian_renyi",
+    "sampled_laplace",
+]
+
+Direction: TypeAlias = Literal["remove", "add"]
+_Attempt: TypeAlias = Callable[[float, "Enclosure | None"], tuple[Enclosure, bool]]
+
+WORK = 4.0  # about how many seconds an inversion may take before it is smoothed instead
+_BITS = 128
+_FARTHEST = 1e5  # real parts beyond are not tried: a Chernoff bound has to do
+_ATTEMPTS = 3
+_NEGLIGIBLE = 1e-20
+
+
+def sampled_gaussian(
+    rate: ExactInput, sigma: ExactInput, sensitivity: ExactInput, direction: Direction
+) -> SampledGaussian:
+    """Gaussian noise; each user takes part with probability `rate`, independently."""
+    noise = exact(sigma, "sigma", above=0) / exact(sensitivity, "sensitivity", above=0)
+    return SampledGaussian(_rate(rate), noise, _removing(direction))
+
+
+def sampled_laplace(
+    rate: ExactInput, scale: ExactInput, sensitivity: ExactInput, direction: Direction
+) -> SampledLaplace:
+    """Laplace noise; each user takes part with probability `rate`, independently."""
+    epsilon = exact(sensitivity, "sensitivity", above=0) / exact(scale, "scale", above=0)
+    return SampledLaplace(_rate(rate), epsilon, _removing(direction))
+
+
+def sampled_gaussian_delta(
+    rate: ExactInput,
+    sigma: ExactInput,
+    sensitivity: ExactInput,
+    times: int,
+    epsilon: ExactInput,
+    direction: Direction,
+    width: Fraction = WIDTH,
+    work: float = WORK,
+) -> Enclosure:
+    """delta(epsilon) of so many uses, in one direction."""
+    parts = [(sampled_gaussian(rate, sigma, sensitivity, direction), times)]
+    return composed_delta(parts, epsilon, width, work)
+
+
+def sampled_gaussian_epsilon(
+    rate: ExactInput,
+    sigma: ExactInput,
+    sensitivity: ExactInput,
+    times: int,
+    delta: ExactInput,
+    direction: Direction,
+    width: Fraction = WIDTH,
+    work: float = WORK,
+) -> Enclosure:
+    """epsilon(delta) of so many uses, in one direction."""
+    parts = [(sampled_gaussian(rate, sigma, sensitivity, direction), times)]
+    return composed_epsilon(parts, delta, width, work)
+
+
+def sampled_gaussian_renyi(
+    rate: ExactInput,
+    sigma: ExactInput,
+    sensitivity: ExactInput,
+    times: int,
+    order: ExactInput,
+    direction: Direction,
+    width: Fraction = WIDTH,
+) -> Enclosure:
+    """The Renyi divergence of so many uses, in one direction, at any real order > 1."""
+    parts = [(sampled_gaussian(rate, sigma, sensitivity, direction), times)]
+    return composed_renyi(parts, order, width)
+
+
+def composed_delta(
+    parts: Parts, epsilon: ExactInput, width: Fraction = WIDTH, work: float = WORK
+) -> Enclosure:
+    """delta(epsilon) of these uses together; times: how often each takes place."""
+    level, parts = exact(epsilon, "epsilon", at_least=0), _merged(parts)
+    if not parts or _beyond(parts, level):
+        return Enclosure.exactly(0)
+    if _is_closed(parts):
+        return refine(lambda: _closed(parts, ball(level)), width=width)
+
+    def attempt(log_width: float, found: Enclosure | None) -> tuple[Enclosure, bool]:
+        saddle = saddle_at(Composite(tuple(parts)), float(level))
+        if saddle.c > _FARTHEST:
+            return between(arb(0), _chernoff(parts, ball(level))), True
+        log_delta = saddle.log_delta if found is None else _log_middle(found)
+        profile = Profile(parts, plan(parts, saddle, log_delta, log_width), work)
+        lower, upper = profile.bounds(ball(level))
+        return between(lower, upper), profile.sigma > 0
+
+    found = _attempts(parts, width, attempt)
+    return found.intersection(Enclosure(Fraction(0), Fraction(1)))
+
+
+def composed_epsilon(
+    parts: Parts, delta: ExactInput, width: Fraction = WIDTH, work: float = WORK
+) -> Enclosure:
+    """The least epsilon >= 0 for which these uses are (epsilon, delta)-DP, delta > 0."""
+    target, parts = exact(delta, "delta", above=0, at_most=1), _merged(parts)
+    if not parts or target == 1:
+        return Enclosure.exactly(0)
+    if _is_closed(parts):
+        return refine(lambda: _closed_epsilon(parts, target), width=width)
+    if _total_variation(parts) <= target:
+        return Enclosure.exactly(0)
+
+    def attempt(log_width: float, found: Enclosure | None) -> tuple[Enclosure, bool]:
+        composite, goal = Composite(tuple(parts)), ball(target)
+        log_delta = float(goal.log().mid())
+        saddle = saddle_for(composite, log_delta)
+        if saddle.level <= 0:
+            saddle = saddle_at(composite, 0.0)
+        if saddle.c > _FARTHEST:
+            return between(arb(0), composite.largest()), True
+        # the width of epsilon, as that of delta: d log delta = -c d epsilon, about
+        asked = log_width + math.log(min(1.0, saddle.c * max(saddle.level, 1e-3)))
+        if found is not None and found.is_finite():
+            saddle = saddle._replace(level=float(Fraction(found.upper)))
+        profile = Profile(parts, plan(parts, saddle, log_delta, asked), work)
+        start, slope = _near(profile, saddle, log_delta)
+        return root(profile.bounds, goal, arb(start), slope), profile.sigma > 0
+
+    found = _attempts(parts, width, attempt)
+    with working_precision(_BITS):
+        found = found.intersection(between(arb(0), Composite(tuple(parts)).largest()))
+    return found if found.is_within(width) else found.intersection(_basic(parts, target))
+
+
+def composed_renyi(parts: Parts, order: ExactInput, width: Fraction = WIDTH) -> Enclosure:
+    """The Renyi divergence of these uses together: log M(order - 1)/(order - 1), added up."""
+    alpha, parts = exact(order, "order", above=1), _merged(parts)
+
+    def compute() -> arb:
+        total, c = arb(0), ball(alpha - 1)
+        for law, times in parts:
+            if isinstance(law, SampledGaussian) and law.rate == 1:
+                total += times * ball(alpha) / (2 * ball(law.noise) ** 2)
+            else:
+                total += times * law.transform(acb(c)).real.log() / c
+        return total.max(arb(0))
+
+    return refine(compute, width=width)
+
+
+def composed_pure(parts: Parts, width: Fraction = WIDTH) -> Enclosure:
+    """The largest loss of these uses together."""
+    parts = _merged(parts)
+    return refine(lambda: Composite(tuple(parts)).largest(), width=width)
+
+
+def composed_rho(parts: Parts) -> Enclosure:
+    """The least rho for which Renyi <= rho order at all orders, user removed, Gaussians.
+
+    Sampling does not change it: by quasi-convexity the sampled divergence is at most that of (P,
+    Q), order mu^2/2; and ((1-q) Q + q P)^a >= (q P)^a makes it at least that less a log(1/q)/(a -
+    1), which vanishes against the order a.
+    """
+    total = Fraction(0)
+    for law, times in _merged(parts):
+        if not isinstance(law, SampledGaussian) or not (law.removing or law.rate == 1):
+            raise ParameterError("rho has a closed form for Gaussians with the user removed only")
+        total += times / (2 * law.noise**2)
+    return Enclosure.exactly(total)
+
+
+# -- closed forms ---------------------------------------------------------------------------------
+
+
+def _is_closed(parts: Parts) -> bool:
+    alone = len(parts) == 1 and parts[0][1] == 1
+    return alone or all(isinstance(law, SampledGaussian) and law.rate == 1 for law, _ in parts)
+
+
+def _closed(parts: Parts, level: arb) -> arb:
+    if len(parts) == 1 and parts[0][1] == 1:
+        return parts[0][0].profile(level)
+    squares = arb(0)
+    for law, times in parts:
+        assert isinstance(law, SampledGaussian)
+        squares += times / ball(law.noise) ** 2
+    return gaussian.delta(squares.sqrt(), level)
+
+
+def _closed_epsilon(parts: Parts, target: Fraction) -> Enclosure:
+    def bounds(level: arb) -> tuple[arb, arb]:
+        value = _closed(parts, level)
+        return value.lower(), value.upper()
+
+    goal = ball(target)
+    if bounds(arb(0))[1] <= goal:
+        return Enclosure.exactly(0)
+    return root(bounds, goal, *start_for(bounds, goal))
+
+
+def _total_variation(parts: Parts) -> Fraction:
+    """delta(0) of all uses is at most the sum of theirs."""
+    with working_precision(_BITS):
+        total = sum((times * law.profile(arb(0)) for law, times in parts), arb(0))
+        return Fraction(enclose(total.upper()).upper)
+
+
+def _basic(parts: Parts, target: Fraction) -> Enclosure:
+    """At least what any one use costs, at most what basic composition allows."""
+    uses = sum(times for _, times in parts)
+    lower, upper = Enclosure.exactly(0), Enclosure.exactly(0)
+    with working_precision(_BITS):
+        for law, times in parts:
+            lower = lower.maximum(_closed_epsilon([(law, 1)], target))
+            upper = upper.plus(_closed_epsilon([(law, 1)], target / uses).times(times))
+    return Enclosure(lower.lower, upper.upper)
+
+
+# -- inversion ------------------------------------------------------------------------------------
+
+
+def _attempts(parts: Parts, width: Fraction, attempt: _Attempt) -> Enclosure:
+    """Aim lower where a saddle point in floats promised too much; keep what is known."""
+    uses = sum(times for _, times in parts)
+    asked = math.log(max(float(width), _NEGLIGIBLE))
+    found: Enclosure | None = None
+    for _ in range(_ATTEMPTS):
+        bits = _BITS + math.ceil(math.log2(uses) - 1.5 * asked)
+        try:
+            with working_precision(bits):
+                now, limited = attempt(asked, found)
+        except OutOfTimeError:
+            if found is None:
+                raise
+            return found
+        found = now if found is None else found.intersection(now)
+        if limited or found.is_within(width):
+            break
+        asked -= 12
+    assert found is not None
+    return found
+
+
+def _near(profile: Profile, saddle: Saddle, log_delta: float) -> tuple[float, float]:
+    """About where delta(level) is e^log_delta, by Newton in floats, and the slope there."""
+    level, slope = max(saddle.level, 0.0), saddle.c
+    for _ in range(30):
+        height, slope = profile.log_about(level)
+        if not (math.isfinite(height) and slope > 0):
+            return max(saddle.level, 0.0), saddle.c
+        step = (height - log_delta) / slope
+        level = max(level + step, 0.0)
+        if abs(step) < 1e-13 * (1 + level):
+            break
+    return level, slope
+
+
+def _log_middle(found: Enclosure) -> float:
+    """The logarithm of an enclosed delta, about."""
+    middle = (Fraction(found.lower) + Fraction(found.upper)) / 2
+    return float(ball(middle).log().mid())
+
+
+def _beyond(parts: Parts, level: Fraction) -> bool:
+    """Is no loss above the level, for certain?"""
+    if all(isinstance(law, SampledLaplace) and law.rate == 1 for law, _ in parts):
+        largest = sum(law.epsilon * k for law, k in parts if isinstance(law, SampledLaplace))
+        return largest <= level
+    with working_precision(_BITS):
+        return bool(Composite(tuple(parts)).largest() <= ball(level))
+
+
+def _chernoff(parts: Parts, level: arb) -> arb:
+    """delta(level) <= M(b) e^(-b level)."""
+    b = arb(1000)
+    return (Composite(tuple(parts)).transform(acb(b)).real * (-b * level).exp()).min(arb(1))
+
+
+def _merged(parts: Parts) -> list[tuple[LineLaw, int]]:
+    """Equal laws together, and only those that take part."""
+    found: dict[LineLaw, int] = {}
+    for law, times in parts:
+        count = whole(times, "times", at_least=0)
+        if count and law.rate:
+            found[law] = found.get(law, 0) + count
+    if len({getattr(law, "removing", None) for law in found}) > 1:
+        raise ParameterError("parts must all go in one direction, got both remove and add")
+    return list(found.items())
+
+
+def _rate(rate: ExactInput) -> Fraction:
+    return exact(rate, "rate", at_least=0, at_most=1)
+
+
+def _removing(direction: Direction) -> bool:
+    if direction not in ("remove", "add"):
+        raise ParameterError(f"direction must be remove or add, got {direction!r}")
+    return direction == "remove"

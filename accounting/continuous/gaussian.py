@@ -1,0 +1,33 @@
+"""N(mu, 1) against N(0, 1): Gaussian noise with mu = sensitivity/sigma, also in Euclidean norm.
+
+With Phi the normal distribution function (Balle and Wang 2018, Theorem 8; Dong, Roth and Su 2022):
+
+    delta(level) = Phi(mu/2 - level/mu) - e^level Phi(-mu/2 - level/mu)
+    Renyi        = order mu^2/2, hence rho = mu^2/2; pure epsilon is infinite
+    trade-off    = Phi(Phi^-1(1 - a) - mu)
+
+The loss is N(mu^2/2, mu^2), and independent losses add up: K uses are one of mu sqrt(K). The pair
+is symmetric under reflection, so both directions cost the same.
+"""
+
+from __future__ import annotations
+
+from flint import arb
+
+__all__ = ["delta", "trade_off"]
+
+
+def delta(mu: arb, level: arb) -> arb:
+    """delta(level), also at a negative level; mu > 0."""
+    near, far = _cdf(mu / 2 - level / mu), _cdf(-mu / 2 - level / mu)
+    return (near - level.exp() * far).max(arb(0)).min(arb(1))
+
+
+def trade_off(mu: arb, level: arb) -> arb:
+    """The least probability of a miss at this probability 0 < level < 1 of a false alarm."""
+    # Phi^-1(1 - a) = sqrt(2) erfcinv(2 a)
+    return _cdf(arb(2).sqrt() * (2 * level).erfcinv() - mu)
+
+
+def _cdf(x: arb) -> arb:
+    return (-x / arb(2).sqrt()).erfc() / 2

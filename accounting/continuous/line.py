@@ -1,0 +1,93 @@
+"""M(s) = E e^(sL) on a half-line s = c + iy, y >= 0, as a finite sum with a proved error.
+
+A quadrature rule for M, made once for a line, serves all its points: its nodes are losses l_k, real
+or above the real axis (where a contour was moved), its weights w_k their masses times e^(c l_k):
+
+    | M(c + iy) - sum of w_k e^(iy l_k) | <= error    for all 0 <= y <= top.
+
+Powers of M are taken of balls of that radius, so that nothing more has to be proved of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol
+
+from flint import acb, acb_mat, arb
+
+from ..losses.law import LossLaw
+
+__all__ = ["Line", "LineLaw", "Table"]
+
+
+@dataclass(frozen=True)
+class Line:
+    """Weights, losses and the bound of the error; at y = 0 the sum is about M(c)."""
+
+    weights: list[acb]
+    losses: list[acb]
+    error: arb
+
+
+class LineLaw(LossLaw, Protocol):
+    """A privacy-loss law that knows its transform on lines. Balls are at the working precision."""
+
+    @property
+    def rate(self) -> Fraction:
+        """The probability that the user takes part."""
+        ...
+
+    def profile(self, level: arb) -> arb:
+        """delta(level) of one use, in closed form."""
+        ...
+
+    def line(self, c: arb, top: float, log_error: float) -> Line:
+        """A rule for Re s = c > 0; log_error: what error/M(c) should be about."""
+        ...
+
+    def terms(self, c: float, top: float, log_error: float) -> float:
+        """How many nodes such a rule has, about."""
+        ...
+
+    def log_decay(self, c: float, y: float) -> float:
+        """log of `decay`, divided by M(c), about: chooses how far to go, never decides."""
+        ...
+
+    def decay(self, c: arb, y: float) -> arb:
+        """An upper bound of |M(c + iv)| for *all* v >= y."""
+        ...
+
+
+class Table:
+    """The sum at equidistant points, as products of two tables of e^(iyl)."""
+
+    def __init__(self, line: Line, spacing: arb) -> None:
+        self.line, self.spacing = line, spacing
+        self.error = acb(arb(0, line.error.upper()), arb(0, line.error.upper()))
+        self.steps = [(acb(0, spacing) * loss).exp() for loss in line.losses]
+
+    def transforms(self, count: int) -> list[acb]:
+        """M(c + i spacing j) for j = 0, ..., count - 1."""
+        columns = 1 << (count.bit_length() // 2)
+        rows = -(-count // columns)
+        steps = self.steps
+        within = _powers(steps, columns)
+        strides = [one * other for one, other in zip(within[-1], steps, strict=True)]
+        left = [
+            value * weight
+            for row in _powers(strides, rows)
+            for value, weight in zip(row, self.line.weights, strict=True)
+        ]
+        right = acb_mat(columns, len(steps), [value for row in within for value in row])
+        product = acb_mat(rows, len(steps), left) * right.transpose()
+        return [value + self.error for value in product.entries()[:count]]
+
+
+def _powers(factors: list[acb], count: int) -> list[list[acb]]:
+    """Row k: the k-th powers, each from two of half the exponent, so that radii hardly grow."""
+    rows = [[acb(1)] * len(factors), factors][:count]
+    for k in range(2, count):
+        halves = zip(rows[k // 2], rows[k - k // 2], strict=True)
+        rows.append([one * other for one, other in halves])
+    return rows

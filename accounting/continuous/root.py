@@ -1,0 +1,86 @@
+"""Where a falling function, known by a lower and an upper bound, reaches a target."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from decimal import Decimal
+
+from flint import arb, ctx
+
+from ...exact.enclosure import Enclosure
+from ...exact.precision import enclose
+
+__all__ = ["Bounds", "between", "root", "start_for"]
+
+Bounds = Callable[[arb], tuple[arb, arb]]
+_MOST_STEPS = 60
+
+
+def root(bounds: Bounds, target: arb, start: arb, slope: float) -> Enclosure:
+    """Enclose the least level >= 0 with value <= target > 0.
+
+    start, slope: about where it is, and minus the slope of the logarithm there. Whatever they are,
+    a level counts as an upper end only where the upper bound is at most the target, and as a lower
+    end only where the lower bound is at least that.
+    """
+    if bounds(arb(0))[1] <= target:
+        return Enclosure.exactly(0)
+    level, fall, before = start.max(arb(0)).mid(), arb(slope), None
+    gap = arb(1)
+    for _ in range(10):
+        low, high = bounds(level)
+        middle = ((low + high) / 2).mid()
+        if not middle > 0:
+            break
+        height = (middle / target).log().mid()
+        gap = ((high - low) / middle).mid()
+        if before is not None and level != before[0]:
+            secant = ((before[1] - height) / (level - before[0])).mid()
+            if secant > 0:
+                fall = secant
+        before = (level, height)
+        level = (level + height / fall).max(arb(0)).mid()
+        if abs(height) < gap / 4 + arb(2) ** -(ctx.prec - 24):
+            break
+    step = (gap / fall + abs(level) * arb(2) ** -(ctx.prec - 16)).mid()
+    upper = _stepped(level, step, lambda at: bool(bounds(at)[1] <= target))
+    lower = _stepped(level, -step, lambda at: bool(bounds(at)[0] >= target))
+    return between(lower if lower is not None else arb(0), upper)
+
+
+def start_for(bounds: Bounds, target: arb) -> tuple[arb, float]:
+    """About where a smooth function of a closed form reaches the target, and its slope there."""
+
+    def height(level: float) -> float:
+        value = bounds(arb(level))[1]
+        return float((value / target).log().mid()) if value > 0 else -math.inf
+
+    low, high = 0.0, 1.0
+    while height(high) > 0 and high < 1e15:
+        low, high = high, 2 * high
+    while high - low > 1e-4 * high and high > 1e-300:
+        middle = (low + high) / 2
+        low, high = (middle, high) if height(middle) > 0 else (low, middle)
+    fall = height(low) - height(high)
+    return arb(low), fall / (high - low) if 0 < fall < math.inf else 1.0
+
+
+def between(lower: arb, upper: arb | None) -> Enclosure:
+    """From a lower to an upper bound of a number that is not negative; None: infinite."""
+    least = max(enclose(lower.lower()).lower, Decimal(0))
+    if upper is None:
+        return Enclosure(least, Decimal("Infinity"))
+    return Enclosure(least, enclose(upper.upper()).upper)
+
+
+def _stepped(level: arb, step: arb, holds: Callable[[arb], bool]) -> arb | None:
+    """The first point at which it holds, by growing steps from the level; None: none near."""
+    for _ in range(_MOST_STEPS):
+        at = (level + step).max(arb(0)).mid()
+        if holds(at):
+            return at
+        if at == 0:
+            return None
+        step *= 2
+    return None

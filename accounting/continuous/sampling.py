@@ -1,0 +1,64 @@
+"""Poisson sampling: every user takes part with probability q, and datasets differ by one user.
+
+With (P, Q) the mechanism's pair with and without that user, sampling makes of it, for all other
+users' choices fixed (they are the same on both sides),
+
+    remove: ((1-q) Q + q P, Q)        add: (Q, (1-q) Q + q P).
+
+For H_g(P, Q) = sup over S of P(S) - g Q(S) = int (dP - g dQ)^+, delta(level) = H_(e^level):
+
+    H_g((1-q)Q + qP, Q) = int (q dP - (g - 1 + q) dQ)^+       = q H_((g-1+q)/q)(P, Q),
+                          1 - g  where g <= 1 - q             (nothing is cut off)
+    H_g(Q, (1-q)Q + qP) = int ((1 - g (1-q)) dQ - g q dP)^+
+                        = (1 - g(1-q)) H_(gq/(1-g(1-q)))(Q, P),
+                          0      where g (1-q) >= 1.
+
+Post-processing passes through mixtures, so what dominates (P, Q) dominates these as sampled. The
+largest loss of either pair is its pure epsilon, log(1 + q (e^a - 1)) and -log(1 + q (e^-b - 1)),
+where a and b are the largest of log dP/dQ and of log dQ/dP (infinite: e^-b = 0).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+from flint import arb
+
+__all__ = ["added", "mixed", "pure_added", "pure_removed", "removed"]
+
+
+def removed(rate: arb, level: arb, delta: Callable[[arb], arb]) -> arb:
+    """delta(level) of ((1-q) Q + q P, Q) from that of (P, Q), at any real level."""
+    odds = 1 + level.expm1() / rate
+    flat = -level.expm1()
+    if odds <= 0:
+        return flat
+    if not odds > 0:
+        return flat.union(arb(0)).union(arb(1))
+    return rate * delta(odds.log())
+
+
+def added(rate: arb, level: arb, reverse: Callable[[arb], arb]) -> arb:
+    """delta(level) of (Q, (1-q) Q + q P) from that of (Q, P), at any real level."""
+    rest = 1 - level.exp() * (1 - rate)
+    if rest <= 0:
+        return arb(0)
+    if not rest > 0:
+        return arb(0).union(rest.upper())
+    return rest * reverse(level + (rate / rest).log())
+
+
+def pure_removed(rate: arb, largest: arb) -> arb:
+    """Pure epsilon of ((1-q) Q + q P, Q) where that of (P, Q) is `largest`."""
+    return (rate * largest.expm1()).log1p()
+
+
+def pure_added(rate: arb, largest: arb) -> arb:
+    """Pure epsilon of (Q, (1-q) Q + q P) where that of (Q, P) is `largest`."""
+    return -(rate * (-largest).expm1()).log1p()
+
+
+def mixed(p: Sequence[Fraction], q: Sequence[Fraction], rate: Fraction) -> tuple[Fraction, ...]:
+    """(1 - rate) Q + rate P, outcome by outcome: the law with the user, of a listed pair."""
+    return tuple((1 - rate) * b + rate * a for a, b in zip(p, q, strict=True))
