@@ -24,6 +24,8 @@ from ..exact.rows import Rows, written
 from ..mechanisms.mechanism import Mechanism, RandomizedResponse
 from .composed_zcdp import composed_zcdp
 from .composition import WORK, composed_delta, composed_epsilon, why_wide
+from .continuous import composed as continuous
+from .continuous.uses import parts_of
 from .curves import Profile, Tradeoff, profile, tradeoff
 from .divergences import divergence
 from .scenario import Scenario, Use, scenarios, worst
@@ -219,12 +221,24 @@ class Composition(Rows):
     def _delta(self, level: Fraction, width: Fraction, cap: int, work: float) -> Enclosure:
         if self.times == 1:
             return divergence.delta(self.uses[0].mechanism, level, width, cap)
-        return worst(self.uses, lambda uses: composed_delta(uses, level, width, cap, work))
+
+        def one_way(uses: Scenario) -> Enclosure:
+            if (parts := parts_of(uses)) is not None:
+                return continuous.composed_delta(parts, level, width, work)
+            return composed_delta(uses, level, width, cap, work)
+
+        return worst(self.uses, one_way)
 
     def _epsilon(self, level: Fraction, width: Fraction, cap: int, work: float) -> Enclosure:
         if self.times == 1:
             return divergence.epsilon(self.uses[0].mechanism, level, width, cap)
-        return worst(self.uses, lambda uses: composed_epsilon(uses, level, width, cap, work))
+
+        def one_way(uses: Scenario) -> Enclosure:
+            if (parts := parts_of(uses)) is not None:
+                return continuous.composed_epsilon(parts, level, width, work)
+            return composed_epsilon(uses, level, width, cap, work)
+
+        return worst(self.uses, one_way)
 
     def _within_time(
         self,

@@ -15,6 +15,7 @@ from itertools import islice, product
 
 from ..exact.enclosure import Enclosure, Endpoint
 from ..exact.precision import refine
+from ..mechanisms.continuous import continuous
 from ..mechanisms.pair import Pair
 from .divergences import concentrated, divergence
 from .scenario import Scenario
@@ -37,6 +38,8 @@ def composed_zcdp(uses: Scenario, width: Fraction, cap: int) -> Enclosure:
 
 
 def _searched(uses: Scenario, known: Enclosure, width: Fraction, cap: int) -> Enclosure:
+    if any(continuous(use.mechanism) is not None for use in uses):
+        return known
     menus = [tuple(islice(use.mechanism.pairs(), _MOST_CHOICES + 1)) for use in uses]
     if math.prod(map(len, menus)) > _MOST_CHOICES:
         return known

@@ -15,9 +15,10 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
 from ..exact.enclosure import Enclosure
+from ..exact.number import ParameterError
 from ..mechanisms.mechanism import Mechanism, ways
 
-__all__ = ["Scenario", "Use", "is_oriented", "orientation", "scenarios", "worst"]
+__all__ = ["Scenario", "Use", "is_oriented", "neighbours", "orientation", "scenarios", "worst"]
 
 
 class Use(NamedTuple):
@@ -30,8 +31,22 @@ class Use(NamedTuple):
 Scenario: TypeAlias = tuple[Use, ...]  # of mechanisms for which both ways round are the same
 
 
+def neighbours(uses: Sequence[Use]) -> str:
+    """How neighbouring datasets differ: replace (one user's data), or add-remove (one user).
+
+    Raises ParameterError where the uses do not agree.
+    """
+    named = {getattr(mechanism, "neighbours", "replace") for mechanism, _ in uses}
+    if len(named) > 1:
+        raise ParameterError(
+            "neighbours must be the same for all uses, got " + " and ".join(sorted(named))
+        )
+    return named.pop()
+
+
 def scenarios(uses: Sequence[Use]) -> tuple[Scenario, ...]:
     """The scenarios of these uses together; at most two."""
+    neighbours(uses)
     each = [ways(mechanism) for mechanism, _ in uses]
     count = max(map(len, each))
     return tuple(

@@ -5,13 +5,15 @@ Parameters are read and refused by the library; here is only which key goes wher
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from ..exact import ParameterError, decimal_text, whole
+from ..exact import ParameterError, decimal_text, exact, whole
 from ..mechanisms import AdditiveNoise, Law, Mechanism, RandomizedResponse, papers
+from ..mechanisms.continuous import ContinuousNoise, Shape
 from ..mechanisms.laws.families import FAMILIES
 from ..mechanisms.pair_file import read_pair
 from ..mechanisms.protocols.protocol import SumProtocol, missing_users
@@ -176,6 +178,43 @@ def _known(shown: Mapping[str, int | str | None]) -> dict[str, int | str]:
     return {name: value for name, value in shown.items() if value is not None}
 
 
+def _continuous(shape: Shape, sizes: tuple[str, ...], norm: str) -> Entry:
+    """Continuous noise of one of these sizes; the sensitivity by itself or as a norm."""
+
+    def build(values: Values) -> Mechanism:
+        given = [key for key in sizes if key in values]
+        moved = [key for key in ("sensitivity", norm) if key in values]
+        if len(given) != 1 or len(moved) > 1:
+            raise ParameterError(
+                f"{shape.value} takes one of {', '.join(sizes)}, and sensitivity or {norm}"
+            )
+        sensitivity = exact(values[moved[0]] if moved else "1", "sensitivity", above=0)
+        size = exact(values[given[0]], given[0], above=0)
+        if given == ["sigma2"]:
+            size = _root(size)
+        elif given == ["epsilon"]:
+            size = sensitivity / size
+        return ContinuousNoise(
+            shape,
+            size,
+            sensitivity,
+            values.get("neighbours", "replace"),
+            values.get("poisson", "1"),
+        )
+
+    return Entry((), (*sizes, "sensitivity", norm, "neighbours", "poisson"), build)
+
+
+def _root(square: Fraction) -> Fraction:
+    root = Fraction(math.isqrt(square.numerator), math.isqrt(square.denominator))
+    if root * root != square:
+        raise ParameterError(
+            f"sigma2 must be the square of a rational number here, got {short(str(square))}: "
+            "give sigma"
+        )
+    return root
+
+
 _SCALED = ("epsilon", "batch", "horizon", "scaling")
 _OTHERS: dict[str, Entry] = {
     "randomized-response": Entry(
@@ -183,6 +222,8 @@ _OTHERS: dict[str, Entry] = {
         ("delta",),
         lambda given: RandomizedResponse(given["epsilon"], given.get("delta", "0")),
     ),
+    "gaussian": _continuous(Shape.GAUSSIAN, ("sigma", "sigma2"), "l2"),
+    "laplace": _continuous(Shape.LAPLACE, ("scale", "epsilon"), "l1"),
     "pmf": Entry(
         ("file",), ("slack",), lambda given: read_pair(given["file"], given.get("slack", "0"))
     ),

@@ -44,7 +44,7 @@ def read_uses(texts: Sequence[str]) -> list[tuple[Spec, int]]:
 
 def neighbourhood(uses: Sequence[tuple[Spec, int]]) -> dict[str, str]:
     """Which datasets are neighbours, and which way round they may be, as every result says it."""
-    from ..accounting.scenario import Use, orientation
+    from ..accounting.scenario import Use, neighbours, orientation
 
     listed = [Use(spec.mechanism, times) for spec, times in uses]
-    return {"neighbours": "replace", "orientation": orientation(listed)}
+    return {"neighbours": neighbours(listed), "orientation": orientation(listed)}

@@ -31,6 +31,7 @@ def parse(text: str) -> Spec:
         name, values = _from_file(Path(text))
     else:
         name, values = read_name(text, "SPEC")
+    values = _with_sigma2(name, values)
     built = _entry(name, values).build(values)
     return replace(built, text=text) if isinstance(built, Spec) else Spec(text, built, {})
 
@@ -60,6 +61,17 @@ def _printable(text: str, what: str, form: str) -> str:
             f"{what} must be printable text of at most {_LONGEST_TEXT} characters{form}"
         )
     return text.partition(":")[0]
+
+
+def _with_sigma2(name: str, values: dict[str, str]) -> dict[str, str]:
+    """sigma=10 means sigma2=100 wherever that is what the law is named by."""
+    entry = entries().get(name)
+    if entry is None or "sigma" not in values or "sigma2" not in entry.needs or "sigma2" in values:
+        return values
+    squared = exact(values["sigma"], "sigma", above=0) ** 2
+    return {key: value for key, value in values.items() if key != "sigma"} | {
+        "sigma2": str(squared)
+    }
 
 
 def _entry(name: str, values: Values) -> Entry:

@@ -48,6 +48,11 @@ class OneWay:
 
     mechanism: Mechanism
 
+    @property
+    def neighbours(self) -> str:
+        """How neighbouring datasets differ."""
+        return str(getattr(self.mechanism, "neighbours", "replace"))
+
     def pairs(self) -> Iterable[Pair]:
         return self.mechanism.pairs()
 

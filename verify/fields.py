@@ -10,6 +10,7 @@ from ..accounting.composed import Use
 from ..accounting.scenario import is_oriented
 from ..exact.number import ExactInput, decimal_text, exact, whole
 from ..mechanisms.aggregation.masking import Masking
+from ..mechanisms.continuous import continuous
 from ..mechanisms.laws.binomial import Binomial
 from ..mechanisms.laws.law import Law
 from ..mechanisms.mechanism import AdditiveNoise, Mechanism, RandomizedResponse
@@ -56,6 +57,8 @@ def mechanism_fields(mechanism: Mechanism) -> dict[str, Any]:
             "sensitivity": str(mechanism.sensitivity),
             "modulus": None if modulus is None else str(modulus),
         }
+    if continuous(mechanism) is not None:
+        raise NotCertifiedError("certificates are of discrete mechanisms: this noise is continuous")
     raise NotCertifiedError(f"certificates do not know the mechanism {type(mechanism).__name__}")
 
 

@@ -15,6 +15,7 @@ from ..accounting.divergences.privacy_profile import exceeding, last_above
 from ..exact.enclosure import Enclosure
 from ..exact.number import ball, decimal_text
 from ..exact.precision import refine
+from ..mechanisms.continuous import continuous
 from ..mechanisms.mechanism import Mechanism, ways
 from ..mechanisms.pair import Pair, ShiftPair
 
@@ -51,6 +52,8 @@ def find_witness(mechanism: Mechanism, claim: Guarantee, measured: Enclosure) ->
     None where the refutation rests on a proof about the tails alone.
     """
     # the first pairs are the worst ones wherever that is known
+    if continuous(mechanism) is not None:
+        return None  # no outcome of a continuous law has a probability
     pairs = chain.from_iterable(way.pairs() for way in ways(mechanism))
     for pair in islice(pairs, _MOST_PAIRS):
         witness = claim.witness(pair, measured)

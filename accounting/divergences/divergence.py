@@ -15,9 +15,12 @@ from ...exact.deadline import OutOfTimeError, check_time
 from ...exact.enclosure import Enclosure
 from ...exact.number import ExactInput, ball, exact
 from ...exact.precision import CAP, WIDTH, enclose, refine, refine_each
+from ...mechanisms.continuous import ContinuousNoise, Shape, continuous
 from ...mechanisms.laws.law import Law
 from ...mechanisms.mechanism import Mechanism, ways
 from ...mechanisms.pair import FinitePair, Pair, WrappedPair
+from ..continuous import composed
+from ..continuous.uses import line_law
 from . import concentrated, renyi
 from .largest_loss import largest_loss
 from .privacy_profile import delta_of, epsilon_of
@@ -40,6 +43,10 @@ _SLACK_CAP = 192  # bits
 
 def pure_epsilon(mechanism: Mechanism, width: Fraction = WIDTH, cap: int = CAP) -> Enclosure:
     """The least epsilon for which the mechanism is (epsilon, 0)-DP; infinite if there is none."""
+    if (noise := continuous(mechanism)) is not None:
+        if noise.shape is Shape.LAPLACE and noise.rate == 1:
+            return Enclosure.exactly(noise.sensitivity / noise.scale)
+        return _of_losses(mechanism, lambda parts: composed.composed_pure(parts, width))
     return refine(
         lambda: _largest(mechanism, lambda pair: largest_loss(pair).value), width=width, cap=cap
     )
@@ -50,6 +57,8 @@ def delta(
 ) -> Enclosure:
     """The least delta for which the mechanism is (epsilon, delta)-DP, epsilon >= 0."""
     level = exact(epsilon, "epsilon", at_least=0)
+    if continuous(mechanism) is not None:
+        return _of_losses(mechanism, lambda parts: composed.composed_delta(parts, level, width))
     return refine(
         lambda: _largest(mechanism, lambda pair: enclose(delta_of(pair, ball(level), level))),
         width=width,
@@ -71,6 +80,8 @@ def epsilon(
         return pure_epsilon(mechanism, width, cap)
     if level == 1:
         return _ZERO
+    if continuous(mechanism) is not None:
+        return _of_losses(mechanism, lambda parts: composed.composed_epsilon(parts, level, width))
     return refine(
         lambda: _largest(
             mechanism,
@@ -93,6 +104,14 @@ def renyi_curve(
 ) -> list[Enclosure]:
     """The Rényi divergence at each of these orders > 1."""
     wanted = [exact(order, "order", above=1) for order in orders]
+    if (noise := continuous(mechanism)) is not None:
+        if noise.shape is Shape.GAUSSIAN and noise.rate == 1:
+            rho = (noise.sensitivity / noise.scale) ** 2 / 2
+            return [Enclosure.exactly(order * rho) for order in wanted]
+        return [
+            _of_losses(mechanism, lambda parts: composed.composed_renyi(parts, order, width))  # noqa: B023
+            for order in wanted
+        ]
     return refine_each(
         lambda indices: _largest_curve(mechanism, [wanted[index] for index in indices]),
         len(wanted),
@@ -103,11 +122,38 @@ def renyi_curve(
 
 def zcdp(mechanism: Mechanism, width: Fraction = WIDTH, cap: int = CAP) -> Enclosure:
     """The least rho for which the mechanism is rho-zCDP."""
+    if (noise := continuous(mechanism)) is not None:
+        return _continuous_rho(noise, width)
     return refine(
         lambda: _largest(mechanism, lambda pair: concentrated.supremum(pair).value),
         width=width,
         cap=min(cap, 384),
     )
+
+
+def _of_losses(mechanism: Mechanism, measure: Callable[[composed.Parts], Enclosure]) -> Enclosure:
+    """Of continuous noise, which has no outcomes to list: by its loss, either way round."""
+    best = _ZERO
+    for way in ways(mechanism):
+        law = line_law(way)
+        assert law is not None
+        best = best.maximum(measure([(law, 1)]))
+    return best
+
+
+def _continuous_rho(noise: ContinuousNoise, width: Fraction) -> Enclosure:
+    """Sampling is at most the mechanism without it, whichever dataset comes first.
+
+    (1-q) Q + q P against Q, and the reverse, are at most P against Q, by quasi-convexity. For the
+    Gaussian, the user removed, that is attained in the limit of large orders (`composed_rho`); the
+    Laplace is epsilon-DP, at most epsilon tanh(epsilon/2) (`concentrated.supremum`).
+    """
+    move = noise.sensitivity / noise.scale
+    if noise.shape is Shape.GAUSSIAN:
+        return Enclosure.exactly(move**2 / 2)
+    upper = refine(lambda: ball(move) * (ball(move) / 2).tanh(), width=width).upper
+    least = renyi_curve(noise, [2], width)[0].lower
+    return Enclosure(Fraction(least) / 2, upper)
 
 
 def _has_slack(mechanism: Mechanism) -> bool:

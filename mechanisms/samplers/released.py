@@ -9,6 +9,7 @@ from typing import TypeAlias
 from flint import arb
 
 from ...exact.number import ExactInput, ParameterError, ball, whole
+from ..continuous import continuous
 from ..mechanism import AdditiveNoise, Mechanism, RandomizedResponse
 from ..pair import FinitePair
 from .bits import RandomBits, SimulatedInt, SystemBits, for_release, is_simulated
@@ -73,6 +74,12 @@ def share_release(mechanism: Mechanism, users: ExactInput) -> Release:
 
 @singledispatch
 def _drawn(mechanism: Mechanism, query: ExactInput) -> Simulation:
+    if (noise := continuous(mechanism)) is not None:
+        name = noise.shape.value
+        raise ParameterError(
+            f"{name} noise is for accounting only: floats that stand for it are another law, which "
+            f"leaks through its gaps; sample discrete-{name}"
+        )
     raise ParameterError(f"mechanism {type(mechanism).__name__} has no exact sampler")
 
 

@@ -1,0 +1,43 @@
+"""Uses of continuous mechanisms as the laws of their losses, in one direction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...exact.number import ParameterError
+from ...mechanisms.continuous import ContinuousNoise, Shape, continuous
+from ...mechanisms.mechanism import Mechanism
+from ..scenario import Use
+from .composed import Parts, sampled_gaussian, sampled_laplace
+from .line import LineLaw
+
+__all__ = ["line_law", "parts_of"]
+
+
+def line_law(mechanism: Mechanism) -> LineLaw | None:
+    """The loss of one use; None for a discrete mechanism."""
+    noise = continuous(mechanism)
+    return None if noise is None else _law(noise)
+
+
+def parts_of(uses: Sequence[Use]) -> Parts | None:
+    """The losses of these uses; None where all are discrete.
+
+    Raises ParameterError where continuous and discrete uses are mixed: their losses have no common
+    composition here. Pure epsilon, Rényi divergences and rho add up for any list.
+    """
+    laws = [(line_law(mechanism), times) for mechanism, times in uses]
+    found = [(law, times) for law, times in laws if law is not None]
+    if found and len(found) < len(laws):
+        raise ParameterError(
+            "a list that mixes continuous with discrete noise has no epsilon(delta) here: ask for "
+            "Rényi divergences, or replace gaussian by discrete-gaussian, laplace by "
+            "discrete-laplace"
+        )
+    return found or None
+
+
+def _law(noise: ContinuousNoise) -> LineLaw:
+    made = sampled_gaussian if noise.shape is Shape.GAUSSIAN else sampled_laplace
+    direction = "remove" if noise.removing else "add"
+    return made(noise.rate, noise.scale, noise.sensitivity, direction)  # type: ignore[arg-type]

@@ -1,0 +1,89 @@
+"""Continuous noise, for accounting only: the Gaussian and the Laplace, each user sampled or not.
+
+Nothing draws from these laws. Floating-point noise is another law, with gaps through which data
+leak (Mironov, "On significance of the least significant bits for differential privacy", CCS 2012):
+what is released should be discrete.
+
+Poisson sampling lets every user take part with probability `rate`, independently. Neighbours then
+differ by one user (add or remove), and the pair is the mixture (1 - rate) Q + rate P against Q:
+which of the two datasets has the user is the same in every use, so `reversed` is another mechanism.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import Enum
+from fractions import Fraction
+
+from attrs import evolve, field, frozen
+
+from ..exact.number import ExactInput, ParameterError, exact
+from .mechanism import Mechanism, OneWay
+from .pair import Pair
+
+__all__ = ["ContinuousNoise", "Shape", "continuous"]
+
+NEIGHBOURS = ("replace", "add-remove")
+
+
+class Shape(Enum):
+    """The two laws, by their names in specs."""
+
+    GAUSSIAN = "gaussian"
+    LAPLACE = "laplace"
+
+
+def _size(value: ExactInput) -> Fraction:
+    return exact(value, "scale", above=0)
+
+
+def _sensitivity(value: ExactInput) -> Fraction:
+    return exact(value, "sensitivity", above=0)
+
+
+def _rate(value: ExactInput) -> Fraction:
+    return exact(value, "poisson", above=0, at_most=1)
+
+
+@frozen
+class ContinuousNoise:
+    """A query of this sensitivity (real; L2 for a Gaussian, L1 for a Laplace vector) plus noise.
+
+    scale: sigma of the Gaussian, scale of the Laplace. rate: of Poisson sampling, 1 for none.
+    removing: whether P, of the pair (P, Q), is the dataset with the user.
+    """
+
+    shape: Shape
+    scale: Fraction = field(converter=_size)
+    sensitivity: Fraction = field(converter=_sensitivity, default=Fraction(1))
+    neighbours: str = "replace"
+    rate: Fraction = field(converter=_rate, default=Fraction(1))
+    removing: bool = True
+
+    def __attrs_post_init__(self) -> None:
+        if self.neighbours not in NEIGHBOURS:
+            raise ParameterError(
+                f"neighbours must be replace or add-remove, got {self.neighbours[:40]!r}"
+            )
+        if self.rate != 1 and self.neighbours != "add-remove":
+            raise ParameterError(
+                "poisson needs neighbours=add-remove: with users replaced, sampling has another "
+                "dominating pair"
+            )
+
+    def pairs(self) -> Iterable[Pair]:
+        """It has no pairs of laws on outcomes; what asks for some cannot take it."""
+        raise ParameterError(
+            f"{self.shape.value} noise is continuous, for accounting only: this takes discrete "
+            f"noise, such as discrete-{self.shape.value}"
+        )
+
+    def reversed(self) -> Mechanism:
+        """With the other dataset first; the same where nobody is sampled (both are symmetric)."""
+        return self if self.rate == 1 else evolve(self, removing=not self.removing)
+
+
+def continuous(mechanism: Mechanism) -> ContinuousNoise | None:
+    """The continuous noise that this is, either way round; None for what is discrete."""
+    inner = mechanism.mechanism if isinstance(mechanism, OneWay) else mechanism
+    return inner if isinstance(inner, ContinuousNoise) else None

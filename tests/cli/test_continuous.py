@@ -1,0 +1,103 @@
+"""Continuous and sampled noise, from the command line: DP-SGD's figures and what is refused."""
+
+import json
+
+import mpmath
+import pytest
+
+from exactdp.cli.main import main
+
+SGD = "gaussian:sigma={sigma},sensitivity=1,neighbours=add-remove,poisson={rate}*{times}"
+TABLE = [  # found apart, by inversion of the exact transform at two step sizes
+    ("0.01", "1", "1000", "1e-5", 1.8282367),
+    ("0.01", "1", "1000", "1e-10", 3.2904438),
+    ("256/60000", "1.1", "14062", "1e-5", 2.3815969),
+    ("0.001", "0.8", "10000", "1e-10", 2.1921719),
+    ("0.1", "2", "100", "1e-5", 2.3373996),
+    ("0.5", "5", "64", "1e-10", 5.3561675),
+]
+
+
+def composed(capsys, *words):
+    assert main(["compose", *words, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(("rate", "sigma", "times", "delta", "truth"), TABLE)
+def test_sampled_gaussian(capsys, rate, sigma, times, delta, truth):
+    spec = SGD.format(rate=rate, sigma=sigma, times=times)
+    shown = composed(capsys, spec, "--delta", delta)
+    assert shown["neighbours"] == "add-remove" and "same way round" in shown["orientation"]
+    (result,) = shown["results"]
+    lower, upper = float(result["lower"]), float(result["upper"])
+    assert truth - 6e-8 <= lower <= upper <= truth + 6e-8
+
+
+def test_unsampled_gaussians_are_one_gaussian(capsys):
+    (result,) = composed(capsys, "gaussian:sigma=10*25", "--epsilon", "1")["results"]
+    with mpmath.workdps(40):
+        mu = mpmath.mpf(1) / 2
+
+        def tail(x):
+            return mpmath.erfc(-x / mpmath.sqrt(2)) / 2
+
+        truth = tail(mu / 2 - 1 / mu) - mpmath.e * tail(-mu / 2 - 1 / mu)
+        assert mpmath.mpf(result["lower"]) <= truth <= mpmath.mpf(result["upper"])
+
+
+def test_sampling_never_costs_more_and_one_hundred_percent_is_none(capsys):
+    uppers = []
+    for rate in ("0.01", "0.5", "1"):
+        spec = SGD.format(rate=rate, sigma="2", times="20")
+        (result,) = composed(capsys, spec, "--delta", "1e-6")["results"]
+        uppers.append(float(result["upper"]))
+    assert uppers == sorted(uppers)
+    (plain,) = composed(capsys, "gaussian:sigma=2*20", "--delta", "1e-6")["results"]
+    assert float(plain["upper"]) == pytest.approx(uppers[-1], rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("spec", "claim", "code"),
+    [
+        ("laplace:epsilon=0.5", "pure:0.5", 0),
+        ("laplace:scale=2,sensitivity=1", "pure:0.4999999", 1),
+        ("gaussian:sigma2=100", "zcdp:0.005", 0),
+        ("gaussian:sigma=10", "zcdp:0.004999", 1),
+        ("gaussian:sigma=10,l2=2", "rdp:3,0.06", 0),
+        ("gaussian:sigma=1,neighbours=add-remove,poisson=0.01*1000", "approx:1.83,1e-5", 0),
+        ("gaussian:sigma=1,neighbours=add-remove,poisson=0.01*1000", "approx:1.82,1e-5", 1),
+        ("discrete-gaussian:sigma=10", "zcdp:0.005", 0),
+    ],
+)
+def test_audit(capsys, spec, claim, code):
+    assert main(["audit", spec, "--claim", claim]) == code
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["sample", "gaussian:sigma=1", "--size", "1"], "discrete-gaussian"),
+        (["audit", "gaussian:sigma=1,poisson=0.1"], "neighbours=add-remove"),
+        (["audit", "gaussian:sigma=1,neighbours=both"], "neighbours"),
+        (["audit", "gaussian:sigma=1,sigma2=1"], "one of"),
+        (["audit", "gaussian:sigma2=2"], "sigma2"),
+        (["audit", "gaussian:sigma=0"], "sigma"),
+        (["compose", "gaussian:sigma=1", "skellam:variance=9", "--delta", "1e-6"], "mixes"),
+        (
+            ["compose", "gaussian:sigma=1,neighbours=add-remove", "gaussian:sigma=2", "--pure"],
+            "neighbours",
+        ),
+    ],
+)
+def test_refused(capsys, words, told):
+    assert main(words) == 2
+    err = capsys.readouterr().err
+    assert told in err and err.count("\n") == 1
+
+
+def test_no_certificate_yet(capsys, tmp_path):
+    path = tmp_path / "none.json"
+    words = ["audit", "gaussian:sigma=10", "--claim", "zcdp:1", "--certificate", str(path)]
+    assert main(words) == 2
+    assert "continuous" in capsys.readouterr().err and not path.exists()
