@@ -69,6 +69,7 @@ __getattr__ = lazily(
     __name__,
     {
         ".composed": ["Composition", "Use", "compose"],
+        ".curves": ["Profile", "Tradeoff"],
         ".divergences.divergence": [
             "delta",
             "epsilon",

@@ -7,18 +7,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from ..exact import ParameterError, decimal_text, exact, whole
+from ..exact import ParameterError, exact, whole
+from ..exact.rows import written
 from ..mechanisms import AdditiveNoise, Law, Mechanism, RandomizedResponse, papers
 from ..mechanisms.continuous import ContinuousNoise, Shape
 from ..mechanisms.laws.families import FAMILIES
 from ..mechanisms.pair_file import read_pair
 from ..mechanisms.protocols.protocol import SumProtocol, missing_users
 
-__all__ = ["Entry", "Spec", "Values", "entries", "listed", "short", "shown_law"]
+__all__ = ["Entry", "Spec", "Values", "entries", "listed", "short"]
 
 _MISSING = ("dropout", "collusion")
 
@@ -47,7 +48,7 @@ class Spec:
         """The mechanism as `--json` shows it; integers as text, since they may be large."""
         shown = {"spec": self.text}
         if isinstance(self.mechanism, AdditiveNoise):
-            shown["noise"] = shown_law(self.mechanism.law)
+            shown["noise"] = written(self.mechanism.law)
         return shown | {name: str(value) for name, value in self.derived.items()}
 
 
@@ -58,18 +59,6 @@ class Entry:
     needs: tuple[str, ...]
     allows: tuple[str, ...]
     build: Callable[[Values], Mechanism | Spec]
-
-
-def shown_law(value: object) -> str:
-    """A law and its exact parameters, as one would write it."""
-    if isinstance(value, (int, Fraction)):
-        return decimal_text(value)
-    # of laws, and of the formulas of their parameters
-    parts = getattr(value, "__attrs_attrs__", None) or (is_dataclass(value) and fields(value))
-    if not parts:
-        return str(value)
-    shown = (f"{part.name}={shown_law(getattr(value, part.name))}" for part in parts)
-    return f"{type(value).__name__}({', '.join(shown)})"
 
 
 def short(text: str) -> str:
@@ -136,8 +125,8 @@ def _preset(
             "bits_per_user": protocol.bits_per_user,
         }
         if isinstance(preset, papers.RelaxedPreset):
-            shown["share"] = shown_law(protocol.noise)
-            shown["aggregation"] = shown_law(preset.aggregation)
+            shown["share"] = written(protocol.noise)
+            shown["aggregation"] = written(preset.aggregation)
         horizon = whole(values["horizon"], "horizon") if "horizon" in values else None
         failure = drawn = None
         if isinstance(preset, papers.RelaxedPreset):

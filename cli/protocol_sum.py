@@ -8,12 +8,13 @@ from fractions import Fraction
 from typing import Any
 
 from ..exact import Enclosure, ParameterError, decimal_text, exact
+from ..exact.rows import written
 from ..mechanisms.protocols import SumProtocol, worst_error_quantile, worst_rounding_quantile
 from ..mechanisms.protocols.error import noise_quantile, off_probability, wrap_probability
 from ..mechanisms.protocols.least import Least, least_accuracy, least_modulus
 from ..mechanisms.protocols.provision import Provision, provisioned
 from . import output, render
-from .catalogue import Spec, shown_law
+from .catalogue import Spec
 
 __all__ = ["FAILURE", "LEVELS", "summed"]
 
@@ -156,7 +157,7 @@ class _Larger:
         return {
             "missing": self.provision.dropout,
             "changed": self.provision.changed,
-            "share": shown_law(self.provision.protocol.noise),
+            "share": written(self.provision.protocol.noise),
             "variance_ratio": self.provision.variance_ratio.to_json(),
             "least_accuracy": _least(self.least),
             "alternative": None if other is None else other.to_json(),
@@ -189,7 +190,7 @@ def _show(described: dict[str, str], report: _Report, shares: list[_Larger]) -> 
 
     out, given = render.console(), report.protocol
     facts = {"mechanism" if key == "spec" else key: text for key, text in described.items()}
-    facts["share"] = shown_law(given.noise)
+    facts["share"] = written(given.noise)
     facts["failure"] = decimal_text(report.failure)
     if report.claimed is not None:
         facts["claimed"] = f"off by more than τ/g with probability at most {report.claimed}"

@@ -47,14 +47,12 @@ def written(value: object) -> str:
         return decimal_text(value)
     if isinstance(value, Rows):
         return repr(value)
-    if is_dataclass(value) and not isinstance(value, (type, Enclosure)):
-        parts = [
-            f"{part.name}={written(held)}"
-            for part in fields(value)
-            if (held := getattr(value, part.name)) is not None
-        ]
-        return f"{type(value).__name__}({', '.join(parts)})"
-    return str(value)
+    named = getattr(value, "__attrs_attrs__", None) or (is_dataclass(value) and fields(value))
+    if not named or isinstance(value, (type, Enclosure)):
+        return str(value)
+    held = ((part.name, getattr(value, part.name)) for part in named)
+    parts = (f"{name}={written(one)}" for name, one in held if one is not None)
+    return f"{type(value).__name__}({', '.join(parts)})"
 
 
 def _html(value: object) -> str:

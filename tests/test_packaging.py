@@ -11,6 +11,8 @@ from pathlib import Path
 
 from lowest import lowest
 
+from exactdp.cli.main import _VERBS
+
 ROOT = Path(__file__).parent.parent
 HEAVY = {"flint", "mpmath", "numpy", "scipy", "sympy"}
 
@@ -69,8 +71,7 @@ def test_help_loads_nothing_heavy():
 
 
 def test_no_command_imports_another_command():
-    main = (ROOT / "cli" / "main.py").read_text()
-    commands = set(re.findall(r"^from \.(\w+) import", main, re.MULTILINE))
+    commands = set(_VERBS)
     assert {"audit", "check", "compose"} <= commands
     for name in commands:
         text = (ROOT / "cli" / f"{name}.py").read_text()

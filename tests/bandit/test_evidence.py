@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+import attrs
 import pytest
 
 from exactdp.bandit import evidence as proofs
@@ -36,7 +37,9 @@ DEMAND = Demand(PureDP("0.5"))
     ],
 )
 def test_evidence_of_another_protocol_is_refused_by_name(name, value):
-    parts = {part: getattr(GOOD, part) for part in GOOD.__dataclass_fields__} | {name: value}
+    parts = {part.name: getattr(GOOD, part.name) for part in attrs.fields(SumProtocol)} | {
+        name: value
+    }
     other = SumProtocol(**parts)
     shown = "share" if name == "noise" else name
     for held in (evidence(GOOD, DEMAND), audited(GOOD, DEMAND)):

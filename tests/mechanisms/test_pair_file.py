@@ -65,7 +65,12 @@ def test_slack_is_handed_on(write):
         ("outcome,p,q\na,1,inf\n", "line 2: q"),
         ("outcome,p,q\na,1e999999999,1\n", "line 2: p"),
         ("outcome,p,q\na,1,\n", "line 2: q"),
-        ("outcome,p,q\na,1e-9000,1\n", "line 2: the common denominator"),
+        ("outcome,p,q\na,1e-9000,1\n", "line 2: p"),
+        pytest.param(
+            f"outcome,p,q\na,1/{3**2000},1\nb,1/{5**1400},0\nc,1/{7**1100},0\n",
+            "line 4: the common denominator",
+            id="long",
+        ),
         ("outcome,p,q\na,0.5,1\nb,0.5,0.1\n", "q.*sum"),
         ('outcome,p,q\n"a,1,1\n', "line 2"),
         (b"outcome,p,q\n\xff,1,1\n", "UTF-8"),

@@ -171,4 +171,4 @@ def test_out_of_range_is_refused_by_name(build, arguments, named):
 
 def test_a_ceiling_that_stays_open_is_said():
     with pytest.raises(UndecidedError, match="tau"):
-        theorem1("1e-3000", 1, 10)
+        theorem1(Fraction(1, 10**3000), 1, 10)

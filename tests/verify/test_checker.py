@@ -25,6 +25,7 @@ from exactdp.verify.checker import check
 
 FOLDER = Path(checker.__file__).parent
 ALLOWED = {"__future__", "collections", "contextlib", "dataclasses", "fractions", "functools"}
+ALLOWED |= {"argparse", "decimal", "html", "json", "os", "pathlib", "stat", "sys", "zipfile"}
 ALLOWED |= {"contextvars", "heapq", "itertools", "math", "mpmath", "re", "time", "typing"}
 
 

@@ -40,9 +40,14 @@ def is_true(content):
         composition, claim = reconstructed(content)
         ends = [_end(content["measured"][side]) for side in ("lower", "upper")]
         assert set(content["measured"]) == {"lower", "upper"}
-        assert set(content) == {
+        told = set(content) & {"neighbours", "orientation"}
+        assert set(content) - told == {
             "format", "version", "uses", "claim", "verdict", "measured", "hints"
         }  # fmt: skip
+        if told:
+            fixed = any(use.mechanism.reversed() != use.mechanism for use in composition.uses)
+            said = (content["neighbours"], content["orientation"])
+            assert said == ("replace", "fixed" if fixed else "free")
         assert (content["format"], content["version"]) == ("exactdp certificate", 1)
     except (ValueError, TypeError, KeyError, AssertionError, AttributeError, ArithmeticError):
         return False

@@ -44,6 +44,9 @@ def described(statement: Statement) -> list[str]:
             f"{_law(made.share)}, {made.trust}, precision {made.precision}; "
             f"{made.dropout:,} may vanish and {made.collusion:,} may tell what they drew"
         )
+        if made.masks:
+            k, t, floor = made.masks
+            lines.append(f"summed under masks: {k} neighbours each, {t} needed, floor {floor}")
     return lines
 
 
