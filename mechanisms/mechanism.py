@@ -10,6 +10,7 @@ together is decided in `accounting.scenario`, and nowhere else.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import chain
@@ -121,11 +122,10 @@ class AdditiveNoise:
         *Finite p of no proved shape*, and *anything reduced mod m*: every d counts. Mod m, a shift
         by m - d is one by -d, which is the mirror image's shift by d: up to m/2 is all there is.
         """
-        if isinstance(self.law, FiniteLaw):
-            every = range(1, self.farthest + 1)
-            worst = [self.sensitivity] if self.law.log_concave and not self.modulus else every
-            forward = (self._finite_pair(self.law, d) for d in worst)
-            return chain.from_iterable((pair, pair.swapped()) for pair in forward)
+        if isinstance(table := self.law.listed(), FiniteLaw):
+            every = range(self.farthest, 0, -1)
+            worst = [self.sensitivity] if table.log_concave and not self.modulus else every
+            return chain.from_iterable(_both(self._finite_pair(table, d)) for d in worst)
         if self.modulus is not None:
             return (
                 WrappedPair(law, shift, self.modulus)
@@ -165,3 +165,9 @@ class AdditiveNoise:
             seen = x + shift if self.modulus is None else (x + shift) % self.modulus
             reduced[seen] = reduced.get(seen, Fraction(0)) + mass
         return reduced
+
+
+def _both(pair: FinitePair) -> tuple[FinitePair, ...]:
+    """A pair and the swapped one, unless that is the same with the outcomes renamed."""
+    ahead, back = zip(pair.p, pair.q, strict=True), zip(pair.q, pair.p, strict=True)
+    return (pair,) if Counter(ahead) == Counter(back) else (pair, pair.swapped())

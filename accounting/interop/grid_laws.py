@@ -47,7 +47,7 @@ def dominating_laws(mechanism: Mechanism, grid: Grid, tail: Fraction) -> list[Gr
 
 
 def _pairs(mechanism: Mechanism) -> Iterable[Pair]:
-    if isinstance(mechanism, AdditiveNoise) and not isinstance(mechanism.law, FiniteLaw):
+    if isinstance(mechanism, AdditiveNoise) and not isinstance(mechanism.law.listed(), FiniteLaw):
         modulus = mechanism.modulus
         if modulus is not None:
             shifts = mechanism.farthest

@@ -185,7 +185,7 @@ def _factor(use: Use, log_delta: float) -> Factor:
     mechanism, times = use
     if isinstance(mechanism, AdditiveNoise) and mechanism.modulus and mechanism.law.shape_is_proved:
         law, farthest, modulus = mechanism.law, mechanism.farthest, mechanism.modulus
-        if farthest == 0 or isinstance(law, FiniteLaw):
+        if farthest == 0 or isinstance(law.listed(), FiniteLaw):
             return _ranked(mechanism, times)
         plain = tuple(AdditiveNoise(law, farthest).pairs())  # every pair is post-processing of one
         reduced = tuple(

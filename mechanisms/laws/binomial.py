@@ -22,6 +22,7 @@ from ...exact.number import ExactInput, Formula, ParameterError, Real, ball, exa
 from ...exact.precision import refine, working_precision
 from .. import parameters
 from . import floats
+from .finite import FiniteLaw
 from .law import Calibrated, Law, Moments, UndecidedError, divided
 from .saddle import vertical_path
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from ..samplers.bits import RandomBits
 
 __all__ = ["Binomial"]
+
+_FEW, _SHORT = 32, 1024  # trials, and bits of a probability, of a table that is quick
 
 
 @frozen
@@ -96,6 +99,12 @@ class Binomial(Law):
         return Moments(
             refine(lambda: n * ball(q)), refine(lambda: n * ball(q) * ball(self._failure))
         )
+
+    def listed(self) -> Law:
+        n, q = self.trials, self.success
+        if not isinstance(q, Fraction) or n > _FEW or n * q.denominator.bit_length() > _SHORT:
+            return self
+        return FiniteLaw({x: math.comb(n, x) * q**x * (1 - q) ** (n - x) for x in range(n + 1)})
 
     def mirrored(self) -> Binomial:
         return Binomial(self.trials, self._failure)

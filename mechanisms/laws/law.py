@@ -85,6 +85,10 @@ class Law(ABC):
         """p(-x) = p(x)."""
         return True
 
+    def listed(self) -> Law:
+        """The same law as a table of exact probabilities, where it is a short one; else itself."""
+        return self
+
     @property
     def shape_is_proved(self) -> bool:
         """Do divergences of shifted pairs grow with the shift? (See `AdditiveNoise.pairs`.)"""
