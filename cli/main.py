@@ -115,6 +115,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if (extra := _missing(error)) is None:
             raise
         return _say(extra, 2)
+    except UnicodeEncodeError as error:
+        return _say(f"a name cannot be encoded: {ascii(error.object)[:60]}", 2)
     except ValueError as error:
         from ..exact import ParameterError  # loads FLINT: not needed for --help
 
