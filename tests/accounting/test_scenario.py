@@ -92,7 +92,7 @@ TINY = "outcome,p,q\na,{p},{q}\nb,{p},{r}\n".format(
 )
 def test_where_the_truth_is_plain(capsys, words, value):
     assert main(["compose", *words]) == 0
-    assert capsys.readouterr().out.split()[-1] == value
+    assert float(capsys.readouterr().out.split()[-1]) == float(value)
 
 
 @pytest.mark.parametrize("times", [1, 3])

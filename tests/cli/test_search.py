@@ -55,7 +55,7 @@ def test_a_table_for_people(capsys):
         (["discrete-laplace:scale=1..2:1", "--claim", "pure:1"], "scale"),
         (["discrete-laplace:scale=1..2,scale=3", "--claim", "pure:1"], "twice"),
         (["discrete-laplace:scale=0..3", "--claim", "pure:1"], "scale"),
-        (["laplace:scale=1..2", "--claim", "pure:1"], "laplace"),
+        (["laplacian:scale=1..2", "--claim", "pure:1"], "laplace"),
         (["discrete-laplace:scale=1..2", "--claim", "pure:1/x"], "'x'"),
         (["discrete-laplace:scale=1..2", "--claim", "pure:1/(scale-1)"], "zero"),
         (["discrete-laplace:scale=1..2", "--claim", "pure"], "claim"),
