@@ -95,7 +95,7 @@ def run(
     from ..bandit.evidence import NotVerifiedError
     from ..bandit.evidence_cache import cached_evidence
     from ..bandit.run import run as run_bandit
-    from ..exact import whole
+    from ..exact import time_limit, whole
     from ..exact.atomic_write import check_target
     from ..verify import Verdict
     from . import bandit_shown, output
@@ -120,8 +120,6 @@ def run(
         faithful=faithful,
         masked=masked,
     )
-    from ..exact import time_limit
-
     allowed = read_time(seconds)
     try:
         with time_limit(allowed), output.working("verifying mechanisms, computing radii"):

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from decimal import Decimal
 
 from flint import arb, ctx
 
 from ...exact.enclosure import Enclosure
-from ...exact.precision import enclose
+from ...exact.precision import enclose_between
 
 __all__ = ["Bounds", "between", "root", "start_for"]
 
@@ -68,10 +67,7 @@ def start_for(bounds: Bounds, target: arb) -> tuple[arb, float]:
 
 def between(lower: arb, upper: arb | None) -> Enclosure:
     """From a lower to an upper bound of a number that is not negative; None: infinite."""
-    least = max(enclose(lower.lower()).lower, Decimal(0))
-    if upper is None:
-        return Enclosure(least, Decimal("Infinity"))
-    return Enclosure(least, enclose(upper.upper()).upper)
+    return enclose_between(lower, arb.pos_inf() if upper is None else upper)
 
 
 def _stepped(level: arb, step: arb, holds: Callable[[arb], bool]) -> arb | None:
