@@ -215,7 +215,9 @@ class Composition(Rows):
         if self.times == 1 or level == 0:
             return []
         log_delta = float(ball(level).log().mid())
-        reasons = (why for uses in scenarios(self.uses) for why in why_wide(uses, log_delta))
+        reasons: list[str] = []
+        for uses in scenarios(self.uses):
+            reasons += why_wide(uses, log_delta) if parts_of(uses) is None else continuous.WHY_WIDE
         return list(dict.fromkeys(reasons))
 
     def _delta(self, level: Fraction, width: Fraction, cap: int, work: float) -> Enclosure:

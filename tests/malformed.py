@@ -61,7 +61,7 @@ _ODD = ("0", "1", "2", "1/2", "1/3", "0.999999999999", "1e-9", "1e9", "1e300", "
 _ODD += ("1e-1000", "3", "1000")
 _PLACES = ("fifo", "zero", "folder", "loop", "dangling", "none", "none/none", "x" * 256, "ε" * 128)
 _PLACES += ("", ".", "/", "/dev/zero", "/dev/full", "/dev/null", "/proc/self/mem", "\udcff")
-_NO_PLACE = ("fifo", "zero", "loop", "dangling", "spec.json/x", "x" * 256, "/dev/full", "\udcff")
+_NO_PLACE = ("fifo", "zero", "loop", "dangling", "spec.json/x", "x" * 256, "/dev/full")
 _SPECS = (
     "discrete-laplace:epsilon=1/2,sensitivity=1",
     "discrete-laplace:scale=2,sensitivity=3,modulus=11",

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Literal, TypeAlias
 
-from flint import acb, arb
+from flint import acb, arb, ctx
 
 from ...exact.deadline import OutOfTimeError
 from ...exact.enclosure import Enclosure
@@ -22,11 +22,12 @@ from ..losses.composite import Composite, Saddle, saddle_at, saddle_for
 from . import gaussian
 from .inversion import Parts, Profile, plan
 from .line import LineLaw
-from .root import between, root, start_for
+from .root import between, root
 from .sampled_gaussian import SampledGaussian
 from .sampled_laplace import SampledLaplace
 
 __all__ = [
+    "WHY_WIDE",
     "Direction",
     "Parts",
     "composed_delta",
@@ -42,12 +43,14 @@ __all__ = [
 ]
 
 Direction: TypeAlias = Literal["remove", "add"]
+WHY_WIDE = ["the privacy losses live on no lattice"]
 _Attempt: TypeAlias = Callable[[float, "Enclosure | None"], tuple[Enclosure, bool]]
 
 WORK = 4.0  # about how many seconds an inversion may take before it is smoothed instead
 _BITS = 128
 _FARTHEST = 1e5  # real parts beyond are not tried: a Chernoff bound has to do
 _ATTEMPTS = 3
+_HIGHEST = 1e300  # level that is tried
 _NEGLIGIBLE = 1e-20
 
 
@@ -224,14 +227,28 @@ def _closed(parts: Parts, level: arb) -> arb:
 
 
 def _closed_epsilon(parts: Parts, target: Fraction) -> Enclosure:
-    def bounds(level: arb) -> tuple[arb, arb]:
-        value = _closed(parts, level)
-        return value.lower(), value.upper()
-
+    """By bisection for each end: delta(level) falls, also where it has a kink or ends in 0."""
     goal = ball(target)
-    if bounds(arb(0))[1] <= goal:
+    if _closed(parts, arb(0)) <= goal:
         return Enclosure.exactly(0)
-    return root(bounds, goal, *start_for(bounds, goal))
+    lower = _last(lambda level: _closed(parts, level) >= goal)
+    upper = _last(lambda level: not _closed(parts, level) <= goal)
+    return between(lower[0], upper[1])
+
+
+def _last(holds: Callable[[arb], bool]) -> tuple[arb, arb]:
+    """Two neighbouring levels >= 0: at the first it holds, at the second it does not."""
+    low, high = arb(0), arb(1)
+    while holds(high):
+        low, high = high, 2 * high
+        if high > _HIGHEST:
+            return low, arb.pos_inf()
+    for _ in range(2 * ctx.prec):
+        middle = ((low + high) / 2).mid()
+        if not low < middle < high:
+            break
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low, high
 
 
 def _total_variation(parts: Parts) -> Fraction:

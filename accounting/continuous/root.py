@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 from flint import arb, ctx
@@ -10,7 +9,7 @@ from flint import arb, ctx
 from ...exact.enclosure import Enclosure
 from ...exact.precision import enclose_between
 
-__all__ = ["Bounds", "between", "root", "start_for"]
+__all__ = ["Bounds", "between", "root"]
 
 Bounds = Callable[[arb], tuple[arb, arb]]
 _MOST_STEPS = 60
@@ -46,23 +45,6 @@ def root(bounds: Bounds, target: arb, start: arb, slope: float) -> Enclosure:
     upper = _stepped(level, step, lambda at: bool(bounds(at)[1] <= target))
     lower = _stepped(level, -step, lambda at: bool(bounds(at)[0] >= target))
     return between(lower if lower is not None else arb(0), upper)
-
-
-def start_for(bounds: Bounds, target: arb) -> tuple[arb, float]:
-    """About where a smooth function of a closed form reaches the target, and its slope there."""
-
-    def height(level: float) -> float:
-        value = bounds(arb(level))[1]
-        return float((value / target).log().mid()) if value > 0 else -math.inf
-
-    low, high = 0.0, 1.0
-    while height(high) > 0 and high < 1e15:
-        low, high = high, 2 * high
-    while high - low > 1e-4 * high and high > 1e-300:
-        middle = (low + high) / 2
-        low, high = (middle, high) if height(middle) > 0 else (low, middle)
-    fall = height(low) - height(high)
-    return arb(low), fall / (high - low) if 0 < fall < math.inf else 1.0
 
 
 def between(lower: arb, upper: arb | None) -> Enclosure:

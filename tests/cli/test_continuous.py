@@ -1,6 +1,7 @@
 """Continuous and sampled noise, from the command line: DP-SGD's figures and what is refused."""
 
 import json
+from fractions import Fraction
 
 import mpmath
 import pytest
@@ -101,3 +102,51 @@ def test_no_certificate_yet(capsys, tmp_path):
     words = ["audit", "gaussian:sigma=10", "--claim", "zcdp:1", "--certificate", str(path)]
     assert main(words) == 2
     assert "continuous" in capsys.readouterr().err and not path.exists()
+
+
+LAPLACE_RATES = [None, "0.01", "1/2", "0.999"]
+
+
+@pytest.mark.parametrize("rate", LAPLACE_RATES)
+@pytest.mark.parametrize("scale", ["0.05", "2", "1e4"])
+def test_one_use_of_laplace_noise_by_its_closed_form(capsys, rate, scale):
+    spec = f"laplace:scale={scale}" + (f",neighbours=add-remove,poisson={rate}" if rate else "")
+    targets = ("1e-300", "1e-9", "1e-3", "0.2")
+    words = [word for delta in targets for word in ("--delta", delta)]
+    results = composed(capsys, spec, *words, "--pure")["results"]
+    with mpmath.workdps(320):
+        q, e = (
+            mpmath.mpf(1) if rate is None else mpmath.fraction(*ratio(rate)),
+            1 / mpmath.mpf(scale),
+        )
+        pure, *found = results
+        for result, delta in zip(found, targets, strict=True):
+            target = mpmath.mpf(delta)
+            lower, upper = mpmath.mpf(result["lower"]), mpmath.mpf(result["upper"])
+            assert upper - lower <= 1e-12 * upper <= 1.1e-12 * mpmath.mpf(pure["upper"])
+            most, least = (profile_of_laplace(q, e, level) for level in (lower, upper))
+            assert most >= target or lower == 0
+            assert least <= target
+
+
+def ratio(text):
+    return Fraction(text).as_integer_ratio()
+
+
+def profile_of_laplace(q, e, level):
+    """delta(level) by cases of where the densities of the mixture and of the shift cross."""
+
+    def plain(at):
+        return max(-mpmath.expm1((at - e) / 2), 0) if at >= -e else -mpmath.expm1(at)
+
+    odds = 1 + mpmath.expm1(level) / q
+    removed = q * plain(mpmath.log(odds)) if odds > 0 else -mpmath.expm1(level)
+    rest = 1 - mpmath.exp(level) * (1 - q)
+    added = rest * plain(level + mpmath.log(q / rest)) if rest > 0 else mpmath.mpf(0)
+    return max(removed, added)
+
+
+@pytest.mark.parametrize("spec", ["laplace:scale=2*100", "laplace:epsilon=1/3*3"])
+def test_lists_of_laplace_noise_answer_and_say_why_they_are_wide(capsys, spec):
+    assert main(["compose", spec, "--epsilon", "1/2", "--delta", "1e-9", "--time", "20"]) == 0
+    assert "live on no lattice" in capsys.readouterr().out
