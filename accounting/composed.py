@@ -143,6 +143,7 @@ class Composition(Rows):
         return self._within_time(
             lambda: worst(self.uses, lambda uses: composed_zcdp(uses, width, cap)),
             lambda dominating: dominating.zcdp(_COARSE, cap),
+            lambda pure: pure**2 / 2,  # Bun and Steinke, TCC 2016, Proposition 1.4
         )
 
     def profile(
@@ -187,6 +188,7 @@ class Composition(Rows):
         return self._within_time(
             lambda: self._delta(level, width, cap, work),
             lambda dominating: dominating.delta(level, _COARSE, cap),
+            lambda _: Fraction(1),
             Fraction(1),
         )
 
@@ -204,6 +206,7 @@ class Composition(Rows):
         return self._within_time(
             lambda: self._epsilon(level, width, cap, work),
             lambda dominating: dominating.epsilon(level, _COARSE, cap),
+            lambda pure: pure,
         )
 
     def why_wide(self, delta: ExactInput) -> list[str]:
@@ -246,12 +249,14 @@ class Composition(Rows):
         self,
         measure: Callable[[], Enclosure],
         instead: Callable[[Composition], Enclosure],
+        plain: Callable[[Fraction], Fraction],
         most: Endpoint = _INFINITY,
     ) -> Enclosure:
         """What is measured; where that says nothing, what pure epsilon alone implies.
 
         instead: the same of randomized response, than which no epsilon-DP mechanism is less
-        private (`ResponsePair`). most: what it cannot exceed in any case.
+        private (`ResponsePair`). plain: at most what pure epsilon allows, without any work. most:
+        what it cannot exceed in any case.
         """
         found = Enclosure(_ZERO, most)
         try:
@@ -262,9 +267,16 @@ class Composition(Rows):
         if (found.is_finite() and found.upper != 1) or found.lower == found.upper:
             return found
         pure = self.pure(_COARSE).upper
+        if pure == _INFINITY:
+            return found
+        found = found.intersection(Enclosure(_ZERO, plain(Fraction(pure))))
         if pure > _LARGEST_RESPONSE:
             return found
-        bound = instead(compose(RandomizedResponse(Fraction(pure)))).upper
+        try:
+            with time_limit(_SHARE * time_left()):
+                bound = instead(compose(RandomizedResponse(Fraction(pure)))).upper
+        except OutOfTimeError:
+            return found
         return found.intersection(Enclosure(_ZERO, bound))
 
 
