@@ -50,7 +50,14 @@ LAWS: list[tuple[Law, Callable[[int], mpf], int]] = [
     (PolyaDifference("2.5", 2), oracles.polya_difference("2.5", 2), 320),
 ]
 NAMES = [f"{type(law).__name__}-{index}" for index, (law, _, _) in enumerate(LAWS)]
-each_law = pytest.mark.parametrize(("law", "pmf", "reach"), LAWS, ids=NAMES)
+every_law = pytest.mark.parametrize(("law", "pmf", "reach"), LAWS, ids=NAMES)
+each_law = pytest.mark.parametrize(  # Pólya differences and sums take long
+    ("law", "pmf", "reach"),
+    [
+        pytest.param(*each, id=name, marks=[pytest.mark.slow] if index >= 5 else [])
+        for index, (each, name) in enumerate(zip(LAWS, NAMES, strict=True))
+    ],
+)
 
 
 def holds(found: Enclosure, value: mpf, relative: float = 1e-11) -> None:
@@ -63,7 +70,7 @@ def holds(found: Enclosure, value: mpf, relative: float = 1e-11) -> None:
         assert high - low <= abs(value) * relative + mpf("1e-38")
 
 
-@each_law
+@every_law
 @pytest.mark.parametrize("shift", [1, 3])
 def test_renyi(law: Law, pmf: Callable[[int], mpf], reach: int, shift: int) -> None:
     orders = ["1.1", "2", "3.7"]

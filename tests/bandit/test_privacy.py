@@ -110,7 +110,7 @@ def uniform_choices(prepared, batches):
 
 
 @pytest.mark.parametrize("growth", [2, "2.5", 3, 4, 8])
-@pytest.mark.parametrize("batches", [1, 3, 8])
+@pytest.mark.parametrize("batches", [1, 3, pytest.param(8, marks=pytest.mark.slow)])
 def test_no_choice_of_batches_costs_more(growth, batches):
     prepared = prepare(DIST_DP_SE, Setting(8, 4000, "0.7", growth=growth))
     for delta in ("1e-9", "1e-3", "0.05", "0.5"):
@@ -136,6 +136,7 @@ def test_a_relaxed_aggregation_is_charged_for():
     assert spent.epsilon.greater_than(Fraction(2, 5))  # the sum mod m alone: at most 1/4
 
 
+@pytest.mark.slow
 def test_renyi_divergences_and_rho_add_up():
     prepared = prepare(DIST_RDP_SE, Setting(2, 60, "0.5"))
     spent, composition = privacy(prepared), compose(*mechanisms(prepared))
@@ -152,6 +153,7 @@ def test_renyi_divergences_and_rho_add_up():
     )
 
 
+@pytest.mark.slow
 def test_epsilon_and_delta_add_up_by_basic_composition():
     prepared = prepare(SDP_AE, Setting(2, 3000, "0.9", delta="1e-3"))
     spent = privacy(prepared)

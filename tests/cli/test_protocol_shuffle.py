@@ -100,6 +100,7 @@ def test_quantiles(few: dict[str, Any]) -> None:
             assert beyond <= level < nearer
 
 
+@pytest.mark.slow
 def test_many_users_send_one_rare_bit() -> None:
     found = told("shuffle-sum:epsilon=0.9,delta=0.01,users=5000", "--dropout", "1000")
     with mpmath.workdps(40):
@@ -111,6 +112,7 @@ def test_many_users_send_one_rare_bit() -> None:
         assert holds(left["over_provisioned"]["variance"], tau / 2 * 5 / 4 * (1 - tau / 8000))
 
 
+@pytest.mark.slow
 def test_table(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "200")
     assert main(["protocol", SPEC, "--dropout", "40"]) == 0

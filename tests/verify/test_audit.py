@@ -56,7 +56,13 @@ def _boundary(mechanism: Mechanism) -> list[tuple[Enclosure, type[Claim], tuple[
     ]
 
 
-@pytest.mark.parametrize("index", range(len(MECHANISMS)))
+@pytest.mark.parametrize(
+    "index",
+    [
+        pytest.param(index, marks=[pytest.mark.slow] if index in (1, 3, 4) else [])
+        for index in range(len(MECHANISMS))
+    ],
+)
 def test_a_billionth_either_side_of_the_truth(index: int) -> None:
     mechanism = MECHANISMS[index]
     for measured, kind, given in _boundary(mechanism):
@@ -129,7 +135,7 @@ def test_the_papers_mechanisms_at_real_sizes() -> None:
         (DiscreteLaplace(11), DiscreteLaplace(10)),
         (Skellam(110), Skellam(100)),
         (DiscreteGaussian(110), DiscreteGaussian(100)),
-        (PolyaDifference("0.9", 5), PolyaDifference("0.9", 4)),
+        pytest.param(PolyaDifference("0.9", 5), PolyaDifference("0.9", 4), marks=pytest.mark.slow),
     ],
 )
 def test_more_noise_less_epsilon(noisier: object, noisy: object) -> None:

@@ -54,7 +54,9 @@ def test_the_plain_one_is_valid():
     assert check(BASE).valid
 
 
-@pytest.mark.parametrize("kind", ["pure", "approx", "rdp", "zcdp"])
+@pytest.mark.parametrize(
+    "kind", ["pure", "approx", "rdp", pytest.param("zcdp", marks=pytest.mark.slow)]
+)
 def test_odd_values_anywhere_are_refused_or_judged(kind):
     claims = {"pure": {"epsilon": "9"}, "approx": {"epsilon": "9", "delta": "0.1"},
               "rdp": {"order": "2", "epsilon": "9"}, "zcdp": {"rho": "9"}}  # fmt: skip

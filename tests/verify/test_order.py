@@ -114,6 +114,7 @@ def larger(found: Calibration, draw: random.Random) -> list[Fraction]:
 # -- where delta is not monotone --------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_an_island_of_smaller_values_is_found() -> None:
     found = calibrate(family(1, 1), ApproxDP(3, "0.05"))
     assert found.least.proved
@@ -139,7 +140,12 @@ def test_an_island_of_smaller_values_is_found() -> None:
 
 @pytest.mark.parametrize(
     ("shift", "epsilon", "bound"),
-    [(1, "4", "1e-2"), (1, "1", "1e-3"), (2, "5", "0.1"), (3, "0", "0.3")],
+    [
+        pytest.param(1, "4", "1e-2", marks=pytest.mark.slow),
+        (1, "1", "1e-3"),
+        (2, "5", "0.1"),
+        (3, "0", "0.3"),
+    ],
 )
 def test_nothing_below_a_least_meets_an_approximate_claim(
     shift: int, epsilon: str, bound: str

@@ -33,6 +33,7 @@ def test_one_bit_less_is_too_few(epsilon, delta, least):
     assert found.refuted.verdict is Verdict.REFUTED
 
 
+@pytest.mark.slow
 def test_the_paper_spends_twenty_times_as_much():
     found = least_noise_bits("0.5", "1e-6", 10)
     assert (found.total, found.each, found.stated) == (268, 27, 558)
@@ -61,7 +62,12 @@ def rare_spent(users, chance, epsilon):
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "delta", "users"), [("0.9", "0.01", 60), ("0.5", "0.05", 200), ("0.99", "0.5", 9)]
+    ("epsilon", "delta", "users"),
+    [
+        pytest.param("0.9", "0.01", 60, marks=pytest.mark.slow),
+        pytest.param("0.5", "0.05", 200, marks=pytest.mark.slow),
+        ("0.99", "0.5", 9),
+    ],
 )
 def test_a_rarer_bit_of_each_is_too_rare(epsilon, delta, users):
     found = least_rare_bits(epsilon, delta, users)
@@ -80,6 +86,7 @@ def test_as_many_users_as_fair_bits_add_a_bit_each():
         least_rare_bits("0.9", "0.01", least.total - 1)
 
 
+@pytest.mark.slow
 def test_rare_bits_of_users_who_may_vanish():
     found = least_rare_bits("0.9", "0.01", 60)
     assert found.protocol(80).total_noise(20) == found.verified.mechanism.law

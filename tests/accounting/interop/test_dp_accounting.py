@@ -284,7 +284,13 @@ EXTREMES: dict[str, tuple[Mechanism, int]] = {
 }
 
 
-@pytest.mark.parametrize("name", EXTREMES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] if name == "asymmetric" else [])
+        for name in EXTREMES
+    ],
+)
 def test_a_composition_is_never_below_the_truth(name: str) -> None:
     composition = compose(EXTREMES[name])
     law = to_dp_accounting(composition)

@@ -59,7 +59,7 @@ def menu(offers, count):
 
 
 @pytest.mark.parametrize("name", MENUS)
-@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize("count", [1, pytest.param(3, marks=pytest.mark.slow)])
 def test_epsilon_is_the_supremum_of_all_choices(name, count):
     offers = MENUS[name]
     for delta in DELTAS:

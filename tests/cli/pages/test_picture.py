@@ -13,6 +13,7 @@ from exactdp.exact import ParameterError
 from exactdp.mechanisms import papers
 
 
+@pytest.mark.slow
 def test_shares_keep_the_promise_as_far_as_they_were_made_for() -> None:
     protocol = papers.theorem1("0.5", 100, 100).protocol
     published, tenth, third = picture.curves(protocol, remaining_pure, 12)
@@ -24,6 +25,7 @@ def test_shares_keep_the_promise_as_far_as_they_were_made_for() -> None:
             assert left.at_most(half) is (share <= limit)
 
 
+@pytest.mark.slow
 def test_the_same_bytes_each_time() -> None:
     pytest.importorskip("matplotlib")
     first = picture.svg(users=16, horizon=10, steps=3)
