@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Binomial"]
 
+_MOST_TERMS = 2000  # of a tail that is summed
+_GUARD = 16
 _FEW, _SHORT = 32, 1024  # trials, and bits of a probability, of a table that is quick
 
 
@@ -142,10 +144,35 @@ class Binomial(Law):
         return [arb(0)] * (first - low) + values + [arb(0)] * (high - last)
 
     def upper_tail(self, t: int) -> arb:
-        return self.ball(t) if t == self.trials else super().upper_tail(t)
+        if t == self.trials:
+            return self.ball(t)
+        if not 0 < t < self.trials or self._spread() * math.sqrt(1.4 * ctx.prec) > _MOST_TERMS:
+            return super().upper_tail(t)
+        if self._left_of_centre(t):
+            return 1 - self.mirrored()._summed(self.trials - t + 1)
+        return self._summed(t)
 
     def lower_tail(self, t: int) -> arb:
-        return self.ball(0) if t == 0 else super().lower_tail(t)
+        return self.mirrored().upper_tail(self.trials - t)
+
+    def _summed(self, t: int) -> arb:
+        """P(X >= t), t above the mean: p(x+1)/p(x) falls, so the rest is below a geometric sum."""
+        n, negligible = self.trials, arb(2) ** -ctx.prec
+        with working_precision(ctx.prec + _GUARD):
+            odds = ball(self.success) / ball(self._failure)
+            total = term = self.ball(t)
+            for x in range(t, n):
+                ratio = odds * (n - x) / (x + 1)
+                term *= ratio
+                if ratio < 1 and term / (1 - ratio) < total * negligible:
+                    total += arb(0).union(term / (1 - ratio))
+                    break
+                total += term
+        return +total
+
+    def _spread(self) -> float:
+        q = float(_near(self.success))
+        return math.sqrt(self.trials * q * (1 - q))
 
     def cumulant(self, z: acb, analytic: bool = False) -> acb:
         return self.trials * self._one_trial(z).log(analytic=analytic)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from exactdp.exact.number import ParameterError, ball
 from exactdp.exact.precision import enclose, working_precision
+from exactdp.mechanisms.laws import binomial
 from exactdp.mechanisms.laws.binomial import Binomial
 
 
@@ -121,3 +122,17 @@ def test_bad_parameters_are_refused() -> None:
     for chance in (0, 1, "1.1", "-0.1", "nan"):
         with pytest.raises(ParameterError, match="probability"):
             Binomial(3, chance)
+
+
+@pytest.mark.parametrize(
+    ("trials", "success", "t"),
+    [(2100, "1/2", 1100), (2100, "1/2", 900), (100_000, "0.3", 30_100), (10**18, "1e-15", 1100)],
+)
+def test_tails_are_the_same_summed_and_inverted(monkeypatch, trials, success, t):
+    law = Binomial(trials, success)
+    summed = law.upper_tail(t), law.lower_tail(t - 1)
+    monkeypatch.setattr(binomial, "_MOST_TERMS", 0)
+    inverted = law.upper_tail(t), law.lower_tail(t - 1)
+    for one, other in zip(summed, inverted, strict=True):
+        assert one.overlaps(other)
+        assert one.rad() <= arb("1e-10") * one.mid()
