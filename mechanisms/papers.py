@@ -21,9 +21,8 @@ from ..exact.lazy import mpmath
 from ..exact.number import ExactInput, Real, ball, decimal_text, exact, mpf, whole
 from .certain import certain_ceiling
 from .laws.discrete_gaussian import DiscreteGaussian
-from .laws.discrete_laplace import DiscreteLaplace
+from .laws.discrete_laplace import DiscreteLaplace, PolyaDifference
 from .laws.law import Law
-from .laws.polya import PolyaDifference
 from .laws.skellam import Skellam
 from .preset import (
     STATED,

@@ -21,8 +21,7 @@ from ..accounting.composed import compose
 from ..exact.number import ExactInput, ParameterError, exact, whole
 from ..mechanisms.aggregation.aggregation import SecureAggregation
 from ..mechanisms.aggregation.masking import Masking
-from ..mechanisms.laws.discrete_gaussian import DiscreteGaussian
-from ..mechanisms.laws.discrete_gaussian_sum import DiscreteGaussianSum
+from ..mechanisms.laws.discrete_gaussian import DiscreteGaussian, DiscreteGaussianSum
 from ..mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ..mechanisms.laws.law import Law
 from ..mechanisms.laws.skellam import Skellam

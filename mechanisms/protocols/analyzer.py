@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from ...exact.number import ExactInput, ParameterError, whole
 from ..samplers.bits import RandomBits
-from ..samplers.draw import draw
+from ..samplers.released import draw
 from .protocol import SumProtocol, Trust
 
 __all__ = ["analyze", "decode"]

@@ -11,8 +11,7 @@ from mpmath import mpf
 
 from exactdp.exact.number import ParameterError, ball
 from exactdp.exact.precision import working_precision
-from exactdp.mechanisms.laws.discrete_gaussian import DiscreteGaussian
-from exactdp.mechanisms.laws.discrete_gaussian_sum import DiscreteGaussianSum
+from exactdp.mechanisms.laws.discrete_gaussian import DiscreteGaussian, DiscreteGaussianSum
 
 CASES = [(2, "0.3"), (3, "1"), (5, "0.05"), (7, "2"), (4, "20"), (10, "0.16"), (9, "1/2")]
 

@@ -11,8 +11,8 @@ from mpmath import mpf
 
 from exactdp.exact.number import ParameterError
 from exactdp.exact.precision import working_precision
-from exactdp.mechanisms.laws.discrete_laplace import DiscreteLaplace
-from exactdp.mechanisms.laws.polya import Polya, PolyaDifference
+from exactdp.mechanisms.laws.discrete_laplace import DiscreteLaplace, PolyaDifference
+from exactdp.mechanisms.laws.polya import Polya
 
 SHAPES = ["1e-6", "0.1", "1/2", "1", "3/2", "8", "17", "700"]
 SCALES = ["0.2", "1", "7/2", "20"]
