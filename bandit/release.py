@@ -113,37 +113,7 @@ class ModularRelease:
         return noisy if modulus is None else noisy % modulus
 
     def decoded(self, released: NDArray[Any]) -> NDArray[np.int64]:
-        """As the analyzer of Algorithm 1 does: what is above n g + tau stands for a negative."""
-        values = np.asarray(released, dtype=np.int64)
-        protocol = self.protocol
-        if protocol.modulus is None:
-            return values
-        least_negative = protocol.modulus - protocol.accuracy
-        return np.where(values >= least_negative, values - protocol.modulus, values)
-
-
-@dataclass(frozen=True)
-class LaplaceRelease:
-    """The sum of real rewards plus *continuous* Laplace noise of scale 1/epsilon, by a server.
-
-    In floats, which no proof covers: no certificate exists for it (see `privacy`).
-    """
-
-    users: int
-    epsilon: Fraction
-
-    precision = 1
-    centre = Fraction(0)
-    bits_per_user = None
-
-    def sums(self, law: RewardLaw, rng: np.random.Generator, size: int) -> NDArray[np.float64]:
-        return law.real_sums(rng, self.users, size)
-
-    def released(self, sums: NDArray[Any], rng: np.random.Generator) -> NDArray[np.float64]:
-        return np.asarray(sums + rng.laplace(0, float(1 / self.epsilon), len(sums)))
-
-    def decoded(self, released: NDArray[Any]) -> NDArray[np.float64]:
-        return np.asarray(released, dtype=np.float64)
+        return self.protocol.decoded(np.asarray(released, dtype=np.int64))
 
 
 @dataclass(frozen=True)
@@ -164,3 +134,16 @@ class OpenRelease:
 
     def decoded(self, released: NDArray[Any]) -> NDArray[np.float64]:
         return np.asarray(released, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class LaplaceRelease(OpenRelease):
+    """The sum of real rewards plus *continuous* Laplace noise of scale 1/epsilon, by a server.
+
+    In floats, which no proof covers: no certificate exists for it (see `privacy`).
+    """
+
+    epsilon: Fraction
+
+    def released(self, sums: NDArray[Any], rng: np.random.Generator) -> NDArray[np.float64]:
+        return np.asarray(sums + rng.laplace(0, float(1 / self.epsilon), len(sums)))

@@ -8,8 +8,7 @@ from itertools import accumulate, count
 from ..exact.number import ParameterError, Real
 from ..mechanisms.laws.binomial import Binomial
 from .algorithms.algorithm import Algorithm
-from .radius import ContinuousLaplace, Decoding, Plan
-from .radius.plan import Noise
+from .radius.plan import ContinuousLaplace, Decoding, Noise, Plan
 from .release import LaplaceRelease, ModularRelease, Release
 from .setting import Setting
 

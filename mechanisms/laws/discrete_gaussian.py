@@ -126,9 +126,12 @@ class DiscreteGaussian(Law):
             return None
         return order * shift * shift / (2 * self.sigma2)
 
+    def gaussian_rho(self, shift: int) -> Fraction:
+        return Fraction(shift * shift) / (2 * self.sigma2)
+
     def zcdp_exact(self, shift: int) -> Fraction:
         # theta(t) <= theta(0), with equality at the integer orders
-        return Fraction(shift * shift) / (2 * self.sigma2)
+        return self.gaussian_rho(shift)
 
     def _sum(self, count: int) -> Law:
         return DiscreteGaussianSum(count, self.sigma2)
@@ -234,6 +237,9 @@ class DiscreteGaussianSum(Law):
             return None
         return self._limit().renyi_sum(order, shift) * _factor((2 * order - 1) * gap)
 
+    def gaussian_rho(self, shift: int) -> Fraction:
+        return Fraction(shift * shift) / (2 * self.count * self.sigma2)
+
     def zcdp_closed(self, shift: int) -> arb | None:
         """rho0 = shift^2/(2 n sigma2) up to 2 gap + 2 (e^gap - 1) e^(6 rho0).
 
@@ -247,7 +253,7 @@ class DiscreteGaussianSum(Law):
         gap = self.gaussian_gap()
         if not gap < arb(2) ** -(ctx.prec + 8):
             return None
-        rho = ball(Fraction(shift * shift) / (2 * self.count * self.sigma2))
+        rho = ball(self.gaussian_rho(shift))
         return rho.union(rho + 2 * gap + 2 * gap.expm1() * (6 * rho).exp())
 
     def zcdp_tail(self, order: Fraction, shift: int) -> arb:
@@ -255,7 +261,7 @@ class DiscreteGaussianSum(Law):
         # e^(a(a-1) rho) times (w(x)/w(x-d))^(a-1) <= e^((a-1) spread), times the ratio of two sums
         # of g w, one of them shifted, <= e^spread because sum g(x - t) <= sum g(x) (theta). So
         # K(a) <= a(a-1) rho + a spread.
-        rho = ball(Fraction(shift * shift) / (2 * self.count * self.sigma2))
+        rho = ball(self.gaussian_rho(shift))
         return rho + self.periodic_spread() / ball(order - 1)
 
     def pmf(self, x: int, digits: int = 50) -> mpmath.mpf:

@@ -115,7 +115,7 @@ class FiniteLaw(Law):
     def cdf(self, x: int, width: Fraction = WIDTH) -> Enclosure:
         return Enclosure.exactly(1 - self.mass_from(whole(x, "x") + 1))
 
-    def survival(self, x: int, width: Fraction = WIDTH) -> Enclosure:
+    def sf(self, x: int, width: Fraction = WIDTH) -> Enclosure:
         return Enclosure.exactly(self.mass_from(whole(x, "x") + 1))
 
     def two_sided_tail(self, t: int, width: Fraction = WIDTH) -> Enclosure:

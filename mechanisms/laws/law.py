@@ -29,10 +29,9 @@ from ...exact.lazy import mpmath
 from ...exact.number import ExactInput, ParameterError, Real, ball, decimal_text, exact, whole
 from ...exact.precision import CAP, START, WIDTH, refine, working_precision
 from ..samplers.bits import RandomBits
+from ..search import first_within
 
 __all__ = ["Calibrated", "Law", "Moments", "UndecidedError", "divided"]
-
-_FAR = 10**18  # no quantile is sought beyond this
 
 
 class Moments(NamedTuple):
@@ -180,6 +179,10 @@ class Law(ABC):
 
     def zcdp_exact(self, shift: int) -> Fraction | None:
         """sup over order > 1 of (Rényi divergence)/order, where it is known to be this rational."""
+        return None
+
+    def gaussian_rho(self, shift: int) -> Fraction | None:
+        """shift²/(2 sigma2) for the discrete Gaussian that it is, or nearly is; None for others."""
         return None
 
     def zcdp_closed(self, shift: int) -> arb | None:
@@ -372,7 +375,7 @@ class Law(ABC):
         point = whole(x, "x")
         return refine(lambda: self.lower_tail(point), width=width).intersection(_UNIT)
 
-    def survival(self, x: int, width: Fraction = WIDTH) -> Enclosure:
+    def sf(self, x: int, width: Fraction = WIDTH) -> Enclosure:
         """P(X > x)."""
         point = whole(x, "x")
         return refine(lambda: self.upper_tail(point + 1), width=width).intersection(_UNIT)
@@ -388,15 +391,7 @@ class Law(ABC):
         Raises UndecidedError where some P(|X| > t) cannot be told from p with `cap` bits.
         """
         level = exact(p, "p", above=0, at_most=1)
-        low, high = -1, 1  # the answer lies in (low, high] once high is large enough
-        while not self._within(high, level, cap):
-            low, high = high, 4 * high
-            if high > _FAR:
-                raise UndecidedError(f"P(|X| > t) is above p = {level} up to t = {_FAR}")
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self._within(middle, level, cap) else (middle, high)
-        return high
+        return first_within(self._outside, level, "P(|X| > {})", cap=cap)
 
     def mgf(self, t: ExactInput, width: Fraction = WIDTH) -> Enclosure:
         """E e^(tX), +infinity outside `mgf_domain`."""
@@ -410,18 +405,6 @@ class Law(ABC):
         if self.symmetric:
             return 2 * self.upper_tail(t + 1)
         return self.upper_tail(t + 1) + self.lower_tail(-t - 1)
-
-    def _within(self, t: int, level: Fraction, cap: int) -> bool:
-        tail = refine(
-            lambda: self._outside(t),
-            width=Fraction(0),
-            enough=lambda found: found.at_most(level) is not None,
-            cap=cap,
-        )
-        answer = tail.at_most(level)
-        if answer is None:
-            raise UndecidedError(f"P(|X| > {t}) cannot be told from {level} with {cap} bits")
-        return answer
 
     def _left_of_centre(self, t: int) -> bool:
         """Is t below the mean? Decides only which of two exact formulas is used."""

@@ -103,6 +103,9 @@ class Skellam(Law):
         v = ball(self.variance)
         return ((shift - x + arb(1) / 2) / v).asinh() - ((arb(1) - x) / v).asinh()
 
+    def gaussian_rho(self, shift: int) -> Fraction:
+        return Fraction(shift * shift) / (2 * self.variance)
+
     def zcdp_tail(self, order: Fraction, shift: int) -> arb:
         """Two bounds of D_a/a for all orders a from this one on.
 

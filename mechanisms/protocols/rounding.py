@@ -43,7 +43,7 @@ from ...exact.precision import WIDTH, refine
 from ..laws.binomial import Binomial
 from ..laws.law import Law, Moments
 from ..laws.saddle import any_log, vertical_path
-from .search import compared, first
+from ..search import first_within
 
 __all__ = ["Rewards", "RoundedUp", "encoded", "normal_tail", "worst_rounding"]
 __all__ += ["worst_rounding_quantile"]
@@ -211,15 +211,15 @@ def worst_rounding_quantile(users: ExactInput, failure: ExactInput) -> Enclosure
     """
     n = whole(users, "users", at_least=1)
     p = exact(failure, "failure", above=0, at_most=1)
-    guess = 1 + math.isqrt(n)
 
-    def meets(t: int, tail: Callable[[int, int], arb]) -> bool:
-        if not 0 < t < n:
-            return t > 0 or p == 1
-        return compared(lambda: tail(n, t), p, f"P(rounding error above {t}/g)")[0]
+    def least(bound: Callable[[int, int], arb], guess: int) -> int:
+        def tail(t: int) -> arb:  # at 0: a mean that is no integer is always missed
+            return bound(n, t) if t else arb(1)
 
-    low = first(lambda t: meets(t, _by_data), guess)
-    high = low if n <= _EXACT_UP_TO else first(lambda t: meets(t, _by_normal), low)
+        return first_within(tail, p, "P(rounding error above {}/g)", guess, end=n)
+
+    low = least(_by_data, 1 + math.isqrt(n))
+    high = low if n <= _EXACT_UP_TO else least(_by_normal, low)
     return Enclosure(Fraction(low), Fraction(high))
 
 

@@ -7,8 +7,8 @@ from itertools import accumulate
 import mpmath
 import pytest
 
-from exactdp.bandit.radius import ContinuousLaplace
 from exactdp.bandit.radius.noise import tails
+from exactdp.bandit.radius.plan import ContinuousLaplace
 from exactdp.exact.number import Logarithm, ParameterError, Quotient, mpf
 from exactdp.exact.precision import enclose
 from exactdp.mechanisms.laws.binomial import Binomial
