@@ -72,7 +72,7 @@ def tails(noise: Noise | None, depth: int) -> Tails:
             )
         laws = noise if isinstance(noise, tuple) else (noise,)
         for law in laws:
-            if not (law.log_concave or law.log_convex_sides):
+            if not law.shape_is_proved:
                 raise ParameterError(f"noises must be of proved shape, got {law}")
         limit = laws[0].loss_limit(1)
         if len(laws) == 1 and limit is not None and laws[0].difference_tail(0) is not None:

@@ -57,6 +57,7 @@ class DiscreteGaussian(Law):
     gaussians = 1
     falls_off_axis = True  # by Jacobi's triple product
     log_concave = "log p(x) = const - x^2/(2 sigma2) is concave"
+    curvature_falls = "it is 1/sigma2 everywhere"
 
     def gaussian_gap(self) -> arb:
         return arb(0)

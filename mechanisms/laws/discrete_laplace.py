@@ -64,6 +64,7 @@ class DiscreteLaplace(Law):
     calibrated = Calibrated("scale", 1, LARGER_SCALE)
     shape = Fraction(1)  # of the Pólya variables whose difference it is
     log_concave = "log p(x) = const - |x|/scale is concave"
+    curvature_falls = "it is 0 for k >= 1"
     falls_off_axis = True
 
     def moments(self) -> Moments:

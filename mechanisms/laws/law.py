@@ -82,6 +82,11 @@ class Law(ABC):
         return None
 
     @property
+    def curvature_falls(self) -> str | None:
+        """2 log p(k) - log p(k-1) - log p(k+1) does not rise in k >= 0, for symmetric p."""
+        return None
+
+    @property
     def symmetric(self) -> bool:
         """p(-x) = p(x)."""
         return True

@@ -43,6 +43,7 @@ class Skellam(Law):
     name = "skellam"
     additive = "variance"
     falls_off_axis = True
+    curvature_falls = "by the equation of ratios of Bessel functions: see `accounting.envelope`"
     calibrated = Calibrated(
         "variance",
         2,

@@ -98,7 +98,7 @@ def wrap_probability(
             for side in (spots[:2], spots[2:])
         )
         worst = (below[0] + above[0]).max(below[1] + above[1])
-        return worst if _slides(law) else worst.union(below[0] + above[1])
+        return worst if law.shape_is_proved else worst.union(below[0] + above[1])
 
     return refine(compute, width=width).intersection(_UNIT)
 
@@ -190,10 +190,6 @@ def _chernoff(law: Law, t: int, side: int) -> arb:
 
 def _negligible() -> arb:
     return arb(2) ** -(ctx.prec + 8)
-
-
-def _slides(law: Law) -> bool:
-    return bool(law.log_concave or law.log_convex_sides)
 
 
 def _most(protocol: SumProtocol, missing: int) -> int:

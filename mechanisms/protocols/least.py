@@ -131,5 +131,5 @@ def _shown(compute: Callable[[], arb]) -> Enclosure:
 
 
 def _check_shape(law: Law) -> None:
-    if not (law.symmetric and (law.log_concave or law.log_convex_sides)):
+    if not (law.symmetric and law.shape_is_proved):
         raise ParameterError(f"noise must be proved symmetric and unimodal, got {law}")

@@ -155,7 +155,7 @@ def _by_convexity(protocol: SumProtocol, t: int, missing: int) -> arb:
         t = min(t, protocol.accuracy, slack)
     if t < 0:
         return arb(1)
-    if not (noise.symmetric and (noise.log_concave or noise.log_convex_sides)):
+    if not (noise.symmetric and noise.shape_is_proved):
         return _by_union(noise, users, t)
     peak, centre = noise.ball(0), noise.upper_tail(0)
     tails: dict[int, arb] = {}
