@@ -20,6 +20,7 @@ from ..mechanisms.laws.binomial import Binomial
 from ..mechanisms.laws.law import Law
 from ..mechanisms.protocols.protocol import SumProtocol
 from .environments.rewards import RewardLaw
+from .radius.plan import ContinuousLaplace, Decoding, Noise
 
 __all__ = ["LaplaceRelease", "ModularRelease", "OpenRelease", "Release"]
 
@@ -47,6 +48,16 @@ class Release(Protocol):
     @property
     def bits_per_user(self) -> int | None:
         """What a user sends; None where that is a real number."""
+        ...
+
+    @property
+    def noise(self) -> Noise | None:
+        """The law of the total noise, in units of the grid; None: no noise."""
+        ...
+
+    @property
+    def decoding(self) -> Decoding | None:
+        """How the sum is read that was released mod m; None: it was not reduced."""
         ...
 
     def sums(self, law: RewardLaw, rng: np.random.Generator, size: int) -> NDArray[Any]:
@@ -84,8 +95,12 @@ class ModularRelease:
 
     @cached_property
     def noise(self) -> Law:
-        """The law of the total noise."""
         return self.protocol.total_noise()
+
+    @property
+    def decoding(self) -> Decoding | None:
+        modulus = self.protocol.modulus
+        return None if modulus is None else Decoding(self.protocol.accuracy, modulus)
 
     @cached_property
     def centre(self) -> Fraction:
@@ -125,6 +140,11 @@ class OpenRelease:
     precision = 1
     centre = Fraction(0)
     bits_per_user = None
+    decoding = None
+
+    @property
+    def noise(self) -> Noise | None:
+        return None
 
     def sums(self, law: RewardLaw, rng: np.random.Generator, size: int) -> NDArray[np.float64]:
         return law.real_sums(rng, self.users, size)
@@ -144,6 +164,10 @@ class LaplaceRelease(OpenRelease):
     """
 
     epsilon: Fraction
+
+    @property
+    def noise(self) -> ContinuousLaplace:
+        return ContinuousLaplace(1 / self.epsilon)
 
     def released(self, sums: NDArray[Any], rng: np.random.Generator) -> NDArray[np.float64]:
         return np.asarray(sums + rng.laplace(0, float(1 / self.epsilon), len(sums)))

@@ -19,8 +19,8 @@ from typing import Any, TypeVar
 
 from ..accounting.composed import compose
 from ..exact.number import ExactInput, ParameterError, exact, whole
+from ..mechanisms.aggregation import Masking
 from ..mechanisms.aggregation.aggregation import SecureAggregation
-from ..mechanisms.aggregation.masking import Masking
 from ..mechanisms.laws.discrete_gaussian import DiscreteGaussianSum
 from ..mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ..mechanisms.laws.law import Law
