@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Protocol
 
 from attrs import field, frozen
@@ -49,7 +50,7 @@ def residue(value: object, modulus: int, user: int) -> int:
     return value
 
 
-@frozen
+@dataclass(frozen=True)
 class Masking:
     """The graph of the masks, and the fewest contributors that users accept.
 
