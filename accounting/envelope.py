@@ -30,10 +30,7 @@ from __future__ import annotations
 
 from flint import arb
 
-from ..mechanisms.laws.discrete_gaussian import DiscreteGaussian
-from ..mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ..mechanisms.laws.law import Law
-from ..mechanisms.laws.skellam import Skellam
 
 __all__ = ["gaussian_distance"]
 
@@ -43,7 +40,7 @@ def gaussian_distance(law: Law) -> arb | None:
 
     It is the least mu for which that holds for d = 1: there both have the total variation p(0).
     """
-    if not isinstance(law, DiscreteGaussian | DiscreteLaplace | Skellam):
+    if not (law.symmetric and law.log_concave and law.curvature_falls):
         return None
     # 2 Phi^-1((1 + p)/2) = 2 sqrt(2) erfinv(p)
     return 2 * arb(2).sqrt() * law.ball(0).erfinv()

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from ..accounting.composed import compose
+from ..accounting.composed import Composition, compose
 from ..exact.enclosure import Enclosure
 from ..exact.number import exact
 from ..mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ..mechanisms.mechanism import AdditiveNoise, RandomizedResponse
 from ..mechanisms.protocols.protocol import SumProtocol
-from ..verify.audit import Audit, Verdict, audit
+from ..verify.audit import Verdict, audit
 from ..verify.certificate import Certificate, MismatchError
 from ..verify.fields import NotCertifiedError, protocol_fields
 from ..verify.protocol import certify
@@ -32,6 +32,7 @@ __all__ = [
     "audited",
     "evidence",
     "identity",
+    "plain_release",
     "to_json",
 ]
 
@@ -88,7 +89,7 @@ def evidence(protocol: SumProtocol, demand: Demand) -> Evidence:
 
 def audited(protocol: SumProtocol, demand: Demand) -> Audited:
     """What the prover alone says of it. Raises NotVerifiedError as `evidence` does."""
-    found = _audit(protocol, demand)
+    found = audit(plain_release(protocol, demand), demand.claim)
     if found.verdict is not Verdict.VERIFIED:
         raise NotVerifiedError(
             f"a batch of {protocol.users} users is not verified for {demand.claim}: "
@@ -132,12 +133,12 @@ def identity(held: Evidence) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _audit(protocol: SumProtocol, demand: Demand) -> Audit:
+def plain_release(protocol: SumProtocol, demand: Demand) -> Composition:
+    """The sum of a batch before its reduction mod m, and what the aggregation leaks besides."""
     released = protocol.released()
     plain = AdditiveNoise(released.law, released.sensitivity)
     leak = 2 * exact(demand.relaxation, "relaxation")
-    uses = compose((plain, 1), (RandomizedResponse(leak), 1)) if leak else plain
-    return audit(uses, demand.claim)
+    return compose(plain, RandomizedResponse(leak)) if leak else compose(plain)
 
 
 def _in_reach(protocol: SumProtocol, demand: Demand) -> bool:

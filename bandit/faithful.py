@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..exact.number import ParameterError
-from ..mechanisms.aggregation.plain import PlainSum
+from ..mechanisms.aggregation import PlainSum
 from ..mechanisms.protocols.analyzer import analyze
 from ..mechanisms.protocols.protocol import SumProtocol
 from ..mechanisms.protocols.randomizer import randomize

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from .environments.environment import EASY, HARD, Environment, bernoulli_instance, gaussian_instance
+from .environments.environment import EASY, HARD, Environment, drawn_instance
 from .environments.gaussian import DEFAULT_SIGMA
 
 __all__ = ["Drawn", "Fixed", "Instances", "easy", "hard"]
@@ -28,9 +28,7 @@ class Drawn:
 
     def environment(self, seed: np.random.SeedSequence) -> Environment:
         """The instance of a run."""
-        if self.sigma is None:
-            return bernoulli_instance(seed, self.arms, self.means, self.name)
-        return gaussian_instance(seed, self.arms, self.means, self.sigma, self.name)
+        return drawn_instance(seed, self.arms, self.means, self.sigma, self.name)
 
 
 @dataclass(frozen=True)

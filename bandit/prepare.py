@@ -16,7 +16,7 @@ from ..exact.number import ParameterError
 from ..mechanisms.protocols.protocol import SumProtocol
 from .algorithms.algorithm import Algorithm, Demand
 from .evidence import Evidence, admit, evidence
-from .radius import certified_radius
+from .radius.certified import certified_radius
 from .release import ModularRelease, Release
 from .schedule import radius_plan, schedule
 from .setting import Setting

@@ -18,13 +18,12 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from ..accounting.composed import Composition, compose
 from ..accounting.participation.choices import Choices, Offer
 from ..exact.enclosure import Enclosure
 from ..exact.number import ExactInput, decimal_text, exact, whole
-from ..mechanisms.mechanism import AdditiveNoise, RandomizedResponse
 from ..verify.guarantee import Guarantee, PureDP
 from .algorithms.algorithm import Demand
+from .evidence import plain_release
 from .prepare import Prepared
 from .release import LaplaceRelease, ModularRelease, Release
 
@@ -136,7 +135,7 @@ def _choices(
         times[users] += prepared.setting.arms
     runs = -(-count // sum(times.values()))
     offers = [
-        Offer(_composition(release, demand), runs * times[release.users])
+        Offer(plain_release(release.protocol, demand), runs * times[release.users])
         for release in releases
         if isinstance(release, ModularRelease)
     ]
@@ -148,13 +147,6 @@ def _together(claim: Guarantee, largest: Enclosure, count: int) -> Enclosure:
     if claim.adds_up or count == 1:
         return largest
     return Enclosure(Decimal(0), largest.upper)  # at most: rho and (epsilon, delta) of a sum
-
-
-def _composition(release: ModularRelease, demand: Demand) -> Composition:
-    released = release.protocol.released()
-    plain = AdditiveNoise(released.law, released.sensitivity)
-    leak = 2 * exact(demand.relaxation, "relaxation")
-    return compose(plain, RandomizedResponse(leak)) if leak else compose(plain)
 
 
 def _unproved(prepared: Prepared, count: int) -> Privacy:

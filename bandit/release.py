@@ -20,6 +20,7 @@ from ..mechanisms.laws.binomial import Binomial
 from ..mechanisms.laws.law import Law
 from ..mechanisms.protocols.protocol import SumProtocol
 from .environments.rewards import RewardLaw
+from .radius.plan import ContinuousLaplace, Decoding, Noise
 
 __all__ = ["LaplaceRelease", "ModularRelease", "OpenRelease", "Release"]
 
@@ -47,6 +48,16 @@ class Release(Protocol):
     @property
     def bits_per_user(self) -> int | None:
         """What a user sends; None where that is a real number."""
+        ...
+
+    @property
+    def noise(self) -> Noise | None:
+        """The law of the total noise, in units of the grid; None: no noise."""
+        ...
+
+    @property
+    def decoding(self) -> Decoding | None:
+        """How the sum is read that was released mod m; None: it was not reduced."""
         ...
 
     def sums(self, law: RewardLaw, rng: np.random.Generator, size: int) -> NDArray[Any]:
@@ -84,8 +95,12 @@ class ModularRelease:
 
     @cached_property
     def noise(self) -> Law:
-        """The law of the total noise."""
         return self.protocol.total_noise()
+
+    @property
+    def decoding(self) -> Decoding | None:
+        modulus = self.protocol.modulus
+        return None if modulus is None else Decoding(self.protocol.accuracy, modulus)
 
     @cached_property
     def centre(self) -> Fraction:
@@ -113,37 +128,7 @@ class ModularRelease:
         return noisy if modulus is None else noisy % modulus
 
     def decoded(self, released: NDArray[Any]) -> NDArray[np.int64]:
-        """As the analyzer of Algorithm 1 does: what is above n g + tau stands for a negative."""
-        values = np.asarray(released, dtype=np.int64)
-        protocol = self.protocol
-        if protocol.modulus is None:
-            return values
-        least_negative = protocol.modulus - protocol.accuracy
-        return np.where(values >= least_negative, values - protocol.modulus, values)
-
-
-@dataclass(frozen=True)
-class LaplaceRelease:
-    """The sum of real rewards plus *continuous* Laplace noise of scale 1/epsilon, by a server.
-
-    In floats, which no proof covers: no certificate exists for it (see `privacy`).
-    """
-
-    users: int
-    epsilon: Fraction
-
-    precision = 1
-    centre = Fraction(0)
-    bits_per_user = None
-
-    def sums(self, law: RewardLaw, rng: np.random.Generator, size: int) -> NDArray[np.float64]:
-        return law.real_sums(rng, self.users, size)
-
-    def released(self, sums: NDArray[Any], rng: np.random.Generator) -> NDArray[np.float64]:
-        return np.asarray(sums + rng.laplace(0, float(1 / self.epsilon), len(sums)))
-
-    def decoded(self, released: NDArray[Any]) -> NDArray[np.float64]:
-        return np.asarray(released, dtype=np.float64)
+        return self.protocol.decoded(np.asarray(released, dtype=np.int64))
 
 
 @dataclass(frozen=True)
@@ -155,6 +140,11 @@ class OpenRelease:
     precision = 1
     centre = Fraction(0)
     bits_per_user = None
+    decoding = None
+
+    @property
+    def noise(self) -> Noise | None:
+        return None
 
     def sums(self, law: RewardLaw, rng: np.random.Generator, size: int) -> NDArray[np.float64]:
         return law.real_sums(rng, self.users, size)
@@ -164,3 +154,20 @@ class OpenRelease:
 
     def decoded(self, released: NDArray[Any]) -> NDArray[np.float64]:
         return np.asarray(released, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class LaplaceRelease(OpenRelease):
+    """The sum of real rewards plus *continuous* Laplace noise of scale 1/epsilon, by a server.
+
+    In floats, which no proof covers: no certificate exists for it (see `privacy`).
+    """
+
+    epsilon: Fraction
+
+    @property
+    def noise(self) -> ContinuousLaplace:
+        return ContinuousLaplace(1 / self.epsilon)
+
+    def released(self, sums: NDArray[Any], rng: np.random.Generator) -> NDArray[np.float64]:
+        return np.asarray(sums + rng.laplace(0, float(1 / self.epsilon), len(sums)))

@@ -8,9 +8,8 @@ from itertools import accumulate, count
 from ..exact.number import ParameterError, Real
 from ..mechanisms.laws.binomial import Binomial
 from .algorithms.algorithm import Algorithm
-from .radius import ContinuousLaplace, Decoding, Plan
-from .radius.plan import Noise
-from .release import LaplaceRelease, ModularRelease, Release
+from .radius.plan import Noise, Plan
+from .release import Release
 from .setting import Setting
 
 __all__ = ["radius_plan", "schedule"]
@@ -44,8 +43,8 @@ def schedule(algorithm: Algorithm, setting: Setting) -> dict[tuple[int, int], in
 
 def radius_plan(algorithm: Algorithm, setting: Setting, chosen: Sequence[Release]) -> Plan:
     """What radii may depend on. chosen: the releases of batches 1, 2, ..., one each."""
-    sizes, noises = [release.users for release in chosen], [_noise(each) for each in chosen]
-    decodings = [_decoding(release) for release in chosen]
+    sizes, noises = [release.users for release in chosen], [each.noise for each in chosen]
+    decodings = [each.decoding for each in chosen]
     if not algorithm.forgets:
         sizes = list(accumulate(sizes))
         noises = list(_running(noises))
@@ -59,20 +58,6 @@ def radius_plan(algorithm: Algorithm, setting: Setting, chosen: Sequence[Release
         decodings,
         cumulative=not algorithm.forgets,
     )
-
-
-def _noise(release: Release) -> Noise | None:
-    if isinstance(release, ModularRelease):
-        return release.noise
-    if isinstance(release, LaplaceRelease):
-        return ContinuousLaplace(1 / release.epsilon)
-    return None
-
-
-def _decoding(release: Release) -> Decoding | None:
-    if not isinstance(release, ModularRelease) or release.protocol.modulus is None:
-        return None
-    return Decoding(release.protocol.accuracy, release.protocol.modulus)
 
 
 def _running(noises: Sequence[Noise | None]) -> Iterator[Noise]:

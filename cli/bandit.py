@@ -91,7 +91,7 @@ def run(
 
     The same seed gives the same numbers, whatever the number of workers.
     """
-    from ..bandit.environments import default_cache
+    from ..bandit.environments.instance_file import default_cache
     from ..bandit.evidence import NotVerifiedError
     from ..bandit.evidence_cache import cached_evidence
     from ..bandit.run import run as run_bandit

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ..bandit.instances import Fixed
-    from ..bandit.plots import Curve, Figure, Scale, Sweep
+    from ..bandit.plots.pictures import Figure
+    from ..bandit.plots.scale import Scale
+    from ..bandit.plots.sweep import Curve, Sweep
 
 __all__ = ["figures"]
 
@@ -44,10 +46,12 @@ def figures(
 
     Each as PNG, SVG and CSV. The same seed gives the same files, whatever the number of workers.
     """
-    from ..bandit.environments import default_cache
+    from ..bandit.environments.instance_file import default_cache
     from ..bandit.evidence_cache import cached_evidence
-    from ..bandit.plots import FULL, QUICK, folder_for, sweep, write
     from ..bandit.plots.drawing import load
+    from ..bandit.plots.files import folder_for, write
+    from ..bandit.plots.scale import FULL, QUICK
+    from ..bandit.plots.sweep import sweep
     from ..exact import whole
     from . import output
 
@@ -81,7 +85,7 @@ def figures(
 
 def _chosen(names: Sequence[str] | None) -> list[Figure]:
     """These figures in the papers' order, each once. Raises ParameterError for unknown names."""
-    from ..bandit.plots import CERTIFIED, FIGURES
+    from ..bandit.plots.pictures import CERTIFIED, FIGURES
     from ..exact import ParameterError
 
     known = {each.name.removeprefix("figure"): each for each in (*FIGURES, CERTIFIED)}
@@ -93,9 +97,10 @@ def _chosen(names: Sequence[str] | None) -> list[Figure]:
 
 def _ratings(name: str, shown: Sequence[Figure]) -> Fixed | None:
     """The instance of real ratings, if one is shown."""
-    from ..bandit.environments import default_cache, instance
+    from ..bandit.environments.instance import instance
+    from ..bandit.environments.instance_file import default_cache
     from ..bandit.instances import Fixed
-    from ..bandit.plots import Place
+    from ..bandit.plots.pictures import Place
     from ..exact import ParameterError
 
     if not any(panel.place is Place.RATINGS for each in shown for panel in each.panels):

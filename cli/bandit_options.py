@@ -5,8 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 
 from ..bandit.algorithms import ALGORITHMS, SE
-from ..bandit.environments import default_cache, instance
 from ..bandit.environments.gaussian import DEFAULT_SIGMA
+from ..bandit.environments.instance import instance
+from ..bandit.environments.instance_file import default_cache
 from ..bandit.faithful import Aggregator
 from ..bandit.instances import Fixed, Instances, easy, hard
 from ..bandit.prepare import Radius

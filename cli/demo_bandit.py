@@ -12,9 +12,13 @@ from rich.console import Console
 from rich.text import Text
 
 from ..bandit.algorithms import DIST_DP_SE
-from ..bandit.environments import default_cache, fair_instance
+from ..bandit.environments.fair import fair_instance
+from ..bandit.environments.instance_file import default_cache
 from ..bandit.instances import Fixed
-from ..bandit.plots import Curve, Figure, Line, Panel, Place, Scale, folder_for, sweep, write
+from ..bandit.plots.files import folder_for, write
+from ..bandit.plots.pictures import Figure, Line, Panel, Place
+from ..bandit.plots.scale import Scale
+from ..bandit.plots.sweep import Curve, sweep
 from ..bandit.prepare import Prepared, Radius
 from ..bandit.privacy import privacy
 from ..bandit.run import run

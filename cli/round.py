@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from ..exact import Enclosure
+    from ..mechanisms.aggregation import Masking
     from ..mechanisms.aggregation.batch import Batch
-    from ..mechanisms.aggregation.masking import Masking
     from ..mechanisms.protocols.protocol import SumProtocol
     from ..mechanisms.samplers import RandomBits
     from ..verify.certificate import Certificate

@@ -132,7 +132,7 @@ class AdditiveNoise:
                 for shift in range(self.farthest, 0, -1)
                 for law in self._laws()
             )
-        if self.law.log_concave or self.law.log_convex_sides:
+        if self.law.shape_is_proved:
             return [ShiftPair(law, self.sensitivity) for law in self._laws()]
         raise ParameterError(
             f"law {self.law} has no proved shape, so that its worst neighbours are not known"

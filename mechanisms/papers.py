@@ -21,9 +21,8 @@ from ..exact.lazy import mpmath
 from ..exact.number import ExactInput, Real, ball, decimal_text, exact, mpf, whole
 from .certain import certain_ceiling
 from .laws.discrete_gaussian import DiscreteGaussian
-from .laws.discrete_laplace import DiscreteLaplace
+from .laws.discrete_laplace import DiscreteLaplace, PolyaDifference
 from .laws.law import Law
-from .laws.polya import PolyaDifference
 from .laws.skellam import Skellam
 from .preset import (
     STATED,
@@ -96,9 +95,7 @@ def theorem2(
     g = ceil(s epsilon sqrt(n)), tau = ceil((2g/epsilon) sqrt(log(2T)) + sqrt(2) log(2T)).
     """
     budget = exact(epsilon, "epsilon", above=0)
-    users, rounds = read_batch(batch), read_horizon(horizon)
-    g = least_precision(exact(scaling, "scaling", at_least=1) * budget, users)
-    scale = g / budget
+    users, rounds, g, scale = _derived(budget, batch, horizon, scaling)
 
     def bound() -> arb:
         log = log_2t(rounds)
@@ -133,11 +130,8 @@ def theorem3(
     The mechanism is the guarantee itself, (epsilon, 0)-DP: see `RelaxedAggregation.released`.
     """
     budget = exact(epsilon, "epsilon", above=0)
-    users, rounds = read_batch(batch), read_horizon(horizon)
-    noisy = budget / 2
-    g = least_precision(noisy, users)
-    scale = g / noisy
-    tau = certain_ceiling(lambda: ball(scale) * log_2t(2 * rounds), "tau")
+    users, rounds, g, scale = _derived(budget / 2, batch, horizon)
+    tau = _laplace_accuracy(scale, 2 * rounds)
     m = stated_modulus(users, g, tau, modulus)
     protocol = SumProtocol(users, g, tau, m, _laplace_share(users, scale))
     aggregation = RelaxedAggregation(budget / 4, Fraction(1, 2 * rounds))
@@ -160,9 +154,7 @@ def theorem4(
     Without `stated` epsilon may be 1 or more: the protocol is the same.
     """
     budget = _stated_epsilon(epsilon, stated)
-    users, rounds = read_batch(batch), read_horizon(horizon)
-    g = least_precision(exact(scaling, "scaling", at_least=1) * budget, users)
-    scale = g / budget
+    users, rounds, g, scale = _derived(budget, batch, horizon, scaling)
     tau = certain_ceiling(lambda: ball(scale) * (2 * log_2t(rounds)).sqrt(), "tau")
     share = DiscreteGaussian(scale**2 / users)
     return preset("Theorem 4", budget, users, g, tau, share, modulus)
@@ -201,9 +193,7 @@ def theorem6(
     Without `stated` epsilon may be 1 or more: the protocol is the same.
     """
     budget = _stated_epsilon(epsilon, stated)
-    users, rounds = read_batch(batch), read_horizon(horizon)
-    g = least_precision(budget, users)
-    scale = g / budget
+    users, rounds, g, scale = _derived(budget, batch, horizon)
 
     def bound() -> arb:
         squared = 2 * users * log_2t(rounds) / (1 - (arb(-1) / 2).exp())
@@ -260,6 +250,15 @@ def _stated_epsilon(epsilon: ExactInput, stated: bool) -> Fraction:
     return exact(epsilon, "epsilon", above=0, below=1 if stated else None)
 
 
+def _derived(
+    budget: Fraction, batch: ExactInput, horizon: ExactInput, scaling: ExactInput = 1
+) -> tuple[int, int, int, Fraction]:
+    """n, T, g = ceil(s epsilon sqrt(n)), and the scale g/epsilon of the noise."""
+    users, rounds = read_batch(batch), read_horizon(horizon)
+    g = least_precision(exact(scaling, "scaling", at_least=1) * budget, users)
+    return users, rounds, g, g / budget
+
+
 def _laplace_batch(
     source: str,
     budget: Fraction,
@@ -268,9 +267,7 @@ def _laplace_batch(
     modulus: Modulus,
     trust: Trust,
 ) -> Preset:
-    users, rounds = read_batch(batch), read_horizon(horizon)
-    g = least_precision(budget, users)
-    scale = g / budget
+    users, rounds, g, scale = _derived(budget, batch, horizon)
     tau = _laplace_accuracy(scale, rounds)
     central = trust is Trust.CENTRAL
     noise = DiscreteLaplace(scale) if central else _laplace_share(users, scale)

@@ -9,7 +9,7 @@ from typing import Any
 from ..accounting.composed import Use
 from ..accounting.scenario import is_oriented
 from ..exact.number import ExactInput, decimal_text, exact, whole
-from ..mechanisms.aggregation.masking import Masking
+from ..mechanisms.aggregation import Masking
 from ..mechanisms.continuous import continuous
 from ..mechanisms.laws.binomial import Binomial
 from ..mechanisms.laws.law import Law

@@ -19,10 +19,9 @@ from typing import Any, TypeVar
 
 from ..accounting.composed import compose
 from ..exact.number import ExactInput, ParameterError, exact, whole
+from ..mechanisms.aggregation import Masking
 from ..mechanisms.aggregation.aggregation import SecureAggregation
-from ..mechanisms.aggregation.masking import Masking
-from ..mechanisms.laws.discrete_gaussian import DiscreteGaussian
-from ..mechanisms.laws.discrete_gaussian_sum import DiscreteGaussianSum
+from ..mechanisms.laws.discrete_gaussian import DiscreteGaussianSum
 from ..mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ..mechanisms.laws.law import Law
 from ..mechanisms.laws.skellam import Skellam
@@ -100,15 +99,13 @@ def standard_claim(
     """
     released = protocol.released(dropout, collusion)
     law, d = released.law, released.sensitivity
-    if isinstance(law, DiscreteLaplace) and isinstance(law.scale, Fraction):
-        return PureDP(d / law.scale)
-    if isinstance(law, Skellam):
-        more = 1 + exact(slack, "slack", at_least=0)
-        return ZCDP(d * d / (2 * law.variance) * more)
-    if isinstance(law, DiscreteGaussian):
-        return ZCDP(d * d / (2 * law.sigma2))
-    if isinstance(law, DiscreteGaussianSum):
-        return ZCDP(d * d / (2 * law.count * law.sigma2) * (1 + Fraction(1, 10**9)))
+    if law.attains_limit and isinstance(limit := law.loss_limit(d), Fraction):
+        return PureDP(limit)
+    if (rho := law.zcdp_exact(d)) is not None:
+        return ZCDP(rho)
+    if (rho := law.gaussian_rho(d)) is not None:
+        more = Fraction(1, 10**9) if law.gaussians else exact(slack, "slack", at_least=0)
+        return ZCDP(rho * (1 + more))
     raise NotCertifiedError(f"no standard claim for {law}")
 
 

@@ -17,8 +17,8 @@ from ..mechanisms.laws.law import UndecidedError
 from ..mechanisms.mechanism import AdditiveNoise
 from ..mechanisms.papers import shuffle_sum
 from ..mechanisms.protocols.protocol import missing_users
-from ..mechanisms.protocols.search import first
 from ..mechanisms.protocols.shuffle import ShuffleSum
+from ..mechanisms.search import first
 from .audit import Audit, Verdict, audit
 from .calibration import Family, calibrate
 from .guarantee import ApproxDP

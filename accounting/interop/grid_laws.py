@@ -156,7 +156,7 @@ def _put_blocks(law: GridLaw, pair: ShiftPair, starts: range, high: int) -> None
 def _window(law: Law, shift: int, tail: arb) -> tuple[int, int]:
     """Outcomes low, ..., high outside which P has about this tail, and inside which Q has mass."""
     least, greatest = law.support
-    if isinstance(law, DiscreteLaplace):
+    if law.attains_limit:
         return 0, shift  # the loss is constant beyond
     centre = math.floor(float(law.moments().mean.lower))
     with working_precision(_ROUGH):

@@ -44,7 +44,6 @@ from ...exact.deadline import check_time
 from ...exact.enclosure import Enclosure, Endpoint
 from ...exact.number import ExactInput, ParameterError, ball, exact, whole
 from ...exact.precision import WIDTH, enclose, working_precision
-from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.mechanism import AdditiveNoise, Mechanism, RandomizedResponse
 from ..composed import Composition, Use
 from ..divergences import divergence
@@ -257,11 +256,7 @@ def _limit(mechanism: Mechanism) -> Fraction | None:
     """The largest loss of a symmetric pair that it attains, where that is known exactly."""
     if isinstance(mechanism, RandomizedResponse):
         return mechanism.epsilon if mechanism.delta == 0 else None
-    if (
-        isinstance(mechanism, AdditiveNoise)
-        and isinstance(mechanism.law, DiscreteLaplace)
-        and mechanism.modulus is None
-        and isinstance(mechanism.law.scale, Fraction)
-    ):
-        return mechanism.sensitivity / mechanism.law.scale
-    return None
+    if not isinstance(mechanism, AdditiveNoise) or mechanism.modulus is not None:
+        return None
+    limit = mechanism.law.loss_limit(mechanism.sensitivity)
+    return limit if mechanism.law.attains_limit and isinstance(limit, Fraction) else None

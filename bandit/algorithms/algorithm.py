@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...exact.number import ExactInput
 from ...verify.guarantee import Guarantee
-from ..radius import Plan
+from ..radius.plan import Plan
 from ..release import Release
 from ..setting import Setting
 

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from ...mechanisms.papers import theorem2, theorem2_curve, theorem4
 from ...verify.guarantee import ZCDP, RenyiDP
-from ..radius import Plan, discrete_gaussian_scale, paper_radius, skellam_scale
+from ..radius.paper import discrete_gaussian_scale, paper_radius, skellam_scale
+from ..radius.plan import Plan
 from ..release import ModularRelease, Release
 from ..setting import Setting
 from .algorithm import Algorithm, Demand, growing

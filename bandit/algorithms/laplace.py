@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from ...mechanisms.papers import theorem1, theorem3, theorem5, theorem6
 from ...verify.guarantee import PureDP
-from ..radius import Plan, discrete_laplace_scale, local_scale, paper_radius
+from ..radius.paper import discrete_laplace_scale, local_scale, paper_radius
+from ..radius.plan import Plan
 from ..release import ModularRelease, Release
 from ..setting import Setting
 from .algorithm import Algorithm, Demand, growing

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ..radius import NO_NOISE, Plan, paper_radius, sajed_sheffet_epoch
+from ..radius.paper import NO_NOISE, paper_radius, sajed_sheffet_epoch
+from ..radius.plan import Plan
 from ..release import LaplaceRelease, OpenRelease, Release
 from ..setting import Setting
 from .algorithm import Algorithm, growing

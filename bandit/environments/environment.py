@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,7 +13,7 @@ from .gaussian import DEFAULT_SIGMA, ClippedGaussian
 from .rewards import RewardLaw
 from .table import Bernoulli
 
-__all__ = ["EASY", "HARD", "Environment", "bernoulli_instance", "gaussian_instance"]
+__all__ = ["EASY", "HARD", "Environment", "drawn_instance"]
 
 # The range of the arms' means in the easy and the hard instances of Chowdhury and Zhou (ICLR
 # 2023), section 7.
@@ -57,40 +56,23 @@ class Environment:
         return np.asarray(pulls @ self.gaps)
 
 
-def bernoulli_instance(
+def drawn_instance(
     seed: np.random.SeedSequence | int,
     arms: ExactInput = 10,
     means: tuple[float, float] = EASY,
-    name: str = "bernoulli",
+    sigma: ExactInput | None = DEFAULT_SIGMA,
+    name: str = "drawn",
 ) -> Environment:
-    """An instance of coins; their means uniform in this range, drawn from the seed."""
-    return _drawn(seed, arms, means, name, Bernoulli)
+    """An instance whose means are uniform in this range, drawn from the seed.
 
-
-def gaussian_instance(
-    seed: np.random.SeedSequence | int,
-    arms: ExactInput = 10,
-    means: tuple[float, float] = EASY,
-    sigma: ExactInput = DEFAULT_SIGMA,
-    name: str = "gaussian",
-) -> Environment:
-    """An instance of Gaussian rewards clipped to [0, 1], as in Chowdhury and Zhou, section 7.
-
-    The means before clipping are uniform in this range, drawn from the seed.
+    sigma: of Gaussian rewards clipped to [0, 1], as in Chowdhury and Zhou, section 7, whose means
+    before clipping these are; None for coins.
     """
-    return _drawn(seed, arms, means, name, lambda mean: ClippedGaussian(mean, sigma))
-
-
-def _drawn(
-    seed: np.random.SeedSequence | int,
-    arms: ExactInput,
-    means: tuple[float, float],
-    name: str,
-    law: Callable[[float], RewardLaw],
-) -> Environment:
     count = whole(arms, "arms", at_least=2, at_most=1_000_000)
     low, high = means
     if not 0 <= low <= high <= 1:
         raise ParameterError(f"means must be a range inside 0..1, got {low}..{high}")
-    drawn = np.random.default_rng(seed).uniform(low, high, size=count)
-    return Environment(name, tuple(law(float(mean)) for mean in drawn))
+    drawn = np.random.default_rng(seed).uniform(low, high, size=count).tolist()
+    if sigma is None:
+        return Environment(name, tuple(map(Bernoulli, drawn)))
+    return Environment(name, tuple(ClippedGaussian(mean, sigma) for mean in drawn))

@@ -1,23 +1,19 @@
-"""An instance by its name or its file: what `--instance` takes."""
+"""An instance of data, by its name or its file: what `--instance` takes besides easy and hard."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
-
 from ...exact.number import ExactInput, ParameterError, whole
 from ...exact.regular_file import open_regular
-from .environment import EASY, HARD, Environment, bernoulli_instance, gaussian_instance
+from .environment import Environment
 from .fair import fair_instance
-from .gaussian import DEFAULT_SIGMA
 from .instance_file import read_json
 from .letor import LINE, read_letor
 from .reward_file import read_rewards
 
 __all__ = ["instance", "read_instance"]
 
-_RANGES = {"easy": EASY, "hard": HARD}
 _SUFFIXES = {
     ".csv": "csv",
     ".json": "json",
@@ -29,24 +25,13 @@ _SUFFIXES = {
 
 
 def instance(
-    name: str | Path,
-    seed: np.random.SeedSequence | int = 0,
-    arms: ExactInput | None = None,
-    *,
-    sigma: ExactInput | None = DEFAULT_SIGMA,
-    cache: Path | None = None,
+    name: str | Path, arms: ExactInput | None = None, *, cache: Path | None = None
 ) -> Environment:
-    """`easy` or `hard`, drawn from the seed; `fair`; or else a file, as `read_instance` reads it.
+    """`fair`, or else a file, as `read_instance` reads it. (For `easy` and `hard` see `instances`.)
 
-    arms: 10 where they are drawn and 50 where data are clustered, unless given; a file that says
-    which its arms are must have as many. sigma: of the Gaussian rewards of `easy` and `hard`;
-    None for coins. The data's clusters do not depend on the seed.
+    arms: 50 where data are clustered, unless given; a file that says which its arms are must have
+    as many.
     """
-    if name in _RANGES:
-        drawn, means = 10 if arms is None else arms, _RANGES[str(name)]
-        if sigma is None:
-            return bernoulli_instance(seed, drawn, means, str(name))
-        return gaussian_instance(seed, drawn, means, sigma, str(name))
     if name == "fair":
         return fair_instance(50 if arms is None else arms, cache=cache)
     if isinstance(name, str) and not _exists(name):

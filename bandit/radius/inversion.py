@@ -10,10 +10,8 @@ those m > 0 at most M(s') e^(-s't) e^(-(s'-s)mN) for any s' > s (Chernoff): both
 of values of M serves all t whose saddle point is not too far from s.
 
 Far from the real axis the values are left out: |M(s + i theta)| falls in theta on [0, pi] for
-the laws of `FALLING`, as a product (or a limit of products) of factors |1 + c e^(±i theta)|, c > 0,
-numerators, and |1 - c e^(±i theta)|, 0 < c < 1, denominators: binomial; Polya; the Skellam law as a
-limit of the first; the discrete Gaussian by Jacobi's triple product. So does 1/|1 - e^(-z)|. What
-is left out is therefore at most as large, point by point, as the last one taken.
+laws that say so (`Law.falls_off_axis`). So does 1/|1 - e^(-z)|. What is left out is therefore at
+most as large, point by point, as the last one taken.
 """
 
 from __future__ import annotations
@@ -24,24 +22,8 @@ from dataclasses import dataclass, field
 
 from flint import acb, acb_poly, arb
 
-from ...mechanisms.laws.binomial import Binomial
-from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
-from ...mechanisms.laws.discrete_gaussian_sum import DiscreteGaussianSum
-from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
-from ...mechanisms.laws.polya import Polya, PolyaDifference
-from ...mechanisms.laws.skellam import Skellam
+__all__ = ["Inversion"]
 
-__all__ = ["FALLING", "Inversion"]
-
-FALLING = (
-    Binomial,
-    DiscreteGaussian,
-    DiscreteGaussianSum,
-    DiscreteLaplace,
-    Polya,
-    PolyaDifference,
-    Skellam,
-)
 _EXPONENT = 60.0  # aliases are about e^-_EXPONENT
 _NEGLIGIBLE = 2.0**-64  # so are values of M that are left out, beside the largest
 _ENOUGH = 20  # bits of relative accuracy; a tail that has fewer is computed with a new s

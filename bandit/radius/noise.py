@@ -13,6 +13,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import cast
 
 import numpy as np
 from flint import acb, arb
@@ -21,10 +22,9 @@ from numpy.typing import NDArray
 from ...exact import contour
 from ...exact.number import ParameterError, ball
 from ...exact.precision import working_precision
-from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.laws.law import Law
 from ...mechanisms.laws.saddle import vertical_path
-from .inversion import FALLING, Inversion
+from .inversion import Inversion
 from .plan import ContinuousLaplace, Noise
 
 __all__ = ["BITS", "Tails", "tails"]
@@ -72,12 +72,14 @@ def tails(noise: Noise | None, depth: int) -> Tails:
             )
         laws = noise if isinstance(noise, tuple) else (noise,)
         for law in laws:
-            if not (law.log_concave or law.log_convex_sides):
+            if not law.shape_is_proved:
                 raise ParameterError(f"noises must be of proved shape, got {law}")
-        if isinstance(noise, DiscreteLaplace):
-            first = math.ceil(float(ball(noise.scale).mid()) / 4)
-            return _traced(lambda t: _discrete_laplace_difference(noise, t), first, _STEP, depth)
-        return _traced(_difference(laws), math.ceil(_deviation(laws) / 4), _STEP, depth)
+        limit = laws[0].loss_limit(1)
+        if len(laws) == 1 and limit is not None and laws[0].difference_tail(0) is not None:
+            first = math.ceil(float((1 / ball(limit)).mid()) / 4)
+        else:
+            first = math.ceil(_deviation(laws) / 4)
+        return _traced(_difference(laws), first, _STEP, depth)
 
 
 def _traced(
@@ -112,18 +114,6 @@ def _laplace_difference(scale: arb, t: int) -> arb:
     """P(Y >= t), t >= 0, of two Laplace variables: the density is (1 + |x|/s) e^(-|x|/s)/(4 s)."""
     ratio = t / scale
     return (2 + ratio) * (-ratio).exp() / 4
-
-
-def _discrete_laplace_difference(noise: DiscreteLaplace, t: int) -> arb:
-    """P(Y >= t), t >= 0, of two Lap_Z(s): with b = e^(-1/s), summing the geometric pieces,
-
-    P(Y = k) = ((1-b)/(1+b))² b^k (k + (1+b²)/(1-b²)), and so P(Y >= t) =
-    ((1-b)/(1+b))² b^t ((t + (1+b²)/(1-b²))/(1-b) + b/(1-b)²).
-    """
-    rate = 1 / ball(noise.scale)
-    b, gap = (-rate).exp(), -(-rate).expm1()
-    ratio = gap / (1 + b)
-    return ratio**2 * (-t * rate).exp() * ((t + (1 + b * b) / (gap * (1 + b))) / gap + b / gap**2)
 
 
 @dataclass(frozen=True)
@@ -202,7 +192,9 @@ class _Sum:
 
 
 def _difference(laws: tuple[Law, ...]) -> Callable[[int], arb]:
-    """t -> P(Y >= t): by `inversion` where it applies, by `exact.contour` where not."""
+    """t -> P(Y >= t): in closed form, by `inversion` where it applies, else by `exact.contour`."""
+    if len(laws) == 1 and laws[0].difference_tail(0) is not None:
+        return cast("Callable[[int], arb]", laws[0].difference_tail)
     deviation = _deviation(laws)
     summed = _Sum(laws, True, deviation)
     if len(laws) == 1 and laws[0].symmetric:
@@ -210,7 +202,7 @@ def _difference(laws: tuple[Law, ...]) -> Callable[[int], arb]:
             summed = _Sum((laws[0].sum_of(2),), False, deviation)
     if not summed.mirrored and deviation <= _NARROW:
         return _tabulated(summed, math.ceil(_REACH * deviation))
-    if not all(isinstance(law, FALLING) for law in summed.laws):
+    if not all(law.falls_off_axis for law in summed.laws):
         return summed.at_least
 
     def transform(z: acb) -> acb:

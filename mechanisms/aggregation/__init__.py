@@ -4,8 +4,6 @@
 needs `pip install "exactdp[masks]"`; it is imported from `exactdp.mechanisms.aggregation.masked`.
 """
 
-from .aggregation import AggregationError, SecureAggregation
-from .masking import Masking
-from .plain import PlainSum
+from .aggregation import AggregationError, Masking, PlainSum, SecureAggregation
 
 __all__ = ["AggregationError", "Masking", "PlainSum", "SecureAggregation"]

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Protocol
 
-from ...exact.number import ParameterError
+from attrs import field, frozen
 
-__all__ = ["AggregationError", "SecureAggregation", "residue"]
+from ...exact.number import ExactInput, ParameterError, whole
+
+__all__ = ["AggregationError", "Masking", "PlainSum", "SecureAggregation", "residue"]
 
 
 class AggregationError(RuntimeError):
@@ -45,3 +48,38 @@ def residue(value: object, modulus: int, user: int) -> int:
             f"the message of user {user} must be between 0 and m - 1 = {modulus - 1}, got {value}"
         )
     return value
+
+
+@dataclass(frozen=True)
+class Masking:
+    """The graph of the masks, and the fewest contributors that users accept.
+
+    neighbours  k, of each user
+    threshold   t, the neighbours that must remain to unmask
+    floor       no user unmasks a sum of fewer messages than these
+    """
+
+    neighbours: int
+    threshold: int
+    floor: int
+
+
+def _modulus(value: ExactInput) -> int:
+    return whole(value, "modulus", at_least=1)
+
+
+@frozen
+class PlainSum:
+    """The sum mod m, by someone who sees every message: for simulation only."""
+
+    modulus: int = field(converter=_modulus)
+
+    def aggregate(self, messages: Mapping[int, int]) -> int:
+        """The sum mod m of the messages, which are in 0, ..., m - 1, by user.
+
+        Raises ParameterError for a message out of range. Nobody's is the sum 0.
+        """
+        return (
+            sum(residue(value, self.modulus, user) for user, value in messages.items())
+            % self.modulus
+        )

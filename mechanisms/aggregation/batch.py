@@ -14,7 +14,7 @@ from ..protocols.protocol import SumProtocol
 from ..protocols.randomizer import randomize
 from ..samplers.bits import RandomBits, is_simulated
 from ..samplers.uniform import below
-from .plain import PlainSum
+from .aggregation import PlainSum
 
 if TYPE_CHECKING:
     from .masked import Stage, Terms

@@ -1,12 +1,11 @@
 """Probability laws on the integers, one a file: exact PMFs, tails, and proved shapes."""
 
 from .binomial import Binomial
-from .discrete_gaussian import DiscreteGaussian
-from .discrete_gaussian_sum import DiscreteGaussianSum
-from .discrete_laplace import DiscreteLaplace
+from .discrete_gaussian import DiscreteGaussian, DiscreteGaussianSum
+from .discrete_laplace import DiscreteLaplace, PolyaDifference
 from .finite import FiniteLaw
 from .law import Law, Moments, UndecidedError
-from .polya import Polya, PolyaDifference
+from .polya import Polya
 from .skellam import Skellam
 
 __all__ = [

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 from attrs import field, frozen
@@ -21,13 +21,12 @@ from ...exact.lazy import mpmath
 from ...exact.number import ExactInput, Formula, ParameterError, Real, ball, exact, mpf
 from ...exact.precision import refine, working_precision
 from .. import parameters
+from ..samplers.binomial import binomial_real
+from ..samplers.bits import RandomBits
 from . import floats
 from .finite import FiniteLaw
-from .law import Calibrated, Law, Moments, UndecidedError, divided
-from .saddle import vertical_path
-
-if TYPE_CHECKING:
-    from ..samplers.bits import RandomBits
+from .law import Calibrated, Law, Moments, UndecidedError
+from .saddle import any_log, vertical_path
 
 __all__ = ["Binomial"]
 
@@ -79,6 +78,8 @@ class Binomial(Law):
     success: Real = field(alias="probability", converter=_chance)
 
     name = "binomial"
+    additive = "trials"
+    falls_off_axis = True
     calibrated = Calibrated(
         "trials",
         2,
@@ -178,14 +179,7 @@ class Binomial(Law):
         return self.trials * self._one_trial(z).log(analytic=analytic)
 
     def transform(self, z: acb, analytic: bool = False) -> tuple[acb, acb]:
-        # M is entire, so every ball is one where it is analytic. Of log w any branch will do, its
-        # multiple by n being exact up to 2 pi i. On balls where w may vanish, |M| <= e^(n log|w|):
-        # an exponent whose imaginary part covers a full turn encloses the whole disc.
-        w = self._one_trial(z)
-        if not w.contains(0):
-            logarithm = (-w).log() + acb(0, arb.pi()) if w.real < 0 else w.log()
-            return self.trials * logarithm, acb(1)
-        return acb(self.trials * arb(w.abs_upper()).log(), arb(0, 4)), acb(1)
+        return self.trials * any_log(self._one_trial(z)), acb(1)
 
     def slope(self, z: acb) -> acb:
         return self.trials / (1 + ball(self._failure) / ball(self.success) * (-z).exp())
@@ -215,18 +209,7 @@ class Binomial(Law):
         values = np.where(x == n, n * _log_float(q), values)
         return np.where((x < 0) | (x > n), -np.inf, values)
 
-    def _sum(self, count: int) -> Law:
-        return Binomial(count * self.trials, self.success)
-
-    def _share(self, users: int) -> Law:
-        return Binomial(divided(self.trials, users, "trials"), self.success)
-
-    def enlarged(self, ratio: Fraction) -> tuple[str, Law]:
-        return "trials", Binomial(math.ceil(self.trials * ratio), self.success)
-
     def sampler(self) -> Callable[[RandomBits], int]:
-        from ..samplers.binomial import binomial_real
-
         return partial(binomial_real, self.trials, self.success)
 
     def simulate(self, rng: np.random.Generator, size: int) -> NDArray[np.int64]:

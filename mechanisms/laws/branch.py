@@ -13,10 +13,20 @@ from typing import cast
 
 from flint import acb, arb
 
-from ...exact.number import ExactInput, Formula, Quotient, Real, ball, positive
+from ...exact.number import (
+    ExactInput,
+    Formula,
+    ParameterError,
+    Quotient,
+    Real,
+    ball,
+    exact,
+    positive,
+)
 from ...exact.precision import refine
 
 __all__ = ["LARGER_SCALE", "STEEP", "over", "rate_below", "rate_of", "ray", "read_scale"]
+__all__ += ["read_shape", "variance_of"]
 
 # ((1 - r)/(1 - rz))^a generates X, r = e^(-1/scale). For r < R its quotient has the logarithm
 # const + a sum_k (R^k - r^k) z^k/k: nonnegative coefficients, so a compound Poisson law's.
@@ -24,12 +34,26 @@ LARGER_SCALE = (
     "more noise is a post-processing of less: Pólya noise of a larger scale is that of a smaller "
     "one plus independent compound Poisson noise"
 )
+_LEAST_SHAPE = Fraction(1, 10**20)
 STEEP = 16  # above this shape the integrand falls off like a Gaussian all the way up
 
 
 def read_scale(value: ExactInput | Formula) -> Real:
     """Read a scale: a positive rational, or a formula as it is."""
     return cast("Formula", value) if hasattr(value, "ball") else positive(value, "scale")
+
+
+def read_shape(value: ExactInput) -> Fraction:
+    """Read a shape: positive, and small enough for the share of one user of many."""
+    shape = exact(value, "shape", above=0)
+    if not _LEAST_SHAPE <= shape <= 10**15:
+        raise ParameterError(f"shape must be between 1e-20 and 1e15, got {str(value)[:40]}")
+    return shape
+
+
+def variance_of(shape: Fraction, scale: Real) -> arb:
+    """r b/(1-b)^2, the variance of one Pólya variable."""
+    return ball(shape) / (4 * (rate_of(scale) / 2).sinh() ** 2)
 
 
 def rate_of(scale: Real) -> arb:

@@ -1,16 +1,23 @@
-"""Discrete Laplace noise Lap_Z(scale): p(x) = tanh(1/(2 scale)) beta^|x|, beta = e^(-1/scale).
+"""Discrete Laplace noise Lap_Z(scale), and its sums and shares: differences of Pólya variables.
 
-Everything about it has a closed form: sums over x <= 0, 0 < x < shift and x >= shift are
-geometric. The paper's Fact 3 (Appendix K) is `upper_tail`.
+p(x) = tanh(1/(2 scale)) b^|x|, b = e^(-1/scale). Everything about it has a closed form: sums over
+x <= 0, 0 < x < shift and x >= shift are geometric. The paper's Fact 3 (Appendix K) is `upper_tail`.
+
+Its transform ((1-b)/(1 - b e^z)) ((1-b)/(1 - b e^-z)) is that of the difference of two Pólya
+variables of shape 1. With L = 1/scale and C = cosh L - 1 a difference of shape r has E e^(zX) =
+(C/(cosh L - cosh z))^r, so that shapes add up. Its Fourier coefficients p(k) satisfy, k >= 1
+(differentiate and compare coefficients),
+
+    2 k cosh(L) p(k) = (k-1+r) p(k-1) + (k+1-r) p(k+1).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from functools import cached_property, lru_cache, partial
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from attrs import field, frozen
@@ -20,15 +27,29 @@ from numpy.typing import NDArray
 from ...exact.enclosure import Enclosure
 from ...exact.lazy import mpmath
 from ...exact.number import ExactInput, ParameterError, Real, ball, exact, mpf
-from ...exact.precision import refine
+from ...exact.precision import START, refine, working_precision
+from ..samplers.bits import RandomBits
+from ..samplers.discrete_laplace import discrete_laplace
+from ..samplers.polya import polya_envelope
 from . import floats
-from .branch import LARGER_SCALE, over, read_scale
+from .branch import (
+    LARGER_SCALE,
+    STEEP,
+    over,
+    rate_below,
+    rate_of,
+    ray,
+    read_scale,
+    read_shape,
+    variance_of,
+)
 from .law import Calibrated, Law, Moments
+from .polya import Polya
 
-if TYPE_CHECKING:
-    from ..samplers.bits import RandomBits
+__all__ = ["DiscreteLaplace", "PolyaDifference"]
 
-__all__ = ["DiscreteLaplace"]
+_STEPS = 5_000_000  # the longest recurrence that is run in floats
+_POINTS = 200  # so many outcomes are computed one by one where that is shorter
 
 _Order = TypeVar("_Order", arb, arb_series)
 
@@ -41,7 +62,10 @@ class DiscreteLaplace(Law):
 
     name = "discrete-laplace"
     calibrated = Calibrated("scale", 1, LARGER_SCALE)
+    shape = Fraction(1)  # of the Pólya variables whose difference it is
     log_concave = "log p(x) = const - |x|/scale is concave"
+    curvature_falls = "it is 0 for k >= 1"
+    falls_off_axis = True
 
     def moments(self) -> Moments:
         # E X^2 = 2 beta / (1 - beta)^2 = 1 / (2 sinh^2(1/(2 scale)))
@@ -58,9 +82,6 @@ class DiscreteLaplace(Law):
         rate = self._rate()
         return (rate / 2).tanh() * (-abs(x) * rate).exp()
 
-    def balls(self, low: int, high: int) -> list[arb]:
-        return [self.ball(x) for x in range(low, high + 1)]
-
     def log_pmf(self, xs: NDArray[np.int64]) -> NDArray[np.float64]:
         rate = float(self._rate().mid())
         distance = np.abs(np.asarray(xs, dtype=np.float64))
@@ -71,6 +92,11 @@ class DiscreteLaplace(Law):
         beta, step = (-rate).exp(), z.exp()
         right, left = (1 - beta * step).log(analytic), (1 - beta / step).log(analytic)
         return 2 * (1 - beta).log() - right - left
+
+    def derivative(self, z: acb) -> acb:
+        # log' of cosh L - cosh z as a product, which does not cancel for small L
+        rate = self._rate()
+        return z.sinh() / (2 * ((rate + z) / 2).sinh() * ((rate - z) / 2).sinh())
 
     def upper_tail(self, t: int) -> arb:
         rate = self._rate()
@@ -94,6 +120,17 @@ class DiscreteLaplace(Law):
         d, rate = min(shift, modulus - shift), -self._rate()
         # log (1 + b^m)/(b^d + b^(m-d)) = -d log b + log (1 + b^m)/(1 + b^(m-2d))
         return -d * rate + (modulus * rate).exp().log1p() - ((modulus - 2 * d) * rate).exp().log1p()
+
+    def difference_tail(self, t: int) -> arb:
+        """Summing the geometric pieces,
+
+        P(X - X' = k) = ((1-b)/(1+b))² b^k (k + (1+b²)/(1-b²)), and so P(X - X' >= t) =
+        ((1-b)/(1+b))² b^t ((t + (1+b²)/(1-b²))/(1-b) + b/(1-b)²).
+        """
+        rate = self._rate()
+        b, gap = (-rate).exp(), -(-rate).expm1()
+        inner = (t + (1 + b * b) / (gap * (1 + b))) / gap + b / gap**2
+        return (gap / (1 + b)) ** 2 * (-t * rate).exp() * inner
 
     def loss(self, x: int, shift: int) -> arb:
         return (abs(x - shift) - abs(x)) * self._rate()
@@ -119,19 +156,12 @@ class DiscreteLaplace(Law):
         return total * (rate / 2).tanh()
 
     def _sum(self, count: int) -> Law:
-        from .polya import PolyaDifference  # which imports this
-
         return PolyaDifference(count, self.scale)
 
     def _share(self, users: int) -> Law:
-        # E e^(zX) = ((1-b)/(1 - b e^z)) ((1-b)/(1 - b e^-z)), each a Pólya transform of shape 1
-        from .polya import PolyaDifference
-
         return PolyaDifference(Fraction(1, users), self.scale)
 
     def sampler(self) -> Callable[[RandomBits], int]:
-        from ..samplers.discrete_laplace import discrete_laplace
-
         return partial(discrete_laplace, self.scale)
 
     def simulate(self, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
@@ -165,3 +195,149 @@ class DiscreteLaplace(Law):
 
     def _rate(self) -> arb:
         return 1 / ball(self.scale)
+
+
+@frozen(slots=False)
+class PolyaDifference(Law):
+    """X - Y for independent Pólya variables of this shape and scale; shape 1: discrete Laplace."""
+
+    shape: Fraction = field(converter=read_shape)
+    scale: Real = field(converter=read_scale)
+
+    name = "polya-difference"
+    calibrated = Calibrated("scale", 1, LARGER_SCALE, {"shape": "1"})
+    additive = "shape"
+    falls_off_axis = True
+
+    @cached_property
+    def log_concave(self) -> str | None:
+        if self.shape < 1:
+            return None
+        return (
+            "a convolution of two negative binomial laws (one mirrored) of shape >= 1; each is "
+            "log-concave, and convolution on Z keeps log-concavity (Hoggar 1974)"
+        )
+
+    @cached_property
+    def log_convex_sides(self) -> str | None:
+        # p(k) = (1/2 pi i) closed integral of M(log w) w^(k-1) dw over |w| = 1; inside, M is
+        # analytic but for the cut [0, b] of (1 - b/w)^(-r), which is integrable at both ends.
+        if self.shape >= 1:
+            return None
+        return (
+            "a mixture of two-sided geometric laws: collapsing Cauchy's integral onto its cut, "
+            "p(k) = sin(pi r)/pi (1-b)^(2r) int_0^b u^(|k|-1) (1-bu)^(-r) (b/u-1)^(-r) du with "
+            "0 < r < 1, and a mixture of log-linear functions is log-convex (Hölder)"
+        )
+
+    @property
+    def mgf_domain(self) -> tuple[Real, Real]:
+        return over(-1, self.scale), over(1, self.scale)
+
+    def loss_limit(self, shift: int) -> Real:
+        # p(k) ~ const k^(r-1) b^k (Darboux, at the branch point of M)
+        return over(shift, self.scale)
+
+    def moments(self) -> Moments:
+        variance = refine(lambda: 2 * variance_of(self.shape, self.scale))
+        return Moments(Enclosure.exactly(0), variance)
+
+    def pmf(self, x: int, digits: int = 50) -> mpmath.mpf:
+        k = abs(x)
+        with mpmath.workdps(digits + 25):
+            r, rate = mpf(self.shape), 1 / mpf(self.scale)
+            beta = mpmath.exp(-rate)
+            front = mpmath.gammaprod([k + r], [k + 1, r]) * beta**k * (1 - beta) ** (2 * r)
+            return front * mpmath.hyp2f1(r, r + k, k + 1, beta**2)
+
+    def cumulant(self, z: acb, analytic: bool = False) -> acb:
+        rate = rate_of(self.scale)
+        if self.shape <= STEEP:
+            right = (1 - (z - rate).exp()).log(analytic=analytic)
+            left = (1 - (-z - rate).exp()).log(analytic=analytic)
+            return ball(self.shape) * (2 * (-(-rate).expm1()).log() - right - left)
+        # the same, where it is to be multiplied by a large shape: 1 - (cosh z - 1)/(cosh L - 1),
+        # which lies on the cut of the logarithm only on the cuts |z| >= L of M
+        ratio = 1 - ((z / 2).sinh() / (rate / 2).sinh()) ** 2
+        return -ball(self.shape) * ratio.log(analytic=analytic)
+
+    def slope(self, z: acb) -> acb | None:
+        return None if self.shape <= STEEP else self.derivative(z)
+
+    def derivative(self, z: acb) -> acb:
+        # log' of the ratio; cosh L - cosh z as a product, which does not cancel for small L
+        rate = rate_of(self.scale)
+        return ball(self.shape) * z.sinh() / (2 * ((rate + z) / 2).sinh() * ((rate - z) / 2).sinh())
+
+    def path(self, t: int, side: int) -> Sequence[acb]:
+        if t < 0 or (t == 0 and side < 0):
+            return [-corner.conjugate() for corner in self.path(-t, -side)]  # M(-z) = M(z)
+        # K'(s) = r sinh s/(cosh L - cosh s) = t, a quadratic in e^s
+        rate, r = float(rate_below(self.scale)), float(self.shape)
+        sinh = math.sinh(min(rate, 300))
+        root = math.hypot(t * sinh, r)
+        rise = t * (2 * math.sinh(min(rate, 300) / 2) ** 2 + t * sinh / (root + r) * sinh) / (t + r)
+        return ray(self.shape, self.scale, t, side, rate - math.log1p(rise))
+
+    def upper_tail(self, t: int) -> arb:
+        return super().upper_tail(t) if t > 0 else 1 - super().upper_tail(1 - t)
+
+    def lower_tail(self, t: int) -> arb:
+        return self.upper_tail(-t)
+
+    def balls(self, low: int, high: int) -> list[arb]:
+        # p(k-1) = (1 + a_k) p(k), a_k = (ck + (k+1-r) e)/(k-1+r), where e = 1 - p(k+1)/p(k) =
+        # a_{k+1}/(1 + a_{k+1}) and c = 2 cosh L - 2 (the recurrence above). Downward it contracts,
+        # and each ball enters once: no dependency inflates the radii.
+        nearest = 0 if low <= 0 <= high else min(abs(low), abs(high))
+        farthest = max(abs(low), abs(high))
+        values = [self.ball(farthest)]
+        r, step = ball(self.shape), 4 * (rate_of(self.scale) / 2).sinh() ** 2
+        drop = 1 - self.ball(farthest + 1) / values[0] if farthest > nearest else arb(0)
+        for k in range(farthest, nearest, -1):
+            growth = (step * k + (k + 1 - r) * drop) / (k - 1 + r)
+            values.append(values[-1] * (1 + growth))
+            drop = 1 / (1 + 1 / growth)
+        values.reverse()
+        return [values[abs(x) - nearest] for x in range(low, high + 1)]
+
+    def log_pmf(self, xs: NDArray[np.int64]) -> NDArray[np.float64]:
+        distances, places = np.unique(np.abs(np.asarray(xs, dtype=np.int64)), return_inverse=True)
+        farthest = int(distances[-1]) if distances.size else 0
+        if farthest > _STEPS or distances.size <= min(_POINTS, farthest // 1000):
+            with working_precision(START):
+                logs = np.array([float(self.ball(int(k)).log().mid()) for k in distances])
+        else:
+            # a power of two, so that one table serves many calls
+            logs = _log_table(self, 1 << int(farthest).bit_length())[distances]
+        return logs[places].reshape(np.shape(xs))
+
+    def simplest(self) -> Law:
+        return DiscreteLaplace(self.scale) if self.shape == 1 else self
+
+    def sampler(self) -> Callable[[RandomBits], int]:
+        if self.shape == 1:
+            return self.simplest().sampler()
+        return polya_envelope(self.shape, self.scale).difference
+
+    def simulate(self, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
+        if self.shape == 1:
+            return self.simplest().simulate(rng, size)
+        both = Polya(self.shape, self.scale).simulate(rng, 2 * size)
+        return both[:size] - both[size:]
+
+
+@lru_cache(maxsize=8)
+def _log_table(law: PolyaDifference, farthest: int) -> NDArray[np.float64]:
+    """log p(0), ..., log p(farthest) in floats, by the recurrence of `balls`."""
+    with working_precision(START):
+        drop = float((1 - law.ball(farthest + 1) / law.ball(farthest)).mid())
+        peak = float(law.ball(0).log().mid())
+    r, step = float(law.shape), 4 * math.sinh(float(rate_below(law.scale)) / 2) ** 2
+    growths = []
+    for k in range(farthest, 0, -1):
+        growth = (step * k + (k + 1 - r) * drop) / (k - 1 + r)
+        growths.append(growth)
+        drop = growth / (1 + growth)
+    table: NDArray[np.float64] = peak - np.concatenate([[0.0], np.cumsum(np.log1p(growths[::-1]))])
+    return table

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from .binomial import Binomial
-from .discrete_gaussian import DiscreteGaussian
-from .discrete_gaussian_sum import DiscreteGaussianSum
-from .discrete_laplace import DiscreteLaplace
+from .discrete_gaussian import DiscreteGaussian, DiscreteGaussianSum
+from .discrete_laplace import DiscreteLaplace, PolyaDifference
 from .law import Law
-from .polya import PolyaDifference
 from .skellam import Skellam
 
 __all__ = ["FAMILIES"]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from attrs import field, frozen
@@ -19,11 +19,10 @@ from ...exact.enclosure import Enclosure
 from ...exact.lazy import mpmath
 from ...exact.number import ExactInput, ParameterError, ball, decimal_text, exact, mpf, whole
 from ...exact.precision import CAP, WIDTH
+from ..samplers.bits import RandomBits
+from ..samplers.finite import Table
 from . import floats
 from .law import Law, Moments
-
-if TYPE_CHECKING:
-    from ..samplers.bits import RandomBits
 
 __all__ = ["FiniteLaw"]
 
@@ -97,17 +96,6 @@ class FiniteLaw(Law):
     def ball(self, x: int) -> arb:
         return ball(self.mass(x))
 
-    def balls(self, low: int, high: int) -> list[arb]:
-        return [self.ball(x) for x in range(low, high + 1)]
-
-    def log_pmf(self, xs: NDArray[np.int64]) -> NDArray[np.float64]:
-        logs = [math.log(p.numerator) - math.log(p.denominator) for p in self.masses]
-        values = np.array([-np.inf, *logs])
-        places = {x: place for place, x in enumerate(self.outcomes, start=1)}
-        wanted = np.asarray(xs, dtype=np.int64)
-        chosen = [places.get(int(x), 0) for x in wanted.ravel()]
-        return values[np.array(chosen, dtype=np.int64)].reshape(wanted.shape)
-
     def cumulant(self, z: acb, analytic: bool = False) -> acb:
         return self.transform(z)[1].log(analytic=analytic)
 
@@ -127,7 +115,7 @@ class FiniteLaw(Law):
     def cdf(self, x: int, width: Fraction = WIDTH) -> Enclosure:
         return Enclosure.exactly(1 - self.mass_from(whole(x, "x") + 1))
 
-    def survival(self, x: int, width: Fraction = WIDTH) -> Enclosure:
+    def sf(self, x: int, width: Fraction = WIDTH) -> Enclosure:
         return Enclosure.exactly(self.mass_from(whole(x, "x") + 1))
 
     def two_sided_tail(self, t: int, width: Fraction = WIDTH) -> Enclosure:
@@ -157,8 +145,6 @@ class FiniteLaw(Law):
         return FiniteLaw({count * low + step * k: Fraction(int(c.p), int(c.q)) for k, c in power})
 
     def sampler(self) -> Callable[[RandomBits], int]:
-        from ..samplers.finite import Table
-
         table = Table(self.masses)
         return lambda bits: self.outcomes[table.draw(bits)]
 

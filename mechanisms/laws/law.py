@@ -1,9 +1,9 @@
 """A probability law on the integers: the noise that a mechanism adds.
 
-A new law is one new file, and one line in `families`. It says what its PMF is (exactly, in balls,
-and in floats for simulation), what its cumulant function is, where that may be integrated, and
-which shape is proved. Everything else (tails, quantiles, divergences, audits) works for it at once;
-how it is summed, shared, enlarged, drawn and calibrated it says where it can be.
+A new law is one new file, and one line in `families`. It says what its PMF is (exactly, and in
+balls), what its cumulant function is, where that may be integrated, and which shape is proved.
+Everything else (tails, quantiles, divergences, audits) works for it at once; how it is summed,
+shared, enlarged, drawn and calibrated it says where it can be.
 
 Methods that return `arb` compute at the working precision (`exact.precision`); those that return
 `Enclosure` choose the precision themselves.
@@ -11,11 +11,12 @@ Methods that return `arb` compute at the working precision (`exact.precision`); 
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import attrs
 import numpy as np
@@ -26,14 +27,11 @@ from ...exact import contour
 from ...exact.enclosure import Enclosure, UndecidedError
 from ...exact.lazy import mpmath
 from ...exact.number import ExactInput, ParameterError, Real, ball, decimal_text, exact, whole
-from ...exact.precision import CAP, WIDTH, refine
-
-if TYPE_CHECKING:
-    from ..samplers.bits import RandomBits
+from ...exact.precision import CAP, START, WIDTH, refine, working_precision
+from ..samplers.bits import RandomBits
+from ..search import first_within
 
 __all__ = ["Calibrated", "Law", "Moments", "UndecidedError", "divided"]
-
-_FAR = 10**18  # no quantile is sought beyond this
 
 
 class Moments(NamedTuple):
@@ -67,6 +65,9 @@ class Law(ABC):
 
     name: ClassVar[str] = ""  # in specs and certificates
     calibrated: ClassVar[Calibrated | None] = None
+    # The parameter that adds up: of n independent copies the sum has n times as much of it, and
+    # more of it is the law plus independent noise.
+    additive: ClassVar[str | None] = None
 
     # Proved shape. At most one is proved; each says why, for readers and certificates.
 
@@ -78,6 +79,11 @@ class Law(ABC):
     @property
     def log_convex_sides(self) -> str | None:
         """Symmetric, and log-convex on x >= 0."""
+        return None
+
+    @property
+    def curvature_falls(self) -> str | None:
+        """2 log p(k) - log p(k-1) - log p(k+1) does not rise in k >= 0, for symmetric p."""
         return None
 
     @property
@@ -101,16 +107,17 @@ class Law(ABC):
         """P(X = x) by mpmath, to this many significant digits."""
 
     @abstractmethod
-    def balls(self, low: int, high: int) -> list[arb]:
-        """Enclose P(X = x) for x = low, ..., high."""
-
-    @abstractmethod
-    def log_pmf(self, xs: NDArray[np.int64]) -> NDArray[np.float64]:
-        """log P(X = x) in floats, elementwise, also in the far tail; -inf off the support."""
-
-    @abstractmethod
     def cumulant(self, z: acb, analytic: bool = False) -> acb:
         """log E e^(zX), for z in the strip of `mgf_domain`; `analytic` as in `acb.integral`."""
+
+    @property
+    def falls_off_axis(self) -> bool:
+        """Does |E e^((s + i theta) X)| fall in theta on [0, pi], for all real s of the domain?
+
+        As every product does (and every limit of products) of numerators |1 + c e^(+-i theta)|,
+        c > 0, and denominators |1 - c e^(+-i theta)|, 0 < c < 1.
+        """
+        return False
 
     def path(self, t: int, side: int) -> Sequence[acb]:
         """Where to integrate for the outcome t: corners from the real axis to Im z = pi.
@@ -179,6 +186,10 @@ class Law(ABC):
         """sup over order > 1 of (Rényi divergence)/order, where it is known to be this rational."""
         return None
 
+    def gaussian_rho(self, shift: int) -> Fraction | None:
+        """shift²/(2 sigma2) for the discrete Gaussian that it is, or nearly is; None for others."""
+        return None
+
     def zcdp_closed(self, shift: int) -> arb | None:
         """The same supremum, where a narrow enclosure of it is known in closed form."""
         return None
@@ -186,6 +197,10 @@ class Law(ABC):
     def zcdp_tail(self, order: Fraction, shift: int) -> arb:
         """Bound (Rényi divergence)/order for all orders from this one on; needed without limit."""
         return arb.pos_inf()
+
+    def difference_tail(self, t: int) -> arb | None:
+        """P(X - X' >= t) for an independent copy X' and t >= 0, where a closed form exists."""
+        return None
 
     def loss(self, x: int, shift: int) -> arb:
         """The privacy loss log p(x)/p(x - shift)."""
@@ -211,6 +226,10 @@ class Law(ABC):
         """
         return None
 
+    def derivative(self, z: acb) -> acb | None:
+        """K'(z) also where integration is better off without it; None where no formula is known."""
+        return self.slope(z)
+
     # -- how it is made of others, drawn, read and written ------------------------------------
 
     def simplest(self) -> Law:
@@ -218,23 +237,37 @@ class Law(ABC):
         return self
 
     def _sum(self, count: int) -> Law:
-        raise NotImplementedError(f"{type(self).__name__} has no closed form for sums")
+        if self.additive is None:
+            raise NotImplementedError(f"{type(self).__name__} has no closed form for sums")
+        return self._with(self.additive, count * getattr(self, self.additive))
 
     def _share(self, users: int) -> Law:
-        name = type(self).__name__
-        raise ParameterError(f"users must be 1: {name} noise has no exact equal shares")
+        if self.additive is None:
+            name = type(self).__name__
+            raise ParameterError(f"users must be 1: {name} noise has no exact equal shares")
+        total = getattr(self, self.additive)
+        each = divided(total, users, self.additive) if isinstance(total, int) else total / users
+        return self._with(self.additive, each)
 
     def enlarged(self, ratio: Fraction) -> tuple[str, Law]:
         """Shares of which 1/ratio as many do at least as much: what is raised, and the law.
 
         Raises ParameterError for a law of which there are none. (See `protocols.provision`.)
         """
-        raise ParameterError(f"noise {self} cannot be made of larger shares")
+        if self.additive is None:
+            raise ParameterError(f"noise {self} cannot be made of larger shares")
+        each = getattr(self, self.additive)
+        more = math.ceil(each * ratio) if isinstance(each, int) else each * ratio
+        return self.additive, self._with(self.additive, more)
 
     @property
     def gaussians(self) -> int | None:
         """Of how many discrete Gaussians of one sigma2 it is the sum; None where it is none."""
         return None
+
+    def gaussian_gap(self) -> arb:
+        """Bound |log p(x)/p'(x)| for all x, p' the discrete Gaussian that it nearly is, if any."""
+        return arb.pos_inf()
 
     def sampler(self) -> Callable[[RandomBits], int]:
         """The function that makes one exact draw from random bits.
@@ -268,10 +301,16 @@ class Law(ABC):
 
     def fields(self) -> dict[str, Any] | None:
         """Name and parameters, as certificates write them; None where one is another formula."""
-        parts = {each.alias: getattr(self, each.name) for each in attrs.fields(type(self))}  # type: ignore[arg-type]
+        parts = self._parameters()
         if not all(isinstance(value, int | Fraction) for value in parts.values()):
             return None
         return {"name": self.name} | {key: decimal_text(value) for key, value in parts.items()}
+
+    def _parameters(self) -> dict[str, Any]:
+        return {each.alias: getattr(self, each.name) for each in attrs.fields(type(self))}  # type: ignore[arg-type]
+
+    def _with(self, parameter: str, value: Any) -> Law:
+        return type(self)(**self._parameters() | {parameter: value})
 
     # -- what follows -------------------------------------------------------------------------
 
@@ -296,6 +335,18 @@ class Law(ABC):
         if (low is not None and x < low) or (high is not None and x > high):
             return arb(0)
         return contour.probability(self, x, self.path(x, 0))
+
+    def balls(self, low: int, high: int) -> list[arb]:
+        """Enclose P(X = x) for x = low, ..., high."""
+        return [self.ball(x) for x in range(low, high + 1)]
+
+    def log_pmf(self, xs: NDArray[np.int64]) -> NDArray[np.float64]:
+        """log P(X = x) in floats, elementwise, also in the far tail; -inf off the support."""
+        places, index = np.unique(np.asarray(xs, dtype=np.int64), return_inverse=True)
+        with working_precision(START):
+            masses = [self.ball(int(x)) for x in places]
+        logs = [-math.inf if mass.is_zero() else float(mass.log().mid()) for mass in masses]
+        return np.array(logs)[index].reshape(np.shape(xs))
 
     def upper_tail(self, t: int) -> arb:
         """Enclose P(X >= t) at the working precision."""
@@ -329,7 +380,7 @@ class Law(ABC):
         point = whole(x, "x")
         return refine(lambda: self.lower_tail(point), width=width).intersection(_UNIT)
 
-    def survival(self, x: int, width: Fraction = WIDTH) -> Enclosure:
+    def sf(self, x: int, width: Fraction = WIDTH) -> Enclosure:
         """P(X > x)."""
         point = whole(x, "x")
         return refine(lambda: self.upper_tail(point + 1), width=width).intersection(_UNIT)
@@ -345,15 +396,7 @@ class Law(ABC):
         Raises UndecidedError where some P(|X| > t) cannot be told from p with `cap` bits.
         """
         level = exact(p, "p", above=0, at_most=1)
-        low, high = -1, 1  # the answer lies in (low, high] once high is large enough
-        while not self._within(high, level, cap):
-            low, high = high, 4 * high
-            if high > _FAR:
-                raise UndecidedError(f"P(|X| > t) is above p = {level} up to t = {_FAR}")
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self._within(middle, level, cap) else (middle, high)
-        return high
+        return first_within(self._outside, level, "P(|X| > {})", cap=cap)
 
     def mgf(self, t: ExactInput, width: Fraction = WIDTH) -> Enclosure:
         """E e^(tX), +infinity outside `mgf_domain`."""
@@ -367,18 +410,6 @@ class Law(ABC):
         if self.symmetric:
             return 2 * self.upper_tail(t + 1)
         return self.upper_tail(t + 1) + self.lower_tail(-t - 1)
-
-    def _within(self, t: int, level: Fraction, cap: int) -> bool:
-        tail = refine(
-            lambda: self._outside(t),
-            width=Fraction(0),
-            enough=lambda found: found.at_most(level) is not None,
-            cap=cap,
-        )
-        answer = tail.at_most(level)
-        if answer is None:
-            raise UndecidedError(f"P(|X| > {t}) cannot be told from {level} with {cap} bits")
-        return answer
 
     def _left_of_centre(self, t: int) -> bool:
         """Is t below the mean? Decides only which of two exact formulas is used."""

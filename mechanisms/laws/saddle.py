@@ -1,4 +1,4 @@
-"""Vertical integration paths through a saddle point, for laws with an entire cumulant function."""
+"""For laws with an entire transform: vertical paths through a saddle point, and its logarithm."""
 
 from __future__ import annotations
 
@@ -6,7 +6,18 @@ from collections.abc import Sequence
 
 from flint import acb, arb
 
-__all__ = ["vertical_path"]
+__all__ = ["any_log", "vertical_path"]
+
+
+def any_log(w: acb) -> acb:
+    """Some logarithm of w: e^(n any_log(w)) encloses w^n for whole n, on whatever branch it is.
+
+    On balls where w may vanish |w^n| <= e^(n log|w|): an exponent whose imaginary part covers a
+    full turn encloses the whole disc.
+    """
+    if w.contains(0):
+        return acb(arb(w.abs_upper()).log(), arb(0, 4))
+    return (-w).log() + acb(0, arb.pi()) if w.real < 0 else w.log()
 
 
 def vertical_path(saddle: float, side: int, spread: float) -> Sequence[acb]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
 from attrs import field, frozen
@@ -25,12 +25,11 @@ from ...exact.enclosure import Enclosure
 from ...exact.lazy import mpmath
 from ...exact.number import ball, mpf
 from .. import parameters
+from ..samplers.bits import RandomBits
+from ..samplers.poisson import poisson_envelope
 from . import floats
 from .law import Calibrated, Law, Moments
 from .saddle import vertical_path
-
-if TYPE_CHECKING:
-    from ..samplers.bits import RandomBits
 
 __all__ = ["Skellam"]
 
@@ -42,6 +41,9 @@ class Skellam(Law):
     variance: Fraction = field(converter=parameters.variance)
 
     name = "skellam"
+    additive = "variance"
+    falls_off_axis = True
+    curvature_falls = "by the equation of ratios of Bessel functions: see `accounting.envelope`"
     calibrated = Calibrated(
         "variance",
         2,
@@ -102,6 +104,9 @@ class Skellam(Law):
         v = ball(self.variance)
         return ((shift - x + arb(1) / 2) / v).asinh() - ((arb(1) - x) / v).asinh()
 
+    def gaussian_rho(self, shift: int) -> Fraction:
+        return Fraction(shift * shift) / (2 * self.variance)
+
     def zcdp_tail(self, order: Fraction, shift: int) -> arb:
         """Two bounds of D_a/a for all orders a from this one on.
 
@@ -148,18 +153,7 @@ class Skellam(Law):
         far = np.where(usable, 1.0, k)
         return cast("NDArray[np.float64]", np.where(usable, near, _log_ive_far(far, v)))
 
-    def _sum(self, count: int) -> Law:
-        return Skellam(count * self.variance)
-
-    def _share(self, users: int) -> Law:
-        return Skellam(self.variance / users)
-
-    def enlarged(self, ratio: Fraction) -> tuple[str, Law]:
-        return "variance", Skellam(self.variance * ratio)
-
     def sampler(self) -> Callable[[RandomBits], int]:
-        from ..samplers.poisson import poisson_envelope
-
         return poisson_envelope(self.variance / 2).difference
 
     def simulate(self, rng: np.random.Generator, size: int) -> NDArray[np.int64]:

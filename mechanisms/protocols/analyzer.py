@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from ...exact.number import ExactInput, ParameterError, whole
 from ..samplers.bits import RandomBits
-from ..samplers.draw import draw
+from ..samplers.released import draw
 from .protocol import SumProtocol, Trust
 
 __all__ = ["analyze", "decode"]
@@ -23,16 +23,15 @@ def decode(protocol: SumProtocol, aggregate: ExactInput) -> int:
     Without a modulus it stands for itself, any integer. Raises ParameterError for an aggregate out
     of range, and for a modulus in which different sums of encodings are not told apart.
     """
-    window, m = protocol.window, protocol.modulus
-    if window is None or m is None:
+    m = protocol.modulus
+    if m is None:
         return whole(aggregate, "aggregate")
     if not protocol.decodes:
         least = protocol.users * protocol.precision + protocol.accuracy + 1
         raise ParameterError(
             f"modulus must be at least n g + tau + 1 = {least} for sums to be decoded, got {m}"
         )
-    seen = whole(aggregate, "aggregate", at_least=0, at_most=m - 1)
-    return seen if seen <= window[1] else seen - m
+    return protocol.decoded(whole(aggregate, "aggregate", at_least=0, at_most=m - 1))
 
 
 def analyze(

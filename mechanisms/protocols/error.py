@@ -24,8 +24,8 @@ from ...exact.enclosure import Enclosure
 from ...exact.number import ExactInput, exact, mpf, whole
 from ...exact.precision import WIDTH, refine, working_precision
 from ..laws.law import Law
+from ..search import first_within
 from .protocol import SumProtocol
-from .search import compared, first
 
 __all__ = ["largest_error", "noise_quantile", "off_ball", "off_probability", "outside"]
 __all__ += ["tail_beside", "wrap_probability"]
@@ -98,7 +98,7 @@ def wrap_probability(
             for side in (spots[:2], spots[2:])
         )
         worst = (below[0] + above[0]).max(below[1] + above[1])
-        return worst if _slides(law) else worst.union(below[0] + above[1])
+        return worst if law.shape_is_proved else worst.union(below[0] + above[1])
 
     return refine(compute, width=width).intersection(_UNIT)
 
@@ -110,15 +110,13 @@ def noise_quantile(protocol: SumProtocol, failure: ExactInput, missing: ExactInp
     """
     p = exact(failure, "failure", above=0, at_most=1)
     absent = _missing(protocol, missing)
-    largest = largest_error(protocol, absent)
-
-    def meets(t: int) -> bool:
-        if largest is not None and t >= largest:
-            return True
-        return compared(lambda: off_ball(protocol, t, absent), p, f"P(off by more than {t}/g)")[0]
-
-    guess = 4 * _deviation(protocol.total_noise(absent))
-    return first(meets, guess if largest is None else min(guess, largest))
+    return first_within(
+        lambda t: off_ball(protocol, t, absent),
+        p,
+        "P(off by more than {}/g)",
+        guess=4 * _deviation(protocol.total_noise(absent)),
+        end=largest_error(protocol, absent),
+    )
 
 
 def largest_error(protocol: SumProtocol, missing: int = 0) -> int | None:
@@ -192,10 +190,6 @@ def _chernoff(law: Law, t: int, side: int) -> arb:
 
 def _negligible() -> arb:
     return arb(2) ** -(ctx.prec + 8)
-
-
-def _slides(law: Law) -> bool:
-    return bool(law.log_concave or law.log_convex_sides)
 
 
 def _most(protocol: SumProtocol, missing: int) -> int:

@@ -28,11 +28,13 @@ from ...exact.enclosure import Enclosure
 from ...exact.number import ExactInput, ParameterError, exact
 from ...exact.precision import refine
 from ..laws.law import Law
+from ..search import first_within
 from .error import noise_quantile, off_ball, tail_beside
 from .protocol import SumProtocol
-from .search import compared, first
 
 __all__ = ["Least", "least_accuracy", "least_modulus"]
+
+_FAILING = "the probability of failing at {}"
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ def least_accuracy(protocol: SumProtocol, failure: ExactInput) -> Least:
         return off_ball(with_accuracy(tau), tau, 0)
 
     guess = noise_quantile(evolve(protocol, modulus=None), p)
-    tau = first(lambda t: _meets(probability, t, p), guess)
+    tau = first_within(probability, p, _FAILING, guess)
     below = None if tau == 0 else (tau - 1, _modulus(protocol, tau - 1))
     return Least(
         tau,
@@ -104,7 +106,7 @@ def least_modulus(protocol: SumProtocol, failure: ExactInput) -> Least:
         return near + tail_beside(law, margins - small + most + 1, 1, near)
 
     guess = 2 * noise_quantile(evolve(protocol, modulus=None), p)
-    margins = first(lambda total: _meets(probability, total, p), guess)
+    margins = first_within(probability, p, _FAILING, guess)
 
     def placed(total: int) -> tuple[int, int]:
         return total - total // 2, most + total + 1
@@ -124,14 +126,10 @@ def _modulus(protocol: SumProtocol, tau: int) -> int | None:
     return protocol.users * protocol.precision + 2 * tau + 1
 
 
-def _meets(probability: Callable[[int], arb], at: int, level: Fraction) -> bool:
-    return compared(lambda: probability(at), level, f"the probability of failing at {at}")[0]
-
-
 def _shown(compute: Callable[[], arb]) -> Enclosure:
     return refine(compute).intersection(Enclosure(Fraction(0), Fraction(1)))
 
 
 def _check_shape(law: Law) -> None:
-    if not (law.symmetric and (law.log_concave or law.log_convex_sides)):
+    if not (law.symmetric and law.shape_is_proved):
         raise ParameterError(f"noise must be proved symmetric and unimodal, got {law}")

@@ -10,16 +10,11 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 from flint import acb, arb, ctx
-from numpy.typing import NDArray
 
 from ...exact.lazy import mpmath
-from ...exact.number import Real, ball, mpf
-from ...exact.precision import START, working_precision
-from ..laws.discrete_laplace import DiscreteLaplace
+from ...exact.number import Real, mpf
 from ..laws.law import Law, Moments
-from ..laws.polya import PolyaDifference
 from ..laws.saddle import vertical_path
 from .rounding import RoundedUp
 
@@ -66,15 +61,6 @@ class NoisyRounding(Law):
             return self._listed(lambda low, high: self.noise.balls(x - high, x - low)[::-1])
         return super().ball(x)
 
-    def balls(self, low: int, high: int) -> list[arb]:
-        return [self.ball(x) for x in range(low, high + 1)]
-
-    def log_pmf(self, xs: NDArray[np.int64]) -> NDArray[np.float64]:
-        places = np.asarray(xs, dtype=np.int64)
-        with working_precision(START):
-            found = {int(x): float(self.ball(int(x)).log().mid()) for x in np.unique(places)}
-        return np.array([found[int(x)] for x in places.ravel()]).reshape(places.shape)
-
     def upper_tail(self, t: int) -> arb:
         if self._is_few:
             return self._listed(lambda low, high: _running(self.noise, t - low, t - high, 1))
@@ -94,7 +80,7 @@ class NoisyRounding(Law):
         return exponent + more, factor * other
 
     def slope(self, z: acb) -> acb | None:
-        slope = _slope(self.noise, z)
+        slope = self.noise.derivative(z)
         return None if slope is None else slope + self.rounded.slope(z)
 
     def path(self, t: int, side: int) -> Sequence[acb]:
@@ -108,13 +94,14 @@ class NoisyRounding(Law):
         saddle, spread = (left + right) / 2, math.sqrt(float(self.moments().variance.upper))
         if high is None:
             return vertical_path(saddle, side, spread)
+        shape = float(getattr(self.noise, "shape", 1))  # of the branch points at the ends
         # a start kept clear of the ends of the strip, where K' is infinite, and of 0
         clearance = min(1 / spread, high / 2)
-        near = min(clearance, max(1, self._shape / 2) / max(abs(t - float(self.rounded.mean)), 1))
+        near = min(clearance, max(1, shape / 2) / max(abs(t - float(self.rounded.mean)), 1))
         start = max(min(saddle, high - near / 2), near / 2 - high)
         if side:
             start = side * max(side * start, near / 2)
-        if self._shape > _STEEP:
+        if shape > _STEEP:
             return [acb(start), acb(start, arb.pi())]
         # Off the real axis e^(-tz) oscillates along a vertical line, where M of the noise hardly
         # falls: go outward at 60 degrees, up to where M of the rounding has fallen. (M is analytic
@@ -128,13 +115,9 @@ class NoisyRounding(Law):
         return [*corners, acb(corners[-1].real, arb.pi())]
 
     @property
-    def _shape(self) -> float:
-        return float(self.noise.shape) if isinstance(self.noise, PolyaDifference) else 1.0
-
-    @property
     def _is_few(self) -> bool:
         geometric = self.noise.mgf_domain != (None, None)
-        return _slope(self.noise, acb(0)) is None or (geometric and self.rounded.variance < _FEW)
+        return self.noise.derivative(acb(0)) is None or (geometric and self.rounded.variance < _FEW)
 
     def _listed(self, given: Callable[[int, int], list[arb]]) -> arb:
         """sum of P(rounded = b) given(b), over a window about the mean; the rest is in [0, rest].
@@ -147,15 +130,6 @@ class NoisyRounding(Law):
         parts = zip(rounded.balls(low, high), given(low, high), strict=True)
         rest = rounded.lower_tail(low - 1) + rounded.upper_tail(high + 1)
         return sum((mass * value for mass, value in parts), arb(0)) + arb(0).union(rest)
-
-
-def _slope(law: Law, z: acb) -> acb | None:
-    """K' of the noise; None where no formula is at hand."""
-    if isinstance(law, DiscreteLaplace | PolyaDifference):
-        rate = 1 / ball(law.scale)
-        shape = ball(law.shape) if isinstance(law, PolyaDifference) else arb(1)
-        return shape * z.sinh() / (2 * ((rate + z) / 2).sinh() * ((rate - z) / 2).sinh())
-    return law.slope(z)
 
 
 def _running(noise: Law, first: int, last: int, side: int) -> list[arb]:

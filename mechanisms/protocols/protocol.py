@@ -10,8 +10,11 @@ their Algorithms 2-5 where the analyzer alone, or each user alone, adds the nois
 from __future__ import annotations
 
 from enum import Enum
+from typing import TypeVar
 
+import numpy as np
 from attrs import field, frozen
+from numpy.typing import NDArray
 
 from ...exact.number import ExactInput, ParameterError, whole
 from .. import parameters
@@ -19,6 +22,9 @@ from ..laws.law import Law
 from ..mechanism import AdditiveNoise
 
 __all__ = ["SumProtocol", "Trust", "missing_users"]
+
+
+_Seen = TypeVar("_Seen", int, "NDArray[np.int64]")
 
 
 class Trust(Enum):
@@ -60,6 +66,15 @@ class SumProtocol:
     def decodes(self) -> bool:
         """Does the window hold every sum of encoded rewards, 0, ..., n g?"""
         return self.window is None or self.window[1] >= self.users * self.precision
+
+    def decoded(self, seen: _Seen) -> _Seen:
+        """The representative in the window of what was released: a number, or an array of them.
+
+        With the paper's m = n g + 2 tau + 1 what is above n g + tau stands for a negative one.
+        """
+        if self.window is None or self.modulus is None:
+            return seen
+        return seen - self.modulus * (seen > self.window[1])
 
     def total_noise(self, missing: int = 0) -> Law:
         """The law of the noise in the analyzed sum when `missing` users' shares are not in it.

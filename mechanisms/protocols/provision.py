@@ -31,9 +31,8 @@ from attrs import evolve
 from ...exact.enclosure import Enclosure
 from ...exact.number import ExactInput
 from ...exact.precision import refine
-from ..laws.discrete_gaussian_sum import DiscreteGaussianSum
+from ..laws.discrete_laplace import PolyaDifference
 from ..laws.law import Law
-from ..laws.polya import PolyaDifference
 from .protocol import SumProtocol, Trust, missing_users
 from .relaxed import largest_loss_of_noise
 
@@ -135,7 +134,4 @@ def _provision(protocol: SumProtocol, missing: int, changed: str, share: Law) ->
 
 
 def _gap(law: Law) -> Enclosure:
-    if not isinstance(law, DiscreteGaussianSum):
-        return Enclosure.exactly(0)
-    found = refine(law.gaussian_gap)
-    return Enclosure(Fraction(0), found.upper)
+    return Enclosure(Fraction(0), refine(law.gaussian_gap).upper)

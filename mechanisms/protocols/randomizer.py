@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ...exact.number import ExactInput
 from ..samplers.bits import RandomBits
-from ..samplers.draw import draw
+from ..samplers.released import draw
 from ..samplers.rounding import rounded
 from .protocol import SumProtocol, Trust
 

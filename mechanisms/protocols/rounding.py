@@ -34,9 +34,7 @@ from fractions import Fraction
 from functools import reduce
 from typing import TypeAlias
 
-import numpy as np
 from flint import acb, arb, arb_poly
-from numpy.typing import NDArray
 
 from ...exact.enclosure import Enclosure
 from ...exact.lazy import mpmath
@@ -44,8 +42,8 @@ from ...exact.number import ExactInput, ParameterError, ball, exact, mpf, whole
 from ...exact.precision import WIDTH, refine
 from ..laws.binomial import Binomial
 from ..laws.law import Law, Moments
-from ..laws.saddle import vertical_path
-from .search import compared, first
+from ..laws.saddle import any_log, vertical_path
+from ..search import first_within
 
 __all__ = ["Rewards", "RoundedUp", "encoded", "normal_tail", "worst_rounding"]
 __all__ += ["worst_rounding_quantile"]
@@ -124,11 +122,6 @@ class RoundedUp(Law):
         )
         return list(within)
 
-    def log_pmf(self, xs: NDArray[np.int64]) -> NDArray[np.float64]:
-        places = np.asarray(xs, dtype=np.int64)
-        found = {int(x): float(self.ball(int(x)).log().mid()) for x in np.unique(places)}
-        return np.array([found[int(x)] for x in places.ravel()]).reshape(places.shape)
-
     def upper_tail(self, t: int) -> arb:
         return self.ball(t) if t == self.trials else super().upper_tail(t)
 
@@ -140,16 +133,7 @@ class RoundedUp(Law):
         return sum(logs, acb(0))
 
     def transform(self, z: acb, analytic: bool = False) -> tuple[acb, acb]:
-        # Entire, each factor as in `Binomial`: its power needs no branch of the logarithm.
-        total = acb(0)
-        for f, count in self.fractions:
-            w = _bernoulli(f, z)
-            if w.contains(0):
-                total += acb(count * arb(w.abs_upper()).log(), arb(0, 4))
-            else:
-                logarithm = (-w).log() + acb(0, arb.pi()) if w.real < 0 else w.log()
-                total += count * logarithm
-        return total, acb(1)
+        return sum((n * any_log(_bernoulli(f, z)) for f, n in self.fractions), acb(0)), acb(1)
 
     def slope(self, z: acb) -> acb:
         down = (-z).exp()
@@ -227,15 +211,15 @@ def worst_rounding_quantile(users: ExactInput, failure: ExactInput) -> Enclosure
     """
     n = whole(users, "users", at_least=1)
     p = exact(failure, "failure", above=0, at_most=1)
-    guess = 1 + math.isqrt(n)
 
-    def meets(t: int, tail: Callable[[int, int], arb]) -> bool:
-        if not 0 < t < n:
-            return t > 0 or p == 1
-        return compared(lambda: tail(n, t), p, f"P(rounding error above {t}/g)")[0]
+    def least(bound: Callable[[int, int], arb], guess: int) -> int:
+        def tail(t: int) -> arb:  # at 0: a mean that is no integer is always missed
+            return bound(n, t) if t else arb(1)
 
-    low = first(lambda t: meets(t, _by_data), guess)
-    high = low if n <= _EXACT_UP_TO else first(lambda t: meets(t, _by_normal), low)
+        return first_within(tail, p, "P(rounding error above {}/g)", guess, end=n)
+
+    low = least(_by_data, 1 + math.isqrt(n))
+    high = low if n <= _EXACT_UP_TO else least(_by_normal, low)
     return Enclosure(Fraction(low), Fraction(high))
 
 

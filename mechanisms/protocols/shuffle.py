@@ -36,8 +36,8 @@ from .. import parameters
 from ..certain import certain_floor
 from ..laws.binomial import Binomial
 from ..mechanism import AdditiveNoise
+from ..search import first_within
 from .protocol import missing_users
-from .search import compared, first
 
 if TYPE_CHECKING:
     from ..samplers.bits import RandomBits
@@ -177,12 +177,11 @@ class ShuffleSum:
         Raises UndecidedError where some probability cannot be told from it.
         """
         level = exact(failure, "failure", above=0, at_most=1)
-
-        def meets(t: int) -> bool:
-            beyond = self._beyond(Fraction(t), dropout)
-            return level == 1 or compared(beyond, level, f"P(off by more than {t})")[0]
-
-        return first(meets, 4 * math.isqrt(math.ceil(self.error_variance(dropout).upper)))
+        if level == 1:
+            return 0
+        guess = 4 * math.isqrt(math.ceil(self.error_variance(dropout).upper))
+        what = "P(off by more than {})"
+        return first_within(lambda t: self._beyond(Fraction(t), dropout)(), level, what, guess)
 
     def _beyond(self, far: Fraction, dropout: ExactInput) -> Callable[[], arb]:
         law, mean = self.total_noise(missing_users(self.users, dropout)), self.mean(dropout)

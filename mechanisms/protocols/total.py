@@ -38,14 +38,15 @@ from ...exact.enclosure import Enclosure
 from ...exact.number import ExactInput, exact, whole
 from ...exact.precision import WIDTH, refine
 from ..laws.law import Law
+from ..search import first_within
 from .error import largest_error, noise_quantile, off_ball, outside
 from .noisy import NoisyRounding
 from .protocol import SumProtocol
 from .rounding import Rewards, RoundedUp, encoded, normal_tail
-from .search import compared, first
 
 __all__ = ["DataError", "error_of", "worst_error", "worst_error_quantile"]
 
+_BEYOND = "P(|error| > {}/g)"
 _ENOUGH = Fraction(1, 1000)  # of the bound: what the last chord may add
 _FINE = 32  # chords a standard deviation of the noise
 _UNIT = Enclosure(Fraction(0), Fraction(1))
@@ -78,13 +79,9 @@ class DataError:
         Raises UndecidedError where some probability cannot be told from it.
         """
         p = exact(failure, "failure", above=0, at_most=1)
-
-        def meets(t: int) -> bool:
-            what = f"P(|error| > {t}/g)"
-            return compared(lambda: self.ball(Fraction(t)), p, what)[0]
-
         variance = float(self.noise.moments().variance.upper) + float(self.rounded.variance)
-        return first(meets, 1 + int(4 * math.sqrt(variance)))
+        guess = 1 + int(4 * math.sqrt(variance))
+        return first_within(lambda t: self.ball(Fraction(t)), p, _BEYOND, guess)
 
     def ball(self, t: Fraction) -> arb:
         """`beyond` at the working precision."""
@@ -105,7 +102,7 @@ def error_of(protocol: SumProtocol, rewards: Rewards, missing: ExactInput = 0) -
     """
     absent = whole(missing, "missing", at_least=0, at_most=protocol.users - 1)
     base, rounded = encoded(rewards, protocol.precision, protocol.users - absent)
-    return DataError(base, rounded, protocol.total_noise(absent), _window(protocol))
+    return DataError(base, rounded, protocol.total_noise(absent), protocol.window)
 
 
 def worst_error(protocol: SumProtocol, threshold: ExactInput, missing: ExactInput = 0) -> Enclosure:
@@ -129,13 +126,7 @@ def worst_error_quantile(
     largest = largest_error(protocol, absent)
 
     def least(bound: Callable[[SumProtocol, int, int], arb], guess: int) -> int:
-        def meets(t: int) -> bool:
-            if largest is not None and t >= largest:
-                return True
-            what = f"P(|error| > {t}/g)"
-            return compared(lambda: bound(protocol, t, absent), p, what)[0]
-
-        return first(meets, guess)
+        return first_within(lambda t: bound(protocol, t, absent), p, _BEYOND, guess, largest)
 
     variance = float(protocol.total_noise(absent).moments().variance.upper)
     growth = math.sqrt(1 + (protocol.users - absent) / (4 * variance))
@@ -147,7 +138,7 @@ def _by_data(protocol: SumProtocol, t: int, missing: int) -> arb:
     """The largest of: no rounding; all fractions 1/2, the encodings smallest or largest."""
     users, g = protocol.users - missing, protocol.precision
     rounded = RoundedUp(((Fraction(1, 2), users),))
-    noise, window = protocol.total_noise(missing), _window(protocol)
+    noise, window = protocol.total_noise(missing), protocol.window
     worst = off_ball(protocol, t, missing)
     # the second is the mirror image of the first where the noise and the window are symmetric
     mirrored = window is None or (noise.symmetric and window[1] - users * g == -window[0])
@@ -164,7 +155,7 @@ def _by_convexity(protocol: SumProtocol, t: int, missing: int) -> arb:
         t = min(t, protocol.accuracy, slack)
     if t < 0:
         return arb(1)
-    if not (noise.symmetric and (noise.log_concave or noise.log_convex_sides)):
+    if not (noise.symmetric and noise.shape_is_proved):
         return _by_union(noise, users, t)
     peak, centre = noise.ball(0), noise.upper_tail(0)
     tails: dict[int, arb] = {}
@@ -212,9 +203,3 @@ def _by_union(noise: Law, users: int, t: int) -> arb:
 def _density(z: arb) -> arb:
     """Twice the normal density: of |Z|."""
     return (-z * z / 2).exp() * (2 / arb.pi()).sqrt()
-
-
-def _window(protocol: SumProtocol) -> tuple[int, int] | None:
-    if protocol.modulus is None:
-        return None
-    return -protocol.accuracy, protocol.modulus - 1 - protocol.accuracy

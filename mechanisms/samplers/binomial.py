@@ -7,43 +7,24 @@ the mode at m = floor((n+1) q).
 
 from __future__ import annotations
 
-from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 
 from flint import arb, ctx
 
-from ...exact.number import ExactInput, Formula, ParameterError, Real, ball, exact, whole
-from ...exact.precision import START, working_precision
+from ...exact.number import Real, ball
+from ...exact.precision import working_precision
 from .bits import RandomBits
 from .envelope import Envelope, envelope
 from .reals import near_floor
 
-__all__ = ["binomial", "binomial_envelope", "binomial_real"]
+__all__ = ["binomial_envelope", "binomial_real"]
 
 _MOST_COINS = 4096
 
 
-def binomial(trials: ExactInput, probability: ExactInput | Formula, bits: RandomBits) -> int:
-    """The successes of trials >= 0 with this probability: a rational, or a formula in (0, 1).
-
-    Raises ParameterError outside these ranges.
-    """
-    n = whole(trials, "trials", at_least=0)
-    if isinstance(probability, (int, float, str, Fraction, Decimal)):
-        rational = exact(probability, "probability", at_least=0, at_most=1)
-        if n == 0 or rational in (0, 1):
-            return n * int(rational)
-        return binomial_real(n, rational, bits)
-    with working_precision(START):
-        value = probability.ball()
-    if not (value > 0 and value < 1):
-        raise ParameterError(f"probability must be strictly between 0 and 1, got {value}")
-    return 0 if n == 0 else binomial_real(n, probability, bits)
-
-
 def binomial_real(trials: int, probability: Real, bits: RandomBits) -> int:
-    """`binomial` without checks: trials >= 1, 0 < probability < 1."""
+    """The successes of trials >= 1 with this probability in (0, 1): a rational, or a formula."""
     if probability == Fraction(1, 2) and trials <= _MOST_COINS:
         return bits.take(trials).bit_count()
     return binomial_envelope(trials, probability).draw(bits)
@@ -51,7 +32,7 @@ def binomial_real(trials: int, probability: Real, bits: RandomBits) -> int:
 
 @lru_cache(maxsize=64)
 def binomial_envelope(n: int, q: Real) -> Envelope:
-    """The histogram that `binomial` draws from."""
+    """The histogram that `binomial_real` draws from."""
     mode = near_floor(lambda: (n + 1) * ball(q))
     spread = near_floor(lambda: (n * ball(q) * (1 - ball(q))).sqrt()) + 1
 

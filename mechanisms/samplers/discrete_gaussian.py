@@ -8,25 +8,15 @@ from __future__ import annotations
 
 import math
 
-from ...exact.number import ExactInput, exact
 from .bernoulli import coin_exp
 from .bits import RandomBits
 from .discrete_laplace import discrete_laplace_exp
 
-__all__ = ["discrete_gaussian", "discrete_gaussian_ratio"]
-
-
-def discrete_gaussian(sigma2: ExactInput, bits: RandomBits) -> int:
-    """X with P(X = x) proportional to e^(-x^2/(2 sigma2)), sigma2 > 0 rational.
-
-    Raises ParameterError for any other sigma2.
-    """
-    variance = exact(sigma2, "sigma2", above=0)
-    return discrete_gaussian_ratio(variance.numerator, variance.denominator, bits)
+__all__ = ["discrete_gaussian_ratio"]
 
 
 def discrete_gaussian_ratio(n: int, d: int, bits: RandomBits) -> int:
-    """`discrete_gaussian` for sigma2 = n/d.
+    """X with P(X = x) proportional to e^(-x^2/(2 sigma2)), sigma2 = n/d > 0.
 
     Y is discrete Laplace of scale t = floor(sqrt(sigma2)) + 1, accepted with probability
     e^(-gamma), gamma = (|Y| - sigma2/t)^2/(2 sigma2): the exponents |y|/t + gamma add up to

@@ -26,9 +26,9 @@ from itertools import accumulate
 
 from flint import arb
 
+from ...exact.enclosure import UndecidedError
 from ...exact.number import ball
 from ...exact.precision import CAP, START, working_precision
-from ..laws.law import UndecidedError
 from .bits import RandomBits
 from .geometric import geometric_exp
 from .reals import enclosed, is_below

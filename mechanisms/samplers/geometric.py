@@ -1,7 +1,7 @@
 """Geometric variables: the number of successes before the first failure.
 
 P(X >= x) = b^x, x >= 0, for b = e^(-1/scale). A rational scale needs integers only; for any other
-one, and for a rational b, the binary digits of X are independent coins.
+one the binary digits of X are independent coins.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from functools import lru_cache
 
 from flint import arb
 
-from ...exact.number import ExactInput, Formula, ParameterError, Real, ball, exact
+from ...exact.number import Formula, ParameterError, Real, ball
 from ...exact.precision import START, working_precision
 from .bernoulli import coin_exp
 from .bits import RandomBits
 from .reals import Chance
 from .uniform import below
 
-__all__ = ["failures", "geometric", "geometric_exp"]
+__all__ = ["geometric", "geometric_exp"]
 
 _LONGEST = 4096  # binary digits
 
@@ -31,16 +31,7 @@ def geometric(scale: Real, bits: RandomBits) -> int:
         if scale <= 0:
             raise ParameterError(f"scale must be above 0, got {scale}")
         return geometric_exp(scale.numerator, scale.denominator, bits)
-    return _digits_of(scale).draw(bits)
-
-
-def failures(success: ExactInput, bits: RandomBits) -> int:
-    """The number of failures before the first success of trials with this rational probability.
-
-    0 < success <= 1. Raises ParameterError otherwise.
-    """
-    p = exact(success, "success", above=0, at_most=1)
-    return 0 if p == 1 else _digits_below(p).draw(bits)
+    return _digits(scale).draw(bits)
 
 
 def geometric_exp(numerator: int, denominator: int, bits: RandomBits) -> int:
@@ -83,17 +74,10 @@ class _Digits:
 
 
 @lru_cache(maxsize=64)
-def _digits_of(scale: Formula) -> _Digits:
-    return _digits(lambda: 1 / ball(scale))
+def _digits(scale: Formula) -> _Digits:
+    def rate() -> arb:
+        return 1 / ball(scale)  # -log b
 
-
-@lru_cache(maxsize=64)
-def _digits_below(success: Fraction) -> _Digits:
-    return _digits(lambda: -(-ball(success)).log1p())
-
-
-def _digits(rate: Callable[[], arb]) -> _Digits:
-    """rate: encloses -log b > 0."""
     with working_precision(START):
         known = rate()
         if not known > 0:

@@ -12,28 +12,16 @@ from functools import lru_cache
 
 from flint import arb, ctx
 
-from ...exact.number import ExactInput, ball, exact
+from ...exact.number import ball
 from ...exact.precision import working_precision
-from .bits import RandomBits
 from .envelope import Envelope, envelope
 
-__all__ = ["poisson", "poisson_envelope", "skellam"]
-
-
-def poisson(rate: ExactInput, bits: RandomBits) -> int:
-    """A Poisson variable of this rational rate > 0. Raises ParameterError for any other."""
-    return poisson_envelope(exact(rate, "rate", above=0)).draw(bits)
-
-
-def skellam(variance: ExactInput, bits: RandomBits) -> int:
-    """Sk(0, variance): the difference of two Poisson variables of rate variance/2 > 0, rational."""
-    rate = exact(variance, "variance", above=0) / 2
-    return poisson_envelope(rate).difference(bits)
+__all__ = ["poisson_envelope"]
 
 
 @lru_cache(maxsize=64)
 def poisson_envelope(rate: Fraction) -> Envelope:
-    """The histogram that `poisson` draws from."""
+    """The histogram that a Poisson variable of this rational rate > 0 is drawn from."""
     mode = math.floor(rate)
 
     def ratio(x: int) -> arb:

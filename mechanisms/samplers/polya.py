@@ -14,34 +14,17 @@ from functools import lru_cache
 
 from flint import arb, ctx
 
-from ...exact.number import ExactInput, Formula, Real, ball
+from ...exact.number import Real, ball
 from ...exact.precision import working_precision
-from ..laws.polya import Polya
-from .bits import RandomBits
 from .envelope import Envelope, envelope
 from .reals import near_floor
 
-__all__ = ["polya", "polya_difference", "polya_envelope"]
-
-
-def polya(shape: ExactInput, scale: ExactInput | Formula, bits: RandomBits) -> int:
-    """A Pólya variable: P(X = x) = Gamma(x+r)/(x! Gamma(r)) b^x (1-b)^r, b = e^(-1/scale).
-
-    Raises ParameterError for a shape r or a scale that the law `Polya` refuses.
-    """
-    law = Polya(shape, scale)
-    return polya_envelope(law.shape, law.scale).draw(bits)
-
-
-def polya_difference(shape: ExactInput, scale: ExactInput | Formula, bits: RandomBits) -> int:
-    """The difference of two Pólya variables; errors as in `polya`."""
-    law = Polya(shape, scale)
-    return polya_envelope(law.shape, law.scale).difference(bits)
+__all__ = ["polya_envelope"]
 
 
 @lru_cache(maxsize=64)
 def polya_envelope(shape: Fraction, scale: Real) -> Envelope:
-    """The histogram that `polya` draws from."""
+    """The histogram of P(X = x) = Gamma(x+r)/(x! Gamma(r)) b^x (1-b)^r, r the shape."""
 
     def odds() -> arb:
         return 1 / (1 / ball(scale)).expm1()  # b/(1 - b)

@@ -15,9 +15,9 @@ from functools import cached_property
 
 from flint import arb, fmpz
 
+from ...exact.enclosure import UndecidedError
 from ...exact.number import Formula, ParameterError, Real, ball
 from ...exact.precision import working_precision
-from ..laws.law import UndecidedError
 from .bernoulli import coin
 from .bits import RandomBits
 

@@ -1,4 +1,9 @@
-"""What a mechanism releases of an input, drawn exactly: for real, or in a simulation."""
+"""Exact draws of a law, and what a mechanism releases of an input: for real, or in a simulation.
+
+The discrete Laplace and Gaussian laws of rational parameters, and finite laws, need integers only;
+the others compare integers with certified enclosures, as narrow as each comparison needs. How long
+a draw takes depends on its outcome: whoever can time single draws learns something about them.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +15,7 @@ from flint import arb
 
 from ...exact.number import ExactInput, ParameterError, ball, whole
 from ..continuous import continuous
+from ..laws.law import Law
 from ..mechanism import AdditiveNoise, Mechanism, RandomizedResponse
 from ..pair import FinitePair
 from .bits import RandomBits, SimulatedInt, SystemBits, for_release, is_simulated
@@ -19,6 +25,8 @@ from .reals import Chance
 __all__ = [
     "Release",
     "Simulation",
+    "draw",
+    "draw_share",
     "release",
     "share_of_noise",
     "share_release",
@@ -27,6 +35,24 @@ __all__ = [
 
 Release: TypeAlias = Callable[[SystemBits], int | str]
 Simulation: TypeAlias = Callable[[RandomBits], int | str]
+
+
+def draw(law: Law, bits: RandomBits, size: ExactInput) -> list[int]:
+    """`size` independent exact draws of this law, whose outcomes are integers of any size.
+
+    bits: `SystemBits()` for a release, `SeededBits(seed)` for tests.
+    Raises ParameterError for a law without a sampler.
+    """
+    one = law.sampler()
+    return [one(bits) for _ in range(whole(size, "size", at_least=0))]
+
+
+def draw_share(law: Law, users: ExactInput, bits: RandomBits) -> int:
+    """What one of `users` users adds, drawn exactly: the sum over all of them has this law.
+
+    Raises ParameterError where the law has no equal shares (`Law.share`).
+    """
+    return law.share(users).sampler()(bits)
 
 
 def release(mechanism: Mechanism, query: ExactInput = 0) -> Release:

@@ -5,7 +5,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from exactdp.bandit.environments import Bernoulli, ClippedGaussian, Environment
+from exactdp.bandit.environments.environment import EASY, HARD, Environment, drawn_instance
+from exactdp.bandit.environments.gaussian import ClippedGaussian
+from exactdp.bandit.environments.table import Bernoulli
 from exactdp.bandit.instances import Fixed, easy, hard
 
 
@@ -26,6 +28,14 @@ def test_rewards_are_gaussian_or_coins():
     wide = easy(2, Fraction(1, 2)).environment(seed)
     assert all(isinstance(arm, ClippedGaussian) and arm.sigma == 0.5 for arm in wide.arms)
     assert all(isinstance(arm, Bernoulli) for arm in easy(2, None).environment(seed).arms)
+
+
+def test_they_are_drawn_from_the_seed_of_the_run():
+    assert easy().environment(3).arms == drawn_instance(3, 10, EASY).arms
+    assert hard(4).environment(3).arms == drawn_instance(3, 4, HARD).arms
+    assert easy(sigma=Fraction(1, 5)).environment(3).arms == drawn_instance(3, 10, EASY, "0.2").arms
+    assert hard(sigma=None).environment(3).arms == drawn_instance(3, 10, HARD, None).arms
+    assert easy().environment(3).name == "easy"
 
 
 def test_a_fixed_instance_is_the_same_for_every_run():

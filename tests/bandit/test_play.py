@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from exactdp.bandit.algorithms import ALGORITHMS, DIST_DP_SE, DP_SE, SDP_AE, SE, VB_SDP_AE
-from exactdp.bandit.environments import Environment, bernoulli_instance
+from exactdp.bandit.environments.environment import Environment, drawn_instance
 from exactdp.bandit.environments.table import Bernoulli
 from exactdp.bandit.play import Simulated, play
 from exactdp.bandit.prepare import prepare
@@ -134,7 +134,7 @@ def test_estimates_accumulate_for_the_shuffle_paper_only():
 
 def test_runs_in_lock_step_are_independent_of_each_other():
     """Rows that end early leave the others alone, and every row uses up its horizon."""
-    environment = bernoulli_instance(3, 5, (0.1, 0.9))
+    environment = drawn_instance(3, 5, (0.1, 0.9), None)
     prepared = prepare(DIST_DP_SE, Setting(5, 30_000, "0.3"))
     played = play(prepared, environment, 200, Simulated(np.random.default_rng(1)))
     assert (played.pulls.sum(axis=1) == 30_000).all()
@@ -149,7 +149,7 @@ def test_runs_in_lock_step_are_independent_of_each_other():
 def test_every_algorithm_runs_to_its_horizon(algorithm):
     setting = Setting(3, 400, "0.9", delta="0.1")
     prepared = prepare(algorithm, setting)
-    environment = bernoulli_instance(1, 3, (0.1, 0.9))
+    environment = drawn_instance(1, 3, (0.1, 0.9), None)
     played = play(prepared, environment, 4, Simulated(np.random.default_rng(0)))
     assert (played.pulls.sum(axis=1) == 400).all()
     assert (played.batches > 0).any() or algorithm in (DP_SE, SDP_AE)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from exactdp.bandit.environments import Bernoulli, ClippedGaussian
+from exactdp.bandit.environments.gaussian import ClippedGaussian
+from exactdp.bandit.environments.table import Bernoulli
 from exactdp.bandit.release import LaplaceRelease, ModularRelease, OpenRelease
 from exactdp.exact.number import ParameterError
 from exactdp.mechanisms.laws import Binomial, DiscreteLaplace

@@ -7,7 +7,7 @@ import pytest
 
 from exactdp.bandit import run as module
 from exactdp.bandit.algorithms import DIST_DP_SE, LDP_SE, SE
-from exactdp.bandit.environments import bernoulli_instance
+from exactdp.bandit.environments.environment import drawn_instance
 from exactdp.bandit.faithful import Aggregator
 from exactdp.bandit.instances import Fixed, easy, hard
 from exactdp.bandit.regret import checkpoints
@@ -16,7 +16,7 @@ from exactdp.bandit.setting import Setting
 from exactdp.exact.number import ParameterError
 
 CONFIG = Config(DIST_DP_SE, Setting(4, 5000, "0.9"), easy(4))
-SAME = Config(DIST_DP_SE, Setting(4, 5000, "0.9"), Fixed(bernoulli_instance(3, 4)))
+SAME = Config(DIST_DP_SE, Setting(4, 5000, "0.9"), Fixed(drawn_instance(3, 4, sigma=None)))
 
 
 def same(one, other):

@@ -7,7 +7,9 @@ import sys
 import pytest
 
 from exactdp.bandit import plots
-from exactdp.bandit.plots import Place, Scale, files
+from exactdp.bandit.plots import files
+from exactdp.bandit.plots.pictures import Place
+from exactdp.bandit.plots.scale import Scale
 from exactdp.cli.main import main
 
 pytest.importorskip("matplotlib")

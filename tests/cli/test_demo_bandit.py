@@ -5,14 +5,15 @@ from fractions import Fraction
 import pytest
 from rich.console import Console
 
-from exactdp.bandit.environments import bernoulli_instance
-from exactdp.bandit.plots import Place, Scale
+from exactdp.bandit.environments.environment import drawn_instance
+from exactdp.bandit.plots.pictures import Place
+from exactdp.bandit.plots.scale import Scale
 from exactdp.cli import demo_bandit
 
 
 @pytest.fixture
 def shown(tmp_path, monkeypatch):
-    coins = bernoulli_instance(3, 4, (0.1, 0.9), "coins")
+    coins = drawn_instance(3, 4, (0.1, 0.9), None, "coins")
     monkeypatch.setattr(demo_bandit, "fair_instance", lambda cache: coins)
     monkeypatch.setattr(demo_bandit, "_SCALE", Scale(3, {Place.RATINGS: 5000}))
     monkeypatch.chdir(tmp_path)

@@ -14,8 +14,7 @@ from oracles import discrete_laplace, exactly, polya_difference, real
 
 from exactdp.accounting.divergences import divergence
 from exactdp.mechanisms import papers
-from exactdp.mechanisms.laws.discrete_laplace import DiscreteLaplace
-from exactdp.mechanisms.laws.polya import PolyaDifference
+from exactdp.mechanisms.laws.discrete_laplace import DiscreteLaplace, PolyaDifference
 from exactdp.mechanisms.mechanism import AdditiveNoise
 from exactdp.verify.claims.theorem1 import spared
 

@@ -11,7 +11,7 @@ from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from ...exact.precision import enclose, working_precision
 from ...mechanisms import papers
-from ...mechanisms.laws.discrete_gaussian_sum import DiscreteGaussianSum
+from ...mechanisms.laws.discrete_gaussian import DiscreteGaussianSum
 from .discrete_gaussian_sums import excess_at, periodic, prove_lemma4_up_to, xi_sum
 from .figures import shown
 from .finding import Finding, PaperClaim, Scope, Truth

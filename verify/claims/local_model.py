@@ -27,7 +27,7 @@ from flint import arb
 
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
-from ...mechanisms.laws.polya import PolyaDifference
+from ...mechanisms.laws.discrete_laplace import PolyaDifference
 from ...mechanisms.papers import theorem6
 from .figures import figure, shown
 from .finding import Finding, PaperClaim, Scope, Truth

@@ -16,8 +16,7 @@ from ...accounting.divergences import divergence
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from ...exact.precision import refine
-from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
-from ...mechanisms.laws.polya import PolyaDifference
+from ...mechanisms.laws.discrete_laplace import DiscreteLaplace, PolyaDifference
 from ...mechanisms.mechanism import AdditiveNoise
 from .figures import certain, shown
 from .finding import Finding, PaperClaim, Scope, Truth

@@ -11,8 +11,7 @@ from typing import Any, TypeAlias
 
 from ....exact.number import ExactInput, ParameterError, exact, whole
 from ...samplers.bits import RandomBits, SimulatedInt, SystemBits, is_simulated
-from ..aggregation import AggregationError
-from ..masking import Masking
+from ..aggregation import AggregationError, Masking
 from .choice import FAILURE
 from .messages import FromUser
 from .server import Server

@@ -7,8 +7,10 @@ server to a user: NeighbourKeys, DeliveredShares, Present, Confirmations.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Callable
+from typing import Any, NoReturn, TypeAlias
+
+from attrs import Attribute, field, frozen
 
 from .shamir import PRIME, SHARE_BYTES
 from .terms import ROUND_BYTES
@@ -39,34 +41,80 @@ class RefusedError(ValueError):
     """A message that was refused: nothing has changed. The message says whose it was, and why."""
 
 
-@dataclass(frozen=True, slots=True)
-class KeyAdvertisement:
+_Validator: TypeAlias = Callable[[Any, "Attribute[Any]", Any], None]  # of attrs
+
+
+def _malformed(message: object, why: str) -> NoReturn:
+    raise RefusedError(f"{type(message).__name__} refused: {why}")
+
+
+def _whole(message: object, attribute: Attribute[Any], value: object) -> None:
+    if type(value) is not int or value < 0:
+        name = "user" if attribute.name in ("sender", "recipient") else attribute.name
+        _malformed(message, f"{name} must be an integer >= 0")
+
+
+def _octets(size: int | None = None) -> _Validator:
+    def check(message: object, attribute: Attribute[Any], value: object) -> None:
+        if type(value) is not bytes:
+            _malformed(message, f"{attribute.name} must be bytes")
+        if size is not None and len(value) != size:
+            _malformed(message, f"{attribute.name} must be {size} bytes, got {len(value)}")
+
+    return check
+
+
+def _element(message: object, attribute: Attribute[Any], value: int) -> None:
+    _whole(message, attribute, value)
+    if value >= PRIME:
+        _malformed(message, f"{attribute.name} must hold elements of the field")
+
+
+def _each(content: _Validator) -> _Validator:
+    """Pairs of distinct users and such contents."""
+
+    def check(message: object, attribute: Attribute[Any], pairs: object) -> None:
+        if not isinstance(pairs, tuple) or not all(
+            isinstance(pair, tuple) and len(pair) == 2 and type(pair[0]) is int for pair in pairs
+        ):
+            _malformed(message, f"{attribute.name} must be a tuple of (user, content) pairs")
+        if len({user for user, _ in pairs}) != len(pairs):
+            _malformed(message, f"{attribute.name} must be for distinct users")
+        for _, value in pairs:
+            content(message, attribute, value)
+
+    return check
+
+
+@frozen
+class _FromUser:
+    round_id: bytes = field(validator=_octets(ROUND_BYTES))
+    sender: int = field(validator=_whole)
+
+
+@frozen
+class _FromServer:
+    round_id: bytes = field(validator=_octets(ROUND_BYTES))
+    recipient: int = field(validator=_whole)
+
+
+@frozen
+class KeyAdvertisement(_FromUser):
     """Two public X25519 keys, and the terms that the user has agreed to."""
 
-    round_id: bytes
-    sender: int
-    modulus: int
-    terms: bytes
-    masking_key: bytes
-    sealing_key: bytes
-
-    def __post_init__(self) -> None:
-        _header(self, self.round_id, self.sender)
-        _whole(self, "modulus", self.modulus)
-        for name in ("terms", "masking_key", "sealing_key"):
-            _octets(self, name, getattr(self, name), 32)
+    modulus: int = field(validator=_whole)
+    terms: bytes = field(validator=_octets(32))
+    masking_key: bytes = field(validator=_octets(32))
+    sealing_key: bytes = field(validator=_octets(32))
 
 
-@dataclass(frozen=True, slots=True)
-class NeighbourKeys:
+@frozen
+class NeighbourKeys(_FromServer):
     """What the recipient's neighbours advertised."""
 
-    round_id: bytes
-    recipient: int
     keys: tuple[KeyAdvertisement, ...]
 
-    def __post_init__(self) -> None:
-        _header(self, self.round_id, self.recipient)
+    def __attrs_post_init__(self) -> None:
         if not isinstance(self.keys, tuple) or not all(
             isinstance(each, KeyAdvertisement) for each in self.keys
         ):
@@ -75,8 +123,8 @@ class NeighbourKeys:
             _malformed(self, "keys must be of distinct users")
 
 
-@dataclass(frozen=True, slots=True)
-class SealedShares:
+@frozen
+class SealedShares(_FromUser):
     """For each neighbour a share of both secrets, sealed; and commitments for the server.
 
     commitment is SHA-256 of the 256-bit seed of the self-mask; checks are, for each neighbour,
@@ -84,150 +132,65 @@ class SealedShares:
     shows, and the others are enough without it.
     """
 
-    round_id: bytes
-    sender: int
-    commitment: bytes
-    shares: tuple[tuple[int, bytes], ...]
-    checks: tuple[tuple[int, bytes], ...]
+    commitment: bytes = field(validator=_octets(DIGEST_BYTES))
+    shares: tuple[tuple[int, bytes], ...] = field(validator=_each(_octets(SEALED_BYTES)))
+    checks: tuple[tuple[int, bytes], ...] = field(validator=_each(_octets(2 * DIGEST_BYTES)))
 
-    def __post_init__(self) -> None:
-        _header(self, self.round_id, self.sender)
-        _octets(self, "commitment", self.commitment, DIGEST_BYTES)
-        _pairs(self, "shares", self.shares)
-        for _, sealed in self.shares:
-            _octets(self, "shares", sealed, SEALED_BYTES)
-        _pairs(self, "checks", self.checks)
-        for _, digests in self.checks:
-            _octets(self, "checks", digests, 2 * DIGEST_BYTES)
+    def __attrs_post_init__(self) -> None:
         if {user for user, _ in self.checks} != {user for user, _ in self.shares}:
             _malformed(self, "shares and checks must be for the same users")
 
 
-@dataclass(frozen=True, slots=True)
-class DeliveredShares:
+@frozen
+class DeliveredShares(_FromServer):
     """What the recipient's neighbours sealed for it."""
 
-    round_id: bytes
-    recipient: int
-    shares: tuple[tuple[int, bytes], ...]
-
-    def __post_init__(self) -> None:
-        _header(self, self.round_id, self.recipient)
-        _pairs(self, "shares", self.shares)
-        for _, sealed in self.shares:
-            _octets(self, "shares", sealed, SEALED_BYTES)
+    shares: tuple[tuple[int, bytes], ...] = field(validator=_each(_octets(SEALED_BYTES)))
 
 
-@dataclass(frozen=True, slots=True)
-class MaskedInput:
+@frozen
+class MaskedInput(_FromUser):
     """The user's message plus its masks, mod `modulus`."""
 
-    round_id: bytes
-    sender: int
-    modulus: int
-    values: tuple[int, ...]
+    modulus: int = field(validator=_whole)
+    values: tuple[int, ...] = field()
 
-    def __post_init__(self) -> None:
-        _header(self, self.round_id, self.sender)
-        _whole(self, "modulus", self.modulus)
-        if not isinstance(self.values, tuple):
+    @values.validator
+    def _check(self, attribute: Attribute[Any], values: object) -> None:
+        if not isinstance(values, tuple):
             _malformed(self, "values must be a tuple")
-        for value in self.values:
-            _whole(self, "values", value)
+        for value in values:
+            _whole(self, attribute, value)
 
 
-@dataclass(frozen=True, slots=True)
-class Present:
+@frozen
+class Present(_FromServer):
     """Whose masked inputs have arrived: one bit a user, in the order of the circle."""
 
-    round_id: bytes
-    recipient: int
-    listed: bytes
-
-    def __post_init__(self) -> None:
-        _header(self, self.round_id, self.recipient)
-        _octets(self, "listed", self.listed)
+    listed: bytes = field(validator=_octets())
 
 
-@dataclass(frozen=True, slots=True)
-class Confirmation:
+@frozen
+class Confirmation(_FromUser):
     """For each neighbour on the list, a tag: this user has seen the same list."""
 
-    round_id: bytes
-    sender: int
-    tags: tuple[tuple[int, bytes], ...]
-
-    def __post_init__(self) -> None:
-        _header(self, self.round_id, self.sender)
-        _pairs(self, "tags", self.tags)
-        for _, tag in self.tags:
-            _octets(self, "tags", tag, TAG_BYTES)
+    tags: tuple[tuple[int, bytes], ...] = field(validator=_each(_octets(TAG_BYTES)))
 
 
-@dataclass(frozen=True, slots=True)
-class Confirmations:
+@frozen
+class Confirmations(_FromServer):
     """The tags of the recipient's neighbours."""
 
-    round_id: bytes
-    recipient: int
-    tags: tuple[tuple[int, bytes], ...]
-
-    def __post_init__(self) -> None:
-        _header(self, self.round_id, self.recipient)
-        _pairs(self, "tags", self.tags)
-        for _, tag in self.tags:
-            _octets(self, "tags", tag, TAG_BYTES)
+    tags: tuple[tuple[int, bytes], ...] = field(validator=_each(_octets(TAG_BYTES)))
 
 
-@dataclass(frozen=True, slots=True)
-class Unmasking:
+@frozen
+class Unmasking(_FromUser):
     """Shares by their owner: of the self-mask of a present one, of the key of a vanished one."""
 
-    round_id: bytes
-    sender: int
-    self_masks: tuple[tuple[int, int], ...]
-    keys: tuple[tuple[int, int], ...]
-
-    def __post_init__(self) -> None:
-        _header(self, self.round_id, self.sender)
-        for name in ("self_masks", "keys"):
-            shares = getattr(self, name)
-            _pairs(self, name, shares)
-            for _, share in shares:
-                _whole(self, name, share)
-                if share >= PRIME:
-                    _malformed(self, f"{name} must hold elements of the field")
+    self_masks: tuple[tuple[int, int], ...] = field(validator=_each(_element))
+    keys: tuple[tuple[int, int], ...] = field(validator=_each(_element))
 
 
 FromUser: TypeAlias = KeyAdvertisement | SealedShares | MaskedInput | Confirmation | Unmasking
 FromServer: TypeAlias = NeighbourKeys | DeliveredShares | Present | Confirmations
-
-
-def _malformed(message: object, why: str) -> None:
-    raise RefusedError(f"{type(message).__name__} refused: {why}")
-
-
-def _header(message: object, round_id: object, user: object) -> None:
-    _octets(message, "round_id", round_id, ROUND_BYTES)
-    _whole(message, "user", user)
-
-
-def _whole(message: object, name: str, value: object) -> None:
-    if type(value) is not int or value < 0:
-        _malformed(message, f"{name} must be an integer >= 0")
-
-
-def _octets(message: object, name: str, value: object, size: int | None = None) -> None:
-    if type(value) is not bytes:
-        _malformed(message, f"{name} must be bytes")
-    elif size is not None and len(value) != size:
-        _malformed(message, f"{name} must be {size} bytes, got {len(value)}")
-
-
-def _pairs(message: object, name: str, pairs: object) -> None:
-    if not isinstance(pairs, tuple) or not all(
-        isinstance(pair, tuple) and len(pair) == 2 and type(pair[0]) is int for pair in pairs
-    ):
-        _malformed(message, f"{name} must be a tuple of (user, content) pairs")
-    elif len({user for user, _ in pairs}) != len(pairs):
-        _malformed(message, f"{name} must be for distinct users")

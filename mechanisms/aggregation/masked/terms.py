@@ -5,16 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
+from attrs import frozen
 from numpy.typing import NDArray
 
 from ....exact.number import ExactInput, ParameterError, decimal_text, exact, whole
 from ...samplers.bits import RandomBits
-from ..masking import Masking
+from ..aggregation import Masking
 from .choice import FAILURE, check_graph, least_graph, least_threshold
 from .graph import Circle, check_neighbours
 
@@ -26,7 +26,7 @@ _BEACON_BYTES = 32
 _LARGEST_USER = 2**63 - 1
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Terms:
     """The terms of a round; all keys are bound to them, so that other terms give other keys.
 
@@ -57,7 +57,7 @@ class Terms:
     round_id: bytes
     beacon: bytes
 
-    def __post_init__(self) -> None:
+    def __attrs_post_init__(self) -> None:
         whole(self.modulus, "modulus", at_least=1)
         if len(self.users) < 2 or list(self.users) != sorted(set(self.users)):
             raise ParameterError("users must be at least 2 distinct integers, sorted")

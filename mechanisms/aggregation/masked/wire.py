@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
-from typing import Any
+from typing import Any, get_args
 
-from . import messages
+from attrs import fields
+
 from .messages import (
+    TAG_BYTES,
     Confirmation,
-    Confirmations,
-    DeliveredShares,
     FromServer,
     FromUser,
     KeyAdvertisement,
     MaskedInput,
-    NeighbourKeys,
-    Present,
     RefusedError,
     SealedShares,
     Unmasking,
@@ -26,18 +23,12 @@ from .terms import Terms
 
 __all__ = ["bits_of", "from_json", "to_json"]
 
-_KINDS: dict[str, type[FromUser | FromServer]] = {
-    kind.__name__: kind
-    for kind in (
-        *(KeyAdvertisement, SealedShares, MaskedInput, Confirmation, Unmasking),
-        *(NeighbourKeys, DeliveredShares, Present, Confirmations),
-    )
-}
+_KINDS = {kind.__name__: kind for kind in (*get_args(FromUser), *get_args(FromServer))}
 
 
 def to_json(message: FromUser | FromServer) -> dict[str, Any]:
     """The fields by name, and "kind"; bytes as {"hex": ...}, integers as text, tuples as lists."""
-    shown = {each.name: _written(getattr(message, each.name)) for each in fields(message)}
+    shown = {each.name: _written(getattr(message, each.name)) for each in fields(type(message))}
     return {"kind": type(message).__name__, **shown}
 
 
@@ -73,7 +64,7 @@ def bits_of(message: FromUser, terms: Terms) -> int:
         case MaskedInput():
             return len(message.values) * (terms.modulus - 1).bit_length()
         case Confirmation():
-            return 8 * messages.TAG_BYTES * len(message.tags)
+            return 8 * TAG_BYTES * len(message.tags)
         case Unmasking():
             return 8 * SHARE_BYTES * (len(message.self_masks) + len(message.keys))
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from exactdp.bandit.environments import ClippedGaussian
 from exactdp.bandit.environments.blocks import Blocks, offset_sums, split
+from exactdp.bandit.environments.gaussian import ClippedGaussian
 
 
 def blocks(law: ClippedGaussian, precision: int, bits: int) -> Blocks:

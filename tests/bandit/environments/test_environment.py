@@ -1,17 +1,18 @@
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
-from exactdp.bandit.environments import (
+from exactdp.bandit.environments.environment import (
     EASY,
     HARD,
-    Bernoulli,
-    ClippedGaussian,
     Environment,
-    bernoulli_instance,
-    gaussian_instance,
+    drawn_instance,
 )
+from exactdp.bandit.environments.gaussian import ClippedGaussian
+from exactdp.bandit.environments.table import Bernoulli
 from exactdp.exact.number import ParameterError
 
 
@@ -24,18 +25,19 @@ def test_gaps_best_and_regret() -> None:
 
 
 def test_instances_come_from_their_seed() -> None:
-    for draw in (bernoulli_instance, gaussian_instance):
+    for sigma in (None, "0.1"):
+        draw = partial(drawn_instance, sigma=sigma)
         first, again, other = draw(1), draw(np.random.SeedSequence(1)), draw(2)
         assert first == again and first != other
         assert len(first.arms) == 10
-    assert all(isinstance(arm, Bernoulli) for arm in bernoulli_instance(0).arms)
-    gaussian = gaussian_instance(3, arms=5, sigma="0.05")
+    assert all(isinstance(arm, Bernoulli) for arm in drawn_instance(0, sigma=None).arms)
+    gaussian = drawn_instance(3, arms=5, sigma="0.05")
     assert all(arm.sigma == 0.05 for arm in gaussian.arms if isinstance(arm, ClippedGaussian))
 
 
 @pytest.mark.parametrize("limits", [EASY, HARD])
 def test_means_are_uniform_in_their_range(limits: tuple[float, float]) -> None:
-    bandit = bernoulli_instance(4, arms=2000, means=limits)
+    bandit = drawn_instance(4, arms=2000, means=limits, sigma=None)
     low, high = limits
     assert low <= bandit.means.min() and bandit.means.max() <= high
     ranks = np.sort((bandit.means - low) / (high - low))
@@ -58,6 +60,6 @@ def test_papers_ranges() -> None:
 )
 def test_bad_instances(arms: object, means: tuple[float, float], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
-        bernoulli_instance(0, arms, means)
+        drawn_instance(0, arms, means)
     with pytest.raises(ParameterError, match="at least 2, got 1"):
         Environment("one", (Bernoulli(1),))

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from mpmath import mpf
 
-from exactdp.bandit.environments import ClippedGaussian, drawn_sums
+from exactdp.bandit.environments.gaussian import ClippedGaussian
+from exactdp.bandit.environments.rewards import drawn_sums
 from exactdp.exact.number import ParameterError
 
 

@@ -4,16 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from exactdp.bandit.environments import (
-    EASY,
-    HARD,
-    bernoulli_instance,
-    fair_instance,
-    gaussian_instance,
-    instance,
-    read_instance,
-    write_json,
-)
+from exactdp.bandit.environments.fair import fair_instance
+from exactdp.bandit.environments.instance import instance, read_instance
+from exactdp.bandit.environments.instance_file import write_json
 from exactdp.exact.number import ParameterError
 
 CSV = "arm,reward\na,1\nb,0\n"
@@ -21,12 +14,7 @@ LETOR = "\n# made up\n" + "1 qid:1 1:5\n0 qid:1 1:2\n0 qid:2 1:2\n"
 
 
 def test_names() -> None:
-    assert instance("easy", 3).arms == gaussian_instance(3, 10, EASY).arms
-    assert instance("hard", 3, 4).arms == gaussian_instance(3, 4, HARD).arms
-    assert instance("easy", 3, sigma="0.2").arms == gaussian_instance(3, 10, EASY, "0.2").arms
-    assert instance("hard", 3, sigma=None).arms == bernoulli_instance(3, 10, HARD).arms
-    assert instance("easy", 3).name == "easy"
-    assert instance("fair", 3, 5) == fair_instance(5)
+    assert instance("fair", 5) == fair_instance(5)
 
 
 def test_files_are_told_apart_by_suffix_and_by_content(tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from exactdp.bandit.environments import RewardTable, default_cache, read_json, write_json
-from exactdp.bandit.environments.instance_file import cached
+from exactdp.bandit.environments.instance_file import cached, default_cache, read_json, write_json
+from exactdp.bandit.environments.table import RewardTable
 from exactdp.exact.number import ParameterError
 
 ARMS = [{Fraction(0): 3, Fraction(1, 3): 10}, {Fraction(3, 4): 1, Fraction(1): 0}]

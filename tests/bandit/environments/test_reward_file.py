@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from exactdp.bandit.environments import RewardTable, read_rewards
+from exactdp.bandit.environments.reward_file import read_rewards
+from exactdp.bandit.environments.table import RewardTable
 from exactdp.exact.number import ParameterError
 
 

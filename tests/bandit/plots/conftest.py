@@ -5,13 +5,15 @@ from fractions import Fraction
 import pytest
 
 from exactdp.bandit.algorithms import DIST_DP_SE, LDP_SE
-from exactdp.bandit.environments import bernoulli_instance
+from exactdp.bandit.environments.environment import drawn_instance
 from exactdp.bandit.instances import Fixed
-from exactdp.bandit.plots import Figure, Line, Panel, Place, Scale, sweep
+from exactdp.bandit.plots.pictures import Figure, Line, Panel, Place
+from exactdp.bandit.plots.scale import Scale
+from exactdp.bandit.plots.sweep import sweep
 from exactdp.bandit.prepare import Radius
 
 SMALL = Scale(3, dict.fromkeys(Place, 3000), growth=4, arms=3)
-RATINGS = Fixed(bernoulli_instance(5, 4, (0.1, 0.9), "coins"))
+RATINGS = Fixed(drawn_instance(5, 4, (0.1, 0.9), None, "coins"))
 EASY, REAL = Panel(Place.EASY, Fraction(1, 2)), Panel(Place.RATINGS, Fraction(2))
 CERTIFIED = Line(DIST_DP_SE, None, Radius.CERTIFIED)
 TRUST = Figure("trust", "Trust", ((EASY,), (REAL,)), (Line(DIST_DP_SE), Line(LDP_SE)), "A remark")

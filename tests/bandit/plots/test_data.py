@@ -4,8 +4,8 @@ import csv
 import io
 from dataclasses import replace
 
-from exactdp.bandit.plots import csv_text, sweep
-from exactdp.bandit.plots.data import COLUMNS
+from exactdp.bandit.plots.data import COLUMNS, csv_text
+from exactdp.bandit.plots.sweep import sweep
 
 from .conftest import RADII, SMALL, TRUST
 

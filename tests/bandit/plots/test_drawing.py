@@ -6,8 +6,10 @@ import sys
 
 import pytest
 
-from exactdp.bandit.plots import FIGURES, MissingError, Sweep, draw
 from exactdp.bandit.plots import drawing as module
+from exactdp.bandit.plots.drawing import MissingError, draw
+from exactdp.bandit.plots.pictures import FIGURES
+from exactdp.bandit.plots.sweep import Sweep
 from exactdp.exact.number import ParameterError
 
 from .conftest import CERTIFIED, EASY, RADII, RATINGS, SMALL, TRUST

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from exactdp.bandit.plots import CERTIFIED, FIGURES, Place
+from exactdp.bandit.plots.pictures import CERTIFIED, FIGURES, Place
 from exactdp.bandit.prepare import Radius
 
 ALL = (*FIGURES, CERTIFIED)

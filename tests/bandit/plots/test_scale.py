@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from exactdp.bandit.plots import FULL, QUICK, Place, Scale
+from exactdp.bandit.plots.pictures import Place
+from exactdp.bandit.plots.scale import FULL, QUICK, Scale
 
 
 def test_the_papers_sizes():

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from exactdp.bandit.plots import CERTIFIED, FIGURES
+from exactdp.bandit.plots.pictures import CERTIFIED, FIGURES
 from exactdp.bandit.plots.styles import STYLES
 
 

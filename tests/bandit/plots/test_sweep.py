@@ -8,7 +8,8 @@ import pytest
 
 from exactdp.bandit.algorithms import DIST_DP_SE, LDP_SE
 from exactdp.bandit.instances import easy
-from exactdp.bandit.plots import FIGURES, Line, Place, sweep
+from exactdp.bandit.plots.pictures import FIGURES, Line, Place
+from exactdp.bandit.plots.sweep import sweep
 from exactdp.bandit.run import Config, run
 from exactdp.bandit.setting import Setting
 from exactdp.exact.number import ParameterError

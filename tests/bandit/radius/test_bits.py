@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from exactdp.bandit.radius import ContinuousLaplace
 from exactdp.bandit.radius.bits import envelope
 from exactdp.bandit.radius.exceedance import comparison
 from exactdp.bandit.radius.noise import tails
+from exactdp.bandit.radius.plan import ContinuousLaplace
 from exactdp.exact.precision import enclose
 from exactdp.mechanisms.laws.binomial import Binomial
 from exactdp.mechanisms.laws.discrete_gaussian import DiscreteGaussian
@@ -86,7 +86,7 @@ def test_without_noise_it_is_the_binomial_tail():
     users = 200
     compared = comparison(users, 1, None, DEPTH, True)
     for k in (1, 10, 50):
-        truth = float(Binomial(2 * users, "1/2").survival(users + k - 1).lower)
+        truth = float(Binomial(2 * users, "1/2").sf(users + k - 1).lower)
         assert float(compared.ball(k).mid()) == pytest.approx(truth, rel=1e-12)
 
 

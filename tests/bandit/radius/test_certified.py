@@ -7,15 +7,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from exactdp.bandit.radius import (
-    ContinuousLaplace,
-    Decoding,
-    Plan,
-    certified_failure,
-    certified_radius,
-    discrete_laplace_scale,
-    paper_radius,
-)
+from exactdp.bandit.radius.certified import certified_failure, certified_radius
+from exactdp.bandit.radius.paper import discrete_laplace_scale, paper_radius
+from exactdp.bandit.radius.plan import ContinuousLaplace, Decoding, Plan
 from exactdp.exact.number import ParameterError
 from exactdp.mechanisms.laws.binomial import Binomial
 from exactdp.mechanisms.laws.discrete_laplace import DiscreteLaplace
@@ -184,7 +178,7 @@ def test_wrong_decoding_is_charged():
     without = plan("0.5", decodings=())
     wraps = certified_radius(made).wraps
     law, decoding = made.noises[-1], made.decodings[-1]
-    expected = law.survival(decoding.accuracy)  # 2 arms complete the last batch: twice
+    expected = law.sf(decoding.accuracy)  # 2 arms complete the last batch: twice
     assert made.most_active(len(made.batches)) == 2
     assert float(wraps[-1].upper) == pytest.approx(2 * float(expected.upper))
     table = certified_radius(without).table

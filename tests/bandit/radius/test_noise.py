@@ -7,16 +7,15 @@ from itertools import accumulate
 import mpmath
 import pytest
 
-from exactdp.bandit.radius import ContinuousLaplace
 from exactdp.bandit.radius.noise import tails
+from exactdp.bandit.radius.plan import ContinuousLaplace
 from exactdp.exact.number import Logarithm, ParameterError, Quotient, mpf
 from exactdp.exact.precision import enclose
 from exactdp.mechanisms.laws.binomial import Binomial
-from exactdp.mechanisms.laws.discrete_gaussian import DiscreteGaussian
-from exactdp.mechanisms.laws.discrete_gaussian_sum import DiscreteGaussianSum
-from exactdp.mechanisms.laws.discrete_laplace import DiscreteLaplace
+from exactdp.mechanisms.laws.discrete_gaussian import DiscreteGaussian, DiscreteGaussianSum
+from exactdp.mechanisms.laws.discrete_laplace import DiscreteLaplace, PolyaDifference
 from exactdp.mechanisms.laws.finite import FiniteLaw
-from exactdp.mechanisms.laws.polya import Polya, PolyaDifference
+from exactdp.mechanisms.laws.polya import Polya
 from exactdp.mechanisms.laws.skellam import Skellam
 
 DEPTH = 24

@@ -4,10 +4,9 @@ import mpmath
 import numpy as np
 import pytest
 
-from exactdp.bandit.radius import (
+from exactdp.bandit.radius.paper import (
     NO_NOISE,
     NoiseScale,
-    Plan,
     discrete_gaussian_scale,
     discrete_laplace_scale,
     local_scale,
@@ -17,6 +16,7 @@ from exactdp.bandit.radius import (
     shuffle_variance,
     skellam_scale,
 )
+from exactdp.bandit.radius.plan import Plan
 
 
 def plan(batches, **changed):

@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import pytest
 
-from exactdp.bandit.radius import ContinuousLaplace, Decoding, Plan
+from exactdp.bandit.radius.plan import ContinuousLaplace, Decoding, Plan
 from exactdp.exact.number import ParameterError
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 
-from exactdp.bandit.radius import Plan
 from exactdp.bandit.radius.exceedance import comparison
+from exactdp.bandit.radius.plan import Plan
 from exactdp.bandit.radius.shares import levels, looks
 from exactdp.mechanisms.laws.discrete_laplace import DiscreteLaplace
 

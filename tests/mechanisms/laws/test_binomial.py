@@ -31,7 +31,7 @@ def test_everything_against_exact_fractions(n: int, q: Fraction, data: st.DataOb
     for found, exactly in (
         (law.probability(x), truth[x]),
         (law.cdf(x), sum(truth[: x + 1])),
-        (law.survival(x), sum(truth[x + 1 :])),
+        (law.sf(x), sum(truth[x + 1 :])),
         (law.two_sided_tail(x), sum(truth[x + 1 :])),
     ):
         assert found.contains(Fraction(exactly)) and found.is_within(relative)
@@ -51,7 +51,7 @@ def test_outside_the_support() -> None:
     assert law.support == (0, 9) and not law.symmetric
     assert law.pmf(-1) == law.pmf(10) == 0
     assert law.probability(-1).upper == law.probability(10).upper == 0
-    assert law.survival(9).upper == 0 and law.cdf(9).lower == 1 and law.cdf(-1).upper == 0
+    assert law.sf(9).upper == 0 and law.cdf(9).lower == 1 and law.cdf(-1).upper == 0
     assert list(law.log_pmf(np.array([-1, 10]))) == [-np.inf, -np.inf]
     assert law.balls(-3, -1) == [0, 0, 0] and law.balls(20, 21) == [0, 0]
 
@@ -69,7 +69,7 @@ def test_many_trials_against_the_incomplete_beta_function(trials: int, chance: s
             assert mpmath.almosteq(law.pmf(t), truth(t), mpmath.mpf(10) ** -35)
             quick = law.log_pmf(np.array([t]))[0]
             assert quick == pytest.approx(float(mpmath.log(truth(t))), rel=1e-11)
-            assert law.survival(t - 1).is_within(Fraction(1, 10**12))
+            assert law.sf(t - 1).is_within(Fraction(1, 10**12))
             if trials == 10**6 or mean < 1e3:  # P(X >= t) = I_q(t, n - t + 1)
                 with working_precision(256):
                     beta = ball(q).beta_lower(arb(t), arb(trials - t + 1), 1)
@@ -81,7 +81,7 @@ def test_many_trials_are_close_to_normal() -> None:
     deviation = 10**5
     for z in (0, 1, 5):
         normal = float(mpmath.erfc((z * deviation + 0.5) / deviation / mpmath.sqrt(2)) / 2)
-        found = law.survival(2 * 10**10 + z * deviation)
+        found = law.sf(2 * 10**10 + z * deviation)
         assert float(found.upper) == pytest.approx(normal, rel=1e-7)
 
 
@@ -90,7 +90,7 @@ def test_the_middle_outcome_where_the_path_ends_on_a_zero() -> None:
     for n, q in ((2, "1/2"), (10, "1/3"), (1000, "1/2")):
         law = Binomial(n, q)
         truth = probabilities(n, Fraction(q))
-        assert law.survival(n // 2 - 1).contains(sum(truth[n // 2 :]))
+        assert law.sf(n // 2 - 1).contains(sum(truth[n // 2 :]))
         with working_precision(96):
             at_zero = acb(law.path(n // 2, 0)[0].real, arb.pi())
             exponent, factor = law.transform(at_zero)

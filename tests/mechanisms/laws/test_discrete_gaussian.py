@@ -26,7 +26,7 @@ def test_probabilities_and_tails_contain_the_truth(sigma2: str) -> None:
             oracles.assert_holds(law.probability(x), truth(x))
             assert mpmath.almosteq(law.pmf(x), truth(x), mpmath.mpf(10) ** -45)
             upper = oracles.tail(truth, x + 1, reach)
-            oracles.assert_holds(law.survival(x), upper)
+            oracles.assert_holds(law.sf(x), upper)
             lower = 1 - upper if x >= 0 else oracles.tail(truth, -x, reach)
             oracles.assert_holds(law.cdf(x), lower)
         outside = 2 * oracles.tail(truth, deviation + 1, reach)
@@ -89,9 +89,9 @@ def test_large_variance_follows_the_continuous_law(sigma2: str) -> None:
     for z in (0.0, 1.0, 5.0):
         t = int(z * sigma)
         normal = mpmath.erfc((t + 0.5) / sigma / mpmath.sqrt(2)) / 2
-        middle = float(law.survival(t).lower)
+        middle = float(law.sf(t).lower)
         assert middle == pytest.approx(float(normal), rel=3 / sigma**2 + 1e-9)
-        assert law.survival(t).is_within(Fraction(1, 10**12))
+        assert law.sf(t).is_within(Fraction(1, 10**12))
 
 
 def test_quantile_is_the_first_crossing() -> None:

@@ -27,7 +27,7 @@ def test_tail_is_fact_3(scale: Fraction, t: int) -> None:
     with mpmath.workdps(60):
         rate = 1 / oracles.real(scale)
         truth = mpmath.exp(-t * rate) / (mpmath.exp(rate) + 1)
-        oracles.assert_holds(DiscreteLaplace(scale).survival(t), truth)
+        oracles.assert_holds(DiscreteLaplace(scale).sf(t), truth)
         oracles.assert_holds(DiscreteLaplace(scale).two_sided_tail(t), 2 * truth)
 
 
@@ -86,7 +86,7 @@ def test_a_scale_known_by_a_formula() -> None:
     law = DiscreteLaplace(InvertedScale(Fraction(40)))
     with mpmath.workdps(60):
         beta = 1 - mpmath.exp(mpf(-1) / 40)
-        oracles.assert_holds(law.survival(5), beta**6 / (1 + beta))
+        oracles.assert_holds(law.sf(5), beta**6 / (1 + beta))
     assert AdditiveNoise(law, 4).sensitivity == 4
 
 

@@ -30,7 +30,7 @@ def test_everything_is_the_exact_sum(chosen: dict[int, int]) -> None:
     for x in range(-9, 10):
         assert law.probability(x).lower == law.probability(x).upper == p[x]
         assert law.cdf(x).lower == law.cdf(x).upper == sum(p[y] for y in p if y <= x)
-        assert law.survival(x).lower == sum(p[y] for y in p if y > x)
+        assert law.sf(x).lower == sum(p[y] for y in p if y > x)
         assert enclose(law.ball(x)).contains(p[x])
         assert enclose(law.upper_tail(x)).contains(sum(p[y] for y in p if y >= x))
         assert enclose(law.lower_tail(x)).contains(sum(p[y] for y in p if y <= x))

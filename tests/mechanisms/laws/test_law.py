@@ -10,12 +10,11 @@ from exactdp.exact import contour
 from exactdp.exact.number import ParameterError, ball
 from exactdp.exact.precision import enclose, working_precision
 from exactdp.mechanisms.laws.binomial import Binomial
-from exactdp.mechanisms.laws.discrete_gaussian import DiscreteGaussian
-from exactdp.mechanisms.laws.discrete_gaussian_sum import DiscreteGaussianSum
-from exactdp.mechanisms.laws.discrete_laplace import DiscreteLaplace
+from exactdp.mechanisms.laws.discrete_gaussian import DiscreteGaussian, DiscreteGaussianSum
+from exactdp.mechanisms.laws.discrete_laplace import DiscreteLaplace, PolyaDifference
 from exactdp.mechanisms.laws.finite import FiniteLaw
 from exactdp.mechanisms.laws.law import Law, UndecidedError
-from exactdp.mechanisms.laws.polya import Polya, PolyaDifference
+from exactdp.mechanisms.laws.polya import Polya
 from exactdp.mechanisms.laws.skellam import Skellam
 
 LAWS: list[Law] = [

@@ -11,8 +11,8 @@ from mpmath import mpf
 
 from exactdp.exact.number import ParameterError
 from exactdp.exact.precision import working_precision
-from exactdp.mechanisms.laws.discrete_laplace import DiscreteLaplace
-from exactdp.mechanisms.laws.polya import Polya, PolyaDifference
+from exactdp.mechanisms.laws.discrete_laplace import DiscreteLaplace, PolyaDifference
+from exactdp.mechanisms.laws.polya import Polya
 
 SHAPES = ["1e-6", "0.1", "1/2", "1", "3/2", "8", "17", "700"]
 SCALES = ["0.2", "1", "7/2", "20"]
@@ -44,11 +44,11 @@ def test_tails_contain_the_sums(shape: str, scale: str) -> None:
         ones = [single(x) for x in range(reach)]
         for t in (1, 2, 9, 40):
             upper = mpmath.fsum(wide[t:])
-            oracles.assert_holds(law.survival(t - 1), upper)
+            oracles.assert_holds(law.sf(t - 1), upper)
             oracles.assert_holds(law.cdf(-t), upper)
             oracles.assert_holds(law.cdf(t - 1), 1 - upper)
             oracles.assert_holds(law.two_sided_tail(t - 1), 2 * upper)
-            oracles.assert_holds(share.survival(t - 1), mpmath.fsum(ones[t:]))
+            oracles.assert_holds(share.sf(t - 1), mpmath.fsum(ones[t:]))
             oracles.assert_holds(share.cdf(t - 1), mpmath.fsum(ones[:t]))
         with working_precision(150):
             oracles.assert_ball_holds(law.upper_tail(0), (1 + wide[0]) / 2)
@@ -66,7 +66,7 @@ def test_large_scales_against_closed_forms(scale: str) -> None:
         one, two = PolyaDifference(1, scale), PolyaDifference(2, scale)
         for k in (0, 1, int(float(scale)), 50 * int(float(scale))):
             oracles.assert_holds(one.probability(k), ground * beta**k)
-            oracles.assert_holds(one.survival(k), beta ** (k + 1) / (1 + beta))
+            oracles.assert_holds(one.sf(k), beta ** (k + 1) / (1 + beta))
             convolved = ground**2 * beta**k * ((1 + beta**2) / (1 - beta**2) + k)
             oracles.assert_holds(two.probability(k), convolved)
 
@@ -135,11 +135,11 @@ def test_every_size_is_integrated(shape: str, scale: str) -> None:
     law = PolyaDifference(shape, scale)
     deviation = float(law.moments().variance.upper) ** 0.5
     for t in (0, int(deviation) + 1, int(9 * deviation) + 1, int(9 * deviation + 40 * law.scale)):
-        assert law.survival(t).is_within(Fraction(1, 10**12))
+        assert law.sf(t).is_within(Fraction(1, 10**12))
         assert law.probability(t).is_within(Fraction(1, 10**12))
     if deviation > 100 and shape not in ("1e-6", "3"):  # close to normal
         normal = mpmath.erfc((int(deviation) + 0.5) / deviation / mpmath.sqrt(2)) / 2
-        assert float(law.survival(int(deviation)).upper) == pytest.approx(float(normal), rel=0.05)
+        assert float(law.sf(int(deviation)).upper) == pytest.approx(float(normal), rel=0.05)
 
 
 @settings(max_examples=15)

@@ -32,7 +32,7 @@ def test_probabilities_and_tails_contain_the_sums(variance: str) -> None:
         masses = [truth(x) for x in range(reach)]
         for t in (1, 2, 5 * deviation, 11 * deviation):
             upper = mpmath.fsum(masses[t:])
-            oracles.assert_holds(law.survival(t - 1), upper)
+            oracles.assert_holds(law.sf(t - 1), upper)
             oracles.assert_holds(law.cdf(-t), upper)
             oracles.assert_holds(law.cdf(t - 1), 1 - upper)
             oracles.assert_holds(law.two_sided_tail(t - 1), 2 * upper)
@@ -48,8 +48,8 @@ def test_large_variances_are_close_to_normal(variance: str) -> None:
     for z in (0, 1, 6):
         t = int(z * sigma)
         normal = float(mpmath.erfc((t + 0.5) / sigma / mpmath.sqrt(2)) / 2)
-        assert float(law.survival(t).upper) == pytest.approx(normal, rel=100 / sigma**2 + 1e-9)
-        assert law.survival(t).is_within(Fraction(1, 10**12))
+        assert float(law.sf(t).upper) == pytest.approx(normal, rel=100 / sigma**2 + 1e-9)
+        assert law.sf(t).is_within(Fraction(1, 10**12))
         oracles.assert_holds(law.probability(t), law.pmf(t, 40))
 
 
@@ -63,7 +63,7 @@ def test_outcomes_far_beyond_the_bulk(far: int) -> None:
         found = law.probability(far)
         assert oracles.exactly(below) <= Fraction(found.lower)
         assert Fraction(found.upper) <= oracles.exactly(above)
-        tail = law.survival(far)
+        tail = law.sf(far)
         assert Fraction(tail.upper) <= Fraction(found.upper) / far
 
 

@@ -102,7 +102,7 @@ def test_the_published_noise_with_users_missing():
         for x in (0, 1, 4, 30):
             assert_holds(left.probability(x), p(x))
             assert mpmath.almosteq(left.pmf(x, 40), p(x), 1e-35)
-        assert_holds(left.survival(3), mpmath.fsum(p(x) for x in range(4, 120)))
+        assert_holds(left.sf(3), mpmath.fsum(p(x) for x in range(4, 120)))
         assert_holds(pure_epsilon(preset.released(dropout=256)), mpmath.log(p(0) / p(4)))
         assert_holds(compose(preset.released(512)).delta(3), _delta(left.scale))
     assert preset.released(0, 0) == preset.mechanism

@@ -42,7 +42,7 @@ def test_law_is_poisson_binomial() -> None:
     for x, p in enumerate(truth):
         assert law.probability(x).contains(p)
         assert law.cdf(x).contains(sum(truth[: x + 1]))
-        assert law.survival(x).contains(sum(truth[x + 1 :]))
+        assert law.sf(x).contains(sum(truth[x + 1 :]))
         assert abs(float(law.pmf(x)) - float(p)) < 1e-15
         assert abs(float(balls[x + 1].mid()) - float(p)) < 1e-15
     assert balls[0] == 0 and balls[-1] == 0
@@ -56,7 +56,7 @@ def test_law_is_poisson_binomial() -> None:
 def test_equal_fractions_are_binomial_also_for_many_users() -> None:
     law, other = RoundedUp(((Fraction(1, 3), 10**6),)), Binomial(10**6, Fraction(1, 3))
     for x in (331_000, 333_333, 336_500):
-        assert law.survival(x).intersection(other.survival(x)).is_within(Fraction(1, 10**11))
+        assert law.sf(x).intersection(other.sf(x)).is_within(Fraction(1, 10**11))
 
 
 def test_rewards_are_encoded() -> None:
@@ -97,7 +97,7 @@ def test_bound_is_above_binomial_data_of_any_mean(n: int) -> None:
         found = worst_rounding(n, t, Fraction(1, 10**6))
         for k in {1, n // 10, n // 3, n // 2, n - 2}:
             law = Binomial(n, Fraction(k, n))
-            low, high = law.cdf(k - t) if k >= t else Enclosure.exactly(0), law.survival(k + t)
+            low, high = law.cdf(k - t) if k >= t else Enclosure.exactly(0), law.sf(k + t)
             assert Fraction(low.lower) + Fraction(high.lower) <= Fraction(found.upper)
         assert Fraction(found.upper) <= 1
         assert n < 1000 or t == 1 or found.is_within(Fraction(1, 5))

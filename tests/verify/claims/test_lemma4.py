@@ -10,7 +10,7 @@ from oracles import convolution, discrete_gaussian, exactly
 
 from exactdp.exact.precision import enclose, working_precision
 from exactdp.mechanisms import papers
-from exactdp.mechanisms.laws.discrete_gaussian_sum import DiscreteGaussianSum
+from exactdp.mechanisms.laws.discrete_gaussian import DiscreteGaussianSum
 from exactdp.verify.claims.finding import Scope, Truth
 from exactdp.verify.claims.lemma4 import CLAIMS, SMALLEST, WITNESSES, excess_bound, violation
 

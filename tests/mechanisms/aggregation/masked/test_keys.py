@@ -1,9 +1,9 @@
 """Agreement and derivation against the RFCs; channels that only the other end can use."""
 
-from dataclasses import fields, replace
 from fractions import Fraction
 
 import pytest
+from attrs import evolve, fields
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from exactdp.mechanisms.aggregation.masked import Terms, keys
@@ -104,7 +104,7 @@ def test_keys_are_bound_to_every_term(change):
     other = {"modulus": 102, "round_id": bytes(16), "threshold": 6, "beacon": bytes(32)}
     other |= {"length": 2, "users": (*range(7), 9), "neighbours": 7, "dropout": 1, "corrupt": 1}
     other |= {"failure": Fraction(1, 10)}
-    changed = replace(terms, **{change: other[change]})
+    changed = evolve(terms, **{change: other[change]})
     assert changed != terms
     for purpose in (b"seal", b"pair", b"self"):
         assert terms.context(purpose, 1, 2) != changed.context(purpose, 1, 2)

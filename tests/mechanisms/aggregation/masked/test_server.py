@@ -1,8 +1,7 @@
 """The server refuses what is not one message of each user at its stage, by name."""
 
-from dataclasses import replace
-
 import pytest
+from attrs import evolve
 from rounds import Played
 
 from exactdp.mechanisms.aggregation import AggregationError
@@ -76,7 +75,7 @@ def test_the_server_s_own_messages(stage):
 @stages
 def test_of_an_unknown_user(stage):
     server, sent = at(stage)
-    refused(server, replace(sent[stage][0], sender=77), "of user 77 .*no such user")
+    refused(server, evolve(sent[stage][0], sender=77), "of user 77 .*no such user")
 
 
 @pytest.mark.parametrize("stage", STAGES[1:])
@@ -102,18 +101,18 @@ def test_a_late_input_is_not_in_the_sum():
 @pytest.mark.parametrize("stage", [Stage.KEYS, Stage.INPUT])
 def test_another_modulus(stage):
     server, sent = at(stage)
-    refused(server, replace(sent[stage][0], modulus=13), "its modulus is 13, agreed is 11")
+    refused(server, evolve(sent[stage][0], modulus=13), "its modulus is 13, agreed is 11")
 
 
 def test_other_terms():
     server, sent = at(Stage.KEYS)
-    refused(server, replace(sent[Stage.KEYS][0], terms=bytes(32)), "other terms")
+    refused(server, evolve(sent[Stage.KEYS][0], terms=bytes(32)), "other terms")
 
 
 @pytest.mark.parametrize("values", [(), (1, 2), (11,), (10**9,)])
 def test_inputs_out_of_shape(values):
     server, sent = at(Stage.INPUT)
-    refused(server, replace(sent[Stage.INPUT][0], values=values), "MaskedInput of user 0 refused")
+    refused(server, evolve(sent[Stage.INPUT][0], values=values), "MaskedInput of user 0 refused")
 
 
 @pytest.mark.parametrize(
@@ -137,14 +136,14 @@ def test_for_other_neighbours_than_there_are(stage, field):
         changed = {field: wrong}
         if field == "shares":
             changed["checks"] = tuple((user, bytes(64)) for user, _ in wrong)
-        message = replace(sent[stage][holder], **changed)
+        message = evolve(sent[stage][holder], **changed)
         refused(server, message, f"of user {holder} .*neighbours that are there")
 
 
 def test_keys_of_small_order():
     server, sent = at(Stage.KEYS)
     for field in ("masking_key", "sealing_key"):
-        refused(server, replace(sent[Stage.KEYS][0], **{field: bytes(32)}), "small order")
+        refused(server, evolve(sent[Stage.KEYS][0], **{field: bytes(32)}), "small order")
 
 
 @pytest.mark.parametrize("spoilt", ["missing", "wrong"])
@@ -164,7 +163,7 @@ def test_one_bad_share_of_each_secret_does_not_matter(field, owners, spoilt):
             elif spoilt == "wrong":
                 pairs.append((owner, (share + 1) % PRIME))
             left.discard(owner)
-        played.server.receive(replace(answer, **{field: tuple(pairs)}))
+        played.server.receive(evolve(answer, **{field: tuple(pairs)}))
     assert not left
     assert played.server.result() == (sum(user for user in letters) % 11,)
 
@@ -185,7 +184,7 @@ def test_tampered_shares_give_no_sum(field, what, change):
     for user, letter in letters.items():
         answer = played.users[user].unmask(letter)
         pairs = tuple((owner, (s + change) % PRIME) for owner, s in getattr(answer, field))
-        played.server.receive(replace(answer, **{field: pairs}))
+        played.server.receive(evolve(answer, **{field: pairs}))
     with pytest.raises(AggregationError, match=rf"shares of the {what} of user \d were tampered"):
         played.server.result()
 

@@ -1,8 +1,7 @@
 """A user refuses whatever is not the one message that it expects, and changes nothing by it."""
 
-from dataclasses import replace
-
 import pytest
+from attrs import evolve
 from rounds import Played
 
 from exactdp.exact import ParameterError
@@ -97,7 +96,7 @@ def test_keys_are_advertised_once():
 
 
 def with_key(letter, **changed):
-    return replace(letter, keys=(replace(letter.keys[0], **changed), *letter.keys[1:]))
+    return evolve(letter, keys=(evolve(letter.keys[0], **changed), *letter.keys[1:]))
 
 
 def test_keys_for_another_modulus():
@@ -149,7 +148,7 @@ def test_fewer_keys_than_the_threshold():
     played = round_of()
     letter = played.until(Stage.SHARES)[0]
     with pytest.raises(AggregationError, match=r"2 of the 4 neighbours of user 0 .* 3 are needed"):
-        played.users[0].share_keys(replace(letter, keys=letter.keys[:2]))
+        played.users[0].share_keys(evolve(letter, keys=letter.keys[:2]))
 
 
 # -- shares -----------------------------------------------------------------------------------
@@ -174,7 +173,7 @@ def test_tampered_shares():
     (owner, sealed), *rest = letter.shares
     for place in (0, 40, len(sealed) - 1):
         changed = sealed[:place] + bytes([sealed[place] ^ 1]) + sealed[place + 1 :]
-        wrong = replace(letter, shares=((owner, changed), *rest))
+        wrong = evolve(letter, shares=((owner, changed), *rest))
         assert_kept_without(wrong, {owner})
 
 
@@ -182,14 +181,14 @@ def test_swapped_shares():
     played = round_of()
     letter = played.until(Stage.INPUT)[0]
     (one, first), (two, second), *rest = letter.shares
-    wrong = replace(letter, shares=((one, second), (two, first), *rest))
+    wrong = evolve(letter, shares=((one, second), (two, first), *rest))
     assert_kept_without(wrong, {one, two})
 
 
 def test_shares_of_no_neighbour():
     played = round_of()
     letter = played.until(Stage.INPUT)[0]
-    wrong = replace(letter, shares=((99, letter.shares[0][1]), *letter.shares[1:]))
+    wrong = evolve(letter, shares=((99, letter.shares[0][1]), *letter.shares[1:]))
     refused(Stage.INPUT, played, wrong, "user 99 is no neighbour")
 
 
@@ -197,12 +196,12 @@ def test_other_terms_give_other_keys():
     # Each user is told another modulus, in messages that agree with what it was told.
     first = round_of()
     first.until(Stage.SHARES)
-    other = replace(first.terms, modulus=13)
+    other = evolve(first.terms, modulus=13)
     user = User(0, 0, other, SeededBits(5))
     user.advertise()
     keys = first.mail[Stage.SHARES][0].keys
-    keys = tuple(replace(each, modulus=13, terms=other.digest) for each in keys)
-    user.share_keys(replace(first.mail[Stage.SHARES][0], keys=keys))
+    keys = tuple(evolve(each, modulus=13, terms=other.digest) for each in keys)
+    user.share_keys(evolve(first.mail[Stage.SHARES][0], keys=keys))
     first.until(Stage.INPUT)
     with pytest.raises(AggregationError, match="0 of the 4 neighbours of user 0 shared"):
         user.mask(first.mail[Stage.INPUT][0])
@@ -212,7 +211,7 @@ def test_fewer_shares_than_the_threshold():
     played = round_of()
     letter = played.until(Stage.INPUT)[0]
     with pytest.raises(AggregationError, match=r"2 of the 4 neighbours of user 0 .* 3 are needed"):
-        played.users[0].mask(replace(letter, shares=letter.shares[:2]))
+        played.users[0].mask(evolve(letter, shares=letter.shares[:2]))
 
 
 # -- a server that lies about who has vanished --------------------------------------------------
@@ -259,7 +258,7 @@ def test_a_list_with_a_neighbour_whose_shares_were_held_back():
     played = round_of()
     letter = played.until(Stage.INPUT)[0]
     held_back = letter.shares[0][0]
-    played.mail[Stage.INPUT] |= {0: replace(letter, shares=letter.shares[1:])}
+    played.mail[Stage.INPUT] |= {0: evolve(letter, shares=letter.shares[1:])}
     played.until(Stage.CONFIRMATION)
     with pytest.raises(RefusedError, match=f"user {held_back} is in it, whose shares never came"):
         played.users[0].confirm(played.mail[Stage.CONFIRMATION][0])
@@ -284,7 +283,7 @@ def test_different_lists_for_different_users():
         AggregationError, match="0 of the 4 neighbours of user 0 confirmed the same"
     ):
         letter = next(iter(played.mail[Stage.UNMASKING].values()))
-        played.users[0].unmask(replace(letter, recipient=0, tags=tags))
+        played.users[0].unmask(evolve(letter, recipient=0, tags=tags))
 
 
 def test_tampered_and_foreign_confirmations():
@@ -292,14 +291,14 @@ def test_tampered_and_foreign_confirmations():
     letter = played.until(Stage.UNMASKING)[0]
     (other, tag), *rest = letter.tags
     user = played.users[0]
-    wrong = replace(letter, tags=((other, bytes(16)), (rest[0][0], bytes(16)), *rest[1:]))
+    wrong = evolve(letter, tags=((other, bytes(16)), (rest[0][0], bytes(16)), *rest[1:]))
     with pytest.raises(AggregationError, match="2 of the 4 neighbours of user 0 confirmed"):
         user.unmask(wrong)
     # one that is wrong is as good as missing
-    assert user.unmask(replace(letter, tags=((other, bytes(16)), *rest))).sender == 0
+    assert user.unmask(evolve(letter, tags=((other, bytes(16)), *rest))).sender == 0
     played = round_of()
     played.until(Stage.UNMASKING)
-    wrong = replace(letter, tags=((99, tag), *rest))
+    wrong = evolve(letter, tags=((99, tag), *rest))
     refused(Stage.UNMASKING, played, wrong, "user 99 is no neighbour")
 
 
@@ -307,7 +306,7 @@ def test_fewer_confirmations_than_the_threshold():
     played = round_of()
     letter = played.until(Stage.UNMASKING)[0]
     with pytest.raises(AggregationError, match="2 of the 4 neighbours of user 0 confirmed"):
-        played.users[0].unmask(replace(letter, tags=letter.tags[:2]))
+        played.users[0].unmask(evolve(letter, tags=letter.tags[:2]))
 
 
 def test_one_kind_of_share_for_each_neighbour():

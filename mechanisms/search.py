@@ -7,11 +7,10 @@ from fractions import Fraction
 
 from flint import arb
 
-from ...exact.enclosure import Enclosure
-from ...exact.precision import refine
-from ..laws.law import UndecidedError
+from ..exact.enclosure import UndecidedError
+from ..exact.precision import CAP, refine
 
-__all__ = ["compared", "first"]
+__all__ = ["first", "first_within"]
 
 _FAR = 10**24  # nothing is sought beyond this
 
@@ -40,18 +39,32 @@ def first(meets: Callable[[int], bool], guess: int = 1) -> int:
     return high
 
 
-def compared(compute: Callable[[], arb], level: Fraction, what: str) -> tuple[bool, Enclosure]:
-    """Is the number at most the level? With the enclosure that decided it.
+def first_within(
+    tail: Callable[[int], arb],
+    level: Fraction,
+    what: str,
+    guess: int = 1,
+    end: int | None = None,
+    cap: int = CAP,
+) -> int:
+    """The least t >= 0 at which a falling tail has come down to the level.
 
-    compute: evaluated inside `working_precision`. Raises UndecidedError, naming `what`, where it
-    cannot be told.
+    tail: evaluated inside `working_precision`. end: from there on it is 0. Raises UndecidedError,
+    naming `what` ("P(|X| > {})"), where tail(t) cannot be told from the level with `cap` bits.
     """
-    found = refine(
-        compute,
-        width=Fraction(0),
-        enough=lambda value: value.at_most(level) is not None,
-    )
-    answer = found.at_most(level)
-    if answer is None:
-        raise UndecidedError(f"{what} = {found} cannot be told from {level}")
-    return answer, found
+
+    def meets(t: int) -> bool:
+        if end is not None and t >= end:
+            return True
+        found = refine(
+            lambda: tail(t),
+            width=Fraction(0),
+            enough=lambda value: value.at_most(level) is not None,
+            cap=cap,
+        )
+        answer = found.at_most(level)
+        if answer is None:
+            raise UndecidedError(f"{what.format(t)} = {found} cannot be told from {level}")
+        return answer
+
+    return first(meets, guess if end is None else min(guess, end))

@@ -8,7 +8,7 @@ import pytest
 from flint import arb
 
 from exactdp.mechanisms import UndecidedError
-from exactdp.mechanisms.protocols.search import compared, first
+from exactdp.mechanisms.search import first, first_within
 
 
 @pytest.mark.parametrize("answer", [0, 1, 2, 7, 64, 1000, 123_456_789])
@@ -29,11 +29,10 @@ def test_first_gives_up_where_nothing_meets() -> None:
         first(lambda t: False)
 
 
-def test_compared_decides_next_to_the_level_and_not_on_it() -> None:
+def test_a_level_is_decided_next_to_it_and_not_on_it() -> None:
     third = Fraction(1, 3)
     near = Fraction(1, 10**60)
-    assert compared(lambda: arb(1) / 3, third + near, "p")[0] is True
-    answer, found = compared(lambda: arb(1) / 3, third - near, "p")
-    assert answer is False and found.contains(third)
-    with pytest.raises(UndecidedError, match="p = "):
-        compared(lambda: arb(1) / 3, third, "p")
+    assert first_within(lambda t: arb(1) / 3, third + near, "p") == 0
+    assert first_within(lambda t: arb(1) / 3, third - near, "p", end=7) == 7
+    with pytest.raises(UndecidedError, match="p at 0 = "):
+        first_within(lambda t: arb(1) / 3, third, "p at {}")
