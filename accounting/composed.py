@@ -18,12 +18,12 @@ from attrs import field, frozen
 
 from ..exact.deadline import OutOfTimeError, time_left, time_limit
 from ..exact.enclosure import Enclosure, Endpoint
-from ..exact.number import ExactInput, ParameterError, ball, exact, whole
+from ..exact.number import ExactInput, ParameterError, exact, whole
 from ..exact.precision import CAP, WIDTH
 from ..exact.rows import Rows, written
 from ..mechanisms.mechanism import Mechanism, RandomizedResponse
 from .composed_zcdp import composed_zcdp
-from .composition import WORK, composed_delta, composed_epsilon, why_wide
+from .composition import WORK, composed_delta, composed_epsilon
 from .continuous import composed as continuous
 from .continuous.uses import parts_of
 from .curves import Profile, Tradeoff, profile, tradeoff
@@ -181,7 +181,7 @@ class Composition(Rows):
         """The least delta of (epsilon, delta)-DP, epsilon >= 0.
 
         work: about how many seconds losses that live on no lattice may take; where that ends the
-        search, the enclosure is wider than asked.
+        search, the enclosure is wider than asked, and says why.
         """
         level = exact(epsilon, "epsilon", at_least=0)
         return self._within_time(
@@ -205,18 +205,6 @@ class Composition(Rows):
             lambda: self._epsilon(level, width, cap, work),
             lambda dominating: dominating.epsilon(level, _COARSE, cap),
         )
-
-    def why_wide(self, delta: ExactInput) -> list[str]:
-        """What is open about delta(epsilon) and epsilon(delta) near this delta, in words.
-
-        Empty where a wider enclosure than asked is a matter of precision or time alone.
-        """
-        level = exact(delta, "delta", at_least=0, at_most=1)
-        if self.times == 1 or level == 0:
-            return []
-        log_delta = float(ball(level).log().mid())
-        reasons = (why for uses in scenarios(self.uses) for why in why_wide(uses, log_delta))
-        return list(dict.fromkeys(reasons))
 
     def _delta(self, level: Fraction, width: Fraction, cap: int, work: float) -> Enclosure:
         if self.times == 1:

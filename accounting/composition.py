@@ -29,7 +29,7 @@ from .losses.product import Charges, Product, product_of
 from .losses.smoothed import SmoothedProfile
 from .scenario import Scenario
 
-__all__ = ["WORK", "composed_delta", "composed_epsilon", "why_wide"]
+__all__ = ["WORK", "composed_delta", "composed_epsilon"]
 
 WORK = 4.0  # about how many seconds losses off a lattice may take where the width asks for more
 _MOST_LISTED = 100_000  # values of a composed loss that are listed
@@ -44,6 +44,9 @@ _LARGE_DELTA = Fraction(1, 10)  # from here on as well, before anything else
 _COARSE = Fraction(1, 10**6)
 _MOST_STEPS = 40
 _ATTEMPTS = 3
+
+_NO_LATTICE = "the privacy losses live on no lattice"
+_OPEN_CHOICE = "which of several pairs of neighbours an adversary picks is open"
 
 
 def composed_delta(
@@ -84,23 +87,6 @@ def composed_epsilon(
     )
 
 
-def why_wide(uses: Scenario, log_delta: float) -> list[str]:
-    """What is open about losses that are composed, in words: why a figure may stay wide.
-
-    log_delta: the logarithm of the delta that is asked, or was found. Empty where the composition
-    is exact, so that only precision or time was missing.
-    """
-    product = product_of(uses, log_delta)
-    found: list[str] = []
-    if not product.factors:
-        return found
-    if not _is_void(product.fixed(0)) and _events(product.fixed(0), log_delta) is None:
-        found.append("the privacy losses live on no lattice")
-    if not product.is_exact:
-        found.append("which of several pairs of neighbours an adversary picks is open")
-    return found
-
-
 def _over_choices(
     product: Product,
     measure: Callable[[Product, float], Enclosure],
@@ -121,7 +107,7 @@ def _over_choices(
     found = measure(product.fixed(0), share)
     for choice in range(1, _CANDIDATES):
         found = found.maximum(measure(product.fixed(choice), share))
-    found = Enclosure(found.lower, measure(product, share).upper)
+    found = Enclosure(found.lower, measure(product, share).upper, found.why).because(_OPEN_CHOICE)
     if found.is_within(width) or not product.is_listed:
         return found
     try:
@@ -220,14 +206,14 @@ def _at_most(composite: Composite, level: Fraction) -> bool:
 
 
 def _attempts(width: Fraction, measured: Callable[[float], tuple[Enclosure, bool]]) -> Enclosure:
-    """Ask for less width until it is met, or the work allowed ends the search."""
+    """Ask the smoothed losses for less width until it is met, or the work allowed ends it."""
     asked = float(width)
     for _ in range(_ATTEMPTS):
         found, limited = measured(asked)
         if limited or found.is_within(width):
             break
         asked /= 2.5
-    return found
+    return found.because(_NO_LATTICE)
 
 
 def _smoothed_delta(
