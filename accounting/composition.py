@@ -107,7 +107,8 @@ def _over_choices(
     found = measure(product.fixed(0), share)
     for choice in range(1, _CANDIDATES):
         found = found.maximum(measure(product.fixed(choice), share))
-    found = Enclosure(found.lower, measure(product, share).upper, found.why).because(_OPEN_CHOICE)
+    found = Enclosure(found.lower, measure(product, share).upper, why=found.why)
+    found = found.because(_OPEN_CHOICE)
     if found.is_within(width) or not product.is_listed:
         return found
     try:

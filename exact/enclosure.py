@@ -58,7 +58,7 @@ class Enclosure:
 
     lower: Endpoint
     upper: Endpoint
-    why: tuple[str, ...] = field(default=(), compare=False)
+    why: tuple[str, ...] = field(default=(), compare=False, kw_only=True)
 
     def __post_init__(self) -> None:
         if any(isinstance(end, Decimal) and end.is_nan() for end in (self.lower, self.upper)):
@@ -171,7 +171,7 @@ class Enclosure:
         lower, upper = (
             end if _is_infinite(end) else factor * Fraction(end) for end in (self.lower, self.upper)
         )
-        return Enclosure(lower, upper, self.why)
+        return Enclosure(lower, upper, why=self.why)
 
     def plus(self, other: Enclosure | Fraction) -> Enclosure:
         """The sum of two numbers, not of opposite infinities."""
@@ -184,11 +184,11 @@ class Enclosure:
             end.copy_negate() if isinstance(end, Decimal) else -end
             for end in (self.upper, self.lower)
         )
-        return Enclosure(lower, upper, self.why)
+        return Enclosure(lower, upper, why=self.why)
 
     def _made(self, other: Enclosure, lower: Endpoint, upper: Endpoint) -> Enclosure:
         """An enclosure of what is made of both numbers."""
-        return Enclosure(lower, upper, self.why).because(*other.why)
+        return Enclosure(lower, upper, why=self.why).because(*other.why)
 
     @staticmethod
     def total(parts: Iterable[Enclosure]) -> Enclosure:
