@@ -112,7 +112,10 @@ class Composition(Rows):
         """The least epsilon of (epsilon, 0)-DP: suprema of independent losses add up."""
 
         def one_way(uses: Scenario) -> Enclosure:
-            return _total(uses, lambda mechanism: divergence.pure_epsilon(mechanism, width, cap))
+            return Enclosure.total(
+                divergence.pure_epsilon(mechanism, width, cap).times(times)
+                for mechanism, times in uses
+            )
 
         return worst(self.uses, one_way)
 
@@ -185,7 +188,11 @@ class Composition(Rows):
         """
         level = exact(epsilon, "epsilon", at_least=0)
         return self._within_time(
-            lambda: self._delta(level, width, cap, work),
+            lambda: self._composed(
+                lambda mechanism: divergence.delta(mechanism, level, width, cap),
+                lambda uses: composed_delta(uses, level, width, cap, work),
+                lambda parts: continuous.composed_delta(parts, level, width, work),
+            ),
             lambda dominating: dominating.delta(level, _COARSE, cap),
             Fraction(1),
         )
@@ -202,29 +209,27 @@ class Composition(Rows):
         if level == 0:
             return self.pure(width, cap)
         return self._within_time(
-            lambda: self._epsilon(level, width, cap, work),
+            lambda: self._composed(
+                lambda mechanism: divergence.epsilon(mechanism, level, width, cap),
+                lambda uses: composed_epsilon(uses, level, width, cap, work),
+                lambda parts: continuous.composed_epsilon(parts, level, width, work),
+            ),
             lambda dominating: dominating.epsilon(level, _COARSE, cap),
         )
 
-    def _delta(self, level: Fraction, width: Fraction, cap: int, work: float) -> Enclosure:
+    def _composed(
+        self,
+        one: Callable[[Mechanism], Enclosure],
+        discrete: Callable[[Scenario], Enclosure],
+        smooth: Callable[[continuous.Parts], Enclosure],
+    ) -> Enclosure:
+        """By what measures a single use, several of discrete noise, and of continuous losses."""
         if self.times == 1:
-            return divergence.delta(self.uses[0].mechanism, level, width, cap)
+            return one(self.uses[0].mechanism)
 
         def one_way(uses: Scenario) -> Enclosure:
-            if (parts := parts_of(uses)) is not None:
-                return continuous.composed_delta(parts, level, width, work)
-            return composed_delta(uses, level, width, cap, work)
-
-        return worst(self.uses, one_way)
-
-    def _epsilon(self, level: Fraction, width: Fraction, cap: int, work: float) -> Enclosure:
-        if self.times == 1:
-            return divergence.epsilon(self.uses[0].mechanism, level, width, cap)
-
-        def one_way(uses: Scenario) -> Enclosure:
-            if (parts := parts_of(uses)) is not None:
-                return continuous.composed_epsilon(parts, level, width, work)
-            return composed_epsilon(uses, level, width, cap, work)
+            parts = parts_of(uses)
+            return discrete(uses) if parts is None else smooth(parts)
 
         return worst(self.uses, one_way)
 
@@ -252,7 +257,3 @@ class Composition(Rows):
             return found
         bound = instead(compose(RandomizedResponse(Fraction(pure)))).upper
         return found.intersection(Enclosure(_ZERO, bound))
-
-
-def _total(uses: Scenario, measure: Callable[[Mechanism], Enclosure]) -> Enclosure:
-    return Enclosure.total(measure(use.mechanism).times(use.times) for use in uses)

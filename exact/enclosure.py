@@ -77,6 +77,11 @@ class Enclosure:
         return Enclosure(_INFINITY, _INFINITY)
 
     @staticmethod
+    def unknown() -> Enclosure:
+        """Nothing but that the number is not negative, as no divergence is."""
+        return Enclosure(Fraction(0), _INFINITY)
+
+    @staticmethod
     def from_json(data: dict[str, str]) -> Enclosure:
         """Read what `to_json` wrote: the two outward-rounded decimal strings."""
         if set(data) != {"lower", "upper"}:

@@ -26,7 +26,6 @@ _ATTEMPTS = 4
 _MOST_PAIRS = 64  # where a witness is looked for
 _SHARE = 0.6  # of the time that is left; the rest is for the other way to ask, and for a witness
 _ZERO, _INFINITY = Fraction(0), Decimal("Infinity")
-_ANYTHING = Enclosure(_ZERO, _INFINITY)  # no divergence is negative
 _COMPOSED = "refuted by what all uses together reveal: no single outcome is named"
 
 
@@ -98,8 +97,8 @@ def audit(
     width: the relative width that `measured` is to have. cap: bits of precision allowed. Inside a
     `time_limit` it ends in time, UNDECIDED where nothing else is certain by then.
     """
-    composition = mechanism if isinstance(mechanism, Composition) else compose(mechanism)
-    measured = _ANYTHING
+    composition = compose(mechanism)
+    measured = Enclosure.unknown()
     why = f"could not be enclosed more narrowly with {cap} bits"
     try:
         with time_limit(_SHARE * time_left()):

@@ -96,22 +96,17 @@ def protocol_fields(
             "floor": str(masking.floor),
         }
     if isinstance(protocol, ShuffleSum):
-        return {
-            "users": str(protocol.users),
-            "precision": "1",
-            "accuracy": "0",
-            "modulus": None,
-            "share": law_fields(Binomial(protocol.noise_bits, protocol.success)),
-            "trust": "shuffled",
-            **ways,
-        }
-    modulus = protocol.modulus
+        precision, accuracy, modulus, trust = 1, 0, None, "shuffled"
+        share: Law = Binomial(protocol.noise_bits, protocol.success)
+    else:
+        precision, accuracy, modulus = protocol.precision, protocol.accuracy, protocol.modulus
+        share, trust = protocol.noise, protocol.trust.value
     return {
         "users": str(protocol.users),
-        "precision": str(protocol.precision),
-        "accuracy": str(protocol.accuracy),
+        "precision": str(precision),
+        "accuracy": str(accuracy),
         "modulus": None if modulus is None else str(modulus),
-        "share": law_fields(protocol.noise),
-        "trust": protocol.trust.value,
+        "share": law_fields(share),
+        "trust": trust,
         **ways,
     }

@@ -21,7 +21,6 @@ from ..accounting.composed import compose
 from ..exact.number import ExactInput, ParameterError, exact, whole
 from ..mechanisms.aggregation.aggregation import SecureAggregation
 from ..mechanisms.aggregation.masking import Masking
-from ..mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ..mechanisms.laws.discrete_gaussian_sum import DiscreteGaussianSum
 from ..mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ..mechanisms.laws.law import Law
@@ -35,7 +34,7 @@ from .checker.closed import WIDE
 from .fields import NotCertifiedError, protocol_fields
 from .guarantee import ZCDP, Guarantee, PureDP, RenyiDP
 
-__all__ = ["certify", "standard_claim", "through"]
+__all__ = ["certify", "through"]
 
 _LISTED = 4096  # moduli up to which the reduced value is audited first
 
@@ -82,34 +81,6 @@ def certify(
             except NotCertifiedError as error:
                 reason = error
     raise reason
-
-
-def standard_claim(
-    protocol: SumProtocol | ShuffleSum,
-    dropout: ExactInput = 0,
-    collusion: ExactInput = 0,
-    slack: ExactInput = "1/20",
-) -> Guarantee:
-    """What a privacy statement says of one batch, by the law of its noise; `certify` decides it.
-
-    Discrete Laplace: pure epsilon, sensitivity/scale, exact before the reduction. Discrete
-    Gaussian shares: rho = sensitivity²/(2 variance), the least that holds as far as the sum cannot
-    be told from N_Z, and 1e-9 of it more. Skellam: the same and a share `slack` more, since its
-    checker's bounds are not exact; rho covers every order, and converts to (epsilon, delta).
-    Raises NotCertifiedError for other noise: name the claim.
-    """
-    released = protocol.released(dropout, collusion)
-    law, d = released.law, released.sensitivity
-    if isinstance(law, DiscreteLaplace) and isinstance(law.scale, Fraction):
-        return PureDP(d / law.scale)
-    if isinstance(law, Skellam):
-        more = 1 + exact(slack, "slack", at_least=0)
-        return ZCDP(d * d / (2 * law.variance) * more)
-    if isinstance(law, DiscreteGaussian):
-        return ZCDP(d * d / (2 * law.sigma2))
-    if isinstance(law, DiscreteGaussianSum):
-        return ZCDP(d * d / (2 * law.count * law.sigma2) * (1 + Fraction(1, 10**9)))
-    raise NotCertifiedError(f"no standard claim for {law}")
 
 
 def through(certificate: Certificate, aggregation: _Aggregation) -> _Aggregation:

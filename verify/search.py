@@ -177,9 +177,9 @@ def claimed(
     """Does the mechanism at a point satisfy the claim at that point?"""
 
     def ask(point: Point, width: Fraction) -> Compared:
-        built, asked = build(point), claim(point)
-        composition = built if isinstance(built, Composition) else compose(built)
-        return Compared(asked.measure(composition, width), Enclosure.exactly(asked.bound))
+        asked = claim(point)
+        measured = asked.measure(compose(build(point)), width)
+        return Compared(measured, Enclosure.exactly(asked.bound))
 
     return ask
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from fractions import Fraction
 
 from flint import arb
 
 from ...exact.number import ParameterError, Real, ball
 from ...exact.precision import working_precision
-from ...exact.roots import first_met
+from ...exact.roots import first_met_near
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.laws.finite import FiniteLaw
 from ...mechanisms.laws.law import Law
@@ -66,11 +66,7 @@ def _of_pair(pair: Pair, grid: Grid, tail: Fraction) -> GridLaw:
         _put_listed(law, listed(pair))
         return with_slack(law, ball(pair.slack)) if pair.slack else law
     elif isinstance(pair, ResponsePair):
-        law.infinite = ball(pair.delta)
-        odds, hidden = ball(pair.epsilon).exp(), ball(1 - pair.delta)
-        likely, unlikely = hidden * odds / (1 + odds), hidden / (1 + odds)
-        law.spread(likely, unlikely, pair.epsilon)
-        law.spread(unlikely, likely, -pair.epsilon)
+        _put_listed(law, listed(pair))
     elif isinstance(pair.law, DiscreteLaplace) and pair.shift <= _FEW:
         _put_laplace(law, pair.law, pair.shift)
     else:
@@ -160,21 +156,13 @@ def _window(law: Law, shift: int, tail: arb) -> tuple[int, int]:
         return 0, shift  # the loss is constant beyond
     centre = math.floor(float(law.moments().mean.lower))
     with working_precision(_ROUGH):
-        right = _reach(lambda step: law.upper_tail(centre + step + 1) <= tail)
+        right = first_met_near(lambda step: law.upper_tail(centre + step + 1) <= tail, 1, -1)
         left = right
         if not law.symmetric:
-            left = _reach(lambda step: law.lower_tail(centre - step - 1) <= tail)
+            left = first_met_near(lambda step: law.lower_tail(centre - step - 1) <= tail, 1, -1)
     low, high = min(centre - left, 0), max(centre + right, shift)
     low = low if least is None else max(centre - left, least + shift)
     return low, high if greatest is None else min(high, greatest)
-
-
-def _reach(enough: Callable[[int], bool]) -> int:
-    """The first step >= 0 that is certainly enough, if all later ones are."""
-    high = 1
-    while not enough(high):
-        high *= 2
-    return first_met(enough, high // 2, high)
 
 
 def _number(value: Real) -> Fraction | arb:

@@ -87,6 +87,13 @@ class Composite:
         """No finite loss is above this."""
         return sum((times * law.largest() for law, times in self.parts), arb(0))
 
+    def summit(self) -> Fraction | None:
+        """The largest finite loss as an exact number, where that is known."""
+        lattice = self.lattice()
+        if lattice is None or lattice.summit is None or not isinstance(lattice.unit, Fraction):
+            return None
+        return lattice.unit * lattice.summit
+
     def cumulant(self, c: float) -> Cumulant:
         """K and its derivatives at c, in floats."""
         value = slope = curvature = 0.0

@@ -7,7 +7,6 @@ charges for them.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -171,8 +170,8 @@ class GaussianLoss(_Closed):
 class Atoms:
     """Finitely many losses with their P-masses, as balls of the precision at which it was made."""
 
-    masses: Sequence[arb]
-    losses: Sequence[arb]
+    masses: list[arb]
+    losses: list[arb]
     _escaping: arb
     _missing: arb
     lattice: Lattice | None = None

@@ -11,7 +11,7 @@ import numpy as np
 from flint import arb, ctx
 
 from ...exact.number import Logarithm, ball
-from ...exact.roots import first_met
+from ...exact.roots import first_met_near
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.laws.law import Law
@@ -195,13 +195,10 @@ def _window(law: Law, log_tail: float) -> tuple[int, int]:
 
     def beyond(side: int) -> int:
         def small(distance: int) -> bool:
+            if distance > _MOST_OUTCOMES << 8:
+                raise ArithmeticError(f"composing {law} needs too many outcomes")
             return bool(law.log_pmf(np.array([centre + side * distance]))[0] < least)
 
-        far = round(4 * spread) + 4
-        while not small(far):
-            far *= 2
-            if far > _MOST_OUTCOMES << 8:
-                raise ArithmeticError(f"composing {law} needs too many outcomes")
-        return int(centre + side * first_met(small, 0, far))
+        return int(centre + side * first_met_near(small, round(4 * spread) + 4, 0))
 
     return beyond(-1), beyond(1)

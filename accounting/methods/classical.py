@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
+from functools import reduce
 
 from attrs import field, frozen
 from flint import arb
@@ -201,7 +202,4 @@ def _summed(levels: _Levels, term: Callable[[arb], arb]) -> arb:
 
 
 def _largest(uses: Sequence[Each]) -> Enclosure:
-    found = uses[0].epsilon
-    for each in uses[1:]:
-        found = found.maximum(each.epsilon)
-    return found
+    return reduce(Enclosure.maximum, (each.epsilon for each in uses))
