@@ -16,10 +16,8 @@ from typing import TypeAlias
 
 from attrs import field, frozen
 
+from ..exact import CAP, WIDTH, Enclosure, Endpoint, ExactInput, ParameterError, exact, whole
 from ..exact.deadline import OutOfTimeError, time_left, time_limit
-from ..exact.enclosure import Enclosure, Endpoint
-from ..exact.number import ExactInput, ParameterError, exact, whole
-from ..exact.precision import CAP, WIDTH
 from ..exact.rows import Rows, written
 from ..mechanisms.mechanism import Mechanism, RandomizedResponse
 from .composed_zcdp import composed_zcdp

@@ -10,8 +10,7 @@ from fractions import Fraction
 
 from flint import arb
 
-from ..exact.enclosure import Enclosure
-from ..exact.number import ball
+from ..exact import Enclosure, ball
 
 __all__ = ["Vertex", "balls", "polygon_below"]
 

@@ -16,9 +16,8 @@ from typing import Any, ClassVar, Protocol
 
 from flint import arb
 
+from ..exact import Enclosure, ExactInput, ParameterError, ball, exact, whole
 from ..exact.deadline import OutOfTimeError, time_left, time_limit
-from ..exact.enclosure import Enclosure
-from ..exact.number import ExactInput, ParameterError, ball, exact, whole
 from ..exact.precision import enclose, working_precision
 from ..exact.rows import Rows
 from .convex import Vertex, balls, polygon_below

@@ -30,10 +30,7 @@ from __future__ import annotations
 
 from flint import arb
 
-from ..mechanisms.laws.discrete_gaussian import DiscreteGaussian
-from ..mechanisms.laws.discrete_laplace import DiscreteLaplace
-from ..mechanisms.laws.law import Law
-from ..mechanisms.laws.skellam import Skellam
+from ..mechanisms import DiscreteGaussian, DiscreteLaplace, Law, Skellam
 
 __all__ = ["gaussian_distance"]
 

@@ -14,10 +14,8 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from ..exact.enclosure import Enclosure
+from ..exact import Enclosure, ball, working_precision
 from ..exact.extra import bring
-from ..exact.number import ball
-from ..exact.precision import working_precision
 from ..exact.rounding import float_above
 from .convex import balls, polygon_below
 

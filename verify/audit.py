@@ -9,10 +9,7 @@ from fractions import Fraction
 from itertools import chain, islice
 
 from ..accounting.composed import Composition, compose
-from ..exact.deadline import OutOfTimeError, time_left, time_limit
-from ..exact.enclosure import Enclosure
-from ..exact.number import decimal_text
-from ..exact.precision import CAP, WIDTH
+from ..exact import CAP, WIDTH, Enclosure, OutOfTimeError, decimal_text, time_left, time_limit
 from ..exact.rows import Rows, written
 from ..mechanisms.continuous import continuous
 from ..mechanisms.mechanism import Mechanism, ways

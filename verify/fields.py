@@ -9,12 +9,9 @@ from typing import Any
 from ..accounting.composed import Use
 from ..accounting.scenario import is_oriented
 from ..exact.number import ExactInput, decimal_text, exact, whole
+from ..mechanisms import AdditiveNoise, Binomial, FinitePair, Law, Mechanism, RandomizedResponse
 from ..mechanisms.aggregation.masking import Masking
 from ..mechanisms.continuous import continuous
-from ..mechanisms.laws.binomial import Binomial
-from ..mechanisms.laws.law import Law
-from ..mechanisms.mechanism import AdditiveNoise, Mechanism, RandomizedResponse
-from ..mechanisms.pair import FinitePair
 from ..mechanisms.protocols.protocol import SumProtocol
 from ..mechanisms.protocols.shuffle import ShuffleSum
 from .checker.reading import LAWS

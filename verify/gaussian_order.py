@@ -52,10 +52,9 @@ from typing import Any, ClassVar
 
 from flint import arb, arb_poly
 
-from ..exact.number import ball
-from ..exact.precision import START, working_precision
-from ..mechanisms.laws.discrete_gaussian import DiscreteGaussian
-from ..mechanisms.laws.discrete_gaussian_sum import DiscreteGaussianSum
+from ..exact import ball, working_precision
+from ..exact.precision import START
+from ..mechanisms import DiscreteGaussian, DiscreteGaussianSum
 from .guarantee import ZCDP, ApproxDP, Guarantee, RenyiDP
 from .order import Cover, Monotone
 

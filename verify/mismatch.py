@@ -18,9 +18,7 @@ from functools import reduce
 
 from flint import arb, arb_poly, ctx
 
-from ..exact.enclosure import Enclosure
-from ..exact.number import ExactInput, ParameterError, whole
-from ..exact.precision import refine
+from ..exact import Enclosure, ExactInput, ParameterError, refine, whole
 from ..mechanisms.laws.law import Law
 from ..mechanisms.protocols.protocol import SumProtocol, Trust
 

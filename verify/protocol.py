@@ -19,13 +19,10 @@ from typing import Any, TypeVar
 
 from ..accounting.composed import compose
 from ..exact.number import ExactInput, ParameterError, exact, whole
+from ..mechanisms import AdditiveNoise, DiscreteLaplace, Law, RandomizedResponse, Skellam
 from ..mechanisms.aggregation.aggregation import SecureAggregation
 from ..mechanisms.aggregation.masking import Masking
 from ..mechanisms.laws.discrete_gaussian_sum import DiscreteGaussianSum
-from ..mechanisms.laws.discrete_laplace import DiscreteLaplace
-from ..mechanisms.laws.law import Law
-from ..mechanisms.laws.skellam import Skellam
-from ..mechanisms.mechanism import AdditiveNoise, RandomizedResponse
 from ..mechanisms.protocols.protocol import SumProtocol
 from ..mechanisms.protocols.shuffle import ShuffleSum
 from .audit import Verdict, audit

@@ -34,8 +34,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from ..accounting.composed import Composition, compose
-from ..exact.enclosure import Enclosure, Endpoint
-from ..exact.number import ExactInput, ParameterError, exact, whole
+from ..exact import Enclosure, Endpoint, ExactInput, ParameterError, exact, whole
 from ..mechanisms.mechanism import Mechanism
 from .guarantee import Guarantee
 

@@ -10,9 +10,7 @@ from flint import arb
 from ..accounting.divergences import concentrated, renyi
 from ..accounting.divergences.largest_loss import largest_loss
 from ..accounting.divergences.privacy_profile import exceeding, last_above
-from ..exact.enclosure import Enclosure
-from ..exact.number import ball, decimal_text
-from ..exact.precision import refine
+from ..exact import Enclosure, ball, decimal_text, refine
 from ..mechanisms.pair import Pair, ShiftPair
 
 __all__ = ["Witness", "at_event", "at_order", "at_outcome", "steepest_order"]

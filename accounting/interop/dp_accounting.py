@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 from flint import arb
 
-from ...exact.number import ExactInput, ParameterError, ball, exact
-from ...exact.precision import working_precision
+from ...exact import ExactInput, ParameterError, ball, exact, working_precision
 from ...exact.rounding import float_above
 from ...mechanisms.mechanism import Mechanism
 from ..composed import Composition, compose

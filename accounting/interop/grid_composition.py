@@ -16,8 +16,7 @@ from typing import NamedTuple
 
 from flint import arb, fmpz_poly
 
-from ...exact.deadline import check_time
-from ...exact.number import ball
+from ...exact import ball, check_time
 from ..composed import Composition
 from .grid_laws import dominating_laws
 from .loss_grid import Grid, GridLaw

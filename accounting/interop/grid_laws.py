@@ -8,8 +8,7 @@ from fractions import Fraction
 
 from flint import arb
 
-from ...exact.number import ParameterError, Real, ball
-from ...exact.precision import working_precision
+from ...exact import ParameterError, Real, ball, working_precision
 from ...exact.roots import first_met_near
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.laws.finite import FiniteLaw

@@ -37,9 +37,7 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from ...exact.enclosure import Enclosure
-from ...exact.number import Real, ball
-from ...exact.precision import enclose_between, working_precision
+from ...exact import Enclosure, Real, ball, enclose_between, working_precision
 from ...exact.roots import float_root, met_near
 from .game import Choices, Game, Menu, common_unit, first_choices
 from .value_tables import Chords, Grid, Policies, Policy

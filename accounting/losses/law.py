@@ -17,8 +17,7 @@ from attrs import frozen
 from flint import acb, arb, ctx
 from numpy.typing import NDArray
 
-from ...exact.number import Real, ball
-from ...exact.precision import working_precision
+from ...exact import Real, ball, working_precision
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ...mechanisms.laws.theta import theta, theta_at_zero
 

@@ -16,9 +16,7 @@ from functools import reduce
 from attrs import field, frozen
 from flint import arb
 
-from ...exact.enclosure import Enclosure
-from ...exact.number import ExactInput, ParameterError, ball, exact, whole
-from ...exact.precision import WIDTH, refine
+from ...exact import WIDTH, Enclosure, ExactInput, ParameterError, ball, exact, refine, whole
 from ...mechanisms.mechanism import RandomizedResponse
 from ..composed import Composition, compose
 from ..levels import read_delta, read_epsilon

@@ -13,10 +13,8 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
+from ...exact import WIDTH, Enclosure, ExactInput, ParameterError, exact
 from ...exact.deadline import OutOfTimeError, time_left, time_limit
-from ...exact.enclosure import Enclosure
-from ...exact.number import ExactInput, ParameterError, exact
-from ...exact.precision import WIDTH
 from ..composed import Composition
 from ..divergences import divergence
 from . import shares

@@ -23,8 +23,7 @@ from typing import NamedTuple, TypeAlias
 
 from flint import arb
 
-from ...exact.enclosure import Enclosure
-from ...exact.number import ball
+from ...exact import Enclosure, ball
 from ...exact.roots import float_root
 from .convex_guess import Model
 

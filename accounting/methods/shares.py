@@ -13,8 +13,7 @@ from fractions import Fraction
 from functools import reduce
 from typing import TypeAlias
 
-from ...exact.enclosure import Enclosure
-from ...exact.precision import WIDTH
+from ...exact import WIDTH, Enclosure
 from ..composed import Composition
 from ..divergences import divergence
 from . import classical

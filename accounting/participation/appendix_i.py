@@ -43,12 +43,9 @@ from typing import TypeAlias
 
 from flint import arb
 
-from ...exact.enclosure import Enclosure
-from ...exact.number import ExactInput, ParameterError, ball, exact, whole
+from ...exact import Enclosure, ExactInput, ParameterError, ball, exact, whole
 from ...exact.precision import refine, working_precision
-from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
-from ...mechanisms.laws.skellam import Skellam
-from ...mechanisms.mechanism import AdditiveNoise, Mechanism, RandomizedResponse
+from ...mechanisms import AdditiveNoise, DiscreteGaussian, Mechanism, RandomizedResponse, Skellam
 from ..composed import compose
 from ..divergences import divergence
 from ..methods.conversion import renyi_to_epsilon

@@ -12,8 +12,7 @@ from fractions import Fraction
 
 from flint import arb
 
-from ...exact.number import ball
-from ...exact.precision import refine
+from ...exact import ball, refine
 from ...exact.roots import float_root
 from ...mechanisms.mechanism import Mechanism
 from ..divergences import divergence

@@ -52,9 +52,7 @@ from typing import ClassVar, Self
 
 from attrs import evolve, field, frozen
 
-from ...exact.enclosure import Enclosure
-from ...exact.number import ExactInput, ParameterError, ball, exact
-from ...exact.precision import WIDTH, refine
+from ...exact import WIDTH, Enclosure, ExactInput, ParameterError, ball, exact, refine
 from ...mechanisms.mechanism import Mechanism
 from ..divergences import divergence
 from ..levels import read_epsilon, read_order, read_rho

@@ -6,8 +6,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
-from ...exact.deadline import OutOfTimeError
-from ...exact.enclosure import Enclosure
+from ...exact import Enclosure, OutOfTimeError
 from ...mechanisms.mechanism import Mechanism
 from ..composed import Composition, compose
 from ..methods.comparison import Method

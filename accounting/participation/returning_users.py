@@ -29,9 +29,7 @@ from typing import NamedTuple, TypeAlias
 
 from attrs import evolve, field, frozen
 
-from ...exact.enclosure import Enclosure
-from ...exact.number import ExactInput, ParameterError, exact, whole
-from ...exact.precision import WIDTH
+from ...exact import WIDTH, Enclosure, ExactInput, ParameterError, exact, whole
 from ...mechanisms.mechanism import Mechanism
 from ..composed import Composition, Use, compose
 from ..methods.comparison import METHODS, Method
