@@ -183,6 +183,12 @@ class Enclosure:
         added = other if isinstance(other, Enclosure) else Enclosure.exactly(other)
         return self._made(added, _sum(self.lower, added.lower), _sum(self.upper, added.upper))
 
+    def over(self, other: Enclosure) -> Enclosure:
+        """The ratio of two numbers >= 0: infinite over 0, but 0 over 0 may be anything."""
+        nothing = Fraction(0) if self.lower <= 0 else _INFINITY
+        lower = _ratio(self.lower, other.upper, nothing)
+        return self._made(other, lower, _ratio(self.upper, other.lower, _INFINITY))
+
     def negated(self) -> Enclosure:
         """Minus the number."""
         lower, upper = (
@@ -263,6 +269,14 @@ def _sum(a: Endpoint, b: Endpoint) -> Endpoint:
     if _is_infinite(a) or _is_infinite(b):
         return a if _is_infinite(a) else b
     return Fraction(a) + Fraction(b)
+
+
+def _ratio(a: Endpoint, b: Endpoint, by_zero: Endpoint) -> Endpoint:
+    if _is_infinite(a):
+        return a
+    if _is_infinite(b):
+        return Fraction(0)
+    return Fraction(a) / Fraction(b) if b > 0 else by_zero
 
 
 def _less(a: Endpoint | int, b: Endpoint | int) -> bool:

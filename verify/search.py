@@ -29,7 +29,6 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -44,7 +43,6 @@ __all__ += ["whole_numbers"]
 Point: TypeAlias = Mapping[str, Fraction]
 _WIDTHS = (Fraction(1, 10**6), Fraction(1, 10**12), Fraction(1, 10**20))
 _LARGEST_GRID = 10**7
-_ZERO, _INFINITY = Fraction(0), Decimal("Infinity")
 
 
 @dataclass(frozen=True)
@@ -78,9 +76,7 @@ class Compared:
     @property
     def ratio(self) -> Enclosure:
         """measured/bound, both >= 0; infinite where only the bound is 0."""
-        nothing = self.measured.greater_than(0) is not True
-        lower = _quotient(self.measured.lower, self.bound.upper, _ZERO if nothing else _INFINITY)
-        return Enclosure(lower, _quotient(self.measured.upper, self.bound.lower, _INFINITY))
+        return self.measured.over(self.bound)
 
 
 # Compares at a point; the width is the relative one that `measured` is to have.
@@ -227,13 +223,3 @@ def _spread(total: int) -> Iterator[int]:
         index = int(format(i, f"0{digits}b")[::-1], 2) if digits else 0
         if index < total:
             yield index
-
-
-def _quotient(numerator: Endpoint, denominator: Endpoint, by_zero: Endpoint) -> Endpoint:
-    if isinstance(numerator, Decimal) and numerator.is_infinite():
-        return numerator
-    if isinstance(denominator, Decimal) and denominator.is_infinite():
-        return _ZERO
-    if denominator <= 0:
-        return by_zero
-    return Fraction(numerator) / Fraction(denominator)

@@ -64,8 +64,11 @@ def _of_pair(pair: Pair, grid: Grid, tail: Fraction) -> GridLaw:
     elif isinstance(pair, FinitePair):
         _put_listed(law, listed(pair))
         return with_slack(law, ball(pair.slack)) if pair.slack else law
-    elif isinstance(pair, ResponsePair):
-        _put_listed(law, listed(pair))
+    elif isinstance(pair, ResponsePair):  # of losses that are exact numbers
+        revealed, likely, unlikely, _ = listed(pair).p
+        law.infinite = revealed
+        law.spread(likely, unlikely, pair.epsilon)
+        law.spread(unlikely, likely, -pair.epsilon)
     elif isinstance(pair.law, DiscreteLaplace) and pair.shift <= _FEW:
         _put_laplace(law, pair.law, pair.shift)
     else:
@@ -91,13 +94,7 @@ def _put_laplace(law: GridLaw, noise: DiscreteLaplace, shift: int) -> None:
     law.spread(unlikely, likely, -limit)
     masses = noise.balls(1 - shift, shift - 1)
     for x in range(1, shift):
-        law.spread(masses[x + shift - 1], masses[x - 1], _part(limit, shift - 2 * x, shift))
-
-
-def _part(number: Fraction | arb, numerator: int, denominator: int) -> Fraction | arb:
-    if isinstance(number, Fraction):
-        return number * Fraction(numerator, denominator)
-    return number * numerator / denominator
+        law.spread(masses[x + shift - 1], masses[x - 1], limit * (shift - 2 * x) / shift)
 
 
 def _put_shifted(law: GridLaw, pair: ShiftPair, tail: arb) -> None:

@@ -38,6 +38,7 @@ from flint import arb
 from numpy.typing import NDArray
 
 from ...exact import Enclosure, Real, ball, enclose_between, working_precision
+from ...exact.precision import floor_of
 from ...exact.roots import float_root, met_near
 from .game import Choices, Game, Menu, common_unit, first_choices
 from .value_tables import Chords, Grid, Policies, Policy
@@ -175,10 +176,7 @@ class _Value:
         """Lower and upper bound of V_0(e^level)."""
         tables = self._tables
         if tables is None:
-            steps = (level / self.step).mid().floor().unique_fmpz()
-            if steps is None:
-                raise ArithmeticError("a loss level is too large for the working precision")
-            origin = level - self.step * steps
+            origin = level - self.step * floor_of(level / self.step)
             tables = self._made(origin, origin)
         (policies, choices), (chords, upper_choices) = tables
         lower = (policies.at(level, table, law) for table, laws in choices for law in laws)

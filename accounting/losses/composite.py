@@ -21,7 +21,7 @@ from ...exact.number import Real
 from ...exact.roots import float_root
 from .law import Atoms, Cumulant, Lattice, LossLaw
 
-__all__ = ["Composite", "Saddle", "saddle_at", "saddle_for"]
+__all__ = ["Composite", "Saddle", "common_step", "saddle_at", "saddle_for"]
 
 _FINEST = 10_000  # how many times finer than a part's lattice that of the sum may be
 _LONGEST = 20_000  # bits of an exact probability
@@ -125,7 +125,7 @@ class Composite:
             origin += times * part.origin
             if summit is not None:
                 summit = None if part.summit is None else summit + times * part.summit
-            step = _common_step(step, part.step)
+            step = common_step(step, part.step)
             coarsest = max(coarsest, part.step)
         if coarsest > _FINEST * step:
             return None
@@ -183,7 +183,7 @@ def _rising_root(function: Callable[[float], float]) -> float:
     return float_root(value, min(here, there), max(here, there), 1e-5)
 
 
-def _common_step(a: Fraction, b: Fraction) -> Fraction:
+def common_step(a: Fraction, b: Fraction) -> Fraction:
     """The greatest number of which both are integer multiples."""
     return Fraction(
         math.gcd(a.numerator * b.denominator, b.numerator * a.denominator),

@@ -85,22 +85,22 @@ class NoisePerBatch:
     @property
     def advanced_over_optimal(self) -> Enclosure:
         """What Theorem 7 loses."""
-        return _ratio(self.advanced, self.optimal)
+        return self.advanced.over(self.optimal)
 
     @property
     def optimal_over_renyi(self) -> Enclosure:
         """What it costs to know of each batch that it is (epsilon_i, delta_i)-DP, and no more."""
-        return _ratio(self.optimal, self.renyi)
+        return self.optimal.over(self.renyi)
 
     @property
     def advanced_over_renyi(self) -> Enclosure:
         """The gain of Appendix I: log(B/delta) up to constants."""
-        return _ratio(self.advanced, self.renyi)
+        return self.advanced.over(self.renyi)
 
     @property
     def renyi_over_exact(self) -> Enclosure:
         """What equation 15 loses."""
-        return _ratio(self.renyi, self.exact)
+        return self.renyi.over(self.exact)
 
 
 def skellam(sensitivity: ExactInput = 1) -> Noise:
@@ -206,8 +206,3 @@ def _row(
             exactly, Enclosure.exactly(delta), float(by_renyi.upper), width, -log_term
         ),
     )
-
-
-def _ratio(above: Enclosure, below: Enclosure) -> Enclosure:
-    ends = [Fraction(end) for end in (above.lower, above.upper, below.lower, below.upper)]
-    return Enclosure(ends[0] / ends[3], ends[1] / ends[2])

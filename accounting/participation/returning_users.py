@@ -29,9 +29,10 @@ from typing import NamedTuple, TypeAlias
 
 from attrs import evolve, field, frozen
 
-from ...exact import WIDTH, Enclosure, ExactInput, ParameterError, exact, whole
+from ...exact import WIDTH, Enclosure, ExactInput, ParameterError, whole
 from ...mechanisms.mechanism import Mechanism
 from ..composed import Composition, Use, compose
+from ..levels import read_delta, read_epsilon
 from ..methods.comparison import METHODS, Method
 from .charges import MOST_USES, read_times
 from .known_costs import Remaining, remaining, reported
@@ -149,7 +150,7 @@ class ReturningUsers:
 
         None where the method does not apply.
         """
-        level = exact(delta, "delta", at_least=0, at_most=1)
+        level = read_delta(delta)
         composition = self.composition(user, run)
         return {method.name: reported(method, composition, level, width) for method in methods}
 
@@ -166,7 +167,7 @@ class ReturningUsers:
         passed over: its bounds hold for them as well, because to leave a batch out is
         post-processing.
         """
-        level = exact(delta, "delta", at_least=0, at_most=1)
+        level = read_delta(delta)
         compositions = _largest([group.composition for group in self.groups(run)])
         found: dict[str, Enclosure | None] = {}
         for method in methods:
@@ -191,8 +192,7 @@ class ReturningUsers:
         nor than 10^9 in all.
         width: of what was spent; the count is certain at any.
         """
-        target = exact(epsilon, "epsilon", at_least=0)
-        level = exact(delta, "delta", at_least=0, at_most=1)
+        target, level = read_epsilon(epsilon), read_delta(delta)
         before = self.composition(user)
         most = (MOST_USES if self.limit is None else self.limit) - self.batches(user)
         return {
@@ -223,7 +223,7 @@ def plan(
 
     By each method's name, None where it does not apply.
     """
-    level = exact(delta, "delta", at_least=0, at_most=1)
+    level = read_delta(delta)
     composition = compose((mechanism, read_times(batches)))
     return {method.name: reported(method, composition, level, width) for method in methods}
 
