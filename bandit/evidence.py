@@ -12,16 +12,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from ..accounting.composed import compose
 from ..exact.enclosure import Enclosure
-from ..exact.number import exact
 from ..mechanisms.laws.discrete_gaussian import DiscreteGaussian
-from ..mechanisms.mechanism import AdditiveNoise, RandomizedResponse
+from ..mechanisms.mechanism import AdditiveNoise
 from ..mechanisms.protocols.protocol import SumProtocol
 from ..verify.audit import Audit, Verdict, audit
 from ..verify.certificate import Certificate, MismatchError
 from ..verify.fields import NotCertifiedError, protocol_fields
-from ..verify.protocol import certify
+from ..verify.protocol import certify, leaking
 from .algorithms.algorithm import Demand
 
 __all__ = [
@@ -135,9 +133,7 @@ def identity(held: Evidence) -> str:
 def _audit(protocol: SumProtocol, demand: Demand) -> Audit:
     released = protocol.released()
     plain = AdditiveNoise(released.law, released.sensitivity)
-    leak = 2 * exact(demand.relaxation, "relaxation")
-    uses = compose((plain, 1), (RandomizedResponse(leak), 1)) if leak else plain
-    return audit(uses, demand.claim)
+    return audit(leaking(plain, demand.relaxation), demand.claim)
 
 
 def _in_reach(protocol: SumProtocol, demand: Demand) -> bool:

@@ -22,8 +22,9 @@ from ..accounting.composed import Composition, compose
 from ..accounting.participation.choices import Choices, Offer
 from ..exact.enclosure import Enclosure
 from ..exact.number import ExactInput, decimal_text, exact, whole
-from ..mechanisms.mechanism import AdditiveNoise, RandomizedResponse
+from ..mechanisms.mechanism import AdditiveNoise
 from ..verify.guarantee import Guarantee, PureDP
+from ..verify.protocol import leaking
 from .algorithms.algorithm import Demand
 from .prepare import Prepared
 from .release import LaplaceRelease, ModularRelease, Release
@@ -153,8 +154,7 @@ def _together(claim: Guarantee, largest: Enclosure, count: int) -> Enclosure:
 def _composition(release: ModularRelease, demand: Demand) -> Composition:
     released = release.protocol.released()
     plain = AdditiveNoise(released.law, released.sensitivity)
-    leak = 2 * exact(demand.relaxation, "relaxation")
-    return compose(plain, RandomizedResponse(leak)) if leak else compose(plain)
+    return compose(leaking(plain, demand.relaxation))
 
 
 def _unproved(prepared: Prepared, count: int) -> Privacy:

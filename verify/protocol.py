@@ -17,7 +17,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, TypeVar
 
-from ..accounting.composed import compose
+from ..accounting.composed import Composition, compose
 from ..exact.number import ExactInput, ParameterError, exact, whole
 from ..mechanisms import AdditiveNoise, DiscreteLaplace, Law, RandomizedResponse, Skellam
 from ..mechanisms.aggregation.aggregation import SecureAggregation
@@ -31,7 +31,7 @@ from .checker.closed import WIDE
 from .fields import NotCertifiedError, protocol_fields
 from .guarantee import ZCDP, Guarantee, PureDP, RenyiDP
 
-__all__ = ["certify", "through"]
+__all__ = ["certify", "leaking", "through"]
 
 _LISTED = 4096  # moduli up to which the reduced value is audited first
 
@@ -56,20 +56,18 @@ def certify(
     Raises NotCertifiedError where the audit is UNDECIDED or its checker cannot follow.
     """
     missing, known = whole(dropout, "dropout"), whole(collusion, "collusion")
-    leak = 2 * exact(relaxation, "relaxation", at_least=0)
     fields = protocol_fields(protocol, missing, known, relaxation, masking)
     if masking is not None and masking.floor < protocol.users - missing:
         raise ParameterError(
             f"masking must have a floor of at least users - dropout = {protocol.users - missing}, "
             f"got {masking.floor}"
         )
-    if not leak and (direct := _direct(protocol.released(missing, known), claim, fields)):
-        return direct
     released = protocol.released(missing, known)
+    if leaking(released, relaxation) == released and (direct := _direct(released, claim, fields)):
+        return direct
     reason = NotCertifiedError("an UNDECIDED audit has no certificate")
     for mechanism in _views(released, claim):
-        uses = compose((mechanism, 1), (RandomizedResponse(leak), 1)) if leak else mechanism
-        found = audit(uses, claim)
+        found = audit(leaking(mechanism, relaxation), claim)
         if found.verdict is Verdict.VERIFIED or (
             found.verdict is Verdict.REFUTED and mechanism.modulus == released.modulus
         ):
@@ -78,6 +76,16 @@ def certify(
             except NotCertifiedError as error:
                 reason = error
     raise reason
+
+
+def leaking(released: AdditiveNoise, relaxation: ExactInput) -> AdditiveNoise | Composition:
+    """What is released, by an aggregation that is simulated up to e^relaxation only.
+
+    Each of two neighbours' transcripts is that close to a simulated one, so that nothing more is
+    told than by an independent answer of twice this epsilon.
+    """
+    leak = 2 * exact(relaxation, "relaxation", at_least=0)
+    return compose(released, RandomizedResponse(leak)) if leak else released
 
 
 def through(certificate: Certificate, aggregation: _Aggregation) -> _Aggregation:
