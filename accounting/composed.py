@@ -16,14 +16,12 @@ from typing import TypeAlias
 
 from attrs import field, frozen
 
+from ..exact import CAP, WIDTH, Enclosure, Endpoint, ExactInput, ParameterError, exact, whole
 from ..exact.deadline import OutOfTimeError, time_left, time_limit
-from ..exact.enclosure import Enclosure, Endpoint
-from ..exact.number import ExactInput, ParameterError, ball, exact, whole
-from ..exact.precision import CAP, WIDTH
 from ..exact.rows import Rows, written
 from ..mechanisms.mechanism import Mechanism, RandomizedResponse
 from .composed_zcdp import composed_zcdp
-from .composition import WORK, composed_delta, composed_epsilon, why_wide
+from .composition import WORK, composed_delta, composed_epsilon
 from .continuous import composed as continuous
 from .continuous.uses import parts_of
 from .curves import Profile, Tradeoff, profile, tradeoff
@@ -112,7 +110,10 @@ class Composition(Rows):
         """The least epsilon of (epsilon, 0)-DP: suprema of independent losses add up."""
 
         def one_way(uses: Scenario) -> Enclosure:
-            return _total(uses, lambda mechanism: divergence.pure_epsilon(mechanism, width, cap))
+            return Enclosure.total(
+                divergence.pure_epsilon(mechanism, width, cap).times(times)
+                for mechanism, times in uses
+            )
 
         return worst(self.uses, one_way)
 
@@ -182,11 +183,15 @@ class Composition(Rows):
         """The least delta of (epsilon, delta)-DP, epsilon >= 0.
 
         work: about how many seconds losses that live on no lattice may take; where that ends the
-        search, the enclosure is wider than asked.
+        search, the enclosure is wider than asked, and says why.
         """
         level = exact(epsilon, "epsilon", at_least=0)
         return self._within_time(
-            lambda: self._delta(level, width, cap, work),
+            lambda: self._composed(
+                lambda mechanism: divergence.delta(mechanism, level, width, cap),
+                lambda uses: composed_delta(uses, level, width, cap, work),
+                lambda parts: continuous.composed_delta(parts, level, width, work),
+            ),
             lambda dominating: dominating.delta(level, _COARSE, cap),
             lambda _: Fraction(1),
             Fraction(1),
@@ -204,44 +209,28 @@ class Composition(Rows):
         if level == 0:
             return self.pure(width, cap)
         return self._within_time(
-            lambda: self._epsilon(level, width, cap, work),
+            lambda: self._composed(
+                lambda mechanism: divergence.epsilon(mechanism, level, width, cap),
+                lambda uses: composed_epsilon(uses, level, width, cap, work),
+                lambda parts: continuous.composed_epsilon(parts, level, width, work),
+            ),
             lambda dominating: dominating.epsilon(level, _COARSE, cap),
             lambda pure: pure,
         )
 
-    def why_wide(self, delta: ExactInput) -> list[str]:
-        """What is open about delta(epsilon) and epsilon(delta) near this delta, in words.
-
-        Empty where a wider enclosure than asked is a matter of precision or time alone.
-        """
-        level = exact(delta, "delta", at_least=0, at_most=1)
-        if self.times == 1 or level == 0:
-            return []
-        log_delta = float(ball(level).log().mid())
-        reasons: list[str] = []
-        for uses in scenarios(self.uses):
-            reasons += why_wide(uses, log_delta) if parts_of(uses) is None else continuous.WHY_WIDE
-        return list(dict.fromkeys(reasons))
-
-    def _delta(self, level: Fraction, width: Fraction, cap: int, work: float) -> Enclosure:
+    def _composed(
+        self,
+        one: Callable[[Mechanism], Enclosure],
+        discrete: Callable[[Scenario], Enclosure],
+        smooth: Callable[[continuous.Parts], Enclosure],
+    ) -> Enclosure:
+        """By what measures a single use, several of discrete noise, and of continuous losses."""
         if self.times == 1:
-            return divergence.delta(self.uses[0].mechanism, level, width, cap)
+            return one(self.uses[0].mechanism)
 
         def one_way(uses: Scenario) -> Enclosure:
-            if (parts := parts_of(uses)) is not None:
-                return continuous.composed_delta(parts, level, width, work)
-            return composed_delta(uses, level, width, cap, work)
-
-        return worst(self.uses, one_way)
-
-    def _epsilon(self, level: Fraction, width: Fraction, cap: int, work: float) -> Enclosure:
-        if self.times == 1:
-            return divergence.epsilon(self.uses[0].mechanism, level, width, cap)
-
-        def one_way(uses: Scenario) -> Enclosure:
-            if (parts := parts_of(uses)) is not None:
-                return continuous.composed_epsilon(parts, level, width, work)
-            return composed_epsilon(uses, level, width, cap, work)
+            parts = parts_of(uses)
+            return discrete(uses) if parts is None else smooth(parts)
 
         return worst(self.uses, one_way)
 
@@ -278,7 +267,3 @@ class Composition(Rows):
         except OutOfTimeError:
             return found
         return found.intersection(Enclosure(_ZERO, bound))
-
-
-def _total(uses: Scenario, measure: Callable[[Mechanism], Enclosure]) -> Enclosure:
-    return Enclosure.total(measure(use.mechanism).times(use.times) for use in uses)

@@ -13,8 +13,7 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import islice, product
 
-from ..exact.enclosure import Enclosure, Endpoint
-from ..exact.precision import refine
+from ..exact import Enclosure, Endpoint, refine
 from ..mechanisms.continuous import continuous
 from ..mechanisms.pair import Pair
 from .divergences import concentrated, divergence

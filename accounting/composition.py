@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from decimal import Decimal
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -18,10 +17,11 @@ from flint import arb, ctx
 from ..exact.deadline import OutOfTimeError
 from ..exact.enclosure import Enclosure
 from ..exact.number import ball
-from ..exact.precision import enclose, enclose_between, refine, working_precision
+from ..exact.precision import enclose_between, refine, working_precision
+from ..exact.roots import met_near
 from .divergences.privacy_profile import Event, root_near, value_at
 from .losses.adaptive import Menu, TooManyChoicesError, adaptive_delta, adaptive_epsilon
-from .losses.composite import Composite, Saddle, saddle_at, saddle_for
+from .losses.composite import NO_LATTICE, Composite, Saddle, saddle_at, saddle_for
 from .losses.lattice import LatticeTail
 from .losses.law import Atoms
 from .losses.listed import ListedLoss, count_values
@@ -29,7 +29,7 @@ from .losses.product import Charges, Product, product_of
 from .losses.smoothed import SmoothedProfile
 from .scenario import Scenario
 
-__all__ = ["WORK", "composed_delta", "composed_epsilon", "why_wide"]
+__all__ = ["WORK", "composed_delta", "composed_epsilon"]
 
 WORK = 4.0  # about how many seconds losses off a lattice may take where the width asks for more
 _MOST_LISTED = 100_000  # values of a composed loss that are listed
@@ -44,6 +44,8 @@ _LARGE_DELTA = Fraction(1, 10)  # from here on as well, before anything else
 _COARSE = Fraction(1, 10**6)
 _MOST_STEPS = 40
 _ATTEMPTS = 3
+
+_OPEN_CHOICE = "which of several pairs of neighbours an adversary picks is open"
 
 
 def composed_delta(
@@ -84,23 +86,6 @@ def composed_epsilon(
     )
 
 
-def why_wide(uses: Scenario, log_delta: float) -> list[str]:
-    """What is open about losses that are composed, in words: why a figure may stay wide.
-
-    log_delta: the logarithm of the delta that is asked, or was found. Empty where the composition
-    is exact, so that only precision or time was missing.
-    """
-    product = product_of(uses, log_delta)
-    found: list[str] = []
-    if not product.factors:
-        return found
-    if not _is_void(product.fixed(0)) and _events(product.fixed(0), log_delta) is None:
-        found.append("the privacy losses live on no lattice")
-    if not product.is_exact:
-        found.append("which of several pairs of neighbours an adversary picks is open")
-    return found
-
-
 def _over_choices(
     product: Product,
     measure: Callable[[Product, float], Enclosure],
@@ -121,7 +106,8 @@ def _over_choices(
     found = measure(product.fixed(0), share)
     for choice in range(1, _CANDIDATES):
         found = found.maximum(measure(product.fixed(choice), share))
-    found = Enclosure(found.lower, measure(product, share).upper)
+    found = Enclosure(found.lower, measure(product, share).upper, why=found.why)
+    found = found.because(_OPEN_CHOICE)
     if found.is_within(width) or not product.is_listed:
         return found
     try:
@@ -197,37 +183,35 @@ def _delta(
 
 
 def _beyond_all_losses(product: Product, epsilon: Fraction) -> Enclosure | None:
-    """delta(epsilon) where no finite loss exceeds epsilon: P(L = infinity)."""
+    """delta(epsilon) where no finite loss exceeds epsilon for certain; None elsewhere."""
     with working_precision(_SMOOTHED_BITS):
-        composite, charges = product.composite(_FIRST_TAIL), product.charges()
-        if not (composite.is_void() or _at_most(composite, epsilon)):
-            return None
-        exactly = composite.exactly_escaping()
-        if exactly is not None and charges.are_none and composite.missing() == 0:
-            return Enclosure.exactly(exactly)
-        escaping, odds = composite.escaping(), ball(epsilon).exp()
-        lower = escaping - charges.below(odds)
-        upper = escaping + composite.missing() + charges.above(odds)
-        return enclose_between(lower.min(arb(1)), upper.min(arb(1)))
+        composite = product.composite(_FIRST_TAIL)
+        if not composite.is_void():
+            summit, level = composite.summit(), ball(epsilon)
+            if not (composite.largest() <= level if summit is None else summit <= epsilon):
+                return None
+        return _infinite_losses(composite, product.charges(), ball(epsilon).exp())
 
 
-def _at_most(composite: Composite, level: Fraction) -> bool:
-    """Is no finite loss above the level, for certain?"""
-    lattice = composite.lattice()
-    if lattice is not None and lattice.summit is not None and isinstance(lattice.unit, Fraction):
-        return lattice.unit * lattice.summit <= level
-    return bool(composite.largest() <= ball(level))
+def _infinite_losses(composite: Composite, charges: Charges, odds: arb) -> Enclosure:
+    """delta(level) by infinite losses alone, odds = e^level."""
+    exactly = composite.exactly_escaping()
+    if exactly is not None and charges.are_none and composite.missing() == 0:
+        return Enclosure.exactly(exactly)
+    lower = composite.escaping() - charges.below(odds)
+    upper = composite.escaping() + composite.missing() + charges.above(odds)
+    return enclose_between(lower.min(arb(1)), upper.min(arb(1)))
 
 
 def _attempts(width: Fraction, measured: Callable[[float], tuple[Enclosure, bool]]) -> Enclosure:
-    """Ask for less width until it is met, or the work allowed ends the search."""
+    """Ask the smoothed losses for less width until it is met, or the work allowed ends it."""
     asked = float(width)
     for _ in range(_ATTEMPTS):
         found, limited = measured(asked)
         if limited or found.is_within(width):
             break
         asked /= 2.5
-    return found
+    return found.because(NO_LATTICE)
 
 
 def _smoothed_delta(
@@ -252,8 +236,13 @@ def _smoothed_delta(
 def _epsilon(
     product: Product, delta: Fraction, log_delta: float, width: Fraction, cap: int, work: float
 ) -> Enclosure:
-    if _is_void(product):
-        return _void_epsilon(product, delta)
+    with working_precision(_SMOOTHED_BITS):
+        composite, charges = product.composite(_FIRST_TAIL), product.charges()
+        if composite.is_void():
+            if _infinite_losses(composite, charges, arb(1)).at_most(delta):
+                return Enclosure.exactly(0)
+            return _never_below(composite, ball(delta), charges)
+        largest = _largest_loss(composite, charges, delta)
     events = _events(product, log_delta)
     if events is None:
         return _attempts(
@@ -264,7 +253,7 @@ def _epsilon(
         target, tail, charges = ball(delta), _log_tail(log_delta), product.charges()
         saddle = _towards(product.composite(tail), target, charges)
         if saddle is None:
-            return _open_above(product.composite(tail), target, charges)
+            return _never_below(product.composite(tail), target, charges)
         measured = events(product, tail, saddle)
 
         def exceeding(level: arb) -> Event:
@@ -275,55 +264,32 @@ def _epsilon(
         found = root_near(arb(saddle.level), target, exceeding, largest)
         return found.intersection(Enclosure(Fraction(0), largest.upper))
 
-    largest = _largest_loss(product, delta)
     return refine(exact, width=width, cap=cap)
 
 
-def _largest_loss(product: Product, delta: Fraction) -> Enclosure:
+def _largest_loss(composite: Composite, charges: Charges, delta: Fraction) -> Enclosure:
     """A level beyond which delta(level) is at most this delta, where one is known exactly."""
-    with working_precision(_SMOOTHED_BITS):
-        composite, charges = product.composite(_FIRST_TAIL), product.charges()
-        lattice = composite.lattice()
-        if lattice is None or lattice.summit is None or not isinstance(lattice.unit, Fraction):
-            return Enclosure.infinite()
-        summit = lattice.unit * lattice.summit
-        exactly = composite.exactly_escaping()
-        if exactly is not None and charges.are_none and composite.missing() == 0:
-            return Enclosure.exactly(summit) if exactly <= delta else Enclosure.infinite()
-        rest = composite.escaping() + composite.missing() + charges.above(ball(summit).exp())
-        return Enclosure.exactly(summit) if rest <= ball(delta) else Enclosure.infinite()
+    summit = composite.summit()
+    if summit is None or not _infinite_losses(composite, charges, ball(summit).exp()).at_most(
+        delta
+    ):
+        return Enclosure.infinite()
+    return Enclosure.exactly(summit)
 
 
-def _is_void(product: Product) -> bool:
-    """Are all losses infinite, since some use has disjoint laws?"""
-    with working_precision(_SMOOTHED_BITS):
-        return product.composite(_FIRST_TAIL).is_void()
-
-
-def _void_epsilon(product: Product, delta: Fraction) -> Enclosure:
-    found = _beyond_all_losses(product, Fraction(0))
-    assert found is not None
-    if found.at_most(delta):
-        return Enclosure.exactly(0)
-    with working_precision(_SMOOTHED_BITS):
-        escaping = product.composite(_FIRST_TAIL).escaping()
-        least = _never_below(escaping, ball(delta), product.charges())
-    return Enclosure(Decimal(0) if least is None else least.lower, Decimal("Infinity"))
-
-
-def _never_below(escaping: arb, target: arb, charges: Charges) -> Enclosure | None:
-    """epsilon where infinite losses alone weigh more than the target; None where they do not.
+def _never_below(composite: Composite, target: arb, charges: Charges) -> Enclosure:
+    """epsilon where infinite losses alone may weigh more than the target.
 
     Infinite if they are certain; else Q may give their outcomes up to less_q + slack, so that
     delta(level) >= escaping - less_p - slack - e^level (less_q + slack).
     """
-    gain, leak = escaping - charges.less_p - charges.slack - target, charges.less_q + charges.slack
+    gain = composite.escaping() - charges.less_p - charges.slack - target
+    leak = charges.less_q + charges.slack
     if not gain > 0:
-        return None
-    if leak == 0:
-        return Enclosure.infinite()
-    least = (gain / leak).log().max(arb(0)).lower()
-    return Enclosure(max(enclose(least).lower, Decimal(0)), Decimal("Infinity"))
+        return Enclosure.unknown()
+    return (
+        Enclosure.infinite() if leak == 0 else enclose_between((gain / leak).log(), arb.pos_inf())
+    )
 
 
 def _towards(composite: Composite, target: arb, charges: Charges) -> Saddle | None:
@@ -336,24 +302,15 @@ def _towards(composite: Composite, target: arb, charges: Charges) -> Saddle | No
     return saddle if saddle.level > 0 else saddle_at(composite, 0.0)
 
 
-def _open_above(composite: Composite, target: arb, charges: Charges) -> Enclosure:
-    found = _never_below(composite.escaping(), target, charges)
-    return Enclosure(Decimal(0), Decimal("Infinity")) if found is None else found
-
-
 def _smoothed_epsilon(
     product: Product, delta: Fraction, log_delta: float, width: float, work: float
 ) -> tuple[Enclosure, bool]:
     """The enclosure, and whether the work allowed is what made it no narrower."""
     with working_precision(_SMOOTHED_BITS):
-        parts, target, charges = (
-            product.atoms(_log_tail(log_delta)),
-            ball(delta),
-            product.charges(),
-        )
+        parts, target, charges = product.atoms(_log_tail(log_delta)), ball(delta), product.charges()
         saddle = _towards(Composite(parts), target, charges)
         if saddle is None:
-            return _open_above(Composite(parts), target, charges), True
+            return _never_below(Composite(parts), target, charges), True
         low, high = _by_top_losses(parts, target, charges)
         if enclose_between(low, high).is_within(Fraction(width)):
             return enclose_between(low, high), True
@@ -366,12 +323,11 @@ def _smoothed_epsilon(
 
         if saddle.level < _NEAR_ZERO and bounds(arb(0))[1] <= target:
             return Enclosure.exactly(0), True
-        level, slope = _rough_root(profile, saddle, log_delta)
-        gap = math.exp(profile.roughly(level)[1] - log_delta) / slope
-        above = _stepped(level, 1, 1e-14 * (1 + level), lambda at: bounds(at)[1] <= target)
-        below = _stepped(
-            level, -1, 1.001 * gap + 1e-14 * (1 + level), lambda at: bounds(at)[0] >= target
-        )
+        level = _rough_root(profile, saddle, log_delta)
+        gap = math.exp(profile.roughly(level)[1] - log_delta) / saddle.c
+        start, step = arb(level), arb(1e-14 * (1 + level))
+        above = met_near(lambda at: bool(bounds(at)[1] <= target), start, step)
+        below = met_near(lambda at: bool(bounds(at)[0] >= target), start, -1.001 * gap - step)
         low = low if below is None else low.max(below)
         high = high if above is None else high.min(above)
         return enclose_between(low, high), profile.limited
@@ -401,27 +357,12 @@ def _by_top_losses(
     return low.max(arb(0)), largest if rest <= target else arb.pos_inf()
 
 
-def _rough_root(profile: SmoothedProfile, saddle: Saddle, log_delta: float) -> tuple[float, float]:
-    """About where delta(level) is e^log_delta, and how fast its logarithm falls there."""
-    level, slope = saddle.level, saddle.c
-    height = profile.roughly(level)[0] - log_delta
-    for _ in range(12):
-        step = height / slope
+def _rough_root(profile: SmoothedProfile, saddle: Saddle, log_delta: float) -> float:
+    """About where delta(level) is e^log_delta: its logarithm falls by about c a unit of level."""
+    level = saddle.level
+    for _ in range(_MOST_STEPS):
+        step = (profile.roughly(level)[0] - log_delta) / saddle.c
+        level = max(level + step, 0.0)
         if abs(step) < 1e-15 * (1 + level):
             break
-        there = max(level + step, 0.0)
-        found = profile.roughly(there)[0] - log_delta
-        if there != level and (height - found) / (there - level) > 0:
-            slope = (height - found) / (there - level)
-        level, height = there, found
-    return level, slope
-
-
-def _stepped(level: float, sign: int, step: float, holds: Callable[[arb], bool]) -> arb | None:
-    """The first point at which it holds, step by growing step from the level; None: none near."""
-    for _ in range(_MOST_STEPS):
-        at = (arb(level) + sign * step).max(arb(0))
-        if holds(at):
-            return at
-        step *= 2
-    return None
+    return level

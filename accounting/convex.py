@@ -6,12 +6,20 @@ The privacy profile, as a function of e^epsilon, and the trade-off curve are suc
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 
 from flint import arb
 
-__all__ = ["Vertex", "polygon_below"]
+from ..exact import Enclosure, ball
+
+__all__ = ["Vertex", "balls", "polygon_below"]
 
 Vertex = tuple[arb, arb]
+
+
+def balls(value: Enclosure) -> tuple[arb, arb]:
+    """Both ends of a finite enclosure."""
+    return ball(Fraction(value.lower)), ball(Fraction(value.upper))
 
 
 def polygon_below(xs: Sequence[arb], bounds: Sequence[tuple[arb, arb]]) -> list[Vertex]:

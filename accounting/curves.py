@@ -7,48 +7,49 @@ differential privacy", JRSS B 2022).
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar, Protocol
 
 from flint import arb
 
+from ..exact import Enclosure, ExactInput, ParameterError, ball, exact, whole
 from ..exact.deadline import OutOfTimeError, time_left, time_limit
-from ..exact.enclosure import Enclosure, Endpoint
-from ..exact.number import ExactInput, ParameterError, ball, exact, whole
 from ..exact.precision import enclose, working_precision
 from ..exact.rows import Rows
-from .convex import Vertex, polygon_below
+from .convex import Vertex, balls, polygon_below
 
-if TYPE_CHECKING:
-    from .composed import Composition
-
-__all__ = ["Profile", "Tradeoff", "profile", "tradeoff"]
+__all__ = ["Composed", "Curve", "Profile", "Tradeoff", "profile", "tradeoff"]
 
 _BITS = 256
 _NARROW = Fraction(1, 10**4)  # relative width of a point, narrower than a picture shows
 _LEVELS = ("1e-9", "1e-6", "1e-3", "0.1")  # of delta, down to which the curve is followed
 _MOST_POINTS = 100_000
 _ONE = Fraction(1)
-_PROBABILITY = Enclosure(Fraction(0), _ONE)
+_ZERO, _PROBABILITY = Enclosure.exactly(0), Enclosure(Fraction(0), _ONE)
 
 
-@dataclass(frozen=True)
-class Profile(Rows):
-    """delta(epsilon), the least delta of (epsilon, delta)-DP, at rising epsilons.
+@dataclass(frozen=True, repr=False)
+class Curve(Rows):
+    """Enclosures of a curve at exact places; names: what rows call the place and the value."""
 
-    `epsilons` are exact, `deltas` enclosures of the true values; both without a unit.
-    """
+    names: ClassVar[tuple[str, str]]
+    places: ClassVar[str]
 
-    epsilons: tuple[Fraction, ...]
-    deltas: tuple[Enclosure, ...]
+    def points(self) -> list[tuple[Fraction, Enclosure]]:
+        """(place, value), the places rising: the two fields."""
+        places, values = (getattr(self, field.name) for field in fields(self))
+        return list(zip(places, values, strict=True))
+
+    @abstractmethod
+    def _drawn(self, ax: Any) -> Any: ...
 
     def rows(self) -> list[dict[str, object]]:
-        """One row an epsilon: epsilon and delta."""
-        pairs = zip(self.epsilons, self.deltas, strict=True)
-        return [{"epsilon": epsilon, "delta": delta} for epsilon, delta in pairs]
+        """One row a place: the place and the value there."""
+        return [dict(zip(self.names, point, strict=True)) for point in self.points()]
 
     def plot(self, ax: Any = None) -> Any:
         """Draw it with matplotlib and return the Axes; what lies between the bounds is shaded.
@@ -56,48 +57,63 @@ class Profile(Rows):
         ax: the matplotlib Axes to draw on, new ones if None. Raises ImportError where matplotlib
         is not installed.
         """
-        from .plots import plot_profile
-
-        return plot_profile(self, ax)
+        return self._drawn(ax)
 
     def __repr__(self) -> str:
-        ends = f"{float(self.epsilons[0]):g} to {float(self.epsilons[-1]):g}"
-        return f"Profile({len(self.epsilons)} epsilons from {ends})"
+        places = [float(place) for place, _ in self.points()]
+        ends = f"{places[0]:g} to {places[-1]:g}"
+        return f"{type(self).__name__}({len(places)} {self.places} from {ends})"
 
 
-@dataclass(frozen=True)
-class Tradeoff(Rows):
+@dataclass(frozen=True, repr=False)
+class Profile(Curve):
+    """delta(epsilon), the least delta of (epsilon, delta)-DP, at rising epsilons.
+
+    `epsilons` are exact, `deltas` enclosures of the true values; both without a unit.
+    """
+
+    names = ("epsilon", "delta")
+    places = "epsilons"
+
+    epsilons: tuple[Fraction, ...]
+    deltas: tuple[Enclosure, ...]
+
+    def _drawn(self, ax: Any) -> Any:
+        from .plots import plot_profile
+
+        return plot_profile(self.epsilons, self.deltas, ax)
+
+
+@dataclass(frozen=True, repr=False)
+class Tradeoff(Curve):
     """f(alpha), the least type II error of a test of D against D', at rising type I errors alpha.
 
     `alphas` are exact probabilities, `betas` enclosures of f there. f is the largest convex and
     symmetric function that no test, either way round, goes below (see `tradeoff`).
     """
 
+    names = ("type_1", "type_2")
+    places = "type I errors"
+
     alphas: tuple[Fraction, ...]
     betas: tuple[Enclosure, ...]
 
-    def rows(self) -> list[dict[str, object]]:
-        """One row an alpha: type_1 and type_2, the two errors."""
-        pairs = zip(self.alphas, self.betas, strict=True)
-        return [{"type_1": alpha, "type_2": beta} for alpha, beta in pairs]
-
-    def plot(self, ax: Any = None) -> Any:
-        """Draw it with matplotlib and return the Axes; what lies between the bounds is shaded.
-
-        ax: the matplotlib Axes to draw on, new ones if None. Raises ImportError where matplotlib
-        is not installed.
-        """
+    def _drawn(self, ax: Any) -> Any:
         from .plots import plot_tradeoff
 
-        return plot_tradeoff(self, ax)
+        return plot_tradeoff(self.alphas, self.betas, ax)
 
-    def __repr__(self) -> str:
-        ends = f"{float(self.alphas[0]):g} to {float(self.alphas[-1]):g}"
-        return f"Tradeoff({len(self.alphas)} type I errors from {ends})"
+
+class Composed(Protocol):
+    """What a profile is made of (`Composition`)."""
+
+    def delta(self, epsilon: ExactInput, width: Fraction) -> Enclosure: ...
+
+    def epsilon(self, delta: ExactInput, width: Fraction) -> Enclosure: ...
 
 
 def profile(
-    composition: Composition,
+    composition: Composed,
     epsilons: Sequence[ExactInput] | None,
     points: ExactInput,
     width: Fraction,
@@ -125,7 +141,7 @@ def profile(
     return Profile(tuple(grid), tuple(deltas))
 
 
-def _top(composition: Composition) -> Fraction:
+def _top(composition: Composed) -> Fraction:
     """Where delta is about 1e-9, or as small as it gets, in two digits rounded up."""
     for k, level in enumerate(_LEVELS):
         try:
@@ -172,7 +188,7 @@ def tradeoff(known: Profile, alphas: Sequence[ExactInput] | None, points: ExactI
             raise ParameterError("alphas must hold at least one number")
     with working_precision(_BITS):
         odds = [ball(epsilon).exp() for epsilon in known.epsilons]
-        bounds = [(_ball(delta.lower), _ball(delta.upper)) for delta in known.deltas]
+        bounds = [balls(delta) for delta in known.deltas]
         attained = [(g, high) for g, (_, high) in zip(odds, bounds, strict=True)]
         beyond = _vertices(odds, bounds)
         betas = tuple(_between(alpha, attained, beyond) for alpha in grid)
@@ -180,12 +196,9 @@ def tradeoff(known: Profile, alphas: Sequence[ExactInput] | None, points: ExactI
 
 
 def _between(alpha: Fraction, attained: list[Vertex], beyond: list[Vertex]) -> Enclosure:
-    low = enclose(_supremum(alpha, attained)).lower
-    high = enclose(_supremum(alpha, beyond)).upper
-    most = 1 - alpha
-    return Enclosure(_larger(Fraction(0), low), most).intersection(
-        Enclosure(Fraction(0), _larger(Fraction(0), high))
-    )
+    low, high = enclose(_supremum(alpha, attained)).lower, enclose(_supremum(alpha, beyond)).upper
+    least = Enclosure(low, 1 - alpha).maximum(_ZERO)
+    return least.intersection(Enclosure(Fraction(0), high))
 
 
 def _supremum(alpha: Fraction, points: list[Vertex]) -> arb:
@@ -217,11 +230,3 @@ def _vertices(odds: list[arb], bounds: list[tuple[arb, arb]]) -> list[Vertex]:
         if slope < 0:
             return [*vertices, (end - low / slope, arb(0))]
     return [*vertices, (end, arb(0))]
-
-
-def _ball(end: Endpoint) -> arb:
-    return ball(Fraction(end))
-
-
-def _larger(a: Fraction, b: Endpoint) -> Endpoint:
-    return b if Enclosure(b, b).at_least(a) else a

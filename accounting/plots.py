@@ -8,21 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from ..exact.enclosure import Enclosure
+from ..exact import Enclosure, ball, working_precision
 from ..exact.extra import bring
-from ..exact.number import ball
-from ..exact.precision import working_precision
 from ..exact.rounding import float_above
-from .convex import polygon_below
-
-if TYPE_CHECKING:
-    from .curves import Profile, Tradeoff
+from .convex import balls, polygon_below
 
 __all__ = ["plot_profile", "plot_tradeoff"]
 
@@ -33,17 +28,16 @@ _FLOOR = 1e-300  # where a logarithmic axis ends at the latest
 _Floats = NDArray[np.float64]
 
 
-def plot_profile(profile: Profile, ax: Any) -> Any:
+def plot_profile(epsilons: Sequence[Fraction], deltas: Sequence[Enclosure], ax: Any) -> Any:
     """delta, on a logarithmic axis, against epsilon."""
     ax = _axes(ax)
-    top = profile.epsilons[-1]
+    top = epsilons[-1]
     with working_precision(_BITS):  # odds relative to the largest, which is any size
-        odds = [(ball(epsilon) - ball(top)).exp() for epsilon in profile.epsilons]
-        corners = polygon_below(odds, [_balls(delta) for delta in profile.deltas])
-    at = np.linspace(float(profile.epsilons[0]), float(top), _FINE)
-    here = np.exp(at - float(top))
-    low, high = _bounds(here, odds, corners, profile.deltas)
-    seen = [float_above(delta.upper) for delta in profile.deltas if delta.upper > 0]
+        odds = [(ball(epsilon) - ball(top)).exp() for epsilon in epsilons]
+        corners = polygon_below(odds, [balls(delta) for delta in deltas])
+    at = np.linspace(float(epsilons[0]), float(top), _FINE)
+    low, high = _bounds(np.exp(at - float(top)), odds, corners, deltas)
+    seen = [float_above(delta.upper) for delta in deltas if delta.upper > 0]
     ax.set_yscale("log")
     ax.set_ylim(max(min(seen, default=1.0) / 10, _FLOOR), 1)
     _shade(ax, at, np.maximum(low, _FLOOR), np.maximum(high, _FLOOR))
@@ -52,14 +46,14 @@ def plot_profile(profile: Profile, ax: Any) -> Any:
     return ax
 
 
-def plot_tradeoff(tradeoff: Tradeoff, ax: Any) -> Any:
+def plot_tradeoff(alphas: Sequence[Fraction], betas: Sequence[Enclosure], ax: Any) -> Any:
     """The type II error against the type I error, and guessing beside it."""
     ax = _axes(ax)
     with working_precision(_BITS):
-        alphas = [ball(alpha) for alpha in tradeoff.alphas]
-        corners = polygon_below(alphas, [_balls(beta) for beta in tradeoff.betas])
-    at = np.linspace(float(tradeoff.alphas[0]), float(tradeoff.alphas[-1]), _FINE)
-    _shade(ax, at, *_bounds(at, alphas, corners, tradeoff.betas))
+        errors = [ball(alpha) for alpha in alphas]
+        corners = polygon_below(errors, [balls(beta) for beta in betas])
+    at = np.linspace(float(alphas[0]), float(alphas[-1]), _FINE)
+    _shade(ax, at, *_bounds(at, errors, corners, betas))
     ax.plot([0, 1], [1, 0], linestyle=":", color="grey", linewidth=1, label="guessing")
     ax.set_xlabel("type I error α")
     ax.set_ylabel("type II error β")
@@ -69,10 +63,6 @@ def plot_tradeoff(tradeoff: Tradeoff, ax: Any) -> Any:
 
 def _axes(ax: Any) -> Any:
     return bring("matplotlib.pyplot", "figures").subplots()[1] if ax is None else ax
-
-
-def _balls(value: Enclosure) -> tuple[arb, arb]:
-    return ball(Fraction(value.lower)), ball(Fraction(value.upper))
 
 
 def _bounds(

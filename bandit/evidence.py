@@ -14,14 +14,13 @@ from typing import Any
 
 from ..accounting.composed import Composition, compose
 from ..exact.enclosure import Enclosure
-from ..exact.number import exact
 from ..mechanisms.laws.discrete_gaussian import DiscreteGaussian
-from ..mechanisms.mechanism import AdditiveNoise, RandomizedResponse
+from ..mechanisms.mechanism import AdditiveNoise
 from ..mechanisms.protocols.protocol import SumProtocol
 from ..verify.audit import Verdict, audit
 from ..verify.certificate import Certificate, MismatchError
 from ..verify.fields import NotCertifiedError, protocol_fields
-from ..verify.protocol import certify
+from ..verify.protocol import certify, leaking
 from .algorithms.algorithm import Demand
 
 __all__ = [
@@ -137,8 +136,7 @@ def plain_release(protocol: SumProtocol, demand: Demand) -> Composition:
     """The sum of a batch before its reduction mod m, and what the aggregation leaks besides."""
     released = protocol.released()
     plain = AdditiveNoise(released.law, released.sensitivity)
-    leak = 2 * exact(demand.relaxation, "relaxation")
-    return compose(plain, RandomizedResponse(leak)) if leak else compose(plain)
+    return compose(leaking(plain, demand.relaxation))
 
 
 def _in_reach(protocol: SumProtocol, demand: Demand) -> bool:

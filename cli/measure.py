@@ -11,7 +11,7 @@ from functools import partial
 from ..accounting import Composition
 from ..accounting.composition import WORK
 from ..accounting.methods.comparison import EXACT, DoesNotApplyError, Method
-from ..exact import WIDTH, Enclosure, ExactInput, OutOfTimeError, exact, time_left, time_limit
+from ..exact import WIDTH, Enclosure, OutOfTimeError, exact, time_left, time_limit
 
 __all__ = ["Measured", "Request", "Width", "measure", "read_width"]
 
@@ -110,13 +110,11 @@ def measure(
     results = []
     waiting = sum(len(texts) for _, _, texts, _ in groups)
     for quantity, key, texts, computed in groups:
-        is_composed = composition.times > 1 and quantity in ("delta", "epsilon") and method is EXACT
         for text, compute in zip(texts, computed, strict=False):
             value, note = _attempt(compute, _SHARE * time_left() / waiting)
             waiting -= 1
             if note is None and not value.is_within(relative):
-                near = min(Fraction(value.upper), Fraction(1)) if quantity == "delta" else text
-                note = _wide(width, _reasons(composition, near) if is_composed else [])
+                note = _wide(width, value.why)
             results.append(Measured(quantity, (key, text) if key else None, value, note))
     return results
 
@@ -132,13 +130,6 @@ def _attempt(compute: Callable[[], Enclosure], seconds: float) -> tuple[Enclosur
         return _ANYTHING, "undecided in the time allowed (--time S allows more)"
     except (ArithmeticError, NotImplementedError) as error:
         return _ANYTHING, f"undecided: {error}"
-
-
-def _reasons(composition: Composition, delta: ExactInput) -> list[str]:
-    try:
-        return composition.why_wide(delta)
-    except OutOfTimeError:
-        return []
 
 
 def _wide(width: Width, reasons: Sequence[str]) -> str:

@@ -2,8 +2,27 @@
 
 from .deadline import OutOfTimeError, check_time, time_left, time_limit
 from .enclosure import Enclosure, Endpoint, UndecidedError
-from .number import ExactInput, Formula, ParameterError, Real, ball, decimal_text, exact, mpf, whole
-from .precision import CAP, WIDTH, enclose, refine, refine_each, working_precision
+from .number import (
+    ExactInput,
+    Formula,
+    Logarithm,
+    ParameterError,
+    Real,
+    ball,
+    decimal_text,
+    exact,
+    mpf,
+    whole,
+)
+from .precision import (
+    CAP,
+    WIDTH,
+    enclose,
+    enclose_between,
+    refine,
+    refine_each,
+    working_precision,
+)
 
 __all__ = [
     "CAP",
@@ -12,6 +31,7 @@ __all__ = [
     "Endpoint",
     "ExactInput",
     "Formula",
+    "Logarithm",
     "OutOfTimeError",
     "ParameterError",
     "Real",
@@ -20,6 +40,7 @@ __all__ = [
     "check_time",
     "decimal_text",
     "enclose",
+    "enclose_between",
     "exact",
     "mpf",
     "refine",

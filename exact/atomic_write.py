@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from .number import ParameterError
+from .regular_file import refuse_others
 
 __all__ = ["check_target", "atomic_write", "write_atomically"]
 
@@ -72,8 +73,5 @@ def _mode(path: Path) -> int | None:
         return None
     except ValueError as error:  # a name that no file system can hold
         raise OSError(errno.EINVAL, "not a path", str(path)) from error
-    if stat.S_ISDIR(found):
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    if not stat.S_ISREG(found):
-        raise OSError(errno.EINVAL, "not a regular file", str(path))
+    refuse_others(found, path)
     return stat.S_IMODE(found)

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
+from functools import reduce
 from html import escape
 from typing import TypeAlias
 
@@ -36,6 +37,9 @@ class UndecidedError(ArithmeticError):
 class Enclosure:
     """The interval [lower, upper]; a point where both are equal; "inf" where unbounded.
 
+    why: what keeps it from being narrower besides precision and time, in words, as far as that is
+    known. It goes along with what is made of the number, and is no part of its value.
+
     `==` compares the two intervals, not the numbers in them. `<`, `<=`, `>` and `>=` compare the
     true number with an exact one (int, Fraction, Decimal, text, or a float, which stands for the
     decimal that it prints as) or with that of another enclosure, and raise UndecidedError where the
@@ -54,6 +58,7 @@ class Enclosure:
 
     lower: Endpoint
     upper: Endpoint
+    why: tuple[str, ...] = field(default=(), compare=False, kw_only=True)
 
     def __post_init__(self) -> None:
         if any(isinstance(end, Decimal) and end.is_nan() for end in (self.lower, self.upper)):
@@ -70,6 +75,11 @@ class Enclosure:
     def infinite() -> Enclosure:
         """The value +infinity, proved."""
         return Enclosure(_INFINITY, _INFINITY)
+
+    @staticmethod
+    def unknown() -> Enclosure:
+        """Nothing but that the number is not negative, as no divergence is."""
+        return Enclosure(Fraction(0), _INFINITY)
 
     @staticmethod
     def from_json(data: dict[str, str]) -> Enclosure:
@@ -135,38 +145,49 @@ class Enclosure:
         """Does the interval contain `value`?"""
         return not _less(value, self.lower) and not _less(self.upper, value)
 
+    def because(self, *reasons: str) -> Enclosure:
+        """The same, with these reasons for its width besides those that it has."""
+        return replace(self, why=tuple(dict.fromkeys((*self.why, *reasons))))
+
     def intersection(self, other: Enclosure) -> Enclosure:
         """What both enclosures of the same number leave of it."""
-        return Enclosure(
-            other.lower if _less(self.lower, other.lower) else self.lower,
-            other.upper if _less(other.upper, self.upper) else self.upper,
+        return self._made(
+            other, _larger(self.lower, other.lower), _smaller(self.upper, other.upper)
         )
 
     def hull(self, other: Enclosure) -> Enclosure:
         """The smallest interval that contains both."""
-        return Enclosure(
-            self.lower if _less(self.lower, other.lower) else other.lower,
-            self.upper if _less(other.upper, self.upper) else other.upper,
+        return self._made(
+            other, _smaller(self.lower, other.lower), _larger(self.upper, other.upper)
         )
 
     def maximum(self, other: Enclosure) -> Enclosure:
         """The larger of two numbers."""
-        return Enclosure(
-            other.lower if _less(self.lower, other.lower) else self.lower,
-            other.upper if _less(self.upper, other.upper) else self.upper,
-        )
+        lower, upper = _larger(self.lower, other.lower), _larger(self.upper, other.upper)
+        return self._made(other, lower, upper)
+
+    def minimum(self, other: Enclosure) -> Enclosure:
+        """The smaller of two numbers."""
+        lower, upper = _smaller(self.lower, other.lower), _smaller(self.upper, other.upper)
+        return self._made(other, lower, upper)
 
     def times(self, factor: Fraction | int) -> Enclosure:
         """The number times a factor >= 0."""
         lower, upper = (
             end if _is_infinite(end) else factor * Fraction(end) for end in (self.lower, self.upper)
         )
-        return Enclosure(lower, upper)
+        return Enclosure(lower, upper, why=self.why)
 
     def plus(self, other: Enclosure | Fraction) -> Enclosure:
         """The sum of two numbers, not of opposite infinities."""
         added = other if isinstance(other, Enclosure) else Enclosure.exactly(other)
-        return Enclosure(_sum(self.lower, added.lower), _sum(self.upper, added.upper))
+        return self._made(added, _sum(self.lower, added.lower), _sum(self.upper, added.upper))
+
+    def over(self, other: Enclosure) -> Enclosure:
+        """The ratio of two numbers >= 0: infinite over 0, but 0 over 0 may be anything."""
+        nothing = Fraction(0) if self.lower <= 0 else _INFINITY
+        lower = _ratio(self.lower, other.upper, nothing)
+        return self._made(other, lower, _ratio(self.upper, other.lower, _INFINITY))
 
     def negated(self) -> Enclosure:
         """Minus the number."""
@@ -174,21 +195,20 @@ class Enclosure:
             end.copy_negate() if isinstance(end, Decimal) else -end
             for end in (self.upper, self.lower)
         )
-        return Enclosure(lower, upper)
+        return Enclosure(lower, upper, why=self.why)
+
+    def _made(self, other: Enclosure, lower: Endpoint, upper: Endpoint) -> Enclosure:
+        """An enclosure of what is made of both numbers."""
+        return Enclosure(lower, upper, why=self.why).because(*other.why)
 
     @staticmethod
     def total(parts: Iterable[Enclosure]) -> Enclosure:
         """The sum of these numbers, not of opposite infinities."""
-        found = Enclosure.exactly(0)
-        for part in parts:
-            found = found.plus(part)
-        return found
+        return reduce(Enclosure.plus, parts, Enclosure.exactly(0))
 
     def is_finite(self) -> bool:
         """Are both ends finite?"""
-        return not any(
-            isinstance(end, Decimal) and end.is_infinite() for end in (self.lower, self.upper)
-        )
+        return not (_is_infinite(self.lower) or _is_infinite(self.upper))
 
     def is_within(self, relative: Fraction) -> bool:
         """Is it a proved infinity, or a finite interval of at most this relative width?"""
@@ -237,10 +257,26 @@ def _is_infinite(end: Endpoint) -> bool:
     return isinstance(end, Decimal) and end.is_infinite()
 
 
+def _smaller(a: Endpoint, b: Endpoint) -> Endpoint:
+    return a if _less(a, b) else b
+
+
+def _larger(a: Endpoint, b: Endpoint) -> Endpoint:
+    return b if _less(a, b) else a
+
+
 def _sum(a: Endpoint, b: Endpoint) -> Endpoint:
     if _is_infinite(a) or _is_infinite(b):
         return a if _is_infinite(a) else b
     return Fraction(a) + Fraction(b)
+
+
+def _ratio(a: Endpoint, b: Endpoint, by_zero: Endpoint) -> Endpoint:
+    if _is_infinite(a):
+        return a
+    if _is_infinite(b):
+        return Fraction(0)
+    return Fraction(a) / Fraction(b) if b > 0 else by_zero
 
 
 def _less(a: Endpoint | int, b: Endpoint | int) -> bool:

@@ -21,6 +21,7 @@ __all__ = [
     "WIDTH",
     "enclose",
     "enclose_between",
+    "floor_of",
     "refine",
     "refine_each",
     "working_precision",
@@ -58,6 +59,14 @@ def enclose_between(lower: arb, upper: arb) -> Enclosure:
     """From a lower to an upper bound of a number that is not negative; either may be infinite."""
     least = max(enclose(lower.lower()).lower, Decimal(0))
     return Enclosure(least, enclose(upper.upper()).upper)
+
+
+def floor_of(value: arb) -> int:
+    """The floor of the ball's midpoint. Raises ArithmeticError where that is no number."""
+    found = value.mid().floor().unique_fmpz()
+    if found is None:
+        raise ArithmeticError("a number is too large for the working precision")
+    return int(found)
 
 
 def refine(

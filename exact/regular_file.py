@@ -12,7 +12,7 @@ import stat
 from io import BufferedReader
 from pathlib import Path
 
-__all__ = ["open_regular", "read_at_most"]
+__all__ = ["open_regular", "read_at_most", "refuse_others"]
 
 
 def open_regular(path: str | Path) -> BufferedReader:
@@ -22,12 +22,20 @@ def open_regular(path: str | Path) -> BufferedReader:
     except ValueError as error:  # a name that no file system can hold
         raise OSError(errno.EINVAL, "not a path", str(path)) from error
     mode = os.fstat(handle).st_mode
-    if not stat.S_ISREG(mode):
+    try:
+        refuse_others(mode, path)
+    except OSError:
         os.close(handle)
-        if stat.S_ISDIR(mode):
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-        raise OSError(errno.EINVAL, "not a regular file", str(path))
+        raise
     return open(handle, "rb")
+
+
+def refuse_others(mode: int, path: str | Path) -> None:
+    """Raise OSError for the mode of anything but a regular file."""
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if not stat.S_ISREG(mode):
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
 
 
 def read_at_most(path: str | Path, size: int) -> bytes:

@@ -1,13 +1,19 @@
-"""Where a monotone function crosses: one search in floats, one whose answer is certain."""
+"""Where a monotone function crosses: in floats, and where the answer must be certain.
+
+`float_root` chooses and decides nothing; what the others return has been met for certain.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 
-__all__ = ["first_met", "float_root"]
+from flint import arb
+
+__all__ = ["first_met", "first_met_near", "float_root", "met_near"]
 
 _MOST_STEPS = 200
+_FARTHEST = 1 << 62
 
 
 def float_root(
@@ -60,3 +66,46 @@ def first_met(met: Callable[[int], bool | None], low: int, high: int) -> int:
         middle = (low + high) // 2
         low, high = (low, middle) if met(middle) is True else (middle, high)
     return high
+
+
+def first_met_near(
+    met: Callable[[int], bool | None], start: int, low: int | None = None, high: int | None = None
+) -> int:
+    """`first_met` in (low, high], None for no end, by growing steps outward from the start.
+
+    Raises ArithmeticError where none is met, or all are, within 2^62 of the start.
+    """
+    here, step = start, 1
+    if here == high or (here != low and met(here) is True):
+        while low is None or here - step > low:
+            if met(here - step) is not True:
+                low = here - step
+                break
+            here, step = _stepped(here, -step)
+        return first_met(met, low, here)
+    while high is None or here + step < high:
+        if met(here + step) is True:
+            high = here + step
+            break
+        here, step = _stepped(here, step)
+    return first_met(met, here, high)
+
+
+def _stepped(here: int, step: int) -> tuple[int, int]:
+    if abs(step) > _FARTHEST:
+        raise ArithmeticError(f"no crossing within {_FARTHEST} of the start")
+    return here + step, 2 * abs(step)
+
+
+def met_near(
+    met: Callable[[arb], bool], start: arb, step: arb, growth: int = 2, most: int = 40
+) -> arb | None:
+    """The first x >= 0 at which it is met, from the start on by growing steps; None: none near."""
+    x = start.mid()
+    for _ in range(most):
+        if met(x):
+            return x
+        if x <= 0 and step < 0:
+            break
+        x, step = (start + step).max(arb(0)).mid(), step * growth
+    return None

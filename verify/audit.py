@@ -6,24 +6,23 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
+from itertools import chain, islice
 
 from ..accounting.composed import Composition, compose
-from ..exact.deadline import OutOfTimeError, time_left, time_limit
-from ..exact.enclosure import Enclosure
-from ..exact.number import decimal_text
-from ..exact.precision import CAP, WIDTH
+from ..exact import CAP, WIDTH, Enclosure, OutOfTimeError, decimal_text, time_left, time_limit
 from ..exact.rows import Rows, written
-from ..mechanisms.mechanism import Mechanism
+from ..mechanisms.continuous import continuous
+from ..mechanisms.mechanism import Mechanism, ways
 from .guarantee import Bounded, Guarantee
-from .witness import Witness, find_witness
+from .witness import Witness
 
 __all__ = ["Audit", "Verdict", "audit"]
 
 _NARROWER = Fraction(1, 10**12)  # each further attempt asks for this much less width
 _ATTEMPTS = 4
+_MOST_PAIRS = 64  # where a witness is looked for
 _SHARE = 0.6  # of the time that is left; the rest is for the other way to ask, and for a witness
 _ZERO, _INFINITY = Fraction(0), Decimal("Infinity")
-_ANYTHING = Enclosure(_ZERO, _INFINITY)  # no divergence is negative
 _COMPOSED = "refuted by what all uses together reveal: no single outcome is named"
 
 
@@ -95,8 +94,8 @@ def audit(
     width: the relative width that `measured` is to have. cap: bits of precision allowed. Inside a
     `time_limit` it ends in time, UNDECIDED where nothing else is certain by then.
     """
-    composition = mechanism if isinstance(mechanism, Composition) else compose(mechanism)
-    measured = _ANYTHING
+    composition = compose(mechanism)
+    measured = Enclosure.unknown()
     why = f"could not be enclosed more narrowly with {cap} bits"
     try:
         with time_limit(_SHARE * time_left()):
@@ -120,7 +119,7 @@ def audit(
         return Audit(mechanism, claim, Verdict.REFUTED, measured, note=_COMPOSED)
     try:
         with time_limit(_SHARE * time_left()):
-            witness = find_witness(composition.uses[0].mechanism, claim, measured)
+            witness = _witness(composition.uses[0].mechanism, claim, measured)
     except OutOfTimeError:
         witness = None
     remark = None if witness else "refuted by a proof about the tails: no single outcome is named"
@@ -148,3 +147,19 @@ def _in_time(asked: Composition, other: Bounded, width: Fraction, cap: int) -> b
             return other.measure(asked, width, cap).at_most(other.bound)
     except OutOfTimeError:
         return None
+
+
+def _witness(mechanism: Mechanism, claim: Guarantee, measured: Enclosure) -> Witness | None:
+    """Something that refutes the claim for certain, for a claim known to be refuted.
+
+    None where the refutation rests on a proof about the tails alone.
+    """
+    # the first pairs are the worst ones wherever that is known
+    if continuous(mechanism) is not None:
+        return None  # no outcome of a continuous law has a probability
+    pairs = chain.from_iterable(way.pairs() for way in ways(mechanism))
+    for pair in islice(pairs, _MOST_PAIRS):
+        witness = claim.witness(pair, measured)
+        if witness is not None and witness.excess.greater_than(0) is True:
+            return witness
+    return None

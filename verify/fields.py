@@ -9,12 +9,9 @@ from typing import Any
 from ..accounting.composed import Use
 from ..accounting.scenario import is_oriented
 from ..exact.number import ExactInput, decimal_text, exact, whole
+from ..mechanisms import AdditiveNoise, Binomial, FinitePair, Law, Mechanism, RandomizedResponse
 from ..mechanisms.aggregation import Masking
 from ..mechanisms.continuous import continuous
-from ..mechanisms.laws.binomial import Binomial
-from ..mechanisms.laws.law import Law
-from ..mechanisms.mechanism import AdditiveNoise, Mechanism, RandomizedResponse
-from ..mechanisms.pair import FinitePair
 from ..mechanisms.protocols.protocol import SumProtocol
 from ..mechanisms.protocols.shuffle import ShuffleSum
 from .checker.reading import LAWS
@@ -96,22 +93,17 @@ def protocol_fields(
             "floor": str(masking.floor),
         }
     if isinstance(protocol, ShuffleSum):
-        return {
-            "users": str(protocol.users),
-            "precision": "1",
-            "accuracy": "0",
-            "modulus": None,
-            "share": law_fields(Binomial(protocol.noise_bits, protocol.success)),
-            "trust": "shuffled",
-            **ways,
-        }
-    modulus = protocol.modulus
+        precision, accuracy, modulus, trust = 1, 0, None, "shuffled"
+        share: Law = Binomial(protocol.noise_bits, protocol.success)
+    else:
+        precision, accuracy, modulus = protocol.precision, protocol.accuracy, protocol.modulus
+        share, trust = protocol.noise, protocol.trust.value
     return {
         "users": str(protocol.users),
-        "precision": str(protocol.precision),
-        "accuracy": str(protocol.accuracy),
+        "precision": str(precision),
+        "accuracy": str(accuracy),
         "modulus": None if modulus is None else str(modulus),
-        "share": law_fields(protocol.noise),
-        "trust": protocol.trust.value,
+        "share": law_fields(share),
+        "trust": trust,
         **ways,
     }

@@ -48,13 +48,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate
-from typing import Any
+from typing import Any, ClassVar
 
 from flint import arb, arb_poly
 
-from ..exact.number import ball
-from ..exact.precision import START, working_precision
-from ..mechanisms.laws.discrete_gaussian import DiscreteGaussian, DiscreteGaussianSum
+from ..exact import ball, working_precision
+from ..exact.precision import START
+from ..mechanisms import DiscreteGaussian, DiscreteGaussianSum
 from .guarantee import ZCDP, ApproxDP, Guarantee, RenyiDP
 from .order import Cover, Monotone
 
@@ -109,14 +109,12 @@ class _Profile:
     times: int
     claim: ApproxDP
 
-    @property
-    def why(self) -> tuple[str, str]:
-        return (
-            "smaller values are covered by intervals on each of which delta is bounded from below, "
-            "by tail probabilities or by Gaussian pairs",
-            "larger values are covered by intervals on each of which delta is bounded from above, "
-            "by tail probabilities and from some value on by a Gaussian pair that dominates",
-        )
+    why: ClassVar[tuple[str, str]] = (
+        "smaller values are covered by intervals on each of which delta is bounded from below, "
+        "by tail probabilities or by Gaussian pairs",
+        "larger values are covered by intervals on each of which delta is bounded from above, "
+        "by tail probabilities and from some value on by a Gaussian pair that dominates",
+    )
 
     def fails(self, low: Fraction | None, high: Fraction) -> bool:
         with working_precision(START):
@@ -243,14 +241,12 @@ class _Renyi:
     times: int
     claim: RenyiDP
 
-    @property
-    def why(self) -> tuple[str, str]:
-        return (
-            "smaller values are covered by intervals on each of which it is bounded from below, by "
-            "Hölder's inequality for the exponential moments of the noise",
-            "the law is a discrete Gaussian up to a factor that "
-            "tends to 1, and that one's Rényi divergence falls as sigma2 grows",
-        )
+    why: ClassVar[tuple[str, str]] = (
+        "smaller values are covered by intervals on each of which it is bounded from below, by "
+        "Hölder's inequality for the exponential moments of the noise",
+        "the law is a discrete Gaussian up to a factor that "
+        "tends to 1, and that one's Rényi divergence falls as sigma2 grows",
+    )
 
     def fails(self, low: Fraction | None, high: Fraction) -> bool:
         n, d, a = self.count, self.shift, self.claim.order
@@ -296,13 +292,11 @@ class _Zcdp:
     times: int
     claim: ZCDP
 
-    @property
-    def why(self) -> tuple[str, str]:
-        return (
-            "rho >= sensitivity^2/(2 count sigma2)",
-            "the law is a discrete Gaussian up to a factor that "
-            "tends to 1, and that one's rho falls as sigma2 grows",
-        )
+    why: ClassVar[tuple[str, str]] = (
+        "rho >= sensitivity^2/(2 count sigma2)",
+        "the law is a discrete Gaussian up to a factor that "
+        "tends to 1, and that one's rho falls as sigma2 grows",
+    )
 
     def fails(self, low: Fraction | None, high: Fraction) -> bool:
         return self._gaussian(high) > self.claim.rho

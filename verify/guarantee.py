@@ -17,9 +17,7 @@ from attrs import field, frozen
 from ..accounting.composed import Composition
 from ..accounting.composition import WORK
 from ..accounting.levels import read_delta, read_epsilon, read_order, read_rho
-from ..exact.enclosure import Enclosure
-from ..exact.number import ParameterError, decimal_text
-from ..exact.precision import CAP, WIDTH
+from ..exact import CAP, WIDTH, Enclosure, ParameterError, decimal_text
 from ..exact.suggest import meant
 from ..mechanisms.pair import Pair
 from .witness import Witness, at_event, at_order, at_outcome, steepest_order

@@ -16,12 +16,10 @@ import math
 from collections.abc import Iterator, Sequence
 from functools import reduce
 
-from flint import arb, arb_poly, ctx
+from flint import arb, arb_poly
 
-from ..exact.enclosure import Enclosure
-from ..exact.number import ExactInput, ParameterError, whole
-from ..exact.precision import refine
-from ..mechanisms.laws.law import Law
+from ..accounting.divergences.wrapped import residues
+from ..exact import Enclosure, ExactInput, ParameterError, refine, whole
 from ..mechanisms.protocols.protocol import SumProtocol, Trust
 
 __all__ = ["mismatched_epsilon"]
@@ -58,7 +56,7 @@ def mismatched_epsilon(
         return Enclosure.exactly(0)
 
     def largest() -> arb:
-        share = _wrapped(protocol.noise, m)
+        share = residues(protocol.noise, m)
         messages = [arb_poly([share[(y - x) % m] for y in range(m)]) for x in range(g + 1)]
         worst = arb(1)
         for others in _sums_of_others(messages, n - 1, seen):
@@ -90,19 +88,3 @@ def _seen(law: arb_poly, outcomes: int, modulus: int | None) -> list[arb]:
     for y, mass in enumerate(law.coeffs()):
         found[y if modulus is None else y % modulus] += mass
     return found
-
-
-def _wrapped(law: Law, modulus: int) -> list[arb]:
-    """P(X = r mod m), r = 0, ..., m - 1: a window, and its tails as a ball in every place."""
-    reach = modulus
-    while not (law.upper_tail(reach + 1) + law.lower_tail(-reach - 1)) < _negligible():
-        reach *= 2
-    beyond = arb(0).union((law.upper_tail(reach + 1) + law.lower_tail(-reach - 1)).upper())
-    found = [beyond] * modulus
-    for x, mass in enumerate(law.balls(-reach, reach), start=-reach):
-        found[x % modulus] += mass
-    return found
-
-
-def _negligible() -> arb:
-    return arb(2) ** -ctx.prec

@@ -17,15 +17,18 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, TypeVar
 
-from ..accounting.composed import compose
+from ..accounting.composed import Composition, compose
 from ..exact.number import ExactInput, ParameterError, exact, whole
+from ..mechanisms import (
+    AdditiveNoise,
+    DiscreteGaussianSum,
+    DiscreteLaplace,
+    Law,
+    RandomizedResponse,
+    Skellam,
+)
 from ..mechanisms.aggregation import Masking
 from ..mechanisms.aggregation.aggregation import SecureAggregation
-from ..mechanisms.laws.discrete_gaussian import DiscreteGaussianSum
-from ..mechanisms.laws.discrete_laplace import DiscreteLaplace
-from ..mechanisms.laws.law import Law
-from ..mechanisms.laws.skellam import Skellam
-from ..mechanisms.mechanism import AdditiveNoise, RandomizedResponse
 from ..mechanisms.protocols.protocol import SumProtocol
 from ..mechanisms.protocols.shuffle import ShuffleSum
 from .audit import Verdict, audit
@@ -34,7 +37,7 @@ from .checker.closed import WIDE
 from .fields import NotCertifiedError, protocol_fields
 from .guarantee import ZCDP, Guarantee, PureDP, RenyiDP
 
-__all__ = ["certify", "standard_claim", "through"]
+__all__ = ["certify", "leaking", "through"]
 
 _LISTED = 4096  # moduli up to which the reduced value is audited first
 
@@ -59,20 +62,18 @@ def certify(
     Raises NotCertifiedError where the audit is UNDECIDED or its checker cannot follow.
     """
     missing, known = whole(dropout, "dropout"), whole(collusion, "collusion")
-    leak = 2 * exact(relaxation, "relaxation", at_least=0)
     fields = protocol_fields(protocol, missing, known, relaxation, masking)
     if masking is not None and masking.floor < protocol.users - missing:
         raise ParameterError(
             f"masking must have a floor of at least users - dropout = {protocol.users - missing}, "
             f"got {masking.floor}"
         )
-    if not leak and (direct := _direct(protocol.released(missing, known), claim, fields)):
-        return direct
     released = protocol.released(missing, known)
+    if leaking(released, relaxation) == released and (direct := _direct(released, claim, fields)):
+        return direct
     reason = NotCertifiedError("an UNDECIDED audit has no certificate")
     for mechanism in _views(released, claim):
-        uses = compose((mechanism, 1), (RandomizedResponse(leak), 1)) if leak else mechanism
-        found = audit(uses, claim)
+        found = audit(leaking(mechanism, relaxation), claim)
         if found.verdict is Verdict.VERIFIED or (
             found.verdict is Verdict.REFUTED and mechanism.modulus == released.modulus
         ):
@@ -83,30 +84,14 @@ def certify(
     raise reason
 
 
-def standard_claim(
-    protocol: SumProtocol | ShuffleSum,
-    dropout: ExactInput = 0,
-    collusion: ExactInput = 0,
-    slack: ExactInput = "1/20",
-) -> Guarantee:
-    """What a privacy statement says of one batch, by the law of its noise; `certify` decides it.
+def leaking(released: AdditiveNoise, relaxation: ExactInput) -> AdditiveNoise | Composition:
+    """What is released, by an aggregation that is simulated up to e^relaxation only.
 
-    Discrete Laplace: pure epsilon, sensitivity/scale, exact before the reduction. Discrete
-    Gaussian shares: rho = sensitivity²/(2 variance), the least that holds as far as the sum cannot
-    be told from N_Z, and 1e-9 of it more. Skellam: the same and a share `slack` more, since its
-    checker's bounds are not exact; rho covers every order, and converts to (epsilon, delta).
-    Raises NotCertifiedError for other noise: name the claim.
+    Each of two neighbours' transcripts is that close to a simulated one, so that nothing more is
+    told than by an independent answer of twice this epsilon.
     """
-    released = protocol.released(dropout, collusion)
-    law, d = released.law, released.sensitivity
-    if law.attains_limit and isinstance(limit := law.loss_limit(d), Fraction):
-        return PureDP(limit)
-    if (rho := law.zcdp_exact(d)) is not None:
-        return ZCDP(rho)
-    if (rho := law.gaussian_rho(d)) is not None:
-        more = Fraction(1, 10**9) if law.gaussians else exact(slack, "slack", at_least=0)
-        return ZCDP(rho * (1 + more))
-    raise NotCertifiedError(f"no standard claim for {law}")
+    leak = 2 * exact(relaxation, "relaxation", at_least=0)
+    return compose(released, RandomizedResponse(leak)) if leak else released
 
 
 def through(certificate: Certificate, aggregation: _Aggregation) -> _Aggregation:

@@ -29,13 +29,11 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from typing import TypeAlias
 
 from ..accounting.composed import Composition, compose
-from ..exact.enclosure import Enclosure, Endpoint
-from ..exact.number import ExactInput, ParameterError, exact, whole
+from ..exact import Enclosure, Endpoint, ExactInput, ParameterError, exact, whole
 from ..mechanisms.mechanism import Mechanism
 from .guarantee import Guarantee
 
@@ -45,7 +43,6 @@ __all__ += ["whole_numbers"]
 Point: TypeAlias = Mapping[str, Fraction]
 _WIDTHS = (Fraction(1, 10**6), Fraction(1, 10**12), Fraction(1, 10**20))
 _LARGEST_GRID = 10**7
-_ZERO, _INFINITY = Fraction(0), Decimal("Infinity")
 
 
 @dataclass(frozen=True)
@@ -79,9 +76,7 @@ class Compared:
     @property
     def ratio(self) -> Enclosure:
         """measured/bound, both >= 0; infinite where only the bound is 0."""
-        nothing = self.measured.greater_than(0) is not True
-        lower = _quotient(self.measured.lower, self.bound.upper, _ZERO if nothing else _INFINITY)
-        return Enclosure(lower, _quotient(self.measured.upper, self.bound.lower, _INFINITY))
+        return self.measured.over(self.bound)
 
 
 # Compares at a point; the width is the relative one that `measured` is to have.
@@ -177,9 +172,9 @@ def claimed(
     """Does the mechanism at a point satisfy the claim at that point?"""
 
     def ask(point: Point, width: Fraction) -> Compared:
-        built, asked = build(point), claim(point)
-        composition = built if isinstance(built, Composition) else compose(built)
-        return Compared(asked.measure(composition, width), Enclosure.exactly(asked.bound))
+        asked = claim(point)
+        measured = asked.measure(compose(build(point)), width)
+        return Compared(measured, Enclosure.exactly(asked.bound))
 
     return ask
 
@@ -228,13 +223,3 @@ def _spread(total: int) -> Iterator[int]:
         index = int(format(i, f"0{digits}b")[::-1], 2) if digits else 0
         if index < total:
             yield index
-
-
-def _quotient(numerator: Endpoint, denominator: Endpoint, by_zero: Endpoint) -> Endpoint:
-    if isinstance(numerator, Decimal) and numerator.is_infinite():
-        return numerator
-    if isinstance(denominator, Decimal) and denominator.is_infinite():
-        return _ZERO
-    if denominator <= 0:
-        return by_zero
-    return Fraction(numerator) / Fraction(denominator)

@@ -12,9 +12,7 @@ from fractions import Fraction
 
 from ..accounting.composed import compose
 from ..exact.number import ExactInput, ParameterError, whole
-from ..mechanisms.laws.binomial import Binomial
-from ..mechanisms.laws.law import UndecidedError
-from ..mechanisms.mechanism import AdditiveNoise
+from ..mechanisms import AdditiveNoise, Binomial, UndecidedError
 from ..mechanisms.papers import shuffle_sum
 from ..mechanisms.protocols.protocol import missing_users
 from ..mechanisms.protocols.shuffle import ShuffleSum

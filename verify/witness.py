@@ -4,27 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import chain, islice
-from typing import TYPE_CHECKING
 
 from flint import arb
 
 from ..accounting.divergences import concentrated, renyi
 from ..accounting.divergences.largest_loss import largest_loss
 from ..accounting.divergences.privacy_profile import exceeding, last_above
-from ..exact.enclosure import Enclosure
-from ..exact.number import ball, decimal_text
-from ..exact.precision import refine
-from ..mechanisms.continuous import continuous
-from ..mechanisms.mechanism import Mechanism, ways
+from ..exact import Enclosure, ball, decimal_text, refine
 from ..mechanisms.pair import Pair, ShiftPair
 
-if TYPE_CHECKING:
-    from .guarantee import Guarantee
-
-__all__ = ["Witness", "at_event", "at_order", "at_outcome", "find_witness", "steepest_order"]
-
-_MOST_PAIRS = 64
+__all__ = ["Witness", "at_event", "at_order", "at_outcome", "steepest_order"]
 
 
 @dataclass(frozen=True)
@@ -44,22 +33,6 @@ class Witness:
             "value": self.value.to_json(),
             "excess": self.excess.to_json(),
         }
-
-
-def find_witness(mechanism: Mechanism, claim: Guarantee, measured: Enclosure) -> Witness | None:
-    """Something that refutes the claim for certain, for a claim known to be refuted.
-
-    None where the refutation rests on a proof about the tails alone.
-    """
-    # the first pairs are the worst ones wherever that is known
-    if continuous(mechanism) is not None:
-        return None  # no outcome of a continuous law has a probability
-    pairs = chain.from_iterable(way.pairs() for way in ways(mechanism))
-    for pair in islice(pairs, _MOST_PAIRS):
-        witness = claim.witness(pair, measured)
-        if witness is not None and witness.excess.greater_than(0) is True:
-            return witness
-    return None
 
 
 def at_order(pair: Pair, order: Fraction, bound: Fraction) -> Witness:

@@ -18,7 +18,7 @@ from ...exact.deadline import OutOfTimeError
 from ...exact.enclosure import Enclosure
 from ...exact.number import ExactInput, ParameterError, ball, exact, whole
 from ...exact.precision import WIDTH, enclose, refine, working_precision
-from ..losses.composite import Composite, Saddle, saddle_at, saddle_for
+from ..losses.composite import NO_LATTICE, Composite, Saddle, saddle_at, saddle_for
 from . import gaussian
 from .inversion import Parts, Profile, plan
 from .line import LineLaw
@@ -27,7 +27,6 @@ from .sampled_gaussian import SampledGaussian
 from .sampled_laplace import SampledLaplace
 
 __all__ = [
-    "WHY_WIDE",
     "Direction",
     "Parts",
     "composed_delta",
@@ -43,7 +42,6 @@ __all__ = [
 ]
 
 Direction: TypeAlias = Literal["remove", "add"]
-WHY_WIDE = ["the privacy losses live on no lattice"]
 _Attempt: TypeAlias = Callable[[float, "Enclosure | None"], tuple[Enclosure, bool]]
 
 WORK = 4.0  # about how many seconds an inversion may take before it is smoothed instead
@@ -133,7 +131,7 @@ def composed_delta(
         lower, upper = profile.bounds(ball(level))
         return between(lower, upper), profile.sigma > 0
 
-    found = _attempts(parts, width, attempt)
+    found = _attempts(parts, width, attempt).because(NO_LATTICE)
     return found.intersection(Enclosure(Fraction(0), Fraction(1)))
 
 
@@ -168,6 +166,7 @@ def composed_epsilon(
     found = _attempts(parts, width, attempt)
     with working_precision(_BITS):
         found = found.intersection(between(arb(0), Composite(tuple(parts)).largest()))
+    found = found.because(NO_LATTICE)
     return found if found.is_within(width) else found.intersection(_basic(parts, target))
 
 

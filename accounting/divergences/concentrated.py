@@ -24,7 +24,6 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Callable, Sequence
-from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
@@ -117,10 +116,6 @@ def _sums(pair: Pair) -> _Sums | None:
     largest = largest_loss(pair).value
     if not largest.is_finite():
         return None
-    if isinstance(pair, ResponsePair):
-        odds = ball(pair.epsilon).exp()
-        ends = [odds / (1 + odds), 1 / (1 + odds)]
-        return _listed_sums(Listed(ends, ends[::-1]), largest)
     return _listed_sums(listed(pair), largest)
 
 
@@ -156,7 +151,7 @@ def _below_gaussian(pair: ShiftPair, search: Callable[[], Supremum]) -> Supremum
     try:
         found = search()
     except OutOfTimeError:
-        found = Supremum(Enclosure(Fraction(0), Decimal("Infinity")), Fraction(2))
+        found = Supremum(Enclosure.unknown(), Fraction(2))
     return Supremum(found.value.intersection(Enclosure(Fraction(0), ceiling)), found.order)
 
 

@@ -7,7 +7,6 @@ enclosure of the truth, of relative width 1e-12 unless asked otherwise.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from decimal import Decimal
 from fractions import Fraction
 from itertools import islice
 
@@ -37,7 +36,7 @@ __all__ = [
 ]
 
 _ZERO = Enclosure.exactly(0)
-_ANYTHING = Enclosure(Fraction(0), Decimal("Infinity"))
+_ANYTHING = Enclosure.unknown()
 _SLACK_CAP = 192  # bits
 
 

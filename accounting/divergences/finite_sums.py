@@ -13,7 +13,7 @@ from typing import NamedTuple
 from flint import arb
 
 from ...exact.number import ball
-from ...mechanisms.pair import FinitePair, WrappedPair
+from ...mechanisms.pair import FinitePair, ResponsePair, WrappedPair
 from .wrapped import residues
 
 __all__ = ["Listed", "listed", "renyi_sums", "split"]
@@ -27,8 +27,12 @@ class Listed(NamedTuple):
     slack: Fraction = Fraction(0)
 
 
-def listed(pair: FinitePair | WrappedPair) -> Listed:
+def listed(pair: FinitePair | WrappedPair | ResponsePair) -> Listed:
     """The pair's outcomes at the working precision."""
+    if isinstance(pair, ResponsePair):
+        odds, hidden = ball(pair.epsilon).exp(), ball(1 - pair.delta)
+        p = [ball(pair.delta), hidden * odds / (1 + odds), hidden / (1 + odds), arb(0)]
+        return Listed(p, p[::-1])
     if isinstance(pair, FinitePair):
         return Listed([ball(p) for p in pair.p], [ball(q) for q in pair.q], pair.slack)
     p = residues(pair.law, pair.modulus)

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
+from functools import reduce
 from typing import NamedTuple
 
-import numpy as np
 from flint import arb
 
 from ...exact.enclosure import Enclosure
@@ -60,11 +60,8 @@ def _of_shift(pair: ShiftPair) -> LargestLoss:
     limit = law.loss_limit(shift)
     if limit is None:
         return LargestLoss(Enclosure.infinite(), None)
-    return LargestLoss(_of_real(limit), "0" if law.attains_limit else None)
-
-
-def _of_real(value: Fraction | object) -> Enclosure:
-    return Enclosure.exactly(value) if isinstance(value, Fraction) else enclose(ball(value))  # type: ignore[arg-type]
+    value = Enclosure.exactly(limit) if isinstance(limit, Fraction) else enclose(ball(limit))
+    return LargestLoss(value, "0" if law.attains_limit else None)
 
 
 def _of_finite(pair: FinitePair) -> LargestLoss:
@@ -106,21 +103,9 @@ def _of_wrapped(pair: WrappedPair) -> LargestLoss:
 
 
 def _largest_listed(outcomes: Listed) -> tuple[arb, int]:
-    logs_p = [p.log() for p in outcomes.p]
-    logs_q = [q.log() for q in outcomes.q]
-    # Floats only leave out outcomes that are behind by far more than their error.
-    blurred = max(float(log.rad()) for log in (*logs_p, *logs_q))
-    losses = np.array(
-        [float(p.mid()) - float(q.mid()) for p, q in zip(logs_p, logs_q, strict=True)]
-    )
-    margin = 1e-6 + 1e-12 * float(np.max(np.abs(losses))) + 8 * blurred
-    size = max(abs(float(log.mid())) for log in (*logs_p, *logs_q))
-    near = np.flatnonzero(~(losses < np.max(losses) - margin - 1e-14 * size))
-    best = max(near, key=lambda x: float((logs_p[x] - logs_q[x]).mid()))
-    value = logs_p[best] - logs_q[best]
-    for x in near:
-        value = value.max(logs_p[x] - logs_q[x])
-    return value, int(best)
+    losses = [p.log() - q.log() for p, q in zip(outcomes.p, outcomes.q, strict=True)]
+    best = max(range(len(losses)), key=lambda x: float(losses[x].mid()))
+    return reduce(arb.max, losses), best
 
 
 def _bracket(pair: WrappedPair, unwrapped: Enclosure) -> LargestLoss:

@@ -21,7 +21,7 @@ from flint import arb, ctx
 from ...exact.enclosure import Enclosure
 from ...exact.number import Logarithm, Real, ball
 from ...exact.precision import enclose, enclose_between, working_precision
-from ...exact.roots import first_met, float_root
+from ...exact.roots import first_met_near, float_root, met_near
 from ...mechanisms.pair import FinitePair, Pair, ResponsePair, ShiftPair, WrappedPair
 from .finite_sums import listed, split
 from .wrapped import is_enumerable, never_wraps, outside_masses
@@ -29,7 +29,6 @@ from .wrapped import is_enumerable, never_wraps, outside_masses
 __all__ = ["Event", "delta_of", "epsilon_of", "exceeding", "last_above", "overlooked", "root_near"]
 __all__ += ["shortfall", "value_at"]
 
-_FARTHEST = 1 << 62
 _MOST_STEPS = 20
 _FEW = 2000  # outcomes whose exact sums are quick
 
@@ -209,22 +208,14 @@ def _certified_above(
     exceeding: Callable[[arb], Event], target: arb, level: arb, largest: Enclosure
 ) -> arb:
     """Some level just above with delta(level) <= target, proved."""
-    step = arb(2) ** -(ctx.prec - 24)
-    cap = _as_ball(largest)
-    while step < 1:
-        above = (level + step * (abs(level) + step)).upper()
-        if above >= cap:
-            break
-        if value_at(above, exceeding(above)) <= target:
-            return above
-        step *= 16
-    return cap
+    cap = ball(Fraction(largest.upper)).upper() if largest.is_finite() else arb.pos_inf()
+    least = arb(2) ** -(ctx.prec - 24)
 
+    def met(above: arb) -> bool:
+        return bool(above >= cap or value_at(above, exceeding(above)) <= target)
 
-def _as_ball(largest: Enclosure) -> arb:
-    if not largest.is_finite():
-        return arb.pos_inf()
-    return ball(Fraction(largest.upper)).upper()
+    found = met_near(met, level, least * (abs(level) + least), growth=16, most=ctx.prec // 2)
+    return cap if found is None else found.min(cap)
 
 
 def _located(pair: Pair, delta: Fraction, largest: Enclosure) -> arb:
@@ -334,61 +325,11 @@ def last_above(
         loss = law.loss(sign * x, shift)
         return True if loss > level else False if loss < level else None
 
-    low, high = _bracketed(guess, inside, outside, shift)
-    x = _crossing(guess, low, high)
-    return _corrected(above, x, inside, outside)
-
-
-def _bracketed(
-    guess: Callable[[int], float], inside: int | None, outside: int | None, shift: int
-) -> tuple[int, int]:
     start = inside if inside is not None else outside if outside is not None else shift
-    low = high = start
-    step = 1
-    while inside is None and guess(low) <= 0:
-        low, high, step = low - step, low, 2 * step
-        if step > _FARTHEST:
-            raise ArithmeticError(f"no outcome within {_FARTHEST} has a loss above the level")
-    if inside is not None:
-        high = outside if outside is not None else inside + 1
-        while outside is None and guess(high) > 0:
-            low, high, step = high, high + step, 2 * step
-            if step > _FARTHEST:
-                raise ArithmeticError(
-                    f"all outcomes within {_FARTHEST} have a loss above the level"
-                )
-    return low, high
+    near = first_met_near(lambda x: guess(x) <= 0, start, inside, outside)
 
+    def below(x: int) -> bool | None:  # what cannot be told stays on the side of the guess
+        answer = above(x)
+        return answer is not True if x >= near else answer is False
 
-def _crossing(guess: Callable[[int], float], low: int, high: int) -> int:
-    """The last positive value of a falling function with guess(low) > 0 >= guess(high)."""
-    at_low, at_high = guess(low), guess(high)
-    turn = 0
-    while high - low > 1:
-        middle, turn = (low + high) // 2, turn + 1
-        if turn % 3 and 0 < at_low < 1e300 and -1e300 < at_high < 0:  # Illinois, then bisection
-            middle = low + round((high - low) * at_low / (at_low - at_high))
-            middle = min(max(middle, low + 1), high - 1)
-        value = guess(middle)
-        if value > 0:
-            low, at_low, at_high = middle, value, at_high / 2
-        else:
-            high, at_high, at_low = middle, value, at_low / 2
-    return low
-
-
-def _corrected(
-    above: Callable[[int], bool | None], x: int, inside: int | None, outside: int | None
-) -> int:
-    def kept(y: int) -> bool | None:
-        if inside is not None and y <= inside:
-            return True
-        return False if outside is not None and y >= outside else above(y)
-
-    low, high, step = x, x + 1, 1
-    while kept(low) is False:
-        low, high, step = low - step, low, 2 * step
-    while low == x and kept(high) is True:
-        low, high, step = high, high + step, 2 * step
-        x = low
-    return first_met(lambda y: kept(y) is not True, low, high) - 1
+    return first_met_near(below, near, inside, outside) - 1

@@ -21,11 +21,7 @@ __all__ = ["divergences"]
 
 def divergences(pair: Pair, orders: Sequence[Fraction]) -> list[Enclosure]:
     """D_order(P || Q) for each order > 1, at the working precision."""
-    if isinstance(pair, ResponsePair):
-        if pair.delta:  # P has mass where Q has none
-            return [Enclosure.infinite() for _ in orders]
-        return [_from_sum(_response_sum(pair, ball(order)), order) for order in orders]
-    if isinstance(pair, FinitePair):
+    if isinstance(pair, FinitePair | ResponsePair):
         outcomes = listed(pair)
         return [_from_sum(renyi_sums(outcomes, ball(order))[0], order) for order in orders]
     if isinstance(pair, ShiftPair):
@@ -37,11 +33,6 @@ def _from_sum(total: arb, order: Fraction) -> Enclosure:
     if total == arb.pos_inf():
         return Enclosure.infinite()
     return enclose(total.max(arb(1)).log() / ball(order - 1))
-
-
-def _response_sum(pair: ResponsePair, order: arb) -> arb:
-    epsilon = ball(pair.epsilon)
-    return ((order * epsilon).exp() + ((1 - order) * epsilon).exp()) / (1 + epsilon.exp())
 
 
 def _of_shift(pair: ShiftPair, orders: Sequence[Fraction]) -> list[Enclosure]:

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from flint import arb
 
-from ...exact.enclosure import Endpoint
-from ...exact.number import ExactInput, ParameterError, ball, exact
-from ...exact.precision import working_precision
+from ...exact import ExactInput, ParameterError, ball, exact, working_precision
+from ...exact.rounding import float_above
 from ...mechanisms.mechanism import Mechanism
 from ..composed import Composition, compose
 from .grid_composition import composition_laws
@@ -65,7 +63,7 @@ def to_dp_accounting(
     except ImportError as error:
         raise ImportError('dp_accounting is needed: pip install "exactdp[interop]"') from error
     step, share = _step(interval), exact(tail, "tail", above=0, below=1)
-    composition = what if isinstance(what, Composition) else compose(what)
+    composition = compose(what)
     with working_precision(_BITS):
         grid = Grid(step, Fraction(0) if step.numerator.bit_length() <= _SHORT else _ULP)
         laws = composition_laws(composition, grid, share)
@@ -81,10 +79,8 @@ def rdp_epsilons(what: Mechanism | Composition, orders: Sequence[ExactInput]) ->
     below it; divergences rise with the order.
     """
     wanted = [exact(order, "order", above=1) for order in orders]
-    with working_precision(_BITS):
-        floats = [Fraction(_float_above(ball(order))) for order in wanted]
-    composition = what if isinstance(what, Composition) else compose(what)
-    return [_rounded_up(value.upper) for value in composition.renyi_curve(floats)]
+    floats = [Fraction(float_above(order)) for order in wanted]
+    return [float_above(value.upper) for value in compose(what).renyi_curve(floats)]
 
 
 def _step(interval: float) -> Fraction:
@@ -115,28 +111,17 @@ def _pmf(law: GridLaw, step: Fraction, composed: bool) -> PLDPmf:
     if law.grid.shrink:
         lost += (points[-1] - points[0] + 1 if points else 0) * farthest * _ULP
     factor = ball(1 + lost)
-    masses = {k: _float_above(law.masses[k] * factor) for k in points}
+    masses = {k: _above(law.masses[k] * factor) for k in points}
     infinite = law.infinite * factor
     if composed:
         infinite += sum((law.masses[k] for k in points if k > 0), arb(0)) * _LIST_LOSS
-    mass = min(_float_above(infinite), 1.0)
+    mass = min(_above(infinite), 1.0)
     return pld_pmf.create_pmf(masses or {0: 0.0}, float(step), mass, pessimistic_estimate=True)
 
 
-def _float_above(value: arb) -> float:
+def _above(value: arb) -> float:
     """A float that is certainly not below; the least one but for rounding."""
     nearest = float(value.upper())
     while not arb(nearest) >= value:
         nearest = math.nextafter(nearest, math.inf)
     return nearest
-
-
-def _rounded_up(end: Endpoint) -> float:
-    if isinstance(end, Decimal) and end.is_infinite():
-        return math.inf
-    number = Fraction(end)
-    try:
-        nearest = float(number)
-    except OverflowError:
-        return math.inf
-    return nearest if Fraction(nearest) >= number else math.nextafter(nearest, math.inf)

@@ -16,11 +16,10 @@ from typing import NamedTuple
 
 from flint import arb, fmpz_poly
 
-from ...exact.deadline import check_time
-from ...exact.number import ball
+from ...exact import ball, check_time
 from ..composed import Composition
 from .grid_laws import dominating_laws
-from .loss_grid import Grid, GridLaw
+from .loss_grid import Grid, GridLaw, cut_off
 
 __all__ = ["composition_laws", "composed"]
 
@@ -114,19 +113,12 @@ class _Fixed(NamedTuple):
         return product
 
     def _trimmed(self, most: int) -> _Fixed:
-        low, high, raised, infinite = 0, len(self.masses), 0, self.infinite
-        while low + 1 < high and raised + self.masses[low] <= most:
-            raised += self.masses[low]
-            low += 1
-        room = most
-        while low + 1 < high and self.masses[high - 1] <= room:
-            high -= 1
-            room -= self.masses[high]
-        masses = self.masses[low:high]
+        kept, raised, beyond = cut_off(self.masses, most, 0)
+        masses = self.masses[kept]
         if masses:
             masses[0] += raised
-        infinite = min(infinite + most - room, 1 << self.bits)
-        first = self.first + self.stride * low
+        infinite = min(self.infinite + beyond, 1 << self.bits)
+        first = self.first + self.stride * kept.start
         return self._replace(first=first, masses=masses, infinite=infinite)
 
     def _coarsened(self, stride: int) -> _Fixed:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from fractions import Fraction
 
 from flint import arb
 
-from ...exact.number import ParameterError, Real, ball
-from ...exact.precision import working_precision
-from ...exact.roots import first_met
+from ...exact import ParameterError, Real, ball, working_precision
+from ...exact.roots import first_met_near
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.laws.finite import FiniteLaw
 from ...mechanisms.laws.law import Law
@@ -65,10 +64,9 @@ def _of_pair(pair: Pair, grid: Grid, tail: Fraction) -> GridLaw:
     elif isinstance(pair, FinitePair):
         _put_listed(law, listed(pair))
         return with_slack(law, ball(pair.slack)) if pair.slack else law
-    elif isinstance(pair, ResponsePair):
-        law.infinite = ball(pair.delta)
-        odds, hidden = ball(pair.epsilon).exp(), ball(1 - pair.delta)
-        likely, unlikely = hidden * odds / (1 + odds), hidden / (1 + odds)
+    elif isinstance(pair, ResponsePair):  # of losses that are exact numbers
+        revealed, likely, unlikely, _ = listed(pair).p
+        law.infinite = revealed
         law.spread(likely, unlikely, pair.epsilon)
         law.spread(unlikely, likely, -pair.epsilon)
     elif isinstance(pair.law, DiscreteLaplace) and pair.shift <= _FEW:
@@ -96,13 +94,7 @@ def _put_laplace(law: GridLaw, noise: DiscreteLaplace, shift: int) -> None:
     law.spread(unlikely, likely, -limit)
     masses = noise.balls(1 - shift, shift - 1)
     for x in range(1, shift):
-        law.spread(masses[x + shift - 1], masses[x - 1], _part(limit, shift - 2 * x, shift))
-
-
-def _part(number: Fraction | arb, numerator: int, denominator: int) -> Fraction | arb:
-    if isinstance(number, Fraction):
-        return number * Fraction(numerator, denominator)
-    return number * numerator / denominator
+        law.spread(masses[x + shift - 1], masses[x - 1], limit * (shift - 2 * x) / shift)
 
 
 def _put_shifted(law: GridLaw, pair: ShiftPair, tail: arb) -> None:
@@ -160,21 +152,13 @@ def _window(law: Law, shift: int, tail: arb) -> tuple[int, int]:
         return 0, shift  # the loss is constant beyond
     centre = math.floor(float(law.moments().mean.lower))
     with working_precision(_ROUGH):
-        right = _reach(lambda step: law.upper_tail(centre + step + 1) <= tail)
+        right = first_met_near(lambda step: law.upper_tail(centre + step + 1) <= tail, 1, -1)
         left = right
         if not law.symmetric:
-            left = _reach(lambda step: law.lower_tail(centre - step - 1) <= tail)
+            left = first_met_near(lambda step: law.lower_tail(centre - step - 1) <= tail, 1, -1)
     low, high = min(centre - left, 0), max(centre + right, shift)
     low = low if least is None else max(centre - left, least + shift)
     return low, high if greatest is None else min(high, greatest)
-
-
-def _reach(enough: Callable[[int], bool]) -> int:
-    """The first step >= 0 that is certainly enough, if all later ones are."""
-    high = 1
-    while not enough(high):
-        high *= 2
-    return first_met(enough, high // 2, high)
 
 
 def _number(value: Real) -> Fraction | arb:

@@ -21,12 +21,16 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import reduce
 from itertools import pairwise
+from typing import TypeVar
 
 from flint import arb
 
 from ...exact.number import ball
+from ...exact.precision import floor_of
 
-__all__ = ["Grid", "GridLaw", "largest", "with_slack"]
+__all__ = ["Grid", "GridLaw", "cut_off", "largest", "with_slack"]
+
+Mass = TypeVar("Mass", int, arb)
 
 
 class Grid:
@@ -52,21 +56,14 @@ class Grid:
         """Some point that is not above the loss, and the last one but for rounding."""
         if isinstance(loss, Fraction):
             return math.floor(loss / self.step)
-        return _whole((loss / self._steps[1]).lower().floor())
+        return floor_of((loss / self._steps[1]).lower())
 
     def above(self, loss: Fraction | arb) -> int:
         """Some point that is not below the loss, and the first one but for rounding."""
         if isinstance(loss, Fraction):
             shrink = self.shrink if loss > 0 else -self.shrink
             return math.ceil(loss / (self.step * (1 - shrink)))
-        return _whole((loss / self._steps[2 if loss > 0 else 0]).upper().ceil())
-
-
-def _whole(value: arb) -> int:
-    number = value.unique_fmpz()
-    if number is None:
-        raise ArithmeticError(f"a loss is known too badly for the grid: {value}")
-    return int(number)
+        return -floor_of(-(loss / self._steps[2 if loss > 0 else 0]).upper())
 
 
 @dataclass
@@ -106,18 +103,25 @@ class GridLaw:
 
     def trimmed(self, tail: Fraction) -> GridLaw:
         """Fewer points: up to this mass raised from below them, and as much made infinite."""
-        points, least = self.points(), ball(tail)
-        low, high, raised, infinite = 0, len(points), arb(0), arb(0)
-        while low + 1 < high and raised + self.masses[points[low]] <= least:
-            raised += self.masses[points[low]]
-            low += 1
-        while low + 1 < high and infinite + self.masses[points[high - 1]] <= least:
-            high -= 1
-            infinite += self.masses[points[high]]
-        kept = GridLaw(self.grid, {k: self.masses[k] for k in points[low:high]}, self.infinite)
-        kept.infinite += infinite
-        kept.put(points[low], raised)
-        return kept
+        points = self.points()
+        kept, raised, infinite = cut_off([self.masses[k] for k in points], ball(tail), arb(0))
+        law = GridLaw(
+            self.grid, {k: self.masses[k] for k in points[kept]}, self.infinite + infinite
+        )
+        law.put(points[kept][0], raised)
+        return law
+
+
+def cut_off(masses: Sequence[Mass], most: Mass, nothing: Mass) -> tuple[slice, Mass, Mass]:
+    """Which masses stay, and what is cut off at the low and at the high end, at most so much."""
+    low, high, raised, infinite = 0, len(masses), nothing, nothing
+    while low + 1 < high and raised + masses[low] <= most:
+        raised += masses[low]
+        low += 1
+    while low + 1 < high and infinite + masses[high - 1] <= most:
+        high -= 1
+        infinite += masses[high]
+    return slice(low, high), raised, infinite
 
 
 class _Profile:

@@ -37,10 +37,9 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from ...exact.enclosure import Enclosure
-from ...exact.number import Real, ball
-from ...exact.precision import enclose_between, working_precision
-from ...exact.roots import float_root
+from ...exact import Enclosure, Real, ball, enclose_between, working_precision
+from ...exact.precision import floor_of
+from ...exact.roots import float_root, met_near
 from .game import Choices, Game, Menu, common_unit, first_choices
 from .value_tables import Chords, Grid, Policies, Policy
 
@@ -177,10 +176,7 @@ class _Value:
         """Lower and upper bound of V_0(e^level)."""
         tables = self._tables
         if tables is None:
-            steps = (level / self.step).mid().floor().unique_fmpz()
-            if steps is None:
-                raise ArithmeticError("a loss level is too large for the working precision")
-            origin = level - self.step * steps
+            origin = level - self.step * floor_of(level / self.step)
             tables = self._made(origin, origin)
         (policies, choices), (chords, upper_choices) = tables
         lower = (policies.at(level, table, law) for table, laws in choices for law in laws)
@@ -208,14 +204,16 @@ def _root(value: _Value, target: arb, high: arb) -> tuple[arb, arb]:
 
         return float_root(height, 0.0, value.high, 1e-15)
 
+    def beyond(at: arb) -> bool:
+        return bool(at > value.high or value.bounds(at)[1] <= target)
+
     goal = _log(target)
-    low, step = arb(near(0)), _SMALL
-    while low > 0 and not value.bounds(low)[0] >= target:
-        low, step = (low - step * (1 + low)).max(arb(0)), 2 * step
-    above, step = arb(near(1)), _SMALL
-    while above <= value.high and not value.bounds(above)[1] <= target:
-        above, step = above + step * (1 + above), 2 * step
-    return low.min(high), above.min(high) if above <= value.high else high
+    below, above = arb(near(0)), arb(near(1))
+    low = met_near(
+        lambda at: bool(value.bounds(at)[0] >= target), below, -_SMALL * (1 + below), most=60
+    )
+    end = met_near(beyond, above, _SMALL * (1 + above), most=60)
+    return (low or arb(0)).min(high), high if end is None or end > value.high else end.min(high)
 
 
 def _relative(found: Enclosure) -> float:

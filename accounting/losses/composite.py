@@ -21,7 +21,9 @@ from ...exact.number import Real
 from ...exact.roots import float_root
 from .law import Atoms, Cumulant, Lattice, LossLaw
 
-__all__ = ["Composite", "Saddle", "saddle_at", "saddle_for"]
+__all__ = ["NO_LATTICE", "Composite", "Saddle", "common_step", "saddle_at", "saddle_for"]
+
+NO_LATTICE = "the privacy losses live on no lattice"  # why what is composed may stay wide
 
 _FINEST = 10_000  # how many times finer than a part's lattice that of the sum may be
 _LONGEST = 20_000  # bits of an exact probability
@@ -87,6 +89,13 @@ class Composite:
         """No finite loss is above this."""
         return sum((times * law.largest() for law, times in self.parts), arb(0))
 
+    def summit(self) -> Fraction | None:
+        """The largest finite loss as an exact number, where that is known."""
+        lattice = self.lattice()
+        if lattice is None or lattice.summit is None or not isinstance(lattice.unit, Fraction):
+            return None
+        return lattice.unit * lattice.summit
+
     def cumulant(self, c: float) -> Cumulant:
         """K and its derivatives at c, in floats."""
         value = slope = curvature = 0.0
@@ -118,7 +127,7 @@ class Composite:
             origin += times * part.origin
             if summit is not None:
                 summit = None if part.summit is None else summit + times * part.summit
-            step = _common_step(step, part.step)
+            step = common_step(step, part.step)
             coarsest = max(coarsest, part.step)
         if coarsest > _FINEST * step:
             return None
@@ -176,7 +185,7 @@ def _rising_root(function: Callable[[float], float]) -> float:
     return float_root(value, min(here, there), max(here, there), 1e-5)
 
 
-def _common_step(a: Fraction, b: Fraction) -> Fraction:
+def common_step(a: Fraction, b: Fraction) -> Fraction:
     """The greatest number of which both are integer multiples."""
     return Fraction(
         math.gcd(a.numerator * b.denominator, b.numerator * a.denominator),

@@ -9,6 +9,7 @@ each point, the P-mass gamma times that, and the rest at infinity.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 
 from flint import arb
 
@@ -32,19 +33,19 @@ def dominating(laws: Sequence[Atoms]) -> Atoms:
         if not points or points[-1] - loss > _APART * (1 + abs(loss)):
             points.append(loss)
     points.reverse()
-    escaping = _largest([law.escaping() for law in laws])
-    missing = _largest([law.missing() for law in laws])
+    escaping = reduce(arb.max, (law.escaping() for law in laws))
+    missing = reduce(arb.max, (law.missing() for law in laws))
     if not points:  # all losses are infinite, or missing
         known = [law.exactly_escaping for law in laws if law.exactly_escaping is not None]
         exactly = max(known) if len(known) == len(laws) else None
         return Atoms([], [], escaping, missing, exactly_escaping=exactly)
     profiles = [(ListedLoss([(law, 1)]), law.escaping() - escaping) for law in laws]
     heights = [
-        _largest([value_at(point, profile.exceeding(point)) + less for profile, less in profiles])
-        for point in points
+        reduce(arb.max, (value_at(x, profile.exceeding(x)) + less for profile, less in profiles))
+        for x in points
     ]
     gammas = [point.exp() for point in points]
-    finite = _largest([profile.p[0] + less for profile, less in profiles])  # at gamma = 0
+    finite = reduce(arb.max, (profile.p[0] + less for profile, less in profiles))  # at gamma = 0
     slopes = [
         (before - after) / (right - left)
         for left, right, before, after in zip(
@@ -58,10 +59,3 @@ def dominating(laws: Sequence[Atoms]) -> Atoms:
     # rounding may leave a little of the profile beyond the last point
     escaping += heights[-1].upper() if heights else arb(0)
     return Atoms(masses, points, escaping, missing)
-
-
-def _largest(values: Sequence[arb]) -> arb:
-    best = values[0]
-    for value in values[1:]:
-        best = best.max(value)
-    return best

@@ -12,6 +12,7 @@ import numpy as np
 from flint import arb
 
 from ...exact.number import Logarithm, Real, ball
+from .composite import common_step
 from .law import Atoms
 from .of_pair import common_ratio
 
@@ -127,8 +128,7 @@ def common_unit(laws: Sequence[Atoms]) -> arb | None:
     unit, steps = scales[0], Fraction(0)
     for lattice, scale in zip(known, scales[1], strict=True):
         for part in (lattice.origin * scale, lattice.step * scale):
-            numerators = steps.numerator * part.denominator, part.numerator * steps.denominator
-            steps = Fraction(math.gcd(*numerators), steps.denominator * part.denominator)
+            steps = common_step(steps, part)
     return ball(unit) * ball(steps) if steps else arb(1)  # all losses are 0
 
 

@@ -27,6 +27,7 @@ from fractions import Fraction
 from flint import acb, arb, ctx
 
 from ...exact.number import ball
+from ...exact.precision import floor_of
 from ..divergences.privacy_profile import Event, overlooked, shortfall
 from .composite import Composite, Saddle
 from .law import Lattice
@@ -72,10 +73,7 @@ class LatticeTail:
         lattice = self.lattice
         if exact_level is not None and isinstance(lattice.unit, Fraction):
             return math.floor((exact_level / lattice.unit - lattice.origin) / lattice.step) + 1
-        index = ((level - self.origin) / self.step).mid().floor().unique_fmpz()
-        if index is None:
-            raise ArithmeticError("a loss level is too large for the working precision")
-        return int(index) + 1
+        return floor_of((level - self.origin) / self.step) + 1
 
     def _loss(self, index: int) -> arb:
         return self.origin + self.step * index

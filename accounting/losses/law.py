@@ -7,23 +7,21 @@ charges for them.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
+from attrs import frozen
 from flint import acb, arb, ctx
 from numpy.typing import NDArray
 
-from ...exact.number import Real, ball
-from ...exact.precision import working_precision
+from ...exact import Real, ball, working_precision
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
-from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.laws.theta import theta, theta_at_zero
 
-__all__ = ["Atoms", "Cumulant", "GaussianLoss", "LaplaceLoss", "Lattice", "LossLaw", "TwoPoint"]
+__all__ = ["Atoms", "Cumulant", "GaussianLoss", "LaplaceLoss", "Lattice", "LossLaw"]
 
 
 class Cumulant(NamedTuple):
@@ -78,64 +76,13 @@ class LossLaw(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class TwoPoint:
-    """(1 - delta) times randomized response, L = +-epsilon, and delta at infinity.
-
-    Also the discrete Laplace of sensitivity 1, whose loss is its rate or minus it: P(x <= 0) =
-    1/(1 + e^(-rate)).
-    """
-
-    epsilon: Real
-    delta: Fraction = Fraction(0)
-
-    @property
-    def lattice(self) -> Lattice:
-        if isinstance(self.epsilon, Fraction):
-            return Lattice(Fraction(1), self.epsilon, 2 * self.epsilon, self.epsilon)
-        return Lattice(self.epsilon, Fraction(1), Fraction(2), Fraction(1))
-
-    def escaping(self) -> arb:
-        return ball(self.delta)
-
-    @property
-    def exactly_escaping(self) -> Fraction:
-        return self.delta
-
-    def missing(self) -> arb:
-        return arb(0)
-
-    def largest(self) -> arb:
-        return ball(self.epsilon)
-
-    def transform(self, s: acb) -> acb:
-        epsilon = ball(self.epsilon)
-        rise = (s * epsilon).exp()
-        odds = epsilon.exp()
-        return (rise * odds + 1 / rise) * ((1 - ball(self.delta)) / (1 + odds))
-
-    def cumulant(self, c: float) -> Cumulant:
-        epsilon = self._float
-        # cosh((c + 1/2) epsilon)/cosh(epsilon/2)
-        x, half = (c + 0.5) * epsilon, epsilon / 2
-        value = x - half + math.log1p(math.exp(-2 * x)) - math.log1p(math.exp(-2 * half))
-        slope = epsilon * math.tanh(x)
-        return Cumulant(
-            value + math.log1p(-float(self.delta)), slope, epsilon**2 / math.cosh(min(x, 300)) ** 2
-        )
-
-    @cached_property
-    def _float(self) -> float:
-        return float(ball(self.epsilon).mid())
-
-
 class _Closed:
     """Laws whose transform has a closed form: the cumulant from differences of it."""
 
-    exactly_escaping: Fraction | None = Fraction(0)
+    exactly_escaping: Fraction = Fraction(0)
 
     def escaping(self) -> arb:
-        return arb(0)
+        return ball(self.exactly_escaping)
 
     def missing(self) -> arb:
         return arb(0)
@@ -158,33 +105,36 @@ class _Closed:
 
 @dataclass(frozen=True)
 class LaplaceLoss(_Closed):
-    """Discrete Laplace noise against its shift: L = (|x - shift| - |x|)/scale."""
+    """Noise p(x) ~ e^(-rate |x|) against its shift: L = rate (|x - shift| - |x|); else infinite.
 
-    law: DiscreteLaplace
-    shift: int
+    With shift 1, L is the rate or minus it and P(x <= 0) = 1/(1 + e^(-rate)): that is randomized
+    response of epsilon = rate as well.
+    """
+
+    rate: Real
+    shift: int = 1
+    exactly_escaping: Fraction = Fraction(0)
 
     @property
     def lattice(self) -> Lattice:
-        if isinstance(self.law.scale, Fraction):
-            summit = self.shift / self.law.scale
-            return Lattice(Fraction(1), summit, 2 / self.law.scale, summit)
-        limit = self.law.loss_limit(1)  # 1/scale, a formula
-        return Lattice(limit, Fraction(self.shift), Fraction(2), Fraction(self.shift))
+        shift = Fraction(self.shift)
+        if isinstance(self.rate, Fraction):
+            return Lattice(Fraction(1), shift * self.rate, 2 * self.rate, shift * self.rate)
+        return Lattice(self.rate, shift, Fraction(2), shift)
 
     def largest(self) -> arb:
-        return ball(self.law.loss_limit(self.shift))
+        return ball(self.rate) * self.shift
 
     def transform(self, s: acb) -> acb:
-        # sum of p(x)^(1+s) p(x-shift)^(-s), three geometric sums
-        rate = ball(self.law.loss_limit(1))
-        beta, d = (-rate).exp(), self.shift
+        # sum of p(x)^(1+s) p(x-shift)^(-s): a geometric sum on either side, and one in between
+        rate, d = ball(self.rate), self.shift
         first, last = (s * (rate * d)).exp(), ((s + 1) * (-rate * d)).exp()
-        total = (first + last) / (1 - beta)
+        total = (first + last) / (1 + (-rate).exp())
         if d > 1:
             step = ((2 * s + 1) * -rate).exp()
             inner = first * step * (1 - ((2 * s + 1) * (-rate * (d - 1))).exp()) / (1 - step)
-            total += inner
-        return total * (rate / 2).tanh()
+            total += inner * (rate / 2).tanh()
+        return total * ball(1 - self.exactly_escaping)
 
 
 @dataclass(frozen=True)
@@ -215,22 +165,16 @@ class GaussianLoss(_Closed):
         return square * theta(sigma2, (s + 1) * d)[0] / theta_at_zero(sigma2, ctx.prec)
 
 
+@frozen(eq=False, slots=False)
 class Atoms:
     """Finitely many losses with their P-masses, as balls of the precision at which it was made."""
 
-    def __init__(
-        self,
-        masses: Sequence[arb],
-        losses: Sequence[arb],
-        escaping: arb,
-        missing: arb,
-        lattice: Lattice | None = None,
-        exactly_escaping: Fraction | None = None,
-    ) -> None:
-        self.exactly_escaping = exactly_escaping
-        self.masses, self.losses = list(masses), list(losses)
-        self._escaping, self._missing = escaping, missing
-        self.lattice = lattice
+    masses: list[arb]
+    losses: list[arb]
+    _escaping: arb
+    _missing: arb
+    lattice: Lattice | None = None
+    exactly_escaping: Fraction | None = None
 
     def __len__(self) -> int:
         return len(self.masses)
@@ -275,5 +219,11 @@ class Atoms:
 
     @cached_property
     def _floats(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        logs = [float(mass.mid().log().mid()) for mass in self.masses]
+        logs = [_log_about(mass) for mass in self.masses]
         return np.array(logs), np.array([float(loss.mid()) for loss in self.losses])
+
+
+def _log_about(mass: arb) -> float:
+    """Its logarithm in floats; of what may be 0, that of its upper end."""
+    value = mass.mid() if mass > 0 else mass.upper()
+    return float(value.log().mid()) if value > 0 else -math.inf

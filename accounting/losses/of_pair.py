@@ -11,13 +11,13 @@ import numpy as np
 from flint import arb, ctx
 
 from ...exact.number import Logarithm, ball
-from ...exact.roots import first_met
+from ...exact.roots import first_met_near
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.laws.law import Law
 from ...mechanisms.pair import FinitePair, Pair, ResponsePair, ShiftPair, WrappedPair
 from ..divergences.finite_sums import listed
-from .law import Atoms, GaussianLoss, LaplaceLoss, Lattice, LossLaw, TwoPoint
+from .law import Atoms, GaussianLoss, LaplaceLoss, Lattice, LossLaw
 
 __all__ = ["common_ratio", "listed_law", "loss_law"]
 
@@ -32,14 +32,14 @@ def loss_law(pair: Pair, log_tail: float) -> LossLaw:
     log_tail: where outcomes must be left out, their P-mass has about this logarithm.
     """
     if isinstance(pair, ResponsePair):
-        return TwoPoint(pair.epsilon, pair.delta)
+        return LaplaceLoss(pair.epsilon, exactly_escaping=pair.delta)
     if isinstance(pair, FinitePair):
         return _finite(pair)
     if isinstance(pair, WrappedPair):
         return _wrapped(pair, ctx.prec)
     law = pair.law.simplest()
     if isinstance(law, DiscreteLaplace):
-        return TwoPoint(law.loss_limit(1)) if pair.shift == 1 else LaplaceLoss(law, pair.shift)
+        return LaplaceLoss(law.loss_limit(1), pair.shift)
     if isinstance(law, DiscreteGaussian):
         return GaussianLoss(law, pair.shift)
     return windowed(pair, log_tail)
@@ -50,29 +50,21 @@ def listed_law(pair: Pair, log_tail: float) -> Atoms:
     law = loss_law(pair, log_tail)
     if isinstance(law, Atoms):
         return law
-    if isinstance(law, TwoPoint):
-        return _two_atoms(law)
     if isinstance(law, LaplaceLoss) and law.shift <= _MOST_OUTCOMES:
         return _laplace_atoms(law)
     assert isinstance(pair, ShiftPair)
     return windowed(pair, log_tail)
 
 
-def _two_atoms(law: TwoPoint) -> Atoms:
-    epsilon = ball(law.epsilon)
-    less = (1 - ball(law.delta)) / (1 + epsilon.exp())
-    masses = [1 - ball(law.delta) - less, less]
-    return Atoms(masses, [epsilon, -epsilon], ball(law.delta), arb(0), law.lattice, law.delta)
-
-
 def _laplace_atoms(law: LaplaceLoss) -> Atoms:
-    """L = (shift - 2j)/scale: all x <= 0 for j = 0, x = j between, all x >= shift for j = shift."""
-    rate = ball(law.law.loss_limit(1))
+    """L = rate (shift - 2j): all x <= 0 for j = 0, x = j between, all x >= shift for j = shift."""
+    rate, finite = ball(law.rate), ball(1 - law.exactly_escaping)
     beta = (-rate).exp()
     masses = [1 / (1 + beta), *((rate / 2).tanh() * beta**j for j in range(1, law.shift))]
     masses.append(beta**law.shift / (1 + beta))
     losses = [(law.shift - 2 * j) * rate for j in range(law.shift + 1)]
-    return Atoms(masses, losses, arb(0), arb(0), law.lattice, Fraction(0))
+    masses = [finite * mass for mass in masses]
+    return Atoms(masses, losses, law.escaping(), arb(0), law.lattice, law.exactly_escaping)
 
 
 def windowed(pair: ShiftPair, log_tail: float) -> Atoms:
@@ -203,13 +195,10 @@ def _window(law: Law, log_tail: float) -> tuple[int, int]:
 
     def beyond(side: int) -> int:
         def small(distance: int) -> bool:
+            if distance > _MOST_OUTCOMES << 8:
+                raise ArithmeticError(f"composing {law} needs too many outcomes")
             return bool(law.log_pmf(np.array([centre + side * distance]))[0] < least)
 
-        far = round(4 * spread) + 4
-        while not small(far):
-            far *= 2
-            if far > _MOST_OUTCOMES << 8:
-                raise ArithmeticError(f"composing {law} needs too many outcomes")
-        return int(centre + side * first_met(small, 0, far))
+        return int(centre + side * first_met_near(small, round(4 * spread) + 4, 0))
 
     return beyond(-1), beyond(1)

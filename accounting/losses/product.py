@@ -21,11 +21,9 @@ from itertools import islice
 
 from flint import arb, ctx
 
-from ...exact.number import ball
-from ...exact.precision import working_precision
+from ...exact import ball, working_precision
+from ...mechanisms import AdditiveNoise, FinitePair, Mechanism, Pair, ShiftPair, WrappedPair
 from ...mechanisms.laws.finite import FiniteLaw
-from ...mechanisms.mechanism import AdditiveNoise, Mechanism
-from ...mechanisms.pair import FinitePair, Pair, ShiftPair, WrappedPair
 from ..divergences.privacy_profile import Event
 from ..divergences.wrapped import is_enumerable, never_wraps, outside_masses
 from ..scenario import Scenario, Use

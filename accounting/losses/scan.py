@@ -24,6 +24,7 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
+from ...exact.precision import floor_of
 from .law import Atoms
 
 __all__ = ["Scan"]
@@ -75,7 +76,7 @@ class _Phases:
         self.weights = weights[heavy]
         self.light = float(weights.sum() - self.weights.sum()) + 10 * _DOUBLE.light
         turn = spacing / (2 * arb.pi()) * 2**64
-        angles = (_floor(turn * law.losses[x]) % 2**64 for x in heavy)
+        angles = (floor_of(turn * law.losses[x]) % 2**64 for x in heavy)
         self.turns = np.array(list(angles), dtype=np.uint64)
         self.steps: dict[int, list[NDArray[Any]]] = {}
 
@@ -115,9 +116,3 @@ class _Phases:
         np.cos(angles, out=waves.real)
         np.sin(angles, out=waves.imag)
         return waves
-
-
-def _floor(value: arb) -> int:
-    found = value.mid().floor().unique_fmpz()
-    assert found is not None  # the midpoint is one number
-    return int(found)

@@ -33,6 +33,7 @@ from flint import arb
 from numpy.typing import NDArray
 
 from ...exact.deadline import check_time
+from ...exact.precision import floor_of
 from .law import Atoms
 
 __all__ = ["Chords", "Grid", "Policies", "Policy"]
@@ -125,7 +126,7 @@ class Chords:
             elif position < 0:
                 value = 1 - (1 - arb(float(table[0]))) * (position * self.grid.step).exp()
             else:
-                index = _floor(position)
+                index = floor_of(position)
                 part = (((position - index) * self.grid.step).exp() - 1) / rise
                 here, there = arb(float(table[index])), arb(float(table[index + 1]))
                 value = here + part * (there - here)
@@ -144,7 +145,7 @@ class Chords:
             elif steps < -last:  # beyond the last point, from everywhere
                 weights[-last] = weights.get(-last, arb(0)) + mass.upper()
             else:
-                shift = _floor(steps)
+                shift = floor_of(steps)
                 part = ((1 - ((shift - steps) * step).exp()) / gap).upper().min(arb(1)).max(arb(0))
                 weights[shift] = weights.get(shift, arb(0)) + mass.upper() * (1 - part)
                 weights[shift + 1] = weights.get(shift + 1, arb(0)) + mass.upper() * part
@@ -238,24 +239,12 @@ class Policies:
         check_time()
         escaping, p, q = stencil.ends
         count, error = self.grid.count, _UNIT * (len(stencil.shifts) + 8)
+        a_parts = np.full(self._down, policy.zero[0]), policy.a, np.full(self._up, policy.infinity)
+        below = policy.zero[1] * self._below * (1 + 2 * _UNIT)
+        beta_parts = below, policy.beta, np.zeros(self._up)
         a, beta = (
             _summed(np.concatenate(parts), self._down, count, stencil.shifts, weights)
-            for parts, weights in zip(
-                (
-                    (
-                        np.full(self._down, policy.zero[0]),
-                        policy.a,
-                        np.full(self._up, policy.infinity),
-                    ),
-                    (
-                        policy.zero[1] * self._below * (1 + 2 * _UNIT),
-                        policy.beta,
-                        np.zeros(self._up),
-                    ),
-                ),
-                stencil.weights,
-                strict=True,
-            )
+            for parts, weights in zip((a_parts, beta_parts), stencil.weights, strict=True)
         )
         zero = (
             max((escaping + p * policy.zero[0]) * (1 - 8 * _UNIT), 0.0),
@@ -288,14 +277,8 @@ def _fall(step: float, count: int) -> _Floats:
     return np.maximum(fall, 0)
 
 
-def _floor(value: arb) -> int:
-    found = value.floor().unique_fmpz()
-    assert found is not None  # an exact number
-    return int(found)
-
-
 def _nearest(value: arb) -> int:
-    return _floor((value.mid() + arb(0.5)).mid())
+    return floor_of(value.mid() + arb(0.5))
 
 
 def _above(value: arb) -> float:

@@ -11,13 +11,22 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
+from functools import reduce
 
 from attrs import field, frozen
 from flint import arb
 
-from ...exact.enclosure import Enclosure
-from ...exact.number import ExactInput, ParameterError, ball, exact, whole
-from ...exact.precision import WIDTH, refine
+from ...exact import (
+    WIDTH,
+    Enclosure,
+    Endpoint,
+    ExactInput,
+    ParameterError,
+    ball,
+    exact,
+    refine,
+    whole,
+)
 from ...mechanisms.mechanism import RandomizedResponse
 from ..composed import Composition, compose
 from ..levels import read_delta, read_epsilon
@@ -184,16 +193,15 @@ def _at_both_ends(
     uses: Sequence[Each], bound: Callable[[_Levels], arb], width: Fraction
 ) -> Enclosure:
     """A bound that grows with every epsilon_i, at their lower and at their upper ends."""
-    if any(each.epsilon.lower == _INFINITE for each in uses):
-        return Enclosure.infinite()
-    low = [(Fraction(each.epsilon.lower), each.times) for each in uses]
-    lower = refine(lambda: bound(low), width=width)
-    if all(each.epsilon.lower == each.epsilon.upper for each in uses):
-        return lower
-    if any(each.epsilon.upper == _INFINITE for each in uses):
-        return Enclosure(lower.lower, _INFINITE)
-    high = [(Fraction(each.epsilon.upper), each.times) for each in uses]
-    return Enclosure(lower.lower, refine(lambda: bound(high), width=width).upper)
+
+    def at(ends: list[Endpoint]) -> Enclosure:
+        if _INFINITE in ends:
+            return Enclosure.infinite()
+        levels = [(Fraction(end), each.times) for end, each in zip(ends, uses, strict=True)]
+        return refine(lambda: bound(levels), width=width)
+
+    lower, upper = ([getattr(each.epsilon, end) for each in uses] for end in ("lower", "upper"))
+    return Enclosure(at(lower).lower, at(upper).upper)
 
 
 def _summed(levels: _Levels, term: Callable[[arb], arb]) -> arb:
@@ -201,7 +209,4 @@ def _summed(levels: _Levels, term: Callable[[arb], arb]) -> arb:
 
 
 def _largest(uses: Sequence[Each]) -> Enclosure:
-    found = uses[0].epsilon
-    for each in uses[1:]:
-        found = found.maximum(each.epsilon)
-    return found
+    return reduce(Enclosure.maximum, (each.epsilon for each in uses))

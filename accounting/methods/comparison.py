@@ -13,10 +13,8 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
+from ...exact import WIDTH, Enclosure, ExactInput, ParameterError, exact
 from ...exact.deadline import OutOfTimeError, time_left, time_limit
-from ...exact.enclosure import Enclosure
-from ...exact.number import ExactInput, ParameterError, exact
-from ...exact.precision import WIDTH
 from ..composed import Composition
 from ..divergences import divergence
 from . import shares
@@ -125,52 +123,36 @@ def _reported(method: Method, measure: Callable[[Method], Enclosure]) -> Reporte
         return Reported(method, None, f"not computed: {error}")
 
 
-def _exact_epsilon(composition: Composition, delta: Fraction, width: Fraction) -> Enclosure:
-    return composition.epsilon(delta, width)
-
-
-def _exact_delta(composition: Composition, epsilon: Fraction, width: Fraction) -> Enclosure:
-    return composition.delta(epsilon, width)
-
-
 def _renyi_epsilon(composition: Composition, delta: Fraction, width: Fraction) -> Enclosure:
     if _has_no_curve(composition) and delta < 1:
         return Enclosure.infinite()
-    return _converted(
-        lambda narrow: renyi_to_epsilon(
-            lambda orders: composition.renyi_curve(orders, narrow),
-            delta,
-            composition.pure(narrow),
-            width,
-        ),
-        width,
-    )
+    return _of_curve(renyi_to_epsilon, composition, delta, width)
 
 
 def _renyi_delta(composition: Composition, epsilon: Fraction, width: Fraction) -> Enclosure:
     if _has_no_curve(composition):
         return Enclosure.exactly(1)
-    return _converted(
-        lambda narrow: renyi_to_delta(
-            lambda orders: composition.renyi_curve(orders, narrow),
-            epsilon,
-            composition.pure(narrow),
-            width,
-        ),
-        width,
-    )
+    return _of_curve(renyi_to_delta, composition, epsilon, width)
+
+
+def _of_curve(
+    convert: Callable[..., Conversion], composition: Composition, level: Fraction, width: Fraction
+) -> Enclosure:
+    def converted(narrow: Fraction) -> Conversion:
+        def curve(orders: Sequence[Fraction]) -> list[Enclosure]:
+            return composition.renyi_curve(orders, narrow)
+
+        return convert(curve, level, composition.pure(narrow), width)
+
+    return _converted(converted, width)
 
 
 def _zcdp_epsilon(composition: Composition, delta: Fraction, width: Fraction) -> Enclosure:
-    return _converted(
-        lambda narrow: zcdp_to_epsilon(_rho(composition, narrow), delta, width), width
-    )
+    return _converted(lambda each: zcdp_to_epsilon(_rho(composition, each), delta, width), width)
 
 
 def _zcdp_delta(composition: Composition, epsilon: Fraction, width: Fraction) -> Enclosure:
-    return _converted(
-        lambda narrow: zcdp_to_delta(_rho(composition, narrow), epsilon, width), width
-    )
+    return _converted(lambda each: zcdp_to_delta(_rho(composition, each), epsilon, width), width)
 
 
 def _converted(convert: Callable[[Fraction], Conversion], width: Fraction) -> Enclosure:
@@ -201,7 +183,7 @@ def _rho(composition: Composition, width: Fraction) -> Enclosure:
 
 _SPLIT = "each use at its exact ε for δ/(2K), δ/2 for the theorem; or at its pure ε, if smaller"
 
-EXACT = Method("exact", "exact composition", "", _exact_epsilon, _exact_delta)
+EXACT = Method("exact", "exact composition", "", Composition.epsilon, Composition.delta)
 KOV = Method(
     "kov",
     "optimal for (ε, δ) of each use (Kairouz, Oh, Viswanath)",

@@ -29,8 +29,7 @@ from typing import NamedTuple, TypeAlias
 
 from flint import arb
 
-from ...exact.enclosure import Enclosure
-from ...exact.number import ExactInput, ParameterError, ball, exact
+from ...exact import Enclosure, ExactInput, ParameterError, ball, exact
 from ...exact.precision import WIDTH, enclose, refine, working_precision
 from ...mechanisms.pair import ResponsePair
 from ..divergences.concentrated import supremum

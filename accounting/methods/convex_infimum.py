@@ -23,8 +23,7 @@ from typing import NamedTuple, TypeAlias
 
 from flint import arb
 
-from ...exact.enclosure import Enclosure
-from ...exact.number import ball
+from ...exact import Enclosure, ball
 from ...exact.roots import float_root
 from .convex_guess import Model
 
@@ -38,6 +37,7 @@ _NEAREST = Fraction(1, 1 << 46)  # points are kept apart by this much of their s
 _INFINITE = Decimal("Infinity")
 
 Values: TypeAlias = Callable[[Sequence[Fraction]], Sequence[Enclosure]]
+_Steepest: TypeAlias = Callable[[Sequence[Fraction]], Fraction]  # max or min
 
 
 class Infimum(NamedTuple):
@@ -184,7 +184,8 @@ class _Search:
         high: Fraction | None,
     ) -> _Bound:
         """Bound the objective on [low, high] by two lines, each where it is the higher one."""
-        left, right = self._from_left(before), self._from_right(after)
+        left = self._line(before[::-1], max, not self.falls)
+        right = self._line(after, min, self.falls)
         one, other = (_least(line, self.tilt, low, high) for line in (left, right))
         best = other if one.value < other.value else one
         if high is None or left.slope == right.slope:
@@ -197,27 +198,19 @@ class _Search:
         lesser = one if one.value < other.value else other
         return lesser if best.value < lesser.value else best
 
-    def _from_left(self, before: Sequence[_Point]) -> _Line:
-        """From the lower end of the last point on: the steepest of its lines with earlier points.
+    def _line(self, near: Sequence[_Point], steepest: _Steepest, is_flat_above: bool) -> _Line:
+        """Below f, through the lower end of the nearest point, away from all of these points.
 
-        Without enclosures that would be the line with the previous point.
+        near: from the nearest one on. Of its lines through the upper ends of the others the
+        steepest; without enclosures that would be the one with the next point. is_flat_above: the
+        line at its own height is below f as well.
         """
-        if not before:
+        if not near:
             return _ZERO
-        x, y, _ = before[-1]
-        slopes = [(y - p.high) / (x - p.x) for p in _some(before[-2::-1]) if p.high is not None]
-        if not self.falls:
-            return _Line(x, y, max([*slopes, Fraction(0)]))
-        return _Line(x, y, max(slopes)) if slopes else _ZERO
-
-    def _from_right(self, after: Sequence[_Point]) -> _Line:
-        if not after:
-            return _ZERO
-        x, y, _ = after[0]
-        slopes = [(p.high - y) / (p.x - x) for p in _some(after[1:]) if p.high is not None]
-        if self.falls:
-            return _Line(x, y, min([*slopes, Fraction(0)]))
-        return _Line(x, y, min(slopes)) if slopes else _ZERO
+        x, y, _ = near[0]
+        slopes = [(y - p.high) / (x - p.x) for p in _some(near[1:]) if p.high is not None]
+        slopes += [Fraction(0)] * is_flat_above
+        return _Line(x, y, steepest(slopes)) if slopes else _ZERO
 
     def next_points(self, lower: _Bound, allowed: float, thorough: bool) -> list[Fraction]:
         """Around the minimum of a model of f, and where the lower bound is least.

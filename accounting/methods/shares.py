@@ -9,12 +9,11 @@ and the smaller result counts. Basic composition needs no delta': each use gets 
 from __future__ import annotations
 
 from collections.abc import Callable
-from decimal import Decimal
 from fractions import Fraction
+from functools import reduce
 from typing import TypeAlias
 
-from ...exact.enclosure import Enclosure, Endpoint
-from ...exact.precision import WIDTH
+from ...exact import WIDTH, Enclosure
 from ..composed import Composition
 from ..divergences import divergence
 from . import classical
@@ -124,7 +123,7 @@ def optimal_delta(
     found = least_delta(split, width)
     pure = each_at(composition, Fraction(0), width)
     if all(each.epsilon.at_most(classical.LARGEST_EPSILON) for each in pure):
-        found = _smaller(found, classical.optimal_delta(pure, epsilon, width))
+        found = found.minimum(classical.optimal_delta(pure, epsilon, width))
     return found
 
 
@@ -142,7 +141,7 @@ def _reported(
         except DoesNotApplyError as error:
             reason = reason or str(error)
             continue
-        found = value if found is None else _smaller(found, value)
+        found = value if found is None else found.minimum(value)
     if found is None:
         raise DoesNotApplyError(reason)
     return found
@@ -150,24 +149,10 @@ def _reported(
 
 def _where_all_are_zero(composition: Composition, parts: int, width: Fraction) -> Enclosure:
     """The least delta at which each use is (0, delta/parts)-DP."""
-    found = Enclosure.exactly(0)
-    for use in composition.uses:
-        found = found.maximum(divergence.total_variation(use.mechanism, width))
-    return _scaled(found, parts)
+    each = (divergence.total_variation(use.mechanism, width) for use in composition.uses)
+    return _scaled(reduce(Enclosure.maximum, each), parts)
 
 
 def _scaled(delta: Enclosure, times: int) -> Enclosure:
     """min(times delta, 1)."""
-    ends = (min(times * Fraction(end), Fraction(1)) for end in (delta.lower, delta.upper))
-    return Enclosure(*ends)
-
-
-def _smaller(one: Enclosure, other: Enclosure) -> Enclosure:
-    """The smaller of two numbers."""
-    return Enclosure(_lesser(one.lower, other.lower), _lesser(one.upper, other.upper))
-
-
-def _lesser(one: Endpoint, other: Endpoint) -> Endpoint:
-    if Decimal("Infinity") in (one, other):
-        return other if one == Decimal("Infinity") else one
-    return min(Fraction(one), Fraction(other))
+    return delta.times(times).minimum(Enclosure.exactly(1))

@@ -43,12 +43,9 @@ from typing import TypeAlias
 
 from flint import arb
 
-from ...exact.enclosure import Enclosure
-from ...exact.number import ExactInput, ParameterError, ball, exact, whole
+from ...exact import Enclosure, ExactInput, ParameterError, ball, exact, whole
 from ...exact.precision import refine, working_precision
-from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
-from ...mechanisms.laws.skellam import Skellam
-from ...mechanisms.mechanism import AdditiveNoise, Mechanism, RandomizedResponse
+from ...mechanisms import AdditiveNoise, DiscreteGaussian, Mechanism, RandomizedResponse, Skellam
 from ..composed import compose
 from ..divergences import divergence
 from ..methods.conversion import renyi_to_epsilon
@@ -88,22 +85,22 @@ class NoisePerBatch:
     @property
     def advanced_over_optimal(self) -> Enclosure:
         """What Theorem 7 loses."""
-        return _ratio(self.advanced, self.optimal)
+        return self.advanced.over(self.optimal)
 
     @property
     def optimal_over_renyi(self) -> Enclosure:
         """What it costs to know of each batch that it is (epsilon_i, delta_i)-DP, and no more."""
-        return _ratio(self.optimal, self.renyi)
+        return self.optimal.over(self.renyi)
 
     @property
     def advanced_over_renyi(self) -> Enclosure:
         """The gain of Appendix I: log(B/delta) up to constants."""
-        return _ratio(self.advanced, self.renyi)
+        return self.advanced.over(self.renyi)
 
     @property
     def renyi_over_exact(self) -> Enclosure:
         """What equation 15 loses."""
-        return _ratio(self.renyi, self.exact)
+        return self.renyi.over(self.exact)
 
 
 def skellam(sensitivity: ExactInput = 1) -> Noise:
@@ -209,8 +206,3 @@ def _row(
             exactly, Enclosure.exactly(delta), float(by_renyi.upper), width, -log_term
         ),
     )
-
-
-def _ratio(above: Enclosure, below: Enclosure) -> Enclosure:
-    ends = [Fraction(end) for end in (above.lower, above.upper, below.lower, below.upper)]
-    return Enclosure(ends[0] / ends[3], ends[1] / ends[2])

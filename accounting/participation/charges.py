@@ -6,8 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import NamedTuple, TypeAlias
 
-from ...exact.enclosure import Enclosure
-from ...exact.number import ExactInput, whole
+from ...exact import Enclosure, ExactInput, whole
 from ...mechanisms.mechanism import Mechanism
 
 __all__ = [

@@ -40,11 +40,10 @@ from itertools import pairwise
 from attrs import field, frozen
 from flint import arb
 
+from ...exact import Enclosure, Endpoint, ExactInput, ParameterError, ball, exact, whole
 from ...exact.deadline import check_time
-from ...exact.enclosure import Enclosure, Endpoint
-from ...exact.number import ExactInput, ParameterError, ball, exact, whole
 from ...exact.precision import WIDTH, enclose, working_precision
-from ...mechanisms.mechanism import AdditiveNoise, Mechanism, RandomizedResponse
+from ...mechanisms import AdditiveNoise, Mechanism, RandomizedResponse
 from ..composed import Composition, Use
 from ..divergences import divergence
 from ..interop.grid_composition import composed, composition_laws

@@ -6,14 +6,12 @@ Any order gives a guarantee; a good one is looked for in floats.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 
 from flint import arb
 
-from ...exact.number import ball
-from ...exact.precision import refine
+from ...exact import ball, refine
 from ...exact.roots import float_root
 from ...mechanisms.mechanism import Mechanism
 from ..divergences import divergence
@@ -21,7 +19,8 @@ from ..divergences import divergence
 __all__ = ["best_order", "best_order_for", "surcharge"]
 
 _COARSE = Fraction(1, 10**4)
-_GOLDEN = (math.sqrt(5) - 1) / 2
+_FARTHEST = 6.0  # in the logarithm of order - 1, from the order that suits Gaussian noise
+_HOPELESS = 1000.0
 
 
 def surcharge(order: Fraction, delta: Fraction) -> arb:
@@ -55,43 +54,24 @@ def best_order_for(mechanism: Mechanism, epsilon: Fraction, delta: Fraction) -> 
     """About the order at which most uses of the mechanism fit.
 
     In x = 1/(a-1), epsilon - surcharge is concave and the divergence convex (`conversion`): their
-    ratio rises and then falls, so that climbing finds its summit.
+    ratio rises and then falls.
     """
 
-    def score(log_x: float) -> float:
+    from scipy.optimize import minimize_scalar
+
+    def loss(log_x: float) -> float:
         order = _order_at(log_x)
         room = float(refine(lambda: ball(epsilon) - surcharge(order, delta)).lower)
         cost = divergence.renyi_divergence(mechanism, order, _COARSE).upper
-        if room <= 0 or (isinstance(cost, Decimal) and cost.is_infinite()):
-            return -math.inf
-        return room / float(cost) if cost > 0 else math.inf
+        if room <= 0 or cost == Decimal("Infinity"):
+            return _HOPELESS
+        return math.log(float(cost) / room) if cost > 0 else -_HOPELESS
 
     start = math.log(best_order(epsilon, delta) - 1)
-    return _order_at(_summit(score, start))
+    ends = (start - _FARTHEST, start + _FARTHEST)
+    found = minimize_scalar(loss, bounds=ends, method="bounded", options={"xatol": 0.01})
+    return _order_at(float(found.x))
 
 
 def _order_at(log_x: float) -> Fraction:
     return 1 + Fraction(f"{math.exp(log_x):.9g}")
-
-
-def _summit(score: Callable[[float], float], start: float) -> float:
-    """About where a function that rises and then falls is largest: bracket, golden section."""
-    here, best, stride = start, score(start), 0.5
-    for sign in (1, -1):
-        while (value := score(here + sign * stride)) > best:
-            here, best, stride = here + sign * stride, value, 2 * stride
-        if here != start:
-            break
-    low, high = here - stride, here + stride
-    left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
-    at_left, at_right = score(left), score(right)
-    while high - low > 0.01:
-        if at_left >= at_right:
-            high, right, at_right = right, left, at_left
-            left = high - _GOLDEN * (high - low)
-            at_left = score(left)
-        else:
-            low, left, at_left = left, right, at_right
-            right = low + _GOLDEN * (high - low)
-            at_right = score(right)
-    return (low + high) / 2

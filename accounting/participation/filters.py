@@ -48,13 +48,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
-from typing import Self
+from typing import ClassVar, Self
 
 from attrs import evolve, field, frozen
 
-from ...exact.enclosure import Enclosure
-from ...exact.number import ExactInput, ParameterError, ball, exact
-from ...exact.precision import WIDTH, refine
+from ...exact import WIDTH, Enclosure, ExactInput, ParameterError, ball, exact, refine
 from ...mechanisms.mechanism import Mechanism
 from ..divergences import divergence
 from ..levels import read_epsilon, read_order, read_rho
@@ -86,11 +84,14 @@ class Filter(ABC):
     """A limit on a cost that adds up, and what was spent of it so far. An immutable value."""
 
     charges: Charges = field(default=(), kw_only=True)
+    limits: ClassVar[str] = "epsilon"  # the field of what all uses together may cost
 
     @property
-    @abstractmethod
     def limit(self) -> Fraction:
         """What all uses together may cost."""
+        found = getattr(self, self.limits)
+        assert isinstance(found, Fraction)
+        return found
 
     @abstractmethod
     def cost(self, mechanism: Mechanism, width: Fraction = WIDTH) -> Enclosure:
@@ -158,10 +159,6 @@ class PureFilter(Filter):
 
     epsilon: Fraction = field(converter=read_epsilon)
 
-    @property
-    def limit(self) -> Fraction:
-        return self.epsilon
-
     def cost(self, mechanism: Mechanism, width: Fraction = WIDTH) -> Enclosure:
         """Its pure epsilon."""
         return divergence.pure_epsilon(mechanism, width)
@@ -206,10 +203,6 @@ class RenyiFilter(Filter):
             )
         return RenyiFilter(chosen, _shaved(room))
 
-    @property
-    def limit(self) -> Fraction:
-        return self.epsilon
-
     def cost(self, mechanism: Mechanism, width: Fraction = WIDTH) -> Enclosure:
         """Its Rényi divergence of the filter's order."""
         return divergence.renyi_divergence(mechanism, self.order, width)
@@ -223,6 +216,8 @@ class RenyiFilter(Filter):
 @frozen
 class ZcdpFilter(Filter):
     """All uses together are rho-zCDP."""
+
+    limits = "rho"
 
     rho: Fraction = field(converter=read_rho)
 
@@ -241,10 +236,6 @@ class ZcdpFilter(Filter):
                 f"epsilon {float(level):.6g} and delta {float(failure):.6g} are too small for zCDP"
             )
         return ZcdpFilter(_shaved(room))
-
-    @property
-    def limit(self) -> Fraction:
-        return self.rho
 
     def cost(self, mechanism: Mechanism, width: Fraction = WIDTH) -> Enclosure:
         """The rho of its zCDP."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from ...exact.enclosure import Enclosure
-from ...exact.roots import first_met
+from ...exact.roots import first_met_near
 
 __all__ = ["most_uses"]
 
@@ -27,13 +27,5 @@ def most_uses(
 
     if fits(0) is not True:
         return 0, None if fits(0) is None else 0
-    low, high, step = 0, most + 1, 1
-    while low < most and high > most:
-        probe = min(low + step, most)
-        if fits(probe) is True:
-            low, step = probe, 2 * step
-        else:
-            high = probe
-    low = first_met(lambda times: fits(times) is not True, low, high) - 1
-    high = low + 1
-    return low, low if high > most or fits(high) is False else None
+    beyond = first_met_near(lambda times: fits(times) is not True, 1, 0, most + 1)
+    return beyond - 1, beyond - 1 if beyond > most or fits(beyond) is False else None

@@ -41,9 +41,7 @@ from typing import NamedTuple
 
 from attrs import evolve, field, frozen
 
-from ...exact.enclosure import Enclosure
-from ...exact.number import ExactInput, ParameterError, exact
-from ...exact.precision import refine
+from ...exact import Enclosure, ExactInput, ParameterError, exact, refine
 from ...mechanisms.mechanism import Mechanism
 from ..divergences import divergence
 from .charges import Charges, read_times, total, with_use

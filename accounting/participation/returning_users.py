@@ -29,14 +29,13 @@ from typing import NamedTuple, TypeAlias
 
 from attrs import evolve, field, frozen
 
-from ...exact.enclosure import Enclosure
-from ...exact.number import ExactInput, ParameterError, exact, whole
-from ...exact.precision import WIDTH
+from ...exact import WIDTH, Enclosure, ExactInput, ParameterError, whole
 from ...mechanisms.mechanism import Mechanism
 from ..composed import Composition, Use, compose
+from ..levels import read_delta, read_epsilon
 from ..methods.comparison import METHODS, Method
 from .charges import MOST_USES, read_times
-from .known_costs import KnownCosts, Remaining
+from .known_costs import Remaining, remaining, reported
 
 __all__ = ["Group", "Kind", "ParticipationError", "Remaining", "ReturningUsers", "plan"]
 
@@ -81,7 +80,7 @@ def _unchanging(histories: Mapping[User, History]) -> Mapping[User, History]:
 class ReturningUsers:
     """The batches of every user so far. An immutable value: `after` gives the next one.
 
-    limit: B of Assumption 2, or None. What was computed is kept and shared by later values.
+    limit: B of Assumption 2, or None.
     """
 
     limit: int | None = field(default=None, converter=_read_limit)
@@ -89,7 +88,6 @@ class ReturningUsers:
     histories: Mapping[User, History] = field(
         factory=dict, converter=_unchanging, repr=False, kw_only=True
     )
-    _costs: KnownCosts = field(factory=KnownCosts, repr=False, eq=False, kw_only=True)
 
     def after(
         self,
@@ -152,12 +150,9 @@ class ReturningUsers:
 
         None where the method does not apply.
         """
-        level = exact(delta, "delta", at_least=0, at_most=1)
+        level = read_delta(delta)
         composition = self.composition(user, run)
-        return {
-            method.name: self._costs.epsilon(method, composition, level, width)
-            for method in methods
-        }
+        return {method.name: reported(method, composition, level, width) for method in methods}
 
     def worst(
         self,
@@ -172,14 +167,11 @@ class ReturningUsers:
         passed over: its bounds hold for them as well, because to leave a batch out is
         post-processing.
         """
-        level = exact(delta, "delta", at_least=0, at_most=1)
+        level = read_delta(delta)
         compositions = _largest([group.composition for group in self.groups(run)])
         found: dict[str, Enclosure | None] = {}
         for method in methods:
-            each = [
-                self._costs.epsilon(method, composition, level, width)
-                for composition in compositions
-            ]
+            each = [reported(method, spent, level, width) for spent in compositions]
             known = [value for value in each if value is not None]
             largest = reduce(Enclosure.maximum, known, _NOTHING)
             found[method.name] = largest if len(known) == len(each) else None
@@ -200,14 +192,11 @@ class ReturningUsers:
         nor than 10^9 in all.
         width: of what was spent; the count is certain at any.
         """
-        target = exact(epsilon, "epsilon", at_least=0)
-        level = exact(delta, "delta", at_least=0, at_most=1)
+        target, level = read_epsilon(epsilon), read_delta(delta)
         before = self.composition(user)
         most = (MOST_USES if self.limit is None else self.limit) - self.batches(user)
         return {
-            method.name: self._costs.remaining(
-                method, before, mechanism, target, level, most, width
-            )
+            method.name: remaining(method, before, mechanism, target, level, most, width)
             for method in methods
         }
 
@@ -234,10 +223,9 @@ def plan(
 
     By each method's name, None where it does not apply.
     """
-    level = exact(delta, "delta", at_least=0, at_most=1)
+    level = read_delta(delta)
     composition = compose((mechanism, read_times(batches)))
-    costs = KnownCosts()
-    return {method.name: costs.epsilon(method, composition, level, width) for method in methods}
+    return {method.name: reported(method, composition, level, width) for method in methods}
 
 
 def _names(users: Iterable[User]) -> list[User]:

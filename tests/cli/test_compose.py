@@ -7,7 +7,8 @@ import pytest
 from typer.testing import CliRunner
 
 from exactdp import accounting
-from exactdp.accounting import Composition
+from exactdp.accounting import Composition, composition
+from exactdp.accounting.divergences import divergence
 from exactdp.accounting.methods.comparison import METHODS
 from exactdp.cli.main import app, main, run
 from exactdp.exact import Enclosure
@@ -182,11 +183,12 @@ def test_a_wide_figure_says_why(capsys):
 def test_a_width_that_is_asked_for_is_worth_more_work(monkeypatch, asked, work):
     seen = []
 
-    def wide(_, level, width, cap=0, work=None):
-        seen.append(work)
-        return Enclosure(Fraction(1), Fraction(2))
+    def wide(*arguments):
+        seen.append(arguments[-1])
+        return Enclosure(Fraction(1), Fraction(2)), True
 
-    monkeypatch.setattr(Composition, "epsilon", wide)
+    monkeypatch.setattr(composition, "_smoothed_epsilon", wide)
+    monkeypatch.setattr(divergence, "epsilon", lambda *_: Enclosure(Fraction(1), Fraction(2)))
     (result,) = run_json("skellam:variance=10*3", "--delta", "1e-6", *asked)["results"]
     assert seen == [work]
     assert "lattice" in result["note"]
@@ -196,8 +198,9 @@ def test_a_width_that_is_asked_for_is_worth_more_work(monkeypatch, asked, work):
 
 
 def test_an_adversary_who_may_pick_is_named(monkeypatch):
-    wide = Enclosure(Fraction(1), Fraction(2))
-    monkeypatch.setattr(Composition, "delta", lambda *_, **__: wide)
+    wide = Enclosure(Fraction(0), Fraction(1, 2))
+    monkeypatch.setattr(composition, "_delta", lambda *_: wide)
+    monkeypatch.setattr(composition, "adaptive_delta", lambda *_: wide)
     spec = "binomial:trials=10,probability=0.3*2"
     (result,) = run_json(spec, "--epsilon", "1")["results"]
     assert "several pairs" in result["note"]
@@ -217,7 +220,7 @@ def test_a_table_of_several_mechanisms():
 
 
 def test_every_method_gives_what_the_library_says():
-    composition = accounting.compose((RandomizedResponse("0.1"), 64))
+    uses = accounting.compose((RandomizedResponse("0.1"), 64))
     for name, method in METHODS.items():
         if name == "theorem7":
             continue  # for results below 1
@@ -229,8 +232,8 @@ def test_every_method_gives_what_the_library_says():
         delta, epsilon = map(enclosed, shown["results"])
         width = Fraction(1, 10**12)
         at = (
-            method.delta(composition, Fraction(2), width),
-            method.epsilon(composition, Fraction(1, 10**6), width),
+            method.delta(uses, Fraction(2), width),
+            method.epsilon(uses, Fraction(1, 10**6), width),
         )
         assert (delta, epsilon) == tuple(Enclosure.from_json(value.to_json()) for value in at)
 

@@ -142,3 +142,14 @@ def test_numbers_of_any_size_are_shown():
     for value in (huge, -Fraction(1, huge)):
         with pytest.raises(ParameterError, match=r"a number of 168\d\d bits"):
             exact(value, "given", above=0, below=0)
+
+
+def test_why_an_enclosure_is_wide_goes_along_with_it():
+    wide = Enclosure(Fraction(1), Fraction(3)).because("no lattice")
+    other = Enclosure(Fraction(2), Fraction(4)).because("no time", "no lattice")
+    assert wide == Enclosure(Fraction(1), Fraction(3))  # no part of the value
+    for made in (wide.maximum(other), wide.minimum(other), wide.hull(other), wide.plus(other)):
+        assert made.why == ("no lattice", "no time")
+    assert wide.intersection(Enclosure.exactly(2)).why == wide.times(5).why == ("no lattice",)
+    assert Enclosure.total([wide, other]).why == ("no lattice", "no time")
+    assert wide.minimum(other) == Enclosure(Fraction(1), Fraction(3))
