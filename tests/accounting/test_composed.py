@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
 
@@ -262,3 +263,14 @@ def test_epsilon_of_random_pairs(a: Weights, times: int, goal: str) -> None:
     if found.is_finite():
         ends = Fraction(found.lower), Fraction(found.upper)
         truth.assert_level_holds(ends, share, lambda level: brute([pair] * times, level))
+
+
+def test_outcomes_that_one_side_hardly_has():
+    """Three outcomes of four are told for certain at each use: 1 - 8^-3 of the mass is at infinity.
+
+    The loss of the fourth is 0, beside one whose mass is 0 to within the working precision.
+    """
+    told = AdditiveNoise(Binomial(3, "1/2"), 3, modulus=192)
+    found = compose((told, 3), (AdditiveNoise(Binomial(3, "0.9"), 4, modulus=3), 20))
+    assert found.epsilon("0.9").lower == Decimal("Infinity")
+    assert found.delta(100).lower > 1 - Fraction(1, 8**3) - Fraction(1, 10**9)
