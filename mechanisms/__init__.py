@@ -14,7 +14,8 @@ from .laws import (
     UndecidedError,
 )
 from .mechanism import AdditiveNoise, Mechanism, RandomizedResponse
-from .pair import FinitePair, Pair, ResponsePair, ShiftPair, WrappedPair
+from .pair import FinitePair, Pair, ResponsePair, SampledPair, ShiftPair, WrappedPair
+from .sampled import Sampled
 
 __all__ = [
     "AdditiveNoise",
@@ -32,6 +33,8 @@ __all__ = [
     "PolyaDifference",
     "RandomizedResponse",
     "ResponsePair",
+    "Sampled",
+    "SampledPair",
     "ShiftPair",
     "Skellam",
     "UndecidedError",

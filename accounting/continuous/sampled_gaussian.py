@@ -50,7 +50,7 @@ from ...exact.number import ball
 from ..losses.law import Cumulant
 from . import gaussian
 from .line import Line
-from .sampling import added, pure_added, removed
+from ..sampling import added, pure_added, removed
 
 __all__ = ["SampledGaussian"]
 

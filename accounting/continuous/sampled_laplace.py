@@ -36,7 +36,7 @@ from ...exact.number import ball
 from ..losses.law import Cumulant
 from . import laplace
 from .line import Line
-from .sampling import added, pure_added, pure_removed, removed
+from ..sampling import added, pure_added, pure_removed, removed
 
 __all__ = ["SampledLaplace"]
 

@@ -1,0 +1,87 @@
+"""Neighbours that differ by one user, who takes part with some probability: Poisson sampling.
+
+Datasets are D with the user and D' without, *add or remove*. Every user takes part with probability
+`rate`, independently of all others, anew in every use. Given who else takes part, the output is Q
+without the user and (1 - rate) Q + rate P with: the mixture of the mechanism's own pair (P, Q).
+Which dataset has the user is the same in every use, so that `reversed` is another mechanism.
+
+What P and Q mean. *Additive noise*: the user's part moves the query by any d = -sensitivity, ...,
+sensitivity; the query of nobody's data is some integer too. *Randomized response*: the bit is any
+bit of the data, which the user may flip. *A table*: column p is the law with the user, q without.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import ClassVar
+
+from attrs import evolve, field, frozen
+
+from ..exact.number import ExactInput, ParameterError, exact
+from .mechanism import AdditiveNoise, Mechanism, OneWay, RandomizedResponse
+from .pair import FinitePair, Pair, SampledPair
+
+__all__ = ["NEIGHBOURS", "Sampled", "likewise", "rate_of", "sampling_rate", "unsampled"]
+
+NEIGHBOURS = ("replace", "add-remove")
+
+
+def sampling_rate(value: ExactInput) -> Fraction:
+    """Above 0, at most 1."""
+    return exact(value, "poisson", above=0, at_most=1)
+
+
+def _discrete(mechanism: Mechanism) -> Mechanism:
+    if isinstance(mechanism, AdditiveNoise | RandomizedResponse | FinitePair):
+        return mechanism
+    raise ParameterError(
+        "mechanism must be additive noise, randomized response or a table of two laws to be "
+        f"sampled, got a {type(mechanism).__name__}"
+    )
+
+
+@frozen
+class Sampled:
+    """A discrete mechanism for neighbours add-remove. rate: of Poisson sampling, 1 for none.
+
+    removing: whether P, of the pair (P, Q), is the dataset with the user.
+    """
+
+    mechanism: Mechanism = field(converter=_discrete)
+    rate: Fraction = field(default=Fraction(1), converter=sampling_rate)
+    removing: bool = True
+
+    neighbours: ClassVar[str] = "add-remove"
+
+    def pairs(self) -> Iterable[Pair]:
+        """The mechanism's own, mixed; none where it has none, since nothing is released."""
+        for pair in self.mechanism.pairs():
+            assert not isinstance(pair, SampledPair)
+            yield pair.sampled(self.rate, self.removing)
+
+    def reversed(self) -> Mechanism:
+        """With the other dataset first; the same where that cannot be told."""
+        if self.rate == 1 and self.mechanism.reversed() == self.mechanism:
+            return self
+        return evolve(self, removing=not self.removing)
+
+
+def unsampled(mechanism: Mechanism) -> Mechanism:
+    """What every user's data would go through; the mechanism itself where it is not sampled."""
+    inner = mechanism.mechanism if isinstance(mechanism, OneWay) else mechanism
+    return inner.mechanism if isinstance(inner, Sampled) else inner
+
+
+def likewise(mechanism: Mechanism, other: Mechanism) -> Mechanism:
+    """The other one, sampled as the first and the same way round."""
+    inner = mechanism.mechanism if isinstance(mechanism, OneWay) else mechanism
+    return evolve(inner, mechanism=other) if isinstance(inner, Sampled) else other
+
+
+def rate_of(mechanism: Mechanism) -> Fraction:
+    """The probability that a user takes part; 1 where nobody is sampled."""
+    inner = mechanism.mechanism if isinstance(mechanism, OneWay) else mechanism
+    rate = getattr(inner, "rate", Fraction(1))
+    assert isinstance(rate, Fraction)
+    return rate
