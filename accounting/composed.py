@@ -37,6 +37,7 @@ _ZERO, _INFINITY = Fraction(0), Decimal("Infinity")
 _LARGEST_RESPONSE = 10_000  # the largest epsilon of `RandomizedResponse`
 _COARSE = Fraction(1, 10**6)
 _NARROW = Fraction(1, 10**4)  # of each point of a curve
+_ROUGH, _QUICK = Fraction(1, 100), 0.2  # width, and seconds of work
 _SHARE = 0.9  # of the time that is left; the rest is for what is known anyway
 
 
@@ -227,7 +228,12 @@ class Composition(Rows):
                 return continuous.composed_delta(parts, level, width, work)
             return composed_delta(uses, level, width, cap, work)
 
-        return worst(self.uses, one_way)
+        def roughly(uses: Scenario) -> Enclosure:
+            if (parts := parts_of(uses)) is not None:
+                return continuous.composed_delta(parts, level, _ROUGH, _QUICK)
+            return composed_delta(uses, level, _ROUGH, cap, _QUICK)
+
+        return worst(self.uses, one_way, roughly)
 
     def _epsilon(self, level: Fraction, width: Fraction, cap: int, work: float) -> Enclosure:
         if self.times == 1:
@@ -238,7 +244,12 @@ class Composition(Rows):
                 return continuous.composed_epsilon(parts, level, width, work)
             return composed_epsilon(uses, level, width, cap, work)
 
-        return worst(self.uses, one_way)
+        def roughly(uses: Scenario) -> Enclosure:
+            if (parts := parts_of(uses)) is not None:
+                return continuous.composed_epsilon(parts, level, _ROUGH, _QUICK)
+            return composed_epsilon(uses, level, _ROUGH, cap, _QUICK)
+
+        return worst(self.uses, one_way, roughly)
 
     def _within_time(
         self,

@@ -15,10 +15,12 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
 from ..exact.enclosure import Enclosure
-from ..exact.number import ParameterError
+from ..exact.number import ParameterError, decimal_text
 from ..mechanisms.mechanism import Mechanism, ways
+from ..mechanisms.sampled import rate_of
 
-__all__ = ["Scenario", "Use", "is_oriented", "neighbours", "orientation", "scenarios", "worst"]
+__all__ = ["Scenario", "Use", "is_oriented", "neighbours", "orientation", "sampled_users"]
+__all__ += ["scenarios", "worst"]
 
 
 class Use(NamedTuple):
@@ -55,12 +57,21 @@ def scenarios(uses: Sequence[Use]) -> tuple[Scenario, ...]:
     )
 
 
-def worst(uses: Sequence[Use], measure: Callable[[Scenario], Enclosure]) -> Enclosure:
-    """The largest of what these uses cost in any scenario."""
+def worst(
+    uses: Sequence[Use],
+    measure: Callable[[Scenario], Enclosure],
+    roughly: Callable[[Scenario], Enclosure] | None = None,
+) -> Enclosure:
+    """The largest of what these uses cost in any scenario.
+
+    roughly: a quicker and wider measure, which may show that another scenario costs less.
+    """
     first, *others = scenarios(uses)
     found = measure(first)
     for scenario in others:
-        if not (found.lower == found.upper and not found.is_finite()):  # else nothing is larger
+        if not found.is_finite() and found.lower == found.upper:  # nothing is larger
+            break
+        if roughly is None or found.at_least(roughly(scenario).upper) is not True:
             found = found.maximum(measure(scenario))
     return found
 
@@ -75,3 +86,11 @@ def orientation(uses: Sequence[Use]) -> str:
     if is_oriented(uses):
         return "the same way round in every use, the worse of the two"
     return "either way round at every use"
+
+
+def sampled_users(uses: Sequence[Use]) -> str | None:
+    """How often users take part, in words; None where all of them always do."""
+    rates = dict.fromkeys(rate_of(mechanism) for mechanism, _ in uses)
+    if set(rates) == {1}:
+        return None
+    return f"users take part with probability {', '.join(map(decimal_text, rates))}"

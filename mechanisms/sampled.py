@@ -22,7 +22,7 @@ from ..exact.number import ExactInput, ParameterError, exact
 from .mechanism import AdditiveNoise, Mechanism, OneWay, RandomizedResponse
 from .pair import FinitePair, Pair, SampledPair
 
-__all__ = ["NEIGHBOURS", "Sampled", "likewise", "rate_of", "sampling_rate", "unsampled"]
+__all__ = ["Sampled", "check_neighbours", "likewise", "rate_of", "sampling_rate", "unsampled"]
 
 NEIGHBOURS = ("replace", "add-remove")
 
@@ -30,6 +30,19 @@ NEIGHBOURS = ("replace", "add-remove")
 def sampling_rate(value: ExactInput) -> Fraction:
     """Above 0, at most 1."""
     return exact(value, "poisson", above=0, at_most=1)
+
+
+def check_neighbours(neighbours: str, rate: Fraction) -> None:
+    """Raise ParameterError for neighbours of another name, and for a rate that they cannot have."""
+    if neighbours not in NEIGHBOURS:
+        raise ParameterError(
+            f"neighbours must be replace or add-remove, got {neighbours[:40]!r}"
+        )
+    if rate != 1 and neighbours != "add-remove":
+        raise ParameterError(
+            "poisson needs neighbours=add-remove: with users replaced, sampling has another "
+            "dominating pair"
+        )
 
 
 def _discrete(mechanism: Mechanism) -> Mechanism:

@@ -12,6 +12,7 @@ from ...exact.number import ExactInput, ParameterError, ball, whole
 from ..continuous import continuous
 from ..mechanism import AdditiveNoise, Mechanism, RandomizedResponse
 from ..pair import FinitePair
+from ..sampled import Sampled
 from .bits import RandomBits, SimulatedInt, SystemBits, for_release, is_simulated
 from .finite import Table
 from .reals import Chance
@@ -89,6 +90,12 @@ def _(mechanism: AdditiveNoise, query: ExactInput) -> Simulation:
     if modulus is None:
         return lambda bits: value + noise(bits)
     return lambda bits: (value + noise(bits)) % modulus
+
+
+@_drawn.register
+def _(mechanism: Sampled, query: ExactInput) -> Simulation:
+    """The query is that of the users who take part: who they are is drawn elsewhere."""
+    return _drawn(mechanism.mechanism, query)
 
 
 @_drawn.register
