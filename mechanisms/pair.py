@@ -183,7 +183,6 @@ class SampledPair:
         """(P, Q) if removing, else (Q, P)."""
         return self.pair if self.removing else self.pair.swapped()
 
-
     def wrapped(self, modulus: int) -> SampledPair:
         """Seen mod `modulus`, of a pair that is not yet."""
         assert isinstance(self.pair, ShiftPair)

@@ -35,9 +35,7 @@ def sampling_rate(value: ExactInput) -> Fraction:
 def check_neighbours(neighbours: str, rate: Fraction) -> None:
     """Raise ParameterError for neighbours of another name, and for a rate that they cannot have."""
     if neighbours not in NEIGHBOURS:
-        raise ParameterError(
-            f"neighbours must be replace or add-remove, got {neighbours[:40]!r}"
-        )
+        raise ParameterError(f"neighbours must be replace or add-remove, got {neighbours[:40]!r}")
     if rate != 1 and neighbours != "add-remove":
         raise ParameterError(
             "poisson needs neighbours=add-remove: with users replaced, sampling has another "

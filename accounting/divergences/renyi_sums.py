@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import numpy as np
 from flint import arb, arb_series, ctx
@@ -239,8 +239,7 @@ def _bulk(pair: ShiftPair, order: float) -> tuple[int, int]:
     spread = 10 * float(law.moments().variance.upper) ** 0.5 + 10
 
     def height(grid: NDArray[np.int64]) -> NDArray[np.float64]:
-        found = order * law.log_pmf(grid) - (order - 1) * law.log_pmf(grid - shift)
-        return cast("NDArray[np.float64]", found)
+        return order * law.log_pmf(grid) - (order - 1) * law.log_pmf(grid - shift)
 
     low, high = highest(height, round((order - 1) * shift + spread), round(shift + spread))
     low = left_end(pair, order, low, high)

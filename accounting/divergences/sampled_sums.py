@@ -14,8 +14,8 @@ falls). Removing: r <= c e^l, c = q + (1-q) e^-m, makes it at most c^a times wha
 (1-q)^(1-a) log(1/(1-q))^j A(left).
 
 *Right of it*, where l <= 0. Removing: 1 - q <= r <= 1 makes it at most log(1/(1-q))^j B(right).
-Adding: r >= 1, so that it is at most A(right), or the sum of A |l|^j, j = 1, 2: at most 2.2 B(right),
-by y^j <= 2.2 e^(y/2) and A e^(|l|/2) = sqrt(A B) <= B.
+Adding: r >= 1, so that it is at most A(right), or the sum of A |l|^j, j = 1, 2: at most 2.2
+B(right), by y^j <= 2.2 e^(y/2) and A e^(|l|/2) = sqrt(A B) <= B.
 
 At whole orders, removing, the binomial theorem gives the sum of C(a, k) (1-q)^(a-k) q^k M(k) of the
 unsampled sums M, which some laws have in closed form.

@@ -217,9 +217,7 @@ def _ranked(mechanism: Mechanism, times: int) -> Factor:
     return Factor(pairs, times)
 
 
-def _hardly_wraps(
-    pairs: Sequence[WrappedPair | SampledPair], times: int, log_delta: float
-) -> bool:
+def _hardly_wraps(pairs: Sequence[WrappedPair | SampledPair], times: int, log_delta: float) -> bool:
     """Is too little beyond one period to matter, or are there too many residues to list?"""
     if all(_never_wraps(pair) or not is_listed(pair) for pair in pairs):
         return True
