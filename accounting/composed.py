@@ -28,7 +28,7 @@ from .continuous import composed as continuous
 from .continuous.uses import parts_of
 from .curves import Profile, Tradeoff, profile, tradeoff
 from .divergences import divergence
-from .scenario import Scenario, Use, scenarios, worst
+from .scenario import Scenario, Use, dearest, largest, scenarios, worst
 
 __all__ = ["Composition", "Use", "compose"]
 
@@ -115,7 +115,7 @@ class Composition(Rows):
         def one_way(uses: Scenario) -> Enclosure:
             return _total(uses, lambda mechanism: divergence.pure_epsilon(mechanism, width, cap))
 
-        return worst(self.uses, one_way)
+        return largest(dearest(self.uses), one_way)
 
     def renyi(self, order: ExactInput, width: Fraction = WIDTH, cap: int = CAP) -> Enclosure:
         """The Rényi divergence of this order > 1."""
@@ -131,7 +131,7 @@ class Composition(Rows):
         """
         wanted = [exact(order, "order", above=1) for order in orders]
         best = [Enclosure.exactly(0)] * len(wanted)
-        for uses in scenarios(self.uses):
+        for uses in dearest(self.uses):
             curves = [divergence.renyi_curve(use.mechanism, wanted, width, cap) for use in uses]
             for index, column in enumerate(zip(*curves, strict=True)):
                 each = zip(column, uses, strict=True)
@@ -142,7 +142,7 @@ class Composition(Rows):
     def zcdp(self, width: Fraction = WIDTH, cap: int = CAP) -> Enclosure:
         """The least rho of rho-zCDP: the supremum of the composed curve over all orders."""
         return self._within_time(
-            lambda: worst(self.uses, lambda uses: composed_zcdp(uses, width, cap)),
+            lambda: largest(dearest(self.uses), lambda uses: composed_zcdp(uses, width, cap)),
             lambda dominating: dominating.zcdp(_COARSE, cap),
         )
 

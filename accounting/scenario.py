@@ -16,11 +16,11 @@ from typing import NamedTuple, TypeAlias
 
 from ..exact.enclosure import Enclosure
 from ..exact.number import ParameterError, decimal_text
-from ..mechanisms.mechanism import Mechanism, ways
-from ..mechanisms.sampled import rate_of
+from ..mechanisms.mechanism import Mechanism, OneWay, ways
+from ..mechanisms.sampled import dearest_ways, rate_of
 
-__all__ = ["Scenario", "Use", "is_oriented", "neighbours", "orientation", "sampled_users"]
-__all__ += ["scenarios", "worst"]
+__all__ = ["Scenario", "Use", "dearest", "is_oriented", "largest", "neighbours", "orientation"]
+__all__ += ["sampled_users", "scenarios", "worst"]
 
 
 class Use(NamedTuple):
@@ -55,6 +55,27 @@ def scenarios(uses: Sequence[Use]) -> tuple[Scenario, ...]:
         tuple(Use(way[turn % len(way)], use.times) for way, use in zip(each, uses, strict=True))
         for turn in range(count)
     )
+
+
+def dearest(uses: Sequence[Use]) -> tuple[Scenario, ...]:
+    """The scenarios that can be the worst for what adds up over uses, and for a single use."""
+    neighbours(uses)
+    found = []
+    for mechanism, times in uses:
+        if mechanism.reversed() == mechanism:
+            found.append(Use(mechanism, times))
+        elif len(way := dearest_ways(mechanism)) == 1:
+            found.append(Use(OneWay(way[0]), times))
+    return (tuple(found),) if len(found) == len(uses) else scenarios(uses)
+
+
+def largest(scenarios: Sequence[Scenario], measure: Callable[[Scenario], Enclosure]) -> Enclosure:
+    """The largest of what is measured in these scenarios."""
+    found = measure(scenarios[0])
+    for scenario in scenarios[1:]:
+        if found.is_finite() or found.lower != found.upper:  # else nothing is larger
+            found = found.maximum(measure(scenario))
+    return found
 
 
 def worst(

@@ -19,10 +19,11 @@ from typing import ClassVar
 from attrs import evolve, field, frozen
 
 from ..exact.number import ExactInput, ParameterError, exact
-from .mechanism import AdditiveNoise, Mechanism, OneWay, RandomizedResponse
+from .mechanism import AdditiveNoise, Mechanism, OneWay, RandomizedResponse, ways
 from .pair import FinitePair, Pair, SampledPair
 
-__all__ = ["Sampled", "check_neighbours", "likewise", "rate_of", "sampling_rate", "unsampled"]
+__all__ = ["Sampled", "check_neighbours", "dearest_ways", "likewise", "rate_of", "sampling_rate"]
+__all__ += ["unsampled"]
 
 NEIGHBOURS = ("replace", "add-remove")
 
@@ -65,6 +66,20 @@ class Sampled:
 
     neighbours: ClassVar[str] = "add-remove"
 
+    @property
+    def is_dearer_removing(self) -> bool:
+        """Is one use at least as dear with the user's dataset first, whatever is asked?
+
+        So it is for pairs that are the same when swapped. With h(g) the largest P(S) - g Q(S),
+        g >= 1, that of the mixture first is q h(1 + (g-1)/q), of the mixture last r h(1 + (g-1)/r),
+        r = q - (g-1)(1-q) <= q (`accounting.sampling`), and h does not rise. Rényi sums of order a
+        are integrals over g > 1 of these two, with the weights a (a-1) g^(a-2) and the smaller
+        a (a-1) g^(-a-1), or the other way round.
+        """
+        plain = self.mechanism
+        symmetric = isinstance(plain, AdditiveNoise) and plain.law.symmetric
+        return symmetric or isinstance(plain, RandomizedResponse)
+
     def pairs(self) -> Iterable[Pair]:
         """The mechanism's own, mixed; none where it has none, since nothing is released."""
         for pair in self.mechanism.pairs():
@@ -76,6 +91,13 @@ class Sampled:
         if self.rate == 1 and self.mechanism.reversed() == self.mechanism:
             return self
         return evolve(self, removing=not self.removing)
+
+
+def dearest_ways(mechanism: Mechanism) -> tuple[Mechanism, ...]:
+    """`ways`, for what a single use costs: without one that another is at least as dear as."""
+    if isinstance(mechanism, Sampled) and mechanism.is_dearer_removing:
+        return (evolve(mechanism, removing=True),)
+    return ways(mechanism)
 
 
 def unsampled(mechanism: Mechanism) -> Mechanism:
