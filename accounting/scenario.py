@@ -15,9 +15,9 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
 from ..exact.enclosure import Enclosure
-from ..exact.number import ParameterError, decimal_text
+from ..exact.number import ParameterError
 from ..mechanisms.mechanism import Mechanism, OneWay, ways
-from ..mechanisms.sampled import dearest_ways, rate_of
+from ..mechanisms.sampled import dearest_ways, sampling_of
 
 __all__ = ["Scenario", "Use", "dearest", "is_oriented", "largest", "neighbours", "orientation"]
 __all__ += ["sampled_users", "scenarios", "worst"]
@@ -110,8 +110,6 @@ def orientation(uses: Sequence[Use]) -> str:
 
 
 def sampled_users(uses: Sequence[Use]) -> str | None:
-    """How often users take part, in words; None where all of them always do."""
-    rates = dict.fromkeys(rate_of(mechanism) for mechanism, _ in uses)
-    if set(rates) == {1}:
-        return None
-    return f"users take part with probability {', '.join(map(decimal_text, rates))}"
+    """How users are sampled, in words; None where all of them always take part."""
+    said = dict.fromkeys(sampling_of(mechanism) or "all users take part" for mechanism, _ in uses)
+    return None if set(said) == {"all users take part"} else "; ".join(said)

@@ -15,6 +15,7 @@ from ..exact import ParameterError, exact, whole
 from ..exact.rows import written
 from ..mechanisms import AdditiveNoise, Law, Mechanism, RandomizedResponse, papers
 from ..mechanisms.continuous import ContinuousNoise, Shape
+from ..mechanisms.fixed_size import FixedSize, read_batches
 from ..mechanisms.laws.families import FAMILIES
 from ..mechanisms.pair_file import read_pair
 from ..mechanisms.protocols.protocol import SumProtocol, missing_users
@@ -76,7 +77,8 @@ def _modulus(values: Values) -> str | None:
     return None if (given := values.get("modulus", "none")) == "none" else given
 
 
-_SAMPLING = ("neighbours", "poisson")
+_POISSON = ("neighbours", "poisson")
+_SAMPLING = (*_POISSON, "fixed-size")
 _ADDITIVE = ("sensitivity", "modulus", "users", *_MISSING, *_SAMPLING)
 
 
@@ -84,6 +86,12 @@ def _with_users(values: Values, mechanism: Mechanism) -> Mechanism:
     """The mechanism for the neighbours that are named, users sampled or not."""
     neighbours, rate = values.get("neighbours", "replace"), values.get("poisson", "1")
     check_neighbours(neighbours, sampling_rate(rate))
+    if "fixed-size" in values:
+        if neighbours != "replace":
+            raise ParameterError(
+                "fixed-size needs neighbours=replace: all datasets have as many users"
+            )
+        return FixedSize(mechanism, *read_batches(values["fixed-size"]))
     return Sampled(mechanism, rate) if neighbours == "add-remove" else mechanism
 
 
@@ -98,10 +106,10 @@ def _additive(family: type[Law]) -> Entry:
             users = values["count"]
         if not any(key in values for key in ("users", *_MISSING)):
             return _with_users(values, AdditiveNoise(noise, sensitivity, modulus))
-        if any(key in values for key in _SAMPLING) and values.get("neighbours") != "replace":
+        if values.get("neighbours", "replace") != "replace" or values.keys() & _SAMPLING[1:]:
             raise ParameterError(
-                "neighbours must be replace, and poisson not given, where users make the noise: "
-                "with one user less it is another law"
+                "neighbours must be replace, and nobody sampled, where users make the noise: with "
+                "one user less it is another law"
             )
         if users is None:
             raise ParameterError(
@@ -205,7 +213,7 @@ def _continuous(shape: Shape, sizes: tuple[str, ...], norm: str) -> Entry:
             values.get("poisson", "1"),
         )
 
-    return Entry((), (*sizes, "sensitivity", norm, *_SAMPLING), build)
+    return Entry((), (*sizes, "sensitivity", norm, *_POISSON), build)
 
 
 def _root(square: Fraction) -> Fraction:
@@ -231,7 +239,7 @@ _OTHERS: dict[str, Entry] = {
     "laplace": _continuous(Shape.LAPLACE, ("scale", "epsilon"), "l1"),
     "pmf": Entry(
         ("file",),
-        ("slack", *_SAMPLING),
+        ("slack", *_POISSON),
         lambda given: _with_users(given, read_pair(given["file"], given.get("slack", "0"))),
     ),
     "theorem1": _preset(papers.theorem1),

@@ -1,5 +1,6 @@
 """What is released: laws on the integers, mechanisms, and the pairs that dominate neighbours."""
 
+from .fixed_size import FixedSize
 from .laws import (
     Binomial,
     DiscreteGaussian,
@@ -14,7 +15,7 @@ from .laws import (
     UndecidedError,
 )
 from .mechanism import AdditiveNoise, Mechanism, RandomizedResponse
-from .pair import FinitePair, Pair, ResponsePair, SampledPair, ShiftPair, WrappedPair
+from .pair import FinitePair, Pair, ResponsePair, SampledPair, ShiftPair, TwoWayPair, WrappedPair
 from .sampled import Sampled
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "DiscreteLaplace",
     "FinitePair",
     "FiniteLaw",
+    "FixedSize",
     "Law",
     "Mechanism",
     "Moments",
@@ -37,6 +39,7 @@ __all__ = [
     "SampledPair",
     "ShiftPair",
     "Skellam",
+    "TwoWayPair",
     "UndecidedError",
     "WrappedPair",
 ]

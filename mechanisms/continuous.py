@@ -20,7 +20,7 @@ from attrs import evolve, field, frozen
 from ..exact.number import ExactInput, ParameterError, exact
 from .mechanism import Mechanism, OneWay
 from .pair import Pair
-from .sampled import check_neighbours, sampling_rate
+from .sampled import check_neighbours, poisson_sampling, sampling_rate
 
 __all__ = ["ContinuousNoise", "Shape", "continuous"]
 
@@ -57,6 +57,11 @@ class ContinuousNoise:
 
     def __attrs_post_init__(self) -> None:
         check_neighbours(self.neighbours, self.rate)
+
+    @property
+    def sampling(self) -> str | None:
+        """How users are sampled, in words; None where all take part."""
+        return poisson_sampling(self.rate)
 
     def pairs(self) -> Iterable[Pair]:
         """It has no pairs of laws on outcomes; what asks for some cannot take it."""

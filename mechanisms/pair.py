@@ -21,7 +21,7 @@ from ..exact.number import ExactInput, ParameterError, exact
 from .laws.law import Law
 
 __all__ = ["FinitePair", "Pair", "PlainPair", "ResponsePair", "SampledPair", "ShiftPair"]
-__all__ += ["WrappedPair"]
+__all__ += ["TwoWayPair", "WrappedPair"]
 
 
 @dataclass(frozen=True)
@@ -195,8 +195,21 @@ class SampledPair:
         return replace(self, pair=self.pair.unwrapped)
 
 
+@dataclass(frozen=True)
+class TwoWayPair:
+    """What dominates a pair (P, Q), P the mixture, and (Q, P) at once, where P is the dearer first.
+
+    For g >= 1 it has the profile of (P, Q), either way round: the P-mass of A = {P > Q} there, its
+    Q-mass at the loss of opposite sign, and what is left at the loss 0. Something is left where the
+    unsampled pair (P0, Q) is symmetric: then P0(A) + Q(A) = Q({P < Q}) + Q(A) <= 1 and Q(A) <= 1/2,
+    so that P(A) + Q(A) = q (P0(A) + Q(A)) + 2 (1-q) Q(A) <= 1.
+    """
+
+    pair: SampledPair
+
+
 PlainPair: TypeAlias = ShiftPair | WrappedPair | ResponsePair
-Pair: TypeAlias = PlainPair | FinitePair | SampledPair
+Pair: TypeAlias = PlainPair | FinitePair | SampledPair | TwoWayPair
 
 
 def _sampled(pair: PlainPair, rate: Fraction, removing: bool) -> Pair:

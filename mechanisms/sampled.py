@@ -18,12 +18,12 @@ from typing import ClassVar
 
 from attrs import evolve, field, frozen
 
-from ..exact.number import ExactInput, ParameterError, exact
+from ..exact.number import ExactInput, ParameterError, decimal_text, exact
 from .mechanism import AdditiveNoise, Mechanism, OneWay, RandomizedResponse, ways
 from .pair import FinitePair, Pair, SampledPair
 
-__all__ = ["Sampled", "check_neighbours", "dearest_ways", "likewise", "rate_of", "sampling_rate"]
-__all__ += ["unsampled"]
+__all__ = ["Sampled", "check_neighbours", "dearest_ways", "likewise", "poisson_sampling"]
+__all__ += ["sampling_of", "sampling_rate", "unsampled"]
 
 NEIGHBOURS = ("replace", "add-remove")
 
@@ -65,6 +65,11 @@ class Sampled:
     removing: bool = True
 
     neighbours: ClassVar[str] = "add-remove"
+
+    @property
+    def sampling(self) -> str | None:
+        """How users are sampled, in words; None where all take part."""
+        return poisson_sampling(self.rate)
 
     @property
     def is_dearer_removing(self) -> bool:
@@ -112,9 +117,12 @@ def likewise(mechanism: Mechanism, other: Mechanism) -> Mechanism:
     return evolve(inner, mechanism=other) if isinstance(inner, Sampled) else other
 
 
-def rate_of(mechanism: Mechanism) -> Fraction:
-    """The probability that a user takes part; 1 where nobody is sampled."""
+def poisson_sampling(rate: Fraction) -> str | None:
+    """Poisson sampling in words; None where all take part."""
+    return None if rate == 1 else f"users take part with probability {decimal_text(rate)}"
+
+
+def sampling_of(mechanism: Mechanism) -> str | None:
+    """How its users are sampled, in words; None where all take part."""
     inner = mechanism.mechanism if isinstance(mechanism, OneWay) else mechanism
-    rate = getattr(inner, "rate", Fraction(1))
-    assert isinstance(rate, Fraction)
-    return rate
+    return getattr(inner, "sampling", None)

@@ -42,6 +42,7 @@ from ...mechanisms.pair import (
     ResponsePair,
     SampledPair,
     ShiftPair,
+    TwoWayPair,
     WrappedPair,
 )
 from ..envelope import gaussian_distance
@@ -132,6 +133,13 @@ def _(pair: SampledPair) -> Supremum:
     return Supremum(found.value.intersection(ceiling), found.order)
 
 
+@supremum.register
+def _(pair: TwoWayPair) -> Supremum:
+    """Between what neighbours attain, and that of the pair without sampling (quasi-convexity)."""
+    least, most = supremum(pair.pair), supremum(pair.pair.pair)
+    return Supremum(Enclosure(least.value.lower, most.value.upper), least.order)
+
+
 def _halved(end: Endpoint) -> Endpoint:
     return end if isinstance(end, Decimal) and end.is_infinite() else Fraction(end) / 2
 
@@ -167,6 +175,8 @@ def joint(pairs: Sequence[tuple[Pair, int]]) -> Supremum | None:
 
 
 def _sums(pair: Pair) -> _Sums | None:
+    if isinstance(pair, TwoWayPair):
+        return None
     wrapped = reduction(pair)
     if wrapped is not None and not is_enumerable(wrapped):
         assert isinstance(pair, WrappedPair | SampledPair)

@@ -25,7 +25,7 @@ from ...mechanisms.pair import (
 )
 from .wrapped import is_enumerable, residues
 
-__all__ = ["Listed", "is_listed", "listed", "renyi_sums", "split"]
+__all__ = ["Listed", "is_listed", "listed", "renyi_sums", "split", "two_way_sum"]
 
 _MOST_RATIOS = 1 << 16
 
@@ -132,6 +132,20 @@ def renyi_sums(outcomes: Listed, order: arb, powers: int = 0) -> list[arb]:
             sums[power] += term
             term *= loss
     return sums
+
+
+def two_way_sum(outcomes: Listed, order: arb) -> arb:
+    """1 + sum over r = P/Q > 1 of Q (r^a - r)(1 - r^-a): see `renyi` of a `TwoWayPair`."""
+    total = arb(1)
+    for p, q in zip(outcomes.p, outcomes.q, strict=True):
+        if p == 0 or p <= q:
+            continue
+        if q == 0:
+            return arb.pos_inf()
+        ratio = p / q
+        term = q * (ratio**order - ratio) * (1 - ratio**-order)
+        total += term if p > q else arb(0).union(term.abs_upper())
+    return total
 
 
 def _best_event(outcomes: Listed, order: arb) -> arb:

@@ -29,6 +29,7 @@ from ...mechanisms.pair import (
     ResponsePair,
     SampledPair,
     ShiftPair,
+    TwoWayPair,
     WrappedPair,
 )
 from ..sampling import sampled_loss
@@ -66,6 +67,11 @@ def _(pair: SampledPair) -> LargestLoss:
     value, outcome = largest_loss(pair.facing)
     named = pair.removing or isinstance(pair.pair, ResponsePair)  # else it is read backwards
     return LargestLoss(sampled_loss(pair, value), outcome if named else None)
+
+
+@largest_loss.register
+def _(pair: TwoWayPair) -> LargestLoss:
+    return largest_loss(pair.pair)
 
 
 @largest_loss.register

@@ -29,6 +29,7 @@ from ...mechanisms.pair import (
     ResponsePair,
     SampledPair,
     ShiftPair,
+    TwoWayPair,
     WrappedPair,
 )
 from ..sampling import sampled_loss
@@ -105,6 +106,11 @@ def _(pair: SampledPair, level: arb, exact_level: Fraction | None = None) -> Eve
 
 
 @exceeding.register
+def _(pair: TwoWayPair, level: arb, exact_level: Fraction | None = None) -> Event:
+    return exceeding(pair.pair, level, exact_level)
+
+
+@exceeding.register
 def _(pair: ShiftPair, level: arb, exact_level: Fraction | None = None) -> Event:
     if pair.is_disjoint:
         return Event(arb(1), arb(0), arb(0))
@@ -141,6 +147,8 @@ def epsilon_of(pair: Pair, delta: Fraction, largest: Enclosure) -> Enclosure:
         return enclose(_of_response(pair, delta))
     if isinstance(pair, FinitePair) and not pair.slack and len(pair.p) <= _FEW:
         return _of_few(pair, delta)
+    if isinstance(pair, TwoWayPair):
+        pair = pair.pair
     if isinstance(pair, SampledPair) and pair.removing:
         # rate delta(level') of the pair that is sampled, at a level' that rises with the level
         if delta >= pair.rate:

@@ -19,9 +19,10 @@ from ...mechanisms.pair import (
     ResponsePair,
     SampledPair,
     ShiftPair,
+    TwoWayPair,
     WrappedPair,
 )
-from .finite_sums import is_listed, listed, renyi_sums
+from .finite_sums import is_listed, listed, renyi_sums, two_way_sum
 from .renyi_sums import shared_sums
 from .sampled_sums import sampled_sums
 from .wrapped import image_excess, is_enumerable, never_wraps, reduction
@@ -63,6 +64,26 @@ def _of_sampled(pair: SampledPair, orders: Sequence[Fraction]) -> list[Enclosure
         return [Enclosure.infinite() for _ in orders]
     sums = sampled_sums(pair, ctx.prec)
     return [_from_sum(sums.at(order), order) for order in orders]
+
+
+@divergences.register
+def _(pair: TwoWayPair, orders: Sequence[Fraction]) -> list[Enclosure]:
+    """Between what neighbours attain and the sum over r = P/Q > 1 of Q r^a, Q r^(1-a) and the rest.
+
+    The rest, 1 less the sum of Q r and Q, turns that into 1 + sum of Q (r^a - r)(1 - r^-a).
+    """
+    found, least = [], divergences(pair.pair, orders)
+    largest = divergences(pair.pair.pair, orders)
+    for order, low, high in zip(orders, least, largest, strict=True):
+        if is_listed(pair.pair):
+            total = two_way_sum(listed(pair.pair), ball(order))
+        elif is_infinite(pair.pair.facing):
+            total = arb.pos_inf()
+        else:
+            total = sampled_sums(pair.pair, ctx.prec).two_way(order)
+        both = Enclosure(low.lower, _from_sum(total, order).upper)
+        found.append(both.intersection(Enclosure(Fraction(0), high.upper)))
+    return found
 
 
 def _from_sum(total: arb, order: Fraction) -> Enclosure:

@@ -76,6 +76,21 @@ class SampledSums:
             sums[power] += (-rest).union(rest) if power % 2 else arb(0).union(rest)
         return sums
 
+    def two_way(self, order: Fraction) -> arb:
+        """1 + sum over r > 1 of Q (r^a - r)(1 - r^-a), removing; left of the window below Q r^a."""
+        low, high = self.bulk(_rounded(order))
+        logs, losses = self.window.between(low, high)
+        ratios, power, total = self.log_ratios(low, high), ball(order), arb(1)
+        for log, loss, ratio in zip(logs, losses, ratios, strict=True):
+            if ratio <= 0:
+                continue
+            rise = (power * ratio).exp() - ratio.exp()
+            term = (log - loss).exp() * rise * -(-power * ratio).expm1()
+            total += term if ratio > 0 else arb(0).union(term.abs_upper())
+        if not losses[-1] <= 0:
+            return arb.pos_inf()
+        return total + arb(0).union(self._left(order, low, high, 0))
+
     def within(self, order: Fraction) -> tuple[int, int, arb]:
         """A window low, ..., high around the bulk, and the part of M(order) that it has."""
         low, high = self.bulk(_rounded(order))

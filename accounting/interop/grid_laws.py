@@ -21,6 +21,7 @@ from ...mechanisms.pair import (
     ResponsePair,
     SampledPair,
     ShiftPair,
+    TwoWayPair,
     WrappedPair,
 )
 from ...mechanisms.sampled import likewise, unsampled
@@ -68,9 +69,9 @@ def _pairs(mechanism: Mechanism) -> Iterable[Pair]:
 
 def _of_pair(pair: Pair, grid: Grid, tail: Fraction) -> GridLaw:
     law = GridLaw(grid)
-    if isinstance(pair, SampledPair):
+    if isinstance(pair, SampledPair | TwoWayPair):
         wrapped = reduction(pair)
-        if wrapped is not None and not is_enumerable(wrapped):
+        if isinstance(pair, SampledPair) and wrapped and not is_enumerable(wrapped):
             pair = pair.unwrapped
         atoms = listed_law(pair, float(ball(tail).log().mid()))
         law.infinite = atoms.escaping() + atoms.missing()

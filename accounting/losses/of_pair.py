@@ -21,11 +21,12 @@ from ...mechanisms.pair import (
     ResponsePair,
     SampledPair,
     ShiftPair,
+    TwoWayPair,
     WrappedPair,
 )
 from ..divergences.finite_sums import is_listed, listed
 from .law import Atoms, GaussianLoss, LaplaceLoss, Lattice, LossLaw, TwoPoint
-from .sampled import sampled_law
+from .sampled import sampled_law, two_way
 
 __all__ = ["common_ratio", "listed_law", "loss_law"]
 
@@ -56,6 +57,11 @@ def _(pair: SampledPair, log_tail: float) -> LossLaw:
     outcomes = listed(pair)
     exactly = pair.rate * plain.delta if isinstance(plain, ResponsePair) else None
     return _from_balls(outcomes.p, outcomes.q, exactly if pair.removing else Fraction(0))
+
+
+@loss_law.register
+def _(pair: TwoWayPair, log_tail: float) -> LossLaw:
+    return two_way(listed_law(pair.pair, log_tail))
 
 
 @loss_law.register

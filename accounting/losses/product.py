@@ -23,6 +23,7 @@ from flint import arb, ctx
 
 from ...exact.number import ball
 from ...exact.precision import working_precision
+from ...mechanisms.fixed_size import FixedSize
 from ...mechanisms.laws.finite import FiniteLaw
 from ...mechanisms.mechanism import AdditiveNoise, Mechanism
 from ...mechanisms.pair import FinitePair, Pair, SampledPair, ShiftPair, WrappedPair
@@ -186,6 +187,8 @@ def _factor(use: Use, log_delta: float) -> Factor:
     """The pairs to pick among, the worst ones first as far as that is known."""
     mechanism, times = use
     inner = unsampled(mechanism)
+    if isinstance(inner, FixedSize) and inner.rate != 1:
+        return Factor(tuple(inner.pairs()), times, choices=tuple(inner.attained()))
     if isinstance(inner, AdditiveNoise) and inner.modulus and inner.law.shape_is_proved:
         law, farthest, modulus = inner.law, inner.farthest, inner.modulus
         if farthest == 0 or isinstance(law.listed(), FiniteLaw):

@@ -17,7 +17,7 @@ from ...exact.number import ball
 from ...mechanisms.pair import SampledPair, ShiftPair
 from .law import Atoms
 
-__all__ = ["sampled_law"]
+__all__ = ["sampled_law", "two_way"]
 
 _MOST_OUTCOMES = 4_000_000
 
@@ -25,6 +25,27 @@ _MOST_OUTCOMES = 4_000_000
 def sampled_law(pair: SampledPair, window: tuple[int, int]) -> Atoms:
     """The atoms, at the working precision. window: outcomes outside which A has little mass."""
     return _atoms(pair, *window, ctx.prec)
+
+
+def two_way(law: Atoms) -> Atoms:
+    """The law of a `TwoWayPair`: what is missing is counted at the loss 0 as well, an upper end.
+
+    A loss that may be 0 counts as it is, and its reflection; that it may be negative, next to 0,
+    moves mass from one to the other only.
+    """
+    masses, losses = [], []
+    rest = 1 - law.escaping()
+    for mass, loss in zip(law.masses, law.losses, strict=True):
+        if loss <= 0:
+            continue
+        loss = loss.max(arb(0))
+        other = mass * (-loss).exp()
+        masses += [mass, other]
+        losses += [loss, -loss]
+        rest -= mass + other
+    masses.append(rest.max(arb(0)))
+    losses.append(arb(0))
+    return Atoms(masses, losses, law.escaping(), law.missing(), None, law.exactly_escaping)
 
 
 @lru_cache(maxsize=8)

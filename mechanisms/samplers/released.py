@@ -10,6 +10,7 @@ from flint import arb
 
 from ...exact.number import ExactInput, ParameterError, ball, whole
 from ..continuous import continuous
+from ..fixed_size import FixedSize
 from ..mechanism import AdditiveNoise, Mechanism, RandomizedResponse
 from ..pair import FinitePair
 from ..sampled import Sampled
@@ -93,7 +94,7 @@ def _(mechanism: AdditiveNoise, query: ExactInput) -> Simulation:
 
 
 @_drawn.register
-def _(mechanism: Sampled, query: ExactInput) -> Simulation:
+def _(mechanism: Sampled | FixedSize, query: ExactInput) -> Simulation:
     """The query is that of the users who take part: who they are is drawn elsewhere."""
     return _drawn(mechanism.mechanism, query)
 
