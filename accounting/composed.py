@@ -26,7 +26,7 @@ from .continuous import composed as continuous
 from .continuous.uses import parts_of
 from .curves import Profile, Tradeoff, profile, tradeoff
 from .divergences import divergence
-from .scenario import Scenario, Use, scenarios, worst
+from .scenario import Scenario, Use, dearest, largest, worst
 
 __all__ = ["Composition", "Use", "compose"]
 
@@ -35,6 +35,7 @@ _ZERO, _INFINITY = Fraction(0), Decimal("Infinity")
 _LARGEST_RESPONSE = 10_000  # the largest epsilon of `RandomizedResponse`
 _COARSE = Fraction(1, 10**6)
 _NARROW = Fraction(1, 10**4)  # of each point of a curve
+_ROUGH, _QUICK = Fraction(1, 100), 0.2  # width, and seconds of work
 _SHARE = 0.9  # of the time that is left; the rest is for what is known anyway
 
 
@@ -115,7 +116,7 @@ class Composition(Rows):
                 for mechanism, times in uses
             )
 
-        return worst(self.uses, one_way)
+        return largest(dearest(self.uses), one_way)
 
     def renyi(self, order: ExactInput, width: Fraction = WIDTH, cap: int = CAP) -> Enclosure:
         """The Rényi divergence of this order > 1."""
@@ -131,7 +132,7 @@ class Composition(Rows):
         """
         wanted = [exact(order, "order", above=1) for order in orders]
         best = [Enclosure.exactly(0)] * len(wanted)
-        for uses in scenarios(self.uses):
+        for uses in dearest(self.uses):
             curves = [divergence.renyi_curve(use.mechanism, wanted, width, cap) for use in uses]
             for index, column in enumerate(zip(*curves, strict=True)):
                 each = zip(column, uses, strict=True)
@@ -142,7 +143,7 @@ class Composition(Rows):
     def zcdp(self, width: Fraction = WIDTH, cap: int = CAP) -> Enclosure:
         """The least rho of rho-zCDP: the supremum of the composed curve over all orders."""
         return self._within_time(
-            lambda: worst(self.uses, lambda uses: composed_zcdp(uses, width, cap)),
+            lambda: largest(dearest(self.uses), lambda uses: composed_zcdp(uses, width, cap)),
             lambda dominating: dominating.zcdp(_COARSE, cap),
             lambda pure: pure**2 / 2,  # Bun and Steinke, TCC 2016, Proposition 1.4
         )
@@ -189,8 +190,10 @@ class Composition(Rows):
         return self._within_time(
             lambda: self._composed(
                 lambda mechanism: divergence.delta(mechanism, level, width, cap),
-                lambda uses: composed_delta(uses, level, width, cap, work),
-                lambda parts: continuous.composed_delta(parts, level, width, work),
+                lambda uses, width, work: composed_delta(uses, level, width, cap, work),
+                lambda parts, width, work: continuous.composed_delta(parts, level, width, work),
+                width,
+                work,
             ),
             lambda dominating: dominating.delta(level, _COARSE, cap),
             lambda _: Fraction(1),
@@ -211,8 +214,10 @@ class Composition(Rows):
         return self._within_time(
             lambda: self._composed(
                 lambda mechanism: divergence.epsilon(mechanism, level, width, cap),
-                lambda uses: composed_epsilon(uses, level, width, cap, work),
-                lambda parts: continuous.composed_epsilon(parts, level, width, work),
+                lambda uses, width, work: composed_epsilon(uses, level, width, cap, work),
+                lambda parts, width, work: continuous.composed_epsilon(parts, level, width, work),
+                width,
+                work,
             ),
             lambda dominating: dominating.epsilon(level, _COARSE, cap),
             lambda pure: pure,
@@ -221,18 +226,20 @@ class Composition(Rows):
     def _composed(
         self,
         one: Callable[[Mechanism], Enclosure],
-        discrete: Callable[[Scenario], Enclosure],
-        smooth: Callable[[continuous.Parts], Enclosure],
+        discrete: Callable[[Scenario, Fraction, float], Enclosure],
+        smooth: Callable[[continuous.Parts, Fraction, float], Enclosure],
+        width: Fraction,
+        work: float,
     ) -> Enclosure:
         """By what measures a single use, several of discrete noise, and of continuous losses."""
         if self.times == 1:
             return one(self.uses[0].mechanism)
 
-        def one_way(uses: Scenario) -> Enclosure:
+        def one_way(uses: Scenario, width: Fraction = width, work: float = work) -> Enclosure:
             parts = parts_of(uses)
-            return discrete(uses) if parts is None else smooth(parts)
+            return discrete(uses, width, work) if parts is None else smooth(parts, width, work)
 
-        return worst(self.uses, one_way)
+        return worst(self.uses, one_way, lambda uses: one_way(uses, _ROUGH, _QUICK))
 
     def _within_time(
         self,

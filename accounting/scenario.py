@@ -16,9 +16,11 @@ from typing import NamedTuple, TypeAlias
 
 from ..exact.enclosure import Enclosure
 from ..exact.number import ParameterError
-from ..mechanisms.mechanism import Mechanism, ways
+from ..mechanisms.mechanism import Mechanism, OneWay, ways
+from ..mechanisms.sampled import dearest_ways, sampling_of
 
-__all__ = ["Scenario", "Use", "is_oriented", "neighbours", "orientation", "scenarios", "worst"]
+__all__ = ["Scenario", "Use", "dearest", "is_oriented", "largest", "neighbours", "orientation"]
+__all__ += ["sampled_users", "scenarios", "worst"]
 
 
 class Use(NamedTuple):
@@ -55,12 +57,42 @@ def scenarios(uses: Sequence[Use]) -> tuple[Scenario, ...]:
     )
 
 
-def worst(uses: Sequence[Use], measure: Callable[[Scenario], Enclosure]) -> Enclosure:
-    """The largest of what these uses cost in any scenario."""
+def dearest(uses: Sequence[Use]) -> tuple[Scenario, ...]:
+    """The scenarios that can be the worst for what adds up over uses, and for a single use."""
+    neighbours(uses)
+    found = []
+    for mechanism, times in uses:
+        if mechanism.reversed() == mechanism:
+            found.append(Use(mechanism, times))
+        elif len(way := dearest_ways(mechanism)) == 1:
+            found.append(Use(OneWay(way[0]), times))
+    return (tuple(found),) if len(found) == len(uses) else scenarios(uses)
+
+
+def largest(scenarios: Sequence[Scenario], measure: Callable[[Scenario], Enclosure]) -> Enclosure:
+    """The largest of what is measured in these scenarios."""
+    found = measure(scenarios[0])
+    for scenario in scenarios[1:]:
+        if found.is_finite() or found.lower != found.upper:  # else nothing is larger
+            found = found.maximum(measure(scenario))
+    return found
+
+
+def worst(
+    uses: Sequence[Use],
+    measure: Callable[[Scenario], Enclosure],
+    roughly: Callable[[Scenario], Enclosure] | None = None,
+) -> Enclosure:
+    """The largest of what these uses cost in any scenario.
+
+    roughly: a quicker and wider measure, which may show that another scenario costs less.
+    """
     first, *others = scenarios(uses)
     found = measure(first)
     for scenario in others:
-        if not (found.lower == found.upper and not found.is_finite()):  # else nothing is larger
+        if not found.is_finite() and found.lower == found.upper:  # nothing is larger
+            break
+        if roughly is None or found.at_least(roughly(scenario).upper) is not True:
             found = found.maximum(measure(scenario))
     return found
 
@@ -75,3 +107,9 @@ def orientation(uses: Sequence[Use]) -> str:
     if is_oriented(uses):
         return "the same way round in every use, the worse of the two"
     return "either way round at every use"
+
+
+def sampled_users(uses: Sequence[Use]) -> str | None:
+    """How users are sampled, in words; None where all of them always take part."""
+    said = dict.fromkeys(sampling_of(mechanism) or "all users take part" for mechanism, _ in uses)
+    return None if set(said) == {"all users take part"} else "; ".join(said)

@@ -15,9 +15,11 @@ from ..exact import ParameterError, exact, whole
 from ..exact.rows import written
 from ..mechanisms import AdditiveNoise, Law, Mechanism, RandomizedResponse, papers
 from ..mechanisms.continuous import ContinuousNoise, Shape
+from ..mechanisms.fixed_size import FixedSize, read_batches
 from ..mechanisms.laws.families import FAMILIES
 from ..mechanisms.pair_file import read_pair
 from ..mechanisms.protocols.protocol import SumProtocol, missing_users
+from ..mechanisms.sampled import Sampled, check_neighbours, sampling_rate, unsampled
 
 __all__ = ["Entry", "Spec", "Values", "entries", "listed", "short"]
 
@@ -47,8 +49,8 @@ class Spec:
     def to_json(self) -> dict[str, str]:
         """The mechanism as `--json` shows it; integers as text, since they may be large."""
         shown = {"spec": self.text}
-        if isinstance(self.mechanism, AdditiveNoise):
-            shown["noise"] = written(self.mechanism.law)
+        if isinstance(noisy := unsampled(self.mechanism), AdditiveNoise):
+            shown["noise"] = written(noisy.law)
         return shown | {name: str(value) for name, value in self.derived.items()}
 
 
@@ -75,7 +77,22 @@ def _modulus(values: Values) -> str | None:
     return None if (given := values.get("modulus", "none")) == "none" else given
 
 
-_ADDITIVE = ("sensitivity", "modulus", "users", *_MISSING)
+_POISSON = ("neighbours", "poisson")
+_SAMPLING = (*_POISSON, "fixed-size")
+_ADDITIVE = ("sensitivity", "modulus", "users", *_MISSING, *_SAMPLING)
+
+
+def _with_users(values: Values, mechanism: Mechanism) -> Mechanism:
+    """The mechanism for the neighbours that are named, users sampled or not."""
+    neighbours, rate = values.get("neighbours", "replace"), values.get("poisson", "1")
+    check_neighbours(neighbours, sampling_rate(rate))
+    if "fixed-size" in values:
+        if neighbours != "replace":
+            raise ParameterError(
+                "fixed-size needs neighbours=replace: all datasets have as many users"
+            )
+        return FixedSize(mechanism, *read_batches(values["fixed-size"]))
+    return Sampled(mechanism, rate) if neighbours == "add-remove" else mechanism
 
 
 def _additive(family: type[Law]) -> Entry:
@@ -88,7 +105,12 @@ def _additive(family: type[Law]) -> Entry:
         if users is None and "count" in values:  # one of each of so many terms
             users = values["count"]
         if not any(key in values for key in ("users", *_MISSING)):
-            return AdditiveNoise(noise, sensitivity, modulus)
+            return _with_users(values, AdditiveNoise(noise, sensitivity, modulus))
+        if values.get("neighbours", "replace") != "replace" or values.keys() & _SAMPLING[1:]:
+            raise ParameterError(
+                "neighbours must be replace, and nobody sampled, where users make the noise: with "
+                "one user less it is another law"
+            )
         if users is None:
             raise ParameterError(
                 "dropout and collusion need users: in how many equal shares the noise is made"
@@ -191,7 +213,7 @@ def _continuous(shape: Shape, sizes: tuple[str, ...], norm: str) -> Entry:
             values.get("poisson", "1"),
         )
 
-    return Entry((), (*sizes, "sensitivity", norm, "neighbours", "poisson"), build)
+    return Entry((), (*sizes, "sensitivity", norm, *_POISSON), build)
 
 
 def _root(square: Fraction) -> Fraction:
@@ -208,13 +230,17 @@ _SCALED = ("epsilon", "batch", "horizon", "scaling")
 _OTHERS: dict[str, Entry] = {
     "randomized-response": Entry(
         ("epsilon",),
-        ("delta",),
-        lambda given: RandomizedResponse(given["epsilon"], given.get("delta", "0")),
+        ("delta", *_SAMPLING),
+        lambda given: _with_users(
+            given, RandomizedResponse(given["epsilon"], given.get("delta", "0"))
+        ),
     ),
     "gaussian": _continuous(Shape.GAUSSIAN, ("sigma", "sigma2"), "l2"),
     "laplace": _continuous(Shape.LAPLACE, ("scale", "epsilon"), "l1"),
     "pmf": Entry(
-        ("file",), ("slack",), lambda given: read_pair(given["file"], given.get("slack", "0"))
+        ("file",),
+        ("slack", *_POISSON),
+        lambda given: _with_users(given, read_pair(given["file"], given.get("slack", "0"))),
     ),
     "theorem1": _preset(papers.theorem1),
     "theorem2": _preset(papers.theorem2, _SCALED),

@@ -44,7 +44,10 @@ def read_uses(texts: Sequence[str]) -> list[tuple[Spec, int]]:
 
 def neighbourhood(uses: Sequence[tuple[Spec, int]]) -> dict[str, str]:
     """Which datasets are neighbours, and which way round they may be, as every result says it."""
-    from ..accounting.scenario import Use, neighbours, orientation
+    from ..accounting.scenario import Use, neighbours, orientation, sampled_users
 
     listed = [Use(spec.mechanism, times) for spec, times in uses]
-    return {"neighbours": neighbours(listed), "orientation": orientation(listed)}
+    named = {"neighbours": neighbours(listed), "orientation": orientation(listed)}
+    if (sampling := sampled_users(listed)) is not None:
+        named["sampling"] = sampling
+    return named

@@ -1,5 +1,6 @@
 """What is released: laws on the integers, mechanisms, and the pairs that dominate neighbours."""
 
+from .fixed_size import FixedSize
 from .laws import (
     Binomial,
     DiscreteGaussian,
@@ -14,7 +15,8 @@ from .laws import (
     UndecidedError,
 )
 from .mechanism import AdditiveNoise, Mechanism, RandomizedResponse
-from .pair import FinitePair, Pair, ResponsePair, ShiftPair, WrappedPair
+from .pair import FinitePair, Pair, ResponsePair, SampledPair, ShiftPair, TwoWayPair, WrappedPair
+from .sampled import Sampled
 
 __all__ = [
     "AdditiveNoise",
@@ -24,6 +26,7 @@ __all__ = [
     "DiscreteLaplace",
     "FinitePair",
     "FiniteLaw",
+    "FixedSize",
     "Law",
     "Mechanism",
     "Moments",
@@ -32,8 +35,11 @@ __all__ = [
     "PolyaDifference",
     "RandomizedResponse",
     "ResponsePair",
+    "Sampled",
+    "SampledPair",
     "ShiftPair",
     "Skellam",
+    "TwoWayPair",
     "UndecidedError",
     "WrappedPair",
 ]

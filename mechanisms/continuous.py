@@ -20,10 +20,9 @@ from attrs import evolve, field, frozen
 from ..exact.number import ExactInput, ParameterError, exact
 from .mechanism import Mechanism, OneWay
 from .pair import Pair
+from .sampled import check_neighbours, poisson_sampling, sampling_rate
 
 __all__ = ["ContinuousNoise", "Shape", "continuous"]
-
-NEIGHBOURS = ("replace", "add-remove")
 
 
 class Shape(Enum):
@@ -41,10 +40,6 @@ def _sensitivity(value: ExactInput) -> Fraction:
     return exact(value, "sensitivity", above=0)
 
 
-def _rate(value: ExactInput) -> Fraction:
-    return exact(value, "poisson", above=0, at_most=1)
-
-
 @frozen
 class ContinuousNoise:
     """A query of this sensitivity (real; L2 for a Gaussian, L1 for a Laplace vector) plus noise.
@@ -57,19 +52,16 @@ class ContinuousNoise:
     scale: Fraction = field(converter=_size)
     sensitivity: Fraction = field(converter=_sensitivity, default=Fraction(1))
     neighbours: str = "replace"
-    rate: Fraction = field(converter=_rate, default=Fraction(1))
+    rate: Fraction = field(converter=sampling_rate, default=Fraction(1))
     removing: bool = True
 
     def __attrs_post_init__(self) -> None:
-        if self.neighbours not in NEIGHBOURS:
-            raise ParameterError(
-                f"neighbours must be replace or add-remove, got {self.neighbours[:40]!r}"
-            )
-        if self.rate != 1 and self.neighbours != "add-remove":
-            raise ParameterError(
-                "poisson needs neighbours=add-remove: with users replaced, sampling has another "
-                "dominating pair"
-            )
+        check_neighbours(self.neighbours, self.rate)
+
+    @property
+    def sampling(self) -> str | None:
+        """How users are sampled, in words; None where all take part."""
+        return poisson_sampling(self.rate)
 
     def pairs(self) -> Iterable[Pair]:
         """It has no pairs of laws on outcomes; what asks for some cannot take it."""

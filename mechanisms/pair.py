@@ -2,12 +2,16 @@
 
 A mechanism yields pairs that together dominate all its neighbours: no divergence of any two
 neighbouring outputs, in either direction, exceeds the largest over these pairs of D(P || Q).
+
+Where neighbours differ by one user, P is the output with that user and Q without. If the user takes
+part with probability q, it is (1-q) Q + q P against Q: `sampled`. What is post-processing of (P, Q)
+stays so of the mixture, so that dominating pairs dominate when sampled as well.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -16,7 +20,8 @@ from attrs import field, frozen
 from ..exact.number import ExactInput, ParameterError, exact
 from .laws.law import Law
 
-__all__ = ["FinitePair", "Pair", "ResponsePair", "ShiftPair", "WrappedPair"]
+__all__ = ["FinitePair", "Pair", "PlainPair", "ResponsePair", "SampledPair", "ShiftPair"]
+__all__ += ["TwoWayPair", "WrappedPair"]
 
 
 @dataclass(frozen=True)
@@ -32,6 +37,18 @@ class ShiftPair:
         low, high = self.law.support
         return low is not None and high is not None and high < low + self.shift
 
+    def wrapped(self, modulus: int) -> WrappedPair:
+        """Seen mod `modulus`."""
+        return WrappedPair(self.law, self.shift, modulus)
+
+    def swapped(self) -> ShiftPair:
+        """(Q, P), its outcomes read backwards: x -> shift - x."""
+        return ShiftPair(self.law.mirrored(), self.shift)
+
+    def sampled(self, rate: Fraction, removing: bool) -> Pair:
+        """With a user who takes part at this rate; see `SampledPair`."""
+        return _sampled(self, rate, removing)
+
 
 @dataclass(frozen=True)
 class WrappedPair:
@@ -45,6 +62,14 @@ class WrappedPair:
     def unwrapped(self) -> ShiftPair:
         """The pair before the reduction, of which this one is post-processing."""
         return ShiftPair(self.law, self.shift)
+
+    def swapped(self) -> WrappedPair:
+        """(Q, P), its outcomes read backwards."""
+        return WrappedPair(self.law.mirrored(), self.shift, self.modulus)
+
+    def sampled(self, rate: Fraction, removing: bool) -> Pair:
+        """With a user who takes part at this rate; see `SampledPair`."""
+        return _sampled(self, rate, removing)
 
 
 @dataclass(frozen=True)
@@ -60,6 +85,14 @@ class ResponsePair:
 
     epsilon: Fraction
     delta: Fraction = Fraction(0)
+
+    def swapped(self) -> ResponsePair:
+        """(Q, P): the same with the outcomes in reverse."""
+        return self
+
+    def sampled(self, rate: Fraction, removing: bool) -> Pair:
+        """With a user who takes part at this rate; see `SampledPair`."""
+        return _sampled(self, rate, removing)
 
 
 def _names(outcomes: Iterable[str]) -> tuple[str, ...]:
@@ -112,6 +145,15 @@ class FinitePair:
         """The other direction."""
         return FinitePair(self.outcomes, self.q, self.p, self.slack)
 
+    def sampled(self, rate: Fraction, removing: bool) -> FinitePair:
+        """The mixture outcome by outcome; each column is as far off as the two given ones."""
+        if rate == 1:
+            return self if removing else self.swapped()
+        columns = zip(self.p, self.q, strict=True)
+        mixture = tuple((1 - rate) * q + rate * p for p, q in columns)
+        first, second = (mixture, self.q) if removing else (self.q, mixture)
+        return FinitePair(self.outcomes, first, second, self.slack)
+
     def pairs(self) -> tuple[Pair, ...]:
         """A pair of laws is also a mechanism, with two datasets and no choice between pairs."""
         return (self,)
@@ -121,4 +163,56 @@ class FinitePair:
         return self.swapped()
 
 
-Pair: TypeAlias = ShiftPair | WrappedPair | ResponsePair | FinitePair
+@dataclass(frozen=True)
+class SampledPair:
+    """((1-q) Q + q P, Q) if `removing`, else (Q, (1-q) Q + q P), of a pair (P, Q), 0 < q < 1.
+
+    With l the loss of `facing`, the pair whose first law is on the side of this one's,
+
+        removing:  L = log(1 - q + q e^l),      not removing:  L = -log(1 - q + q e^-l),
+
+    both rising in l, and |L| <= |l|.
+    """
+
+    pair: ShiftPair | WrappedPair | ResponsePair
+    rate: Fraction
+    removing: bool
+
+    @property
+    def facing(self) -> ShiftPair | WrappedPair | ResponsePair:
+        """(P, Q) if removing, else (Q, P)."""
+        return self.pair if self.removing else self.pair.swapped()
+
+    def wrapped(self, modulus: int) -> SampledPair:
+        """Seen mod `modulus`, of a pair that is not yet."""
+        assert isinstance(self.pair, ShiftPair)
+        return replace(self, pair=self.pair.wrapped(modulus))
+
+    @property
+    def unwrapped(self) -> SampledPair:
+        """The pair before the reduction, of which this one is post-processing."""
+        assert isinstance(self.pair, WrappedPair)
+        return replace(self, pair=self.pair.unwrapped)
+
+
+@dataclass(frozen=True)
+class TwoWayPair:
+    """What dominates a pair (P, Q), P the mixture, and (Q, P) at once, where P is the dearer first.
+
+    For g >= 1 it has the profile of (P, Q), either way round: the P-mass of A = {P > Q} there, its
+    Q-mass at the loss of opposite sign, and what is left at the loss 0. Something is left where the
+    unsampled pair (P0, Q) is symmetric: then P0(A) + Q(A) = Q({P < Q}) + Q(A) <= 1 and Q(A) <= 1/2,
+    so that P(A) + Q(A) = q (P0(A) + Q(A)) + 2 (1-q) Q(A) <= 1.
+    """
+
+    pair: SampledPair
+
+
+PlainPair: TypeAlias = ShiftPair | WrappedPair | ResponsePair
+Pair: TypeAlias = PlainPair | FinitePair | SampledPair | TwoWayPair
+
+
+def _sampled(pair: PlainPair, rate: Fraction, removing: bool) -> Pair:
+    if rate == 1:
+        return pair if removing else pair.swapped()
+    return SampledPair(pair, rate, removing)

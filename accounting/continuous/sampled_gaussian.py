@@ -48,9 +48,9 @@ from numpy.typing import NDArray
 from ...exact.deadline import check_time
 from ...exact.number import ball
 from ..losses.law import Cumulant
+from ..sampling import added, pure_added, removed
 from . import gaussian
 from .line import Line
-from .sampling import added, pure_added, removed
 
 __all__ = ["SampledGaussian"]
 

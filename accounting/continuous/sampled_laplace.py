@@ -34,9 +34,9 @@ from numpy.typing import NDArray
 from ...exact.deadline import check_time
 from ...exact.number import ball
 from ..losses.law import Cumulant
+from ..sampling import added, pure_added, pure_removed, removed
 from . import laplace
 from .line import Line
-from .sampling import added, pure_added, pure_removed, removed
 
 __all__ = ["SampledLaplace"]
 

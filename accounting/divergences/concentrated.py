@@ -24,27 +24,39 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 from fractions import Fraction
+from functools import singledispatch
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 from flint import arb, ctx
 
 from ...exact.deadline import OutOfTimeError, check_time
-from ...exact.enclosure import Enclosure
+from ...exact.enclosure import Enclosure, Endpoint
 from ...exact.number import ball
 from ...exact.precision import enclose
-from ...mechanisms.pair import FinitePair, Pair, ResponsePair, ShiftPair, WrappedPair
+from ...mechanisms.pair import (
+    FinitePair,
+    Pair,
+    ResponsePair,
+    SampledPair,
+    ShiftPair,
+    TwoWayPair,
+    WrappedPair,
+)
 from ..envelope import gaussian_distance
-from .finite_sums import Listed, listed, renyi_sums
+from .finite_sums import Listed, is_listed, listed, renyi_sums
 from .largest_loss import largest_loss
-from .renyi import divergences
+from .renyi import divergences, is_infinite
 from .renyi_sums import shared_sums
-from .wrapped import is_enumerable, never_wraps
+from .sampled_sums import sampled_sums
+from .wrapped import is_enumerable, never_wraps, reduction
 
 __all__ = ["Supremum", "joint", "supremum"]
 
 _ENOUGH = 1 + 2.0**-44  # the search stops when nothing exceeds the best by more
+_ENOUGH_SUMMED = 1 + 2.0**-44
 _MOST_ORDERS = 4000
 _NARROWEST = Fraction(1, 1 << 18)
 _LARGEST_ORDER = Fraction(1 << 40)
@@ -76,19 +88,73 @@ class _Point(NamedTuple):
 _Parts: TypeAlias = "Sequence[tuple[_Sums, int]]"  # so many uses of each
 
 
+@singledispatch
 def supremum(pair: Pair) -> Supremum:
     """Enclose sup over a > 1 of D_a(P || Q)/a at the working precision."""
-    if isinstance(pair, ResponsePair):
-        if pair.delta:
+    raise TypeError(f"not a pair of laws: {type(pair).__name__}")
+
+
+@supremum.register
+def _(pair: ResponsePair) -> Supremum:
+    if pair.delta:
+        return Supremum(Enclosure.infinite(), Fraction(2))
+    # K(a) = log cosh(u epsilon)/cosh(epsilon/2), u = a - 1/2. log cosh is concave in u^2 (its
+    # product formula), so K/(u^2 - 1/4) falls: the supremum is its limit at a = 1, K'(1).
+    epsilon = ball(pair.epsilon)
+    return Supremum(enclose(epsilon * (epsilon / 2).tanh()), Fraction(1))
+
+
+@supremum.register
+def _(pair: SampledPair) -> Supremum:
+    """At most that of the pair it faces, by quasi-convexity of divergences.
+
+    (1-q) Q + q P >= q P makes D_a at least that of (P, Q) less a log(1/q)/(a - 1), which vanishes
+    against a: where the supremum is met at orders without end, as the discrete Gaussian's is at
+    all whole ones, it stays the same.
+    """
+    plain = pair.facing
+    if isinstance(plain, ShiftPair) and pair.removing:
+        if is_infinite(plain):
             return Supremum(Enclosure.infinite(), Fraction(2))
-        # K(a) = log cosh(u epsilon)/cosh(epsilon/2), u = a - 1/2. log cosh is concave in u^2 (its
-        # product formula), so K/(u^2 - 1/4) falls: the supremum is its limit at a = 1, K'(1).
-        epsilon = ball(pair.epsilon)
-        return Supremum(enclose(epsilon * (epsilon / 2).tanh()), Fraction(1))
-    if isinstance(pair, WrappedPair) and not is_enumerable(pair):
-        return _of_large_modulus(pair)
-    if isinstance(pair, ShiftPair):
-        return _of_shift(pair)
+        known = plain.law.zcdp_exact(plain.shift)
+        if known is not None:
+            return Supremum(Enclosure.exactly(known), _LARGEST_ORDER)
+    if is_listed(pair):
+        return _of_listed(pair)
+    ceiling = Enclosure(Fraction(0), supremum(plain).value.upper)
+    sums = _sums(pair)
+    try:
+        if sums is None:
+            raise ArithmeticError("the outcomes are too many")
+        found = _search([(sums, 1)])
+    except (ArithmeticError, OutOfTimeError):
+        least = divergences(pair, [Fraction(2)])[0].lower
+        found = Supremum(Enclosure(_halved(least), Decimal("Infinity")), Fraction(2))
+    return Supremum(found.value.intersection(ceiling), found.order)
+
+
+@supremum.register
+def _(pair: TwoWayPair) -> Supremum:
+    """Between what neighbours attain, and that of the pair without sampling (quasi-convexity)."""
+    least, most = supremum(pair.pair), supremum(pair.pair.pair)
+    return Supremum(Enclosure(least.value.lower, most.value.upper), least.order)
+
+
+def _halved(end: Endpoint) -> Endpoint:
+    return end if isinstance(end, Decimal) and end.is_infinite() else Fraction(end) / 2
+
+
+@supremum.register
+def _of_finite(pair: FinitePair) -> Supremum:
+    return _of_listed(pair)
+
+
+@supremum.register
+def _(pair: WrappedPair) -> Supremum:
+    return _of_listed(pair) if is_enumerable(pair) else _of_large_modulus(pair)
+
+
+def _of_listed(pair: FinitePair | SampledPair | WrappedPair) -> Supremum:
     largest = largest_loss(pair).value
     if not largest.is_finite():
         slack = isinstance(pair, FinitePair) and pair.slack
@@ -109,14 +175,18 @@ def joint(pairs: Sequence[tuple[Pair, int]]) -> Supremum | None:
 
 
 def _sums(pair: Pair) -> _Sums | None:
-    if isinstance(pair, WrappedPair) and not is_enumerable(pair):
-        return _sums(pair.unwrapped) if never_wraps(pair) else None
-    if isinstance(pair, ShiftPair):
-        return None if pair.law.support[0] is not None else _shift_sums(pair)
-    largest = largest_loss(pair).value
-    if not largest.is_finite():
+    if isinstance(pair, TwoWayPair):
         return None
-    return _listed_sums(listed(pair), largest)
+    wrapped = reduction(pair)
+    if wrapped is not None and not is_enumerable(wrapped):
+        assert isinstance(pair, WrappedPair | SampledPair)
+        return _sums(pair.unwrapped) if never_wraps(wrapped) else None
+    if isinstance(pair, ShiftPair):
+        return None if is_infinite(pair) else _shift_sums(pair)
+    if isinstance(pair, SampledPair) and not is_listed(pair):
+        return None if pair.removing and is_infinite(pair.facing) else _sampled_sums(pair)
+    largest = largest_loss(pair).value
+    return _listed_sums(listed(pair), largest) if largest.is_finite() else None
 
 
 def _listed_sums(outcomes: Listed, largest: Enclosure) -> _Sums:
@@ -129,6 +199,7 @@ def _listed_sums(outcomes: Listed, largest: Enclosure) -> _Sums:
     return _Sums(derivatives, lambda order: ceiling / ball(order))
 
 
+@supremum.register
 def _of_shift(pair: ShiftPair) -> Supremum:
     law, shift = pair.law, pair.shift
     if law.support[0] is not None:
@@ -168,6 +239,21 @@ def _shift_sums(pair: ShiftPair) -> _Sums:
         return bound if closed is None else bound.min(closed)
 
     return _Sums(shared_sums(pair, ctx.prec).derivatives, tail)
+
+
+def _sampled_sums(pair: SampledPair) -> _Sums:
+    """At every order at most the pair it faces; adding, the loss is bounded besides."""
+    plain = pair.facing
+    assert isinstance(plain, ShiftPair)
+    own = None if is_infinite(plain) else _shift_sums(plain).tail
+    largest = largest_loss(pair).value
+    ceiling = ball(Fraction(largest.upper)) if largest.is_finite() else arb.pos_inf()
+
+    def tail(order: Fraction) -> arb:
+        bound = ceiling / ball(order)
+        return bound if own is None else bound.min(own(order))
+
+    return _Sums(sampled_sums(pair, ctx.prec).derivatives, tail)
 
 
 def _of_large_modulus(pair: WrappedPair) -> Supremum:

@@ -6,7 +6,7 @@ enclosure of the truth, of relative width 1e-12 unless asked otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import islice
 
@@ -17,13 +17,14 @@ from ...exact.precision import CAP, WIDTH, enclose, refine, refine_each
 from ...mechanisms.continuous import ContinuousNoise, Shape, continuous
 from ...mechanisms.laws.law import Law
 from ...mechanisms.mechanism import Mechanism, ways
-from ...mechanisms.pair import FinitePair, Pair, WrappedPair
+from ...mechanisms.pair import FinitePair, Pair, SampledPair, WrappedPair
+from ...mechanisms.sampled import dearest_ways
 from ..continuous import composed
 from ..continuous.uses import line_law
 from . import concentrated, renyi
 from .largest_loss import largest_loss
 from .privacy_profile import delta_of, epsilon_of
-from .wrapped import is_enumerable
+from .wrapped import is_enumerable, reduction
 
 __all__ = [
     "delta",
@@ -37,6 +38,7 @@ __all__ = [
 
 _ZERO = Enclosure.exactly(0)
 _ANYTHING = Enclosure.unknown()
+_FEW_RESIDUES = 64
 _SLACK_CAP = 192  # bits
 
 
@@ -161,36 +163,53 @@ def _has_slack(mechanism: Mechanism) -> bool:
 
 
 def _largest(mechanism: Mechanism, measure: Callable[[Pair], Enclosure]) -> Enclosure:
-    """Measure the pairs that can still matter, in order, and take the largest.
+    """Measure the pairs that can still matter, either way round, and take the largest."""
+    best = _ZERO
+    for way in dearest_ways(mechanism):
+        best = best.maximum(_largest_of(way.pairs(), measure))
+        if not best.is_finite() and best.lower == best.upper:
+            break
+    return best
+
+
+def _largest_of(pairs: Iterable[Pair], measure: Callable[[Pair], Enclosure]) -> Enclosure:
+    """The largest over these pairs, measured in order.
 
     For a law of proved shape, without a wrap, every divergence grows with the shift (see
-    `AdditiveNoise.pairs`), and wrapping is post-processing: once a shift's unwrapped divergence is
-    below what another one certainly has, all smaller shifts are. Moduli too large to enumerate are
-    bracketed by bounds that grow with the shift up to m/2: the largest speaks for all.
+    `AdditiveNoise.pairs`), sampled or not, and wrapping is post-processing: once a shift's
+    unwrapped divergence is below what another one certainly has, all smaller shifts are. Moduli too
+    large to enumerate are bracketed by bounds that grow with the shift up to m/2: the largest
+    speaks for all.
     """
     best, ceiling = _ZERO, _ANYTHING
     is_capped = False  # does the ceiling speak for all pairs?
     largest: int | None = None
     settled: set[Law] = set()  # an asymmetric law and its mirror image are settled one by one
     try:
-        for pair in _both_ways(mechanism):
+        for pair in pairs:
             check_time()
-            if isinstance(pair, WrappedPair) and pair.law.shape_is_proved:
+            wrapped = reduction(pair)
+            few = wrapped is not None and wrapped.modulus <= _FEW_RESIDUES
+            if few and isinstance(pair, SampledPair):  # quicker listed than left out
+                pass
+            elif wrapped is not None and wrapped.law.shape_is_proved:
+                assert isinstance(pair, WrappedPair | SampledPair)
+                law = wrapped.law
                 if largest is None:
-                    largest = pair.shift
-                if pair.shift == largest:
+                    largest = wrapped.shift
+                if wrapped.shift == largest:
                     unwrapped = measure(pair.unwrapped)
                     ceiling = unwrapped if ceiling is _ANYTHING else ceiling.maximum(unwrapped)
-                    is_capped = pair.law.symmetric
+                    is_capped = law.symmetric
                 else:
                     is_capped = True
-                    if not is_enumerable(pair):
+                    if not is_enumerable(wrapped):
                         return best
-                    if pair.law in settled:
+                    if law in settled:
                         continue
                     if best.at_least(measure(pair.unwrapped).upper) is True:
-                        settled.add(pair.law)
-                        if pair.law.symmetric or len(settled) == 2:
+                        settled.add(law)
+                        if law.symmetric or len(settled) == 2:
                             return best
                         continue
             best = best.maximum(measure(pair))
@@ -204,14 +223,14 @@ def _largest(mechanism: Mechanism, measure: Callable[[Pair], Enclosure]) -> Encl
 
 
 def _both_ways(mechanism: Mechanism) -> Iterator[Pair]:
-    for way in ways(mechanism):
+    for way in dearest_ways(mechanism):
         yield from way.pairs()
 
 
 def _largest_curve(mechanism: Mechanism, orders: Sequence[Fraction]) -> Sequence[Enclosure]:
     best = [_ZERO] * len(orders)
     for pair in _both_ways(mechanism):
-        if isinstance(pair, WrappedPair):  # which shifts matter depends on the order
+        if reduction(pair) is not None:  # which shifts matter depends on the order
             return [
                 _largest(mechanism, lambda pair: renyi.divergences(pair, [order])[0])  # noqa: B023
                 for order in orders

@@ -8,15 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import singledispatch
 from typing import NamedTuple
 
 from flint import arb
 
 from ...exact.number import ball
-from ...mechanisms.pair import FinitePair, ResponsePair, WrappedPair
-from .wrapped import residues
+from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
+from ...mechanisms.pair import (
+    FinitePair,
+    Pair,
+    ResponsePair,
+    SampledPair,
+    ShiftPair,
+    WrappedPair,
+)
+from .wrapped import is_enumerable, residues
 
-__all__ = ["Listed", "listed", "renyi_sums", "split"]
+__all__ = ["Listed", "is_listed", "listed", "renyi_sums", "split", "two_way_sum"]
+
+_MOST_RATIOS = 1 << 16
 
 
 class Listed(NamedTuple):
@@ -27,16 +38,60 @@ class Listed(NamedTuple):
     slack: Fraction = Fraction(0)
 
 
-def listed(pair: FinitePair | WrappedPair | ResponsePair) -> Listed:
-    """The pair's outcomes at the working precision."""
-    if isinstance(pair, ResponsePair):
-        odds, hidden = ball(pair.epsilon).exp(), ball(1 - pair.delta)
-        p = [ball(pair.delta), hidden * odds / (1 + odds), hidden / (1 + odds), arb(0)]
-        return Listed(p, p[::-1])
-    if isinstance(pair, FinitePair):
-        return Listed([ball(p) for p in pair.p], [ball(q) for q in pair.q], pair.slack)
+def is_listed(pair: Pair) -> bool:
+    """Are its outcomes few enough to be listed, those of equal ratio together?"""
+    if isinstance(pair, SampledPair):
+        return is_listed(pair.pair)
+    if isinstance(pair, WrappedPair):
+        return is_enumerable(pair)
+    if isinstance(pair, ShiftPair):
+        return isinstance(pair.law.simplest(), DiscreteLaplace) and pair.shift <= _MOST_RATIOS
+    return True
+
+
+@singledispatch
+def listed(pair: Pair) -> Listed:
+    """The pair's outcomes at the working precision, or what they are merged to by their ratio."""
+    raise TypeError(f"{type(pair).__name__} cannot be listed")
+
+
+@listed.register
+def _(pair: FinitePair) -> Listed:
+    return Listed([ball(p) for p in pair.p], [ball(q) for q in pair.q], pair.slack)
+
+
+@listed.register
+def _(pair: WrappedPair) -> Listed:
     p = residues(pair.law, pair.modulus)
     return Listed(p, [p[(x - pair.shift) % pair.modulus] for x in range(pair.modulus)])
+
+
+@listed.register
+def _(pair: ResponsePair) -> Listed:
+    odds, hidden = ball(pair.epsilon).exp(), ball(1 - pair.delta)
+    p = [ball(pair.delta), hidden * odds / (1 + odds), hidden / (1 + odds), arb(0)]
+    kept = slice(0 if pair.delta else 1, 4 if pair.delta else 3)
+    return Listed(p[kept], p[::-1][kept])
+
+
+@listed.register
+def _(pair: ShiftPair) -> Listed:
+    """Discrete Laplace: the ratio is constant on x <= 0 and on x >= shift."""
+    law, shift = pair.law.simplest(), pair.shift
+    assert isinstance(law, DiscreteLaplace)
+    rate = ball(law.loss_limit(1))
+    beta = (-rate).exp()
+    ends = [1 / (1 + beta), beta**shift / (1 + beta)]
+    inner = [(rate / 2).tanh() * beta**j for j in range(1, shift)]
+    return Listed([ends[0], *inner, ends[1]], [ends[1], *inner[::-1], ends[0]])
+
+
+@listed.register
+def _(pair: SampledPair) -> Listed:
+    plain, rate = listed(pair.pair), ball(pair.rate)
+    each = zip(plain.p, plain.q, strict=True)
+    mixture = [(1 - rate) * q + rate * p for p, q in each]
+    return Listed(mixture, plain.q) if pair.removing else Listed(plain.q, mixture)
 
 
 def split(outcomes: Listed, odds: arb) -> tuple[arb, arb, arb]:
@@ -77,6 +132,20 @@ def renyi_sums(outcomes: Listed, order: arb, powers: int = 0) -> list[arb]:
             sums[power] += term
             term *= loss
     return sums
+
+
+def two_way_sum(outcomes: Listed, order: arb) -> arb:
+    """1 + sum over r = P/Q > 1 of Q (r^a - r)(1 - r^-a): see `renyi` of a `TwoWayPair`."""
+    total = arb(1)
+    for p, q in zip(outcomes.p, outcomes.q, strict=True):
+        if p == 0 or p <= q:
+            continue
+        if q == 0:
+            return arb.pos_inf()
+        ratio = p / q
+        term = q * (ratio**order - ratio) * (1 - ratio**-order)
+        total += term if p > q else arb(0).union(term.abs_upper())
+    return total
 
 
 def _best_event(outcomes: Listed, order: arb) -> arb:

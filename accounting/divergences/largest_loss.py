@@ -7,13 +7,14 @@ is log p(0)/p(d).
 *Wrapped discrete Laplace*, d <= m/2, beta = e^(-1/scale): residues c have P proportional to
 cosh((c - m/2)/scale), log-convex on [0, m]; so P(c)/P(c-d) rises on d <= c <= m, P(c)/P(c-d+m)
 falls on 0 <= c < d, and both are largest at c = 0: log (1 + beta^m)/(beta^d + beta^(m-d)).
+*Sampled:* a rising function of the loss that is sampled.
 """
 
 from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
-from functools import reduce
+from functools import reduce, singledispatch
 from typing import NamedTuple
 
 from flint import arb
@@ -21,7 +22,16 @@ from flint import arb
 from ...exact.enclosure import Enclosure
 from ...exact.number import Logarithm, ball
 from ...exact.precision import enclose
-from ...mechanisms.pair import FinitePair, Pair, ResponsePair, ShiftPair, WrappedPair
+from ...mechanisms.pair import (
+    FinitePair,
+    Pair,
+    ResponsePair,
+    SampledPair,
+    ShiftPair,
+    TwoWayPair,
+    WrappedPair,
+)
+from ..sampling import sampled_loss
 from .finite_sums import Listed, listed
 from .wrapped import image_excess, is_enumerable, never_wraps
 
@@ -37,19 +47,33 @@ class LargestLoss(NamedTuple):
     outcome: str | None
 
 
+@singledispatch
 def largest_loss(pair: Pair) -> LargestLoss:
     """sup log P/Q at the working precision."""
-    if isinstance(pair, ResponsePair):
-        if pair.delta:
-            return LargestLoss(Enclosure.infinite(), "the bit revealed for certain")
-        return LargestLoss(Enclosure.exactly(pair.epsilon), "the true bit")
-    if isinstance(pair, FinitePair):
-        return _of_finite(pair)
-    if isinstance(pair, ShiftPair):
-        return _of_shift(pair)
-    return _of_wrapped(pair)
+    raise TypeError(f"not a pair of laws: {type(pair).__name__}")
 
 
+@largest_loss.register
+def _(pair: ResponsePair) -> LargestLoss:
+    if pair.delta:
+        return LargestLoss(Enclosure.infinite(), "the bit revealed for certain")
+    return LargestLoss(Enclosure.exactly(pair.epsilon), "the true bit")
+
+
+@largest_loss.register
+def _(pair: SampledPair) -> LargestLoss:
+    """The sampled loss rises in that of the pair that it faces."""
+    value, outcome = largest_loss(pair.facing)
+    named = pair.removing or isinstance(pair.pair, ResponsePair)  # else it is read backwards
+    return LargestLoss(sampled_loss(pair, value), outcome if named else None)
+
+
+@largest_loss.register
+def _(pair: TwoWayPair) -> LargestLoss:
+    return largest_loss(pair.pair)
+
+
+@largest_loss.register
 def _of_shift(pair: ShiftPair) -> LargestLoss:
     law, shift = pair.law, pair.shift
     low, _ = law.support
@@ -64,6 +88,7 @@ def _of_shift(pair: ShiftPair) -> LargestLoss:
     return LargestLoss(value, "0" if law.attains_limit else None)
 
 
+@largest_loss.register
 def _of_finite(pair: FinitePair) -> LargestLoss:
     if not pair.slack:
         for outcome, p, q in zip(pair.outcomes, pair.p, pair.q, strict=True):
@@ -86,6 +111,7 @@ def _of_finite(pair: FinitePair) -> LargestLoss:
     return LargestLoss(Enclosure(lower, Decimal("Infinity")), best)
 
 
+@largest_loss.register
 def _of_wrapped(pair: WrappedPair) -> LargestLoss:
     unwrapped = _of_shift(pair.unwrapped)
     if never_wraps(pair):

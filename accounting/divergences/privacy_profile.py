@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import singledispatch
 from typing import NamedTuple
 
 import numpy as np
@@ -22,8 +23,18 @@ from ...exact.enclosure import Enclosure
 from ...exact.number import Logarithm, Real, ball
 from ...exact.precision import enclose, enclose_between, working_precision
 from ...exact.roots import first_met_near, float_root, met_near
-from ...mechanisms.pair import FinitePair, Pair, ResponsePair, ShiftPair, WrappedPair
-from .finite_sums import listed, split
+from ...mechanisms.pair import (
+    FinitePair,
+    Pair,
+    ResponsePair,
+    SampledPair,
+    ShiftPair,
+    TwoWayPair,
+    WrappedPair,
+)
+from ..sampling import sampled_loss
+from .finite_sums import is_listed, listed, split
+from .largest_loss import largest_loss
 from .wrapped import is_enumerable, never_wraps, outside_masses
 
 __all__ = ["Event", "delta_of", "epsilon_of", "exceeding", "last_above", "overlooked", "root_near"]
@@ -57,33 +68,72 @@ def value_at(level: arb, event: Event) -> arb:
     return least.union(least + event.excess).max(arb(0)).min(arb(1))
 
 
+@singledispatch
 def exceeding(pair: Pair, level: arb, exact_level: Fraction | None = None) -> Event:
     """The event {loss > level}, as far as it can be told at the working precision."""
-    if isinstance(pair, ResponsePair):
-        revealed, hidden = ball(pair.delta), ball(1 - pair.delta)
-        if exact_level is not None and exact_level >= pair.epsilon:
-            return Event(revealed, arb(0), arb(0))
-        odds = ball(pair.epsilon).exp()
-        p, q = hidden * odds / (1 + odds), hidden / (1 + odds)
-        gain = p - level.exp() * q
-        if gain > 0:
-            return Event(revealed + p, q, arb(0))
-        return Event(revealed, arb(0), arb(0) if gain <= 0 else gain.abs_upper())
-    if isinstance(pair, ShiftPair):
-        if pair.is_disjoint:
-            return Event(arb(1), arb(0), arb(0))
-        return (
-            _interval(pair, level, exact_level)
-            if pair.law.log_convex_sides
-            else _half_line(pair, level, exact_level)
-        )
-    if isinstance(pair, WrappedPair) and not is_enumerable(pair):
-        event = exceeding(pair.unwrapped, level, exact_level)
-        if never_wraps(pair):
-            return event
-        p_out, q_out = outside_masses(pair)
-        lost = p_out + level.exp() * q_out
-        return event._replace(p=event.p - p_out, q=event.q + q_out, excess=event.excess + lost)
+    raise TypeError(f"not a pair of laws: {type(pair).__name__}")
+
+
+@exceeding.register
+def _(pair: ResponsePair, level: arb, exact_level: Fraction | None = None) -> Event:
+    revealed, hidden = ball(pair.delta), ball(1 - pair.delta)
+    if exact_level is not None and exact_level >= pair.epsilon:
+        return Event(revealed, arb(0), arb(0))
+    odds = ball(pair.epsilon).exp()
+    p, q = hidden * odds / (1 + odds), hidden / (1 + odds)
+    gain = p - level.exp() * q
+    if gain > 0:
+        return Event(revealed + p, q, arb(0))
+    return Event(revealed, arb(0), arb(0) if gain <= 0 else gain.abs_upper())
+
+
+@exceeding.register
+def _(pair: SampledPair, level: arb, exact_level: Fraction | None = None) -> Event:
+    """An event of the pair that is faced, at another level >= 0 (`sampling`)."""
+    if isinstance(pair.pair, ShiftPair) and is_listed(pair) and pair.pair.shift <= _FEW:
+        return Event(*split(listed(pair), level.exp()))
+    rate, same = ball(pair.rate), Fraction(0) if exact_level == 0 else None
+    if pair.removing:
+        event = exceeding(pair.facing, (level.expm1() / rate).log1p(), same)
+        p, q = (1 - rate) * event.q + rate * event.p, event.q
+        return event._replace(p=p, q=q, excess=rate * event.excess)
+    rest = 1 - level.exp() * (1 - rate)
+    if not rest > 0:  # no loss is above -log(1 - rate)
+        return _NOTHING._replace(excess=rest.upper().max(arb(0)))
+    event = exceeding(pair.facing, level + (rate / rest).log(), same)
+    return Event(event.p, (1 - rate) * event.p + rate * event.q, rest * event.excess)
+
+
+@exceeding.register
+def _(pair: TwoWayPair, level: arb, exact_level: Fraction | None = None) -> Event:
+    return exceeding(pair.pair, level, exact_level)
+
+
+@exceeding.register
+def _(pair: ShiftPair, level: arb, exact_level: Fraction | None = None) -> Event:
+    if pair.is_disjoint:
+        return Event(arb(1), arb(0), arb(0))
+    return (
+        _interval(pair, level, exact_level)
+        if pair.law.log_convex_sides
+        else _half_line(pair, level, exact_level)
+    )
+
+
+@exceeding.register
+def _(pair: WrappedPair, level: arb, exact_level: Fraction | None = None) -> Event:
+    if is_enumerable(pair):
+        return Event(*split(listed(pair), level.exp()))
+    event = exceeding(pair.unwrapped, level, exact_level)
+    if never_wraps(pair):
+        return event
+    p_out, q_out = outside_masses(pair)
+    lost = p_out + level.exp() * q_out
+    return event._replace(p=event.p - p_out, q=event.q + q_out, excess=event.excess + lost)
+
+
+@exceeding.register
+def _(pair: FinitePair, level: arb, exact_level: Fraction | None = None) -> Event:
     return Event(*split(listed(pair), level.exp()))
 
 
@@ -96,6 +146,15 @@ def epsilon_of(pair: Pair, delta: Fraction, largest: Enclosure) -> Enclosure:
         return enclose(_of_response(pair, delta))
     if isinstance(pair, FinitePair) and not pair.slack and len(pair.p) <= _FEW:
         return _of_few(pair, delta)
+    if isinstance(pair, TwoWayPair):
+        pair = pair.pair
+    if isinstance(pair, SampledPair) and pair.removing:
+        # rate delta(level') of the pair that is sampled, at a level' that rises with the level
+        if delta >= pair.rate:
+            return Enclosure.exactly(0)
+        plain = pair.facing
+        found = epsilon_of(plain, delta / pair.rate, largest_loss(plain).value)
+        return sampled_loss(pair, found)
     target = ball(delta)
     zero = arb(0)
     if delta_of(pair, zero) <= target:
@@ -236,6 +295,8 @@ def _located(pair: Pair, delta: Fraction, largest: Enclosure) -> arb:
 
 def _first_guess(pair: Pair, log_delta: float) -> float:
     """About where the root lies: the loss as far out as a Gaussian tail of this size."""
+    if isinstance(pair, SampledPair):
+        pair = pair.facing
     if isinstance(pair, WrappedPair):
         pair = pair.unwrapped
     if not isinstance(pair, ShiftPair):

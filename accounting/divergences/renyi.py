@@ -5,28 +5,79 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
+from functools import singledispatch
 
 from flint import arb, ctx
 
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from ...exact.precision import enclose
-from ...mechanisms.pair import FinitePair, Pair, ResponsePair, ShiftPair, WrappedPair
-from .finite_sums import listed, renyi_sums
+from ...mechanisms.pair import (
+    FinitePair,
+    Pair,
+    PlainPair,
+    ResponsePair,
+    SampledPair,
+    ShiftPair,
+    TwoWayPair,
+    WrappedPair,
+)
+from .finite_sums import is_listed, listed, renyi_sums, two_way_sum
 from .renyi_sums import shared_sums
-from .wrapped import image_excess, is_enumerable, never_wraps
+from .sampled_sums import sampled_sums
+from .wrapped import image_excess, is_enumerable, never_wraps, reduction
 
-__all__ = ["divergences"]
+__all__ = ["divergences", "is_infinite"]
 
 
+@singledispatch
 def divergences(pair: Pair, orders: Sequence[Fraction]) -> list[Enclosure]:
     """D_order(P || Q) for each order > 1, at the working precision."""
-    if isinstance(pair, FinitePair | ResponsePair):
+    raise TypeError(f"not a pair of laws: {type(pair).__name__}")
+
+
+@divergences.register(FinitePair)
+@divergences.register(ResponsePair)
+def _of_listed(pair: FinitePair | ResponsePair, orders: Sequence[Fraction]) -> list[Enclosure]:
+    outcomes = listed(pair)
+    return [_from_sum(renyi_sums(outcomes, ball(order))[0], order) for order in orders]
+
+
+@divergences.register
+def _of_sampled(pair: SampledPair, orders: Sequence[Fraction]) -> list[Enclosure]:
+    """At most that of the pair that is sampled, by quasi-convexity."""
+    if is_listed(pair):
         outcomes = listed(pair)
         return [_from_sum(renyi_sums(outcomes, ball(order))[0], order) for order in orders]
-    if isinstance(pair, ShiftPair):
-        return _of_shift(pair, orders)
-    return _of_wrapped(pair, orders)
+    wrapped = reduction(pair)
+    if wrapped is not None and not never_wraps(wrapped):
+        return _of_wrapped(pair, orders)
+    if wrapped is not None:
+        pair = pair.unwrapped
+    if pair.removing and is_infinite(pair.facing):
+        return [Enclosure.infinite() for _ in orders]
+    sums = sampled_sums(pair, ctx.prec)
+    return [_from_sum(sums.at(order), order) for order in orders]
+
+
+@divergences.register
+def _(pair: TwoWayPair, orders: Sequence[Fraction]) -> list[Enclosure]:
+    """Between what neighbours attain and the sum over r = P/Q > 1 of Q r^a, Q r^(1-a) and the rest.
+
+    The rest, 1 less the sum of Q r and Q, turns that into 1 + sum of Q (r^a - r)(1 - r^-a).
+    """
+    found, least = [], divergences(pair.pair, orders)
+    largest = divergences(pair.pair.pair, orders)
+    for order, low, high in zip(orders, least, largest, strict=True):
+        if is_listed(pair.pair):
+            total = two_way_sum(listed(pair.pair), ball(order))
+        elif is_infinite(pair.pair.facing):
+            total = arb.pos_inf()
+        else:
+            total = sampled_sums(pair.pair, ctx.prec).two_way(order)
+        both = Enclosure(low.lower, _from_sum(total, order).upper)
+        found.append(both.intersection(Enclosure(Fraction(0), high.upper)))
+    return found
 
 
 def _from_sum(total: arb, order: Fraction) -> Enclosure:
@@ -35,9 +86,15 @@ def _from_sum(total: arb, order: Fraction) -> Enclosure:
     return enclose(total.max(arb(1)).log() / ball(order - 1))
 
 
+def is_infinite(pair: PlainPair) -> bool:
+    """Has P an outcome that Q has not, at an end of the law's support?"""
+    return isinstance(pair, ShiftPair) and pair.law.support[0] is not None
+
+
+@divergences.register
 def _of_shift(pair: ShiftPair, orders: Sequence[Fraction]) -> list[Enclosure]:
     law = pair.law
-    if law.support[0] is not None:  # P has mass where Q has none
+    if is_infinite(pair):
         return [Enclosure.infinite() for _ in orders]
     sums = shared_sums(pair, ctx.prec)
     found = []
@@ -49,25 +106,40 @@ def _of_shift(pair: ShiftPair, orders: Sequence[Fraction]) -> list[Enclosure]:
     return found
 
 
-def _of_wrapped(pair: WrappedPair, orders: Sequence[Fraction]) -> list[Enclosure]:
-    unwrapped = _of_shift(pair.unwrapped, orders)
-    if never_wraps(pair):
+@divergences.register(WrappedPair)
+def _of_wrapped(pair: WrappedPair | SampledPair, orders: Sequence[Fraction]) -> list[Enclosure]:
+    """Reduction is post-processing: at most what holds without it."""
+    wrapped = reduction(pair)
+    assert wrapped is not None
+    unwrapped = divergences(pair.unwrapped, orders)
+    if never_wraps(wrapped):
         return unwrapped
-    if is_enumerable(pair):
+    if is_enumerable(wrapped):
         outcomes = listed(pair)
         lower = [_from_sum(renyi_sums(outcomes, ball(order))[0], order) for order in orders]
     else:
-        lower = _below(pair, orders)
+        lower = _below(pair, wrapped, orders)
         lower = [Enclosure(least.lower, Decimal("Infinity")) for least in lower]
     ceilings = [Enclosure(Fraction(0), ceiling.upper) for ceiling in unwrapped]
     return [low.intersection(high) for low, high in zip(lower, ceilings, strict=True)]
 
 
-def _below(pair: WrappedPair, orders: Sequence[Fraction]) -> list[Enclosure]:
-    """Lower bounds: sum over a window W of P^a (Q (1 + e))^(1-a) <= the wrapped sum."""
-    law, shift, modulus = pair.law, pair.shift, pair.modulus
+def _below(
+    pair: WrappedPair | SampledPair, wrapped: WrappedPair, orders: Sequence[Fraction]
+) -> list[Enclosure]:
+    """Lower bounds: sum over a window W of P^a (Q (1 + e))^(1-a) <= the wrapped sum.
+
+    Of a sampled pair as well: residues have at least the mass that a mixture has in W, and at most
+    1 + e times it, since both laws of the mixture have.
+    """
+    law, shift, modulus = wrapped.law, wrapped.shift, wrapped.modulus
     found = []
-    sums = shared_sums(pair.unwrapped, ctx.prec)
+    plain = pair.unwrapped
+    sums = (
+        sampled_sums(plain, ctx.prec)
+        if isinstance(plain, SampledPair)
+        else shared_sums(plain, ctx.prec)
+    )
     for order in orders:
         least = arb(1)
         if law.symmetric:

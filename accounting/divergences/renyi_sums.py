@@ -21,18 +21,21 @@ p(x)|L|^j <= 2.2 sqrt(p(x) p(x-d)) <= 2.2 p(x-d), as p falls.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from flint import arb, arb_series, ctx
+from numpy.typing import NDArray
 
 from ...exact.deadline import check_time
 from ...exact.number import ball
 from ...mechanisms.pair import ShiftPair
 
-__all__ = ["RenyiSums", "Window", "shared_sums"]
+__all__ = ["Edge", "RenyiSums", "Window", "edges", "highest", "left_end", "left_rest"]
+__all__ += ["shared_sums"]
 
 _MOST_TERMS = 12_000_000
 _FARTHEST = 1 << 60
@@ -115,12 +118,9 @@ class RenyiSums:
             if power:
                 terms = [term * loss for term, loss in zip(terms, losses, strict=True)]
             sums.append(sum(terms, arb(0)))
-        left, right = _Edge(logs[0], losses[0]), _Edge(logs[-1], losses[-1])
-        if self.pair.law.log_concave:
-            left = left._replace(next_p=logs[1], next_loss=losses[1])
-            right = right._replace(next_p=logs[-2], next_loss=losses[-2])
+        left, right = edges(self.pair, logs, losses)
         for power in range(powers + 1):
-            rest = _left_rest(self.pair, rise, low, left, power)
+            rest = left_rest(self.pair, rise, low, left, power)
             rest += _right_rest(self.pair, rise, high, right, power)
             sums[power] += (-rest).union(rest) if power % 2 else arb(0).union(rest)
         return sums
@@ -131,11 +131,11 @@ class RenyiSums:
         rise, law, shift = ball(order - 1), self.pair.law, self.pair.shift
         ends = []
         for x, inward in ((low, low + 1), (high, high - 1)):
-            end = _Edge(law.ball(x).log(), law.loss(x, shift))
+            end = Edge(law.ball(x).log(), law.loss(x, shift))
             if law.log_concave:
                 end = end._replace(next_p=law.ball(inward).log(), next_loss=law.loss(inward, shift))
             ends.append(end)
-        outside = _left_rest(self.pair, rise, low, ends[0], 0)
+        outside = left_rest(self.pair, rise, low, ends[0], 0)
         outside += _right_rest(self.pair, rise, high, ends[1], 0)
         return low, high, (self.at(order) - outside).max(arb(0))
 
@@ -146,7 +146,7 @@ def shared_sums(pair: ShiftPair, bits: int) -> RenyiSums:
     return RenyiSums(pair)
 
 
-class _Edge(NamedTuple):
+class Edge(NamedTuple):
     """log p and the loss at an end of a window, and one outcome further in (p log-concave).
 
     For log-concave p the slope s at the end bounds all slopes beyond it.
@@ -158,7 +158,17 @@ class _Edge(NamedTuple):
     next_loss: arb | None = None
 
 
-def _left_rest(pair: ShiftPair, rise: arb, low: int, edge: _Edge, power: int) -> arb:
+def edges(pair: ShiftPair, logs: Sequence[arb], losses: Sequence[arb]) -> tuple[Edge, Edge]:
+    """Both ends of a window with these log p and losses."""
+    left, right = Edge(logs[0], losses[0]), Edge(logs[-1], losses[-1])
+    if pair.law.log_concave:
+        left = left._replace(next_p=logs[1], next_loss=losses[1])
+        right = right._replace(next_p=logs[-2], next_loss=losses[-2])
+    return left, right
+
+
+def left_rest(pair: ShiftPair, rise: arb, low: int, edge: Edge, power: int) -> arb:
+    """A bound of the sum of P e^(rise L) L^power left of a window from `low` <= 0 on."""
     law, limit = pair.law, pair.law.loss_limit(pair.shift)
     if limit is not None:
         largest = edge.loss if law.log_convex_sides else ball(limit)
@@ -171,7 +181,7 @@ def _left_rest(pair: ShiftPair, rise: arb, low: int, edge: _Edge, power: int) ->
     return (edge.log_p + rise * edge.loss).exp() * edge.loss**power * _geometric(ratio)
 
 
-def _right_rest(pair: ShiftPair, rise: arb, high: int, edge: _Edge, power: int) -> arb:
+def _right_rest(pair: ShiftPair, rise: arb, high: int, edge: Edge, power: int) -> arb:
     law, shift = pair.law, pair.shift
     if edge.next_p is None or edge.next_loss is None:
         return arb("2.2") * law.upper_tail(high + 1 - shift) if power else law.upper_tail(high + 1)
@@ -200,7 +210,7 @@ def _loss_at_zero(pair: ShiftPair, bits: int) -> arb:
 
 
 def _extended(pair: ShiftPair, order: float, low: int, step: int) -> int:
-    """Move this end out until `_left_rest` can bound what precedes it by a geometric series."""
+    """Move this end out until `left_rest` can bound what precedes it by a geometric series."""
     law, shift = pair.law, pair.shift
     growth = float(law.steepening(low, shift).mid())
     for _ in range(_MOST_EXTENSIONS):
@@ -226,16 +236,29 @@ def _bulk(pair: ShiftPair, order: float) -> tuple[int, int]:
     Chosen in floats on a grid: a poor choice makes the result wide, never wrong.
     """
     law, shift = pair.law, pair.shift
-    drop = 0.42 * ctx.prec
     spread = 10 * float(law.moments().variance.upper) ** 0.5 + 10
-    left, right = round((order - 1) * shift + spread), round(shift + spread)
+
+    def height(grid: NDArray[np.int64]) -> NDArray[np.float64]:
+        return order * law.log_pmf(grid) - (order - 1) * law.log_pmf(grid - shift)
+
+    low, high = highest(height, round((order - 1) * shift + spread), round(shift + spread))
+    low = left_end(pair, order, low, high)
+    if high >= -1 or not _ends_falling(pair, order, high):
+        high = max(high, shift)
+    return low, high
+
+
+def highest(
+    height: Callable[[NDArray[np.int64]], NDArray[np.float64]], left: int, right: int
+) -> tuple[int, int]:
+    """About where the terms of these logarithms matter, from a first guess -left, ..., right."""
+    drop = 0.42 * ctx.prec
     while True:
         if left + right > _FARTHEST:
-            raise ArithmeticError(f"the Rényi sum of order {order} lies too far out")
+            raise ArithmeticError("the terms of a Rényi sum lie too far out")
         grid = np.unique(np.linspace(-left, right, _GRID).round().astype(np.int64))
-        height = order * law.log_pmf(grid) - (order - 1) * law.log_pmf(grid - shift)
-        top = int(np.argmax(height))
-        kept = np.flatnonzero(height > height[top] - drop)
+        heights = height(grid)
+        kept = np.flatnonzero(heights > heights.max() - drop)
         if kept[0] == 0:
             left *= 4
         elif kept[-1] == len(grid) - 1:
@@ -243,10 +266,12 @@ def _bulk(pair: ShiftPair, order: float) -> tuple[int, int]:
         elif len(kept) < _GRID // 64 and len(grid) == _GRID:
             left, right = -int(grid[kept[0] - 1]), int(grid[kept[-1] + 1])
         else:
-            break
-    low, high = min(int(grid[kept[0] - 1]), 0), int(grid[kept[-1] + 1])
-    if law.log_concave and law.loss_limit(shift) is None:
-        low = _extended(pair, order, low, max(1, (high - low) // 4))
-    if high >= -1 or not _ends_falling(pair, order, high):
-        high = max(high, shift)
-    return low, high
+            return int(grid[kept[0] - 1]), int(grid[kept[-1] + 1])
+
+
+def left_end(pair: ShiftPair, order: float, low: int, high: int) -> int:
+    """From where on `left_rest` can bound what lies left of a window that starts about here."""
+    low = min(low, 0)
+    if pair.law.log_concave and pair.law.loss_limit(pair.shift) is None:
+        return _extended(pair, order, low, max(1, (high - low) // 4))
+    return low

@@ -14,14 +14,22 @@ from functools import lru_cache
 import numpy as np
 from flint import acb, arb, ctx
 
+from ...exact.number import ball
 from ...exact.precision import working_precision
 from ...mechanisms.laws.law import Law
-from ...mechanisms.pair import WrappedPair
+from ...mechanisms.pair import Pair, SampledPair, WrappedPair
 
-__all__ = ["image_excess", "is_enumerable", "never_wraps", "outside_masses", "residues"]
+__all__ = ["image_excess", "is_enumerable", "never_wraps", "outside_masses", "reduction"]
+__all__ += ["residues"]
 
 _LARGEST_ENUMERATED = 1 << 16
 _MOST_IMAGES = 1 << 21  # outcomes summed directly, before the Fourier sum takes over
+
+
+def reduction(pair: Pair) -> WrappedPair | None:
+    """The reduced pair that this is, sampled or not; None where nothing is reduced."""
+    plain = pair.pair if isinstance(pair, SampledPair) else pair
+    return plain if isinstance(plain, WrappedPair) else None
 
 
 def is_enumerable(pair: WrappedPair) -> bool:
@@ -40,8 +48,13 @@ def residues(law: Law, modulus: int) -> list[arb]:
     return list(_residues(law, modulus, ctx.prec))
 
 
-def outside_masses(pair: WrappedPair) -> tuple[arb, arb]:
+def outside_masses(pair: WrappedPair | SampledPair) -> tuple[arb, arb]:
     """P and Q of the outcomes outside one period W, centred between the two laws."""
+    if isinstance(pair, SampledPair):
+        assert isinstance(pair.pair, WrappedPair)
+        p, q = outside_masses(pair.pair)
+        mixture = (1 - ball(pair.rate)) * q + ball(pair.rate) * p
+        return (mixture, q) if pair.removing else (q, mixture)
     first = (pair.shift - pair.modulus) // 2
     last = first + pair.modulus - 1
     law, d = pair.law, pair.shift

@@ -14,9 +14,19 @@ from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.laws.finite import FiniteLaw
 from ...mechanisms.laws.law import Law
 from ...mechanisms.mechanism import AdditiveNoise, Mechanism, ways
-from ...mechanisms.pair import FinitePair, Pair, ResponsePair, ShiftPair, WrappedPair
+from ...mechanisms.pair import (
+    FinitePair,
+    Pair,
+    ResponsePair,
+    SampledPair,
+    ShiftPair,
+    TwoWayPair,
+    WrappedPair,
+)
+from ...mechanisms.sampled import likewise, unsampled
 from ..divergences.finite_sums import Listed, listed
-from ..divergences.wrapped import is_enumerable
+from ..divergences.wrapped import is_enumerable, reduction
+from ..losses.of_pair import listed_law
 from .loss_grid import Grid, GridLaw, largest, with_slack
 
 __all__ = ["dominating_laws"]
@@ -46,18 +56,27 @@ def dominating_laws(mechanism: Mechanism, grid: Grid, tail: Fraction) -> list[Gr
 
 
 def _pairs(mechanism: Mechanism) -> Iterable[Pair]:
-    if isinstance(mechanism, AdditiveNoise) and not isinstance(mechanism.law.listed(), FiniteLaw):
-        modulus = mechanism.modulus
+    inner = unsampled(mechanism)
+    if isinstance(inner, AdditiveNoise) and not isinstance(inner.law.listed(), FiniteLaw):
+        modulus = inner.modulus
         if modulus is not None:
-            shifts = mechanism.farthest
+            shifts = inner.farthest
             if shifts * modulus > _MOST_LISTED:  # the reduction is post-processing
-                return AdditiveNoise(mechanism.law, shifts).pairs()
+                return likewise(mechanism, AdditiveNoise(inner.law, shifts)).pairs()
     return mechanism.pairs()
 
 
 def _of_pair(pair: Pair, grid: Grid, tail: Fraction) -> GridLaw:
     law = GridLaw(grid)
-    if isinstance(pair, WrappedPair):
+    if isinstance(pair, SampledPair | TwoWayPair):
+        wrapped = reduction(pair)
+        if isinstance(pair, SampledPair) and wrapped and not is_enumerable(wrapped):
+            pair = pair.unwrapped
+        atoms = listed_law(pair, float(ball(tail).log().mid()))
+        law.infinite = atoms.escaping() + atoms.missing()
+        for mass, loss in zip(atoms.masses, atoms.losses, strict=True):
+            law.spread(mass, mass * (-loss).exp(), loss)
+    elif isinstance(pair, WrappedPair):
         if not is_enumerable(pair):
             return _of_pair(pair.unwrapped, grid, tail)
         _put_listed(law, listed(pair))

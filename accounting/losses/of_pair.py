@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, singledispatch
 
 import numpy as np
 from flint import arb, ctx
@@ -15,9 +15,18 @@ from ...exact.roots import first_met_near
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.laws.law import Law
-from ...mechanisms.pair import FinitePair, Pair, ResponsePair, ShiftPair, WrappedPair
-from ..divergences.finite_sums import listed
+from ...mechanisms.pair import (
+    FinitePair,
+    Pair,
+    ResponsePair,
+    SampledPair,
+    ShiftPair,
+    TwoWayPair,
+    WrappedPair,
+)
+from ..divergences.finite_sums import is_listed, listed
 from .law import Atoms, GaussianLoss, LaplaceLoss, Lattice, LossLaw
+from .sampled import sampled_law, two_way
 
 __all__ = ["common_ratio", "listed_law", "loss_law"]
 
@@ -26,17 +35,42 @@ _MOST_STEPS = 64  # of the Euclidean algorithm for a common ratio
 _LARGEST_EXPONENT = 10**6
 
 
+@singledispatch
 def loss_law(pair: Pair, log_tail: float) -> LossLaw:
     """The loss law of this pair at the working precision.
 
     log_tail: where outcomes must be left out, their P-mass has about this logarithm.
     """
-    if isinstance(pair, ResponsePair):
-        return LaplaceLoss(pair.epsilon, exactly_escaping=pair.delta)
-    if isinstance(pair, FinitePair):
-        return _finite(pair)
-    if isinstance(pair, WrappedPair):
-        return _wrapped(pair, ctx.prec)
+    raise TypeError(f"not a pair of laws: {type(pair).__name__}")
+
+
+@loss_law.register
+def _(pair: ResponsePair, log_tail: float) -> LossLaw:
+    return LaplaceLoss(pair.epsilon, exactly_escaping=pair.delta)
+
+
+@loss_law.register
+def _(pair: SampledPair, log_tail: float) -> LossLaw:
+    plain = pair.facing
+    if isinstance(plain, ShiftPair) and not is_listed(plain):
+        return sampled_law(pair, window(plain.law, log_tail))
+    outcomes = listed(pair)
+    exactly = pair.rate * plain.delta if isinstance(plain, ResponsePair) else None
+    return _from_balls(outcomes.p, outcomes.q, exactly if pair.removing else Fraction(0))
+
+
+@loss_law.register
+def _(pair: TwoWayPair, log_tail: float) -> LossLaw:
+    return two_way(listed_law(pair.pair, log_tail))
+
+
+@loss_law.register
+def _(pair: WrappedPair, log_tail: float) -> LossLaw:
+    return _wrapped(pair, ctx.prec)
+
+
+@loss_law.register
+def _(pair: ShiftPair, log_tail: float) -> LossLaw:
     law = pair.law.simplest()
     if isinstance(law, DiscreteLaplace):
         return LaplaceLoss(law.loss_limit(1), pair.shift)
@@ -69,7 +103,7 @@ def _laplace_atoms(law: LaplaceLoss) -> Atoms:
 
 def windowed(pair: ShiftPair, log_tail: float) -> Atoms:
     """The outcomes of a window that leaves out P-mass of about this logarithm on either side."""
-    low, high = _window(pair.law, log_tail)
+    low, high = window(pair.law, log_tail)
     least, greatest = pair.law.support
     if least is not None:
         low = max(low, least + pair.shift)
@@ -106,7 +140,7 @@ def _wrapped(pair: WrappedPair, bits: int) -> Atoms:
     return _from_balls(outcomes.p, outcomes.q)
 
 
-def _from_balls(ps: Sequence[arb], qs: Sequence[arb]) -> Atoms:
+def _from_balls(ps: Sequence[arb], qs: Sequence[arb], exactly: Fraction | None = None) -> Atoms:
     masses, losses, escaping, missing = [], [], arb(0), arb(0)
     for p, q in zip(ps, qs, strict=True):
         if p == 0:
@@ -118,10 +152,11 @@ def _from_balls(ps: Sequence[arb], qs: Sequence[arb]) -> Atoms:
             losses.append((p / q).log())
         else:  # too small to tell at this precision
             missing += p.abs_upper()
-    return Atoms(masses, losses, escaping, missing)
+    return Atoms(masses, losses, escaping, missing, exactly_escaping=exactly)
 
 
-def _finite(pair: FinitePair) -> Atoms:
+@loss_law.register
+def _finite(pair: FinitePair, log_tail: float) -> Atoms:
     """Outcomes of equal ratio together; on a lattice if their ratios are powers of one number."""
     by_ratio: dict[Fraction, Fraction] = {}
     escaping = Fraction(0)
@@ -186,7 +221,7 @@ def _log(number: Fraction) -> float:
     return float(Logarithm(number).ball().mid())
 
 
-def _window(law: Law, log_tail: float) -> tuple[int, int]:
+def window(law: Law, log_tail: float) -> tuple[int, int]:
     """Outcomes beyond which log p, in floats, is below log_tail less that of the spread."""
     moments = law.moments()
     centre = round(float(moments.mean.lower))

@@ -23,9 +23,13 @@ from flint import arb, ctx
 
 from ...exact import ball, working_precision
 from ...mechanisms import AdditiveNoise, FinitePair, Mechanism, Pair, ShiftPair, WrappedPair
+from ...mechanisms.fixed_size import FixedSize
 from ...mechanisms.laws.finite import FiniteLaw
+from ...mechanisms.pair import SampledPair
+from ...mechanisms.sampled import likewise, unsampled
+from ..divergences.finite_sums import is_listed
 from ..divergences.privacy_profile import Event
-from ..divergences.wrapped import is_enumerable, never_wraps, outside_masses
+from ..divergences.wrapped import never_wraps, outside_masses, reduction
 from ..scenario import Scenario, Use
 from .adaptive import Menu
 from .composite import Composite
@@ -51,7 +55,7 @@ class Factor:
 
     pairs: tuple[Pair, ...]
     times: int
-    reduced: tuple[WrappedPair, ...] = ()
+    reduced: tuple[WrappedPair | SampledPair, ...] = ()
     choices: tuple[Pair, ...] = ()
 
     @property
@@ -147,7 +151,7 @@ class Product:
         """What the losses alone do not count."""
         less_p, less_q, slack = arb(0), arb(0), arb(0)
         for factor in self.factors:
-            outside = [outside_masses(pair) for pair in factor.reduced if not never_wraps(pair)]
+            outside = [outside_masses(pair) for pair in factor.reduced if not _never_wraps(pair)]
             if outside:
                 less_p += factor.times * max(p.upper() for p, _ in outside)
                 less_q += factor.times * max(q.upper() for _, q in outside)
@@ -181,15 +185,17 @@ def product_of(uses: Scenario, log_delta: float) -> Product:
 def _factor(use: Use, log_delta: float) -> Factor:
     """The pairs to pick among, the worst ones first as far as that is known."""
     mechanism, times = use
-    if isinstance(mechanism, AdditiveNoise) and mechanism.modulus and mechanism.law.shape_is_proved:
-        law, farthest, modulus = mechanism.law, mechanism.farthest, mechanism.modulus
+    inner = unsampled(mechanism)
+    if isinstance(inner, FixedSize) and inner.rate != 1:
+        return Factor(tuple(inner.pairs()), times, choices=tuple(inner.attained()))
+    if isinstance(inner, AdditiveNoise) and inner.modulus and inner.law.shape_is_proved:
+        law, farthest, modulus = inner.law, inner.farthest, inner.modulus
         if farthest == 0 or isinstance(law.listed(), FiniteLaw):
             return _ranked(mechanism, times)
-        plain = tuple(AdditiveNoise(law, farthest).pairs())  # every pair is post-processing of one
+        # every pair is post-processing of one of these
+        plain = tuple(likewise(mechanism, AdditiveNoise(law, farthest)).pairs())
         reduced = tuple(
-            WrappedPair(pair.law, pair.shift, modulus)
-            for pair in plain
-            if isinstance(pair, ShiftPair)
+            pair.wrapped(modulus) for pair in plain if isinstance(pair, ShiftPair | SampledPair)
         )
         if _hardly_wraps(reduced, times, log_delta):
             return Factor(plain, times, reduced)
@@ -213,10 +219,16 @@ def _ranked(mechanism: Mechanism, times: int) -> Factor:
     return Factor(pairs, times)
 
 
-def _hardly_wraps(pairs: Sequence[WrappedPair], times: int, log_delta: float) -> bool:
+def _hardly_wraps(pairs: Sequence[WrappedPair | SampledPair], times: int, log_delta: float) -> bool:
     """Is too little beyond one period to matter, or are there too many residues to list?"""
-    if all(never_wraps(pair) or not is_enumerable(pair) for pair in pairs):
+    if all(_never_wraps(pair) or not is_listed(pair) for pair in pairs):
         return True
     with working_precision(_BITS):
         least = (arb(log_delta) - _WRAP_MATTERS).exp() / times
         return all(sum(outside_masses(pair), arb(0)) < least for pair in pairs)
+
+
+def _never_wraps(pair: WrappedPair | SampledPair) -> bool:
+    wrapped = reduction(pair)
+    assert wrapped is not None
+    return never_wraps(wrapped)

@@ -15,9 +15,11 @@ from flint import arb
 
 from ...exact.number import ExactInput, ParameterError, ball, whole
 from ..continuous import continuous
+from ..fixed_size import FixedSize
 from ..laws.law import Law
 from ..mechanism import AdditiveNoise, Mechanism, RandomizedResponse
 from ..pair import FinitePair
+from ..sampled import Sampled
 from .bits import RandomBits, SimulatedInt, SystemBits, for_release, is_simulated
 from .finite import Table
 from .reals import Chance
@@ -115,6 +117,12 @@ def _(mechanism: AdditiveNoise, query: ExactInput) -> Simulation:
     if modulus is None:
         return lambda bits: value + noise(bits)
     return lambda bits: (value + noise(bits)) % modulus
+
+
+@_drawn.register
+def _(mechanism: Sampled | FixedSize, query: ExactInput) -> Simulation:
+    """The query is that of the users who take part: who they are is drawn elsewhere."""
+    return _drawn(mechanism.mechanism, query)
 
 
 @_drawn.register

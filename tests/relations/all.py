@@ -11,6 +11,7 @@ from relations import (
     notions,
     processing,
     sameness,
+    sampling,
     slack,
     truths,
 )
@@ -25,6 +26,7 @@ RELATIONS: tuple[Relation, ...] = (
     *sameness.RELATIONS,
     *truths.RELATIONS,
     *slack.RELATIONS,
+    *sampling.RELATIONS,
     *decisions.RELATIONS,
 )
 SEARCHES: tuple[Relation, ...] = (

@@ -15,14 +15,9 @@ from exactdp.accounting.continuous.composed import (
     sampled_gaussian,
     sampled_laplace,
 )
-from exactdp.accounting.continuous.sampling import (
-    added,
-    mixed,
-    pure_added,
-    pure_removed,
-    removed,
-)
+from exactdp.accounting.sampling import added, pure_added, pure_removed, removed
 from exactdp.exact import ParameterError, working_precision
+from exactdp.mechanisms import FinitePair
 
 P = (Fraction(5, 10), Fraction(3, 10), Fraction(2, 10))
 Q = (Fraction(1, 10), Fraction(3, 10), Fraction(6, 10))
@@ -32,6 +27,11 @@ LEVELS = ["-2.5", "-0.7", "-0.1", "0", "0.05", "0.4", "1.3", "3"]
 def ball_of(value) -> arb:
     number = Fraction(value)
     return arb(number.numerator) / number.denominator
+
+
+def mixed(p, q, rate):
+    """The law with the user."""
+    return FinitePair(map(str, range(len(p))), p, q).sampled(rate, removing=True).p
 
 
 def divergence(p, q, gamma: arb) -> arb:

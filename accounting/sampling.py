@@ -20,12 +20,18 @@ where a and b are the largest of log dP/dQ and of log dQ/dP (infinite: e^-b = 0)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from decimal import Decimal
 from fractions import Fraction
 
 from flint import arb
 
-__all__ = ["added", "mixed", "pure_added", "pure_removed", "removed"]
+from ..exact.enclosure import Enclosure, Endpoint
+from ..exact.number import ball
+from ..exact.precision import enclose
+from ..mechanisms.pair import SampledPair
+
+__all__ = ["added", "pure_added", "pure_removed", "removed", "sampled_loss"]
 
 
 def removed(rate: arb, level: arb, delta: Callable[[arb], arb]) -> arb:
@@ -59,6 +65,16 @@ def pure_added(rate: arb, largest: arb) -> arb:
     return -(rate * (-largest).expm1()).log1p()
 
 
-def mixed(p: Sequence[Fraction], q: Sequence[Fraction], rate: Fraction) -> tuple[Fraction, ...]:
-    """(1 - rate) Q + rate P, outcome by outcome: the law with the user, of a listed pair."""
-    return tuple((1 - rate) * b + rate * a for a, b in zip(p, q, strict=True))
+def sampled_loss(pair: SampledPair, largest: Enclosure) -> Enclosure:
+    """The loss of a sampled pair where that of the pair that it faces is in this enclosure."""
+    through = pure_removed if pair.removing else pure_added
+    low, high = (
+        enclose(through(ball(pair.rate), _ball(end))) for end in (largest.lower, largest.upper)
+    )
+    return Enclosure(low.lower, high.upper)
+
+
+def _ball(end: Endpoint) -> arb:
+    if isinstance(end, Decimal) and end.is_infinite():
+        return arb.pos_inf() if end > 0 else arb.neg_inf()
+    return ball(Fraction(end))

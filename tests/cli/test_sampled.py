@@ -1,0 +1,84 @@
+"""Neighbours and Poisson sampling of discrete mechanisms, from the command line."""
+
+import json
+
+import pytest
+
+from exactdp.cli.main import main
+
+SAMPLED = "neighbours=add-remove,poisson=0.1"
+
+
+def shown(capsys, *words, code=0):
+    assert main([*words, "--json"]) == code
+    return json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        f"discrete-laplace:epsilon=0.5,{SAMPLED}",
+        f"polya-difference:shape=1,scale=2,modulus=9,{SAMPLED}",
+        f"binomial:trials=3,probability=1/3,{SAMPLED}",
+        f"randomized-response:epsilon=0.5,{SAMPLED}",
+    ],
+)
+def test_every_result_names_neighbours_and_sampling(capsys, spec):
+    words = [spec, "--pure", "--order", "2", "--delta", "1e-3"]
+    found = shown(capsys, "compose", *words)
+    assert found["neighbours"] == "add-remove"
+    assert found["orientation"].startswith("the same way round in every use")
+    assert found["sampling"] == "users take part with probability 0.1"
+    assert all(float(result["lower"]) >= 0 for result in found["results"])
+    assert main(["compose", *words]) == 0
+    out = capsys.readouterr().out
+    assert "add-remove" in out and "probability 0.1" in out
+
+
+def test_pure_epsilon_in_closed_form(capsys):
+    spec = f"discrete-laplace:epsilon=0.5,{SAMPLED}"  # log(1 + 0.1 (e^0.5 - 1)) = 0.062858...
+    assert main(["audit", spec, "--claim", "pure:0.06286"]) == 0
+    assert main(["audit", spec, "--claim", "pure:0.06285"]) == 1
+    capsys.readouterr()
+
+
+def test_always_there_is_no_sampling(capsys):
+    one, other = (
+        shown(capsys, "compose", f"skellam:variance=4,neighbours={how}", "--order", "3")
+        for how in ("add-remove,poisson=1", "replace")
+    )
+    assert one["results"] == other["results"]
+    assert "sampling" not in one
+    assert one["neighbours"] == "add-remove" and other["neighbours"] == "replace"
+
+
+def test_a_table_is_sampled_by_its_columns(capsys, tmp_path):
+    table = tmp_path / "pair.csv"
+    table.write_text("outcome,p,q\na,1/2,1/10\nb,1/2,9/10\n")
+    (result,) = shown(capsys, "compose", f"pmf:file={table},{SAMPLED}", "--epsilon", "0")["results"]
+    assert float(result["lower"]) <= 0.04 <= float(result["upper"])
+
+
+def test_noise_is_drawn_as_without_sampling(capsys):
+    drawn = []
+    for keys in ("", f",{SAMPLED}"):
+        assert main(["sample", f"skellam:variance=4{keys}", "--size", "5", "--seed", "1"]) == 0
+        drawn.append(capsys.readouterr().out.split())
+    assert len(drawn[0]) == 5 and drawn[0] == drawn[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["audit", "skellam:variance=4,poisson=0.1"], "neighbours=add-remove"),
+        (["audit", "skellam:variance=4,neighbours=both"], "neighbours"),
+        (["audit", "randomized-response:epsilon=1,neighbours=add-remove,poisson=2"], "poisson"),
+        (["audit", f"skellam:variance=4,users=2,{SAMPLED}"], "users make the noise"),
+        (["audit", f"theorem1:epsilon=1,batch=9,horizon=9,{SAMPLED}"], "neighbours"),
+        (["compose", f"skellam:variance=4,{SAMPLED}", "skellam:variance=4", "--pure"], "same"),
+    ],
+)
+def test_refused(capsys, words, told):
+    assert main(words) == 2
+    err = capsys.readouterr().err
+    assert told in err and err.count("\n") == 1
