@@ -20,7 +20,7 @@ from attrs import evolve, field, frozen
 
 from ..exact.number import ExactInput, ParameterError, decimal_text, exact
 from .mechanism import AdditiveNoise, Mechanism, OneWay, RandomizedResponse, ways
-from .pair import FinitePair, Pair, SampledPair
+from .pair import FinitePair, Pair, SampledPair, TwoWayPair
 
 __all__ = ["Sampled", "check_neighbours", "dearest_ways", "likewise", "poisson_sampling"]
 __all__ += ["sampling_of", "sampling_rate", "unsampled"]
@@ -88,7 +88,7 @@ class Sampled:
     def pairs(self) -> Iterable[Pair]:
         """The mechanism's own, mixed; none where it has none, since nothing is released."""
         for pair in self.mechanism.pairs():
-            assert not isinstance(pair, SampledPair)
+            assert not isinstance(pair, SampledPair | TwoWayPair)
             yield pair.sampled(self.rate, self.removing)
 
     def reversed(self) -> Mechanism:
