@@ -20,7 +20,7 @@ from attrs import evolve, field, frozen
 
 from ..exact.number import ExactInput, ParameterError, decimal_text, exact
 from .mechanism import AdditiveNoise, Mechanism, OneWay, RandomizedResponse, ways
-from .pair import FinitePair, Pair, SampledPair
+from .pair import FinitePair, Pair, SampledPair, TwoWayPair
 
 __all__ = ["Sampled", "check_neighbours", "dearest_ways", "likewise", "poisson_sampling"]
 __all__ += ["sampling_of", "sampling_rate", "unsampled"]

@@ -10,7 +10,10 @@ from mpmath import mpf
 from subsets import neighbours, poisson, released, together
 
 from exactdp.accounting import compose
+from exactdp.accounting.composition import composed_delta
+from exactdp.accounting.scenario import scenarios
 from exactdp.exact import Enclosure, ParameterError
+from exactdp.exact.precision import CAP
 from exactdp.mechanisms import (
     AdditiveNoise,
     Binomial,
@@ -167,6 +170,21 @@ def test_two_uses_hold_the_product_of_both(name):
     ]
     mechanism = Sampled(AdditiveNoise(law), RATE)
     check(mechanism, [together(pair, pair) for pair in pairs], times=2)
+
+
+def test_the_way_round_that_is_the_worst_for_one_use_is_not_for_two():
+    """Removing is dearer in one use at every epsilon, adding in two uses at a small one."""
+    level = Fraction(1, 20)
+    with mpmath.workdps(brute_force.DIGITS):
+        one = neighbours(*laws((), 1, lambda batch: len(batch) % 2, flipped(1)))
+        for times, pair in ((1, one), (2, together(one, one))):
+            uses = compose((Sampled(RandomizedResponse(1), RATE), times)).uses
+            remove, add = (composed_delta(way, level, WIDE, CAP) for way in scenarios(uses))
+            is_bound(remove, brute_force.delta(pair, oracles.real(level)), attained=True)
+            swapped = [(q, p) for p, q in pair]
+            is_bound(add, brute_force.delta(swapped, oracles.real(level)), attained=True)
+            dearer, other = (remove, add) if times == 1 else (add, remove)
+            assert dearer.at_least(other.upper) is True
 
 
 def test_a_user_who_is_sampled_once_and_always_there_the_other_time():
