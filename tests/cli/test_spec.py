@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from exactdp.cli.spec import parse
+from exactdp.mechanisms.spec import parse
 from exactdp.exact import ParameterError
 from exactdp.mechanisms import (
     AdditiveNoise,

@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import cache
 from pathlib import Path
 
-from exactdp.cli.spec import parse
+from exactdp.mechanisms.spec import parse
 from exactdp.exact import decimal_text
 from exactdp.mechanisms import Mechanism
 

@@ -12,7 +12,7 @@ from flint import acb, arb
 
 from exactdp.accounting import compose
 from exactdp.cli.main import main
-from exactdp.cli.spec import parse
+from exactdp.mechanisms.spec import parse
 from exactdp.exact import Enclosure
 from exactdp.exact.number import ball, mpf, whole
 from exactdp.mechanisms import AdditiveNoise, FiniteLaw, Law, Moments
