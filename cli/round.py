@@ -114,19 +114,10 @@ def round(
             proof = written(
                 lambda: certify(protocol, claim, most, known, masking=masking), certificate
             )
+    source = "operating system" if seed is None else f"seed {seed}"
+    at = None if quantity == "pure" else delta
     played = Played(
-        spec=parsed,
-        protocol=protocol,
-        batch=batch,
-        beyond=beyond,
-        known=known,
-        most=most,
-        seed=seed,
-        quantity=quantity,
-        remains=remains,
-        delta=delta,
-        proof=proof,
-        file=certificate,
+        parsed, protocol, batch, beyond, known, most, source, remains, at, proof, certificate
     )
     if as_json:
         output.as_json(played.to_json())
