@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import sympy
 
-from .finding import Finding, PaperClaim, Scope, Truth
+from .finding import Finding, Scope, Truth, claim
 
 __all__ = ["CLAIMS", "decoded"]
 
 _SOURCE = "Chowdhury, Zhou (ICLR 2023), proof of Theorem 1"
 
 
+@claim(
+    "D-rounding",
+    _SOURCE,
+    "The rounding error of a user is sub-Gaussian with variance 1, so that |Σx̂/g - Σx| <= "
+    "sqrt(2n log(2/p))/g with probability at least 1 - p.",
+)
 def check_rounding() -> Finding:
     """The rounding error Ber(f) - f is sub-Gaussian with variance 1/4, not only 1 (Hoeffding).
 
@@ -42,6 +48,11 @@ def check_rounding() -> Finding:
     )
 
 
+@claim(
+    "D-modulus",
+    _SOURCE,
+    "With m = ng + 2τ + 1 the analyzer returns the noisy sum wherever the noise is at most τ.",
+)
 def check_modulus() -> Finding:
     """m = n g + 2τ + 1 is enough for the analyzer, and the least modulus that is."""
     total, tau = sympy.symbols("total tau", integer=True, nonnegative=True)
@@ -73,18 +84,4 @@ def decoded(seen: int, encoded: int, accuracy: int, modulus: int) -> int:
     return seen - modulus if seen > encoded + accuracy else seen
 
 
-CLAIMS = (
-    PaperClaim(
-        "D-rounding",
-        _SOURCE,
-        "The rounding error of a user is sub-Gaussian with variance 1, so that |Σx̂/g - Σx| <= "
-        "sqrt(2n log(2/p))/g with probability at least 1 - p.",
-        check_rounding,
-    ),
-    PaperClaim(
-        "D-modulus",
-        _SOURCE,
-        "With m = ng + 2τ + 1 the analyzer returns the noisy sum wherever the noise is at most τ.",
-        check_modulus,
-    ),
-)
+CLAIMS = (check_rounding, check_modulus)

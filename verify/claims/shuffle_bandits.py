@@ -11,13 +11,19 @@ import sympy
 from flint import arb
 
 from .figures import certain, figure, shown
-from .finding import Finding, PaperClaim, Scope, Truth
+from .finding import Finding, Scope, Truth, claim, require
 
 __all__ = ["CLAIMS", "kept_phases", "most_pulls"]
 
 _PAPER = "Tenenbaum, Kaplan, Mansour, Stemmer (NeurIPS 2021)"
 
 
+@claim(
+    "S-thm3.1",
+    f"{_PAPER}, Theorem 3.1",
+    "SDP-AE with batches of m users has a clean event of probability at least 1 - 4T^-2, and "
+    "regret at most 128 log T/Δ_a + 512 σ² log T/(mΔ_a) + mΔ_a an arm on it.",
+)
 def check_constant_batches() -> Finding:
     """Theorem 3.1: every step of the proof, symbolically."""
     _clean_event()
@@ -51,6 +57,12 @@ def check_constant_batches() -> Finding:
     )
 
 
+@claim(
+    "S-thm3.3",
+    f"{_PAPER}, Theorem 3.3",
+    "VB-SDP-AE has the same clean event, t0 <= log T phases, and regret at most 512 log T/Δ_a + "
+    "64 sqrt(2) σ log T an arm on it.",
+)
 def check_doubling_batches() -> Finding:
     """Theorem 3.3: the same, but t0 <= log2 T, not log T, and the edge t0 = 0."""
     _clean_event()
@@ -64,8 +76,7 @@ def check_doubling_batches() -> Finding:
         64 * sympy.sqrt(log / sympy.log(2)) * sympy.sqrt(2 * log), stated / sympy.sqrt(sympy.log(2))
     )
     phases, rounds = 10, 2 * most_pulls(10)
-    if not certain(lambda: phases - arb(rounds).log()):
-        raise ArithmeticError("the witness for t0 > log T does not hold")
+    require(certain(lambda: phases - arb(rounds).log()), "the witness for t0 > log T does not hold")
     factor = figure(lambda: 1 / arb(2).log().sqrt())
     bits = figure(lambda: arb(rounds).log())
     return Finding(
@@ -87,6 +98,11 @@ def check_doubling_batches() -> Finding:
     )
 
 
+@claim(
+    "S-cor3.2",
+    f"{_PAPER}, Corollary 3.2",
+    "SDP-AE with m = ceil(σ) = Θ(log(1/δ)/ε²) has regret O(Σ log T/Δ_a + k log(1/δ)/ε²).",
+)
 def check_corollary() -> Finding:
     """Corollary 3.2: m = ceil(σ) is not enough, m = ceil(σ²) is.
 
@@ -147,25 +163,4 @@ def _same(found: sympy.Expr, stated: sympy.Expr) -> None:
         raise ArithmeticError(f"{found} is not {stated}")
 
 
-CLAIMS = (
-    PaperClaim(
-        "S-thm3.1",
-        f"{_PAPER}, Theorem 3.1",
-        "SDP-AE with batches of m users has a clean event of probability at least 1 - 4T^-2, and "
-        "regret at most 128 log T/Δ_a + 512 σ² log T/(mΔ_a) + mΔ_a an arm on it.",
-        check_constant_batches,
-    ),
-    PaperClaim(
-        "S-thm3.3",
-        f"{_PAPER}, Theorem 3.3",
-        "VB-SDP-AE has the same clean event, t0 <= log T phases, and regret at most "
-        "512 log T/Δ_a + 64 sqrt(2) σ log T an arm on it.",
-        check_doubling_batches,
-    ),
-    PaperClaim(
-        "S-cor3.2",
-        f"{_PAPER}, Corollary 3.2",
-        "SDP-AE with m = ceil(σ) = Θ(log(1/δ)/ε²) has regret O(Σ log T/Δ_a + k log(1/δ)/ε²).",
-        check_corollary,
-    ),
-)
+CLAIMS = (check_constant_batches, check_doubling_batches, check_corollary)

@@ -24,7 +24,7 @@ from flint import arb, arb_series
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from .figures import certain, figure, shown
-from .finding import Finding, PaperClaim, Scope, Truth
+from .finding import Finding, Scope, Truth, claim, require
 from .inequality import Proof, proved_positive, proved_positive_beyond
 from .shuffle_privacy import at_least
 
@@ -52,10 +52,11 @@ def proof_of_failure() -> list[Proof]:
     -q log q <= 7/1000, which holds since it rises up to q = 1/e.
     """
     small = Fraction(1, 1000)
-    if not certain(lambda: arb(7) / 1000 + ball(small) * ball(small).log()):
-        raise ArithmeticError("-q log q is above 7/1000 at q = 1/1000")
-    if not 1 - 2 * small - 6 * Fraction(7, 1000) > 0:
-        raise ArithmeticError("1 - 2q - 6 (7/1000) is not positive")
+    require(
+        certain(lambda: arb(7) / 1000 + ball(small) * ball(small).log()),
+        "-q log q is above 7/1000 at q = 1/1000",
+    )
+    require(1 - 2 * small - 6 * Fraction(7, 1000) > 0, "1 - 2q - 6 (7/1000) is not positive")
 
     def margin(q: arb) -> arb:
         return 1 - 2 * q - 4 * ball(STATED) * q * ((1 - q) / q).log()
@@ -104,6 +105,12 @@ def proof_of_clean_event() -> list[Proof]:
     return [proved_positive_beyond(series, 0, 1, order=2), proved_positive(value, 1, REACH)]
 
 
+@claim(
+    "S-thmA1-subgauss",
+    "Tenenbaum, Kaplan, Mansour, Stemmer (NeurIPS 2021), Theorem A.1",
+    "The error of Algorithm 3 is sub-Gaussian with variance O(log(1/δ)/ε²), for every number m of "
+    "users.",
+)
 def check_tails() -> Finding:
     q = sympy.Symbol("q", positive=True)
     limit = sympy.limit((1 - 2 * q) / (4 * q * sympy.log((1 - q) / q)), q, 0, "+")
@@ -150,8 +157,7 @@ def tail_witness() -> tuple[Enclosure, Enclosure, int]:
     distance = math.floor(outcome - mean)  # B >= outcome implies B - E B >= distance
     tail = figure(lambda: at_least(users, outcome, tau() / (2 * users)))
     bound = figure(lambda: (-(arb(distance) ** 2) / (3 * tau())).exp())
-    if tail.greater_than(bound.upper) is not True:
-        raise ArithmeticError("the tail is not above the bound")
+    require(tail.greater_than(bound.upper), "the tail is not above the bound")
     return tail, bound, distance
 
 
@@ -159,12 +165,4 @@ def _ratio(q: arb) -> arb:
     return (1 - 2 * q) / (4 * q * ((1 - q) / q).log())
 
 
-CLAIMS = (
-    PaperClaim(
-        "S-thmA1-subgauss",
-        "Tenenbaum, Kaplan, Mansour, Stemmer (NeurIPS 2021), Theorem A.1",
-        "The error of Algorithm 3 is sub-Gaussian with variance O(log(1/δ)/ε²), for every number "
-        "m of users.",
-        check_tails,
-    ),
-)
+CLAIMS = (check_tails,)

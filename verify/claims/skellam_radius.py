@@ -28,13 +28,19 @@ from flint import arb
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from .figures import figure, shown
-from .finding import Finding, PaperClaim, Scope, Truth
+from .finding import Finding, Scope, Truth, claim
 
 __all__ = ["CLAIMS", "kept", "term_ratio"]
 
 POINTS = ((10**6, 10), (10**6, 1000), (10**12, 1000), (10**100, 1000))  # T, s
 
 
+@claim(
+    "D-thm2-radius",
+    "Chowdhury, Zhou (ICLR 2023), Theorem 2",
+    "With β(b) = O(sqrt(log(|Φ(b)|b²T)/(2l(b))) + (1 + 1/s) log(|Φ(b)|b²T)/(ε l(b))) the expected "
+    "regret is O(Σ log T/Δ_a + K sqrt(log T)/ε + K log T/(sε)).",
+)
 def check_radius() -> Finding:
     """Prove that the radius as stated is of too large an order, and say which one is not."""
     log, constant = sympy.symbols("L C", positive=True)
@@ -96,12 +102,4 @@ def _power(number: int) -> str:
     return f"1e{len(str(number)) - 1}"
 
 
-CLAIMS = (
-    PaperClaim(
-        "D-thm2-radius",
-        "Chowdhury, Zhou (ICLR 2023), Theorem 2",
-        "With β(b) = O(sqrt(log(|Φ(b)|b²T)/(2l(b))) + (1 + 1/s) log(|Φ(b)|b²T)/(ε l(b))) the "
-        "expected regret is O(Σ log T/Δ_a + K sqrt(log T)/ε + K log T/(sε)).",
-        check_radius,
-    ),
-)
+CLAIMS = (check_radius,)
