@@ -106,7 +106,8 @@ def measure(
         if note is None and not value.is_within(width.relative):
             reasons: list[str] = []
             if method is None and given and quantity in ("delta", "epsilon"):
-                near = given[1] if quantity == "epsilon" else min(Fraction(value.upper), 1)
+                upper = min(Fraction(value.upper), Fraction(1))
+                near = given[1] if quantity == "epsilon" else upper
                 with suppress(OutOfTimeError):
                     reasons = composition.why_wide(near)
             note = _wide(width, reasons)

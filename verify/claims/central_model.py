@@ -12,6 +12,7 @@ from ...exact.number import ball
 from ...mechanisms.papers import Preset, theorem5
 from .figures import figure, shown
 from .finding import Finding, Scope, Truth, claim, require
+from .identity import prove_equal
 
 __all__ = ["CLAIMS"]
 
@@ -35,9 +36,7 @@ def check_central() -> Finding:
     """
     beta, tau = sympy.symbols("beta tau", positive=True)
     tail = 2 * (1 - beta) / (1 + beta) * beta ** (tau + 1) / (1 - beta)
-    # beta^tau - tail = beta^tau (1 - beta)/(1 + beta) >= 0
-    if sympy.simplify(beta**tau - tail - beta**tau * (1 - beta) / (1 + beta)) != 0:
-        raise ArithmeticError("the tail of the discrete Laplace law was summed wrongly")
+    prove_equal(beta**tau - tail, beta**tau * (1 - beta) / (1 + beta))  # >= 0
     evidence = {
         "privacy proved": "exactly log((1 + β^m)/(β^g + β^(m-g))) <= ε, β = e^(-ε/g)",
         "tail proved": "P(|η| > τ) = 2β^(τ+1)/(1+β) <= β^τ <= 1/(2T), half of the p that is asked "

@@ -15,6 +15,7 @@ from flint import arb
 from ...exact.number import ball
 from .figures import figure, shown
 from .finding import Finding, Scope, Truth, claim, require
+from .identity import prove_equal
 
 __all__ = ["CLAIMS", "failure_probability", "least_factor", "pulls"]
 
@@ -119,13 +120,10 @@ def check_pulls() -> Finding:
     last, growth = sympy.symbols("last growth", positive=True)
     b = sympy.Symbol("b", integer=True)
     total = sympy.summation(2**b, (b, 1, last + 1))
-    if sympy.simplify(total - (4 * 2**last - 2)) != 0:
-        raise ArithmeticError(f"the batches up to last + 1 sum to {total}")
+    prove_equal(total, 4 * 2**last - 2)
     # growth + ... + growth^(last+1) = growth²/(growth-1) growth^last - growth/(growth-1)
     geometric = growth * (growth ** (last + 1) - 1) / (growth - 1)
-    rest = growth**2 / (growth - 1) * growth**last - geometric
-    if sympy.simplify(rest - growth / (growth - 1)) != 0:
-        raise ArithmeticError("the general batch schedule was summed wrongly")
+    prove_equal(growth**2 / (growth - 1) * growth**last - geometric, growth / (growth - 1))
     return Finding(
         Truth.HOLDS_CORRECTED,
         Scope.PROVED,

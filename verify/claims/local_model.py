@@ -31,6 +31,7 @@ from ...mechanisms.laws.polya import PolyaDifference
 from ...mechanisms.papers import theorem6
 from .figures import figure, shown
 from .finding import Finding, Scope, Truth, claim, require
+from .identity import prove_equal
 from .inequality import Proof, proved_positive
 
 __all__ = ["CLAIMS", "best_constant", "excess_of", "exceeding", "proof_of_constant"]
@@ -96,10 +97,8 @@ def excess_of(constant: arb, epsilon: Fraction) -> arb:
 def check_constant() -> Finding:
     proofs = proof_of_constant()
     t = sympy.Symbol("t", positive=True)
-    slope = sympy.diff(t * sympy.coth(t), t)
-    identity = slope - (sympy.sinh(2 * t) - 2 * t) / (2 * sympy.sinh(t) ** 2)
-    if sympy.simplify(identity.rewrite(sympy.exp)) != 0:
-        raise ArithmeticError("the derivative of t coth t is not as stated")
+    slope = (sympy.sinh(2 * t) - 2 * t) / (2 * sympy.sinh(t) ** 2)
+    prove_equal(sympy.diff(t * sympy.coth(t), t).rewrite(sympy.exp), slope.rewrite(sympy.exp))
     smaller = figure(lambda: excess_of(best_constant() * ball(1 - CLOSE), WITNESS))
     require(smaller.greater_than(0), "the smaller constant is not refuted")
     value = figure(best_constant)

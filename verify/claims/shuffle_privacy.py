@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
-from flint import arb, arb_series
+from flint import arb
 
 from ...exact.number import ball
 from ...exact.roots import first_met
@@ -84,14 +85,11 @@ def _chernoff() -> list[Proof]:
     The lower half, (1-a) log(1-a) + a >= a²/2, has only positive terms in its power series.
     """
 
-    def series(a: arb_series) -> arb_series:
-        return (1 + a) * (1 + a).log() - a - a * a / 3
-
-    def value(a: arb) -> arb:
+    def margin(a: Any) -> Any:
         return (1 + a) * (1 + a).log() - a - a * a / 3
 
     near = Fraction(2, 5)
-    return [proved_positive_beyond(series, 0, near, order=2), proved_positive(value, near, 1)]
+    return [proved_positive_beyond(margin, 0, near, order=2), proved_positive(margin, near, 1)]
 
 
 def _growth(x: arb) -> arb:

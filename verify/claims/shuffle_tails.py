@@ -17,9 +17,10 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import sympy
-from flint import arb, arb_series
+from flint import arb
 
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
@@ -72,17 +73,14 @@ def proof_of_correction() -> list[Proof]:
     2 tau, sub-Gaussian with variance N/4 (Hoeffding's lemma), below tau/2.
     """
 
-    def series(x: arb_series) -> arb_series:
-        return ball(CORRECTED) * x * x - (x.exp() - 1 - x)
-
-    def value(x: arb) -> arb:
+    def margin(x: Any) -> Any:
         return ball(CORRECTED) * x * x - (x.exp() - 1 - x)
 
     near = Fraction(1, 3)
     return [
-        proved_positive_beyond(series, 0, near, order=2),
-        proved_positive(value, near, 1),
-        proved_positive_beyond(series, 0, -1, order=2),
+        proved_positive_beyond(margin, 0, near, order=2),
+        proved_positive(margin, near, 1),
+        proved_positive_beyond(margin, 0, -1, order=2),
     ]
 
 
@@ -96,13 +94,10 @@ def proof_of_clean_event() -> list[Proof]:
     where h(u) >= u²/6, which is proved here for 0 < u <= REACH. The lower tail is smaller.
     """
 
-    def series(u: arb_series) -> arb_series:
+    def margin(u: Any) -> Any:
         return (1 + u) * (1 + u).log() - u - u * u / 6
 
-    def value(u: arb) -> arb:
-        return (1 + u) * (1 + u).log() - u - u * u / 6
-
-    return [proved_positive_beyond(series, 0, 1, order=2), proved_positive(value, 1, REACH)]
+    return [proved_positive_beyond(margin, 0, 1, order=2), proved_positive(margin, 1, REACH)]
 
 
 @claim(

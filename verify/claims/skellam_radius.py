@@ -29,6 +29,7 @@ from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from .figures import figure, shown
 from .finding import Finding, Scope, Truth, claim
+from .identity import prove_equal
 
 __all__ = ["CLAIMS", "kept", "term_ratio"]
 
@@ -47,8 +48,7 @@ def check_radius() -> Finding:
     kept_long = _kept(log, sympy.sqrt(log), constant, log, 1 / sympy.sqrt(log), sympy.sqrt(2))
     claimed = 3 * log + 2 * sympy.sqrt(log)
     limit = sympy.limit(sympy.expand(kept_long / claimed / sympy.sqrt(log)), log, sympy.oo)
-    if sympy.simplify(limit - 2 * constant / 3) != 0:
-        raise ArithmeticError(f"A/(claimed sqrt(L)) tends to {limit}")
+    prove_equal(limit, 2 * constant / 3)
     evidence = {
         "proved": "with two arms, s = log(2T) and ε = 1/sqrt(log(2T)) the stated radius keeps a "
         "bad arm for at least A rounds, A/(stated regret) ~ (2C/3C') sqrt(log T) for whatever "
