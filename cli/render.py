@@ -43,7 +43,7 @@ _GIVEN = {"order": "order", "epsilon": "ε", "delta": "δ"}
 
 def console() -> Console:
     """Standard output: plain where it is not a terminal."""
-    return Console(highlight=False, soft_wrap=False)
+    return Console(highlight=False, emoji=False)  # a colon is a colon, and no list of emoji is read
 
 
 def measurements(uses: Uses, results: Sequence[Measured], method: Method | None = None) -> None:
