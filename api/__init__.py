@@ -26,59 +26,22 @@ if TYPE_CHECKING:
 
     __version__: str
 
-_HOMES = {  # where each name is from
-    "ApproxDP": ".verify",
-    "Audit": ".verify",
-    "Calibration": ".verify",
-    "Certificate": ".verify.certificate",
-    "CertificateError": ".verify.certificate",
-    "Composition": ".accounting",
-    "Enclosure": ".exact",
-    "NotCertifiedError": ".verify.certificate",
-    "OutOfTimeError": ".exact",
-    "ParameterError": ".exact",
-    "Profile": ".accounting",
-    "PureDP": ".verify",
-    "RenyiDP": ".verify",
-    "Tradeoff": ".accounting",
-    "UndecidedError": ".exact",
-    "Verdict": ".verify",
-    "ZCDP": ".verify",
-    "audit": ".door",
-    "calibrate": ".door",
-    "certify": ".door",
-    "check": ".door",
-    "compose": ".door",
-    "mechanism": ".door",
-    "time_limit": ".exact",
-}
+__all__ = ["ZCDP", "ApproxDP", "Audit", "Calibration", "Certificate", "CertificateError"]
+__all__ += ["Composition", "Enclosure", "NotCertifiedError", "OutOfTimeError", "ParameterError"]
+__all__ += ["Profile", "PureDP", "RenyiDP", "Tradeoff", "UndecidedError", "Verdict"]
+__all__ += ["audit", "calibrate", "certify", "check", "compose", "mechanism", "time_limit"]
 
-__all__ = [
-    "ApproxDP",
-    "Audit",
-    "Calibration",
-    "Certificate",
-    "CertificateError",
-    "Composition",
-    "Enclosure",
-    "NotCertifiedError",
-    "OutOfTimeError",
-    "ParameterError",
-    "Profile",
-    "PureDP",
-    "RenyiDP",
-    "Tradeoff",
-    "UndecidedError",
-    "Verdict",
-    "ZCDP",
-    "audit",
-    "calibrate",
-    "certify",
-    "check",
-    "compose",
-    "mechanism",
-    "time_limit",
-]
+_HOMES = {  # where each name is from
+    name: module
+    for module, names in {
+        ".accounting": ("Composition", "Profile", "Tradeoff"),
+        ".door": ("audit", "calibrate", "certify", "check", "compose", "mechanism"),
+        ".exact": ("Enclosure", "OutOfTimeError", "ParameterError", "UndecidedError", "time_limit"),
+        ".verify": ("ApproxDP", "Audit", "Calibration", "PureDP", "RenyiDP", "Verdict", "ZCDP"),
+        ".verify.certificate": ("Certificate", "CertificateError", "NotCertifiedError"),
+    }.items()
+    for name in names
+}
 
 
 def __getattr__(name: str) -> Any:

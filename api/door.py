@@ -29,6 +29,7 @@ from .exact import WIDTH, ExactInput, ParameterError, exact, whole
 from .mechanisms import Mechanism
 from .mechanisms.protocols.protocol import SumProtocol
 from .mechanisms.protocols.shuffle import ShuffleSum
+from .mechanisms.spec import parse_use
 from .verify import Audit, Calibration, Claim, Family, parse_claim
 from .verify import audit as _audit
 from .verify import calibrate as _calibrate
@@ -36,6 +37,7 @@ from .verify import certify as _certify
 from .verify.certificate import Certificate, certificate_of
 from .verify.checker import SECONDS, Outcome
 from .verify.checker import check as _check
+from .verify.families import choose
 
 __all__ = ["audit", "calibrate", "certify", "check", "compose", "mechanism"]
 
@@ -175,8 +177,6 @@ def calibrate(
             raise ParameterError("sensitivity must not be given: the family has its own")
         family = name
     else:
-        from .cli.families import choose
-
         moved = None if sensitivity is None else str(sensitivity)
         count = whole(times, "times", at_least=1, at_most=10**9)
         family = choose(name, moved, count, "sensitivity").family
@@ -185,8 +185,6 @@ def calibrate(
 
 def _read(part: Any) -> Composition:
     if isinstance(part, str):
-        from .cli.spec import parse_use
-
         spec, times = parse_use(part)
         return _compose((spec.mechanism, times))
     if isinstance(part, tuple):

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import math
 import statistics
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import case
 from case import Case
 
 from exactdp.exact import Enclosure
@@ -147,24 +147,15 @@ def records() -> list[dict[str, Any]]:
 
 
 def show(rows: Sequence[dict[str, Any]]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table("algorithm", title=f"one run, K = {ARMS}, ε = {EPSILON}, easy instances")
-    headings = ("T", "verified in, s", "run, ms", "goal", "met", "its regret")
-    for heading in (*headings, "loop, s", "its regret", "loop / own"):
-        table.add_column(heading, justify="right")
+    headings = ["algorithm", "T", "verified in, s", "run, ms", "goal", "met", "its regret"]
+    headings += ["loop, s", "its regret", "loop / own"]
+    cells = []
     for row in rows:
-        goal = [f"{row['goal']:,.0f}", "yes" if row["met"] else "NO"] if "goal" in row else ["", ""]
+        own = [row["algorithm"], f"{row['horizon']:.0e}", f"{row['prepared_seconds']:.2f}"]
+        own += [f"{row['milliseconds']:.1f}", *case.goal_cells(row), f"{row['regret']:,.0f}"]
         loop = ["", "", ""]
         if "ratio" in row:
-            loop = [
-                f"{row['loop_seconds']:.1f}",
-                f"{row['loop_regret']:,.0f}",
-                f"{row['ratio']:,.0f}",
-            ]
-        own = (f"{row['prepared_seconds']:.2f}", f"{row['milliseconds']:.1f}")
-        table.add_row(
-            row["algorithm"], f"{row['horizon']:.0e}", *own, *goal, f"{row['regret']:,.0f}", *loop
-        )
-    Console(width=None if sys.stdout.isatty() else 140).print(table)
+            loop = [f"{row['loop_seconds']:.1f}", f"{row['loop_regret']:,.0f}"]
+            loop += [f"{row['ratio']:,.0f}"]
+        cells.append([*own, *loop])
+    case.show(f"one run, K = {ARMS}, ε = {EPSILON}, easy instances", headings, cells, 140)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib
 import math
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +34,28 @@ class Case:
     verdict: str = ""
     peer: Callable[[], float] | None = None
     ratio: float = 0
+
+
+def show(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]], width: int) -> None:
+    """Print a table of text and figures; width: where it is not a terminal, for whole rows."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(headings[0], title=title)
+    for heading in headings[1:]:
+        table.add_column(heading, justify="right")
+    for row in rows:
+        table.add_row(*row)
+    Console(width=None if sys.stdout.isatty() else width).print(table)
+
+
+def goal_cells(record: dict[str, Any]) -> list[str]:
+    """The goal and whether it is met, where there is one."""
+    return (
+        [f"{record['goal']:,.0f}", "yes" if record["met"] else "NO"]
+        if record.get("goal")
+        else ["", ""]
+    )
 
 
 def peer_loss(build: str, *parameters: Any, **settings: Any) -> Any:

@@ -157,12 +157,9 @@ def main() -> int:
         return 0
     if records:
         show(records, has_peer)
-    if starts:
-        startup.show(starts)
-    if rates:
-        samplers.show(rates)
-    if runs:
-        bandit.show(runs)
+    for part, found in ((startup, starts), (samplers, rates), (bandit, runs)):
+        if found:
+            part.show(found)
     return 0
 
 

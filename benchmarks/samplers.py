@@ -21,6 +21,8 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
+import case
+
 from exactdp.exact.number import Logarithm
 from exactdp.mechanisms import (
     Binomial,
@@ -158,18 +160,12 @@ def records() -> list[dict[str, Any]]:
 
 
 def show(rows: Sequence[dict[str, Any]]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table("sampler", title="exact draws a second, in one thread")
-    for heading in ("first draw, ms", "a second", "goal", "met", PEER, "own/peer"):
-        table.add_column(heading, justify="right")
+    headings = ["sampler", "first draw, ms", "a second", "goal", "met", PEER, "own/peer"]
+    cells = []
     for row in rows:
-        goal = [f"{row['goal']:,.0f}", "yes" if row["met"] else "NO"] if row["goal"] else ["", ""]
+        own = [row["sampler"], f"{row['first_ms']:.2f}", f"{row['per_second']:,.0f}"]
         peer = ["", ""]
         if "ratio" in row:
             peer = [f"{row['peer_per_second']:,.0f}", f"{row['ratio']:.2f}"]
-        table.add_row(
-            row["sampler"], f"{row['first_ms']:.2f}", f"{row['per_second']:,.0f}", *goal, *peer
-        )
-    Console(width=None if sys.stdout.isatty() else 120).print(table)
+        cells.append([*own, *case.goal_cells(row), *peer])
+    case.show("exact draws a second, in one thread", headings, cells, 120)

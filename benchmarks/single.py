@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import partial
 
@@ -17,6 +17,7 @@ from exactdp.mechanisms import (
     DiscreteGaussian,
     DiscreteGaussianSum,
     DiscreteLaplace,
+    Law,
     PolyaDifference,
     Skellam,
     papers,
@@ -40,6 +41,12 @@ def peer_skellam() -> float:
     return float(peer_skellam_loss(10**4, 100).get_epsilon_for_delta(1e-6))
 
 
+def curve(name: str, title: str, law: Law, peer: Callable[[], float] | None = None) -> Case:
+    noise = AdditiveNoise(law, 100)
+    title = f"64 Rényi orders, {title} Δ=100"
+    return Case(f"renyi-{name}", title, lambda: renyi_curve(noise, ORDERS), 1, 1e-12, peer=peer)
+
+
 def naive_sum() -> Audit:
     """Claim of a sum of n discrete Gaussians what holds for one of n times the variance."""
     mechanism = AdditiveNoise(DiscreteGaussianSum(128, Fraction(1, 4)))
@@ -52,28 +59,9 @@ def skellam_epsilon(exponent: int) -> Sequence[Enclosure]:
 
 PEER_GAUSSIAN = partial(peer_epsilon, "from_discrete_gaussian_mechanism")
 CASES: Sequence[Case] = (
-    Case(
-        "renyi-skellam",
-        "64 Rényi orders, Skellam σ²=1e4 Δ=100",
-        lambda: renyi_curve(AdditiveNoise(Skellam(10**4), 100), ORDERS),
-        1,
-        1e-12,
-    ),
-    Case(
-        "renyi-gaussian",
-        "64 Rényi orders, discrete Gaussian σ²=1e4 Δ=100",
-        lambda: renyi_curve(AdditiveNoise(DiscreteGaussian(10**4), 100), ORDERS),
-        1,
-        1e-12,
-        peer=peer_gaussian_curve,
-    ),
-    Case(
-        "renyi-laplace",
-        "64 Rényi orders, discrete Laplace 100 Δ=100",
-        lambda: renyi_curve(AdditiveNoise(DiscreteLaplace(100), 100), ORDERS),
-        1,
-        1e-12,
-    ),
+    curve("skellam", "Skellam σ²=1e4", Skellam(10**4)),
+    curve("gaussian", "discrete Gaussian σ²=1e4", DiscreteGaussian(10**4), peer_gaussian_curve),
+    curve("laplace", "discrete Laplace 100", DiscreteLaplace(100)),
     Case(
         "skellam-6",
         "ε(1e-6), Skellam σ²=1e4 Δ=100",

@@ -16,6 +16,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import case
+
 BARE = [sys.executable, "-c", "import numpy, flint, typer"]
 PROGRAM = str(Path(sys.executable).parent / "exactdp")
 LAPLACE = "discrete-laplace:epsilon=0.1*100"
@@ -52,15 +54,18 @@ def _seconds(call: Sequence[str], settings: Mapping[str, str]) -> float:
 
 
 def show(found: Sequence[dict[str, Any]]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table("command", "CPU s", "bare imports s", "ratio", "goal", "met")
-    table.title = "start-up, beside `import numpy, flint, typer`"
-    for one in found:
-        figures = (f"{one['seconds']:.3f}", f"{one['imports']:.3f}", f"{one['ratio']:.2f}")
-        table.add_row(one["case"], *figures, f"≤ {one['goal']:g} ×", "yes" if one["met"] else "NO")
-    Console(width=None if sys.stdout.isatty() else 120).print(table)
+    headings = ["command", "CPU s", "bare imports s", "ratio", "goal", "met"]
+    cells = [
+        [
+            one["case"],
+            *(f"{one[key]:.3f}" for key in ("seconds", "imports")),
+            f"{one['ratio']:.2f}",
+            f"≤ {one['goal']:g} ×",
+            "yes" if one["met"] else "NO",
+        ]
+        for one in found
+    ]
+    case.show("start-up, beside `import numpy, flint, typer`", headings, cells, 120)
 
 
 if __name__ == "__main__":

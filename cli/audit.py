@@ -4,43 +4,37 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeAlias
+from typing import Annotated, Any
 
 import typer
 
-from .options import DEFAULT_TIME, Specs, Time, neighbourhood, read_time, read_uses
-
-if TYPE_CHECKING:
-    from ..accounting import Composition
-    from ..verify import Claim
-    from .measure import Width
-    from .spec import Spec
-
-    Uses: TypeAlias = list[tuple[Spec, int]]
+from ..exact import OutOfTimeError, ParameterError, time_left, time_limit
+from ..exact.atomic_write import check_target
+from ..verify import Claim, Verdict, parse_claim
+from ..verify import audit as verified
+from . import options, output
+from .measure import Request, Width, measure, read_width
+from .options import CLAIMS, DEFAULT_TIME, Json, Specs, Time, Uses, option
 
 __all__ = ["audit"]
 
 _VERDICT_SHARE = 0.6  # of the time, where a certificate is to be checked as well
-_DELTAS = ("1e-6", "1e-9")
-_ORDERS = ("1.5", "2", "4", "8", "16", "32", "64")
+_EXIT_CODES = {Verdict.VERIFIED: 0, Verdict.REFUTED: 1, Verdict.UNDECIDED: 3}
+_ALL = Request(
+    pure=True,
+    orders=("1.5", "2", "4", "8", "16", "32", "64"),
+    deltas=("1e-6", "1e-9"),
+    zcdp=True,
+)
 
 
 def audit(
     specs: Specs,
-    claim: Annotated[
-        str | None,
-        typer.Option(
-            metavar="CLAIM",
-            help="pure:EPSILON, approx:EPSILON,DELTA, rdp:ORDER,EPSILON or zcdp:RHO",
-        ),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
-    width: Annotated[
-        str | None, typer.Option(metavar="W", help="relative width of every figure (1e-12)")
-    ] = None,
+    claim: Annotated[str | None, option("CLAIM", CLAIMS)] = None,
+    as_json: Json = False,
+    width: Annotated[str | None, option("W", "relative width of every figure (1e-12)")] = None,
     certificate: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="write a certificate, for `exactdp check`"),
+        Path | None, option("FILE", "write a certificate, for `exactdp check`")
     ] = None,
     seconds: Time = DEFAULT_TIME,
 ) -> None:
@@ -48,77 +42,71 @@ def audit(
 
     Without --claim: what does hold.
     """
-    from ..accounting import compose
-    from ..exact import ParameterError, time_limit
-    from ..exact.atomic_write import check_target
-    from ..verify import parse_claim
-    from . import output, render
-    from .measure import Request, measure, read_width
-
-    asked_width = read_width(width)
-    allowed = read_time(seconds)
+    relative = read_width(width)
+    allowed = options.read_time(seconds)
     asked = None if claim is None else parse_claim(claim)
     if asked is None and certificate is not None:
         raise ParameterError("--certificate is of a verdict: --claim is missing")
     if certificate is not None:
         check_target(certificate, "--certificate")
-    uses = read_uses(specs)
-    composition = compose(*((spec.mechanism, times) for spec, times in uses))
+    uses = options.read_uses(specs)
     with time_limit(allowed, rings=False):
-        if asked is not None:
-            _decide(uses, composition, (str(claim), asked), asked_width, certificate, as_json)
-        request = Request(pure=True, orders=_ORDERS, deltas=_DELTAS, zcdp=True)
-        with output.working("measuring"):
-            results = measure(composition, request, asked_width)
+        if claim is None or asked is None:
+            code = _measured(uses, relative, as_json)
+        else:
+            code = _decided(uses, claim, asked, relative, certificate, as_json)
+    raise typer.Exit(code)
+
+
+def _measured(uses: Uses, width: Width, as_json: bool) -> int:
+    with output.working("measuring"):
+        results = measure(options.composed(uses), _ALL, width)
     if as_json:
         output.as_json(_named(uses) | {"results": [result.to_json() for result in results]})
     else:
+        from . import render
+
         render.measurements(uses, results)
-    raise typer.Exit(3 if any(result.is_undecided for result in results) else 0)
+    return 3 if any(result.is_undecided for result in results) else 0
 
 
-def _decide(
-    uses: Uses,
-    composition: Composition,
-    claim: tuple[str, Claim],  # as it was written, and read
-    width: Width,
-    certificate: Path | None,
-    as_json: bool,
-) -> NoReturn:
-    from ..exact import OutOfTimeError, time_left, time_limit
-    from ..verify import audit as verified
-    from ..verify.certificate import certificate_of
-    from . import output, render
-    from .files import written
-
-    text, asked = claim
+def _decided(
+    uses: Uses, text: str, claim: Claim, width: Width, certificate: Path | None, as_json: bool
+) -> int:
+    """text: the claim as it was written."""
     share = 1.0 if certificate is None else _VERDICT_SHARE
     with output.working(f"auditing {text}"), time_limit(share * time_left(), rings=False):
-        result = verified(composition, asked, width=width.relative)
-    decided = result.verdict.name != "UNDECIDED"
-    note, code = result.note, {"VERIFIED": 0, "REFUTED": 1, "UNDECIDED": 3}[result.verdict.name]
-    if certificate is not None and decided:
+        result = verified(options.composed(uses), claim, width=width.relative)
+    code = _EXIT_CODES[result.verdict]
+    if result.verdict is Verdict.UNDECIDED:
+        certificate = None
+    if certificate is not None:
+        from ..verify.certificate import certificate_of
+        from .files import written
+
         try:
             with output.working("checking the certificate"), time_limit(time_left()):
                 written(lambda: certificate_of(result), certificate)
         except OutOfTimeError:
-            note, code, certificate = "no certificate: not checked in the time allowed", 3, None
-            result = replace(result, note=note)
+            note = "no certificate: not checked in the time allowed"
+            result, code, certificate = replace(result, note=note), 3, None
     if as_json:
         output.as_json(
-            {
-                **_named(uses),
+            _named(uses)
+            | {
                 "claim": text,
                 "verdict": result.verdict.name,
                 "measured": result.measured.to_json(),
                 "witness": None if result.witness is None else result.witness.to_json(),
-                "note": note,
-                "certificate": str(certificate) if certificate and decided else None,
+                "note": result.note,
+                "certificate": None if certificate is None else str(certificate),
             }
         )
     else:
+        from . import render
+
         render.audited(uses, result)
-    raise typer.Exit(code)
+    return code
 
 
 def _named(uses: Uses) -> dict[str, Any]:
@@ -126,4 +114,4 @@ def _named(uses: Uses) -> dict[str, Any]:
     (first, times), *others = uses
     named: dict[str, Any] = {} if others or times > 1 else {"mechanism": first.to_json()}
     named["mechanisms"] = [{**spec.to_json(), "times": times} for spec, times in uses]
-    return named | neighbourhood(uses)
+    return named | options.neighbourhood(uses)

@@ -7,8 +7,18 @@ from typing import Annotated
 
 import typer
 
+from ..bandit.environments.instance_file import default_cache
+from ..bandit.evidence import NotVerifiedError
+from ..bandit.evidence_cache import cached_evidence
+from ..bandit.run import run as run_bandit
+from ..bandit.transcript import write_transcript
+from ..exact import time_limit, whole
+from ..exact.atomic_write import check_target
+from ..verify import Verdict
+from . import bandit_shown, output
 from .bandit_figures import figures
-from .options import read_time
+from .bandit_options import configured
+from .options import Json, option, read_time
 from .plain import PlainCommand, PlainGroup
 
 __all__ = ["bandit"]
@@ -21,53 +31,40 @@ bandit = typer.Typer(
 )
 
 
-@bandit.callback()
-def _bandit() -> None:
-    """Keep `run` a subcommand, also while it is the only one."""
-
-
 @bandit.command(cls=PlainCommand)
 def run(
     algorithm: Annotated[
         str,
-        typer.Option(
-            metavar="A",
-            help="dist-dp-se, dist-rdp-se, dist-cdp-se, cdp-se, ldp-se, shuffle-dp-se, dp-se, "
+        option(
+            "A",
+            "dist-dp-se, dist-rdp-se, dist-cdp-se, cdp-se, ldp-se, shuffle-dp-se, dp-se, "
             "sdp-ae, vb-sdp-ae, or se (not private)",
         ),
     ],
-    horizon: Annotated[str, typer.Option(metavar="T", help="rounds, one user each")],
-    epsilon: Annotated[str | None, typer.Option(metavar="E", help="all but se need it")] = None,
-    arms: Annotated[
-        str | None, typer.Option(metavar="K", help="10 if drawn, else those of the data")
-    ] = None,
+    horizon: Annotated[str, option("T", "rounds, one user each")],
+    epsilon: Annotated[str | None, option("E", "all but se need it")] = None,
+    arms: Annotated[str | None, option("K", "10 if drawn, else those of the data")] = None,
     instance: Annotated[
-        str,
-        typer.Option(metavar="I", help="easy or hard (one drawn for each run), fair, or a file"),
+        str, option("I", "easy or hard (one drawn for each run), fair, or a file")
     ] = "easy",
     runs: Annotated[str, typer.Option(metavar="R")] = "20",
     seed: Annotated[str, typer.Option(metavar="S")] = "0",
-    delta: Annotated[
-        str, typer.Option(metavar="D", help="δ of the shuffle paper's algorithms")
-    ] = "1e-6",
-    scaling: Annotated[str, typer.Option(metavar="S", help="s of Theorems 2 and 4")] = "10",
-    confidence: Annotated[str, typer.Option(metavar="P", help="p of the radius")] = "0.1",
-    growth: Annotated[str, typer.Option(metavar="ETA", help="batch b has η^b users an arm")] = "2",
+    delta: Annotated[str, option("D", "δ of the shuffle paper's algorithms")] = "1e-6",
+    scaling: Annotated[str, option("S", "s of Theorems 2 and 4")] = "10",
+    confidence: Annotated[str, option("P", "p of the radius")] = "0.1",
+    growth: Annotated[str, option("ETA", "batch b has η^b users an arm")] = "2",
     radius: Annotated[
-        str, typer.Option(metavar="R", help="paper, or certified: proved to keep the best arm")
+        str, option("R", "paper, or certified: proved to keep the best arm")
     ] = "paper",
     sigma: Annotated[
-        str | None,
-        typer.Option(metavar="σ", help="of the Gaussian rewards of easy and hard; 0 for coins"),
+        str | None, option("σ", "of the Gaussian rewards of easy and hard; 0 for coins")
     ] = None,
     returning: Annotated[
-        str | None,
-        typer.Option(metavar="B", help="a user of B batches: also her ε at δ, composed exactly"),
+        str | None, option("B", "a user of B batches: also her ε at δ, composed exactly")
     ] = None,
-    workers: Annotated[str, typer.Option(metavar="N", help="processes")] = "1",
+    workers: Annotated[str, option("N", "processes")] = "1",
     cluster: Annotated[
-        str | None,
-        typer.Option(metavar="ADDRESS", help="a dask scheduler, or local to start one"),
+        str | None, option("ADDRESS", "a dask scheduler, or local to start one")
     ] = None,
     faithful: Annotated[
         bool, typer.Option("--faithful", help="run every user through R, S and A (small T)")
@@ -76,31 +73,18 @@ def run(
         bool, typer.Option("--masked", help="with --faithful: sum by secure aggregation")
     ] = False,
     transcript: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="every release and decision, to be checked")
+        Path | None, option("FILE", "every release and decision, to be checked")
     ] = None,
-    resume: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="keep finished runs there, and use them")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
+    resume: Annotated[Path | None, option("DIR", "keep finished runs there, and use them")] = None,
+    as_json: Json = False,
     seconds: Annotated[
-        str,
-        typer.Option("--time", metavar="S", help="seconds for the proofs before the runs"),
+        str, typer.Option("--time", metavar="S", help="seconds for the proofs before the runs")
     ] = "600",
 ) -> None:
     """Run a private bandit: regret over time, arms eliminated, and what it cost in privacy.
 
     The same seed gives the same numbers, whatever the number of workers.
     """
-    from ..bandit.environments.instance_file import default_cache
-    from ..bandit.evidence import NotVerifiedError
-    from ..bandit.evidence_cache import cached_evidence
-    from ..bandit.run import run as run_bandit
-    from ..exact import time_limit, whole
-    from ..exact.atomic_write import check_target
-    from ..verify import Verdict
-    from . import bandit_shown, output
-    from .bandit_options import configured
-
     count = whole(runs, "runs", at_least=1, at_most=10**7)
     start = whole(seed, "seed", at_least=0)
     if transcript is not None:
@@ -142,8 +126,6 @@ def run(
             progress=tick,
         )
     if transcript is not None:
-        from ..bandit.transcript import write_transcript
-
         about = {"instance": config.instances.name, "runs": count, "seed": start}
         write_transcript(transcript, results, about)
     if as_json:

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
+from rich.console import Console
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from ..bandit.instances import Fixed
-    from ..bandit.plots.pictures import Figure
-    from ..bandit.plots.scale import Scale
-    from ..bandit.plots.sweep import Curve, Sweep
+from ..bandit.environments.instance import instance
+from ..bandit.environments.instance_file import default_cache
+from ..bandit.evidence_cache import cached_evidence
+from ..bandit.instances import Fixed
+from ..bandit.plots.drawing import load
+from ..bandit.plots.files import folder_for, write
+from ..bandit.plots.pictures import CERTIFIED, FIGURES, Figure, Place
+from ..bandit.plots.scale import FULL, QUICK, Scale
+from ..bandit.plots.sweep import Curve, Sweep, sweep
+from ..bandit.results import Mean
+from ..exact import ParameterError, decimal_text, whole
+from . import output, render
+from .options import Json, option
 
 __all__ = ["figures"]
 
@@ -22,39 +29,26 @@ _RUNS = "runs"  # the folder of finished runs, inside --out
 
 
 def figures(
-    out: Annotated[Path, typer.Option(metavar="DIR", help="the folder for pictures and data")],
+    out: Annotated[Path, option("DIR", "the folder for pictures and data")],
     figure: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="N", help="1, 2, 3, 4, 5 or certified; again for several; all if not given"
-        ),
+        option("N", "1, 2, 3, 4, 5 or certified; again for several; all if not given"),
     ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="a preview within half a minute: fewer, shorter runs")
     ] = False,
-    ratings: Annotated[
-        str, typer.Option(metavar="I", help="the real ratings: fair, or a file as for run")
-    ] = "fair",
+    ratings: Annotated[str, option("I", "the real ratings: fair, or a file as for run")] = "fair",
     seed: Annotated[str, typer.Option(metavar="S")] = "0",
-    workers: Annotated[str, typer.Option(metavar="W", help="processes")] = "2",
+    workers: Annotated[str, option("W", "processes")] = "2",
     resume: Annotated[
         bool, typer.Option("--resume", help=f"use the finished runs in DIR/{_RUNS}")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
+    as_json: Json = False,
 ) -> None:
     """Draw the papers' Figures 1 to 5, and one of the paper's radius against the certified one.
 
     Each as PNG, SVG and CSV. The same seed gives the same files, whatever the number of workers.
     """
-    from ..bandit.environments.instance_file import default_cache
-    from ..bandit.evidence_cache import cached_evidence
-    from ..bandit.plots.drawing import load
-    from ..bandit.plots.files import folder_for, write
-    from ..bandit.plots.scale import FULL, QUICK
-    from ..bandit.plots.sweep import sweep
-    from ..exact import whole
-    from . import output
-
     scale = QUICK if quick else FULL
     crew = whole(workers, "workers", at_least=1, at_most=1024)
     start = whole(seed, "seed", at_least=0)
@@ -85,9 +79,6 @@ def figures(
 
 def _chosen(names: Sequence[str] | None) -> list[Figure]:
     """These figures in the papers' order, each once. Raises ParameterError for unknown names."""
-    from ..bandit.plots.pictures import CERTIFIED, FIGURES
-    from ..exact import ParameterError
-
     known = {each.name.removeprefix("figure"): each for each in (*FIGURES, CERTIFIED)}
     for name in names or ():
         if name not in known:
@@ -97,12 +88,6 @@ def _chosen(names: Sequence[str] | None) -> list[Figure]:
 
 def _ratings(name: str, shown: Sequence[Figure]) -> Fixed | None:
     """The instance of real ratings, if one is shown."""
-    from ..bandit.environments.instance import instance
-    from ..bandit.environments.instance_file import default_cache
-    from ..bandit.instances import Fixed
-    from ..bandit.plots.pictures import Place
-    from ..exact import ParameterError
-
     if not any(panel.place is Place.RATINGS for each in shown for panel in each.panels):
         return None
     if name in ("easy", "hard"):
@@ -115,9 +100,6 @@ def _ratings(name: str, shown: Sequence[Figure]) -> Fixed | None:
 
 def _show(shown: Sequence[Figure], found: Sweep, scale: Scale, files: Sequence[Path]) -> None:
     """For people: the regret at the end of every curve, and where the files are."""
-    from ..exact import decimal_text
-    from . import render
-
     out = render.console()
     for figure in shown:
         out.print(figure.heading, style="bold", markup=False)
@@ -150,9 +132,6 @@ def _end(curve: Curve) -> str:
 
 
 def _json(shown: Sequence[Figure], found: Sweep, folder: Path) -> dict[str, Any]:
-    from ..bandit.results import Mean
-    from ..exact import decimal_text
-
     def ends(figure: Figure) -> Iterator[dict[str, Any]]:
         for panel in figure.panels:
             for line in figure.lines:

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+import importlib
+import inspect
+import sys
+from decimal import ROUND_FLOOR, Context, Decimal
+from typing import Annotated, Any
 
 import typer
+from rich.text import Text
 
-if TYPE_CHECKING:
-    from ..verify.blackbox import SampleAudit, Sampler
+from ..exact import ParameterError
+from ..mechanisms.spec import parse
+from ..verify import parse_claim
+from ..verify.blackbox import (
+    Command,
+    OneByOne,
+    SampleAudit,
+    Sampler,
+    SampleVerdict,
+    audit_sampler,
+)
+from . import output, render
+from .options import Json, option
 
 __all__ = ["blackbox"]
 
@@ -29,49 +44,34 @@ def blackbox(
     ] = None,
     command: Annotated[
         str | None,
-        typer.Option(
-            metavar="TEXT",
-            help='instead: a program that prints integers, "prog {input} {size}" (also {seed}); '
+        option(
+            "TEXT",
+            'instead: a program that prints integers, "prog {input} {size}" (also {seed}); '
             "run without a shell",
         ),
     ] = None,
-    claim: Annotated[
-        str, typer.Option(metavar="CLAIM", help="pure:EPSILON or approx:EPSILON,DELTA")
-    ] = "",
+    claim: Annotated[str, option("CLAIM", "pure:EPSILON or approx:EPSILON,DELTA")] = "",
     inputs: Annotated[
         list[str] | None,
-        typer.Option(metavar="A,B", help="neighbouring inputs; may be repeated (0,1 if not given)"),
+        option("A,B", "neighbouring inputs; may be repeated (0,1 if not given)"),
     ] = None,
-    samples: Annotated[
-        str, typer.Option(metavar="N", help="how many outputs of each input are drawn")
-    ] = "1e5",
+    samples: Annotated[str, option("N", "how many outputs of each input are drawn")] = "1e5",
     law: Annotated[
         str | None,
-        typer.Option(
-            metavar="SPEC",
-            help="what the sampler claims to be: test its likelihood ratio, and the law itself",
+        option(
+            "SPEC", "what the sampler claims to be: test its likelihood ratio, and the law itself"
         ),
     ] = None,
-    error: Annotated[
-        str, typer.Option(metavar="P", help="the probability of a false alarm, over all tests")
-    ] = "1e-6",
+    error: Annotated[str, option("P", "the probability of a false alarm, over all tests")] = "1e-6",
     seed: Annotated[int | None, typer.Option(metavar="S", min=0, help="the same again")] = None,
-    timeout: Annotated[
-        str, typer.Option(metavar="SECONDS", help="for each run of --command")
-    ] = "600",
-    as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
+    timeout: Annotated[str, option("SECONDS", "for each run of --command")] = "600",
+    as_json: Json = False,
 ) -> None:
     """Test a sampler by its outputs: a lower confidence bound on its epsilon and delta.
 
     Exit 1: a violation was found, of the claim or of the law. Exit 0: none was found, which does
     not mean that there is none.
     """
-    from ..exact import ParameterError
-    from ..verify import parse_claim
-    from ..verify.blackbox import Command, SampleVerdict, audit_sampler
-    from . import output
-    from .spec import parse
-
     if (sampler is None) == (command is None):
         raise ParameterError("give either MODULE:FUNCTION or --command")
     asked = parse_claim(claim)
@@ -99,8 +99,6 @@ def blackbox(
 
 
 def _pair(text: str) -> tuple[Any, Any]:
-    from ..exact import ParameterError
-
     values = [part.strip() for part in text.split(",")]
     if len(values) != 2 or "" in values:
         raise ParameterError(f"inputs must be two values A,B, got {text[:40]!r}")
@@ -119,13 +117,6 @@ def _value(text: str) -> int | float | str:
 
 def _load(name: str) -> Sampler:
     """Import what the user named, also from the current folder, and nothing else."""
-    import importlib
-    import inspect
-    import sys
-
-    from ..exact import ParameterError
-    from ..verify.blackbox import OneByOne
-
     module, colon, path = name.partition(":")
     if not (module and colon and path):
         raise ParameterError(f"the sampler must be MODULE:FUNCTION, got {name[:60]!r}")
@@ -157,11 +148,6 @@ def _load(name: str) -> Sampler:
 
 
 def _show(name: str, result: SampleAudit) -> None:
-    from rich.text import Text
-
-    from ..verify.blackbox import SampleVerdict
-    from . import render
-
     violated = result.overall is SampleVerdict.VIOLATION
     verdict = Text(result.overall.value, style="bold red" if violated else "bold green")
     facts: dict[str, str | Text] = {
@@ -198,11 +184,9 @@ def _fits(result: SampleAudit) -> dict[str, str]:
 
 
 def _at(result: SampleAudit) -> str:
-    delta: Sequence[float] = [float(getattr(result.claim, "delta", 0))]
-    return f", at delta {delta[0]:g}" if delta[0] else ""
+    delta = float(getattr(result.claim, "delta", 0))
+    return f", at delta {delta:g}" if delta else ""
 
 
 def _down(value: float) -> str:
-    from decimal import ROUND_FLOOR, Context, Decimal
-
     return str(Context(prec=6, rounding=ROUND_FLOOR).create_decimal(Decimal(value)).normalize())

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from fractions import Fraction
+from typing import Annotated, Any
 
 import typer
 
-from . import output
-from .options import DEFAULT_TIME, Time, read_time
-
-if TYPE_CHECKING:
-    from fractions import Fraction
-
-    from ..verify import Audit, Calibration, Edge, UnfinishedError
-    from .families import Chosen
+from ..exact import OutOfTimeError, decimal_text, time_limit, whole
+from ..verify import Audit, Calibration, Edge, UnfinishedError, parse_claim
+from ..verify import calibrate as calibrated
+from ..verify.certificate import NotCertifiedError, certificate_of, is_close_call_in_reach
+from ..verify.families import Chosen, choose
+from . import output, render
+from .options import CLAIMS, DEFAULT_TIME, Json, Time, option, read_time
 
 __all__ = ["calibrate"]
 
@@ -37,31 +37,18 @@ def calibrate(
             "polya-difference:shape=R, binomial:probability=P or randomized-response",
         ),
     ],
-    target: Annotated[
-        str,
-        typer.Option(
-            metavar="CLAIM",
-            help="pure:EPSILON, approx:EPSILON,DELTA, rdp:ORDER,EPSILON or zcdp:RHO",
-        ),
-    ],
+    target: Annotated[str, option("CLAIM", CLAIMS)],
     sensitivity: Annotated[
-        str | None, typer.Option(metavar="S", help="of the query; none for randomized-response")
+        str | None, option("S", "of the query; none for randomized-response")
     ] = None,
-    times: Annotated[
-        str, typer.Option(metavar="K", help="uses that meet the target together")
-    ] = "1",
+    times: Annotated[str, option("K", "uses that meet the target together")] = "1",
     seconds: Time = DEFAULT_TIME,
-    as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
+    as_json: Json = False,
 ) -> int:
     """Find the least noise that meets a target: verified, and refuted 1e-9 below.
 
     And the least from which on every larger one meets it: the same for most noises.
     """
-    from ..exact import time_limit, whole
-    from ..verify import UnfinishedError, parse_claim
-    from ..verify import calibrate as calibrated
-    from .families import choose
-
     uses = whole(times, "--times", at_least=1, at_most=10**9)
     allowed = read_time(seconds)
     chosen = choose(name, sensitivity, uses)
@@ -99,8 +86,6 @@ def _told(chosen: Chosen, found: Calibration) -> dict[str, Any]:
 
 
 def _edge(chosen: Chosen, edge: Edge) -> dict[str, Any]:
-    from ..exact import decimal_text
-
     def member(value: Fraction, audit: Audit) -> dict[str, Any]:
         return {
             "value": decimal_text(value),
@@ -123,9 +108,6 @@ def _meaning(found: Calibration, meaning: tuple[str, str]) -> str:
 
 def _certificate(audit: Audit) -> dict[str, Any] | None:
     """What `exactdp check` proves again; None where that is out of its reach, or too slow."""
-    from ..exact import OutOfTimeError
-    from ..verify.certificate import NotCertifiedError, certificate_of, is_close_call_in_reach
-
     try:
         return certificate_of(audit).content if is_close_call_in_reach(audit) else None
     except (NotCertifiedError, OutOfTimeError):
@@ -136,9 +118,6 @@ def _unfinished(
     asked: dict[str, Any], target: str, unfinished: UnfinishedError, as_json: bool
 ) -> int:
     """Say what is known when the time was over before there was an answer."""
-    from ..exact import decimal_text
-    from . import render
-
     found = {"REFUTED": unfinished.refuted, "VERIFIED": unfinished.verified}
     known = {verdict: decimal_text(value) for verdict, value in found.items() if value is not None}
     if as_json:
@@ -159,9 +138,6 @@ def _unfinished(
 
 
 def _show(chosen: Chosen, found: Calibration, target: str) -> None:
-    from ..exact import decimal_text
-    from . import render
-
     out = render.console()
     out.print(render.facts({"mechanism": chosen.spec(found.value), "target": target}))
     table = render.grid(found.parameter, "", "measured")

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 import typer
 
-from . import output
-from .options import DEFAULT_TIME, Time, read_time, read_uses
+from ..exact import OutOfTimeError, ParameterError, time_limit
+from ..exact.regular_file import open_regular
+from ..verify import parse_claim
+from ..verify.certificate import Certificate, CertificateError
+from ..verify.checker.expected import difference
+from ..verify.checker.reading import read
+from ..verify.checker.words import claim_text, described
+from ..verify.fields import use_fields
+from . import options, output
+from .options import DEFAULT_TIME, Json, Time, option
 
 Expected: TypeAlias = "tuple[list[dict[str, Any]], dict[str, str] | None]"
 Found: TypeAlias = "tuple[dict[str, Any], list[str], int]"  # as JSON, as text, the exit code
@@ -25,22 +32,17 @@ def check(
         typer.Argument(metavar="FILE", help="certificates, or a bandit's transcripts"),
     ],
     expect: Annotated[
-        list[str] | None,
-        typer.Option(metavar="SPEC[*K]", help="they must be of these uses; may be repeated"),
+        list[str] | None, option("SPEC[*K]", "they must be of these uses; may be repeated")
     ] = None,
-    claim: Annotated[
-        str | None, typer.Option(metavar="CLAIM", help="they must be of this claim")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
+    claim: Annotated[str | None, option("CLAIM", "they must be of this claim")] = None,
+    as_json: Json = False,
     seconds: Time = DEFAULT_TIME,
 ) -> None:
     """Check certificates or transcripts: exit 0 valid, 1 not valid (and why), 2 neither.
 
     Exit 3: not settled within --time.
     """
-    from ..exact import OutOfTimeError, ParameterError, time_limit
-
-    allowed = read_time(seconds)
+    allowed = options.read_time(seconds)
     expected = _expected(expect or [], claim)
     found = []
     for file in files:
@@ -56,10 +58,7 @@ def check(
             found.append(({"valid": None, "reason": str(error)}, [f"undecided: {error}"], 3))
     if as_json:
         shown = [content for content, _, _ in found]
-        if len(files) > 1:
-            print(json.dumps(shown, indent=2))
-        else:
-            output.as_json(shown[0])
+        output.as_json(shown if len(files) > 1 else shown[0])
     else:
         for file, (_, (first, *others), _) in zip(files, found, strict=True):
             typer.echo(f"{file}: {first}" if len(files) > 1 else first)
@@ -71,25 +70,12 @@ def check(
 
 def _expected(specs: list[str], claim: str | None) -> Expected:
     """The fields of a certificate of these uses and this claim."""
-    from ..accounting import compose
-    from ..verify import parse_claim
-    from ..verify.fields import use_fields
-
-    uses = read_uses(specs)
-    composed = compose(*((spec.mechanism, times) for spec, times in uses)) if uses else None
-    return (
-        [] if composed is None else [use_fields(use) for use in composed.uses],
-        None if claim is None else parse_claim(claim).fields(),
-    )
+    uses = options.composed(options.read_uses(specs)).uses if specs else ()
+    stated = None if claim is None else parse_claim(claim).fields()
+    return [use_fields(use) for use in uses], stated
 
 
 def _certificate(file: Path, expected: Expected, seconds: float) -> Found:
-    from ..exact import ParameterError
-    from ..verify.certificate import Certificate, CertificateError
-    from ..verify.checker.expected import difference
-    from ..verify.checker.reading import read
-    from ..verify.checker.words import claim_text, described
-
     try:
         certificate = Certificate.read(file)
         statement = read(certificate.content)
@@ -113,8 +99,6 @@ def _certificate(file: Path, expected: Expected, seconds: float) -> Found:
 
 def _begins_as_transcript(file: Path) -> bool:
     """Told here, since the bandit takes long to load."""
-    from ..exact.regular_file import open_regular
-
     try:
         with open_regular(file) as opened:
             return b"exactdp bandit transcript" in opened.read(200)
@@ -124,7 +108,6 @@ def _begins_as_transcript(file: Path) -> bool:
 
 def _transcript(file: Path) -> Found:
     from ..bandit.transcript_check import TranscriptError, check_transcript
-    from ..exact import ParameterError
 
     try:
         with output.working(f"checking {file}"):

@@ -7,6 +7,12 @@ from typing import Annotated
 
 import typer
 
+from ..exact.atomic_write import check_target
+from ..verify.claims.registry import find
+from ..verify.claims.settle import available_workers, settle
+from . import claims_page, output
+from .options import option
+
 __all__ = ["claims"]
 
 
@@ -16,22 +22,13 @@ def claims(
         typer.Argument(metavar="[ID]...", help="ids such as D-lem4; all if none is given"),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON list")] = False,
-    markdown: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="write them as a Markdown page")
-    ] = None,
-    workers: Annotated[
-        int | None, typer.Option(metavar="N", help="processes; as many as there are cores")
-    ] = None,
+    markdown: Annotated[Path | None, option("FILE", "write them as a Markdown page")] = None,
+    workers: Annotated[int | None, option("N", "processes; as many as there are cores")] = None,
 ) -> None:
     """Check what the papers say: holds, holds with a correction, or fails.
 
     A failing statement is a result, not an error.
     """
-    from ..exact.atomic_write import check_target
-    from ..verify.claims.registry import find
-    from ..verify.claims.settle import available_workers, settle
-    from . import claims_page, output
-
     wanted = find(ids or [])
     if markdown is not None:
         check_target(markdown, "--markdown")

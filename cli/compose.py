@@ -2,45 +2,44 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from . import output
-from .options import DEFAULT_TIME, Specs, Time, neighbourhood, read_time, read_uses
+from ..accounting.methods.classical import DoesNotApplyError
+from ..exact import ParameterError, time_limit
+from . import options, output
+from .measure import Request, measure, read_width
+from .options import DEFAULT_TIME, Json, Specs, Time, option
+
+if TYPE_CHECKING:
+    from ..accounting.methods.comparison import Method
 
 __all__ = ["compose"]
 
 
 def compose(
     specs: Specs,
-    delta: Annotated[
-        list[str] | None, typer.Option(metavar="D", help="ε at this δ; may be repeated")
-    ] = None,
-    epsilon: Annotated[
-        list[str] | None, typer.Option(metavar="E", help="δ at this ε; may be repeated")
-    ] = None,
+    delta: Annotated[list[str] | None, option("D", "ε at this δ; may be repeated")] = None,
+    epsilon: Annotated[list[str] | None, option("E", "δ at this ε; may be repeated")] = None,
     order: Annotated[
-        list[str] | None, typer.Option(metavar="A", help="Rényi divergence of this order; repeats")
+        list[str] | None, option("A", "Rényi divergence of this order; repeats")
     ] = None,
     pure: Annotated[bool, typer.Option("--pure", help="the pure ε")] = False,
     method: Annotated[
         str,
-        typer.Option(
-            metavar="M",
-            help="how ε and δ are found: exact, or the bound by rdp, zcdp, advanced, basic, kov "
+        option(
+            "M",
+            "how ε and δ are found: exact, or the bound by rdp, zcdp, advanced, basic, kov "
             "or theorem7",
         ),
     ] = "exact",
     compare: Annotated[
         bool, typer.Option("--compare", help="ε by every method, side by side, at each δ")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
+    as_json: Json = False,
     width: Annotated[
-        str | None,
-        typer.Option(
-            metavar="W", help="relative width of every figure; if given, it may take minutes"
-        ),
+        str | None, option("W", "relative width of every figure; if given, it may take minutes")
     ] = None,
     seconds: Time = DEFAULT_TIME,
 ) -> None:
@@ -48,49 +47,31 @@ def compose(
 
     The uses may be adaptive.
     """
-    from .. import accounting
-    from ..accounting.methods import comparison
-    from ..exact import ParameterError, time_limit
-    from ..exact.suggest import meant
-    from .compared import compared
-    from .measure import Request, measure, read_width
-
     relative = read_width(width)
-    request = Request(
-        pure=pure,
-        orders=tuple(order or ()),
-        epsilons=tuple(epsilon or ()),
-        deltas=tuple(delta or ()),
-    )
+    request = Request(pure, tuple(order or ()), tuple(epsilon or ()), tuple(delta or ()))
     if request.is_empty():
         raise ParameterError("ask for at least one of --pure, --order, --epsilon and --delta")
     if compare and not delta:
         raise ParameterError("--compare must be given together with --delta")
-    if method not in comparison.METHODS:
-        known = ", ".join(comparison.METHODS)
-        raise ParameterError(
-            f"--method must be one of {known}, got {method[:40]!r}"
-            f"{meant(method, comparison.METHODS)}"
-        )
-    allowed = read_time(seconds)
-    uses = read_uses(specs)
-    composition = accounting.compose(*((spec.mechanism, times) for spec, times in uses))
-    tables = []
+    bound = None if method == "exact" else _method(method)
+    allowed = options.read_time(seconds) * (0.5 if compare else 1)
+    uses = options.read_uses(specs)
+    composition = options.composed(uses)
     try:
-        with (
-            output.working("composing"),
-            time_limit(allowed * (0.5 if compare else 1), rings=False),
-        ):
-            results = measure(composition, request, relative, comparison.METHODS[method])
-    except comparison.DoesNotApplyError as error:
+        with output.working("composing"), time_limit(allowed, rings=False):
+            results = measure(composition, request, relative, bound)
+    except DoesNotApplyError as error:
         raise ParameterError(f"--method {method} does not apply: {error}") from error
+    tables = []
     if compare:
-        with output.working("comparing"), time_limit(allowed * 0.5, rings=False):
+        from .compared import compared
+
+        with output.working("comparing"), time_limit(allowed, rings=False):
             tables = compared(composition, results, relative, method)
     if as_json:
         shown = {
             "mechanisms": [{"spec": spec.text, "times": times} for spec, times in uses],
-            **neighbourhood(uses),
+            **options.neighbourhood(uses),
             "method": method,
             "results": [result.to_json() for result in results],
         }
@@ -100,7 +81,18 @@ def compose(
     else:
         from . import render
 
-        render.composed(uses, results, comparison.METHODS[method])
+        render.measurements(uses, results, bound)
         for table in tables:
             render.comparison(table)
     raise typer.Exit(3 if any(result.is_undecided for result in results) else 0)
+
+
+def _method(name: str) -> Method:
+    from ..accounting.methods.comparison import METHODS
+    from ..exact.suggest import meant
+
+    if name not in METHODS:
+        raise ParameterError(
+            f"--method must be one of {', '.join(METHODS)}, got {name[:40]!r}{meant(name, METHODS)}"
+        )
+    return METHODS[name]

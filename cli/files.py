@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from ..verify.certificate import Certificate
+from ..exact import ParameterError
+from ..verify.certificate import Certificate, NotCertifiedError
 
 __all__ = ["written"]
 
 
 def written(make: Callable[[], Certificate], file: Path) -> Certificate:
     """Make a certificate and write it. Raises ParameterError where either cannot be done."""
-    from ..exact import ParameterError
-    from ..verify.certificate import NotCertifiedError
-
     try:
         certificate = make()
         certificate.write(file)

@@ -34,23 +34,24 @@ _EXTRAS = {  # what is imported only where it is needed, and the extra that brin
     "distributed": "cluster",
 }
 
-_VERBS = {  # as listed; each in its module of the same name
-    "audit": "audit",
-    "blackbox": "blackbox",
-    "check": "check",
-    "compose": "compose",
-    "calibrate": "calibrate",
-    "claims": "claims",
-    "protocol": "protocol",
-    "sample": "sample",
-    "round": "round_",
-    "search": "search",
-    "bandit": "bandit",
+_VERBS = {  # what each does, in its module's words; only what is called is loaded
+    "audit": "Audit mechanisms, each used K times: verified, refuted with a witness, or undecided.",
+    "blackbox": "Test a sampler by its outputs: a lower confidence bound on its epsilon and delta.",
+    "check": "Check certificates or transcripts: exit 0 valid, 1 not valid (and why), 2 neither.",
+    "compose": "Compose mechanisms, each used K times: pure ε, Rényi, δ(ε) and ε(δ) of all "
+    "together.",
+    "calibrate": "Find the least noise that meets a target: verified, and refuted 1e-9 below.",
+    "claims": "Check what the papers say: holds, holds with a correction, or fails.",
+    "protocol": "Certify a protocol's failures and errors; find what it really needs to send.",
+    "sample": "Draw what a mechanism releases of the query 0, exactly, one draw a line.",
+    "round": "Play one batch: randomizers, secure aggregation by masks, analyzer.",
+    "search": "Look for a mechanism that violates a claim, on a grid.",
+    "bandit": "Private bandits, on mechanisms that are verified before they run.",
 }
 
 
-def application(verbs: Iterable[str] = _VERBS) -> typer.Typer:
-    """The command with these verbs: what is not asked for is not loaded."""
+def application(verbs: Iterable[str] = _VERBS, listed: bool = False) -> typer.Typer:
+    """The command with these verbs, each in its module of the same name; listed: none is loaded."""
     app = typer.Typer(
         name="exactdp",
         cls=PlainGroup,
@@ -60,12 +61,18 @@ def application(verbs: Iterable[str] = _VERBS) -> typer.Typer:
     )
     app.callback(invoke_without_command=True)(_start)
     for verb in verbs:
-        command = getattr(import_module(f".{verb}", __package__), _VERBS[verb])
+        command = None if listed else getattr(import_module(f".{verb}", __package__), verb)
         if isinstance(command, typer.Typer):
             app.add_typer(command)
         else:
-            app.command(verb, cls=PlainCommand)(command)
+            app.command(verb, cls=PlainCommand, help=_VERBS[verb] if listed else None)(
+                command or _listed
+            )
     return app
+
+
+def _listed() -> None:
+    """What stands for a command that is not loaded."""
 
 
 def __getattr__(name: str) -> typer.Typer:
@@ -90,13 +97,13 @@ def _start(
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line on these arguments (the process's own if None); the exit code."""
     given = sys.argv[1:] if arguments is None else list(arguments)
-    first = given[0] if given else ""
+    called = next((word for word in given if not word.startswith("-")), "")
     try:
-        code = application([first] if first in _VERBS else _VERBS)(
-            given,
-            prog_name="exactdp",
-            standalone_mode=False,
-        )
+        if called in _VERBS:
+            app = application([called])
+        else:
+            app = application(listed="_EXACTDP_COMPLETE" not in os.environ)
+        code = app(given, prog_name="exactdp", standalone_mode=False)
     except typer.TyperException as error:
         return _say(error.format_message(), 2)
     except typer.Abort:
@@ -149,6 +156,8 @@ def run() -> None:
     if code in (74, 141):
         # What is still buffered goes nowhere, also at exit: a verdict is not known to have arrived.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if code != 70 and "multiprocessing" not in sys.modules:  # no crash, no workers to tidy up after
+        os._exit(code)  # taking all modules apart takes half as long as loading them
     sys.exit(code)
 
 

@@ -7,11 +7,15 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
+from typing import TYPE_CHECKING
 
-from ..accounting import Composition
+from ..accounting.composed import Composition
 from ..accounting.composition import WORK
-from ..accounting.methods.comparison import EXACT, DoesNotApplyError, Method
+from ..accounting.methods.classical import DoesNotApplyError
 from ..exact import WIDTH, Enclosure, OutOfTimeError, exact, time_left, time_limit
+
+if TYPE_CHECKING:
+    from ..accounting.methods.comparison import Method
 
 __all__ = ["Measured", "Request", "Width", "measure", "read_width"]
 
@@ -75,48 +79,48 @@ class Measured:
 
 
 def measure(
-    composition: Composition, request: Request, width: Width, method: Method = EXACT
+    composition: Composition, request: Request, width: Width, method: Method | None = None
 ) -> list[Measured]:
-    """Measure in the order pure, orders, epsilons, deltas, zcdp; δ and ε by this method.
+    """Measure in the order pure, orders, epsilons, deltas, zcdp.
 
-    Raises ParameterError for a number that is out of range, before anything is computed, and
-    DoesNotApplyError where the method has nothing to say.
+    method: how δ and ε are found, where that is not exactly. Raises ParameterError for a number
+    that is out of range, before anything is computed, and DoesNotApplyError where the method has
+    nothing to say.
     """
-    orders = [exact(text, "order", above=1) for text in request.orders]
-    epsilons = [exact(text, "epsilon", at_least=0) for text in request.epsilons]
-    deltas = [exact(text, "delta", at_least=0, at_most=1) for text in request.deltas]
-    once, relative = ("",), width.relative
-
-    def delta(level: Fraction) -> Enclosure:
-        if method is EXACT:
-            return composition.delta(level, relative, work=width.work)
-        return method.delta(composition, level, relative)
-
-    def epsilon(level: Fraction) -> Enclosure:
-        if method is EXACT:
-            return composition.epsilon(level, relative, work=width.work)
-        return method.epsilon(composition, level, relative)
-
-    def renyi(order: Fraction) -> Enclosure:
-        return composition.renyi(order, relative)
-
-    groups: list[tuple[str, str, Sequence[str], list[Callable[[], Enclosure]]]] = [
-        ("pure", "", once * request.pure, [lambda: composition.pure(relative)]),
-        ("renyi", "order", request.orders, [partial(renyi, order) for order in orders]),
-        ("delta", "epsilon", request.epsilons, [partial(delta, level) for level in epsilons]),
-        ("epsilon", "delta", request.deltas, [partial(epsilon, level) for level in deltas]),
-        ("zcdp", "", once * request.zcdp, [lambda: composition.zcdp(relative)]),
+    if method is None:
+        delta = partial(composition.delta, work=width.work)
+        epsilon = partial(composition.epsilon, work=width.work)
+    else:
+        delta, epsilon = partial(method.delta, composition), partial(method.epsilon, composition)
+    wanted: list[tuple[str, tuple[str, str] | None, Callable[[Fraction], Enclosure]]] = [
+        *([("pure", None, composition.pure)] if request.pure else []),
+        *_each("renyi", "order", request.orders, composition.renyi, above=1),
+        *_each("delta", "epsilon", request.epsilons, delta, at_least=0),
+        *_each("epsilon", "delta", request.deltas, epsilon, at_least=0, at_most=1),
+        *([("zcdp", None, composition.zcdp)] if request.zcdp else []),
     ]
     results = []
-    waiting = sum(len(texts) for _, _, texts, _ in groups)
-    for quantity, key, texts, computed in groups:
-        for text, compute in zip(texts, computed, strict=False):
-            value, note = _attempt(compute, _SHARE * time_left() / waiting)
-            waiting -= 1
-            if note is None and not value.is_within(relative):
-                note = _wide(width, value.why)
-            results.append(Measured(quantity, (key, text) if key else None, value, note))
+    for waiting, (quantity, given, compute) in zip(range(len(wanted), 0, -1), wanted, strict=True):
+        value, note = _attempt(partial(compute, width.relative), _SHARE * time_left() / waiting)
+        if note is None and not value.is_within(width.relative):
+            note = _wide(width, value.why)
+        results.append(Measured(quantity, given, value, note))
     return results
+
+
+def _each(
+    quantity: str,
+    key: str,
+    texts: Sequence[str],
+    compute: Callable[[Fraction, Fraction], Enclosure],
+    **limits: int,
+) -> list[tuple[str, tuple[str, str], Callable[[Fraction], Enclosure]]]:
+    """The quantity at each of these numbers, which are read here."""
+    levels = [exact(text, key, **limits) for text in texts]
+    return [
+        (quantity, (key, text), partial(compute, level))
+        for text, level in zip(texts, levels, strict=True)
+    ]
 
 
 def _attempt(compute: Callable[[], Enclosure], seconds: float) -> tuple[Enclosure, str | None]:

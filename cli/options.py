@@ -3,23 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
-if TYPE_CHECKING:
-    from .spec import Spec
+from ..accounting.composed import Composition, compose
+from ..accounting.scenario import Use, neighbours, orientation, sampled_users
+from ..exact.number import exact
+from ..mechanisms.spec import Spec, parse_use
 
-__all__ = ["DEFAULT_TIME", "Specs", "Time", "neighbourhood", "read_time", "read_uses"]
+__all__ = ["CLAIMS", "DEFAULT_TIME", "Json", "Specs", "Time", "Uses"]
+__all__ += ["composed", "neighbourhood", "option", "read_time", "read_uses"]
 
+CLAIMS = "pure:EPSILON, approx:EPSILON,DELTA, rdp:ORDER,EPSILON or zcdp:RHO"
 DEFAULT_TIME = "60"
 
+
+def option(metavar: str, help: str) -> Any:
+    """An option that takes a value."""
+    return typer.Option(metavar=metavar, help=help)
+
+
+Uses: TypeAlias = Sequence[tuple[Spec, int]]
 Specs: TypeAlias = Annotated[
     list[str],
     typer.Argument(
         metavar="SPEC[*K]", help="NAME:key=value,... or a .toml or .json file; used K times"
     ),
 ]
+Json: TypeAlias = Annotated[bool, typer.Option("--json", help="print one JSON object")]
 Time: TypeAlias = Annotated[
     str,
     typer.Option(
@@ -30,22 +42,21 @@ Time: TypeAlias = Annotated[
 
 def read_time(text: str) -> float:
     """Read --time, seconds above 0 and at most a million."""
-    from ..exact import exact
-
     return float(exact(text, "--time", above=0, at_most=10**6))
 
 
 def read_uses(texts: Sequence[str]) -> list[tuple[Spec, int]]:
     """SPEC*K as the mechanism and K, which is 1 where it is not given; each of these."""
-    from .spec import parse_use
-
     return [parse_use(text) for text in texts]
 
 
-def neighbourhood(uses: Sequence[tuple[Spec, int]]) -> dict[str, str]:
-    """Which datasets are neighbours, and which way round they may be, as every result says it."""
-    from ..accounting.scenario import Use, neighbours, orientation, sampled_users
+def composed(uses: Uses) -> Composition:
+    """All of these uses together."""
+    return compose(*((spec.mechanism, times) for spec, times in uses))
 
+
+def neighbourhood(uses: Uses) -> dict[str, str]:
+    """Which datasets are neighbours, and which way round they may be, as every result says it."""
     listed = [Use(spec.mechanism, times) for spec, times in uses]
     named = {"neighbours": neighbours(listed), "orientation": orientation(listed)}
     if (sampling := sampled_users(listed)) is not None:

@@ -8,6 +8,17 @@ from typing import Annotated
 
 import typer
 
+from ..exact import ParameterError
+from ..exact.atomic_write import check_target
+from ..mechanisms.spec import parse
+from . import output
+from .claims_page import write
+from .options import Json, option
+from .pages import picture
+from .pages.protocols import SECTIONS, page
+from .protocol_shuffle import shuffled
+from .protocol_sum import summed
+
 __all__ = ["protocol"]
 
 
@@ -19,27 +30,19 @@ def protocol(
         ),
     ] = None,
     failure: Annotated[
-        str | None,
-        typer.Option(metavar="P", help="failure probability (1/T of the preset, else 1e-6)"),
+        str | None, option("P", "failure probability (1/T of the preset, else 1e-6)")
     ] = None,
     dropout: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="D", help="users who may vanish: what keeps the guarantee; repeatable"
-        ),
+        option("D", "users who may vanish: what keeps the guarantee; repeatable"),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
+    as_json: Json = False,
     markdown: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="write the page of all protocols (without SPEC)"),
+        Path | None, option("FILE", "write the page of all protocols (without SPEC)")
     ] = None,
-    figure: Annotated[
-        Path | None, typer.Option(metavar="FILE.svg", help="draw its figure (without SPEC)")
-    ] = None,
+    figure: Annotated[Path | None, option("FILE.svg", "draw its figure (without SPEC)")] = None,
 ) -> None:
     """Certify a protocol's failures and errors; find what it really needs to send."""
-    from ..exact import ParameterError
-
     if markdown is not None or figure is not None:
         if spec is not None or failure is not None or dropout or as_json:
             raise ParameterError("--markdown and --figure take no SPEC and no other option")
@@ -47,22 +50,12 @@ def protocol(
         return
     if spec is None:
         raise ParameterError("SPEC is missing: a protocol, or --markdown FILE for all of them")
-    from .protocol_shuffle import shuffled
-    from .protocol_sum import summed
-    from .spec import parse
-
     parsed = parse(spec)
     show = summed if parsed.shuffled is None else shuffled
     show(parsed, failure, dropout or [], as_json)
 
 
 def _write(markdown: Path | None, figure: Path | None) -> None:
-    from ..exact.atomic_write import check_target
-    from . import output
-    from .claims_page import write
-    from .pages import picture
-    from .pages.protocols import SECTIONS, page
-
     if markdown is not None:
         check_target(markdown, "--markdown")
     place = None

@@ -12,9 +12,9 @@ from ..exact import Enclosure, ParameterError, decimal_text, exact
 from ..exact.precision import refine
 from ..mechanisms.papers import ShufflePreset
 from ..mechanisms.protocols.shuffle import ShuffleSum, shuffled_sum
+from ..mechanisms.spec import Spec
 from ..verify import LeastNoiseBits, least_noise_bits, least_rare_bits
 from . import output, render
-from .catalogue import Spec
 from .protocol_sum import FAILURE, LEVELS
 
 __all__ = ["Sent", "rarest", "shuffled"]

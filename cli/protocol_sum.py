@@ -13,8 +13,8 @@ from ..mechanisms.protocols import SumProtocol, worst_error_quantile, worst_roun
 from ..mechanisms.protocols.error import noise_quantile, off_probability, wrap_probability
 from ..mechanisms.protocols.least import Least, least_accuracy, least_modulus
 from ..mechanisms.protocols.provision import Provision, provisioned
+from ..mechanisms.spec import Spec
 from . import output, render
-from .catalogue import Spec
 
 __all__ = ["FAILURE", "LEVELS", "summed"]
 

@@ -14,16 +14,16 @@ from rich.table import Table
 from rich.text import Text
 
 from ..exact import Enclosure
-from .options import neighbourhood
+from ..mechanisms.spec import Spec
+from .options import Uses, neighbourhood
 
 if TYPE_CHECKING:
     from ..accounting.methods.comparison import Method
     from ..verify import Audit
     from .compared import Comparison
     from .measure import Measured
-    from .spec import Spec
 
-__all__ = ["at_most", "audited", "bar", "comparison", "composed", "console", "evidence"]
+__all__ = ["at_most", "audited", "bar", "comparison", "console", "evidence"]
 __all__ += ["facts", "grid", "measurements", "shown", "verdict"]
 
 _DIGITS = 6  # where many figures stand side by side
@@ -43,68 +43,60 @@ _GIVEN = {"order": "order", "epsilon": "ε", "delta": "δ"}
 
 def console() -> Console:
     """Standard output: plain where it is not a terminal."""
-    return Console(highlight=False, soft_wrap=False)
+    return Console(highlight=False, emoji=False)  # a colon is a colon, and no list of emoji is read
 
 
-def measurements(uses: Sequence[tuple[Spec, int]], results: Sequence[Measured]) -> None:
-    """Print what was measured; Rényi divergences with their curve beside them."""
+def measurements(uses: Uses, results: Sequence[Measured], method: Method | None = None) -> None:
+    """Print what these uses cost together; method: how ε and δ were found, if not exactly."""
     out = console()
     _uses(out, uses)
-    _measured(out, results)
-
-
-def composed(uses: Sequence[tuple[Spec, int]], results: Sequence[Measured], method: Method) -> None:
-    """Print what these uses cost together."""
-    out = console()
-    _uses(out, uses)
-    if method.name != "exact":
+    if method is not None:
         out.print()
         out.print(facts({"method": _legend(method.title, method.remark)}))
-    _measured(out, results)
-
-
-def comparison(table: Comparison) -> None:
-    """Print what every method reports, with a bar and the ratio to the exact ε."""
-    out = console()
-    shown = grid("method", f"ε at δ = {table.delta}", "× exact", "", right=("× exact",))
-    finite = [_middle(each.value) for each in table.reported if each.value is not None]
-    top = max((value for value in finite if value is not None), default=None)
-    for each in table.reported:
-        name = each.method.name
-        if each.value is None:
-            shown.add_row(name, Text("does not apply", style="dim"), "", "")
-            continue
-        ratio, value = table.ratio(each), _middle(each.value)
-        shown.add_row(
-            name,
-            str(each.value),
-            "" if ratio is None or (middle := _middle(ratio)) is None else f"{middle:.4g}",
-            bar(out, value / top if value is not None and top else 0),
-        )
-    out.print(shown)
-    legends = {each.method.name: _legend(each.method.title, each.remark) for each in table.reported}
-    out.print(facts(legends))
-
-
-def _measured(out: Console, results: Sequence[Measured]) -> None:
-    curve = [_middle(result.value) for result in results if result.quantity == "renyi"]
-    top = max((value for value in curve if value is not None), default=None)
-    table = grid("quantity", "at", "value", *[""][: len(curve) > 1])
+    tops = [_middle(result.value) for result in results if result.quantity == "renyi"]
+    with_bars = len(tops) > 1
+    table = grid("quantity", "at", "value", *([""] if with_bars else []))
     for result in results:
         at = "" if result.given is None else f"{_GIVEN[result.given[0]]} = {result.given[1]}"
         cells = [_QUANTITIES[result.quantity], at, str(result.value)]
-        if len(curve) > 1:
+        if with_bars:
             value = _middle(result.value) if result.quantity == "renyi" else None
-            cells.append(bar(out, value / top if value is not None and top else 0))
+            cells.append(bar(out, _share(value, tops)))
         table.add_row(*map(Text, cells))
     out.print(table)
     for note in dict.fromkeys(result.note for result in results if result.note):
         out.print(Text(note, style="yellow"))
 
 
-def _uses(
-    out: Console, uses: Sequence[tuple[Spec, int]], found: Mapping[str, str | Text] = _NOTHING
-) -> None:
+def comparison(table: Comparison) -> None:
+    """Print what every method reports, with a bar and the ratio to the exact ε."""
+    out = console()
+    shown = grid("method", f"ε at δ = {table.delta}", "× exact", "", right=("× exact",))
+    tops = [_middle(each.value) for each in table.reported if each.value is not None]
+    for each in table.reported:
+        if each.value is None:
+            shown.add_row(each.method.name, Text("does not apply", style="dim"), "", "")
+            continue
+        ratio = table.ratio(each)
+        times = None if ratio is None else _middle(ratio)
+        shown.add_row(
+            each.method.name,
+            str(each.value),
+            "" if times is None else f"{times:.4g}",
+            bar(out, _share(_middle(each.value), tops)),
+        )
+    out.print(shown)
+    legends = {each.method.name: _legend(each.method.title, each.remark) for each in table.reported}
+    out.print(facts(legends))
+
+
+def _share(value: float | None, all_values: Sequence[float | None]) -> float:
+    """Of the largest of them that is known; 0 where this one is not."""
+    top = max((each for each in all_values if each is not None), default=0.0)
+    return value / top if value is not None and top else 0.0
+
+
+def _uses(out: Console, uses: Uses, found: Mapping[str, str | Text] = _NOTHING) -> None:
     """What is used and how often, which datasets are neighbours, and what was found."""
     for spec, times in uses[: len(uses) - 1]:
         out.print(facts(_described(spec) | {"times": str(times)}))
@@ -125,7 +117,7 @@ def _legend(title: str, remark: str) -> str:
     return f"{title}; {remark}" if remark else title
 
 
-def audited(uses: Sequence[tuple[Spec, int]], result: Audit) -> None:
+def audited(uses: Uses, result: Audit) -> None:
     """Print the verdict on a claim, what was measured, and the evidence."""
     _uses(console(), uses, evidence(result))
 

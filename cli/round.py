@@ -2,87 +2,76 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from decimal import ROUND_CEILING, Context, Decimal
+from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from fractions import Fraction
+from ..accounting import compose
+from ..exact import Enclosure, ParameterError, exact, whole
+from ..mechanisms import AdditiveNoise, UndecidedError
+from ..mechanisms.aggregation import AggregationError
+from ..mechanisms.aggregation.batch import Batch, masked_batch, plain_batch, some_of
+from ..mechanisms.pair_file import read_text
+from ..mechanisms.protocols import SumProtocol, off_probability, worst_error
+from ..mechanisms.protocols.protocol import missing_users
+from ..mechanisms.samplers import RandomBits, SeededBits, SystemBits
+from ..mechanisms.samplers.bernoulli import bernoulli
+from ..mechanisms.samplers.uniform import below
+from ..mechanisms.spec import parse
+from ..verify import ApproxDP, Claim, PureDP, certify
+from . import output
+from .files import written
+from .options import Json, option
+from .round_shown import Played
 
-    from ..exact import Enclosure
-    from ..mechanisms.aggregation import Masking
-    from ..mechanisms.aggregation.batch import Batch
-    from ..mechanisms.protocols.protocol import SumProtocol
-    from ..mechanisms.samplers import RandomBits
-    from ..verify.certificate import Certificate
-    from ..verify.guarantee import Claim
-
-__all__ = ["round_"]
+__all__ = ["round"]
 
 _DIGITS = 6  # of the claim that is certified, rounded up
 _LARGEST_BATCH = 100_000
 
 
-def round_(
+def round(
     spec: Annotated[
         str, typer.Argument(metavar="SPEC", help="a preset, theorem1:epsilon=...,batch=... say")
     ],
-    vanish: Annotated[
-        str,
-        typer.Option(metavar="V", help="users who vanish: a fraction below 1, or how many"),
-    ] = "0",
+    vanish: Annotated[str, option("V", "users who vanish: a fraction below 1, or how many")] = "0",
     rewards: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="a reward in [0, 1] for each user, one a line"),
+        Path | None, option("FILE", "a reward in [0, 1] for each user, one a line")
     ] = None,
-    mean: Annotated[
-        str, typer.Option(metavar="P", help="without FILE: rewards are coins of this mean")
-    ] = "1/2",
+    mean: Annotated[str, option("P", "without FILE: rewards are coins of this mean")] = "1/2",
     floor: Annotated[
-        str | None,
-        typer.Option(metavar="F", help="fewest users in a sum that users unmask; all but V"),
+        str | None, option("F", "fewest users in a sum that users unmask; all but V")
     ] = None,
     neighbours: Annotated[
-        str | None,
-        typer.Option(metavar="K", help="with whom each user shares masks; from --failure"),
+        str | None, option("K", "with whom each user shares masks; from --failure")
     ] = None,
     failure: Annotated[
-        str,
-        typer.Option(metavar="P", help="a server that lies learns more than the sum: at most"),
+        str, option("P", "a server that lies learns more than the sum: at most")
     ] = "1e-9",
-    colluding: Annotated[
-        str, typer.Option(metavar="C", help="users who tell the server all that they know")
-    ] = "0",
+    colluding: Annotated[str, option("C", "users who tell the server all that they know")] = "0",
     plain: Annotated[
         bool, typer.Option("--plain", help="add up without masks: who vanishes sends nothing")
     ] = False,
-    delta: Annotated[
-        str, typer.Option(metavar="D", help="where there is no pure ε: ε at this δ")
-    ] = "1e-6",
+    delta: Annotated[str, option("D", "where there is no pure ε: ε at this δ")] = "1e-6",
     certificate: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="write a certificate of the privacy that remains"),
+        Path | None, option("FILE", "write a certificate of the privacy that remains")
     ] = None,
     seed: Annotated[
         int | None,
         typer.Option(metavar="S", min=0, help="the same again: a simulation, never a release"),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
+    as_json: Json = False,
 ) -> None:
     """Play one batch: randomizers, secure aggregation by masks, analyzer.
 
     Prints the sum that is found beside the true one, who was there at each stage, and the privacy
     of the worst round that users accept: with as many missing as the floor lets be.
     """
-    from ..exact import ParameterError, exact, whole
-    from ..mechanisms.protocols.protocol import missing_users
-    from ..mechanisms.samplers import SeededBits, SystemBits
-    from . import output
-    from .round_shown import AFTER, BEFORE, described, show
-    from .spec import parse
-
     parsed = parse(spec)
     protocol = parsed.protocol
     if protocol is None:
@@ -115,39 +104,28 @@ def round_(
             f"{protocol.users - most} needed"
         )
     with output.working("measuring what remains"):
-        accuracy = _off(protocol, earned, missing)
+        beyond = _off(protocol, earned, missing)
         quantity, remains = _remaining(protocol, most, known, level)
     proof = None
     if certificate is not None:
+        masking = None if batch.terms is None else batch.terms.masking
+        claim = _claim(quantity, remains, level)
         with output.working("certifying what remains"):
-            claim = _claim(quantity, remains, level)
-            masking = None if batch.terms is None else batch.terms.masking
-            proof = _certified(protocol, claim, most, known, masking, certificate)
-    facts = described(parsed, protocol, batch, accuracy, known, most, seed)
-    privacy: dict[str, Any] = {
-        "quantity": quantity,
-        "value": remains.to_json(),
-        "of": BEFORE,
-        "floor": protocol.users - most,
-    }
-    if quantity == "epsilon":
-        privacy["delta"] = delta
-    if proof is not None:
-        held = proof.content["claim"]
-        privacy |= {"claim": held, "verdict": proof.verdict.name, "certificate": str(certificate)}
-        reduced = proof.content["uses"][0]["mechanism"]["modulus"] is not None
-        privacy["certificate_of"] = AFTER if reduced else BEFORE
+            proof = written(
+                lambda: certify(protocol, claim, most, known, masking=masking), certificate
+            )
+    source = "operating system" if seed is None else f"seed {seed}"
+    at = None if quantity == "pure" else delta
+    played = Played(
+        parsed, protocol, batch, beyond, known, most, source, remains, at, proof, certificate
+    )
     if as_json:
-        output.as_json({**facts, "privacy": privacy})
+        output.as_json(played.to_json())
     else:
-        show(facts, privacy, remains, accuracy)
+        played.show()
 
 
 def _how_many(text: str, name: str, users: int) -> int:
-    import math
-
-    from ..exact import exact, whole
-
     share = exact(text, name, at_least=0)
     if share < 1:
         return math.ceil(share * users) if name == "floor" else int(share * users)
@@ -155,12 +133,6 @@ def _how_many(text: str, name: str, users: int) -> int:
 
 
 def _rewards(file: Path | None, mean: str, users: int, bits: RandomBits) -> Sequence[Fraction]:
-    from fractions import Fraction
-
-    from ..exact import ParameterError, exact
-    from ..mechanisms.pair_file import read_text
-    from ..mechanisms.samplers.bernoulli import bernoulli
-
     if file is None:
         chance = exact(mean, "mean", at_least=0, at_most=1)
         return [Fraction(bernoulli(chance, bits)) for _ in range(users)]
@@ -181,11 +153,6 @@ def _play(
     neighbours: str | None,
     plain: bool,
 ) -> Batch:
-    from ..exact import ParameterError
-    from ..mechanisms.aggregation import AggregationError
-    from ..mechanisms.aggregation.batch import masked_batch, plain_batch, some_of
-    from ..mechanisms.samplers.uniform import below
-
     gone = some_of(protocol.users, leaving, bits)
     if plain:
         return plain_batch(protocol, rewards, bits, frozenset(gone))
@@ -207,10 +174,6 @@ def _play(
 
 def _off(protocol: SumProtocol, rewards: Sequence[Fraction], missing: int) -> Enclosure | None:
     """P(the estimate is off by more than tau/g), the worst over data; None if it stays open."""
-    from ..mechanisms import UndecidedError
-    from ..mechanisms.protocols.error import off_probability
-    from ..mechanisms.protocols.total import worst_error
-
     try:
         if all((each * protocol.precision).denominator == 1 for each in rewards):
             return off_probability(protocol, missing=missing)  # on the grid nothing is rounded
@@ -223,9 +186,6 @@ def _remaining(
     protocol: SumProtocol, missing: int, known: int, delta: Fraction
 ) -> tuple[str, Enclosure]:
     """Pure epsilon where it is finite, else epsilon at delta, of what is summed before mod m."""
-    from ..accounting import compose
-    from ..mechanisms import AdditiveNoise
-
     released = protocol.released(missing, known)
     composition = compose(AdditiveNoise(released.law, released.sensitivity))
     pure = composition.pure()
@@ -233,28 +193,7 @@ def _remaining(
 
 
 def _claim(quantity: str, value: Enclosure, delta: Fraction) -> Claim:
-    from decimal import ROUND_CEILING, Context, Decimal
-    from fractions import Fraction
-
-    from ..verify.guarantee import ApproxDP, PureDP
-
     upper = Fraction(value.upper)
     up = Context(prec=_DIGITS, rounding=ROUND_CEILING)
     bound = up.divide(Decimal(upper.numerator), Decimal(upper.denominator))
     return PureDP(bound) if quantity == "pure" else ApproxDP(bound, delta)
-
-
-def _certified(
-    protocol: SumProtocol,
-    claim: Claim,
-    missing: int,
-    known: int,
-    masking: Masking | None,
-    file: Path,
-) -> Certificate:
-    from ..verify.protocol import certify
-    from .files import written
-
-    return written(
-        lambda: certify(protocol, claim, dropout=missing, collusion=known, masking=masking), file
-    )

@@ -2,137 +2,180 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from ..exact import Enclosure, decimal_text
 from ..mechanisms.aggregation.batch import Batch
 from ..mechanisms.protocols.protocol import SumProtocol
+from ..mechanisms.spec import Spec
+from ..verify.certificate import Certificate
 from . import render
-from .catalogue import Spec
 
-__all__ = ["AFTER", "BEFORE", "described", "show"]
+if TYPE_CHECKING:
+    from ..mechanisms.aggregation.masked.failure import GraphFailure
+    from ..mechanisms.aggregation.masked.terms import Terms
 
-BEFORE, AFTER = "the sum before the reduction mod m", "the sum reduced mod m"
+__all__ = ["Played"]
 
+_BEFORE, _AFTER = "the sum before the reduction mod m", "the sum reduced mod m"
 _PLAIN = "without masks S sees every message: what remains is against the analyzer only"
 _RELAXED = "S sums exactly here; a relaxed aggregation adds twice its epsilon to what remains"
 
 
-def _graph(batch: Batch, users: int, most: int) -> dict[str, Any] | None:
-    """How the masks were laid, and how likely such a graph gives more than the sum away."""
-    terms = batch.terms
-    if terms is None:
-        return None
-    from ..mechanisms.aggregation.masked import graph_failure
+@dataclass(frozen=True)
+class Played:
+    """What a round came to.
 
-    risk = graph_failure(users, terms.neighbours, terms.threshold, terms.corrupt, most)
-    return {
-        "neighbours": terms.neighbours,
-        "threshold": terms.threshold,
-        "floor": terms.floor,
-        "corrupt": terms.corrupt,
-        "failure": decimal_text(terms.failure),
-        "honest_server": risk.honest_server.to_json(),
-        "lying_server": risk.lying_server.to_json(),
-        "aborted": risk.aborted.to_json(),
-    }
+    beyond: P(the error is above tau/g); None where it stays open. known: users who tell the server
+    what they know. most: how many may be missing. source: of the random bits. remains: the pure
+    epsilon, or epsilon at delta, as that was written. proof: what was certified, into `file`.
+    """
 
+    spec: Spec
+    protocol: SumProtocol
+    batch: Batch
+    beyond: Enclosure | None
+    known: int
+    most: int
+    source: str
+    remains: Enclosure
+    delta: str | None
+    proof: Certificate | None
+    file: Path | None
 
-def described(
-    parsed: Spec,
-    protocol: SumProtocol,
-    batch: Batch,
-    accuracy: Enclosure | None,
-    known: int,
-    most: int,
-    seed: int | None,
-) -> dict[str, Any]:
-    """What a round came to, as `--json` shows it; rationals as exact text."""
-    bound = Fraction(protocol.accuracy, protocol.precision)
-    return {
-        "mechanism": parsed.to_json(),
-        "bits_from": "operating system" if seed is None else f"seed {seed}",
-        "simulation": batch.simulated,
-        "users": protocol.users,
-        "summed": batch.summed,
-        "missing": protocol.users - batch.summed,
-        "colluding": known,
-        "present": dict(batch.present),
-        "found": decimal_text(batch.estimate),
-        "truth": decimal_text(batch.truth),
-        "error": decimal_text(batch.estimate - batch.truth),
-        "bound": decimal_text(bound),
-        "within": abs(batch.estimate - batch.truth) <= bound,
-        "beyond": None if accuracy is None else accuracy.to_json(),
-        "bits_per_user": protocol.bits_per_user,
-        "bits_sent": batch.bits,
-        "graph": _graph(batch, protocol.users, most),
-        "seconds": {stage: round(each, 4) for stage, each in batch.seconds.items()},
-        "notes": [
-            *([_PLAIN] if batch.terms is None else []),
-            *([_RELAXED] if "aggregation" in parsed.derived else []),
-        ],
-    }
+    def to_json(self) -> dict[str, Any]:
+        """As `--json` shows it; rationals as exact text."""
+        batch, error, bound = self.batch, self._error(), self._bound()
+        privacy: dict[str, Any] = {
+            "quantity": "pure" if self.delta is None else "epsilon",
+            "value": self.remains.to_json(),
+            "of": _BEFORE,
+            "floor": self.protocol.users - self.most,
+        }
+        if self.delta is not None:
+            privacy["delta"] = self.delta
+        if self.proof is not None:
+            privacy |= {
+                "claim": self.proof.content["claim"],
+                "verdict": self.proof.verdict.name,
+                "certificate": str(self.file),
+                "certificate_of": _certified(self.proof),
+            }
+        return {
+            "mechanism": self.spec.to_json(),
+            "bits_from": self.source,
+            "simulation": batch.simulated,
+            "users": self.protocol.users,
+            "summed": batch.summed,
+            "missing": self.protocol.users - batch.summed,
+            "colluding": self.known,
+            "present": dict(batch.present),
+            "found": decimal_text(batch.estimate),
+            "truth": decimal_text(batch.truth),
+            "error": decimal_text(error),
+            "bound": decimal_text(bound),
+            "within": abs(error) <= bound,
+            "beyond": None if self.beyond is None else self.beyond.to_json(),
+            "bits_per_user": self.protocol.bits_per_user,
+            "bits_sent": batch.bits,
+            "graph": None if batch.terms is None else self._graph(batch.terms),
+            "seconds": {stage: round(each, 4) for stage, each in batch.seconds.items()},
+            "notes": self._notes(),
+            "privacy": privacy,
+        }
 
-
-def show(
-    facts: dict[str, Any], privacy: dict[str, Any], remains: Enclosure, beyond: Enclosure | None
-) -> None:
-    """Print it as tables."""
-    out = render.console()
-    at = f" at δ = {privacy['delta']}" if "delta" in privacy else ""
-    state = "a simulation, not a release" if facts["simulation"] else "CSPRNG"
-    shown = {
-        "mechanism": facts["mechanism"]["spec"],
-        "modulus": facts["mechanism"]["modulus"],
-        "random bits": f"{facts['bits_from']}: {state}",
-        "summed": f"{facts['summed']} of {facts['users']} users, {facts['missing']} missing",
-        "sum found": _short(facts["found"]),
-        "true sum": f"{_short(facts['truth'])}  (of those summed)",
-        "error": f"{_short(facts['error'])}, {'within' if facts['within'] else 'BEYOND'} the bound "
-        f"τ/g = {_short(facts['bound'])}",
-    }
-    if beyond is not None:
-        shown["P(beyond)"] = f"{beyond}, for the worst data"
-    sent = f"{facts['bits_per_user']} bits of message, {facts['bits_sent']} bits in all"
-    shown["a user sends"] = sent
-    if facts["graph"] is not None:
-        graph = facts["graph"]
-        honest, lying = (_upper(graph, f"{kind}_server") for kind in ("honest", "lying"))
-        shown["masks"] = (
-            f"{graph['neighbours']} neighbours, {graph['threshold']} needed; "
-            f"P(more than the sum is learnt) is at most {honest}, {lying} if the server lies, "
-            f"with {graph['corrupt']} users corrupt"
+    def show(self) -> None:
+        """Print it as tables."""
+        out, batch, error, bound = render.console(), self.batch, self._error(), self._bound()
+        users, within = self.protocol.users, "within" if abs(error) <= bound else "BEYOND"
+        state = "a simulation, not a release" if batch.simulated else "CSPRNG"
+        shown = {
+            "mechanism": self.spec.text,
+            "modulus": str(self.protocol.modulus),
+            "random bits": f"{self.source}: {state}",
+            "summed": f"{batch.summed} of {users} users, {users - batch.summed} missing",
+            "sum found": _short(batch.estimate),
+            "true sum": f"{_short(batch.truth)}  (of those summed)",
+            "error": f"{_short(error)}, {within} the bound τ/g = {_short(bound)}",
+        }
+        if self.beyond is not None:
+            shown["P(beyond)"] = f"{self.beyond}, for the worst data"
+        sent = f"{self.protocol.bits_per_user} bits of message, {batch.bits} bits in all"
+        shown["a user sends"] = sent
+        if batch.terms is not None:
+            risk = self._risk(batch.terms)
+            honest, lying = map(_at_most, (risk.honest_server, risk.lying_server))
+            shown["masks"] = (
+                f"{batch.terms.neighbours} neighbours, {batch.terms.threshold} needed; "
+                f"P(more than the sum is learnt) is at most {honest}, {lying} if the server lies, "
+                f"with {batch.terms.corrupt} users corrupt"
+            )
+        if self.known:
+            shown["colluding"] = f"{self.known} users with the server"
+        at = " (pure)" if self.delta is None else f" at δ = {self.delta}"
+        shown["ε that remains"] = f"{self.remains}{at}"
+        shown["of"] = (
+            f"{_BEFORE} (which costs nothing), with {users - self.most} users in it: the fewest "
+            "that are accepted"
         )
-    if facts["colluding"]:
-        shown["colluding"] = f"{facts['colluding']} users with the server"
-    shown["ε that remains"] = f"{remains}{at}{'' if at else ' (pure)'}"
-    shown["of"] = (
-        f"{privacy['of']} (which costs nothing), with {privacy['floor']} users in it: the fewest "
-        "that are accepted"
-    )
-    if "certificate" in privacy:
-        numbers = {**privacy["claim"]}
-        claim = f"{numbers.pop('kind')}:{','.join(numbers.values())}"
-        shown["certificate"] = (
-            f"{claim} {privacy['verdict']}, of {privacy['certificate_of']}: "
-            f"{privacy['certificate']}"
-        )
-    if facts["notes"]:
-        shown["note"] = "; ".join(facts["notes"])
-    out.print(render.facts(shown))
-    table = render.grid("stage", "users", "seconds", right=("users", "seconds"))
-    for stage, seconds in facts["seconds"].items():
-        count = facts["present"].get(stage.removeprefix("S "), "")
-        table.add_row(stage, str(count), f"{seconds:.3f}")
-    out.print(table)
+        if self.proof is not None:
+            kind, *numbers = self.proof.content["claim"].values()
+            claim = f"{kind}:{','.join(numbers)} {self.proof.verdict.name}"
+            shown["certificate"] = f"{claim}, of {_certified(self.proof)}: {self.file}"
+        if notes := self._notes():
+            shown["note"] = "; ".join(notes)
+        out.print(render.facts(shown))
+        table = render.grid("stage", "users", "seconds", right=("users", "seconds"))
+        for stage, seconds in batch.seconds.items():
+            count = batch.present.get(stage.removeprefix("S "), "")
+            table.add_row(stage, str(count), f"{seconds:.3f}")
+        out.print(table)
+
+    def _error(self) -> Fraction:
+        return self.batch.estimate - self.batch.truth
+
+    def _bound(self) -> Fraction:
+        return Fraction(self.protocol.accuracy, self.protocol.precision)
+
+    def _notes(self) -> list[str]:
+        plain = [_PLAIN] if self.batch.terms is None else []
+        return plain + ([_RELAXED] if "aggregation" in self.spec.derived else [])
+
+    def _risk(self, terms: Terms) -> GraphFailure:
+        """How likely the graph of masks gives more than the sum away."""
+        from ..mechanisms.aggregation.masked import graph_failure
+
+        users = self.protocol.users
+        return graph_failure(users, terms.neighbours, terms.threshold, terms.corrupt, self.most)
+
+    def _graph(self, terms: Terms) -> dict[str, Any]:
+        risk = self._risk(terms)
+        return {
+            "neighbours": terms.neighbours,
+            "threshold": terms.threshold,
+            "floor": terms.floor,
+            "corrupt": terms.corrupt,
+            "failure": decimal_text(terms.failure),
+            "honest_server": risk.honest_server.to_json(),
+            "lying_server": risk.lying_server.to_json(),
+            "aborted": risk.aborted.to_json(),
+        }
 
 
-def _short(text: str) -> str:
-    return text if "/" not in text else f"{float(Fraction(text)):.6g}"
+def _certified(proof: Certificate) -> str:
+    """What it is of."""
+    reduced = proof.content["uses"][0]["mechanism"]["modulus"] is not None
+    return _AFTER if reduced else _BEFORE
 
 
-def _upper(graph: dict[str, Any], name: str) -> str:
-    upper = Fraction(graph[name]["upper"])
+def _short(value: Fraction) -> str:
+    text = decimal_text(value)
+    return text if "/" not in text else f"{float(value):.6g}"
+
+
+def _at_most(risk: Enclosure) -> str:
+    upper = Fraction(risk.upper)
     return render.at_most(upper) if upper else "0"

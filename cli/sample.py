@@ -5,12 +5,16 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-if TYPE_CHECKING:
-    from ..mechanisms.samplers import RandomBits
+from ..exact import whole
+from ..mechanisms.samplers import RandomBits, SeededBits, SystemBits
+from ..mechanisms.samplers.released import release, share_of_noise, simulated_release
+from ..mechanisms.spec import parse
+from . import output
+from .options import option
 
 __all__ = ["sample"]
 
@@ -23,8 +27,7 @@ def sample(
     ],
     size: Annotated[str, typer.Option(metavar="N", help="how many draws", show_default=False)],
     share_of: Annotated[
-        str | None,
-        typer.Option(metavar="USERS", help="what one of so many users adds, instead of the sum"),
+        str | None, option("USERS", "what one of so many users adds, instead of the sum")
     ] = None,
     seed: Annotated[
         int | None,
@@ -38,12 +41,6 @@ def sample(
     Without --seed the random bits are those of the
     operating system's CSPRNG.
     """
-    from ..exact import whole
-    from ..mechanisms.samplers import SeededBits, SystemBits
-    from ..mechanisms.samplers.released import release, share_of_noise, simulated_release
-    from . import output
-    from .spec import parse
-
     count = whole(size, "size", at_least=0)
     parsed = parse(spec)
     mechanism = parsed.drawn or parsed.mechanism

@@ -4,18 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import typer
+from rich.text import Text
 
-if TYPE_CHECKING:
-    from ..verify.guarantee import Claim
-    from ..verify.search import Axis, Search, Visited
+from ..exact import ParameterError, decimal_text, exact, whole
+from ..mechanisms.spec import parse
+from ..verify import Claim, parse_claim
+from ..verify.search import Axis, Search, Visited, between, claimed, whole_numbers
+from ..verify.search import search as searched
+from . import output, render
+from .formula import value_of
+from .options import Json, option
 
 __all__ = ["search"]
 
 _MOST_VALUES = 100_000
 _MOST_LISTED = 20
+_CODES = {"VIOLATED": 1, "NONE": 0, "OPEN": 3}
+_SAID = {
+    "VIOLATED": Text("VIOLATED", style="bold red"),
+    "NONE": Text("not violated at any point of the grid", style="bold green"),
+    "OPEN": Text("no violation found; the grid is not settled", style="bold yellow"),
+}
+
+Point: TypeAlias = Mapping[str, Fraction]
 
 
 def search(
@@ -29,58 +43,55 @@ def search(
     ],
     claim: Annotated[
         str,
-        typer.Option(
-            metavar="CLAIM",
-            help="as for audit, with + - * / ** and the keys of SPEC: rdp:2,1/(count*sigma2)",
+        option(
+            "CLAIM",
+            "as for audit, with + - * / ** and the keys of SPEC: rdp:2,1/(count*sigma2)",
         ),
     ],
-    seconds: Annotated[str, typer.Option(metavar="S", help="about how long to search")] = "30",
-    as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
+    seconds: Annotated[str, option("S", "about how long to search")] = "30",
+    as_json: Json = False,
 ) -> None:
     """Look for a mechanism that violates a claim, on a grid.
 
     Exit 1 with the first violation found; 0 if no point of the whole grid violates; 3 if some
     stayed undecided or were not reached.
     """
-    from ..exact import exact
-    from ..verify.search import claimed
-    from ..verify.search import search as searched
-    from . import output
-    from .spec import parse
-
     exact(seconds, "seconds", at_least=0, at_most=10**6)
     name, fixed, axes = _grid(spec)
+
+    def named(point: Point) -> str:
+        return _text(name, fixed, point)
+
     first = {axis.name: axis.values[0] for axis in axes}
-    parse(_text(name, fixed, first))  # what cannot be read is refused before anything is shown
+    parse(named(first))  # what cannot be read is refused before anything is shown
     bound = _claim(claim, fixed)
     bound(first)
-    question = claimed(lambda point: parse(_text(name, fixed, point)).mechanism, bound)
+    question = claimed(lambda point: parse(named(point)).mechanism, bound)
     with output.working("searching"):
         found = searched(axes, question, seconds)
-    shown = _told(found, lambda visited: _text(name, fixed, visited.point), bound)
+    settled = found.is_exhausted and not found.undecided and not found.unmeasured
+    answer = "VIOLATED" if found.violation else "NONE" if settled else "OPEN"
     if as_json:
-        output.as_json(shown)
+        output.as_json({"violations": answer} | _told(found, named, bound))
     else:
-        _show(shown)
-    raise typer.Exit({"VIOLATED": 1, "NONE": 0, "OPEN": 3}[shown["violations"]])
+        _show(answer, found, named, bound)
+    raise typer.Exit(_CODES[answer])
 
 
 def _told(
-    found: Search, text: Callable[[Visited], str], bound: Callable[[Mapping[str, Fraction]], Claim]
+    found: Search, named: Callable[[Point], str], bound: Callable[[Point], Claim]
 ) -> dict[str, Any]:
     """What was found, as JSON."""
 
     def told(visited: Visited) -> dict[str, Any]:
         return {
-            "mechanism": text(visited),
+            "mechanism": named(visited.point),
             "claim": str(bound(visited.point)),
             "measured": visited.compared.measured.to_json(),
             "ratio": visited.ratio.to_json(),
         }
 
-    settled = found.is_exhausted and not found.undecided and not found.unmeasured
     return {
-        "violations": "VIOLATED" if found.violation else "NONE" if settled else "OPEN",
         "violation": None if found.violation is None else told(found.violation),
         "closest": None if found.closest is None else told(found.closest),
         "largest_ratio": None if found.largest is None else found.largest.to_json(),
@@ -92,39 +103,27 @@ def _told(
     }
 
 
-def _show(shown: Mapping[str, Any]) -> None:
-    from rich.text import Text
-
-    from ..exact import Enclosure
-    from . import render
-
-    verdicts = {
-        "VIOLATED": Text("VIOLATED", style="bold red"),
-        "NONE": Text("not violated at any point of the grid", style="bold green"),
-        "OPEN": Text("no violation found; the grid is not settled", style="bold yellow"),
-    }
-    facts: dict[str, str | Text] = {"claim": verdicts[shown["violations"]]}
-    for key in ("violation", "closest"):
-        if shown[key] is not None and (key == "violation" or shown["violation"] is None):
-            point = shown[key]
-            facts[key] = point["mechanism"]
-            facts[f"{key}: claimed"] = point["claim"]
-            facts[f"{key}: measured"] = str(Enclosure.from_json(point["measured"]))
-            facts[f"{key}: ratio"] = str(Enclosure.from_json(point["ratio"]))
-    if shown["largest_ratio"] is not None:
-        facts["largest ratio met"] = str(Enclosure.from_json(shown["largest_ratio"]))
-    facts["covered"] = f"{shown['covered']} of {shown['points']} points"
-    for key in ("undecided", "unmeasured"):
-        if shown[f"{key}_count"]:
-            facts[key] = f"{shown[f'{key}_count']} points"
+def _show(
+    answer: str, found: Search, named: Callable[[Point], str], bound: Callable[[Point], Claim]
+) -> None:
+    facts: dict[str, str | Text] = {"claim": _SAID[answer]}
+    what, point = ("violation", found.violation) if found.violation else ("closest", found.closest)
+    if point is not None:
+        facts[what] = named(point.point)
+        facts[f"{what}: claimed"] = str(bound(point.point))
+        facts[f"{what}: measured"] = str(point.compared.measured)
+        facts[f"{what}: ratio"] = str(point.ratio)
+    if found.largest is not None:
+        facts["largest ratio met"] = str(found.largest)
+    facts["covered"] = f"{found.covered} of {found.total} points"
+    for name, points in (("undecided", found.undecided), ("unmeasured", found.unmeasured)):
+        if points:
+            facts[name] = f"{len(points)} points"
     render.console().print(render.facts(facts))
 
 
 def _grid(spec: str) -> tuple[str, dict[str, str], list[Axis]]:
     """The name, the keys with one value, and those with a range."""
-    from ..exact import ParameterError, exact, whole
-    from ..verify.search import between, whole_numbers
-
     name, _, rest = spec.partition(":")
     fixed: dict[str, str] = {}
     axes: list[Axis] = []
@@ -152,20 +151,14 @@ def _grid(spec: str) -> tuple[str, dict[str, str], list[Axis]]:
     return name, fixed, axes
 
 
-def _text(name: str, fixed: Mapping[str, str], point: Mapping[str, Fraction]) -> str:
+def _text(name: str, fixed: Mapping[str, str], point: Point) -> str:
     """The spec of one mechanism."""
-    from ..exact import decimal_text
-
     moving = {key: decimal_text(value) for key, value in point.items()}
     return f"{name}:" + ",".join(f"{key}={value}" for key, value in {**fixed, **moving}.items())
 
 
-def _claim(text: str, fixed: Mapping[str, str]) -> Callable[[Mapping[str, Fraction]], Claim]:
+def _claim(text: str, fixed: Mapping[str, str]) -> Callable[[Point], Claim]:
     """The claim at a point: its numbers are formulas in the keys of the mechanism."""
-    from ..exact import ParameterError, decimal_text, exact
-    from ..verify import parse_claim
-    from .formula import value_of
-
     kind, colon, rest = text.partition(":")
     if not rest:
         parse_claim(text)  # says what a claim must be
@@ -176,7 +169,7 @@ def _claim(text: str, fixed: Mapping[str, str]) -> Callable[[Mapping[str, Fracti
         except ParameterError:
             continue  # not a number: no formula may name it
 
-    def at(point: Mapping[str, Fraction]) -> Claim:
+    def at(point: Point) -> Claim:
         values = [decimal_text(value_of(part, {**known, **point})) for part in rest.split(",")]
         return parse_claim(f"{kind}{colon}{','.join(values)}")
 

@@ -10,10 +10,10 @@ import pytest
 
 import exactdp
 from exactdp.accounting import compose
-from exactdp.cli.families import choose
 from exactdp.mechanisms import AdditiveNoise, DiscreteGaussian, DiscreteLaplace, FinitePair, papers
 from exactdp.verify import PureDP
 from exactdp.verify import audit as library_audit
+from exactdp.verify.families import choose
 
 LAPLACE = AdditiveNoise(DiscreteLaplace(10), 1)
 GAUSSIAN = AdditiveNoise(DiscreteGaussian(100), 1)

@@ -215,7 +215,7 @@ def test_what_cannot_be_settled_is_undecided(capsys, monkeypatch):
     def too_hard(*_):
         raise UndecidedError("the scale near 2 could not be settled")
 
-    monkeypatch.setattr("exactdp.verify.calibrate", too_hard)
+    monkeypatch.setattr("exactdp.cli.calibrate.calibrated", too_hard)
     assert main(["calibrate", *LAPLACE, "--target", "pure:1"]) == 3
     captured = capsys.readouterr()
     assert (captured.out, captured.err.count("\n")) == ("", 1)

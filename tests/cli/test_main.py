@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from importlib import metadata
+from importlib import import_module, metadata
 
 import pytest
+import typer
 
-from exactdp.cli.main import main
+from exactdp.cli.main import _VERBS, main
 
 _RESPONSE = ["audit", "randomized-response:epsilon=1", "--claim", "pure:1"]
 
@@ -79,3 +80,15 @@ def test_shells_complete_commands():
     command = [sys.executable, "-c", code]
     told = subprocess.run(command, env=os.environ | asked, capture_output=True, check=False)
     assert told.stdout.split() == [b"calibrate"]
+
+
+@pytest.mark.parametrize("verb", _VERBS)
+def test_commands_are_listed_with_their_own_words(verb):
+    command = getattr(import_module(f"exactdp.cli.{verb}"), verb)
+    told = command.info.help if isinstance(command, typer.Typer) else command.__doc__
+    assert " ".join(told.partition("\n\n")[0].split()) == _VERBS[verb]
+
+
+def test_other_options_may_stand_before_a_command(capsys):
+    assert main(["--version", "audit", *_RESPONSE[1:], "--json"]) == 0
+    assert '"verdict": "VERIFIED"' in capsys.readouterr().out

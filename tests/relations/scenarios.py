@@ -12,9 +12,9 @@ from fractions import Fraction
 from functools import cache
 from pathlib import Path
 
-from exactdp.cli.spec import parse
 from exactdp.exact import decimal_text
 from exactdp.mechanisms import Mechanism
+from exactdp.mechanisms.spec import parse
 
 __all__ = ["Cost", "Scenario", "Spec", "Table", "pmf", "spec"]
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
+from attrs import field, frozen
 from numpy.random import Generator
 from numpy.typing import NDArray
 
@@ -45,7 +46,11 @@ class OneByOne:
         return [self.function(input, rng) for _ in range(size)]
 
 
-@dataclass(frozen=True)
+def _seconds(timeout: ExactInput) -> float:
+    return float(exact(timeout, "timeout", above=0, at_most=_LONGEST_RUN))
+
+
+@frozen
 class Command:
     """A program that prints integers, run without a shell.
 
@@ -53,13 +58,11 @@ class Command:
     timeout: seconds for one run. The program takes its randomness from wherever it likes.
     """
 
-    template: str
-    timeout: float = 600.0
+    template: str = field()
+    timeout: float = field(default=600.0, converter=_seconds)
 
-    def __init__(self, template: str, timeout: ExactInput = 600) -> None:
-        object.__setattr__(self, "template", template)
-        seconds = exact(timeout, "timeout", above=0, at_most=_LONGEST_RUN)
-        object.__setattr__(self, "timeout", float(seconds))
+    @template.validator
+    def _names_input_and_size(self, _: object, template: str) -> None:
         try:
             words = shlex.split(template)
         except ValueError as error:

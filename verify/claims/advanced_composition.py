@@ -20,9 +20,9 @@ from ...exact.number import ball
 from ...exact.precision import working_precision
 from ...mechanisms.mechanism import RandomizedResponse
 from .figures import certain, shown
-from .finding import Finding, PaperClaim, Scope, Truth
+from .finding import Finding, Scope, Truth, claim, require
 from .identity import prove_equal
-from .inequality import NotProvedError, Proof, proved_positive
+from .inequality import Proof, proved_positive
 
 __all__ = ["CLAIMS", "TRUE_UP_TO", "allowed_share", "cost", "prove_range"]
 
@@ -63,11 +63,9 @@ def prove_range() -> Proof:
     )
     with working_precision(128):
         start = -ball(TRUE_UP_TO).log()
-        if not (arb(1) / 2).exp() - 1 < 1:
-            raise NotProvedError("e^(1/2) - 1 < 1 is not certain")
+        require((arb(1) / 2).exp() - 1 < 1, "e^(1/2) - 1 < 1 is not certain")
     low = Fraction(75, 10**4)
-    if not start > ball(low):
-        raise NotProvedError("the range of l does not start where it should")
+    require(start > ball(low), "the range of l does not start where it should")
     return proved_positive(lambda x: (-2 * x).exp() + (-1 / (32 * x)).exp() - 1, low, 1)
 
 
@@ -79,8 +77,7 @@ def allowed_share(count: int, failure: Fraction) -> Fraction:
     def below() -> arb:
         return ball(TARGET) ** 2 / (-8 * count * ball(failure).log()) - ball(share) ** 2
 
-    if not certain(below):
-        raise ArithmeticError("the share is not below what is allowed")
+    require(certain(below), "the share is not below what is allowed")
     return share
 
 
@@ -95,6 +92,12 @@ def _log(x: Fraction) -> float:
         return float(ball(x).log().mid())
 
 
+@claim(
+    "D-thm7",
+    "Chowdhury, Zhou (ICLR 2023), Theorem 7",
+    "For epsilon' in (0, 1) and every delta' > 0, k mechanisms that are (epsilon'/(2 sqrt(2k "
+    "log(1/delta'))), delta)-DP are (epsilon', k delta + delta')-DP",
+)
 def _check() -> Finding:
     proof = prove_range()
     evidence = {
@@ -103,8 +106,7 @@ def _check() -> Finding:
     }
     for count, failure in WITNESSES:
         found = cost(count, failure)
-        if found.greater_than(failure) is not True:
-            raise ArithmeticError("the witness does not refute")
+        require(found.greater_than(failure), "the witness does not refute")
         share = float(allowed_share(count, failure))
         evidence[f"witness: k = {count}, delta = 0, delta' = {float(failure)}"] = (
             f"at epsilon' = {float(TARGET)} the least delta of {count} uses of randomized response "
@@ -122,12 +124,4 @@ def _check() -> Finding:
     )
 
 
-CLAIMS: tuple[PaperClaim, ...] = (
-    PaperClaim(
-        id="D-thm7",
-        source="Chowdhury, Zhou (ICLR 2023), Theorem 7",
-        statement="For epsilon' in (0, 1) and every delta' > 0, k mechanisms that are "
-        "(epsilon'/(2 sqrt(2k log(1/delta'))), delta)-DP are (epsilon', k delta + delta')-DP",
-        check=_check,
-    ),
-)
+CLAIMS = (_check,)

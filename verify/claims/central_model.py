@@ -11,13 +11,20 @@ from ...accounting.divergences.divergence import pure_epsilon
 from ...exact.number import ball
 from ...mechanisms.papers import Preset, theorem5
 from .figures import figure, shown
-from .finding import Finding, PaperClaim, Scope, Truth
+from .finding import Finding, Scope, Truth, claim, require
+from .identity import prove_equal
 
 __all__ = ["CLAIMS"]
 
 POINTS = (("1/10", 64, 10**4), ("1/2", 1024, 10**6), ("9/10", 4096, 10**6))  # ε, n, T
 
 
+@claim(
+    "D-thm5",
+    "Chowdhury, Zhou (ICLR 2023), Theorem 5",
+    "With noise Lap_Z(g/ε) added by the server mod m, Algorithm 1 is (ε, 0)-DP in the central "
+    "model, and the noise exceeds τ = ceil((g/ε) log(2T)) with probability at most 1/T.",
+)
 def check_central() -> Finding:
     """Prove privacy and the tail for all parameters; the exact epsilon mod m at points.
 
@@ -29,9 +36,7 @@ def check_central() -> Finding:
     """
     beta, tau = sympy.symbols("beta tau", positive=True)
     tail = 2 * (1 - beta) / (1 + beta) * beta ** (tau + 1) / (1 - beta)
-    # beta^tau - tail = beta^tau (1 - beta)/(1 + beta) >= 0
-    if sympy.simplify(beta**tau - tail - beta**tau * (1 - beta) / (1 + beta)) != 0:
-        raise ArithmeticError("the tail of the discrete Laplace law was summed wrongly")
+    prove_equal(beta**tau - tail, beta**tau * (1 - beta) / (1 + beta))  # >= 0
     evidence = {
         "privacy proved": "exactly log((1 + β^m)/(β^g + β^(m-g))) <= ε, β = e^(-ε/g)",
         "tail proved": "P(|η| > τ) = 2β^(τ+1)/(1+β) <= β^τ <= 1/(2T), half of the p that is asked "
@@ -44,13 +49,15 @@ def check_central() -> Finding:
         law, tau_here, bound = preset.mechanism.law, preset.accuracy or 0, preset.epsilon
         measured = pure_epsilon(preset.mechanism)
         tail_here = figure(lambda: 2 * law.upper_tail(tau_here + 1))  # noqa: B023
-        if tail_here.at_most(Fraction(1, 2 * horizon)) is not True:
-            raise ArithmeticError(f"the tail {tail_here} is above 1/(2T)")
-        if measured.at_most(bound) is not True:
-            raise ArithmeticError(f"the pure epsilon {measured} is above {bound}")
+        require(
+            tail_here.at_most(Fraction(1, 2 * horizon)), f"the tail {tail_here} is above 1/(2T)"
+        )
+        require(measured.at_most(bound), f"the pure epsilon {measured} is above {bound}")
         slack = figure(lambda: _slack(preset))  # noqa: B023
-        if measured.contains(bound - Fraction(slack.lower)) is not True:
-            raise ArithmeticError("the closed form mod m is not what was measured")
+        require(
+            measured.contains(bound - Fraction(slack.lower)),
+            "the closed form mod m is not what was measured",
+        )
         evidence[f"ε = {float(bound):g}, n = {users}, T = {horizon}"] = (
             f"ε minus the exact one is {shown(slack, 3)}; P(|η| > τ) = {shown(tail_here, 5)}"
         )
@@ -65,12 +72,4 @@ def _slack(preset: Preset) -> arb:
     return value
 
 
-CLAIMS = (
-    PaperClaim(
-        "D-thm5",
-        "Chowdhury, Zhou (ICLR 2023), Theorem 5",
-        "With noise Lap_Z(g/ε) added by the server mod m, Algorithm 1 is (ε, 0)-DP in the central "
-        "model, and the noise exceeds τ = ceil((g/ε) log(2T)) with probability at most 1/T.",
-        check_central,
-    ),
-)
+CLAIMS = (check_central,)

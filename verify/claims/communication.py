@@ -7,7 +7,7 @@ from fractions import Fraction
 import sympy
 
 from ...mechanisms import papers
-from .finding import Finding, PaperClaim, Scope, Truth
+from .finding import Finding, Scope, Truth, claim, require
 from .identity import prove_equal
 
 __all__ = ["CLAIMS", "bits", "modulus", "prove_rises"]
@@ -43,11 +43,18 @@ def bits(m: int) -> int:
     return (m - 1).bit_length()
 
 
+@claim(
+    "D-appB",
+    "Chowdhury, Zhou (ICLR 2023), Appendix B",
+    "The communication cost of Theorem 2 is inverse with respect to epsilon",
+)
 def _check() -> Finding:
     prove_rises()
     found = {epsilon: modulus(epsilon) for epsilon in EPSILONS}
-    if not found[Fraction(1, 10)] < found[Fraction(1)] < found[Fraction(10)]:
-        raise ArithmeticError("m does not grow with epsilon")
+    require(
+        found[Fraction(1, 10)] < found[Fraction(1)] < found[Fraction(10)],
+        "m does not grow with epsilon",
+    )
     evidence = {
         "shown": "m rises with epsilon along all epsilon = k/(s sqrt(n)), k = 1, 2, ...: tau is "
         "the same for all of them, and g = k; the bits never fall",
@@ -68,11 +75,4 @@ def _check() -> Finding:
     )
 
 
-CLAIMS: tuple[PaperClaim, ...] = (
-    PaperClaim(
-        id="D-appB",
-        source="Chowdhury, Zhou (ICLR 2023), Appendix B",
-        statement="The communication cost of Theorem 2 is inverse with respect to epsilon",
-        check=_check,
-    ),
-)
+CLAIMS = (_check,)

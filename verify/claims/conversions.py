@@ -11,7 +11,7 @@ from ...accounting.methods import conversion
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ...mechanisms.mechanism import AdditiveNoise
 from .figures import shown
-from .finding import Finding, PaperClaim, Scope, Truth
+from .finding import Finding, Scope, Truth, claim
 from .identity import prove_equal
 
 __all__ = ["CLAIMS", "prove_concentrated", "prove_from_renyi", "prove_pure"]
@@ -84,6 +84,13 @@ def prove_pure() -> None:
     prove_equal(sympy.diff(x * sympy.cosh(x) - sympy.sinh(x), x), x * sympy.sinh(x))
 
 
+@claim(
+    "D-lem10",
+    "Chowdhury, Zhou (ICLR 2023), Lemma 10",
+    "(alpha, D)-RDP gives epsilon = inf D + log(1/(alpha delta))/(alpha-1) + log(1-1/alpha); "
+    "epsilon²/2-CDP gives at most epsilon (sqrt(2 log(1/delta)) + epsilon/2); (epsilon, 0)-DP "
+    "gives (alpha, alpha epsilon²/2)-RDP",
+)
 def _check() -> Finding:
     prove_from_renyi()
     prove_concentrated()
@@ -109,13 +116,4 @@ def _check() -> Finding:
     return Finding(Truth.HOLDS, Scope.PROVED, evidence)
 
 
-CLAIMS: tuple[PaperClaim, ...] = (
-    PaperClaim(
-        id="D-lem10",
-        source="Chowdhury, Zhou (ICLR 2023), Lemma 10",
-        statement="(alpha, D)-RDP gives epsilon = inf D + log(1/(alpha delta))/(alpha-1) + "
-        "log(1-1/alpha); epsilon²/2-CDP gives at most epsilon (sqrt(2 log(1/delta)) + epsilon/2); "
-        "(epsilon, 0)-DP gives (alpha, alpha epsilon²/2)-RDP",
-        check=_check,
-    ),
-)
+CLAIMS = (_check,)

@@ -10,7 +10,7 @@ from ...accounting.divergences import divergence
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ...mechanisms.mechanism import AdditiveNoise
 from .figures import shown
-from .finding import Finding, PaperClaim, Scope, Truth
+from .finding import Finding, Scope, Truth, claim, require
 from .identity import prove_equal
 
 __all__ = ["CLAIMS", "POINTS", "prove_closed_form"]
@@ -48,6 +48,12 @@ def prove_closed_form() -> None:
     prove_equal((v * t**2 / 2 - t * y).subs(t, y / v), -(y**2) / (2 * v))
 
 
+@claim(
+    "D-fact2",
+    "Chowdhury, Zhou (ICLR 2023), Fact 2 (Canonne, Kamath, Steinke 2020)",
+    "N_Z(0, Delta²/epsilon²) on sensitivity Delta is epsilon²/2-CDP, and P(|Y| >= t) <= 2 e^(-t² "
+    "epsilon²/2 Delta²)",
+)
 def _check() -> Finding:
     prove_closed_form()
     evidence = {
@@ -59,19 +65,10 @@ def _check() -> Finding:
         mechanism = AdditiveNoise(DiscreteGaussian(sigma2), sensitivity)
         value = divergence.renyi_divergence(mechanism, order, _WIDTH)
         claimed = order * sensitivity**2 / (2 * sigma2)
-        if value.at_most(claimed) is not True:
-            raise ArithmeticError("the closed form is contradicted")
+        require(value.at_most(claimed), "the closed form is contradicted")
         name = f"sigma² = {sigma2}, Delta = {sensitivity}, order {order}"
         evidence[name] = f"{shown(value)} of {float(claimed):.8g} allowed"
     return Finding(Truth.HOLDS, Scope.PROVED, evidence)
 
 
-CLAIMS: tuple[PaperClaim, ...] = (
-    PaperClaim(
-        id="D-fact2",
-        source="Chowdhury, Zhou (ICLR 2023), Fact 2 (Canonne, Kamath, Steinke 2020)",
-        statement="N_Z(0, Delta²/epsilon²) on sensitivity Delta is epsilon²/2-CDP, and "
-        "P(|Y| >= t) <= 2 e^(-t² epsilon²/2 Delta²)",
-        check=_check,
-    ),
-)
+CLAIMS = (_check,)

@@ -10,7 +10,7 @@ from ...accounting.divergences import divergence
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.mechanism import AdditiveNoise
 from .figures import shown
-from .finding import Finding, PaperClaim, Scope, Truth
+from .finding import Finding, Scope, Truth, claim
 from .identity import prove_equal
 
 __all__ = ["CLAIMS", "prove_shares", "prove_tail"]
@@ -65,6 +65,12 @@ def prove_tail() -> None:
     prove_equal(((x + d) - x) / scale, epsilon * d / sensitivity)
 
 
+@claim(
+    "D-fact1",
+    "Chowdhury, Zhou (ICLR 2023), Fact 1",
+    "For r > 0, beta in [0, 1], Pólya(r, beta) is a law, and n differences of Pólya(1/n, "
+    "e^(-1/b)) shares have the law Lap_Z(b)",
+)
 def _shares() -> Finding:
     prove_shares()
     return Finding(
@@ -79,6 +85,12 @@ def _shares() -> Finding:
     )
 
 
+@claim(
+    "D-fact3",
+    "Chowdhury, Zhou (ICLR 2023), Fact 3",
+    "Lap_Z(Delta/epsilon) on a query of sensitivity Delta is (epsilon, 0)-DP, and P(Y > m) = "
+    "e^(-epsilon m/Delta)/(e^(epsilon/Delta) + 1)",
+)
 def _laplace() -> Finding:
     prove_tail()
     fractional = Fraction(5, 2)  # an integer-valued query of sensitivity 5/2 moves by 2 at most
@@ -96,19 +108,4 @@ def _laplace() -> Finding:
     )
 
 
-CLAIMS: tuple[PaperClaim, ...] = (
-    PaperClaim(
-        id="D-fact1",
-        source="Chowdhury, Zhou (ICLR 2023), Fact 1",
-        statement="For r > 0, beta in [0, 1], Pólya(r, beta) is a law, and n differences of "
-        "Pólya(1/n, e^(-1/b)) shares have the law Lap_Z(b)",
-        check=_shares,
-    ),
-    PaperClaim(
-        id="D-fact3",
-        source="Chowdhury, Zhou (ICLR 2023), Fact 3",
-        statement="Lap_Z(Delta/epsilon) on a query of sensitivity Delta is (epsilon, 0)-DP, and "
-        "P(Y > m) = e^(-epsilon m/Delta)/(e^(epsilon/Delta) + 1)",
-        check=_laplace,
-    ),
-)
+CLAIMS = (_shares, _laplace)

@@ -14,7 +14,8 @@ from flint import arb
 
 from ...exact.number import ball
 from .figures import figure, shown
-from .finding import Finding, PaperClaim, Scope, Truth
+from .finding import Finding, Scope, Truth, claim, require
+from .identity import prove_equal
 
 __all__ = ["CLAIMS", "failure_probability", "least_factor", "pulls"]
 
@@ -23,12 +24,17 @@ ARMS, HORIZON = 2, 2**20  # of the witness; p = 1/HORIZON
 STEEPNESS = 10**9  # h of the witness
 
 
+@claim(
+    "D-lem2-prob",
+    _SOURCE,
+    "With the radius (2), |μ̂_a(b) - μ_a| <= β(b) holds for all active arms and all batches with "
+    "probability at least 1 - 3p, under Assumption 1.",
+)
 def check_probability() -> Finding:
     """P(all radii hold) >= 1 - 3p: refuted by a noise that meets Assumption 1 with equality."""
     p = Fraction(1, HORIZON)
     failure = figure(lambda: failure_probability(p, ARMS, batches(ARMS, HORIZON), STEEPNESS))
-    if failure.greater_than(3 * p) is not True:
-        raise ArithmeticError(f"the radii fail with probability {failure}, not above 3p")
+    require(failure.greater_than(3 * p), f"the radii fail with probability {failure}, not above 3p")
     factor = figure(least_factor)
     in_units = figure(
         lambda: failure_probability(p, ARMS, batches(ARMS, HORIZON), STEEPNESS) / ball(p)
@@ -37,8 +43,10 @@ def check_probability() -> Finding:
         "as stated": figure(lambda: _union(Fraction(2), Fraction(4))),
         "4 in all three": figure(lambda: _union(Fraction(4), Fraction(4))),
     }
-    if union["4 in all three"].less_than(3) is not True:
-        raise ArithmeticError("the corrected radii do not hold with probability 1 - 3p")
+    require(
+        union["4 in all three"].less_than(3),
+        "the corrected radii do not hold with probability 1 - 3p",
+    )
     return Finding(
         Truth.FAILS,
         Scope.WITNESS,
@@ -101,18 +109,21 @@ def _union(noise: Fraction, rewards: Fraction) -> arb:
     return (4 / ball(noise) + 2 / ball(rewards)) * arb.pi() ** 2 / 6
 
 
+@claim(
+    "D-lem2-pulls",
+    _SOURCE,
+    "A suboptimal arm a that is not eliminated up to batch b̃_a is pulled at most N_a(T) <= 4 "
+    "l(b̃_a) times.",
+)
 def check_pulls() -> Finding:
     """N_a(T) <= 4 l(b̃): all batches up to b̃ + 1, one of which may be cut short."""
     last, growth = sympy.symbols("last growth", positive=True)
     b = sympy.Symbol("b", integer=True)
     total = sympy.summation(2**b, (b, 1, last + 1))
-    if sympy.simplify(total - (4 * 2**last - 2)) != 0:
-        raise ArithmeticError(f"the batches up to last + 1 sum to {total}")
+    prove_equal(total, 4 * 2**last - 2)
     # growth + ... + growth^(last+1) = growth²/(growth-1) growth^last - growth/(growth-1)
     geometric = growth * (growth ** (last + 1) - 1) / (growth - 1)
-    rest = growth**2 / (growth - 1) * growth**last - geometric
-    if sympy.simplify(rest - growth / (growth - 1)) != 0:
-        raise ArithmeticError("the general batch schedule was summed wrongly")
+    prove_equal(growth**2 / (growth - 1) * growth**last - geometric, growth / (growth - 1))
     return Finding(
         Truth.HOLDS_CORRECTED,
         Scope.PROVED,
@@ -135,19 +146,4 @@ def pulls(last: int) -> int:
     return sum(2**b for b in range(1, last + 2))
 
 
-CLAIMS = (
-    PaperClaim(
-        "D-lem2-prob",
-        _SOURCE,
-        "With the radius (2), |μ̂_a(b) - μ_a| <= β(b) holds for all active arms and all batches "
-        "with probability at least 1 - 3p, under Assumption 1.",
-        check_probability,
-    ),
-    PaperClaim(
-        "D-lem2-pulls",
-        _SOURCE,
-        "A suboptimal arm a that is not eliminated up to batch b̃_a is pulled at most "
-        "N_a(T) <= 4 l(b̃_a) times.",
-        check_pulls,
-    ),
-)
+CLAIMS = (check_probability, check_pulls)

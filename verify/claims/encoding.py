@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import sympy
 
-from .finding import Finding, PaperClaim, Scope, Truth
+from .finding import Finding, Scope, Truth, claim, require
+from .identity import prove_equal
 
 __all__ = ["CLAIMS", "decoded"]
 
 _SOURCE = "Chowdhury, Zhou (ICLR 2023), proof of Theorem 1"
 
 
+@claim(
+    "D-rounding",
+    _SOURCE,
+    "The rounding error of a user is sub-Gaussian with variance 1, so that |Σx̂/g - Σx| <= "
+    "sqrt(2n log(2/p))/g with probability at least 1 - p.",
+)
 def check_rounding() -> Finding:
     """The rounding error Ber(f) - f is sub-Gaussian with variance 1/4, not only 1 (Hoeffding).
 
@@ -21,14 +28,12 @@ def check_rounding() -> Finding:
     cumulant = sympy.log(1 - f + f * sympy.exp(x))
     u = f * sympy.exp(x) / (1 - f + f * sympy.exp(x))
     half = sympy.Rational(1, 2)
-    if sympy.simplify(sympy.diff(cumulant, x, 2) - (half**2 - (u - half) ** 2)) != 0:
-        raise ArithmeticError("the second derivative is not as stated")
-    if cumulant.subs(x, 0) != 0 or sympy.simplify(sympy.diff(cumulant, x).subs(x, 0) - f) != 0:
-        raise ArithmeticError("the value or the slope at 0 is not as stated")
+    prove_equal(sympy.diff(cumulant, x, 2), half**2 - (u - half) ** 2)
+    prove_equal(cumulant.subs(x, 0), 0)
+    prove_equal(sympy.diff(cumulant, x).subs(x, 0), f)
     # f = 1/2: log cosh(x/2) = x²/8 - x^4/192 + ...: no smaller variance will do
     asked = sympy.limit(2 * sympy.log(sympy.cosh(x / 2)) / x**2, x, 0)
-    if asked != half**2:
-        raise ArithmeticError(f"at f = 1/2 the variance asked for near 0 is {asked}")
+    require(asked == half**2, f"at f = 1/2 the variance asked for near 0 is {asked}")
     return Finding(
         Truth.HOLDS,
         Scope.PROVED,
@@ -42,21 +47,24 @@ def check_rounding() -> Finding:
     )
 
 
+@claim(
+    "D-modulus",
+    _SOURCE,
+    "With m = ng + 2τ + 1 the analyzer returns the noisy sum wherever the noise is at most τ.",
+)
 def check_modulus() -> Finding:
     """m = n g + 2τ + 1 is enough for the analyzer, and the least modulus that is."""
     total, tau = sympy.symbols("total tau", integer=True, nonnegative=True)
     modulus = total + 2 * tau + 1
     # a sum x in [-τ, -1] is seen as x + m >= m - τ = total + τ + 1, above the analyzer's limit
-    if sympy.simplify(-tau + modulus - (total + tau)) != 1:
-        raise ArithmeticError("an underflow is not told apart")
+    prove_equal(-tau + modulus, total + tau + 1)
     # one less: -τ and total + τ are seen as the same number
-    if sympy.simplify((total + tau) - (-tau) - (modulus - 1)) != 0:
-        raise ArithmeticError("the smaller modulus does not confuse the two ends")
+    prove_equal((total + tau) - (-tau), modulus - 1)
     for encoded, accuracy in ((1, 1), (4, 3), (10, 1), (3, 8)):
         reach = range(-accuracy, encoded + accuracy + 1)
         stated = encoded + 2 * accuracy + 1
-        if any(decoded(x % stated, encoded, accuracy, stated) != x for x in reach):
-            raise ArithmeticError("the analyzer is wrong where the noise is within τ")
+        right = all(decoded(x % stated, encoded, accuracy, stated) == x for x in reach)
+        require(right, "the analyzer is wrong where the noise is within τ")
     return Finding(
         Truth.HOLDS,
         Scope.PROVED,
@@ -73,18 +81,4 @@ def decoded(seen: int, encoded: int, accuracy: int, modulus: int) -> int:
     return seen - modulus if seen > encoded + accuracy else seen
 
 
-CLAIMS = (
-    PaperClaim(
-        "D-rounding",
-        _SOURCE,
-        "The rounding error of a user is sub-Gaussian with variance 1, so that |Σx̂/g - Σx| <= "
-        "sqrt(2n log(2/p))/g with probability at least 1 - p.",
-        check_rounding,
-    ),
-    PaperClaim(
-        "D-modulus",
-        _SOURCE,
-        "With m = ng + 2τ + 1 the analyzer returns the noisy sum wherever the noise is at most τ.",
-        check_modulus,
-    ),
-)
+CLAIMS = (check_rounding, check_modulus)

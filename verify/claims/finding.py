@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-__all__ = ["Finding", "PaperClaim", "Scope", "Truth"]
+__all__ = ["Finding", "NotProvedError", "PaperClaim", "Scope", "Truth", "claim", "require"]
 
 
 class Truth(Enum):
@@ -51,3 +51,18 @@ class PaperClaim:
     source: str
     statement: str
     check: Callable[[], Finding]
+
+
+def claim(id: str, source: str, statement: str) -> Callable[[Callable[[], Finding]], PaperClaim]:
+    """Make a statement of the function that checks it."""
+    return lambda check: PaperClaim(id, source, statement, check)
+
+
+class NotProvedError(ArithmeticError):
+    """A step is false, or what was tried does not suffice to prove it."""
+
+
+def require(certain: bool | None, otherwise: str) -> None:
+    """Raise NotProvedError unless this is certain; None is not."""
+    if certain is not True:
+        raise NotProvedError(otherwise)

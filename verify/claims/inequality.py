@@ -21,20 +21,12 @@ from flint import arb, arb_series
 
 from ...exact.number import ExactInput, ParameterError, ball, exact, whole
 from ...exact.precision import working_precision
+from .finding import NotProvedError
 
-__all__ = [
-    "NotProvedError",
-    "Proof",
-    "proved_positive",
-    "proved_positive_beyond",
-]
+__all__ = ["NotProvedError", "Proof", "proved_positive", "proved_positive_beyond"]
 
 BITS = 128
 PIECES = 20_000
-
-
-class NotProvedError(ArithmeticError):
-    """The inequality is false somewhere, or these bits and pieces do not suffice to prove it."""
 
 
 @dataclass(frozen=True)

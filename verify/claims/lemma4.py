@@ -14,7 +14,7 @@ from ...mechanisms import papers
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussianSum
 from .discrete_gaussian_sums import excess_at, periodic, prove_lemma4_up_to, xi_sum
 from .figures import shown
-from .finding import Finding, PaperClaim, Scope, Truth
+from .finding import Finding, Scope, Truth, claim, require
 
 __all__ = ["CLAIMS", "allowed_by_theorem4", "excess_bound", "violation"]
 
@@ -41,8 +41,7 @@ def violation(count: int, shift: int, order: Fraction) -> tuple[Enclosure, Enclo
     with working_precision(320):
         found = excess_at(periodic(count, HALF), order, shift)
         xi = xi_sum(count, HALF)
-        if not xi > arb(1) / 2:
-            raise ArithmeticError("xi is expected to be above 1/2")
+        require(xi > arb(1) / 2, "xi is expected to be above 1/2")
         return found, enclose(ball(order) * xi / 4)
 
 
@@ -95,12 +94,17 @@ def allowed_by_theorem4(epsilon: Fraction, scaling: Fraction, terms: int) -> arb
     return (xi / 2).min(2 * e * xi + xi * xi) / 2
 
 
+@claim(
+    "D-lem4",
+    "Chowdhury, Zhou (ICLR 2023), Lemma 4 (Kairouz, Liu, Steinke, Proposition 13)",
+    "For sigma >= 1/2 the sum of n N_Z(0, sigma²) on sensitivity Delta is epsilon²/2-CDP, epsilon "
+    "= min(sqrt(Delta²/(n sigma²) + xi/2), Delta/(sqrt(n) sigma) + xi)",
+)
 def _lemma() -> Finding:
     evidence = {}
     for count, shift, order in WITNESSES:
         found, allowed = violation(count, shift, order)
-        if found.greater_than(allowed.upper) is not True:
-            raise ArithmeticError("the witness does not refute")
+        require(found.greater_than(allowed.upper), "the witness does not refute")
         at = f"sigma = 1/2, n = {count}, Delta = {shift}, order {float(order)}"
         evidence[f"witness {at}"] = (
             f"the divergence exceeds order Delta²/2 n sigma² by at least {shown(_point(found))}, "
@@ -134,6 +138,12 @@ def _point(found: Enclosure) -> Enclosure:
     return Enclosure(found.lower, found.lower)
 
 
+@claim(
+    "D-thm4",
+    "Chowdhury, Zhou (ICLR 2023), Theorem 4",
+    "With N_Z(0, g²/(n epsilon²)) shares Algorithm 1 is hat-epsilon²/2-CDP, hat-epsilon = "
+    "min(sqrt(epsilon² + xi/2), epsilon + xi), xi summed up to T/2 - 1",
+)
 def _theorem() -> Finding:
     nearest: list[tuple[Fraction, str]] = []
     largest = arb(0)
@@ -149,8 +159,7 @@ def _theorem() -> Finding:
                     largest = largest.max(bound)
                     allowed = allowed_by_theorem4(epsilon, scaling, users)
                     at = f"epsilon = {epsilon}, s = {scaling}, n = {users}"
-                    if not bound <= allowed:
-                        raise ArithmeticError(f"not certified at {at}")
+                    require(bound <= allowed, f"not certified at {at}")
                     ratio = Fraction(enclose(allowed / bound).lower)
                     nearest.append((ratio, at))
         growth = {rounds: enclose(_hat_epsilon(Fraction(1, 10), rounds)) for rounds in HORIZONS}
@@ -174,19 +183,4 @@ def _hat_epsilon(epsilon: Fraction, rounds: int) -> arb:
     return (e * e + xi / 2).sqrt().min(e + xi)
 
 
-CLAIMS: tuple[PaperClaim, ...] = (
-    PaperClaim(
-        id="D-lem4",
-        source="Chowdhury, Zhou (ICLR 2023), Lemma 4 (Kairouz, Liu, Steinke, Proposition 13)",
-        statement="For sigma >= 1/2 the sum of n N_Z(0, sigma²) on sensitivity Delta is "
-        "epsilon²/2-CDP, epsilon = min(sqrt(Delta²/(n sigma²) + xi/2), Delta/(sqrt(n) sigma) + xi)",
-        check=_lemma,
-    ),
-    PaperClaim(
-        id="D-thm4",
-        source="Chowdhury, Zhou (ICLR 2023), Theorem 4",
-        statement="With N_Z(0, g²/(n epsilon²)) shares Algorithm 1 is hat-epsilon²/2-CDP, "
-        "hat-epsilon = min(sqrt(epsilon² + xi/2), epsilon + xi), xi summed up to T/2 - 1",
-        check=_theorem,
-    ),
-)
+CLAIMS = (_lemma, _theorem)

@@ -30,7 +30,8 @@ from ...exact.number import ball
 from ...mechanisms.laws.discrete_laplace import PolyaDifference
 from ...mechanisms.papers import theorem6
 from .figures import figure, shown
-from .finding import Finding, PaperClaim, Scope, Truth
+from .finding import Finding, Scope, Truth, claim, require
+from .identity import prove_equal
 from .inequality import Proof, proved_positive
 
 __all__ = ["CLAIMS", "best_constant", "excess_of", "exceeding", "proof_of_constant"]
@@ -75,8 +76,7 @@ def _series(x: arb) -> arb:
     for n in range(terms, 0, -1):
         total = total * x + arb(1) / n
     size = arb(x.abs_upper())
-    if not size < arb(2) / 3:
-        raise ArithmeticError("the series is used too far out")
+    require(size < arb(2) / 3, "the series is used too far out")
     rest = size**terms / (terms * (1 - size))
     return total + arb(0, 1) * rest
 
@@ -88,16 +88,19 @@ def excess_of(constant: arb, epsilon: Fraction) -> arb:
     return -(1 - ratio**2).log() - arb(1) / 2
 
 
+@claim(
+    "D-lem5",
+    "Chowdhury, Zhou (ICLR 2023), Lemma 5",
+    "There is an absolute constant c > 0 with which Lap_Z(1/ε) is (c²/ε², c/ε)-sub-exponential "
+    "for every ε > 0.",
+)
 def check_constant() -> Finding:
     proofs = proof_of_constant()
     t = sympy.Symbol("t", positive=True)
-    slope = sympy.diff(t * sympy.coth(t), t)
-    identity = slope - (sympy.sinh(2 * t) - 2 * t) / (2 * sympy.sinh(t) ** 2)
-    if sympy.simplify(identity.rewrite(sympy.exp)) != 0:
-        raise ArithmeticError("the derivative of t coth t is not as stated")
+    slope = (sympy.sinh(2 * t) - 2 * t) / (2 * sympy.sinh(t) ** 2)
+    prove_equal(sympy.diff(t * sympy.coth(t), t).rewrite(sympy.exp), slope.rewrite(sympy.exp))
     smaller = figure(lambda: excess_of(best_constant() * ball(1 - CLOSE), WITNESS))
-    if smaller.greater_than(0) is not True:
-        raise ArithmeticError("the smaller constant is not refuted")
+    require(smaller.greater_than(0), "the smaller constant is not refuted")
     value = figure(best_constant)
     return Finding(
         Truth.HOLDS,
@@ -112,6 +115,12 @@ def check_constant() -> Finding:
     )
 
 
+@claim(
+    "D-thm6",
+    "Chowdhury, Zhou (ICLR 2023), Theorem 6",
+    "In the local model the noise of a batch of n users exceeds τ = ceil((c g/ε) sqrt(2n "
+    "log(2T))) with probability at most 1/T, for every batch.",
+)
 def check_local() -> Finding:
     """τ without Lemma 5's second term: certify P(|noise| > τ) against 1/T batch by batch."""
     evidence, worst = {}, Fraction(0)
@@ -125,8 +134,9 @@ def check_local() -> Finding:
             told.append(f"{users}: {float(ratio):.4g}")
             worst = max(worst, ratio)
             mended = exceeding(users, horizon, corrected_accuracy(users, horizon))
-            if mended.at_most(Fraction(1, horizon)) is not True:
-                raise ArithmeticError("the corrected accuracy is exceeded too often")
+            require(
+                mended.at_most(Fraction(1, horizon)), "the corrected accuracy is exceeded too often"
+            )
             users *= 2
         evidence[f"T = {horizon}, n < 2 log(2T) = {shown(limit, 4)}"] = (
             f"P(|noise| > τ) T by n: {', '.join(told)}"
@@ -175,19 +185,4 @@ def exceeding(users: int, horizon: int, accuracy: int) -> Enclosure:
     return figure(lambda: 2 * law.upper_tail(accuracy + 1))
 
 
-CLAIMS = (
-    PaperClaim(
-        "D-lem5",
-        "Chowdhury, Zhou (ICLR 2023), Lemma 5",
-        "There is an absolute constant c > 0 with which Lap_Z(1/ε) is (c²/ε², c/ε)-sub-exponential "
-        "for every ε > 0.",
-        check_constant,
-    ),
-    PaperClaim(
-        "D-thm6",
-        "Chowdhury, Zhou (ICLR 2023), Theorem 6",
-        "In the local model the noise of a batch of n users exceeds τ = "
-        "ceil((c g/ε) sqrt(2n log(2T))) with probability at most 1/T, for every batch.",
-        check_local,
-    ),
-)
+CLAIMS = (check_constant, check_local)

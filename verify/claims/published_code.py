@@ -16,7 +16,7 @@ from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from ...mechanisms import papers
 from .figures import figure, shown
-from .finding import Finding, PaperClaim, Scope, Truth
+from .finding import Finding, Scope, Truth, claim, require
 from .identity import prove_equal
 
 __all__ = ["CLAIMS", "prove_never_private", "true_epsilon"]
@@ -51,8 +51,7 @@ def prove_never_private() -> None:
     prove_equal((1 - success) / (1 - success * z), 1 / (1 - theta * (z - 1)))
     prove_equal(success.subs(theta, (1 - beta) / beta), 1 - beta)
     prove_equal(success.subs(theta, beta / (1 - beta)), beta)
-    if not arb(3).sqrt() * arb(2).log() > 1:
-        raise ArithmeticError("sqrt(3) log 2 > 1 is not certain")
+    require(arb(3).sqrt() * arb(2).log() > 1, "sqrt(3) log 2 > 1 is not certain")
 
 
 def true_epsilon(epsilon: Fraction, g: int) -> Enclosure:
@@ -60,6 +59,11 @@ def true_epsilon(epsilon: Fraction, g: int) -> Enclosure:
     return figure(lambda: -g * (-(-ball(epsilon / g)).expm1()).log())
 
 
+@claim(
+    "D-code",
+    "the implementation published with Chowdhury, Zhou (ICLR 2023)",
+    "The total noise that it draws for a batch of n users is (epsilon, 0)-DP",
+)
 def _check() -> Finding:
     prove_never_private()
     evidence = {
@@ -80,11 +84,4 @@ def _check() -> Finding:
     )
 
 
-CLAIMS: tuple[PaperClaim, ...] = (
-    PaperClaim(
-        id="D-code",
-        source="the implementation published with Chowdhury, Zhou (ICLR 2023)",
-        statement="The total noise that it draws for a batch of n users is (epsilon, 0)-DP",
-        check=_check,
-    ),
-)
+CLAIMS = (_check,)

@@ -11,13 +11,20 @@ import sympy
 from flint import arb
 
 from .figures import certain, figure, shown
-from .finding import Finding, PaperClaim, Scope, Truth
+from .finding import Finding, Scope, Truth, claim, require
+from .identity import prove_equal
 
 __all__ = ["CLAIMS", "kept_phases", "most_pulls"]
 
 _PAPER = "Tenenbaum, Kaplan, Mansour, Stemmer (NeurIPS 2021)"
 
 
+@claim(
+    "S-thm3.1",
+    f"{_PAPER}, Theorem 3.1",
+    "SDP-AE with batches of m users has a clean event of probability at least 1 - 4T^-2, and "
+    "regret at most 128 log T/Δ_a + 512 σ² log T/(mΔ_a) + mΔ_a an arm on it.",
+)
 def check_constant_batches() -> Finding:
     """Theorem 3.1: every step of the proof, symbolically."""
     _clean_event()
@@ -25,12 +32,12 @@ def check_constant_batches() -> Finding:
     # 4I <= Δ/2 + Δ/2 at the two thresholds: the pulls beyond which the intervals are disjoint
     rewards = 4 * sympy.sqrt(2 * log) / sympy.sqrt(n)
     noise = 8 * sigma * sympy.sqrt(2 * log) / sympy.sqrt(m * n)  # sqrt(t)/N = 1/sqrt(mN)
-    _same(rewards.subs(n, 128 * log / gap**2), gap / 2)
-    _same(noise.subs(n, 512 * sigma**2 * log / (m * gap**2)), gap / 2)
+    prove_equal(rewards.subs(n, 128 * log / gap**2), gap / 2)
+    prove_equal(noise.subs(n, 512 * sigma**2 * log / (m * gap**2)), gap / 2)
     # the bound that does not depend on the gaps: Tγ + ak log T/γ at its minimum
     a, k, rounds, gamma = sympy.symbols("a k T gamma", positive=True)
     best = sympy.sqrt(a * k * log / rounds)
-    _same(
+    prove_equal(
         (rounds * gamma + a * k * log / gamma).subs(gamma, best),
         2 * sympy.sqrt(a * k * rounds * log),
     )
@@ -51,21 +58,26 @@ def check_constant_batches() -> Finding:
     )
 
 
+@claim(
+    "S-thm3.3",
+    f"{_PAPER}, Theorem 3.3",
+    "VB-SDP-AE has the same clean event, t0 <= log T phases, and regret at most 512 log T/Δ_a + "
+    "64 sqrt(2) σ log T an arm on it.",
+)
 def check_doubling_batches() -> Finding:
     """Theorem 3.3: the same, but t0 <= log2 T, not log T, and the edge t0 = 0."""
     _clean_event()
     t0, log = sympy.symbols("t_0 L", positive=True)
     # N = 2 + ... + 2^t0 = 2^(t0+1) - 2; the next batch 2^(t0+1) <= 3N where 2^(t0+1) >= 3
     pulled = 2 ** (t0 + 1) - 2
-    _same(3 * pulled - 2 ** (t0 + 1), 2 ** (t0 + 2) - 6)
+    prove_equal(3 * pulled - 2 ** (t0 + 1), 2 ** (t0 + 2) - 6)
     # 64 sqrt(t0) σ sqrt(2 log T) at t0 = log T/log 2
     stated = 64 * sympy.sqrt(2) * log
-    _same(
+    prove_equal(
         64 * sympy.sqrt(log / sympy.log(2)) * sympy.sqrt(2 * log), stated / sympy.sqrt(sympy.log(2))
     )
     phases, rounds = 10, 2 * most_pulls(10)
-    if not certain(lambda: phases - arb(rounds).log()):
-        raise ArithmeticError("the witness for t0 > log T does not hold")
+    require(certain(lambda: phases - arb(rounds).log()), "the witness for t0 > log T does not hold")
     factor = figure(lambda: 1 / arb(2).log().sqrt())
     bits = figure(lambda: arb(rounds).log())
     return Finding(
@@ -87,6 +99,11 @@ def check_doubling_batches() -> Finding:
     )
 
 
+@claim(
+    "S-cor3.2",
+    f"{_PAPER}, Corollary 3.2",
+    "SDP-AE with m = ceil(σ) = Θ(log(1/δ)/ε²) has regret O(Σ log T/Δ_a + k log(1/δ)/ε²).",
+)
 def check_corollary() -> Finding:
     """Corollary 3.2: m = ceil(σ) is not enough, m = ceil(σ²) is.
 
@@ -136,36 +153,10 @@ def _clean_event() -> None:
     sigma, t, n, rounds = sympy.symbols("sigma t N T", positive=True)
     log = sympy.log(rounds)
     noise = 2 * sigma * sympy.sqrt(2 * t * log)
-    _same(noise**2 / (2 * t * sigma**2), 4 * log)
+    prove_equal(noise**2 / (2 * t * sigma**2), 4 * log)
     rewards = sympy.sqrt(2 * n * log)
-    _same(rewards**2 / (2 * n * sympy.Rational(1, 4)), 4 * log)
-    _same(rounds * rounds * 2 * (2 * sympy.exp(-4 * log)), 4 / rounds**2)
+    prove_equal(rewards**2 / (2 * n * sympy.Rational(1, 4)), 4 * log)
+    prove_equal(rounds * rounds * 2 * (2 * sympy.exp(-4 * log)), 4 / rounds**2)
 
 
-def _same(found: sympy.Expr, stated: sympy.Expr) -> None:
-    if sympy.simplify(found - stated) != 0:
-        raise ArithmeticError(f"{found} is not {stated}")
-
-
-CLAIMS = (
-    PaperClaim(
-        "S-thm3.1",
-        f"{_PAPER}, Theorem 3.1",
-        "SDP-AE with batches of m users has a clean event of probability at least 1 - 4T^-2, and "
-        "regret at most 128 log T/Δ_a + 512 σ² log T/(mΔ_a) + mΔ_a an arm on it.",
-        check_constant_batches,
-    ),
-    PaperClaim(
-        "S-thm3.3",
-        f"{_PAPER}, Theorem 3.3",
-        "VB-SDP-AE has the same clean event, t0 <= log T phases, and regret at most "
-        "512 log T/Δ_a + 64 sqrt(2) σ log T an arm on it.",
-        check_doubling_batches,
-    ),
-    PaperClaim(
-        "S-cor3.2",
-        f"{_PAPER}, Corollary 3.2",
-        "SDP-AE with m = ceil(σ) = Θ(log(1/δ)/ε²) has regret O(Σ log T/Δ_a + k log(1/δ)/ε²).",
-        check_corollary,
-    ),
-)
+CLAIMS = (check_constant_batches, check_doubling_batches, check_corollary)

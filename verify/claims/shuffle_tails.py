@@ -17,14 +17,15 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import sympy
-from flint import arb, arb_series
+from flint import arb
 
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from .figures import certain, figure, shown
-from .finding import Finding, PaperClaim, Scope, Truth
+from .finding import Finding, Scope, Truth, claim, require
 from .inequality import Proof, proved_positive, proved_positive_beyond
 from .shuffle_privacy import at_least
 
@@ -52,10 +53,11 @@ def proof_of_failure() -> list[Proof]:
     -q log q <= 7/1000, which holds since it rises up to q = 1/e.
     """
     small = Fraction(1, 1000)
-    if not certain(lambda: arb(7) / 1000 + ball(small) * ball(small).log()):
-        raise ArithmeticError("-q log q is above 7/1000 at q = 1/1000")
-    if not 1 - 2 * small - 6 * Fraction(7, 1000) > 0:
-        raise ArithmeticError("1 - 2q - 6 (7/1000) is not positive")
+    require(
+        certain(lambda: arb(7) / 1000 + ball(small) * ball(small).log()),
+        "-q log q is above 7/1000 at q = 1/1000",
+    )
+    require(1 - 2 * small - 6 * Fraction(7, 1000) > 0, "1 - 2q - 6 (7/1000) is not positive")
 
     def margin(q: arb) -> arb:
         return 1 - 2 * q - 4 * ball(STATED) * q * ((1 - q) / q).log()
@@ -71,17 +73,14 @@ def proof_of_correction() -> list[Proof]:
     2 tau, sub-Gaussian with variance N/4 (Hoeffding's lemma), below tau/2.
     """
 
-    def series(x: arb_series) -> arb_series:
-        return ball(CORRECTED) * x * x - (x.exp() - 1 - x)
-
-    def value(x: arb) -> arb:
+    def margin(x: Any) -> Any:
         return ball(CORRECTED) * x * x - (x.exp() - 1 - x)
 
     near = Fraction(1, 3)
     return [
-        proved_positive_beyond(series, 0, near, order=2),
-        proved_positive(value, near, 1),
-        proved_positive_beyond(series, 0, -1, order=2),
+        proved_positive_beyond(margin, 0, near, order=2),
+        proved_positive(margin, near, 1),
+        proved_positive_beyond(margin, 0, -1, order=2),
     ]
 
 
@@ -95,15 +94,18 @@ def proof_of_clean_event() -> list[Proof]:
     where h(u) >= u²/6, which is proved here for 0 < u <= REACH. The lower tail is smaller.
     """
 
-    def series(u: arb_series) -> arb_series:
+    def margin(u: Any) -> Any:
         return (1 + u) * (1 + u).log() - u - u * u / 6
 
-    def value(u: arb) -> arb:
-        return (1 + u) * (1 + u).log() - u - u * u / 6
-
-    return [proved_positive_beyond(series, 0, 1, order=2), proved_positive(value, 1, REACH)]
+    return [proved_positive_beyond(margin, 0, 1, order=2), proved_positive(margin, 1, REACH)]
 
 
+@claim(
+    "S-thmA1-subgauss",
+    "Tenenbaum, Kaplan, Mansour, Stemmer (NeurIPS 2021), Theorem A.1",
+    "The error of Algorithm 3 is sub-Gaussian with variance O(log(1/δ)/ε²), for every number m of "
+    "users.",
+)
 def check_tails() -> Finding:
     q = sympy.Symbol("q", positive=True)
     limit = sympy.limit((1 - 2 * q) / (4 * q * sympy.log((1 - q) / q)), q, 0, "+")
@@ -150,8 +152,7 @@ def tail_witness() -> tuple[Enclosure, Enclosure, int]:
     distance = math.floor(outcome - mean)  # B >= outcome implies B - E B >= distance
     tail = figure(lambda: at_least(users, outcome, tau() / (2 * users)))
     bound = figure(lambda: (-(arb(distance) ** 2) / (3 * tau())).exp())
-    if tail.greater_than(bound.upper) is not True:
-        raise ArithmeticError("the tail is not above the bound")
+    require(tail.greater_than(bound.upper), "the tail is not above the bound")
     return tail, bound, distance
 
 
@@ -159,12 +160,4 @@ def _ratio(q: arb) -> arb:
     return (1 - 2 * q) / (4 * q * ((1 - q) / q).log())
 
 
-CLAIMS = (
-    PaperClaim(
-        "S-thmA1-subgauss",
-        "Tenenbaum, Kaplan, Mansour, Stemmer (NeurIPS 2021), Theorem A.1",
-        "The error of Algorithm 3 is sub-Gaussian with variance O(log(1/δ)/ε²), for every number "
-        "m of users.",
-        check_tails,
-    ),
-)
+CLAIMS = (check_tails,)

@@ -28,21 +28,27 @@ from flint import arb
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from .figures import figure, shown
-from .finding import Finding, PaperClaim, Scope, Truth
+from .finding import Finding, Scope, Truth, claim
+from .identity import prove_equal
 
 __all__ = ["CLAIMS", "kept", "term_ratio"]
 
 POINTS = ((10**6, 10), (10**6, 1000), (10**12, 1000), (10**100, 1000))  # T, s
 
 
+@claim(
+    "D-thm2-radius",
+    "Chowdhury, Zhou (ICLR 2023), Theorem 2",
+    "With β(b) = O(sqrt(log(|Φ(b)|b²T)/(2l(b))) + (1 + 1/s) log(|Φ(b)|b²T)/(ε l(b))) the expected "
+    "regret is O(Σ log T/Δ_a + K sqrt(log T)/ε + K log T/(sε)).",
+)
 def check_radius() -> Finding:
     """Prove that the radius as stated is of too large an order, and say which one is not."""
     log, constant = sympy.symbols("L C", positive=True)
     kept_long = _kept(log, sympy.sqrt(log), constant, log, 1 / sympy.sqrt(log), sympy.sqrt(2))
     claimed = 3 * log + 2 * sympy.sqrt(log)
     limit = sympy.limit(sympy.expand(kept_long / claimed / sympy.sqrt(log)), log, sympy.oo)
-    if sympy.simplify(limit - 2 * constant / 3) != 0:
-        raise ArithmeticError(f"A/(claimed sqrt(L)) tends to {limit}")
+    prove_equal(limit, 2 * constant / 3)
     evidence = {
         "proved": "with two arms, s = log(2T) and ε = 1/sqrt(log(2T)) the stated radius keeps a "
         "bad arm for at least A rounds, A/(stated regret) ~ (2C/3C') sqrt(log T) for whatever "
@@ -96,12 +102,4 @@ def _power(number: int) -> str:
     return f"1e{len(str(number)) - 1}"
 
 
-CLAIMS = (
-    PaperClaim(
-        "D-thm2-radius",
-        "Chowdhury, Zhou (ICLR 2023), Theorem 2",
-        "With β(b) = O(sqrt(log(|Φ(b)|b²T)/(2l(b))) + (1 + 1/s) log(|Φ(b)|b²T)/(ε l(b))) the "
-        "expected regret is O(Σ log T/Δ_a + K sqrt(log T)/ε + K log T/(sε)).",
-        check_radius,
-    ),
-)
+CLAIMS = (check_radius,)

@@ -14,7 +14,7 @@ from ...mechanisms import papers
 from ...mechanisms.laws.skellam import Skellam
 from ...mechanisms.mechanism import AdditiveNoise
 from .figures import shown
-from .finding import Finding, PaperClaim, Scope, Truth
+from .finding import Finding, Scope, Truth, claim
 from .identity import prove_equal
 
 __all__ = ["CLAIMS", "Point", "curve_points", "follows", "lemma3"]
@@ -135,6 +135,12 @@ def curve_points(users: int) -> list[Point]:
     return points
 
 
+@claim(
+    "D-lem3",
+    "Chowdhury, Zhou (ICLR 2023), Lemma 3 (Agarwal, Kairouz, Liu, Theorem 3.5)",
+    "Sk(0, v) on sensitivity Delta has Rényi divergence at most order Delta²/2v + min{((2 order - "
+    "1) Delta² + 6 Delta)/4v², 3 Delta/2v} at orders 2, 3, ...",
+)
 def _lemma() -> Finding:
     points = lemma_points(VARIANCES, SENSITIVITIES, ORDERS)
     holds = all(point.holds for point in points)
@@ -168,6 +174,12 @@ def _gaussian_text(points: Sequence[Point]) -> str:
     )
 
 
+@claim(
+    "D-thm2-curve",
+    "Chowdhury, Zhou (ICLR 2023), Theorem 2",
+    "Algorithm 1 with Sk(0, g²/(n epsilon²)) shares has Rényi divergence at most order epsilon²/2 "
+    "+ min{(2 order - 1) epsilon²/4s² + 3 epsilon/2s³, 3 epsilon²/2s}",
+)
 def _curve() -> Finding:
     prove_curve_steps()
     points = [point for users in BATCHES for point in curve_points(users)]
@@ -194,19 +206,4 @@ def _curve() -> Finding:
     )
 
 
-CLAIMS: tuple[PaperClaim, ...] = (
-    PaperClaim(
-        id="D-lem3",
-        source="Chowdhury, Zhou (ICLR 2023), Lemma 3 (Agarwal, Kairouz, Liu, Theorem 3.5)",
-        statement="Sk(0, v) on sensitivity Delta has Rényi divergence at most order Delta²/2v + "
-        "min{((2 order - 1) Delta² + 6 Delta)/4v², 3 Delta/2v} at orders 2, 3, ...",
-        check=_lemma,
-    ),
-    PaperClaim(
-        id="D-thm2-curve",
-        source="Chowdhury, Zhou (ICLR 2023), Theorem 2",
-        statement="Algorithm 1 with Sk(0, g²/(n epsilon²)) shares has Rényi divergence at most "
-        "order epsilon²/2 + min{(2 order - 1) epsilon²/4s² + 3 epsilon/2s³, 3 epsilon²/2s}",
-        check=_curve,
-    ),
-)
+CLAIMS = (_lemma, _curve)

@@ -19,9 +19,9 @@ from ...exact.number import ball
 from ...exact.precision import enclose, working_precision
 from ...mechanisms.laws.skellam import Skellam
 from .figures import figure, shown
-from .finding import Finding, PaperClaim, Scope, Truth
+from .finding import Finding, Scope, Truth, claim, require
 from .identity import prove_equal
-from .inequality import NotProvedError, Proof, proved_positive, proved_positive_beyond
+from .inequality import Proof, proved_positive, proved_positive_beyond
 
 __all__ = [
     "CLAIMS",
@@ -96,8 +96,10 @@ def best_reach() -> tuple[Enclosure, Enclosure]:
             middle = (low + high) / 2
             gap = ball(middle).cosh() - 1 - ball(middle) ** 2
             low, high = (middle, high) if gap < 0 else (low, middle)
-        if not (ball(low).cosh() - 1 < ball(low) ** 2 and ball(high).cosh() - 1 > ball(high) ** 2):
-            raise NotProvedError("the root is not bracketed")
+        require(
+            (ball(low).cosh() - 1 < ball(low) ** 2 and ball(high).cosh() - 1 > ball(high) ** 2),
+            "the root is not bracketed",
+        )
         ends = (enclose(1 / ball(high)), enclose(1 / ball(low)))
     return Enclosure(ends[0].lower, ends[1].upper), Enclosure(low, high)
 
@@ -167,11 +169,18 @@ def _sinh(s: arb_series) -> arb_series:
     return (s.exp() - (-s).exp()) / 2
 
 
+@claim(
+    "D-prop1",
+    "Chowdhury, Zhou (ICLR 2023), Proposition 1",
+    "Sk(0, v) is (2v, sqrt(2)/2)-sub-exponential, so that with probability at least 1 - p, |X| <= "
+    "2 sqrt(v log(2/p)) + sqrt(2) log(2/p)",
+)
 def _proposition() -> Finding:
     proofs = prove_proposition1()
     improved = prove_linear_term(LINEAR)
-    if not refute_linear_term(LINEAR_TOO_SMALL):
-        raise NotProvedError("the linear term is not known to the digits stated")
+    require(
+        refute_linear_term(LINEAR_TOO_SMALL), "the linear term is not known to the digits stated"
+    )
     reach, argument = best_reach()
     evidence = {
         "shown": "cosh s - 1 <= s² for |s| <= 2.98, more than sqrt 2, so for all v: "
@@ -217,6 +226,11 @@ def _compared(variance: Fraction, p: Fraction) -> str:
     return f"stated {bounds[0]}, improved {bounds[1]}, least {least}"
 
 
+@claim(
+    "D-claim1",
+    "Chowdhury, Zhou (ICLR 2023), Claim 1",
+    "cosh x <= e^(x²/2) for all real x",
+)
 def _claim1() -> Finding:
     prove_claim1()
     return Finding(
@@ -230,18 +244,4 @@ def _claim1() -> Finding:
     )
 
 
-CLAIMS: tuple[PaperClaim, ...] = (
-    PaperClaim(
-        id="D-prop1",
-        source="Chowdhury, Zhou (ICLR 2023), Proposition 1",
-        statement="Sk(0, v) is (2v, sqrt(2)/2)-sub-exponential, so that with probability at least "
-        "1 - p, |X| <= 2 sqrt(v log(2/p)) + sqrt(2) log(2/p)",
-        check=_proposition,
-    ),
-    PaperClaim(
-        id="D-claim1",
-        source="Chowdhury, Zhou (ICLR 2023), Claim 1",
-        statement="cosh x <= e^(x²/2) for all real x",
-        check=_claim1,
-    ),
-)
+CLAIMS = (_proposition, _claim1)

@@ -19,7 +19,7 @@ from ...mechanisms import papers
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.laws.law import UndecidedError
 from .figures import figure, shown
-from .finding import Finding, PaperClaim, Scope, Truth
+from .finding import Finding, Scope, Truth, claim
 from .identity import prove_equal
 
 __all__ = ["CLAIMS", "least_tau", "prove_accuracy", "prove_wrapped_loss", "spared"]
@@ -106,6 +106,12 @@ def least_tau(epsilon: Fraction, g: int, rounds: int) -> int:
     return max(0, math.ceil(found.upper) - 1)
 
 
+@claim(
+    "D-thm1-privacy",
+    "Chowdhury, Zhou (ICLR 2023), Theorem 1",
+    "With Pólya(1/n, e^(-epsilon/g)) shares and the sum mod m = n g + 2 tau + 1, each batch is "
+    "(epsilon, 0)-DP",
+)
 def _privacy() -> Finding:
     prove_wrapped_loss()
     evidence = {
@@ -131,6 +137,11 @@ def _minus(whole: Fraction, part: Enclosure) -> Enclosure:
     return Enclosure(whole - Fraction(part.upper), whole - Fraction(part.lower))
 
 
+@claim(
+    "D-thm1-tau",
+    "Chowdhury, Zhou (ICLR 2023), Theorem 1, equation 6",
+    "tau = ceil((g/epsilon) log(2T)) bounds the total noise with probability at least 1 - 1/T",
+)
 def _accuracy() -> Finding:
     prove_accuracy()
     evidence = {
@@ -152,19 +163,4 @@ def _accuracy() -> Finding:
     return Finding(Truth.HOLDS, Scope.PROVED, evidence)
 
 
-CLAIMS: tuple[PaperClaim, ...] = (
-    PaperClaim(
-        id="D-thm1-privacy",
-        source="Chowdhury, Zhou (ICLR 2023), Theorem 1",
-        statement="With Pólya(1/n, e^(-epsilon/g)) shares and the sum mod m = n g + 2 tau + 1, "
-        "each batch is (epsilon, 0)-DP",
-        check=_privacy,
-    ),
-    PaperClaim(
-        id="D-thm1-tau",
-        source="Chowdhury, Zhou (ICLR 2023), Theorem 1, equation 6",
-        statement="tau = ceil((g/epsilon) log(2T)) bounds the total noise with probability at "
-        "least 1 - 1/T",
-        check=_accuracy,
-    ),
-)
+CLAIMS = (_privacy, _accuracy)

@@ -19,7 +19,7 @@ from ...exact.precision import refine
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace, PolyaDifference
 from ...mechanisms.mechanism import AdditiveNoise
 from .figures import certain, shown
-from .finding import Finding, PaperClaim, Scope, Truth
+from .finding import Finding, Scope, Truth, claim, require
 
 __all__ = ["CLAIMS", "Parameters", "leak_of_relaxed", "parameters"]
 
@@ -74,8 +74,7 @@ def leak_of_relaxed(epsilon: Fraction, noise: Fraction, users: int, rounds: int)
         up, q = ball(h).exp(), ball(_RARE)
         return ((1 - up * q) - (1 - q) / up).min((1 - q) * up - (1 - q / up))
 
-    if not certain(allowed):
-        raise ArithmeticError("the bit 0 says more than is allowed")
+    require(certain(allowed), "the bit 0 says more than is allowed")
 
     def loss() -> arb:
         up = ball(h).exp()
@@ -89,6 +88,12 @@ def leak_of_relaxed(epsilon: Fraction, noise: Fraction, users: int, rounds: int)
     return refine(loss, width=_WIDTH)
 
 
+@claim(
+    "D-thm3",
+    "Chowdhury, Zhou (ICLR 2023), Theorem 3",
+    "With shares Pólya(1/n, e^(-epsilon/9)) and an (epsilon/4, 1/(2T))-relaxed SecAgg, Algorithm "
+    "1 is (epsilon, 0)-DP",
+)
 def _check() -> Finding:
     setting = parameters(EPSILON, USERS, ROUNDS)
     g, m = setting.precision, setting.modulus
@@ -100,8 +105,7 @@ def _check() -> Finding:
     )
     if as_printed.greater_than(EPSILON) is not True or with_g.greater_than(EPSILON) is not True:
         raise ArithmeticError("the witnesses do not refute")
-    if corrected.at_most(EPSILON / 2) is not True:
-        raise ArithmeticError("the correction does not pass")
+    require(corrected.at_most(EPSILON / 2), "the correction does not pass")
     return Finding(
         truth=Truth.HOLDS_CORRECTED,
         scope=Scope.PROVED,
@@ -119,12 +123,4 @@ def _check() -> Finding:
     )
 
 
-CLAIMS: tuple[PaperClaim, ...] = (
-    PaperClaim(
-        id="D-thm3",
-        source="Chowdhury, Zhou (ICLR 2023), Theorem 3",
-        statement="With shares Pólya(1/n, e^(-epsilon/9)) and an (epsilon/4, 1/(2T))-relaxed "
-        "SecAgg, Algorithm 1 is (epsilon, 0)-DP",
-        check=_check,
-    ),
-)
+CLAIMS = (_check,)

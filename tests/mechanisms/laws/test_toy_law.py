@@ -12,13 +12,13 @@ from flint import acb, arb
 
 from exactdp.accounting import compose
 from exactdp.cli.main import main
-from exactdp.cli.spec import parse
 from exactdp.exact import Enclosure
 from exactdp.exact.number import ball, mpf, whole
 from exactdp.mechanisms import AdditiveNoise, FiniteLaw, Law, Moments
 from exactdp.mechanisms.laws.families import FAMILIES
 from exactdp.mechanisms.laws.law import Calibrated
 from exactdp.mechanisms.samplers.uniform import below
+from exactdp.mechanisms.spec import parse
 from exactdp.verify import ApproxDP, audit
 from exactdp.verify.certificate import NotCertifiedError, certificate_of
 

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from exactdp.cli.spec import parse
 from exactdp.exact import ParameterError
 from exactdp.mechanisms import (
     AdditiveNoise,
@@ -21,6 +20,7 @@ from exactdp.mechanisms import (
     UndecidedError,
     papers,
 )
+from exactdp.mechanisms.spec import parse
 
 SHARED = {"users": "10", "dropout": "2", "collusion": "1"}
 GOOD: dict[str, dict[str, str]] = {

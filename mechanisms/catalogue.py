@@ -6,22 +6,26 @@ Parameters are read and refused by the library; here is only which key goes wher
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ..exact import ParameterError, exact, whole
+from ..exact.number import ParameterError, exact, whole
 from ..exact.rows import written
-from ..mechanisms import AdditiveNoise, Law, Mechanism, RandomizedResponse, papers
-from ..mechanisms.continuous import ContinuousNoise, Shape
-from ..mechanisms.fixed_size import FixedSize, read_batches
-from ..mechanisms.laws.families import FAMILIES
-from ..mechanisms.pair_file import read_pair
-from ..mechanisms.protocols.protocol import SumProtocol, missing_users
-from ..mechanisms.sampled import Sampled, check_neighbours, sampling_rate, unsampled
+from .continuous import ContinuousNoise, Shape
+from .fixed_size import FixedSize, read_batches
+from .laws.families import FAMILIES
+from .laws.law import Law
+from .mechanism import AdditiveNoise, Mechanism, RandomizedResponse
+from .pair_file import read_pair
+from .sampled import Sampled, check_neighbours, sampling_rate, unsampled
 
-__all__ = ["Entry", "Spec", "Values", "entries", "listed", "short"]
+if TYPE_CHECKING:
+    from .preset import ShufflePreset
+    from .protocols.protocol import SumProtocol
+
+__all__ = ["Entry", "Spec", "Values", "entries", "short"]
 
 _MISSING = ("dropout", "collusion")
 
@@ -44,7 +48,7 @@ class Spec:
     horizon: int | None = None
     failure: Fraction | None = None
     drawn: Mechanism | None = None
-    shuffled: papers.ShufflePreset | None = None
+    shuffled: ShufflePreset | None = None
 
     def to_json(self) -> dict[str, str]:
         """The mechanism as `--json` shows it; integers as text, since they may be large."""
@@ -68,13 +72,12 @@ def short(text: str) -> str:
     return repr(text) if len(text) <= 40 else repr(text[:37] + "...")
 
 
-def listed(names: Iterable[str]) -> str:
-    """Names as an error lists them."""
-    return ", ".join(names)
-
-
 def _modulus(values: Values) -> str | None:
     return None if (given := values.get("modulus", "none")) == "none" else given
+
+
+def _missing(values: Values) -> list[str]:
+    return [values.get(key, "0") for key in _MISSING]
 
 
 _POISSON = ("neighbours", "poisson")
@@ -99,46 +102,49 @@ def _additive(family: type[Law]) -> Entry:
     """Noise that is added to an integer query; of `users` equal shares where that is given."""
 
     def build(values: Values) -> Mechanism | Spec:
-        noise, users = family.from_spec(values), values.get("users")
-        missing = [values.get(key, "0") for key in _MISSING]
+        noise = family.from_spec(values)
         sensitivity, modulus = values.get("sensitivity", "1"), _modulus(values)
-        if users is None and "count" in values:  # one of each of so many terms
-            users = values["count"]
         if not any(key in values for key in ("users", *_MISSING)):
             return _with_users(values, AdditiveNoise(noise, sensitivity, modulus))
-        if values.get("neighbours", "replace") != "replace" or values.keys() & _SAMPLING[1:]:
+        if values.get("neighbours", "replace") != "replace" or values.keys() & set(_SAMPLING[1:]):
             raise ParameterError(
                 "neighbours must be replace, and nobody sampled, where users make the noise: with "
                 "one user less it is another law"
             )
+        users = values.get("users", values.get("count"))  # one of each of so many terms
         if users is None:
             raise ParameterError(
                 "dropout and collusion need users: in how many equal shares the noise is made"
             )
+        from .protocols.protocol import missing_users
+
         share = noise.share(users)
-        present = whole(users, "users") - missing_users(whole(users, "users"), *missing)
+        present = whole(users, "users") - missing_users(whole(users, "users"), *_missing(values))
         left = AdditiveNoise(share.sum_of(present), sensitivity, modulus)
         return Spec("", left, {"users": present})
 
     return Entry(family.needs(), (*family.allows(), *_ADDITIVE), build)
 
 
-def _preset(
-    build: Callable[..., papers.Preset | papers.RelaxedPreset],
-    needs: tuple[str, ...] = ("epsilon", "batch", "horizon"),
-    allows: tuple[str, ...] = (),
-) -> Entry:
-    def built(values: Values) -> Spec:
+_PRESET = ("epsilon", "batch", "horizon")
+
+
+def _preset(name: str, needs: tuple[str, ...] = _PRESET, allows: tuple[str, ...] = ()) -> Entry:
+    """What `papers` states by this name; it is loaded where it is asked for."""
+
+    def build(values: Values) -> Spec:
+        from . import papers
+        from .protocols.protocol import missing_users
+
         given: dict[str, Any] = {
             key: value for key, value in values.items() if key not in (*_MISSING, "aggregator")
         }
         if "modulus" in given:
             given["modulus"] = _modulus(values)
-        preset = build(**given)
-        protocol = preset.protocol
+        preset: papers.Preset | papers.RelaxedPreset = getattr(papers, name)(**given)
+        protocol, missing = preset.protocol, _missing(values)
         if "aggregator" in values:
             _check_aggregator(values["aggregator"], protocol.modulus)
-        missing = [values.get(key, "0") for key in _MISSING]
         shown: dict[str, int | str | None] = {
             "precision": preset.precision,
             "accuracy": preset.accuracy,
@@ -146,18 +152,17 @@ def _preset(
             "users": preset.batch - missing_users(preset.batch, *missing),
             "bits_per_user": protocol.bits_per_user,
         }
+        failure = drawn = None
         if isinstance(preset, papers.RelaxedPreset):
             shown["share"] = written(protocol.noise)
             shown["aggregation"] = written(preset.aggregation)
-        horizon = whole(values["horizon"], "horizon") if "horizon" in values else None
-        failure = drawn = None
-        if isinstance(preset, papers.RelaxedPreset):
             failure = preset.aggregation.failure
             drawn = protocol.released(*missing)  # by an aggregation that is not relaxed
-        released = preset.released(*missing)
-        return Spec("", released, _known(shown), protocol, horizon, failure, drawn)
+        horizon = whole(values["horizon"], "horizon") if "horizon" in values else None
+        known = {key: value for key, value in shown.items() if value is not None}
+        return Spec("", preset.released(*missing), known, protocol, horizon, failure, drawn)
 
-    return Entry(needs, (*allows, "modulus", "aggregator", *_MISSING), built)
+    return Entry(needs, (*allows, "modulus", "aggregator", *_MISSING), build)
 
 
 def _check_aggregator(aggregator: str, modulus: int | None) -> None:
@@ -174,19 +179,17 @@ def _check_aggregator(aggregator: str, modulus: int | None) -> None:
 
 
 def _shuffle_sum(values: Values) -> Spec:
-    preset = papers.shuffle_sum(values["epsilon"], values["delta"], values["users"])
-    missing = [values.get(key, "0") for key in _MISSING]
-    protocol = preset.protocol
+    from .papers import shuffle_sum
+    from .protocols.protocol import missing_users
+
+    preset = shuffle_sum(values["epsilon"], values["delta"], values["users"])
+    protocol, missing = preset.protocol, _missing(values)
     shown = {
         "users": preset.batch - missing_users(preset.batch, *missing),
         "messages_per_user": protocol.messages_per_user,
         "bits_per_user": protocol.bits_per_user,
     }
     return Spec("", preset.released(*missing), shown, shuffled=preset)
-
-
-def _known(shown: Mapping[str, int | str | None]) -> dict[str, int | str]:
-    return {name: value for name, value in shown.items() if value is not None}
 
 
 def _continuous(shape: Shape, sizes: tuple[str, ...], norm: str) -> Entry:
@@ -226,7 +229,7 @@ def _root(square: Fraction) -> Fraction:
     return root
 
 
-_SCALED = ("epsilon", "batch", "horizon", "scaling")
+_SCALED = (*_PRESET, "scaling")
 _OTHERS: dict[str, Entry] = {
     "randomized-response": Entry(
         ("epsilon",),
@@ -242,13 +245,13 @@ _OTHERS: dict[str, Entry] = {
         ("slack", *_POISSON),
         lambda given: _with_users(given, read_pair(given["file"], given.get("slack", "0"))),
     ),
-    "theorem1": _preset(papers.theorem1),
-    "theorem2": _preset(papers.theorem2, _SCALED),
-    "theorem3": _preset(papers.theorem3),
-    "theorem4": _preset(papers.theorem4, _SCALED),
-    "theorem5": _preset(papers.theorem5),
-    "theorem6": _preset(papers.theorem6),
-    "published": _preset(papers.published, ("epsilon", "batch"), ("horizon",)),
+    "theorem1": _preset("theorem1"),
+    "theorem2": _preset("theorem2", _SCALED),
+    "theorem3": _preset("theorem3"),
+    "theorem4": _preset("theorem4", _SCALED),
+    "theorem5": _preset("theorem5"),
+    "theorem6": _preset("theorem6"),
+    "published": _preset("published", ("epsilon", "batch"), ("horizon",)),
     "shuffle-sum": Entry(("epsilon", "delta", "users"), _MISSING, _shuffle_sum),
 }
 

@@ -10,12 +10,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ..exact import ParameterError, decimal_text, whole
+from ..exact.number import ParameterError, decimal_text, whole
 from ..exact.suggest import meant
-from ..mechanisms import AdditiveNoise, RandomizedResponse
 from ..mechanisms.laws.families import FAMILIES
-from ..verify import FLIPS, Claim, Cover, Family, Monotone, gaussian_order
-from .spec import Values, read_name
+from ..mechanisms.mechanism import AdditiveNoise, RandomizedResponse
+from ..mechanisms.spec import Values, read_name
+from .calibration import Family
+from .gaussian_order import gaussian_order
+from .guarantee import Guarantee
+from .order import FLIPS, Cover, Monotone
 
 __all__ = ["Chosen", "choose"]
 
@@ -71,7 +74,7 @@ def choose(text: str, sensitivity: str | None, times: int, named: str = "--sensi
 
     terms = build(Fraction(kind.start)).law.gaussians  # bad values of other keys are refused here
 
-    def order(claim: Claim, uses: int) -> Cover | None:
+    def order(claim: Guarantee, uses: int) -> Cover | None:
         if kind.proof is not None:
             return Monotone(kind.proof)
         return None if terms is None else gaussian_order(terms, moved, claim, uses)

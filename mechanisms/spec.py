@@ -12,10 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ..exact import ParameterError, exact, whole
+from ..exact.number import ParameterError, exact, whole
 from ..exact.suggest import meant
-from ..mechanisms.pair_file import read_text
-from .catalogue import Entry, Spec, Values, entries, listed, short
+from .catalogue import Entry, Spec, Values, entries, short
+from .pair_file import read_text
 
 __all__ = ["Spec", "Values", "parse", "parse_use", "read_name"]
 
@@ -78,21 +78,21 @@ def _entry(name: str, values: Values) -> Entry:
     if (entry := entries().get(name)) is None:
         raise ParameterError(
             f"SPEC names no known mechanism: {short(name)}{meant(name, entries())}; "
-            f"available are {listed(entries())}"
+            f"available are {', '.join(entries())}"
         )
     allowed = entry.needs + entry.allows
     for key, value in values.items():
         if key not in allowed:
             raise ParameterError(
                 f"{name}: {short(key)} is not known{meant(key, allowed)}; "
-                f"keys are {listed(allowed)}"
+                f"keys are {', '.join(allowed)}"
             )
         if not value:
             raise ParameterError(f"{name}: {key} is empty")
         _check_size(key, value)
     missing = [key for key in entry.needs if key not in values]
     if missing:
-        raise ParameterError(f"{name}: {listed(missing)} missing; keys are {listed(allowed)}")
+        raise ParameterError(f"{name}: {', '.join(missing)} missing; keys are {', '.join(allowed)}")
     return entry
 
 
