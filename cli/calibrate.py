@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from ..verify import Audit, Calibration, Edge, UnfinishedError
-    from .families import Chosen
+    from .continuous_families import ChosenContinuous
+    from .families import Chosen as ChosenLaw
+
+    Chosen: TypeAlias = ChosenLaw | ChosenContinuous
 
 __all__ = ["calibrate"]
 
@@ -34,7 +37,8 @@ def calibrate(
         typer.Argument(
             metavar="NAME",
             help="discrete-laplace, skellam, discrete-gaussian, discrete-gaussian-sum:count=N, "
-            "polya-difference:shape=R, binomial:probability=P or randomized-response",
+            "polya-difference:shape=R, binomial:probability=P, randomized-response, gaussian or "
+            "laplace",
         ),
     ],
     target: Annotated[
@@ -48,25 +52,39 @@ def calibrate(
         str | None, typer.Option(metavar="S", help="of the query; none for randomized-response")
     ] = None,
     times: Annotated[
-        str, typer.Option(metavar="K", help="uses that meet the target together")
-    ] = "1",
+        str | None, typer.Option(metavar="K", help="uses that meet the target together (1)")
+    ] = None,
+    poisson: Annotated[
+        str | None,
+        typer.Option(metavar="Q", help="each user takes part with this probability (continuous)"),
+    ] = None,
+    find: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PARAMETER",
+            help="of gaussian:sigma=S or laplace:scale=B: times, for the most uses, or poisson, "
+            "for the largest probability of taking part; else the least noise",
+        ),
+    ] = None,
     seconds: Time = DEFAULT_TIME,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> int:
     """Find the least noise that meets a target: verified, and refuted 1e-9 below.
 
-    And the least from which on every larger one meets it: the same for most noises.
+    Or the most uses, or the largest sampling probability (--find). And the least from which on
+    every larger one meets it: the same for most noises.
     """
     from ..exact import time_limit, whole
     from ..verify import UnfinishedError, parse_claim
     from ..verify import calibrate as calibrated
     from .families import choose
 
-    uses = whole(times, "--times", at_least=1, at_most=10**9)
+    given = None if times is None else whole(times, "--times", at_least=1, at_most=10**9)
+    uses = given or 1
     allowed = read_time(seconds)
-    chosen = choose(name, sensitivity, uses)
+    chosen = choose(name, sensitivity, given, poisson, find)
     claim = parse_claim(target)
-    asked = {"mechanism": name, "target": target, "times": uses}
+    asked = {"mechanism": name, "target": target, "times": None if find == "times" else uses}
     shown = f"{target}, {uses} uses together" if uses > 1 else target
     try:
         with time_limit(allowed):
