@@ -7,10 +7,10 @@ from fractions import Fraction
 from typing import Any
 
 from ..accounting.composed import Use
-from ..accounting.scenario import is_oriented
+from ..accounting.scenario import is_oriented, neighbours
 from ..exact.number import ExactInput, decimal_text, exact, whole
 from ..mechanisms.aggregation.masking import Masking
-from ..mechanisms.continuous import continuous
+from ..mechanisms.continuous import ContinuousNoise
 from ..mechanisms.laws.binomial import Binomial
 from ..mechanisms.laws.law import Law
 from ..mechanisms.mechanism import AdditiveNoise, Mechanism, RandomizedResponse
@@ -28,7 +28,10 @@ class NotCertifiedError(ValueError):
 
 def setting_fields(uses: Sequence[Use]) -> dict[str, str]:
     """Who neighbours are, and whether they keep their order over all uses."""
-    return {"neighbours": "replace", "orientation": "fixed" if is_oriented(uses) else "free"}
+    return {
+        "neighbours": neighbours(uses),
+        "orientation": "fixed" if is_oriented(uses) else "free",
+    }
 
 
 def use_fields(use: Use) -> dict[str, Any]:
@@ -57,8 +60,16 @@ def mechanism_fields(mechanism: Mechanism) -> dict[str, Any]:
             "sensitivity": str(mechanism.sensitivity),
             "modulus": None if modulus is None else str(modulus),
         }
-    if continuous(mechanism) is not None:
-        raise NotCertifiedError("certificates are of discrete mechanisms: this noise is continuous")
+    if isinstance(mechanism, ContinuousNoise):
+        if not mechanism.removing:
+            raise NotCertifiedError("certificates are of sampled noise both ways round, not of one")
+        numbers = {"scale": mechanism.scale, "sensitivity": mechanism.sensitivity}
+        return {
+            "kind": "continuous",
+            "law": mechanism.shape.value,
+            **_texts(numbers | {"poisson": mechanism.rate}),
+            "neighbours": mechanism.neighbours,
+        }
     raise NotCertifiedError(f"certificates do not know the mechanism {type(mechanism).__name__}")
 
 
