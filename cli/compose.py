@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from . import output
-from .options import DEFAULT_TIME, Specs, Time, neighbourhood, read_time, read_uses
+from .options import DEFAULT_TIME, AnySpecs, Time, neighbourhood, read_time, read_uses
 
 __all__ = ["compose"]
 
 
 def compose(
-    specs: Specs,
+    specs: AnySpecs = None,
     delta: Annotated[
         list[str] | None, typer.Option(metavar="D", help="ε at this δ; may be repeated")
     ] = None,
@@ -42,6 +43,14 @@ def compose(
             metavar="W", help="relative width of every figure; if given, it may take minutes"
         ),
     ] = None,
+    source: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            metavar="FILE",
+            help="also these uses: a dp_accounting event or an Opacus history, as JSON",
+        ),
+    ] = None,
     seconds: Time = DEFAULT_TIME,
 ) -> None:
     """Compose mechanisms, each used K times: pure ε, Rényi, δ(ε) and ε(δ) of all together.
@@ -53,6 +62,7 @@ def compose(
     from ..exact import ParameterError, time_limit
     from ..exact.suggest import meant
     from .compared import compared
+    from .foreign import uses_from
     from .measure import Request, measure, read_width
 
     relative = read_width(width)
@@ -73,7 +83,9 @@ def compose(
             f"{meant(method, comparison.METHODS)}"
         )
     allowed = read_time(seconds)
-    uses = read_uses(specs)
+    uses = read_uses(specs or []) + ([] if source is None else uses_from(source))
+    if not uses:
+        raise ParameterError("SPEC or --from must be given: what is composed?")
     composition = accounting.compose(*((spec.mechanism, times) for spec, times in uses))
     tables = []
     try:

@@ -10,7 +10,7 @@ import typer
 if TYPE_CHECKING:
     from .spec import Spec
 
-__all__ = ["DEFAULT_TIME", "Specs", "Time", "neighbourhood", "read_time", "read_uses"]
+__all__ = ["DEFAULT_TIME", "AnySpecs", "Specs", "Time", "neighbourhood", "read_time", "read_uses"]
 
 DEFAULT_TIME = "60"
 
@@ -18,6 +18,13 @@ Specs: TypeAlias = Annotated[
     list[str],
     typer.Argument(
         metavar="SPEC[*K]", help="NAME:key=value,... or a .toml or .json file; used K times"
+    ),
+]
+AnySpecs: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[SPEC[*K]]...",
+        help="NAME:key=value,... or a .toml or .json file; used K times",
     ),
 ]
 Time: TypeAlias = Annotated[
