@@ -154,14 +154,20 @@ def calibrate(
     name: str | Family,
     target: Claim | str,
     sensitivity: ExactInput | None = None,
-    times: ExactInput = 1,
+    times: ExactInput | None = None,
+    *,
+    poisson: ExactInput | None = None,
+    find: str | None = None,
 ) -> Calibration:
     """The least noise that meets a target: verified, and a value 1e-9 smaller refuted.
 
     name: "discrete-laplace", "skellam", ..., with the parameters that are fixed ("polya-difference:
     shape=1/2"), or a Family of mechanisms that differ in one number. sensitivity: of the query, a
     whole number (none for randomized-response and for families). times: uses that meet the target
-    together. Returns a Calibration: `.parameter`, `.value`, `.verified` and `.refuted` (audits).
+    together (1). poisson: the probability with which each user takes part, of "gaussian" and
+    "laplace"; of these, find="times" looks for the most uses and find="poisson" for the largest
+    such probability ("gaussian:sigma=1"). Returns a Calibration: `.parameter`, `.value`,
+    `.verified` and `.refuted` (audits).
 
     Raises ParameterError where no value between 1e-9 and 1e15, or every one, meets the target,
     UndecidedError where a verdict stays open, and UnfinishedError where a `time_limit` ends before.
@@ -173,14 +179,15 @@ def calibrate(
     (True, True)
     """
     if isinstance(name, Family):
-        if sensitivity is not None:
-            raise ParameterError("sensitivity must not be given: the family has its own")
+        for key, given in {"sensitivity": sensitivity, "poisson": poisson, "find": find}.items():
+            if given is not None:
+                raise ParameterError(f"{key} must not be given: the family has its own")
         family = name
     else:
-        moved = None if sensitivity is None else str(sensitivity)
-        count = whole(times, "times", at_least=1, at_most=10**9)
-        family = choose(name, moved, count, "sensitivity").family
-    return _calibrate(family, _claim(target), times)
+        moved, chance = (None if one is None else str(one) for one in (sensitivity, poisson))
+        count = None if times is None else whole(times, "times", at_least=1, at_most=10**9)
+        family = choose(name, moved, count, chance, find, option="").family
+    return _calibrate(family, _claim(target), 1 if times is None else times)
 
 
 def _read(part: Any) -> Composition:

@@ -11,6 +11,7 @@ from ..exact import OutOfTimeError, decimal_text, time_limit, whole
 from ..verify import Audit, Calibration, Edge, UnfinishedError, parse_claim
 from ..verify import calibrate as calibrated
 from ..verify.certificate import NotCertifiedError, certificate_of, is_close_call_in_reach
+from ..verify.continuous_families import ChosenContinuous
 from ..verify.families import Chosen, choose
 from . import output, render
 from .options import CLAIMS, DEFAULT_TIME, Json, Time, option, read_time
@@ -34,26 +35,40 @@ def calibrate(
         typer.Argument(
             metavar="NAME",
             help="discrete-laplace, skellam, discrete-gaussian, discrete-gaussian-sum:count=N, "
-            "polya-difference:shape=R, binomial:probability=P or randomized-response",
+            "polya-difference:shape=R, binomial:probability=P, randomized-response, gaussian or "
+            "laplace",
         ),
     ],
     target: Annotated[str, option("CLAIM", CLAIMS)],
     sensitivity: Annotated[
         str | None, option("S", "of the query; none for randomized-response")
     ] = None,
-    times: Annotated[str, option("K", "uses that meet the target together")] = "1",
+    times: Annotated[str | None, option("K", "uses that meet the target together (1)")] = None,
+    poisson: Annotated[
+        str | None, option("Q", "each user takes part with this probability (continuous)")
+    ] = None,
+    find: Annotated[
+        str | None,
+        option(
+            "PARAMETER",
+            "of gaussian:sigma=S or laplace:scale=B: times, for the most uses, or poisson, for the "
+            "largest probability of taking part; else the least noise",
+        ),
+    ] = None,
     seconds: Time = DEFAULT_TIME,
     as_json: Json = False,
 ) -> int:
     """Find the least noise that meets a target: verified, and refuted 1e-9 below.
 
-    And the least from which on every larger one meets it: the same for most noises.
+    Or the most uses, or the largest sampling probability (--find). And the least from which on
+    every larger one meets it: the same for most noises.
     """
-    uses = whole(times, "--times", at_least=1, at_most=10**9)
+    given = None if times is None else whole(times, "--times", at_least=1, at_most=10**9)
+    uses = given or 1
     allowed = read_time(seconds)
-    chosen = choose(name, sensitivity, uses)
+    chosen = choose(name, sensitivity, given, poisson, find)
     claim = parse_claim(target)
-    asked = {"mechanism": name, "target": target, "times": uses}
+    asked = {"mechanism": name, "target": target, "times": None if find == "times" else uses}
     shown = f"{target}, {uses} uses together" if uses > 1 else target
     try:
         with time_limit(allowed):
@@ -71,7 +86,7 @@ def calibrate(
     return 0
 
 
-def _told(chosen: Chosen, found: Calibration) -> dict[str, Any]:
+def _told(chosen: Chosen | ChosenContinuous, found: Calibration) -> dict[str, Any]:
     edge = _edge(chosen, found.least)
     neighbour, least = edge.pop("neighbour"), edge.pop("proof")
     from_on = _edge(chosen, found.from_on)
@@ -85,7 +100,7 @@ def _told(chosen: Chosen, found: Calibration) -> dict[str, Any]:
     }
 
 
-def _edge(chosen: Chosen, edge: Edge) -> dict[str, Any]:
+def _edge(chosen: Chosen | ChosenContinuous, edge: Edge) -> dict[str, Any]:
     def member(value: Fraction, audit: Audit) -> dict[str, Any]:
         return {
             "value": decimal_text(value),
@@ -137,7 +152,7 @@ def _unfinished(
     return 3
 
 
-def _show(chosen: Chosen, found: Calibration, target: str) -> None:
+def _show(chosen: Chosen | ChosenContinuous, found: Calibration, target: str) -> None:
     out = render.console()
     out.print(render.facts({"mechanism": chosen.spec(found.value), "target": target}))
     table = render.grid(found.parameter, "", "measured")

@@ -8,8 +8,10 @@ from fractions import Fraction
 from typing import Any
 
 from ..accounting import Composition
-from ..accounting.methods.comparison import EXACT, METHODS, Reported, compare
+from ..accounting.methods.comparison import EXACT, METHODS, Method, Reported, compare
+from ..accounting.methods.foreign import FOREIGN
 from ..exact import Enclosure
+from ..mechanisms.continuous import continuous
 from .measure import Measured, Request, Width, measure
 
 __all__ = ["Comparison", "compared"]
@@ -58,7 +60,9 @@ def compared(
     deltas = [result.given[1] for result in exact if result.given]
     if method != EXACT.name:
         exact = measure(composition, Request(deltas=tuple(deltas)), width)
-    others = [name for name in METHODS if name != EXACT.name]
+    others: list[str | Method] = [name for name in METHODS if name != EXACT.name]
+    if all(continuous(use.mechanism) for use in composition.uses):  # what others account for
+        others += FOREIGN.values()
     return [
         Comparison(
             delta,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,7 +11,7 @@ from ..accounting.methods.classical import DoesNotApplyError
 from ..exact import ParameterError, time_limit
 from . import options, output
 from .measure import Request, measure, read_width
-from .options import DEFAULT_TIME, Json, Specs, Time, option
+from .options import DEFAULT_TIME, AnySpecs, Json, Time, option
 
 if TYPE_CHECKING:
     from ..accounting.methods.comparison import Method
@@ -19,7 +20,7 @@ __all__ = ["compose"]
 
 
 def compose(
-    specs: Specs,
+    specs: AnySpecs = None,
     delta: Annotated[list[str] | None, option("D", "ε at this δ; may be repeated")] = None,
     epsilon: Annotated[list[str] | None, option("E", "δ at this ε; may be repeated")] = None,
     order: Annotated[
@@ -41,6 +42,14 @@ def compose(
     width: Annotated[
         str | None, option("W", "relative width of every figure; if given, it may take minutes")
     ] = None,
+    source: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            metavar="FILE",
+            help="also these uses: a dp_accounting event or an Opacus history, as JSON",
+        ),
+    ] = None,
     seconds: Time = DEFAULT_TIME,
 ) -> None:
     """Compose mechanisms, each used K times: pure ε, Rényi, δ(ε) and ε(δ) of all together.
@@ -55,7 +64,13 @@ def compose(
         raise ParameterError("--compare must be given together with --delta")
     bound = None if method == "exact" else _method(method)
     allowed = options.read_time(seconds) * (0.5 if compare else 1)
-    uses = options.read_uses(specs)
+    uses = options.read_uses(specs or [])
+    if source is not None:
+        from .foreign import uses_from
+
+        uses += uses_from(source)
+    if not uses:
+        raise ParameterError("SPEC or --from must be given: what is composed?")
     composition = options.composed(uses)
     try:
         with output.working("composing"), time_limit(allowed, rings=False):

@@ -12,7 +12,7 @@ from ..accounting.scenario import Use, neighbours, orientation, sampled_users
 from ..exact.number import exact
 from ..mechanisms.spec import Spec, parse_use
 
-__all__ = ["CLAIMS", "DEFAULT_TIME", "Json", "Specs", "Time", "Uses"]
+__all__ = ["CLAIMS", "DEFAULT_TIME", "AnySpecs", "Json", "Specs", "Time", "Uses"]
 __all__ += ["composed", "neighbourhood", "option", "read_time", "read_uses"]
 
 CLAIMS = "pure:EPSILON, approx:EPSILON,DELTA, rdp:ORDER,EPSILON or zcdp:RHO"
@@ -29,6 +29,13 @@ Specs: TypeAlias = Annotated[
     list[str],
     typer.Argument(
         metavar="SPEC[*K]", help="NAME:key=value,... or a .toml or .json file; used K times"
+    ),
+]
+AnySpecs: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[SPEC[*K]]...",
+        help="NAME:key=value,... or a .toml or .json file; used K times",
     ),
 ]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="print one JSON object")]

@@ -50,18 +50,19 @@ _UNKNOWN = "it is not known how this family's cost depends on the value"
 class Family:
     """Mechanisms that differ in one number.
 
-    build: the mechanism for a value. start: where to look first. is_whole: only whole numbers
-    count. falls: the value is a noise, so that the cost falls as it grows, at least on the whole;
-    or else a cost. order: for a claim and so many uses, what is proved of all smaller and all
-    larger noises; None where nothing is.
+    build: the mechanism for a value, or all uses of it. start: where to look first. is_whole: only
+    whole numbers count. falls: the value is a noise, so that the cost falls as it grows, at least
+    on the whole; or else a cost. order: for a claim and so many uses, what is proved of all smaller
+    and all larger noises; None where nothing is. largest: no larger value is looked at.
     """
 
     parameter: str
-    build: Callable[[Fraction], Mechanism]
+    build: Callable[[Fraction], Mechanism | Composition]
     start: float = 1.0
     is_whole: bool = False
     falls: bool = True
     order: Callable[[Guarantee, int], Cover | None] | None = None
+    largest: Fraction = _LARGEST
 
 
 @dataclass(frozen=True)
@@ -145,7 +146,7 @@ class UnfinishedError(OutOfTimeError):
 def calibrate(family: Family, claim: Guarantee, times: ExactInput = 1) -> Calibration:
     """The least noise with which so many uses meet the claim together.
 
-    Raises ParameterError where no value between 1e-9 and 1e15, or every one, meets it,
+    Raises ParameterError where no value between 1e-9 and the largest, or every one, meets it,
     UndecidedError where the verdicts near the least one stay open, and UnfinishedError where a
     limit of time ends before they are there.
     """
@@ -216,7 +217,7 @@ class _Search:
 
     def __init__(self, family: Family, claim: Guarantee, times: ExactInput) -> None:
         self.family, self.claim, self.times = family, claim, times
-        self.least, self.largest = (Fraction(1) if family.is_whole else _LEAST), _LARGEST
+        self.least, self.largest = (Fraction(1) if family.is_whole else _LEAST), family.largest
         self.found: dict[Fraction, Enclosure] = {}
         self.cover = family.order(claim, whole(times, "times")) if family.order else None
         # delta rather than epsilon(delta), which is flat at 0, where no pure epsilon is near
@@ -230,7 +231,7 @@ class _Search:
             self._refuse("every")
 
     def composition(self, value: Fraction) -> Composition:
-        return compose((self.family.build(value), self.times))
+        return compose(self.family.build(value)) * self.times
 
     def cost(self, value: Fraction, width: Fraction) -> Enclosure:
         """What the claim bounds, at this value; intersected with all that was found before."""
@@ -315,8 +316,10 @@ class _Search:
     def _refuse(self, which: str) -> None:
         check_time()  # what is measured when it is over tells nothing
         low = "1" if self.family.is_whole else "1e-9"
+        high = "1e15" if self.largest == _LARGEST else decimal_text(self.largest)
         raise ParameterError(
-            f"target {self.claim} is met by {which} {self.family.parameter} between {low} and 1e15"
+            f"target {self.claim} is met by {which} {self.family.parameter} between {low} and "
+            f"{high}"
         )
 
     def _grid(self, value: float) -> Fraction:
@@ -375,6 +378,8 @@ class _Search:
                 value = last + side
             if value < self.least:
                 self._refuse("every" if self.family.falls else "no")
+            if value > self.largest:
+                self._refuse("no" if self.family.falls else "every")
             if self.met(value) is wanted:
                 return value
             last = value

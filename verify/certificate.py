@@ -3,7 +3,8 @@
 The file is JSON, every number in it exact text:
 
     format, version   "exactdp certificate", 1, or 2 with a protocol
-    neighbours        replace: one user's data are replaced by other data
+    neighbours        replace: one user's data are replaced by other data; add-remove: one user
+                      more or less
     orientation       fixed: some use tells the two datasets apart, so that the same one comes first
                       in every use; free: every use may meet them either way round
     uses              what is released: mechanisms with exact parameters, and how often each is used
@@ -38,6 +39,7 @@ from ..exact.enclosure import Enclosure, Endpoint
 from ..exact.number import ExactInput, decimal_text
 from ..exact.regular_file import read_at_most
 from ..exact.rows import Rows
+from ..mechanisms.continuous import Shape, continuous
 from ..mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ..mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ..mechanisms.laws.skellam import Skellam
@@ -59,6 +61,7 @@ __all__ += ["certificate_of", "certificate_stating", "is_close_call_in_reach"]
 
 _WIDTHS = ("1e-12", "1e-9", "1e-7", "1e-5", "1e-4", "1e-3", "1e-2")  # relative, tried in turn
 _LEAST_ROUNDED = Fraction(1, 10**5)  # where composed losses have to be rounded
+_LEAST_CELLS = Fraction(1, 10**3)  # where those of continuous noise have to be; less if it must
 _DIGITS = (20, 60, 200)  # of the ends of an enclosure
 _LARGEST_FILE = 20_000_000  # bytes
 _SHORT = 10_000  # uses times sensitivity, or times sigma2
@@ -187,8 +190,11 @@ def certificate_of(audit: Audit, protocol: Mapping[str, Any] | None = None) -> C
     named = {} if protocol is None else {"protocol": dict(protocol)}
     grids: tuple[int, ...] = (0,)  # how much finer than usual; 0 for none
     coarse = _closed_width(audit)
+    rounded = _LEAST_ROUNDED
+    if any(continuous(use.mechanism) for use in composition.uses):
+        rounded = _LEAST_CELLS
     for width in map(Fraction, _WIDTHS):
-        if width < coarse or (grids[0] and width < _LEAST_ROUNDED):
+        if width < coarse or (grids[0] and width < rounded):
             continue
         for finer in grids:
             hints = {"step": _step(audit, width, finer)} if finer else {}
@@ -198,17 +204,25 @@ def certificate_of(audit: Audit, protocol: Mapping[str, Any] | None = None) -> C
             if outcome.valid:
                 return certificate
         if NO_LATTICE in outcome.reason:
-            grids = (1, 8)
+            grids = (1, 2) if rounded == _LEAST_CELLS else (1, 8)
     raise NotCertifiedError(f"no certificate: {outcome.reason}")
 
 
 def _closed_width(audit: Audit) -> Fraction:
     """How narrow the checker's closed bounds are about, where it is left to them; else 0."""
+    if not audit.claim.of_losses and _samples_laplace(audit.mechanism):
+        return _LEAST_ROUNDED  # its orders, between two sums
     law = getattr(audit.mechanism, "law", None)
     if not isinstance(law, Skellam) or law.variance <= WIDE:
         return Fraction(0)
     width = _CLOSED.get(type(audit.claim))
     return width(law.variance) if width else Fraction(0)
+
+
+def _samples_laplace(mechanism: Mechanism | Composition) -> bool:
+    uses = mechanism.uses if isinstance(mechanism, Composition) else (Use(mechanism, 1),)
+    noises = (continuous(use.mechanism) for use in uses)
+    return any(one and one.shape is Shape.LAPLACE and one.rate < 1 for one in noises)
 
 
 def certificate_stating(
@@ -250,6 +264,9 @@ def is_close_call_in_reach(audit: Audit) -> bool:
 
 
 def _on_a_short_lattice(mechanism: Mechanism, times: int) -> bool:
+    noise = continuous(mechanism)
+    if noise is not None:
+        return noise.shape is Shape.GAUSSIAN and noise.rate == 1  # a closed form
     if isinstance(mechanism, AdditiveNoise):
         if isinstance(mechanism.law, DiscreteGaussian):
             return times * mechanism.law.sigma2 <= _SHORT

@@ -16,6 +16,7 @@ from ..mechanisms.laws.families import FAMILIES
 from ..mechanisms.mechanism import AdditiveNoise, RandomizedResponse
 from ..mechanisms.spec import Values, read_name
 from .calibration import Family
+from .continuous_families import NAMES, ChosenContinuous, choose_continuous
 from .gaussian_order import gaussian_order
 from .guarantee import Guarantee
 from .order import FLIPS, Cover, Monotone
@@ -43,17 +44,30 @@ class Chosen:
 _RESPONSE = "randomized-response"
 
 
-def choose(text: str, sensitivity: str | None, times: int, named: str = "--sensitivity") -> Chosen:
+def choose(
+    text: str,
+    sensitivity: str | None,
+    times: int | None,
+    poisson: str | None = None,
+    find: str | None = None,
+    option: str = "--",
+) -> Chosen | ChosenContinuous:
     """Read NAME. Raises ParameterError, in one line, for anything that cannot be calibrated.
 
-    named: what the sensitivity is called in errors.
+    times, poisson: None where they are not given. option: what stands before their names in errors.
     """
     name, values = read_name(text, "NAME")
-    names = [*(known for known, law in FAMILIES.items() if law.calibrated), _RESPONSE]
+    if name in NAMES:
+        return choose_continuous(name, values, sensitivity, times, poisson, find, option)
+    named, times = f"{option}sensitivity", times or 1
+    names = [*(known for known, law in FAMILIES.items() if law.calibrated), _RESPONSE, *NAMES]
     if name not in names:
         raise ParameterError(
             f"NAME must be one of {', '.join(names)}, got {name[:40]!r}{meant(name, names)}"
         )
+    for asked, key in ((poisson, "poisson"), (find, "find")):
+        if asked is not None:
+            raise ParameterError(f"{option}{key} is for {' and '.join(NAMES)} only, got {name}")
     if name == _RESPONSE:
         _check(name, "epsilon", values, (), named)
         if sensitivity is not None:

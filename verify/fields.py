@@ -7,11 +7,11 @@ from fractions import Fraction
 from typing import Any
 
 from ..accounting.composed import Use
-from ..accounting.scenario import is_oriented
+from ..accounting.scenario import is_oriented, neighbours
 from ..exact.number import ExactInput, decimal_text, exact, whole
 from ..mechanisms import AdditiveNoise, Binomial, FinitePair, Law, Mechanism, RandomizedResponse
 from ..mechanisms.aggregation import Masking
-from ..mechanisms.continuous import continuous
+from ..mechanisms.continuous import ContinuousNoise
 from ..mechanisms.protocols.protocol import SumProtocol
 from ..mechanisms.protocols.shuffle import ShuffleSum
 from .checker.reading import LAWS
@@ -25,7 +25,10 @@ class NotCertifiedError(ValueError):
 
 def setting_fields(uses: Sequence[Use]) -> dict[str, str]:
     """Who neighbours are, and whether they keep their order over all uses."""
-    return {"neighbours": "replace", "orientation": "fixed" if is_oriented(uses) else "free"}
+    return {
+        "neighbours": neighbours(uses),
+        "orientation": "fixed" if is_oriented(uses) else "free",
+    }
 
 
 def use_fields(use: Use) -> dict[str, Any]:
@@ -54,8 +57,16 @@ def mechanism_fields(mechanism: Mechanism) -> dict[str, Any]:
             "sensitivity": str(mechanism.sensitivity),
             "modulus": None if modulus is None else str(modulus),
         }
-    if continuous(mechanism) is not None:
-        raise NotCertifiedError("certificates are of discrete mechanisms: this noise is continuous")
+    if isinstance(mechanism, ContinuousNoise):
+        if not mechanism.removing:
+            raise NotCertifiedError("certificates are of sampled noise both ways round, not of one")
+        numbers = {"scale": mechanism.scale, "sensitivity": mechanism.sensitivity}
+        return {
+            "kind": "continuous",
+            "law": mechanism.shape.value,
+            **_texts(numbers | {"poisson": mechanism.rate}),
+            "neighbours": mechanism.neighbours,
+        }
     raise NotCertifiedError(f"certificates do not know the mechanism {type(mechanism).__name__}")
 
 

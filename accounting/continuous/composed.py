@@ -335,7 +335,8 @@ def _merged(parts: Parts) -> list[tuple[LineLaw, int]]:
         count = whole(times, "times", at_least=0)
         if count and law.rate:
             found[law] = found.get(law, 0) + count
-    if len({getattr(law, "removing", None) for law in found}) > 1:
+    # both ways round are the same where nobody is sampled
+    if len({getattr(law, "removing", None) for law in found if law.rate < 1}) > 1:
         raise ParameterError("parts must all go in one direction, got both remove and add")
     return list(found.items())
 

@@ -1,5 +1,7 @@
-"""Hand mechanisms and compositions to other accountants, pessimistically."""
+"""Read what other accountants were told, and hand them mechanisms and compositions."""
 
 from .dp_accounting import rdp_epsilons, to_dp_accounting
+from .events import UnsupportedEventError, from_dp_event, from_json, from_opacus, to_dp_event
 
-__all__ = ["rdp_epsilons", "to_dp_accounting"]
+__all__ = ["UnsupportedEventError", "from_dp_event", "from_json", "from_opacus", "rdp_epsilons"]
+__all__ += ["to_dp_accounting", "to_dp_event"]

@@ -72,9 +72,9 @@ def compare(
     composition: Composition,
     delta: ExactInput,
     width: Fraction = WIDTH,
-    names: Sequence[str] | None = None,
+    names: Sequence[str | Method] | None = None,
 ) -> list[Reported]:
-    """The epsilon at this delta by every method (or those named), the exact one first."""
+    """The epsilon at this delta by every method (or those given), the exact one first."""
     level = exact(delta, "delta", at_least=0, at_most=1)
     return _each(_named(names), lambda method: method.epsilon(composition, level, width))
 
@@ -103,12 +103,12 @@ def _each(chosen: Sequence[Method], measure: Callable[[Method], Enclosure]) -> l
     return found
 
 
-def _named(names: Sequence[str] | None) -> list[Method]:
+def _named(names: Sequence[str | Method] | None) -> list[Method]:
     chosen = tuple(METHODS) if names is None else names
     for name in chosen:
-        if name not in METHODS:
+        if not isinstance(name, Method) and name not in METHODS:
             raise ParameterError(f"method must be one of {', '.join(METHODS)}, got {name!r}")
-    return [METHODS[name] for name in chosen]
+    return [name if isinstance(name, Method) else METHODS[name] for name in chosen]
 
 
 def _reported(method: Method, measure: Callable[[Method], Enclosure]) -> Reported:

@@ -189,7 +189,7 @@ LAPLACE = ["discrete-laplace", "--sensitivity", "1"]
         ([f"{RESPONSE}:epsilon=1", "--target", "pure:1"], "looked for"),
         (["skellam", "--sensitivity", "1", "--target", "pure:1"], "no variance"),
         (["binomial", "--sensitivity", "1", "--target", "zcdp:1"], "no trials"),
-        (["laplace", "--sensitivity", "1", "--target", "pure:1"], "discrete-laplace"),
+        (["laplase", "--sensitivity", "1", "--target", "pure:1"], "discrete-laplace"),
         (["theorem1", "--sensitivity", "1", "--target", "pure:1"], "discrete-laplace"),
         (["skellam:modulus=7", "--sensitivity", "1", "--target", "zcdp:1"], "modulus"),
         (["skellam:variance=7", "--sensitivity", "1", "--target", "zcdp:1"], "variance"),

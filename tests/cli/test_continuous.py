@@ -97,11 +97,17 @@ def test_refused(capsys, words, told):
     assert told in err and err.count("\n") == 1
 
 
-def test_no_certificate_yet(capsys, tmp_path):
-    path = tmp_path / "none.json"
-    words = ["audit", "gaussian:sigma=10", "--claim", "zcdp:1", "--certificate", str(path)]
-    assert main(words) == 2
-    assert "continuous" in capsys.readouterr().err and not path.exists()
+def test_certificate_and_check(capsys, tmp_path):
+    path = tmp_path / "sgd.json"
+    spec = "gaussian:sigma=2,neighbours=add-remove,poisson=0.1"
+    words = ["audit", spec, "--claim", "approx:0.4,1e-5", "--certificate", str(path)]
+    assert main(words) == 0
+    capsys.readouterr()
+    assert main(["check", str(path), "--expect", spec, "--claim", "approx:0.4,1e-5"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "taking part with probability 0.1" in told and "one user added or removed" in told
+    for other in (spec.replace("0.1", "0.2"), "gaussian:sigma=2", f"{spec}*2"):
+        assert main(["check", str(path), "--expect", other]) == 1
 
 
 LAPLACE_RATES = [None, "0.01", "1/2", "0.999"]

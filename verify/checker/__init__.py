@@ -20,6 +20,8 @@ What is covered, verified and refuted, each law reduced mod m or not, by what me
     zcdp      closed forms (discrete Gaussian, sums of them, randomized response), else the orders
               from 1 to infinity covered by intervals; of several mechanisms each its share
 
+for Gaussian and Laplace noise whose users are sampled or not (closed forms of one use, and of
+Gaussians that are not sampled; else about as narrow as the hint `step`), and
 for discrete Laplace (any scale), Polya difference, Skellam, discrete Gaussian, sums of discrete
 Gaussians, binomial and finite laws, randomized response and users' own pairs of laws (with slack).
 
@@ -45,6 +47,7 @@ from . import divergences
 from .arithmetic import INFINITY, Enclosure, End, OpenError, add, precision, times
 from .composition import profile
 from .concentrated import rho_at_least, rho_at_most
+from .continuous import closed_profile
 from .deadline import OutOfTimeError, time_limit
 from .mechanisms import Mechanism
 from .protocol import objection
@@ -190,6 +193,9 @@ def _epsilon_is_inside(statement: Statement, ways: Sequence[Uses], full: bool) -
 def _profile(statement: Statement, uses: Uses, full: bool) -> Callable[[End], Enclosure]:
     """delta of one scenario as a function of epsilon."""
     goal = statement.numbers["delta"]
+    closed = closed_profile(uses)
+    if closed is not None:
+        return closed
     if len(uses) == 1 and uses[0][1] == 1:
         mechanism = uses[0][0]
         bits = 0.6 * iv.prec + goal.denominator.bit_length() - goal.numerator.bit_length()

@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 from mpmath import iv
@@ -82,26 +83,37 @@ def middle(x: Interval) -> Fraction:
 def exp(x: Interval) -> Interval:
     """e^x."""
     check_time()
-    return iv.exp(x) * _slack()
+    return iv.exp(x) * _slack(iv.prec)
 
 
 def log(x: Interval) -> Interval:
     """log x, x > 0."""
     check_time()
     found = iv.log(x)
-    size = abs(found) + iv.ldexp(iv.mpf(1), -iv.prec)  # near 1 the error may be absolute
-    return found + (_slack() - 1) * size
+    size = abs(found) + _unit(iv.prec)  # near 1 the error may be absolute
+    return found + _slack_less_1(iv.prec) * size
 
 
 def power(x: Interval, exponent: int) -> Interval:
     """x^exponent, x >= 0: `iv` truncates on the way, with guard bits."""
     check_time()
-    return x**exponent * _slack()
+    return x**exponent * _slack(iv.prec)
 
 
-def _slack() -> Interval:
-    unit = iv.ldexp(iv.mpf(1), 8 - iv.prec)
+@lru_cache
+def _slack_less_1(bits: int) -> Interval:
+    return _slack(bits) - 1
+
+
+@lru_cache
+def _slack(bits: int) -> Interval:
+    unit = iv.ldexp(iv.mpf(1), 8 - bits)
     return hull(1 - unit, 1 + unit)
+
+
+@lru_cache
+def _unit(bits: int) -> Interval:
+    return iv.ldexp(iv.mpf(1), -bits)
 
 
 def total(terms: Iterable[Interval]) -> Interval:

@@ -42,10 +42,11 @@ from .arithmetic import (
     value,
 )
 from .binomial import Binomial
+from .continuous import cells
 from .deadline import check_time
 from .divergences import Listed, as_listed, larger, listings
 from .laws import DiscreteGaussian, DiscreteLaplace, FiniteLaw, convolve
-from .mechanisms import Additive, Mechanism, Response, TwoLaws
+from .mechanisms import Additive, Continuous, Mechanism, Response, TwoLaws
 from .scenarios import Uses
 
 __all__ = ["NO_LATTICE", "profile"]
@@ -109,7 +110,7 @@ def profile(
         listed = _listed(uses)
         if listed is not None:
             return partial(_single, listed, bits)
-        chosen = [_pairs(mechanism, tail, full) for mechanism, _ in uses]
+        chosen = [_pairs(mechanism, tail, full, step) for mechanism, _ in uses]
         below = []
         for choice in range(2 if any(len(pairs[_BELOW]) > 1 for pairs in chosen) else 1):
             first = [(pairs[_BELOW][min(choice, len(pairs[_BELOW]) - 1)],) for pairs in chosen]
@@ -179,9 +180,14 @@ def _size(masses: dict[Fraction, Fraction]) -> int:
 
 
 def _pairs(
-    mechanism: Mechanism, tail: float, full: bool
+    mechanism: Mechanism, tail: float, full: bool, step: Fraction | None
 ) -> tuple[Sequence[Listed], Sequence[Listed]]:
     """Pairs any of which may be chosen throughout, and those that together dominate a use."""
+    if isinstance(mechanism, Continuous):
+        if step is None:
+            raise OpenError(NO_LATTICE)
+        listed = [Listed(*cells(mechanism, step, tail))]
+        return listed, listed
     pairs = listings(mechanism, tail, None, full)
     law = mechanism.law if isinstance(mechanism, Additive) else None
     even = isinstance(law, Binomial) and law.probability == Fraction(1, 2)
@@ -256,6 +262,8 @@ def _lattice(
     those without the reduction mod m.
     """
     half = Fraction(1, 2)
+    if isinstance(mechanism, Continuous):
+        return None
     if isinstance(mechanism, Response) and mechanism.epsilon:
         places = [0, 0, -1, 0] if mechanism.delta else [0, -1]
         return places, 2 * mechanism.epsilon, half
@@ -468,30 +476,35 @@ class _Product:
         if level == INFINITY:
             return Fraction(1)
         here, masses = interval(Fraction(level)), self._sum.columns[0]
-        found, growth = iv.mpf(self._sum.infinite), exp(self._step)
-        weight = exp(here - self._origin - self._step * (self._sum.low + len(masses) - 1))
-        for mass in reversed(masses):  # from the largest loss down
-            check_time()
-            gain = 1 - weight
-            if certainly(gain <= 0):
+        above = self._origin + self._step * (self._sum.low + len(masses) - 1) - here
+        bits = self._bits + 16 + max(0, math.ceil(1.5 * min(value(above)[1], 4000)))
+        one, found = 1 << bits, 0
+        weight, growth = floor(exp(-above), bits), floor(exp(self._step), bits)
+        for mass in reversed(masses):  # from the largest loss down, e^(level - loss) from below
+            if weight >= one:
                 break
-            found += mass * upper(gain)
-            weight *= growth
-        return min(value(found * self._unit() + self._slack * (1 + exp(here)))[1], Fraction(1))
+            found += mass * (one - weight)
+            weight = weight * growth >> bits
+        check_time()
+        whole = iv.ldexp(iv.mpf(found), -bits) + self._sum.infinite
+        return min(value(whole * self._unit() + self._slack * (1 + exp(here)))[1], Fraction(1))
 
     def at_least(self, level: End) -> End:
         """A lower bound of delta(level), level >= 0."""
         if level == INFINITY:
             low = value(self._sum.infinite * self._unit())[0]
             return Fraction(0) if self._has_slack else Fraction(low)
-        here, best = interval(Fraction(level)), Fraction(0)
-        odds = exp(here)
-        near = round(middle((here - self._origin) / self._step)) - self._sum.low
-        for start in {max(near + k, 0) for k in (-1, 0, 1)}:
-            p, q = (sum(column[start:]) for column in self._sum.columns)
-            gain = (iv.mpf(p + self._sum.infinite) - odds * q) * self._unit()
-            best = max(best, Fraction(value(gain - self._slack * (1 + odds))[0]))
-        return best
+        odds = exp(interval(Fraction(level)))
+        about, gain, best, start = ceiling(odds, 64), 0, 0, len(self._sum.columns[0])
+        both = zip(*self._sum.columns, strict=True)
+        for k, (p, q) in reversed(list(enumerate(both))):  # the threshold, about
+            gain += (p << 64) - about * q
+            if gain > best:
+                best, start = gain, k
+        check_time()
+        p, q = (sum(column[start:]) for column in self._sum.columns)
+        least = (iv.mpf(p + self._sum.infinite) - odds * q) * self._unit()
+        return max(Fraction(value(least - self._slack * (1 + odds))[0]), Fraction(0))
 
     def _unit(self) -> Interval:
         return iv.ldexp(iv.mpf(1), -self._bits)

@@ -23,7 +23,7 @@ from itertools import product
 
 from mpmath import iv
 
-from . import divergences
+from . import continuous_renyi, divergences
 from .arithmetic import (
     INFINITY,
     End,
@@ -44,7 +44,7 @@ from .closed import WIDE, covered_by_chords, skellam_rho_at_most
 from .deadline import check_time
 from .divergences import Listed, listings
 from .laws import DiscreteGaussian, DiscreteGaussianSum, Skellam
-from .mechanisms import Additive, Mechanism, Response
+from .mechanisms import Additive, Continuous, Mechanism, Response
 from .scenarios import Uses
 
 __all__ = ["rho_at_least", "rho_at_most"]
@@ -79,6 +79,10 @@ def rho_at_least(uses: Uses, goal: End, full: bool, search: bool) -> bool:
 
 
 def _gaussian_rho(mechanism: Mechanism) -> Fraction | None:
+    if isinstance(mechanism, Continuous) and mechanism.is_gaussian:
+        # what it costs the other way round, sampled, is known by single orders only
+        limit = mechanism.rate == 1 or mechanism.removing
+        return 1 / (2 * mechanism.noise**2) if limit else None
     if not isinstance(mechanism, Additive) or mechanism.modulus is not None:
         return None
     law, squared = mechanism.law, Fraction(mechanism.shift**2)
@@ -122,6 +126,8 @@ def _share(mechanism: Mechanism, order: Fraction, full: bool) -> End:
     """A lower bound of D_a/a; in the limit, of KL(P, Q)."""
     if order > 1:
         return divergences.renyi(mechanism, order, full)[0] / order
+    if isinstance(mechanism, Continuous):
+        return continuous_renyi.relative_entropy_at_least(mechanism)
     if isinstance(mechanism, Response):  # (2p - 1) log(p/(1-p)) with p = e^epsilon/(1+e^epsilon)
         return Fraction(0) if mechanism.delta else value(_response_rho(mechanism))[0]
     if _is_wide(mechanism):
@@ -155,6 +161,11 @@ def rho_at_most(uses: Uses, goal: End, full: bool) -> bool:
     if goal == INFINITY or not uses:
         return True
     goal = Fraction(goal)
+    continuous = [(one, times) for one, times in uses if isinstance(one, Continuous)]
+    if len(continuous) == len(uses):
+        if not continuous_renyi.rho_at_most(continuous, goal):
+            raise OpenError("rho of continuous noise was not proved")
+        return True
     if len(uses) == 1 and _closed_at_most(uses[0][0], goal / uses[0][1]):
         return True
     shares = [[_share(one, Fraction(order), full) for order in (1, 2)] for one, _ in uses]
@@ -242,6 +253,8 @@ def _closed_at_most(mechanism: Mechanism, rho: Fraction) -> bool:
         # K(a) = log cosh(u e)/cosh(e/2), u = a - 1/2; log cosh is concave in u^2, so that
         # K/(u^2 - 1/4) falls: its supremum is its limit at a = 1, e tanh(e/2)
         return not mechanism.delta and value(_response_rho(mechanism))[1] <= rho
+    if isinstance(mechanism, Continuous):
+        return continuous_renyi.rho_at_most([(mechanism, 1)], rho)
     if not isinstance(mechanism, Additive) or not rho:
         return False
     law, d = mechanism.law, mechanism.shift

@@ -13,6 +13,7 @@ from functools import cached_property, lru_cache
 
 from mpmath import iv
 
+from . import continuous, continuous_renyi
 from .arithmetic import (
     INFINITY,
     Enclosure,
@@ -43,7 +44,7 @@ from .laws import (
     Skellam,
     SymmetricLaw,
 )
-from .mechanisms import Additive, Mechanism, Response, TwoLaws
+from .mechanisms import Additive, Continuous, Mechanism, Response, TwoLaws
 from .pmf import FARTHEST, Pmf, reach_where
 
 __all__ = ["Listed", "Pairs", "as_listed", "delta", "larger", "listings", "pure", "renyi"]
@@ -242,6 +243,8 @@ def listings(
     if isinstance(mechanism, TwoLaws):
         one = [as_listed(mechanism.p, mechanism.q, mechanism.slack)]
         return Pairs(one, one)
+    if isinstance(mechanism, Continuous):
+        raise OpenError("outcomes of continuous noise cannot be listed")
     law, shift, modulus = mechanism.law, mechanism.shift, mechanism.modulus
     if isinstance(law, FiniteLaw):
         return _finite(law, shift, modulus)
@@ -419,6 +422,8 @@ def _wrapped(folded: dict[int, Interval], outside: Interval, shift: int, modulus
 
 def pure(mechanism: Mechanism, full: bool) -> Enclosure:
     """The least epsilon of (epsilon, 0)-DP."""
+    if isinstance(mechanism, Continuous):
+        return continuous.pure(mechanism)
     if isinstance(mechanism, Response):
         return (INFINITY, INFINITY) if mechanism.delta else (mechanism.epsilon,) * 2
     if _tells(mechanism):
@@ -437,6 +442,8 @@ def pure(mechanism: Mechanism, full: bool) -> Enclosure:
 
 def renyi(mechanism: Mechanism, order: Fraction, full: bool) -> Enclosure:
     """The Rényi divergence of this order."""
+    if isinstance(mechanism, Continuous):
+        return continuous_renyi.renyi(mechanism, order)
     if isinstance(mechanism, Response):
         if mechanism.delta:
             return INFINITY, INFINITY

@@ -23,6 +23,7 @@ _LAWS = {
     "discrete-gaussian-sum": ("count", "sigma2"),
     "binomial": ("trials", "probability"),
 }
+_CONTINUOUS = {"gaussian": ("sigma", "l2"), "laplace": ("scale", "l1")}
 
 
 def claim_fields(text: str) -> dict[str, str]:
@@ -43,6 +44,8 @@ def spec_fields(text: str) -> dict[str, Any]:
     values = dict(each.partition("=")[::2] for each in rest.split(",")) if rest else {}
     if name == "randomized-response":
         mechanism: dict[str, Any] = {"kind": name, "delta": "0", **values}
+    elif name in _CONTINUOUS:
+        mechanism = _continuous(name, values)
     elif name in _LAWS:
         sensitivity = values.pop("sensitivity", "1")
         modulus = values.pop("modulus", None)
@@ -59,12 +62,24 @@ def spec_fields(text: str) -> dict[str, Any]:
         }
     else:
         raise CertificateError(
-            f"{name[:40]!r} is not known to the checker alone: it reads {', '.join(_LAWS)} and "
-            "randomized-response; `exactdp check` reads the others"
+            f"{name[:40]!r} is not known to the checker alone: it reads {', '.join(_LAWS)}, "
+            "randomized-response, gaussian and laplace; `exactdp check` reads the others"
         )
     found = {"mechanism": mechanism, "times": times if star else "1"}
     read_use(found)
     return found
+
+
+def _continuous(name: str, values: dict[str, str]) -> dict[str, str]:
+    scale, norm = _CONTINUOUS[name]
+    sensitivity = values.pop(norm, None) or values.pop("sensitivity", "1")
+    found = {"kind": "continuous", "law": name, "sensitivity": sensitivity}
+    found |= {"neighbours": "replace", "poisson": "1"}
+    if "epsilon" in values and name == "laplace":
+        found["scale"] = str(Fraction(sensitivity) / Fraction(values.pop("epsilon")))
+    elif scale in values:
+        found["scale"] = values.pop(scale)
+    return found | values
 
 
 def difference(

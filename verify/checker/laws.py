@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, Inexact
 from fractions import Fraction
 
 from mpmath import iv
@@ -41,7 +42,6 @@ __all__ += ["Law", "PolyaDifference", "RatioLaw", "Skellam", "SymmetricLaw"]
 _SMOOTH = Fraction(1, 10**9)  # w is constant up to this
 _LONGEST_RECURRENCE = 600_000
 _LONGEST = 6_000_000  # bits of a polynomial that is multiplied
-_PIECE = 500_000  # bits of integers that are multiplied in one step
 
 
 class SymmetricLaw:
@@ -374,37 +374,22 @@ def _product(a: list[int], b: list[int], bits: int, reach: int, up: bool) -> lis
 def convolve(a: list[int], b: list[int], bits: int, up: bool) -> list[int]:
     """The product of polynomials with coefficients >= 0, in fixed point, each rounded one way.
 
-    Kronecker's substitution: evaluated at a power of two so large that nothing carries over.
+    Kronecker's substitution: evaluated at a power of ten so large that nothing carries over.
+    Decimals, since Python multiplies long ones by a fast transform (of integers: exactly).
     """
-    slot = (max(a).bit_length() + max(b).bit_length() + min(len(a), len(b)).bit_length() + 8) // 8
-    whole = _multiplied(_packed(a, slot), _packed(b, slot))
-    count = len(a) + len(b) - 1
-    raw = whole.to_bytes(count * slot, "little")
-    more = (1 << bits) - 1 if up else 0
-    return [
-        (int.from_bytes(raw[k : k + slot], "little") + more) >> bits
-        for k in range(0, count * slot, slot)
-    ]
-
-
-def _multiplied(a: int, b: int) -> int:
-    """The product, in pieces: Karatsuba's, so that the time is looked at between them."""
     check_time()
-    size = max(a.bit_length(), b.bit_length())
-    if size <= _PIECE:
-        return a * b
-    half = size // 2
-    low = (1 << half) - 1
-    (a1, a0), (b1, b0) = (a >> half, a & low), (b >> half, b & low)
-    if not a1 or not b1:
-        return (_multiplied(a1 or b1, b0 if a1 else a0) << half) + _multiplied(a0, b0)
-    top, bottom = _multiplied(a1, b1), _multiplied(a0, b0)
-    mixed = _multiplied(a1 + a0, b1 + b0) - top - bottom
-    return (((top << half) + mixed) << half) + bottom
+    slot = len(str(max(a) * max(b) * min(len(a), len(b))))
+    count = len(a) + len(b) - 1
+    context = Context(prec=(count + 1) * slot, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[Inexact])
+    whole = context.multiply(_packed(a, slot), _packed(b, slot))
+    raw = format(whole, "f").zfill(count * slot)
+    check_time()
+    more = (1 << bits) - 1 if up else 0
+    return [(int(raw[k - slot : k]) + more) >> bits for k in range(count * slot, 0, -slot)]
 
 
-def _packed(a: list[int], slot: int) -> int:
-    return int.from_bytes(b"".join(each.to_bytes(slot, "little") for each in a), "little")
+def _packed(a: list[int], slot: int) -> Decimal:
+    return Decimal("".join(str(each).zfill(slot) for each in reversed(a)))
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from .laws import Law
 
-__all__ = ["Additive", "Mechanism", "Response", "TwoLaws"]
+__all__ = ["Additive", "Continuous", "Mechanism", "Response", "TwoLaws"]
 
 
 @dataclass(frozen=True)
@@ -48,4 +48,29 @@ class TwoLaws:
     slack: Fraction
 
 
-Mechanism = Additive | Response | TwoLaws
+@dataclass(frozen=True)
+class Continuous:
+    """A real query of this sensitivity plus Gaussian or Laplace noise; each user takes part or not.
+
+    rate: with what probability, independently; below 1 only where neighbours add or remove a user.
+    removing: this way round: P is the law with the user. The other way round is another scenario.
+    """
+
+    law: str  # gaussian or laplace
+    scale: Fraction
+    sensitivity: Fraction
+    neighbours: str
+    rate: Fraction
+    removing: bool = True
+
+    @property
+    def noise(self) -> Fraction:
+        """In units of the sensitivity."""
+        return self.scale / self.sensitivity
+
+    @property
+    def is_gaussian(self) -> bool:
+        return self.law == "gaussian"
+
+
+Mechanism = Additive | Continuous | Response | TwoLaws

@@ -25,7 +25,7 @@ from .laws import (
     PolyaDifference,
     Skellam,
 )
-from .mechanisms import Additive, Mechanism, Response, TwoLaws
+from .mechanisms import Additive, Continuous, Mechanism, Response, TwoLaws
 from .protocol import MASKS, TRUSTS, Protocol
 from .scenarios import is_fixed
 
@@ -85,6 +85,8 @@ def read(data: object) -> Statement:
     uses = tuple(read_use(each) for each in _list(fields["uses"], "uses", 100))
     if told:
         _look_at_setting(fields, uses)
+    elif any(isinstance(each, Continuous) for each, _ in uses):
+        raise CertificateError("neighbours and orientation must be named")
     kind, numbers = read_claim(fields["claim"])
     if fields["verdict"] not in ("VERIFIED", "REFUTED"):
         raise CertificateError("verdict must be VERIFIED or REFUTED")
@@ -102,11 +104,12 @@ def read(data: object) -> Statement:
 
 def _look_at_setting(fields: Mapping[str, Any], uses: Sequence[tuple[Mechanism, int]]) -> None:
     """Is what it says of the neighbours what is going to be checked?"""
-    if fields["neighbours"] != "replace":
-        raise CertificateError("neighbours must be replace")
+    held = {getattr(each, "neighbours", "replace") for each, _ in uses}
+    if held != {fields["neighbours"]}:
+        raise CertificateError("neighbours must be those of all uses")
     if fields["orientation"] != ("fixed" if is_fixed(uses) else "free"):
         raise CertificateError(
-            "orientation must be fixed where a use is a pair, and free elsewhere"
+            "orientation must be fixed where a use is a pair or samples, and free elsewhere"
         )
 
 
@@ -183,7 +186,25 @@ def _mechanism(data: object) -> Mechanism:
         slack = _number(fields["slack"], "slack", at_most=1)
         p, q = (_masses(fields[side], side, len(names), slack) for side in "pq")
         return TwoLaws(p, q, slack)
-    raise CertificateError("mechanism kind must be additive, randomized-response or pair")
+    if kind == "continuous":
+        return _continuous(data)
+    raise CertificateError(
+        "mechanism kind must be additive, randomized-response, pair or continuous"
+    )
+
+
+def _continuous(data: object) -> Continuous:
+    fields = _fields(data, "continuous", "kind", "law", "scale", "sensitivity", "neighbours",
+                     "poisson")  # fmt: skip
+    if fields["law"] not in ("gaussian", "laplace"):
+        raise CertificateError("law of continuous noise must be gaussian or laplace")
+    if fields["neighbours"] not in ("replace", "add-remove"):
+        raise CertificateError("neighbours must be replace or add-remove")
+    rate = _number(fields["poisson"], "poisson", above=Fraction(0), at_most=1)
+    if rate < 1 and fields["neighbours"] != "add-remove":
+        raise CertificateError("poisson below 1 needs the neighbours add-remove")
+    scale, moved = (_size(fields, name) for name in ("scale", "sensitivity"))
+    return Continuous(fields["law"], scale, moved, fields["neighbours"], rate)
 
 
 def _law(data: object) -> Law:

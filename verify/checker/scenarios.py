@@ -6,6 +6,9 @@ at every use: additive mechanisms may be moved by any shift either way, and rand
 the same both ways round. So there pure epsilon and Rényi divergences of an order are sums of what
 each use costs at most, and delta is that of the worst sequence of choices.
 
+Sampling: the dataset with one user more is the same one in every use, so that there are two
+scenarios as well.
+
 Slack: the scenario stands for all pairs within it. What is verified holds of all of them, what is
 refuted of none. Of several uses the probability of any event is off by at most
 (1 + s)^K - 1 (replacing one factor after the other by the one written down). That a loss is
@@ -16,8 +19,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
-from .mechanisms import Additive, Mechanism, Response, TwoLaws
+from .mechanisms import Additive, Continuous, Mechanism, Response, TwoLaws
 
 __all__ = ["Uses", "is_fixed", "scenarios"]
 
@@ -34,7 +38,12 @@ def scenarios(uses: Uses) -> list[Uses]:
 
 def is_fixed(uses: Uses) -> bool:
     """Does some use name its two datasets, so that the same one comes first in every use?"""
-    return any(isinstance(each, TwoLaws) and each.p != each.q for each, _ in uses)
+    return any(
+        each.p != each.q
+        if isinstance(each, TwoLaws)
+        else isinstance(each, Continuous) and each.rate < 1
+        for each, _ in uses
+    )
 
 
 def _tells(mechanism: Mechanism) -> bool:
@@ -42,10 +51,14 @@ def _tells(mechanism: Mechanism) -> bool:
         return mechanism.shift > 0
     if isinstance(mechanism, Response):
         return bool(mechanism.epsilon or mechanism.delta)
+    if isinstance(mechanism, Continuous):
+        return True
     return bool(mechanism.slack) or mechanism.p != mechanism.q
 
 
 def _is_symmetric(mechanism: Mechanism) -> bool:
+    if isinstance(mechanism, Continuous):
+        return mechanism.rate == 1
     if not isinstance(mechanism, TwoLaws):
         return True
     p, q = mechanism.p, mechanism.q
@@ -55,4 +68,6 @@ def _is_symmetric(mechanism: Mechanism) -> bool:
 def _turned(mechanism: Mechanism) -> Mechanism:
     if isinstance(mechanism, TwoLaws):
         return TwoLaws(mechanism.q, mechanism.p, mechanism.slack)
+    if isinstance(mechanism, Continuous) and mechanism.rate < 1:
+        return replace(mechanism, removing=not mechanism.removing)
     return mechanism

@@ -9,7 +9,7 @@ from fractions import Fraction
 from .arithmetic import INFINITY, End
 from .binomial import Logarithm
 from .laws import FiniteLaw, Law
-from .mechanisms import Additive, Mechanism, Response
+from .mechanisms import Additive, Continuous, Mechanism, Response
 from .reading import Statement
 from .scenarios import is_fixed
 
@@ -31,7 +31,9 @@ def described(statement: Statement) -> list[str]:
         for mechanism, times in statement.uses
     ]
     way = "the same way round in every use" if is_fixed(statement.uses) else "either way round"
-    lines.append(f"neighbours: one user's data replaced by other data; {way}")
+    added = any(getattr(each, "neighbours", "") == "add-remove" for each, _ in statement.uses)
+    differ = "one user added or removed" if added else "one user's data replaced by other data"
+    lines.append(f"neighbours: {differ}; {way}")
     numbers = {name: _text(number) for name, number in statement.numbers.items()}
     lines.append(f"{statement.verdict}: {_NOTIONS[statement.kind].format(**numbers)}")
     name = "rho" if statement.kind == "zcdp" else "epsilon"
@@ -66,6 +68,17 @@ def _mechanism(mechanism: Mechanism) -> str:
         return (
             f"an integer query of sensitivity {mechanism.sensitivity} plus "
             f"{_law(mechanism.law)}{modulus}"
+        )
+    if isinstance(mechanism, Continuous):
+        name, scale = ("Gaussian", "sigma") if mechanism.is_gaussian else ("Laplace", "scale")
+        sampled = (
+            ""
+            if mechanism.rate == 1
+            else (f", each user taking part with probability {_text(mechanism.rate)}")
+        )
+        return (
+            f"a real query of sensitivity {_text(mechanism.sensitivity)} plus {name} noise "
+            f"({scale} {_text(mechanism.scale)}){sampled}"
         )
     if isinstance(mechanism, Response):
         revealed = (

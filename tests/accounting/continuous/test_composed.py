@@ -6,6 +6,7 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
+from attrs import evolve
 from continuous_truth import by_inversion, closed, renyi, single_gaussian, two_gaussians
 from flint import arb
 from hypothesis import given, settings
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from mpmath import mp, mpf
 from scipy.signal import fftconvolve
 
+from exactdp.accounting.composed import compose
 from exactdp.accounting.continuous import gaussian
 from exactdp.accounting.continuous.composed import (
     composed_delta,
@@ -28,6 +30,7 @@ from exactdp.accounting.continuous.composed import (
 from exactdp.accounting.continuous.inversion import Profile, plan
 from exactdp.accounting.losses.composite import Composite, saddle_at
 from exactdp.exact import Enclosure, ParameterError, working_precision
+from exactdp.mechanisms.continuous import ContinuousNoise, Shape
 
 BOTH = ("remove", "add")
 WIDE = Fraction(1, 10**6)
@@ -338,3 +341,18 @@ def test_directions_do_not_mix():
     laws = [(sampled_gaussian("0.1", 1, 1, way), 2) for way in BOTH]
     with pytest.raises(ParameterError, match="direction"):
         composed_delta(laws, 1)
+
+
+def test_sampled_and_unsampled_uses_together():
+    """Nobody is sampled in some uses: these are the same both ways round, and fit either."""
+    plain = ContinuousNoise(Shape.GAUSSIAN, "2.5", 1, "add-remove")
+    both = compose((evolve(plain, rate="0.1"), 3), plain)
+    with mp.workdps(15):
+        parts = [(mpf("0.1"), mpf("2.5"), 3), (mpf(1), mpf("2.5"), 1)]
+        truth = max(
+            by_inversion(parts, mpf("0.5"), mpf(3), mpf("0.4"), 60, removing)
+            for removing in (True, False)
+        )
+        found = both.delta("0.5")
+        assert abs(float(found) / float(truth) - 1) < 1e-12
+    assert compose(plain, both).delta("0.5") == compose(both, plain).delta("0.5")

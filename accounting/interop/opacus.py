@@ -1,0 +1,85 @@
+"""An accountant for Opacus: what training costs, certified.
+
+    from exactdp.interop import register_opacus
+    register_opacus()
+    engine = PrivacyEngine(accountant="exactdp")
+
+Opacus is imported only where its accountant is asked for: `pip install "exactdp[opacus]"`.
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from ...exact.enclosure import Enclosure
+from .events import from_opacus
+
+if TYPE_CHECKING:
+    from opacus.accountants import IAccountant
+
+__all__ = ["NAME", "opacus_accountant", "register_opacus"]
+
+NAME = "exactdp"
+
+
+def register_opacus() -> None:
+    """Make `PrivacyEngine(accountant="exactdp")` work. Raises ImportError without Opacus."""
+    from opacus.accountants import register_accountant
+
+    register_accountant(NAME, opacus_accountant(), force=True)
+
+
+def opacus_accountant() -> type[IAccountant]:
+    """The class, a subclass of Opacus's `IAccountant`. Raises ImportError without Opacus."""
+    try:
+        from opacus.accountants import IAccountant
+    except ImportError as error:
+        raise ImportError('opacus is needed: pip install "exactdp[opacus]"') from error
+
+    class ExactAccountant(IAccountant):  # type: ignore[misc]
+        """Every step is a Gaussian of this noise multiplier on a Poisson sample of the users.
+
+        Neighbours differ by one user. `get_epsilon` gives the upper end, rounded up;
+        `get_enclosure` both ends.
+        """
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.history: list[tuple[float, float, int]] = []
+
+        def step(self, *, noise_multiplier: float, sample_rate: float) -> None:
+            steps = 1
+            if self.history and self.history[-1][:2] == (noise_multiplier, sample_rate):
+                steps += self.history.pop()[2]
+            self.history.append((noise_multiplier, sample_rate, steps))
+
+        def get_enclosure(self, delta: float) -> Enclosure:
+            """Where epsilon lies at this delta."""
+            if not self.history:
+                return Enclosure.exactly(0)
+            if any(not sigma for sigma, _, _ in self.history):
+                return Enclosure.infinite()
+            return from_opacus(self).epsilon(delta)
+
+        def get_epsilon(self, delta: float, *args: Any, **kwargs: Any) -> float:
+            return _rounded_up(self.get_enclosure(delta))
+
+        def __len__(self) -> int:
+            return len(self.history)
+
+        @classmethod
+        def mechanism(cls) -> str:
+            return NAME
+
+    return ExactAccountant
+
+
+def _rounded_up(found: Enclosure) -> float:
+    end = found.upper
+    if isinstance(end, Decimal) and end.is_infinite():
+        return math.inf
+    near = float(Fraction(end))
+    return near if Fraction(near) >= end else math.nextafter(near, math.inf)

@@ -1,0 +1,22 @@
+"""Other accountants: read what they were told, hand them what is certified, or stand in for one.
+
+`register_opacus()` makes `PrivacyEngine(accountant="exactdp")` work; the rest is
+`exactdp.accounting.interop`.
+"""
+
+from __future__ import annotations
+
+from .accounting.interop import (
+    UnsupportedEventError,
+    from_dp_event,
+    from_json,
+    from_opacus,
+    rdp_epsilons,
+    to_dp_accounting,
+    to_dp_event,
+)
+from .accounting.interop.opacus import opacus_accountant, register_opacus
+
+__all__ = ["UnsupportedEventError", "from_dp_event", "from_json", "from_opacus"]
+__all__ += ["opacus_accountant", "rdp_epsilons", "register_opacus", "to_dp_accounting"]
+__all__ += ["to_dp_event"]

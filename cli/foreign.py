@@ -1,0 +1,40 @@
+"""Uses that another accountant wrote down: a dp_accounting event or an Opacus history, as JSON."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from ..accounting.interop import from_json
+from ..exact import ParameterError, decimal_text
+from ..exact.rows import written
+from ..mechanisms import Mechanism
+from ..mechanisms.continuous import ContinuousNoise, Shape
+from ..mechanisms.pair_file import read_text
+from ..mechanisms.spec import Spec
+
+__all__ = ["uses_from"]
+
+
+def uses_from(path: Path) -> list[tuple[Spec, int]]:
+    """The uses in the file. Raises ParameterError, naming it, for anything that is not known."""
+    try:
+        data = json.loads(read_text(path), parse_float=str)
+    except (ValueError, RecursionError) as error:
+        raise ParameterError(f"{path}: not JSON: {error}") from error
+    try:
+        found = from_json(data)
+    except ParameterError as error:
+        raise type(error)(f"{path}: {error}") from error
+    return [(Spec(_text(use.mechanism), use.mechanism, {}), use.times) for use in found.uses]
+
+
+def _text(mechanism: Mechanism) -> str:
+    """As a spec, where it is continuous."""
+    if not isinstance(mechanism, ContinuousNoise):
+        return written(mechanism)
+    scale = "sigma" if mechanism.shape is Shape.GAUSSIAN else "scale"
+    numbers = {scale: mechanism.scale, "sensitivity": mechanism.sensitivity}
+    numbers |= {"poisson": mechanism.rate} if mechanism.rate < 1 else {}
+    parts = [f"{key}={decimal_text(value)}" for key, value in numbers.items()]
+    return f"{mechanism.shape.value}:{','.join([*parts, f'neighbours={mechanism.neighbours}'])}"
