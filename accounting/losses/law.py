@@ -32,6 +32,9 @@ class Cumulant(NamedTuple):
     curvature: float
 
 
+_NOTHING = -1e15  # the logarithm of a mass that is 0
+
+
 @dataclass(frozen=True)
 class Lattice:
     """All finite losses are unit * (origin + step k), k an integer, and at most unit * summit."""
@@ -224,6 +227,6 @@ class Atoms:
 
 
 def _log_about(mass: arb) -> float:
-    """Its logarithm in floats; of what may be 0, that of its upper end."""
+    """Its logarithm in floats; of what may be 0, that of its upper end; finite in any case."""
     value = mass.mid() if mass > 0 else mass.upper()
-    return float(value.log().mid()) if value > 0 else -math.inf
+    return float(value.log().mid()) if value > 0 else _NOTHING
