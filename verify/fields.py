@@ -14,6 +14,7 @@ from ..mechanisms.aggregation import Masking
 from ..mechanisms.continuous import ContinuousNoise
 from ..mechanisms.protocols.protocol import SumProtocol
 from ..mechanisms.protocols.shuffle import ShuffleSum
+from ..mechanisms.sampled import Sampled
 from .checker.reading import LAWS
 
 __all__ = ["NotCertifiedError", "protocol_fields", "setting_fields", "use_fields"]
@@ -67,6 +68,11 @@ def mechanism_fields(mechanism: Mechanism) -> dict[str, Any]:
             **_texts(numbers | {"poisson": mechanism.rate}),
             "neighbours": mechanism.neighbours,
         }
+    if isinstance(mechanism, Sampled):
+        if not mechanism.removing:
+            raise NotCertifiedError("certificates are of sampled users both ways round, not of one")
+        inner = mechanism_fields(mechanism.mechanism)
+        return {"kind": "sampled", "mechanism": inner, **_texts({"poisson": mechanism.rate})}
     raise NotCertifiedError(f"certificates do not know the mechanism {type(mechanism).__name__}")
 
 

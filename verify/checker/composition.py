@@ -46,7 +46,7 @@ from .continuous import cells
 from .deadline import check_time
 from .divergences import Listed, as_listed, larger, listings
 from .laws import DiscreteGaussian, DiscreteLaplace, FiniteLaw, convolve
-from .mechanisms import Additive, Continuous, Mechanism, Response, TwoLaws
+from .mechanisms import Additive, Continuous, Mechanism, Response, Sampled, TwoLaws
 from .scenarios import Uses
 
 __all__ = ["NO_LATTICE", "profile"]
@@ -100,6 +100,7 @@ def profile(
     """
     if not uses:
         return lambda level: (Fraction(0), Fraction(0))
+    uses = [(_as_pair(mechanism), times) for mechanism, times in uses]
     count = sum(times for _, times in uses)
     size = goal.denominator.bit_length() - goal.numerator.bit_length()
     bits = size + _SPARE + 40 + 2 * count.bit_length() + math.ceil(1.5 * float(largest))
@@ -123,6 +124,13 @@ def profile(
             return max(product.at_least(level) for product in below), above.at_most(level)
 
     return delta
+
+
+def _as_pair(mechanism: Mechanism) -> Mechanism:
+    """A user's own pair that is sampled is a pair."""
+    if not isinstance(mechanism, Sampled):
+        return mechanism
+    return mechanism.facing if mechanism.rate == 1 else mechanism.pair or mechanism
 
 
 def _single(pair: Listed, bits: int, level: End) -> Enclosure:
@@ -262,7 +270,7 @@ def _lattice(
     those without the reduction mod m.
     """
     half = Fraction(1, 2)
-    if isinstance(mechanism, Continuous):
+    if isinstance(mechanism, Continuous | Sampled):
         return None
     if isinstance(mechanism, Response) and mechanism.epsilon:
         places = [0, 0, -1, 0] if mechanism.delta else [0, -1]

@@ -44,7 +44,7 @@ from .closed import WIDE, covered_by_chords, skellam_rho_at_most
 from .deadline import check_time
 from .divergences import Listed, listings
 from .laws import DiscreteGaussian, DiscreteGaussianSum, Skellam
-from .mechanisms import Additive, Continuous, Mechanism, Response
+from .mechanisms import Additive, Continuous, Mechanism, Response, Sampled
 from .scenarios import Uses
 
 __all__ = ["rho_at_least", "rho_at_most"]
@@ -255,6 +255,8 @@ def _closed_at_most(mechanism: Mechanism, rho: Fraction) -> bool:
         return not mechanism.delta and value(_response_rho(mechanism))[1] <= rho
     if isinstance(mechanism, Continuous):
         return continuous_renyi.rho_at_most([(mechanism, 1)], rho)
+    if isinstance(mechanism, Sampled):  # D is quasi-convex in both laws together
+        return _closed_at_most(mechanism.facing, rho)
     if not isinstance(mechanism, Additive) or not rho:
         return False
     law, d = mechanism.law, mechanism.shift
@@ -274,6 +276,8 @@ def _closed_at_most(mechanism: Mechanism, rho: Fraction) -> bool:
 
 
 def _at_most(mechanism: Mechanism, rho: Fraction, full: bool) -> bool:
+    if isinstance(mechanism, Sampled) and mechanism.rate == 1:
+        return _at_most(mechanism.facing, rho, full)
     if isinstance(mechanism, Response):
         return _closed_at_most(mechanism, rho)
     if _closed_at_most(mechanism, rho):

@@ -44,7 +44,7 @@ from .laws import (
     Skellam,
     SymmetricLaw,
 )
-from .mechanisms import Additive, Continuous, Mechanism, Response, TwoLaws
+from .mechanisms import Additive, Continuous, Mechanism, Response, Sampled, TwoLaws
 from .pmf import FARTHEST, Pmf, reach_where
 
 __all__ = ["Listed", "Pairs", "as_listed", "delta", "larger", "listings", "pure", "renyi"]
@@ -240,6 +240,8 @@ def listings(
     if isinstance(mechanism, Response):
         response = [_response(mechanism)]
         return Pairs(response, response)
+    if isinstance(mechanism, Sampled):
+        return _sampled(mechanism, listings(mechanism.facing, bits, order, full))
     if isinstance(mechanism, TwoLaws):
         one = [as_listed(mechanism.p, mechanism.q, mechanism.slack)]
         return Pairs(one, one)
@@ -264,6 +266,68 @@ def listings(
     outside = 2 * pmf.beyond
     wrapped = [_wrapped(folded, outside, shift, modulus) for shift in shifts]
     return Pairs(wrapped, wrapped if full else _plain(law, shift, bits, order))
+
+
+def _sampled(mechanism: Sampled, plain: Pairs) -> Pairs:
+    """Every pair, mixed: (1-q) Q + q P against Q, or (with Q first) Q against (1-q) Q + q P.
+
+    What dominates a pair dominates it sampled, post-processing passing through mixtures.
+    """
+    rate, pair = interval(mechanism.rate), mechanism.pair
+    if mechanism.rate == 1:
+        return plain
+    if pair is not None:
+        one = [as_listed(pair.p, pair.q, pair.slack)]
+        return Pairs(one, one)
+    through = _mixture_first if mechanism.removing else _mixture_last
+    known = {id(one): through(one, rate) for one in (*plain.attained, *plain.dominating)}
+    attained, dominating = (
+        [known[id(one)] for one in side] for side in (plain.attained, plain.dominating)
+    )
+    return Pairs(attained, dominating)
+
+
+def _mixture_first(one: Listed, rate: Interval) -> Listed:
+    def mixed(p: Interval, q: Interval) -> Interval:
+        return (1 - rate) * q + rate * p
+
+    def far(a: Fraction) -> Interval:
+        # x^a is convex: (1 - q + q P/Q)^a Q <= (1-q) Q + q P^a Q^(1-a)
+        assert one.far is not None
+        return mixed(one.far(a), one.rest_q)
+
+    p = [mixed(*both) for both in zip(one.p, one.q, strict=True)]
+    largest = None if one.largest is None else sampled_loss(one.largest, rate, True)
+    rest = mixed(one.rest, one.rest_q)
+    kept = None if one.far is None else far
+    return Listed(p, one.q, rest, one.rest_q, kept, None, one.slack, largest)
+
+
+def _mixture_last(one: Listed, rate: Interval) -> Listed:
+    def far(a: Fraction) -> Interval:
+        # the mixture is at least (1-q) P, P being the law without the user here
+        return exp(interval(1 - a) * log(1 - rate)) * one.rest
+
+    q = [(1 - rate) * p + rate * q for p, q in zip(one.p, one.q, strict=True)]
+    largest = None if one.largest is None else sampled_loss(one.largest, rate, False)
+    rest_q = (1 - rate) * one.rest + rate * one.rest_q
+    return Listed(one.p, q, one.rest, rest_q, far, None, one.slack, largest)
+
+
+def sampled_loss(largest: Enclosure, rate: Interval, removing: bool) -> Enclosure:
+    """sup of log(1 - q + q P/Q), or of -log(1 - q + q P/Q), from that of the pair it faces."""
+
+    def through(loss: End) -> Interval:
+        if removing:
+            return log(1 - rate + rate * exp(interval(Fraction(loss))))
+        kept = 0 if loss == INFINITY else exp(interval(-Fraction(loss)))
+        return -log(1 - rate + rate * kept)
+
+    low, high = largest
+    if not removing:
+        return value(through(low))[0], value(through(high))[1]
+    least = INFINITY if low == INFINITY else value(through(low))[0]
+    return least, INFINITY if high == INFINITY else value(through(high))[1]
 
 
 def _nothing(order: Fraction) -> Interval:
@@ -424,6 +488,11 @@ def pure(mechanism: Mechanism, full: bool) -> Enclosure:
     """The least epsilon of (epsilon, 0)-DP."""
     if isinstance(mechanism, Continuous):
         return continuous.pure(mechanism)
+    if isinstance(mechanism, Sampled):
+        found = pure(mechanism.facing, full)
+        if mechanism.rate == 1:
+            return found
+        return sampled_loss(found, interval(mechanism.rate), mechanism.removing)
     if isinstance(mechanism, Response):
         return (INFINITY, INFINITY) if mechanism.delta else (mechanism.epsilon,) * 2
     if _tells(mechanism):
@@ -444,6 +513,8 @@ def renyi(mechanism: Mechanism, order: Fraction, full: bool) -> Enclosure:
     """The Rényi divergence of this order."""
     if isinstance(mechanism, Continuous):
         return continuous_renyi.renyi(mechanism, order)
+    if isinstance(mechanism, Sampled) and mechanism.rate == 1:
+        return renyi(mechanism.facing, order, full)
     if isinstance(mechanism, Response):
         if mechanism.delta:
             return INFINITY, INFINITY
@@ -494,6 +565,8 @@ def _gaussian_divergence(mechanism: Mechanism, order: Fraction) -> Fraction | No
 
 def delta(mechanism: Mechanism, level: End, bits: float, full: bool) -> Enclosure:
     """The least delta of (level, delta)-DP, up to about 2^-bits."""
+    if isinstance(mechanism, Sampled) and mechanism.rate == 1:
+        return delta(mechanism.facing, level, bits, full)
     if isinstance(mechanism, Response):
         e, d = mechanism.epsilon, mechanism.delta
         if level >= e:

@@ -42,6 +42,7 @@ def spec_fields(text: str) -> dict[str, Any]:
     spec, star, times = text.rpartition("*")
     name, _, rest = (spec if star else text).partition(":")
     values = dict(each.partition("=")[::2] for each in rest.split(",")) if rest else {}
+    sampled = {} if name in _CONTINUOUS else _sampled(values)
     if name == "randomized-response":
         mechanism: dict[str, Any] = {"kind": name, "delta": "0", **values}
     elif name in _CONTINUOUS:
@@ -65,9 +66,20 @@ def spec_fields(text: str) -> dict[str, Any]:
             f"{name[:40]!r} is not known to the checker alone: it reads {', '.join(_LAWS)}, "
             "randomized-response, gaussian and laplace; `exactdp check` reads the others"
         )
+    mechanism = sampled | {"mechanism": mechanism} if sampled else mechanism
     found = {"mechanism": mechanism, "times": times if star else "1"}
     read_use(found)
     return found
+
+
+def _sampled(values: dict[str, str]) -> dict[str, Any]:
+    """The fields of what is sampled, or has other neighbours, but the mechanism's own."""
+    neighbours, rate = values.pop("neighbours", "replace"), values.pop("poisson", "1")
+    if neighbours == "replace" and rate == "1":
+        return {}
+    if neighbours != "add-remove":
+        raise CertificateError("neighbours must be add-remove where users are sampled")
+    return {"kind": "sampled", "poisson": rate}
 
 
 def _continuous(name: str, values: dict[str, str]) -> dict[str, str]:

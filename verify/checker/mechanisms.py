@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 from .laws import Law
 
-__all__ = ["Additive", "Continuous", "Mechanism", "Response", "TwoLaws"]
+__all__ = ["Additive", "Continuous", "Mechanism", "Response", "Sampled", "TwoLaws"]
 
 
 @dataclass(frozen=True)
@@ -73,4 +74,37 @@ class Continuous:
         return self.law == "gaussian"
 
 
-Mechanism = Additive | Continuous | Response | TwoLaws
+@dataclass(frozen=True)
+class Sampled:
+    """A mechanism in which each user takes part with this probability, independently.
+
+    Neighbours add or remove a user: P is then (1-q) Q + q P, of the mechanism's own P with and Q
+    without that user. removing: (P, Q) is the way round, else (Q, P): another scenario.
+    """
+
+    mechanism: Additive | Response | TwoLaws
+    rate: Fraction
+    removing: bool = True
+
+    neighbours: ClassVar[str] = "add-remove"
+
+    @property
+    def facing(self) -> Additive | Response | TwoLaws:
+        """The mechanism that is sampled, the same way round."""
+        one = self.mechanism
+        if self.removing or not isinstance(one, TwoLaws):  # of others both ways are listed
+            return one
+        return TwoLaws(one.q, one.p, one.slack)
+
+    @property
+    def pair(self) -> TwoLaws | None:
+        """As a pair of exact laws, where it is one."""
+        one, rate = self.mechanism, self.rate
+        if not isinstance(one, TwoLaws):
+            return None
+        mixture = tuple((1 - rate) * q + rate * p for p, q in zip(one.p, one.q, strict=True))
+        sides = (mixture, one.q) if self.removing else (one.q, mixture)
+        return TwoLaws(*sides, one.slack)
+
+
+Mechanism = Additive | Continuous | Response | Sampled | TwoLaws

@@ -25,7 +25,7 @@ from .laws import (
     PolyaDifference,
     Skellam,
 )
-from .mechanisms import Additive, Continuous, Mechanism, Response, TwoLaws
+from .mechanisms import Additive, Continuous, Mechanism, Response, Sampled, TwoLaws
 from .protocol import MASKS, TRUSTS, Protocol
 from .scenarios import is_fixed
 
@@ -85,7 +85,7 @@ def read(data: object) -> Statement:
     uses = tuple(read_use(each) for each in _list(fields["uses"], "uses", 100))
     if told:
         _look_at_setting(fields, uses)
-    elif any(isinstance(each, Continuous) for each, _ in uses):
+    elif any(isinstance(each, Continuous | Sampled) for each, _ in uses):
         raise CertificateError("neighbours and orientation must be named")
     kind, numbers = read_claim(fields["claim"])
     if fields["verdict"] not in ("VERIFIED", "REFUTED"):
@@ -188,8 +188,14 @@ def _mechanism(data: object) -> Mechanism:
         return TwoLaws(p, q, slack)
     if kind == "continuous":
         return _continuous(data)
+    if kind == "sampled":
+        fields = _fields(data, kind, "kind", "mechanism", "poisson")
+        one = _mechanism(fields["mechanism"])
+        if not isinstance(one, Additive | Response | TwoLaws):
+            raise CertificateError("what is sampled must be additive, randomized-response or pair")
+        return Sampled(one, _rate(fields["poisson"]))
     raise CertificateError(
-        "mechanism kind must be additive, randomized-response, pair or continuous"
+        "mechanism kind must be additive, randomized-response, pair, continuous or sampled"
     )
 
 
@@ -200,11 +206,15 @@ def _continuous(data: object) -> Continuous:
         raise CertificateError("law of continuous noise must be gaussian or laplace")
     if fields["neighbours"] not in ("replace", "add-remove"):
         raise CertificateError("neighbours must be replace or add-remove")
-    rate = _number(fields["poisson"], "poisson", above=Fraction(0), at_most=1)
+    rate = _rate(fields["poisson"])
     if rate < 1 and fields["neighbours"] != "add-remove":
         raise CertificateError("poisson below 1 needs the neighbours add-remove")
     scale, moved = (_size(fields, name) for name in ("scale", "sensitivity"))
     return Continuous(fields["law"], scale, moved, fields["neighbours"], rate)
+
+
+def _rate(text: object) -> Fraction:
+    return _number(text, "poisson", above=Fraction(0), at_most=1)
 
 
 def _law(data: object) -> Law:

@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from .mechanisms import Additive, Continuous, Mechanism, Response, TwoLaws
+from .mechanisms import Additive, Continuous, Mechanism, Response, Sampled, TwoLaws
 
 __all__ = ["Uses", "is_fixed", "scenarios"]
 
@@ -38,12 +38,15 @@ def scenarios(uses: Uses) -> list[Uses]:
 
 def is_fixed(uses: Uses) -> bool:
     """Does some use name its two datasets, so that the same one comes first in every use?"""
-    return any(
-        each.p != each.q
-        if isinstance(each, TwoLaws)
-        else isinstance(each, Continuous) and each.rate < 1
-        for each, _ in uses
-    )
+    return any(_has_a_side(each) for each, _ in uses)
+
+
+def _has_a_side(mechanism: Mechanism) -> bool:
+    if isinstance(mechanism, TwoLaws):
+        return mechanism.p != mechanism.q
+    if isinstance(mechanism, Sampled):
+        return mechanism.rate < 1 or _has_a_side(mechanism.mechanism)
+    return isinstance(mechanism, Continuous) and mechanism.rate < 1
 
 
 def _tells(mechanism: Mechanism) -> bool:
@@ -53,12 +56,16 @@ def _tells(mechanism: Mechanism) -> bool:
         return bool(mechanism.epsilon or mechanism.delta)
     if isinstance(mechanism, Continuous):
         return True
+    if isinstance(mechanism, Sampled):
+        return _tells(mechanism.mechanism)
     return bool(mechanism.slack) or mechanism.p != mechanism.q
 
 
 def _is_symmetric(mechanism: Mechanism) -> bool:
     if isinstance(mechanism, Continuous):
         return mechanism.rate == 1
+    if isinstance(mechanism, Sampled):
+        return mechanism.rate == 1 and _is_symmetric(mechanism.mechanism)
     if not isinstance(mechanism, TwoLaws):
         return True
     p, q = mechanism.p, mechanism.q
@@ -68,6 +75,6 @@ def _is_symmetric(mechanism: Mechanism) -> bool:
 def _turned(mechanism: Mechanism) -> Mechanism:
     if isinstance(mechanism, TwoLaws):
         return TwoLaws(mechanism.q, mechanism.p, mechanism.slack)
-    if isinstance(mechanism, Continuous) and mechanism.rate < 1:
+    if isinstance(mechanism, Sampled) or (isinstance(mechanism, Continuous) and mechanism.rate < 1):
         return replace(mechanism, removing=not mechanism.removing)
     return mechanism

@@ -9,7 +9,7 @@ from fractions import Fraction
 from .arithmetic import INFINITY, End
 from .binomial import Logarithm
 from .laws import FiniteLaw, Law
-from .mechanisms import Additive, Continuous, Mechanism, Response
+from .mechanisms import Additive, Continuous, Mechanism, Response, Sampled
 from .reading import Statement
 from .scenarios import is_fixed
 
@@ -71,15 +71,12 @@ def _mechanism(mechanism: Mechanism) -> str:
         )
     if isinstance(mechanism, Continuous):
         name, scale = ("Gaussian", "sigma") if mechanism.is_gaussian else ("Laplace", "scale")
-        sampled = (
-            ""
-            if mechanism.rate == 1
-            else (f", each user taking part with probability {_text(mechanism.rate)}")
-        )
         return (
             f"a real query of sensitivity {_text(mechanism.sensitivity)} plus {name} noise "
-            f"({scale} {_text(mechanism.scale)}){sampled}"
+            f"({scale} {_text(mechanism.scale)}){_taking_part(mechanism.rate)}"
         )
+    if isinstance(mechanism, Sampled):
+        return _mechanism(mechanism.mechanism) + _taking_part(mechanism.rate)
     if isinstance(mechanism, Response):
         revealed = (
             f", revealed with probability {_text(mechanism.delta)}" if mechanism.delta else ""
@@ -87,6 +84,10 @@ def _mechanism(mechanism: Mechanism) -> str:
         return f"randomized response (epsilon {_text(mechanism.epsilon)}){revealed}"
     slack = f", known up to slack {_text(mechanism.slack)}" if mechanism.slack else ""
     return f"a pair of laws on {len(mechanism.p)} outcomes for two named datasets{slack}"
+
+
+def _taking_part(rate: Fraction) -> str:
+    return "" if rate == 1 else f", each user taking part with probability {_text(rate)}"
 
 
 def _law(law: Law) -> str:
