@@ -21,7 +21,9 @@ from ..exact.enclosure import Enclosure, Endpoint
 from ..exact.number import ExactInput, ParameterError, ball, exact, whole
 from ..exact.precision import CAP, WIDTH
 from ..exact.rows import Rows, written
+from ..mechanisms.fixed_size import FixedSize
 from ..mechanisms.mechanism import Mechanism, RandomizedResponse
+from ..mechanisms.sampled import unsampled
 from .composed_zcdp import composed_zcdp
 from .composition import WORK, composed_delta, composed_epsilon, why_wide
 from .continuous import composed as continuous
@@ -216,8 +218,15 @@ class Composition(Rows):
         if self.times == 1 or level == 0:
             return []
         log_delta = float(ball(level).log().mid())
-        reasons = (why for uses in scenarios(self.uses) for why in why_wide(uses, log_delta))
-        return list(dict.fromkeys(reasons))
+        reasons = [why for uses in scenarios(self.uses) for why in why_wide(uses, log_delta)]
+        return list(dict.fromkeys(reasons + self.why_between()))
+
+    def why_between(self) -> list[str]:
+        """Why every quantity but pure epsilon may be known from two sides only, in words."""
+        batches = (unsampled(use.mechanism) for use in self.uses)
+        if any(isinstance(one, FixedSize) and one.rate != 1 for one in batches):
+            return ["which datasets cost most in batches of a fixed size is open"]
+        return []
 
     def _delta(self, level: Fraction, width: Fraction, cap: int, work: float) -> Enclosure:
         if self.times == 1:

@@ -116,7 +116,8 @@ def measure(
             waiting -= 1
             if note is None and not value.is_within(relative):
                 near = min(Fraction(value.upper), Fraction(1)) if quantity == "delta" else text
-                note = _wide(width, _reasons(composition, near) if is_composed else [])
+                why = _reasons(composition, near) if is_composed else composition.why_between()
+                note = _wide(width, why)
             results.append(Measured(quantity, (key, text) if key else None, value, note))
     return results
 
