@@ -18,7 +18,6 @@ from exactdp.mechanisms import (
     AdditiveNoise,
     Binomial,
     DiscreteGaussian,
-    DiscreteGaussianSum,
     DiscreteLaplace,
     FinitePair,
     PolyaDifference,
@@ -238,7 +237,13 @@ def test_rho_of_gaussian_noise_does_not_feel_the_sampling():
     assert found == Enclosure.exactly(Fraction(1, 8))
 
 
-@pytest.mark.parametrize("law", [Skellam(2), PolyaDifference("0.5", 2), DiscreteGaussianSum(3, 1)])
+@pytest.mark.parametrize(
+    "law",
+    [
+        Skellam(2),
+        pytest.param(PolyaDifference("0.5", 2), marks=pytest.mark.slow),
+    ],
+)
 def test_rho_is_above_all_orders_and_below_no_sampling(law):
     plain = AdditiveNoise(law)
     found = compose(Sampled(plain, RATE)).zcdp(WIDE)
