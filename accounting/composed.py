@@ -19,7 +19,9 @@ from attrs import field, frozen
 from ..exact import CAP, WIDTH, Enclosure, Endpoint, ExactInput, ParameterError, exact, whole
 from ..exact.deadline import OutOfTimeError, time_left, time_limit
 from ..exact.rows import Rows, written
+from ..mechanisms.fixed_size import FixedSize
 from ..mechanisms.mechanism import Mechanism, RandomizedResponse
+from ..mechanisms.sampled import unsampled
 from .composed_zcdp import composed_zcdp
 from .composition import WORK, composed_delta, composed_epsilon
 from .continuous import composed as continuous
@@ -138,7 +140,7 @@ class Composition(Rows):
                 each = zip(column, uses, strict=True)
                 total = Enclosure.total(value.times(use.times) for value, use in each)
                 best[index] = best[index].maximum(total)
-        return best
+        return [value.because(*self._open()) for value in best]
 
     def zcdp(self, width: Fraction = WIDTH, cap: int = CAP) -> Enclosure:
         """The least rho of rho-zCDP: the supremum of the composed curve over all orders."""
@@ -146,7 +148,7 @@ class Composition(Rows):
             lambda: largest(dearest(self.uses), lambda uses: composed_zcdp(uses, width, cap)),
             lambda dominating: dominating.zcdp(_COARSE, cap),
             lambda pure: pure**2 / 2,  # Bun and Steinke, TCC 2016, Proposition 1.4
-        )
+        ).because(*self._open())
 
     def profile(
         self,
@@ -239,7 +241,15 @@ class Composition(Rows):
             parts = parts_of(uses)
             return discrete(uses, width, work) if parts is None else smooth(parts, width, work)
 
-        return worst(self.uses, one_way, lambda uses: one_way(uses, _ROUGH, _QUICK))
+        found = worst(self.uses, one_way, lambda uses: one_way(uses, _ROUGH, _QUICK))
+        return found.because(*self._open())
+
+    def _open(self) -> list[str]:
+        """Why every quantity but pure epsilon may be known from two sides only, in words."""
+        batches = (unsampled(use.mechanism) for use in self.uses)
+        if any(isinstance(one, FixedSize) and one.rate != 1 for one in batches):
+            return ["which datasets cost most in batches of a fixed size is open"]
+        return []
 
     def _within_time(
         self,

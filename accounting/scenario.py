@@ -58,15 +58,22 @@ def scenarios(uses: Sequence[Use]) -> tuple[Scenario, ...]:
 
 
 def dearest(uses: Sequence[Use]) -> tuple[Scenario, ...]:
-    """The scenarios that can be the worst for what adds up over uses, and for a single use."""
-    neighbours(uses)
-    found = []
+    """The scenarios that can be the worst for what adds up over uses, and for a single use.
+
+    Those in which every use that tells the datasets apart is sampled, and dearer with the user in
+    the first one: no other scenario is needed where that is the same dataset for all of them.
+    """
+    found, sides = [], set()
     for mechanism, times in uses:
-        if mechanism.reversed() == mechanism:
-            found.append(Use(mechanism, times))
-        elif len(way := dearest_ways(mechanism)) == 1:
-            found.append(Use(OneWay(way[0]), times))
-    return (tuple(found),) if len(found) == len(uses) else scenarios(uses)
+        ways_left = dearest_ways(mechanism)
+        if len(ways_left) > 1:
+            return scenarios(uses)
+        if mechanism.reversed() != mechanism:
+            sides.add(ways_left[0] == mechanism)
+            mechanism = OneWay(ways_left[0])
+        found.append(Use(mechanism, times))
+    neighbours(uses)
+    return (tuple(found),) if len(sides) < 2 else scenarios(uses)
 
 
 def largest(scenarios: Sequence[Scenario], measure: Callable[[Scenario], Enclosure]) -> Enclosure:

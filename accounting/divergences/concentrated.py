@@ -50,7 +50,7 @@ from .finite_sums import Listed, is_listed, listed, renyi_sums
 from .largest_loss import largest_loss
 from .renyi import divergences, is_infinite
 from .renyi_sums import shared_sums
-from .sampled_sums import sampled_sums
+from .sampled_sums import TooFarOutError, sampled_sums
 from .wrapped import is_enumerable, never_wraps, reduction
 
 __all__ = ["Supremum", "joint", "supremum"]
@@ -316,7 +316,7 @@ def _search(parts: _Parts) -> Supremum:
             if heap[0][3] > best * _ENOUGH and heap[0][3] > upper:
                 _, low, high, rest = heapq.heappop(heap)
                 waiting = [(low, (low + high) / 2), ((low + high) / 2, high)]
-    except OutOfTimeError:
+    except (OutOfTimeError, TooFarOutError):
         if best == 0:
             raise
     for bound in (best * _ENOUGH, rest, *(bound for _, _, _, bound in heap)):
