@@ -26,6 +26,7 @@ from typing import Any, TypeAlias
 
 import aggregation
 import composed
+import sampled
 import samplers
 import single
 import startup
@@ -36,7 +37,13 @@ from exactdp.verify import Audit
 
 LIMIT = 300  # seconds for one computation
 SHORT, REPEATS = 0.05, 25
-CASES: Sequence[Case] = (*single.CASES, *composed.CASES, *aggregation.CASES, *bandit.CASES)
+CASES: Sequence[Case] = (
+    *single.CASES,
+    *composed.CASES,
+    *sampled.CASES,
+    *aggregation.CASES,
+    *bandit.CASES,
+)
 NAMES = [*(case.name for case in CASES), "startup", "samplers", "runs"]
 Record: TypeAlias = dict[str, Any]
 

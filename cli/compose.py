@@ -50,12 +50,27 @@ def compose(
             help="also these uses: a dp_accounting event or an Opacus history, as JSON",
         ),
     ] = None,
+    markdown: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="write the page of sampled training, and nothing else"),
+    ] = None,
+    figure: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="draw that page's figure, as SVG")
+    ] = None,
     seconds: Time = DEFAULT_TIME,
 ) -> None:
     """Compose mechanisms, each used K times: pure ε, Rényi, δ(ε) and ε(δ) of all together.
 
     The uses may be adaptive.
     """
+    if markdown is not None or figure is not None:
+        if specs or source is not None or as_json:
+            raise ParameterError("--markdown and --figure take no SPEC and no other option")
+        from .pages import sampled
+        from .pages.files import write_page
+
+        write_page(markdown, figure, sampled.SECTIONS, sampled.page, sampled.svg)
+        return
     relative = read_width(width)
     request = Request(pure, tuple(order or ()), tuple(epsilon or ()), tuple(delta or ()))
     if request.is_empty():

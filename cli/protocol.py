@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ..exact import ParameterError
-from ..exact.atomic_write import check_target
 from ..mechanisms.spec import parse
-from . import output
-from .claims_page import write
 from .options import Json, option
-from .pages import picture
-from .pages.protocols import SECTIONS, page
 from .protocol_shuffle import shuffled
 from .protocol_sum import summed
 
@@ -46,33 +40,14 @@ def protocol(
     if markdown is not None or figure is not None:
         if spec is not None or failure is not None or dropout or as_json:
             raise ParameterError("--markdown and --figure take no SPEC and no other option")
-        _write(markdown, figure)
+        from .pages import picture
+        from .pages.files import write_page
+        from .pages.protocols import SECTIONS, page
+
+        write_page(markdown, figure, SECTIONS, page, picture.svg)
         return
     if spec is None:
         raise ParameterError("SPEC is missing: a protocol, or --markdown FILE for all of them")
     parsed = parse(spec)
     show = summed if parsed.shuffled is None else shuffled
     show(parsed, failure, dropout or [], as_json)
-
-
-def _write(markdown: Path | None, figure: Path | None) -> None:
-    if markdown is not None:
-        check_target(markdown, "--markdown")
-    place = None
-    if figure is not None:
-        check_target(figure, "--figure")
-        picture.load()  # before the work, not after it
-        place = Path(os.path.relpath(figure, None if markdown is None else markdown.parent))
-    sections = {} if markdown is None else SECTIONS
-    with output.progress("writing", len(sections) + (figure is not None)) as done:
-
-        def begin(title: str) -> None:
-            done(1, title)
-
-        if markdown is not None:
-            text = page(sections, None if place is None else place.as_posix(), begin)
-        if figure is not None:
-            begin("the figure")
-            write(figure, picture.svg(), "--figure")
-    if markdown is not None:
-        write(markdown, text)

@@ -18,7 +18,7 @@ from ...mechanisms import papers
 from ...mechanisms.protocols import SumProtocol, provisioned
 from .missing import remaining_pure, remaining_renyi
 
-__all__ = ["Curve", "curves", "load", "svg"]
+__all__ = ["SETTINGS", "Curve", "curves", "load", "svg"]
 
 _WAYS = ("0", "0.1", "0.3")  # how many may vanish: the shares are made for that
 _LABELS = {"0": "as published", "0.1": "shares for 10 % missing", "0.3": "shares for 30 % missing"}
@@ -28,7 +28,7 @@ _STYLES: Mapping[str, Mapping[str, Any]] = {
     "0.3": {"color": "#009E73", "linestyle": (0, (2.5, 1.2))},
 }
 _SIZE = (8.6, 3.6)
-_SETTINGS = {
+SETTINGS = {
     "font.family": "DejaVu Sans",
     "font.size": 9.5,
     "axes.titlesize": 10.5,
@@ -98,7 +98,7 @@ def svg(epsilon: str = "0.5", users: int = 1024, horizon: int = 10**6, steps: in
     )
     with matplotlib.rc_context():
         matplotlib.rcdefaults()  # not the user's own settings: the same picture everywhere
-        matplotlib.rcParams.update(_SETTINGS)
+        matplotlib.rcParams.update(SETTINGS)
         canvas = Figure(figsize=_SIZE, layout=ConstrainedLayoutEngine(wspace=0.06))
         for axes, (title, label, promised, drawn) in zip(
             canvas.subplots(1, 2), panels, strict=True

@@ -148,18 +148,13 @@ def _laplace(one: Continuous, power: Fraction) -> Interval:
 
     found = (exp(-e) * ratio(exp(e)) + ratio(exp(-e))) / 2
     points = [Fraction(2 * k - _CELLS, _CELLS) / one.noise for k in range(_CELLS + 1)]
-    if power >= 0:
+    edges = [interval(u) if power >= 0 else exp(interval(u)) for u in points]
 
-        def density(u: Interval) -> Interval:
-            return exp(-u / 2) * ratio(exp(u))
+    def density(at: Interval) -> Interval:  # in u, or in w
+        if power >= 0:
+            return exp(-at / 2) * ratio(exp(at))
+        return exp(-3 * log(at) / 2) * ratio(at)
 
-        edges = [interval(u) for u in points]
-    else:
-
-        def density(u: Interval) -> Interval:  # of e^u
-            return exp(-3 * log(u) / 2) * ratio(u)
-
-        edges = [exp(interval(u)) for u in points]
     heights = [density(edge) for edge in edges]
     most = least = iv.mpf(0)
     for (a, b), (left, right) in zip(pairwise(edges), pairwise(heights), strict=True):

@@ -1,0 +1,184 @@
+"""The page of sampled training: what published settings cost, and what the usual methods say."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from ...accounting import Composition, compose
+from ...accounting.methods.comparison import RDP, Method, compare
+from ...accounting.methods.foreign import OPACUS, PLD
+from ...exact import Enclosure
+from ...mechanisms.continuous import ContinuousNoise, Shape
+from ..render import shown
+from .markdown import filled, table
+from .picture import SETTINGS, load
+
+__all__ = ["PUBLISHED", "SECTIONS", "Published", "page", "svg"]
+
+
+class Published(NamedTuple):
+    """A setting of DP-SGD and the epsilon that is printed for it."""
+
+    source: str
+    rate: str
+    sigma: str
+    steps: int
+    delta: str
+    printed: str
+
+
+_TUTORIAL = "TensorFlow Privacy, MNIST tutorial, {} epochs"
+PUBLISHED = (
+    Published("Abadi et al. (2016), example at Theorem 1", "0.01", "4", 10_000, "1e-5", "1.26"),
+    Published("Bu et al. (2020), figure 4, 20 epochs", "256/60000", "1.3", 4_687, "1e-5", "1.34"),
+    Published("Bu et al. (2020), figure 4, 70 epochs", "256/60000", "0.7", 16_406, "1e-5", "8.68"),
+    Published(_TUTORIAL.format(10), "256/60000", "1.2", 2_340, "1e-5", "1.20"),
+    Published(_TUTORIAL.format(30), "256/60000", "0.6", 7_020, "1e-5", "9.74"),
+    Published(_TUTORIAL.format(60), "256/60000", "1.12", 14_040, "1e-5", "2.92"),
+    Published("De et al. (2022), CIFAR-10 as released", "4096/50000", "10", 725, "1e-5", "1.0"),
+)
+_STEPS = (10, 30, 100, 300, 1000, 3000, 10_000, 30_000)
+_RATE, _SIGMA, _DELTA = "0.01", "1", "1e-5"
+_SIZE = (8.6, 3.6)
+_STYLES: Mapping[str, Mapping[str, Any]] = {
+    "certified, both ends": {"color": "#0072B2", "linestyle": "-"},
+    OPACUS.name: {"color": "#D55E00", "linestyle": (0, (6, 1.5))},
+    PLD.name: {"color": "#009E73", "linestyle": (0, (1.5, 2.5)), "linewidth": 2.6},
+}
+_INTRODUCTION = """\
+# Sampled users: what DP-SGD costs
+
+Written by `exactdp compose --markdown FILE{option}`; run it again to check every figure here.
+
+Every step takes each user with probability q, independently, and adds Gaussian noise of σ times
+the largest norm of one user's contribution. Neighbours differ by one user; the worse of adding and
+removing counts. Digits shown are certain to within one unit of the last one."""
+_PICTURE = """\
+![ε against steps, and the privacy profile]({name})
+
+Left: ε at δ = {delta} against steps at q = {rate}, σ = {sigma}. Right: δ(ε) after 1000 steps. Both
+certified bounds are drawn; they lie on each other."""
+
+
+def run(rate: str, sigma: str, steps: int) -> Composition:
+    """So many steps of DP-SGD."""
+    return compose((ContinuousNoise(Shape.GAUSSIAN, sigma, 1, "add-remove", rate), steps))
+
+
+def published(settings: Sequence[Published] = PUBLISHED) -> str:
+    """Settings as published: epsilon as printed there, and as it is."""
+    rows = []
+    for one in settings:
+        true = run(one.rate, one.sigma, one.steps).epsilon(one.delta)
+        ratio = float(Fraction(one.printed) / Fraction(true.upper))
+        rows.append(
+            [
+                one.source,
+                one.rate,
+                one.sigma,
+                f"{one.steps:,}",
+                one.delta,
+                one.printed,
+                shown(true),
+                f"{ratio:.2f}",
+            ]
+        )
+    columns = ("source", "q", "σ", "steps", "δ", "ε as printed", "ε", "printed / true")
+    return f"""\
+{table(columns, rows)}
+
+ε is for Poisson sampling at the rate that is stated or that the batch stands for. Steps are stated
+or follow from the epochs: 234 whole batches each in the tutorial, 60,000/256 each in Bu et al.,
+rounded down in all. Sources:
+Abadi, Chu, Goodfellow, McMahan, Mironov, Talwar and Zhang, "Deep learning with differential
+privacy", CCS 2016; Bu, Dong, Long and Su, "Deep learning with Gaussian differential privacy",
+HDSR 2020; the README of TensorFlow Privacy's tutorials; De, Berrada, Hayes, Smith and Balle,
+"Unlocking high-accuracy differentially private image classification through scale",
+arXiv:2204.13650, the configuration released with it that stops at ε = 1. What is printed comes from
+moments or Rényi divergences of a few orders: a bound that holds, and more than the truth. Batches
+that are shuffled, as most programs make them, are not this mechanism."""
+
+
+def methods(steps: Sequence[int] = _STEPS) -> str:
+    """Epsilon against steps, by what is in use."""
+    rows = []
+    for count in steps:
+        composition = run(_RATE, _SIGMA, count)
+        others = [_told(value) for value in _reported(composition, (RDP, OPACUS, PLD))]
+        rows.append([f"{count:,}", shown(composition.epsilon(_DELTA)), *others])
+    columns = ("steps", "ε", "Rényi, all orders", "Rényi as in Opacus", "dp_accounting PLD")
+    return f"""\
+q = {_RATE}, σ = {_SIGMA}, δ = {_DELTA}. All but the first are rounded up. The last column is
+computed by dp_accounting in floats, on its default grid.
+
+{table(columns, rows)}"""
+
+
+SECTIONS: Mapping[str, Callable[[], str]] = MappingProxyType(
+    {"Published settings": published, "The usual methods": methods}
+)
+
+
+def page(
+    sections: Mapping[str, Callable[[], str]],
+    picture: str | None = None,
+    done: Callable[[str], None] = lambda title: None,
+) -> str:
+    """The Markdown page of these sections. picture: the figure's place, seen from the page."""
+    option = "" if picture is None else " --figure FILE.svg"
+    parts = [_INTRODUCTION.format(option=option)]
+    if picture is not None:
+        parts.append(_PICTURE.format(name=picture, delta=_DELTA, rate=_RATE, sigma=_SIGMA))
+    for title, compute in sections.items():
+        done(title)
+        parts.append(f"## {title}\n\n{compute()}")
+    return filled("\n\n".join(parts)) + "\n"
+
+
+def _reported(composition: Composition, chosen: Sequence[Method]) -> list[Enclosure | None]:
+    width = Fraction(1, 10**6)
+    return [each.value for each in compare(composition, _DELTA, width, chosen)]
+
+
+def _told(value: Enclosure | None) -> str:
+    return "not installed" if value is None else f"{value:.4f}"
+
+
+def svg(steps: Sequence[int] = _STEPS, points: int = 25) -> str:
+    """Epsilon against steps with both bounds and the usual methods; and the profile."""
+    matplotlib = load()
+    from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    runs = [run(_RATE, _SIGMA, count) for count in steps]
+    lines = {"certified, both ends": [each.epsilon(_DELTA) for each in runs]}
+    usual = [_reported(each, (OPACUS, PLD)) for each in runs]
+    for index, method in enumerate((OPACUS, PLD)):
+        column = [row[index] for row in usual]
+        if all(column):
+            lines[method.name] = [value for value in column if value is not None]
+    profile = run(_RATE, _SIGMA, 1000).profile(points=points)
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()  # not the user's own settings: the same picture everywhere
+        matplotlib.rcParams.update(SETTINGS)
+        canvas = Figure(figsize=_SIZE, layout=ConstrainedLayoutEngine(wspace=0.06))
+        left, right = canvas.subplots(1, 2)
+        for name, values in lines.items():
+            for end in ("lower", "upper"):
+                label = name if end == "upper" else None
+                heights = [float(getattr(value, end)) for value in values]
+                left.plot(steps, heights, label=label, **_STYLES[name])
+        left.set(xscale="log", yscale="log", xlabel="steps", ylabel=f"ε at δ = {_DELTA}")
+        style = _STYLES["certified, both ends"]
+        for end in ("lower", "upper"):
+            heights = [float(getattr(delta, end)) for delta in profile.deltas]
+            right.plot([float(epsilon) for epsilon in profile.epsilons], heights, **style)
+        right.set(yscale="log", xlabel="ε", ylabel="δ after 1000 steps")
+        left.legend(frameon=False)
+        file = io.BytesIO()
+        canvas.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
+    return file.getvalue().decode()

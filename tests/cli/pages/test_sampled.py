@@ -1,0 +1,89 @@
+"""The page of sampled training: its figures against what is known apart, and how it is written."""
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from dp_accounting import PoissonSampledDpEvent, SelfComposedDpEvent
+from dp_accounting.dp_event import GaussianDpEvent
+from dp_accounting.pld import PLDAccountant
+
+from exactdp.cli.main import main
+from exactdp.cli.pages import sampled
+
+DOCS = Path(__file__).parents[3] / "docs"
+
+
+def cells(text: str) -> list[list[str]]:
+    rows = [line for line in text.splitlines() if line.startswith("| ")]
+    return [[cell.strip() for cell in row.strip("|").split("|")] for row in rows[2:]]
+
+
+def by_pld(rate: str, sigma: str, steps: int, delta: str) -> float:
+    event = PoissonSampledDpEvent(float(Fraction(rate)), GaussianDpEvent(float(sigma)))
+    accountant = PLDAccountant()
+    accountant.compose(SelfComposedDpEvent(event, steps))
+    return float(accountant.get_epsilon(float(delta)))
+
+
+def test_the_true_epsilon_stands_beside_the_printed_one() -> None:
+    one = sampled.Published("somebody", "256/60000", "1.2", 40, "1e-5", "1.20")
+    ((*told, true, ratio),) = cells(sampled.published([one]))
+    assert told == ["somebody", "256/60000", "1.2", "40", "1e-5", "1.20"]
+    theirs = by_pld("256/60000", "1.2", 40, "1e-5")
+    assert float(true) == pytest.approx(theirs, rel=1e-3)
+    assert float(ratio) == pytest.approx(1.20 / theirs, rel=1e-2)
+
+
+def test_every_method_is_above_the_truth() -> None:
+    ((steps, true, renyi, opacus, pld),) = cells(sampled.methods([20]))
+    assert steps == "20"
+    assert float(true) <= float(pld) <= float(renyi) <= float(opacus)
+    assert float(true) == pytest.approx(by_pld("0.01", "1", 20, "1e-5"), rel=1e-3)
+
+
+@pytest.mark.slow
+def test_what_is_printed_holds_and_is_more() -> None:
+    for row in cells(sampled.published()):
+        assert 1 < float(row[-1]) < 2
+
+
+@pytest.mark.slow
+def test_the_page_is_what_the_command_writes() -> None:
+    assert sampled.page(sampled.SECTIONS, "sampling.svg") == (DOCS / "sampling.md").read_text()
+
+
+@pytest.mark.slow
+def test_the_figure_is_the_same_each_time() -> None:
+    pytest.importorskip("matplotlib")
+    first, again = (sampled.svg(steps=(5, 20), points=4) for _ in range(2))
+    assert first == again and first.startswith("<?xml")
+
+
+def test_the_command_writes_both(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("matplotlib")
+    monkeypatch.setattr(sampled, "SECTIONS", {"One": lambda: "first"})
+    monkeypatch.setattr(sampled, "svg", lambda: "<svg/>")
+    page, picture = tmp_path / "page.md", tmp_path / "a.svg"
+    assert main(["compose", "--markdown", str(page), "--figure", str(picture)]) == 0
+    assert "## One" in page.read_text() and "](a.svg)" in page.read_text()
+    assert picture.read_text() == "<svg/>"
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err) == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["--markdown", "/no/such/folder/x.md"], "--markdown"),
+        (["--figure", "/no/such/folder/x.svg"], "--figure"),
+        (["gaussian:sigma=1", "--markdown", "x.md"], "no SPEC"),
+        (["--json", "--figure", "x.svg"], "no other option"),
+    ],
+)
+def test_bad_input(capsys: pytest.CaptureFixture[str], arguments: list[str], named: str) -> None:
+    assert main(["compose", *arguments]) == 2
+    errors = capsys.readouterr().err
+    assert named in errors and len(errors.splitlines()) == 1
