@@ -84,7 +84,8 @@ def _of_pair(pair: Pair, grid: Grid, tail: Fraction) -> GridLaw:
         _put_listed(law, listed(pair))
         return with_slack(law, ball(pair.slack)) if pair.slack else law
     elif isinstance(pair, ResponsePair):  # of losses that are exact numbers
-        revealed, likely, unlikely, _ = listed(pair).p
+        revealed = ball(pair.delta)
+        likely, unlikely = listed(pair).p[-3:-1] if pair.delta else listed(pair).p
         law.infinite = revealed
         law.spread(likely, unlikely, pair.epsilon)
         law.spread(unlikely, likely, -pair.epsilon)
