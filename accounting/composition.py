@@ -243,11 +243,14 @@ def _epsilon(
                 return Enclosure.exactly(0)
             return _never_below(composite, ball(delta), charges)
         largest = _largest_loss(composite, charges, delta)
+    if largest.upper <= 0:
+        return Enclosure.exactly(0)
     events = _events(product, log_delta)
     if events is None:
-        return _attempts(
+        found = _attempts(
             width, lambda asked: _smoothed_epsilon(product, delta, log_delta, asked, work)
         )
+        return found.intersection(Enclosure(Fraction(0), largest.upper))
 
     def exact() -> Enclosure:
         target, tail, charges = ball(delta), _log_tail(log_delta), product.charges()
@@ -268,13 +271,17 @@ def _epsilon(
 
 
 def _largest_loss(composite: Composite, charges: Charges, delta: Fraction) -> Enclosure:
-    """A level beyond which delta(level) is at most this delta, where one is known exactly."""
+    """A level beyond which delta(level) is at most this delta, where one is known for certain.
+
+    So it is beyond the largest finite loss, where infinite ones weigh no more: also just as much.
+    """
     summit = composite.summit()
-    if summit is None or not _infinite_losses(composite, charges, ball(summit).exp()).at_most(
-        delta
-    ):
+    if summit is not None:
+        beyond = _infinite_losses(composite, charges, ball(summit).exp())
+        return Enclosure.exactly(summit) if beyond.at_most(delta) else Enclosure.infinite()
+    if not _infinite_losses(composite, charges, arb(1)).at_most(delta) or not charges.are_none:
         return Enclosure.infinite()
-    return Enclosure.exactly(summit)
+    return enclose_between(arb(0), composite.largest().max(arb(0)))
 
 
 def _never_below(composite: Composite, target: arb, charges: Charges) -> Enclosure:

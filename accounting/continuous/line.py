@@ -16,9 +16,12 @@ from typing import Protocol
 
 from flint import acb, acb_mat, arb
 
+from ...exact.deadline import check_time
 from ..losses.law import LossLaw
 
 __all__ = ["Line", "LineLaw", "Table"]
+
+_AT_ONCE = 2_000_000  # products of complex balls between two looks at the clock: about a second
 
 
 @dataclass(frozen=True)
@@ -74,20 +77,27 @@ class Table:
         steps = self.steps
         within = _powers(steps, columns)
         strides = [one * other for one, other in zip(within[-1], steps, strict=True)]
-        left = [
-            value * weight
-            for row in _powers(strides, rows)
-            for value, weight in zip(row, self.line.weights, strict=True)
-        ]
         right = acb_mat(columns, len(steps), [value for row in within for value in row])
-        product = acb_mat(rows, len(steps), left) * right.transpose()
-        return [value + self.error for value in product.entries()[:count]]
+        turned, found = right.transpose(), []
+        block = max(1, _AT_ONCE // (columns * len(steps)))
+        table = _powers(strides, rows)
+        for first in range(0, rows, block):  # the deadline is looked at between
+            chunk = table[first : first + block]
+            left = [
+                value * weight
+                for row in chunk
+                for value, weight in zip(row, self.line.weights, strict=True)
+            ]
+            found += (acb_mat(len(chunk), len(steps), left) * turned).entries()
+            check_time()
+        return [value + self.error for value in found[:count]]
 
 
 def _powers(factors: list[acb], count: int) -> list[list[acb]]:
     """Row k: the k-th powers, each from two of half the exponent, so that radii hardly grow."""
     rows = [[acb(1)] * len(factors), factors][:count]
     for k in range(2, count):
+        check_time()
         halves = zip(rows[k // 2], rows[k - k // 2], strict=True)
         rows.append([one * other for one, other in halves])
     return rows

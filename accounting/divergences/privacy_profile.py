@@ -273,7 +273,9 @@ def _certified_above(
     def met(above: arb) -> bool:
         return bool(above >= cap or value_at(above, exceeding(above)) <= target)
 
-    found = met_near(met, level, least * (abs(level) + least), growth=16, most=ctx.prec // 2)
+    # near 0 what is gained by a step has to show against the rounding of delta itself
+    step = least * (abs(level) + arb(2) ** -16)
+    found = met_near(met, level, step, growth=16, most=ctx.prec // 2)
     return cap if found is None else found.min(cap)
 
 

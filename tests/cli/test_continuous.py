@@ -152,7 +152,11 @@ def profile_of_laplace(q, e, level):
     return max(removed, added)
 
 
-@pytest.mark.parametrize("spec", ["laplace:scale=2*100", "laplace:epsilon=1/3*3"])
-def test_lists_of_laplace_noise_answer_and_say_why_they_are_wide(capsys, spec):
-    assert main(["compose", spec, "--epsilon", "1/2", "--delta", "1e-9", "--time", "20"]) == 0
-    assert "live on no lattice" in capsys.readouterr().out
+@pytest.mark.parametrize(
+    ("spec", "pure"), [("laplace:scale=2*100", "50"), ("laplace:epsilon=1/3*3", "1")]
+)
+def test_lists_of_laplace_noise_answer(capsys, spec, pure):
+    asked = ("--epsilon", "1/2", "--delta", "1e-9", "--width", "1e-4")
+    delta, epsilon = composed(capsys, spec, *asked)["results"]
+    assert 0 <= float(delta["lower"]) <= float(delta["upper"]) <= 1
+    assert 0 <= float(epsilon["lower"]) <= float(epsilon["upper"]) <= float(pure)

@@ -105,7 +105,7 @@ def read(data: object) -> Statement:
 def _look_at_setting(fields: Mapping[str, Any], uses: Sequence[tuple[Mechanism, int]]) -> None:
     """Is what it says of the neighbours what is going to be checked?"""
     held = {getattr(each, "neighbours", "replace") for each, _ in uses}
-    if held != {fields["neighbours"]}:
+    if not isinstance(fields["neighbours"], str) or held != {fields["neighbours"]}:
         raise CertificateError("neighbours must be those of all uses")
     if fields["orientation"] != ("fixed" if is_fixed(uses) else "free"):
         raise CertificateError(
