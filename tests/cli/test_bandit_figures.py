@@ -6,10 +6,10 @@ import sys
 
 import pytest
 
-from exactdp.bandit import plots
 from exactdp.bandit.plots import files
 from exactdp.bandit.plots.pictures import Place
 from exactdp.bandit.plots.scale import Scale
+from exactdp.cli import bandit_figures as command
 from exactdp.cli.main import main
 
 pytest.importorskip("matplotlib")
@@ -20,7 +20,7 @@ TINY = Scale(2, dict.fromkeys(Place, 2000), growth=4, scaling=1, arms=3)
 @pytest.fixture(autouse=True)
 def _tiny(monkeypatch, tmp_path_factory):
     monkeypatch.setenv("EXACTDP_CACHE", str(tmp_path_factory.mktemp("cache")))
-    monkeypatch.setattr(plots, "QUICK", TINY)
+    monkeypatch.setattr(command, "QUICK", TINY)
 
 
 @pytest.fixture
