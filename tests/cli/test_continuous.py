@@ -152,6 +152,7 @@ def profile_of_laplace(q, e, level):
     return max(removed, added)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("spec", "pure"), [("laplace:scale=2*100", "50"), ("laplace:epsilon=1/3*3", "1")]
 )
