@@ -198,8 +198,7 @@ class Composition(Rows):
                 work,
             ),
             lambda dominating: dominating.delta(level, _COARSE, cap),
-            lambda _: Fraction(1),
-            Fraction(1),
+            most=Fraction(1),
         )
 
     def epsilon(
@@ -255,7 +254,7 @@ class Composition(Rows):
         self,
         measure: Callable[[], Enclosure],
         instead: Callable[[Composition], Enclosure],
-        plain: Callable[[Fraction], Fraction],
+        plain: Callable[[Fraction], Endpoint] = lambda _: _INFINITY,
         most: Endpoint = _INFINITY,
     ) -> Enclosure:
         """What is measured; where that says nothing, what pure epsilon alone implies.

@@ -243,7 +243,7 @@ def _epsilon(
                 return Enclosure.exactly(0)
             return _never_below(composite, ball(delta), charges)
         largest = _largest_loss(composite, charges, delta)
-    if largest.upper <= 0:
+    if largest.upper == 0:
         return Enclosure.exactly(0)
     events = _events(product, log_delta)
     if events is None:
@@ -271,12 +271,13 @@ def _epsilon(
 
 
 def _largest_loss(composite: Composite, charges: Charges, delta: Fraction) -> Enclosure:
-    """A level beyond which delta(level) is at most this delta, where one is known for certain.
+    """A level >= 0 beyond which delta(level) is at most this delta, where one is known for certain.
 
     So it is beyond the largest finite loss, where infinite ones weigh no more: also just as much.
     """
     summit = composite.summit()
     if summit is not None:
+        summit = max(summit, Fraction(0))
         beyond = _infinite_losses(composite, charges, ball(summit).exp())
         return Enclosure.exactly(summit) if beyond.at_most(delta) else Enclosure.infinite()
     if not _infinite_losses(composite, charges, arb(1)).at_most(delta) or not charges.are_none:

@@ -9,7 +9,7 @@ from ..accounting.interop import from_json
 from ..exact import ParameterError, decimal_text
 from ..exact.rows import written
 from ..mechanisms import Mechanism
-from ..mechanisms.continuous import ContinuousNoise, Shape
+from ..mechanisms.continuous import ContinuousNoise
 from ..mechanisms.pair_file import read_text
 from ..mechanisms.spec import Spec
 
@@ -33,8 +33,7 @@ def _text(mechanism: Mechanism) -> str:
     """As a spec, where it is continuous."""
     if not isinstance(mechanism, ContinuousNoise):
         return written(mechanism)
-    scale = "sigma" if mechanism.shape is Shape.GAUSSIAN else "scale"
-    numbers = {scale: mechanism.scale, "sensitivity": mechanism.sensitivity}
+    numbers = {mechanism.shape.parameter: mechanism.scale, "sensitivity": mechanism.sensitivity}
     numbers |= {"poisson": mechanism.rate} if mechanism.rate < 1 else {}
     parts = [f"{key}={decimal_text(value)}" for key, value in numbers.items()]
     return f"{mechanism.shape.value}:{','.join([*parts, f'neighbours={mechanism.neighbours}'])}"

@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from flint import arb
+from flint import arb, ctx
 
-__all__ = ["first_met", "first_met_near", "float_root", "met_near"]
+__all__ = ["first_met", "first_met_near", "float_root", "met_between", "met_near"]
 
 _MOST_STEPS = 200
 _FARTHEST = 1 << 62
@@ -95,6 +95,16 @@ def _stepped(here: int, step: int) -> tuple[int, int]:
     if abs(step) > _FARTHEST:
         raise ArithmeticError(f"no crossing within {_FARTHEST} of the start")
     return here + step, 2 * abs(step)
+
+
+def met_between(met: Callable[[arb], bool], outside: arb, inside: arb) -> tuple[arb, arb]:
+    """`first_met` of balls: two points as near as the precision has, met at the second of them."""
+    for _ in range(2 * ctx.prec):
+        middle = ((outside + inside) / 2).mid()
+        if middle in (outside, inside):
+            break
+        outside, inside = (outside, middle) if met(middle) else (middle, inside)
+    return outside, inside
 
 
 def met_near(

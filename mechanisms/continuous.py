@@ -18,7 +18,7 @@ from fractions import Fraction
 from attrs import evolve, field, frozen
 
 from ..exact.number import ExactInput, ParameterError, exact
-from .mechanism import Mechanism, OneWay
+from .mechanism import Mechanism, either_way
 from .pair import Pair
 from .sampled import check_neighbours, poisson_sampling, sampling_rate
 
@@ -30,6 +30,11 @@ class Shape(Enum):
 
     GAUSSIAN = "gaussian"
     LAPLACE = "laplace"
+
+    @property
+    def parameter(self) -> str:
+        """What specs call its scale."""
+        return "sigma" if self is Shape.GAUSSIAN else "scale"
 
 
 def _size(value: ExactInput) -> Fraction:
@@ -77,5 +82,5 @@ class ContinuousNoise:
 
 def continuous(mechanism: Mechanism) -> ContinuousNoise | None:
     """The continuous noise that this is, either way round; None for what is discrete."""
-    inner = mechanism.mechanism if isinstance(mechanism, OneWay) else mechanism
+    inner = either_way(mechanism)
     return inner if isinstance(inner, ContinuousNoise) else None

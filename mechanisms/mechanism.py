@@ -61,6 +61,11 @@ class OneWay:
         return self
 
 
+def either_way(mechanism: Mechanism) -> Mechanism:
+    """The mechanism itself, where D and D' are fixed."""
+    return mechanism.mechanism if isinstance(mechanism, OneWay) else mechanism
+
+
 def ways(mechanism: Mechanism) -> tuple[Mechanism, ...]:
     """The mechanism for (D, D') and for (D', D); once where these are the same."""
     other = mechanism.reversed()

@@ -19,7 +19,7 @@ from typing import ClassVar
 from attrs import evolve, field, frozen
 
 from ..exact.number import ExactInput, ParameterError, decimal_text, exact
-from .mechanism import AdditiveNoise, Mechanism, OneWay, RandomizedResponse, ways
+from .mechanism import AdditiveNoise, Mechanism, RandomizedResponse, either_way, ways
 from .pair import FinitePair, Pair, SampledPair, TwoWayPair
 
 __all__ = ["Sampled", "check_neighbours", "dearest_ways", "likewise", "poisson_sampling"]
@@ -107,13 +107,13 @@ def dearest_ways(mechanism: Mechanism) -> tuple[Mechanism, ...]:
 
 def unsampled(mechanism: Mechanism) -> Mechanism:
     """What every user's data would go through; the mechanism itself where it is not sampled."""
-    inner = mechanism.mechanism if isinstance(mechanism, OneWay) else mechanism
+    inner = either_way(mechanism)
     return inner.mechanism if isinstance(inner, Sampled) else inner
 
 
 def likewise(mechanism: Mechanism, other: Mechanism) -> Mechanism:
     """The other one, sampled as the first and the same way round."""
-    inner = mechanism.mechanism if isinstance(mechanism, OneWay) else mechanism
+    inner = either_way(mechanism)
     return evolve(inner, mechanism=other) if isinstance(inner, Sampled) else other
 
 
@@ -124,5 +124,5 @@ def poisson_sampling(rate: Fraction) -> str | None:
 
 def sampling_of(mechanism: Mechanism) -> str | None:
     """How its users are sampled, in words; None where all take part."""
-    inner = mechanism.mechanism if isinstance(mechanism, OneWay) else mechanism
+    inner = either_way(mechanism)
     return getattr(inner, "sampling", None)

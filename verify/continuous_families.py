@@ -29,7 +29,6 @@ __all__ = ["NAMES", "ChosenContinuous", "choose_continuous", "largest_rate", "le
 __all__ += ["most_uses"]
 
 NAMES = tuple(shape.value for shape in Shape)
-_SCALES = {Shape.GAUSSIAN: "sigma", Shape.LAPLACE: "scale"}
 
 _MOST_USES = 10**9
 _NOISE = Monotone("more noise is a post-processing of less, also where users are sampled")
@@ -56,7 +55,7 @@ def least_noise(
 
     build(Fraction(1))  # bad values are refused here
     start = float(moved) * max(0.7, float(chance) * uses**0.5)
-    return Family(_SCALES[shape], build, start, order=lambda *_: _NOISE)
+    return Family(shape.parameter, build, start, order=lambda *_: _NOISE)
 
 
 def most_uses(mechanism: ContinuousNoise) -> Family:
@@ -113,7 +112,7 @@ def choose_continuous(
     times, poisson: None where they are not given. option: what stands before their names in errors.
     """
     shape = Shape(name)
-    scale = _SCALES[shape]
+    scale = shape.parameter
     looked = scale if find is None else find
     known = (scale, "times", "poisson")
     if looked not in known:

@@ -12,12 +12,13 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Literal, TypeAlias
 
-from flint import acb, arb, ctx
+from flint import acb, arb
 
 from ...exact.deadline import OutOfTimeError
 from ...exact.enclosure import Enclosure
 from ...exact.number import ExactInput, ParameterError, ball, exact, whole
 from ...exact.precision import WIDTH, enclose, refine, working_precision
+from ...exact.roots import met_between
 from ..losses.composite import NO_LATTICE, Composite, Saddle, saddle_at, saddle_for
 from . import gaussian
 from .inversion import Parts, Profile, plan
@@ -230,24 +231,19 @@ def _closed_epsilon(parts: Parts, target: Fraction) -> Enclosure:
     goal = ball(target)
     if _closed(parts, arb(0)) <= goal:
         return Enclosure.exactly(0)
-    lower = _last(lambda level: _closed(parts, level) >= goal)
-    upper = _last(lambda level: not _closed(parts, level) <= goal)
-    return between(lower[0], upper[1])
+    lower = _fallen(lambda level: not _closed(parts, level) >= goal)[0]
+    upper = _fallen(lambda level: bool(_closed(parts, level) <= goal))[1]
+    return between(lower, upper)
 
 
-def _last(holds: Callable[[arb], bool]) -> tuple[arb, arb]:
-    """Two neighbouring levels >= 0: at the first it holds, at the second it does not."""
+def _fallen(met: Callable[[arb], bool]) -> tuple[arb, arb]:
+    """Two neighbouring levels >= 0: it is met at the second, not at the first (or that is 0)."""
     low, high = arb(0), arb(1)
-    while holds(high):
+    while not met(high):
         low, high = high, 2 * high
         if high > _HIGHEST:
             return low, arb.pos_inf()
-    for _ in range(2 * ctx.prec):
-        middle = ((low + high) / 2).mid()
-        if not low < middle < high:
-            break
-        low, high = (middle, high) if holds(middle) else (low, middle)
-    return low, high
+    return met_between(met, low, high)
 
 
 def _total_variation(parts: Parts) -> Fraction:

@@ -8,6 +8,7 @@ from flint import arb, ctx
 
 from ...exact.enclosure import Enclosure
 from ...exact.precision import enclose_between
+from ...exact.roots import met_near
 
 __all__ = ["Bounds", "between", "root"]
 
@@ -42,23 +43,11 @@ def root(bounds: Bounds, target: arb, start: arb, slope: float) -> Enclosure:
         if abs(height) < gap / 4 + arb(2) ** -(ctx.prec - 24):
             break
     step = (gap / fall + abs(level) * arb(2) ** -(ctx.prec - 16)).mid()
-    upper = _stepped(level, step, lambda at: bool(bounds(at)[1] <= target))
-    lower = _stepped(level, -step, lambda at: bool(bounds(at)[0] >= target))
+    upper = met_near(lambda at: bool(bounds(at)[1] <= target), level, step, most=_MOST_STEPS)
+    lower = met_near(lambda at: bool(bounds(at)[0] >= target), level, -step, most=_MOST_STEPS)
     return between(lower if lower is not None else arb(0), upper)
 
 
 def between(lower: arb, upper: arb | None) -> Enclosure:
     """From a lower to an upper bound of a number that is not negative; None: infinite."""
     return enclose_between(lower, arb.pos_inf() if upper is None else upper)
-
-
-def _stepped(level: arb, step: arb, holds: Callable[[arb], bool]) -> arb | None:
-    """The first point at which it holds, by growing steps from the level; None: none near."""
-    for _ in range(_MOST_STEPS):
-        at = (level + step).max(arb(0)).mid()
-        if holds(at):
-            return at
-        if at == 0:
-            return None
-        step *= 2
-    return None

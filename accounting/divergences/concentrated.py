@@ -117,7 +117,7 @@ def _(pair: SampledPair) -> Supremum:
         if is_infinite(plain):
             return Supremum(Enclosure.infinite(), Fraction(2))
         known = plain.law.zcdp_exact(plain.shift)
-        if known is not None:
+        if known is not None and plain.law.gaussians:  # others may meet it at small orders alone
             return Supremum(Enclosure.exactly(known), _LARGEST_ORDER)
     if is_listed(pair):
         return _of_listed(pair)

@@ -22,7 +22,7 @@ from flint import arb, ctx
 from ...exact.enclosure import Enclosure
 from ...exact.number import Logarithm, Real, ball
 from ...exact.precision import enclose, enclose_between, working_precision
-from ...exact.roots import first_met_near, float_root, met_near
+from ...exact.roots import first_met_near, float_root, met_between, met_near
 from ...mechanisms.pair import (
     FinitePair,
     Pair,
@@ -228,12 +228,7 @@ def _with_slack(pair: FinitePair, target: arb) -> Enclosure:
             low = low.max(((event.p - target) / event.q).log().lower())
     met = [kink for kink in kinks if delta_of(pair, kink) <= target]
     if met:
-        inside, outside = met[0], arb(0)
-        for _ in range(ctx.prec):
-            middle = ((inside + outside) / 2).mid()
-            good = delta_of(pair, middle) <= target
-            inside, outside = (middle, outside) if good else (inside, middle)
-        high = inside
+        high = met_between(lambda at: bool(delta_of(pair, at) <= target), arb(0), met[0])[1]
     return enclose_between(low, high)
 
 
