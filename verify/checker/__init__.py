@@ -49,7 +49,7 @@ from .composition import profile
 from .concentrated import rho_at_least, rho_at_most
 from .continuous import closed_profile
 from .deadline import OutOfTimeError, time_limit
-from .mechanisms import Mechanism
+from .mechanisms import Additive, Mechanism, Sampled
 from .protocol import objection
 from .reading import CertificateError, Statement, read
 from .scenarios import Uses, scenarios
@@ -127,11 +127,13 @@ def _attempts(statement: Statement) -> Sequence[tuple[int, bool]]:
     uses = scenarios(statement.uses)[0]
     if statement.kind != "approx" or sum(count for _, count in uses) <= 1:
         return _ATTEMPTS
-    return ((128, False), (128, True)) if _wraps(statement) else ((128, True),)
+    return ((128, False), (128, True)) if _wraps(uses) else ((128, True),)
 
 
-def _wraps(statement: Statement) -> bool:
-    return any(getattr(mechanism, "modulus", None) for mechanism, _ in statement.uses)
+def _wraps(uses: Uses) -> bool:
+    """Is some use reduced mod m, so that listing all shifts may tell more?"""
+    noises = [one.mechanism if isinstance(one, Sampled) else one for one, _ in uses]
+    return any(isinstance(noise, Additive) and noise.modulus is not None for noise in noises)
 
 
 def _is_inside(statement: Statement, full: bool) -> bool | None:
@@ -147,7 +149,7 @@ def _is_inside(statement: Statement, full: bool) -> bool | None:
     else:
         low, high = statement.measured
         if not all(rho_at_most(uses, high, full) for uses in ways):
-            return None if _wraps(statement) and not full else False
+            return None if _wraps(statement.uses) and not full else False
         search = iv.prec == _ATTEMPTS[1][0]
         return True if any(rho_at_least(uses, low, full, search) for uses in ways) else None
     return _contains(statement.measured, _largest(found))

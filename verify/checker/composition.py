@@ -100,7 +100,6 @@ def profile(
     """
     if not uses:
         return lambda level: (Fraction(0), Fraction(0))
-    uses = [(_as_pair(mechanism), times) for mechanism, times in uses]
     count = sum(times for _, times in uses)
     size = goal.denominator.bit_length() - goal.numerator.bit_length()
     bits = size + _SPARE + 40 + 2 * count.bit_length() + math.ceil(1.5 * float(largest))
@@ -124,13 +123,6 @@ def profile(
             return max(product.at_least(level) for product in below), above.at_most(level)
 
     return delta
-
-
-def _as_pair(mechanism: Mechanism) -> Mechanism:
-    """A user's own pair that is sampled is a pair."""
-    if not isinstance(mechanism, Sampled):
-        return mechanism
-    return mechanism.facing if mechanism.rate == 1 else mechanism.pair or mechanism
 
 
 def _single(pair: Listed, bits: int, level: End) -> Enclosure:

@@ -256,7 +256,7 @@ def _closed_at_most(mechanism: Mechanism, rho: Fraction) -> bool:
     if isinstance(mechanism, Continuous):
         return continuous_renyi.rho_at_most([(mechanism, 1)], rho)
     if isinstance(mechanism, Sampled):  # D is quasi-convex in both laws together
-        return _closed_at_most(mechanism.facing, rho)
+        return _closed_at_most(mechanism.mechanism, rho)
     if not isinstance(mechanism, Additive) or not rho:
         return False
     law, d = mechanism.law, mechanism.shift
@@ -276,8 +276,6 @@ def _closed_at_most(mechanism: Mechanism, rho: Fraction) -> bool:
 
 
 def _at_most(mechanism: Mechanism, rho: Fraction, full: bool) -> bool:
-    if isinstance(mechanism, Sampled) and mechanism.rate == 1:
-        return _at_most(mechanism.facing, rho, full)
     if isinstance(mechanism, Response):
         return _closed_at_most(mechanism, rho)
     if _closed_at_most(mechanism, rho):

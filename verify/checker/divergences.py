@@ -241,7 +241,7 @@ def listings(
         response = [_response(mechanism)]
         return Pairs(response, response)
     if isinstance(mechanism, Sampled):
-        return _sampled(mechanism, listings(mechanism.facing, bits, order, full))
+        return _sampled(mechanism, listings(mechanism.mechanism, bits, order, full))
     if isinstance(mechanism, TwoLaws):
         one = [as_listed(mechanism.p, mechanism.q, mechanism.slack)]
         return Pairs(one, one)
@@ -273,12 +273,7 @@ def _sampled(mechanism: Sampled, plain: Pairs) -> Pairs:
 
     What dominates a pair dominates it sampled, post-processing passing through mixtures.
     """
-    rate, pair = interval(mechanism.rate), mechanism.pair
-    if mechanism.rate == 1:
-        return plain
-    if pair is not None:
-        one = [as_listed(pair.p, pair.q, pair.slack)]
-        return Pairs(one, one)
+    rate = interval(mechanism.rate)
     through = _mixture_first if mechanism.removing else _mixture_last
     known = {id(one): through(one, rate) for one in (*plain.attained, *plain.dominating)}
     attained, dominating = (
@@ -489,9 +484,7 @@ def pure(mechanism: Mechanism, full: bool) -> Enclosure:
     if isinstance(mechanism, Continuous):
         return continuous.pure(mechanism)
     if isinstance(mechanism, Sampled):
-        found = pure(mechanism.facing, full)
-        if mechanism.rate == 1:
-            return found
+        found = pure(mechanism.mechanism, full)
         return sampled_loss(found, interval(mechanism.rate), mechanism.removing)
     if isinstance(mechanism, Response):
         return (INFINITY, INFINITY) if mechanism.delta else (mechanism.epsilon,) * 2
@@ -513,8 +506,6 @@ def renyi(mechanism: Mechanism, order: Fraction, full: bool) -> Enclosure:
     """The Rényi divergence of this order."""
     if isinstance(mechanism, Continuous):
         return continuous_renyi.renyi(mechanism, order)
-    if isinstance(mechanism, Sampled) and mechanism.rate == 1:
-        return renyi(mechanism.facing, order, full)
     if isinstance(mechanism, Response):
         if mechanism.delta:
             return INFINITY, INFINITY
@@ -565,8 +556,6 @@ def _gaussian_divergence(mechanism: Mechanism, order: Fraction) -> Fraction | No
 
 def delta(mechanism: Mechanism, level: End, bits: float, full: bool) -> Enclosure:
     """The least delta of (level, delta)-DP, up to about 2^-bits."""
-    if isinstance(mechanism, Sampled) and mechanism.rate == 1:
-        return delta(mechanism.facing, level, bits, full)
     if isinstance(mechanism, Response):
         e, d = mechanism.epsilon, mechanism.delta
         if level >= e:

@@ -89,22 +89,15 @@ class Sampled:
     neighbours: ClassVar[str] = "add-remove"
 
     @property
-    def facing(self) -> Additive | Response | TwoLaws:
-        """The mechanism that is sampled, the same way round."""
-        one = self.mechanism
-        if self.removing or not isinstance(one, TwoLaws):  # of others both ways are listed
-            return one
-        return TwoLaws(one.q, one.p, one.slack)
-
-    @property
-    def pair(self) -> TwoLaws | None:
-        """As a pair of exact laws, where it is one."""
+    def settled(self) -> Additive | Response | Sampled | TwoLaws:
+        """What it comes to: itself only where it is noise or randomized response, truly sampled."""
         one, rate = self.mechanism, self.rate
+        if rate == 1:
+            return one
         if not isinstance(one, TwoLaws):
-            return None
+            return self
         mixture = tuple((1 - rate) * q + rate * p for p, q in zip(one.p, one.q, strict=True))
-        sides = (mixture, one.q) if self.removing else (one.q, mixture)
-        return TwoLaws(*sides, one.slack)
+        return TwoLaws(mixture, one.q, one.slack)
 
 
 Mechanism = Additive | Continuous | Response | Sampled | TwoLaws

@@ -29,11 +29,19 @@ Uses = Sequence[tuple[Mechanism, int]]
 
 
 def scenarios(uses: Uses) -> list[Uses]:
-    """The uses each way round, without those that tell nothing; one if both are the same."""
-    telling = [(mechanism, times) for mechanism, times in uses if _tells(mechanism)]
+    """The uses each way round, without those that tell nothing; one if both are the same.
+
+    Sampled uses are settled: what is left of them is noise or randomized response, rate below 1.
+    """
+    telling = [(settled(mechanism), times) for mechanism, times in uses if _tells(mechanism)]
     if all(_is_symmetric(mechanism) for mechanism, _ in telling):
         return [telling]
     return [telling, [(_turned(mechanism), times) for mechanism, times in telling]]
+
+
+def settled(mechanism: Mechanism) -> Mechanism:
+    """A mechanism without sampling that changes nothing, and as a pair of laws where it is one."""
+    return mechanism.settled if isinstance(mechanism, Sampled) else mechanism
 
 
 def is_fixed(uses: Uses) -> bool:
@@ -65,7 +73,7 @@ def _is_symmetric(mechanism: Mechanism) -> bool:
     if isinstance(mechanism, Continuous):
         return mechanism.rate == 1
     if isinstance(mechanism, Sampled):
-        return mechanism.rate == 1 and _is_symmetric(mechanism.mechanism)
+        return False
     if not isinstance(mechanism, TwoLaws):
         return True
     p, q = mechanism.p, mechanism.q
