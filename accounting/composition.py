@@ -22,6 +22,7 @@ from ..exact.roots import met_near
 from .divergences.privacy_profile import Event, root_near, value_at
 from .losses.adaptive import Menu, TooManyChoicesError, adaptive_delta, adaptive_epsilon
 from .losses.composite import NO_LATTICE, Composite, Saddle, saddle_at, saddle_for
+from .losses.distance import total_variation
 from .losses.lattice import LatticeTail
 from .losses.law import Atoms
 from .losses.listed import ListedLoss, count_values
@@ -243,7 +244,8 @@ def _epsilon(
                 return Enclosure.exactly(0)
             return _never_below(composite, ball(delta), charges)
         largest = _largest_loss(composite, charges, delta)
-    if largest.upper == 0:
+    distance = total_variation(product)
+    if largest.upper == 0 or (distance is not None and distance <= delta):
         return Enclosure.exactly(0)
     events = _events(product, log_delta)
     if events is None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
+from math import prod
 
 import composed_truth as truth
 import mpmath
@@ -274,3 +275,19 @@ def test_outcomes_that_one_side_hardly_has():
     found = compose((told, 3), (AdditiveNoise(Binomial(3, "0.9"), 4, modulus=3), 20))
     assert found.epsilon("0.9").lower == Decimal("Infinity")
     assert found.delta(100).lower > 1 - Fraction(1, 8**3) - Fraction(1, 10**9)
+
+
+@given(a=weights, b=weights, times=st.integers(1, 3))
+def test_a_delta_that_is_just_met_needs_no_epsilon(a: Weights, b: Weights, times: int) -> None:
+    """At the total variation distance, summed in fractions; a little below it something is due."""
+    parts = [pair_of(a)] * times + [pair_of(b)]
+    distance = Fraction(0)
+    for outcomes in product(*(list(zip(pair.p, pair.q, strict=True)) for pair in parts)):
+        p, q = (prod(side) for side in zip(*outcomes, strict=True))
+        distance += max(Fraction(p) - Fraction(q), Fraction(0))
+    composition = compose((pair_of(a), times), pair_of(b))
+    if 0 < distance < 1:
+        assert composition.epsilon(distance) == Enclosure.exactly(0)
+    less = distance * (1 - Fraction(1, 1000))
+    if less:
+        assert composition.epsilon(less).upper > 0
