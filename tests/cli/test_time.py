@@ -32,6 +32,15 @@ SPECS = [
     "theorem6:epsilon=0.5,batch=1024,horizon=1000000",
     "shuffle-sum:epsilon=0.5,delta=1e-6,users=1000",
     "published:epsilon=0.1,batch=1024",
+    "gaussian:sigma=1.1,sensitivity=1,neighbours=add-remove,poisson=256/60000",
+    "gaussian:sigma=10,sensitivity=2.5",
+    "laplace:scale=2,sensitivity=1,neighbours=add-remove,poisson=0.1",
+    "discrete-laplace:epsilon=1,neighbours=add-remove,poisson=0.01",
+    "discrete-laplace:epsilon=1,fixed-size=10/1000",
+    "discrete-gaussian:sigma2=100,neighbours=add-remove,poisson=0.01",
+    "discrete-gaussian-sum:count=128,sigma2=0.25,neighbours=add-remove,poisson=0.1",
+    "skellam:variance=100,modulus=256,neighbours=add-remove,poisson=0.5",
+    "randomized-response:epsilon=1,neighbours=add-remove,poisson=0.1",
 ]
 QUANTITIES = ["--pure", "--order", "1.5", "--order", "64", "--epsilon", "1", "--delta", "1e-9"]
 SECONDS = 10
