@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, reduce
 
 from flint import arb, arb_poly
 
@@ -24,7 +24,7 @@ from ...exact.number import ball
 from ...exact.precision import enclose, working_precision
 from .inequality import NotProvedError
 
-__all__ = ["Periodic", "excess_at", "periodic", "prove_lemma4_up_to", "prove_lemma4_at", "xi_sum"]
+__all__ = ["Periodic", "excess_at", "periodic", "prove_lemma4_at", "xi_sum"]
 
 _BITS = 320
 _REACH = 14  # of one share in the convolution
@@ -56,10 +56,7 @@ class Periodic:
 
     def spread(self) -> arb:
         """log R = log(max w/min w)."""
-        most, least = self.w[0], self.w[0]
-        for value in self.w:
-            most, least = most.max(value), least.min(value)
-        return (most / least).log()
+        return (reduce(arb.max, self.w) / reduce(arb.min, self.w)).log()
 
 
 def xi_sum(count: int, sigma2: Fraction) -> arb:
@@ -106,8 +103,7 @@ def excess_at(law: Periodic, order: Fraction, shift: int) -> Enclosure:
     """
     n, v, u = law.count, ball(law.variance), ball(order - 1)
     centre = -(order - 1) * shift
-    reach = int(_WINDOW * float(law.variance) ** 0.5) + 1
-    middle = round(centre)
+    reach, middle = _reach(law), round(centre)
     logs = [value.log() for value in law.w]
     total = arb(0)
     for x in range(middle - reach, middle + reach + 1):
@@ -125,19 +121,7 @@ def _reach(law: Periodic) -> int:
 def _beyond(law: Periodic) -> arb:
     """A bound of sum |x| e^(-x²/2v) w(x) over |x| > reach: an integral, x e^(-x²/2v) falling."""
     v, reach = ball(law.variance), _reach(law)
-    most = law.w[0]
-    for value in law.w:
-        most = most.max(value)
-    return (2 * most * v * (arb(-reach * reach) / (2 * v)).exp()).upper()
-
-
-def prove_lemma4_up_to(count: int, sigma2: Fraction) -> None:
-    """Prove Lemma 4 for all 2 <= n <= count at this sigma², for every shift and every order.
-
-    Raises NotProvedError where it is not proved.
-    """
-    for n in range(2, count + 1):
-        prove_lemma4_at(n, sigma2)
+    return (2 * reduce(arb.max, law.w) * v * (arb(-reach * reach) / (2 * v)).exp()).upper()
 
 
 def prove_lemma4_at(count: int, sigma2: Fraction) -> None:
@@ -227,8 +211,6 @@ def _moments(law: Periodic, c: list[arb], most: arb) -> tuple[arb, arb]:
         term = weights[x + reach] * c[x % law.count]
         mean += term
         slope += x * term
-    largest = most
-    for value in c:
-        largest = largest.max(abs(value))
+    largest = reduce(arb.max, map(abs, c), most)
     rest = arb(0, (largest * _beyond(law)).upper())
     return (mean + rest) / total, (slope + rest) / total

@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-__all__ = ["Finding", "NotProvedError", "PaperClaim", "Scope", "Truth", "claim", "require"]
+__all__ = ["Finding", "NotProvedError", "PaperClaim", "Scope", "Truth"]
+__all__ += ["claim", "corrected", "fails", "holds", "require"]
 
 
 class Truth(Enum):
@@ -41,6 +42,21 @@ class Finding:
     scope: Scope
     evidence: Mapping[str, str]
     correction: str | None = None
+
+
+def holds(evidence: Mapping[str, str], scope: Scope = Scope.PROVED) -> Finding:
+    """True as written."""
+    return Finding(Truth.HOLDS, scope, evidence)
+
+
+def corrected(evidence: Mapping[str, str], correction: str, scope: Scope = Scope.PROVED) -> Finding:
+    """False as written, true with the correction."""
+    return Finding(Truth.HOLDS_CORRECTED, scope, evidence, correction)
+
+
+def fails(evidence: Mapping[str, str], correction: str, scope: Scope = Scope.PROVED) -> Finding:
+    """False; the correction says what is true instead."""
+    return Finding(Truth.FAILS, scope, evidence, correction)
 
 
 @dataclass(frozen=True)

@@ -30,11 +30,9 @@ from ...exact.number import ball
 from ...mechanisms.laws.discrete_laplace import PolyaDifference
 from ...mechanisms.papers import theorem6
 from .figures import figure, shown
-from .finding import Finding, Scope, Truth, claim, require
+from .finding import Finding, Scope, claim, corrected, holds, require
 from .identity import prove_equal
 from .inequality import Proof, proved_positive
-
-__all__ = ["CLAIMS", "best_constant", "excess_of", "exceeding", "proof_of_constant"]
 
 CLOSE = Fraction(1, 10**9)  # a constant smaller by this much is refuted
 WITNESS = Fraction(1, 10**6)  # at this ε
@@ -94,7 +92,7 @@ def excess_of(constant: arb, epsilon: Fraction) -> arb:
     "There is an absolute constant c > 0 with which Lap_Z(1/ε) is (c²/ε², c/ε)-sub-exponential "
     "for every ε > 0.",
 )
-def check_constant() -> Finding:
+def _constant() -> Finding:
     proofs = proof_of_constant()
     t = sympy.Symbol("t", positive=True)
     slope = (sympy.sinh(2 * t) - 2 * t) / (2 * sympy.sinh(t) ** 2)
@@ -102,17 +100,14 @@ def check_constant() -> Finding:
     smaller = figure(lambda: excess_of(best_constant() * ball(1 - CLOSE), WITNESS))
     require(smaller.greater_than(0), "the smaller constant is not refuted")
     value = figure(best_constant)
-    return Finding(
-        Truth.HOLDS,
-        Scope.PROVED,
-        {
-            "best constant": f"c = 1/sqrt(1 - e^(-1/2)) = {shown(value, 17)}",
-            "enough": f"proved for every ε > 0 and |λ| <= ε/c "
-            f"({sum(proof.pieces for proof in proofs)} pieces and a monotonicity in ε)",
-            "least": f"c (1 - 1e-9) is refuted at ε = 1e-6, λ = ε/c: the logarithm of the moment "
-            f"generating function exceeds the bound by {shown(smaller, 4)}",
-        },
-    )
+    evidence = {
+        "best constant": f"c = 1/sqrt(1 - e^(-1/2)) = {shown(value, 17)}",
+        "enough": f"proved for every ε > 0 and |λ| <= ε/c "
+        f"({sum(proof.pieces for proof in proofs)} pieces and a monotonicity in ε)",
+        "least": f"c (1 - 1e-9) is refuted at ε = 1e-6, λ = ε/c: the logarithm of the moment "
+        f"generating function exceeds the bound by {shown(smaller, 4)}",
+    }
+    return holds(evidence)
 
 
 @claim(
@@ -121,7 +116,7 @@ def check_constant() -> Finding:
     "In the local model the noise of a batch of n users exceeds τ = ceil((c g/ε) sqrt(2n "
     "log(2T))) with probability at most 1/T, for every batch.",
 )
-def check_local() -> Finding:
+def _local() -> Finding:
     """τ without Lemma 5's second term: certify P(|noise| > τ) against 1/T batch by batch."""
     evidence, worst = {}, Fraction(0)
     for horizon in HORIZONS:
@@ -154,11 +149,10 @@ def check_local() -> Finding:
     evidence["correction"] = (
         "proved by Lemma 5 with c = 1/sqrt(1 - e^(-1/2)); certified at these n and T as well"
     )
-    return Finding(
-        Truth.HOLDS_CORRECTED,
-        Scope.WITNESS,
+    return corrected(
         evidence,
         "τ = ceil((c g/ε) max(sqrt(2n log(2T)), 2 log(2T))) for every batch",
+        scope=Scope.WITNESS,
     )
 
 
@@ -183,6 +177,3 @@ def exceeding(users: int, horizon: int, accuracy: int) -> Enclosure:
     preset = theorem6(EPSILON, users, horizon)
     law = PolyaDifference(users, preset.precision / EPSILON)
     return figure(lambda: 2 * law.upper_tail(accuracy + 1))
-
-
-CLAIMS = (check_constant, check_local)

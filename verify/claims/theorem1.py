@@ -5,7 +5,6 @@ Notation: beta = e^(-epsilon/g), the noise is Lap_Z(g/epsilon), m = n g + 2 tau 
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 
 import sympy
@@ -14,15 +13,13 @@ from flint import arb
 from ...accounting.divergences import divergence
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
-from ...exact.precision import refine
 from ...mechanisms import papers
+from ...mechanisms.certain import certain_ceiling
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.laws.law import UndecidedError
 from .figures import figure, shown
-from .finding import Finding, Scope, Truth, claim
+from .finding import Finding, claim, holds
 from .identity import prove_equal
-
-__all__ = ["CLAIMS", "least_tau", "prove_accuracy", "prove_wrapped_loss", "spared"]
 
 POINTS = (  # epsilon, users of the batch, rounds
     (Fraction(1, 10), 2, 10),
@@ -97,13 +94,7 @@ def least_tau(epsilon: Fraction, g: int, rounds: int) -> int:
     def bound() -> arb:
         return ball(scale) * (2 * rounds / (1 + ball(-1 / scale).exp())).log()
 
-    def settled(found: Enclosure) -> bool:
-        return found.is_finite() and math.ceil(found.lower) == math.ceil(found.upper)
-
-    found = refine(bound, width=Fraction(0), enough=settled)
-    if not settled(found):
-        raise UndecidedError(f"ceil({found}) is not certain")
-    return max(0, math.ceil(found.upper) - 1)
+    return max(0, certain_ceiling(bound, "tau") - 1)
 
 
 @claim(
@@ -130,7 +121,7 @@ def _privacy() -> Finding:
             summed = divergence.pure_epsilon(preset.mechanism)
             if summed.intersection(_minus(epsilon, less)).is_finite():
                 evidence[f"exact at epsilon = {epsilon}, n = {users}, T = {rounds}"] = str(summed)
-    return Finding(Truth.HOLDS, Scope.PROVED, evidence)
+    return holds(evidence)
 
 
 def _minus(whole: Fraction, part: Enclosure) -> Enclosure:
@@ -160,7 +151,4 @@ def _accuracy() -> Finding:
             raise UndecidedError("the least tau is not the least")
         name = f"tau at epsilon = {epsilon}, n = {users}, T = {rounds}"
         evidence[name] = f"stated {preset.accuracy}, least {least}"
-    return Finding(Truth.HOLDS, Scope.PROVED, evidence)
-
-
-CLAIMS = (_privacy, _accuracy)
+    return holds(evidence)
