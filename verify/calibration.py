@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from fractions import Fraction
 from itertools import product
 from typing import TypeAlias
@@ -21,6 +21,7 @@ from ..exact.deadline import OutOfTimeError, check_time, time_left, time_limit
 from ..exact.enclosure import Enclosure
 from ..exact.number import ExactInput, ParameterError, decimal_text, whole
 from ..exact.precision import CAP
+from ..exact.rounding import to_digits
 from ..exact.rows import Rows
 from ..mechanisms.laws.law import UndecidedError
 from ..mechanisms.mechanism import Mechanism
@@ -330,7 +331,7 @@ class _Search:
         if self.family.is_whole:
             up = rounding == ROUND_CEILING
             return Fraction(max(1, math.ceil(value) if up else math.floor(value)))
-        return _decimal(value, _DIGITS, rounding)
+        return to_digits(value, _DIGITS, rounding)
 
     # -- the two values -----------------------------------------------------------------------
 
@@ -361,7 +362,7 @@ class _Search:
     def _simplest(self, good: Fraction, bad: Fraction) -> Fraction | None:
         """A short decimal between the two, if there is one: what a person would have guessed."""
         for digits in range(1, _SHORT + 1):
-            value = _decimal(good, digits, ROUND_FLOOR if good > bad else ROUND_CEILING)
+            value = to_digits(good, digits, ROUND_FLOOR if good > bad else ROUND_CEILING)
             if value == good:
                 return None
             if min(good, bad) < value < max(good, bad):
@@ -403,11 +404,6 @@ class _Search:
         if self.family.is_whole:
             return abs(one - other) <= 1
         return abs(one - other) <= _APART * max(one, other)
-
-
-def _decimal(value: Fraction, digits: int, rounding: str) -> Fraction:
-    context = Context(prec=digits, rounding=rounding)
-    return Fraction(context.divide(Decimal(value.numerator), Decimal(value.denominator)))
 
 
 def _log_middle(found: Enclosure) -> float:
