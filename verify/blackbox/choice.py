@@ -103,8 +103,8 @@ def _guesses(partition: Partition, order: Ints, notion: Notion, quantile: float)
     free = notion.delta * events * partition.trials / made
     value = np.log(limit - free) - np.log1p(-limit)
     best = _best(value)
-    events = [partition.event(cells) for cells in (order[: i[best]], order[j[best] :])]
-    return value[best], Guessing(*events)
+    first, second = partition.event(order[: i[best]]), partition.event(order[j[best] :])
+    return value[best], Guessing(first, second)
 
 
 def _excesses(

@@ -177,29 +177,14 @@ def _proved_on(law: Periodic, allowed: arb, spread: arb, low: Fraction, high: Fr
             break
     steepness = (1 - z) / (t1 * t1) * (most + 1 / end)
     rises = [(end * value.log()).exp() for value in law.w]
-    return all(
-        _shift_proved(law, d, rises, end, most, steepness, v, limit)
-        for d in range(law.count // 2, 0, -1)
-    )
 
+    def is_proved(shift: int) -> bool:
+        c = [(rises[x] / rises[x - shift] - 1) / end for x in range(law.count)]
+        mean, slope = _moments(law, c, most)
+        curve = steepness - (most - mean) / (2 * v)
+        return bool(curve > 0 and mean + slope * slope / (4 * v * v * curve) <= limit)
 
-def _shift_proved(
-    law: Periodic,
-    shift: int,
-    rises: list[arb],
-    end: arb,
-    most: arb,
-    steepness: arb,
-    v: arb,
-    limit: arb,
-) -> bool:
-    n = law.count
-    c = [(rises[x] / rises[(x - shift) % n] - 1) / end for x in range(n)]
-    mean, slope = _moments(law, c, most)
-    curve = steepness - (most - mean) / (2 * v)
-    if not curve > 0:
-        return False
-    return bool(mean + slope * slope / (4 * v * v * curve) <= limit)
+    return all(map(is_proved, range(law.count // 2, 0, -1)))
 
 
 def _moments(law: Periodic, c: list[arb], most: arb) -> tuple[arb, arb]:

@@ -32,7 +32,7 @@ from ...mechanisms.papers import theorem6
 from .figures import figure, shown
 from .finding import Finding, Scope, claim, corrected, holds, require
 from .identity import prove_equal
-from .inequality import Proof, proved_positive
+from .inequality import Proof, proved_positive, total_pieces
 
 CLOSE = Fraction(1, 10**9)  # a constant smaller by this much is refuted
 WITNESS = Fraction(1, 10**6)  # at this ε
@@ -103,7 +103,7 @@ def _constant() -> Finding:
     evidence = {
         "best constant": f"c = 1/sqrt(1 - e^(-1/2)) = {shown(value, 17)}",
         "enough": f"proved for every ε > 0 and |λ| <= ε/c "
-        f"({sum(proof.pieces for proof in proofs)} pieces and a monotonicity in ε)",
+        f"({total_pieces(proofs)} pieces and a monotonicity in ε)",
         "least": f"c (1 - 1e-9) is refuted at ε = 1e-6, λ = ε/c: the logarithm of the moment "
         f"generating function exceeds the bound by {shown(smaller, 4)}",
     }

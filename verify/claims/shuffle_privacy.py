@@ -18,7 +18,7 @@ from ...exact.roots import first_met
 from ...mechanisms.laws.law import UndecidedError
 from .figures import certain, figure, shown
 from .finding import Finding, claim, holds
-from .inequality import Proof, proved_positive, proved_positive_beyond
+from .inequality import Proof, proved_positive, proved_positive_beyond, total_pieces
 
 STATED = 96
 ENOUGH = 32  # the paper's own argument goes through from here on; 31 is refused
@@ -107,8 +107,8 @@ def _growth(x: arb) -> arb:
     "number m of users, ε < 1 and δ > 0.",
 )
 def _privacy() -> Finding:
-    pieces = sum(proof.pieces for proof in proof_with_constant(STATED))
-    fewer = sum(proof.pieces for proof in proof_with_constant(ENOUGH))
+    pieces = total_pieces(proof_with_constant(STATED))
+    fewer = total_pieces(proof_with_constant(ENOUGH))
     evidence = {
         "proved": f"the paper's argument with constant {STATED}, for all 0 < ε < 1, 0 < δ < 1 and "
         f"m ({pieces} pieces)",

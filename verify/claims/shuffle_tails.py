@@ -26,7 +26,7 @@ from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from .figures import certain, figure, shown
 from .finding import Finding, claim, fails, require
-from .inequality import Proof, proved_positive, proved_positive_beyond
+from .inequality import Proof, proved_positive, proved_positive_beyond, total_pieces
 from .shuffle_privacy import at_least
 
 STATED = Fraction(3, 2)  # the paper derives exp(-t²/(3 tau)): the variance 3 tau/2
@@ -120,14 +120,14 @@ def _tails() -> Finding:
             if ratio > 1
         },
         "the paper's 3τ/2": f"too small for every m ≥ {BEYOND} τ "
-        f"(proved, {sum(proof.pieces for proof in failure)} pieces)",
+        f"(proved, {total_pieces(failure)} pieces)",
         "its tail exp(-t²/(3τ))": f"ε = {float(epsilon):g}, δ = {float(delta):g}, "
         f"m = {users}: P(error >= {distance}) = {shown(tail, 4)} > {shown(bound, 4)}; "
         "Chernoff's bound was used beyond E B, where it does not hold",
-        "correction proved": f"{sum(proof.pieces for proof in correction)} pieces",
+        "correction proved": f"{total_pieces(correction)} pieces",
         "the regret bounds": "their clean events keep their probability 1 - 4T^-2 with "
         "σ² = 3τ/2 for log T <= 1.92 τ = 184.32 log(2/δ)/ε², so for all T <= 1e55 whatever "
-        f"ε < 1 and δ < 1 (proved, {sum(proof.pieces for proof in clean)} pieces)",
+        f"ε < 1 and δ < 1 (proved, {total_pieces(clean)} pieces)",
     }
     return fails(
         evidence,

@@ -22,7 +22,7 @@ from ...mechanisms.laws.skellam import Skellam
 from .figures import figure, shown
 from .finding import Finding, claim, holds, require
 from .identity import prove_equal
-from .inequality import Proof, proved_positive, proved_positive_beyond
+from .inequality import Proof, proved_positive, proved_positive_beyond, total_pieces
 
 LINEAR = Fraction("0.174217960")  # |X| <= sqrt(2 v L) + LINEAR * L, L = log(2/p)
 LINEAR_TOO_SMALL = Fraction("0.174217959")
@@ -171,14 +171,14 @@ def _proposition() -> Finding:
     reach, argument = best_reach()
     evidence = {
         "shown": "cosh s - 1 <= s² for |s| <= 2.98, more than sqrt 2, so for all v: "
-        f"{sum(proof.pieces for proof in proofs)} intervals",
+        f"{total_pieces(proofs)} intervals",
         "best variance factor at h = sqrt(2)/2": f"{shown(best_variance_factor(), 10)} v "
         "= (cosh sqrt 2 - 1) v instead of 2 v",
         "best h at variance factor 2 v": f"{shown(reach, 10)} = 1/{shown(argument, 10)}, "
         "the root of cosh s - 1 = s², instead of 0.70710678",
         "improved tail": f"|X| <= sqrt(2 v L) + {float(LINEAR):.9f} L, L = log(2/p), instead of "
         f"2 sqrt(v L) + 1.41421356 L; for all v and p, by "
-        f"{sum(proof.pieces for proof in improved)} intervals",
+        f"{total_pieces(improved)} intervals",
         "its linear term is the least": f"with {float(LINEAR_TOO_SMALL):.9f} it no longer follows "
         "from Chernoff's bound",
     }
