@@ -46,8 +46,7 @@ def _constant_batches() -> Finding:
         "there (symbolic); an arm that is eliminated after its first phase (t0 = 0) included",
         "gap-free bound": "2 sqrt((128 + 512 σ²/m) k T log T) + mk + 4/T (symbolic)",
         "given": "the error's sub-Gaussian variance σ²; that of Algorithm 3 has none, but the "
-        "clean event keeps its probability with σ² = 3τ/2 for all T <= 1e55 "
-        "(S-thmA1-subgauss)",
+        "clean event keeps its probability with σ² = 3τ/2 for all T <= 1e55 (S-thmA1-subgauss)",
         "misprint": "max over a' in S is over the viable arms V",
     }
     return holds(evidence)

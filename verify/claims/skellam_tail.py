@@ -176,9 +176,8 @@ def _proposition() -> Finding:
         "= (cosh sqrt 2 - 1) v instead of 2 v",
         "best h at variance factor 2 v": f"{shown(reach, 10)} = 1/{shown(argument, 10)}, "
         "the root of cosh s - 1 = s², instead of 0.70710678",
-        "improved tail": f"|X| <= sqrt(2 v L) + {float(LINEAR):.9f} L, L = log(2/p), instead of "
-        f"2 sqrt(v L) + 1.41421356 L; for all v and p, by "
-        f"{total_pieces(improved)} intervals",
+        "improved tail": f"|X| <= sqrt(2 v L) + {float(LINEAR):.9f} L, L = log(2/p), instead of 2 "
+        f"sqrt(v L) + 1.41421356 L; for all v and p, by {total_pieces(improved)} intervals",
         "its linear term is the least": f"with {float(LINEAR_TOO_SMALL):.9f} it no longer follows "
         "from Chernoff's bound",
     }
