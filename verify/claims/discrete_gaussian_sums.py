@@ -22,7 +22,7 @@ from flint import arb, arb_poly
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from ...exact.precision import enclose, working_precision
-from .inequality import NotProvedError
+from .finding import NotProvedError, require
 
 __all__ = ["Periodic", "excess_at", "periodic", "prove_lemma4_at", "xi_sum"]
 
@@ -145,8 +145,8 @@ def prove_lemma4_at(count: int, sigma2: Fraction) -> None:
         law = periodic(count, sigma2)
         allowed = xi_sum(count, sigma2) / 4
         spread = law.spread()
-        if not allowed > arb(1) / 8:  # else the other term of the minimum could be the smaller one
-            raise NotProvedError("xi is expected to be at least 1/2")
+        # else the other term of the minimum could be the smaller one
+        require(allowed > arb(1) / 8, "xi is expected to be at least 1/2")
         low, enough = Fraction(0), spread / allowed - 1
         for _ in range(_STEPS):
             if ball(low) >= enough:

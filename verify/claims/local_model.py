@@ -136,19 +136,16 @@ def _local() -> Finding:
         evidence[f"T = {horizon}, n < 2 log(2T) = {shown(limit, 4)}"] = (
             f"P(|noise| > τ) T by n: {', '.join(told)}"
         )
-    if worst <= 1:
-        raise ArithmeticError("no batch refutes")
-    evidence["why"] = (
-        "Lemma 5 asks for max(c sqrt(2n log(2T)), 2c log(2T)) g/ε; the first alone is the larger "
-        "only for n >= 2 log(2T)"
-    )
-    evidence["consequence"] = (
-        "a wrapped sum in a small batch may eliminate the best arm for good, so that the regret "
-        "of the small batches is not what they cost; the order survives with the corrected τ"
-    )
-    evidence["correction"] = (
-        "proved by Lemma 5 with c = 1/sqrt(1 - e^(-1/2)); certified at these n and T as well"
-    )
+    require(worst > 1, "no batch refutes")
+    evidence |= {
+        "why": "Lemma 5 asks for max(c sqrt(2n log(2T)), 2c log(2T)) g/ε; the first alone is the "
+        "larger only for n >= 2 log(2T)",
+        "consequence": "a wrapped sum in a small batch may eliminate the best arm for good, so "
+        "that the regret of the small batches is not what they cost; the order survives with the "
+        "corrected τ",
+        "correction": "proved by Lemma 5 with c = 1/sqrt(1 - e^(-1/2)); certified at these n and "
+        "T as well",
+    }
     return corrected(
         evidence,
         "τ = ceil((c g/ε) max(sqrt(2n log(2T)), 2 log(2T))) for every batch",

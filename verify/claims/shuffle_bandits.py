@@ -110,8 +110,8 @@ def _corollary() -> Finding:
     sigma = sympy.Symbol("sigma", positive=True)
     log = sigma**2  # log T = σ²: the bound as claimed is of order σ²
     pulled = 8 * sigma**2 * log / (sigma + 1) - (sigma + 1)  # m <= σ + 1
-    if sympy.limit(pulled / (log + sigma**2) / sigma, sigma, sympy.oo) != 4:
-        raise ArithmeticError("the pulls do not grow as stated")
+    growth = sympy.limit(pulled / (log + sigma**2) / sigma, sigma, sympy.oo)
+    require(growth == 4, "the pulls do not grow as stated")
     told = []
     for value in (10, 100, 1000):
         pulls = kept_phases(value, value * value, value) * value

@@ -106,8 +106,7 @@ def proof_of_clean_event() -> list[Proof]:
 def _tails() -> Finding:
     q = sympy.Symbol("q", positive=True)
     limit = sympy.limit((1 - 2 * q) / (4 * q * sympy.log((1 - q) / q)), q, 0, "+")
-    if limit != sympy.oo:
-        raise ArithmeticError(f"the limit of V/tau is {limit}")
+    require(limit == sympy.oo, f"the limit of V/tau is {limit}")
     failure, correction, clean = proof_of_failure(), proof_of_correction(), proof_of_clean_event()
     tail, bound, distance = tail_witness()
     epsilon, delta, users = WITNESS

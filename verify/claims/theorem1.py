@@ -15,10 +15,8 @@ from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from ...mechanisms import papers
 from ...mechanisms.certain import certain_ceiling
-from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
-from ...mechanisms.laws.law import UndecidedError
 from .figures import figure, shown
-from .finding import Finding, claim, holds
+from .finding import Finding, claim, holds, require
 from .identity import prove_equal
 
 POINTS = (  # epsilon, users of the batch, rounds
@@ -112,20 +110,15 @@ def _privacy() -> Finding:
     for epsilon, users, rounds in POINTS:
         preset = papers.theorem1(epsilon, users, rounds)
         m = preset.mechanism.modulus
-        if m is None or m < 2 * preset.precision:
-            raise UndecidedError("m is expected to be at least 2g")
+        assert m is not None and m >= 2 * preset.precision
         name = f"epsilon - exact at epsilon = {epsilon}, n = {users}, T = {rounds}"
         less = spared(epsilon, preset.precision, m)
         evidence[name] = shown(less)
         if m < 5000:  # the audit's own sum over residues
             summed = divergence.pure_epsilon(preset.mechanism)
-            if summed.intersection(_minus(epsilon, less)).is_finite():
+            if summed.intersection(less.negated().plus(epsilon)).is_finite():
                 evidence[f"exact at epsilon = {epsilon}, n = {users}, T = {rounds}"] = str(summed)
     return holds(evidence)
-
-
-def _minus(whole: Fraction, part: Enclosure) -> Enclosure:
-    return Enclosure(whole - Fraction(part.upper), whole - Fraction(part.lower))
 
 
 @claim(
@@ -144,11 +137,10 @@ def _accuracy() -> Finding:
     for epsilon, users, rounds in POINTS:
         preset = papers.theorem1(epsilon, users, rounds)
         least = least_tau(epsilon, preset.precision, rounds)
-        law = DiscreteLaplace(preset.precision / epsilon)
-        if law.two_sided_tail(least).at_most(Fraction(1, rounds)) is not True:
-            raise UndecidedError("the least tau does not pass")
-        if least and law.two_sided_tail(least - 1).at_most(Fraction(1, rounds)) is not False:
-            raise UndecidedError("the least tau is not the least")
+        tail, allowed = preset.mechanism.law.two_sided_tail, Fraction(1, rounds)
+        require(tail(least).at_most(allowed), "the least tau does not pass")
+        smaller = least == 0 or tail(least - 1).greater_than(allowed)
+        require(smaller, "the least tau is not the least")
         name = f"tau at epsilon = {epsilon}, n = {users}, T = {rounds}"
         evidence[name] = f"stated {preset.accuracy}, least {least}"
     return holds(evidence)
