@@ -21,9 +21,8 @@ from ...exact.precision import refine
 from ...mechanisms import papers
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace, PolyaDifference
 from ...mechanisms.mechanism import AdditiveNoise
-from .figures import certain, shown
-from .finding import Finding, claim, corrected, fails, holds, require
-from .identity import prove_equal
+from .finding import Finding, certain, claim, corrected, fails, holds, require, shown
+from .proofs import prove_equal
 
 _SOURCE = "Chowdhury, Zhou (ICLR 2023), proof of Theorem 1"
 

@@ -29,10 +29,8 @@ from ...exact.number import ball
 from ...exact.precision import working_precision
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ...mechanisms.mechanism import AdditiveNoise, RandomizedResponse
-from .figures import certain, shown
-from .finding import Finding, Scope, claim, corrected, fails, holds, require
-from .identity import prove_equal
-from .inequality import Proof, proved_positive
+from .finding import Finding, Scope, certain, claim, corrected, fails, holds, require, shown
+from .proofs import Proof, prove_equal, proved_positive
 
 _WIDTH = Fraction(1, 10**9)
 PURE_POINTS = tuple(

@@ -16,9 +16,8 @@ from ...mechanisms import papers
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian, DiscreteGaussianSum
 from ...mechanisms.mechanism import AdditiveNoise
 from .discrete_gaussian_sums import excess_at, periodic, prove_lemma4_at, xi_sum
-from .figures import shown
-from .finding import Finding, Scope, claim, fails, holds, require
-from .identity import prove_equal
+from .finding import Finding, Scope, claim, fails, holds, require, shown
+from .proofs import prove_equal
 
 POINTS = (  # sigma², Delta, order
     (Fraction(1, 10), 1, Fraction(3, 2)),

@@ -21,9 +21,8 @@ from ...mechanisms import papers
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.mechanism import AdditiveNoise
 from ...mechanisms.papers import theorem5
-from .figures import figure, shown
-from .finding import Finding, claim, corrected, fails, holds, require
-from .identity import prove_equal
+from .finding import Finding, claim, corrected, fails, figure, holds, require, shown
+from .proofs import prove_equal
 from .theorem1 import spared
 
 

@@ -22,9 +22,8 @@ from flint import arb
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from ...mechanisms.papers import Preset, theorem1, theorem2, theorem4
-from .figures import figure, shown
-from .finding import Finding, Scope, claim, corrected, fails, require
-from .identity import prove_equal
+from .finding import Finding, Scope, claim, corrected, fails, figure, require, shown
+from .proofs import prove_equal
 
 _SOURCE = "Chowdhury, Zhou (ICLR 2023), Lemma 2"
 WITNESS_ARMS, WITNESS_HORIZON = 2, 2**20  # of the witness; p = 1/WITNESS_HORIZON

@@ -1,4 +1,4 @@
-"""A statement of a paper, and what was found about it.
+"""A statement of a paper, what was found about it, and the certified figures of that.
 
 Each statement is one function of no arguments that checks it and returns a `Finding`. A grid is
 never called a proof: the scope says what was shown.
@@ -8,10 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import Enum
+from fractions import Fraction
+
+from flint import arb
+
+from ...exact.enclosure import Enclosure, UndecidedError
+from ...exact.precision import refine
 
 __all__ = ["Finding", "NotProvedError", "PaperClaim", "Scope", "Truth"]
-__all__ += ["claim", "corrected", "fails", "holds", "require"]
+__all__ += ["certain", "claim", "corrected", "fails", "figure", "holds", "require", "shown"]
+
+_NARROW = Fraction(1, 10**18)
 
 
 class Truth(Enum):
@@ -82,3 +91,29 @@ def require(certain: bool | None, otherwise: str) -> None:
     """Raise NotProvedError unless this is certain; None is not."""
     if certain is not True:
         raise NotProvedError(otherwise)
+
+
+def figure(compute: Callable[[], arb]) -> Enclosure:
+    """Enclose a number to 18 digits."""
+    return refine(compute, width=_NARROW)
+
+
+def shown(value: Enclosure, digits: int = 8) -> str:
+    """At most this many significant digits of it, all of them certain (rounded to nearest)."""
+    text = str(value)
+    if text.startswith("["):
+        return text
+    return f"{Decimal(text):.{digits}g}".lower()
+
+
+def certain(compute: Callable[[], arb]) -> bool:
+    """Is the number positive (True) or negative (False)? For certain.
+
+    Raises UndecidedError where the highest precision allowed cannot tell it from zero.
+    """
+    found = refine(
+        compute, width=Fraction(0), enough=lambda gap: gap.greater_than(0) is not None
+    ).greater_than(0)
+    if found is None:
+        raise UndecidedError("a comparison stayed open at the highest precision allowed")
+    return found

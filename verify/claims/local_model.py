@@ -29,10 +29,8 @@ from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from ...mechanisms.laws.discrete_laplace import PolyaDifference
 from ...mechanisms.papers import theorem6
-from .figures import figure, shown
-from .finding import Finding, Scope, claim, corrected, holds, require
-from .identity import prove_equal
-from .inequality import Proof, proved_positive, total_pieces
+from .finding import Finding, Scope, claim, corrected, figure, holds, require, shown
+from .proofs import Proof, prove_equal, proved_positive, total_pieces
 
 CLOSE = Fraction(1, 10**9)  # a constant smaller by this much is refuted
 WITNESS = Fraction(1, 10**6)  # at this ε

@@ -10,9 +10,8 @@ from __future__ import annotations
 import sympy
 from flint import arb
 
-from .figures import certain, figure, shown
-from .finding import Finding, claim, corrected, holds, require
-from .identity import prove_equal
+from .finding import Finding, certain, claim, corrected, figure, holds, require, shown
+from .proofs import prove_equal
 
 _PAPER = "Tenenbaum, Kaplan, Mansour, Stemmer (NeurIPS 2021)"
 

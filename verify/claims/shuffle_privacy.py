@@ -16,9 +16,8 @@ from ...exact.number import ball
 from ...exact.precision import floor_of
 from ...exact.roots import first_met
 from ...mechanisms.laws.law import UndecidedError
-from .figures import certain, figure, shown
-from .finding import Finding, claim, holds
-from .inequality import Proof, proved_positive, proved_positive_beyond, total_pieces
+from .finding import Finding, certain, claim, figure, holds, shown
+from .proofs import Proof, proved_positive, proved_positive_beyond, total_pieces
 
 STATED = 96
 ENOUGH = 32  # the paper's own argument goes through from here on; 31 is refused

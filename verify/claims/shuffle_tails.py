@@ -24,9 +24,8 @@ from flint import arb
 
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
-from .figures import certain, figure, shown
-from .finding import Finding, claim, fails, require
-from .inequality import Proof, proved_positive, proved_positive_beyond, total_pieces
+from .finding import Finding, certain, claim, fails, figure, require, shown
+from .proofs import Proof, proved_positive, proved_positive_beyond, total_pieces
 from .shuffle_privacy import at_least
 
 STATED = Fraction(3, 2)  # the paper derives exp(-t²/(3 tau)): the variance 3 tau/2

@@ -19,10 +19,8 @@ from ...exact.number import ball
 from ...exact.precision import working_precision
 from ...exact.roots import first_met
 from ...mechanisms.laws.skellam import Skellam
-from .figures import figure, shown
-from .finding import Finding, claim, holds, require
-from .identity import prove_equal
-from .inequality import Proof, proved_positive, proved_positive_beyond, total_pieces
+from .finding import Finding, claim, figure, holds, require, shown
+from .proofs import Proof, prove_equal, proved_positive, proved_positive_beyond, total_pieces
 
 LINEAR = Fraction("0.174217960")  # |X| <= sqrt(2 v L) + LINEAR * L, L = log(2/p)
 LINEAR_TOO_SMALL = Fraction("0.174217959")

@@ -15,9 +15,8 @@ from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from ...mechanisms import papers
 from ...mechanisms.certain import certain_ceiling
-from .figures import figure, shown
-from .finding import Finding, claim, holds, require
-from .identity import prove_equal
+from .finding import Finding, claim, figure, holds, require, shown
+from .proofs import prove_equal
 
 POINTS = (  # epsilon, users of the batch, rounds
     (Fraction(1, 10), 2, 10),

@@ -34,9 +34,8 @@ from ...exact.number import ball
 from ...mechanisms import papers
 from ...mechanisms.laws.skellam import Skellam
 from ...mechanisms.mechanism import AdditiveNoise
-from .figures import figure, shown
-from .finding import Finding, Scope, Truth, claim, corrected, holds, require
-from .identity import prove_equal
+from .finding import Finding, Scope, Truth, claim, corrected, figure, holds, require, shown
+from .proofs import prove_equal
 
 VARIANCES = tuple(map(Fraction, ("1/20", "1/4", "1", "4", "25", "100", "10000")))
 SENSITIVITIES = (1, 2, 5, 20, 100)

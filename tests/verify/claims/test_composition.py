@@ -23,7 +23,7 @@ from exactdp.verify.claims.composition import (
     rows,
 )
 from exactdp.verify.claims.finding import Scope, Truth
-from exactdp.verify.claims.inequality import NotProvedError, proved_positive
+from exactdp.verify.claims.proofs import NotProvedError, proved_positive
 from exactdp.verify.claims.registry import REGISTRY
 
 

@@ -9,7 +9,6 @@ from flint import arb
 from exactdp.exact.precision import refine
 from exactdp.mechanisms.papers import theorem6
 from exactdp.verify.claims.finding import Scope, Truth
-from exactdp.verify.claims.inequality import NotProvedError, proved_positive
 from exactdp.verify.claims.local_model import (
     EPSILON,
     _series,
@@ -20,6 +19,7 @@ from exactdp.verify.claims.local_model import (
     proof_of_constant,
     stated_accuracy,
 )
+from exactdp.verify.claims.proofs import NotProvedError, proved_positive
 from exactdp.verify.claims.registry import find
 
 

@@ -9,7 +9,7 @@ from flint import arb
 from exactdp.exact.number import ball
 from exactdp.exact.precision import enclose, working_precision
 from exactdp.verify.claims.finding import Scope, Truth
-from exactdp.verify.claims.inequality import NotProvedError
+from exactdp.verify.claims.proofs import NotProvedError
 from exactdp.verify.claims.registry import REGISTRY
 from exactdp.verify.claims.shuffle_privacy import (
     excess,

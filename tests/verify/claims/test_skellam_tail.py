@@ -13,11 +13,7 @@ from oracles import exactly
 
 from exactdp.verify.claims import skellam_tail
 from exactdp.verify.claims.finding import Scope, Truth
-from exactdp.verify.claims.inequality import (
-    NotProvedError,
-    proved_positive,
-    proved_positive_beyond,
-)
+from exactdp.verify.claims.proofs import NotProvedError, proved_positive, proved_positive_beyond
 from exactdp.verify.claims.registry import find
 
 

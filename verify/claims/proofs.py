@@ -1,6 +1,7 @@
-"""Inequalities over a whole continuous range, proved by subdivision in balls.
+"""Identities proved symbolically, and inequalities over a whole continuous range, in balls.
 
-The argument: a function evaluated on a ball that covers a piece of the range gives a ball that
+An identity is proved with sympy, for all values of its symbols at once. The argument of an
+inequality: a function evaluated on a ball that covers a piece of the range gives a ball that
 contains all its values there (FLINT's balls keep inclusion). Where that one is positive the
 inequality is proved on the piece; where it is not, the piece is halved. Finitely many pieces that
 cover the range are a proof for every real number in it: nothing is sampled.
@@ -17,13 +18,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
+import sympy
 from flint import arb, arb_series
 
 from ...exact.number import ExactInput, ParameterError, ball, exact, whole
 from ...exact.precision import working_precision
 from .finding import NotProvedError
 
-__all__ = ["NotProvedError", "Proof", "proved_positive", "proved_positive_beyond", "total_pieces"]
+__all__ = ["NotProvedError", "Proof", "prove_equal", "proved_positive"]
+__all__ += ["proved_positive_beyond", "total_pieces"]
 
 BITS = 128
 PIECES = 20_000
@@ -142,3 +145,21 @@ def _refuse_hopeless(
 def total_pieces(proofs: Iterable[Proof]) -> int:
     """How many pieces they took together."""
     return sum(proof.pieces for proof in proofs)
+
+
+def prove_equal(left: sympy.Expr, right: sympy.Expr) -> None:
+    """Prove that both sides are the same function of their symbols.
+
+    Raises NotProvedError where their difference is not reduced to 0 symbolically: it may differ
+    from 0, or sympy may not see that it does not. No number is ever put in.
+    """
+    difference = sympy.sympify(left) - sympy.sympify(right)
+    for step in (sympy.simplify, _combined):
+        if step(difference) == 0:
+            return
+    raise NotProvedError(f"not proved to be equal: {left} and {right}")
+
+
+def _combined(expression: sympy.Expr) -> sympy.Expr:
+    powers = sympy.powsimp(sympy.expand(sympy.expand_log(expression, force=False)))
+    return sympy.simplify(sympy.factor(sympy.together(powers)))
