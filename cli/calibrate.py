@@ -11,7 +11,6 @@ from ..exact import OutOfTimeError, decimal_text, time_limit, whole
 from ..verify import Audit, Calibration, Edge, UnfinishedError, parse_claim
 from ..verify import calibrate as calibrated
 from ..verify.certificate import NotCertifiedError, certificate_of, is_close_call_in_reach
-from ..verify.continuous_families import ChosenContinuous
 from ..verify.families import Chosen, choose
 from . import output, render
 from .options import CLAIMS, DEFAULT_TIME, Json, Time, option, read_time
@@ -86,7 +85,7 @@ def calibrate(
     return 0
 
 
-def _told(chosen: Chosen | ChosenContinuous, found: Calibration) -> dict[str, Any]:
+def _told(chosen: Chosen, found: Calibration) -> dict[str, Any]:
     edge = _edge(chosen, found.least)
     neighbour, least = edge.pop("neighbour"), edge.pop("proof")
     from_on = _edge(chosen, found.from_on)
@@ -100,7 +99,7 @@ def _told(chosen: Chosen | ChosenContinuous, found: Calibration) -> dict[str, An
     }
 
 
-def _edge(chosen: Chosen | ChosenContinuous, edge: Edge) -> dict[str, Any]:
+def _edge(chosen: Chosen, edge: Edge) -> dict[str, Any]:
     def member(value: Fraction, audit: Audit) -> dict[str, Any]:
         return {
             "value": decimal_text(value),
@@ -152,7 +151,7 @@ def _unfinished(
     return 3
 
 
-def _show(chosen: Chosen | ChosenContinuous, found: Calibration, target: str) -> None:
+def _show(chosen: Chosen, found: Calibration, target: str) -> None:
     out = render.console()
     out.print(render.facts({"mechanism": chosen.spec(found.value), "target": target}))
     table = render.grid(found.parameter, "", "measured")

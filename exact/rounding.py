@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from .number import ParameterError
 
-__all__ = ["float_above", "float_below", "format_above"]
+__all__ = ["float_above", "float_below", "format_above", "to_digits"]
 
 _SPARE = 30  # digits beyond those that are shown
 _MOST_DIGITS = 10_000  # that are written out
@@ -26,6 +26,12 @@ def float_above(end: Fraction | Decimal) -> float:
 def float_below(end: Fraction | Decimal) -> float:
     """The largest float that is not above."""
     return 0.0 - float_above(end.copy_negate() if isinstance(end, Decimal) else -end)
+
+
+def to_digits(value: Fraction, digits: int, rounding: str) -> Fraction:
+    """The number in so many decimal digits, rounded as `decimal` names it."""
+    context = Context(prec=digits, rounding=rounding, Emax=MAX_EMAX, Emin=MIN_EMIN)
+    return Fraction(context.divide(Decimal(value.numerator), Decimal(value.denominator)))
 
 
 def format_above(end: Fraction | Decimal, spec: str) -> str:

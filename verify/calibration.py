@@ -11,16 +11,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from fractions import Fraction
 from itertools import product
-from typing import TypeAlias
 
 from ..accounting.composed import Composition, compose
 from ..exact.deadline import OutOfTimeError, check_time, time_left, time_limit
 from ..exact.enclosure import Enclosure
 from ..exact.number import ExactInput, ParameterError, decimal_text, whole
 from ..exact.precision import CAP
+from ..exact.rounding import to_digits
 from ..exact.rows import Rows
 from ..mechanisms.laws.law import UndecidedError
 from ..mechanisms.mechanism import Mechanism
@@ -163,23 +163,21 @@ def calibrate(family: Family, claim: Guarantee, times: ExactInput = 1) -> Calibr
     if cover is None:
         return Calibration(family.parameter, proved, proved)
     spent = time_left() * _PROVING / 2
-    least = _walked(search, cover, proved, _down, spent)
-    return Calibration(family.parameter, least, _walked(search, cover, proved, _up, spent))
+    least = _walked(search, cover, proved, -1, spent)
+    return Calibration(family.parameter, least, _walked(search, cover, proved, 1, spent))
 
 
-_Walk: TypeAlias = (
-    "Callable[[_Search, Cover, Fraction, Fraction], tuple[Fraction, Fraction] | None]"
-)
+def _walked(search: _Search, cover: Cover, edge: Edge, side: int, seconds: float) -> Edge:
+    """The edge beyond which nothing is left, as far as the time allows.
 
-
-def _walked(search: _Search, cover: Cover, edge: Edge, walk: _Walk, seconds: float) -> Edge:
-    """The edge beyond which nothing is left, as far as the time allows."""
+    side: 1 towards more noise, -1 towards less.
+    """
     try:
         with time_limit(seconds):
             for _ in range(_MOST_EDGES):
-                beyond = walk(search, cover, edge.neighbour, edge.value)
+                beyond = _next(search, cover, edge, side)
                 if beyond is None:
-                    return replace(edge, proved=True, why=cover.why[walk is _up])
+                    return replace(edge, proved=True, why=cover.why[side > 0])
                 low, high = beyond
                 edge = Edge(high, search.audited(high), low, search.audited(low), False, "")
         why = "the cost crosses the target too often"
@@ -190,26 +188,15 @@ def _walked(search: _Search, cover: Cover, edge: Edge, walk: _Walk, seconds: flo
     return replace(edge, why=why)
 
 
-def _down(
-    search: _Search, cover: Cover, refuted: Fraction, verified: Fraction
-) -> tuple[Fraction, Fraction] | None:
-    """The next edge of less noise, if there is one: (refuted, verified)."""
-    stuck = fails_down_to(cover, refuted)
+def _next(search: _Search, cover: Cover, edge: Edge, side: int) -> tuple[Fraction, Fraction] | None:
+    """The next edge on this side, if there is one: (refuted, verified)."""
+    up = side > 0
+    stuck = meets_up_to(cover, edge.value) if up else fails_down_to(cover, edge.neighbour)
     if not stuck:
         return None
-    met = search.first(stuck, -1, _STEP, True)
-    return search.narrowed(search.first(met, -1, _STRIDE, False), met)
-
-
-def _up(
-    search: _Search, cover: Cover, refuted: Fraction, verified: Fraction
-) -> tuple[Fraction, Fraction] | None:
-    """The next edge of more noise, if there is one: (refuted, verified)."""
-    stuck = meets_up_to(cover, verified)
-    if stuck is None:
-        return None
-    failed = search.first(stuck, 1, _STEP, False)
-    return search.narrowed(failed, search.first(failed, 1, _STRIDE, True))
+    near = search.first(stuck, side, _STEP, not up)
+    far = search.first(near, side, _STRIDE, up)
+    return search.narrowed(near, far) if up else search.narrowed(far, near)
 
 
 class _Search:
@@ -330,7 +317,7 @@ class _Search:
         if self.family.is_whole:
             up = rounding == ROUND_CEILING
             return Fraction(max(1, math.ceil(value) if up else math.floor(value)))
-        return _decimal(value, _DIGITS, rounding)
+        return to_digits(value, _DIGITS, rounding)
 
     # -- the two values -----------------------------------------------------------------------
 
@@ -361,7 +348,7 @@ class _Search:
     def _simplest(self, good: Fraction, bad: Fraction) -> Fraction | None:
         """A short decimal between the two, if there is one: what a person would have guessed."""
         for digits in range(1, _SHORT + 1):
-            value = _decimal(good, digits, ROUND_FLOOR if good > bad else ROUND_CEILING)
+            value = to_digits(good, digits, ROUND_FLOOR if good > bad else ROUND_CEILING)
             if value == good:
                 return None
             if min(good, bad) < value < max(good, bad):
@@ -403,11 +390,6 @@ class _Search:
         if self.family.is_whole:
             return abs(one - other) <= 1
         return abs(one - other) <= _APART * max(one, other)
-
-
-def _decimal(value: Fraction, digits: int, rounding: str) -> Fraction:
-    context = Context(prec=digits, rounding=rounding)
-    return Fraction(context.divide(Decimal(value.numerator), Decimal(value.denominator)))
 
 
 def _log_middle(found: Enclosure) -> float:

@@ -26,18 +26,19 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any
 
 from ..accounting.composed import Composition, Use, compose
 from ..exact.atomic_write import write_atomically
 from ..exact.enclosure import Enclosure, Endpoint
 from ..exact.number import ExactInput, decimal_text
 from ..exact.regular_file import read_at_most
+from ..exact.rounding import to_digits
 from ..exact.rows import Rows
 from ..mechanisms.continuous import Shape, continuous
 from ..mechanisms.laws.discrete_gaussian import DiscreteGaussian
@@ -176,30 +177,19 @@ def certificate_of(audit: Audit, protocol: Mapping[str, Any] | None = None) -> C
     """
     if audit.verdict is Verdict.UNDECIDED:
         raise NotCertifiedError("an UNDECIDED audit has no certificate")
-    composition = (
-        audit.mechanism if isinstance(audit.mechanism, Composition) else compose(audit.mechanism)
-    )
-    fixed = {
-        "format": FORMAT,
-        "version": PLAIN if protocol is None else WITH_PROTOCOL,
-        **setting_fields(composition.uses),
-        "uses": [use_fields(use) for use in composition.uses],
-        "claim": audit.claim.fields(),
-        "verdict": audit.verdict.name,
-    }
-    named = {} if protocol is None else {"protocol": dict(protocol)}
+    uses = compose(audit.mechanism).uses
     grids: tuple[int, ...] = (0,)  # how much finer than usual; 0 for none
     coarse = _closed_width(audit)
     rounded = _LEAST_ROUNDED
-    if any(continuous(use.mechanism) for use in composition.uses):
+    if any(continuous(use.mechanism) for use in uses):
         rounded = _cells_width(audit)
     for width in map(Fraction, _WIDTHS):
         if width < coarse or (grids[0] and width < rounded):
             continue
         for finer in grids:
             hints = {"step": _step(audit, width, finer)} if finer else {}
-            content = {**fixed, "measured": _widened(audit, width), "hints": hints, **named}
-            certificate = Certificate(_written(content))
+            measured = _widened(audit, width)
+            certificate = _stated(uses, audit.claim, audit.verdict, measured, hints, protocol)
             outcome = certificate.check()
             if outcome.valid:
                 return certificate
@@ -227,8 +217,7 @@ def _cells_width(audit: Audit) -> Fraction:
 
 
 def _samples_laplace(mechanism: Mechanism | Composition) -> bool:
-    uses = mechanism.uses if isinstance(mechanism, Composition) else (Use(mechanism, 1),)
-    noises = (continuous(use.mechanism) for use in uses)
+    noises = (continuous(use.mechanism) for use in compose(mechanism).uses)
     return any(one and one.shape is Shape.LAPLACE and one.rate < 1 for one in noises)
 
 
@@ -240,22 +229,37 @@ def certificate_stating(
     least: a number that is likely to be below the true value; nothing rests on it.
     """
     for lower in (least, Fraction(0)):
-        measured = {"lower": _decimal(lower, 20, ROUND_FLOOR), "upper": decimal_text(claim.bound)}
-        content = {
-            "format": FORMAT,
-            "version": WITH_PROTOCOL,
-            **setting_fields([Use(mechanism, 1)]),
-            "uses": [use_fields(Use(mechanism, 1))],
-            "claim": claim.fields(),
-            "verdict": Verdict.VERIFIED.name,
-            "measured": measured,
-            "hints": {},
-            "protocol": dict(protocol),
+        measured = {
+            "lower": decimal_text(to_digits(lower, 20, ROUND_FLOOR)),
+            "upper": decimal_text(claim.bound),
         }
-        certificate = Certificate(_written(content))
+        uses = [Use(mechanism, 1)]
+        certificate = _stated(uses, claim, Verdict.VERIFIED, measured, {}, protocol)
         if lower <= claim.bound and certificate.check().valid:
             return certificate
     return None
+
+
+def _stated(
+    uses: Sequence[Use],
+    claim: Guarantee,
+    verdict: Verdict,
+    measured: Mapping[str, str],
+    hints: Mapping[str, str],
+    protocol: Mapping[str, Any] | None,
+) -> Certificate:
+    content = {
+        "format": FORMAT,
+        "version": PLAIN if protocol is None else WITH_PROTOCOL,
+        **setting_fields(uses),
+        "uses": [use_fields(use) for use in uses],
+        "claim": claim.fields(),
+        "verdict": verdict.name,
+        "measured": measured,
+        "hints": hints,
+    }
+    named = {} if protocol is None else {"protocol": dict(protocol)}
+    return Certificate(_written(content | named))
 
 
 def is_close_call_in_reach(audit: Audit) -> bool:
@@ -264,8 +268,8 @@ def is_close_call_in_reach(audit: Audit) -> bool:
     Of many uses it can tell (epsilon, delta) apart so closely only on a lattice, in time only if
     the lattice is short. Other audits are worth trying.
     """
-    composition = audit.mechanism
-    if not _is_composition(composition) or composition.times == 1 or not audit.claim.of_losses:
+    composition = compose(audit.mechanism)
+    if composition.times == 1 or not audit.claim.of_losses:
         return True
     return all(_on_a_short_lattice(use.mechanism, use.times) for use in composition.uses)
 
@@ -292,14 +296,9 @@ def _step(audit: Audit, relative: Fraction, finer: int) -> str:
     ends = [Fraction(end) for end in (low, high) if not _infinite(end)]
     near = max(ends, default=Fraction(1))
     room = min([near * relative, *(abs(end - bound) for end in ends if end != bound)])
-    count = (
-        sum(use.times for use in audit.mechanism.uses) if _is_composition(audit.mechanism) else 1
-    )
-    return _decimal(Fraction(math.sqrt(float(room) / count * 0.6) / finer), 2, ROUND_FLOOR)
-
-
-def _is_composition(mechanism: Mechanism | Composition) -> TypeGuard[Composition]:
-    return isinstance(mechanism, Composition)
+    count = compose(audit.mechanism).times
+    step = Fraction(math.sqrt(float(room) / count * 0.6) / finer)
+    return decimal_text(to_digits(step, 2, ROUND_FLOOR))
 
 
 # -- the enclosure --------------------------------------------------------------------------------
@@ -309,42 +308,22 @@ def _widened(audit: Audit, relative: Fraction) -> dict[str, str]:
     """The audit's enclosure, wider by this share of each end where the verdict allows."""
     bound = audit.claim.bound
     low, high = audit.measured.lower, audit.measured.upper
-    least: Fraction | None = None  # the least and the largest ends that are allowed
-    if audit.verdict is Verdict.REFUTED:
-        least = bound if _infinite(low) else (Fraction(low) + bound) / 2
-    lower = "inf" if _infinite(low) else _down(max(Fraction(low), Fraction(0)), relative, least)
-    if _infinite(high):
-        return {"lower": lower, "upper": "inf"}
-    most = bound if audit.verdict is Verdict.VERIFIED else None
-    return {"lower": lower, "upper": _up(Fraction(high), relative, most)}
+    lower = upper = "inf"
+    if not _infinite(low):
+        end = max(Fraction(low), Fraction(0))
+        least = (end + bound) / 2 if audit.verdict is Verdict.REFUTED else Fraction(0)
+        lower = _in_few_digits(max(end * (1 - relative), least), ROUND_FLOOR, least.__le__)
+    if not _infinite(high):
+        goal, verified = Fraction(high) * (1 + relative), audit.verdict is Verdict.VERIFIED
+        most = bound if verified else 2 * goal
+        upper = _in_few_digits(min(goal, most), ROUND_CEILING, most.__ge__)
+    return {"lower": lower, "upper": upper}
 
 
-def _down(end: Fraction, relative: Fraction, least: Fraction | None) -> str:
-    goal = end * (1 - relative)
-    if least is not None and goal < least:
-        goal = least
-    for digits in _DIGITS:
-        text = _decimal(goal, digits, ROUND_FLOOR)
-        if least is None or Fraction(text) >= least:
-            return text
-    return decimal_text(goal)
-
-
-def _up(end: Fraction, relative: Fraction, most: Fraction | None) -> str:
-    goal = end * (1 + relative)
-    if most is not None and goal >= most:
-        return decimal_text(most)
-    for digits in _DIGITS:
-        text = _decimal(goal, digits, ROUND_CEILING)
-        if most is None or Fraction(text) <= most:
-            return text
-    return decimal_text(goal)
-
-
-def _decimal(number: Fraction, digits: int, rounding: str) -> str:
-    context = Context(prec=digits, rounding=rounding, Emax=10**9, Emin=-(10**9))
-    found = context.divide(Decimal(number.numerator), Decimal(number.denominator))
-    return decimal_text(Fraction(found)) if found else "0"
+def _in_few_digits(goal: Fraction, rounding: str, fits: Callable[[Fraction], bool]) -> str:
+    """In few digits, as many as it takes to be allowed."""
+    rounded = (to_digits(goal, digits, rounding) for digits in _DIGITS)
+    return decimal_text(next(filter(fits, rounded), goal))
 
 
 def _infinite(end: Endpoint) -> bool:

@@ -25,7 +25,7 @@ from ..mechanisms.continuous import ContinuousNoise, Shape
 from .calibration import Family
 from .order import Monotone
 
-__all__ = ["NAMES", "ChosenContinuous", "choose_continuous", "largest_rate", "least_noise"]
+__all__ = ["NAMES", "Chosen", "choose_continuous", "largest_rate", "least_noise"]
 __all__ += ["most_uses"]
 
 NAMES = tuple(shape.value for shape in Shape)
@@ -83,19 +83,20 @@ def largest_rate(mechanism: ContinuousNoise) -> Family:
 
 
 @dataclass(frozen=True)
-class ChosenContinuous:
-    """A family, and the spec of each of its members."""
+class Chosen:
+    """A family, and the spec of each of its members: key=value before and after its own value."""
 
     family: Family
     name: str
-    fixed: tuple[str, ...]  # key=value, as in a spec
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
 
     def spec(self, value: Fraction) -> str:
         """The spec of the mechanism, or of all its uses, with this value."""
         parameter, found = self.family.parameter, decimal_text(value)
         if parameter == "times":
-            return f"{self.name}:{','.join(self.fixed)}*{found}"
-        return f"{self.name}:{','.join((f'{parameter}={found}', *self.fixed))}"
+            return f"{self.name}:{','.join(self.before + self.after)}*{found}"
+        return f"{self.name}:{','.join((*self.before, f'{parameter}={found}', *self.after))}"
 
 
 def choose_continuous(
@@ -106,7 +107,7 @@ def choose_continuous(
     poisson: str | None,
     find: str | None,
     option: str = "--",
-) -> ChosenContinuous:
+) -> Chosen:
     """Raises ParameterError, in one line, for anything that cannot be calibrated.
 
     times, poisson: None where they are not given. option: what stands before their names in errors.
@@ -136,17 +137,17 @@ def choose_continuous(
     at = (f"poisson={decimal_text(rate)}",) if rate != 1 else ()
     if looked == scale:
         family = least_noise(shape, moved, neighbours, rate, times or 1)
-        return ChosenContinuous(family, name, (*rest, *at))
+        return Chosen(family, name, (), (*rest, *at))
     if scale not in values:
         raise ParameterError(f"{name}: {scale} missing, such as {name}:{scale}=1")
     size = exact(values[scale], scale, above=0)
     noise = ContinuousNoise(shape, size, moved, neighbours, rate)
     own = f"{scale}={decimal_text(size)}"
     if looked == "times":
-        return ChosenContinuous(most_uses(noise), name, (own, *rest, *at))
+        return Chosen(most_uses(noise), name, (), (own, *rest, *at))
     if neighbours != "add-remove":
         raise ParameterError(f"{option}find poisson needs neighbours=add-remove")
-    return ChosenContinuous(largest_rate(noise), name, (own, *rest))
+    return Chosen(largest_rate(noise), name, (), (own, *rest))
 
 
 def _rate(rate: ExactInput) -> Fraction:

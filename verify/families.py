@@ -7,38 +7,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 
-from ..exact.number import ParameterError, decimal_text, whole
+from ..exact.number import ParameterError, whole
 from ..exact.suggest import meant
 from ..mechanisms.laws.families import FAMILIES
 from ..mechanisms.mechanism import AdditiveNoise, RandomizedResponse
 from ..mechanisms.spec import Values, read_name
 from .calibration import Family
-from .continuous_families import NAMES, ChosenContinuous, choose_continuous
+from .continuous_families import NAMES, Chosen, choose_continuous
 from .gaussian_order import gaussian_order
 from .guarantee import Guarantee
 from .order import FLIPS, Cover, Monotone
 
 __all__ = ["Chosen", "choose"]
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """A family, and the spec of each of its members."""
-
-    family: Family
-    name: str
-    fixed: tuple[str, ...]  # key=value, as in a spec
-    sensitivity: int | None
-
-    def spec(self, value: Fraction) -> str:
-        """The spec of the mechanism with this value."""
-        parts = [*self.fixed, f"{self.family.parameter}={decimal_text(value)}"]
-        if self.sensitivity is not None:
-            parts.append(f"sensitivity={self.sensitivity}")
-        return f"{self.name}:{','.join(parts)}"
 
 
 _RESPONSE = "randomized-response"
@@ -51,7 +33,7 @@ def choose(
     poisson: str | None = None,
     find: str | None = None,
     option: str = "--",
-) -> Chosen | ChosenContinuous:
+) -> Chosen:
     """Read NAME. Raises ParameterError, in one line, for anything that cannot be calibrated.
 
     times, poisson: None where they are not given. option: what stands before their names in errors.
@@ -73,7 +55,7 @@ def choose(
         if sensitivity is not None:
             raise ParameterError(f"{named} must not be given: {name} has none")
         family = Family("epsilon", RandomizedResponse, falls=False, order=lambda *_: FLIPS)
-        return Chosen(family, name, (), None)
+        return Chosen(family, name)
     law = FAMILIES[name]
     kind = law.calibrated
     assert kind is not None
@@ -95,7 +77,8 @@ def choose(
 
     start = kind.start * (moved * math.sqrt(times)) ** kind.power
     family = Family(kind.parameter, build, start, kind.is_whole, order=order)
-    return Chosen(family, name, tuple(f"{key}={value}" for key, value in given.items()), moved)
+    fixed = tuple(f"{key}={value}" for key, value in given.items())
+    return Chosen(family, name, fixed, (f"sensitivity={moved}",))
 
 
 def _check(name: str, parameter: str, values: Values, allowed: Iterable[str], named: str) -> None:

@@ -8,17 +8,18 @@ one bound settles everything beyond.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import ROUND_HALF_EVEN, Context, Decimal
+from decimal import ROUND_HALF_EVEN
 from fractions import Fraction
 from typing import Protocol
 
 from ..exact.deadline import check_time
+from ..exact.rounding import to_digits
 
 __all__ = ["FLIPS", "Cover", "Monotone", "fails_down_to", "meets_up_to"]
 
 _FIRST = Fraction(1, 10**9)  # the first step, relative to where it starts
 _FINEST = Fraction(1, 10**12)  # a walk whose steps become finer than this is stuck
-_GRID = Context(prec=18, rounding=ROUND_HALF_EVEN)
+_DIGITS = 18
 
 
 class Cover(Protocol):
@@ -73,7 +74,7 @@ def fails_down_to(cover: Cover, start: Fraction) -> Fraction:
     high, step = start, start * _FIRST
     while not cover.fails(None, high):
         check_time()
-        low = _rounded(high - min(step, high / 2))
+        low = to_digits(high - min(step, high / 2), _DIGITS, ROUND_HALF_EVEN)
         if low < high and cover.fails(low, high):
             high, step = low, 3 * (high - low)
         elif step < _FINEST * high:
@@ -88,7 +89,7 @@ def meets_up_to(cover: Cover, start: Fraction) -> Fraction | None:
     low, step = start, start * _FIRST
     while not cover.meets(low, None):
         check_time()
-        high = _rounded(low + min(step, low))
+        high = to_digits(low + min(step, low), _DIGITS, ROUND_HALF_EVEN)
         if high > low and cover.meets(low, high):
             low, step = high, 3 * (high - low)
         elif step < _FINEST * low:
@@ -96,7 +97,3 @@ def meets_up_to(cover: Cover, start: Fraction) -> Fraction | None:
         else:
             step = min(step, low) / 4
     return None
-
-
-def _rounded(value: Fraction) -> Fraction:
-    return Fraction(_GRID.divide(Decimal(value.numerator), Decimal(value.denominator)))

@@ -9,7 +9,7 @@ numbers grow with every epsilon_i: from enclosures of these follow enclosures of
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from fractions import Fraction
 from functools import reduce
 
@@ -27,6 +27,7 @@ from ...exact import (
     refine,
     whole,
 )
+from ...exact.rounding import to_digits
 from ...mechanisms.mechanism import RandomizedResponse
 from ..composed import Composition, compose
 from ..levels import read_delta, read_epsilon
@@ -177,11 +178,10 @@ def _of_responses(
 def _responses(uses: Sequence[Each], rounding: str, width: Fraction) -> Composition:
     """Randomized responses with the lower or the upper ends of epsilon_i, as short decimals."""
     digits = len(str((1 / width).__ceil__())) + _SPARE_DIGITS
-    context = Context(prec=digits, rounding=rounding)
     parts = []
     for each in uses:
         end = Fraction(each.epsilon.upper if rounding == ROUND_CEILING else each.epsilon.lower)
-        level = context.divide(Decimal(end.numerator), Decimal(end.denominator))
+        level = to_digits(end, digits, rounding)
         parts.append((RandomizedResponse(level, each.delta), each.times))
     return compose(*parts)
 

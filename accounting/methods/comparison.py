@@ -192,11 +192,7 @@ KOV = Method(
     shares.optimal_delta,
 )
 RDP = Method(
-    "rdp",
-    "Rényi (Lemma 10)",
-    "exact curves, all real orders",
-    _renyi_epsilon,
-    _renyi_delta,
+    "rdp", "Rényi (Lemma 10)", "exact curves, all real orders", _renyi_epsilon, _renyi_delta
 )
 ZCDP = Method(
     "zcdp",
@@ -206,25 +202,13 @@ ZCDP = Method(
     _zcdp_delta,
 )
 ADVANCED = Method(
-    "advanced",
-    "advanced (Dwork, Rothblum, Vadhan)",
-    _SPLIT,
-    shares.advanced,
-    shares.advanced_delta,
+    "advanced", "advanced (Dwork, Rothblum, Vadhan)", _SPLIT, shares.advanced, shares.advanced_delta
 )
 THEOREM7 = Method(
-    "theorem7",
-    "advanced, as the paper's Theorem 7",
-    _SPLIT,
-    shares.theorem7,
-    shares.theorem7_delta,
+    "theorem7", "advanced, as the paper's Theorem 7", _SPLIT, shares.theorem7, shares.theorem7_delta
 )
 BASIC = Method(
-    "basic",
-    "basic: the sum",
-    "each use at its exact ε for δ/K",
-    shares.basic,
-    shares.basic_delta,
+    "basic", "basic: the sum", "each use at its exact ε for δ/K", shares.basic, shares.basic_delta
 )
 METHODS: Mapping[str, Method] = MappingProxyType(
     {method.name: method for method in (EXACT, KOV, RDP, ZCDP, ADVANCED, THEOREM7, BASIC)}

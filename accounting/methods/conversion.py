@@ -41,7 +41,6 @@ __all__ = [
     "Curve",
     "pure_to_renyi",
     "pure_to_zcdp",
-    "pure_to_zcdp_simple",
     "renyi_to_delta",
     "renyi_to_epsilon",
     "zcdp_to_delta",
@@ -170,18 +169,11 @@ def pure_to_zcdp(epsilon: ExactInput, width: Fraction = WIDTH) -> Enclosure:
     """The least rho of every epsilon-DP mechanism: epsilon tanh(epsilon/2).
 
     Randomized response is epsilon-DP and dominates all others (`ResponsePair`); for its supremum
-    over all orders see `concentrated.supremum`.
+    over all orders see `concentrated.supremum`. It is at most epsilon^2/2, as tanh x <= x (Bun,
+    Steinke, "Concentrated differential privacy", TCC 2016-B, Proposition 1.4).
     """
     pair = ResponsePair(exact(epsilon, "epsilon", at_least=0))
     return refine(lambda: supremum(pair).value, width=width)
-
-
-def pure_to_zcdp_simple(epsilon: ExactInput) -> Fraction:
-    """epsilon^2/2: simpler and never smaller than `pure_to_zcdp`, as tanh x <= x.
-
-    Source: Bun, Steinke, "Concentrated differential privacy", TCC 2016-B, Proposition 1.4.
-    """
-    return exact(epsilon, "epsilon", at_least=0) ** 2 / 2
 
 
 def pure_to_renyi(epsilon: ExactInput, order: ExactInput, width: Fraction = WIDTH) -> Enclosure:

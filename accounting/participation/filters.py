@@ -46,13 +46,14 @@ left" is another rule, and not covered.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from decimal import ROUND_FLOOR, Context, Decimal
+from decimal import ROUND_FLOOR, Decimal
 from fractions import Fraction
 from typing import ClassVar, Self
 
 from attrs import evolve, field, frozen
 
 from ...exact import WIDTH, Enclosure, ExactInput, ParameterError, ball, exact, refine
+from ...exact.rounding import to_digits
 from ...mechanisms.mechanism import Mechanism
 from ..divergences import divergence
 from ..levels import read_epsilon, read_order, read_rho
@@ -252,5 +253,4 @@ def _target(epsilon: ExactInput, delta: ExactInput) -> tuple[Fraction, Fraction]
 def _shaved(room: Enclosure) -> Fraction:
     """A little below, in twelve digits, so that also the computed guarantee meets the target."""
     lower = Fraction(room.lower) * (1 - Fraction(4, 10**12))
-    down = Context(prec=12, rounding=ROUND_FLOOR)
-    return Fraction(down.divide(Decimal(lower.numerator), Decimal(lower.denominator)))
+    return to_digits(lower, 12, ROUND_FLOOR)

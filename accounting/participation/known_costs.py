@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
 from ...exact import Enclosure, OutOfTimeError
+from ...exact.roots import first_met_near
 from ...mechanisms.mechanism import Mechanism
 from ..composed import Composition, compose
 from ..methods.comparison import Method
 from .charges import minus
-from .most_uses import most_uses
 
-__all__ = ["Remaining", "remaining", "reported"]
+__all__ = ["Remaining", "most_uses", "remaining", "reported"]
 
 _NOTHING = Enclosure.exactly(0)
 _WIDTHS = [Fraction(1, 10**digits) for digits in (3, 6, 12)]  # the first that decides will do
@@ -72,3 +73,23 @@ def remaining(
         return value
 
     return Remaining(spent, minus(epsilon, spent), *most_uses(cost, epsilon, most))
+
+
+def most_uses(
+    cost: Callable[[int], Enclosure], target: Fraction, most: int
+) -> tuple[int, int | None]:
+    """How many uses certainly fit; and the largest number that fits, where it can be told.
+
+    cost: does not fall. By doubling, then bisection.
+    """
+    answers: dict[int, bool | None] = {}
+
+    def fits(times: int) -> bool | None:
+        if times not in answers:
+            answers[times] = cost(times).at_most(target)
+        return answers[times]
+
+    if fits(0) is not True:
+        return 0, None if fits(0) is None else 0
+    beyond = first_met_near(lambda times: fits(times) is not True, 1, 0, most + 1)
+    return beyond - 1, beyond - 1 if beyond > most or fits(beyond) is False else None

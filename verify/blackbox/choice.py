@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import TypeAlias
 
 import numpy as np
@@ -63,23 +64,7 @@ class Excess:
 
 
 Plan: TypeAlias = Guessing | Excess
-
-
-@dataclass(frozen=True)
-class _Promise:
-    """A plan in cells, and the lower bound that it promises."""
-
-    value: float
-    partition: Partition
-    likelier: int | None  # None: guesses
-    chosen: Ints
-    others: Ints
-
-    def plan(self) -> Plan:
-        event = self.partition.event(self.chosen)
-        if self.likelier is None:
-            return Guessing(event, self.partition.event(self.others))
-        return Excess(event, self.likelier)
+_Promise: TypeAlias = tuple[float, Plan]  # the lower bound that it promises
 
 
 def choose(partitions: Sequence[Partition], notion: Notion, error: float, samples: int) -> Plan:
@@ -87,7 +72,7 @@ def choose(partitions: Sequence[Partition], notion: Notion, error: float, sample
     with this many samples of each input.
     """
     found = (p for partition in partitions for p in _promises(partition, notion, error, samples))
-    return max(found, key=lambda promise: promise.value).plan()
+    return max(found, key=itemgetter(0))[1]
 
 
 def _promises(
@@ -118,7 +103,8 @@ def _guesses(partition: Partition, order: Ints, notion: Notion, quantile: float)
     free = notion.delta * events * partition.trials / made
     value = np.log(limit - free) - np.log1p(-limit)
     best = _best(value)
-    return _Promise(value[best], partition, None, order[: i[best]], order[j[best] :])
+    first, second = partition.event(order[: i[best]]), partition.event(order[j[best] :])
+    return value[best], Guessing(first, second)
 
 
 def _excesses(
@@ -134,8 +120,7 @@ def _excesses(
         # An event so common that no count of it could break the claim is of no use.
         value[np.exp(notion.epsilon) * high + notion.delta >= 1] = -np.inf
         best = _best(value)
-        cells = order[i[best] : j[best]]
-        yield _Promise(value[best], partition, likelier, cells, cells[:0])
+        yield value[best], Excess(partition.event(order[i[best] : j[best]]), likelier)
 
 
 def _cumulated(partition: Partition, order: Ints) -> tuple[Floats, Floats]:

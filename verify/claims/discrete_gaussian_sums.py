@@ -15,16 +15,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, reduce
 
 from flint import arb, arb_poly
 
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from ...exact.precision import enclose, working_precision
-from .inequality import NotProvedError
+from .finding import NotProvedError, require
 
-__all__ = ["Periodic", "excess_at", "periodic", "prove_lemma4_up_to", "prove_lemma4_at", "xi_sum"]
+__all__ = ["Periodic", "excess_at", "periodic", "prove_lemma4_at", "xi_sum"]
 
 _BITS = 320
 _REACH = 14  # of one share in the convolution
@@ -56,10 +56,7 @@ class Periodic:
 
     def spread(self) -> arb:
         """log R = log(max w/min w)."""
-        most, least = self.w[0], self.w[0]
-        for value in self.w:
-            most, least = most.max(value), least.min(value)
-        return (most / least).log()
+        return (reduce(arb.max, self.w) / reduce(arb.min, self.w)).log()
 
 
 def xi_sum(count: int, sigma2: Fraction) -> arb:
@@ -106,8 +103,7 @@ def excess_at(law: Periodic, order: Fraction, shift: int) -> Enclosure:
     """
     n, v, u = law.count, ball(law.variance), ball(order - 1)
     centre = -(order - 1) * shift
-    reach = int(_WINDOW * float(law.variance) ** 0.5) + 1
-    middle = round(centre)
+    reach, middle = _reach(law), round(centre)
     logs = [value.log() for value in law.w]
     total = arb(0)
     for x in range(middle - reach, middle + reach + 1):
@@ -125,19 +121,7 @@ def _reach(law: Periodic) -> int:
 def _beyond(law: Periodic) -> arb:
     """A bound of sum |x| e^(-x²/2v) w(x) over |x| > reach: an integral, x e^(-x²/2v) falling."""
     v, reach = ball(law.variance), _reach(law)
-    most = law.w[0]
-    for value in law.w:
-        most = most.max(value)
-    return (2 * most * v * (arb(-reach * reach) / (2 * v)).exp()).upper()
-
-
-def prove_lemma4_up_to(count: int, sigma2: Fraction) -> None:
-    """Prove Lemma 4 for all 2 <= n <= count at this sigma², for every shift and every order.
-
-    Raises NotProvedError where it is not proved.
-    """
-    for n in range(2, count + 1):
-        prove_lemma4_at(n, sigma2)
+    return (2 * reduce(arb.max, law.w) * v * (arb(-reach * reach) / (2 * v)).exp()).upper()
 
 
 def prove_lemma4_at(count: int, sigma2: Fraction) -> None:
@@ -161,8 +145,8 @@ def prove_lemma4_at(count: int, sigma2: Fraction) -> None:
         law = periodic(count, sigma2)
         allowed = xi_sum(count, sigma2) / 4
         spread = law.spread()
-        if not allowed > arb(1) / 8:  # else the other term of the minimum could be the smaller one
-            raise NotProvedError("xi is expected to be at least 1/2")
+        # else the other term of the minimum could be the smaller one
+        require(allowed > arb(1) / 8, "xi is expected to be at least 1/2")
         low, enough = Fraction(0), spread / allowed - 1
         for _ in range(_STEPS):
             if ball(low) >= enough:
@@ -193,29 +177,14 @@ def _proved_on(law: Periodic, allowed: arb, spread: arb, low: Fraction, high: Fr
             break
     steepness = (1 - z) / (t1 * t1) * (most + 1 / end)
     rises = [(end * value.log()).exp() for value in law.w]
-    return all(
-        _shift_proved(law, d, rises, end, most, steepness, v, limit)
-        for d in range(law.count // 2, 0, -1)
-    )
 
+    def is_proved(shift: int) -> bool:
+        c = [(rises[x] / rises[x - shift] - 1) / end for x in range(law.count)]
+        mean, slope = _moments(law, c, most)
+        curve = steepness - (most - mean) / (2 * v)
+        return bool(curve > 0 and mean + slope * slope / (4 * v * v * curve) <= limit)
 
-def _shift_proved(
-    law: Periodic,
-    shift: int,
-    rises: list[arb],
-    end: arb,
-    most: arb,
-    steepness: arb,
-    v: arb,
-    limit: arb,
-) -> bool:
-    n = law.count
-    c = [(rises[x] / rises[(x - shift) % n] - 1) / end for x in range(n)]
-    mean, slope = _moments(law, c, most)
-    curve = steepness - (most - mean) / (2 * v)
-    if not curve > 0:
-        return False
-    return bool(mean + slope * slope / (4 * v * v * curve) <= limit)
+    return all(map(is_proved, range(law.count // 2, 0, -1)))
 
 
 def _moments(law: Periodic, c: list[arb], most: arb) -> tuple[arb, arb]:
@@ -227,8 +196,6 @@ def _moments(law: Periodic, c: list[arb], most: arb) -> tuple[arb, arb]:
         term = weights[x + reach] * c[x % law.count]
         mean += term
         slope += x * term
-    largest = most
-    for value in c:
-        largest = largest.max(abs(value))
+    largest = reduce(arb.max, map(abs, c), most)
     rest = arb(0, (largest * _beyond(law)).upper())
     return (mean + rest) / total, (slope + rest) / total

@@ -29,12 +29,8 @@ from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from ...mechanisms.laws.discrete_laplace import PolyaDifference
 from ...mechanisms.papers import theorem6
-from .figures import figure, shown
-from .finding import Finding, Scope, Truth, claim, require
-from .identity import prove_equal
-from .inequality import Proof, proved_positive
-
-__all__ = ["CLAIMS", "best_constant", "excess_of", "exceeding", "proof_of_constant"]
+from .finding import Finding, Scope, claim, corrected, figure, holds, require, shown
+from .proofs import Proof, prove_equal, proved_positive, total_pieces
 
 CLOSE = Fraction(1, 10**9)  # a constant smaller by this much is refuted
 WITNESS = Fraction(1, 10**6)  # at this ε
@@ -94,7 +90,7 @@ def excess_of(constant: arb, epsilon: Fraction) -> arb:
     "There is an absolute constant c > 0 with which Lap_Z(1/ε) is (c²/ε², c/ε)-sub-exponential "
     "for every ε > 0.",
 )
-def check_constant() -> Finding:
+def _constant() -> Finding:
     proofs = proof_of_constant()
     t = sympy.Symbol("t", positive=True)
     slope = (sympy.sinh(2 * t) - 2 * t) / (2 * sympy.sinh(t) ** 2)
@@ -102,17 +98,14 @@ def check_constant() -> Finding:
     smaller = figure(lambda: excess_of(best_constant() * ball(1 - CLOSE), WITNESS))
     require(smaller.greater_than(0), "the smaller constant is not refuted")
     value = figure(best_constant)
-    return Finding(
-        Truth.HOLDS,
-        Scope.PROVED,
-        {
-            "best constant": f"c = 1/sqrt(1 - e^(-1/2)) = {shown(value, 17)}",
-            "enough": f"proved for every ε > 0 and |λ| <= ε/c "
-            f"({sum(proof.pieces for proof in proofs)} pieces and a monotonicity in ε)",
-            "least": f"c (1 - 1e-9) is refuted at ε = 1e-6, λ = ε/c: the logarithm of the moment "
-            f"generating function exceeds the bound by {shown(smaller, 4)}",
-        },
-    )
+    evidence = {
+        "best constant": f"c = 1/sqrt(1 - e^(-1/2)) = {shown(value, 17)}",
+        "enough": f"proved for every ε > 0 and |λ| <= ε/c "
+        f"({total_pieces(proofs)} pieces and a monotonicity in ε)",
+        "least": f"c (1 - 1e-9) is refuted at ε = 1e-6, λ = ε/c: the logarithm of the moment "
+        f"generating function exceeds the bound by {shown(smaller, 4)}",
+    }
+    return holds(evidence)
 
 
 @claim(
@@ -121,7 +114,7 @@ def check_constant() -> Finding:
     "In the local model the noise of a batch of n users exceeds τ = ceil((c g/ε) sqrt(2n "
     "log(2T))) with probability at most 1/T, for every batch.",
 )
-def check_local() -> Finding:
+def _local() -> Finding:
     """τ without Lemma 5's second term: certify P(|noise| > τ) against 1/T batch by batch."""
     evidence, worst = {}, Fraction(0)
     for horizon in HORIZONS:
@@ -141,24 +134,20 @@ def check_local() -> Finding:
         evidence[f"T = {horizon}, n < 2 log(2T) = {shown(limit, 4)}"] = (
             f"P(|noise| > τ) T by n: {', '.join(told)}"
         )
-    if worst <= 1:
-        raise ArithmeticError("no batch refutes")
-    evidence["why"] = (
-        "Lemma 5 asks for max(c sqrt(2n log(2T)), 2c log(2T)) g/ε; the first alone is the larger "
-        "only for n >= 2 log(2T)"
-    )
-    evidence["consequence"] = (
-        "a wrapped sum in a small batch may eliminate the best arm for good, so that the regret "
-        "of the small batches is not what they cost; the order survives with the corrected τ"
-    )
-    evidence["correction"] = (
-        "proved by Lemma 5 with c = 1/sqrt(1 - e^(-1/2)); certified at these n and T as well"
-    )
-    return Finding(
-        Truth.HOLDS_CORRECTED,
-        Scope.WITNESS,
+    require(worst > 1, "no batch refutes")
+    evidence |= {
+        "why": "Lemma 5 asks for max(c sqrt(2n log(2T)), 2c log(2T)) g/ε; the first alone is the "
+        "larger only for n >= 2 log(2T)",
+        "consequence": "a wrapped sum in a small batch may eliminate the best arm for good, so "
+        "that the regret of the small batches is not what they cost; the order survives with the "
+        "corrected τ",
+        "correction": "proved by Lemma 5 with c = 1/sqrt(1 - e^(-1/2)); certified at these n and "
+        "T as well",
+    }
+    return corrected(
         evidence,
         "τ = ceil((c g/ε) max(sqrt(2n log(2T)), 2 log(2T))) for every batch",
+        scope=Scope.WITNESS,
     )
 
 
@@ -183,6 +172,3 @@ def exceeding(users: int, horizon: int, accuracy: int) -> Enclosure:
     preset = theorem6(EPSILON, users, horizon)
     law = PolyaDifference(users, preset.precision / EPSILON)
     return figure(lambda: 2 * law.upper_tail(accuracy + 1))
-
-
-CLAIMS = (check_constant, check_local)

@@ -1,6 +1,6 @@
 """All statements of the papers that are checked, in the order of the papers.
 
-A new statement is one module in this folder with its own `CLAIMS`, named here.
+A new statement is a function under `@claim` in one of the modules named here.
 """
 
 from __future__ import annotations
@@ -14,11 +14,9 @@ from .finding import PaperClaim
 __all__ = ["REGISTRY", "find"]
 
 _MODULES = (
-    *("advanced_composition", "central_model", "communication", "conversions"),
-    *("discrete_gaussian", "discrete_laplace", "elimination", "encoding", "lemma4", "local_model"),
-    *("noise_assumption", "published_code", "returning_users", "shuffle_bandits"),
-    *("shuffle_privacy", "shuffle_tails", "skellam_radius", "skellam_renyi", "skellam_tail"),
-    *("theorem1", "theorem3"),
+    *("aggregation", "composition", "discrete_gaussian", "discrete_laplace", "elimination"),
+    *("local_model", "shuffle_bandits", "shuffle_privacy", "shuffle_tails", "skellam_tail"),
+    *("theorem1", "theorem2"),
 )
 
 # The order in which they are told; what is not named here comes last, in the order of the modules.
@@ -43,7 +41,10 @@ def _ordered(claims: Iterable[PaperClaim]) -> dict[str, PaperClaim]:
 
 
 REGISTRY = _ordered(
-    claim for name in _MODULES for claim in import_module(f".{name}", __package__).CLAIMS
+    found
+    for name in _MODULES
+    for found in vars(import_module(f".{name}", __package__)).values()
+    if isinstance(found, PaperClaim)
 )
 
 

@@ -13,13 +13,11 @@ from typing import Any
 from flint import arb
 
 from ...exact.number import ball
+from ...exact.precision import floor_of
 from ...exact.roots import first_met
 from ...mechanisms.laws.law import UndecidedError
-from .figures import certain, figure, shown
-from .finding import Finding, Scope, Truth, claim
-from .inequality import Proof, proved_positive, proved_positive_beyond
-
-__all__ = ["CLAIMS", "at_least", "excess", "proof_with_constant"]
+from .finding import Finding, certain, claim, figure, holds, shown
+from .proofs import Proof, proved_positive, proved_positive_beyond, total_pieces
 
 STATED = 96
 ENOUGH = 32  # the paper's own argument goes through from here on; 31 is refused
@@ -107,9 +105,9 @@ def _growth(x: arb) -> arb:
     "Algorithm 3, with τ = 96 log(2/δ)/ε², is (ε, δ)-shuffle differentially private for every "
     "number m of users, ε < 1 and δ > 0.",
 )
-def check_privacy() -> Finding:
-    pieces = sum(proof.pieces for proof in proof_with_constant(STATED))
-    fewer = sum(proof.pieces for proof in proof_with_constant(ENOUGH))
+def _privacy() -> Finding:
+    pieces = total_pieces(proof_with_constant(STATED))
+    fewer = total_pieces(proof_with_constant(ENOUGH))
     evidence = {
         "proved": f"the paper's argument with constant {STATED}, for all 0 < ε < 1, 0 < δ < 1 and "
         f"m ({pieces} pieces)",
@@ -129,7 +127,7 @@ def check_privacy() -> Finding:
         f"{float(worst):.2f} (certified at these points to {float(_STEP):g}, nothing is said "
         "beyond them)"
     )
-    return Finding(Truth.HOLDS, Scope.PROVED, evidence)
+    return holds(evidence)
 
 
 def least_constant_few(epsilon: Fraction, delta: Fraction) -> Fraction:
@@ -143,7 +141,7 @@ def least_constant_few(epsilon: Fraction, delta: Fraction) -> Fraction:
         return certain(lambda: ball(delta) - excess(bits, arb(1) / 2, epsilon))
 
     bits = first_met(meets, 0, math.ceil(STATED * Fraction(scale.upper)))
-    return _rounded_up(bits / Fraction(scale.lower))
+    return math.ceil(bits / Fraction(scale.lower) / _STEP) * _STEP
 
 
 def least_constant_many(epsilon: Fraction, delta: Fraction) -> Fraction:
@@ -163,29 +161,17 @@ def _many(constant: Fraction, epsilon: Fraction, delta: Fraction) -> arb:
     return excess(MANY, tau / (2 * MANY), epsilon)
 
 
-def _rounded_up(value: Fraction) -> Fraction:
-    return math.ceil(value / _STEP) * _STEP
-
-
 def _floors(turn: arb) -> list[int]:
     """All that its floor may be."""
-    ends = [math.floor(_end(end)) for end in (turn.lower(), turn.upper())]
+    ends = [floor_of(end) for end in (turn.lower(), turn.upper())]
     if ends[1] - ends[0] > 3:
         raise UndecidedError("the best event is not certain at the working precision")
     return list(range(ends[0], ends[1] + 1))
 
 
-def _end(point: arb) -> Fraction:
-    mantissa, exponent = point.mid().man_exp()
-    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
-
-
 def at_most(trials: int, k: int, success: arb) -> arb:
-    """P(X <= k), as a regularised incomplete beta function."""
-    if k < 0 or k >= trials:
-        return arb(0 if k < 0 else 1)
-    result: arb = (1 - success).beta_lower(arb(trials - k), arb(k + 1), True)
-    return result
+    """P(X <= k)."""
+    return at_least(trials, trials - k, 1 - success)
 
 
 def at_least(trials: int, k: int, success: arb) -> arb:
@@ -194,6 +180,3 @@ def at_least(trials: int, k: int, success: arb) -> arb:
         return arb(1 if k <= 0 else 0)
     result: arb = success.beta_lower(arb(k), arb(trials - k + 1), True)
     return result
-
-
-CLAIMS = (check_privacy,)

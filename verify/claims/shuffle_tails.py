@@ -24,13 +24,9 @@ from flint import arb
 
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
-from .figures import certain, figure, shown
-from .finding import Finding, Scope, Truth, claim, require
-from .inequality import Proof, proved_positive, proved_positive_beyond
+from .finding import Finding, certain, claim, fails, figure, require, shown
+from .proofs import Proof, proved_positive, proved_positive_beyond, total_pieces
 from .shuffle_privacy import at_least
-
-__all__ = ["CLAIMS", "proof_of_clean_event", "proof_of_correction", "proof_of_failure"]
-__all__ += ["variance_ratio"]
 
 STATED = Fraction(3, 2)  # the paper derives exp(-t²/(3 tau)): the variance 3 tau/2
 BEYOND = 10  # m > BEYOND tau: certainly more than STATED tau
@@ -106,35 +102,33 @@ def proof_of_clean_event() -> list[Proof]:
     "The error of Algorithm 3 is sub-Gaussian with variance O(log(1/δ)/ε²), for every number m of "
     "users.",
 )
-def check_tails() -> Finding:
+def _tails() -> Finding:
     q = sympy.Symbol("q", positive=True)
     limit = sympy.limit((1 - 2 * q) / (4 * q * sympy.log((1 - q) / q)), q, 0, "+")
-    if limit != sympy.oo:
-        raise ArithmeticError(f"the limit of V/tau is {limit}")
+    require(limit == sympy.oo, f"the limit of V/tau is {limit}")
     failure, correction, clean = proof_of_failure(), proof_of_correction(), proof_of_clean_event()
     tail, bound, distance = tail_witness()
     epsilon, delta, users = WITNESS
-    return Finding(
-        Truth.FAILS,
-        Scope.PROVED,
-        {
-            "least variance": "exactly V = m (1 - 2q)/(2 log((1-q)/q)), q = τ/(2m); V/τ → ∞ as "
-            "m/τ → ∞ (symbolic limit)",
-            **{
-                f"V/τ at m = {ratio:g} τ": shown(variance_ratio(Fraction(ratio)), 6)
-                for ratio in RATIOS
-                if ratio > 1
-            },
-            "the paper's 3τ/2": f"too small for every m ≥ {BEYOND} τ "
-            f"(proved, {sum(proof.pieces for proof in failure)} pieces)",
-            "its tail exp(-t²/(3τ))": f"ε = {float(epsilon):g}, δ = {float(delta):g}, "
-            f"m = {users}: P(error >= {distance}) = {shown(tail, 4)} > {shown(bound, 4)}; "
-            "Chernoff's bound was used beyond E B, where it does not hold",
-            "correction proved": f"{sum(proof.pieces for proof in correction)} pieces",
-            "the regret bounds": "their clean events keep their probability 1 - 4T^-2 with "
-            "σ² = 3τ/2 for log T <= 1.92 τ = 184.32 log(2/δ)/ε², so for all T <= 1e55 whatever "
-            f"ε < 1 and δ < 1 (proved, {sum(proof.pieces for proof in clean)} pieces)",
+    evidence = {
+        "least variance": "exactly V = m (1 - 2q)/(2 log((1-q)/q)), q = τ/(2m); V/τ → ∞ as "
+        "m/τ → ∞ (symbolic limit)",
+        **{
+            f"V/τ at m = {ratio:g} τ": shown(variance_ratio(Fraction(ratio)), 6)
+            for ratio in RATIOS
+            if ratio > 1
         },
+        "the paper's 3τ/2": f"too small for every m ≥ {BEYOND} τ "
+        f"(proved, {total_pieces(failure)} pieces)",
+        "its tail exp(-t²/(3τ))": f"ε = {float(epsilon):g}, δ = {float(delta):g}, "
+        f"m = {users}: P(error >= {distance}) = {shown(tail, 4)} > {shown(bound, 4)}; "
+        "Chernoff's bound was used beyond E B, where it does not hold",
+        "correction proved": f"{total_pieces(correction)} pieces",
+        "the regret bounds": "their clean events keep their probability 1 - 4T^-2 with "
+        "σ² = 3τ/2 for log T <= 1.92 τ = 184.32 log(2/δ)/ε², so for all T <= 1e55 whatever "
+        f"ε < 1 and δ < 1 (proved, {total_pieces(clean)} pieces)",
+    }
+    return fails(
+        evidence,
         "the error is (3τ/4, 1)-sub-exponential for every m, that is P(|error| > t) <= "
         "2 exp(-min(2t²/(3τ), t/2)) with τ = 96 log(2/δ)/ε²; sub-Gaussian tails up to t = 3τ/4",
     )
@@ -158,6 +152,3 @@ def tail_witness() -> tuple[Enclosure, Enclosure, int]:
 
 def _ratio(q: arb) -> arb:
     return (1 - 2 * q) / (4 * q * ((1 - q) / q).log())
-
-
-CLAIMS = (check_tails,)

@@ -16,25 +16,11 @@ from flint import arb, arb_series
 
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
-from ...exact.precision import enclose, working_precision
+from ...exact.precision import working_precision
+from ...exact.roots import first_met
 from ...mechanisms.laws.skellam import Skellam
-from .figures import figure, shown
-from .finding import Finding, Scope, Truth, claim, require
-from .identity import prove_equal
-from .inequality import Proof, proved_positive, proved_positive_beyond
-
-__all__ = [
-    "CLAIMS",
-    "LINEAR",
-    "best_reach",
-    "best_variance_factor",
-    "improved_tail",
-    "prove_claim1",
-    "prove_linear_term",
-    "prove_proposition1",
-    "refute_linear_term",
-    "stated_tail",
-]
+from .finding import Finding, claim, figure, holds, require, shown
+from .proofs import Proof, prove_equal, proved_positive, proved_positive_beyond, total_pieces
 
 LINEAR = Fraction("0.174217960")  # |X| <= sqrt(2 v L) + LINEAR * L, L = log(2/p)
 LINEAR_TOO_SMALL = Fraction("0.174217959")
@@ -90,18 +76,17 @@ def best_reach() -> tuple[Enclosure, Enclosure]:
 
     By the same monotonicity the inequality holds exactly up to that s, found by bisection.
     """
-    low, high = Fraction(2), Fraction(4)
+    grid = 1 << 80
+
+    def gap(k: int) -> arb:
+        s = ball(Fraction(k, grid))
+        return s.cosh() - 1 - s * s
+
     with working_precision(192):
-        while high - low > Fraction(1, 10**24):
-            middle = (low + high) / 2
-            gap = ball(middle).cosh() - 1 - ball(middle) ** 2
-            low, high = (middle, high) if gap < 0 else (low, middle)
-        require(
-            (ball(low).cosh() - 1 < ball(low) ** 2 and ball(high).cosh() - 1 > ball(high) ** 2),
-            "the root is not bracketed",
-        )
-        ends = (enclose(1 / ball(high)), enclose(1 / ball(low)))
-    return Enclosure(ends[0].lower, ends[1].upper), Enclosure(low, high)
+        high = first_met(lambda k: bool(gap(k) > 0), 2 * grid, 4 * grid)
+        require(gap(high - 1) < 0, "the root is not bracketed")
+    low, up = Fraction(high - 1, grid), Fraction(high, grid)
+    return Enclosure(1 / up, 1 / low), Enclosure(low, up)
 
 
 def prove_linear_term(constant: Fraction) -> list[Proof]:
@@ -184,40 +169,35 @@ def _proposition() -> Finding:
     reach, argument = best_reach()
     evidence = {
         "shown": "cosh s - 1 <= s² for |s| <= 2.98, more than sqrt 2, so for all v: "
-        f"{sum(proof.pieces for proof in proofs)} intervals",
+        f"{total_pieces(proofs)} intervals",
         "best variance factor at h = sqrt(2)/2": f"{shown(best_variance_factor(), 10)} v "
         "= (cosh sqrt 2 - 1) v instead of 2 v",
         "best h at variance factor 2 v": f"{shown(reach, 10)} = 1/{shown(argument, 10)}, "
         "the root of cosh s - 1 = s², instead of 0.70710678",
-        "improved tail": f"|X| <= sqrt(2 v L) + {float(LINEAR):.9f} L, L = log(2/p), instead of "
-        f"2 sqrt(v L) + 1.41421356 L; for all v and p, by "
-        f"{sum(proof.pieces for proof in improved)} intervals",
+        "improved tail": f"|X| <= sqrt(2 v L) + {float(LINEAR):.9f} L, L = log(2/p), instead of 2 "
+        f"sqrt(v L) + 1.41421356 L; for all v and p, by {total_pieces(improved)} intervals",
         "its linear term is the least": f"with {float(LINEAR_TOO_SMALL):.9f} it no longer follows "
         "from Chernoff's bound",
     }
     for variance, p in _TAILS:
         evidence[f"at v = {variance}, p = {float(p):g}"] = _compared(variance, p)
-    return Finding(Truth.HOLDS, Scope.PROVED, evidence)
+    return holds(evidence)
 
 
 def stated_tail(variance: Fraction, p: Fraction) -> Enclosure:
     """Proposition 1: |X| exceeds 2 sqrt(v L) + sqrt(2) L with probability at most p."""
-
-    def bound() -> arb:
-        log = ball(2 / p).log()
-        return 2 * (ball(variance) * log).sqrt() + arb(2).sqrt() * log
-
-    return figure(bound)
+    return figure(lambda: _bound(4 * variance, arb(2).sqrt(), p))
 
 
 def improved_tail(variance: Fraction, p: Fraction) -> Enclosure:
     """|X| exceeds sqrt(2 v L) + LINEAR L with probability at most p: see `prove_linear_term`."""
+    return figure(lambda: _bound(2 * variance, ball(LINEAR), p))
 
-    def bound() -> arb:
-        log = ball(2 / p).log()
-        return (2 * ball(variance) * log).sqrt() + ball(LINEAR) * log
 
-    return figure(bound)
+def _bound(square: Fraction, linear: arb, p: Fraction) -> arb:
+    """sqrt(square L) + linear L, L = log(2/p)."""
+    log = ball(2 / p).log()
+    return (ball(square) * log).sqrt() + linear * log
 
 
 def _compared(variance: Fraction, p: Fraction) -> str:
@@ -233,15 +213,9 @@ def _compared(variance: Fraction, p: Fraction) -> str:
 )
 def _claim1() -> Finding:
     prove_claim1()
-    return Finding(
-        truth=Truth.HOLDS,
-        scope=Scope.PROVED,
-        evidence={
-            "shown": "coefficient by coefficient, for all real lambda, equal at 0 only; the "
-            "paper's own two steps too",
-            "best": "1/2 cannot be lowered: cosh x = 1 + x²/2 + ... at 0",
-        },
-    )
-
-
-CLAIMS = (_proposition, _claim1)
+    evidence = {
+        "shown": "coefficient by coefficient, for all real lambda, equal at 0 only; the "
+        "paper's own two steps too",
+        "best": "1/2 cannot be lowered: cosh x = 1 + x²/2 + ... at 0",
+    }
+    return holds(evidence)

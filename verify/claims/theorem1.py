@@ -5,7 +5,6 @@ Notation: beta = e^(-epsilon/g), the noise is Lap_Z(g/epsilon), m = n g + 2 tau 
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 
 import sympy
@@ -14,15 +13,10 @@ from flint import arb
 from ...accounting.divergences import divergence
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
-from ...exact.precision import refine
 from ...mechanisms import papers
-from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
-from ...mechanisms.laws.law import UndecidedError
-from .figures import figure, shown
-from .finding import Finding, Scope, Truth, claim
-from .identity import prove_equal
-
-__all__ = ["CLAIMS", "least_tau", "prove_accuracy", "prove_wrapped_loss", "spared"]
+from ...mechanisms.certain import certain_ceiling
+from .finding import Finding, claim, figure, holds, require, shown
+from .proofs import prove_equal
 
 POINTS = (  # epsilon, users of the batch, rounds
     (Fraction(1, 10), 2, 10),
@@ -97,13 +91,7 @@ def least_tau(epsilon: Fraction, g: int, rounds: int) -> int:
     def bound() -> arb:
         return ball(scale) * (2 * rounds / (1 + ball(-1 / scale).exp())).log()
 
-    def settled(found: Enclosure) -> bool:
-        return found.is_finite() and math.ceil(found.lower) == math.ceil(found.upper)
-
-    found = refine(bound, width=Fraction(0), enough=settled)
-    if not settled(found):
-        raise UndecidedError(f"ceil({found}) is not certain")
-    return max(0, math.ceil(found.upper) - 1)
+    return max(0, certain_ceiling(bound, "tau") - 1)
 
 
 @claim(
@@ -121,20 +109,15 @@ def _privacy() -> Finding:
     for epsilon, users, rounds in POINTS:
         preset = papers.theorem1(epsilon, users, rounds)
         m = preset.mechanism.modulus
-        if m is None or m < 2 * preset.precision:
-            raise UndecidedError("m is expected to be at least 2g")
+        assert m is not None and m >= 2 * preset.precision
         name = f"epsilon - exact at epsilon = {epsilon}, n = {users}, T = {rounds}"
         less = spared(epsilon, preset.precision, m)
         evidence[name] = shown(less)
         if m < 5000:  # the audit's own sum over residues
             summed = divergence.pure_epsilon(preset.mechanism)
-            if summed.intersection(_minus(epsilon, less)).is_finite():
+            if summed.intersection(less.negated().plus(epsilon)).is_finite():
                 evidence[f"exact at epsilon = {epsilon}, n = {users}, T = {rounds}"] = str(summed)
-    return Finding(Truth.HOLDS, Scope.PROVED, evidence)
-
-
-def _minus(whole: Fraction, part: Enclosure) -> Enclosure:
-    return Enclosure(whole - Fraction(part.upper), whole - Fraction(part.lower))
+    return holds(evidence)
 
 
 @claim(
@@ -153,14 +136,10 @@ def _accuracy() -> Finding:
     for epsilon, users, rounds in POINTS:
         preset = papers.theorem1(epsilon, users, rounds)
         least = least_tau(epsilon, preset.precision, rounds)
-        law = DiscreteLaplace(preset.precision / epsilon)
-        if law.two_sided_tail(least).at_most(Fraction(1, rounds)) is not True:
-            raise UndecidedError("the least tau does not pass")
-        if least and law.two_sided_tail(least - 1).at_most(Fraction(1, rounds)) is not False:
-            raise UndecidedError("the least tau is not the least")
+        tail, allowed = preset.mechanism.law.two_sided_tail, Fraction(1, rounds)
+        require(tail(least).at_most(allowed), "the least tau does not pass")
+        smaller = least == 0 or tail(least - 1).greater_than(allowed)
+        require(smaller, "the least tau is not the least")
         name = f"tau at epsilon = {epsilon}, n = {users}, T = {rounds}"
         evidence[name] = f"stated {preset.accuracy}, least {least}"
-    return Finding(Truth.HOLDS, Scope.PROVED, evidence)
-
-
-CLAIMS = (_privacy, _accuracy)
+    return holds(evidence)

@@ -16,7 +16,7 @@ from exactdp.verify.claims.discrete_gaussian_sums import (
     prove_lemma4_at,
     xi_sum,
 )
-from exactdp.verify.claims.inequality import NotProvedError
+from exactdp.verify.claims.proofs import NotProvedError
 
 HALF = Fraction(1, 4)
 

@@ -1,4 +1,6 @@
-"""Lemma 2: the witness against a plain product in mpmath, and the pulls by counting."""
+"""Lemma 2 and Assumption 1: the witness against a product in mpmath, pulls by counting, wraps."""
+
+from __future__ import annotations
 
 from fractions import Fraction
 
@@ -6,17 +8,24 @@ import mpmath
 import pytest
 
 from exactdp.exact.precision import refine
+from exactdp.mechanisms.papers import theorem1
 from exactdp.verify.claims.elimination import (
     ARMS,
-    CLAIMS,
+    EPSILON,
     HORIZON,
     STEEPNESS,
+    WITNESS_ARMS,
+    WITNESS_HORIZON,
+    asked_constant,
     batches,
     failure_probability,
     least_factor,
+    level,
     pulls,
+    wrapping,
 )
 from exactdp.verify.claims.finding import Scope, Truth
+from exactdp.verify.claims.registry import REGISTRY, find
 
 
 def failing(p, arms, count, steepness):
@@ -40,9 +49,13 @@ def test_the_failure_probability(p, arms, count):
 
 
 def test_the_witness_is_above_3p_and_few_batches_are_not():
-    p = Fraction(1, HORIZON)
-    many = refine(lambda: failure_probability(p, ARMS, batches(ARMS, HORIZON), STEEPNESS))
-    few = refine(lambda: failure_probability(p, ARMS, 6, STEEPNESS))
+    p = Fraction(1, WITNESS_HORIZON)
+    many = refine(
+        lambda: failure_probability(
+            p, WITNESS_ARMS, batches(WITNESS_ARMS, WITNESS_HORIZON), STEEPNESS
+        )
+    )
+    few = refine(lambda: failure_probability(p, WITNESS_ARMS, 6, STEEPNESS))
     assert many.greater_than(3 * p) is True
     assert few.less_than(3 * p) is True
 
@@ -68,7 +81,44 @@ def test_pulls():
 
 
 def test_the_findings():
-    probability, counted = (claim.check() for claim in CLAIMS)
+    probability, counted = (claim.check() for claim in find(["D-lem2-prob", "D-lem2-pulls"]))
     assert (probability.truth, probability.scope) == (Truth.FAILS, Scope.WITNESS)
     assert "4.1123352" in probability.evidence["union bound"]
     assert (counted.truth, counted.scope) == (Truth.HOLDS_CORRECTED, Scope.PROVED)
+
+
+@pytest.mark.parametrize("users", [2, 64, 2**16])
+def test_wrapping_in_closed_form(users):
+    preset = theorem1(EPSILON, users, HORIZON)
+    found = wrapping(preset)
+    with mpmath.workdps(40):
+        beta = mpmath.exp(-mpmath.mpf(1) / (2 * preset.precision))
+        tau = preset.accuracy
+        truth = (beta ** (tau + 1) - beta ** (2 * tau + 1)) / (1 + beta)
+        assert abs(mpmath.mpf(str(found.lower)) / truth - 1) < 1e-15
+        assert abs(mpmath.mpf(str(found.upper)) / truth - 1) < 1e-15
+
+
+def test_the_level_and_the_constant():
+    assert level(4) == Fraction(1, 16 * ARMS * HORIZON)
+    found = asked_constant(1024, Fraction(1, 1000))
+    log = mpmath.log(2000)
+    assert abs(mpmath.mpf(str(found.lower)) - 512 / (mpmath.sqrt(log) + log)) < 1e-10
+
+
+@pytest.mark.parametrize("users", [2, 1024])
+def test_the_accuracy_at_the_level_of_the_union_is_enough(users):
+    b = users.bit_length() - 1
+    preset = theorem1(EPSILON, users, HORIZON)
+    law = preset.mechanism.law
+    with mpmath.workdps(30):
+        scale = mpmath.mpf(preset.precision) * 2
+        tau = int(mpmath.ceil(scale * mpmath.log(1 / mpmath.mpf(float(level(b))))))
+    assert law.two_sided_tail(tau).at_most(level(b)) is True
+    assert tau > preset.accuracy
+
+
+def test_the_assumption():
+    finding = REGISTRY["D-asm1"].check()
+    assert (finding.truth, finding.scope) == (Truth.FAILS, Scope.WITNESS)
+    assert "b = 16: 318.4" in finding.evidence["Theorem 1"]

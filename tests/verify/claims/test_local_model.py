@@ -9,9 +9,7 @@ from flint import arb
 from exactdp.exact.precision import refine
 from exactdp.mechanisms.papers import theorem6
 from exactdp.verify.claims.finding import Scope, Truth
-from exactdp.verify.claims.inequality import NotProvedError, proved_positive
 from exactdp.verify.claims.local_model import (
-    CLAIMS,
     EPSILON,
     _series,
     best_constant,
@@ -21,6 +19,8 @@ from exactdp.verify.claims.local_model import (
     proof_of_constant,
     stated_accuracy,
 )
+from exactdp.verify.claims.proofs import NotProvedError, proved_positive
+from exactdp.verify.claims.registry import find
 
 
 def log_mgf(epsilon, rate):
@@ -103,7 +103,7 @@ def test_the_corrected_accuracy_is_enough():
 
 
 def test_the_findings():
-    constant, local = (claim.check() for claim in CLAIMS)
+    constant, local = (claim.check() for claim in find(["D-lem5", "D-thm6"]))
     assert (constant.truth, constant.scope) == (Truth.HOLDS, Scope.PROVED)
     assert "1.5942064115216694" in constant.evidence["best constant"]
     assert (local.truth, local.scope) == (Truth.HOLDS_CORRECTED, Scope.WITNESS)

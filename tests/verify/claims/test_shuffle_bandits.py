@@ -5,9 +5,8 @@ import math
 import pytest
 
 from exactdp.verify.claims.finding import Scope, Truth
-from exactdp.verify.claims.shuffle_bandits import CLAIMS, kept_phases, most_pulls
-
-BY_ID = {claim.id: claim for claim in CLAIMS}
+from exactdp.verify.claims.registry import REGISTRY
+from exactdp.verify.claims.shuffle_bandits import kept_phases, most_pulls
 
 
 @pytest.mark.parametrize(
@@ -19,7 +18,7 @@ BY_ID = {claim.id: claim for claim in CLAIMS}
     ],
 )
 def test_the_findings(name, truth):
-    finding = BY_ID[name].check()
+    finding = REGISTRY[name].check()
     assert (finding.truth, finding.scope) == (truth, Scope.PROVED)
     assert (finding.correction is None) == (truth is Truth.HOLDS)
 

@@ -9,9 +9,9 @@ from flint import arb
 from exactdp.exact.number import ball
 from exactdp.exact.precision import enclose, working_precision
 from exactdp.verify.claims.finding import Scope, Truth
-from exactdp.verify.claims.inequality import NotProvedError
+from exactdp.verify.claims.proofs import NotProvedError
+from exactdp.verify.claims.registry import REGISTRY
 from exactdp.verify.claims.shuffle_privacy import (
-    CLAIMS,
     excess,
     least_constant_few,
     least_constant_many,
@@ -90,6 +90,6 @@ def test_the_least_constants_are_least():
 
 @pytest.mark.slow
 def test_the_finding():
-    finding = CLAIMS[0].check()
+    finding = REGISTRY["S-thmA1-privacy"].check()
     assert (finding.truth, finding.scope) == (Truth.HOLDS, Scope.PROVED)
     assert finding.correction is None

@@ -6,8 +6,8 @@ import mpmath
 import pytest
 
 from exactdp.verify.claims.finding import Scope, Truth
+from exactdp.verify.claims.registry import REGISTRY
 from exactdp.verify.claims.shuffle_tails import (
-    CLAIMS,
     WITNESS,
     proof_of_clean_event,
     proof_of_correction,
@@ -80,6 +80,6 @@ def test_the_clean_event_keeps_its_probability_as_far_as_stated():
 
 
 def test_the_finding():
-    finding = CLAIMS[0].check()
+    finding = REGISTRY["S-thmA1-subgauss"].check()
     assert (finding.truth, finding.scope) == (Truth.FAILS, Scope.PROVED)
     assert "sub-exponential" in (finding.correction or "")

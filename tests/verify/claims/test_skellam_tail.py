@@ -13,15 +13,12 @@ from oracles import exactly
 
 from exactdp.verify.claims import skellam_tail
 from exactdp.verify.claims.finding import Scope, Truth
-from exactdp.verify.claims.inequality import (
-    NotProvedError,
-    proved_positive,
-    proved_positive_beyond,
-)
+from exactdp.verify.claims.proofs import NotProvedError, proved_positive, proved_positive_beyond
+from exactdp.verify.claims.registry import find
 
 
 def test_verdicts() -> None:
-    proposition, claim1 = (claim.check() for claim in skellam_tail.CLAIMS)
+    proposition, claim1 = (claim.check() for claim in find(["D-prop1", "D-claim1"]))
     assert (proposition.truth, proposition.scope) == (Truth.HOLDS, Scope.PROVED)
     assert "1.178183557" in proposition.evidence["best variance factor at h = sqrt(2)/2"]
     assert "0.3352479190" in proposition.evidence["best h at variance factor 2 v"]

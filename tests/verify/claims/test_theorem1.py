@@ -10,11 +10,12 @@ from oracles import discrete_laplace, exactly, real
 
 from exactdp.mechanisms import papers
 from exactdp.verify.claims.finding import Scope, Truth
-from exactdp.verify.claims.theorem1 import CLAIMS, least_tau, spared
+from exactdp.verify.claims.registry import find
+from exactdp.verify.claims.theorem1 import least_tau, spared
 
 
 def test_verdicts() -> None:
-    for claim in CLAIMS:
+    for claim in find(["D-thm1-privacy", "D-thm1-tau"]):
         found = claim.check()
         assert (found.truth, found.scope) == (Truth.HOLDS, Scope.PROVED)
         assert len(found.evidence) > 5

@@ -1,6 +1,7 @@
-"""Inequalities over a whole continuous range, proved by subdivision in balls.
+"""Identities proved symbolically, and inequalities over a whole continuous range, in balls.
 
-The argument: a function evaluated on a ball that covers a piece of the range gives a ball that
+An identity is proved with sympy, for all values of its symbols at once. The argument of an
+inequality: a function evaluated on a ball that covers a piece of the range gives a ball that
 contains all its values there (FLINT's balls keep inclusion). Where that one is positive the
 inequality is proved on the piece; where it is not, the piece is halved. Finitely many pieces that
 cover the range are a proof for every real number in it: nothing is sampled.
@@ -12,18 +13,20 @@ balls, never by hand.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
+import sympy
 from flint import arb, arb_series
 
 from ...exact.number import ExactInput, ParameterError, ball, exact, whole
 from ...exact.precision import working_precision
 from .finding import NotProvedError
 
-__all__ = ["NotProvedError", "Proof", "proved_positive", "proved_positive_beyond"]
+__all__ = ["NotProvedError", "Proof", "prove_equal", "proved_positive"]
+__all__ += ["proved_positive_beyond", "total_pieces"]
 
 BITS = 128
 PIECES = 20_000
@@ -67,17 +70,26 @@ def proved_positive(
     contains f(X) by the mean value theorem, is tried as well. It saves pieces where f is small.
     Raises NotProvedError, with a certified counterexample where one was met.
     """
-    whole_range = _range(low, high)
-    pending, done = [whole_range], 0
+    start, end = exact(low, "low"), exact(high, "high")
+    if start > end:
+        raise ParameterError(f"high must be at least low, got {float(start)} and {float(end)}")
+
+    def is_positive(piece: _Piece) -> bool:
+        x, centre = piece.ball(), ball(piece.middle)
+        if function(x) > 0:
+            return True
+        return derivative is not None and bool(function(centre) + derivative(x) * (x - centre) > 0)
+
+    pending, done = [_Piece(start, end)], 0
     with working_precision(whole(bits, "bits", at_least=32)):
         while pending:
             piece = pending.pop()
-            if not _positive_on(piece, function, derivative):
+            if not is_positive(piece):
                 _refuse_hopeless(function, piece, done + len(pending), bits, pieces)
                 pending += [_Piece(piece.middle, piece.high), _Piece(piece.low, piece.middle)]
                 continue
             done += 1
-    return Proof(whole_range.low, whole_range.high, done)
+    return Proof(start, end, done)
 
 
 def proved_positive_beyond(
@@ -116,29 +128,6 @@ def proved_positive_beyond(
     return proved_positive(highest, min(start, end), max(start, end), bits=bits, pieces=pieces)
 
 
-def _range(low: ExactInput, high: ExactInput) -> _Piece:
-    start, end = exact(low, "low"), exact(high, "high")
-    if start > end:
-        raise ParameterError(f"high must be at least low, got {float(start)} and {float(end)}")
-    return _Piece(start, end)
-
-
-def _positive_on(
-    piece: _Piece, function: Callable[[arb], arb], derivative: Callable[[arb], arb] | None
-) -> bool:
-    x = piece.ball()
-    if function(x) > 0:
-        return True
-    return derivative is not None and bool(_mean_value_form(piece, function, derivative) > 0)
-
-
-def _mean_value_form(
-    piece: _Piece, function: Callable[[arb], arb], derivative: Callable[[arb], arb]
-) -> arb:
-    x, centre = piece.ball(), ball(piece.middle)
-    return function(centre) + derivative(x) * (x - centre)
-
-
 def _refuse_hopeless(
     function: Callable[[arb], arb], piece: _Piece, used: int, bits: int, pieces: int
 ) -> None:
@@ -151,3 +140,26 @@ def _refuse_hopeless(
     size = max(abs(piece.low), abs(piece.high), Fraction(1))
     if (piece.high - piece.low) * Fraction(2) ** bits < size:
         raise NotProvedError(f"{bits} bits do not suffice near {float(piece.middle):.12g}")
+
+
+def total_pieces(proofs: Iterable[Proof]) -> int:
+    """How many pieces they took together."""
+    return sum(proof.pieces for proof in proofs)
+
+
+def prove_equal(left: sympy.Expr, right: sympy.Expr) -> None:
+    """Prove that both sides are the same function of their symbols.
+
+    Raises NotProvedError where their difference is not reduced to 0 symbolically: it may differ
+    from 0, or sympy may not see that it does not. No number is ever put in.
+    """
+    difference = sympy.sympify(left) - sympy.sympify(right)
+    for step in (sympy.simplify, _combined):
+        if step(difference) == 0:
+            return
+    raise NotProvedError(f"not proved to be equal: {left} and {right}")
+
+
+def _combined(expression: sympy.Expr) -> sympy.Expr:
+    powers = sympy.powsimp(sympy.expand(sympy.expand_log(expression, force=False)))
+    return sympy.simplify(sympy.factor(sympy.together(powers)))

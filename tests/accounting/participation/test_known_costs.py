@@ -8,7 +8,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exactdp.accounting.participation.most_uses import most_uses
+from exactdp.accounting.participation.known_costs import most_uses
 from exactdp.exact import Enclosure
 
 

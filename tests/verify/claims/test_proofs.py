@@ -1,15 +1,17 @@
-"""True inequalities are proved, false ones never: also where the constant is off by very little."""
+"""True statements are proved, false ones never: also where the constant is off by very little."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 
 import pytest
+import sympy
 from flint import arb, arb_series
 
 from exactdp.exact.number import ParameterError
-from exactdp.verify.claims.inequality import (
+from exactdp.verify.claims.proofs import (
     NotProvedError,
+    prove_equal,
     proved_positive,
     proved_positive_beyond,
 )
@@ -78,3 +80,17 @@ def test_an_odd_order_changes_sign() -> None:
 def test_bad_ranges_are_refused(low: object, high: object) -> None:
     with pytest.raises(ParameterError):
         proved_positive(lambda x: x, low, high)  # type: ignore[arg-type]
+
+
+def test_an_identity_is_proved() -> None:
+    x, y = sympy.symbols("x y", positive=True)
+    prove_equal((x + y) ** 2, x**2 + 2 * x * y + y**2)
+    prove_equal(sympy.cosh(x) ** 2 - sympy.sinh(x) ** 2, sympy.Integer(1))
+
+
+def test_a_near_miss_is_refused() -> None:
+    x = sympy.symbols("x", positive=True)
+    with pytest.raises(NotProvedError):
+        prove_equal(x, x + sympy.Rational(1, 10**30))
+    with pytest.raises(NotProvedError):
+        prove_equal(sympy.sqrt(x) ** 2, -x)
