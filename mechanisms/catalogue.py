@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..exact.number import ParameterError, exact, whole
 from ..exact.rows import written
+from .allocation import Allocation, read_allocation
 from .continuous import ContinuousNoise, Shape
 from .fixed_size import FixedSize, read_batches
 from .laws.families import FAMILIES
@@ -208,15 +209,18 @@ def _continuous(shape: Shape, sizes: tuple[str, ...], norm: str) -> Entry:
             size = _root(size)
         elif given == ["epsilon"]:
             size = sensitivity / size
-        return ContinuousNoise(
-            shape,
-            size,
-            sensitivity,
-            values.get("neighbours", "replace"),
-            values.get("poisson", "1"),
-        )
+        neighbours, rate = values.get("neighbours", "replace"), values.get("poisson", "1")
+        if "allocation" in values:
+            if neighbours != "add-remove" or "poisson" in values:
+                raise ParameterError(
+                    "allocation needs neighbours=add-remove, and no poisson: each user takes part "
+                    "in so many of all steps, chosen at random"
+                )
+            return Allocation(size, sensitivity, *read_allocation(values["allocation"]))
+        return ContinuousNoise(shape, size, sensitivity, neighbours, rate)
 
-    return Entry((), (*sizes, "sensitivity", norm, *_POISSON), build)
+    own = ("allocation",) if shape is Shape.GAUSSIAN else ()
+    return Entry((), (*sizes, "sensitivity", norm, *_POISSON, *own), build)
 
 
 def _root(square: Fraction) -> Fraction:
