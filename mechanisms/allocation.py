@@ -11,8 +11,9 @@ parts that are shorter), which knows the past and not the user's steps. So the w
 post-processing of P = average over the sets A of k steps of N(mu 1_A, I) against Q = N(0, I), and
 attains it (Feldman and Shenfeld, "Privacy amplification by random allocation", 2025).
 
-Batches that are cut from one shuffled order are close to this but not this: there a user also moves
-the others from batch to batch, since all batches are of one size.
+Batches of one size, cut from one shuffled order, are another mechanism, which may cost much more: a
+user there also moves the others from batch to batch (Chua et al., "How private are DP-SGD
+implementations?", ICML 2024).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@ N(0, I), in one direction (`mechanisms.allocation`), composed over epochs.
 
 *k = 1.* dP/dQ = S, the `average` of t likelihood ratios under Q, so that with G(x) = E_Q (x - S)^+
 
-    remove: H_g(P, Q) = E_Q (S - g)^+ = 1 - g + G(g),    add: H_g(Q, P) = E_Q (1 - g S)^+ = g G(1/g),
+    remove: H_g(P, Q) = E_Q (S - g)^+ = 1 - g + G(g),   add: H_g(Q, P) = E_Q (1 - g S)^+ = g G(1/g),
 
 exact for one epoch. Several epochs are composed on a lattice, from above and below (`dots`).
 
@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from functools import lru_cache
 from typing import TypeAlias
@@ -229,9 +230,10 @@ def _measured(
             found = measure(bounds)
             if several:  # these bound k of t from above only
                 found = Enclosure(Fraction(0), found.upper)
-    except (TooManyNodesError, OutOfTimeError):
-        with working_precision(_BITS):
-            return known.intersection(instead()).because(FAR), False
+    except ArithmeticError:  # too many nodes, or out of time
+        with working_precision(_BITS), suppress(OutOfTimeError):
+            known = known.intersection(instead())
+        return known.because(FAR), False
     why = [] if alone else [GRID, SEVERAL] if several else [GRID]
     return known.intersection(found).because(*why), True
 

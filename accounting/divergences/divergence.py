@@ -11,6 +11,8 @@ from fractions import Fraction
 from functools import reduce
 from itertools import islice
 
+from attrs import evolve
+
 from ...exact.deadline import OutOfTimeError, check_time
 from ...exact.enclosure import Enclosure
 from ...exact.number import ExactInput, ball, exact
@@ -22,6 +24,13 @@ from ...mechanisms.mechanism import Mechanism, ways
 from ...mechanisms.pair import FinitePair, Pair, SampledPair, WrappedPair
 from ...mechanisms.sampled import dearest_ways
 from ..continuous import allocated, composed
+from ..continuous.batches import (
+    batch_law,
+    batched_delta,
+    batched_epsilon,
+    batched_pure,
+    batched_renyi,
+)
 from ..continuous.uses import line_law
 from . import concentrated, renyi
 from .largest_loss import largest_loss
@@ -48,6 +57,8 @@ def pure_epsilon(mechanism: Mechanism, width: Fraction = WIDTH, cap: int = CAP) 
     """The least epsilon for which the mechanism is (epsilon, 0)-DP; infinite if there is none."""
     if allocation(mechanism) is not None:  # of either sign, without a bound
         return Enclosure.infinite()
+    if (batches := batch_law(mechanism)) is not None:
+        return batched_pure(batches, width)
     if (noise := continuous(mechanism)) is not None:
         if noise.shape is Shape.LAPLACE and noise.rate == 1:
             return Enclosure.exactly(noise.sensitivity / noise.scale)
@@ -66,6 +77,8 @@ def delta(
         return _of_allocation(
             mechanism, lambda one: allocated.allocated_delta([(one, 1)], level, width)
         )
+    if (batches := batch_law(mechanism)) is not None:
+        return batched_delta([(batches, 1)], level, width, composed.WORK)
     if continuous(mechanism) is not None:
         return _of_losses(mechanism, lambda parts: composed.composed_delta(parts, level, width))
     return refine(
@@ -93,6 +106,8 @@ def epsilon(
         return _of_allocation(
             mechanism, lambda one: allocated.allocated_epsilon([(one, 1)], level, width)
         )
+    if (batches := batch_law(mechanism)) is not None:
+        return batched_epsilon([(batches, 1)], level, width, composed.WORK)
     if continuous(mechanism) is not None:
         return _of_losses(mechanism, lambda parts: composed.composed_epsilon(parts, level, width))
     return refine(
@@ -122,6 +137,8 @@ def renyi_curve(
             _of_allocation(mechanism, lambda one: allocated.allocated_renyi(one, order, width))  # noqa: B023
             for order in wanted
         ]
+    if (batches := batch_law(mechanism)) is not None:
+        return [batched_renyi(batches, order, width) for order in wanted]
     if (noise := continuous(mechanism)) is not None:
         if noise.shape is Shape.GAUSSIAN and noise.rate == 1:
             rho = (noise.sensitivity / noise.scale) ** 2 / 2
@@ -142,6 +159,10 @@ def zcdp(mechanism: Mechanism, width: Fraction = WIDTH, cap: int = CAP) -> Enclo
     """The least rho for which the mechanism is rho-zCDP."""
     if (one := allocation(mechanism)) is not None:
         return allocated.allocated_rho(one)
+    if (batches := batch_law(mechanism)) is not None:
+        plain = batches.mechanism
+        assert isinstance(plain, ContinuousNoise)
+        return _continuous_rho(evolve(plain, neighbours="add-remove", rate=batches.rate), width)
     if (noise := continuous(mechanism)) is not None:
         return _continuous_rho(noise, width)
     return refine(
