@@ -24,7 +24,16 @@ from ..mechanisms.mechanism import Mechanism, RandomizedResponse
 from ..mechanisms.sampled import unsampled
 from .composed_zcdp import composed_zcdp
 from .composition import WORK, composed_delta, composed_epsilon
+from .continuous import batches
 from .continuous import composed as continuous
+from .continuous.allocated import (
+    Parts as Allocations,
+)
+from .continuous.allocated import (
+    allocated_delta,
+    allocated_epsilon,
+    allocations_of,
+)
 from .continuous.uses import parts_of
 from .curves import Profile, Tradeoff, profile, tradeoff
 from .divergences import divergence
@@ -194,6 +203,8 @@ class Composition(Rows):
                 lambda mechanism: divergence.delta(mechanism, level, width, cap),
                 lambda uses, width, work: composed_delta(uses, level, width, cap, work),
                 lambda parts, width, work: continuous.composed_delta(parts, level, width, work),
+                lambda parts, width: allocated_delta(parts, level, width),
+                lambda parts, width, work: batches.batched_delta(parts, level, width, work),
                 width,
                 work,
             ),
@@ -217,6 +228,8 @@ class Composition(Rows):
                 lambda mechanism: divergence.epsilon(mechanism, level, width, cap),
                 lambda uses, width, work: composed_epsilon(uses, level, width, cap, work),
                 lambda parts, width, work: continuous.composed_epsilon(parts, level, width, work),
+                lambda parts, width: allocated_epsilon(parts, level, width),
+                lambda parts, width, work: batches.batched_epsilon(parts, level, width, work),
                 width,
                 work,
             ),
@@ -229,14 +242,22 @@ class Composition(Rows):
         one: Callable[[Mechanism], Enclosure],
         discrete: Callable[[Scenario, Fraction, float], Enclosure],
         smooth: Callable[[continuous.Parts, Fraction, float], Enclosure],
+        allocated: Callable[[Allocations, Fraction], Enclosure],
+        batched: Callable[[batches.Batches, Fraction, float], Enclosure],
         width: Fraction,
         work: float,
     ) -> Enclosure:
-        """By what measures a single use, several of discrete noise, and of continuous losses."""
+        """By what measures a single use, several of discrete noise, of continuous losses, of
+        random allocation, and of continuous noise in batches of a fixed size.
+        """
         if self.times == 1:
             return one(self.uses[0].mechanism)
 
         def one_way(uses: Scenario, width: Fraction = width, work: float = work) -> Enclosure:
+            if (allocations := allocations_of(uses)) is not None:
+                return allocated(allocations, width)
+            if (batched_uses := batches.batches_of(uses)) is not None:
+                return batched(batched_uses, width, work)
             parts = parts_of(uses)
             return discrete(uses, width, work) if parts is None else smooth(parts, width, work)
 

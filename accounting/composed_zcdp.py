@@ -14,8 +14,8 @@ from fractions import Fraction
 from itertools import islice, product
 
 from ..exact import Enclosure, Endpoint, refine
-from ..mechanisms.continuous import continuous
 from ..mechanisms.pair import Pair
+from .continuous.uses import has_no_outcomes
 from .divergences import concentrated, divergence
 from .scenario import Scenario
 
@@ -37,7 +37,7 @@ def composed_zcdp(uses: Scenario, width: Fraction, cap: int) -> Enclosure:
 
 
 def _searched(uses: Scenario, known: Enclosure, width: Fraction, cap: int) -> Enclosure:
-    if any(continuous(use.mechanism) is not None for use in uses):
+    if any(has_no_outcomes(use.mechanism) for use in uses):
         return known
     menus = [tuple(islice(use.mechanism.pairs(), _MOST_CHOICES + 1)) for use in uses]
     if math.prod(map(len, menus)) > _MOST_CHOICES:

@@ -10,7 +10,7 @@ import typer
 from ..accounting.methods.classical import DoesNotApplyError
 from ..exact import ParameterError, time_limit
 from . import options, output
-from .measure import Request, measure, read_width
+from .measure import Request, measure, read_width, with_poisson
 from .options import DEFAULT_TIME, AnySpecs, Json, Time, option
 
 if TYPE_CHECKING:
@@ -90,6 +90,8 @@ def compose(
     try:
         with output.working("composing"), time_limit(allowed, rings=False):
             results = measure(composition, request, relative, bound)
+            if bound is None:
+                results = with_poisson(results, composition, request, relative)
     except DoesNotApplyError as error:
         raise ParameterError(f"--method {method} does not apply: {error}") from error
     tables = []

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ..accounting.composed import Composition
+from ..accounting.composed import Composition, compose
 from ..accounting.composition import WORK
 from ..accounting.methods.classical import DoesNotApplyError
 from ..exact import WIDTH, Enclosure, OutOfTimeError, exact, time_left, time_limit
+from ..mechanisms.allocation import allocation
+from ..mechanisms.mechanism import Mechanism
 
 if TYPE_CHECKING:
     from ..accounting.methods.comparison import Method
 
-__all__ = ["Measured", "Request", "Width", "measure", "read_width"]
+__all__ = ["Measured", "Request", "Width", "measure", "read_width", "with_poisson"]
 
 _ANYTHING = Enclosure(Fraction(0), Decimal("Infinity"))  # no divergence is negative
 _PROBABILITY = Enclosure(Fraction(0), Fraction(1))
@@ -55,12 +57,16 @@ class Width:
 
 @dataclass(frozen=True)
 class Measured:
-    """One certified figure: "renyi" at order 2, say. note: why it is wider than asked."""
+    """One certified figure: "renyi" at order 2, say. note: why it is wider than asked.
+
+    poisson: the same figure of Poisson sampling, where users are allocated to steps at random.
+    """
 
     quantity: str
     given: tuple[str, str] | None
     value: Enclosure
     note: str | None = None
+    poisson: Enclosure | None = None
 
     @property
     def is_undecided(self) -> bool:
@@ -69,12 +75,14 @@ class Measured:
             return True
         return not self.value.is_finite() and self.value.lower != self.value.upper
 
-    def to_json(self) -> dict[str, str]:
+    def to_json(self) -> dict[str, Any]:
         """The result as in the contract: quantity, what it was asked at, lower and upper."""
-        shown = {"quantity": self.quantity}
+        shown: dict[str, Any] = {"quantity": self.quantity}
         if self.given is not None:
             shown[self.given[0]] = self.given[1]
         shown |= self.value.to_json()
+        if self.poisson is not None:
+            shown["poisson"] = self.poisson.to_json()
         return shown if self.note is None else shown | {"note": self.note}
 
 
@@ -106,6 +114,25 @@ def measure(
             note = _wide(width, value.why)
         results.append(Measured(quantity, given, value, note))
     return results
+
+
+def with_poisson(
+    results: list[Measured], composition: Composition, request: Request, width: Width
+) -> list[Measured]:
+    """These results beside those of Poisson sampling at the same rates, where users are allocated.
+
+    It is what is often reported in place of random allocation: not a bound of it.
+    """
+    if not any(map(allocation, (use.mechanism for use in composition.uses))):
+        return results
+    instead: list[tuple[Mechanism, int]] = []
+    for mechanism, times in composition.uses:
+        one = allocation(mechanism)
+        other, steps = (mechanism, 1) if one is None else one.poisson()
+        instead.append((other, steps * times))
+    others = measure(compose(*instead), request, width)
+    pairs = zip(results, others, strict=True)
+    return [replace(result, poisson=other.value) for result, other in pairs]
 
 
 def _each(

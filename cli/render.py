@@ -55,15 +55,20 @@ def measurements(uses: Uses, results: Sequence[Measured], method: Method | None 
         out.print(facts({"method": _legend(method.title, method.remark)}))
     tops = [_middle(result.value) for result in results if result.quantity == "renyi"]
     with_bars = len(tops) > 1
-    table = grid("quantity", "at", "value", *([""] if with_bars else []))
+    beside = ["Poisson"] if any(result.poisson is not None for result in results) else []
+    table = grid("quantity", "at", "value", *beside, *([""] if with_bars else []))
     for result in results:
         at = "" if result.given is None else f"{_GIVEN[result.given[0]]} = {result.given[1]}"
         cells = [_QUANTITIES[result.quantity], at, str(result.value)]
+        if beside:
+            cells.append("" if result.poisson is None else str(result.poisson))
         if with_bars:
             value = _middle(result.value) if result.quantity == "renyi" else None
             cells.append(bar(out, _share(value, tops)))
         table.add_row(*map(Text, cells))
     out.print(table)
+    if beside:
+        out.print(Text("Poisson: as if users took part independently in every step; no bound here"))
     for note in dict.fromkeys(result.note for result in results if result.note):
         out.print(Text(note, style="yellow"))
 

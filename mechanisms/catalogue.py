@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..exact.number import ParameterError, exact, whole
 from ..exact.rows import written
+from .allocation import Allocation, read_allocation
 from .continuous import ContinuousNoise, Shape
 from .fixed_size import FixedSize, read_batches
 from .laws.families import FAMILIES
@@ -89,13 +90,18 @@ def _with_users(values: Values, mechanism: Mechanism) -> Mechanism:
     """The mechanism for the neighbours that are named, users sampled or not."""
     neighbours, rate = values.get("neighbours", "replace"), values.get("poisson", "1")
     check_neighbours(neighbours, sampling_rate(rate))
-    if "fixed-size" in values:
-        if neighbours != "replace":
-            raise ParameterError(
-                "fixed-size needs neighbours=replace: all datasets have as many users"
-            )
-        return FixedSize(mechanism, *read_batches(values["fixed-size"]))
-    return Sampled(mechanism, rate) if neighbours == "add-remove" else mechanism
+    if "fixed-size" not in values and neighbours == "add-remove":
+        return Sampled(mechanism, rate)
+    return _in_batches(values, mechanism)
+
+
+def _in_batches(values: Values, mechanism: Mechanism) -> Mechanism:
+    """The mechanism on batches of a fixed size, where that is given."""
+    if "fixed-size" not in values:
+        return mechanism
+    if values.get("neighbours", "replace") != "replace":
+        raise ParameterError("fixed-size needs neighbours=replace: all datasets have as many users")
+    return FixedSize(mechanism, *read_batches(values["fixed-size"]))
 
 
 def _additive(family: type[Law]) -> Entry:
@@ -208,15 +214,18 @@ def _continuous(shape: Shape, sizes: tuple[str, ...], norm: str) -> Entry:
             size = _root(size)
         elif given == ["epsilon"]:
             size = sensitivity / size
-        return ContinuousNoise(
-            shape,
-            size,
-            sensitivity,
-            values.get("neighbours", "replace"),
-            values.get("poisson", "1"),
-        )
+        neighbours, rate = values.get("neighbours", "replace"), values.get("poisson", "1")
+        if "allocation" in values:
+            if neighbours != "add-remove" or values.keys() & set(_SAMPLING[1:]):
+                raise ParameterError(
+                    "allocation needs neighbours=add-remove, and no poisson or fixed-size: each "
+                    "user takes part in so many of all steps, chosen at random"
+                )
+            return Allocation(size, sensitivity, *read_allocation(values["allocation"]))
+        return _in_batches(values, ContinuousNoise(shape, size, sensitivity, neighbours, rate))
 
-    return Entry((), (*sizes, "sensitivity", norm, *_POISSON), build)
+    own = ("allocation",) if shape is Shape.GAUSSIAN else ()
+    return Entry((), (*sizes, "sensitivity", norm, *_SAMPLING, *own), build)
 
 
 def _root(square: Fraction) -> Fraction:

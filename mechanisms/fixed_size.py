@@ -28,6 +28,7 @@ from typing import ClassVar
 from attrs import field, frozen
 
 from ..exact.number import ExactInput, ParameterError, whole
+from .continuous import ContinuousNoise
 from .laws.finite import FiniteLaw
 from .mechanism import AdditiveNoise, Mechanism, RandomizedResponse
 from .pair import Pair, ResponsePair, SampledPair, ShiftPair, TwoWayPair
@@ -37,6 +38,8 @@ __all__ = ["FixedSize", "read_batches"]
 
 def _symmetric(mechanism: Mechanism) -> Mechanism:
     if isinstance(mechanism, RandomizedResponse):
+        return mechanism
+    if isinstance(mechanism, ContinuousNoise) and mechanism.rate == 1:
         return mechanism
     if isinstance(mechanism, AdditiveNoise) and mechanism.modulus is None:
         law = mechanism.law

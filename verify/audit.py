@@ -9,9 +9,9 @@ from fractions import Fraction
 from itertools import chain, islice
 
 from ..accounting.composed import Composition, compose
+from ..accounting.continuous.uses import has_no_outcomes
 from ..exact import CAP, WIDTH, Enclosure, OutOfTimeError, decimal_text, time_left, time_limit
 from ..exact.rows import Rows, written
-from ..mechanisms.continuous import continuous
 from ..mechanisms.mechanism import Mechanism, ways
 from .guarantee import Bounded, Guarantee
 from .witness import Witness
@@ -155,7 +155,7 @@ def _witness(mechanism: Mechanism, claim: Guarantee, measured: Enclosure) -> Wit
     None where the refutation rests on a proof about the tails alone.
     """
     # the first pairs are the worst ones wherever that is known
-    if continuous(mechanism) is not None:
+    if has_no_outcomes(mechanism):
         return None  # no outcome of a continuous law has a probability
     pairs = chain.from_iterable(way.pairs() for way in ways(mechanism))
     for pair in islice(pairs, _MOST_PAIRS):

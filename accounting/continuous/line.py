@@ -19,7 +19,7 @@ from flint import acb, acb_mat, arb
 from ...exact.deadline import check_time
 from ..losses.law import LossLaw
 
-__all__ = ["Line", "LineLaw", "Table"]
+__all__ = ["Line", "LineLaw", "Table", "powers"]
 
 _AT_ONCE = 2_000_000  # products of complex balls between two looks at the clock: about a second
 
@@ -75,12 +75,12 @@ class Table:
         columns = 1 << (count.bit_length() // 2)
         rows = -(-count // columns)
         steps = self.steps
-        within = _powers(steps, columns)
+        within = powers(steps, columns)
         strides = [one * other for one, other in zip(within[-1], steps, strict=True)]
         right = acb_mat(columns, len(steps), [value for row in within for value in row])
         turned, found = right.transpose(), []
         block = max(1, _AT_ONCE // (columns * len(steps)))
-        table = _powers(strides, rows)
+        table = powers(strides, rows)
         for first in range(0, rows, block):  # the deadline is looked at between
             chunk = table[first : first + block]
             left = [
@@ -93,7 +93,7 @@ class Table:
         return [value + self.error for value in found[:count]]
 
 
-def _powers(factors: list[acb], count: int) -> list[list[acb]]:
+def powers(factors: list[acb], count: int) -> list[list[acb]]:
     """Row k: the k-th powers, each from two of half the exponent, so that radii hardly grow."""
     rows = [[acb(1)] * len(factors), factors][:count]
     for k in range(2, count):

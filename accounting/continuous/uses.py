@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...exact.number import ParameterError
+from ...mechanisms.allocation import allocation
 from ...mechanisms.continuous import ContinuousNoise, Shape, continuous
 from ...mechanisms.mechanism import Mechanism
 from ..scenario import Use
+from .batches import batch_law
 from .composed import Parts, sampled_gaussian, sampled_laplace
 from .line import LineLaw
 
-__all__ = ["line_law", "parts_of"]
+__all__ = ["has_no_outcomes", "line_law", "parts_of"]
+
+
+def has_no_outcomes(mechanism: Mechanism) -> bool:
+    """Is it of continuous laws, so that it has no pairs of laws on outcomes?"""
+    kinds = (continuous, allocation, batch_law)
+    return any(kind(mechanism) is not None for kind in kinds)
 
 
 def line_law(mechanism: Mechanism) -> LineLaw | None:

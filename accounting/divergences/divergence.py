@@ -8,18 +8,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
+from functools import reduce
 from itertools import islice
+
+from attrs import evolve
 
 from ...exact.deadline import OutOfTimeError, check_time
 from ...exact.enclosure import Enclosure
 from ...exact.number import ExactInput, ball, exact
 from ...exact.precision import CAP, WIDTH, enclose, refine, refine_each
+from ...mechanisms.allocation import Allocation, allocation
 from ...mechanisms.continuous import ContinuousNoise, Shape, continuous
 from ...mechanisms.laws.law import Law
 from ...mechanisms.mechanism import Mechanism, ways
 from ...mechanisms.pair import FinitePair, Pair, SampledPair, WrappedPair
 from ...mechanisms.sampled import dearest_ways
-from ..continuous import composed
+from ..continuous import allocated, composed
+from ..continuous.batches import (
+    batch_law,
+    batched_delta,
+    batched_epsilon,
+    batched_pure,
+    batched_renyi,
+)
 from ..continuous.uses import line_law
 from . import concentrated, renyi
 from .largest_loss import largest_loss
@@ -44,6 +55,10 @@ _SLACK_CAP = 192  # bits
 
 def pure_epsilon(mechanism: Mechanism, width: Fraction = WIDTH, cap: int = CAP) -> Enclosure:
     """The least epsilon for which the mechanism is (epsilon, 0)-DP; infinite if there is none."""
+    if allocation(mechanism) is not None:  # of either sign, without a bound
+        return Enclosure.infinite()
+    if (batches := batch_law(mechanism)) is not None:
+        return batched_pure(batches, width)
     if (noise := continuous(mechanism)) is not None:
         if noise.shape is Shape.LAPLACE and noise.rate == 1:
             return Enclosure.exactly(noise.sensitivity / noise.scale)
@@ -58,6 +73,12 @@ def delta(
 ) -> Enclosure:
     """The least delta for which the mechanism is (epsilon, delta)-DP, epsilon >= 0."""
     level = exact(epsilon, "epsilon", at_least=0)
+    if allocation(mechanism) is not None:
+        return _of_allocation(
+            mechanism, lambda one: allocated.allocated_delta([(one, 1)], level, width)
+        )
+    if (batches := batch_law(mechanism)) is not None:
+        return batched_delta([(batches, 1)], level, width, composed.WORK)
     if continuous(mechanism) is not None:
         return _of_losses(mechanism, lambda parts: composed.composed_delta(parts, level, width))
     return refine(
@@ -81,6 +102,12 @@ def epsilon(
         return pure_epsilon(mechanism, width, cap)
     if level == 1:
         return _ZERO
+    if allocation(mechanism) is not None:
+        return _of_allocation(
+            mechanism, lambda one: allocated.allocated_epsilon([(one, 1)], level, width)
+        )
+    if (batches := batch_law(mechanism)) is not None:
+        return batched_epsilon([(batches, 1)], level, width, composed.WORK)
     if continuous(mechanism) is not None:
         return _of_losses(mechanism, lambda parts: composed.composed_epsilon(parts, level, width))
     return refine(
@@ -105,6 +132,13 @@ def renyi_curve(
 ) -> list[Enclosure]:
     """The Rényi divergence at each of these orders > 1."""
     wanted = [exact(order, "order", above=1) for order in orders]
+    if allocation(mechanism) is not None:
+        return [
+            _of_allocation(mechanism, lambda one: allocated.allocated_renyi(one, order, width))  # noqa: B023
+            for order in wanted
+        ]
+    if (batches := batch_law(mechanism)) is not None:
+        return [batched_renyi(batches, order, width) for order in wanted]
     if (noise := continuous(mechanism)) is not None:
         if noise.shape is Shape.GAUSSIAN and noise.rate == 1:
             rho = (noise.sensitivity / noise.scale) ** 2 / 2
@@ -123,6 +157,12 @@ def renyi_curve(
 
 def zcdp(mechanism: Mechanism, width: Fraction = WIDTH, cap: int = CAP) -> Enclosure:
     """The least rho for which the mechanism is rho-zCDP."""
+    if (one := allocation(mechanism)) is not None:
+        return allocated.allocated_rho(one)
+    if (batches := batch_law(mechanism)) is not None:
+        plain = batches.mechanism
+        assert isinstance(plain, ContinuousNoise)
+        return _continuous_rho(evolve(plain, neighbours="add-remove", rate=batches.rate), width)
     if (noise := continuous(mechanism)) is not None:
         return _continuous_rho(noise, width)
     return refine(
@@ -140,6 +180,12 @@ def _of_losses(mechanism: Mechanism, measure: Callable[[composed.Parts], Enclosu
         assert law is not None
         best = best.maximum(measure([(law, 1)]))
     return best
+
+
+def _of_allocation(mechanism: Mechanism, measure: Callable[[Allocation], Enclosure]) -> Enclosure:
+    """Of random allocation, either way round."""
+    found = (allocation(way) for way in ways(mechanism))
+    return reduce(Enclosure.maximum, (measure(one) for one in found if one is not None))
 
 
 def _continuous_rho(noise: ContinuousNoise, width: Fraction) -> Enclosure:

@@ -12,6 +12,7 @@ from ...accounting import Composition, compose
 from ...accounting.methods.comparison import RDP, Method, compare
 from ...accounting.methods.foreign import OPACUS, PLD
 from ...exact import Enclosure
+from ...mechanisms.allocation import Allocation
 from ...mechanisms.continuous import ContinuousNoise, Shape
 from ..render import shown
 from .markdown import filled, table
@@ -41,6 +42,7 @@ PUBLISHED = (
     Published(_TUTORIAL.format(60), "256/60000", "1.12", 14_040, "1e-5", "2.92"),
     Published("De et al. (2022), CIFAR-10 as released", "4096/50000", "10", 725, "1e-5", "1.0"),
 )
+_ALLOCATED = (("1", 1000, 1), ("1", 1000, 10), ("0.7", 1000, 1), ("2", 100, 1), ("2", 100, 10))
 _STEPS = (10, 30, 100, 300, 1000, 3000, 10_000, 30_000)
 _RATE, _SIGMA, _DELTA = "0.01", "1", "1e-5"
 _SIZE = (8.6, 3.6)
@@ -118,8 +120,34 @@ computed by dp_accounting in floats, on its default grid.
 {table(columns, rows)}"""
 
 
+def allocated(settings: Sequence[tuple[str, int, int]] = _ALLOCATED) -> str:
+    """Random allocation beside the Poisson sampling that is reported for it."""
+    rows = []
+    for sigma, steps, epochs in settings:
+        true = compose((Allocation(sigma, 1, 1, steps), epochs)).epsilon(_DELTA)
+        poisson = run(f"1/{steps}", sigma, steps * epochs).epsilon(_DELTA)
+        rows.append([sigma, f"{steps:,}", str(epochs), shown(true), shown(poisson)])
+    columns = ("σ", "steps an epoch", "epochs", "ε, random allocation", "ε, Poisson sampling")
+    return f"""\
+Where every user takes part in exactly one step of each epoch, a step chosen at random
+(`gaussian:sigma=1,neighbours=add-remove,allocation=1/1000*10`: one of 1000 steps, 10 epochs), that
+is another mechanism than Poisson sampling at the same rate, which is what is usually reported for
+it. δ = {_DELTA}; in brackets where the bounds are farther apart.
+
+{table(columns, rows)}
+
+Neighbours differ by one user; the worse of adding and removing counts, as above. One epoch is
+exact; several are composed on a lattice from both sides; `allocation=k/t`, k > 1, is bounded by k
+uses of 1 of t/k (rounded down). Users are allocated independently of each other, so that batches
+differ in size (Feldman and Shenfeld, "Privacy amplification by random allocation",
+arXiv:2502.08202; Chua et al., "Balls-and-bins sampling for DP-SGD", arXiv:2412.16802). Batches cut
+from one shuffled order all have one size: a user then also moves the others between batches, which
+may cost much more (Chua et al., "How private are DP-SGD implementations?", ICML 2024), and nothing
+is claimed of that here."""
+
+
 SECTIONS: Mapping[str, Callable[[], str]] = MappingProxyType(
-    {"Published settings": published, "The usual methods": methods}
+    {"Published settings": published, "The usual methods": methods, "Random allocation": allocated}
 )
 
 

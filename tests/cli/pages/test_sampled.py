@@ -42,6 +42,13 @@ def test_every_method_is_above_the_truth() -> None:
     assert float(true) == pytest.approx(by_pld("0.01", "1", 20, "1e-5"), rel=1e-3)
 
 
+def test_random_allocation_stands_beside_poisson_sampling() -> None:
+    ((*told, true, poisson),) = cells(sampled.allocated([("2", 50, 1)]))
+    assert told == ["2", "50", "1"]
+    assert float(poisson) == pytest.approx(by_pld("1/50", "2", 50, "1e-5"), rel=1e-3)
+    assert 0 < float(true) < float(poisson)
+
+
 @pytest.mark.slow
 def test_what_is_printed_holds_and_is_more() -> None:
     for row in cells(sampled.published()):

@@ -1,0 +1,46 @@
+"""Specs of random allocation, and what refuses them."""
+
+import pytest
+
+from exactdp.accounting.composed import compose
+from exactdp.exact import ParameterError
+from exactdp.mechanisms.allocation import Allocation
+from exactdp.mechanisms.continuous import ContinuousNoise, Shape
+from exactdp.mechanisms.spec import parse
+
+SPEC = "gaussian:sigma=2,sensitivity=3,neighbours=add-remove,allocation=2/100"
+
+
+def test_a_spec_names_all_steps_of_one_epoch():
+    assert parse(SPEC).mechanism == Allocation(2, 3, 2, 100)
+
+
+def test_the_poisson_sampling_beside_it_has_the_same_rate_and_steps():
+    noise, steps = Allocation(2, 3, 2, 100).poisson()
+    assert (noise, steps) == (ContinuousNoise(Shape.GAUSSIAN, 2, 3, "add-remove", "0.02"), 100)
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("gaussian:sigma=1,allocation=1/10", "add-remove"),
+        ("gaussian:sigma=1,neighbours=add-remove,poisson=0.1,allocation=1/10", "no poisson"),
+        ("gaussian:sigma=1,neighbours=add-remove,allocation=10", "K/STEPS"),
+        ("gaussian:sigma=1,neighbours=add-remove,allocation=11/10", "at most all steps"),
+        ("gaussian:sigma=1,neighbours=add-remove,allocation=0/10", "at least 1"),
+        ("gaussian:sigma=1,neighbours=add-remove,allocation=1/2.5", "allocation"),
+        ("laplace:scale=1,neighbours=add-remove,allocation=1/10", "not known"),
+        ("skellam:variance=1,neighbours=add-remove,allocation=1/10", "not known"),
+    ],
+)
+def test_what_is_no_allocation_is_refused_by_name(text, named):
+    with pytest.raises(ParameterError, match=named):
+        parse(text)
+
+
+def test_lists_with_other_mechanisms_have_renyi_divergences_only():
+    other = ContinuousNoise(Shape.GAUSSIAN, 2, 1, "add-remove", "0.1")
+    mixed = compose(Allocation(2, 1, 1, 10), other)
+    assert mixed.renyi(2).upper > max(part.renyi(2).upper for part in map(compose, (other,)))
+    with pytest.raises(ParameterError, match="mixes"):
+        mixed.epsilon("1e-5")
