@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..exact.number import ParameterError
 from ..mechanisms.aggregation import PlainSum
 from ..mechanisms.protocols.analyzer import analyze
 from ..mechanisms.protocols.protocol import SumProtocol
@@ -73,14 +72,8 @@ class Faithful:
         elif self.aggregator is Aggregator.PLAIN:
             aggregate = PlainSum(modulus).aggregate(messages)
         else:
-            aggregate = _masked(modulus, messages)
+            from ..mechanisms.aggregation.masked import MaskedSum
+
+            aggregate = MaskedSum(modulus).aggregate(messages)
         decoded = analyze(protocol, aggregate, self.bits) * protocol.precision
         return decoded.numerator if modulus is None else decoded.numerator % modulus
-
-
-def _masked(modulus: int, messages: dict[int, int]) -> int:
-    try:
-        from ..mechanisms.aggregation.masked import MaskedSum
-    except ImportError as error:
-        raise ParameterError(f"masked: {error}") from error
-    return MaskedSum(modulus).aggregate(messages)

@@ -32,7 +32,7 @@ from ..exact.number import ParameterError, decimal_text, whole
 from ..exact.regular_file import open_regular
 from ..mechanisms.protocols.protocol import SumProtocol
 from ..verify.certificate import Certificate, MismatchError
-from .algorithms import ALGORITHMS
+from .algorithms import named
 from .algorithms.algorithm import Demand
 from .evidence import Evidence, NotVerifiedError, admit, audited, identity, to_json
 from .prepare import Phase, Prepared, Radius, prepare
@@ -215,7 +215,7 @@ class _Run:
 
 def _prepared(head: dict[str, Any]) -> Prepared:
     """The schedule again, its evidence taken from the header and proved again."""
-    algorithm = next((each for each in ALGORITHMS if each.name == head["algorithm"]), None)
+    algorithm = named(head["algorithm"])
     if algorithm is None:
         raise _NotValidError(f"unknown algorithm {head['algorithm']!r}")
     shown = {entry["id"]: entry for entry in head["evidence"]}

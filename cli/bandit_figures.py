@@ -13,13 +13,13 @@ from ..bandit.environments.instance import instance
 from ..bandit.environments.instance_file import default_cache
 from ..bandit.evidence_cache import cached_evidence
 from ..bandit.instances import Fixed
-from ..bandit.plots.drawing import load
 from ..bandit.plots.files import folder_for, write
 from ..bandit.plots.pictures import CERTIFIED, FIGURES, Figure, Place
 from ..bandit.plots.scale import FULL, QUICK, Scale
 from ..bandit.plots.sweep import Curve, Sweep, sweep
 from ..bandit.results import Mean
 from ..exact import ParameterError, decimal_text, whole
+from ..exact.canvas import load
 from . import output, render
 from .options import Json, option
 

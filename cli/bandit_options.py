@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from ..bandit.algorithms import ALGORITHMS, SE
+from ..bandit.algorithms import ALGORITHMS, SE, named
 from ..bandit.environments.gaussian import DEFAULT_SIGMA
 from ..bandit.environments.instance import instance
 from ..bandit.environments.instance_file import default_cache
@@ -38,10 +38,9 @@ def configured(
 
     Raises ParameterError, naming the option, for what makes none.
     """
-    algorithms = {each.name: each for each in ALGORITHMS}
-    chosen = algorithms.get(algorithm)
+    chosen = named(algorithm)
     if chosen is None:
-        known = ", ".join(algorithms)
+        known = ", ".join(each.name for each in ALGORITHMS)
         raise ParameterError(f"algorithm must be one of {known}, got {algorithm[:40]!r}")
     if epsilon is None and chosen is not SE:
         raise ParameterError(f"--epsilon must be given for {chosen.name}")

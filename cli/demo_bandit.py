@@ -64,7 +64,7 @@ def bandit(out: Console) -> None:
     _private(out, prepared)
     try:
         files = write([_FIGURE], found, folder_for(_FOLDER))
-    except ParameterError as error:
+    except (ImportError, ParameterError) as error:
         out.print(Text(f"left out: {error}"))
         return
     out.print(f"picture  {files[0].resolve()}", markup=False, soft_wrap=True)

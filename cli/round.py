@@ -15,13 +15,12 @@ from ..accounting import compose
 from ..exact import Enclosure, ParameterError, exact, whole
 from ..mechanisms import AdditiveNoise, UndecidedError
 from ..mechanisms.aggregation import AggregationError
-from ..mechanisms.aggregation.batch import Batch, masked_batch, plain_batch, some_of
+from ..mechanisms.aggregation.batch import Batch, masked_batch, plain_batch, some_of, some_stages
 from ..mechanisms.pair_file import read_text
 from ..mechanisms.protocols import SumProtocol, off_probability, worst_error
 from ..mechanisms.protocols.protocol import missing_users
 from ..mechanisms.samplers import RandomBits, SeededBits, SystemBits
 from ..mechanisms.samplers.bernoulli import bernoulli
-from ..mechanisms.samplers.uniform import below
 from ..mechanisms.spec import parse
 from ..verify import ApproxDP, Claim, PureDP, certify
 from . import output
@@ -156,12 +155,7 @@ def _play(
     gone = some_of(protocol.users, leaving, bits)
     if plain:
         return plain_batch(protocol, rewards, bits, frozenset(gone))
-    try:
-        from ..mechanisms.aggregation.masked import Stage
-    except ImportError as error:
-        raise ParameterError(f"{error} (or --plain)") from error
-    stages = [stage for stage in Stage if stage is not Stage.DONE]
-    when = {user: stages[below(len(stages), bits)] for user in gone}
+    when = some_stages(gone, bits)
     try:
         # The masks are laid for a tenth of the users at least, whoever says to collude.
         corrupt = known if known > protocol.users // 10 else None

@@ -18,6 +18,7 @@ __all__ = [
     "SHUFFLE_DP_SE",
     "VB_SDP_AE",
     "Algorithm",
+    "named",
 ]
 
 ALGORITHMS = (
@@ -32,3 +33,8 @@ ALGORITHMS = (
     VB_SDP_AE,
     SE,
 )
+
+
+def named(name: str) -> Algorithm | None:
+    """The algorithm of this name; None where there is none."""
+    return next((each for each in ALGORITHMS if each.name == name), None)

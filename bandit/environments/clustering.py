@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...exact.extra import bring
 from ...exact.number import ParameterError
 from .instance_file import Counts
 
@@ -88,11 +89,7 @@ def key(digest: str, arms: int, seed: int) -> str:
 
 def load_sklearn() -> Any:
     """The package sklearn.cluster, or an ImportError that says how to get it."""
-    try:
-        import sklearn.cluster
-    except ImportError as error:
-        raise ImportError('real ratings need scikit-learn: pip install "exactdp[data]"') from error
-    return sklearn.cluster
+    return bring("sklearn.cluster", "data")
 
 
 def _standardise(features: NDArray[Any]) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from ...exact.extra import bring
 from ...exact.number import ExactInput, whole
 from . import clustering
 from .environment import Environment
@@ -45,10 +46,6 @@ def fair_instance(
 
 
 def _load() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    try:
-        from statsmodels.datasets import fair
-    except ImportError as error:
-        raise ImportError('the data fair need statsmodels: pip install "exactdp[data]"') from error
-    table = fair.load_pandas().data
+    table = bring("statsmodels.datasets", "data").fair.load_pandas().data
     features = table.drop(columns=_RATING).to_numpy(dtype=np.float64, copy=True)
     return np.ascontiguousarray(features), table[_RATING].to_numpy(dtype=np.float64)

@@ -42,7 +42,7 @@ def write(
 ) -> list[Path]:
     """Draw these figures: NAME.png, NAME.svg and NAME.csv each, in this order.
 
-    Raises ParameterError where the folder cannot be written, MissingError without matplotlib.
+    Raises ParameterError where the folder cannot be written, ImportError without matplotlib.
     """
     for _ in each(partial(_written, sweep, folder), figures, workers):
         progress(1)

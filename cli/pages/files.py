@@ -6,9 +6,9 @@ import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from ...exact.canvas import load
 from .. import output
 from ..claims_page import write
-from . import picture
 
 __all__ = ["write_page"]
 
@@ -30,7 +30,7 @@ def write_page(
     place = None
     if figure is not None:
         check_target(figure, "--figure")
-        picture.load()
+        load()
         place = Path(os.path.relpath(figure, None if markdown is None else markdown.parent))
     chosen = {} if markdown is None else sections
     with output.progress("writing", len(chosen) + (figure is not None)) as done:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from types import MappingProxyType
@@ -12,10 +11,10 @@ from ...accounting import Composition, compose
 from ...accounting.methods.comparison import RDP, Method, compare
 from ...accounting.methods.foreign import OPACUS, PLD
 from ...exact import Enclosure
+from ...exact.canvas import canvas, rendered
 from ...mechanisms.continuous import ContinuousNoise, Shape
 from ..render import shown
 from .markdown import filled, table
-from .picture import SETTINGS, load
 
 __all__ = ["PUBLISHED", "SECTIONS", "Published", "page", "svg"]
 
@@ -150,10 +149,6 @@ def _told(value: Enclosure | None) -> str:
 
 def svg(steps: Sequence[int] = _STEPS, points: int = 25) -> str:
     """Epsilon against steps with both bounds and the usual methods; and the profile."""
-    matplotlib = load()
-    from matplotlib.figure import Figure
-    from matplotlib.layout_engine import ConstrainedLayoutEngine
-
     runs = [run(_RATE, _SIGMA, count) for count in steps]
     lines = {"certified, both ends": [each.epsilon(_DELTA) for each in runs]}
     usual = [_reported(each, (OPACUS, PLD)) for each in runs]
@@ -162,11 +157,8 @@ def svg(steps: Sequence[int] = _STEPS, points: int = 25) -> str:
         if all(column):
             lines[method.name] = [value for value in column if value is not None]
     profile = run(_RATE, _SIGMA, 1000).profile(points=points)
-    with matplotlib.rc_context():
-        matplotlib.rcdefaults()  # not the user's own settings: the same picture everywhere
-        matplotlib.rcParams.update(SETTINGS)
-        canvas = Figure(figsize=_SIZE, layout=ConstrainedLayoutEngine(wspace=0.06))
-        left, right = canvas.subplots(1, 2)
+    with canvas(_SIZE, wspace=0.06) as picture:
+        left, right = picture.subplots(1, 2)
         for name, values in lines.items():
             for end in ("lower", "upper"):
                 label = name if end == "upper" else None
@@ -179,6 +171,4 @@ def svg(steps: Sequence[int] = _STEPS, points: int = 25) -> str:
             right.plot([float(epsilon) for epsilon in profile.epsilons], heights, **style)
         right.set(yscale="log", xlabel="ε", ylabel="δ after 1000 steps")
         left.legend(frameon=False)
-        file = io.BytesIO()
-        canvas.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
-    return file.getvalue().decode()
+        return rendered(picture, "svg").decode()
