@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..mechanisms.aggregation import PlainSum
-from ..mechanisms.protocols.analyzer import analyze
+from ..mechanisms.protocols.parties import analyze, randomize
 from ..mechanisms.protocols.protocol import SumProtocol
-from ..mechanisms.protocols.randomizer import randomize
 from ..mechanisms.samplers.bits import RandomBits, SeededBits
 from .environments.rewards import RewardLaw
 from .release import ModularRelease, Release

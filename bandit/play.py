@@ -23,8 +23,8 @@ from ..exact.number import ParameterError
 from .environments.environment import Environment
 from .environments.rewards import RewardLaw
 from .prepare import Phase, Prepared
-from .regret import RegretCurve
 from .release import Release
+from .results import RegretCurve
 
 __all__ = ["Played", "Simulated", "Source", "play"]
 

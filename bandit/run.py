@@ -18,15 +18,13 @@ from numpy.typing import NDArray
 
 from ..exact.number import ExactInput, whole
 from .algorithms import Algorithm
-from .cache import RunCache
-from .evidence import evidence
+from .evidence import Proof, evidence
 from .faithful import Aggregator, Faithful
 from .instances import Drawn, Instances
 from .parallel import each
 from .play import Released, Simulated, play
-from .prepare import Prepared, Proof, Radius, prepare
-from .regret import checkpoints
-from .results import Results, Share
+from .prepare import Prepared, Radius, prepare
+from .results import Results, RunCache, Share, checkpoints
 from .setting import Setting
 from .transcript import batch_lines, end_line
 

@@ -82,11 +82,10 @@ def _decided(
         certificate = None
     if certificate is not None:
         from ..verify.certificate import certificate_of
-        from .files import written
 
         try:
             with output.working("checking the certificate"), time_limit(time_left()):
-                written(lambda: certificate_of(result), certificate)
+                output.written(lambda: certificate_of(result), certificate)
         except OutOfTimeError:
             note = "no certificate: not checked in the time allowed"
             result, code, certificate = replace(result, note=note), 3, None

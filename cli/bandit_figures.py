@@ -11,7 +11,7 @@ from rich.console import Console
 
 from ..bandit.environments.instance import instance
 from ..bandit.environments.instance_file import default_cache
-from ..bandit.evidence_cache import cached_evidence
+from ..bandit.evidence import cached_evidence
 from ..bandit.instances import Fixed
 from ..bandit.plots.files import folder_for, write
 from ..bandit.plots.pictures import CERTIFIED, FIGURES, Figure, Place

@@ -67,7 +67,7 @@ def compose(
         if specs or source is not None or as_json:
             raise ParameterError("--markdown and --figure take no SPEC and no other option")
         from .pages import sampled
-        from .pages.files import write_page
+        from .pages.page import write_page
 
         write_page(markdown, figure, sampled.SECTIONS, sampled.page, sampled.svg)
         return

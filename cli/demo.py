@@ -12,16 +12,19 @@ from fractions import Fraction
 from rich.console import Console
 from rich.text import Text
 
-from ..accounting import pure_epsilon, renyi_curve
-from ..exact import decimal_text, refine
-from ..mechanisms import papers
+from ..accounting import compose, pure_epsilon, renyi_curve
+from ..accounting.methods.comparison import compare
+from ..exact import Enclosure, decimal_text, refine
+from ..mechanisms import AdditiveNoise, DiscreteGaussian, DiscreteLaplace, Skellam, papers
 from ..mechanisms.papers import Preset
-from ..verify import PureDP, RenyiDP, audit
+from ..verify import ApproxDP, Family, PureDP, RenyiDP, audit, calibrate
 from ..verify.claims.registry import find
 from ..verify.claims.settle import settle
-from . import claims_page, demo_bandit, demo_composed, output, render
+from . import demo_bandit, output, render
+from .claims import show
 
-__all__ = ["main"]
+__all__ = ["calibrated", "main", "mixed", "repeated"]
+
 
 _HORIZON = 10**6
 _BATCHES = [2**k for k in range(1, 20)]  # a run doubles its batch until the horizon is reached
@@ -39,15 +42,15 @@ def main() -> None:
     _theorem2(out)
     _published(out)
     _title(out, "Many uses of one mechanism, by three ways of accounting")
-    demo_composed.repeated(out)
+    repeated(out)
     _title(out, "Several mechanisms composed")
-    demo_composed.mixed(out)
+    mixed(out)
     _title(out, "Calibrated: the least noise, and proof that it is the least")
-    demo_composed.calibrated(out)
+    calibrated(out)
     _title(out, "A lemma that fails, with what is true in its place")
     with output.working("checking Lemma 4"):
         settled = settle(find(["D-lem4"]))
-    claims_page.show(settled)
+    show(settled)
     _title(out, "The audited bandit, on real ratings")
     demo_bandit.bandit(out)
 
@@ -137,3 +140,88 @@ def _title(out: Console, text: str) -> None:
 
 if __name__ == "__main__":
     main()
+
+
+_DELTA = "1e-6"
+_TIMES = [4**k for k in range(7)]
+_WIDTH = Fraction(1, 10**6)  # of what is shown to five digits
+_LAPLACE = AdditiveNoise(DiscreteLaplace(10))  # 0.1-DP
+_MIX = (
+    ("discrete Laplace, ε = 0.1", _LAPLACE, 100),
+    ("discrete Gaussian, σ² = 100", AdditiveNoise(DiscreteGaussian(100)), 50),
+    ("Skellam, variance 100", AdditiveNoise(Skellam(100)), 20),
+)
+_SENSITIVITY, _USES, _TARGET = 32, 64, ApproxDP(1, _DELTA)
+
+
+def repeated(out: Console) -> None:
+    """One mechanism, used more and more often."""
+    marks = _marks(out)
+    table = render.grid("uses", "exact ε", "Rényi", "basic", "", right=("uses",))
+    with output.working("composing"):
+        for times in _TIMES:
+            composition = compose((_LAPLACE, times))
+            exact = composition.epsilon(_DELTA)
+            found = [one.value for one in compare(composition, _DELTA, _WIDTH, ["rdp", "basic"])]
+            bar = _stacked([_size(value) for value in (exact, *found)], marks)
+            table.add_row(str(times), str(exact), *map(_rounded, found), bar)
+    out.print(Text(f"discrete Laplace noise, ε = 0.1 each; ε of all uses at δ = {_DELTA}"))
+    out.print(Text(f"{marks[0]} exact   {marks[1]} what Rényi adds   {marks[2]} what basic adds"))
+    out.print(table)
+
+
+def mixed(out: Console) -> None:
+    """Several mechanisms together."""
+    with output.working("composing"):
+        composition = compose(*((mechanism, times) for _, mechanism, times in _MIX))
+        found = compare(composition, _DELTA, _WIDTH, ["exact", "rdp", "zcdp", "basic"])
+    out.print(render.facts({f"{times} ×": title for title, _, times in _MIX}))
+    top = max(_size(one.value) for one in found)
+    table = render.grid("together", f"ε at δ = {_DELTA}", "")
+    for one in found:
+        share = _size(one.value) / top
+        table.add_row(one.method.title, _rounded(one.value), render.bar(out, share))
+    out.print(table)
+
+
+def calibrated(out: Console) -> None:
+    """The least noise for a target."""
+    table = render.grid("noise", "amount", "meets the target")
+    families = (
+        ("discrete Laplace", Family("scale", lambda s: _noise(DiscreteLaplace(s)), 1000)),
+        ("discrete Gaussian", Family("sigma2", lambda s: _noise(DiscreteGaussian(s)), 1000)),
+    )
+    for title, family in families:
+        with output.working(f"calibrating {family.parameter}"):
+            found = calibrate(family, _TARGET, _USES)
+        for value, outcome in ((found.value, found.verified), (found.neighbour, found.refuted)):
+            table.add_row(
+                title, f"{found.parameter} {decimal_text(value)}", render.verdict(outcome)
+            )
+    out.print(
+        Text(f"{_USES} uses, each of sensitivity {_SENSITIVITY}; ε = 1 at δ = {_DELTA} for all")
+    )
+    out.print(table)
+
+
+def _noise(law: DiscreteLaplace | DiscreteGaussian) -> AdditiveNoise:
+    return AdditiveNoise(law, _SENSITIVITY)
+
+
+def _marks(out: Console) -> str:
+    return "#+." if out.options.ascii_only else "█▒░"
+
+
+def _stacked(sizes: list[float], marks: str, cells: int = 20) -> str:
+    """Exact, Rényi and basic on one bar, whose end is basic."""
+    exact, renyi, basic = (round(cells * size / sizes[-1]) for size in sizes)
+    return marks[0] * exact + marks[1] * (renyi - exact) + marks[2] * (basic - max(renyi, exact))
+
+
+def _size(value: Enclosure | None) -> float:
+    return 0.0 if value is None else float(value.upper)
+
+
+def _rounded(value: Enclosure | None) -> str:
+    """To five digits."""
+    return "" if value is None else f"{float(value.upper):.5g}"

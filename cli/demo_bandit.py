@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ..bandit.algorithms import DIST_DP_SE
-from ..bandit.environments.fair import fair_instance
+from ..bandit.environments.clustering import fair_instance
 from ..bandit.environments.instance_file import default_cache
 from ..bandit.instances import Fixed
 from ..bandit.plots.files import folder_for, write

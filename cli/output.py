@@ -1,4 +1,4 @@
-"""What is printed besides tables: JSON for scripts, and on stderr that work goes on.
+"""What comes besides tables: JSON, certificates, and on stderr that work goes on.
 
 A spinner where nobody knows how much there is, a bar where it is known; on a terminal only.
 """
@@ -10,9 +10,15 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["as_json", "progress", "working"]
+from ..exact import ParameterError
+
+if TYPE_CHECKING:
+    from ..verify.certificate import Certificate
+
+__all__ = ["as_json", "progress", "working", "written"]
 
 _PATIENCE = 1.0  # seconds before the spinner appears
 
@@ -20,6 +26,20 @@ _PATIENCE = 1.0  # seconds before the spinner appears
 def as_json(data: dict[str, Any] | list[Any]) -> None:
     """Print one JSON value."""
     print(json.dumps(data, indent=2))
+
+
+def written(make: Callable[[], Certificate], file: Path) -> Certificate:
+    """Make a certificate and write it. Raises ParameterError where either cannot be done."""
+    from ..verify.certificate import NotCertifiedError
+
+    try:
+        certificate = make()
+        certificate.write(file)
+    except NotCertifiedError as error:
+        raise ParameterError(f"--certificate: {error}") from error
+    except OSError as error:
+        raise ParameterError(f"--certificate: {file}: {error.strerror or error}") from error
+    return certificate
 
 
 @contextmanager

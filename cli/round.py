@@ -20,11 +20,10 @@ from ..mechanisms.pair_file import read_text
 from ..mechanisms.protocols import SumProtocol, off_probability, worst_error
 from ..mechanisms.protocols.protocol import missing_users
 from ..mechanisms.samplers import RandomBits, SeededBits, SystemBits
-from ..mechanisms.samplers.bernoulli import bernoulli
+from ..mechanisms.samplers.coins import bernoulli
 from ..mechanisms.spec import parse
 from ..verify import ApproxDP, Claim, PureDP, certify
 from . import output
-from .files import written
 from .options import Json, option
 from .round_shown import Played
 
@@ -110,7 +109,7 @@ def round(
         masking = None if batch.terms is None else batch.terms.masking
         claim = _claim(quantity, remains, level)
         with output.working("certifying what remains"):
-            proof = written(
+            proof = output.written(
                 lambda: certify(protocol, claim, most, known, masking=masking), certificate
             )
     source = "operating system" if seed is None else f"seed {seed}"

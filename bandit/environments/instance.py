@@ -6,8 +6,8 @@ from pathlib import Path
 
 from ...exact.number import ExactInput, ParameterError, whole
 from ...exact.regular_file import open_regular
+from .clustering import fair_instance
 from .environment import Environment
-from .fair import fair_instance
 from .instance_file import read_json
 from .letor import LINE, read_letor
 from .reward_file import read_rewards

@@ -18,12 +18,10 @@ from numpy.typing import NDArray
 
 from ...exact.number import ExactInput, ParameterError, whole
 from ...verify.guarantee import RenyiDP
-from ..cache import RunCache
-from ..evidence import evidence
+from ..evidence import Proof, evidence
 from ..instances import Fixed, Instances, easy, hard
 from ..parallel import each
-from ..prepare import Proof
-from ..results import Results, Share
+from ..results import Results, RunCache, Share
 from ..run import Config, run
 from ..setting import Setting
 from .pictures import Figure, Line, Panel, Place

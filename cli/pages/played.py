@@ -9,10 +9,10 @@ from ...mechanisms import papers
 from ...mechanisms.aggregation.batch import Batch, masked_batch, some_of, some_stages
 from ...mechanisms.protocols import SumProtocol, provisioned
 from ...mechanisms.samplers import SeededBits
-from ...mechanisms.samplers.bernoulli import bernoulli
+from ...mechanisms.samplers.coins import bernoulli
 from ..render import shown
-from .markdown import table
 from .missing import remaining_pure
+from .page import table
 
 __all__ = ["played"]
 

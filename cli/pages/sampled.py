@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -14,7 +15,8 @@ from ...exact import Enclosure
 from ...exact.canvas import canvas, rendered
 from ...mechanisms.continuous import ContinuousNoise, Shape
 from ..render import shown
-from .markdown import filled, table
+from . import page as pages
+from .page import table
 
 __all__ = ["PUBLISHED", "SECTIONS", "Published", "page", "svg"]
 
@@ -56,11 +58,11 @@ Written by `exactdp compose --markdown FILE{option}`; run it again to check ever
 Every step takes each user with probability q, independently, and adds Gaussian noise of σ times
 the largest norm of one user's contribution. Neighbours differ by one user; the worse of adding and
 removing counts. Digits shown are certain to within one unit of the last one."""
-_PICTURE = """\
-![ε against steps, and the privacy profile]({name})
+_PICTURE = f"""\
+![ε against steps, and the privacy profile]({{name}})
 
-Left: ε at δ = {delta} against steps at q = {rate}, σ = {sigma}. Right: δ(ε) after 1000 steps. Both
-certified bounds are drawn; they lie on each other."""
+Left: ε at δ = {_DELTA} against steps at q = {_RATE}, σ = {_SIGMA}. Right: δ(ε) after 1000 steps.
+Both certified bounds are drawn; they lie on each other."""
 
 
 def run(rate: str, sigma: str, steps: int) -> Composition:
@@ -120,22 +122,7 @@ computed by dp_accounting in floats, on its default grid.
 SECTIONS: Mapping[str, Callable[[], str]] = MappingProxyType(
     {"Published settings": published, "The usual methods": methods}
 )
-
-
-def page(
-    sections: Mapping[str, Callable[[], str]],
-    picture: str | None = None,
-    done: Callable[[str], None] = lambda title: None,
-) -> str:
-    """The Markdown page of these sections. picture: the figure's place, seen from the page."""
-    option = "" if picture is None else " --figure FILE.svg"
-    parts = [_INTRODUCTION.format(option=option)]
-    if picture is not None:
-        parts.append(_PICTURE.format(name=picture, delta=_DELTA, rate=_RATE, sigma=_SIGMA))
-    for title, compute in sections.items():
-        done(title)
-        parts.append(f"## {title}\n\n{compute()}")
-    return filled("\n\n".join(parts)) + "\n"
+page = partial(pages.page, _INTRODUCTION, _PICTURE)
 
 
 def _reported(composition: Composition, chosen: Sequence[Method]) -> list[Enclosure | None]:

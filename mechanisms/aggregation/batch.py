@@ -9,11 +9,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ...exact.number import ExactInput, ParameterError, exact
-from ..protocols.analyzer import analyze
+from ..protocols.parties import analyze, randomize
 from ..protocols.protocol import SumProtocol
-from ..protocols.randomizer import randomize
 from ..samplers.bits import RandomBits, is_simulated
-from ..samplers.uniform import below
+from ..samplers.coins import below
 from .aggregation import PlainSum
 
 if TYPE_CHECKING:

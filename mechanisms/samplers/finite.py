@@ -12,7 +12,7 @@ from attrs import field, frozen
 
 from ...exact.number import ParameterError
 from .bits import RandomBits
-from .uniform import below
+from .coins import below
 
 __all__ = ["Table"]
 

@@ -60,9 +60,8 @@ except ImportError as error:
 from .choice import FAILURE, least_graph
 from .failure import GraphFailure, graph_failure
 from .masked_sum import MaskedSum, Round
-from .messages import RefusedError
+from .messages import RefusedError, Stage
 from .server import Server
-from .stage import Stage
 from .terms import Terms
 from .user import User
 

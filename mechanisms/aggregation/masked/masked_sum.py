@@ -13,9 +13,8 @@ from ....exact.number import ExactInput, ParameterError, exact, whole
 from ...samplers.bits import RandomBits, SimulatedInt, SystemBits, is_simulated
 from ..aggregation import AggregationError, Masking
 from .choice import FAILURE
-from .messages import FromUser
+from .messages import FromUser, Stage
 from .server import Server
-from .stage import Stage
 from .terms import Terms
 from .user import User
 from .wire import bits_of

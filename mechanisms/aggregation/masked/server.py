@@ -13,6 +13,7 @@ from .keys import KEY_BYTES, is_sound, public_half
 from .masks import added, pair_mask, self_mask, subtracted
 from .messages import (
     DIGEST_BYTES,
+    SENT,
     Confirmation,
     Confirmations,
     DeliveredShares,
@@ -23,10 +24,12 @@ from .messages import (
     Present,
     RefusedError,
     SealedShares,
+    Stage,
     Unmasking,
+    check_round,
+    refuse,
 )
 from .shamir import SECRET_BITS, check, combine
-from .stage import SENT, Stage, check_round, refuse
 from .terms import Terms
 
 __all__ = ["Server"]
