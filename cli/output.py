@@ -10,10 +10,12 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from enum import Enum
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..exact import ParameterError
+from ..exact import ParameterError, decimal_text
 
 if TYPE_CHECKING:
     from ..verify.certificate import Certificate
@@ -24,8 +26,14 @@ _PATIENCE = 1.0  # seconds before the spinner appears
 
 
 def as_json(data: dict[str, Any] | list[Any]) -> None:
-    """Print one JSON value."""
-    print(json.dumps(data, indent=2))
+    """Print one JSON value; rationals in it as exact text, all else as its `to_json`."""
+    print(json.dumps(data, indent=2, default=_plain))
+
+
+def _plain(value: Any) -> object:
+    if isinstance(value, Fraction):
+        return decimal_text(value)
+    return value.value if isinstance(value, Enum) else value.to_json()
 
 
 def written(make: Callable[[], Certificate], file: Path) -> Certificate:

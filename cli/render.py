@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .compared import Comparison
     from .measure import Measured
 
-__all__ = ["at_most", "audited", "bar", "comparison", "console", "evidence"]
+__all__ = ["at_most", "audited", "bar", "comparison", "console", "described", "evidence"]
 __all__ += ["facts", "grid", "measurements", "shown", "verdict"]
 
 _DIGITS = 6  # where many figures stand side by side
@@ -99,18 +99,18 @@ def _share(value: float | None, all_values: Sequence[float | None]) -> float:
 def _uses(out: Console, uses: Uses, found: Mapping[str, str | Text] = _NOTHING) -> None:
     """What is used and how often, which datasets are neighbours, and what was found."""
     for spec, times in uses[: len(uses) - 1]:
-        out.print(facts(_described(spec) | {"times": str(times)}))
+        out.print(facts(described(spec) | {"times": str(times)}))
         out.print()
     spec, times = uses[-1]
-    described = _described(spec)
+    last = described(spec)
     if len(uses) > 1 or times > 1:
-        described["times"] = str(times)
+        last["times"] = str(times)
     if len(uses) > 1:
-        out.print(facts(described))
+        out.print(facts(last))
         out.print()
-        described = {}
-    described["neighbours"] = "; ".join(neighbourhood(uses).values())
-    out.print(facts({**described, **found}))
+        last = {}
+    last["neighbours"] = "; ".join(neighbourhood(uses).values())
+    out.print(facts({**last, **found}))
 
 
 def _legend(title: str, remark: str) -> str:
@@ -176,7 +176,7 @@ def at_most(value: Fraction) -> str:
     return str(rounded.divide(Decimal(value.numerator), Decimal(value.denominator))).lower()
 
 
-def _described(spec: Spec) -> dict[str, str | Text]:
+def described(spec: Spec) -> dict[str, str | Text]:
     """The mechanism and its derived parameters."""
     return {"mechanism" if key == "spec" else key: text for key, text in spec.to_json().items()}
 
