@@ -63,17 +63,17 @@ class Privacy:
     note: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """As `--json` shows it: figures rounded outward."""
+        """For JSON, its enclosures still as they are."""
         return {
             "claim": None if self.claim is None else str(self.claim),
             "trust": self.trust,
             "quantity": self.quantity,
-            "once": _json(self.once),
+            "once": self.once,
             "returning": {
                 "batches": self.batches,
-                "together": _json(self.together),
+                "together": self.together,
                 "delta": None if self.delta is None else decimal_text(self.delta),
-                "epsilon": _json(self.epsilon),
+                "epsilon": self.epsilon,
             },
             "note": self.note,
         }
@@ -157,7 +157,3 @@ def _unproved(prepared: Prepared, count: int) -> Privacy:
     claim = PureDP(release.epsilon)
     total = epsilon.times(count)
     return Privacy(claim, "central", "epsilon", epsilon, count, total, None, None, _CONTINUOUS)
-
-
-def _json(value: Enclosure | None) -> dict[str, str] | None:
-    return None if value is None else value.to_json()

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..exact.atomic_write import write_atomically
-from ..exact.number import ParameterError
+from ..exact.number import located
 from ..exact.regular_file import read_at_most
 from .prepare import Prepared
 
@@ -191,11 +191,9 @@ class RunCache:
         digest = hashlib.sha256(text.encode()).hexdigest()[:24]
         self._folder = None if folder is None else folder / digest
         if self._folder is not None:
-            try:
+            with located(f"resume: {folder}"):
                 self._folder.mkdir(parents=True, exist_ok=True)
                 write_atomically(self._folder / "configuration.json", text + "\n")
-            except OSError as error:
-                raise ParameterError(f"resume: {folder}: {error.strerror or error}") from error
 
     def find(self, first: int, count: int) -> Share | None:
         """The share of these runs; None where it is not there, or does not read."""
@@ -212,10 +210,8 @@ class RunCache:
         """Put a share into the cache. Raises ParameterError where it cannot be written."""
         if self._folder is not None:
             path = self._path(share.first, len(share.regret))
-            try:
+            with located(f"resume: {path}"):
                 write_atomically(path, json.dumps(share.to_json()))
-            except OSError as error:
-                raise ParameterError(f"resume: {path}: {error.strerror or error}") from error
 
     def _path(self, first: int, count: int) -> Path:
         assert self._folder is not None

@@ -10,7 +10,7 @@ import typer
 
 from ..bandit.algorithms import ALGORITHMS, SE, named
 from ..bandit.environments.gaussian import DEFAULT_SIGMA
-from ..bandit.environments.instance import instance
+from ..bandit.environments.instance import instance as read_instance
 from ..bandit.environments.instance_file import default_cache
 from ..bandit.evidence import NotVerifiedError, cached_evidence
 from ..bandit.faithful import Aggregator
@@ -28,7 +28,7 @@ from .bandit_figures import figures
 from .options import Json, option, read_time
 from .plain import PlainCommand, PlainGroup
 
-__all__ = ["bandit", "configured"]
+__all__ = ["bandit"]
 
 
 bandit = typer.Typer(
@@ -97,21 +97,27 @@ def run(
     start = whole(seed, "seed", at_least=0)
     if transcript is not None:
         check_target(transcript, "transcript")
-    config = configured(
-        algorithm=algorithm,
-        horizon=horizon,
-        epsilon=epsilon,
-        arms=arms,
-        instance=instance,
+    chosen = named(algorithm)
+    if chosen is None:
+        known = ", ".join(each.name for each in ALGORITHMS)
+        raise ParameterError(f"algorithm must be one of {known}, got {algorithm[:40]!r}")
+    if epsilon is None and chosen is not SE:
+        raise ParameterError(f"--epsilon must be given for {chosen.name}")
+    radii = {each.value: each for each in Radius}
+    if radius not in radii:
+        raise ParameterError(f"radius must be paper or certified, got {radius[:40]!r}")
+    users = _aggregator(faithful, masked, whole(horizon, "horizon", at_least=1))
+    instances = _instances(instance, arms, sigma)
+    setting = Setting(
+        instances.arms,
+        horizon,
+        1 if epsilon is None else epsilon,
         delta=delta,
         scaling=scaling,
         confidence=confidence,
         growth=growth,
-        radius=radius,
-        sigma=sigma,
-        faithful=faithful,
-        masked=masked,
     )
+    config = Config(chosen, setting, instances, radii[radius], users)
     allowed = read_time(seconds)
     try:
         with time_limit(allowed), output.working("verifying mechanisms, computing radii"):
@@ -149,44 +155,15 @@ _DRAWN = {"easy": easy, "hard": hard}
 _MOST_FAITHFUL = 10**6
 
 
-def configured(
-    *,
-    algorithm: str,
-    horizon: str,
-    epsilon: str | None,
-    arms: str | None,
-    instance: str,
-    radius: str,
-    sigma: str | None,
-    faithful: bool,
-    masked: bool,
-    **numbers: str,
-) -> Config:
-    """The configuration, of options as they were typed; numbers: the others of `Setting`.
-
-    Raises ParameterError, naming the option, for what makes none.
-    """
-    chosen = named(algorithm)
-    if chosen is None:
-        known = ", ".join(each.name for each in ALGORITHMS)
-        raise ParameterError(f"algorithm must be one of {known}, got {algorithm[:40]!r}")
-    if epsilon is None and chosen is not SE:
-        raise ParameterError(f"--epsilon must be given for {chosen.name}")
-    radii = {each.value: each for each in Radius}
-    if radius not in radii:
-        raise ParameterError(f"radius must be paper or certified, got {radius[:40]!r}")
+def _aggregator(faithful: bool, masked: bool, rounds: int) -> Aggregator | None:
     if masked and not faithful:
         raise ParameterError("--masked must be given together with --faithful")
-    rounds = whole(horizon, "horizon", at_least=1)
     if faithful and rounds > _MOST_FAITHFUL:
         raise ParameterError(
             f"horizon must be at most {_MOST_FAITHFUL} with --faithful, got {rounds}: without it "
             "the sums of users are simulated, exactly in law"
         )
-    instances = _instances(instance, arms, sigma)
-    setting = Setting(instances.arms, rounds, "1" if epsilon is None else epsilon, **numbers)
-    users = Aggregator.MASKED if masked else Aggregator.PLAIN
-    return Config(chosen, setting, instances, radii[radius], users if faithful else None)
+    return (Aggregator.MASKED if masked else Aggregator.PLAIN) if faithful else None
 
 
 def _instances(name: str, arms: str | None, sigma: str | None) -> Instances:
@@ -194,7 +171,7 @@ def _instances(name: str, arms: str | None, sigma: str | None) -> Instances:
         if sigma is not None:
             raise ParameterError("--sigma is of the instances easy and hard only")
         given = None if arms is None else whole(arms, "arms", at_least=2)
-        return Fixed(instance(name, arms=given, cache=default_cache()))
+        return Fixed(read_instance(name, arms=given, cache=default_cache()))
     spread: Fraction | None = Fraction(DEFAULT_SIGMA)
     if sigma is not None:
         spread = exact(sigma, "sigma", at_least=0) or None

@@ -38,27 +38,26 @@ def spent(prepared: Prepared, returning: str | None, delta: str) -> Privacy:
 def to_json(config: Config, results: Results, spent: Privacy) -> dict[str, Any]:
     """The shape that is promised to scripts, and a little more."""
     prepared, setting = results.prepared, config.setting
-    failure = prepared.failure
     return {
         "algorithm": config.algorithm.name,
         "source": config.algorithm.source,
         "horizon": setting.horizon,
         "runs": results.runs,
-        "setting": setting.to_json(),
+        "setting": setting,
         "instance": config.instances.name,
         "radius": {
             "kind": config.radius.value,
-            "failure": None if failure is None else failure.to_json(),
+            "failure": prepared.failure,
         },
-        "regret": results.total_regret().to_json(),
+        "regret": results.total_regret(),
         "checkpoints": [
-            {"round": rounds, "time_average_regret": mean.to_json()}
+            {"round": rounds, "time_average_regret": mean}
             for rounds, mean in results.time_average()
         ],
         "pulls": results.pulls.tolist(),
         "best_arm_eliminated": int(results.eliminated.sum()),
         "batches": results.batches.tolist(),
-        "privacy": spent.to_json(),
+        "privacy": spent,
         "certificates": [
             evidence_to_json(held) for _, held in prepared.releases() if held is not None
         ],

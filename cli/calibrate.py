@@ -103,10 +103,10 @@ def _told(chosen: Chosen | ChosenContinuous, found: Calibration) -> dict[str, An
 def _edge(chosen: Chosen | ChosenContinuous, edge: Edge) -> dict[str, Any]:
     def member(value: Fraction, audit: Audit) -> dict[str, Any]:
         return {
-            "value": decimal_text(value),
+            "value": value,
             "spec": chosen.spec(value),
             "verdict": audit.verdict.name,
-            "measured": audit.measured.to_json(),
+            "measured": audit.measured,
         }
 
     return {

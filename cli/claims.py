@@ -10,8 +10,8 @@ import typer
 from rich.padding import Padding
 from rich.text import Text
 
-from ..exact import ParameterError
 from ..exact.atomic_write import check_target, write_atomically
+from ..exact.number import located
 from ..verify.claims.finding import Truth
 from ..verify.claims.registry import find
 from ..verify.claims.settle import Settled, available_workers, settle
@@ -133,10 +133,8 @@ def page(found: Sequence[Settled]) -> str:
 
 def write(path: Path, text: str, option: str = "--markdown") -> None:
     """Write the file as a whole or not at all."""
-    try:
+    with located(f"{option} {path} cannot be written"):
         write_atomically(path, text)
-    except OSError as error:
-        raise ParameterError(f"{option} {path} cannot be written: {error.strerror}") from error
 
 
 def _section(each: Settled) -> list[str]:

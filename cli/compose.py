@@ -103,10 +103,10 @@ def compose(
             "mechanisms": [{"spec": spec.text, "times": times} for spec, times in uses],
             **options.neighbourhood(uses),
             "method": method,
-            "results": [result.to_json() for result in results],
+            "results": results,
         }
         if compare:
-            shown["comparison"] = [table.to_json() for table in tables]
+            shown["comparison"] = tables
         output.as_json(shown)
     else:
         from . import render

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..exact import ParameterError, decimal_text
+from ..exact.number import located
 
 if TYPE_CHECKING:
     from ..verify.certificate import Certificate
@@ -25,8 +26,8 @@ __all__ = ["as_json", "progress", "working", "written"]
 _PATIENCE = 1.0  # seconds before the spinner appears
 
 
-def as_json(data: dict[str, Any] | list[Any]) -> None:
-    """Print one JSON value; rationals in it as exact text, all else as its `to_json`."""
+def as_json(data: Any) -> None:
+    """Print one JSON value; rationals in it as exact text, all else by its `to_json`."""
     print(json.dumps(data, indent=2, default=_plain))
 
 
@@ -42,11 +43,10 @@ def written(make: Callable[[], Certificate], file: Path) -> Certificate:
 
     try:
         certificate = make()
-        certificate.write(file)
     except NotCertifiedError as error:
         raise ParameterError(f"--certificate: {error}") from error
-    except OSError as error:
-        raise ParameterError(f"--certificate: {file}: {error.strerror or error}") from error
+    with located(f"--certificate: {file}"):
+        certificate.write(file)
     return certificate
 
 

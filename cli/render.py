@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
@@ -14,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..exact import Enclosure
+from ..exact.rounding import float_above, float_below
 from ..mechanisms.spec import Spec
 from .options import Uses, neighbourhood
 
@@ -182,18 +184,8 @@ def described(spec: Spec) -> dict[str, str | Text]:
 
 
 def _middle(value: Enclosure) -> float | None:
-    if not value.is_finite():
-        return None
-    try:
-        return float((_fraction(value.lower) + _fraction(value.upper)) / 2)
-    except OverflowError:
-        return None
-
-
-def _fraction(end: Fraction | Decimal) -> Fraction:
-    if isinstance(end, Decimal) and abs(end.adjusted()) > 400:  # beyond what a float can show
-        return Fraction(0 if end.adjusted() < 0 else end)
-    return Fraction(end)
+    middle = (float_below(value.lower) + float_above(value.upper)) / 2
+    return middle if math.isfinite(middle) else None
 
 
 def _plain(value: object) -> str:

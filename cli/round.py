@@ -15,7 +15,7 @@ from ..accounting import compose
 from ..exact import Enclosure, ParameterError, exact, whole
 from ..mechanisms import AdditiveNoise, UndecidedError
 from ..mechanisms.aggregation import AggregationError
-from ..mechanisms.aggregation.batch import Batch, masked_batch, plain_batch, some_of, some_stages
+from ..mechanisms.aggregation.batch import masked_batch, plain_batch, some_of, some_stages
 from ..mechanisms.pair_file import read_text
 from ..mechanisms.protocols import SumProtocol, off_probability, worst_error
 from ..mechanisms.protocols.protocol import missing_users
@@ -94,7 +94,19 @@ def round(
     earned = _rewards(rewards, mean, protocol.users, bits)
     missing_users(protocol.users, most, known)  # refuses where nobody is left
     with output.working("playing the round"):
-        batch = _play(protocol, earned, bits, leaving, most, known, risk, neighbours, plain)
+        gone = some_of(protocol.users, leaving, bits)
+        if plain:
+            batch = plain_batch(protocol, earned, bits, frozenset(gone))
+        else:
+            when = some_stages(gone, bits)
+            # The masks are laid for a tenth of the users at least, whoever says to collude.
+            corrupt = known if known > protocol.users // 10 else None
+            try:
+                batch = masked_batch(protocol, earned, bits, when, neighbours, most, corrupt, risk)
+            except AggregationError as error:
+                raise ParameterError(
+                    f"--vanish {leaving} left too few, so there is no sum: {error}"
+                ) from error
     missing = protocol.users - batch.summed
     if missing > most:
         raise ParameterError(
@@ -118,7 +130,7 @@ def round(
         parsed, protocol, batch, beyond, known, most, source, remains, at, proof, certificate
     )
     if as_json:
-        output.as_json(played.to_json())
+        output.as_json(played)
     else:
         played.show()
 
@@ -138,31 +150,6 @@ def _rewards(file: Path | None, mean: str, users: int, bits: RandomBits) -> Sequ
     if len(lines) != users:
         raise ParameterError(f"{file}: must hold {users} rewards, one a line, holds {len(lines)}")
     return [exact(line, f"{file}: reward", at_least=0, at_most=1) for line in lines]
-
-
-def _play(
-    protocol: SumProtocol,
-    rewards: Sequence[Fraction],
-    bits: RandomBits,
-    leaving: int,
-    most: int,
-    known: int,
-    failure: Fraction,
-    neighbours: str | None,
-    plain: bool,
-) -> Batch:
-    gone = some_of(protocol.users, leaving, bits)
-    if plain:
-        return plain_batch(protocol, rewards, bits, frozenset(gone))
-    when = some_stages(gone, bits)
-    try:
-        # The masks are laid for a tenth of the users at least, whoever says to collude.
-        corrupt = known if known > protocol.users // 10 else None
-        return masked_batch(protocol, rewards, bits, when, neighbours, most, corrupt, failure)
-    except AggregationError as error:
-        raise ParameterError(
-            f"--vanish {leaving} left too few, so there is no sum: {error}"
-        ) from error
 
 
 def _off(protocol: SumProtocol, rewards: Sequence[Fraction], missing: int) -> Enclosure | None:

@@ -87,14 +87,14 @@ def _told(
         return {
             "mechanism": named(visited.point),
             "claim": str(bound(visited.point)),
-            "measured": visited.compared.measured.to_json(),
-            "ratio": visited.ratio.to_json(),
+            "measured": visited.compared.measured,
+            "ratio": visited.ratio,
         }
 
     return {
         "violation": None if found.violation is None else told(found.violation),
         "closest": None if found.closest is None else told(found.closest),
-        "largest_ratio": None if found.largest is None else found.largest.to_json(),
+        "largest_ratio": found.largest,
         "covered": found.covered,
         "points": found.total,
         "undecided": [told(visited) for visited in found.undecided[:_MOST_LISTED]],

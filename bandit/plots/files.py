@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 import os
 import tempfile
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import product
 from pathlib import Path
 
+import numpy as np
+
 from ...exact.atomic_write import atomic_write
-from ...exact.number import ParameterError, decimal_text
+from ...exact.number import ParameterError, located
 from ..parallel import each
 from .drawing import draw
 from .pictures import Figure
@@ -57,26 +59,12 @@ def _written(sweep: Sweep, folder: Path, figure: Figure) -> None:
     files = {**draw(figure, sweep), "csv": csv_text(figure, sweep).encode()}
     for suffix, content in files.items():
         path = folder / f"{figure.name}.{suffix}"
-        try:
-            with atomic_write(path) as temporary:
-                temporary.write_bytes(content)
-        except OSError as error:
-            raise ParameterError(f"out: {path}: {error.strerror or error}") from error
+        with located(f"out: {path}"), atomic_write(path) as temporary:
+            temporary.write_bytes(content)
 
 
-COLUMNS = (
-    "algorithm",
-    "epsilon",
-    "scaling",
-    "radius",
-    "instance",
-    "arms",
-    "horizon",
-    "round",
-    "mean",
-    "standard_error",
-    "runs",
-)
+COLUMNS = ("algorithm", "epsilon", "scaling", "radius", "instance", "arms", "horizon")
+COLUMNS += ("round", "mean", "standard_error", "runs")
 
 
 def csv_text(figure: Figure, sweep: Sweep) -> str:
@@ -86,25 +74,13 @@ def csv_text(figure: Figure, sweep: Sweep) -> str:
     for algorithms without s.
     """
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for panel in figure.panels:
-        for line in figure.lines:
-            curve = sweep.curves[panel, line]
-            config = curve.config
-            about = (
-                config.algorithm.name,
-                decimal_text(panel.epsilon),
-                "" if line.scaling is None else line.scaling,
-                config.radius.value,
-                config.instances.name,
-                config.setting.arms,
-                config.setting.horizon,
-            )
-            points = zip(
-                curve.rounds.tolist(), curve.mean.tolist(), curve.error.tolist(), strict=True
-            )
-            for rounds, mean, error in points:
-                shown = "" if math.isnan(error) else repr(error)
-                writer.writerow((*about, rounds, repr(mean), shown, curve.runs))
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    for panel, line in product(figure.panels, figure.lines):
+        curve = sweep.curves[panel, line]
+        about = {**sweep.about(panel, line), "runs": curve.runs}
+        for rounds, mean, error in zip(curve.rounds, curve.mean, curve.error, strict=True):
+            shown = None if np.isnan(error) else repr(float(error))
+            row = {"round": rounds, "mean": repr(float(mean)), "standard_error": shown}
+            writer.writerow(about | row)
     return text.getvalue()

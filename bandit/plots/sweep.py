@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...exact.number import ExactInput, ParameterError, whole
+from ...exact.number import ExactInput, ParameterError, decimal_text, whole
 from ...verify.guarantee import RenyiDP
 from ..evidence import Proof, evidence
 from ..instances import Fixed, Instances, easy, hard
@@ -67,6 +67,19 @@ class Sweep:
     scale: Scale
     places: Mapping[Place, Instances]
     curves: Mapping[tuple[Panel, Line], Curve]
+
+    def about(self, panel: Panel, line: Line) -> dict[str, object]:
+        """Of what configuration a curve is."""
+        config = self.curves[panel, line].config
+        return {
+            "algorithm": config.algorithm.name,
+            "epsilon": decimal_text(panel.epsilon),
+            "scaling": line.scaling,
+            "radius": config.radius.value,
+            "instance": config.instances.name,
+            "arms": config.setting.arms,
+            "horizon": config.setting.horizon,
+        }
 
 
 def sweep(
