@@ -19,10 +19,9 @@ from numpy.typing import NDArray
 from ..exact.number import ExactInput, whole
 from .algorithms import Algorithm
 from .evidence import Proof, evidence
-from .faithful import Aggregator, Faithful
 from .instances import Drawn, Instances
 from .parallel import each
-from .play import Released, Simulated, play
+from .play import Aggregator, Faithful, Released, Simulated, play
 from .prepare import Prepared, Radius, prepare
 from .results import Results, RunCache, Share, checkpoints
 from .setting import Setting

@@ -13,8 +13,8 @@ from ..bandit.environments.gaussian import DEFAULT_SIGMA
 from ..bandit.environments.instance import instance as read_instance
 from ..bandit.environments.instance_file import default_cache
 from ..bandit.evidence import NotVerifiedError, cached_evidence
-from ..bandit.faithful import Aggregator
 from ..bandit.instances import Fixed, Instances, easy, hard
+from ..bandit.play import Aggregator
 from ..bandit.prepare import Radius
 from ..bandit.run import Config
 from ..bandit.run import run as run_bandit

@@ -15,8 +15,17 @@ from ..bandit.environments.instance_file import default_cache
 from ..bandit.evidence import cached_evidence
 from ..bandit.instances import Fixed
 from ..bandit.plots.files import folder_for, write
-from ..bandit.plots.pictures import CERTIFIED, FIGURES, Figure, Line, Panel, Place
-from ..bandit.plots.scale import FULL, QUICK, Scale
+from ..bandit.plots.pictures import (
+    CERTIFIED,
+    FIGURES,
+    FULL,
+    QUICK,
+    Figure,
+    Line,
+    Panel,
+    Place,
+    Scale,
+)
 from ..bandit.plots.sweep import Curve, Sweep, sweep
 from ..bandit.results import Mean
 from ..exact import ParameterError, decimal_text, whole

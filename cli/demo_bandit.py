@@ -16,8 +16,7 @@ from ..bandit.environments.clustering import fair_instance
 from ..bandit.environments.instance_file import default_cache
 from ..bandit.instances import Fixed
 from ..bandit.plots.files import folder_for, write
-from ..bandit.plots.pictures import Figure, Line, Panel, Place
-from ..bandit.plots.scale import Scale
+from ..bandit.plots.pictures import Figure, Line, Panel, Place, Scale
 from ..bandit.plots.sweep import Curve, sweep
 from ..bandit.prepare import Prepared, Radius
 from ..bandit.privacy import privacy

@@ -24,8 +24,7 @@ from ..parallel import each
 from ..results import Results, RunCache, Share
 from ..run import Config, run
 from ..setting import Setting
-from .pictures import Figure, Line, Panel, Place
-from .scale import Scale
+from .pictures import Figure, Line, Panel, Place, Scale
 
 __all__ = ["Curve", "Sweep", "sweep"]
 

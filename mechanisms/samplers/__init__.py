@@ -10,8 +10,7 @@ from ...exact.lazy import lazily
 
 if TYPE_CHECKING:
     from .bits import RandomBits, SeededBits, SimulatedInt, SimulationError, SystemBits
-    from .coins import rounded
-    from .finite import Table
+    from .coins import Table, rounded
     from .reals import bernoulli_real
     from .released import (
         Release,
@@ -33,9 +32,8 @@ __getattr__ = lazily(
     __name__,
     {
         ".bits": _BITS,
-        ".finite": ["Table"],
+        ".coins": ["Table", "rounded"],
         ".reals": ["bernoulli_real"],
         ".released": _DRAWS,
-        ".coins": ["rounded"],
     },
 )

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from ...exact.number import ExactInput, exact, whole
+import math
+from bisect import bisect_right
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import accumulate
+
+from attrs import field, frozen
+
+from ...exact.number import ExactInput, ParameterError, exact, whole
 from .bits import RandomBits
 
-__all__ = ["below", "bernoulli", "bernoulli_exp", "coin", "coin_exp", "rounded", "uniform"]
+__all__ = ["Table", "below", "bernoulli", "bernoulli_exp", "coin", "coin_exp", "rounded", "uniform"]
 
 
 def uniform(bound: ExactInput, bits: RandomBits) -> int:
@@ -78,3 +86,21 @@ def rounded(reward: ExactInput, precision: ExactInput, bits: RandomBits) -> int:
     scaled = exact(reward, "reward", at_least=0, at_most=1) * g
     found, rest = divmod(scaled.numerator, scaled.denominator)
     return found + coin(rest, scaled.denominator, bits)
+
+
+def _ends(masses: Sequence[Fraction]) -> tuple[int, ...]:
+    if sum(masses) != 1 or min(masses) < 0:
+        raise ParameterError(f"masses must be >= 0 and sum to exactly 1, got {sum(masses)}")
+    common = math.lcm(*(mass.denominator for mass in masses))
+    return tuple(accumulate(int(mass * common) for mass in masses))
+
+
+@frozen
+class Table:
+    """Draws the index i with probability masses[i]. Raises ParameterError unless they sum to 1."""
+
+    ends: tuple[int, ...] = field(alias="masses", converter=_ends)
+
+    def draw(self, bits: RandomBits) -> int:
+        """One index."""
+        return bisect_right(self.ends, below(self.ends[-1], bits))

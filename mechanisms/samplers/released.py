@@ -21,7 +21,7 @@ from ..mechanism import AdditiveNoise, Mechanism, RandomizedResponse
 from ..pair import FinitePair
 from ..sampled import Sampled
 from .bits import RandomBits, SimulatedInt, SystemBits, for_release, is_simulated
-from .finite import Table
+from .coins import Table
 from .reals import Chance
 
 __all__ = ["Release", "Simulation", "draw", "release", "share_of_noise", "simulated_release"]

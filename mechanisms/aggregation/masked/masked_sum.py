@@ -13,7 +13,7 @@ from attrs.converters import default_if_none
 from ....exact.number import ExactInput, ParameterError
 from ...samplers.bits import RandomBits, SimulatedInt, SystemBits, is_simulated
 from ..aggregation import AggregationError, Masking, read_modulus
-from .choice import FAILURE
+from .failure import FAILURE
 from .messages import FromUser, Stage
 from .server import Server
 from .terms import Terms

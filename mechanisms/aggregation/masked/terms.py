@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ....exact.number import ExactInput, ParameterError, decimal_text, exact, whole
 from ...samplers.bits import RandomBits
 from ..aggregation import Masking
-from .choice import FAILURE, check_graph, least_graph, least_threshold
+from .failure import FAILURE, check_graph, least_graph, least_threshold
 from .graph import Circle, check_neighbours
 
 __all__ = ["ROUND_BYTES", "Terms"]
