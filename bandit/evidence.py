@@ -34,9 +34,11 @@ from .algorithms.algorithm import Demand
 __all__ = ["Audited", "Evidence", "NotVerifiedError", "Proof", "admit", "audited"]
 __all__ += ["cached_evidence", "evidence", "identity", "plain_release", "to_json"]
 
-
 _WIDEST = 400.0  # standard deviation of what is released
 _NARROW = 8  # sigma2 of a share
+_LARGEST = 20_000_000  # bytes of a file
+# what reading a file that holds something else may raise
+_OTHER = (OSError, ValueError, LookupError, TypeError, AttributeError, DecimalException)
 
 
 class NotVerifiedError(ValueError):
@@ -165,11 +167,6 @@ def to_json(held: Evidence) -> dict[str, Any]:
             "protocol": protocol_fields(held.protocol, 0, 0, held.demand.relaxation),
         },
     }
-
-
-_LARGEST = 20_000_000  # bytes of a file
-# what reading a file that holds something else may raise
-_OTHER = (OSError, ValueError, LookupError, TypeError, AttributeError, DecimalException)
 
 
 def cached_evidence(folder: Path) -> Proof:

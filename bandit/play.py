@@ -39,7 +39,6 @@ class Source(Protocol):
 
     def released(self, release: Release, laws: Sequence[RewardLaw], counts: Sequence[int]) -> Any:
         """What batches release: counts[i] of them with rewards of laws[i], one after another."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from .release import ModularRelease, Release
 from .setting import Setting
 
 __all__ = ["Phase", "Prepared", "Radius", "prepare", "radius_plan", "schedule"]
+_MOST_BATCHES = 20_000
 
 
 class Radius(Enum):
@@ -175,9 +176,6 @@ def _radii(
         )
     certified = certified_radius(plan)
     return certified.table, certified.failure
-
-
-_MOST_BATCHES = 20_000
 
 
 def schedule(algorithm: Algorithm, setting: Setting) -> dict[tuple[int, int], int]:

@@ -20,6 +20,8 @@ from ..exact.regular_file import read_at_most
 from .prepare import Prepared
 
 __all__ = ["Mean", "RegretCurve", "Results", "RunCache", "Share", "checkpoints"]
+_VERSION = 1  # of the numbers that a configuration gives: to be raised when these change
+_LARGEST = 30_000_000  # bytes of a share
 
 
 @dataclass(frozen=True)
@@ -177,10 +179,6 @@ class RegretCurve:
         corners, regret = np.hstack(self._rounds), np.hstack(self._regret)
         pairs = zip(corners, regret, strict=True)
         return np.array([np.interp(rounds, xs, ys) for xs, ys in pairs])
-
-
-_VERSION = 1  # of the numbers that a configuration gives: to be raised when these change
-_LARGEST = 30_000_000  # bytes of a share
 
 
 class RunCache:

@@ -30,13 +30,14 @@ from .plain import PlainCommand, PlainGroup
 
 __all__ = ["bandit"]
 
-
 bandit = typer.Typer(
     name="bandit",
     cls=PlainGroup,
     help="Private bandits, on mechanisms that are verified before they run.",
     no_args_is_help=True,
 )
+_DRAWN = {"easy": easy, "hard": hard}
+_MOST_FAITHFUL = 10**6
 
 
 @bandit.command(cls=PlainCommand)
@@ -149,10 +150,6 @@ def run(
 
 
 bandit.command(cls=PlainCommand)(figures)
-
-
-_DRAWN = {"easy": easy, "hard": hard}
-_MOST_FAITHFUL = 10**6
 
 
 def _aggregator(faithful: bool, masked: bool, rounds: int) -> Aggregator | None:

@@ -168,7 +168,7 @@ def _show(name: str, result: SampleAudit) -> None:
         facts["note"] = _MEANING
     if result.note:
         facts["law"] = result.note
-    render.console().print(render.facts(facts))
+    render.show(facts)
 
 
 def _fits(result: SampleAudit) -> dict[str, str]:

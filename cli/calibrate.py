@@ -142,25 +142,20 @@ def _unfinished(
             | {"known": [{"value": value, "verdict": verdict} for verdict, value in known.items()]}
         )
     else:
-        out = render.console()
-        out.print(render.facts({"mechanism": asked["mechanism"], "target": target}))
-        table = render.grid(unfinished.parameter, "")
-        for verdict, value in known.items():
-            table.add_row(value, verdict)
-        out.print(table)
-        out.print(render.facts({"verdict": "UNDECIDED", "note": str(unfinished)}))
+        render.show(
+            {"mechanism": asked["mechanism"], "target": target},
+            render.grid(unfinished.parameter, "", rows=[item[::-1] for item in known.items()]),
+            {"verdict": "UNDECIDED", "note": str(unfinished)},
+        )
     return 3
 
 
 def _show(chosen: Chosen | ChosenContinuous, found: Calibration, target: str) -> None:
-    out = render.console()
-    out.print(render.facts({"mechanism": chosen.spec(found.value), "target": target}))
-    table = render.grid(found.parameter, "", "measured")
-    edges = {edge.value: edge for edge in (found.least, found.from_on)}
-    for edge in edges.values():
-        for value, audit in ((edge.value, edge.verified), (edge.neighbour, edge.refuted)):
-            table.add_row(decimal_text(value), render.verdict(audit), str(audit.measured))
-    out.print(table)
+    rows = [
+        (decimal_text(value), render.verdict(audit), str(audit.measured))
+        for edge in {edge.value: edge for edge in (found.least, found.from_on)}.values()
+        for value, audit in ((edge.value, edge.verified), (edge.neighbour, edge.refuted))
+    ]
     said: dict[str, str] = {}
     for name, edge, meaning in (
         ("least", found.least, _LEAST),
@@ -170,4 +165,8 @@ def _show(chosen: Chosen | ChosenContinuous, found: Calibration, target: str) ->
         said[name] = what if edge.proved else f"not proved: {what}"
         if edge is found.least or edge.why != found.least.why:
             said[f"why {name}"] = edge.why
-    out.print(render.facts(said))
+    render.show(
+        {"mechanism": chosen.spec(found.value), "target": target},
+        render.grid(found.parameter, "", "measured", rows=rows),
+        said,
+    )

@@ -19,6 +19,23 @@ from . import output, render
 from .options import option
 
 __all__ = ["claims", "page", "show", "to_json", "write"]
+_COLOURS = {"HOLDS": "bold green", "HOLDS_CORRECTED": "bold yellow", "FAILS": "bold red"}
+_PAPERS = {
+    "D": "Chowdhury and Zhou, Distributed differential privacy in multi-armed bandits (ICLR 2023)",
+    "S": "Tenenbaum, Kaplan, Mansour, Stemmer, Differentially private multi-armed bandits in the "
+    "shuffle model (NeurIPS 2021)",
+}
+_INTRODUCTION = """\
+# The papers' statements, checked
+
+Written by `exactdp claims --markdown FILE`; run it again to check every figure here.
+
+A verdict is **HOLDS**, **HOLDS_CORRECTED** (false as written, true with the correction given) or
+**FAILS**. Its scope says how far the evidence reaches: *proved* (symbolically, or in interval
+arithmetic over the whole range), *certified at points* (an enclosure at each point named, and
+nothing is said beyond them) or *a certified counterexample* (a witness). Digits shown are certain.
+"""
+_SCOPES = {"witness": "a certified counterexample"}
 
 
 def claims(
@@ -49,25 +66,6 @@ def claims(
     raise typer.Exit(0 if all(each.finding is not None for each in found) else 3)
 
 
-_COLOURS = {"HOLDS": "bold green", "HOLDS_CORRECTED": "bold yellow", "FAILS": "bold red"}
-_PAPERS = {
-    "D": "Chowdhury and Zhou, Distributed differential privacy in multi-armed bandits (ICLR 2023)",
-    "S": "Tenenbaum, Kaplan, Mansour, Stemmer, Differentially private multi-armed bandits in the "
-    "shuffle model (NeurIPS 2021)",
-}
-_INTRODUCTION = """\
-# The papers' statements, checked
-
-Written by `exactdp claims --markdown FILE`; run it again to check every figure here.
-
-A verdict is **HOLDS**, **HOLDS_CORRECTED** (false as written, true with the correction given) or
-**FAILS**. Its scope says how far the evidence reaches: *proved* (symbolically, or in interval
-arithmetic over the whole range), *certified at points* (an enclosure at each point named, and
-nothing is said beyond them) or *a certified counterexample* (a witness). Digits shown are certain.
-"""
-_SCOPES = {"witness": "a certified counterexample"}
-
-
 def to_json(settled: Settled) -> dict[str, object]:
     """One statement as in the contract; the verdict is UNDECIDED where it stayed open."""
     claim, finding = settled.claim, settled.finding
@@ -86,13 +84,12 @@ def show(found: Sequence[Settled]) -> None:
     """Print one line a statement; with its evidence where there are few."""
     out = render.console()
     if len(found) > 3:
-        table = render.grid("id", "verdict", "scope", "statement")
-        for each in found:
-            table.add_row(
-                each.claim.id, _coloured(each), _scope(each), Text(_shortened(each.claim.statement))
-            )
-        out.print(table)
-        out.print(Text("exactdp claims ID shows the evidence", style="dim"))
+        rows = [
+            (each.claim.id, _coloured(each), _scope(each), _shortened(each.claim.statement))
+            for each in found
+        ]
+        table = render.grid("id", "verdict", "scope", "statement", rows=rows)
+        render.show(table, Text("exactdp claims ID shows the evidence", style="dim"))
         return
     for each in found:
         facts: dict[str, str | Text] = {

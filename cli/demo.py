@@ -25,7 +25,6 @@ from .claims import show
 
 __all__ = ["calibrated", "main", "mixed", "repeated"]
 
-
 _HORIZON = 10**6
 _BATCHES = [2**k for k in range(1, 20)]  # a run doubles its batch until the horizon is reached
 _BATCH = 1024
@@ -33,6 +32,16 @@ _EPSILON = "0.5"
 _SCALING = 10
 _ORDERS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 _CLAIMED = "0.1"
+_DELTA = "1e-6"
+_TIMES = [4**k for k in range(7)]
+_WIDTH = Fraction(1, 10**6)  # of what is shown to five digits
+_LAPLACE = AdditiveNoise(DiscreteLaplace(10))  # 0.1-DP
+_MIX = (
+    ("discrete Laplace, ε = 0.1", _LAPLACE, 100),
+    ("discrete Gaussian, σ² = 100", AdditiveNoise(DiscreteGaussian(100)), 50),
+    ("Skellam, variance 100", AdditiveNoise(Skellam(100)), 20),
+)
+_SENSITIVITY, _USES, _TARGET = 32, 64, ApproxDP(1, _DELTA)
 
 
 def main() -> None:
@@ -138,22 +147,6 @@ def _title(out: Console, text: str) -> None:
     out.rule(Text(text, style="bold"), align="left")
 
 
-if __name__ == "__main__":
-    main()
-
-
-_DELTA = "1e-6"
-_TIMES = [4**k for k in range(7)]
-_WIDTH = Fraction(1, 10**6)  # of what is shown to five digits
-_LAPLACE = AdditiveNoise(DiscreteLaplace(10))  # 0.1-DP
-_MIX = (
-    ("discrete Laplace, ε = 0.1", _LAPLACE, 100),
-    ("discrete Gaussian, σ² = 100", AdditiveNoise(DiscreteGaussian(100)), 50),
-    ("Skellam, variance 100", AdditiveNoise(Skellam(100)), 20),
-)
-_SENSITIVITY, _USES, _TARGET = 32, 64, ApproxDP(1, _DELTA)
-
-
 def repeated(out: Console) -> None:
     """One mechanism, used more and more often."""
     marks = _marks(out)
@@ -225,3 +218,7 @@ def _size(value: Enclosure | None) -> float:
 def _rounded(value: Enclosure | None) -> str:
     """To five digits."""
     return "" if value is None else f"{float(value.upper):.5g}"
+
+
+if __name__ == "__main__":
+    main()

@@ -138,7 +138,6 @@ def _show(
     quantiles: dict[Fraction, int],
     left: Sequence[dict[str, Any]],
 ) -> None:
-    out = render.console()
     epsilon, delta = decimal_text(given.epsilon), decimal_text(given.delta)
     facts = {
         "mechanism": parsed.text,
@@ -149,14 +148,14 @@ def _show(
         f"{least.total - 1} are not",
         "ε, δ": f"ε at δ = {delta}, δ at ε = {epsilon}: exact",
     }
-    out.print(render.facts(facts))
-    out.print(_sent("each sends", ways))
-    table = render.grid("error exceeded with probability", "noise", right=("noise",))
-    for chance, t in quantiles.items():
-        table.add_row(f"at most {decimal_text(chance)}", str(t))
-    out.print(table)
-    for each in left:
-        out.print(_sent(f"{each['missing']} missing", each))
+    rows = [(f"at most {decimal_text(chance)}", str(t)) for chance, t in quantiles.items()]
+    columns = ("error exceeded with probability", "noise")
+    render.show(
+        facts,
+        _sent("each sends", ways),
+        render.grid(*columns, rows=rows, right=("noise",)),
+        *(_sent(f"{each['missing']} missing", each) for each in left),
+    )
 
 
 def _sent(title: str, ways: dict[str, Any]) -> render.Table:

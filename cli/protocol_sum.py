@@ -18,6 +18,7 @@ from . import output, render
 __all__ = ["FAILURE", "LEVELS", "summed"]
 
 FAILURE = "1e-6"
+_SENT, _PARTS = ("accuracy", "modulus", "bits_per_user"), ("noise", "rounding", "total")
 LEVELS = ("0.5", "0.1", "0.01")  # and the failure probability
 
 
@@ -128,7 +129,7 @@ def _least(found: Least) -> dict[str, Any]:
 def _show(
     parsed: Spec, given: SumProtocol, report: dict[str, Any], shares: list[dict[str, Any]]
 ) -> None:
-    out, paper = render.console(), report["paper"]
+    paper = report["paper"]
     facts = render.described(parsed)
     facts["share"] = written(given.noise)
     facts["failure"] = decimal_text(report["failure"])
@@ -137,38 +138,39 @@ def _show(
             f"off by more than τ/g with probability at most {paper['claimed_failure']}"
         )
     facts["wraps around"] = f"with probability {render.shown(paper['wrap'])}"
-    out.print(render.facts(facts))
     columns = ("τ", "m", "bits per user", "P(it fails)")
-    table = render.grid("", *columns, right=columns[:-1])
-    named = {
-        "as given": paper,
-        "least τ": report["least_accuracy"],
-        "least m": report["least_modulus"],
-    }
-    for name, row in named.items():
-        if row is not None:
-            sent = (str(row[key]) for key in ("accuracy", "modulus", "bits_per_user"))
-            table.add_row(name, *sent, render.shown(row["failure"]))
-    out.print(table)
-    table = render.grid("error exceeded with probability", "noise", "rounding", "total")
-    for row in report["quantiles"]:
-        spans = (_span(row[part]) for part in ("noise", "rounding", "total"))
-        table.add_row(f"at most {decimal_text(row['failure'])}", *spans)
-    out.print(table)
-    if not shares:
-        return
-    costs = ("variance", "least τ", "bits per user")
-    table = render.grid("missing", "larger share", *costs, right=("missing", *costs[1:]))
-    for way in (way for share in shares for way in (share, share["alternative"]) if way):
-        least, raised = way["least_accuracy"], way["raised_to"]
-        table.add_row(
-            str(way["missing"]),
-            way["changed"] if raised is None else f"{way['changed']} {decimal_text(raised)}",
-            f"× {render.shown(way['variance_ratio'])}",
-            str(least["accuracy"]),
-            str(least["bits_per_user"]),
-        )
-    out.print(table)
+    least = {"least τ": report["least_accuracy"], "least m": report["least_modulus"]}
+    sent = [
+        (name, *(str(row[key]) for key in _SENT), render.shown(row["failure"]))
+        for name, row in {"as given": paper, **least}.items()
+        if row is not None
+    ]
+    errors = [
+        (f"at most {decimal_text(row['failure'])}", *(_span(row[part]) for part in _PARTS))
+        for row in report["quantiles"]
+    ]
+    render.show(
+        facts,
+        render.grid("", *columns, rows=sent, right=columns[:-1]),
+        render.grid("error exceeded with probability", *_PARTS, rows=errors),
+    )
+    if shares:
+        costs = ("variance", "least τ", "bits per user")
+        ways = (way for share in shares for way in (share, share["alternative"]) if way)
+        rows = [_cost(way) for way in ways]
+        right = ("missing", *costs[1:])
+        render.show(render.grid("missing", "larger share", *costs, rows=rows, right=right))
+
+
+def _cost(way: dict[str, Any]) -> tuple[str, ...]:
+    least, raised = way["least_accuracy"], way["raised_to"]
+    return (
+        str(way["missing"]),
+        way["changed"] if raised is None else f"{way['changed']} {decimal_text(raised)}",
+        f"× {render.shown(way['variance_ratio'])}",
+        str(least["accuracy"]),
+        str(least["bits_per_user"]),
+    )
 
 
 def _span(value: Enclosure) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich import box
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .measure import Measured
 
 __all__ = ["at_most", "audited", "bar", "comparison", "console", "described", "evidence"]
-__all__ += ["facts", "grid", "measurements", "shown", "verdict"]
+__all__ += ["facts", "grid", "measurements", "show", "shown", "verdict"]
 
 _DIGITS = 6  # where many figures stand side by side
 
@@ -155,11 +155,22 @@ def facts(named: Mapping[str, str | Text]) -> Table:
     return table
 
 
-def grid(*columns: str, right: Sequence[str] = ()) -> Table:
-    """An empty table with these columns, those in `right` aligned right."""
+def show(*parts: Mapping[str, Any] | RenderableType) -> None:
+    """Print these, one below the other; a mapping as facts."""
+    out = console()
+    for part in parts:
+        out.print(facts(part) if isinstance(part, Mapping) else part)
+
+
+def grid(
+    *columns: str, rows: Iterable[Sequence[str | Text]] = (), right: Sequence[str] = ()
+) -> Table:
+    """A table with these columns, those in `right` aligned right."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for column in columns:
         table.add_column(column, justify="right" if column in right else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*row)
     return table
 
 

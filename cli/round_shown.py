@@ -89,7 +89,7 @@ class Played:
 
     def show(self) -> None:
         """Print it as tables."""
-        out, batch, error, bound = render.console(), self.batch, self._error(), self._bound()
+        batch, error, bound = self.batch, self._error(), self._bound()
         users, within = self.protocol.users, "within" if abs(error) <= bound else "BEYOND"
         state = "a simulation, not a release" if batch.simulated else "CSPRNG"
         shown = {
@@ -127,12 +127,12 @@ class Played:
             shown["certificate"] = f"{claim}, of {_certified(self.proof)}: {self.file}"
         if notes := self._notes():
             shown["note"] = "; ".join(notes)
-        out.print(render.facts(shown))
-        table = render.grid("stage", "users", "seconds", right=("users", "seconds"))
-        for stage, seconds in batch.seconds.items():
-            count = batch.present.get(stage.removeprefix("S "), "")
-            table.add_row(stage, str(count), f"{seconds:.3f}")
-        out.print(table)
+        rows = [
+            (stage, str(batch.present.get(stage.removeprefix("S "), "")), f"{seconds:.3f}")
+            for stage, seconds in batch.seconds.items()
+        ]
+        columns = ("stage", "users", "seconds")
+        render.show(shown, render.grid(*columns, rows=rows, right=columns[1:]))
 
     def _error(self) -> Fraction:
         return self.batch.estimate - self.batch.truth

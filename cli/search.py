@@ -20,7 +20,6 @@ from .options import Json, option
 
 __all__ = ["search", "value_of"]
 
-
 _MOST_VALUES = 100_000
 _MOST_LISTED = 20
 _CODES = {"VIOLATED": 1, "NONE": 0, "OPEN": 3}
@@ -31,6 +30,9 @@ _SAID = {
 }
 
 Point: TypeAlias = Mapping[str, Fraction]
+_LONGEST = 500
+_LARGEST_POWER = 64
+_LARGEST_BITS = 20_000
 
 
 def search(
@@ -120,7 +122,7 @@ def _show(
     for name, points in (("undecided", found.undecided), ("unmeasured", found.unmeasured)):
         if points:
             facts[name] = f"{len(points)} points"
-    render.console().print(render.facts(facts))
+    render.show(facts)
 
 
 def _grid(spec: str) -> tuple[str, dict[str, str], list[Axis]]:
@@ -175,11 +177,6 @@ def _claim(text: str, fixed: Mapping[str, str]) -> Callable[[Point], Claim]:
         return parse_claim(f"{kind}{colon}{','.join(values)}")
 
     return at
-
-
-_LONGEST = 500
-_LARGEST_POWER = 64
-_LARGEST_BITS = 20_000
 
 
 def value_of(text: str, known: Mapping[str, Fraction]) -> Fraction:

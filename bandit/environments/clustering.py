@@ -29,11 +29,11 @@ from .instance_file import Counts, cached
 
 __all__ = ["CONSTRUCTION", "cluster_arms", "fair_instance", "key", "load_sklearn", "scaled_labels"]
 
-
 CONSTRUCTION = 1  # to be raised when the same data would give other arms
 _ALL_AT_ONCE = 100_000  # rows; beyond, in mini-batches
 _BATCH = 4096
 _ROWS = 65_536  # standardised at a time
+_RATING = "rate_marriage"
 
 
 def cluster_arms(
@@ -111,9 +111,6 @@ def _standardise(features: NDArray[Any]) -> None:
     for start in range(0, len(features), _ROWS):
         part = features[start : start + _ROWS]
         part[:] = (part - mean) / spread
-
-
-_RATING = "rate_marriage"
 
 
 def fair_instance(

@@ -19,8 +19,9 @@ from ...exact.number import ParameterError
 
 __all__ = ["Cells", "RewardLaw", "check_sum", "drawn_sums", "multinomial", "rounded"]
 
-
 _MOST_DRAWS = 1 << 20  # rewards held at once
+_MOST_ENTRIES = 1 << 20  # of multinomial counts held at once
+_LIMIT = 1 << 63
 
 
 class RewardLaw(Protocol):
@@ -29,15 +30,12 @@ class RewardLaw(Protocol):
     @property
     def mean(self) -> float:
         """The expected reward, from which the papers' pseudo-regret is computed."""
-        ...
 
     def draw(self, rng: np.random.Generator, size: int) -> NDArray[np.float64]:
         """`size` independent rewards."""
-        ...
 
     def encoded(self, precision: int) -> Cells:
         """The law of one reward rounded at random to 0, ..., precision."""
-        ...
 
     def sums(
         self, rng: np.random.Generator, precision: int, count: int, size: int
@@ -46,11 +44,9 @@ class RewardLaw(Protocol):
 
         Raises ParameterError where count * precision does not fit a 64-bit integer.
         """
-        ...
 
     def real_sums(self, rng: np.random.Generator, count: int, size: int) -> NDArray[np.float64]:
         """`size` independent sums of `count` rewards each, not encoded."""
-        ...
 
 
 def rounded(
@@ -78,10 +74,6 @@ def drawn_sums(
             rewards = law.draw(rng, len(part) * width).reshape(len(part), width)
             part += rounded(rng, rewards, precision).sum(axis=1)
     return found
-
-
-_MOST_ENTRIES = 1 << 20  # of multinomial counts held at once
-_LIMIT = 1 << 63
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,6 @@ from .sweep import Curve, Sweep
 
 __all__ = ["STYLES", "Style", "draw"]
 
-
 _DPI, _KINDS = 160, ("png", "svg")
 _PANEL, _ALONE = (3.2, 2.5), (6.6, 3.2)  # inches, with its labels
 _HEAD, _LEGEND = 0.83, 0.36  # above, and below for each row of the legend
@@ -34,6 +33,9 @@ _SETTINGS = {
     "legend.fontsize": FONT,
     "axes.linewidth": 0.8,
 }
+_Dashes = tuple[float, ...]
+_BLACK, _BLUE, _SKY, _GREEN = "#000000", "#0072B2", "#56B4E9", "#009E73"
+_ORANGE, _VERMILION, _PURPLE = "#E69F00", "#D55E00", "#AA4499"
 
 
 def draw(figure: Figure, sweep: Sweep) -> dict[str, bytes]:
@@ -166,9 +168,6 @@ def _caption(figure: Figure, sweep: Sweep) -> list[str]:
     return ["; ".join(first), "; ".join(second)]
 
 
-_Dashes = tuple[float, ...]
-
-
 @dataclass(frozen=True)
 class Style:
     """dashes: lengths on and off, in line widths; none for a solid line. hollow: the marker."""
@@ -178,9 +177,6 @@ class Style:
     marker: str
     hollow: bool = False
 
-
-_BLACK, _BLUE, _SKY, _GREEN = "#000000", "#0072B2", "#56B4E9", "#009E73"
-_ORANGE, _VERMILION, _PURPLE = "#E69F00", "#D55E00", "#AA4499"
 
 STYLES: Mapping[Line, Style] = MappingProxyType(
     {

@@ -21,6 +21,7 @@ from .pictures import Figure
 from .sweep import Sweep
 
 __all__ = ["COLUMNS", "csv_text", "folder_for", "write"]
+COLUMNS = ("algorithm", "epsilon", "scaling", "radius", "instance", "arms", "horizon")
 
 
 def folder_for(path: Path) -> Path:
@@ -63,7 +64,6 @@ def _written(sweep: Sweep, folder: Path, figure: Figure) -> None:
             temporary.write_bytes(content)
 
 
-COLUMNS = ("algorithm", "epsilon", "scaling", "radius", "instance", "arms", "horizon")
 COLUMNS += ("round", "mean", "standard_error", "runs")
 
 

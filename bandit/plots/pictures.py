@@ -27,6 +27,11 @@ from ..algorithms import (
 from ..prepare import Radius
 
 __all__ = ["CERTIFIED", "FIGURES", "FULL", "Figure", "Line", "Panel", "Place", "QUICK", "Scale"]
+_WHOSE = {Radius.PAPER: "the paper's radius", Radius.CERTIFIED: "certified radius"}
+_HIGH = ("0.1", "0.5", "1")  # privacy of the synthetic instances
+_LOW = ("1", "5", "10")  # and of the real ones
+_SHOWN = 4  # decades of rounds in a picture: what happens before is the same for all
+_STEPS = 25  # checkpoints a decade
 
 
 class Place(Enum):
@@ -92,15 +97,10 @@ class Figure:
         return tuple(panel for row in self.rows for panel in row)
 
 
-_WHOSE = {Radius.PAPER: "the paper's radius", Radius.CERTIFIED: "certified radius"}
-
-
 def _row(place: Place, *epsilons: str) -> tuple[Panel, ...]:
     return tuple(Panel(place, Fraction(epsilon)) for epsilon in epsilons)
 
 
-_HIGH = ("0.1", "0.5", "1")  # privacy of the synthetic instances
-_LOW = ("1", "5", "10")  # and of the real ones
 _MAIN = (Line(DIST_DP_SE), Line(DIST_RDP_SE, 10), Line(DIST_RDP_SE, 100), Line(DP_SE))
 _TRUST = (
     Line(LDP_SE),
@@ -135,10 +135,6 @@ CERTIFIED = Figure(
     (_row(Place.EASY, *_HIGH), _row(Place.RATINGS, *_LOW)),
     _RADII,
 )
-
-
-_SHOWN = 4  # decades of rounds in a picture: what happens before is the same for all
-_STEPS = 25  # checkpoints a decade
 
 
 @dataclass(frozen=True)

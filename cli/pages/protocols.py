@@ -22,7 +22,6 @@ from .played import played
 
 __all__ = ["SECTIONS", "bits", "moduli", "page", "shuffled"]
 
-
 _PICTURE = """\
 ![Remaining ε against the share of missing users]({name})
 

@@ -30,14 +30,12 @@ class SecureAggregation(Protocol):
     @property
     def modulus(self) -> int:
         """m."""
-        ...
 
     def aggregate(self, messages: Mapping[int, int]) -> int:
         """The sum mod m of the messages, which are in 0, ..., m - 1, by user.
 
         Raises ParameterError for a message out of range, AggregationError without a sum.
         """
-        ...
 
 
 def residue(value: object, modulus: int, user: int) -> int:

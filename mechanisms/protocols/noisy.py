@@ -14,7 +14,6 @@ from flint import acb, arb, ctx
 
 from ...exact.lazy import mpmath
 from ...exact.number import Real, mpf
-from ...exact.roots import float_root
 from ..laws.law import Law, Moments
 from ..laws.saddle import vertical_path
 from .rounding import RoundedUp
@@ -86,13 +85,13 @@ class NoisyRounding(Law):
 
     def path(self, t: int, side: int) -> Sequence[acb]:
         low, high = (None if end is None else float(mpf(end)) for end in self.mgf_domain)
-
-        def excess(s: float) -> float:  # K' grows
-            slope = self.slope(acb(s))
-            return math.inf if slope is None else float(slope.real.mid()) - t
-
-        saddle = float_root(excess, -60 if low is None else low, 60 if high is None else high)
-        spread = math.sqrt(float(self.moments().variance.upper))
+        left, right = (-60 if low is None else low), (60 if high is None else high)
+        for _ in range(50):  # K' grows: bisect K'(s) = t
+            middle = (left + right) / 2
+            slope = self.slope(acb(middle))
+            below = slope is not None and float(slope.real.mid()) < t
+            left, right = (middle, right) if below else (left, middle)
+        saddle, spread = (left + right) / 2, math.sqrt(float(self.moments().variance.upper))
         if high is None:
             return vertical_path(saddle, side, spread)
         shape = float(getattr(self.noise, "shape", 1))  # of the branch points at the ends

@@ -28,7 +28,6 @@ __all__ = [
     "geometric_exp",
 ]
 
-
 _LONGEST = 4096  # binary digits
 
 

@@ -19,7 +19,6 @@ from .reals import near_floor
 
 __all__ = ["binomial_envelope", "binomial_real", "poisson_envelope", "polya_envelope"]
 
-
 _MOST_COINS = 4096
 
 

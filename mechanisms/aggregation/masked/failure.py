@@ -25,8 +25,9 @@ from .graph import check_neighbours
 __all__ = ["FAILURE", "GraphFailure", "check_graph", "graph_failure", "least_graph"]
 __all__ += ["least_threshold"]
 
-
 _UNIT = 1 << 256  # upper bounds that are added up are rounded up to multiples of 1/_UNIT
+FAILURE = Fraction(1, 10**9)  # by default: of a round, that the server can learn more than the sum
+_NO_SUM = Fraction(1, 10**6)  # of a round with as many missing as there may be, that it has no sum
 
 
 @dataclass(frozen=True)
@@ -203,10 +204,6 @@ def any_of(*events: Enclosure) -> Enclosure:
     """At least the likeliest of them, at most their sum."""
     uppers = sum((Fraction(each.upper) for each in events), Fraction(0))
     return Enclosure(max(Fraction(each.lower) for each in events), min(Fraction(1), uppers))
-
-
-FAILURE = Fraction(1, 10**9)  # by default: of a round, that the server can learn more than the sum
-_NO_SUM = Fraction(1, 10**6)  # of a round with as many missing as there may be, that it has no sum
 
 
 def check_graph(

@@ -18,6 +18,8 @@ from .keys import agree, derive
 from .terms import Terms
 
 __all__ = ["added", "mask", "pair_mask", "self_mask", "subtracted"]
+_NONCE = bytes(16)
+_BLOCK = 64
 
 
 def self_mask(terms: Terms, user: int, seed: bytes) -> tuple[int, ...]:
@@ -50,10 +52,6 @@ def subtracted(
         (value - taken) % modulus
         for value, taken in zip(values, added((0,) * len(values), masks, modulus), strict=True)
     )
-
-
-_NONCE = bytes(16)
-_BLOCK = 64
 
 
 def mask(key: bytes, modulus: int, length: int = 1) -> tuple[int, ...]:

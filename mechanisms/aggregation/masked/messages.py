@@ -24,13 +24,11 @@ __all__ += ["check_round", "refuse"]
 DIGEST_BYTES = 32
 TAG_BYTES = 16
 SEALED_BYTES = 2 * SHARE_BYTES + TAG_BYTES
+_Validator: TypeAlias = Callable[[Any, "Attribute[Any]", Any], None]  # of attrs
 
 
 class RefusedError(ValueError):
     """A message that was refused: nothing has changed. The message says whose it was, and why."""
-
-
-_Validator: TypeAlias = Callable[[Any, "Attribute[Any]", Any], None]  # of attrs
 
 
 def _malformed(message: object, why: str) -> NoReturn:
