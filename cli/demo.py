@@ -95,17 +95,12 @@ def _theorem2(out: Console) -> None:
             audit(preset.mechanism, RenyiDP(order, bound))
             for order, bound in zip(_ORDERS, bounds, strict=True)
         ]
-    table = render.grid("order", "true divergence", "stated", "", "", right=("order",))
     top = float(bounds[-1])
-    for order, bound, value, result in zip(_ORDERS, bounds, curve, results, strict=True):
-        table.add_row(
-            str(order),
-            str(value),
-            decimal_text(bound),
-            render.verdict(result),
-            render.bar(out, float(value.upper) / top),
-        )
-    out.print(table)
+    bars = [render.bar(out, float(value.upper) / top) for value in curve]
+    stated, verdicts = map(decimal_text, bounds), map(render.verdict, results)
+    rows = zip(map(str, _ORDERS), map(str, curve), stated, verdicts, bars, strict=True)
+    columns = ("order", "true divergence", "stated", "", "")
+    out.print(render.grid(*columns, rows=rows, right=("order",)))
 
 
 def _published(out: Console) -> None:
@@ -113,13 +108,14 @@ def _published(out: Console) -> None:
     preset = papers.published(_CLAIMED, _BATCH)
     out.print(render.facts(render.evidence(audit(preset.mechanism, PureDP(_CLAIMED)))))
     _loss_figure(out, preset, Fraction(_CLAIMED))
-    table = render.grid("batch", "claimed ε", "true ε", "", right=("batch",))
     batches = _BATCHES[3::3]
     truths = [pure_epsilon(papers.published(_CLAIMED, batch).mechanism) for batch in batches]
     top = max(float(truth.upper) for truth in truths)
-    for batch, truth in zip(batches, truths, strict=True):
-        table.add_row(str(batch), _CLAIMED, str(truth), render.bar(out, float(truth.upper) / top))
-    out.print(table)
+    rows = [
+        (str(batch), _CLAIMED, str(truth), render.bar(out, float(truth.upper) / top))
+        for batch, truth in zip(batches, truths, strict=True)
+    ]
+    out.print(render.grid("batch", "claimed ε", "true ε", "", rows=rows, right=("batch",)))
 
 
 def _loss_figure(out: Console, preset: Preset, claimed: Fraction) -> None:
@@ -129,10 +125,12 @@ def _loss_figure(out: Console, preset: Preset, claimed: Fraction) -> None:
     losses = [refine(lambda x=x: law.loss(x, g)) for x in points]  # type: ignore[misc]
     top = max(float(claimed), *(abs(float(loss.upper)) for loss in losses))
     out.print(Text(f"privacy loss of a released value (claimed: at most {decimal_text(claimed)})"))
-    table = render.grid("value", "loss", f"-{top:.3g} … {top:.3g}", right=("value",))
-    for x, loss in zip(points, losses, strict=True):
-        table.add_row(str(x), str(loss), _two_sided(out, float(loss.upper) / top))
-    out.print(table)
+    rows = [
+        (str(x), str(loss), _two_sided(out, float(loss.upper) / top))
+        for x, loss in zip(points, losses, strict=True)
+    ]
+    columns = ("value", "loss", f"-{top:.3g} … {top:.3g}")
+    out.print(render.grid(*columns, rows=rows, right=("value",)))
 
 
 def _two_sided(out: Console, share: float, cells: int = 20) -> str:
@@ -170,11 +168,11 @@ def mixed(out: Console) -> None:
         found = compare(composition, _DELTA, _WIDTH, ["exact", "rdp", "zcdp", "basic"])
     out.print(render.facts({f"{times} ×": title for title, _, times in _MIX}))
     top = max(_size(one.value) for one in found)
-    table = render.grid("together", f"ε at δ = {_DELTA}", "")
-    for one in found:
-        share = _size(one.value) / top
-        table.add_row(one.method.title, _rounded(one.value), render.bar(out, share))
-    out.print(table)
+    rows = [
+        (one.method.title, _rounded(one.value), render.bar(out, _size(one.value) / top))
+        for one in found
+    ]
+    out.print(render.grid("together", f"ε at δ = {_DELTA}", "", rows=rows))
 
 
 def calibrated(out: Console) -> None:

@@ -6,7 +6,6 @@ same seed for all. Finished curves are kept in the cache of runs, and found ther
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -21,7 +20,7 @@ from ...verify.guarantee import RenyiDP
 from ..evidence import Proof, evidence
 from ..instances import Fixed, Instances, easy, hard
 from ..parallel import each
-from ..results import Results, RunCache, Share
+from ..results import RunCache, Share
 from ..run import Config, run
 from ..setting import Setting
 from .pictures import Figure, Line, Panel, Place, Scale
@@ -146,15 +145,7 @@ class _Task:
 
     def cache(self, folder: Path | None) -> RunCache:
         """Where it is kept, under all that its numbers depend on."""
-        identity = {
-            "curve": self.config.algorithm.name,
-            "setting": self.config.setting.to_json(),
-            "instances": hashlib.sha256(repr(self.config.instances).encode()).hexdigest(),
-            "radius": self.config.radius.value,
-            "seed": self.seed,
-            "rounds": list(self.rounds),
-        }
-        return RunCache(folder, identity)
+        return RunCache(folder, {"curve": True} | self.config.identity(self.seed, self.rounds))
 
 
 def _groups(tasks: Iterable[_Task]) -> list[list[_Task]]:
@@ -180,20 +171,10 @@ def _done(cache: Path | None, prove: Proof, tasks: Sequence[_Task]) -> dict[int,
     for task in tasks:
         prepared, rounds = task.config.prepared(prove), np.array(task.rounds)
         results = run(task.config, task.runs, task.seed, prepared=prepared, rounds=rounds)
-        found[task.index] = _share(results)
+        numbers = (results.regret, results.pulls, results.eliminated, results.batches)
+        found[task.index] = Share(0, *(each.tolist() for each in numbers), lines=[])
         task.cache(cache).keep(found[task.index])
     return found
-
-
-def _share(results: Results) -> Share:
-    return Share(
-        0,
-        results.regret.tolist(),
-        results.pulls.tolist(),
-        results.eliminated.tolist(),
-        results.batches.tolist(),
-        [],
-    )
 
 
 def _instances(place: Place, scale: Scale, ratings: Fixed | None) -> Instances:
