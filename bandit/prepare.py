@@ -113,13 +113,12 @@ def prepare(
     not meet its claim, UndecidedError where a parameter stays open.
     """
     sizes = schedule(algorithm, setting)
-    releases: dict[int, Release] = {}
-    for users in sizes.values():
-        if users not in releases:
-            releases[users] = algorithm.release(setting, users)
-    proofs = {
-        users: _proved(algorithm, setting, release, prove) for users, release in releases.items()
-    }
+    releases = {users: algorithm.release(setting, users) for users in {*sizes.values()}}
+    demand = None if algorithm.demand is None else algorithm.demand(setting)
+    proofs: dict[int, Evidence] = {}
+    for users, release in releases.items():
+        if demand is not None and isinstance(release, ModularRelease):
+            proofs[users] = prove(release.protocol, demand)
     table, failure = _radii(algorithm, setting, radius, sizes, releases)
     phases: dict[tuple[int, int], Phase] = {}
     total: dict[int, int] = {}
@@ -132,7 +131,7 @@ def prepare(
             total[active], centre[active] = units, middle
         limit = _threshold(beta, units, release)
         phases[number, active] = Phase(
-            number, active, release, proofs[users], beta, units, middle, limit
+            number, active, release, proofs.get(users), beta, units, middle, limit
         )
     return Prepared(algorithm, setting, radius, phases, failure)
 
@@ -145,15 +144,6 @@ def _threshold(beta: float, units: int, release: Release) -> int | float:
         return 2 * beta * units
     exact = 2 * Fraction(beta) * units
     return min(exact.numerator // exact.denominator, (1 << 63) - 1)
-
-
-def _proved(
-    algorithm: Algorithm, setting: Setting, release: Release, prove: Proof
-) -> Evidence | None:
-    if algorithm.demand is None:
-        return None
-    assert isinstance(release, ModularRelease)
-    return prove(release.protocol, algorithm.demand(setting))
 
 
 def _radii(

@@ -63,17 +63,17 @@ class Privacy:
     note: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """For JSON, its enclosures still as they are."""
+        """As `--json` shows it: figures rounded outward."""
         return {
             "claim": None if self.claim is None else str(self.claim),
             "trust": self.trust,
             "quantity": self.quantity,
-            "once": self.once,
+            "once": _json(self.once),
             "returning": {
                 "batches": self.batches,
-                "together": self.together,
+                "together": _json(self.together),
                 "delta": None if self.delta is None else decimal_text(self.delta),
-                "epsilon": self.epsilon,
+                "epsilon": _json(self.epsilon),
             },
             "note": self.note,
         }
@@ -157,3 +157,7 @@ def _unproved(prepared: Prepared, count: int) -> Privacy:
     claim = PureDP(release.epsilon)
     total = epsilon.times(count)
     return Privacy(claim, "central", "epsilon", epsilon, count, total, None, None, _CONTINUOUS)
+
+
+def _json(value: Enclosure | None) -> dict[str, str] | None:
+    return None if value is None else value.to_json()

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from rich.table import Table
+
 from ..accounting import compose
 from ..exact import Enclosure, ParameterError, decimal_text, exact, whole
 from ..exact.precision import refine
@@ -158,7 +160,7 @@ def _show(
     )
 
 
-def _sent(title: str, ways: dict[str, Any]) -> render.Table:
+def _sent(title: str, ways: dict[str, Any]) -> Table:
     columns = ("noise bits", "in all", "sent", "variance", "ε", "δ")
     table = render.grid(title, *columns, right=columns[1:])
     for key, name in _WAYS.items():

@@ -8,7 +8,6 @@ from itertools import pairwise
 from typing import Any, TypeAlias
 
 from attrs import field, frozen
-from attrs.converters import default_if_none
 
 from ....exact.number import ExactInput, ParameterError
 from ...samplers.bits import RandomBits, SimulatedInt, SystemBits, is_simulated
@@ -64,7 +63,7 @@ class MaskedSum:
     modulus: int = field(converter=read_modulus)
     neighbours: ExactInput | None = None
     threshold: ExactInput | None = None
-    bits: RandomBits = field(default=None, converter=default_if_none(factory=SystemBits))
+    bits: RandomBits = field(factory=SystemBits)
     dropout: ExactInput = field(default=0, kw_only=True)
     corrupt: ExactInput | None = field(default=None, kw_only=True)
     failure: ExactInput = field(default=FAILURE, kw_only=True)
