@@ -21,7 +21,8 @@ from .pictures import Figure
 from .sweep import Sweep
 
 __all__ = ["COLUMNS", "csv_text", "folder_for", "write"]
-COLUMNS = ("algorithm", "epsilon", "scaling", "radius", "instance", "arms", "horizon")
+_ABOUT = ("algorithm", "epsilon", "scaling", "radius", "instance", "arms", "horizon")
+COLUMNS = (*_ABOUT, "round", "mean", "standard_error", "runs")
 
 
 def folder_for(path: Path) -> Path:
@@ -62,9 +63,6 @@ def _written(sweep: Sweep, folder: Path, figure: Figure) -> None:
         path = folder / f"{figure.name}.{suffix}"
         with located(f"out: {path}"), atomic_write(path) as temporary:
             temporary.write_bytes(content)
-
-
-COLUMNS += ("round", "mean", "standard_error", "runs")
 
 
 def csv_text(figure: Figure, sweep: Sweep) -> str:

@@ -171,8 +171,14 @@ def _done(cache: Path | None, prove: Proof, tasks: Sequence[_Task]) -> dict[int,
     for task in tasks:
         prepared, rounds = task.config.prepared(prove), np.array(task.rounds)
         results = run(task.config, task.runs, task.seed, prepared=prepared, rounds=rounds)
-        numbers = (results.regret, results.pulls, results.eliminated, results.batches)
-        found[task.index] = Share(0, *(each.tolist() for each in numbers), lines=[])
+        found[task.index] = Share(
+            0,
+            results.regret.tolist(),
+            results.pulls.tolist(),
+            results.eliminated.tolist(),
+            results.batches.tolist(),
+            [],
+        )
         task.cache(cache).keep(found[task.index])
     return found
 
