@@ -22,6 +22,7 @@ from .release import ModularRelease, Release
 from .setting import Setting
 
 __all__ = ["Phase", "Prepared", "Radius", "prepare", "radius_plan", "schedule"]
+
 _MOST_BATCHES = 20_000
 
 

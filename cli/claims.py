@@ -19,6 +19,7 @@ from . import output, render
 from .options import option
 
 __all__ = ["claims", "page", "show", "to_json", "write"]
+
 _COLOURS = {"HOLDS": "bold green", "HOLDS_CORRECTED": "bold yellow", "FAILS": "bold red"}
 _PAPERS = {
     "D": "Chowdhury and Zhou, Distributed differential privacy in multi-armed bandits (ICLR 2023)",

@@ -18,6 +18,7 @@ from .keys import agree, derive
 from .terms import Terms
 
 __all__ = ["added", "mask", "pair_mask", "self_mask", "subtracted"]
+
 _NONCE = bytes(16)
 _BLOCK = 64
 
