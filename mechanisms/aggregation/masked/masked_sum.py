@@ -47,6 +47,10 @@ class Round:
     simulated: bool
 
 
+def _bits(given: RandomBits | None) -> RandomBits:
+    return SystemBits() if given is None else given
+
+
 @frozen
 class MaskedSum:
     """Secure aggregation with masks: every user and the server, played in this process.
@@ -63,7 +67,7 @@ class MaskedSum:
     modulus: int = field(converter=read_modulus)
     neighbours: ExactInput | None = None
     threshold: ExactInput | None = None
-    bits: RandomBits = field(factory=SystemBits)
+    bits: RandomBits = field(default=None, converter=_bits)
     dropout: ExactInput = field(default=0, kw_only=True)
     corrupt: ExactInput | None = field(default=None, kw_only=True)
     failure: ExactInput = field(default=FAILURE, kw_only=True)
