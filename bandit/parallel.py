@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
+from ..exact.extra import bring
 from ..exact.number import ParameterError
 
 __all__ = ["each"]
@@ -29,15 +30,15 @@ def each(
     """What `do` makes of every task, as they finish, in any order.
 
     workers: processes on this machine. cluster: the address of a dask scheduler, or "local" for
-    one that is started here with so many workers. Raises ParameterError where joblib, or dask, is
-    not installed, where no scheduler answers, and where it, or all of its workers, are gone.
+    one that is started here with so many workers. Raises ImportError where joblib, or dask, is
+    not installed, ParameterError where no scheduler answers, or it or all its workers are gone.
     """
     if cluster is not None:
         yield from _on_cluster(do, tasks, workers, cluster)
     elif workers == 1 or len(tasks) < 2:
         yield from map(do, tasks)
     else:
-        joblib = _needs("joblib", "workers above 1", "parallel")
+        joblib = bring("joblib", "parallel")
         jobs = (joblib.delayed(do)(task) for task in tasks)
         yield from joblib.Parallel(n_jobs=workers, return_as="generator_unordered")(jobs)
 
@@ -45,7 +46,7 @@ def each(
 def _on_cluster(
     do: Callable[[_Task], _Result], tasks: Sequence[_Task], workers: int, cluster: str
 ) -> Iterator[_Result]:
-    distributed = _needs("distributed", "cluster", "cluster")
+    distributed = bring("distributed", "cluster")
     with contextlib.ExitStack() as stack:
         stack.enter_context(_quiet())  # what goes wrong is said in one line, below
         try:
@@ -104,10 +105,3 @@ def _quiet() -> Iterator[None]:
     finally:
         for logger, level in zip(loggers, before, strict=True):
             logger.setLevel(level)
-
-
-def _needs(module: str, option: str, extra: str) -> Any:
-    try:
-        return __import__(module)
-    except ImportError as error:
-        raise ParameterError(f'{option} needs {module}: pip install "exactdp[{extra}]"') from error

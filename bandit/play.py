@@ -14,19 +14,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..exact.number import ParameterError
+from ..mechanisms.aggregation import PlainSum
+from ..mechanisms.protocols.parties import analyze, randomize
+from ..mechanisms.protocols.protocol import SumProtocol
+from ..mechanisms.samplers.bits import RandomBits, SeededBits
 from .environments.environment import Environment
 from .environments.rewards import RewardLaw
 from .prepare import Phase, Prepared
-from .regret import RegretCurve
-from .release import Release
+from .release import ModularRelease, Release
+from .results import RegretCurve
 
-__all__ = ["Played", "Simulated", "Source", "play"]
+__all__ = ["Aggregator", "Faithful", "Played", "Simulated", "Source", "play"]
 
 
 class Source(Protocol):
@@ -34,7 +39,6 @@ class Source(Protocol):
 
     def released(self, release: Release, laws: Sequence[RewardLaw], counts: Sequence[int]) -> Any:
         """What batches release: counts[i] of them with rewards of laws[i], one after another."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -181,3 +185,56 @@ class _Table:
                 on = np.flatnonzero(active[index])
                 own = (released[index, on], totals[index, on], stays[index, on])
                 self.record(Released(int(run), phase, on, *own))
+
+
+class Aggregator(Enum):
+    """How messages are summed."""
+
+    PLAIN = "plain"  # by someone who sees them all
+    MASKED = "masked"  # by secure aggregation; needs the extra `masks`
+
+
+@dataclass(frozen=True)
+class Faithful:
+    """A source of released values that runs every user.
+
+    rng: for the rewards, and the noise of algorithms without discrete noise. bits: for the rest.
+    """
+
+    rng: np.random.Generator
+    bits: RandomBits
+    aggregator: Aggregator = Aggregator.PLAIN
+
+    @staticmethod
+    def seeded(rng: np.random.Generator, aggregator: Aggregator) -> Faithful:
+        """With bits that repeat themselves: for simulation, never for a release."""
+        return Faithful(rng, SeededBits(int(rng.integers(1 << 62))), aggregator)
+
+    def released(
+        self, release: Release, laws: Sequence[RewardLaw], counts: Sequence[int]
+    ) -> NDArray[Any]:
+        """What batches release: counts[i] of them with rewards of laws[i], one after another."""
+        each = [law for law, count in zip(laws, counts, strict=True) for _ in range(count)]
+        rewards = [law.draw(self.rng, release.users) for law in each]
+        if isinstance(release, ModularRelease):
+            seen = [self._one(release.protocol, own) for own in rewards]
+            return np.array(seen, dtype=np.int64)
+        return release.released(np.array([own.sum() for own in rewards]), self.rng)
+
+    def _one(self, protocol: SumProtocol, rewards: NDArray[np.float64]) -> int:
+        """R of every user, S of all messages, A: what it decodes, mod m again."""
+        messages = {
+            user: randomize(protocol, float(reward), self.bits)
+            for user, reward in enumerate(rewards)
+        }
+        modulus = protocol.modulus
+        if modulus is None:
+            aggregate = sum(messages.values())
+        elif self.aggregator is Aggregator.PLAIN:
+            aggregate = PlainSum(modulus).aggregate(messages)
+        else:
+            from ..mechanisms.aggregation.masked import MaskedSum
+
+            aggregate = MaskedSum(modulus).aggregate(messages)
+        decoded = analyze(protocol, aggregate, self.bits) * protocol.precision
+        return decoded.numerator if modulus is None else decoded.numerator % modulus

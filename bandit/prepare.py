@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
-from typing import TypeAlias
+from itertools import accumulate, count
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..exact.enclosure import Enclosure
-from ..exact.number import ParameterError
-from ..mechanisms.protocols.protocol import SumProtocol
-from .algorithms.algorithm import Algorithm, Demand
-from .evidence import Evidence, admit, evidence
+from ..exact.number import ParameterError, Real
+from ..mechanisms.laws.binomial import Binomial
+from .algorithms.algorithm import Algorithm
+from .evidence import Evidence, Proof, admit, evidence
 from .radius.certified import certified_radius
+from .radius.plan import Noise, Plan
 from .release import ModularRelease, Release
-from .schedule import radius_plan, schedule
 from .setting import Setting
 
-__all__ = ["Phase", "Prepared", "Proof", "Radius", "prepare"]
+__all__ = ["Phase", "Prepared", "Radius", "prepare", "radius_plan", "schedule"]
+
+_MOST_BATCHES = 20_000
 
 
 class Radius(Enum):
@@ -98,9 +100,6 @@ class Prepared:
                 admitted.add(pair)
 
 
-Proof: TypeAlias = Callable[[SumProtocol, Demand], Evidence]
-
-
 def prepare(
     algorithm: Algorithm,
     setting: Setting,
@@ -115,13 +114,12 @@ def prepare(
     not meet its claim, UndecidedError where a parameter stays open.
     """
     sizes = schedule(algorithm, setting)
-    releases: dict[int, Release] = {}
-    for users in sizes.values():
-        if users not in releases:
-            releases[users] = algorithm.release(setting, users)
-    proofs = {
-        users: _proved(algorithm, setting, release, prove) for users, release in releases.items()
-    }
+    releases = {users: algorithm.release(setting, users) for users in {*sizes.values()}}
+    demand = None if algorithm.demand is None else algorithm.demand(setting)
+    proofs: dict[int, Evidence] = {}
+    for users, release in releases.items():
+        if demand is not None and isinstance(release, ModularRelease):
+            proofs[users] = prove(release.protocol, demand)
     table, failure = _radii(algorithm, setting, radius, sizes, releases)
     phases: dict[tuple[int, int], Phase] = {}
     total: dict[int, int] = {}
@@ -134,7 +132,7 @@ def prepare(
             total[active], centre[active] = units, middle
         limit = _threshold(beta, units, release)
         phases[number, active] = Phase(
-            number, active, release, proofs[users], beta, units, middle, limit
+            number, active, release, proofs.get(users), beta, units, middle, limit
         )
     return Prepared(algorithm, setting, radius, phases, failure)
 
@@ -147,15 +145,6 @@ def _threshold(beta: float, units: int, release: Release) -> int | float:
         return 2 * beta * units
     exact = 2 * Fraction(beta) * units
     return min(exact.numerator // exact.denominator, (1 << 63) - 1)
-
-
-def _proved(
-    algorithm: Algorithm, setting: Setting, release: Release, prove: Proof
-) -> Evidence | None:
-    if algorithm.demand is None:
-        return None
-    assert isinstance(release, ModularRelease)
-    return prove(release.protocol, algorithm.demand(setting))
 
 
 def _radii(
@@ -178,3 +167,56 @@ def _radii(
         )
     certified = certified_radius(plan)
     return certified.table, certified.failure
+
+
+def schedule(algorithm: Algorithm, setting: Setting) -> dict[tuple[int, int], int]:
+    """Users an arm, by batch and active arms, as far as the horizon can reach.
+
+    Who is active in a batch was so in every batch before, which for more active arms were no
+    smaller: that many users at least are gone by then.
+    """
+    sizes: dict[tuple[int, int], int] = {}
+    for active in range(2, setting.arms + 1):
+        used = 0
+        for number in count(1):
+            known = None if algorithm.adapts else sizes.get((number, 2))
+            users = known or algorithm.schedule(setting, number, active)
+            used += users
+            if active * used > setting.horizon:
+                break
+            if number > _MOST_BATCHES:
+                raise ParameterError(
+                    f"horizon and growth make more than {_MOST_BATCHES} batches: lower the "
+                    "horizon, or let batches grow faster"
+                )
+            sizes[number, active] = users
+    return sizes
+
+
+def radius_plan(algorithm: Algorithm, setting: Setting, chosen: Sequence[Release]) -> Plan:
+    """What radii may depend on. chosen: the releases of batches 1, 2, ..., one each."""
+    sizes, noises = [release.users for release in chosen], [each.noise for each in chosen]
+    decodings = [each.decoding for each in chosen]
+    if not algorithm.forgets:
+        sizes = list(accumulate(sizes))
+        noises = list(_running(noises))
+    return Plan(
+        setting.arms,
+        setting.horizon,
+        setting.confidence,
+        sizes,
+        noises,
+        [release.precision for release in chosen],
+        decodings,
+        cumulative=not algorithm.forgets,
+    )
+
+
+def _running(noises: Sequence[Noise | None]) -> Iterator[Noise]:
+    """The laws of the sums so far, of as few terms as there are success probabilities."""
+    trials: dict[Real, int] = {}
+    for law in noises:
+        assert isinstance(law, Binomial)
+        trials[law.success] = trials.get(law.success, 0) + law.trials
+        laws = tuple(Binomial(count, chance) for chance, count in trials.items())
+        yield laws[0] if len(laws) == 1 else laws

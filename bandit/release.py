@@ -33,44 +33,35 @@ class Release(Protocol):
     @property
     def users(self) -> int:
         """n: rewards in the sum."""
-        ...
 
     @property
     def precision(self) -> int:
         """g: rewards are encoded on the grid 0, 1/g, ..., 1."""
-        ...
 
     @property
     def centre(self) -> Fraction:
         """What `decoded` exceeds the sum by in the mean, in units of the grid."""
-        ...
 
     @property
     def bits_per_user(self) -> int | None:
         """What a user sends; None where that is a real number."""
-        ...
 
     @property
     def noise(self) -> Noise | None:
         """The law of the total noise, in units of the grid; None: no noise."""
-        ...
 
     @property
     def decoding(self) -> Decoding | None:
         """How the sum is read that was released mod m; None: it was not reduced."""
-        ...
 
     def sums(self, law: RewardLaw, rng: np.random.Generator, size: int) -> NDArray[Any]:
         """`size` independent sums of a batch of rewards, before any noise."""
-        ...
 
     def released(self, sums: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
         """What leaves the batch, for each of these sums: with the total noise in one draw."""
-        ...
 
     def decoded(self, released: NDArray[Any]) -> NDArray[Any]:
         """The noisy sums, in units of the grid."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
+import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..exact.atomic_write import write_atomically
+from ..exact.number import located
+from ..exact.regular_file import read_at_most
 from .prepare import Prepared
 
-__all__ = ["Mean", "Results", "Share"]
+__all__ = ["Mean", "RegretCurve", "Results", "RunCache", "Share", "checkpoints"]
+
+_VERSION = 1  # of the numbers that a configuration gives: to be raised when these change
+_LARGEST = 30_000_000  # bytes of a share
 
 
 @dataclass(frozen=True)
@@ -139,3 +149,69 @@ def _is_number(value: object) -> bool:
 
 def _is_count(value: object) -> bool:
     return type(value) is int and 0 <= value < 2**63
+
+
+def checkpoints(horizon: int, count: int = 40) -> NDArray[np.int64]:
+    """Rounds 1, ..., horizon at about equal ratios: `count` of them, fewer where these coincide."""
+    rounds = np.rint(np.geomspace(1, horizon, count)).astype(np.int64)
+    rounds[-1] = horizon
+    return np.unique(rounds)
+
+
+class RegretCurve:
+    """Which arms runs pulled for how long, in order; at most one entry an arm and batch.
+
+    Pseudo-regret after t rounds is the sum of the gaps of the arms pulled so far: piecewise linear
+    in t, with a corner where one arm's users end and the next one's begin.
+    """
+
+    def __init__(self, gaps: NDArray[np.float64], runs: int) -> None:
+        self._gaps = gaps
+        self._rounds = [np.zeros((runs, 1), dtype=np.int64)]
+        self._regret = [np.zeros((runs, 1))]
+
+    def add(self, pulled: NDArray[np.int64]) -> None:
+        """So many further pulls of each arm (runs x arms), one arm after the other."""
+        self._rounds.append(self._rounds[-1][:, -1:] + np.cumsum(pulled, axis=1))
+        self._regret.append(self._regret[-1][:, -1:] + np.cumsum(pulled * self._gaps, axis=1))
+
+    def at(self, rounds: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The regret of each run after each of these many rounds (runs x rounds)."""
+        corners, regret = np.hstack(self._rounds), np.hstack(self._regret)
+        pairs = zip(corners, regret, strict=True)
+        return np.array([np.interp(rounds, xs, ys) for xs, ys in pairs])
+
+
+class RunCache:
+    """A folder of shares, in one subfolder for each configuration; None keeps nothing."""
+
+    def __init__(self, folder: Path | None, identity: dict[str, Any]) -> None:
+        text = json.dumps({"version": _VERSION, **identity}, sort_keys=True)
+        digest = hashlib.sha256(text.encode()).hexdigest()[:24]
+        self._folder = None if folder is None else folder / digest
+        if self._folder is not None:
+            with located(f"resume: {folder}"):
+                self._folder.mkdir(parents=True, exist_ok=True)
+                write_atomically(self._folder / "configuration.json", text + "\n")
+
+    def find(self, first: int, count: int) -> Share | None:
+        """The share of these runs; None where it is not there, or does not read."""
+        if self._folder is None:
+            return None
+        with contextlib.suppress(OSError, ValueError, TypeError, RecursionError):
+            share = Share.from_json(json.loads(read_at_most(self._path(first, count), _LARGEST)))
+            lists = (share.regret, share.pulls, share.eliminated, share.batches)
+            if share.first == first and all(len(each) == count for each in lists):
+                return share
+        return None
+
+    def keep(self, share: Share) -> None:
+        """Put a share into the cache. Raises ParameterError where it cannot be written."""
+        if self._folder is not None:
+            path = self._path(share.first, len(share.regret))
+            with located(f"resume: {path}"):
+                write_atomically(path, json.dumps(share.to_json()))
+
+    def _path(self, first: int, count: int) -> Path:
+        assert self._folder is not None
+        return self._folder / f"runs-{first}-{first + count - 1}.json"

@@ -7,7 +7,7 @@ which shares finish changes anything, and a finished share can be kept on disk (
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -18,15 +18,12 @@ from numpy.typing import NDArray
 
 from ..exact.number import ExactInput, whole
 from .algorithms import Algorithm
-from .cache import RunCache
-from .evidence import evidence
-from .faithful import Aggregator, Faithful
+from .evidence import Proof, evidence
 from .instances import Drawn, Instances
 from .parallel import each
-from .play import Released, Simulated, play
-from .prepare import Prepared, Proof, Radius, prepare
-from .regret import checkpoints
-from .results import Results, Share
+from .play import Aggregator, Faithful, Released, Simulated, play
+from .prepare import Prepared, Radius, prepare
+from .results import Results, RunCache, Share, checkpoints
 from .setting import Setting
 from .transcript import batch_lines, end_line
 
@@ -54,6 +51,18 @@ class Config:
     def prepared(self, prove: Proof = evidence) -> Prepared:
         """Schedule, evidence and radii: what all runs share. prove: as for `prepare`."""
         return prepare(self.algorithm, self.setting, self.radius, prove)
+
+    def identity(self, seed: int, rounds: Sequence[int]) -> dict[str, Any]:
+        """All that the numbers of runs depend on."""
+        return {
+            "algorithm": self.algorithm.name,
+            "setting": self.setting.to_json(),
+            "instances": repr(self.instances),
+            "radius": self.radius.value,
+            "faithful": None if self.faithful is None else self.faithful.value,
+            "seed": seed,
+            "rounds": list(rounds),
+        }
 
 
 def run(
@@ -83,7 +92,8 @@ def run(
     task = partial(_share, config, ready, start, marks, transcript)
     size = _APART if isinstance(config.instances, Drawn) else _TOGETHER
     parts = [(first, min(size, count - first)) for first in range(0, count, size)]
-    cache = RunCache(resume, _identity(config, start, marks, transcript))
+    identity = config.identity(start, marks.tolist())
+    cache = RunCache(resume, identity | {"transcript": transcript})
     done = [
         kept
         for part in parts
@@ -121,7 +131,9 @@ def _share(
     batches: list[int] = []
     for start, size in [part] if together else [(at, 1) for at in range(first, first + count)]:
         environment = config.instances.environment(_seed(seed, _INSTANCE, start))
-        source = _source(config, np.random.default_rng(_seed(seed, _RUN, start)))
+        rng = np.random.default_rng(_seed(seed, _RUN, start))
+        users = config.faithful
+        source = Simulated(rng) if users is None else Faithful.seeded(rng, users)
         played = play(prepared, environment, size, source, note(start))
         regret += played.curve.at(rounds).tolist()
         pulls += played.pulls.tolist()
@@ -132,27 +144,5 @@ def _share(
     return Share(first, regret, pulls, gone, batches, lines)
 
 
-def _source(config: Config, rng: np.random.Generator) -> Simulated | Faithful:
-    if config.faithful is None:
-        return Simulated(rng)
-    return Faithful.seeded(rng, config.faithful)
-
-
 def _seed(seed: int, purpose: int, place: int) -> np.random.SeedSequence:
     return np.random.SeedSequence(seed, spawn_key=(purpose, place))
-
-
-def _identity(
-    config: Config, seed: int, rounds: NDArray[np.int64], transcript: bool
-) -> dict[str, Any]:
-    """All that the numbers of a share depend on."""
-    return {
-        "algorithm": config.algorithm.name,
-        "setting": config.setting.to_json(),
-        "instances": repr(config.instances),
-        "radius": config.radius.value,
-        "faithful": None if config.faithful is None else config.faithful.value,
-        "seed": seed,
-        "rounds": rounds.tolist(),
-        "transcript": transcript,
-    }

@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..exact.atomic_write import write_atomically
-from ..exact.number import ParameterError
+from ..exact.number import located
 from .evidence import identity, to_json
 from .play import Released
 from .prepare import Phase, Prepared
@@ -104,10 +104,8 @@ def write_transcript(path: Path, results: Results, about: dict[str, Any]) -> Non
     """Write the transcript of runs that kept one: whole, or not at all."""
     below = "".join(map(_written, results.lines))
     digest = hashlib.sha256(below.encode()).hexdigest()
-    try:
+    with located(f"transcript: {path}"):
         write_atomically(path, _written(header(results.prepared, about, digest)) + below)
-    except OSError as error:
-        raise ParameterError(f"transcript: {path}: {error.strerror or error}") from error
 
 
 def _written(line: dict[str, Any]) -> str:

@@ -21,7 +21,6 @@ import hashlib
 import json
 from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -32,13 +31,14 @@ from ..exact.number import ParameterError, decimal_text, whole
 from ..exact.regular_file import open_regular
 from ..mechanisms.protocols.protocol import SumProtocol
 from ..verify.certificate import Certificate, MismatchError
-from .algorithms import ALGORITHMS
+from .algorithms import named
 from .algorithms.algorithm import Demand
 from .evidence import Evidence, NotVerifiedError, admit, audited, identity, to_json
+from .play import Released
 from .prepare import Phase, Prepared, Radius, prepare
 from .release import ModularRelease
 from .setting import Setting
-from .transcript import FORMAT, OPTIONAL, REQUIRED, VERSION, protocol_line
+from .transcript import FORMAT, OPTIONAL, REQUIRED, VERSION, batch_lines, protocol_line
 
 __all__ = ["Checked", "TranscriptError", "check_transcript"]
 
@@ -141,7 +141,7 @@ class _Run:
     def __post_init__(self) -> None:
         arms = self.prepared.setting.arms
         self.active, self.pulls = list(range(arms)), [0] * arms
-        self.totals: dict[int, Any] = {}
+        self.totals = np.zeros(arms, dtype=object)
         self.batch, self.waiting = 1, list[dict[str, Any]]()
 
     def take(self, line: dict[str, Any]) -> None:
@@ -151,11 +151,7 @@ class _Run:
         due = (self.batch, self.active[len(self.waiting)])
         if phase is None or not _same([line["batch"], line["arm"]], [*due]):
             raise _NotValidError(f"{where}: this release is not due")
-        shared = protocol_line(phase)
-        _fields(line.keys(), {*_OF_A_RELEASE, *shared}, where)
-        for name, value in shared.items():
-            if not _same(line[name], value):
-                raise _NotValidError(f"{where}: {name} is {line.get(name)}, it must be {value}")
+        _fields(line.keys(), {*_OF_A_RELEASE, *protocol_line(phase)}, where)
         self.waiting.append(line)
         if len(self.waiting) == len(self.active):
             self._decide(phase)
@@ -188,34 +184,29 @@ class _Run:
         values = np.array([line["released"] for line in self.waiting])
         if isinstance(phase.release, ModularRelease):
             _in_range(values, phase.release.protocol, where)
-        decoded = dict(zip(self.active, phase.release.decoded(values).tolist(), strict=True))
-        forgets = self.prepared.algorithm.forgets
-        self.totals = {
-            arm: value + (0 if forgets else self.totals.get(arm, 0))
-            for arm, value in decoded.items()
-        }
-        best = max(self.totals.values())
-        kept = []
-        for line in self.waiting:
-            arm = line["arm"]
+        # Python's integers: whatever was released, no sum of it overflows
+        totals = np.array(phase.release.decoded(values).tolist(), dtype=object)
+        if not self.prepared.algorithm.forgets:
+            totals = totals + self.totals[self.active]
+        self.totals[self.active] = totals
+        stays = (totals.max() - totals <= phase.threshold).astype(bool)
+        arms = np.array(self.active)
+        seen = Released(0, phase, arms, values, totals, stays)
+        for line, due in zip(self.waiting, batch_lines(self.number, seen), strict=True):
+            for name, value in due.items():
+                if not _same(line[name], value):
+                    raise _NotValidError(
+                        f"{where}, arm {line['arm']}: {name} is {line[name]}, it must be {value}"
+                    )
+        for arm in self.active:
             self.pulls[arm] += phase.users
-            where = f"run {self.number}, batch {self.batch}, arm {arm}"
-            estimate = float((Fraction(self.totals[arm]) - phase.centre) / phase.units)
-            if not _same(line["estimate"], estimate):
-                raise _NotValidError(
-                    f"{where}: estimate is {line['estimate']}, it must be {estimate}"
-                )
-            stays = bool(best - self.totals[arm] <= phase.threshold)
-            if line["stays"] is not stays:
-                raise _NotValidError(f"{where}: stays is {line['stays']}, it must be {stays}")
-            kept += [arm] if stays else []
-        self.active, self.waiting = kept, []
+        self.active, self.waiting = arms[stays].tolist(), []
         self.batch += 1
 
 
 def _prepared(head: dict[str, Any]) -> Prepared:
     """The schedule again, its evidence taken from the header and proved again."""
-    algorithm = next((each for each in ALGORITHMS if each.name == head["algorithm"]), None)
+    algorithm = named(head["algorithm"])
     if algorithm is None:
         raise _NotValidError(f"unknown algorithm {head['algorithm']!r}")
     shown = {entry["id"]: entry for entry in head["evidence"]}

@@ -42,10 +42,9 @@ from exactdp.mechanisms.samplers import (
     bernoulli_real,
     rounded,
 )
-from exactdp.mechanisms.samplers.bernoulli import bernoulli, bernoulli_exp
+from exactdp.mechanisms.samplers.coins import bernoulli, bernoulli_exp, uniform
 from exactdp.mechanisms.samplers.geometric import geometric
-from exactdp.mechanisms.samplers.poisson import poisson_envelope
-from exactdp.mechanisms.samplers.uniform import uniform
+from exactdp.mechanisms.samplers.unimodal import poisson_envelope
 
 PEER = "opendp"
 TURNS, SECONDS = 3, 0.3

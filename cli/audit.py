@@ -62,7 +62,7 @@ def _measured(uses: Uses, width: Width, as_json: bool) -> int:
     with output.working("measuring"):
         results = measure(options.composed(uses), _ALL, width)
     if as_json:
-        output.as_json(_named(uses) | {"results": [result.to_json() for result in results]})
+        output.as_json(_named(uses) | {"results": results})
     else:
         from . import render
 
@@ -82,11 +82,10 @@ def _decided(
         certificate = None
     if certificate is not None:
         from ..verify.certificate import certificate_of
-        from .files import written
 
         try:
             with output.working("checking the certificate"), time_limit(time_left()):
-                written(lambda: certificate_of(result), certificate)
+                output.written(lambda: certificate_of(result), certificate)
         except OutOfTimeError:
             note = "no certificate: not checked in the time allowed"
             result, code, certificate = replace(result, note=note), 3, None
@@ -96,8 +95,8 @@ def _decided(
             | {
                 "claim": text,
                 "verdict": result.verdict.name,
-                "measured": result.measured.to_json(),
-                "witness": None if result.witness is None else result.witness.to_json(),
+                "measured": result.measured,
+                "witness": result.witness,
                 "note": result.note,
                 "certificate": None if certificate is None else str(certificate),
             }
@@ -112,6 +111,6 @@ def _decided(
 def _named(uses: Uses) -> dict[str, Any]:
     """The mechanism, or all of them where there are several; and who is a neighbour."""
     (first, times), *others = uses
-    named: dict[str, Any] = {} if others or times > 1 else {"mechanism": first.to_json()}
+    named: dict[str, Any] = {} if others or times > 1 else {"mechanism": first}
     named["mechanisms"] = [{**spec.to_json(), "times": times} for spec, times in uses]
     return named | options.neighbourhood(uses)

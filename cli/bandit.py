@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from ..bandit.algorithms import ALGORITHMS, SE, named
+from ..bandit.environments.gaussian import DEFAULT_SIGMA
+from ..bandit.environments.instance import instance as read_instance
 from ..bandit.environments.instance_file import default_cache
-from ..bandit.evidence import NotVerifiedError
-from ..bandit.evidence_cache import cached_evidence
+from ..bandit.evidence import NotVerifiedError, cached_evidence
+from ..bandit.instances import Fixed, Instances, easy, hard
+from ..bandit.play import Aggregator
+from ..bandit.prepare import Radius
+from ..bandit.run import Config
 from ..bandit.run import run as run_bandit
+from ..bandit.setting import Setting
 from ..bandit.transcript import write_transcript
-from ..exact import time_limit, whole
+from ..exact import ParameterError, exact, time_limit, whole
 from ..exact.atomic_write import check_target
 from ..verify import Verdict
 from . import bandit_shown, output
 from .bandit_figures import figures
-from .bandit_options import configured
 from .options import Json, option, read_time
 from .plain import PlainCommand, PlainGroup
 
@@ -29,6 +36,8 @@ bandit = typer.Typer(
     help="Private bandits, on mechanisms that are verified before they run.",
     no_args_is_help=True,
 )
+_DRAWN = {"easy": easy, "hard": hard}
+_MOST_FAITHFUL = 10**6
 
 
 @bandit.command(cls=PlainCommand)
@@ -89,21 +98,27 @@ def run(
     start = whole(seed, "seed", at_least=0)
     if transcript is not None:
         check_target(transcript, "transcript")
-    config = configured(
-        algorithm=algorithm,
-        horizon=horizon,
-        epsilon=epsilon,
-        arms=arms,
-        instance=instance,
+    chosen = named(algorithm)
+    if chosen is None:
+        known = ", ".join(each.name for each in ALGORITHMS)
+        raise ParameterError(f"algorithm must be one of {known}, got {algorithm[:40]!r}")
+    if epsilon is None and chosen is not SE:
+        raise ParameterError(f"--epsilon must be given for {chosen.name}")
+    radii = {each.value: each for each in Radius}
+    if radius not in radii:
+        raise ParameterError(f"radius must be paper or certified, got {radius[:40]!r}")
+    users = _aggregator(faithful, masked, whole(horizon, "horizon", at_least=1))
+    instances = _instances(instance, arms, sigma)
+    setting = Setting(
+        instances.arms,
+        horizon,
+        1 if epsilon is None else epsilon,
         delta=delta,
         scaling=scaling,
         confidence=confidence,
         growth=growth,
-        radius=radius,
-        sigma=sigma,
-        faithful=faithful,
-        masked=masked,
     )
+    config = Config(chosen, setting, instances, radii[radius], users)
     allowed = read_time(seconds)
     try:
         with time_limit(allowed), output.working("verifying mechanisms, computing radii"):
@@ -135,3 +150,26 @@ def run(
 
 
 bandit.command(cls=PlainCommand)(figures)
+
+
+def _aggregator(faithful: bool, masked: bool, rounds: int) -> Aggregator | None:
+    if masked and not faithful:
+        raise ParameterError("--masked must be given together with --faithful")
+    if faithful and rounds > _MOST_FAITHFUL:
+        raise ParameterError(
+            f"horizon must be at most {_MOST_FAITHFUL} with --faithful, got {rounds}: without it "
+            "the sums of users are simulated, exactly in law"
+        )
+    return (Aggregator.MASKED if masked else Aggregator.PLAIN) if faithful else None
+
+
+def _instances(name: str, arms: str | None, sigma: str | None) -> Instances:
+    if name not in _DRAWN:
+        if sigma is not None:
+            raise ParameterError("--sigma is of the instances easy and hard only")
+        given = None if arms is None else whole(arms, "arms", at_least=2)
+        return Fixed(read_instance(name, arms=given, cache=default_cache()))
+    spread: Fraction | None = Fraction(DEFAULT_SIGMA)
+    if sigma is not None:
+        spread = exact(sigma, "sigma", at_least=0) or None
+    return _DRAWN[name](whole("10" if arms is None else arms, "arms", at_least=2), spread)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,15 +12,24 @@ from rich.console import Console
 
 from ..bandit.environments.instance import instance
 from ..bandit.environments.instance_file import default_cache
-from ..bandit.evidence_cache import cached_evidence
+from ..bandit.evidence import cached_evidence
 from ..bandit.instances import Fixed
-from ..bandit.plots.drawing import load
 from ..bandit.plots.files import folder_for, write
-from ..bandit.plots.pictures import CERTIFIED, FIGURES, Figure, Place
-from ..bandit.plots.scale import FULL, QUICK, Scale
+from ..bandit.plots.pictures import (
+    CERTIFIED,
+    FIGURES,
+    FULL,
+    QUICK,
+    Figure,
+    Line,
+    Panel,
+    Place,
+    Scale,
+)
 from ..bandit.plots.sweep import Curve, Sweep, sweep
 from ..bandit.results import Mean
 from ..exact import ParameterError, decimal_text, whole
+from ..exact.canvas import load
 from . import output, render
 from .options import Json, option
 
@@ -57,7 +67,7 @@ def figures(
     folder = folder_for(out)
     with output.working("reading ratings"):
         given = _ratings(ratings, shown)
-    curves = {(panel, line) for each in shown for panel in each.panels for line in each.lines}
+    curves = {place for each in shown for place in product(each.panels, each.lines)}
     with output.progress("curves", len(curves) + len(shown)) as tick:
         found = sweep(
             shown,
@@ -132,34 +142,20 @@ def _end(curve: Curve) -> str:
 
 
 def _json(shown: Sequence[Figure], found: Sweep, folder: Path) -> dict[str, Any]:
-    def ends(figure: Figure) -> Iterator[dict[str, Any]]:
-        for panel in figure.panels:
-            for line in figure.lines:
-                curve = found.curves[panel, line]
-                setting = curve.config.setting
-                yield {
-                    "algorithm": line.algorithm.name,
-                    "scaling": line.scaling,
-                    "radius": line.radius.value,
-                    "epsilon": decimal_text(panel.epsilon),
-                    "instance": curve.config.instances.name,
-                    "arms": setting.arms,
-                    "horizon": setting.horizon,
-                    "runs": curve.runs,
-                    "time_average_regret": Mean(
-                        float(curve.mean[-1]), float(curve.error[-1])
-                    ).to_json(),
-                    "best_arm_eliminated": curve.eliminated,
-                }
+    def end(panel: Panel, line: Line) -> dict[str, Any]:
+        curve = found.curves[panel, line]
+        return found.about(panel, line) | {
+            "runs": curve.runs,
+            "time_average_regret": Mean(float(curve.mean[-1]), float(curve.error[-1])),
+            "best_arm_eliminated": curve.eliminated,
+        }
 
     return {
         "figures": [
             {
                 "name": figure.name,
-                "files": [
-                    str(folder / f"{figure.name}.{suffix}") for suffix in ("png", "svg", "csv")
-                ],
-                "curves": list(ends(figure)),
+                "files": [str(folder / f"{figure.name}.{kind}") for kind in ("png", "svg", "csv")],
+                "curves": [end(*place) for place in product(figure.panels, figure.lines)],
             }
             for figure in shown
         ]

@@ -7,7 +7,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from rich.console import Console
 from rich.text import Text
 
 from ..bandit.evidence import to_json as evidence_to_json
@@ -21,7 +20,6 @@ from ..verify.certificate import Certificate
 from . import render
 
 __all__ = ["show", "spent", "to_json"]
-
 
 _SHOWN = 12  # checkpoints in the table
 _ARMS = 20  # arms whose pulls are shown
@@ -38,27 +36,26 @@ def spent(prepared: Prepared, returning: str | None, delta: str) -> Privacy:
 def to_json(config: Config, results: Results, spent: Privacy) -> dict[str, Any]:
     """The shape that is promised to scripts, and a little more."""
     prepared, setting = results.prepared, config.setting
-    failure = prepared.failure
     return {
         "algorithm": config.algorithm.name,
         "source": config.algorithm.source,
         "horizon": setting.horizon,
         "runs": results.runs,
-        "setting": setting.to_json(),
+        "setting": setting,
         "instance": config.instances.name,
         "radius": {
             "kind": config.radius.value,
-            "failure": None if failure is None else failure.to_json(),
+            "failure": prepared.failure,
         },
-        "regret": results.total_regret().to_json(),
+        "regret": results.total_regret(),
         "checkpoints": [
-            {"round": rounds, "time_average_regret": mean.to_json()}
+            {"round": rounds, "time_average_regret": mean}
             for rounds, mean in results.time_average()
         ],
         "pulls": results.pulls.tolist(),
         "best_arm_eliminated": int(results.eliminated.sum()),
         "batches": results.batches.tolist(),
-        "privacy": spent.to_json(),
+        "privacy": spent,
         "certificates": [
             evidence_to_json(held) for _, held in prepared.releases() if held is not None
         ],
@@ -68,7 +65,6 @@ def to_json(config: Config, results: Results, spent: Privacy) -> dict[str, Any]:
 
 def show(config: Config, results: Results, spent: Privacy) -> None:
     """Print it for people."""
-    out = render.console()
     setting, prepared = config.setting, results.prepared
     given = {
         "algorithm": f"{config.algorithm.name}: {config.algorithm.source}",
@@ -76,9 +72,6 @@ def show(config: Config, results: Results, spent: Privacy) -> None:
         "horizon": f"{setting.horizon:,} rounds, {_runs(results)}",
         "radius": _radius(prepared),
     }
-    out.print(render.facts(given))
-    average = results.time_average()
-    out.print(_table(out, average))
     eliminated = int(results.eliminated.sum())
     found = {
         "regret": _number(results.total_regret()),
@@ -91,20 +84,20 @@ def show(config: Config, results: Results, spent: Privacy) -> None:
     bits = _bits(prepared)
     if bits is not None:
         found["bits per user"] = f"at most {bits}"
-    out.print(render.facts(found))
+    render.show(given, _table(results.time_average()), found)
 
 
-def _table(out: Console, average: Sequence[tuple[int, Mean]]) -> Any:
-    table = render.grid("round", "regret by round", "± s.e.", "", right=("round", "± s.e."))
+def _table(average: Sequence[tuple[int, Mean]]) -> Any:
+    out, rows = render.console(), []
     top = max(mean.mean for _, mean in average) or 1.0
     step = max(1, len(average) // _SHOWN)
     chosen = list(average[::-step][:_SHOWN])[::-1]
     for rounds, mean in chosen:
         error = "" if mean.standard_error != mean.standard_error else f"{mean.standard_error:.2g}"
-        table.add_row(
-            f"{rounds:,}", f"{mean.mean:.5f}", error, render.bar(out, mean.mean / top, 24)
-        )
-    return table
+        bar = render.bar(out, mean.mean / top, 24)
+        rows.append((f"{rounds:,}", f"{mean.mean:.5f}", error, bar))
+    columns = ("round", "regret by round", "± s.e.", "")
+    return render.grid(*columns, rows=rows, right=("round", "± s.e."))
 
 
 def _pulls(config: Config, results: Results) -> str:

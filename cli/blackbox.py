@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
+import pkgutil
 import sys
 from decimal import ROUND_FLOOR, Context, Decimal
 from typing import Annotated, Any
@@ -123,9 +123,7 @@ def _load(name: str) -> Sampler:
     if "" not in sys.path:
         sys.path.insert(0, "")
     try:
-        found: Any = importlib.import_module(module)
-        for part in path.split("."):
-            found = getattr(found, part)
+        found: Any = pkgutil.resolve_name(name)
     except (Exception, SystemExit) as error:  # an exit must not read as an answer
         kind = type(error).__name__
         raise ParameterError(
@@ -137,14 +135,12 @@ def _load(name: str) -> Sampler:
         parameters = inspect.signature(found).parameters.values()
     except (TypeError, ValueError):
         return found  # type: ignore[no-any-return]
-    places = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    if any(p.kind is p.VAR_POSITIONAL for p in parameters) or len(places) >= 3:
+    places = sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
+    if any(p.kind is p.VAR_POSITIONAL for p in parameters) or places >= 3:
         return found  # type: ignore[no-any-return]
     if not places:
         raise ParameterError(f"the sampler {name[:60]} takes no input")
-    if len(places) == 2:
-        return OneByOne(found)
-    return OneByOne(lambda value, _: found(value))
+    return OneByOne(found if places == 2 else lambda value, _: found(value))
 
 
 def _show(name: str, result: SampleAudit) -> None:
@@ -172,7 +168,7 @@ def _show(name: str, result: SampleAudit) -> None:
         facts["note"] = _MEANING
     if result.note:
         facts["law"] = result.note
-    render.console().print(render.facts(facts))
+    render.show(facts)
 
 
 def _fits(result: SampleAudit) -> dict[str, str]:

@@ -102,10 +102,10 @@ def _told(chosen: Chosen, found: Calibration) -> dict[str, Any]:
 def _edge(chosen: Chosen, edge: Edge) -> dict[str, Any]:
     def member(value: Fraction, audit: Audit) -> dict[str, Any]:
         return {
-            "value": decimal_text(value),
+            "value": value,
             "spec": chosen.spec(value),
             "verdict": audit.verdict.name,
-            "measured": audit.measured.to_json(),
+            "measured": audit.measured,
         }
 
     return {
@@ -141,25 +141,20 @@ def _unfinished(
             | {"known": [{"value": value, "verdict": verdict} for verdict, value in known.items()]}
         )
     else:
-        out = render.console()
-        out.print(render.facts({"mechanism": asked["mechanism"], "target": target}))
-        table = render.grid(unfinished.parameter, "")
-        for verdict, value in known.items():
-            table.add_row(value, verdict)
-        out.print(table)
-        out.print(render.facts({"verdict": "UNDECIDED", "note": str(unfinished)}))
+        render.show(
+            {"mechanism": asked["mechanism"], "target": target},
+            render.grid(unfinished.parameter, "", rows=[item[::-1] for item in known.items()]),
+            {"verdict": "UNDECIDED", "note": str(unfinished)},
+        )
     return 3
 
 
 def _show(chosen: Chosen, found: Calibration, target: str) -> None:
-    out = render.console()
-    out.print(render.facts({"mechanism": chosen.spec(found.value), "target": target}))
-    table = render.grid(found.parameter, "", "measured")
-    edges = {edge.value: edge for edge in (found.least, found.from_on)}
-    for edge in edges.values():
-        for value, audit in ((edge.value, edge.verified), (edge.neighbour, edge.refuted)):
-            table.add_row(decimal_text(value), render.verdict(audit), str(audit.measured))
-    out.print(table)
+    rows = [
+        (decimal_text(value), render.verdict(audit), str(audit.measured))
+        for edge in {edge.value: edge for edge in (found.least, found.from_on)}.values()
+        for value, audit in ((edge.value, edge.verified), (edge.neighbour, edge.refuted))
+    ]
     said: dict[str, str] = {}
     for name, edge, meaning in (
         ("least", found.least, _LEAST),
@@ -169,4 +164,8 @@ def _show(chosen: Chosen, found: Calibration, target: str) -> None:
         said[name] = what if edge.proved else f"not proved: {what}"
         if edge is found.least or edge.why != found.least.why:
             said[f"why {name}"] = edge.why
-    out.print(render.facts(said))
+    render.show(
+        {"mechanism": chosen.spec(found.value), "target": target},
+        render.grid(found.parameter, "", "measured", rows=rows),
+        said,
+    )

@@ -67,7 +67,7 @@ def compose(
         if specs or source is not None or as_json:
             raise ParameterError("--markdown and --figure take no SPEC and no other option")
         from .pages import sampled
-        from .pages.files import write_page
+        from .pages.page import write_page
 
         write_page(markdown, figure, sampled.SECTIONS, sampled.page, sampled.svg)
         return
@@ -105,10 +105,10 @@ def compose(
             "mechanisms": [{"spec": spec.text, "times": times} for spec, times in uses],
             **options.neighbourhood(uses),
             "method": method,
-            "results": [result.to_json() for result in results],
+            "results": results,
         }
         if compare:
-            shown["comparison"] = [table.to_json() for table in tables]
+            shown["comparison"] = tables
         output.as_json(shown)
     else:
         from . import render

@@ -12,16 +12,18 @@ from fractions import Fraction
 from rich.console import Console
 from rich.text import Text
 
-from ..accounting import pure_epsilon, renyi_curve
-from ..exact import decimal_text, refine
-from ..mechanisms import papers
+from ..accounting import compose, pure_epsilon, renyi_curve
+from ..accounting.methods.comparison import compare
+from ..exact import Enclosure, decimal_text, refine
+from ..mechanisms import AdditiveNoise, DiscreteGaussian, DiscreteLaplace, Skellam, papers
 from ..mechanisms.papers import Preset
-from ..verify import PureDP, RenyiDP, audit
+from ..verify import ApproxDP, Family, PureDP, RenyiDP, audit, calibrate
 from ..verify.claims.registry import find
 from ..verify.claims.settle import settle
-from . import claims_page, demo_bandit, demo_composed, output, render
+from . import demo_bandit, output, render
+from .claims import show
 
-__all__ = ["main"]
+__all__ = ["calibrated", "main", "mixed", "repeated"]
 
 _HORIZON = 10**6
 _BATCHES = [2**k for k in range(1, 20)]  # a run doubles its batch until the horizon is reached
@@ -30,6 +32,16 @@ _EPSILON = "0.5"
 _SCALING = 10
 _ORDERS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 _CLAIMED = "0.1"
+_DELTA = "1e-6"
+_TIMES = [4**k for k in range(7)]
+_WIDTH = Fraction(1, 10**6)  # of what is shown to five digits
+_LAPLACE = AdditiveNoise(DiscreteLaplace(10))  # 0.1-DP
+_MIX = (
+    ("discrete Laplace, ε = 0.1", _LAPLACE, 100),
+    ("discrete Gaussian, σ² = 100", AdditiveNoise(DiscreteGaussian(100)), 50),
+    ("Skellam, variance 100", AdditiveNoise(Skellam(100)), 20),
+)
+_SENSITIVITY, _USES, _TARGET = 32, 64, ApproxDP(1, _DELTA)
 
 
 def main() -> None:
@@ -39,15 +51,15 @@ def main() -> None:
     _theorem2(out)
     _published(out)
     _title(out, "Many uses of one mechanism, by three ways of accounting")
-    demo_composed.repeated(out)
+    repeated(out)
     _title(out, "Several mechanisms composed")
-    demo_composed.mixed(out)
+    mixed(out)
     _title(out, "Calibrated: the least noise, and proof that it is the least")
-    demo_composed.calibrated(out)
+    calibrated(out)
     _title(out, "A lemma that fails, with what is true in its place")
     with output.working("checking Lemma 4"):
         settled = settle(find(["D-lem4"]))
-    claims_page.show(settled)
+    show(settled)
     _title(out, "The audited bandit, on real ratings")
     demo_bandit.bandit(out)
 
@@ -83,17 +95,12 @@ def _theorem2(out: Console) -> None:
             audit(preset.mechanism, RenyiDP(order, bound))
             for order, bound in zip(_ORDERS, bounds, strict=True)
         ]
-    table = render.grid("order", "true divergence", "stated", "", "", right=("order",))
     top = float(bounds[-1])
-    for order, bound, value, result in zip(_ORDERS, bounds, curve, results, strict=True):
-        table.add_row(
-            str(order),
-            str(value),
-            decimal_text(bound),
-            render.verdict(result),
-            render.bar(out, float(value.upper) / top),
-        )
-    out.print(table)
+    bars = [render.bar(out, float(value.upper) / top) for value in curve]
+    stated, verdicts = map(decimal_text, bounds), map(render.verdict, results)
+    rows = zip(map(str, _ORDERS), map(str, curve), stated, verdicts, bars, strict=True)
+    columns = ("order", "true divergence", "stated", "", "")
+    out.print(render.grid(*columns, rows=rows, right=("order",)))
 
 
 def _published(out: Console) -> None:
@@ -101,13 +108,14 @@ def _published(out: Console) -> None:
     preset = papers.published(_CLAIMED, _BATCH)
     out.print(render.facts(render.evidence(audit(preset.mechanism, PureDP(_CLAIMED)))))
     _loss_figure(out, preset, Fraction(_CLAIMED))
-    table = render.grid("batch", "claimed ε", "true ε", "", right=("batch",))
     batches = _BATCHES[3::3]
     truths = [pure_epsilon(papers.published(_CLAIMED, batch).mechanism) for batch in batches]
     top = max(float(truth.upper) for truth in truths)
-    for batch, truth in zip(batches, truths, strict=True):
-        table.add_row(str(batch), _CLAIMED, str(truth), render.bar(out, float(truth.upper) / top))
-    out.print(table)
+    rows = [
+        (str(batch), _CLAIMED, str(truth), render.bar(out, float(truth.upper) / top))
+        for batch, truth in zip(batches, truths, strict=True)
+    ]
+    out.print(render.grid("batch", "claimed ε", "true ε", "", rows=rows, right=("batch",)))
 
 
 def _loss_figure(out: Console, preset: Preset, claimed: Fraction) -> None:
@@ -117,10 +125,12 @@ def _loss_figure(out: Console, preset: Preset, claimed: Fraction) -> None:
     losses = [refine(lambda x=x: law.loss(x, g)) for x in points]  # type: ignore[misc]
     top = max(float(claimed), *(abs(float(loss.upper)) for loss in losses))
     out.print(Text(f"privacy loss of a released value (claimed: at most {decimal_text(claimed)})"))
-    table = render.grid("value", "loss", f"-{top:.3g} … {top:.3g}", right=("value",))
-    for x, loss in zip(points, losses, strict=True):
-        table.add_row(str(x), str(loss), _two_sided(out, float(loss.upper) / top))
-    out.print(table)
+    rows = [
+        (str(x), str(loss), _two_sided(out, float(loss.upper) / top))
+        for x, loss in zip(points, losses, strict=True)
+    ]
+    columns = ("value", "loss", f"-{top:.3g} … {top:.3g}")
+    out.print(render.grid(*columns, rows=rows, right=("value",)))
 
 
 def _two_sided(out: Console, share: float, cells: int = 20) -> str:
@@ -133,6 +143,79 @@ def _two_sided(out: Console, share: float, cells: int = 20) -> str:
 
 def _title(out: Console, text: str) -> None:
     out.rule(Text(text, style="bold"), align="left")
+
+
+def repeated(out: Console) -> None:
+    """One mechanism, used more and more often."""
+    marks = _marks(out)
+    table = render.grid("uses", "exact ε", "Rényi", "basic", "", right=("uses",))
+    with output.working("composing"):
+        for times in _TIMES:
+            composition = compose((_LAPLACE, times))
+            exact = composition.epsilon(_DELTA)
+            found = [one.value for one in compare(composition, _DELTA, _WIDTH, ["rdp", "basic"])]
+            bar = _stacked([_size(value) for value in (exact, *found)], marks)
+            table.add_row(str(times), str(exact), *map(_rounded, found), bar)
+    out.print(Text(f"discrete Laplace noise, ε = 0.1 each; ε of all uses at δ = {_DELTA}"))
+    out.print(Text(f"{marks[0]} exact   {marks[1]} what Rényi adds   {marks[2]} what basic adds"))
+    out.print(table)
+
+
+def mixed(out: Console) -> None:
+    """Several mechanisms together."""
+    with output.working("composing"):
+        composition = compose(*((mechanism, times) for _, mechanism, times in _MIX))
+        found = compare(composition, _DELTA, _WIDTH, ["exact", "rdp", "zcdp", "basic"])
+    out.print(render.facts({f"{times} ×": title for title, _, times in _MIX}))
+    top = max(_size(one.value) for one in found)
+    rows = [
+        (one.method.title, _rounded(one.value), render.bar(out, _size(one.value) / top))
+        for one in found
+    ]
+    out.print(render.grid("together", f"ε at δ = {_DELTA}", "", rows=rows))
+
+
+def calibrated(out: Console) -> None:
+    """The least noise for a target."""
+    table = render.grid("noise", "amount", "meets the target")
+    families = (
+        ("discrete Laplace", Family("scale", lambda s: _noise(DiscreteLaplace(s)), 1000)),
+        ("discrete Gaussian", Family("sigma2", lambda s: _noise(DiscreteGaussian(s)), 1000)),
+    )
+    for title, family in families:
+        with output.working(f"calibrating {family.parameter}"):
+            found = calibrate(family, _TARGET, _USES)
+        for value, outcome in ((found.value, found.verified), (found.neighbour, found.refuted)):
+            table.add_row(
+                title, f"{found.parameter} {decimal_text(value)}", render.verdict(outcome)
+            )
+    out.print(
+        Text(f"{_USES} uses, each of sensitivity {_SENSITIVITY}; ε = 1 at δ = {_DELTA} for all")
+    )
+    out.print(table)
+
+
+def _noise(law: DiscreteLaplace | DiscreteGaussian) -> AdditiveNoise:
+    return AdditiveNoise(law, _SENSITIVITY)
+
+
+def _marks(out: Console) -> str:
+    return "#+." if out.options.ascii_only else "█▒░"
+
+
+def _stacked(sizes: list[float], marks: str, cells: int = 20) -> str:
+    """Exact, Rényi and basic on one bar, whose end is basic."""
+    exact, renyi, basic = (round(cells * size / sizes[-1]) for size in sizes)
+    return marks[0] * exact + marks[1] * (renyi - exact) + marks[2] * (basic - max(renyi, exact))
+
+
+def _size(value: Enclosure | None) -> float:
+    return 0.0 if value is None else float(value.upper)
+
+
+def _rounded(value: Enclosure | None) -> str:
+    """To five digits."""
+    return "" if value is None else f"{float(value.upper):.5g}"
 
 
 if __name__ == "__main__":

@@ -12,12 +12,11 @@ from rich.console import Console
 from rich.text import Text
 
 from ..bandit.algorithms import DIST_DP_SE
-from ..bandit.environments.fair import fair_instance
+from ..bandit.environments.clustering import fair_instance
 from ..bandit.environments.instance_file import default_cache
 from ..bandit.instances import Fixed
 from ..bandit.plots.files import folder_for, write
-from ..bandit.plots.pictures import Figure, Line, Panel, Place
-from ..bandit.plots.scale import Scale
+from ..bandit.plots.pictures import Figure, Line, Panel, Place, Scale
 from ..bandit.plots.sweep import Curve, sweep
 from ..bandit.prepare import Prepared, Radius
 from ..bandit.privacy import privacy
@@ -64,7 +63,7 @@ def bandit(out: Console) -> None:
     _private(out, prepared)
     try:
         files = write([_FIGURE], found, folder_for(_FOLDER))
-    except ParameterError as error:
+    except (ImportError, ParameterError) as error:
         out.print(Text(f"left out: {error}"))
         return
     out.print(f"picture  {files[0].resolve()}", markup=False, soft_wrap=True)

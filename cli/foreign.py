@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ..accounting.interop import from_json
 from ..exact import ParameterError, decimal_text
+from ..exact.number import located
 from ..exact.rows import written
 from ..mechanisms import Mechanism
 from ..mechanisms.continuous import ContinuousNoise
@@ -22,10 +23,8 @@ def uses_from(path: Path) -> list[tuple[Spec, int]]:
         data = json.loads(read_text(path), parse_float=str)
     except (ValueError, RecursionError) as error:
         raise ParameterError(f"{path}: not JSON: {error}") from error
-    try:
+    with located(path):
         found = from_json(data)
-    except ParameterError as error:
-        raise type(error)(f"{path}: {error}") from error
     return [(Spec(_text(use.mechanism), use.mechanism, {}), use.times) for use in found.uses]
 
 

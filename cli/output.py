@@ -1,4 +1,4 @@
-"""What is printed besides tables: JSON for scripts, and on stderr that work goes on.
+"""What comes besides tables: JSON, certificates, and on stderr that work goes on.
 
 A spinner where nobody knows how much there is, a bar where it is known; on a terminal only.
 """
@@ -10,16 +10,44 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from enum import Enum
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["as_json", "progress", "working"]
+from ..exact import ParameterError, decimal_text
+from ..exact.number import located
+
+if TYPE_CHECKING:
+    from ..verify.certificate import Certificate
+
+__all__ = ["as_json", "progress", "working", "written"]
 
 _PATIENCE = 1.0  # seconds before the spinner appears
 
 
-def as_json(data: dict[str, Any] | list[Any]) -> None:
-    """Print one JSON value."""
-    print(json.dumps(data, indent=2))
+def as_json(data: Any) -> None:
+    """Print one JSON value; rationals in it as exact text, all else by its `to_json`."""
+    print(json.dumps(data, indent=2, default=_plain))
+
+
+def _plain(value: Any) -> object:
+    if isinstance(value, Fraction):
+        return decimal_text(value)
+    return value.value if isinstance(value, Enum) else value.to_json()
+
+
+def written(make: Callable[[], Certificate], file: Path) -> Certificate:
+    """Make a certificate and write it. Raises ParameterError where either cannot be done."""
+    from ..verify.certificate import NotCertifiedError
+
+    try:
+        certificate = make()
+    except NotCertifiedError as error:
+        raise ParameterError(f"--certificate: {error}") from error
+    with located(f"--certificate: {file}"):
+        certificate.write(file)
+    return certificate
 
 
 @contextmanager

@@ -41,7 +41,7 @@ def protocol(
         if spec is not None or failure is not None or dropout or as_json:
             raise ParameterError("--markdown and --figure take no SPEC and no other option")
         from .pages import picture
-        from .pages.files import write_page
+        from .pages.page import write_page
         from .pages.protocols import SECTIONS, page
 
         write_page(markdown, figure, SECTIONS, page, picture.svg)

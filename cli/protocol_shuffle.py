@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from rich.table import Table
+
 from ..accounting import compose
-from ..exact import Enclosure, ParameterError, decimal_text, exact
+from ..exact import Enclosure, ParameterError, decimal_text, exact, whole
 from ..exact.precision import refine
 from ..mechanisms.papers import ShufflePreset
 from ..mechanisms.protocols.shuffle import ShuffleSum, shuffled_sum
@@ -19,13 +21,19 @@ from .protocol_sum import FAILURE, LEVELS
 
 __all__ = ["Sent", "rarest", "shuffled"]
 
+_WAYS = {
+    "remaining": "Algorithm 3",
+    "over_provisioned": "for those left",  # what the paper would have those send
+    "least": "least fair",
+    "rare": "least rare",
+}
+
 
 @dataclass(frozen=True)
 class Sent:
     """A binary sum as it is sent, and what is left of it when `missing` users vanish."""
 
     protocol: ShuffleSum
-    missing: int
     delta: Enclosure  # at the epsilon of the spec
     epsilon: Enclosure  # at the delta of the spec
 
@@ -33,8 +41,7 @@ class Sent:
     def of(protocol: ShuffleSum, given: ShufflePreset, missing: int = 0) -> Sent:
         """Measure it."""
         spent = compose(protocol.released(dropout=missing))
-        delta, epsilon = spent.delta(given.epsilon), spent.epsilon(given.delta)
-        return Sent(protocol, missing, delta, epsilon)
+        return Sent(protocol, spent.delta(given.epsilon), spent.epsilon(given.delta))
 
     @property
     def success(self) -> Enclosure:
@@ -43,30 +50,18 @@ class Sent:
         return Enclosure.exactly(chance) if isinstance(chance, Fraction) else refine(chance.ball)
 
     def to_json(self) -> dict[str, Any]:
-        """As `--json` shows it; the variance is that with everyone present."""
+        """For `output.as_json`; the variance is that with everyone present."""
         sent = self.protocol
         return {
             "noise_bits_per_user": sent.noise_bits,
             "noise_bits": sent.users * sent.noise_bits,
-            "success": self.success.to_json(),
+            "success": self.success,
             "messages_per_user": sent.messages_per_user,
             "bits_per_user": sent.bits_per_user,
-            "variance": sent.error_variance().to_json(),
-            "delta": self.delta.to_json(),
-            "epsilon": self.epsilon.to_json(),
+            "variance": sent.error_variance(),
+            "delta": self.delta,
+            "epsilon": self.epsilon,
         }
-
-    def cells(self) -> tuple[str, ...]:
-        """As a row of a table shows it."""
-        sent = self.protocol
-        return (
-            _kind(sent.noise_bits, self.success),
-            str(sent.users * sent.noise_bits),
-            str(sent.bits_per_user),
-            render.shown(sent.error_variance()),
-            render.shown(self.epsilon),
-            render.shown(self.delta),
-        )
 
 
 def rarest(given: ShufflePreset, least: LeastNoiseBits, missing: int = 0) -> Sent | None:
@@ -78,9 +73,6 @@ def rarest(given: ShufflePreset, least: LeastNoiseBits, missing: int = 0) -> Sen
     return Sent.of(found.protocol(given.batch), given, missing)
 
 
-_COLUMNS = ("noise bits", "in all", "sent", "variance", "ε", "δ")
-
-
 def shuffled(parsed: Spec, failure: str | None, dropout: Sequence[str], as_json: bool) -> None:
     """Measure what a binary sum in the shuffle model spends; find the least noise bits."""
     given = parsed.shuffled
@@ -89,126 +81,101 @@ def shuffled(parsed: Spec, failure: str | None, dropout: Sequence[str], as_json:
     if parsed.derived.get("users") != given.batch:
         raise ParameterError("SPEC must not take bits out: users who vanish go to --dropout")
     level = exact(FAILURE if failure is None else failure, "--failure", above=0, at_most=1)
-    absent = [
-        (text, shuffled_sum(given.epsilon, given.delta, given.batch, text)) for text in dropout
-    ]
+    larger = {
+        whole(text, "dropout"): shuffled_sum(given.epsilon, given.delta, given.batch, text)
+        for text in dropout
+    }
     with output.working("measuring the protocol"):
-        stated = Sent.of(given.protocol, given)
-        quantiles = [
-            (chance, given.protocol.error_quantile(chance))
+        quantiles = {
+            chance: given.protocol.error_quantile(chance)
             for chance in sorted({*map(Fraction, LEVELS), level}, reverse=True)
-        ]
+        }
         least = least_noise_bits(given.epsilon, given.delta, given.batch)
-        fewer, rare = Sent.of(least.protocol(), given), rarest(given, least)
-        left = [_Left.of(given, larger, least, int(text)) for text, larger in absent]
+        fewer = Sent.of(least.protocol(), given)
+        ways = {
+            "remaining": Sent.of(given.protocol, given),
+            "least": fewer,
+            "rare": rarest(given, least),
+        }
+        left = [
+            {
+                "missing": missing,
+                "remaining": Sent.of(given.protocol, given, missing),
+                "over_provisioned": Sent.of(protocol, given, missing),
+                "least": Sent.of(least.protocol(missing), given, missing),
+                "rare": rarest(given, least, missing),
+            }
+            for missing, protocol in larger.items()
+        ]
     if not as_json:
-        _show(parsed, given, [stated, fewer, rare], least, quantiles, left)
+        _show(parsed, given, ways, least, quantiles, left)
         return
-    output.as_json(
-        {
-            "mechanism": parsed.to_json(),
-            "users": given.batch,
-            "epsilon": decimal_text(given.epsilon),
-            "delta": decimal_text(given.delta),
-            "tau": refine(given.tau.ball).to_json(),
-            "paper": stated.to_json(),
-            "failure": decimal_text(level),
-            "quantiles": [
-                {"failure": decimal_text(chance), "noise": Enclosure.exactly(t).to_json()}
-                for chance, t in quantiles
-            ],
-            "least": {
-                "fair_bits": least.total,
-                "verdict": least.verified.verdict.name,
-                "neighbour": {"fair_bits": least.total - 1, "verdict": least.refuted.verdict.name},
-                **fewer.to_json(),
-            },
-            "rare": None if rare is None else rare.to_json(),
-        }
-        | ({"dropout": [each.to_json() for each in left]} if left else {})
-    )
-
-
-@dataclass(frozen=True)
-class _Left:
-    """Some users vanish: what is left, and ways to keep the claim."""
-
-    missing: int
-    as_sent: Sent
-    larger: Sent  # what the paper would have those send who are left
-    least: Sent
-    rare: Sent | None
-
-    @staticmethod
-    def of(given: ShufflePreset, larger: ShuffleSum, least: LeastNoiseBits, missing: int) -> _Left:
-        return _Left(
-            missing,
-            Sent.of(given.protocol, given, missing),
-            Sent.of(larger, given, missing),
-            Sent.of(least.protocol(missing), given, missing),
-            rarest(given, least, missing),
-        )
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "missing": self.missing,
-            "remaining": self.as_sent.to_json(),
-            "over_provisioned": self.larger.to_json(),
-            "least": self.least.to_json(),
-            "rare": None if self.rare is None else self.rare.to_json(),
-        }
-
-    def ways(self) -> dict[str, Sent | None]:
-        """As rows of a table."""
-        return {
-            "Algorithm 3": self.as_sent,
-            "for those left": self.larger,
-            "least fair": self.least,
-            "least rare": self.rare,
-        }
+    told = {
+        "mechanism": parsed,
+        "users": given.batch,
+        "epsilon": given.epsilon,
+        "delta": given.delta,
+        "tau": refine(given.tau.ball),
+        "paper": ways["remaining"],
+        "failure": level,
+        "quantiles": [
+            {"failure": chance, "noise": Enclosure.exactly(t)} for chance, t in quantiles.items()
+        ],
+        "least": {
+            "fair_bits": least.total,
+            "verdict": least.verified.verdict.name,
+            "neighbour": {"fair_bits": least.total - 1, "verdict": least.refuted.verdict.name},
+            **fewer.to_json(),
+        },
+        "rare": ways["rare"],
+    }
+    output.as_json(told | ({"dropout": left} if left else {}))
 
 
 def _show(
     parsed: Spec,
     given: ShufflePreset,
-    ways: Sequence[Sent | None],
+    ways: dict[str, Sent | None],
     least: LeastNoiseBits,
-    quantiles: Sequence[tuple[Fraction, int]],
-    left: Sequence[_Left],
+    quantiles: dict[Fraction, int],
+    left: Sequence[dict[str, Any]],
 ) -> None:
-    out = render.console()
-    claim = f"({decimal_text(given.epsilon)}, {decimal_text(given.delta)})"
-    shown = {"mechanism": parsed.text, "users": str(given.batch)}
-    shown["τ"] = f"96 log(2/δ)/ε² = {refine(given.tau.ball)}"
-    shown["a user sends"] = f"{given.protocol.messages_per_user} messages of one bit"
-    shown["least noise"] = (
-        f"{least.total} fair bits in all are {claim}-private, {least.total - 1} are not"
+    epsilon, delta = decimal_text(given.epsilon), decimal_text(given.delta)
+    facts = {
+        "mechanism": parsed.text,
+        "users": str(given.batch),
+        "τ": f"96 log(2/δ)/ε² = {refine(given.tau.ball)}",
+        "a user sends": f"{given.protocol.messages_per_user} messages of one bit",
+        "least noise": f"{least.total} fair bits in all are ({epsilon}, {delta})-private, "
+        f"{least.total - 1} are not",
+        "ε, δ": f"ε at δ = {delta}, δ at ε = {epsilon}: exact",
+    }
+    rows = [(f"at most {decimal_text(chance)}", str(t)) for chance, t in quantiles.items()]
+    columns = ("error exceeded with probability", "noise")
+    render.show(
+        facts,
+        _sent("each sends", ways),
+        render.grid(*columns, rows=rows, right=("noise",)),
+        *(_sent(f"{each['missing']} missing", each) for each in left),
     )
-    shown["ε, δ"] = (
-        f"ε at δ = {decimal_text(given.delta)}, δ at ε = {decimal_text(given.epsilon)}: exact"
-    )
-    out.print(render.facts(shown))
-    table = render.grid("each sends", *_COLUMNS, right=_COLUMNS[1:])
-    for name, way in zip(("Algorithm 3", "least fair", "least rare"), ways, strict=True):
-        if way is not None:
-            table.add_row(name, *way.cells())
-    out.print(table)
-    table = render.grid("error exceeded with probability", "noise", right=("noise",))
-    for chance, t in quantiles:
-        table.add_row(f"at most {decimal_text(chance)}", str(t))
-    out.print(table)
-    for each in left:
-        table = render.grid(f"{each.missing} missing", *_COLUMNS, right=_COLUMNS[1:])
-        for name, way in each.ways().items():
-            if way is not None:
-                table.add_row(name, *way.cells())
-        out.print(table)
 
 
-def _kind(bits: int, success: Enclosure) -> str:
-    """So many fair bits, or bits that are 1 with this probability."""
-    return (
-        f"{bits} fair"
-        if success == Enclosure.exactly(Fraction(1, 2))
-        else (f"{bits} of {render.shown(success, 4)}")
-    )
+def _sent(title: str, ways: dict[str, Any]) -> Table:
+    columns = ("noise bits", "in all", "sent", "variance", "ε", "δ")
+    table = render.grid(title, *columns, right=columns[1:])
+    for key, name in _WAYS.items():
+        if (way := ways.get(key)) is None:
+            continue
+        sent, fair = way.protocol, way.protocol.success == Fraction(1, 2)
+        table.add_row(
+            name,
+            f"{sent.noise_bits} fair"
+            if fair
+            else f"{sent.noise_bits} of {render.shown(way.success, 4)}",
+            str(sent.users * sent.noise_bits),
+            str(sent.bits_per_user),
+            render.shown(sent.error_variance()),
+            render.shown(way.epsilon),
+            render.shown(way.delta),
+        )
+    return table

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -19,6 +18,7 @@ from . import output, render
 __all__ = ["FAILURE", "LEVELS", "summed"]
 
 FAILURE = "1e-6"
+_SENT, _PARTS = ("accuracy", "modulus", "bits_per_user"), ("noise", "rounding", "total")
 LEVELS = ("0.5", "0.1", "0.01")  # and the failure probability
 
 
@@ -40,13 +40,12 @@ def summed(parsed: Spec, failure: str | None, dropout: Sequence[str], as_json: b
         )
     level, claimed = _levels(failure, parsed.horizon, parsed.failure)
     with output.working("measuring the protocol"):
-        report = _Report.of(given, level, claimed)
-        shares = [_Larger.of(given, missing, level) for missing in dropout]
+        report = _report(given, level, claimed)
+        shares = [_larger(provisioned(given, missing), level) for missing in dropout]
     if as_json:
-        told = {"mechanism": parsed.to_json(), **report.to_json()}
-        output.as_json(told | ({"dropout": [each.to_json() for each in shares]} if shares else {}))
+        output.as_json({"mechanism": parsed} | report | ({"dropout": shares} if shares else {}))
     else:
-        _show(parsed.to_json(), report, shares)
+        _show(parsed, given, report, shares)
 
 
 def _levels(
@@ -64,171 +63,114 @@ def _levels(
     return claimed or exact(FAILURE, "--failure"), claimed
 
 
-@dataclass(frozen=True)
-class _Report:
-    protocol: SumProtocol
-    failure: Fraction
-    claimed: Fraction | None
-    off: Enclosure
-    wrap: Enclosure
-    least: Least
-    least_modulus: Least | None
-    quantiles: list[tuple[Fraction, dict[str, Enclosure]]]  # in units of 1/g
-
-    @staticmethod
-    def of(protocol: SumProtocol, failure: Fraction, claimed: Fraction | None) -> _Report:
-
-        quantiles = []
-        for level in sorted({*map(Fraction, LEVELS), failure}, reverse=True):
-            parts = {
-                "noise": Enclosure.exactly(noise_quantile(protocol, level)),
-                "rounding": worst_rounding_quantile(protocol.users, level),
-                "total": worst_error_quantile(protocol, level),
-            }
-            quantiles.append((level, parts))
-        return _Report(
-            protocol,
-            failure,
-            claimed,
-            off_probability(protocol),
-            wrap_probability(protocol),
-            least_accuracy(protocol, failure),
-            None if protocol.modulus is None else least_modulus(protocol, failure),
-            quantiles,
-        )
-
-    def to_json(self) -> dict[str, Any]:
-
-        return {
-            "users": self.protocol.users,
-            "precision": self.protocol.precision,
-            "trust": self.protocol.trust.value,
-            "paper": {
-                "accuracy": self.protocol.accuracy,
-                "modulus": self.protocol.modulus,
-                "bits_per_user": self.protocol.bits_per_user,
-                "claimed_failure": None if self.claimed is None else decimal_text(self.claimed),
-                "failure": self.off.to_json(),
-                "wrap": self.wrap.to_json(),
-            },
-            "failure": decimal_text(self.failure),
-            "least_accuracy": _least(self.least),
-            "least_modulus": None if self.least_modulus is None else _least(self.least_modulus),
-            "quantiles": [
-                {"failure": decimal_text(level)}
-                | {name: self._in_rewards(value).to_json() for name, value in parts.items()}
-                for level, parts in self.quantiles
-            ],
-        }
-
-    def _in_rewards(self, quantile: Enclosure) -> Enclosure:
-        return quantile.times(Fraction(1, self.protocol.precision))
-
-    def in_rewards(self) -> list[tuple[Fraction, dict[str, Enclosure]]]:
-        """The quantiles in units of rewards."""
-        return [
-            (level, {name: self._in_rewards(value) for name, value in parts.items()})
-            for level, parts in self.quantiles
-        ]
+def _report(protocol: SumProtocol, failure: Fraction, claimed: Fraction | None) -> dict[str, Any]:
+    reduced = protocol.modulus is not None
+    return {
+        "users": protocol.users,
+        "precision": protocol.precision,
+        "trust": protocol.trust,
+        "paper": {
+            "accuracy": protocol.accuracy,
+            "modulus": protocol.modulus,
+            "bits_per_user": protocol.bits_per_user,
+            "claimed_failure": claimed,
+            "failure": off_probability(protocol),
+            "wrap": wrap_probability(protocol),
+        },
+        "failure": failure,
+        "least_accuracy": _least(least_accuracy(protocol, failure)),
+        "least_modulus": _least(least_modulus(protocol, failure)) if reduced else None,
+        "quantiles": [
+            _quantiles(protocol, level)
+            for level in sorted({*map(Fraction, LEVELS), failure}, reverse=True)
+        ],
+    }
 
 
-@dataclass(frozen=True)
-class _Larger:
-    """Shares that keep the guarantee while so many users vanish."""
+def _quantiles(protocol: SumProtocol, level: Fraction) -> dict[str, Any]:
+    """The errors that are exceeded with at most this probability, in units of rewards."""
+    parts = {
+        "noise": Enclosure.exactly(noise_quantile(protocol, level)),
+        "rounding": worst_rounding_quantile(protocol.users, level),
+        "total": worst_error_quantile(protocol, level),
+    }
+    unit = Fraction(1, protocol.precision)
+    return {"failure": level, **{name: value.times(unit) for name, value in parts.items()}}
 
-    provision: Provision
-    least: Least
 
-    @staticmethod
-    def of(protocol: SumProtocol, dropout: str, failure: Fraction) -> _Larger:
-
-        found = provisioned(protocol, dropout)
-        return _Larger(found, least_accuracy(found.protocol, failure))
-
-    def other(self) -> _Larger | None:
-        """The other way to keep it, where there is one."""
-
-        if (way := self.provision.alternative) is None:
-            return None
-        return _Larger(way, least_accuracy(way.protocol, self.least.failure))
-
-    def to_json(self) -> dict[str, Any]:
-        other = self.other()
-        return {
-            "missing": self.provision.dropout,
-            "changed": self.provision.changed,
-            "share": written(self.provision.protocol.noise),
-            "variance_ratio": self.provision.variance_ratio.to_json(),
-            "least_accuracy": _least(self.least),
-            "alternative": None if other is None else other.to_json(),
-        }
+def _larger(way: Provision, failure: Fraction) -> dict[str, Any]:
+    """Shares that keep the guarantee while so many users vanish; and the other way, if any."""
+    raised = getattr(way.protocol.noise, way.changed, None)
+    return {
+        "missing": way.dropout,
+        "changed": way.changed,
+        "raised_to": raised,
+        "share": written(way.protocol.noise),
+        "variance_ratio": way.variance_ratio,
+        "least_accuracy": _least(least_accuracy(way.protocol, failure)),
+        "alternative": None if way.alternative is None else _larger(way.alternative, failure),
+    }
 
 
 def _least(found: Least) -> dict[str, Any]:
+    neighbour = None
+    if found.neighbour is not None:
+        accuracy, modulus = found.neighbour
+        neighbour = {"accuracy": accuracy, "modulus": modulus, "failure": found.exceeding}
     return {
         "accuracy": found.accuracy,
         "modulus": found.modulus,
         "bits_per_user": found.bits_per_user,
-        "failure": found.probability.to_json(),
-        "neighbour": None
-        if found.neighbour is None or found.exceeding is None
-        else {
-            "accuracy": found.neighbour[0],
-            "modulus": found.neighbour[1],
-            "failure": found.exceeding.to_json(),
-        },
+        "failure": found.probability,
+        "neighbour": neighbour,
     }
 
 
-def _changed(provision: Provision) -> str:
-    """What is larger of a share, and how large."""
-    value = getattr(provision.protocol.noise, provision.changed)
-    return f"{provision.changed} {decimal_text(value)}"
-
-
-def _show(described: dict[str, str], report: _Report, shares: list[_Larger]) -> None:
-
-    out, given = render.console(), report.protocol
-    facts = {"mechanism" if key == "spec" else key: text for key, text in described.items()}
+def _show(
+    parsed: Spec, given: SumProtocol, report: dict[str, Any], shares: list[dict[str, Any]]
+) -> None:
+    paper = report["paper"]
+    facts = render.described(parsed)
     facts["share"] = written(given.noise)
-    facts["failure"] = decimal_text(report.failure)
-    if report.claimed is not None:
-        facts["claimed"] = f"off by more than τ/g with probability at most {report.claimed}"
-    facts["wraps around"] = f"with probability {render.shown(report.wrap)}"
-    out.print(render.facts(facts))
+    facts["failure"] = decimal_text(report["failure"])
+    if paper["claimed_failure"] is not None:
+        facts["claimed"] = (
+            f"off by more than τ/g with probability at most {paper['claimed_failure']}"
+        )
+    facts["wraps around"] = f"with probability {render.shown(paper['wrap'])}"
     columns = ("τ", "m", "bits per user", "P(it fails)")
-    table = render.grid("", *columns, right=columns[:-1])
-    table.add_row(
-        "as given",
-        str(given.accuracy),
-        str(given.modulus),
-        str(given.bits_per_user),
-        render.shown(report.off),
+    least = {"least τ": report["least_accuracy"], "least m": report["least_modulus"]}
+    sent = [
+        (name, *(str(row[key]) for key in _SENT), render.shown(row["failure"]))
+        for name, row in {"as given": paper, **least}.items()
+        if row is not None
+    ]
+    errors = [
+        (f"at most {decimal_text(row['failure'])}", *(_span(row[part]) for part in _PARTS))
+        for row in report["quantiles"]
+    ]
+    render.show(
+        facts,
+        render.grid("", *columns, rows=sent, right=columns[:-1]),
+        render.grid("error exceeded with probability", *_PARTS, rows=errors),
     )
-    for name, least in (("least τ", report.least), ("least m", report.least_modulus)):
-        if least is not None:
-            bits = str(least.bits_per_user)
-            cells = (str(least.accuracy), str(least.modulus), bits, render.shown(least.probability))
-            table.add_row(name, *cells)
-    out.print(table)
-    table = render.grid("error exceeded with probability", "noise", "rounding", "total")
-    for level, parts in report.in_rewards():
-        table.add_row(f"at most {decimal_text(level)}", *(_span(value) for value in parts.values()))
-    out.print(table)
     if shares:
         costs = ("variance", "least τ", "bits per user")
-        table = render.grid("missing", "larger share", *costs, right=("missing", *costs[1:]))
-        for each in shares:
-            rows = [each] if (other := each.other()) is None else [each, other]
-            for row in rows:
-                table.add_row(
-                    str(row.provision.dropout),
-                    _changed(row.provision),
-                    f"× {render.shown(row.provision.variance_ratio)}",
-                    str(row.least.accuracy),
-                    str(row.least.bits_per_user),
-                )
-        out.print(table)
+        ways = (way for share in shares for way in (share, share["alternative"]) if way)
+        rows = [_cost(way) for way in ways]
+        right = ("missing", *costs[1:])
+        render.show(render.grid("missing", "larger share", *costs, rows=rows, right=right))
+
+
+def _cost(way: dict[str, Any]) -> tuple[str, ...]:
+    least, raised = way["least_accuracy"], way["raised_to"]
+    return (
+        str(way["missing"]),
+        way["changed"] if raised is None else f"{way['changed']} {decimal_text(raised)}",
+        f"× {render.shown(way['variance_ratio'])}",
+        str(least["accuracy"]),
+        str(least["bits_per_user"]),
+    )
 
 
 def _span(value: Enclosure) -> str:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich import box
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from ..exact import Enclosure
+from ..exact.rounding import float_above, float_below
 from ..mechanisms.spec import Spec
 from .options import Uses, neighbourhood
 
@@ -23,8 +25,8 @@ if TYPE_CHECKING:
     from .compared import Comparison
     from .measure import Measured
 
-__all__ = ["at_most", "audited", "bar", "comparison", "console", "evidence"]
-__all__ += ["facts", "grid", "measurements", "shown", "verdict"]
+__all__ = ["at_most", "audited", "bar", "comparison", "console", "described", "evidence"]
+__all__ += ["facts", "grid", "measurements", "show", "shown", "verdict"]
 
 _DIGITS = 6  # where many figures stand side by side
 
@@ -104,18 +106,18 @@ def _share(value: float | None, all_values: Sequence[float | None]) -> float:
 def _uses(out: Console, uses: Uses, found: Mapping[str, str | Text] = _NOTHING) -> None:
     """What is used and how often, which datasets are neighbours, and what was found."""
     for spec, times in uses[: len(uses) - 1]:
-        out.print(facts(_described(spec) | {"times": str(times)}))
+        out.print(facts(described(spec) | {"times": str(times)}))
         out.print()
     spec, times = uses[-1]
-    described = _described(spec)
+    last = described(spec)
     if len(uses) > 1 or times > 1:
-        described["times"] = str(times)
+        last["times"] = str(times)
     if len(uses) > 1:
-        out.print(facts(described))
+        out.print(facts(last))
         out.print()
-        described = {}
-    described["neighbours"] = "; ".join(neighbourhood(uses).values())
-    out.print(facts({**described, **found}))
+        last = {}
+    last["neighbours"] = "; ".join(neighbourhood(uses).values())
+    out.print(facts({**last, **found}))
 
 
 def _legend(title: str, remark: str) -> str:
@@ -158,11 +160,22 @@ def facts(named: Mapping[str, str | Text]) -> Table:
     return table
 
 
-def grid(*columns: str, right: Sequence[str] = ()) -> Table:
-    """An empty table with these columns, those in `right` aligned right."""
+def show(*parts: Mapping[str, Any] | RenderableType) -> None:
+    """Print these, one below the other; a mapping as facts."""
+    out = console()
+    for part in parts:
+        out.print(facts(part) if isinstance(part, Mapping) else part)
+
+
+def grid(
+    *columns: str, rows: Iterable[Sequence[str | Text]] = (), right: Sequence[str] = ()
+) -> Table:
+    """A table with these columns, those in `right` aligned right."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for column in columns:
         table.add_column(column, justify="right" if column in right else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*row)
     return table
 
 
@@ -181,24 +194,14 @@ def at_most(value: Fraction) -> str:
     return str(rounded.divide(Decimal(value.numerator), Decimal(value.denominator))).lower()
 
 
-def _described(spec: Spec) -> dict[str, str | Text]:
+def described(spec: Spec) -> dict[str, str | Text]:
     """The mechanism and its derived parameters."""
     return {"mechanism" if key == "spec" else key: text for key, text in spec.to_json().items()}
 
 
 def _middle(value: Enclosure) -> float | None:
-    if not value.is_finite():
-        return None
-    try:
-        return float((_fraction(value.lower) + _fraction(value.upper)) / 2)
-    except OverflowError:
-        return None
-
-
-def _fraction(end: Fraction | Decimal) -> Fraction:
-    if isinstance(end, Decimal) and abs(end.adjusted()) > 400:  # beyond what a float can show
-        return Fraction(0 if end.adjusted() < 0 else end)
-    return Fraction(end)
+    middle = (float_below(value.lower) + float_above(value.upper)) / 2
+    return middle if math.isfinite(middle) else None
 
 
 def _plain(value: object) -> str:

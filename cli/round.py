@@ -15,17 +15,15 @@ from ..accounting import compose
 from ..exact import Enclosure, ParameterError, exact, whole
 from ..mechanisms import AdditiveNoise, UndecidedError
 from ..mechanisms.aggregation import AggregationError
-from ..mechanisms.aggregation.batch import Batch, masked_batch, plain_batch, some_of
+from ..mechanisms.aggregation.batch import masked_batch, plain_batch, some_of, some_stages
 from ..mechanisms.pair_file import read_text
 from ..mechanisms.protocols import SumProtocol, off_probability, worst_error
 from ..mechanisms.protocols.protocol import missing_users
 from ..mechanisms.samplers import RandomBits, SeededBits, SystemBits
-from ..mechanisms.samplers.bernoulli import bernoulli
-from ..mechanisms.samplers.uniform import below
+from ..mechanisms.samplers.coins import bernoulli
 from ..mechanisms.spec import parse
 from ..verify import ApproxDP, Claim, PureDP, certify
 from . import output
-from .files import written
 from .options import Json, option
 from .round_shown import Played
 
@@ -96,7 +94,19 @@ def round(
     earned = _rewards(rewards, mean, protocol.users, bits)
     missing_users(protocol.users, most, known)  # refuses where nobody is left
     with output.working("playing the round"):
-        batch = _play(protocol, earned, bits, leaving, most, known, risk, neighbours, plain)
+        gone = some_of(protocol.users, leaving, bits)
+        if plain:
+            batch = plain_batch(protocol, earned, bits, frozenset(gone))
+        else:
+            when = some_stages(gone, bits)
+            # The masks are laid for a tenth of the users at least, whoever says to collude.
+            corrupt = known if known > protocol.users // 10 else None
+            try:
+                batch = masked_batch(protocol, earned, bits, when, neighbours, most, corrupt, risk)
+            except AggregationError as error:
+                raise ParameterError(
+                    f"--vanish {leaving} left too few, so there is no sum: {error}"
+                ) from error
     missing = protocol.users - batch.summed
     if missing > most:
         raise ParameterError(
@@ -111,7 +121,7 @@ def round(
         masking = None if batch.terms is None else batch.terms.masking
         claim = _claim(quantity, remains, level)
         with output.working("certifying what remains"):
-            proof = written(
+            proof = output.written(
                 lambda: certify(protocol, claim, most, known, masking=masking), certificate
             )
     source = "operating system" if seed is None else f"seed {seed}"
@@ -120,7 +130,7 @@ def round(
         parsed, protocol, batch, beyond, known, most, source, remains, at, proof, certificate
     )
     if as_json:
-        output.as_json(played.to_json())
+        output.as_json(played)
     else:
         played.show()
 
@@ -140,36 +150,6 @@ def _rewards(file: Path | None, mean: str, users: int, bits: RandomBits) -> Sequ
     if len(lines) != users:
         raise ParameterError(f"{file}: must hold {users} rewards, one a line, holds {len(lines)}")
     return [exact(line, f"{file}: reward", at_least=0, at_most=1) for line in lines]
-
-
-def _play(
-    protocol: SumProtocol,
-    rewards: Sequence[Fraction],
-    bits: RandomBits,
-    leaving: int,
-    most: int,
-    known: int,
-    failure: Fraction,
-    neighbours: str | None,
-    plain: bool,
-) -> Batch:
-    gone = some_of(protocol.users, leaving, bits)
-    if plain:
-        return plain_batch(protocol, rewards, bits, frozenset(gone))
-    try:
-        from ..mechanisms.aggregation.masked import Stage
-    except ImportError as error:
-        raise ParameterError(f"{error} (or --plain)") from error
-    stages = [stage for stage in Stage if stage is not Stage.DONE]
-    when = {user: stages[below(len(stages), bits)] for user in gone}
-    try:
-        # The masks are laid for a tenth of the users at least, whoever says to collude.
-        corrupt = known if known > protocol.users // 10 else None
-        return masked_batch(protocol, rewards, bits, when, neighbours, most, corrupt, failure)
-    except AggregationError as error:
-        raise ParameterError(
-            f"--vanish {leaving} left too few, so there is no sum: {error}"
-        ) from error
 
 
 def _off(protocol: SumProtocol, rewards: Sequence[Fraction], missing: int) -> Enclosure | None:

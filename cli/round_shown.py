@@ -47,11 +47,11 @@ class Played:
     file: Path | None
 
     def to_json(self) -> dict[str, Any]:
-        """As `--json` shows it; rationals as exact text."""
+        """For `output.as_json`."""
         batch, error, bound = self.batch, self._error(), self._bound()
         privacy: dict[str, Any] = {
             "quantity": "pure" if self.delta is None else "epsilon",
-            "value": self.remains.to_json(),
+            "value": self.remains,
             "of": _BEFORE,
             "floor": self.protocol.users - self.most,
         }
@@ -65,7 +65,7 @@ class Played:
                 "certificate_of": _certified(self.proof),
             }
         return {
-            "mechanism": self.spec.to_json(),
+            "mechanism": self.spec,
             "bits_from": self.source,
             "simulation": batch.simulated,
             "users": self.protocol.users,
@@ -73,12 +73,12 @@ class Played:
             "missing": self.protocol.users - batch.summed,
             "colluding": self.known,
             "present": dict(batch.present),
-            "found": decimal_text(batch.estimate),
-            "truth": decimal_text(batch.truth),
-            "error": decimal_text(error),
-            "bound": decimal_text(bound),
+            "found": batch.estimate,
+            "truth": batch.truth,
+            "error": error,
+            "bound": bound,
             "within": abs(error) <= bound,
-            "beyond": None if self.beyond is None else self.beyond.to_json(),
+            "beyond": self.beyond,
             "bits_per_user": self.protocol.bits_per_user,
             "bits_sent": batch.bits,
             "graph": None if batch.terms is None else self._graph(batch.terms),
@@ -89,7 +89,7 @@ class Played:
 
     def show(self) -> None:
         """Print it as tables."""
-        out, batch, error, bound = render.console(), self.batch, self._error(), self._bound()
+        batch, error, bound = self.batch, self._error(), self._bound()
         users, within = self.protocol.users, "within" if abs(error) <= bound else "BEYOND"
         state = "a simulation, not a release" if batch.simulated else "CSPRNG"
         shown = {
@@ -127,12 +127,12 @@ class Played:
             shown["certificate"] = f"{claim}, of {_certified(self.proof)}: {self.file}"
         if notes := self._notes():
             shown["note"] = "; ".join(notes)
-        out.print(render.facts(shown))
-        table = render.grid("stage", "users", "seconds", right=("users", "seconds"))
-        for stage, seconds in batch.seconds.items():
-            count = batch.present.get(stage.removeprefix("S "), "")
-            table.add_row(stage, str(count), f"{seconds:.3f}")
-        out.print(table)
+        rows = [
+            (stage, str(batch.present.get(stage.removeprefix("S "), "")), f"{seconds:.3f}")
+            for stage, seconds in batch.seconds.items()
+        ]
+        columns = ("stage", "users", "seconds")
+        render.show(shown, render.grid(*columns, rows=rows, right=columns[1:]))
 
     def _error(self) -> Fraction:
         return self.batch.estimate - self.batch.truth
@@ -158,10 +158,10 @@ class Played:
             "threshold": terms.threshold,
             "floor": terms.floor,
             "corrupt": terms.corrupt,
-            "failure": decimal_text(terms.failure),
-            "honest_server": risk.honest_server.to_json(),
-            "lying_server": risk.lying_server.to_json(),
-            "aborted": risk.aborted.to_json(),
+            "failure": terms.failure,
+            "honest_server": risk.honest_server,
+            "lying_server": risk.lying_server,
+            "aborted": risk.aborted,
         }
 
 

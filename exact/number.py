@@ -8,6 +8,8 @@ and anything out of range are refused, by name.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -27,6 +29,7 @@ __all__ = [
     "ball",
     "decimal_text",
     "exact",
+    "located",
     "mpf",
     "positive",
     "whole",
@@ -60,6 +63,17 @@ class Formula(Protocol):
 
 
 Real: TypeAlias = Fraction | Formula
+
+
+@contextmanager
+def located(where: object) -> Iterator[None]:
+    """Name a place in what is wrong with its content, or with reading or writing it."""
+    try:
+        yield
+    except ParameterError as error:
+        raise type(error)(f"{where}: {error}") from error
+    except OSError as error:
+        raise ParameterError(f"{where}: {error.strerror or error}") from error
 
 
 @dataclass(frozen=True)

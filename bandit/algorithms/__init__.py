@@ -1,8 +1,7 @@
 """The algorithms of the papers, each a value: a schedule, a release, a claim, a radius."""
 
 from .algorithm import Algorithm
-from .concentrated import DIST_CDP_SE, DIST_RDP_SE
-from .laplace import CDP_SE, DIST_DP_SE, LDP_SE, SHUFFLE_DP_SE
+from .distributed import CDP_SE, DIST_CDP_SE, DIST_DP_SE, DIST_RDP_SE, LDP_SE, SHUFFLE_DP_SE
 from .server import DP_SE, SE
 from .shuffle_sum import SDP_AE, VB_SDP_AE
 
@@ -19,6 +18,7 @@ __all__ = [
     "SHUFFLE_DP_SE",
     "VB_SDP_AE",
     "Algorithm",
+    "named",
 ]
 
 ALGORITHMS = (
@@ -33,3 +33,8 @@ ALGORITHMS = (
     VB_SDP_AE,
     SE,
 )
+
+
+def named(name: str) -> Algorithm | None:
+    """The algorithm of this name; None where there is none."""
+    return next((each for each in ALGORITHMS if each.name == name), None)

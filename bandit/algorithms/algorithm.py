@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from attrs import field, fields, frozen
 from numpy.typing import NDArray
 
 from ...exact.number import ExactInput
@@ -17,7 +17,7 @@ from ..setting import Setting
 __all__ = ["Algorithm", "Demand", "growing"]
 
 
-@dataclass(frozen=True)
+@frozen
 class Demand:
     """What must be certified of each batch before the algorithm may run.
 
@@ -28,9 +28,9 @@ class Demand:
     relaxation: ExactInput = 0
 
 
-@dataclass(frozen=True)
+@frozen
 class Algorithm:
-    """Batched arm elimination, and what is particular about it.
+    """Batched arm elimination, and what is particular about it. Its name and source tell it.
 
     schedule  (setting, batch = 1, 2, ..., active arms): users an arm
     release   (setting, users): how the sum of one arm's batch is released
@@ -42,12 +42,20 @@ class Algorithm:
 
     name: str
     source: str
-    schedule: Callable[[Setting, int, int], int]
-    release: Callable[[Setting, int], Release]
-    radius: Callable[[Setting, Plan, Sequence[Release]], NDArray[np.float64]]
-    demand: Callable[[Setting], Demand] | None
+    schedule: Callable[[Setting, int, int], int] = field(eq=False)
+    release: Callable[[Setting, int], Release] = field(eq=False)
+    radius: Callable[[Setting, Plan, Sequence[Release]], NDArray[np.float64]] = field(eq=False)
+    demand: Callable[[Setting], Demand] | None = field(eq=False)
     forgets: bool = True
     adapts: bool = False
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """For workers: by its name where it is one of the papers', whose functions have none."""
+        from . import named
+
+        if named(self.name) is self:
+            return named, (self.name,)
+        return Algorithm, tuple(getattr(self, each.name) for each in fields(Algorithm))
 
 
 def growing(setting: Setting, batch: int, active: int) -> int:

@@ -16,40 +16,31 @@ from .algorithm import Algorithm, growing
 __all__ = ["DP_SE", "SE"]
 
 
-def _epoch(setting: Setting, batch: int, active: int) -> int:
-    return sajed_sheffet_epoch(batch, active, setting.confidence, setting.epsilon).users
+def _epoch(setting: Setting, batch: int, active: int) -> tuple[int, float]:
+    return sajed_sheffet_epoch(batch, active, setting.confidence, setting.epsilon)
 
 
-def _laplace(setting: Setting, users: int) -> Release:
-    return LaplaceRelease(users, setting.epsilon)
-
-
-def _epoch_radius(setting: Setting, plan: Plan, _: Sequence[Release]) -> NDArray[np.float64]:
+def _radius(setting: Setting, plan: Plan, _: Sequence[Release]) -> NDArray[np.float64]:
     table = np.full((len(plan.batches), plan.arms + 1), np.inf)
-    for batch in range(1, len(plan.batches) + 1):
-        for active in range(1, plan.arms + 1):
-            epoch = sajed_sheffet_epoch(batch, active, setting.confidence, setting.epsilon)
-            table[batch - 1, active] = epoch.radius
+    for index, active in np.ndindex(len(plan.batches), plan.arms):
+        table[index, active + 1] = _epoch(setting, index + 1, active + 1)[1]
     return table
-
-
-def _open(setting: Setting, users: int) -> Release:
-    return OpenRelease(users)
-
-
-def _open_radius(setting: Setting, plan: Plan, _: Sequence[Release]) -> NDArray[np.float64]:
-    return paper_radius(plan, NO_NOISE)
 
 
 DP_SE = Algorithm(
     "dp-se",
     "DP-SE of Sajed and Sheffet, An Optimal Private Stochastic-MAB Algorithm (ICML 2019)",
-    _epoch,
-    _laplace,
-    _epoch_radius,
+    lambda setting, batch, active: _epoch(setting, batch, active)[0],
+    lambda setting, users: LaplaceRelease(users, setting.epsilon),
+    _radius,
     None,
     adapts=True,
 )
 SE = Algorithm(
-    "se", "batched successive elimination, without privacy", growing, _open, _open_radius, None
+    "se",
+    "batched successive elimination, without privacy",
+    growing,
+    lambda setting, users: OpenRelease(users),
+    lambda setting, plan, _: paper_radius(plan, [NO_NOISE] * len(plan.batches)),
+    None,
 )

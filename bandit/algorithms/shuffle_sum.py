@@ -10,7 +10,7 @@ batch says what it spends.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -59,24 +59,25 @@ def _constant(setting: Setting, batch: int, active: int) -> int:
     return -(-_tau(setting) // 4)
 
 
-def _approx(setting: Setting) -> Demand:
-    return Demand(ApproxDP(setting.epsilon, setting.delta))
-
-
 def _radius(setting: Setting, plan: Plan, releases: Sequence[Release]) -> NDArray[np.float64]:
     variances = []
     for release in releases:
-        assert isinstance(release, ModularRelease) and isinstance(release.noise, Binomial)
-        chance = release.noise.success
-        assert isinstance(chance, Fraction)
-        variances.append(shuffle_variance(release.noise.trials, chance))
+        assert isinstance(release.noise, Binomial) and isinstance(release.noise.success, Fraction)
+        variances.append(shuffle_variance(release.noise.trials, release.noise.success))
     return shuffle_radius(plan, variances, float(_tau(setting)))
 
 
-_PAPER = "(NeurIPS 2021), on Algorithm 3"
-SDP_AE = Algorithm(
-    "sdp-ae", f"Algorithm 1, SDP-AE {_PAPER}", _constant, _bits, _radius, _approx, forgets=False
-)
-VB_SDP_AE = Algorithm(
-    "vb-sdp-ae", f"Algorithm 2, VB-SDP-AE {_PAPER}", growing, _bits, _radius, _approx, forgets=False
-)
+def _algorithm(name: str, title: str, schedule: Callable[[Setting, int, int], int]) -> Algorithm:
+    return Algorithm(
+        name,
+        f"{title} (NeurIPS 2021), on Algorithm 3",
+        schedule,
+        _bits,
+        _radius,
+        lambda setting: Demand(ApproxDP(setting.epsilon, setting.delta)),
+        forgets=False,
+    )
+
+
+SDP_AE = _algorithm("sdp-ae", "Algorithm 1, SDP-AE", _constant)
+VB_SDP_AE = _algorithm("vb-sdp-ae", "Algorithm 2, VB-SDP-AE", growing)

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .cells import check_sum, multinomial
+from .rewards import check_sum, multinomial
 
 __all__ = ["Blocks", "offset_sums", "split"]
 

@@ -4,6 +4,11 @@
 arm with mean reward as the empirical mean of the individual ratings in the cluster" (Chowdhury
 and Zhou, ICLR 2023, section 7). An arm here pays a rating picked at random from its cluster, which
 has that mean. Features are standardised first, so that none counts more for its units.
+
+`fair` needs no download, it comes with statsmodels: 6,366 women rated their marriage from 1 (very
+poor) to 5 (very good), in a survey of Redbook magazine in 1974; eight features describe each (age,
+years married, children, religiousness, education, two occupations, affairs). Ray Fair, "A Theory of
+Extramarital Affairs", Journal of Political Economy 86 (1978).
 """
 
 from __future__ import annotations
@@ -11,20 +16,24 @@ from __future__ import annotations
 import hashlib
 import warnings
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...exact.number import ParameterError
-from .instance_file import Counts
+from ...exact.extra import bring
+from ...exact.number import ExactInput, ParameterError, whole
+from .environment import Environment
+from .instance_file import Counts, cached
 
-__all__ = ["CONSTRUCTION", "cluster_arms", "key", "load_sklearn", "scaled_labels"]
+__all__ = ["CONSTRUCTION", "cluster_arms", "fair_instance", "key", "load_sklearn", "scaled_labels"]
 
 CONSTRUCTION = 1  # to be raised when the same data would give other arms
 _ALL_AT_ONCE = 100_000  # rows; beyond, in mini-batches
 _BATCH = 4096
 _ROWS = 65_536  # standardised at a time
+_RATING = "rate_marriage"
 
 
 def cluster_arms(
@@ -88,11 +97,7 @@ def key(digest: str, arms: int, seed: int) -> str:
 
 def load_sklearn() -> Any:
     """The package sklearn.cluster, or an ImportError that says how to get it."""
-    try:
-        import sklearn.cluster
-    except ImportError as error:
-        raise ImportError('real ratings need scikit-learn: pip install "exactdp[data]"') from error
-    return sklearn.cluster
+    return bring("sklearn.cluster", "data")
 
 
 def _standardise(features: NDArray[Any]) -> None:
@@ -106,3 +111,29 @@ def _standardise(features: NDArray[Any]) -> None:
     for start in range(0, len(features), _ROWS):
         part = features[start : start + _ROWS]
         part[:] = (part - mean) / spread
+
+
+def fair_instance(
+    arms: ExactInput = 50, seed: ExactInput = 0, cache: Path | None = None
+) -> Environment:
+    """The ratings of `fair`, (rating - 1)/4, in this many clusters; `seed` is that of K-means.
+
+    cache: a folder to keep the clusters in. Raises ImportError without `exactdp[data]`.
+    """
+    count = whole(arms, "arms", at_least=2)
+    start = whole(seed, "seed", at_least=0, at_most=2**32 - 1)
+    load_sklearn()
+    features, ratings = _load()
+    digest = hashlib.sha256(features.tobytes() + ratings.tobytes()).hexdigest()
+
+    def build() -> Counts:
+        labels, rewards = scaled_labels(ratings)
+        return cluster_arms(features, labels, rewards, count, start)
+
+    return cached(cache, key(digest, count, start), "fair", build)
+
+
+def _load() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    table = bring("statsmodels.datasets", "data").fair.load_pandas().data
+    features = table.drop(columns=_RATING).to_numpy(dtype=np.float64, copy=True)
+    return np.ascontiguousarray(features), table[_RATING].to_numpy(dtype=np.float64)

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from ...exact.number import ExactInput, ParameterError, exact
 from .blocks import Blocks, split
-from .cells import Cells, check_sum
-from .rewards import drawn_sums
+from .rewards import Cells, check_sum, drawn_sums
 
 __all__ = ["DEFAULT_SIGMA", "ClippedGaussian"]
 

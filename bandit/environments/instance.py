@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ...exact.number import ExactInput, ParameterError, whole
+from ...exact.number import ExactInput, ParameterError, located, whole
 from ...exact.regular_file import open_regular
+from .clustering import fair_instance
 from .environment import Environment
-from .fair import fair_instance
 from .instance_file import read_json
 from .letor import LINE, read_letor
 from .reward_file import read_rewards
@@ -65,13 +65,10 @@ def _exists(name: str) -> bool:
 
 
 def _sniff(path: Path) -> str:
-    try:
-        with open_regular(path) as file:
+    with located(path), open_regular(path) as file:
+        first = file.readline(100_000)
+        while first and not first.partition(b"#")[0].strip():
             first = file.readline(100_000)
-            while first and not first.partition(b"#")[0].strip():
-                first = file.readline(100_000)
-    except OSError as error:
-        raise ParameterError(f"{path}: {error.strerror}") from error
     if first.lstrip().startswith(b"{"):
         return "json"
     if LINE.fullmatch(first.partition(b"#")[0]):

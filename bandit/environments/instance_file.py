@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ...exact.atomic_write import write_atomically
-from ...exact.number import ParameterError, decimal_text, exact, whole
+from ...exact.number import ParameterError, decimal_text, exact, located, whole
 from ...mechanisms.pair_file import read_text
 from .environment import Environment
 from .table import empirical
@@ -111,14 +111,12 @@ def _counts(arm: object, where: str) -> dict[Fraction, int]:
     if not isinstance(arm, dict):
         raise ParameterError(f"{where}: must be an object of rewards and how often each was seen")
     found: dict[Fraction, int] = {}
-    try:
+    with located(where):
         for text, count in arm.items():
             reward = exact(text, "reward", at_least=0, at_most=1)
             if reward in found:
                 raise ParameterError(f"reward {text} stands there twice")
             found[reward] = whole(count, "count", at_least=0)
-    except ParameterError as error:
-        raise ParameterError(f"{where}: {error}") from error
     if not any(found.values()):
         raise ParameterError(f"{where}: no rewards")
     return found

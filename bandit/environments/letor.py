@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ...exact.number import ExactInput, ParameterError, whole
+from ...exact.number import ExactInput, ParameterError, located, whole
 from ...exact.regular_file import open_regular
 from . import clustering
 from .environment import Environment
@@ -52,21 +52,16 @@ def read_letor(
     start = whole(seed, "seed", at_least=0, at_most=2**32 - 1)
     source = Path(path)
     clustering.load_sklearn()
-    try:
-        with open_regular(source) as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise ParameterError(f"{path}: {error.strerror}") from error
+    with located(path), open_regular(source) as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
 
     def build() -> Counts:
         features, labels = _read(source)
-        try:
+        with located(path):
             indices, rewards = clustering.scaled_labels(labels)
             if len(rewards) > _MOST_LABELS:
                 raise ParameterError(f"more than {_MOST_LABELS} different labels")
             return clustering.cluster_arms(features, indices, rewards, count, start)
-        except ParameterError as error:
-            raise ParameterError(f"{path}: {error}") from error
 
     return cached(cache, clustering.key(digest, count, start), source.stem, build)
 

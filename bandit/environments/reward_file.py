@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 
-from ...exact.number import ParameterError, decimal_text, exact
+from ...exact.number import ParameterError, decimal_text, exact, located
 from ...exact.regular_file import open_regular
 from .environment import Environment
 from .instance_file import environment
@@ -78,20 +78,16 @@ def _header(cells: list[str], where: str) -> tuple[list[str], Fraction, Fraction
     columns = [cell if cell == "arm" else "reward" for cell in cells]
     if ranges[0][1] is None:
         return columns, Fraction(0), Fraction(1)
-    try:
+    with located(where):
         low, high = (exact(text, "the range of rewards") for text in ranges[0].groups())
-    except ParameterError as error:
-        raise ParameterError(f"{where}: {error}") from error
     if low >= high:
         raise ParameterError(f"{where}: the range of rewards is empty: {ranges[0][0]!r}")
     return columns, low, high
 
 
 def _number(text: str, where: str, low: Fraction, high: Fraction) -> Fraction:
-    try:
+    with located(where):
         reward = exact(text, "reward")
-    except ParameterError as error:
-        raise ParameterError(f"{where}: {error}") from error
     if not low <= reward <= high:
         raise ParameterError(
             f"{where}: reward must be between {decimal_text(low)} and {decimal_text(high)}, "
@@ -102,17 +98,14 @@ def _number(text: str, where: str, low: Fraction, high: Fraction) -> Fraction:
 
 def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
     try:
-        with io.TextIOWrapper(open_regular(path), encoding="utf-8-sig", newline="") as file:
-            lines = iter(lambda: file.readline(_LONGEST_LINE), "")
-            reader = csv.reader(lines, strict=True)
-            try:
-                for cells in reader:
-                    stripped = [cell.strip() for cell in cells]
-                    if any(stripped):
-                        yield reader.line_num, stripped
-            except csv.Error as error:
-                raise ParameterError(f"{path}, line {reader.line_num}: {error}") from error
+        with located(path), open_regular(path) as raw:
+            file = io.TextIOWrapper(raw, encoding="utf-8-sig", newline="")
+            reader = csv.reader(iter(lambda: file.readline(_LONGEST_LINE), ""), strict=True)
+            for cells in reader:
+                stripped = [cell.strip() for cell in cells]
+                if any(stripped):
+                    yield reader.line_num, stripped
+    except csv.Error as error:
+        raise ParameterError(f"{path}, line {reader.line_num}: {error}") from error
     except UnicodeDecodeError as error:
         raise ParameterError(f"{path}: not text in UTF-8") from error
-    except OSError as error:
-        raise ParameterError(f"{path}: {error.strerror}") from error

@@ -8,16 +8,20 @@ simulation that runs every user.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .cells import Cells, check_sum
+from ...exact.number import ParameterError
 
-__all__ = ["RewardLaw", "drawn_sums", "rounded"]
+__all__ = ["Cells", "RewardLaw", "check_sum", "drawn_sums", "multinomial", "rounded"]
 
 _MOST_DRAWS = 1 << 20  # rewards held at once
+_MOST_ENTRIES = 1 << 20  # of multinomial counts held at once
+_LIMIT = 1 << 63
 
 
 class RewardLaw(Protocol):
@@ -26,15 +30,12 @@ class RewardLaw(Protocol):
     @property
     def mean(self) -> float:
         """The expected reward, from which the papers' pseudo-regret is computed."""
-        ...
 
     def draw(self, rng: np.random.Generator, size: int) -> NDArray[np.float64]:
         """`size` independent rewards."""
-        ...
 
     def encoded(self, precision: int) -> Cells:
         """The law of one reward rounded at random to 0, ..., precision."""
-        ...
 
     def sums(
         self, rng: np.random.Generator, precision: int, count: int, size: int
@@ -43,11 +44,9 @@ class RewardLaw(Protocol):
 
         Raises ParameterError where count * precision does not fit a 64-bit integer.
         """
-        ...
 
     def real_sums(self, rng: np.random.Generator, count: int, size: int) -> NDArray[np.float64]:
         """`size` independent sums of `count` rewards each, not encoded."""
-        ...
 
 
 def rounded(
@@ -75,3 +74,58 @@ def drawn_sums(
             rewards = law.draw(rng, len(part) * width).reshape(len(part), width)
             part += rounded(rng, rewards, precision).sum(axis=1)
     return found
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The law of one encoded reward: integer values and their probabilities (floats, sum 1)."""
+
+    values: NDArray[np.int64]
+    probabilities: NDArray[np.float64]
+
+    @property
+    def mean(self) -> float:
+        """The expected value, in units of the grid."""
+        return float(self.probabilities @ self.values)
+
+    def sums(self, rng: np.random.Generator, count: int, size: int) -> NDArray[np.int64]:
+        """`size` independent sums of `count` independent values each: O(cells) work a sum.
+
+        Raises ParameterError where such a sum may exceed a 64-bit integer.
+        """
+        check_sum(count, int(np.abs(self.values).max()))
+        found = np.empty(size, dtype=np.int64)
+        for part, counts in multinomial(rng, count, self.probabilities, size):
+            found[part] = counts @ self.values
+        return found
+
+
+def multinomial(
+    rng: np.random.Generator, count: int, masses: NDArray[np.float64], size: int
+) -> Iterator[tuple[slice, NDArray[np.int64]]]:
+    """Counts of `count` draws among cells of these masses, `size` times: (which, counts) in parts.
+
+    numpy draws the cells one after another, each as a share of what remains, and hands the rest
+    to the last one. With the likeliest cell there, what remains is never a difference of almost
+    equal numbers.
+    """
+    last = int(np.argmax(masses))
+    order = masses.copy()
+    order[[last, -1]] = order[[-1, last]]
+    step = max(1, _MOST_ENTRIES // len(masses))
+    for start in range(0, size, step):
+        part = slice(start, min(start + step, size))
+        counts = rng.multinomial(count, order, size=part.stop - part.start)
+        counts[:, [last, -1]] = counts[:, [-1, last]]
+        yield part, counts
+
+
+def check_sum(count: int, largest: int) -> None:
+    """Raise ParameterError if `count` values of at most `largest` may not fit 64 bits."""
+    if count < 0:
+        raise ParameterError(f"count must be at least 0, got {count}")
+    if count * largest >= _LIMIT:
+        raise ParameterError(
+            f"count * precision must be below 2^63, got {count} * {largest}: lower the precision "
+            f"or the batch size"
+        )

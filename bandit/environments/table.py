@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...exact.number import ExactInput, ParameterError, exact
-from .cells import Cells, check_sum, multinomial
-from .rewards import drawn_sums
+from .rewards import Cells, check_sum, drawn_sums, multinomial
 
 __all__ = ["Bernoulli", "RewardTable", "empirical"]
 

@@ -1,75 +1,54 @@
-"""The picture of a figure, as PNG and SVG: the same bytes for the same data.
-
-Drawn without pyplot, on a canvas of its own; no date goes into the files, and the names inside
-SVG are salted with a constant.
-"""
+"""The picture of a figure, as PNG and SVG: the same bytes for the same data."""
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from ...exact.number import ParameterError, decimal_text
-from ..algorithms import DP_SE
+from ...exact.canvas import FONT, canvas, rendered
+from ...exact.number import decimal_text
+from ..algorithms import CDP_SE, DIST_CDP_SE, DIST_DP_SE, DIST_RDP_SE, DP_SE, LDP_SE
+from ..prepare import Radius
 from .pictures import Figure, Line, Panel, Place
-from .styles import STYLES
 from .sweep import Curve, Sweep
 
-__all__ = ["DPI", "MissingError", "draw"]
+__all__ = ["STYLES", "Style", "draw"]
 
-DPI = 160
+_DPI, _KINDS = 160, ("png", "svg")
 _PANEL, _ALONE = (3.2, 2.5), (6.6, 3.2)  # inches, with its labels
 _HEAD, _LEGEND = 0.83, 0.36  # above, and below for each row of the legend
 _COLUMNS = 5  # of the legend, at most
 _MARKERS = 7  # a curve
 _BAND = 2  # standard errors
-_FONT = 9.5
 
 _SETTINGS = {
-    "font.family": "DejaVu Sans",
-    "font.size": _FONT,
-    "axes.titlesize": _FONT + 0.5,
-    "axes.labelsize": _FONT,
-    "xtick.labelsize": _FONT - 1,
-    "ytick.labelsize": _FONT - 1,
-    "legend.fontsize": _FONT,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
+    "axes.titlesize": FONT + 0.5,
+    "axes.labelsize": FONT,
+    "xtick.labelsize": FONT - 1,
+    "ytick.labelsize": FONT - 1,
+    "legend.fontsize": FONT,
     "axes.linewidth": 0.8,
-    "axes.grid": True,
-    "grid.color": "#E3E3E3",
-    "grid.linewidth": 0.6,
-    "svg.hashsalt": "exactdp",
-    "svg.fonttype": "path",
 }
-
-
-class MissingError(ParameterError):
-    """matplotlib is not installed."""
+_Dashes = tuple[float, ...]
+_BLACK, _BLUE, _SKY, _GREEN = "#000000", "#0072B2", "#56B4E9", "#009E73"
+_ORANGE, _VERMILION, _PURPLE = "#E69F00", "#D55E00", "#AA4499"
 
 
 def draw(figure: Figure, sweep: Sweep) -> dict[str, bytes]:
-    """The picture, by file suffix: png and svg. Raises MissingError without matplotlib."""
-    matplotlib = load()
-    from matplotlib.figure import Figure as Canvas
-    from matplotlib.layout_engine import ConstrainedLayoutEngine
-
+    """The picture, by file suffix: png and svg. Raises ImportError without matplotlib."""
     columns = max(map(len, figure.rows))
     legend_rows = -(-len(figure.lines) // _COLUMNS)
     below = _LEGEND * legend_rows
     wide, high = _PANEL if columns > 1 else _ALONE
     size = (wide * columns, _HEAD + high * len(figure.rows) + below)
-    with matplotlib.rc_context():
-        matplotlib.rcdefaults()  # not the user's own settings: the same picture everywhere
-        matplotlib.rcParams.update(_SETTINGS)
-        height = size[1]
-        inside = (0.004, below / height, 0.992, 1 - (below + _HEAD) / height)
-        layout = ConstrainedLayoutEngine(rect=inside, wspace=0.03)
-        canvas = Canvas(figsize=size, layout=layout)
-        axes = canvas.subplots(len(figure.rows), columns, squeeze=False)
+    height = size[1]
+    inside = (0.004, below / height, 0.992, 1 - (below + _HEAD) / height)
+    with canvas(size, _SETTINGS, rect=inside, wspace=0.03) as picture:
+        axes = picture.subplots(len(figure.rows), columns, squeeze=False)
         for index, panel in enumerate(figure.panels):
             at = axes[divmod(index, columns)]
             _panel(at, figure, panel, sweep)
@@ -83,10 +62,10 @@ def draw(figure: Figure, sweep: Sweep) -> dict[str, bytes]:
                     at.set_ylim(0, top)
         for at in axes[-1]:
             at.set_xlabel("rounds")
-        canvas.align_ylabels()
-        _words(canvas, figure, sweep, height)
+        picture.align_ylabels()
+        _words(picture, figure, sweep, height)
         handles = [_key(line) for line in figure.lines]
-        canvas.legend(
+        picture.legend(
             handles,
             figure.labels,
             loc="lower center",
@@ -96,16 +75,7 @@ def draw(figure: Figure, sweep: Sweep) -> dict[str, bytes]:
             borderaxespad=0.35,
             columnspacing=1.6,
         )
-        return {"png": _bytes(canvas, "png"), "svg": _bytes(canvas, "svg")}
-
-
-def load() -> Any:
-    """matplotlib, which takes a second: only when something is drawn."""
-    try:
-        import matplotlib
-    except ImportError as error:
-        raise MissingError('figures need matplotlib: pip install "exactdp[figures]"') from error
-    return matplotlib
+        return {kind: rendered(picture, kind, dpi=_DPI, facecolor="white") for kind in _KINDS}
 
 
 def _panel(axes: Any, figure: Figure, panel: Panel, sweep: Sweep) -> None:
@@ -170,9 +140,9 @@ def _power(number: int) -> str:
 def _words(canvas: Any, figure: Figure, sweep: Sweep, height: float) -> None:
     """Heading, and what one must know to read the picture."""
     left, lines = 0.012, "\n".join(_caption(figure, sweep))
-    canvas.text(left, 1 - 0.1 / height, figure.heading, va="top", weight="bold", size=_FONT + 2)
+    canvas.text(left, 1 - 0.1 / height, figure.heading, va="top", weight="bold", size=FONT + 2)
     canvas.text(
-        left, 1 - 0.37 / height, lines, va="top", color="#404040", size=_FONT - 0.5, linespacing=1.4
+        left, 1 - 0.37 / height, lines, va="top", color="#404040", size=FONT - 0.5, linespacing=1.4
     )
 
 
@@ -198,9 +168,25 @@ def _caption(figure: Figure, sweep: Sweep) -> list[str]:
     return ["; ".join(first), "; ".join(second)]
 
 
-def _bytes(canvas: Any, kind: str) -> bytes:
-    """The file, without a date and without the name of the program that wrote it."""
-    file = io.BytesIO()
-    metadata = {"Software": None} if kind == "png" else {"Date": None, "Creator": None}
-    canvas.savefig(file, format=kind, dpi=DPI, metadata=metadata, facecolor="white")
-    return file.getvalue()
+@dataclass(frozen=True)
+class Style:
+    """dashes: lengths on and off, in line widths; none for a solid line. hollow: the marker."""
+
+    colour: str
+    dashes: _Dashes
+    marker: str
+    hollow: bool = False
+
+
+STYLES: Mapping[Line, Style] = MappingProxyType(
+    {
+        Line(DIST_DP_SE): Style(_BLUE, (), "o"),
+        Line(DIST_RDP_SE, 10): Style(_VERMILION, (6, 1.5), "s"),
+        Line(DIST_RDP_SE, 100): Style(_ORANGE, (6, 1.5, 1.2, 1.5), "D", hollow=True),
+        Line(DP_SE): Style(_BLACK, (1.2, 1.2), "x"),
+        Line(CDP_SE): Style(_SKY, (3, 2.5), "v", hollow=True),
+        Line(LDP_SE): Style(_PURPLE, (9, 2, 1.2, 2, 1.2, 2), "P"),
+        Line(DIST_CDP_SE, 10): Style(_GREEN, (3, 1.2), "^"),
+        Line(DIST_DP_SE, None, Radius.CERTIFIED): Style(_VERMILION, (6, 1.5), "s"),
+    }
+)

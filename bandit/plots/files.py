@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import tempfile
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import product
 from pathlib import Path
 
+import numpy as np
+
 from ...exact.atomic_write import atomic_write
-from ...exact.number import ParameterError
+from ...exact.number import ParameterError, located
 from ..parallel import each
-from .data import csv_text
 from .drawing import draw
 from .pictures import Figure
 from .sweep import Sweep
 
-__all__ = ["folder_for", "write"]
+__all__ = ["COLUMNS", "csv_text", "folder_for", "write"]
+
+_ABOUT = ("algorithm", "epsilon", "scaling", "radius", "instance", "arms", "horizon")
+COLUMNS = (*_ABOUT, "round", "mean", "standard_error", "runs")
 
 
 def folder_for(path: Path) -> Path:
@@ -42,7 +49,7 @@ def write(
 ) -> list[Path]:
     """Draw these figures: NAME.png, NAME.svg and NAME.csv each, in this order.
 
-    Raises ParameterError where the folder cannot be written, MissingError without matplotlib.
+    Raises ParameterError where the folder cannot be written, ImportError without matplotlib.
     """
     for _ in each(partial(_written, sweep, folder), figures, workers):
         progress(1)
@@ -55,8 +62,24 @@ def _written(sweep: Sweep, folder: Path, figure: Figure) -> None:
     files = {**draw(figure, sweep), "csv": csv_text(figure, sweep).encode()}
     for suffix, content in files.items():
         path = folder / f"{figure.name}.{suffix}"
-        try:
-            with atomic_write(path) as temporary:
-                temporary.write_bytes(content)
-        except OSError as error:
-            raise ParameterError(f"out: {path}: {error.strerror or error}") from error
+        with located(f"out: {path}"), atomic_write(path) as temporary:
+            temporary.write_bytes(content)
+
+
+def csv_text(figure: Figure, sweep: Sweep) -> str:
+    """A row for each checkpoint of each curve: mean and standard error of regret by rounds.
+
+    Floats read back exactly; the standard error is empty where there is one run only, and scaling
+    for algorithms without s.
+    """
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    for panel, line in product(figure.panels, figure.lines):
+        curve = sweep.curves[panel, line]
+        about = {**sweep.about(panel, line), "runs": curve.runs}
+        for rounds, mean, error in zip(curve.rounds, curve.mean, curve.error, strict=True):
+            shown = None if np.isnan(error) else repr(float(error))
+            row = {"round": rounds, "mean": repr(float(mean)), "standard_error": shown}
+            writer.writerow(about | row)
+    return text.getvalue()

@@ -6,9 +6,14 @@ MSLR-WEB10K, are here any instance of real ratings.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..algorithms import (
     CDP_SE,
@@ -21,7 +26,13 @@ from ..algorithms import (
 )
 from ..prepare import Radius
 
-__all__ = ["CERTIFIED", "FIGURES", "Figure", "Line", "Panel", "Place"]
+__all__ = ["CERTIFIED", "FIGURES", "FULL", "Figure", "Line", "Panel", "Place", "QUICK", "Scale"]
+
+_WHOSE = {Radius.PAPER: "the paper's radius", Radius.CERTIFIED: "certified radius"}
+_HIGH = ("0.1", "0.5", "1")  # privacy of the synthetic instances
+_LOW = ("1", "5", "10")  # and of the real ones
+_SHOWN = 4  # decades of rounds in a picture: what happens before is the same for all
+_STEPS = 25  # checkpoints a decade
 
 
 class Place(Enum):
@@ -87,15 +98,10 @@ class Figure:
         return tuple(panel for row in self.rows for panel in row)
 
 
-_WHOSE = {Radius.PAPER: "the paper's radius", Radius.CERTIFIED: "certified radius"}
-
-
 def _row(place: Place, *epsilons: str) -> tuple[Panel, ...]:
     return tuple(Panel(place, Fraction(epsilon)) for epsilon in epsilons)
 
 
-_HIGH = ("0.1", "0.5", "1")  # privacy of the synthetic instances
-_LOW = ("1", "5", "10")  # and of the real ones
 _MAIN = (Line(DIST_DP_SE), Line(DIST_RDP_SE, 10), Line(DIST_RDP_SE, 100), Line(DP_SE))
 _TRUST = (
     Line(LDP_SE),
@@ -129,4 +135,41 @@ CERTIFIED = Figure(
     "Whose confidence radius decides: the paper's, or one that is certified",
     (_row(Place.EASY, *_HIGH), _row(Place.RATINGS, *_LOW)),
     _RADII,
+)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How long, how often, and which curves.
+
+    runs        of each curve
+    horizons    T
+    growth      eta, of the batches
+    scaling     curves of a larger s are left out: their certificates take long
+    arms        K of the drawn instances
+    confidence  p of the radius
+    """
+
+    runs: int
+    horizons: Mapping[Place, int]
+    growth: int = 2
+    scaling: int = 10**6
+    arms: int = 10
+    confidence: Fraction = Fraction(1, 10)
+
+    def rounds(self, place: Place) -> NDArray[np.int64]:
+        """The checkpoints: equally far apart on a log axis, the last one is the horizon."""
+        horizon = self.horizons[place]
+        first = max(1, horizon // 10**_SHOWN)
+        count = round(_STEPS * np.log10(horizon / first)) + 1
+        marks = np.rint(np.geomspace(first, horizon, count)).astype(np.int64)
+        return np.unique(np.append(marks[:-1], horizon))
+
+
+FULL = Scale(20, MappingProxyType({Place.EASY: 10**6, Place.HARD: 10**7, Place.RATINGS: 10**6}))
+QUICK = Scale(
+    5,
+    MappingProxyType(dict.fromkeys(Place, 10**6)),
+    growth=4,
+    scaling=10,
 )

@@ -6,7 +6,6 @@ same seed for all. Finished curves are kept in the cache of runs, and found ther
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -16,18 +15,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...exact.number import ExactInput, ParameterError, whole
+from ...exact.number import ExactInput, ParameterError, decimal_text, whole
 from ...verify.guarantee import RenyiDP
-from ..cache import RunCache
-from ..evidence import evidence
+from ..evidence import Proof, evidence
 from ..instances import Fixed, Instances, easy, hard
 from ..parallel import each
-from ..prepare import Proof
-from ..results import Results, Share
+from ..results import RunCache, Share
 from ..run import Config, run
 from ..setting import Setting
-from .pictures import Figure, Line, Panel, Place
-from .scale import Scale
+from .pictures import Figure, Line, Panel, Place, Scale
 
 __all__ = ["Curve", "Sweep", "sweep"]
 
@@ -69,6 +65,19 @@ class Sweep:
     scale: Scale
     places: Mapping[Place, Instances]
     curves: Mapping[tuple[Panel, Line], Curve]
+
+    def about(self, panel: Panel, line: Line) -> dict[str, object]:
+        """Of what configuration a curve is."""
+        config = self.curves[panel, line].config
+        return {
+            "algorithm": config.algorithm.name,
+            "epsilon": decimal_text(panel.epsilon),
+            "scaling": line.scaling,
+            "radius": config.radius.value,
+            "instance": config.instances.name,
+            "arms": config.setting.arms,
+            "horizon": config.setting.horizon,
+        }
 
 
 def sweep(
@@ -136,15 +145,7 @@ class _Task:
 
     def cache(self, folder: Path | None) -> RunCache:
         """Where it is kept, under all that its numbers depend on."""
-        identity = {
-            "curve": self.config.algorithm.name,
-            "setting": self.config.setting.to_json(),
-            "instances": hashlib.sha256(repr(self.config.instances).encode()).hexdigest(),
-            "radius": self.config.radius.value,
-            "seed": self.seed,
-            "rounds": list(self.rounds),
-        }
-        return RunCache(folder, identity)
+        return RunCache(folder, {"curve": True} | self.config.identity(self.seed, self.rounds))
 
 
 def _groups(tasks: Iterable[_Task]) -> list[list[_Task]]:
@@ -170,20 +171,16 @@ def _done(cache: Path | None, prove: Proof, tasks: Sequence[_Task]) -> dict[int,
     for task in tasks:
         prepared, rounds = task.config.prepared(prove), np.array(task.rounds)
         results = run(task.config, task.runs, task.seed, prepared=prepared, rounds=rounds)
-        found[task.index] = _share(results)
+        found[task.index] = Share(
+            0,
+            results.regret.tolist(),
+            results.pulls.tolist(),
+            results.eliminated.tolist(),
+            results.batches.tolist(),
+            [],
+        )
         task.cache(cache).keep(found[task.index])
     return found
-
-
-def _share(results: Results) -> Share:
-    return Share(
-        0,
-        results.regret.tolist(),
-        results.pulls.tolist(),
-        results.eliminated.tolist(),
-        results.batches.tolist(),
-        [],
-    )
 
 
 def _instances(place: Place, scale: Scale, ratings: Fixed | None) -> Instances:

@@ -18,12 +18,10 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from ...exact.number import ExactInput, exact, whole
 from .plan import Plan
 
 __all__ = [
     "NO_NOISE",
-    "Epoch",
     "NoiseScale",
     "discrete_gaussian_scale",
     "discrete_laplace_scale",
@@ -47,44 +45,37 @@ class NoiseScale:
 NO_NOISE = NoiseScale(0.0, 0.0)
 
 
-def discrete_laplace_scale(epsilon: ExactInput) -> NoiseScale:
+def discrete_laplace_scale(epsilon: Fraction) -> NoiseScale:
     """Theorems 1 and 5: sigma = sqrt(2)/epsilon, h = 1/epsilon."""
-    budget = _budget(epsilon)
-    return NoiseScale(math.sqrt(2) / budget, 1 / budget)
+    return NoiseScale(math.sqrt(2) / float(epsilon), 1 / float(epsilon))
 
 
-def skellam_scale(epsilon: ExactInput, scaling: ExactInput) -> NoiseScale:
+def skellam_scale(epsilon: Fraction, scaling: Fraction) -> NoiseScale:
     """Theorem 2: sigma = 2/epsilon + sqrt(2)/(s epsilon), h = 1/(s epsilon)."""
-    budget, s = _budget(epsilon), _scaling(scaling)
+    budget, s = float(epsilon), float(scaling)
     return NoiseScale(2 / budget + math.sqrt(2) / (s * budget), 1 / (s * budget))
 
 
-def discrete_gaussian_scale(epsilon: ExactInput, scaling: ExactInput) -> NoiseScale:
+def discrete_gaussian_scale(epsilon: Fraction, scaling: Fraction) -> NoiseScale:
     """Theorem 4: sigma = sqrt(2) (1 + 1/s)/epsilon, h = 0."""
-    return NoiseScale(math.sqrt(2) * (1 + 1 / _scaling(scaling)) / _budget(epsilon), 0.0)
+    return NoiseScale(math.sqrt(2) * (1 + 1 / float(scaling)) / float(epsilon), 0.0)
 
 
-def local_scale(epsilon: ExactInput, users: ExactInput) -> NoiseScale:
+def local_scale(epsilon: Fraction, users: int) -> NoiseScale:
     """Theorem 6, a batch of n users: sigma = (c sqrt(2n) + sqrt(2))/epsilon, h = 0.
 
     c = 1/sqrt(1 - e^(-1/2)), the best constant of Lemma 5.
     """
-    n = whole(users, "users", at_least=1)
     c = 1 / math.sqrt(-math.expm1(-0.5))
-    return NoiseScale((c * math.sqrt(2 * n) + math.sqrt(2)) / _budget(epsilon), 0.0)
+    return NoiseScale((c * math.sqrt(2 * users) + math.sqrt(2)) / float(epsilon), 0.0)
 
 
-def paper_radius(plan: Plan, scale: NoiseScale | Sequence[NoiseScale]) -> NDArray[np.float64]:
+def paper_radius(plan: Plan, scales: Sequence[NoiseScale]) -> NDArray[np.float64]:
     """Lemma 2, equation (2): beta[b - 1, active], shape (B, K + 1); infinite for active = 0.
 
-    scale: that of the noise of the sum of a batch in units of rewards, one for all batches or one
-    each.
+    scales: of the noise of the sum of each batch, in units of rewards.
     """
-    count = len(plan.batches)
-    scales = [scale] * count if isinstance(scale, NoiseScale) else list(scale)
-    if len(scales) != count:
-        raise ValueError(f"scale must have one entry for each of the {count} batches")
-    table = np.full((count, plan.arms + 1), np.inf)
+    table = np.full((len(plan.batches), plan.arms + 1), np.inf)
     active = np.arange(1, plan.arms + 1)
     for index, (users, noise) in enumerate(zip(plan.batches, scales, strict=True)):
         log2 = np.log(2 * active * (index + 1.0) ** 2 / float(plan.confidence))
@@ -95,29 +86,22 @@ def paper_radius(plan: Plan, scale: NoiseScale | Sequence[NoiseScale]) -> NDArra
     return table
 
 
-@dataclass(frozen=True)
-class Epoch:
-    """One epoch of DP-SE: users an active arm, and the radius of its noisy means."""
-
-    users: int
-    radius: float
-
-
 def sajed_sheffet_epoch(
-    epoch: int, active: int, confidence: ExactInput, epsilon: ExactInput
-) -> Epoch:
-    """DP-SE, epoch e = 1, 2, ... with |S| active arms: R_e and h_e + c_e, at Delta_e = 2^-e.
+    epoch: int, active: int, confidence: Fraction, epsilon: Fraction
+) -> tuple[int, float]:
+    """DP-SE, epoch e = 1, 2, ... with |S| active arms: its users an active arm, and the radius.
+
+    These are R_e and h_e + c_e, at Delta_e = 2^-e:
 
     R_e = max(32 log(8|S|e²/beta)/Delta_e², 8 log(4|S|e²/beta)/(epsilon Delta_e)) + 1, rounded up,
     h_e = sqrt(log(8|S|e²/beta)/(2 R_e)), c_e = log(4|S|e²/beta)/(R_e epsilon); beta = confidence;
     the noise of an arm's mean is one Laplace variable of scale 1/(epsilon R_e).
     """
-    budget, failure = _budget(epsilon), float(exact(confidence, "confidence", above=0, below=1))
-    gap = 2.0**-epoch
-    log4 = math.log(4 * active * epoch**2 / failure)
+    budget, gap = float(epsilon), 2.0**-epoch
+    log4 = math.log(4 * active * epoch**2 / float(confidence))
     log8 = log4 + math.log(2)
     users = math.ceil(max(32 * log8 / gap**2, 8 * log4 / (budget * gap)) + 1)
-    return Epoch(users, math.sqrt(log8 / (2 * users)) + log4 / (users * budget))
+    return users, math.sqrt(log8 / (2 * users)) + log4 / (users * budget)
 
 
 def shuffle_variance(trials: int, success: Fraction) -> float:
@@ -154,11 +138,3 @@ def shuffle_radius(plan: Plan, variances: Sequence[float], tau: float) -> NDArra
         wide = 2 * math.sqrt(spread) / users + 1 / math.sqrt(users)
         table[index, 1:] = wide * math.sqrt(2 * log)
     return table
-
-
-def _budget(epsilon: ExactInput) -> float:
-    return float(exact(epsilon, "epsilon", above=0))
-
-
-def _scaling(scaling: ExactInput) -> float:
-    return float(exact(scaling, "scaling", at_least=1))

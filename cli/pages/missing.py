@@ -10,7 +10,7 @@ from ...exact import Enclosure, decimal_text
 from ...mechanisms import AdditiveNoise, PolyaDifference, papers
 from ...mechanisms.protocols import Provision, SumProtocol, least_accuracy, provisioned
 from ..render import shown
-from .markdown import table
+from .page import table
 
 __all__ = ["SHARES", "pure", "remaining_pure", "remaining_renyi", "renyi"]
 

@@ -1,24 +1,24 @@
 """The figure of the page of protocols: what is left as users vanish. The same bytes each time.
 
-Drawn without pyplot and without the user's own settings; the colours are Okabe and Ito's (Color
-Universal Design, 2008), and dashes tell the lines apart without any colour.
+The colours are Okabe and Ito's (Color Universal Design, 2008), and dashes tell the lines apart
+without any colour.
 """
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from ...exact import Enclosure, ParameterError
+from ...exact import Enclosure
+from ...exact.canvas import canvas, rendered
 from ...mechanisms import papers
 from ...mechanisms.protocols import SumProtocol, provisioned
 from .missing import remaining_pure, remaining_renyi
 
-__all__ = ["SETTINGS", "Curve", "curves", "load", "svg"]
+__all__ = ["Curve", "curves", "svg"]
 
 _WAYS = ("0", "0.1", "0.3")  # how many may vanish: the shares are made for that
 _LABELS = {"0": "as published", "0.1": "shares for 10 % missing", "0.3": "shares for 30 % missing"}
@@ -28,18 +28,6 @@ _STYLES: Mapping[str, Mapping[str, Any]] = {
     "0.3": {"color": "#009E73", "linestyle": (0, (2.5, 1.2))},
 }
 _SIZE = (8.6, 3.6)
-SETTINGS = {
-    "font.family": "DejaVu Sans",
-    "font.size": 9.5,
-    "axes.titlesize": 10.5,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "grid.color": "#E3E3E3",
-    "grid.linewidth": 0.6,
-    "svg.hashsalt": "exactdp",
-    "svg.fonttype": "path",
-}
 
 
 @dataclass(frozen=True)
@@ -70,21 +58,8 @@ def curves(
     return found
 
 
-def load() -> Any:
-    """matplotlib, which takes a second: only when something is drawn."""
-    try:
-        import matplotlib
-    except ImportError as error:
-        raise ParameterError('--figure needs matplotlib: pip install "exactdp[figures]"') from error
-    return matplotlib
-
-
 def svg(epsilon: str = "0.5", users: int = 1024, horizon: int = 10**6, steps: int = 30) -> str:
     """Theorem 1's pure epsilon and Theorem 2's Rényi divergence of order 2, as SVG."""
-    matplotlib = load()
-    from matplotlib.figure import Figure
-    from matplotlib.layout_engine import ConstrainedLayoutEngine
-
     one = papers.theorem1(epsilon, users, horizon).protocol
     two = papers.theorem2(epsilon, users, horizon, 10).protocol
     panels = (
@@ -96,21 +71,16 @@ def svg(epsilon: str = "0.5", users: int = 1024, horizon: int = 10**6, steps: in
             curves(two, lambda protocol, gone: remaining_renyi(protocol, gone, 2), steps),
         ),
     )
-    with matplotlib.rc_context():
-        matplotlib.rcdefaults()  # not the user's own settings: the same picture everywhere
-        matplotlib.rcParams.update(SETTINGS)
-        canvas = Figure(figsize=_SIZE, layout=ConstrainedLayoutEngine(wspace=0.06))
+    with canvas(_SIZE, wspace=0.06) as picture:
         for axes, (title, label, promised, drawn) in zip(
-            canvas.subplots(1, 2), panels, strict=True
+            picture.subplots(1, 2), panels, strict=True
         ):
             _panel(axes, drawn, float(promised))
             axes.set_title(f"{title}: ε = {epsilon}, n = {users}", loc="left")
             axes.set_ylabel(label)
         handles, labels = axes.get_legend_handles_labels()
-        canvas.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
-        file = io.BytesIO()
-        canvas.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
-    return file.getvalue().decode()
+        picture.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
+        return rendered(picture, "svg").decode()
 
 
 def _panel(axes: Any, drawn: list[Curve], promised: float) -> None:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from ...exact import Enclosure, ParameterError
+from ...exact import Enclosure
 from ...mechanisms import papers
-from ...mechanisms.aggregation.batch import Batch, masked_batch, some_of
+from ...mechanisms.aggregation.batch import Batch, masked_batch, some_of, some_stages
 from ...mechanisms.protocols import SumProtocol, provisioned
 from ...mechanisms.samplers import SeededBits
-from ...mechanisms.samplers.bernoulli import bernoulli
-from ...mechanisms.samplers.uniform import below
+from ...mechanisms.samplers.coins import bernoulli
 from ..render import shown
-from .markdown import table
 from .missing import remaining_pure
+from .page import table
 
 __all__ = ["played"]
 
@@ -75,16 +74,9 @@ remains."""
 
 
 def _round(protocol: SumProtocol, leaving: int, neighbours: int | None, seed: int) -> Batch:
-    try:
-        from ...mechanisms.aggregation.masked import Stage
-    except ImportError as error:
-        raise ParameterError(str(error)) from error
     bits = SeededBits(seed)
     rewards = [Fraction(bernoulli(Fraction(1, 2), bits)) for _ in range(protocol.users)]
-    stages = [stage for stage in Stage if stage is not Stage.DONE]
-    when = {
-        user: stages[below(len(stages), bits)] for user in some_of(protocol.users, leaving, bits)
-    }
+    when = some_stages(some_of(protocol.users, leaving, bits), bits)
     return masked_batch(protocol, rewards, bits, when, neighbours)
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -12,11 +12,12 @@ from ...accounting import Composition, compose
 from ...accounting.methods.comparison import RDP, Method, compare
 from ...accounting.methods.foreign import OPACUS, PLD
 from ...exact import Enclosure
+from ...exact.canvas import canvas, rendered
 from ...mechanisms.allocation import Allocation
 from ...mechanisms.continuous import ContinuousNoise, Shape
 from ..render import shown
-from .markdown import filled, table
-from .picture import SETTINGS, load
+from . import page as pages
+from .page import table
 
 __all__ = ["PUBLISHED", "SECTIONS", "Published", "page", "svg"]
 
@@ -59,11 +60,11 @@ Written by `exactdp compose --markdown FILE{option}`; run it again to check ever
 Every step takes each user with probability q, independently, and adds Gaussian noise of σ times
 the largest norm of one user's contribution. Neighbours differ by one user; the worse of adding and
 removing counts. Digits shown are certain to within one unit of the last one."""
-_PICTURE = """\
-![ε against steps, and the privacy profile]({name})
+_PICTURE = f"""\
+![ε against steps, and the privacy profile]({{name}})
 
-Left: ε at δ = {delta} against steps at q = {rate}, σ = {sigma}. Right: δ(ε) after 1000 steps. Both
-certified bounds are drawn; they lie on each other."""
+Left: ε at δ = {_DELTA} against steps at q = {_RATE}, σ = {_SIGMA}. Right: δ(ε) after 1000 steps.
+Both certified bounds are drawn; they lie on each other."""
 
 
 def run(rate: str, sigma: str, steps: int) -> Composition:
@@ -149,22 +150,7 @@ is claimed of that here."""
 SECTIONS: Mapping[str, Callable[[], str]] = MappingProxyType(
     {"Published settings": published, "The usual methods": methods, "Random allocation": allocated}
 )
-
-
-def page(
-    sections: Mapping[str, Callable[[], str]],
-    picture: str | None = None,
-    done: Callable[[str], None] = lambda title: None,
-) -> str:
-    """The Markdown page of these sections. picture: the figure's place, seen from the page."""
-    option = "" if picture is None else " --figure FILE.svg"
-    parts = [_INTRODUCTION.format(option=option)]
-    if picture is not None:
-        parts.append(_PICTURE.format(name=picture, delta=_DELTA, rate=_RATE, sigma=_SIGMA))
-    for title, compute in sections.items():
-        done(title)
-        parts.append(f"## {title}\n\n{compute()}")
-    return filled("\n\n".join(parts)) + "\n"
+page = partial(pages.page, _INTRODUCTION, _PICTURE)
 
 
 def _reported(composition: Composition, chosen: Sequence[Method]) -> list[Enclosure | None]:
@@ -178,10 +164,6 @@ def _told(value: Enclosure | None) -> str:
 
 def svg(steps: Sequence[int] = _STEPS, points: int = 25) -> str:
     """Epsilon against steps with both bounds and the usual methods; and the profile."""
-    matplotlib = load()
-    from matplotlib.figure import Figure
-    from matplotlib.layout_engine import ConstrainedLayoutEngine
-
     runs = [run(_RATE, _SIGMA, count) for count in steps]
     lines = {"certified, both ends": [each.epsilon(_DELTA) for each in runs]}
     usual = [_reported(each, (OPACUS, PLD)) for each in runs]
@@ -190,11 +172,8 @@ def svg(steps: Sequence[int] = _STEPS, points: int = 25) -> str:
         if all(column):
             lines[method.name] = [value for value in column if value is not None]
     profile = run(_RATE, _SIGMA, 1000).profile(points=points)
-    with matplotlib.rc_context():
-        matplotlib.rcdefaults()  # not the user's own settings: the same picture everywhere
-        matplotlib.rcParams.update(SETTINGS)
-        canvas = Figure(figsize=_SIZE, layout=ConstrainedLayoutEngine(wspace=0.06))
-        left, right = canvas.subplots(1, 2)
+    with canvas(_SIZE, wspace=0.06) as picture:
+        left, right = picture.subplots(1, 2)
         for name, values in lines.items():
             for end in ("lower", "upper"):
                 label = name if end == "upper" else None
@@ -207,6 +186,4 @@ def svg(steps: Sequence[int] = _STEPS, points: int = 25) -> str:
             right.plot([float(epsilon) for epsilon in profile.epsilons], heights, **style)
         right.set(yscale="log", xlabel="ε", ylabel="δ after 1000 steps")
         left.legend(frameon=False)
-        file = io.BytesIO()
-        canvas.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
-    return file.getvalue().decode()
+        return rendered(picture, "svg").decode()

@@ -10,7 +10,14 @@ from attrs import field, frozen
 
 from ...exact.number import ExactInput, ParameterError, whole
 
-__all__ = ["AggregationError", "Masking", "PlainSum", "SecureAggregation", "residue"]
+__all__ = [
+    "AggregationError",
+    "Masking",
+    "PlainSum",
+    "SecureAggregation",
+    "read_modulus",
+    "residue",
+]
 
 
 class AggregationError(RuntimeError):
@@ -23,14 +30,12 @@ class SecureAggregation(Protocol):
     @property
     def modulus(self) -> int:
         """m."""
-        ...
 
     def aggregate(self, messages: Mapping[int, int]) -> int:
         """The sum mod m of the messages, which are in 0, ..., m - 1, by user.
 
         Raises ParameterError for a message out of range, AggregationError without a sum.
         """
-        ...
 
 
 def residue(value: object, modulus: int, user: int) -> int:
@@ -64,7 +69,8 @@ class Masking:
     floor: int
 
 
-def _modulus(value: ExactInput) -> int:
+def read_modulus(value: ExactInput) -> int:
+    """Whole, at least 1."""
     return whole(value, "modulus", at_least=1)
 
 
@@ -72,7 +78,7 @@ def _modulus(value: ExactInput) -> int:
 class PlainSum:
     """The sum mod m, by someone who sees every message: for simulation only."""
 
-    modulus: int = field(converter=_modulus)
+    modulus: int = field(converter=read_modulus)
 
     def aggregate(self, messages: Mapping[int, int]) -> int:
         """The sum mod m of the messages, which are in 0, ..., m - 1, by user.

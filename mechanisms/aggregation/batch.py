@@ -9,17 +9,16 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ...exact.number import ExactInput, ParameterError, exact
-from ..protocols.analyzer import analyze
+from ..protocols.parties import analyze, randomize
 from ..protocols.protocol import SumProtocol
-from ..protocols.randomizer import randomize
 from ..samplers.bits import RandomBits, is_simulated
-from ..samplers.uniform import below
+from ..samplers.coins import below
 from .aggregation import PlainSum
 
 if TYPE_CHECKING:
     from .masked import Stage, Terms
 
-__all__ = ["Batch", "masked_batch", "plain_batch", "some_of"]
+__all__ = ["Batch", "masked_batch", "plain_batch", "some_of", "some_stages"]
 
 
 @dataclass(frozen=True)
@@ -129,6 +128,14 @@ def some_of(population: int, count: int, bits: RandomBits) -> list[int]:
         other = place + below(population - place, bits)
         everyone[place], everyone[other] = everyone[other], everyone[place]
     return everyone[:count]
+
+
+def some_stages(users: Iterable[int], bits: RandomBits) -> dict[int, Stage]:
+    """For each of these users a stage of the masked sum, at random: where it vanishes."""
+    from .masked import Stage
+
+    stages = [stage for stage in Stage if stage is not Stage.DONE]
+    return {user: stages[below(len(stages), bits)] for user in users}
 
 
 def _total(rewards: Sequence[ExactInput], users: Iterable[int]) -> Fraction:

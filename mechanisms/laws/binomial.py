@@ -21,8 +21,8 @@ from ...exact.lazy import mpmath
 from ...exact.number import ExactInput, Formula, ParameterError, Real, ball, exact, mpf
 from ...exact.precision import refine, working_precision
 from .. import parameters
-from ..samplers.binomial import binomial_real
 from ..samplers.bits import RandomBits
+from ..samplers.unimodal import binomial_real
 from . import floats
 from .finite import FiniteLaw
 from .law import Calibrated, Law, Moments, UndecidedError

@@ -26,8 +26,8 @@ from ...exact.number import ParameterError, ball, mpf
 from ...exact.precision import START, refine, working_precision
 from .. import parameters
 from ..samplers.bits import RandomBits
-from ..samplers.discrete_gaussian import discrete_gaussian_ratio
 from ..samplers.envelope import Envelope, envelope
+from ..samplers.geometric import discrete_gaussian_ratio
 from . import floats
 from .gaussian_gap import gaussian_gap
 from .law import Calibrated, Law, Moments, divided

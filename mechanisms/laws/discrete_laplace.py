@@ -29,8 +29,8 @@ from ...exact.lazy import mpmath
 from ...exact.number import ExactInput, ParameterError, Real, ball, exact, mpf
 from ...exact.precision import START, refine, working_precision
 from ..samplers.bits import RandomBits
-from ..samplers.discrete_laplace import discrete_laplace
-from ..samplers.polya import polya_envelope
+from ..samplers.geometric import discrete_laplace
+from ..samplers.unimodal import polya_envelope
 from . import floats
 from .branch import (
     LARGER_SCALE,

@@ -20,7 +20,7 @@ from ...exact.lazy import mpmath
 from ...exact.number import ExactInput, ParameterError, ball, decimal_text, exact, mpf, whole
 from ...exact.precision import CAP, WIDTH
 from ..samplers.bits import RandomBits
-from ..samplers.finite import Table
+from ..samplers.coins import Table
 from . import floats
 from .law import Law, Moments
 

@@ -20,7 +20,7 @@ from ...exact.lazy import mpmath
 from ...exact.number import Real, ball, mpf
 from ...exact.precision import refine
 from ..samplers.bits import RandomBits
-from ..samplers.polya import polya_envelope
+from ..samplers.unimodal import polya_envelope
 from . import floats
 from .branch import STEEP, over, rate_below, rate_of, ray, read_scale, read_shape, variance_of
 from .law import Law, Moments

@@ -26,7 +26,7 @@ from ...exact.lazy import mpmath
 from ...exact.number import ball, mpf
 from .. import parameters
 from ..samplers.bits import RandomBits
-from ..samplers.poisson import poisson_envelope
+from ..samplers.unimodal import poisson_envelope
 from . import floats
 from .law import Calibrated, Law, Moments
 from .saddle import vertical_path

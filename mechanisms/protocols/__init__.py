@@ -5,12 +5,11 @@ from typing import TYPE_CHECKING
 from ...exact.lazy import lazily
 
 if TYPE_CHECKING:
-    from .analyzer import analyze, decode
     from .error import noise_quantile, off_probability, wrap_probability
     from .least import Least, least_accuracy, least_modulus
+    from .parties import analyze, decode, encode, randomize
     from .protocol import SumProtocol, Trust
     from .provision import Provision, provisioned
-    from .randomizer import encode, randomize
     from .relaxed import RelaxedAggregation
     from .rounding import worst_rounding, worst_rounding_quantile
     from .shuffle import ShuffleSum
@@ -25,12 +24,11 @@ __all__ += ["wrap_probability"]
 __getattr__ = lazily(
     __name__,
     {
-        ".analyzer": ["analyze", "decode"],
         ".error": ["noise_quantile", "off_probability", "wrap_probability"],
         ".least": ["Least", "least_accuracy", "least_modulus"],
         ".protocol": ["SumProtocol", "Trust"],
         ".provision": ["Provision", "provisioned"],
-        ".randomizer": ["encode", "randomize"],
+        ".parties": ["analyze", "decode", "encode", "randomize"],
         ".relaxed": ["RelaxedAggregation"],
         ".rounding": ["worst_rounding", "worst_rounding_quantile"],
         ".shuffle": ["ShuffleSum"],

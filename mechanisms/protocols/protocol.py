@@ -23,7 +23,6 @@ from ..mechanism import AdditiveNoise
 
 __all__ = ["SumProtocol", "Trust", "missing_users"]
 
-
 _Seen = TypeVar("_Seen", int, "NDArray[np.int64]")
 
 

@@ -31,6 +31,7 @@ from attrs import evolve
 from ...exact.enclosure import Enclosure
 from ...exact.number import ExactInput
 from ...exact.precision import refine
+from ...exact.roots import first_met_near
 from ..laws.discrete_laplace import PolyaDifference
 from ..laws.law import Law
 from .protocol import SumProtocol, Trust, missing_users
@@ -105,18 +106,13 @@ def raised_scale(protocol: SumProtocol, dropout: ExactInput) -> Provision | None
         return largest_loss_of_noise(PolyaDifference(shape * left, candidate), g) <= target
 
     unit = Fraction(10) ** (math.floor(math.log10(scale)) + 1 - _DIGITS)
-    low, high = 0, 1  # in units above the scale as it is
-    base = math.ceil(scale / unit)
+    base, farthest = math.ceil(scale / unit), math.floor(_FARTHEST * scale / unit)
     if keeps(scale):
         return _provision(protocol, missing, "scale", share)
-    while not keeps((base + high) * unit):
-        low, high = high, 4 * high
-        if (base + high) * unit > _FARTHEST * scale:
-            return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if keeps((base + middle) * unit) else (middle, high)
-    return _provision(protocol, missing, "scale", PolyaDifference(shape, (base + high) * unit))
+    if not keeps(farthest * unit):
+        return None
+    found = first_met_near(lambda units: keeps(units * unit), base + 1, base, farthest)
+    return _provision(protocol, missing, "scale", PolyaDifference(shape, found * unit))
 
 
 def _provision(protocol: SumProtocol, missing: int, changed: str, share: Law) -> Provision:

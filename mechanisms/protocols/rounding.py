@@ -40,6 +40,7 @@ from ...exact.enclosure import Enclosure
 from ...exact.lazy import mpmath
 from ...exact.number import ExactInput, ParameterError, ball, exact, mpf, whole
 from ...exact.precision import WIDTH, refine
+from ...exact.roots import float_root
 from ..laws.binomial import Binomial
 from ..laws.law import Law, Moments
 from ..laws.saddle import any_log, vertical_path
@@ -147,12 +148,11 @@ class RoundedUp(Law):
     def _saddle(self, t: float) -> float:
         """About the s with K'(s) = sum of n/(1 + (1-f)/f e^-s) = t."""
         odds = [(float((1 - f) / f), count) for f, count in self.fractions]
-        low, high = -60.0, 60.0
-        for _ in range(60):
-            middle = (low + high) / 2
-            below = sum(n / (1 + o * math.exp(-middle)) for o, n in odds) < t
-            low, high = (middle, high) if below else (low, middle)
-        return low
+
+        def excess(s: float) -> float:
+            return sum(n / (1 + o * math.exp(-s)) for o, n in odds) - t
+
+        return float_root(excess, -60.0, 60.0)
 
     def _all(self, chances: Sequence[Fraction]) -> arb:
         counts = (count for _, count in self.fractions)

@@ -214,7 +214,7 @@ def shuffled_sum(
 
 def shuffle(messages: Iterable[Sequence[int]], bits: RandomBits) -> tuple[int, ...]:
     """S: all users' messages in uniformly random order (Fisher and Yates)."""
-    from ..samplers.uniform import below
+    from ..samplers.coins import below
 
     every = [message for sent in messages for message in sent]
     for last in range(len(every) - 1, 0, -1):

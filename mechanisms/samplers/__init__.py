@@ -1,7 +1,7 @@
 """Exact samplers: from random bits to integers, with no floating point in between.
 
 `release` takes the operating system's bits and no others (`SimulationError`); `simulated_release`
-draws the same from a seed's, and marks it. `draw` and `draw_share` are for laws alone.
+draws the same from a seed's, and marks it. `draw` is for laws alone.
 """
 
 from typing import TYPE_CHECKING
@@ -10,34 +10,30 @@ from ...exact.lazy import lazily
 
 if TYPE_CHECKING:
     from .bits import RandomBits, SeededBits, SimulatedInt, SimulationError, SystemBits
-    from .finite import Table
+    from .coins import Table, rounded
     from .reals import bernoulli_real
     from .released import (
         Release,
         Simulation,
         draw,
-        draw_share,
         release,
         share_of_noise,
-        share_release,
         simulated_release,
     )
-    from .rounding import rounded
 
 __all__ = ["RandomBits", "Release", "SeededBits", "SimulatedInt", "Simulation", "SimulationError"]
-__all__ += ["SystemBits", "Table", "bernoulli_real", "draw", "draw_share", "release", "rounded"]
-__all__ += ["share_of_noise", "share_release", "simulated_release"]
+__all__ += ["SystemBits", "Table", "bernoulli_real", "draw", "release", "rounded"]
+__all__ += ["share_of_noise", "simulated_release"]
 
 _BITS = ["RandomBits", "SeededBits", "SimulatedInt", "SimulationError", "SystemBits"]
-_DRAWS = ["Release", "Simulation", "draw", "draw_share", "release", "share_of_noise"]
-_DRAWS += ["share_release", "simulated_release"]
+_DRAWS = ["Release", "Simulation", "draw", "release", "share_of_noise"]
+_DRAWS += ["simulated_release"]
 __getattr__ = lazily(
     __name__,
     {
         ".bits": _BITS,
-        ".finite": ["Table"],
+        ".coins": ["Table", "rounded"],
         ".reals": ["bernoulli_real"],
         ".released": _DRAWS,
-        ".rounding": ["rounded"],
     },
 )

@@ -34,7 +34,6 @@ class RandomBits(Protocol):
 
     def take(self, count: int) -> int:
         """`count` >= 0 fresh fair bits, as an integer in 0, ..., 2^count - 1."""
-        ...
 
 
 class _Buffered:

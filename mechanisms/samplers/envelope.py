@@ -30,9 +30,9 @@ from ...exact.enclosure import UndecidedError
 from ...exact.number import ball
 from ...exact.precision import CAP, START, working_precision
 from .bits import RandomBits
+from .coins import below
 from .geometric import geometric_exp
 from .reals import enclosed, is_below
-from .uniform import below
 
 __all__ = ["Envelope", "Step", "Tail", "envelope"]
 

@@ -1,4 +1,4 @@
-"""Geometric variables: the number of successes before the first failure.
+"""Geometric variables (successes before the first failure); discrete Laplace and Gaussian noise.
 
 P(X >= x) = b^x, x >= 0, for b = e^(-1/scale). A rational scale needs integers only; for any other
 one the binary digits of X are independent coins.
@@ -6,6 +6,7 @@ one the binary digits of X are independent coins.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,12 +16,17 @@ from flint import arb
 
 from ...exact.number import Formula, ParameterError, Real, ball
 from ...exact.precision import START, working_precision
-from .bernoulli import coin_exp
 from .bits import RandomBits
+from .coins import below, coin_exp
 from .reals import Chance
-from .uniform import below
 
-__all__ = ["geometric", "geometric_exp"]
+__all__ = [
+    "discrete_gaussian_ratio",
+    "discrete_laplace",
+    "discrete_laplace_exp",
+    "geometric",
+    "geometric_exp",
+]
 
 _LONGEST = 4096  # binary digits
 
@@ -91,3 +97,43 @@ def _digits(scale: Formula) -> _Digits:
 
     block = Chance(lambda: (-rate() * 2**count).exp())
     return _Digits(tuple(Chance(digit(place)) for place in range(count)), block)
+
+
+def discrete_laplace(scale: Real, bits: RandomBits) -> int:
+    """X with P(X = x) proportional to e^(-|x|/scale), scale > 0."""
+    if isinstance(scale, Fraction):
+        if scale <= 0:
+            raise ParameterError(f"scale must be above 0, got {scale}")
+        return discrete_laplace_exp(scale.numerator, scale.denominator, bits)
+    # the difference of two geometric variables: sum over y of b^(|x| + y) b^y, up to a constant
+    return geometric(scale, bits) - geometric(scale, bits)
+
+
+def discrete_laplace_exp(numerator: int, denominator: int, bits: RandomBits) -> int:
+    """`discrete_laplace` for scale = numerator/denominator, in integers only.
+
+    A geometric magnitude and a fair sign, where -0 is refused: else 0 would count twice.
+    Canonne, Kamath, Steinke (NeurIPS 2020), Algorithm 2.
+    """
+    while True:
+        size = geometric_exp(numerator, denominator, bits)
+        if bits.take(1):
+            return size
+        if size:
+            return -size
+
+
+def discrete_gaussian_ratio(n: int, d: int, bits: RandomBits) -> int:
+    """X with P(X = x) proportional to e^(-x^2/(2 sigma2)), sigma2 = n/d > 0.
+
+    Y is discrete Laplace of scale t = floor(sqrt(sigma2)) + 1, accepted with probability
+    e^(-gamma), gamma = (|Y| - sigma2/t)^2/(2 sigma2): the exponents |y|/t + gamma add up to
+    y^2/(2 sigma2) + const. In integers, gamma = (|Y| d t - n)^2/(2 n d t^2).
+    Canonne, Kamath, Steinke (NeurIPS 2020), Algorithm 3.
+    """
+    t = math.isqrt(n // d) + 1
+    step, under = d * t, 2 * n * d * t * t
+    while True:
+        y = discrete_laplace_exp(t, 1, bits)
+        if coin_exp((abs(y) * step - n) ** 2, under, bits):
+            return y

@@ -18,8 +18,8 @@ from flint import arb, fmpz
 from ...exact.enclosure import UndecidedError
 from ...exact.number import Formula, ParameterError, Real, ball
 from ...exact.precision import working_precision
-from .bernoulli import coin
 from .bits import RandomBits
+from .coins import coin
 
 __all__ = ["Chance", "bernoulli_real", "enclosed", "is_below", "near_floor"]
 

@@ -21,19 +21,10 @@ from ..mechanism import AdditiveNoise, Mechanism, RandomizedResponse
 from ..pair import FinitePair
 from ..sampled import Sampled
 from .bits import RandomBits, SimulatedInt, SystemBits, for_release, is_simulated
-from .finite import Table
+from .coins import Table
 from .reals import Chance
 
-__all__ = [
-    "Release",
-    "Simulation",
-    "draw",
-    "draw_share",
-    "release",
-    "share_of_noise",
-    "share_release",
-    "simulated_release",
-]
+__all__ = ["Release", "Simulation", "draw", "release", "share_of_noise", "simulated_release"]
 
 Release: TypeAlias = Callable[[SystemBits], int | str]
 Simulation: TypeAlias = Callable[[RandomBits], int | str]
@@ -47,14 +38,6 @@ def draw(law: Law, bits: RandomBits, size: ExactInput) -> list[int]:
     """
     one = law.sampler()
     return [one(bits) for _ in range(whole(size, "size", at_least=0))]
-
-
-def draw_share(law: Law, users: ExactInput, bits: RandomBits) -> int:
-    """What one of `users` users adds, drawn exactly: the sum over all of them has this law.
-
-    Raises ParameterError where the law has no equal shares (`Law.share`).
-    """
-    return law.share(users).sampler()(bits)
 
 
 def release(mechanism: Mechanism, query: ExactInput = 0) -> Release:
@@ -93,11 +76,6 @@ def share_of_noise(mechanism: Mechanism, users: ExactInput) -> AdditiveNoise:
     if not isinstance(mechanism, AdditiveNoise):
         raise ParameterError(f"{type(mechanism).__name__} adds no noise that could be shared")
     return AdditiveNoise(mechanism.law.share(users), mechanism.sensitivity, mechanism.modulus)
-
-
-def share_release(mechanism: Mechanism, users: ExactInput) -> Release:
-    """What one of `users` users sends for the query 0, from the operating system's bits."""
-    return release(share_of_noise(mechanism, users))
 
 
 @singledispatch

@@ -5,8 +5,7 @@ import os
 
 import pytest
 
-from exactdp.bandit.cache import RunCache
-from exactdp.bandit.results import Share
+from exactdp.bandit.results import RunCache, Share
 from exactdp.exact.number import ParameterError
 
 SHARE = Share(5, [[0.25, 1 / 3]], [[1, 2]], [False], [2], [])

@@ -4,11 +4,10 @@ import json
 
 import pytest
 
-from exactdp.bandit import evidence_cache as module
+from exactdp.bandit import evidence as module
 from exactdp.bandit.algorithms import DIST_DP_SE, VB_SDP_AE
 from exactdp.bandit.algorithms.algorithm import Demand
-from exactdp.bandit.evidence import audited, evidence
-from exactdp.bandit.evidence_cache import cached_evidence
+from exactdp.bandit.evidence import audited, cached_evidence, evidence
 from exactdp.bandit.prepare import prepare
 from exactdp.bandit.setting import Setting
 from exactdp.verify import PureDP

@@ -14,8 +14,7 @@ from exactdp.bandit.algorithms import ALGORITHMS, CDP_SE, DIST_DP_SE, LDP_SE
 from exactdp.bandit.environments.environment import Environment
 from exactdp.bandit.environments.gaussian import ClippedGaussian
 from exactdp.bandit.environments.table import Bernoulli
-from exactdp.bandit.faithful import Aggregator, Faithful
-from exactdp.bandit.play import Simulated, play
+from exactdp.bandit.play import Aggregator, Faithful, Simulated, play
 from exactdp.bandit.prepare import prepare
 from exactdp.bandit.release import ModularRelease
 from exactdp.bandit.setting import Setting

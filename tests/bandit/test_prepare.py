@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from attrs import evolve
 
 from exactdp.bandit.algorithms import (
     CDP_SE,
@@ -120,7 +121,7 @@ def test_a_published_scale_would_not_run():
         return ModularRelease(SumProtocol(users, *parts, share))
 
     with pytest.raises(NotVerifiedError):
-        prepare(replace(DIST_DP_SE, release=release), SETTING)
+        prepare(evolve(DIST_DP_SE, release=release), SETTING)
 
 
 @pytest.mark.parametrize("epsilon", [1, 5, 10])
@@ -133,7 +134,7 @@ def test_epsilon_of_one_and_more_is_possible(epsilon):
 
 def test_batches_that_are_too_many_are_refused():
     with pytest.raises(ParameterError, match="more than 20000 batches"):
-        prepare(replace(SE, schedule=lambda setting, batch, active: 1), Setting(2, 10**6))
+        prepare(evolve(SE, schedule=lambda setting, batch, active: 1), Setting(2, 10**6))
 
 
 def test_central_noise_is_the_analyzers():

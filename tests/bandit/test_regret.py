@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from exactdp.bandit.regret import RegretCurve
+from exactdp.bandit.results import RegretCurve
 
 GAPS = np.array([0.0, 0.5, 0.25])
 

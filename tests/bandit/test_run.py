@@ -8,9 +8,9 @@ import pytest
 from exactdp.bandit import run as module
 from exactdp.bandit.algorithms import DIST_DP_SE, LDP_SE, SE
 from exactdp.bandit.environments.environment import drawn_instance
-from exactdp.bandit.faithful import Aggregator
 from exactdp.bandit.instances import Fixed, easy, hard
-from exactdp.bandit.regret import checkpoints
+from exactdp.bandit.play import Aggregator
+from exactdp.bandit.results import checkpoints
 from exactdp.bandit.run import Config, run
 from exactdp.bandit.setting import Setting
 from exactdp.exact.number import ParameterError

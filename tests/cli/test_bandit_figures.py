@@ -7,8 +7,7 @@ import sys
 import pytest
 
 from exactdp.bandit.plots import files
-from exactdp.bandit.plots.pictures import Place
-from exactdp.bandit.plots.scale import Scale
+from exactdp.bandit.plots.pictures import Place, Scale
 from exactdp.cli import bandit_figures as command
 from exactdp.cli.main import main
 

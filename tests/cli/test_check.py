@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from exactdp.cli.files import written
 from exactdp.cli.main import main
+from exactdp.cli.output import written
 from exactdp.exact import ParameterError
 from exactdp.mechanisms import AdditiveNoise, DiscreteLaplace
 from exactdp.mechanisms.pair import FinitePair

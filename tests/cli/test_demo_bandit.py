@@ -6,8 +6,7 @@ import pytest
 from rich.console import Console
 
 from exactdp.bandit.environments.environment import drawn_instance
-from exactdp.bandit.plots.pictures import Place
-from exactdp.bandit.plots.scale import Scale
+from exactdp.bandit.plots.pictures import Place, Scale
 from exactdp.cli import demo_bandit
 
 

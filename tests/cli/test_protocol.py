@@ -53,6 +53,14 @@ def test_failure_is_chosen(capsys: pytest.CaptureFixture[str]) -> None:
     assert found["failure"] == "0.05" and found["paper"]["claimed_failure"] == "0.001"
 
 
+def test_without_shares_nothing_is_larger(capsys: pytest.CaptureFixture[str]) -> None:
+    spec = "theorem5:epsilon=0.5,batch=64,horizon=1000"
+    (share,) = told(capsys, spec, "--dropout", "6")["dropout"]
+    assert (share["changed"], share["raised_to"], share["alternative"]) == ("nothing", None, None)
+    assert main(["protocol", spec, "--dropout", "6"]) == 0
+    assert "nothing" in capsys.readouterr().out
+
+
 def test_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["protocol", SPEC, "--dropout", "6", "--dropout", "40"]) == 0
     shown = capsys.readouterr().out

@@ -5,8 +5,8 @@ from fractions import Fraction
 
 import pytest
 
-from exactdp.cli.formula import value_of
 from exactdp.cli.main import main
+from exactdp.cli.search import value_of
 from exactdp.exact import Enclosure, ParameterError
 
 SUM = "discrete-gaussian-sum:count=4..6,sigma2=1/4,sensitivity=1"

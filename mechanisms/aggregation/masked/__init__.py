@@ -57,12 +57,10 @@ try:
 except ImportError as error:
     raise ImportError('masks need cryptography: pip install "exactdp[masks]"') from error
 
-from .choice import FAILURE, least_graph
-from .failure import GraphFailure, graph_failure
+from .failure import FAILURE, GraphFailure, graph_failure, least_graph
 from .masked_sum import MaskedSum, Round
-from .messages import RefusedError
+from .messages import RefusedError, Stage
 from .server import Server
-from .stage import Stage
 from .terms import Terms
 from .user import User
 

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from fractions import Fraction
 from itertools import pairwise
 from typing import Any, TypeAlias
 
-from ....exact.number import ExactInput, ParameterError, exact, whole
+from attrs import field, frozen
+
+from ....exact.number import ExactInput, ParameterError
 from ...samplers.bits import RandomBits, SimulatedInt, SystemBits, is_simulated
-from ..aggregation import AggregationError, Masking
-from .choice import FAILURE
-from .messages import FromUser
+from ..aggregation import AggregationError, Masking, read_modulus
+from .failure import FAILURE
+from .messages import FromUser, Stage
 from .server import Server
-from .stage import Stage
 from .terms import Terms
 from .user import User
 from .wire import bits_of
@@ -27,7 +26,7 @@ _Answer: TypeAlias = tuple[
 ]  # the stage, what the server sends to whom, and how a user answers it
 
 
-@dataclass(frozen=True)
+@frozen
 class Round:
     """What a round came to.
 
@@ -43,12 +42,16 @@ class Round:
     sums: tuple[int, ...]
     summed: frozenset[int]
     present: Mapping[Stage, int]
-    seconds: Mapping[Stage, float] = field(compare=False)
+    seconds: Mapping[Stage, float] = field(eq=False)
     bits: int
     simulated: bool
 
 
-@dataclass(frozen=True)
+def _bits(given: RandomBits | None) -> RandomBits:
+    return SystemBits() if given is None else given
+
+
+@frozen
 class MaskedSum:
     """Secure aggregation with masks: every user and the server, played in this process.
 
@@ -61,34 +64,13 @@ class MaskedSum:
     failure     the most that the probability may be that a server that lies learns more
     """
 
-    modulus: int
-    neighbours: int | None
-    threshold: int | None
-    bits: RandomBits
-    dropout: int
-    corrupt: int | None
-    failure: Fraction
-
-    def __init__(
-        self,
-        modulus: ExactInput,
-        neighbours: ExactInput | None = None,
-        threshold: ExactInput | None = None,
-        bits: RandomBits | None = None,
-        *,
-        dropout: ExactInput = 0,
-        corrupt: ExactInput | None = None,
-        failure: ExactInput = FAILURE,
-    ) -> None:
-        set_ = object.__setattr__
-        set_(self, "modulus", whole(modulus, "modulus", at_least=1))
-        for name, given in (("neighbours", neighbours), ("threshold", threshold)):
-            set_(self, name, None if given is None else whole(given, name, at_least=1))
-        set_(self, "bits", SystemBits() if bits is None else bits)
-        set_(self, "dropout", whole(dropout, "dropout", at_least=0))
-        known = None if corrupt is None else whole(corrupt, "corrupt", at_least=0)
-        set_(self, "corrupt", known)
-        set_(self, "failure", exact(failure, "failure", above=0, at_most=1))
+    modulus: int = field(converter=read_modulus)
+    neighbours: ExactInput | None = None
+    threshold: ExactInput | None = None
+    bits: RandomBits = field(default=None, converter=_bits)
+    dropout: ExactInput = field(default=0, kw_only=True)
+    corrupt: ExactInput | None = field(default=None, kw_only=True)
+    failure: ExactInput = field(default=FAILURE, kw_only=True)
 
     def masking(self, users: Iterable[int]) -> Masking:
         """What a certificate names of the masks of a round of these users."""

@@ -1,4 +1,4 @@
-"""The messages of a round, as values that a network could carry.
+"""The messages of a round, as values that a network could carry, and its stages.
 
 Each names its round, and its sender or its recipient; what is malformed cannot be made. From a
 user to the server: KeyAdvertisement, SealedShares, MaskedInput, Confirmation, Unmasking. From the
@@ -8,40 +8,27 @@ server to a user: NeighbourKeys, DeliveredShares, Present, Confirmations.
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import Enum
 from typing import Any, NoReturn, TypeAlias
 
 from attrs import Attribute, field, frozen
 
 from .shamir import PRIME, SHARE_BYTES
-from .terms import ROUND_BYTES
+from .terms import ROUND_BYTES, Terms
 
-__all__ = [
-    "DIGEST_BYTES",
-    "SEALED_BYTES",
-    "Confirmation",
-    "Confirmations",
-    "DeliveredShares",
-    "FromServer",
-    "FromUser",
-    "KeyAdvertisement",
-    "MaskedInput",
-    "NeighbourKeys",
-    "Present",
-    "RefusedError",
-    "SealedShares",
-    "Unmasking",
-]
+__all__ = ["DIGEST_BYTES", "SEALED_BYTES", "SENT", "Confirmation", "Confirmations"]
+__all__ += ["DeliveredShares", "FromServer", "FromUser", "KeyAdvertisement", "MaskedInput"]
+__all__ += ["NeighbourKeys", "Present", "RefusedError", "SealedShares", "Stage", "Unmasking"]
+__all__ += ["check_round", "refuse"]
 
 DIGEST_BYTES = 32
 TAG_BYTES = 16
 SEALED_BYTES = 2 * SHARE_BYTES + TAG_BYTES
+_Validator: TypeAlias = Callable[[Any, "Attribute[Any]", Any], None]  # of attrs
 
 
 class RefusedError(ValueError):
     """A message that was refused: nothing has changed. The message says whose it was, and why."""
-
-
-_Validator: TypeAlias = Callable[[Any, "Attribute[Any]", Any], None]  # of attrs
 
 
 def _malformed(message: object, why: str) -> NoReturn:
@@ -194,3 +181,41 @@ class Unmasking(_FromUser):
 
 FromUser: TypeAlias = KeyAdvertisement | SealedShares | MaskedInput | Confirmation | Unmasking
 FromServer: TypeAlias = NeighbourKeys | DeliveredShares | Present | Confirmations
+
+
+class Stage(Enum):
+    """What a user sends next."""
+
+    KEYS = 0
+    SHARES = 1
+    INPUT = 2
+    CONFIRMATION = 3
+    UNMASKING = 4
+    DONE = 5
+
+    @property
+    def next(self) -> Stage:
+        """The stage after this one."""
+        return Stage(self.value + 1)
+
+
+SENT: dict[type[FromUser], Stage] = {
+    KeyAdvertisement: Stage.KEYS,
+    SealedShares: Stage.SHARES,
+    MaskedInput: Stage.INPUT,
+    Confirmation: Stage.CONFIRMATION,
+    Unmasking: Stage.UNMASKING,
+}
+
+
+def refuse(message: FromUser | FromServer, why: str) -> NoReturn:
+    """Refuse a message by its name and its user."""
+    user = message.sender if hasattr(message, "sender") else message.recipient
+    whose = "of" if hasattr(message, "sender") else "to"
+    raise RefusedError(f"{type(message).__name__} {whose} user {user} refused: {why}")
+
+
+def check_round(message: FromUser | FromServer, terms: Terms) -> None:
+    """Refuse what was sent in another round."""
+    if message.round_id != terms.round_id:
+        refuse(message, "it belongs to another round")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import islice
+from typing import Any, TypeVar
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
@@ -13,6 +14,7 @@ from .keys import KEY_BYTES, is_sound, public_half
 from .masks import added, pair_mask, self_mask, subtracted
 from .messages import (
     DIGEST_BYTES,
+    SENT,
     Confirmation,
     Confirmations,
     DeliveredShares,
@@ -23,13 +25,17 @@ from .messages import (
     Present,
     RefusedError,
     SealedShares,
+    Stage,
     Unmasking,
+    check_round,
+    refuse,
 )
 from .shamir import SECRET_BITS, check, combine
-from .stage import SENT, Stage, check_round, refuse
 from .terms import Terms
 
 __all__ = ["Server"]
+
+_Answer = TypeVar("_Answer")
 
 
 class Server:
@@ -42,18 +48,12 @@ class Server:
 
     def __init__(self, terms: Terms) -> None:
         self.terms, self.stage = terms, Stage.KEYS
-        self._keys: dict[int, KeyAdvertisement] = {}
-        self._shares: dict[int, SealedShares] = {}
-        self._inputs: dict[int, MaskedInput] = {}
-        self._confirmed: dict[int, Confirmation] = {}
-        self._unmaskings: dict[int, Unmasking] = {}
-        self._by_stage: dict[Stage, Mapping[int, FromUser]] = {
-            Stage.KEYS: self._keys,
-            Stage.SHARES: self._shares,
-            Stage.INPUT: self._inputs,
-            Stage.CONFIRMATION: self._confirmed,
-            Stage.UNMASKING: self._unmaskings,
-        }
+        self._by_stage: dict[Stage, dict[int, Any]] = {stage: {} for stage in SENT.values()}
+        self._keys: dict[int, KeyAdvertisement] = self._by_stage[Stage.KEYS]
+        self._shares: dict[int, SealedShares] = self._by_stage[Stage.SHARES]
+        self._inputs: dict[int, MaskedInput] = self._by_stage[Stage.INPUT]
+        self._confirmed: dict[int, Confirmation] = self._by_stage[Stage.CONFIRMATION]
+        self._unmaskings: dict[int, Unmasking] = self._by_stage[Stage.UNMASKING]
 
     def heard(self, stage: Stage) -> frozenset[int]:
         """Who has sent the message of this stage."""
@@ -83,52 +83,36 @@ class Server:
                     refuse(message, "it is for other terms")
                 if not (is_sound(message.masking_key) and is_sound(message.sealing_key)):
                     refuse(message, "a key of it is of small order")
-                self._keys[message.sender] = message
             case SealedShares():
                 self._check_users(message, (user for user, _ in message.shares), self._keys)
-                self._shares[message.sender] = message
             case MaskedInput():
                 self._check_modulus(message)
                 if len(message.values) != self.terms.length:
                     refuse(message, f"it must hold {self.terms.length} integers")
                 if max(message.values) >= self.terms.modulus:
                     refuse(message, f"its values must be below {self.terms.modulus}")
-                self._inputs[message.sender] = message
             case Confirmation():
                 self._check_users(message, (user for user, _ in message.tags), self._inputs)
-                self._confirmed[message.sender] = message
             case Unmasking():
                 # A holder may lack shares: its owner may have sealed something else.
                 gone = self._shares.keys() - self._inputs.keys()
                 for pairs, there in ((message.self_masks, self._inputs), (message.keys, gone)):
                     if not {user for user, _ in pairs} <= {*self._near(message.sender, there)}:
                         refuse(message, "it is not for the sender's neighbours that are there")
-                self._unmaskings[message.sender] = message
+        self._by_stage[sent][message.sender] = message
 
     def keys(self) -> dict[int, NeighbourKeys]:
         """Close the key advertisement; what to send to whom."""
         self._close(Stage.KEYS)
-        return {
-            user: NeighbourKeys(
-                self.terms.round_id,
-                user,
-                tuple(self._keys[other] for other in self._near(user, self._keys)),
-            )
-            for user in self._keys
-        }
+        return self._answers(NeighbourKeys, self._keys, lambda user, other: self._keys[other])
 
     def shares(self) -> dict[int, DeliveredShares]:
         """Close the sharing of keys; what to send to whom."""
         self._close(Stage.SHARES)
         sealed = {user: dict(message.shares) for user, message in self._shares.items()}
-        return {
-            user: DeliveredShares(
-                self.terms.round_id,
-                user,
-                tuple((owner, sealed[owner][user]) for owner in self._near(user, self._shares)),
-            )
-            for user in self._shares
-        }
+        return self._answers(
+            DeliveredShares, self._shares, lambda user, owner: (owner, sealed[owner][user])
+        )
 
     def present(self) -> dict[int, Present]:
         """Close the masked inputs: these are summed, if enough remain to unmask them."""
@@ -149,14 +133,9 @@ class Server:
         """Close the confirmations of who is present; what to send to whom."""
         self._close(Stage.CONFIRMATION)
         tags = {user: dict(message.tags) for user, message in self._confirmed.items()}
-        return {
-            user: Confirmations(
-                self.terms.round_id,
-                user,
-                tuple((other, tags[other][user]) for other in self._near(user, self._confirmed)),
-            )
-            for user in self._confirmed
-        }
+        return self._answers(
+            Confirmations, self._confirmed, lambda user, other: (other, tags[other][user])
+        )
 
     def result(self) -> tuple[int, ...]:
         """Close the round: the sum mod m of the messages of those present, unmasked."""
@@ -220,6 +199,19 @@ class Server:
             )
         secret = combine(dict(islice(shares.items(), self.terms.threshold)))
         return secret if secret < 2**SECRET_BITS else None
+
+    def _answers(
+        self, kind: Callable[..., _Answer], there: Collection[int], part: Callable[[int, int], Any]
+    ) -> dict[int, _Answer]:
+        """To each of those there, the parts that come from its neighbours among them."""
+        return {
+            user: kind(
+                self.terms.round_id,
+                user,
+                tuple(part(user, other) for other in self._near(user, there)),
+            )
+            for user in there
+        }
 
     def _near(self, user: int, present: Collection[int]) -> list[int]:
         return [other for other in self.terms.near[user] if other in present]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ....exact.number import ExactInput, ParameterError, decimal_text, exact, whole
 from ...samplers.bits import RandomBits
 from ..aggregation import Masking
-from .choice import FAILURE, check_graph, least_graph, least_threshold
+from .failure import FAILURE, check_graph, least_graph, least_threshold
 from .graph import Circle, check_neighbours
 
 __all__ = ["ROUND_BYTES", "Terms"]
@@ -82,8 +82,8 @@ class Terms:
         users: Iterable[int],
         bits: RandomBits,
         *,
-        neighbours: int | None = None,
-        threshold: int | None = None,
+        neighbours: ExactInput | None = None,
+        threshold: ExactInput | None = None,
         dropout: ExactInput = 0,
         corrupt: ExactInput | None = None,
         failure: ExactInput = FAILURE,
@@ -108,14 +108,15 @@ class Terms:
         most = whole(dropout, "dropout", at_least=0, at_most=n - 2)
         allowed = exact(failure, "failure", above=0, at_most=1)
         if neighbours is None:
-            neighbours, least = least_graph(n, known, most, allowed)
-        elif threshold is None:
-            least = least_threshold(n, neighbours, known, allowed)
+            k, least = least_graph(n, known, most, allowed)
+        else:
+            k = whole(neighbours, "neighbours", at_least=1)
+            least = least_threshold(n, k, known, allowed) if threshold is None else 0
         return Terms(
             whole(modulus, "modulus", at_least=1),
             chosen,
-            neighbours,
-            least if threshold is None else threshold,
+            k,
+            least if threshold is None else whole(threshold, "threshold", at_least=1),
             most,
             known,
             allowed,

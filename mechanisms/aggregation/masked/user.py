@@ -21,10 +21,12 @@ from .messages import (
     Present,
     RefusedError,
     SealedShares,
+    Stage,
     Unmasking,
+    check_round,
+    refuse,
 )
 from .shamir import PRIME, SHARE_BYTES, check, split
-from .stage import Stage, check_round, refuse
 from .terms import Terms
 
 __all__ = ["User"]

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from exactdp.bandit.environments.cells import Cells, check_sum, multinomial
+from exactdp.bandit.environments.rewards import Cells, check_sum, multinomial
 from exactdp.exact.number import ParameterError
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from exactdp.bandit.environments.fair import fair_instance
+from exactdp.bandit.environments.clustering import fair_instance
 from exactdp.bandit.environments.table import RewardTable
 from exactdp.exact.number import ParameterError
 

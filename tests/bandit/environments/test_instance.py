@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from exactdp.bandit.environments.fair import fair_instance
+from exactdp.bandit.environments.clustering import fair_instance
 from exactdp.bandit.environments.instance import instance, read_instance
 from exactdp.bandit.environments.instance_file import write_json
 from exactdp.exact.number import ParameterError

@@ -7,8 +7,7 @@ import pytest
 from exactdp.bandit.algorithms import DIST_DP_SE, LDP_SE
 from exactdp.bandit.environments.environment import drawn_instance
 from exactdp.bandit.instances import Fixed
-from exactdp.bandit.plots.pictures import Figure, Line, Panel, Place
-from exactdp.bandit.plots.scale import Scale
+from exactdp.bandit.plots.pictures import Figure, Line, Panel, Place, Scale
 from exactdp.bandit.plots.sweep import sweep
 from exactdp.bandit.prepare import Radius
 

@@ -4,7 +4,7 @@ import csv
 import io
 from dataclasses import replace
 
-from exactdp.bandit.plots.data import COLUMNS, csv_text
+from exactdp.bandit.plots.files import COLUMNS, csv_text
 from exactdp.bandit.plots.sweep import sweep
 
 from .conftest import RADII, SMALL, TRUST

@@ -3,8 +3,7 @@
 import pytest
 
 from exactdp.bandit.plots import files as module
-from exactdp.bandit.plots.data import csv_text
-from exactdp.bandit.plots.files import folder_for, write
+from exactdp.bandit.plots.files import csv_text, folder_for, write
 from exactdp.exact.number import ParameterError
 
 from .conftest import RADII, TRUST

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from exactdp.bandit.plots.pictures import Place
-from exactdp.bandit.plots.scale import FULL, QUICK, Scale
+from exactdp.bandit.plots.pictures import FULL, QUICK, Place, Scale
 
 
 def test_the_papers_sizes():

@@ -4,8 +4,8 @@ import itertools
 
 import pytest
 
+from exactdp.bandit.plots.drawing import STYLES
 from exactdp.bandit.plots.pictures import CERTIFIED, FIGURES
-from exactdp.bandit.plots.styles import STYLES
 
 
 @pytest.mark.parametrize("figure", [*FIGURES, CERTIFIED], ids=lambda figure: figure.name)

@@ -113,7 +113,7 @@ def test_the_table_and_its_parts():
     assert Fraction(radius.failure.lower) <= total
     assert total <= made.confidence
     assert all(w.at_most(s.upper) for w, s in zip(radius.wraps, radius.shares, strict=True))
-    paper = paper_radius(made, discrete_laplace_scale("0.1"))
+    paper = paper_radius(made, [discrete_laplace_scale(Fraction("0.1"))] * len(made.batches))
     useful = table[:, 10] < 0.5
     assert np.all(table[useful, 2:] < 0.45 * paper[useful, 2:])
 

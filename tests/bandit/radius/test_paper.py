@@ -28,7 +28,7 @@ def plan(batches, **changed):
 
 def test_equation_two_as_written():
     sigma, h, p = 3.5, 0.75, mpmath.mpf("0.1")
-    table = paper_radius(plan([2, 4, 8]), NoiseScale(sigma, h))
+    table = paper_radius(plan([2, 4, 8]), [NoiseScale(sigma, h)] * 3)
     assert table.shape == (3, 5)
     assert np.all(np.isinf(table[:, 0]))
     for b in (1, 2, 3):
@@ -42,23 +42,26 @@ def test_equation_two_as_written():
 
 def test_one_scale_a_batch():
     both = paper_radius(plan([2, 4]), [NO_NOISE, NoiseScale(1, 0)])
-    assert both[0, 1] == paper_radius(plan([2, 4]), NO_NOISE)[0, 1]
-    assert both[1, 1] > paper_radius(plan([2, 4]), NO_NOISE)[1, 1]
-    with pytest.raises(ValueError, match="scale"):
+    quiet = paper_radius(plan([2, 4]), [NO_NOISE, NO_NOISE])
+    assert both[0, 1] == quiet[0, 1]
+    assert both[1, 1] > quiet[1, 1]
+    with pytest.raises(ValueError, match="zip"):
         paper_radius(plan([2, 4]), [NO_NOISE])
 
 
 def test_the_constants_of_the_proofs():
-    assert discrete_laplace_scale("0.1") == NoiseScale(
+    assert discrete_laplace_scale(Fraction("0.1")) == NoiseScale(
         pytest.approx(14.142135623730951), pytest.approx(10)
     )
-    assert skellam_scale("0.5", 10) == NoiseScale(
+    assert skellam_scale(Fraction("0.5"), Fraction(10)) == NoiseScale(
         pytest.approx(4 + 0.28284271247461906), pytest.approx(0.2)
     )
-    assert discrete_gaussian_scale("0.5", 10) == NoiseScale(pytest.approx(3.1112698372208096), 0)
+    assert discrete_gaussian_scale(Fraction("0.5"), Fraction(10)) == NoiseScale(
+        pytest.approx(3.1112698372208096), 0
+    )
     c = 1 / mpmath.sqrt(1 - mpmath.exp(-0.5))
     expected = float((c * mpmath.sqrt(2 * 64) + mpmath.sqrt(2)) / mpmath.mpf("0.5"))
-    assert local_scale("0.5", 64) == NoiseScale(pytest.approx(expected), 0)
+    assert local_scale(Fraction("0.5"), 64) == NoiseScale(pytest.approx(expected), 0)
 
 
 def test_epochs_of_sajed_and_sheffet():
@@ -66,12 +69,12 @@ def test_epochs_of_sajed_and_sheffet():
     log8, log4 = mpmath.log(8 * 3 * 4 / 0.1), mpmath.log(4 * 3 * 4 / 0.1)
     sampling, noise = 32 * log8 * 16, 8 * log4 * 4 / 0.1
     assert sampling > noise
-    found = sajed_sheffet_epoch(2, 3, "0.1", "0.1")
-    assert found.users == int(mpmath.ceil(sampling + 1))
-    r = found.users
-    assert found.radius == pytest.approx(float(mpmath.sqrt(log8 / (2 * r)) + log4 / (r * 0.1)))
+    users, radius = sajed_sheffet_epoch(2, 3, Fraction("0.1"), Fraction("0.1"))
+    assert users == int(mpmath.ceil(sampling + 1))
+    r = users
+    assert radius == pytest.approx(float(mpmath.sqrt(log8 / (2 * r)) + log4 / (r * 0.1)))
     # and for epsilon = 0.001 the noise does
-    assert sajed_sheffet_epoch(2, 3, "0.1", "0.001").users == int(
+    assert sajed_sheffet_epoch(2, 3, Fraction("0.1"), Fraction("0.001"))[0] == int(
         mpmath.ceil(8 * log4 * 4 / mpmath.mpf("0.001") + 1)
     )
 

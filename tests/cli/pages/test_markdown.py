@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from exactdp.cli.pages.markdown import table
+from exactdp.cli.pages.page import table
 from exactdp.cli.render import shown
 from exactdp.exact import Enclosure
 

@@ -9,7 +9,7 @@ import pytest
 
 from exactdp.cli.pages import picture
 from exactdp.cli.pages.missing import remaining_pure
-from exactdp.exact import ParameterError
+from exactdp.exact.canvas import load
 from exactdp.mechanisms import papers
 
 
@@ -35,5 +35,5 @@ def test_the_same_bytes_each_time() -> None:
 
 def test_without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(ParameterError, match="figures"):
-        picture.load()
+    with pytest.raises(ImportError, match="figures"):
+        load()

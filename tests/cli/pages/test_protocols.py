@@ -10,10 +10,8 @@ import pytest
 
 from exactdp.cli.main import main
 from exactdp.cli.pages import missing, protocols
-from exactdp.cli.pages.bits import bits
-from exactdp.cli.pages.moduli import moduli
 from exactdp.cli.pages.played import played
-from exactdp.cli.pages.shuffled import shuffled
+from exactdp.cli.pages.protocols import bits, moduli, shuffled
 
 DOCS = Path(__file__).parents[3] / "docs"
 

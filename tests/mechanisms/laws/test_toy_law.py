@@ -17,7 +17,7 @@ from exactdp.exact.number import ball, mpf, whole
 from exactdp.mechanisms import AdditiveNoise, FiniteLaw, Law, Moments
 from exactdp.mechanisms.laws.families import FAMILIES
 from exactdp.mechanisms.laws.law import Calibrated
-from exactdp.mechanisms.samplers.uniform import below
+from exactdp.mechanisms.samplers.coins import below
 from exactdp.mechanisms.spec import parse
 from exactdp.verify import ApproxDP, audit
 from exactdp.verify.certificate import NotCertifiedError, certificate_of

@@ -21,8 +21,7 @@ from exactdp.mechanisms import (
     papers,
 )
 from exactdp.mechanisms.protocols import SumProtocol, Trust
-from exactdp.mechanisms.protocols.analyzer import analyze, decode
-from exactdp.mechanisms.protocols.randomizer import encode, randomize
+from exactdp.mechanisms.protocols.parties import analyze, decode, encode, randomize
 from exactdp.mechanisms.samplers import SeededBits
 
 NONE = FiniteLaw({0: 1})

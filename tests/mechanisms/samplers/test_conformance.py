@@ -25,13 +25,11 @@ from exactdp.mechanisms.samplers import (
     SeededBits,
     bernoulli_real,
     draw,
-    draw_share,
     rounded,
 )
-from exactdp.mechanisms.samplers.bernoulli import bernoulli, bernoulli_exp
+from exactdp.mechanisms.samplers.coins import bernoulli, bernoulli_exp, uniform
 from exactdp.mechanisms.samplers.geometric import geometric
-from exactdp.mechanisms.samplers.poisson import poisson_envelope
-from exactdp.mechanisms.samplers.uniform import uniform
+from exactdp.mechanisms.samplers.unimodal import poisson_envelope
 
 INVERTED = InvertedScale(Fraction(10))
 LOG2 = Logarithm(Fraction(2))
@@ -96,7 +94,7 @@ def test_shares_and_their_sums(law, users):
     simulated = share.simulate(rng, 20_000 * users)
     assert fit(share, simulated).passes
     assert fit(law, simulated.reshape(-1, users).sum(axis=1)).passes
-    assert fit(share, [draw_share(law, users, bits) for _ in range(500)]).passes
+    assert fit(share, [law.share(users).sampler()(bits) for _ in range(500)]).passes
 
 
 def coins(flip, probability, size=20_000):

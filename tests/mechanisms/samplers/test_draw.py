@@ -32,20 +32,18 @@ from exactdp.mechanisms.samplers import (
     SystemBits,
     Table,
     draw,
-    draw_share,
     release,
     rounded,
     share_of_noise,
-    share_release,
     simulated_release,
 )
-from exactdp.mechanisms.samplers.bernoulli import bernoulli, bernoulli_exp
-from exactdp.mechanisms.samplers.binomial import binomial_real
-from exactdp.mechanisms.samplers.discrete_gaussian import discrete_gaussian_ratio
-from exactdp.mechanisms.samplers.discrete_laplace import discrete_laplace
-from exactdp.mechanisms.samplers.geometric import geometric
-from exactdp.mechanisms.samplers.poisson import poisson_envelope
-from exactdp.mechanisms.samplers.uniform import uniform
+from exactdp.mechanisms.samplers.coins import bernoulli, bernoulli_exp, uniform
+from exactdp.mechanisms.samplers.geometric import (
+    discrete_gaussian_ratio,
+    discrete_laplace,
+    geometric,
+)
+from exactdp.mechanisms.samplers.unimodal import binomial_real, poisson_envelope
 
 LAWS = [
     *(DiscreteLaplace(10), DiscreteGaussian(100), Skellam(100), Polya("1/3", 10)),
@@ -127,12 +125,12 @@ def test_a_float_reward_is_the_decimal_that_it_prints_as():
         (lambda bits: rounded(float("nan"), 3, bits), "reward"),
         (lambda bits: rounded(0.5, 0, bits), "precision"),
         (lambda bits: draw(DiscreteLaplace(1), bits, -1), "size"),
-        (lambda bits: draw_share(DiscreteLaplace(1), 0, bits), "users"),
-        (lambda bits: draw_share(DiscreteGaussian(1), 2, bits), "users"),
-        (lambda bits: draw_share(Binomial(9, "1/2"), 2, bits), "trials"),
+        (lambda bits: DiscreteLaplace(1).share(0).sampler()(bits), "users"),
+        (lambda bits: DiscreteGaussian(1).share(2).sampler()(bits), "users"),
+        (lambda bits: Binomial(9, "1/2").share(2).sampler()(bits), "trials"),
         (lambda bits: Table((Fraction(1, 2),)), "masses"),
         (lambda bits: release(RandomizedResponse(1), 2)(bits), "query"),
-        (lambda bits: share_release(RandomizedResponse(1), 2), "noise"),
+        (lambda bits: share_of_noise(RandomizedResponse(1), 2), "noise"),
     ],
 )
 def test_what_is_refused_is_named(call, named):
@@ -191,7 +189,7 @@ def test_a_seed_s_bits_reach_no_release():
 
     noisy = AdditiveNoise(DiscreteLaplace(2), 1, 5)
     pair = FinitePair(("a", "b"), (1, 0), ("1/2", "1/2"))
-    for one in (release(noisy), share_release(noisy, 2), release(RandomizedResponse(1)),
+    for one in (release(noisy), release(share_of_noise(noisy, 2)), release(RandomizedResponse(1)),
                 release(pair)):  # fmt: skip
         for bits in (SeededBits(1), Own(), None, np.random.default_rng(1)):
             with pytest.raises(SimulationError, match=r"bits must be SystemBits\(\) for a release"):
@@ -230,7 +228,7 @@ def test_bits_are_spent_sparingly():
 def test_nothing_depends_on_the_cached_histograms():
     law = PolyaDifference("1/3", 10)
     first = draw(law, SeededBits(9), 100)
-    import_module("exactdp.mechanisms.samplers.polya").polya_envelope.cache_clear()
+    import_module("exactdp.mechanisms.samplers.unimodal").polya_envelope.cache_clear()
     draw(law, SeededBits(8), 100)
     assert draw(law, SeededBits(9), 100) == first
     assert np.mean(first) != 0
@@ -240,7 +238,7 @@ def test_no_float_is_written_in_the_exact_samplers():
     """No float is made or imported between the bits and the outcome, `simulated` apart."""
     folder = Path(import_module("exactdp.mechanisms.samplers").__file__).parent
     checked = [file for file in folder.glob("*.py") if file.stem not in ("bits", "simulated")]
-    assert len(checked) > 12
+    assert len(checked) > 7
     for file in checked:
         for node in ast.walk(ast.parse(file.read_text())):
             assert not (isinstance(node, ast.Constant) and isinstance(node.value, float)), file

@@ -13,10 +13,8 @@ from exactdp.exact.precision import working_precision
 from exactdp.mechanisms import DiscreteGaussianSum, Polya
 from exactdp.mechanisms.laws.discrete_gaussian import _histogram
 from exactdp.mechanisms.samplers import SeededBits
-from exactdp.mechanisms.samplers.binomial import binomial_envelope
 from exactdp.mechanisms.samplers.envelope import Step, Tail, envelope
-from exactdp.mechanisms.samplers.poisson import poisson_envelope
-from exactdp.mechanisms.samplers.polya import polya_envelope
+from exactdp.mechanisms.samplers.unimodal import binomial_envelope, poisson_envelope, polya_envelope
 
 
 def poisson(rate):

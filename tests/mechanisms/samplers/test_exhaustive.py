@@ -14,9 +14,8 @@ from exhaustive import exhaust
 
 from exactdp.mechanisms import Binomial, DiscreteGaussian, DiscreteLaplace, FiniteLaw, Polya
 from exactdp.mechanisms.samplers import Table, rounded
-from exactdp.mechanisms.samplers.bernoulli import bernoulli, bernoulli_exp
+from exactdp.mechanisms.samplers.coins import bernoulli, bernoulli_exp, uniform
 from exactdp.mechanisms.samplers.geometric import geometric
-from exactdp.mechanisms.samplers.uniform import uniform
 
 
 def bracketed(sample, truth, narrow):
@@ -37,7 +36,7 @@ def digits():
 @pytest.fixture
 def choices(monkeypatch):
     """Let `below` be one choice of the path, instead of trying bits."""
-    for name in ("bernoulli", "geometric", "finite"):
+    for name in ("coins", "geometric", "finite"):
         module = import_module(f"exactdp.mechanisms.samplers.{name}")
         monkeypatch.setattr(module, "below", lambda bound, path: path.below(bound))
 
@@ -45,11 +44,10 @@ def choices(monkeypatch):
 @pytest.fixture
 def coins(choices, monkeypatch):
     """Let `coin_exp` be one choice as well."""
-    for name in ("geometric", "discrete_gaussian"):
-        module = import_module(f"exactdp.mechanisms.samplers.{name}")
-        monkeypatch.setattr(
-            module, "coin_exp", lambda n, d, path: path.coin(mpmath.exp(-mpmath.mpf(n) / d))
-        )
+    module = import_module("exactdp.mechanisms.samplers.geometric")
+    monkeypatch.setattr(
+        module, "coin_exp", lambda n, d, path: path.coin(mpmath.exp(-mpmath.mpf(n) / d))
+    )
 
 
 @pytest.fixture
@@ -65,7 +63,7 @@ def laplace(coins, monkeypatch):
         return path.choose(masses(numerator, denominator)) - 12
 
     monkeypatch.setattr(
-        import_module("exactdp.mechanisms.samplers.discrete_gaussian"),
+        import_module("exactdp.mechanisms.samplers.geometric"),
         "discrete_laplace_exp",
         choose,
     )

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from exactdp.cli.claims_page import page
+from exactdp.cli.claims import page
 from exactdp.exact.number import ParameterError
 from exactdp.verify.claims.registry import REGISTRY, find
 from exactdp.verify.claims.settle import settle

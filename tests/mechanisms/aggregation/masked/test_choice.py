@@ -6,7 +6,7 @@ import pytest
 
 from exactdp.exact import ParameterError
 from exactdp.mechanisms.aggregation.masked import FAILURE, Terms, graph_failure, least_graph
-from exactdp.mechanisms.aggregation.masked.choice import check_graph, least_threshold
+from exactdp.mechanisms.aggregation.masked.failure import check_graph, least_threshold
 from exactdp.mechanisms.samplers.bits import SeededBits
 
 

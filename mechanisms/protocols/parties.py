@@ -1,4 +1,6 @@
-"""The analyzer A of Algorithm 1 (lines 26-30): what is made of the aggregate.
+"""What users and the analyzer do: R (lines 18-22) and A (lines 26-30) of Algorithm 1.
+
+Everything is integers of any size, from random bits: no float, and no wrap at 2^63.
 
 The aggregate is known mod m. The sum of the encodings lies in 0, ..., n g, and their noise exceeds
 tau rarely, so the representative in the window -tau, ..., m - 1 - tau is taken. With the paper's
@@ -11,10 +13,30 @@ from fractions import Fraction
 
 from ...exact.number import ExactInput, ParameterError, whole
 from ..samplers.bits import RandomBits
+from ..samplers.coins import rounded
 from ..samplers.released import draw
 from .protocol import SumProtocol, Trust
 
-__all__ = ["analyze", "decode"]
+__all__ = ["analyze", "decode", "encode", "randomize"]
+
+
+def encode(protocol: SumProtocol, reward: ExactInput, bits: RandomBits) -> int:
+    """The reward, in [0, 1], as an integer in 0, ..., g of mean g times it: randomized rounding."""
+    return rounded(reward, protocol.precision, bits)
+
+
+def randomize(protocol: SumProtocol, reward: ExactInput, bits: RandomBits) -> int:
+    """What a user with this reward sends: its encoding plus its share of the noise, mod m.
+
+    reward: in [0, 1], taken exactly (a float stands for the decimal that it prints as).
+    bits: `SystemBits()` for a release, `SeededBits(seed)` in simulation.
+    In 0, ..., m - 1; without a modulus any integer. In the central model users add no noise.
+    Raises ParameterError for a reward out of range.
+    """
+    sent = encode(protocol, reward, bits)
+    if protocol.trust is not Trust.CENTRAL:
+        sent += draw(protocol.noise, bits, 1)[0]
+    return sent if protocol.modulus is None else sent % protocol.modulus
 
 
 def decode(protocol: SumProtocol, aggregate: ExactInput) -> int:

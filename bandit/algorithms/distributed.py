@@ -1,0 +1,108 @@
+"""Theorems 1 to 6: discrete noise, for whomever the users trust and whichever notion of privacy.
+
+Chowdhury and Zhou, "Distributed Differential Privacy in Multi-Armed Bandits" (ICLR 2023). Theorems
+4, 5 and 6 are stated for epsilon < 1; their protocols make sense for every epsilon > 0, and what is
+certified of each batch says what it spends. Theorems 2 and 4 encode finer than Theorem 1 does, s
+times: g = ceil(s epsilon sqrt(n)).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from ...mechanisms import papers
+from ...mechanisms.protocols.protocol import SumProtocol
+from ...verify.guarantee import ZCDP, Guarantee, PureDP, RenyiDP
+from ..radius.paper import (
+    NoiseScale,
+    discrete_gaussian_scale,
+    discrete_laplace_scale,
+    local_scale,
+    paper_radius,
+    skellam_scale,
+)
+from ..release import ModularRelease
+from ..setting import Setting
+from .algorithm import Algorithm, Demand, growing
+
+__all__ = ["CDP_SE", "DIST_CDP_SE", "DIST_DP_SE", "DIST_RDP_SE", "LDP_SE", "SHUFFLE_DP_SE"]
+
+_ORDER = 2  # at which Theorem 2's curve is certified
+
+
+def _algorithm(
+    name: str,
+    source: str,
+    protocol: Callable[[Setting, int], SumProtocol],
+    scale: Callable[[Setting, int], NoiseScale],
+    claim: Callable[[Setting], Guarantee],
+    relaxation: Fraction = Fraction(0),
+) -> Algorithm:
+    """protocol, scale: of a batch of so many users. relaxation: of the aggregation, x epsilon."""
+    return Algorithm(
+        name,
+        source,
+        growing,
+        lambda setting, users: ModularRelease(protocol(setting, users)),
+        lambda setting, plan, _: paper_radius(plan, [scale(setting, n) for n in plan.batches]),
+        lambda setting: Demand(claim(setting), relaxation * setting.epsilon),
+    )
+
+
+def _pure(setting: Setting) -> PureDP:
+    return PureDP(setting.epsilon)
+
+
+def _laplace(setting: Setting, users: int) -> NoiseScale:
+    return discrete_laplace_scale(setting.epsilon)
+
+
+DIST_DP_SE = _algorithm(
+    "dist-dp-se",
+    "Theorem 1 (ICLR 2023)",
+    lambda it, users: papers.theorem1(it.epsilon, users, it.horizon).protocol,
+    _laplace,
+    _pure,
+)
+DIST_RDP_SE = _algorithm(
+    "dist-rdp-se",
+    "Theorem 2 (ICLR 2023)",
+    lambda it, users: papers.theorem2(it.epsilon, users, it.horizon, it.scaling).protocol,
+    lambda it, users: skellam_scale(it.epsilon, it.scaling),
+    lambda it: RenyiDP(_ORDER, papers.theorem2_curve(it.epsilon, it.scaling, _ORDER)),
+)
+# Its shares are corrected: see `theorem3`. Simulated with an aggregation that never fails; a
+# relaxed one may, with probability 1/(2T). Twice its epsilon/4, and epsilon/2 for the sum mod m.
+SHUFFLE_DP_SE = _algorithm(
+    "shuffle-dp-se",
+    "Theorem 3 (ICLR 2023), its shares corrected",
+    lambda it, users: papers.theorem3(it.epsilon, users, it.horizon).protocol,
+    lambda it, users: discrete_laplace_scale(it.epsilon / 2),
+    _pure,
+    relaxation=Fraction(1, 4),
+)
+# rho = epsilon²/2, and 1e-9 of it more: sums of discrete Gaussians need a little (Lemma 4)
+DIST_CDP_SE = _algorithm(
+    "dist-cdp-se",
+    "Theorem 4 (ICLR 2023)",
+    lambda it, users: (
+        papers.theorem4(it.epsilon, users, it.horizon, it.scaling, stated=False).protocol
+    ),
+    lambda it, users: discrete_gaussian_scale(it.epsilon, it.scaling),
+    lambda it: ZCDP(it.epsilon**2 / 2 * (1 + Fraction(1, 10**9))),
+)
+CDP_SE = _algorithm(  # Theorem 1's parameters; the analyzer alone adds the noise
+    "cdp-se",
+    "Theorem 5 (ICLR 2023)",
+    lambda it, users: papers.theorem5(it.epsilon, users, it.horizon, stated=False).protocol,
+    _laplace,
+    _pure,
+)
+LDP_SE = _algorithm(
+    "ldp-se",
+    "Theorem 6 (ICLR 2023)",
+    lambda it, users: papers.theorem6(it.epsilon, users, it.horizon, stated=False).protocol,
+    lambda it, users: local_scale(it.epsilon, users),
+    _pure,
+)
