@@ -22,6 +22,7 @@ from ..exact.rows import Rows, written
 from ..mechanisms.fixed_size import FixedSize
 from ..mechanisms.mechanism import Mechanism, RandomizedResponse
 from ..mechanisms.sampled import unsampled
+from . import mixed
 from .composed_zcdp import composed_zcdp
 from .composition import WORK, composed_delta, composed_epsilon
 from .continuous import composed as continuous
@@ -194,6 +195,7 @@ class Composition(Rows):
                 lambda mechanism: divergence.delta(mechanism, level, width, cap),
                 lambda uses, width, work: composed_delta(uses, level, width, cap, work),
                 lambda parts, width, work: continuous.composed_delta(parts, level, width, work),
+                lambda parts, uses, width, work: mixed.delta(parts, uses, level, width, work),
                 width,
                 work,
             ),
@@ -217,6 +219,7 @@ class Composition(Rows):
                 lambda mechanism: divergence.epsilon(mechanism, level, width, cap),
                 lambda uses, width, work: composed_epsilon(uses, level, width, cap, work),
                 lambda parts, width, work: continuous.composed_epsilon(parts, level, width, work),
+                lambda parts, uses, width, work: mixed.epsilon(parts, uses, level, width, work),
                 width,
                 work,
             ),
@@ -229,16 +232,19 @@ class Composition(Rows):
         one: Callable[[Mechanism], Enclosure],
         discrete: Callable[[Scenario, Fraction, float], Enclosure],
         smooth: Callable[[continuous.Parts, Fraction, float], Enclosure],
+        both: Callable[[continuous.Parts, Scenario, Fraction, float], Enclosure],
         width: Fraction,
         work: float,
     ) -> Enclosure:
-        """By what measures a single use, several of discrete noise, and of continuous losses."""
+        """By what measures a single use, several of discrete noise, continuous ones, and both."""
         if self.times == 1:
             return one(self.uses[0].mechanism)
 
         def one_way(uses: Scenario, width: Fraction = width, work: float = work) -> Enclosure:
-            parts = parts_of(uses)
-            return discrete(uses, width, work) if parts is None else smooth(parts, width, work)
+            parts, others = parts_of(uses)
+            if not parts:
+                return discrete(uses, width, work)
+            return both(parts, others, width, work) if others else smooth(parts, width, work)
 
         found = worst(self.uses, one_way, lambda uses: one_way(uses, _ROUGH, _QUICK))
         return found.because(*self._open())

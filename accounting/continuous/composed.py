@@ -28,13 +28,21 @@ from .sampled_gaussian import SampledGaussian
 from .sampled_laplace import SampledLaplace
 
 __all__ = [
+    "BITS",
+    "FARTHEST",
     "Direction",
     "Parts",
+    "attempts",
+    "closed_delta",
     "composed_delta",
     "composed_epsilon",
     "composed_pure",
     "composed_renyi",
     "composed_rho",
+    "fallen",
+    "is_closed",
+    "log_middle",
+    "near",
     "sampled_gaussian",
     "sampled_gaussian_delta",
     "sampled_gaussian_epsilon",
@@ -46,8 +54,8 @@ Direction: TypeAlias = Literal["remove", "add"]
 _Attempt: TypeAlias = Callable[[float, "Enclosure | None"], tuple[Enclosure, bool]]
 
 WORK = 4.0  # about how many seconds an inversion may take before it is smoothed instead
-_BITS = 128
-_FARTHEST = 1e5  # real parts beyond are not tried: a Chernoff bound has to do
+BITS = 128
+FARTHEST = 1e5  # real parts beyond are not tried: a Chernoff bound has to do
 _ATTEMPTS = 3
 _HIGHEST = 1e300  # level that is tried
 _NEGLIGIBLE = 1e-20
@@ -120,19 +128,19 @@ def composed_delta(
     level, parts = exact(epsilon, "epsilon", at_least=0), _merged(parts)
     if not parts or _beyond(parts, level):
         return Enclosure.exactly(0)
-    if _is_closed(parts):
-        return refine(lambda: _closed(parts, ball(level)), width=width)
+    if is_closed(parts):
+        return refine(lambda: closed_delta(parts, ball(level)), width=width)
 
     def attempt(log_width: float, found: Enclosure | None) -> tuple[Enclosure, bool]:
         saddle = saddle_at(Composite(tuple(parts)), float(level))
-        if saddle.c > _FARTHEST:
+        if saddle.c > FARTHEST:
             return between(arb(0), _chernoff(parts, ball(level))), True
-        log_delta = saddle.log_delta if found is None else _log_middle(found)
+        log_delta = saddle.log_delta if found is None else log_middle(found)
         profile = Profile(parts, plan(parts, saddle, log_delta, log_width), work)
         lower, upper = profile.bounds(ball(level))
         return between(lower, upper), profile.sigma > 0
 
-    found = _attempts(parts, width, attempt).because(NO_LATTICE)
+    found = attempts(parts, width, attempt).because(NO_LATTICE)
     return found.intersection(Enclosure(Fraction(0), Fraction(1)))
 
 
@@ -143,7 +151,7 @@ def composed_epsilon(
     target, parts = exact(delta, "delta", above=0, at_most=1), _merged(parts)
     if not parts or target == 1:
         return Enclosure.exactly(0)
-    if _is_closed(parts):
+    if is_closed(parts):
         return refine(lambda: _closed_epsilon(parts, target), width=width)
     if _total_variation(parts) <= target:
         return Enclosure.exactly(0)
@@ -154,18 +162,18 @@ def composed_epsilon(
         saddle = saddle_for(composite, log_delta)
         if saddle.level <= 0:
             saddle = saddle_at(composite, 0.0)
-        if saddle.c > _FARTHEST:
+        if saddle.c > FARTHEST:
             return between(arb(0), composite.largest()), True
         # the width of epsilon, as that of delta: d log delta = -c d epsilon, about
         asked = log_width + math.log(min(1.0, saddle.c * max(saddle.level, 1e-3)))
         if found is not None and found.is_finite():
             saddle = saddle._replace(level=float(Fraction(found.upper)))
         profile = Profile(parts, plan(parts, saddle, log_delta, asked), work)
-        start, slope = _near(profile, saddle, log_delta)
+        start, slope = near(profile, saddle, log_delta)
         return root(profile.bounds, goal, arb(start), slope), profile.sigma > 0
 
-    found = _attempts(parts, width, attempt)
-    with working_precision(_BITS):
+    found = attempts(parts, width, attempt)
+    with working_precision(BITS):
         found = found.intersection(between(arb(0), Composite(tuple(parts)).largest()))
     found = found.because(NO_LATTICE)
     return found if found.is_within(width) else found.intersection(_basic(parts, target))
@@ -211,12 +219,14 @@ def composed_rho(parts: Parts) -> Enclosure:
 # -- closed forms ---------------------------------------------------------------------------------
 
 
-def _is_closed(parts: Parts) -> bool:
+def is_closed(parts: Parts) -> bool:
+    """Has delta(level) of these uses a closed form: one use, or Gaussians that are not sampled?"""
     alone = len(parts) == 1 and parts[0][1] == 1
     return alone or all(isinstance(law, SampledGaussian) and law.rate == 1 for law, _ in parts)
 
 
-def _closed(parts: Parts, level: arb) -> arb:
+def closed_delta(parts: Parts, level: arb) -> arb:
+    """That closed form, at any real level."""
     if len(parts) == 1 and parts[0][1] == 1:
         return parts[0][0].profile(level)
     squares = arb(0)
@@ -229,14 +239,14 @@ def _closed(parts: Parts, level: arb) -> arb:
 def _closed_epsilon(parts: Parts, target: Fraction) -> Enclosure:
     """By bisection for each end: delta(level) falls, also where it has a kink or ends in 0."""
     goal = ball(target)
-    if _closed(parts, arb(0)) <= goal:
+    if closed_delta(parts, arb(0)) <= goal:
         return Enclosure.exactly(0)
-    lower = _fallen(lambda level: not _closed(parts, level) >= goal)[0]
-    upper = _fallen(lambda level: bool(_closed(parts, level) <= goal))[1]
+    lower = fallen(lambda level: not closed_delta(parts, level) >= goal)[0]
+    upper = fallen(lambda level: bool(closed_delta(parts, level) <= goal))[1]
     return between(lower, upper)
 
 
-def _fallen(met: Callable[[arb], bool]) -> tuple[arb, arb]:
+def fallen(met: Callable[[arb], bool]) -> tuple[arb, arb]:
     """Two neighbouring levels >= 0: it is met at the second, not at the first (or that is 0)."""
     low, high = arb(0), arb(1)
     while not met(high):
@@ -248,7 +258,7 @@ def _fallen(met: Callable[[arb], bool]) -> tuple[arb, arb]:
 
 def _total_variation(parts: Parts) -> Fraction:
     """delta(0) of all uses is at most the sum of theirs."""
-    with working_precision(_BITS):
+    with working_precision(BITS):
         total = sum((times * law.profile(arb(0)) for law, times in parts), arb(0))
         return Fraction(enclose(total.upper()).upper)
 
@@ -257,7 +267,7 @@ def _basic(parts: Parts, target: Fraction) -> Enclosure:
     """At least what any one use costs, at most what basic composition allows."""
     uses = sum(times for _, times in parts)
     lower, upper = Enclosure.exactly(0), Enclosure.exactly(0)
-    with working_precision(_BITS):
+    with working_precision(BITS):
         for law, times in parts:
             lower = lower.maximum(_closed_epsilon([(law, 1)], target))
             upper = upper.plus(_closed_epsilon([(law, 1)], target / uses).times(times))
@@ -267,13 +277,13 @@ def _basic(parts: Parts, target: Fraction) -> Enclosure:
 # -- inversion ------------------------------------------------------------------------------------
 
 
-def _attempts(parts: Parts, width: Fraction, attempt: _Attempt) -> Enclosure:
+def attempts(parts: Parts, width: Fraction, attempt: _Attempt) -> Enclosure:
     """Aim lower where a saddle point in floats promised too much; keep what is known."""
     uses = sum(times for _, times in parts)
     asked = math.log(max(float(width), _NEGLIGIBLE))
     found: Enclosure | None = None
     for _ in range(_ATTEMPTS):
-        bits = _BITS + math.ceil(math.log2(uses) - 1.5 * asked)
+        bits = BITS + math.ceil(math.log2(uses) - 1.5 * asked)
         try:
             with working_precision(bits):
                 now, limited = attempt(asked, found)
@@ -289,7 +299,7 @@ def _attempts(parts: Parts, width: Fraction, attempt: _Attempt) -> Enclosure:
     return found
 
 
-def _near(profile: Profile, saddle: Saddle, log_delta: float) -> tuple[float, float]:
+def near(profile: Profile, saddle: Saddle, log_delta: float) -> tuple[float, float]:
     """About where delta(level) is e^log_delta, by Newton in floats, and the slope there."""
     level, slope = max(saddle.level, 0.0), saddle.c
     for _ in range(30):
@@ -303,7 +313,7 @@ def _near(profile: Profile, saddle: Saddle, log_delta: float) -> tuple[float, fl
     return level, slope
 
 
-def _log_middle(found: Enclosure) -> float:
+def log_middle(found: Enclosure) -> float:
     """The logarithm of an enclosed delta, about."""
     middle = (Fraction(found.lower) + Fraction(found.upper)) / 2
     return float(ball(middle).log().mid())
@@ -314,7 +324,7 @@ def _beyond(parts: Parts, level: Fraction) -> bool:
     if all(isinstance(law, SampledLaplace) and law.rate == 1 for law, _ in parts):
         largest = sum(law.epsilon * k for law, k in parts if isinstance(law, SampledLaplace))
         return largest <= level
-    with working_precision(_BITS):
+    with working_precision(BITS):
         return bool(Composite(tuple(parts)).largest() <= ball(level))
 
 

@@ -19,8 +19,9 @@ from flint import acb, acb_mat, arb
 from ...exact.deadline import check_time
 from ..losses.law import LossLaw
 
-__all__ = ["Line", "LineLaw", "Table"]
+__all__ = ["ClosedLine", "Line", "LineLaw", "Table"]
 
+_CLOSED_AT_ONCE = 1000  # values of a closed form between two looks at the clock
 _AT_ONCE = 2_000_000  # products of complex balls between two looks at the clock: about a second
 
 
@@ -31,6 +32,27 @@ class Line:
     weights: list[acb]
     losses: list[acb]
     error: arb
+
+    def transforms(self, spacing: arb, count: int) -> list[acb]:
+        """M(c + i spacing j) for j = 0, ..., count - 1."""
+        return Table(self, spacing).transforms(count)
+
+
+@dataclass(frozen=True)
+class ClosedLine:
+    """The same of a law whose transform has a closed form."""
+
+    law: LossLaw
+    c: arb
+
+    def transforms(self, spacing: arb, count: int) -> list[acb]:
+        """M(c + i spacing j) for j = 0, ..., count - 1."""
+        found = []
+        for j in range(count):
+            if j % _CLOSED_AT_ONCE == 0:
+                check_time()
+            found.append(self.law.transform(acb(self.c, spacing * j)))
+        return found
 
 
 class LineLaw(LossLaw, Protocol):
@@ -45,12 +67,17 @@ class LineLaw(LossLaw, Protocol):
         """delta(level) of one use, in closed form."""
         ...
 
-    def line(self, c: arb, top: float, log_error: float) -> Line:
+    def line(self, c: arb, top: float, log_error: float) -> Line | ClosedLine:
         """A rule for Re s = c > 0; log_error: what error/M(c) should be about."""
         ...
 
     def terms(self, c: float, top: float, log_error: float) -> float:
         """How many nodes such a rule has, about."""
+        ...
+
+    @property
+    def listed(self) -> bool:
+        """Are its nodes known, instead of being roots of a polynomial?"""
         ...
 
     def log_decay(self, c: float, y: float) -> float:

@@ -81,6 +81,7 @@ class SampledGaussian:
     removing: bool
 
     lattice = None
+    listed = True
     exactly_escaping = Fraction(0)
 
     def escaping(self) -> arb:

@@ -54,6 +54,7 @@ class SampledLaplace:
     removing: bool
 
     lattice = None
+    listed = False
     exactly_escaping = Fraction(0)
 
     def escaping(self) -> arb:
