@@ -42,24 +42,23 @@ _ROUGH, _QUICK = Fraction(1, 100), 0.2  # width, and seconds of work
 _SHARE = 0.9  # of the time that is left; the rest is for what is known anyway
 
 
-Part: TypeAlias = "Mechanism | tuple[Mechanism, ExactInput] | Composition"
+Part: TypeAlias = "Mechanism | Composition | tuple[Mechanism | Composition, ExactInput]"
 
 
 def compose(*parts: Part) -> Composition:
-    """The composition of these uses together: mechanisms, (mechanism, times), or compositions."""
+    """The composition of these uses together: mechanisms, compositions, or (either, times)."""
     uses: list[Use] = []
     for part in parts:
-        if isinstance(part, Composition):
-            uses += part.uses
-        elif isinstance(part, tuple):
-            mechanism, times = part
-            uses.append(Use(mechanism, whole(times, "times", at_least=1, at_most=_MOST_USES)))
-        elif hasattr(part, "pairs") and hasattr(part, "reversed"):
-            uses.append(Use(part, 1))
+        what, times = part if isinstance(part, tuple) else (part, 1)
+        count = whole(times, "times", at_least=1, at_most=_MOST_USES)
+        if isinstance(what, Composition):
+            uses += (count * what).uses
+        elif hasattr(what, "pairs") and hasattr(what, "reversed"):
+            uses.append(Use(what, count))
         else:
             raise ParameterError(
-                "what is composed must be mechanisms, (mechanism, times) or compositions, got a "
-                f"{type(part).__name__}"
+                "what is composed must be mechanisms, compositions or either with times, got a "
+                f"{type(what).__name__}"
             )
     return Composition(uses)
 
