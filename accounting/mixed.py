@@ -21,7 +21,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TypeAlias
 
-from flint import acb, arb, ctx
+from flint import arb, ctx
 
 from ..exact.enclosure import Enclosure
 from ..exact.number import ball
@@ -47,6 +47,8 @@ __all__ = ["delta", "epsilon"]
 
 _MOST_VALUES = 200  # of the discrete loss that are conditioned on
 _LITTLE = arb(2) ** -100  # of delta, that finite losses weigh at least where a line is sought
+
+_ANYTHING = Enclosure(Fraction(0), Fraction(1))
 
 _Bounds: TypeAlias = Callable[[arb], tuple[arb, arb]]
 
@@ -115,13 +117,16 @@ def _delta(
     def attempt(log_width: float, found: Enclosure | None) -> tuple[Enclosure, bool]:
         composite, here = Composite(losses), ball(level)
         saddle = saddle_at(composite, float(here.mid()))
-        if saddle.c > smooth.FARTHEST:  # Chernoff's bound has to do
-            return _between(*_charged(lambda at: _chernoff(composite, at), charges)(here)), True
+        if not smooth.is_within_reach(losses, saddle.c):
+            return _ANYTHING, True
         finite = saddle.log_delta if found is None else _log_finite(found, composite, log_delta)
         profile = Profile(losses, plan(losses, saddle, finite, log_width), work)
         return _between(*_charged(profile.bounds, charges)(here)), profile.sigma > 0
 
-    return smooth.attempts(losses, width, attempt).because(NO_LATTICE)
+    found = smooth.attempts(losses, width, attempt).because(NO_LATTICE)
+    if charges.are_none and not found.is_within(width):
+        found = found.intersection(smooth.basic_delta(losses, level))
+    return found
 
 
 def _epsilon(
@@ -144,9 +149,8 @@ def _epsilon(
         if conditioned:
             bounds = _conditioned(parts, product, log_delta)
             return root(bounds, goal, arb(max(saddle.level, 0.0)), saddle.c), False
-        if saddle.c > smooth.FARTHEST:
-            bounds = _charged(lambda at: _chernoff(composite, at), charges)
-            return root(bounds, goal, arb(max(saddle.level, 0.0)), saddle.c), True
+        if not smooth.is_within_reach(losses, saddle.c):
+            return Enclosure.unknown(), True
         asked = log_width + math.log(min(1.0, saddle.c * max(saddle.level, 1e-3)))
         if found is not None and found.is_finite():
             saddle = saddle._replace(level=float(Fraction(found.upper)))
@@ -164,6 +168,8 @@ def _epsilon(
         rest = composite.escaping() + composite.missing() + charges.above(largest.exp())
         if largest.is_finite() and rest <= ball(delta):
             found = found.intersection(enclose_between(arb(0), largest))
+    if charges.are_none and not found.is_within(width):
+        found = found.intersection(smooth.basic_epsilon(losses, delta))
     return found.because(NO_LATTICE)
 
 
@@ -206,14 +212,6 @@ def _tail(log_delta: float) -> float:
 
 
 # -- by inversion ---------------------------------------------------------------------------------
-
-
-def _chernoff(composite: Composite, level: arb) -> tuple[arb, arb]:
-    """The finite losses weigh at most M(b) e^(-b level)."""
-    b = arb(1000)
-    finite = composite.transform(acb(b)).real * (-b * level).exp()
-    escaping = composite.escaping()
-    return escaping.lower(), (escaping + composite.missing() + finite).min(arb(1)).upper()
 
 
 def _log_finite(found: Enclosure, composite: Composite, log_delta: float) -> float:

@@ -29,10 +29,11 @@ from .sampled_laplace import SampledLaplace
 
 __all__ = [
     "BITS",
-    "FARTHEST",
     "Direction",
     "Parts",
     "attempts",
+    "basic_delta",
+    "basic_epsilon",
     "closed_delta",
     "composed_delta",
     "composed_epsilon",
@@ -41,6 +42,7 @@ __all__ = [
     "composed_rho",
     "fallen",
     "is_closed",
+    "is_within_reach",
     "log_middle",
     "near",
     "sampled_gaussian",
@@ -55,7 +57,8 @@ _Attempt: TypeAlias = Callable[[float, "Enclosure | None"], tuple[Enclosure, boo
 
 WORK = 4.0  # about how many seconds an inversion may take before it is smoothed instead
 BITS = 128
-FARTHEST = 1e5  # real parts beyond are not tried: a Chernoff bound has to do
+_FARTHEST = 1e11  # real parts beyond are not tried
+_NEED, _MOST_TERMS = 40.0, 20_000  # nodes on a line, of such an accuracy, that are few enough
 _ATTEMPTS = 3
 _HIGHEST = 1e300  # level that is tried
 _NEGLIGIBLE = 1e-20
@@ -133,15 +136,16 @@ def composed_delta(
 
     def attempt(log_width: float, found: Enclosure | None) -> tuple[Enclosure, bool]:
         saddle = saddle_at(Composite(tuple(parts)), float(level))
-        if saddle.c > FARTHEST:
-            return between(arb(0), _chernoff(parts, ball(level))), True
+        if not is_within_reach(parts, saddle.c):
+            return Enclosure(Fraction(0), Fraction(1)), True
         log_delta = saddle.log_delta if found is None else log_middle(found)
         profile = Profile(parts, plan(parts, saddle, log_delta, log_width), work)
         lower, upper = profile.bounds(ball(level))
         return between(lower, upper), profile.sigma > 0
 
     found = attempts(parts, width, attempt).because(NO_LATTICE)
-    return found.intersection(Enclosure(Fraction(0), Fraction(1)))
+    found = found.intersection(Enclosure(Fraction(0), Fraction(1)))
+    return found if found.is_within(width) else found.intersection(basic_delta(parts, level))
 
 
 def composed_epsilon(
@@ -152,7 +156,7 @@ def composed_epsilon(
     if not parts or target == 1:
         return Enclosure.exactly(0)
     if is_closed(parts):
-        return refine(lambda: _closed_epsilon(parts, target), width=width)
+        return refine(lambda: _root(lambda at: closed_delta(parts, at), target), width=width)
     if _total_variation(parts) <= target:
         return Enclosure.exactly(0)
 
@@ -162,8 +166,8 @@ def composed_epsilon(
         saddle = saddle_for(composite, log_delta)
         if saddle.level <= 0:
             saddle = saddle_at(composite, 0.0)
-        if saddle.c > FARTHEST:
-            return between(arb(0), composite.largest()), True
+        if not is_within_reach(parts, saddle.c):
+            return Enclosure.unknown(), True
         # the width of epsilon, as that of delta: d log delta = -c d epsilon, about
         asked = log_width + math.log(min(1.0, saddle.c * max(saddle.level, 1e-3)))
         if found is not None and found.is_finite():
@@ -176,7 +180,7 @@ def composed_epsilon(
     with working_precision(BITS):
         found = found.intersection(between(arb(0), Composite(tuple(parts)).largest()))
     found = found.because(NO_LATTICE)
-    return found if found.is_within(width) else found.intersection(_basic(parts, target))
+    return found if found.is_within(width) else found.intersection(basic_epsilon(parts, target))
 
 
 def composed_renyi(parts: Parts, order: ExactInput, width: Fraction = WIDTH) -> Enclosure:
@@ -229,20 +233,16 @@ def closed_delta(parts: Parts, level: arb) -> arb:
     """That closed form, at any real level."""
     if len(parts) == 1 and parts[0][1] == 1:
         return parts[0][0].profile(level)
-    squares = arb(0)
-    for law, times in parts:
-        assert isinstance(law, SampledGaussian)
-        squares += times / ball(law.noise) ** 2
-    return gaussian.delta(squares.sqrt(), level)
+    return _unsampled(parts)(level)
 
 
-def _closed_epsilon(parts: Parts, target: Fraction) -> Enclosure:
+def _root(delta: Callable[[arb], arb], target: Fraction) -> Enclosure:
     """By bisection for each end: delta(level) falls, also where it has a kink or ends in 0."""
     goal = ball(target)
-    if closed_delta(parts, arb(0)) <= goal:
+    if delta(arb(0)) <= goal:
         return Enclosure.exactly(0)
-    lower = fallen(lambda level: not closed_delta(parts, level) >= goal)[0]
-    upper = fallen(lambda level: bool(closed_delta(parts, level) <= goal))[1]
+    lower = fallen(lambda level: not delta(level) >= goal)[0]
+    upper = fallen(lambda level: bool(delta(level) <= goal))[1]
     return between(lower, upper)
 
 
@@ -263,15 +263,46 @@ def _total_variation(parts: Parts) -> Fraction:
         return Fraction(enclose(total.upper()).upper)
 
 
-def _basic(parts: Parts, target: Fraction) -> Enclosure:
-    """At least what any one use costs, at most what basic composition allows."""
+def basic_delta(parts: Parts, level: Fraction) -> Enclosure:
+    """At least what any one use costs; at most what basic composition and no sampling allow."""
+    uses = sum(times for _, times in parts)
+    lower, upper = arb(0), arb(0)
+    with working_precision(BITS):
+        for law, times in parts:
+            lower = lower.max(law.profile(ball(level)).lower())
+            upper += times * law.profile(ball(level / uses))
+        upper = upper.min(arb(1))
+        if all(isinstance(law, SampledGaussian) for law, _ in parts):
+            upper = upper.min(_unsampled(parts)(ball(level)))
+        return between(lower, upper.upper())
+
+
+def basic_epsilon(parts: Parts, target: Fraction) -> Enclosure:
+    """At least what any one use costs; at most what basic composition and no sampling allow."""
     uses = sum(times for _, times in parts)
     lower, upper = Enclosure.exactly(0), Enclosure.exactly(0)
     with working_precision(BITS):
         for law, times in parts:
-            lower = lower.maximum(_closed_epsilon([(law, 1)], target))
-            upper = upper.plus(_closed_epsilon([(law, 1)], target / uses).times(times))
-    return Enclosure(lower.lower, upper.upper)
+            lower = lower.maximum(_root(law.profile, target))
+            upper = upper.plus(_root(law.profile, target / uses).times(times))
+        most = upper.upper
+        if all(isinstance(law, SampledGaussian) for law, _ in parts):
+            most = min(most, _root(_unsampled(parts), target).upper)
+    return Enclosure(lower.lower, most)
+
+
+def _unsampled(parts: Parts) -> Callable[[arb], arb]:
+    """delta(level) of Gaussians if everyone took part: at least what it is with sampling.
+
+    To replace the output by a draw from Q, with probability 1 - q, turns (P, Q) into the sampled
+    pair, and (Q, P) into the other: post-processing, of every use.
+    """
+    squares = arb(0)
+    for law, times in parts:
+        assert isinstance(law, SampledGaussian)
+        squares += times / ball(law.noise) ** 2
+    mu = squares.sqrt()
+    return lambda level: gaussian.delta(mu, level)
 
 
 # -- inversion ------------------------------------------------------------------------------------
@@ -328,10 +359,9 @@ def _beyond(parts: Parts, level: Fraction) -> bool:
         return bool(Composite(tuple(parts)).largest() <= ball(level))
 
 
-def _chernoff(parts: Parts, level: arb) -> arb:
-    """delta(level) <= M(b) e^(-b level)."""
-    b = arb(1000)
-    return (Composite(tuple(parts)).transform(acb(b)).real * (-b * level).exp()).min(arb(1))
+def is_within_reach(parts: Parts, c: float) -> bool:
+    """Do the transforms on this line need few enough nodes to be worth it?"""
+    return c < _FARTHEST and sum(law.terms(c, 0.0, -_NEED) for law, _ in parts) < _MOST_TERMS
 
 
 def _merged(parts: Parts) -> list[tuple[LineLaw, int]]:

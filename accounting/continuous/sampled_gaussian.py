@@ -140,8 +140,13 @@ class SampledGaussian:
 
     def _strip(self, power: float, goal: float) -> float:
         """The width of the strip for which the rule needs the fewest nodes, about."""
-        largest = _WIDEST * float(self.noise) ** 2
+        largest = min(_WIDEST * float(self.noise) ** 2, self._scale(power, goal))
         return _least(lambda width: (goal + self._growth_about(power, width)) / width, largest)
+
+    def _scale(self, power: float, goal: float) -> float:
+        """How wide a strip grows by about `goal`: v^2/(2 t^2), or |p| v^2/(8 t^4)."""
+        noise, root = float(self.noise), math.sqrt(2 * goal)
+        return 2 * noise * root * min(1.0, 2 * noise / math.sqrt(max(-power, 1e-300)))
 
     def log_decay(self, c: float, y: float) -> float:
         return self._decay_about(c, y)[0]
@@ -154,6 +159,7 @@ class SampledGaussian:
         power, goal = self._power(c), 60.0
         noise2 = float(self.noise) ** 2
         room = _SQUARE * noise2 - shift
+        room = min(room, self._scale(float(power.mid()), goal) + shift)
 
         def steps(width: float) -> float:
             return (goal + self._growth_about(float(power.mid()), shift + width)) / width
@@ -293,7 +299,7 @@ class SampledGaussian:
         base = float(np.logaddexp.reduce(log_weights))
         best = (0.0, 0.0)
         largest = min(0.8 * _SQUARE, 12 / math.sqrt(noise2))
-        for turn in np.geomspace(1e-6, largest, 60):
+        for turn in np.geomspace(largest * 1e-6, largest, 60):
             real, imag = 1 - share * (1 - math.cos(turn)), share * math.sin(turn)
             size = power / 2 * np.log(real**2 + imag**2)
             logs = log_weights + size - y * np.arctan2(imag, real)
