@@ -17,7 +17,7 @@ from flint import acb, arb
 from ...exact.deadline import OutOfTimeError
 from ...exact.enclosure import Enclosure
 from ...exact.number import ExactInput, ParameterError, ball, exact, whole
-from ...exact.precision import WIDTH, enclose, refine, working_precision
+from ...exact.precision import CAP, WIDTH, enclose, refine, working_precision
 from ...exact.roots import met_between
 from ..losses.composite import NO_LATTICE, Composite, Saddle, saddle_at, saddle_for
 from . import gaussian
@@ -58,6 +58,8 @@ _Attempt: TypeAlias = Callable[[float, "Enclosure | None"], tuple[Enclosure, boo
 WORK = 4.0  # about how many seconds an inversion may take before it is smoothed instead
 BITS = 128
 _FARTHEST = 1e11  # real parts beyond are not tried
+_TOO_MANY = "transforms so far out need too many nodes"
+_FAR_BITS = 256  # of bounds that more do not make narrower
 _NEED, _MOST_TERMS = 40.0, 20_000  # nodes on a line, of such an accuracy, that are few enough
 _ATTEMPTS = 3
 _HIGHEST = 1e300  # level that is tried
@@ -187,16 +189,22 @@ def composed_renyi(parts: Parts, order: ExactInput, width: Fraction = WIDTH) -> 
     """The Renyi divergence of these uses together: log M(order - 1)/(order - 1), added up."""
     alpha, parts = exact(order, "order", above=1), _merged(parts)
 
-    def compute() -> arb:
-        total, c = arb(0), ball(alpha - 1)
+    far = {law for law, _ in parts if not is_within_reach([(law, 1)], float(alpha - 1))}
+
+    def compute() -> Enclosure:
+        lower, upper, c = arb(0), arb(0), ball(alpha - 1)
         for law, times in parts:
             if isinstance(law, SampledGaussian) and law.rate == 1:
-                total += times * ball(alpha) / (2 * ball(law.noise) ** 2)
+                least = most = times * ball(alpha) / (2 * ball(law.noise) ** 2)
+            elif law in far and isinstance(law, SampledGaussian | SampledLaplace):
+                least, most = (times * end.log() / c for end in law.rough(c))
             else:
-                total += times * law.transform(acb(c)).real.log() / c
-        return total.max(arb(0))
+                least = most = times * law.transform(acb(c)).real.log() / c
+            lower, upper = lower + least, upper + most
+        return between(lower.max(arb(0)), upper.max(arb(0)))
 
-    return refine(compute, width=width)
+    found = refine(compute, width=width, cap=_FAR_BITS if far else CAP)
+    return found if found.is_within(width) else found.because(_TOO_MANY)
 
 
 def composed_pure(parts: Parts, width: Fraction = WIDTH) -> Enclosure:
