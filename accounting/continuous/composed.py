@@ -155,7 +155,8 @@ def composed_epsilon(
 ) -> Enclosure:
     """The least epsilon >= 0 for which these uses are (epsilon, delta)-DP, delta > 0."""
     target, parts = exact(delta, "delta", above=0, at_most=1), _merged(parts)
-    if not parts or target == 1:
+    # the total variation distance of one use is at most its rate
+    if not parts or target == 1 or sum(times * law.rate for law, times in parts) <= target:
         return Enclosure.exactly(0)
     if is_closed(parts):
         return refine(lambda: _root(lambda at: closed_delta(parts, at), target), width=width)

@@ -23,8 +23,11 @@ so the same rule holds for every y >= 0, with A = e^growth M(c),
 
     growth = v^2/(2 t^2) + (-p)^+ (-log cos(v/(2 t^2))),    v = a + b < pi t^2.
 
-Nodes outside a window that holds 0 and p fall geometrically: with 0 <= (log r)' <= 1/t^2, (log
-f_c)' = -x/t^2 + p (log r)' lies between -x/t^2 and (p - x)/t^2 for p >= 0, and falls in x for p < 0 (log r is convex).
+Nodes outside a window that holds 0 and p fall geometrically: with 0 <= (log r)' <= 1/t^2, the slope
+-x/t^2 + p (log r)' of log f_c lies between -x/t^2 and (p - x)/t^2 for p >= 0, and falls in x for p
+< 0 (log r is convex). For large p a window around p alone will do: with e = t^2 (log r)', which
+rises, f_c rises by at least (p e(z) - low)/t^2 from some z on to the window's left end `low`, and
+below z it is at most phi_t r(z)^p, whose nodes' sum is at most r(z)^p (1 + h/(t sqrt(2 pi))).
 
 *Decay.* On the line Im x = a, |M(c + iy)| <= int |f(x + ia)| dx, which falls in y. Its integrand is
 e^(a^2/(2 t^2)) phi_t(x) (r(x + ia) r(x - ia))^(p/2) e^(iy/2 (log r(x + ia) - log r(x - ia)))

@@ -99,9 +99,9 @@ class SampledLaplace:
         return Line([acb(one) for one in weights], [acb(one) for one in losses], error)
 
     def cumulant(self, c: float) -> Cumulant:
-        masses, logs = self._floats
+        log_masses, logs = self._floats
         losses = logs if self.removing else -logs
-        log_weights = np.log(masses) + (c + 1 if self.removing else -c) * logs
+        log_weights = log_masses + (c + 1 if self.removing else -c) * logs
         top = float(log_weights.max())
         weights = np.exp(log_weights - top)
         total = float(weights.sum())
@@ -188,11 +188,11 @@ class SampledLaplace:
         epsilon, q = float(self.epsilon), float(self.rate)
         nodes, weights = np.polynomial.legendre.leggauss(200)
         u = np.concatenate([epsilon * nodes, [epsilon, -epsilon]])
-        inner = weights * epsilon * np.exp(-epsilon / 2 - epsilon * nodes / 2) / 4
-        masses = np.concatenate([inner, [math.exp(-epsilon) / 2, 0.5]])
+        inner = np.log(weights * epsilon / 4) - epsilon / 2 - epsilon * nodes / 2
+        log_masses = np.concatenate([inner, [-epsilon - math.log(2), -math.log(2)]])
         top = np.maximum(u, 0.0)
         logs = top + np.log((1 - q) * np.exp(-top) + q * np.exp(u - top))
-        return masses, u if q == 1 else logs
+        return log_masses, u if q == 1 else logs
 
 
 @lru_cache(maxsize=64)
