@@ -24,6 +24,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from functools import singledispatch
@@ -135,12 +136,14 @@ def _(pair: SampledPair) -> Supremum:
         found = Supremum(Enclosure(_halved(least), Decimal("Infinity")), Fraction(2))
     if found.value.is_within(_NARROW):
         return found
-    try:
-        with time_limit(min(time_left(), _CEILING_SECONDS)):
-            most = supremum(plain).value.upper
-    except OutOfTimeError:
-        return found
-    return Supremum(found.value.intersection(Enclosure(Fraction(0), most)), found.order)
+    mu = gaussian_distance(plain.law) if isinstance(plain, ShiftPair) else None
+    if mu is None or not isinstance(plain, ShiftPair):
+        most = supremum(plain).value.upper
+        return Supremum(found.value.intersection(Enclosure(Fraction(0), most)), found.order)
+    ceiling = Enclosure(Fraction(0), enclose(mu**2 * plain.shift**2 / 2).upper)
+    with suppress(OutOfTimeError), time_limit(min(time_left(), _CEILING_SECONDS)):
+        ceiling = ceiling.intersection(Enclosure(Fraction(0), supremum(plain).value.upper))
+    return Supremum(found.value.intersection(ceiling), found.order)
 
 
 @supremum.register
