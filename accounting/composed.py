@@ -22,19 +22,9 @@ from ..exact.rows import Rows, written
 from ..mechanisms.fixed_size import FixedSize
 from ..mechanisms.mechanism import Mechanism, RandomizedResponse
 from ..mechanisms.sampled import unsampled
+from .composed_profile import profile_of
 from .composed_zcdp import composed_zcdp
-from .composition import WORK, composed_delta, composed_epsilon
-from .continuous import batches
-from .continuous import composed as continuous
-from .continuous.allocated import (
-    Parts as Allocations,
-)
-from .continuous.allocated import (
-    allocated_delta,
-    allocated_epsilon,
-    allocations_of,
-)
-from .continuous.uses import parts_of
+from .composition import WORK
 from .curves import Profile, Tradeoff, profile, tradeoff
 from .divergences import divergence
 from .scenario import Scenario, Use, dearest, largest, worst
@@ -50,24 +40,23 @@ _ROUGH, _QUICK = Fraction(1, 100), 0.2  # width, and seconds of work
 _SHARE = 0.9  # of the time that is left; the rest is for what is known anyway
 
 
-Part: TypeAlias = "Mechanism | tuple[Mechanism, ExactInput] | Composition"
+Part: TypeAlias = "Mechanism | Composition | tuple[Mechanism | Composition, ExactInput]"
 
 
 def compose(*parts: Part) -> Composition:
-    """The composition of these uses together: mechanisms, (mechanism, times), or compositions."""
+    """The composition of these uses together: mechanisms, compositions, or (either, times)."""
     uses: list[Use] = []
     for part in parts:
-        if isinstance(part, Composition):
-            uses += part.uses
-        elif isinstance(part, tuple):
-            mechanism, times = part
-            uses.append(Use(mechanism, whole(times, "times", at_least=1, at_most=_MOST_USES)))
-        elif hasattr(part, "pairs") and hasattr(part, "reversed"):
-            uses.append(Use(part, 1))
+        what, times = part if isinstance(part, tuple) else (part, 1)
+        count = whole(times, "times", at_least=1, at_most=_MOST_USES)
+        if isinstance(what, Composition):
+            uses += (count * what).uses
+        elif hasattr(what, "pairs") and hasattr(what, "reversed"):
+            uses.append(Use(what, count))
         else:
             raise ParameterError(
-                "what is composed must be mechanisms, (mechanism, times) or compositions, got a "
-                f"{type(part).__name__}"
+                "what is composed must be mechanisms, compositions or either with times, got a "
+                f"{type(what).__name__}"
             )
     return Composition(uses)
 
@@ -201,10 +190,7 @@ class Composition(Rows):
         return self._within_time(
             lambda: self._composed(
                 lambda mechanism: divergence.delta(mechanism, level, width, cap),
-                lambda uses, width, work: composed_delta(uses, level, width, cap, work),
-                lambda parts, width, work: continuous.composed_delta(parts, level, width, work),
-                lambda parts, width: allocated_delta(parts, level, width),
-                lambda parts, width, work: batches.batched_delta(parts, level, width, work),
+                lambda uses, width, work: profile_of(uses).delta(level, width, cap, work),
                 width,
                 work,
             ),
@@ -226,10 +212,7 @@ class Composition(Rows):
         return self._within_time(
             lambda: self._composed(
                 lambda mechanism: divergence.epsilon(mechanism, level, width, cap),
-                lambda uses, width, work: composed_epsilon(uses, level, width, cap, work),
-                lambda parts, width, work: continuous.composed_epsilon(parts, level, width, work),
-                lambda parts, width: allocated_epsilon(parts, level, width),
-                lambda parts, width, work: batches.batched_epsilon(parts, level, width, work),
+                lambda uses, width, work: profile_of(uses).epsilon(level, width, cap, work),
                 width,
                 work,
             ),
@@ -240,28 +223,19 @@ class Composition(Rows):
     def _composed(
         self,
         one: Callable[[Mechanism], Enclosure],
-        discrete: Callable[[Scenario, Fraction, float], Enclosure],
-        smooth: Callable[[continuous.Parts, Fraction, float], Enclosure],
-        allocated: Callable[[Allocations, Fraction], Enclosure],
-        batched: Callable[[batches.Batches, Fraction, float], Enclosure],
+        several: Callable[[Scenario, Fraction, float], Enclosure],
         width: Fraction,
         work: float,
     ) -> Enclosure:
-        """By what measures a single use, several of discrete noise, of continuous losses, of
-        random allocation, and of continuous noise in batches of a fixed size.
-        """
+        """By what measures a single use, and several in one scenario."""
         if self.times == 1:
             return one(self.uses[0].mechanism)
 
-        def one_way(uses: Scenario, width: Fraction = width, work: float = work) -> Enclosure:
-            if (allocations := allocations_of(uses)) is not None:
-                return allocated(allocations, width)
-            if (batched_uses := batches.batches_of(uses)) is not None:
-                return batched(batched_uses, width, work)
-            parts = parts_of(uses)
-            return discrete(uses, width, work) if parts is None else smooth(parts, width, work)
-
-        found = worst(self.uses, one_way, lambda uses: one_way(uses, _ROUGH, _QUICK))
+        found = worst(
+            self.uses,
+            lambda uses: several(uses, width, work),
+            lambda uses: several(uses, _ROUGH, _QUICK),
+        )
         return found.because(*self._open())
 
     def _open(self) -> list[str]:

@@ -30,16 +30,17 @@ from .losses.product import Charges, Product, product_of
 from .losses.smoothed import SmoothedProfile
 from .scenario import Scenario
 
-__all__ = ["WORK", "composed_delta", "composed_epsilon"]
+__all__ = ["FIRST_TAIL", "LEAST_LOG_DELTA", "WORK", "composed_delta", "composed_epsilon"]
+__all__ += ["infinite_losses", "never_below", "over_choices", "towards"]
 
 WORK = 4.0  # about how many seconds losses off a lattice may take where the width asks for more
 _MOST_LISTED = 100_000  # values of a composed loss that are listed
 _SMOOTHED_BITS = 128
-_FIRST_TAIL = -150.0  # the logarithm of the mass left out before delta is known, about
+FIRST_TAIL = -150.0  # the logarithm of the mass left out before delta is known, about
 _BELOW_DELTA = 20.0  # by so much less in its logarithm may be left out of what is played out
 _CANDIDATES = 2  # of several pairs, so many are tried for the lower bound
 
-_LEAST_LOG_DELTA = -1e5
+LEAST_LOG_DELTA = -1e5
 _NEAR_ZERO = 0.01  # below this level it is checked whether epsilon is 0
 _LARGE_DELTA = Fraction(1, 10)  # from here on as well, before anything else
 _COARSE = Fraction(1, 10**6)
@@ -55,10 +56,10 @@ def composed_delta(
     """The least delta for which these uses are (epsilon, delta)-DP in this scenario."""
     with working_precision(_SMOOTHED_BITS):
         level = float(ball(epsilon).mid())
-        plain = product_of(uses, math.inf).fixed(0).composite(_FIRST_TAIL)
+        plain = product_of(uses, math.inf).fixed(0).composite(FIRST_TAIL)
         void = plain.is_void() or not plain.parts
-        log_delta = 0.0 if void else max(saddle_at(plain, level).log_delta, _LEAST_LOG_DELTA)
-    return _over_choices(
+        log_delta = 0.0 if void else max(saddle_at(plain, level).log_delta, LEAST_LOG_DELTA)
+    return over_choices(
         product_of(uses, log_delta),
         lambda product, share: _delta(product, epsilon, log_delta, width, cap, share * work),
         lambda menus, share: adaptive_delta(menus, epsilon, width, share * work),
@@ -78,7 +79,7 @@ def composed_epsilon(
     ):
         return Enclosure.exactly(0)
     log_delta = float(ball(delta).log().mid())
-    return _over_choices(
+    return over_choices(
         product_of(uses, log_delta),
         lambda product, share: _epsilon(product, delta, log_delta, width, cap, share * work),
         lambda menus, share: adaptive_epsilon(menus, delta, width, share * work),
@@ -87,17 +88,18 @@ def composed_epsilon(
     )
 
 
-def _over_choices(
+def over_choices(
     product: Product,
     measure: Callable[[Product, float], Enclosure],
-    play: Callable[[Sequence[Menu], float], Enclosure],
+    play: Callable[[Sequence[Menu], float], Enclosure] | None,
     log_delta: float,
     width: Fraction,
 ) -> Enclosure:
     """The largest over all choices of pairs.
 
     From fixed ones below and dominating pairs above; where these leave a gap, by playing it out.
-    measure: of what is composed, with a share of the work allowed. play: of menus, likewise.
+    measure: of what is composed, with a share of the work allowed. play: of menus, likewise; None
+    where that is not possible.
     """
     if not product.factors:  # nothing is released
         return Enclosure.exactly(0)
@@ -109,11 +111,11 @@ def _over_choices(
         found = found.maximum(measure(product.fixed(choice), share))
     found = Enclosure(found.lower, measure(product, share).upper, why=found.why)
     found = found.because(_OPEN_CHOICE)
-    if found.is_within(width) or not product.is_listed:
+    if play is None or found.is_within(width) or not product.is_listed:
         return found
     try:
         with working_precision(_SMOOTHED_BITS):
-            menus = product.menus(max(log_delta, _LEAST_LOG_DELTA) - _BELOW_DELTA)
+            menus = product.menus(max(log_delta, LEAST_LOG_DELTA) - _BELOW_DELTA)
         return found.intersection(play(menus, 0.5))
     except (OutOfTimeError, TooManyChoicesError):
         return found
@@ -186,15 +188,15 @@ def _delta(
 def _beyond_all_losses(product: Product, epsilon: Fraction) -> Enclosure | None:
     """delta(epsilon) where no finite loss exceeds epsilon for certain; None elsewhere."""
     with working_precision(_SMOOTHED_BITS):
-        composite = product.composite(_FIRST_TAIL)
+        composite = product.composite(FIRST_TAIL)
         if not composite.is_void():
             summit, level = composite.summit(), ball(epsilon)
             if not (composite.largest() <= level if summit is None else summit <= epsilon):
                 return None
-        return _infinite_losses(composite, product.charges(), ball(epsilon).exp())
+        return infinite_losses(composite, product.charges(), ball(epsilon).exp())
 
 
-def _infinite_losses(composite: Composite, charges: Charges, odds: arb) -> Enclosure:
+def infinite_losses(composite: Composite, charges: Charges, odds: arb) -> Enclosure:
     """delta(level) by infinite losses alone, odds = e^level."""
     exactly = composite.exactly_escaping()
     if exactly is not None and charges.are_none and composite.missing() == 0:
@@ -238,11 +240,11 @@ def _epsilon(
     product: Product, delta: Fraction, log_delta: float, width: Fraction, cap: int, work: float
 ) -> Enclosure:
     with working_precision(_SMOOTHED_BITS):
-        composite, charges = product.composite(_FIRST_TAIL), product.charges()
+        composite, charges = product.composite(FIRST_TAIL), product.charges()
         if composite.is_void():
-            if _infinite_losses(composite, charges, arb(1)).at_most(delta):
+            if infinite_losses(composite, charges, arb(1)).at_most(delta):
                 return Enclosure.exactly(0)
-            return _never_below(composite, ball(delta), charges)
+            return never_below(composite, ball(delta), charges)
         largest = _largest_loss(composite, charges, delta)
     distance = total_variation(product)
     if largest.upper == 0 or (distance is not None and distance <= delta):
@@ -256,9 +258,9 @@ def _epsilon(
 
     def exact() -> Enclosure:
         target, tail, charges = ball(delta), _log_tail(log_delta), product.charges()
-        saddle = _towards(product.composite(tail), target, charges)
+        saddle = towards(product.composite(tail), target, charges)
         if saddle is None:
-            return _never_below(product.composite(tail), target, charges)
+            return never_below(product.composite(tail), target, charges)
         measured = events(product, tail, saddle)
 
         def exceeding(level: arb) -> Event:
@@ -280,14 +282,14 @@ def _largest_loss(composite: Composite, charges: Charges, delta: Fraction) -> En
     summit = composite.summit()
     if summit is not None:
         summit = max(summit, Fraction(0))
-        beyond = _infinite_losses(composite, charges, ball(summit).exp())
+        beyond = infinite_losses(composite, charges, ball(summit).exp())
         return Enclosure.exactly(summit) if beyond.at_most(delta) else Enclosure.infinite()
-    if not _infinite_losses(composite, charges, arb(1)).at_most(delta) or not charges.are_none:
+    if not infinite_losses(composite, charges, arb(1)).at_most(delta) or not charges.are_none:
         return Enclosure.infinite()
     return enclose_between(arb(0), composite.largest().max(arb(0)))
 
 
-def _never_below(composite: Composite, target: arb, charges: Charges) -> Enclosure:
+def never_below(composite: Composite, target: arb, charges: Charges) -> Enclosure:
     """epsilon where infinite losses alone may weigh more than the target.
 
     Infinite if they are certain; else Q may give their outcomes up to less_q + slack, so that
@@ -302,7 +304,7 @@ def _never_below(composite: Composite, target: arb, charges: Charges) -> Enclosu
     )
 
 
-def _towards(composite: Composite, target: arb, charges: Charges) -> Saddle | None:
+def towards(composite: Composite, target: arb, charges: Charges) -> Saddle | None:
     """The saddle point where delta(level) is about the target; None if it never falls so low."""
     rest = composite.escaping() - charges.less_p - charges.slack
     if rest > target:
@@ -318,9 +320,9 @@ def _smoothed_epsilon(
     """The enclosure, and whether the work allowed is what made it no narrower."""
     with working_precision(_SMOOTHED_BITS):
         parts, target, charges = product.atoms(_log_tail(log_delta)), ball(delta), product.charges()
-        saddle = _towards(Composite(parts), target, charges)
+        saddle = towards(Composite(parts), target, charges)
         if saddle is None:
-            return _never_below(Composite(parts), target, charges), True
+            return never_below(Composite(parts), target, charges), True
         low, high = _by_top_losses(parts, target, charges)
         if enclose_between(low, high).is_within(Fraction(width)):
             return enclose_between(low, high), True

@@ -45,7 +45,8 @@ from numpy.typing import NDArray
 from ...exact.deadline import check_time
 from ...exact.number import ball
 from ...exact.precision import working_precision
-from .line import Line, Table, powers
+from ..losses.table import powers
+from .line import Line, Table
 
 __all__ = ["Average", "Below", "TooManyNodesError"]
 

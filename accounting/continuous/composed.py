@@ -17,7 +17,7 @@ from flint import acb, arb
 from ...exact.deadline import OutOfTimeError
 from ...exact.enclosure import Enclosure
 from ...exact.number import ExactInput, ParameterError, ball, exact, whole
-from ...exact.precision import WIDTH, enclose, refine, working_precision
+from ...exact.precision import CAP, WIDTH, enclose, refine, working_precision
 from ...exact.roots import met_between
 from ..losses.composite import NO_LATTICE, Composite, Saddle, saddle_at, saddle_for
 from . import gaussian
@@ -28,13 +28,23 @@ from .sampled_gaussian import SampledGaussian
 from .sampled_laplace import SampledLaplace
 
 __all__ = [
+    "BITS",
     "Direction",
     "Parts",
+    "attempts",
+    "basic_delta",
+    "basic_epsilon",
+    "closed_delta",
     "composed_delta",
     "composed_epsilon",
     "composed_pure",
     "composed_renyi",
     "composed_rho",
+    "fallen",
+    "is_closed",
+    "is_within_reach",
+    "log_middle",
+    "near",
     "sampled_gaussian",
     "sampled_gaussian_delta",
     "sampled_gaussian_epsilon",
@@ -46,8 +56,11 @@ Direction: TypeAlias = Literal["remove", "add"]
 _Attempt: TypeAlias = Callable[[float, "Enclosure | None"], tuple[Enclosure, bool]]
 
 WORK = 4.0  # about how many seconds an inversion may take before it is smoothed instead
-_BITS = 128
-_FARTHEST = 1e5  # real parts beyond are not tried: a Chernoff bound has to do
+BITS = 128
+_FARTHEST = 1e11  # real parts beyond are not tried
+_TOO_MANY = "transforms so far out need too many nodes"
+_FAR_BITS = 256  # of bounds that more do not make narrower
+_NEED, _MOST_TERMS = 40.0, 20_000  # nodes on a line, of such an accuracy, that are few enough
 _ATTEMPTS = 3
 _HIGHEST = 1e300  # level that is tried
 _NEGLIGIBLE = 1e-20
@@ -120,20 +133,21 @@ def composed_delta(
     level, parts = exact(epsilon, "epsilon", at_least=0), _merged(parts)
     if not parts or _beyond(parts, level):
         return Enclosure.exactly(0)
-    if _is_closed(parts):
-        return refine(lambda: _closed(parts, ball(level)), width=width)
+    if is_closed(parts):
+        return refine(lambda: closed_delta(parts, ball(level)), width=width)
 
     def attempt(log_width: float, found: Enclosure | None) -> tuple[Enclosure, bool]:
         saddle = saddle_at(Composite(tuple(parts)), float(level))
-        if saddle.c > _FARTHEST:
-            return between(arb(0), _chernoff(parts, ball(level))), True
-        log_delta = saddle.log_delta if found is None else _log_middle(found)
+        if not is_within_reach(parts, saddle.c):
+            return Enclosure(Fraction(0), Fraction(1)), True
+        log_delta = saddle.log_delta if found is None else log_middle(found)
         profile = Profile(parts, plan(parts, saddle, log_delta, log_width), work)
         lower, upper = profile.bounds(ball(level))
         return between(lower, upper), profile.sigma > 0
 
-    found = _attempts(parts, width, attempt).because(NO_LATTICE)
-    return found.intersection(Enclosure(Fraction(0), Fraction(1)))
+    found = attempts(parts, width, attempt).because(NO_LATTICE)
+    found = found.intersection(Enclosure(Fraction(0), Fraction(1)))
+    return found if found.is_within(width) else found.intersection(basic_delta(parts, level))
 
 
 def composed_epsilon(
@@ -141,10 +155,11 @@ def composed_epsilon(
 ) -> Enclosure:
     """The least epsilon >= 0 for which these uses are (epsilon, delta)-DP, delta > 0."""
     target, parts = exact(delta, "delta", above=0, at_most=1), _merged(parts)
-    if not parts or target == 1:
+    # the total variation distance of one use is at most its rate
+    if not parts or target == 1 or sum(times * law.rate for law, times in parts) <= target:
         return Enclosure.exactly(0)
-    if _is_closed(parts):
-        return refine(lambda: _closed_epsilon(parts, target), width=width)
+    if is_closed(parts):
+        return refine(lambda: _root(lambda at: closed_delta(parts, at), target), width=width)
     if _total_variation(parts) <= target:
         return Enclosure.exactly(0)
 
@@ -154,37 +169,43 @@ def composed_epsilon(
         saddle = saddle_for(composite, log_delta)
         if saddle.level <= 0:
             saddle = saddle_at(composite, 0.0)
-        if saddle.c > _FARTHEST:
-            return between(arb(0), composite.largest()), True
+        if not is_within_reach(parts, saddle.c):
+            return Enclosure.unknown(), True
         # the width of epsilon, as that of delta: d log delta = -c d epsilon, about
         asked = log_width + math.log(min(1.0, saddle.c * max(saddle.level, 1e-3)))
         if found is not None and found.is_finite():
             saddle = saddle._replace(level=float(Fraction(found.upper)))
         profile = Profile(parts, plan(parts, saddle, log_delta, asked), work)
-        start, slope = _near(profile, saddle, log_delta)
+        start, slope = near(profile, saddle, log_delta)
         return root(profile.bounds, goal, arb(start), slope), profile.sigma > 0
 
-    found = _attempts(parts, width, attempt)
-    with working_precision(_BITS):
+    found = attempts(parts, width, attempt)
+    with working_precision(BITS):
         found = found.intersection(between(arb(0), Composite(tuple(parts)).largest()))
     found = found.because(NO_LATTICE)
-    return found if found.is_within(width) else found.intersection(_basic(parts, target))
+    return found if found.is_within(width) else found.intersection(basic_epsilon(parts, target))
 
 
 def composed_renyi(parts: Parts, order: ExactInput, width: Fraction = WIDTH) -> Enclosure:
     """The Renyi divergence of these uses together: log M(order - 1)/(order - 1), added up."""
     alpha, parts = exact(order, "order", above=1), _merged(parts)
 
-    def compute() -> arb:
-        total, c = arb(0), ball(alpha - 1)
+    far = {law for law, _ in parts if not is_within_reach([(law, 1)], float(alpha - 1))}
+
+    def compute() -> Enclosure:
+        lower, upper, c = arb(0), arb(0), ball(alpha - 1)
         for law, times in parts:
             if isinstance(law, SampledGaussian) and law.rate == 1:
-                total += times * ball(alpha) / (2 * ball(law.noise) ** 2)
+                least = most = times * ball(alpha) / (2 * ball(law.noise) ** 2)
+            elif law in far and isinstance(law, SampledGaussian | SampledLaplace):
+                least, most = (times * end.log() / c for end in law.rough(c))
             else:
-                total += times * law.transform(acb(c)).real.log() / c
-        return total.max(arb(0))
+                least = most = times * law.transform(acb(c)).real.log() / c
+            lower, upper = lower + least, upper + most
+        return between(lower.max(arb(0)), upper.max(arb(0)))
 
-    return refine(compute, width=width)
+    found = refine(compute, width=width, cap=_FAR_BITS if far else CAP)
+    return found if found.is_within(width) else found.because(_TOO_MANY)
 
 
 def composed_pure(parts: Parts, width: Fraction = WIDTH) -> Enclosure:
@@ -211,32 +232,30 @@ def composed_rho(parts: Parts) -> Enclosure:
 # -- closed forms ---------------------------------------------------------------------------------
 
 
-def _is_closed(parts: Parts) -> bool:
+def is_closed(parts: Parts) -> bool:
+    """Has delta(level) of these uses a closed form: one use, or Gaussians that are not sampled?"""
     alone = len(parts) == 1 and parts[0][1] == 1
     return alone or all(isinstance(law, SampledGaussian) and law.rate == 1 for law, _ in parts)
 
 
-def _closed(parts: Parts, level: arb) -> arb:
+def closed_delta(parts: Parts, level: arb) -> arb:
+    """That closed form, at any real level."""
     if len(parts) == 1 and parts[0][1] == 1:
         return parts[0][0].profile(level)
-    squares = arb(0)
-    for law, times in parts:
-        assert isinstance(law, SampledGaussian)
-        squares += times / ball(law.noise) ** 2
-    return gaussian.delta(squares.sqrt(), level)
+    return _unsampled(parts)(level)
 
 
-def _closed_epsilon(parts: Parts, target: Fraction) -> Enclosure:
+def _root(delta: Callable[[arb], arb], target: Fraction) -> Enclosure:
     """By bisection for each end: delta(level) falls, also where it has a kink or ends in 0."""
     goal = ball(target)
-    if _closed(parts, arb(0)) <= goal:
+    if delta(arb(0)) <= goal:
         return Enclosure.exactly(0)
-    lower = _fallen(lambda level: not _closed(parts, level) >= goal)[0]
-    upper = _fallen(lambda level: bool(_closed(parts, level) <= goal))[1]
+    lower = fallen(lambda level: not delta(level) >= goal)[0]
+    upper = fallen(lambda level: bool(delta(level) <= goal))[1]
     return between(lower, upper)
 
 
-def _fallen(met: Callable[[arb], bool]) -> tuple[arb, arb]:
+def fallen(met: Callable[[arb], bool]) -> tuple[arb, arb]:
     """Two neighbouring levels >= 0: it is met at the second, not at the first (or that is 0)."""
     low, high = arb(0), arb(1)
     while not met(high):
@@ -248,32 +267,63 @@ def _fallen(met: Callable[[arb], bool]) -> tuple[arb, arb]:
 
 def _total_variation(parts: Parts) -> Fraction:
     """delta(0) of all uses is at most the sum of theirs."""
-    with working_precision(_BITS):
+    with working_precision(BITS):
         total = sum((times * law.profile(arb(0)) for law, times in parts), arb(0))
         return Fraction(enclose(total.upper()).upper)
 
 
-def _basic(parts: Parts, target: Fraction) -> Enclosure:
-    """At least what any one use costs, at most what basic composition allows."""
+def basic_delta(parts: Parts, level: Fraction) -> Enclosure:
+    """At least what any one use costs; at most what basic composition and no sampling allow."""
+    uses = sum(times for _, times in parts)
+    lower, upper = arb(0), arb(0)
+    with working_precision(BITS):
+        for law, times in parts:
+            lower = lower.max(law.profile(ball(level)).lower())
+            upper += times * law.profile(ball(level / uses))
+        upper = upper.min(arb(1))
+        if all(isinstance(law, SampledGaussian) for law, _ in parts):
+            upper = upper.min(_unsampled(parts)(ball(level)))
+        return between(lower, upper.upper())
+
+
+def basic_epsilon(parts: Parts, target: Fraction) -> Enclosure:
+    """At least what any one use costs; at most what basic composition and no sampling allow."""
     uses = sum(times for _, times in parts)
     lower, upper = Enclosure.exactly(0), Enclosure.exactly(0)
-    with working_precision(_BITS):
+    with working_precision(BITS):
         for law, times in parts:
-            lower = lower.maximum(_closed_epsilon([(law, 1)], target))
-            upper = upper.plus(_closed_epsilon([(law, 1)], target / uses).times(times))
-    return Enclosure(lower.lower, upper.upper)
+            lower = lower.maximum(_root(law.profile, target))
+            upper = upper.plus(_root(law.profile, target / uses).times(times))
+        most = upper.upper
+        if all(isinstance(law, SampledGaussian) for law, _ in parts):
+            most = min(most, _root(_unsampled(parts), target).upper)
+    return Enclosure(lower.lower, most)
+
+
+def _unsampled(parts: Parts) -> Callable[[arb], arb]:
+    """delta(level) of Gaussians if everyone took part: at least what it is with sampling.
+
+    To replace the output by a draw from Q, with probability 1 - q, turns (P, Q) into the sampled
+    pair, and (Q, P) into the other: post-processing, of every use.
+    """
+    squares = arb(0)
+    for law, times in parts:
+        assert isinstance(law, SampledGaussian)
+        squares += times / ball(law.noise) ** 2
+    mu = squares.sqrt()
+    return lambda level: gaussian.delta(mu, level)
 
 
 # -- inversion ------------------------------------------------------------------------------------
 
 
-def _attempts(parts: Parts, width: Fraction, attempt: _Attempt) -> Enclosure:
+def attempts(parts: Parts, width: Fraction, attempt: _Attempt) -> Enclosure:
     """Aim lower where a saddle point in floats promised too much; keep what is known."""
     uses = sum(times for _, times in parts)
     asked = math.log(max(float(width), _NEGLIGIBLE))
     found: Enclosure | None = None
     for _ in range(_ATTEMPTS):
-        bits = _BITS + math.ceil(math.log2(uses) - 1.5 * asked)
+        bits = BITS + math.ceil(math.log2(uses) - 1.5 * asked)
         try:
             with working_precision(bits):
                 now, limited = attempt(asked, found)
@@ -289,7 +339,7 @@ def _attempts(parts: Parts, width: Fraction, attempt: _Attempt) -> Enclosure:
     return found
 
 
-def _near(profile: Profile, saddle: Saddle, log_delta: float) -> tuple[float, float]:
+def near(profile: Profile, saddle: Saddle, log_delta: float) -> tuple[float, float]:
     """About where delta(level) is e^log_delta, by Newton in floats, and the slope there."""
     level, slope = max(saddle.level, 0.0), saddle.c
     for _ in range(30):
@@ -303,7 +353,7 @@ def _near(profile: Profile, saddle: Saddle, log_delta: float) -> tuple[float, fl
     return level, slope
 
 
-def _log_middle(found: Enclosure) -> float:
+def log_middle(found: Enclosure) -> float:
     """The logarithm of an enclosed delta, about."""
     middle = (Fraction(found.lower) + Fraction(found.upper)) / 2
     return float(ball(middle).log().mid())
@@ -314,14 +364,13 @@ def _beyond(parts: Parts, level: Fraction) -> bool:
     if all(isinstance(law, SampledLaplace) and law.rate == 1 for law, _ in parts):
         largest = sum(law.epsilon * k for law, k in parts if isinstance(law, SampledLaplace))
         return largest <= level
-    with working_precision(_BITS):
+    with working_precision(BITS):
         return bool(Composite(tuple(parts)).largest() <= ball(level))
 
 
-def _chernoff(parts: Parts, level: arb) -> arb:
-    """delta(level) <= M(b) e^(-b level)."""
-    b = arb(1000)
-    return (Composite(tuple(parts)).transform(acb(b)).real * (-b * level).exp()).min(arb(1))
+def is_within_reach(parts: Parts, c: float) -> bool:
+    """Do the transforms on this line need few enough nodes to be worth it?"""
+    return c < _FARTHEST and sum(law.terms(c, 0.0, -_NEED) for law, _ in parts) < _MOST_TERMS
 
 
 def _merged(parts: Parts) -> list[tuple[LineLaw, int]]:

@@ -1,4 +1,4 @@
-"""delta(level) of composed uses of continuous mechanisms, from their transforms on one line.
+"""delta(level) of composed uses, continuous ones among them, from their transforms on one line.
 
 With M the product of all uses' transforms and c > 0 (`losses.composite`),
 
@@ -16,6 +16,10 @@ D/(pi (Y - h)).
 e^(sigma^2 s(s+1)/2), which is at most e^(sigma^2 (c(c+1) - y^2)/2), it is an upper bound U of
 delta, and delta >= U - W, W the same integral with sigma^2 e^(sigma^2/8) s (s + 1) in it. sigma = 0
 where none is needed.
+
+*Infinite losses and missing outcomes* are in none of this: M is the transform of what is left, a
+measure of mass below 1, of which every step above holds. delta is more by P(L = infinity) and by at
+most the mass that is missing.
 """
 
 from __future__ import annotations
@@ -31,7 +35,7 @@ from flint import acb, arb
 from ...exact.deadline import check_time
 from ..losses.composite import Composite, Saddle
 from ..losses.periods import aliases
-from .line import LineLaw, Table
+from .line import LineLaw
 
 __all__ = ["Parts", "Plan", "Profile", "plan"]
 
@@ -79,6 +83,7 @@ class Profile:
         """
         self.parts, self.plan = parts, chosen
         self.composite = Composite(tuple(parts))
+        self.escaping, self.missing = self.composite.escaping(), self.composite.missing()
         self.c = arb(chosen.c)
         self.spacing = arb(2 * math.pi / chosen.length)
         self.length = 2 * arb.pi() / self.spacing
@@ -102,11 +107,12 @@ class Profile:
         above = unit * above + arb(0, (unit * self.rest_above).upper())
         gap = unit * gap + arb(0, (unit * self.rest_gap).upper())
         added = aliases(self._sizes, self.c, self.length, level)
-        lower, upper = above - gap - added, above
+        lower = above - gap - added + self.escaping
+        upper = above + self.escaping + self.missing
         return lower.max(arb(0)).lower(), upper.min(arb(1)).upper()
 
     def log_about(self, level: float) -> tuple[float, float]:
-        """The logarithm of delta(level) and minus its slope, about."""
+        """The logarithm of delta(level) by finite losses, and minus its slope, about."""
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is not used
             waves = np.exp(-1j * self._heights * level) * self._above
             value = max(float(waves.real.sum()), 1e-300)
@@ -120,7 +126,7 @@ class Profile:
         totals, decay = [acb(1)] * count, arb(1)
         for law, times in self.parts:
             line = law.line(c, top, -self.plan.need - math.log(uses))
-            values = Table(line, spacing).transforms(count)
+            values = line.transforms(spacing, count)
             totals = [total * value**times for total, value in zip(totals, values, strict=True)]
             far = float((spacing * count).mid()) * (1 - 2**-40)
             decay *= law.decay(c, far) ** times
@@ -187,9 +193,11 @@ def _affordable(parts: Parts, chosen: Plan, work: float) -> int:
     count = chosen.count
     while count > _FEWEST:
         top = 2 * math.pi / chosen.length * count
-        terms = sum(law.terms(chosen.c, top, -chosen.need) for law, _ in parts)
-        cost = count * (_PER_NODE * len(parts) + _PER_TERM * terms) + _PER_NODE * terms
-        if cost + _PER_SQUARE * terms**2 <= work:
+        each = [law.terms(chosen.c, top, -chosen.need) for law, _ in parts]
+        made = [one for one, (law, _) in zip(each, parts, strict=True) if not law.listed]
+        cost = count * (_PER_NODE * len(parts) + _PER_TERM * sum(each)) + _PER_NODE * sum(each)
+        cost += _PER_SQUARE * sum(one**2 for one in made)
+        if cost <= work:
             break
         count = max(_FEWEST, int(count * min(0.9, max(work / cost, 0.3))))
     return count

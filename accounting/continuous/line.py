@@ -18,9 +18,11 @@ from flint import acb, acb_mat, arb
 
 from ...exact.deadline import check_time
 from ..losses.law import LossLaw
+from ..losses.table import powers
 
-__all__ = ["Line", "LineLaw", "Table", "powers"]
+__all__ = ["ClosedLine", "Line", "LineLaw", "Table"]
 
+_CLOSED_AT_ONCE = 1000  # values of a closed form between two looks at the clock
 _AT_ONCE = 2_000_000  # products of complex balls between two looks at the clock: about a second
 
 
@@ -31,6 +33,27 @@ class Line:
     weights: list[acb]
     losses: list[acb]
     error: arb
+
+    def transforms(self, spacing: arb, count: int) -> list[acb]:
+        """M(c + i spacing j) for j = 0, ..., count - 1."""
+        return Table(self, spacing).transforms(count)
+
+
+@dataclass(frozen=True)
+class ClosedLine:
+    """The same of a law whose transform has a closed form."""
+
+    law: LossLaw
+    c: arb
+
+    def transforms(self, spacing: arb, count: int) -> list[acb]:
+        """M(c + i spacing j) for j = 0, ..., count - 1."""
+        found = []
+        for j in range(count):
+            if j % _CLOSED_AT_ONCE == 0:
+                check_time()
+            found.append(self.law.transform(acb(self.c, spacing * j)))
+        return found
 
 
 class LineLaw(LossLaw, Protocol):
@@ -45,12 +68,17 @@ class LineLaw(LossLaw, Protocol):
         """delta(level) of one use, in closed form."""
         ...
 
-    def line(self, c: arb, top: float, log_error: float) -> Line:
+    def line(self, c: arb, top: float, log_error: float) -> Line | ClosedLine:
         """A rule for Re s = c > 0; log_error: what error/M(c) should be about."""
         ...
 
     def terms(self, c: float, top: float, log_error: float) -> float:
         """How many nodes such a rule has, about."""
+        ...
+
+    @property
+    def listed(self) -> bool:
+        """Are its nodes known, instead of being roots of a polynomial?"""
         ...
 
     def log_decay(self, c: float, y: float) -> float:
@@ -91,13 +119,3 @@ class Table:
             found += (acb_mat(len(chunk), len(steps), left) * turned).entries()
             check_time()
         return [value + self.error for value in found[:count]]
-
-
-def powers(factors: list[acb], count: int) -> list[list[acb]]:
-    """Row k: the k-th powers, each from two of half the exponent, so that radii hardly grow."""
-    rows = [[acb(1)] * len(factors), factors][:count]
-    for k in range(2, count):
-        check_time()
-        halves = zip(rows[k // 2], rows[k - k // 2], strict=True)
-        rows.append([one * other for one, other in halves])
-    return rows

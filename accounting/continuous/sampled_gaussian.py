@@ -23,8 +23,11 @@ so the same rule holds for every y >= 0, with A = e^growth M(c),
 
     growth = v^2/(2 t^2) + (-p)^+ (-log cos(v/(2 t^2))),    v = a + b < pi t^2.
 
-Nodes outside a window fall geometrically: with 0 <= (log r)' <= 1/t^2, (log f_c)' = -x/t^2 + p (log
-r)' lies between -x/t^2 and (p - x)/t^2 for p >= 0, and falls in x for p < 0 (log r is convex).
+Nodes outside a window that holds 0 and p fall geometrically: with 0 <= (log r)' <= 1/t^2, the slope
+-x/t^2 + p (log r)' of log f_c lies between -x/t^2 and (p - x)/t^2 for p >= 0, and falls in x for p
+< 0 (log r is convex). For large p a window around p alone will do: with e = t^2 (log r)', which
+rises, f_c rises by at least (p e(z) - low)/t^2 from some z on to the window's left end `low`, and
+below z it is at most phi_t r(z)^p, whose nodes' sum is at most r(z)^p (1 + h/(t sqrt(2 pi))).
 
 *Decay.* On the line Im x = a, |M(c + iy)| <= int |f(x + ia)| dx, which falls in y. Its integrand is
 e^(a^2/(2 t^2)) phi_t(x) (r(x + ia) r(x - ia))^(p/2) e^(iy/2 (log r(x + ia) - log r(x - ia)))
@@ -81,6 +84,7 @@ class SampledGaussian:
     removing: bool
 
     lattice = None
+    listed = True
     exactly_escaping = Fraction(0)
 
     def escaping(self) -> arb:
@@ -106,6 +110,26 @@ class SampledGaussian:
             raise ValueError("on a line the transform is made all at once: line()")
         c, at = s.real, _at if s.real.is_exact() else _at.__wrapped__  # only exact balls hash
         return acb(at(self, c, ctx.prec))
+
+    def rough(self, c: arb) -> tuple[arb, arb]:
+        """Bounds of M(c) without a rule.
+
+        Removing, p = c + 1 >= 1: (x + y)^p >= x^p + y^p below, Minkowski's inequality above, for x
+        = 1 - q and y = q dP/dQ, whose p-th moment is q^p e^(p(p-1)/(2 t^2)). Adding: Q(x <= z)
+        r(z)^-c for every z below, e^(c sup L) and, as sampling is post-processing, the moment for
+        q = 1 above.
+        """
+        noise, q = ball(self.noise), ball(self.rate)
+        log_moment = c * (c + 1) / (2 * noise**2)
+        if self.removing:
+            p = c + 1
+            least = (1 - q) ** p + q**p * log_moment.exp()
+            return least.lower(), ((1 - q + q * (log_moment / p).exp()) ** p).upper()
+        least = arb(1)
+        for z in (arb(0.25), *(-far * noise * (1 + noise) for far in (0, 1, 2, 4, 8, 16, 32))):
+            tail = (-z / (noise * arb(2).sqrt())).erfc() / 2
+            least = least.max((tail * (-c * (q * self._odds(z).expm1()).log1p()).exp()).lower())
+        return least, log_moment.exp().min((c * self.largest()).exp()).upper()
 
     def cumulant(self, c: float) -> Cumulant:
         log_weights, losses, _ = self._floats(c)
@@ -139,8 +163,13 @@ class SampledGaussian:
 
     def _strip(self, power: float, goal: float) -> float:
         """The width of the strip for which the rule needs the fewest nodes, about."""
-        largest = _WIDEST * float(self.noise) ** 2
+        largest = min(_WIDEST * float(self.noise) ** 2, self._scale(power, goal))
         return _least(lambda width: (goal + self._growth_about(power, width)) / width, largest)
+
+    def _scale(self, power: float, goal: float) -> float:
+        """How wide a strip grows by about `goal`: v^2/(2 t^2), or |p| v^2/(8 t^4)."""
+        noise, root = float(self.noise), math.sqrt(2 * goal)
+        return 2 * noise * root * min(1.0, 2 * noise / math.sqrt(max(-power, 1e-300)))
 
     def log_decay(self, c: float, y: float) -> float:
         return self._decay_about(c, y)[0]
@@ -153,6 +182,7 @@ class SampledGaussian:
         power, goal = self._power(c), 60.0
         noise2 = float(self.noise) ** 2
         room = _SQUARE * noise2 - shift
+        room = min(room, self._scale(float(power.mid()), goal) + shift)
 
         def steps(width: float) -> float:
             return (goal + self._growth_about(float(power.mid()), shift + width)) / width
@@ -205,6 +235,11 @@ class SampledGaussian:
         low, high = arb(ends[0]), arb(ends[1])
         count = math.ceil(float(((high - low) / step).mid())) + 1
         absolute = arb(0)
+        if low > 0:
+            edge = self._edge()
+            highest = (power * (1 + ball(self.rate) * self._odds(edge).expm1()).log()).exp()
+            nearly = 1 + step / (noise * (2 * arb.pi()).sqrt())
+            absolute += highest * nearly * growth.exp()
         for x, slope in zip(
             (low - step, low + step * count), self._slopes(power, low, high), strict=True
         ):
@@ -217,9 +252,31 @@ class SampledGaussian:
         """log f_c rises at least so fast below `low`, and falls at least so fast above `high`."""
         noise2 = ball(self.noise) ** 2
         if power >= 0:
-            return -low / noise2, (high - power) / noise2
+            rise = power * self._share(self._edge()) - low if low > 0 else -low
+            return rise / noise2, (high - power) / noise2
         below, above = ((-x + power * self._share(x)) / noise2 for x in (low, high))
         return below, -above
+
+    def _odds(self, x: arb) -> arb:
+        """log dP/dQ."""
+        return (2 * x - 1) / (2 * ball(self.noise) ** 2)
+
+    def _edge(self) -> arb:
+        """z: from here on r is q e^u but for a factor of about 1 + e^-40."""
+        if self.rate == 1:
+            return arb(0)
+        return arb(0.5) + ball(self.noise) ** 2 * (
+            (ball(1 - self.rate) / ball(self.rate)).log() + 40
+        )
+
+    def _is_lifted(self, power: float, reach: float) -> bool:
+        """Does all that matters lie around p, about: beyond z, and far above what is below it?"""
+        noise2, q = float(self.noise) ** 2, self.rate
+        odds = 0.0 if q == 1 else float((ball(1 - q).log() - ball(q).log()).mid())
+        edge = 0.0 if q == 1 else 0.5 + noise2 * (odds + 40)
+        spread = float(self.noise) * math.sqrt(2 * reach)
+        below = power * ((2 * edge - 1) / (2 * noise2) + 1e-9) + reach + 50
+        return power - spread > max(edge, 0.0) and below < power * (power - 1) / (2 * noise2)
 
     def _share(self, x: arb) -> arb:
         """t^2 (log r)'(x)."""
@@ -230,7 +287,7 @@ class SampledGaussian:
         """Where log f_c is within about `reach` of its largest value."""
         spread = float(self.noise) * math.sqrt(2 * reach)
         if power >= 0:
-            return -spread, power + spread
+            return (power - spread if self._is_lifted(power, reach) else -spread), power + spread
 
         q, noise2 = float(self.rate), float(self.noise) ** 2
 
@@ -292,7 +349,7 @@ class SampledGaussian:
         base = float(np.logaddexp.reduce(log_weights))
         best = (0.0, 0.0)
         largest = min(0.8 * _SQUARE, 12 / math.sqrt(noise2))
-        for turn in np.geomspace(1e-6, largest, 60):
+        for turn in np.geomspace(largest * 1e-6, largest, 60):
             real, imag = 1 - share * (1 - math.cos(turn)), share * math.sin(turn)
             size = power / 2 * np.log(real**2 + imag**2)
             logs = log_weights + size - y * np.arctan2(imag, real)

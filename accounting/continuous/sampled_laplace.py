@@ -54,6 +54,7 @@ class SampledLaplace:
     removing: bool
 
     lattice = None
+    listed = False
     exactly_escaping = Fraction(0)
 
     def escaping(self) -> arb:
@@ -79,14 +80,28 @@ class SampledLaplace:
         c, at = s.real, _at if s.real.is_exact() else _at.__wrapped__  # only exact balls hash
         return acb(at(self, c, ctx.prec))
 
+    def rough(self, c: arb) -> tuple[arb, arb]:
+        """Bounds of M(c) without a rule.
+
+        As for the Gaussian: removing, p-th powers of sums; adding, the atoms, and no sampling or
+        e^(c sup L).
+        """
+        q, moment = ball(self.rate), laplace.renyi_sum(ball(self.epsilon), c + 1)
+        if self.removing:
+            p = c + 1
+            least = (1 - q) ** p + q**p * moment
+            return least.lower(), ((1 - q + q * moment ** (1 / p)) ** p).upper()
+        atoms = sum((m * (-c * self._log_ratio(u)).exp() for m, u in self._atoms()), arb(0))
+        return atoms.max(arb(1)).lower(), moment.min((c * self.largest()).exp()).upper()
+
     def line(self, c: arb, top: float, log_error: float) -> Line:
         weights, losses, error = self._rule(self._power(c), top, -log_error)
         return Line([acb(one) for one in weights], [acb(one) for one in losses], error)
 
     def cumulant(self, c: float) -> Cumulant:
-        masses, logs = self._floats
+        log_masses, logs = self._floats
         losses = logs if self.removing else -logs
-        log_weights = np.log(masses) + (c + 1 if self.removing else -c) * logs
+        log_weights = log_masses + (c + 1 if self.removing else -c) * logs
         top = float(log_weights.max())
         weights = np.exp(log_weights - top)
         total = float(weights.sum())
@@ -173,11 +188,11 @@ class SampledLaplace:
         epsilon, q = float(self.epsilon), float(self.rate)
         nodes, weights = np.polynomial.legendre.leggauss(200)
         u = np.concatenate([epsilon * nodes, [epsilon, -epsilon]])
-        inner = weights * epsilon * np.exp(-epsilon / 2 - epsilon * nodes / 2) / 4
-        masses = np.concatenate([inner, [math.exp(-epsilon) / 2, 0.5]])
+        inner = np.log(weights * epsilon / 4) - epsilon / 2 - epsilon * nodes / 2
+        log_masses = np.concatenate([inner, [-epsilon - math.log(2), -math.log(2)]])
         top = np.maximum(u, 0.0)
         logs = top + np.log((1 - q) * np.exp(-top) + q * np.exp(u - top))
-        return masses, u if q == 1 else logs
+        return log_masses, u if q == 1 else logs
 
 
 @lru_cache(maxsize=64)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...exact.number import ParameterError
 from ...mechanisms.allocation import allocation
 from ...mechanisms.continuous import ContinuousNoise, Shape, continuous
 from ...mechanisms.mechanism import Mechanism
@@ -28,21 +27,11 @@ def line_law(mechanism: Mechanism) -> LineLaw | None:
     return None if noise is None else _law(noise)
 
 
-def parts_of(uses: Sequence[Use]) -> Parts | None:
-    """The losses of these uses; None where all are discrete.
-
-    Raises ParameterError where continuous and discrete uses are mixed: their losses have no common
-    composition here. Pure epsilon, Rényi divergences and rho add up for any list.
-    """
-    laws = [(line_law(mechanism), times) for mechanism, times in uses]
-    found = [(law, times) for law, times in laws if law is not None]
-    if found and len(found) < len(laws):
-        raise ParameterError(
-            "a list that mixes continuous with discrete noise has no epsilon(delta) here: ask for "
-            "Rényi divergences, or replace gaussian by discrete-gaussian, laplace by "
-            "discrete-laplace"
-        )
-    return found or None
+def parts_of(uses: Sequence[Use]) -> tuple[Parts, tuple[Use, ...]]:
+    """The losses of the continuous uses, and the discrete uses."""
+    laws = [(line_law(use.mechanism), use) for use in uses]
+    discrete = tuple(use for law, use in laws if law is None)
+    return [(law, use.times) for law, use in laws if law is not None], discrete
 
 
 def _law(noise: ContinuousNoise) -> LineLaw:

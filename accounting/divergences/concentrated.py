@@ -24,15 +24,16 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from functools import singledispatch
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
-from flint import arb, ctx
+from flint import arb, arb_series, ctx
 
-from ...exact.deadline import OutOfTimeError, check_time
+from ...exact.deadline import OutOfTimeError, check_time, time_left, time_limit
 from ...exact.enclosure import Enclosure, Endpoint
 from ...exact.number import ball
 from ...exact.precision import enclose
@@ -53,11 +54,14 @@ from .renyi_sums import shared_sums
 from .sampled_sums import TooFarOutError, sampled_sums
 from .wrapped import is_enumerable, never_wraps, reduction
 
-__all__ = ["Supremum", "joint", "supremum"]
+__all__ = ["Supremum", "joint", "laplace_supremum", "supremum"]
 
 _ENOUGH = 1 + 2.0**-44  # the search stops when nothing exceeds the best by more
 _ENOUGH_SUMMED = 1 + 2.0**-44
 _MOST_ORDERS = 4000
+_NARROW = Fraction(1, 10**12)
+_SEARCH_SECONDS = 4.0  # for each search of a sampled pair, whose orders can be slow
+_CEILING_SECONDS = 3.0  # for what holds without sampling, where the search left a gap
 _NARROWEST = Fraction(1, 1 << 18)
 _LARGEST_ORDER = Fraction(1 << 40)
 
@@ -121,15 +125,24 @@ def _(pair: SampledPair) -> Supremum:
             return Supremum(Enclosure.exactly(known), _LARGEST_ORDER)
     if is_listed(pair):
         return _of_listed(pair)
-    ceiling = Enclosure(Fraction(0), supremum(plain).value.upper)
     sums = _sums(pair)
     try:
         if sums is None:
             raise ArithmeticError("the outcomes are too many")
-        found = _search([(sums, 1)])
+        with time_limit(min(time_left(), _SEARCH_SECONDS)):
+            found = _search([(sums, 1)])
     except (ArithmeticError, OutOfTimeError):
         least = divergences(pair, [Fraction(2)])[0].lower
         found = Supremum(Enclosure(_halved(least), Decimal("Infinity")), Fraction(2))
+    if found.value.is_within(_NARROW):
+        return found
+    mu = gaussian_distance(plain.law) if isinstance(plain, ShiftPair) else None
+    if mu is None or not isinstance(plain, ShiftPair):
+        most = supremum(plain).value.upper
+        return Supremum(found.value.intersection(Enclosure(Fraction(0), most)), found.order)
+    ceiling = Enclosure(Fraction(0), enclose(mu**2 * plain.shift**2 / 2).upper)
+    with suppress(OutOfTimeError), time_limit(min(time_left(), _CEILING_SECONDS)):
+        ceiling = ceiling.intersection(Enclosure(Fraction(0), supremum(plain).value.upper))
     return Supremum(found.value.intersection(ceiling), found.order)
 
 
@@ -172,6 +185,22 @@ def joint(pairs: Sequence[tuple[Pair, int]]) -> Supremum | None:
             return None
         parts.append((sums, times))
     return _search(parts)
+
+
+def laplace_supremum(epsilon: Fraction) -> Supremum:
+    """The same of continuous Laplace noise, epsilon = sensitivity/scale.
+
+    M(a) = (a e^((a-1)e) + (a-1) e^(-ae))/(2a - 1) (`continuous.laplace`); L <= e.
+    """
+    e = ball(epsilon)
+
+    def derivatives(order: Fraction) -> tuple[arb, arb, arb]:
+        a = arb_series([ball(order), 1], prec=3)
+        near, far = ((a - 1) * e).exp(), (-a * e).exp()
+        series = (a * near + (a - 1) * far) / (2 * a - 1)
+        return series[0], series[1], 2 * series[2]
+
+    return _search([(_Sums(derivatives, lambda order: e / ball(order)), 1)])
 
 
 def _sums(pair: Pair) -> _Sums | None:
@@ -296,8 +325,11 @@ def _search(parts: _Parts) -> Supremum:
         point(steps[0])
         point(steps[1])
         while tail(steps[-1]) > best * _ENOUGH and steps[-1] < _LARGEST_ORDER:
+            try:
+                point(2 * steps[-1])
+            except TooFarOutError:  # the tail begins here, then
+                break
             steps.append(2 * steps[-1])
-            point(steps[-1])
         upper = tail(steps[-1]).upper()
         waiting = list(pairwise(steps))
         while waiting:

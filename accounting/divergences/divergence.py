@@ -51,6 +51,8 @@ _ZERO = Enclosure.exactly(0)
 _ANYTHING = Enclosure.unknown()
 _FEW_RESIDUES = 64
 _SLACK_CAP = 192  # bits
+_COARSE = Fraction(1, 10**9)
+_ORDERS = tuple(map(Fraction, ("1.001", "1.2", "1.5", "2", "3", "5", "8", "16", "32", "64")))
 
 
 def pure_epsilon(mechanism: Mechanism, width: Fraction = WIDTH, cap: int = CAP) -> Enclosure:
@@ -193,14 +195,18 @@ def _continuous_rho(noise: ContinuousNoise, width: Fraction) -> Enclosure:
 
     (1-q) Q + q P against Q, and the reverse, are at most P against Q, by quasi-convexity. For the
     Gaussian, the user removed, that is attained in the limit of large orders (`composed_rho`); the
-    Laplace is epsilon-DP, at most epsilon tanh(epsilon/2) (`concentrated.supremum`).
+    Laplace is measured at a few orders for a lower bound.
     """
     move = noise.sensitivity / noise.scale
     if noise.shape is Shape.GAUSSIAN:
         return Enclosure.exactly(move**2 / 2)
-    upper = refine(lambda: ball(move) * (ball(move) / 2).tanh(), width=width).upper
-    least = renyi_curve(noise, [2], width)[0].lower
-    return Enclosure(Fraction(least) / 2, upper)
+    if noise.rate == 1:
+        return refine(lambda: concentrated.laplace_supremum(move).value, width=width, cap=384)
+    upper = refine(lambda: concentrated.laplace_supremum(move).value, width=_COARSE).upper
+    curve = renyi_curve(noise, _ORDERS, _COARSE)
+    each = zip(curve, _ORDERS, strict=True)
+    least = max(Fraction(found.lower) / order for found, order in each)
+    return Enclosure(least, upper).because("which order is the worst of sampled Laplace is open")
 
 
 def _has_slack(mechanism: Mechanism) -> bool:

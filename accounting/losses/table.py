@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from flint import acb, acb_mat, arb
 
+from ...exact.deadline import check_time
 from .law import Atoms
 
-__all__ = ["BallTable"]
+__all__ = ["BallTable", "powers"]
 
 _CHUNK = 8192  # atoms at a time
 
@@ -38,7 +39,7 @@ class BallTable:
             start = [mass * (s * loss).exp() for mass, loss in zip(masses, losses, strict=True)]
             left = [
                 value * by
-                for row in _powers(strides, rows)
+                for row in powers(strides, rows)
                 for value, by in zip(row, start, strict=True)
             ]
             product = acb_mat(rows, len(losses), left) * right
@@ -53,14 +54,15 @@ class BallTable:
         self.strides = [[one**columns for one in steps] for steps in self.steps]
         self.right = []
         for steps in self.steps:
-            values = [value for row in _powers(steps, columns) for value in row]
+            values = [value for row in powers(steps, columns) for value in row]
             self.right.append(acb_mat(columns, len(steps), values).transpose())
 
 
-def _powers(factors: list[acb], count: int) -> list[list[acb]]:
+def powers(factors: list[acb], count: int) -> list[list[acb]]:
     """Row k: the k-th powers, each from two of half the exponent, so that radii hardly grow."""
     rows = [[acb(1)] * len(factors), factors][:count]
     for k in range(2, count):
+        check_time()
         halves = zip(rows[k // 2], rows[k - k // 2], strict=True)
         rows.append([one * other for one, other in halves])
     return rows

@@ -44,6 +44,7 @@ _NEGLIGIBLE = 1e-13
 _NARROW = 4.0  # standard deviations (in outcomes) below which windows go point by point
 _HALF_WIDTH = 8  # of one transformed window, in standard deviations
 _DEVIATIONS, _LONGEST = 8, 20_000  # how many masses are computed together when they are drawn
+_SHORT_KEPT, _LONGEST_KEPT = 500, 10_000  # outcomes whose masses are kept, for all others
 
 
 @frozen
@@ -204,10 +205,7 @@ class DiscreteGaussianSum(Law):
         gap = self.gaussian_gap()
         if gap < 1e-3 or self.count > _LONGEST_PERIOD:
             return gap
-        unit = 1 / (2 * self.count * ball(self.sigma2))
-        period = enumerate(self.balls(0, self.count // 2))  # w is even
-        logs = [p.log() + x * x * unit for x, p in period]
-        return (reduce(arb.max, logs) - reduce(arb.min, logs)).upper().min(gap)
+        return _spread(self, ctx.prec).min(gap)
 
     def steepening(self, x: int, shift: int) -> arb:
         return self._bend(shift)[1]
@@ -304,8 +302,11 @@ class DiscreteGaussianSum(Law):
             factor = _factor(gap)
             return [p * factor for p in self._limit().balls(low, high)]
         places = [self._reduced(x) for x in range(low, high + 1)]
-        first = min(places, default=0)
-        table = self._window(first, max(places, default=-1))
+        first, last = min(places, default=0), max(places, default=-1)
+        if high - low >= self.count // 2 <= _LONGEST_KEPT:  # asked for often, block by block
+            first, table = 0, _period(self, ctx.prec)
+        else:
+            table = self._window(first, last)
         return [
             table[place - first] * self._decay(x, place)
             for x, place in zip(range(low, high + 1), places, strict=True)
@@ -321,7 +322,9 @@ class DiscreteGaussianSum(Law):
             if not places.size:
                 return np.zeros(np.shape(xs))
             first, last = int(places[0]), int(places[-1])
-            if places.size <= 64 and last - first > 64:
+            if self.count // 2 <= min(_LONGEST_KEPT, max(_SHORT_KEPT, 2 * places.size)):
+                masses = [_period(self, ctx.prec)[int(place)] for place in places]
+            elif places.size <= 64 and last - first > 64:
                 masses = [self.ball(int(place)) for place in places]
             else:
                 window = self._window(first, last)
@@ -406,6 +409,20 @@ class DiscreteGaussianSum(Law):
         """About the s for which the law tilted by e^(sx) has this mean; its deviation then."""
         saddle, deviation = tilt(mean / self.count, float(self.sigma2))
         return saddle, math.sqrt(self.count) * deviation
+
+
+@lru_cache(maxsize=16)
+def _spread(law: DiscreteGaussianSum, bits: int) -> arb:
+    unit = 1 / (2 * law.count * ball(law.sigma2))
+    period = enumerate(law.balls(0, law.count // 2))  # w is even
+    logs = [p.log() + x * x * unit for x, p in period]
+    return (reduce(arb.max, logs) - reduce(arb.min, logs)).upper()
+
+
+@lru_cache(maxsize=4)
+def _period(law: DiscreteGaussianSum, bits: int) -> list[arb]:
+    """p(0), ..., p(count/2): all others are these but for the Gaussian factor."""
+    return law._window(0, law.count // 2)
 
 
 @lru_cache(maxsize=64)

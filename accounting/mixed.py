@@ -1,0 +1,224 @@
+"""delta(epsilon) and epsilon(delta) of lists that mix continuous with discrete mechanisms.
+
+Losses of independent uses add up whatever their laws. Two ways to measure the sum:
+
+*By conditioning*, where the continuous uses have a closed form together and the discrete losses few
+values l_i, of probability p_i: with L = L_c + L_d and (1 - e^(level - L))^+ of the finite losses,
+
+    delta(level) = P(L_d = infinity) + sum of p_i delta_c(level - l_i) [+ at most what is missing].
+
+*By inversion* elsewhere (`continuous.inversion`): the discrete transform is a finite sum, or has a
+closed form, so that it multiplies those of the continuous uses (`continuous.discrete`).
+
+Which pairs a discrete use has, what an adversary may pick among, and what is charged besides
+(`losses.product`) is as for discrete lists: the proofs speak of the whole list's events.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import TypeAlias
+
+from flint import arb, ctx
+
+from ..exact.enclosure import Enclosure
+from ..exact.number import ball
+from ..exact.precision import enclose_between, refine, working_precision
+from .composition import (
+    FIRST_TAIL,
+    LEAST_LOG_DELTA,
+    infinite_losses,
+    never_below,
+    over_choices,
+    towards,
+)
+from .continuous import composed as smooth
+from .continuous.discrete import DiscreteLoss
+from .continuous.inversion import Parts, Profile, plan
+from .continuous.root import root
+from .losses.composite import NO_LATTICE, Composite, saddle_at
+from .losses.listed import ListedLoss, count_values
+from .losses.product import Charges, Product, product_of
+from .scenario import Scenario
+
+__all__ = ["delta", "epsilon"]
+
+_MOST_VALUES = 200  # of the discrete loss that are conditioned on
+_LITTLE = arb(2) ** -100  # of delta, that finite losses weigh at least where a line is sought
+
+_ANYTHING = Enclosure(Fraction(0), Fraction(1))
+
+_Bounds: TypeAlias = Callable[[arb], tuple[arb, arb]]
+
+
+def delta(
+    parts: Parts, uses: Scenario, epsilon: Fraction, width: Fraction, work: float
+) -> Enclosure:
+    """The least delta for which these are (epsilon, delta)-DP together; parts: the continuous."""
+    product = product_of(uses, math.inf)
+    if not product.factors:  # nothing is released but by the continuous ones
+        return smooth.composed_delta(parts, epsilon, width, work)
+    log_delta = 0.0
+    with working_precision(smooth.BITS):
+        first = product.fixed(0)
+        if not first.composite(FIRST_TAIL).is_void():
+            saddle = saddle_at(Composite(_all(parts, first, log_delta)), float(ball(epsilon).mid()))
+            log_delta = max(saddle.log_delta, LEAST_LOG_DELTA)
+    return over_choices(
+        product_of(uses, log_delta),
+        lambda product, share: _delta(parts, product, epsilon, log_delta, width, share * work),
+        None,
+        log_delta,
+        width,
+    )
+
+
+def epsilon(
+    parts: Parts, uses: Scenario, delta: Fraction, width: Fraction, work: float
+) -> Enclosure:
+    """The least epsilon >= 0 for which these are (epsilon, delta)-DP together, delta > 0."""
+    if delta == 1:
+        return Enclosure.exactly(0)
+    log_delta = float(ball(delta).log().mid())
+    product = product_of(uses, log_delta)
+    if not product.factors:
+        return smooth.composed_epsilon(parts, delta, width, work)
+    return over_choices(
+        product,
+        lambda product, share: _epsilon(parts, product, delta, log_delta, width, share * work),
+        None,
+        log_delta,
+        width,
+    )
+
+
+def _all(parts: Parts, product: Product, log_delta: float) -> Parts:
+    """The losses of all uses."""
+    share = log_delta - math.log(len(product.factors))
+    return [*parts, *((DiscreteLoss(one, share), one.times) for one in product.factors)]
+
+
+def _delta(
+    parts: Parts, product: Product, level: Fraction, log_delta: float, width: Fraction, work: float
+) -> Enclosure:
+    charges = product.charges()
+    with working_precision(smooth.BITS):
+        discrete = product.composite(FIRST_TAIL)
+        if discrete.is_void():
+            return infinite_losses(discrete, charges, ball(level).exp())
+    if _is_conditioned(parts, product, log_delta):
+        return refine(
+            lambda: _between(*_conditioned(parts, product, log_delta)(ball(level))), width=width
+        )
+    losses = _all(parts, product, log_delta)
+
+    def attempt(log_width: float, found: Enclosure | None) -> tuple[Enclosure, bool]:
+        composite, here = Composite(losses), ball(level)
+        saddle = saddle_at(composite, float(here.mid()))
+        if not smooth.is_within_reach(losses, saddle.c):
+            return _ANYTHING, True
+        finite = saddle.log_delta if found is None else _log_finite(found, composite, log_delta)
+        profile = Profile(losses, plan(losses, saddle, finite, log_width), work)
+        return _between(*_charged(profile.bounds, charges)(here)), profile.sigma > 0
+
+    found = smooth.attempts(losses, width, attempt).because(NO_LATTICE)
+    if charges.are_none and not found.is_within(width):
+        found = found.intersection(smooth.basic_delta(losses, level))
+    return found
+
+
+def _epsilon(
+    parts: Parts, product: Product, delta: Fraction, log_delta: float, width: Fraction, work: float
+) -> Enclosure:
+    charges = product.charges()
+    with working_precision(smooth.BITS):
+        discrete, target = product.composite(FIRST_TAIL), ball(delta)
+        if discrete.is_void():
+            if infinite_losses(discrete, charges, arb(1)).at_most(delta):
+                return Enclosure.exactly(0)
+            return never_below(discrete, target, charges)
+    losses = _all(parts, product, log_delta)
+
+    def attempt(log_width: float, found: Enclosure | None) -> tuple[Enclosure, bool]:
+        composite, goal = Composite(losses), ball(delta)
+        saddle = towards(composite, goal, charges)
+        if saddle is None:
+            return never_below(composite, goal, charges), True
+        if conditioned:
+            bounds = _conditioned(parts, product, log_delta)
+            return root(bounds, goal, arb(max(saddle.level, 0.0)), saddle.c), False
+        if not smooth.is_within_reach(losses, saddle.c):
+            return Enclosure.unknown(), True
+        asked = log_width + math.log(min(1.0, saddle.c * max(saddle.level, 1e-3)))
+        if found is not None and found.is_finite():
+            saddle = saddle._replace(level=float(Fraction(found.upper)))
+        finite = float((goal - composite.escaping()).max(goal * _LITTLE).log().mid())
+        profile = Profile(losses, plan(losses, saddle, finite, asked), work)
+        start, slope = smooth.near(profile, saddle, finite)
+        bounds = _charged(profile.bounds, charges)
+        return root(bounds, goal, arb(start), slope), profile.sigma > 0
+
+    conditioned = _is_conditioned(parts, product, log_delta)
+    found = smooth.attempts(losses, width, attempt)
+    with working_precision(smooth.BITS):
+        composite = Composite(losses)
+        largest = composite.largest().max(arb(0))
+        rest = composite.escaping() + composite.missing() + charges.above(largest.exp())
+        if largest.is_finite() and rest <= ball(delta):
+            found = found.intersection(enclose_between(arb(0), largest))
+    if charges.are_none and not found.is_within(width):
+        found = found.intersection(smooth.basic_epsilon(losses, delta))
+    return found.because(NO_LATTICE)
+
+
+def _charged(bounds: _Bounds, charges: Charges) -> _Bounds:
+    def charged(level: arb) -> tuple[arb, arb]:
+        (lower, upper), odds = bounds(level), level.exp()
+        return (lower - charges.below(odds)).max(arb(0)), upper + charges.above(odds)
+
+    return bounds if charges.are_none else charged
+
+
+# -- by conditioning ------------------------------------------------------------------------------
+
+
+def _is_conditioned(parts: Parts, product: Product, log_delta: float) -> bool:
+    if not smooth.is_closed(parts):
+        return False
+    with working_precision(smooth.BITS):
+        return count_values(product.atoms(_tail(log_delta))) <= _MOST_VALUES
+
+
+def _conditioned(parts: Parts, product: Product, log_delta: float) -> _Bounds:
+    """Bounds of delta(level), at the working precision."""
+    atoms = product.atoms(_tail(log_delta))
+    values, composite, charges = ListedLoss(atoms), Composite(atoms), product.charges()
+    escaping, missing = composite.escaping(), composite.missing()
+
+    def bounds(level: arb) -> tuple[arb, arb]:
+        total = escaping
+        for mass, loss in zip(values.masses, values.losses, strict=True):
+            total += mass * smooth.closed_delta(parts, level - loss)
+        return total.max(arb(0)).lower(), (total + missing).min(arb(1)).upper()
+
+    return _charged(bounds, charges)
+
+
+def _tail(log_delta: float) -> float:
+    """The logarithm of the P-mass that may be left out at the working precision."""
+    return log_delta - 0.7 * ctx.prec - 10
+
+
+# -- by inversion ---------------------------------------------------------------------------------
+
+
+def _log_finite(found: Enclosure, composite: Composite, log_delta: float) -> float:
+    """The logarithm of what finite losses add to the delta that is enclosed, about."""
+    middle = ball((Fraction(found.lower) + Fraction(found.upper)) / 2) - composite.escaping()
+    return float(middle.mid().log().mid()) if middle > 0 else log_delta
+
+
+def _between(lower: arb, upper: arb) -> Enclosure:
+    return enclose_between(lower.max(arb(0)), upper.min(arb(1)))
