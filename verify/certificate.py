@@ -175,7 +175,7 @@ def certificate_of(audit: Audit, protocol: Mapping[str, Any] | None = None) -> C
     Raises NotCertifiedError for an UNDECIDED audit, and for what the checker cannot re-establish.
     """
     if audit.verdict is Verdict.UNDECIDED:
-        raise NotCertifiedError("an UNDECIDED audit has no certificate")
+        raise NotCertifiedError(f"an UNDECIDED audit has no certificate: {audit.note}")
     composition = (
         audit.mechanism if isinstance(audit.mechanism, Composition) else compose(audit.mechanism)
     )
