@@ -77,7 +77,10 @@ class MismatchError(ValueError):
 
 @dataclass(frozen=True, repr=False)
 class Certificate(Rows):
-    """The content of a certificate file; `check` proves it again."""
+    """The content of a certificate file; `check` proves it again.
+
+    That there is one says nothing of the claim (`bool` raises TypeError): ask `.verdict`.
+    """
 
     text: str
 
@@ -92,6 +95,9 @@ class Certificate(Rows):
                 "measured": self.measured,
             }
         ]
+
+    def __bool__(self) -> bool:
+        raise TypeError("a certificate is not true or false: ask .verdict, or .check().valid")
 
     def __repr__(self) -> str:
         return f"Certificate({_said(self.content['claim'])}, {self.verdict.name})"

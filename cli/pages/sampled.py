@@ -159,8 +159,9 @@ def svg(steps: Sequence[int] = _STEPS, points: int = 25) -> str:
     usual = [_reported(each, (OPACUS, PLD)) for each in runs]
     for index, method in enumerate((OPACUS, PLD)):
         column = [row[index] for row in usual]
-        if all(column):
-            lines[method.name] = [value for value in column if value is not None]
+        known = [value for value in column if value is not None]
+        if len(known) == len(column):
+            lines[method.name] = known
     profile = run(_RATE, _SIGMA, 1000).profile(points=points)
     with matplotlib.rc_context():
         matplotlib.rcdefaults()  # not the user's own settings: the same picture everywhere
