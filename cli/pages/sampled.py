@@ -63,6 +63,14 @@ _PICTURE = """\
 Left: ε at δ = {delta} against steps at q = {rate}, σ = {sigma}. Right: δ(ε) after 1000 steps. Both
 certified bounds are drawn; they lie on each other."""
 
+_COST = f"""\
+![seconds against uses, and against 1/width](sampling_cost.svg)
+
+Seconds of the processor to enclose ε at δ = {_DELTA}, each user taking part with probability
+{_RATE}. Left: against the uses K, to a relative width of 1e-6. Right: against 1/width, of 1000
+uses. Drawn by `python benchmarks/sampling_cost.py docs/sampling_cost.svg`, on a machine with two
+cores; other machines take longer or less."""
+
 
 def run(rate: str, sigma: str, steps: int) -> Composition:
     """So many steps of DP-SGD."""
@@ -118,8 +126,13 @@ computed by dp_accounting in floats, on its default grid.
 {table(columns, rows)}"""
 
 
+def cost() -> str:
+    """Where the seconds are drawn, which are not the same twice."""
+    return _COST
+
+
 SECTIONS: Mapping[str, Callable[[], str]] = MappingProxyType(
-    {"Published settings": published, "The usual methods": methods}
+    {"Published settings": published, "The usual methods": methods, "What it takes": cost}
 )
 
 
