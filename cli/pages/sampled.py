@@ -41,6 +41,12 @@ PUBLISHED = (
     Published(_TUTORIAL.format(60), "256/60000", "1.12", 14_040, "1e-5", "2.92"),
     Published("De et al. (2022), CIFAR-10 as released", "4096/50000", "10", 725, "1e-5", "1.0"),
 )
+_HARD = (
+    ("0.00033", "4", 10_000, "1.1e-18", "−0.044 to 0.156"),
+    ("0.00033", "4", 10_000, "1.13e-18", "3.7 to 3.9"),
+    ("0.00038", "4", 10_000, "1.13e-18", "3.83 to 4.03"),
+    ("0.2", "1", 10, "1e-5", "an error"),
+)
 _STEPS = (10, 30, 100, 300, 1000, 3000, 10_000, 30_000)
 _RATE, _SIGMA, _DELTA = "0.01", "1", "1e-5"
 _SIZE = (8.6, 3.6)
@@ -126,13 +132,31 @@ computed by dp_accounting in floats, on its default grid.
 {table(columns, rows)}"""
 
 
+def hard() -> str:
+    """Settings at which prv_accountant was reported to fail, and epsilon there."""
+    rows = [
+        [rate, sigma, f"{steps:,}", delta, told, shown(run(rate, sigma, steps).epsilon(delta))]
+        for rate, sigma, steps, delta, told in _HARD
+    ]
+    columns = ("q", "σ", "steps", "δ", "prv_accountant", "ε")
+    return f"""\
+Settings at which users of prv_accountant report that it fails, with the interval that they print.
+
+{table(columns, rows)}"""
+
+
 def cost() -> str:
     """Where the seconds are drawn, which are not the same twice."""
     return _COST
 
 
 SECTIONS: Mapping[str, Callable[[], str]] = MappingProxyType(
-    {"Published settings": published, "The usual methods": methods, "What it takes": cost}
+    {
+        "Published settings": published,
+        "The usual methods": methods,
+        "Hard settings": hard,
+        "What it takes": cost,
+    }
 )
 
 
