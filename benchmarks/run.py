@@ -48,14 +48,19 @@ NAMES = [*(case.name for case in CASES), "startup", "samplers", "runs"]
 Record: TypeAlias = dict[str, Any]
 
 
+def forget() -> None:
+    """Empty our caches."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith("exactdp."):
+            for cached in vars(module).values():
+                getattr(cached, "cache_clear", lambda: None)()
+
+
 def timed(compute: Callable[[], Any]) -> tuple[Any, float]:
     """The result, and the seconds that it took."""
 
     def once() -> tuple[Any, float]:
-        for name, module in list(sys.modules.items()):
-            if name.startswith("exactdp."):
-                for cached in vars(module).values():
-                    getattr(cached, "cache_clear", lambda: None)()
+        forget()
         start = time.perf_counter()
         return compute(), time.perf_counter() - start
 

@@ -78,8 +78,8 @@ def _decided(
     with output.working(f"auditing {text}"), time_limit(share * time_left(), rings=False):
         result = verified(options.composed(uses), claim, width=width.relative)
     code = _EXIT_CODES[result.verdict]
-    if result.verdict is Verdict.UNDECIDED:
-        certificate = None
+    if result.verdict is Verdict.UNDECIDED and certificate is not None:
+        result, certificate = replace(result, note=f"{result.note} (no certificate)"), None
     if certificate is not None:
         from ..verify.certificate import certificate_of
 

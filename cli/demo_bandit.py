@@ -86,7 +86,7 @@ def _verified(out: Console, prepared: Prepared) -> None:
                 "certificates": f"{len(certificates)}; {valid} of them checked again, and valid",
                 "certified": f"the best arm leaves with probability at most "
                 f"{render.at_most(Fraction(prepared.failure.upper))}"
-                if prepared.failure
+                if prepared.failure is not None
                 else "",
             }
         )

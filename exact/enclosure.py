@@ -43,7 +43,7 @@ class Enclosure:
     `==` compares the two intervals, not the numbers in them. `<`, `<=`, `>` and `>=` compare the
     true number with an exact one (int, Fraction, Decimal, text, or a float, which stands for the
     decimal that it prints as) or with that of another enclosure, and raise UndecidedError where the
-    answer is not certain. `float(...)` is the upper end, rounded up.
+    answer is not certain. `float(...)` is the upper end, rounded up; `bool(...)` raises TypeError.
 
     >>> third = Enclosure(Fraction(33, 100), Fraction(34, 100))
     >>> third <= 1, third > "0.3"
@@ -140,6 +140,9 @@ class Enclosure:
 
     def __float__(self) -> float:
         return float_above(self.upper)
+
+    def __bool__(self) -> bool:
+        raise TypeError("an enclosure is not true or false: ask .lower, .upper or a comparison")
 
     def contains(self, value: Endpoint | int) -> bool:
         """Does the interval contain `value`?"""

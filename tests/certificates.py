@@ -16,6 +16,7 @@ from exactdp.mechanisms import (
     DiscreteGaussian,
     DiscreteGaussianSum,
     DiscreteLaplace,
+    FixedSize,
     Mechanism,
     PolyaDifference,
     RandomizedResponse,
@@ -45,6 +46,7 @@ MECHANISMS: dict[str, Mechanism] = {
     "polya 2.5": AdditiveNoise(PolyaDifference("2.5", 2), 1),
     "polya mod": AdditiveNoise(PolyaDifference("0.9", 3), 2, 11),
     "gaussian sum": AdditiveNoise(DiscreteGaussianSum(12, "0.5"), 2),
+    "batches of laplace": FixedSize(AdditiveNoise(DiscreteLaplace(3), 2), 2, 5),
     "gaussian sum mod": AdditiveNoise(DiscreteGaussianSum(12, "0.5"), 2, 11),
 }
 COMPOSITIONS: dict[str, Composition] = {
@@ -72,6 +74,7 @@ OFF_LATTICE: dict[str, Composition] = {
     "laplace mod": compose((AdditiveNoise(DiscreteLaplace(3), 2, 11), 3)),
     "gaussian mod": compose((AdditiveNoise(DiscreteGaussian("7.3"), 2, 11), 3)),
     "pair": compose((FinitePair(("a", "b", "c"), ("0.5", "0.3", "0.2"), ("0.2", "0.3", "0.5")), 4)),
+    "batches": compose((FixedSize(RandomizedResponse(1), 2, 5), 3)),
 }
 QUICK_ZCDP = ("gaussian", "response", "pair", "published", "binomial", "revealing", "finite")
 # for which the prover integrates, or the checker goes through many orders, for seconds
@@ -100,9 +103,10 @@ def audits(mechanism: Any, claim: Claim, nearness: str = "1e-9") -> Iterator[Aud
     first = audit(mechanism, claim)
     if first.verdict is not Verdict.UNDECIDED:
         yield first
-    if first.measured.is_finite() and first.measured.upper:
-        for sign, verdict in ((1, Verdict.VERIFIED), (-1, Verdict.REFUTED)):
-            bound = Fraction(first.measured.upper) * (1 + sign * Fraction(nearness))
+    low, high = first.measured.lower, first.measured.upper
+    if first.measured.is_finite() and low:
+        for end, sign, verdict in ((high, 1, Verdict.VERIFIED), (low, -1, Verdict.REFUTED)):
+            bound = Fraction(end) * (1 + sign * Fraction(nearness))
             assert first.measured.at_most(bound) is (sign > 0)
             yield Audit(mechanism, with_bound(claim, bound), verdict, first.measured)
 
@@ -176,6 +180,8 @@ def _mechanism(fields: dict[str, Any]) -> Mechanism:
     if kind == "pair":
         columns = [tuple(fields.pop(name)) for name in ("outcomes", "p", "q")]
         return FinitePair(*columns, **fields)
+    if kind == "fixed-size":
+        return FixedSize(_mechanism(fields["mechanism"]), fields["size"], fields["population"])
     assert kind == "additive"
     law = dict(fields.pop("law"))
     name = law.pop("name")

@@ -133,6 +133,11 @@ def assert_holds(found: Enclosure, truth: mpf, relative: float = 1e-11) -> None:
     assert upper - lower <= Fraction(relative) * abs(value), (str(found), truth)
 
 
+def assert_meet(one: Enclosure, other: Enclosure) -> None:
+    """Both may be enclosures of the same number."""
+    assert one.lower <= other.upper and other.lower <= one.upper, (str(one), str(other))
+
+
 def assert_ball_holds(
     found: arb, truth: mpf, relative: float = 1e-11, absolute: float = 0.0
 ) -> None:

@@ -109,9 +109,8 @@ def audit(
             ends = (_ZERO, claim.bound) if answer else (claim.bound, _INFINITY)
             measured = measured.intersection(Enclosure(*ends))
     if answer is None:
-        note = (
-            f"{decimal_text(claim.bound)} lies inside what is known of the true value, which {why}"
-        )
+        reason = f": {'; '.join(measured.why)}" if measured.why else f", which {why}"
+        note = f"{decimal_text(claim.bound)} lies inside what is known of the true value{reason}"
         return Audit(mechanism, claim, Verdict.UNDECIDED, measured, note=note)
     if answer:
         return Audit(mechanism, claim, Verdict.VERIFIED, measured)

@@ -78,7 +78,10 @@ class MismatchError(ValueError):
 
 @dataclass(frozen=True, repr=False)
 class Certificate(Rows):
-    """The content of a certificate file; `check` proves it again."""
+    """The content of a certificate file; `check` proves it again.
+
+    That there is one says nothing of the claim (`bool` raises TypeError): ask `.verdict`.
+    """
 
     text: str
 
@@ -93,6 +96,9 @@ class Certificate(Rows):
                 "measured": self.measured,
             }
         ]
+
+    def __bool__(self) -> bool:
+        raise TypeError("a certificate is not true or false: ask .verdict, or .check().valid")
 
     def __repr__(self) -> str:
         return f"Certificate({_said(self.content['claim'])}, {self.verdict.name})"
@@ -176,7 +182,7 @@ def certificate_of(audit: Audit, protocol: Mapping[str, Any] | None = None) -> C
     Raises NotCertifiedError for an UNDECIDED audit, and for what the checker cannot re-establish.
     """
     if audit.verdict is Verdict.UNDECIDED:
-        raise NotCertifiedError("an UNDECIDED audit has no certificate")
+        raise NotCertifiedError(f"an UNDECIDED audit has no certificate: {audit.note}")
     uses = compose(audit.mechanism).uses
     grids: tuple[int, ...] = (0,)  # how much finer than usual; 0 for none
     coarse = _closed_width(audit)

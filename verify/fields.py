@@ -12,6 +12,7 @@ from ..exact.number import ExactInput, decimal_text, exact, whole
 from ..mechanisms import AdditiveNoise, Binomial, FinitePair, Law, Mechanism, RandomizedResponse
 from ..mechanisms.aggregation import Masking
 from ..mechanisms.continuous import ContinuousNoise
+from ..mechanisms.fixed_size import FixedSize
 from ..mechanisms.protocols.protocol import SumProtocol
 from ..mechanisms.protocols.shuffle import ShuffleSum
 from ..mechanisms.sampled import Sampled
@@ -73,6 +74,13 @@ def mechanism_fields(mechanism: Mechanism) -> dict[str, Any]:
             raise NotCertifiedError("certificates are of sampled users both ways round, not of one")
         inner = mechanism_fields(mechanism.mechanism)
         return {"kind": "sampled", "mechanism": inner, **_texts({"poisson": mechanism.rate})}
+    if isinstance(mechanism, FixedSize):
+        return {
+            "kind": "fixed-size",
+            "mechanism": mechanism_fields(mechanism.mechanism),
+            "size": str(mechanism.size),
+            "population": str(mechanism.population),
+        }
     raise NotCertifiedError(f"certificates do not know the mechanism {type(mechanism).__name__}")
 
 

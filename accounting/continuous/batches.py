@@ -70,8 +70,8 @@ def batches_of(uses: Sequence[Use]) -> Batches | None:
         inner = batch_law(mechanism) or either_way(mechanism)
         if not isinstance(inner, FixedSize | ContinuousNoise):
             raise ParameterError(
-                "a list that mixes continuous noise in batches of a fixed size with other noise has "
-                "no epsilon(delta) here: ask for Rényi divergences"
+                "a list that mixes batches of a fixed size with other noise has no epsilon(delta) "
+                "here: ask for Rényi divergences"
             )
         found.append((inner, times))
     return found

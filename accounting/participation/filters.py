@@ -139,7 +139,8 @@ class Filter(ABC):
 
     def _cost_of(self, mechanism: Mechanism) -> Enclosure:
         seen = (charge.each for charge in self.charges if charge.mechanism == mechanism)
-        return next(seen, None) or self.cost(mechanism)
+        known = next(seen, None)
+        return self.cost(mechanism) if known is None else known
 
     def _tried(self, mechanism: Mechanism, times: int) -> tuple[bool | None, Charges]:
         """Do they fit, and the charges if so. Costs are narrowed where the decision is close."""

@@ -67,7 +67,8 @@ def remaining(
         uses = compose(*parts, (mechanism, times)) if times else before
         value = Enclosure.unknown()
         for each in _WIDTHS:
-            value = reported(method, uses, delta, each) or Enclosure.unknown()
+            told = reported(method, uses, delta, each)
+            value = Enclosure.unknown() if told is None else told
             if value == Enclosure.unknown() or value.at_most(epsilon) is not None:
                 break
         return value

@@ -44,6 +44,12 @@ PUBLISHED = (
     Published("De et al. (2022), CIFAR-10 as released", "4096/50000", "10", 725, "1e-5", "1.0"),
 )
 _ALLOCATED = (("1", 1000, 1), ("1", 1000, 10), ("0.7", 1000, 1), ("2", 100, 1), ("2", 100, 10))
+_HARD = (
+    ("0.00033", "4", 10_000, "1.1e-18", "−0.044 to 0.156"),
+    ("0.00033", "4", 10_000, "1.13e-18", "3.7 to 3.9"),
+    ("0.00038", "4", 10_000, "1.13e-18", "3.83 to 4.03"),
+    ("0.2", "1", 10, "1e-5", "an error"),
+)
 _STEPS = (10, 30, 100, 300, 1000, 3000, 10_000, 30_000)
 _RATE, _SIGMA, _DELTA = "0.01", "1", "1e-5"
 _SIZE = (8.6, 3.6)
@@ -65,6 +71,14 @@ _PICTURE = f"""\
 
 Left: ε at δ = {_DELTA} against steps at q = {_RATE}, σ = {_SIGMA}. Right: δ(ε) after 1000 steps.
 Both certified bounds are drawn; they lie on each other."""
+
+_COST = f"""\
+![seconds against uses, and against 1/width](sampling_cost.svg)
+
+Seconds of the processor to enclose ε at δ = {_DELTA}, each user taking part with probability
+{_RATE}. Left: against the uses K, to a relative width of 1e-6. Right: against 1/width, of 1000
+uses. Drawn by `python benchmarks/sampling_cost.py docs/sampling_cost.svg`, on a machine with two
+cores; other machines take longer or less."""
 
 
 def run(rate: str, sigma: str, steps: int) -> Composition:
@@ -147,8 +161,32 @@ may cost much more (Chua et al., "How private are DP-SGD implementations?", ICML
 is claimed of that here."""
 
 
+def hard() -> str:
+    """Settings at which prv_accountant was reported to fail, and epsilon there."""
+    rows = [
+        [rate, sigma, f"{steps:,}", delta, told, shown(run(rate, sigma, steps).epsilon(delta))]
+        for rate, sigma, steps, delta, told in _HARD
+    ]
+    columns = ("q", "σ", "steps", "δ", "prv_accountant", "ε")
+    return f"""\
+Settings at which users of prv_accountant report that it fails, with the interval that they print.
+
+{table(columns, rows)}"""
+
+
+def cost() -> str:
+    """Where the seconds are drawn, which are not the same twice."""
+    return _COST
+
+
 SECTIONS: Mapping[str, Callable[[], str]] = MappingProxyType(
-    {"Published settings": published, "The usual methods": methods, "Random allocation": allocated}
+    {
+        "Published settings": published,
+        "The usual methods": methods,
+        "Hard settings": hard,
+        "Random allocation": allocated,
+        "What it takes": cost,
+    }
 )
 page = partial(pages.page, _INTRODUCTION, _PICTURE)
 
@@ -169,8 +207,9 @@ def svg(steps: Sequence[int] = _STEPS, points: int = 25) -> str:
     usual = [_reported(each, (OPACUS, PLD)) for each in runs]
     for index, method in enumerate((OPACUS, PLD)):
         column = [row[index] for row in usual]
-        if all(column):
-            lines[method.name] = [value for value in column if value is not None]
+        known = [value for value in column if value is not None]
+        if len(known) == len(column):
+            lines[method.name] = known
     profile = run(_RATE, _SIGMA, 1000).profile(points=points)
     with canvas(_SIZE, wspace=0.06) as picture:
         left, right = picture.subplots(1, 2)

@@ -86,6 +86,8 @@ def test_calibration_takes_text_and_families():
         lambda: exactdp.audit(SLACK, "pure:1").verdict,
         lambda: exactdp.check(exactdp.certify(LAPLACE, "pure:0.1")),
         lambda: exactdp.check({}),
+        lambda: exactdp.certify(LAPLACE, "pure:0.1"),
+        lambda: exactdp.mechanism(LAPLACE).pure(),
     ],
 )
 def test_no_answer_is_true_by_being_there(asked):

@@ -54,7 +54,7 @@ def test_what_adds_up_does() -> None:
     for guarantee in TEXTS.values():
         fivefold = guarantee.measure(once).times(5)
         if guarantee.adds_up:
-            assert fivefold.intersection(guarantee.measure(often))
+            oracles.assert_meet(fivefold, guarantee.measure(often))
         elif not guarantee.of_losses:
             assert guarantee.measure(often).lower <= fivefold.upper
 

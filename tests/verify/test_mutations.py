@@ -75,7 +75,7 @@ def assert_no_false_one_is_accepted(contents):
             assert is_true(content) is not False, json.dumps(content)
 
 
-QUICK = ("laplace", "published", "response", "revealing", "pair", "gaussian")
+QUICK = ("laplace", "published", "response", "revealing", "pair", "gaussian", "batches of laplace")
 
 
 @pytest.mark.parametrize("name", QUICK)

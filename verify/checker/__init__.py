@@ -23,7 +23,9 @@ What is covered, verified and refuted, each law reduced mod m or not, by what me
 for Gaussian and Laplace noise whose users are sampled or not (closed forms of one use, and of
 Gaussians that are not sampled; else about as narrow as the hint `step`), and
 for discrete Laplace (any scale), Polya difference, Skellam, discrete Gaussian, sums of discrete
-Gaussians, binomial and finite laws, randomized response and users' own pairs of laws (with slack).
+Gaussians, binomial and finite laws, randomized response and users' own pairs of laws (with slack);
+these with users sampled by Poisson; symmetric log-concave laws and randomized response in batches
+of a fixed size.
 
 Of wider laws (more than 40,000 outcomes on either side) closed bounds remain (`closed`): rdp and
 zcdp of Skellam noise and of sums of discrete Gaussians, not reduced, to about 100/variance (rdp) or

@@ -46,7 +46,7 @@ from .continuous import cells
 from .deadline import check_time
 from .divergences import Listed, as_listed, larger, listings
 from .laws import DiscreteGaussian, DiscreteLaplace, FiniteLaw, convolve
-from .mechanisms import Additive, Continuous, Mechanism, Response, Sampled, TwoLaws
+from .mechanisms import Additive, Continuous, FixedSize, Mechanism, Response, Sampled, TwoLaws
 from .scenarios import Uses
 
 __all__ = ["NO_LATTICE", "profile"]
@@ -262,7 +262,7 @@ def _lattice(
     those without the reduction mod m.
     """
     half = Fraction(1, 2)
-    if isinstance(mechanism, Continuous | Sampled):
+    if isinstance(mechanism, Continuous | FixedSize | Sampled):
         return None
     if isinstance(mechanism, Response) and mechanism.epsilon:
         places = [0, 0, -1, 0] if mechanism.delta else [0, -1]

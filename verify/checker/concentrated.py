@@ -44,7 +44,7 @@ from .closed import WIDE, covered_by_chords, skellam_rho_at_most
 from .deadline import check_time
 from .divergences import Listed, listings
 from .laws import DiscreteGaussian, DiscreteGaussianSum, Skellam
-from .mechanisms import Additive, Continuous, Mechanism, Response, Sampled
+from .mechanisms import Additive, Continuous, FixedSize, Mechanism, Response, Sampled
 from .scenarios import Uses
 
 __all__ = ["rho_at_least", "rho_at_most"]
@@ -161,6 +161,11 @@ def rho_at_most(uses: Uses, goal: End, full: bool) -> bool:
     if goal == INFINITY or not uses:
         return True
     goal = Fraction(goal)
+    if any(isinstance(one, FixedSize) for one, _ in uses):  # D is quasi-convex in both laws
+        plain = [(one.mechanism if isinstance(one, FixedSize) else one, k) for one, k in uses]
+        if not rho_at_most(plain, goal, full):
+            raise OpenError("rho of batches of a fixed size was not proved")
+        return True
     continuous = [(one, times) for one, times in uses if isinstance(one, Continuous)]
     if len(continuous) == len(uses):
         if not continuous_renyi.rho_at_most(continuous, goal):

@@ -44,7 +44,7 @@ from .laws import (
     Skellam,
     SymmetricLaw,
 )
-from .mechanisms import Additive, Continuous, Mechanism, Response, Sampled, TwoLaws
+from .mechanisms import Additive, Continuous, FixedSize, Mechanism, Response, Sampled, TwoLaws
 from .pmf import FARTHEST, Pmf, reach_where
 
 __all__ = ["Listed", "Pairs", "as_listed", "delta", "larger", "listings", "pure", "renyi"]
@@ -242,6 +242,9 @@ def listings(
         return Pairs(response, response)
     if isinstance(mechanism, Sampled):
         return _sampled(mechanism, listings(mechanism.mechanism, bits, order, full))
+    if isinstance(mechanism, FixedSize):
+        throughout = listings(mechanism.attained, bits, order, full)
+        return Pairs(throughout.attained, [_two_way(one) for one in throughout.dominating])
     if isinstance(mechanism, TwoLaws):
         one = [as_listed(mechanism.p, mechanism.q, mechanism.slack)]
         return Pairs(one, one)
@@ -307,6 +310,34 @@ def _mixture_last(one: Listed, rate: Interval) -> Listed:
     largest = None if one.largest is None else sampled_loss(one.largest, rate, False)
     rest_q = (1 - rate) * one.rest + rate * one.rest_q
     return Listed(one.p, q, one.rest, rest_q, far, None, one.slack, largest)
+
+
+def _two_way(one: Listed) -> Listed:
+    """What dominates batches of a fixed size, from the mixture P = (1-q) Q + q P0 against Q.
+
+    *One batch.* With mu the law of a batch without the user, nu and nu' on one with the old and the
+    new data, h(t) the largest sum of (nu - t nu')+ over any that differ by one user, b = g/t <= 1
+    for t = 1 + (g-1)/q: ((1-q) mu + q nu) - g ((1-q) mu + q nu') = q (nu - t ((1-b) mu + b nu')),
+    so that the profile at g >= 1 is at most q h(t), and so it is with the data exchanged: a batch
+    without the user is one with that user replaced. The mixture's own, for g >= 1, is q h(t).
+    *Both at once.* Losses l > 0 of P- and Q-masses p, q; -l of q, p; all else at the loss 0. It has
+    that profile both ways round. P0 and Q being mirror images, the mass {P > Q} of both is <= 1.
+
+    Where p > q is open both are listed: that splits what is at the loss 0, and what is missing of
+    it is only added. An outcome left out has q < p <= rest, twice, and is at the loss 0 as well.
+    """
+    pairs = zip(one.p, one.q, strict=True)
+    dear = [(p, q) for p, q in pairs if not certainly(p <= q)]
+    left = at_least(1 - total(p + q for p, q in dear), 0)
+    p, q = ([*(both[way] for both in dear)] for way in range(2))
+
+    def far(a: Fraction) -> Interval:
+        assert one.far is not None
+        return one.far(a) + one.rest  # p^(1-a) q^a <= q < p
+
+    kept = None if one.far is None else far
+    twice = 2 * one.rest
+    return Listed([*p, *q, left], [*q, *p, left], twice, twice, kept, largest=one.largest)
 
 
 def sampled_loss(largest: Enclosure, rate: Interval, removing: bool) -> Enclosure:
@@ -486,6 +517,8 @@ def pure(mechanism: Mechanism, full: bool) -> Enclosure:
     if isinstance(mechanism, Sampled):
         found = pure(mechanism.mechanism, full)
         return sampled_loss(found, interval(mechanism.rate), mechanism.removing)
+    if isinstance(mechanism, FixedSize):
+        return pure(mechanism.attained, full)
     if isinstance(mechanism, Response):
         return (INFINITY, INFINITY) if mechanism.delta else (mechanism.epsilon,) * 2
     if _tells(mechanism):
@@ -522,7 +555,10 @@ def renyi(mechanism: Mechanism, order: Fraction, full: bool) -> Enclosure:
     closed = closed_renyi(mechanism, order) if not full else None
     if closed is not None:
         return closed
-    return listings(mechanism, iv.prec, order, full).measure(lambda pair: pair.renyi(order))
+    low, high = listings(mechanism, iv.prec, order, full).measure(lambda pair: pair.renyi(order))
+    if isinstance(mechanism, FixedSize):  # D is quasi-convex in both laws together
+        high = min(high, renyi(mechanism.mechanism, order, full)[1])
+    return low, high
 
 
 def _tells(mechanism: Mechanism) -> bool:

@@ -74,6 +74,11 @@ def spec_fields(text: str) -> dict[str, Any]:
 
 def _sampled(values: dict[str, str]) -> dict[str, Any]:
     """The fields of what is sampled, or has other neighbours, but the mechanism's own."""
+    if "fixed-size" in values:
+        if values.pop("neighbours", "replace") != "replace":
+            raise CertificateError("neighbours must be replace where batches are of a fixed size")
+        size, _, population = values.pop("fixed-size").partition("/")
+        return {"kind": "fixed-size", "size": size, "population": population}
     neighbours, rate = values.pop("neighbours", "replace"), values.pop("poisson", "1")
     if neighbours == "replace" and rate == "1":
         return {}

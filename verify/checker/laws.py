@@ -64,6 +64,11 @@ class SymmetricLaw:
         """Bound the sum over x < -last of p(x)^order p(x - shift)^(1 - order)."""
         raise NotImplementedError
 
+    @property
+    def is_log_concave(self) -> bool:
+        """It is where the ratios fall; and convolution on the integers keeps it (Hoggar 1974)."""
+        return True
+
     def largest_loss(self, shift: int) -> Enclosure:
         """sup log p(x)/p(x - shift).
 
@@ -223,6 +228,10 @@ class PolyaDifference(RatioLaw):
 
     def rough(self, k: float) -> float:
         return k / float(self.scale) - max(float(self.shape) - 1, 0.0) * math.log1p(k)
+
+    @property
+    def is_log_concave(self) -> bool:
+        return self.shape >= 1
 
     def _between(self, k: int) -> tuple[Interval, Interval]:
         beta = exp(interval(-1 / self.scale))

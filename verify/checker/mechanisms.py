@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from .laws import Law
 
-__all__ = ["Additive", "Continuous", "Mechanism", "Response", "Sampled", "TwoLaws"]
+__all__ = ["Additive", "Continuous", "FixedSize", "Mechanism", "Response", "Sampled", "TwoLaws"]
 
 
 @dataclass(frozen=True)
@@ -100,4 +100,32 @@ class Sampled:
         return TwoLaws(mixture, one.q, one.slack)
 
 
-Mechanism = Additive | Continuous | Response | Sampled | TwoLaws
+@dataclass(frozen=True)
+class FixedSize:
+    """A mechanism on `size` of `population` users, all batches as likely.
+
+    Neighbours replace one user's data. The mechanism is randomized response, or plain noise of a
+    symmetric log-concave law: of those it is known what bounds a batch (`divergences`).
+    """
+
+    mechanism: Additive | Response
+    size: int
+    population: int
+
+    neighbours: ClassVar[str] = "replace"
+
+    @property
+    def settled(self) -> Additive | FixedSize | Response:
+        """The mechanism itself where all users take part."""
+        return self.mechanism if self.size == self.population else self
+
+    @property
+    def attained(self) -> Sampled:
+        """What costs no more: all others have the user's new data, whose batches look alike.
+
+        With probability size/population the user is in the batch, and P is then the mechanism's.
+        """
+        return Sampled(self.mechanism, Fraction(self.size, self.population))
+
+
+Mechanism = Additive | Continuous | FixedSize | Response | Sampled | TwoLaws

@@ -24,8 +24,9 @@ from .laws import (
     Law,
     PolyaDifference,
     Skellam,
+    SymmetricLaw,
 )
-from .mechanisms import Additive, Continuous, Mechanism, Response, Sampled, TwoLaws
+from .mechanisms import Additive, Continuous, FixedSize, Mechanism, Response, Sampled, TwoLaws
 from .protocol import MASKS, TRUSTS, Protocol
 from .scenarios import is_fixed
 
@@ -85,7 +86,7 @@ def read(data: object) -> Statement:
     uses = tuple(read_use(each) for each in _list(fields["uses"], "uses", 100))
     if told:
         _look_at_setting(fields, uses)
-    elif any(isinstance(each, Continuous | Sampled) for each, _ in uses):
+    elif any(isinstance(each, Continuous | FixedSize | Sampled) for each, _ in uses):
         raise CertificateError("neighbours and orientation must be named")
     kind, numbers = read_claim(fields["claim"])
     if fields["verdict"] not in ("VERIFIED", "REFUTED"):
@@ -194,9 +195,31 @@ def _mechanism(data: object) -> Mechanism:
         if not isinstance(one, Additive | Response | TwoLaws):
             raise CertificateError("what is sampled must be additive, randomized-response or pair")
         return Sampled(one, _rate(fields["poisson"]))
+    if kind == "fixed-size":
+        return _batches(data)
     raise CertificateError(
-        "mechanism kind must be additive, randomized-response, pair, continuous or sampled"
+        "mechanism kind must be additive, randomized-response, pair, continuous, sampled or "
+        "fixed-size"
     )
+
+
+def _batches(data: object) -> FixedSize:
+    fields = _fields(data, "fixed-size", "kind", "mechanism", "size", "population")
+    one = _mechanism(fields["mechanism"])
+    if not (isinstance(one, Response) or (isinstance(one, Additive) and _is_log_concave(one))):
+        raise CertificateError(
+            "mechanism of batches must be randomized-response, or additive with a symmetric "
+            "log-concave law and no modulus"
+        )
+    size, population = (_whole(fields[name], name, 1) for name in ("size", "population"))
+    if size > population:
+        raise CertificateError("size must be at most the population")
+    return FixedSize(one, size, population)
+
+
+def _is_log_concave(noise: Additive) -> bool:
+    law = noise.law
+    return noise.modulus is None and isinstance(law, SymmetricLaw) and law.is_log_concave
 
 
 def _continuous(data: object) -> Continuous:

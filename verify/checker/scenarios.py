@@ -2,9 +2,10 @@
 
 A user's own pair names two datasets: the same one comes first in every use of a list, so that
 there are two scenarios, and no quantity may mix them. Within one scenario everything else is free
-at every use: additive mechanisms may be moved by any shift either way, and randomized response is
-the same both ways round. So there pure epsilon and Rényi divergences of an order are sums of what
-each use costs at most, and delta is that of the worst sequence of choices.
+at every use: additive mechanisms may be moved by any shift either way, randomized response is the
+same both ways round, and what bounds batches of a fixed size bounds both. So there pure epsilon and
+Rényi divergences of an order are sums of what each use costs at most, and delta is that of the
+worst sequence of choices.
 
 Sampling: the dataset with one user more is the same one in every use, so that there are two
 scenarios as well.
@@ -21,7 +22,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from .mechanisms import Additive, Continuous, Mechanism, Response, Sampled, TwoLaws
+from .mechanisms import Additive, Continuous, FixedSize, Mechanism, Response, Sampled, TwoLaws
 
 __all__ = ["Uses", "is_fixed", "scenarios"]
 
@@ -41,7 +42,7 @@ def scenarios(uses: Uses) -> list[Uses]:
 
 def settled(mechanism: Mechanism) -> Mechanism:
     """A mechanism without sampling that changes nothing, and as a pair of laws where it is one."""
-    return mechanism.settled if isinstance(mechanism, Sampled) else mechanism
+    return mechanism.settled if isinstance(mechanism, FixedSize | Sampled) else mechanism
 
 
 def is_fixed(uses: Uses) -> bool:
@@ -64,7 +65,7 @@ def _tells(mechanism: Mechanism) -> bool:
         return bool(mechanism.epsilon or mechanism.delta)
     if isinstance(mechanism, Continuous):
         return True
-    if isinstance(mechanism, Sampled):
+    if isinstance(mechanism, FixedSize | Sampled):
         return _tells(mechanism.mechanism)
     return bool(mechanism.slack) or mechanism.p != mechanism.q
 

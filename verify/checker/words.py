@@ -9,7 +9,7 @@ from fractions import Fraction
 from .arithmetic import INFINITY, End
 from .binomial import Logarithm
 from .laws import FiniteLaw, Law
-from .mechanisms import Additive, Continuous, Mechanism, Response, Sampled
+from .mechanisms import Additive, Continuous, FixedSize, Mechanism, Response, Sampled
 from .reading import Statement
 from .scenarios import is_fixed
 
@@ -77,6 +77,9 @@ def _mechanism(mechanism: Mechanism) -> str:
         )
     if isinstance(mechanism, Sampled):
         return _mechanism(mechanism.mechanism) + _taking_part(mechanism.rate)
+    if isinstance(mechanism, FixedSize):
+        batches = f"{mechanism.size:,} of {mechanism.population:,} users take part"
+        return f"{_mechanism(mechanism.mechanism)}, {batches}, all batches as likely"
     if isinstance(mechanism, Response):
         revealed = (
             f", revealed with probability {_text(mechanism.delta)}" if mechanism.delta else ""

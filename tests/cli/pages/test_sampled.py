@@ -35,6 +35,13 @@ def test_the_true_epsilon_stands_beside_the_printed_one() -> None:
     assert float(ratio) == pytest.approx(1.20 / theirs, rel=1e-2)
 
 
+def test_hard_settings_have_an_answer() -> None:
+    *small, last = cells(sampled.hard())
+    assert float(last[-1]) == pytest.approx(by_pld("0.2", "1", 10, "1e-5"), rel=1e-3)
+    for rate, _, _, _, _, epsilon in small:  # about in proportion to q
+        assert float(epsilon) == pytest.approx(203.7 * float(rate), rel=0.01)
+
+
 def test_every_method_is_above_the_truth() -> None:
     ((steps, true, renyi, opacus, pld),) = cells(sampled.methods([20]))
     assert steps == "20"

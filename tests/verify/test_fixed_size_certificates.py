@@ -1,0 +1,146 @@
+"""Certificates of batches of a fixed size: true ones are re-established, false ones are not."""
+
+from fractions import Fraction
+
+import brute_force
+import mpmath
+import oracles
+import pytest
+from certificates import edited
+from mpmath import mpf
+from subsets import fixed_size, neighbours, released, together
+
+from exactdp.accounting import compose
+from exactdp.mechanisms import AdditiveNoise, DiscreteLaplace, FixedSize, RandomizedResponse
+from exactdp.mechanisms.spec import parse_use
+from exactdp.verify import Verdict, audit, parse_claim
+from exactdp.verify.certificate import NotCertifiedError, certificate_of
+from exactdp.verify.checker import check
+from exactdp.verify.checker.expected import spec_fields
+from exactdp.verify.checker.reading import CertificateError, read, read_use
+from exactdp.verify.checker.words import described
+
+LAPLACE = "discrete-laplace:epsilon=1,fixed-size=2/5"
+GAUSSIAN = "discrete-gaussian:sigma2=10,sensitivity=2,fixed-size=2/5"
+RESPONSE = "randomized-response:epsilon=1,fixed-size=2/5"
+SLOW = pytest.mark.slow
+CASES = [  # of the same uses, verified and refuted
+    ([LAPLACE], "pure", "0.53", "0.52"),
+    ([LAPLACE], "approx", "0.51,1e-2", "0.5,1e-2"),
+    ([GAUSSIAN], "rdp", "3,0.14", "3,0.12"),
+    pytest.param([RESPONSE], "zcdp", "0.5", "0.05", marks=SLOW),
+    ([RESPONSE], "rdp", "2,0.19", "2,0.15"),
+    pytest.param(["skellam:variance=3,fixed-size=2/5"], "rdp", "2,0.2", "2,0.01", marks=SLOW),
+    (["polya-difference:shape=2.5,scale=2,fixed-size=2/5"], "pure", "0.3", "0.2"),
+    ([f"{RESPONSE}*3"], "pure", "1.57", "1.56"),
+    ([f"{RESPONSE}*3"], "approx", "1.57,1e-3", "1.5,1e-3"),
+    ([f"{LAPLACE}*6"], "approx", "2.5,1e-2", "2.2,1e-2"),
+    ([f"{LAPLACE}*2", "randomized-response:epsilon=0.5*2"], "approx", "2.1,1e-3", "2,1e-3"),
+]
+
+
+def audited(specs, claim):
+    uses = [(spec.mechanism, times) for spec, times in map(parse_use, specs)]
+    return audit(compose(*uses), claim)
+
+
+@pytest.mark.parametrize(("specs", "kind", "true", "false"), CASES)
+def test_re_established_and_not_of_another_size(specs, kind, true, false):
+    for numbers, verdict in ((true, Verdict.VERIFIED), (false, Verdict.REFUTED)):
+        found = audited(specs, parse_claim(f"{kind}:{numbers}"))
+        assert found.verdict is verdict
+        content = certificate_of(found).content
+        assert check(content).valid
+        assert (content["neighbours"], content["orientation"]) == ("replace", "free")
+        for size in ("1",) if kind == "zcdp" else ("1", "4"):  # of rho little is known
+            other = edited(content, ("uses", 0, "mechanism", "size"), size)
+            assert not check(other).valid
+        assert "2 of 5 users take part" in described(read(content))[0]
+
+
+def test_an_open_claim_has_none():
+    found = audited([f"{RESPONSE}*20"], parse_claim("rdp:2,3.4"))
+    assert found.verdict is Verdict.UNDECIDED and "is open" in str(found.note)
+    with pytest.raises(NotCertifiedError, match="batches of a fixed size is open"):
+        certificate_of(found)
+
+
+# -- against sums over all batches ----------------------------------------------------------------
+
+# others' data, the user's old and new data: of bits, and the query asks for any bit that is set
+DATA = [((0, 0, 0), 1, 0), ((0, 0, 0), 0, 1), ((1, 1, 1), 0, 1), ((0, 0, 1), 1, 0)]
+SIZE = 2
+with mpmath.workdps(brute_force.DIGITS):
+    _PMF = {x: oracles.discrete_laplace(1)(x) for x in range(-62, 63)}
+    KEPT = mpmath.e / (1 + mpmath.e)
+KINDS = {
+    "discrete Laplace": (
+        AdditiveNoise(DiscreteLaplace(1)),
+        sum,
+        lambda total: {x: _PMF[x - total] for x in range(-60, 61)},
+    ),
+    "randomized response": (RandomizedResponse(1), max, lambda bit: {bit: KEPT, 1 - bit: 1 - KEPT}),
+}
+ASKED = {
+    "rdp:3/2,{}": lambda pair: brute_force.renyi(pair, "3/2"),
+    "rdp:3,{}": lambda pair: brute_force.renyi(pair, 3),
+    "approx:{},1e-3": lambda pair: brute_force.epsilon(pair, "1e-3"),
+}
+
+
+@pytest.mark.parametrize("times", [1, 2])
+@pytest.mark.parametrize("name", KINDS)
+def test_less_than_some_dataset_costs_is_never_accepted(name, times):
+    plain, query, response = KINDS[name]
+    uses = compose((FixedSize(plain, SIZE, 4), times))
+    with mpmath.workdps(30):
+        pairs = [
+            neighbours(
+                *(released(fixed_size((*others, own), SIZE), query, response) for own in own_data)
+            )
+            for others, *own_data in DATA
+        ]
+        if times == 2 and name == "discrete Laplace":
+            pairs = [[each for each in pair if each[0] > mpf(10) ** -9] for pair in pairs]
+        pairs = [pair if times == 1 else together(pair, pair) for pair in pairs]
+    for claim, measure in ASKED.items():
+        truth = max(map(measure, pairs))
+        true, false = (
+            mpmath.nstr(truth * factor, 20) for factor in (mpf("1.3"), 1 - mpf(10) ** -4)
+        )
+        content = certificate_of(audit(uses, parse_claim(claim.format(true)))).content
+        assert check(content).valid
+        low = str(Fraction(content["measured"]["lower"]) * Fraction(99, 100))
+        lowered = edited(content, ("measured",), {"lower": low, "upper": false})
+        assert not check(lowered).valid
+
+
+# -- what is no certificate -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("size",), "6"),
+        (("size",), "0"),
+        (("mechanism", "modulus"), "9"),
+        (("mechanism", "law"), {"name": "binomial", "trials": "4", "probability": "1/2"}),
+        (("mechanism", "law"), {"name": "polya-difference", "shape": "0.9", "scale": "2"}),
+        (("mechanism", "law"), {"name": "finite", "outcomes": ["0"], "masses": ["1"]}),
+        (("mechanism",), {"kind": "pair", "outcomes": ["a"], "p": ["1"], "q": ["1"], "slack": "0"}),
+    ],
+)
+def test_batches_of_which_nothing_is_known_are_refused(path, value):
+    use = spec_fields(LAPLACE)
+    read_use(use)
+    with pytest.raises(CertificateError, match=r"size|mechanism of batches"):
+        read_use(edited(use, ("mechanism", *path), value))
+
+
+def test_neighbours_have_to_be_named_and_to_be_those():
+    content = certificate_of(audited([LAPLACE], parse_claim("pure:1"))).content
+    assert not check(edited(content, ("neighbours",), "add-remove")).valid
+    unnamed = {key: content[key] for key in content if key not in ("neighbours", "orientation")}
+    assert not check(unnamed).valid
+    with pytest.raises(CertificateError, match="replace"):
+        spec_fields(f"{LAPLACE},neighbours=add-remove")
