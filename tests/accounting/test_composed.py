@@ -15,9 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mpmath import mpf
 
-from exactdp.accounting import pure_epsilon, renyi_curve, zcdp
+from exactdp.accounting import composed, pure_epsilon, renyi_curve, zcdp
 from exactdp.accounting.composed import Composition, Use, compose
 from exactdp.exact import Enclosure, ParameterError
+from exactdp.exact.deadline import OutOfTimeError
 from exactdp.mechanisms import (
     AdditiveNoise,
     Binomial,
@@ -291,3 +292,18 @@ def test_a_delta_that_is_just_met_needs_no_epsilon(a: Weights, b: Weights, times
     less = distance * (1 - Fraction(1, 1000))
     if less:
         assert composition.epsilon(less).upper > 0
+
+
+def test_rho_without_time_is_bracketed_by_one_order_and_pure_epsilon(monkeypatch):
+    noise, measured = AdditiveNoise(DiscreteLaplace(3), 2), composed.composed_zcdp
+
+    def out_of_time(uses, *how):
+        if uses[0].mechanism == noise:
+            raise OutOfTimeError
+        return measured(uses, *how)
+
+    true, share = zcdp(noise), renyi_curve(noise, [2])[0].times(Fraction(1, 2))
+    monkeypatch.setattr(composed, "composed_zcdp", out_of_time)
+    found = compose(noise).zcdp()
+    assert share.lower * (1 - Fraction(1, 10**5)) <= found.lower <= true.lower
+    assert true.upper <= found.upper <= pure_epsilon(noise).upper
