@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from attrs import field, fields, frozen
+from attrs import field, frozen
 from numpy.typing import NDArray
 
 from ...exact.number import ExactInput
@@ -48,14 +48,6 @@ class Algorithm:
     demand: Callable[[Setting], Demand] | None = field(eq=False)
     forgets: bool = True
     adapts: bool = False
-
-    def __reduce__(self) -> tuple[object, ...]:
-        """For workers: by its name where it is one of the papers', whose functions have none."""
-        from . import named
-
-        if named(self.name) is self:
-            return named, (self.name,)
-        return Algorithm, tuple(getattr(self, each.name) for each in fields(Algorithm))
 
 
 def growing(setting: Setting, batch: int, active: int) -> int:

@@ -1,6 +1,5 @@
 """Pictures: what is in them, and that they are the same every time."""
 
-import pickle
 import sys
 
 import pytest
@@ -13,6 +12,7 @@ from exactdp.bandit.plots.sweep import Sweep
 from .conftest import CERTIFIED, EASY, RADII, RATINGS, SMALL, TRUST
 
 matplotlib = pytest.importorskip("matplotlib")
+cloudpickle = pytest.importorskip("cloudpickle")  # what joblib and dask send tasks with
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,7 @@ def test_captions_say_how_many_runs_and_which_radius(small):
 
 @pytest.mark.parametrize(("figure", "said"), [(FIGURES[0], True), (FIGURES[3], False)])
 def test_captions_say_where_the_batches_differ(figure, said):
-    figure = pickle.loads(pickle.dumps(figure))  # as a worker gets it
+    figure = cloudpickle.loads(cloudpickle.dumps(figure))  # as a worker gets it
     places = {panel.place: RATINGS for panel in figure.panels}
     first = module._caption(figure, Sweep(SMALL, places, {}))[0]
     assert ("DP-SE: as its paper says" in first) == said
