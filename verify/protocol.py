@@ -69,7 +69,10 @@ def certify(
             f"got {masking.floor}"
         )
     released = protocol.released(missing, known)
-    if leaking(released, relaxation) == released and (direct := _direct(released, claim, fields)):
+    if (
+        leaking(released, relaxation) == released
+        and (direct := _direct(released, claim, fields)) is not None
+    ):
         return direct
     reason = NotCertifiedError("an UNDECIDED audit has no certificate")
     for mechanism in _views(released, claim):

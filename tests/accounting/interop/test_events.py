@@ -151,7 +151,7 @@ def test_compose_from_a_file(capsys, tmp_path):
     event = {"class_name": "SelfComposedDpEvent", "count": 30, "event": sampled}
     path.write_text(json.dumps(event | {"event": sampled | {"event": gaussian}}))
     told = []
-    for words in (["--from", str(path), SPEC], [f"{SPEC},poisson=0.1*30", SPEC]):
+    for words in (["--from", str(path), SPEC], [SPEC, f"{SPEC},poisson=0.1*30"]):
         assert main(["compose", *words, "--delta", "1e-5", "--json"]) == 0
         told.append(json.loads(capsys.readouterr().out)["results"])
     assert told[0] == told[1]

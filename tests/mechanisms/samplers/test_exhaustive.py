@@ -36,7 +36,7 @@ def digits():
 @pytest.fixture
 def choices(monkeypatch):
     """Let `below` be one choice of the path, instead of trying bits."""
-    for name in ("coins", "geometric", "finite"):
+    for name in ("coins", "geometric"):
         module = import_module(f"exactdp.mechanisms.samplers.{name}")
         monkeypatch.setattr(module, "below", lambda bound, path: path.below(bound))
 
