@@ -204,6 +204,7 @@ def test_there_and_back(mechanism: Mechanism, goal: str) -> None:
         assert composition.delta(below, width).greater_than(share) is True
 
 
+@pytest.mark.slow
 def test_more_uses_never_cost_less() -> None:
     for mechanism in (LAPLACE, SKELLAM, WRAPPED):
         width = width_for(mechanism)

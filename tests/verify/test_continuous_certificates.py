@@ -32,7 +32,7 @@ CASES = [  # what holds, by little or much, and what does not
     (f"{SGD}*30", "rdp:2.5,0.1079"),
     (f"{SGD}*30", "rdp:2.5,0.1078"),
     (f"{SGD}*30", "zcdp:3.75"),
-    (f"{SGD}*30", "zcdp:3.7"),
+    pytest.param(f"{SGD}*30", "zcdp:3.7", marks=pytest.mark.slow),
     (f"{SGD}*2", "pure:3"),
     ("laplace:scale=2,sensitivity=3*2", "pure:3"),
     ("laplace:scale=2", "approx:0.29,0.1"),

@@ -109,8 +109,15 @@ def test_published_settings_agree_with_an_inversion_in_floats(rate, noise, times
         ([("0.1", "2", 100)], "2.3", 5, 25, "0.1"),
         ([("0.5", "5", 64)], "5.3", 7, 16, "0.1"),
         ([("0.01", "1", 1000)], "1.8", 6, 28, "0.1"),
-        ([("0.2", "3", 40), ("0.05", "2", 60), ("1", "20", 10)], "1.5", 6, 30, "0.1"),
-        ([("0.3", "0.9", 30)], "9", 1, 40, "0.05"),
+        pytest.param(
+            [("0.2", "3", 40), ("0.05", "2", 60), ("1", "20", 10)],
+            "1.5",
+            6,
+            30,
+            "0.1",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param([("0.3", "0.9", 30)], "9", 1, 40, "0.05", marks=pytest.mark.slow),
     ],
 )
 def test_many_uses_hold_an_inversion_on_the_real_axis(parts, level, c, height, spacing, direction):
@@ -260,6 +267,7 @@ noises = st.fractions(Fraction(1, 2), 20, max_denominator=20)
 directions = st.sampled_from(BOTH)
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(rates, rates, noises, st.integers(5, 3000), st.integers(1, 12), directions)
 def test_larger_rates_and_more_uses_never_cost_less(one, other, noise, times, digits, direction):
@@ -275,6 +283,7 @@ def test_larger_rates_and_more_uses_never_cost_less(one, other, noise, times, di
     assert here.lower <= cost(1, times).upper
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(rates, noises, st.integers(2, 300), st.fractions(0, 3, max_denominator=50), directions)
 def test_composed_delta_is_at_most_what_renyi_allows(rate, noise, times, level, direction):

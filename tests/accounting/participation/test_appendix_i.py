@@ -121,6 +121,7 @@ def test_the_order_of_the_routes(noise: Noise) -> None:
         assert getattr(rows[0], name).upper < getattr(rows[1], name).lower
 
 
+@pytest.mark.slow
 def test_skellam_noise_of_one_batch() -> None:
     (row,) = noise_per_batch(2, DELTA, skellam(), [1], WIDTH)
     for end, met in ((row.exact.lower, False), (row.exact.upper, True)):
