@@ -3,6 +3,7 @@
 from fractions import Fraction
 from pathlib import Path
 
+import mpmath
 import pytest
 from dp_accounting import PoissonSampledDpEvent, SelfComposedDpEvent
 from dp_accounting.dp_event import GaussianDpEvent
@@ -36,10 +37,22 @@ def test_the_true_epsilon_stands_beside_the_printed_one() -> None:
 
 
 def test_hard_settings_have_an_answer() -> None:
-    *small, last = cells(sampled.hard())
-    assert float(last[-1]) == pytest.approx(by_pld("0.2", "1", 10, "1e-5"), rel=1e-3)
+    text = sampled.hard()
+    *small, few, many = cells(text)
+    for steps, row in ((10, few), (500, many)):
+        assert float(row[-1]) == pytest.approx(by_pld("0.2", "1", steps, "1e-5"), rel=1e-3)
     for rate, _, _, _, _, epsilon in small:  # about in proportion to q
         assert float(epsilon) == pytest.approx(203.7 * float(rate), rel=0.01)
+    sigma = Fraction(text.partition("σ = ")[2].split()[0])
+    assert gaussian_delta(sigma) < Fraction("1e-5") < gaussian_delta(sigma - Fraction("1e-9"))
+
+
+def gaussian_delta(sigma: Fraction) -> Fraction:
+    """delta(0.01) of one Gaussian that nobody sampled (Balle and Wang 2018)."""
+    with mpmath.workdps(40):
+        noise, epsilon = mpmath.mpf(sigma.numerator) / sigma.denominator, mpmath.mpf("0.01")
+        least, most = (mpmath.ncdf(s / (2 * noise) - epsilon * noise) for s in (-1, 1))
+        return Fraction(str(most - mpmath.exp(epsilon) * least))
 
 
 def test_every_method_is_above_the_truth() -> None:
