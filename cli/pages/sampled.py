@@ -21,7 +21,7 @@ from ..render import shown
 from . import page as pages
 from .page import table
 
-__all__ = ["PUBLISHED", "SECTIONS", "Published", "page", "svg"]
+__all__ = ["HARD", "PUBLISHED", "SECTIONS", "Published", "page", "svg"]
 
 
 class Published(NamedTuple):
@@ -46,13 +46,14 @@ PUBLISHED = (
     Published("De et al. (2022), CIFAR-10 as released", "4096/50000", "10", 725, "1e-5", "1.0"),
 )
 _ALLOCATED = (("1", 1000, 1), ("1", 1000, 10), ("0.7", 1000, 1), ("2", 100, 1), ("2", 100, 10))
-_HARD = (
+HARD: Sequence[tuple[str, str, int, str, str]] = (
     ("0.00033", "4", 10_000, "1.1e-18", "−0.044 to 0.156"),
     ("0.00033", "4", 10_000, "1.13e-18", "3.7 to 3.9"),
     ("0.00038", "4", 10_000, "1.11e-18", "from below 0"),
     ("0.00038", "4", 10_000, "1.13e-18", "3.83 to 4.03"),
     ("0.2", "1", 10, "1e-5", "an error"),
     ("0.2", "1", 500, "1e-5", "an error"),
+    ("0.01", "0.05", 11, "1e-5", "an overflow"),
 )
 _FAINT = ("0.01", "1e-5")  # a target for which dp_accounting was reported to run out of memory
 _STEPS = (10, 30, 100, 300, 1000, 3000, 10_000, 30_000)
@@ -166,11 +167,11 @@ may cost much more (Chua et al., "How private are DP-SGD implementations?", ICML
 is claimed of that here."""
 
 
-def hard() -> str:
+def hard(settings: Sequence[tuple[str, str, int, str, str]] = HARD) -> str:
     """Settings at which other accountants were reported to fail, and epsilon there."""
     rows = [
         [rate, sigma, f"{steps:,}", delta, told, shown(run(rate, sigma, steps).epsilon(delta))]
-        for rate, sigma, steps, delta, told in _HARD
+        for rate, sigma, steps, delta, told in settings
     ]
     columns = ("q", "σ", "steps", "δ", "prv_accountant", "ε")
     least = calibrate(least_noise(Shape.GAUSSIAN), ApproxDP(*_FAINT)).value

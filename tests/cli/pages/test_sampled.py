@@ -37,7 +37,7 @@ def test_the_true_epsilon_stands_beside_the_printed_one() -> None:
 
 
 def test_hard_settings_have_an_answer() -> None:
-    text = sampled.hard()
+    text = sampled.hard(sampled.HARD[:-1])  # the last takes long
     *small, few, many = cells(text)
     for steps, row in ((10, few), (500, many)):
         assert float(row[-1]) == pytest.approx(by_pld("0.2", "1", steps, "1e-5"), rel=1e-3)
@@ -45,6 +45,12 @@ def test_hard_settings_have_an_answer() -> None:
         assert float(epsilon) == pytest.approx(203.7 * float(rate), rel=0.01)
     sigma = Fraction(text.partition("σ = ")[2].split()[0])
     assert gaussian_delta(sigma) < Fraction("1e-5") < gaussian_delta(sigma - Fraction("1e-9"))
+
+
+@pytest.mark.slow
+def test_little_noise_has_an_answer() -> None:
+    ((*_, epsilon),) = cells(sampled.hard(sampled.HARD[-1:]))
+    assert float(epsilon) == pytest.approx(by_pld("0.01", "0.05", 11, "1e-5"), rel=1e-3)
 
 
 def gaussian_delta(sigma: Fraction) -> Fraction:
