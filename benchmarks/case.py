@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import math
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,8 @@ from exactdp.verify import Audit
 
 # On Linux a child's peak memory starts at its parent's: nothing more is imported up here.
 
-PEER = "dp_accounting"
+PEER, PRV = "dp_accounting", "prv_accountant"
+PEERS = {"peer": PEER, "prv": PRV}  # the field of a case, and the module that is asked
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class Case:
     """One row: what to compute, its goals, and the same task for the peer (None: it cannot).
 
     seconds, width (relative), megabytes: at most. ratio: the peer takes at least so many times as
-    long.
+    long. prv: the same task for prv_accountant, a peer beside the other one.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Case:
     verdict: str = ""
     peer: Callable[[], float] | None = None
     ratio: float = 0
+    prv: Callable[[], float] | None = None
 
 
 def show(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]], width: int) -> None:
@@ -69,12 +71,22 @@ def peer_epsilon(build: str, *parameters: Any, step: float = 1e-4) -> float:
     return float(loss.get_epsilon_for_delta(1e-6))
 
 
-def peer_skellam_loss(variance: int, shift: int) -> Any:
+def peer_skellam_loss(variance: int, shift: int, rate: float = 1) -> Any:
     """Hand over both laws, cut 14 deviations out: it has no Skellam of its own."""
     skellam = importlib.import_module("scipy.stats").skellam
     cut = round(14 * math.sqrt(variance))
     outcomes = range(-cut, cut + shift + 1)
     half = variance / 2
-    laws = (skellam.logpmf([x - d for x in outcomes], half, half) for d in (0, shift))
-    pair = (dict(zip(outcomes, map(float, law), strict=True)) for law in laws)
-    return peer_loss("from_two_probability_mass_functions", *pair)
+    laws = (skellam.pmf([x - d for x in outcomes], half, half) for d in (0, shift))
+    return peer_table_loss(
+        *(dict(zip(outcomes, map(float, law), strict=True)) for law in laws), rate
+    )
+
+
+def peer_table_loss(
+    without: Mapping[int, float], user: Mapping[int, float], rate: float = 1
+) -> Any:
+    """Of two laws, without a user and with one who takes part with this probability."""
+    mixed = {x: (1 - rate) * p + rate * user[x] for x, p in without.items()}
+    logs = ({x: math.log(p) for x, p in law.items()} for law in (without, mixed))
+    return peer_loss("from_two_probability_mass_functions", *logs, symmetric=rate == 1)

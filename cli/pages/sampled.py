@@ -15,11 +15,13 @@ from ...exact import Enclosure
 from ...exact.canvas import canvas, rendered
 from ...mechanisms.allocation import Allocation
 from ...mechanisms.continuous import ContinuousNoise, Shape
+from ...verify import ApproxDP, calibrate
+from ...verify.continuous_families import least_noise
 from ..render import shown
 from . import page as pages
 from .page import table
 
-__all__ = ["PUBLISHED", "SECTIONS", "Published", "page", "svg"]
+__all__ = ["HARD", "PUBLISHED", "SECTIONS", "Published", "page", "svg"]
 
 
 class Published(NamedTuple):
@@ -44,12 +46,16 @@ PUBLISHED = (
     Published("De et al. (2022), CIFAR-10 as released", "4096/50000", "10", 725, "1e-5", "1.0"),
 )
 _ALLOCATED = (("1", 1000, 1), ("1", 1000, 10), ("0.7", 1000, 1), ("2", 100, 1), ("2", 100, 10))
-_HARD = (
+HARD: Sequence[tuple[str, str, int, str, str]] = (
     ("0.00033", "4", 10_000, "1.1e-18", "−0.044 to 0.156"),
     ("0.00033", "4", 10_000, "1.13e-18", "3.7 to 3.9"),
+    ("0.00038", "4", 10_000, "1.11e-18", "from below 0"),
     ("0.00038", "4", 10_000, "1.13e-18", "3.83 to 4.03"),
     ("0.2", "1", 10, "1e-5", "an error"),
+    ("0.2", "1", 500, "1e-5", "an error"),
+    ("0.01", "0.05", 11, "1e-5", "an overflow"),
 )
+_FAINT = ("0.01", "1e-5")  # a target for which dp_accounting was reported to run out of memory
 _STEPS = (10, 30, 100, 300, 1000, 3000, 10_000, 30_000)
 _RATE, _SIGMA, _DELTA = "0.01", "1", "1e-5"
 _SIZE = (8.6, 3.6)
@@ -161,17 +167,22 @@ may cost much more (Chua et al., "How private are DP-SGD implementations?", ICML
 is claimed of that here."""
 
 
-def hard() -> str:
-    """Settings at which prv_accountant was reported to fail, and epsilon there."""
+def hard(settings: Sequence[tuple[str, str, int, str, str]] = HARD) -> str:
+    """Settings at which other accountants were reported to fail, and epsilon there."""
     rows = [
         [rate, sigma, f"{steps:,}", delta, told, shown(run(rate, sigma, steps).epsilon(delta))]
-        for rate, sigma, steps, delta, told in _HARD
+        for rate, sigma, steps, delta, told in settings
     ]
     columns = ("q", "σ", "steps", "δ", "prv_accountant", "ε")
+    least = calibrate(least_noise(Shape.GAUSSIAN), ApproxDP(*_FAINT)).value
     return f"""\
 Settings at which users of prv_accountant report that it fails, with the interval that they print.
 
-{table(columns, rows)}"""
+{table(columns, rows)}
+
+The least noise of one Gaussian, nobody sampled, for ε = {_FAINT[0]} at δ = {_FAINT[1]}, a target
+for which dp_accounting was reported to run out of memory: σ = {float(least):.12g} times the
+sensitivity, to 1e-9."""
 
 
 def cost() -> str:

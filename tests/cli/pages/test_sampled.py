@@ -3,6 +3,7 @@
 from fractions import Fraction
 from pathlib import Path
 
+import mpmath
 import pytest
 from dp_accounting import PoissonSampledDpEvent, SelfComposedDpEvent
 from dp_accounting.dp_event import GaussianDpEvent
@@ -19,9 +20,9 @@ def cells(text: str) -> list[list[str]]:
     return [[cell.strip() for cell in row.strip("|").split("|")] for row in rows[2:]]
 
 
-def by_pld(rate: str, sigma: str, steps: int, delta: str) -> float:
+def by_pld(rate: str, sigma: str, steps: int, delta: str, grid: float = 1e-4) -> float:
     event = PoissonSampledDpEvent(float(Fraction(rate)), GaussianDpEvent(float(sigma)))
-    accountant = PLDAccountant()
+    accountant = PLDAccountant(value_discretization_interval=grid)
     accountant.compose(SelfComposedDpEvent(event, steps))
     return float(accountant.get_epsilon(float(delta)))
 
@@ -36,10 +37,28 @@ def test_the_true_epsilon_stands_beside_the_printed_one() -> None:
 
 
 def test_hard_settings_have_an_answer() -> None:
-    *small, last = cells(sampled.hard())
-    assert float(last[-1]) == pytest.approx(by_pld("0.2", "1", 10, "1e-5"), rel=1e-3)
+    text = sampled.hard(sampled.HARD[:-1])  # the last takes long
+    *small, few, many = cells(text)
+    for steps, row in ((10, few), (500, many)):
+        assert float(row[-1]) == pytest.approx(by_pld("0.2", "1", steps, "1e-5"), rel=1e-3)
     for rate, _, _, _, _, epsilon in small:  # about in proportion to q
         assert float(epsilon) == pytest.approx(203.7 * float(rate), rel=0.01)
+    sigma = Fraction(text.partition("σ = ")[2].split()[0])
+    assert gaussian_delta(sigma) < Fraction("1e-5") < gaussian_delta(sigma - Fraction("1e-9"))
+
+
+@pytest.mark.slow
+def test_little_noise_has_an_answer() -> None:
+    ((*_, epsilon),) = cells(sampled.hard(sampled.HARD[-1:]))
+    assert float(epsilon) == pytest.approx(by_pld("0.01", "0.05", 11, "1e-5", 1e-2), rel=1e-3)
+
+
+def gaussian_delta(sigma: Fraction) -> Fraction:
+    """delta(0.01) of one Gaussian that nobody sampled (Balle and Wang 2018)."""
+    with mpmath.workdps(40):
+        noise, epsilon = mpmath.mpf(sigma.numerator) / sigma.denominator, mpmath.mpf("0.01")
+        least, most = (mpmath.ncdf(s / (2 * noise) - epsilon * noise) for s in (-1, 1))
+        return Fraction(str(most - mpmath.exp(epsilon) * least))
 
 
 def test_every_method_is_above_the_truth() -> None:
