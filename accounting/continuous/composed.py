@@ -42,6 +42,7 @@ __all__ = [
     "composed_renyi",
     "composed_rho",
     "fallen",
+    "in_series",
     "is_closed",
     "is_within_reach",
     "log_middle",
@@ -143,7 +144,7 @@ def composed_delta(
         if not is_within_reach(parts, saddle.c):
             return Enclosure(Fraction(0), Fraction(1)), True
         log_delta = saddle.log_delta if found is None else log_middle(found)
-        summed = _series(parts, saddle, float(level) * (1 - 1e-9), log_delta, log_width)
+        summed = in_series(parts, saddle, float(level) * (1 - 1e-9), log_delta, log_width, work)
         if summed is not None:
             with working_precision(summed.bits):
                 return between(*LaplaceSum(summed).bounds(ball(level))), False
@@ -182,11 +183,12 @@ def composed_epsilon(
         if found is not None and found.is_finite():
             saddle = saddle._replace(level=float(Fraction(found.upper)))
         lowest = 0.0 if found is not None else max(saddle.level, 0.0) / 2
-        summed = _series(parts, saddle, lowest, log_delta, asked)
+        summed = in_series(parts, saddle, lowest, log_delta, asked, work)
         if summed is not None:
             with working_precision(summed.bits):
-                bounds, start = LaplaceSum(summed).bounds, arb(max(saddle.level, 0.0))
-                return root(bounds, ball(target), start, saddle.c), False
+                begin = arb(max(saddle.level, 0.0))
+                bounds = LaplaceSum(summed).bounds
+                return root(bounds, ball(target), begin, saddle.c), False
         profile = Profile(parts, plan(parts, saddle, log_delta, asked), work)
         start, slope = near(profile, saddle, log_delta)
         return root(profile.bounds, goal, arb(start), slope), profile.sigma > 0
@@ -351,15 +353,15 @@ def attempts(parts: Parts, width: Fraction, attempt: _Attempt) -> Enclosure:
     return found
 
 
-def _series(
-    parts: Parts, saddle: Saddle, lowest: float, log_delta: float, log_width: float
+def in_series(
+    parts: Parts, saddle: Saddle, lowest: float, log_delta: float, log_width: float, work: float
 ) -> Series | None:
     """What to sum instead where atoms keep the transform from falling within few nodes."""
     scale = log_delta - saddle.cumulant.value + saddle.c * saddle.level
-    fallen = sum(times * law.log_decay(saddle.c, _SOON) for law, times in parts)
-    if fallen - math.log(_SOON) < log_width + scale:
+    decay = sum(times * law.log_decay(saddle.c, _SOON) for law, times in parts)
+    if decay - math.log(_SOON) < log_width + scale:
         return None
-    return series(parts, lowest, log_delta + log_width)
+    return series(parts, lowest, log_delta + log_width, work)
 
 
 def near(profile: Profile, saddle: Saddle, log_delta: float) -> tuple[float, float]:

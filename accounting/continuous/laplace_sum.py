@@ -53,7 +53,8 @@ __all__ = ["LaplaceSum", "Series", "series"]
 _GROWTHS = [1 + 2.0 ** (k / 2) for k in range(-14, 11)]  # R that are tried
 _RADII = [2 * 2.0 ** (-k / 3) for k in range(1, 60)]  # rho that are tried
 _HIGHEST = 300  # degree of a polynomial
-_MOST_TERMS, _MOST_BITS = 3e6, 20_000
+_PER_TERM = 1.3e-6  # what a term costs, in about seconds, at few bits
+_MOST_BITS = 20_000
 
 
 class Use(NamedTuple):
@@ -69,7 +70,7 @@ class Series(NamedTuple):
     """What to sum, chosen in floats: a poor choice costs time or width."""
 
     uses: list[Use]
-    count: int  # N
+    length: int  # N
     radius: float  # rho
     bits: int  # of the working precision
     lowest: float  # level
@@ -142,7 +143,7 @@ class LaplaceSum:
 
     def __init__(self, chosen: Series) -> None:
         self._uses = [_OneUse(use) for use in chosen.uses]
-        self._count, self._radius, self._lowest = chosen.count, arb(chosen.radius), chosen.lowest
+        self._count, self._radius, self._lowest = chosen.length, arb(chosen.radius), chosen.lowest
         self._top = sum((use.times * use.top for use in self._uses), arb(0))
         self._rest = self._radius / (1 - self._radius**2 / 4)
         moved, scaled = arb(0), arb_poly([0, self._radius])
@@ -212,10 +213,10 @@ class _Powers:
         return self._known[exponent]
 
 
-def series(parts: Parts, lowest: float, log_error: float) -> Series | None:
+def series(parts: Parts, lowest: float, log_error: float, work: float) -> Series | None:
     """For levels from the lowest on, wrong by about e^log_error.
 
-    None where other noise takes part or it takes too many terms.
+    None where other noise takes part or it takes more than about these seconds of work.
     """
     goal = math.log(sum(times for _, times in parts)) - log_error + 3
     uses = [_approximated(law, times, goal) for law, times in parts]
@@ -241,7 +242,7 @@ def series(parts: Parts, lowest: float, log_error: float) -> Series | None:
         (_count(float(size), height / rho, goal), rho)
         for size, rho in zip(sizes, _RADII, strict=True)
     )
-    if bits > _MOST_BITS or choices * count * (1 + bits / 1000) > _MOST_TERMS:
+    if bits > _MOST_BITS or choices * count * (1 + bits / 1000) * _PER_TERM > work:
         return None
     bits += 8 * max(use.degree for use in known)
     return Series(known, count, radius, bits, lowest)

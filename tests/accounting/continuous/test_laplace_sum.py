@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from exactdp import compose, mechanism
 from exactdp.accounting.continuous.composed import (
     composed_delta,
     composed_epsilon,
@@ -92,7 +93,7 @@ def test_few_uses_hold_quadrature(uses, level, direction):
 @pytest.mark.parametrize(("rate", "epsilon"), [(1, "2"), ("0.3", "1"), ("0.01", "0.1")])
 def test_one_use_is_its_closed_form_at_every_level(rate, epsilon, direction):
     law = sampled_laplace(rate, 1, epsilon, direction)
-    chosen = series([(law, 1)], -5.0, -40.0)
+    chosen = series([(law, 1)], -5.0, -40.0, 4.0)
     with working_precision(chosen.bits):
         summed = LaplaceSum(chosen)
         for level in ("-4.5", "-1", "-0.001", "0", "0.0001", "0.01", "0.2", "1", "3"):
@@ -101,3 +102,21 @@ def test_one_use_is_its_closed_form_at_every_level(rate, epsilon, direction):
             truth = law.profile(at)
             assert lower <= truth.upper() and truth.lower() <= upper
             assert upper - lower <= 1e-15
+
+
+@pytest.mark.parametrize("level", ["0", "0.7", "2.4"])
+def test_with_a_discrete_use_it_is_conditioned_on_that_ones_loss(level):
+    # the discrete loss is 1 where the noise is at most 0, else -1
+    odds = math.exp(-1)
+    plain = [OneUse("1", "0.5", "remove")] * 3
+    truth = sum(
+        mass * quadrature(plain, float(level) - loss)
+        for mass, loss in ((1 / (1 + odds), 1), (odds / (1 + odds), -1))
+    )
+    uses = compose((mechanism("laplace:scale=2"), 3), mechanism("discrete-laplace:epsilon=1"))
+    found = uses.delta(level)
+    assert float(found.lower) <= truth * (1 + 1e-9)
+    assert truth * (1 - 1e-9) <= float(found.upper)
+    assert found.is_within(NARROW)
+    back = uses.epsilon(found.upper)
+    assert back.lower <= Fraction(level) and back.is_within(Fraction(1, 10**9))
