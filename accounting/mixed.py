@@ -2,8 +2,9 @@
 
 Losses of independent uses add up whatever their laws. Two ways to measure the sum:
 
-*By conditioning*, where the continuous uses have a closed form together and the discrete losses few
-values l_i, of probability p_i: with L = L_c + L_d and (1 - e^(level - L))^+ of the finite losses,
+*By conditioning*, where the continuous uses have a closed form together, or a series
+(`continuous.laplace_sum`), and the discrete losses few values l_i, of probability p_i: with
+L = L_c + L_d and (1 - e^(level - L))^+ of the finite losses,
 
     delta(level) = P(L_d = infinity) + sum of p_i delta_c(level - l_i) [+ at most what is missing].
 
@@ -37,8 +38,9 @@ from .composition import (
 from .continuous import composed as smooth
 from .continuous.discrete import DiscreteLoss
 from .continuous.inversion import Parts, Profile, plan
+from .continuous.laplace_sum import LaplaceSum, Series
 from .continuous.root import root
-from .losses.composite import NO_LATTICE, Composite, saddle_at
+from .losses.composite import NO_LATTICE, Composite, Saddle, saddle_at
 from .losses.listed import ListedLoss, count_values
 from .losses.product import Charges, Product, product_of
 from .scenario import Scenario
@@ -110,7 +112,7 @@ def _delta(
             return infinite_losses(discrete, charges, ball(level).exp())
     if _is_conditioned(parts, product, log_delta):
         return refine(
-            lambda: _between(*_conditioned(parts, product, log_delta)(ball(level))), width=width
+            lambda: _between(*_closed(parts, product, log_delta)(ball(level))), width=width
         )
     losses = _all(parts, product, log_delta)
 
@@ -120,6 +122,10 @@ def _delta(
         if not smooth.is_within_reach(losses, saddle.c):
             return _ANYTHING, True
         finite = saddle.log_delta if found is None else _log_finite(found, composite, log_delta)
+        summed = _in_series(parts, product, saddle, float(level), finite, log_width, work)
+        if summed is not None:
+            with working_precision(summed.bits):
+                return _between(*_summed(summed, product, finite)(ball(level))), False
         profile = Profile(losses, plan(losses, saddle, finite, log_width), work)
         return _between(*_charged(profile.bounds, charges)(here)), profile.sigma > 0
 
@@ -147,7 +153,7 @@ def _epsilon(
         if saddle is None:
             return never_below(composite, goal, charges), True
         if conditioned:
-            bounds = _conditioned(parts, product, log_delta)
+            bounds = _closed(parts, product, log_delta)
             return root(bounds, goal, arb(max(saddle.level, 0.0)), saddle.c), False
         if not smooth.is_within_reach(losses, saddle.c):
             return Enclosure.unknown(), True
@@ -155,6 +161,13 @@ def _epsilon(
         if found is not None and found.is_finite():
             saddle = saddle._replace(level=float(Fraction(found.upper)))
         finite = float((goal - composite.escaping()).max(goal * _LITTLE).log().mid())
+        lowest = 0.0 if found is not None else max(saddle.level, 0.0) / 2
+        summed = _in_series(parts, product, saddle, lowest, finite, asked, work)
+        if summed is not None:
+            with working_precision(summed.bits):
+                begin = arb(max(saddle.level, 0.0))
+                bounds = _summed(summed, product, finite)
+                return root(bounds, ball(delta), begin, saddle.c), False
         profile = Profile(losses, plan(losses, saddle, finite, asked), work)
         start, slope = smooth.near(profile, saddle, finite)
         bounds = _charged(profile.bounds, charges)
@@ -191,17 +204,50 @@ def _is_conditioned(parts: Parts, product: Product, log_delta: float) -> bool:
         return count_values(product.atoms(_tail(log_delta))) <= _MOST_VALUES
 
 
-def _conditioned(parts: Parts, product: Product, log_delta: float) -> _Bounds:
+def _closed(parts: Parts, product: Product, log_delta: float) -> _Bounds:
     """Bounds of delta(level), at the working precision."""
-    atoms = product.atoms(_tail(log_delta))
+
+    def closed(level: arb) -> tuple[arb, arb]:
+        value = smooth.closed_delta(parts, level)
+        return value, value
+
+    return _conditioned(closed, product, _tail(log_delta))
+
+
+def _in_series(
+    parts: Parts,
+    product: Product,
+    saddle: Saddle,
+    lowest: float,
+    log_delta: float,
+    log_width: float,
+    work: float,
+) -> Series | None:
+    """What to sum of the continuous uses to condition on the discrete losses."""
+    atoms = product.atoms(_few_tail(log_delta))
+    if (count := count_values(atoms)) > _MOST_VALUES:
+        return None
+    least = lowest - float(Composite(atoms).largest().upper())
+    least -= 1e-9 * (1 + abs(least))
+    return smooth.in_series(parts, saddle, least, log_delta, log_width, work / count)
+
+
+def _summed(chosen: Series, product: Product, log_delta: float) -> _Bounds:
+    """Bounds of delta(level), at the series' precision."""
+    return _conditioned(LaplaceSum(chosen).bounds, product, _few_tail(log_delta))
+
+
+def _conditioned(continuous: _Bounds, product: Product, tail: float) -> _Bounds:
+    atoms = product.atoms(tail)
     values, composite, charges = ListedLoss(atoms), Composite(atoms), product.charges()
     escaping, missing = composite.escaping(), composite.missing()
 
     def bounds(level: arb) -> tuple[arb, arb]:
-        total = escaping
+        lower = upper = escaping
         for mass, loss in zip(values.masses, values.losses, strict=True):
-            total += mass * smooth.closed_delta(parts, level - loss)
-        return total.max(arb(0)).lower(), (total + missing).min(arb(1)).upper()
+            low, high = continuous(level - loss)
+            lower, upper = lower + mass * low, upper + mass * high
+        return lower.max(arb(0)).lower(), (upper + missing).min(arb(1)).upper()
 
     return _charged(bounds, charges)
 
@@ -209,6 +255,11 @@ def _conditioned(parts: Parts, product: Product, log_delta: float) -> _Bounds:
 def _tail(log_delta: float) -> float:
     """The logarithm of the P-mass that may be left out at the working precision."""
     return log_delta - 0.7 * ctx.prec - 10
+
+
+def _few_tail(log_delta: float) -> float:
+    """The same where the working precision is higher than what is asked needs."""
+    return log_delta - 0.7 * smooth.BITS - 10
 
 
 # -- by inversion ---------------------------------------------------------------------------------

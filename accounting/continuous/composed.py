@@ -22,6 +22,7 @@ from ...exact.roots import met_between
 from ..losses.composite import NO_LATTICE, Composite, Saddle, saddle_at, saddle_for
 from . import gaussian
 from .inversion import Parts, Profile, plan
+from .laplace_sum import LaplaceSum, Series, series
 from .line import LineLaw
 from .root import between, root
 from .sampled_gaussian import SampledGaussian
@@ -41,6 +42,7 @@ __all__ = [
     "composed_renyi",
     "composed_rho",
     "fallen",
+    "in_series",
     "is_closed",
     "is_within_reach",
     "log_middle",
@@ -61,6 +63,7 @@ _FARTHEST = 1e11  # real parts beyond are not tried
 _TOO_MANY = "transforms so far out need too many nodes"
 _FAR_BITS = 256  # of bounds that more do not make narrower
 _NEED, _MOST_TERMS = 40.0, 20_000  # nodes on a line, of such an accuracy, that are few enough
+_SOON = 3e3  # imaginary part that an inversion reaches with few nodes
 _ATTEMPTS = 3
 _HIGHEST = 1e300  # level that is tried
 _NEGLIGIBLE = 1e-20
@@ -141,6 +144,10 @@ def composed_delta(
         if not is_within_reach(parts, saddle.c):
             return Enclosure(Fraction(0), Fraction(1)), True
         log_delta = saddle.log_delta if found is None else log_middle(found)
+        summed = in_series(parts, saddle, float(level) * (1 - 1e-9), log_delta, log_width, work)
+        if summed is not None:
+            with working_precision(summed.bits):
+                return between(*LaplaceSum(summed).bounds(ball(level))), False
         profile = Profile(parts, plan(parts, saddle, log_delta, log_width), work)
         lower, upper = profile.bounds(ball(level))
         return between(lower, upper), profile.sigma > 0
@@ -175,6 +182,13 @@ def composed_epsilon(
         asked = log_width + math.log(min(1.0, saddle.c * max(saddle.level, 1e-3)))
         if found is not None and found.is_finite():
             saddle = saddle._replace(level=float(Fraction(found.upper)))
+        lowest = 0.0 if found is not None else max(saddle.level, 0.0) / 2
+        summed = in_series(parts, saddle, lowest, log_delta, asked, work)
+        if summed is not None:
+            with working_precision(summed.bits):
+                begin = arb(max(saddle.level, 0.0))
+                bounds = LaplaceSum(summed).bounds
+                return root(bounds, ball(target), begin, saddle.c), False
         profile = Profile(parts, plan(parts, saddle, log_delta, asked), work)
         start, slope = near(profile, saddle, log_delta)
         return root(profile.bounds, goal, arb(start), slope), profile.sigma > 0
@@ -337,6 +351,17 @@ def attempts(parts: Parts, width: Fraction, attempt: _Attempt) -> Enclosure:
         asked -= 12
     assert found is not None
     return found
+
+
+def in_series(
+    parts: Parts, saddle: Saddle, lowest: float, log_delta: float, log_width: float, work: float
+) -> Series | None:
+    """What to sum instead where atoms keep the transform from falling within few nodes."""
+    scale = log_delta - saddle.cumulant.value + saddle.c * saddle.level
+    decay = sum(times * law.log_decay(saddle.c, _SOON) for law, times in parts)
+    if decay - math.log(_SOON) < log_width + scale:
+        return None
+    return series(parts, lowest, log_delta + log_width, work)
 
 
 def near(profile: Profile, saddle: Saddle, log_delta: float) -> tuple[float, float]:

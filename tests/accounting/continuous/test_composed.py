@@ -239,7 +239,14 @@ def bracket(rate: float, epsilon: float, times: int, level: float, removing: boo
 @pytest.mark.parametrize("direction", BOTH)
 @pytest.mark.parametrize(
     ("rate", "epsilon", "times", "level"),
-    [(1.0, 1.0, 20, 4.0), (0.3, 2.0, 20, 3.0), (0.1, 0.5, 12, 0.2), (0.5, 1.0, 3, 0.5)],
+    [
+        (1.0, 1.0, 20, 4.0),
+        (0.3, 2.0, 20, 3.0),
+        (0.1, 0.5, 12, 0.2),
+        (0.5, 1.0, 3, 0.5),
+        (1.0, 0.1, 100, 2.0),
+        (0.1, 0.5, 30, 0.5),
+    ],
 )
 def test_laplace_lies_between_losses_rounded_down_and_up(rate, epsilon, times, level, direction):
     low, high = bracket(rate, epsilon, times, level, direction == "remove", 2e-4)
