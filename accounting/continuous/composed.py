@@ -35,6 +35,7 @@ __all__ = [
     "attempts",
     "basic_delta",
     "basic_epsilon",
+    "by_takers",
     "closed_delta",
     "composed_delta",
     "composed_epsilon",
@@ -63,6 +64,7 @@ _FARTHEST = 1e11  # real parts beyond are not tried
 _TOO_MANY = "transforms so far out need too many nodes"
 _FAR_BITS = 256  # of bounds that more do not make narrower
 _NEED, _MOST_TERMS = 40.0, 20_000  # nodes on a line, of such an accuracy, that are few enough
+_MOST_TAKERS = 100
 _SOON = 3e3  # imaginary part that an inversion reaches with few nodes
 _ATTEMPTS = 3
 _HIGHEST = 1e300  # level that is tried
@@ -141,13 +143,13 @@ def composed_delta(
 
     def attempt(log_width: float, found: Enclosure | None) -> tuple[Enclosure, bool]:
         saddle = saddle_at(Composite(tuple(parts)), float(level))
-        if not is_within_reach(parts, saddle.c):
-            return Enclosure(Fraction(0), Fraction(1)), True
         log_delta = saddle.log_delta if found is None else log_middle(found)
         summed = in_series(parts, saddle, float(level) * (1 - 1e-9), log_delta, log_width, work)
         if summed is not None:
             with working_precision(summed.bits):
                 return between(*LaplaceSum(summed).bounds(ball(level))), False
+        if not is_within_reach(parts, saddle.c):
+            return Enclosure(Fraction(0), Fraction(1)), True
         profile = Profile(parts, plan(parts, saddle, log_delta, log_width), work)
         lower, upper = profile.bounds(ball(level))
         return between(lower, upper), profile.sigma > 0
@@ -176,8 +178,6 @@ def composed_epsilon(
         saddle = saddle_for(composite, log_delta)
         if saddle.level <= 0:
             saddle = saddle_at(composite, 0.0)
-        if not is_within_reach(parts, saddle.c):
-            return Enclosure.unknown(), True
         # the width of epsilon, as that of delta: d log delta = -c d epsilon, about
         asked = log_width + math.log(min(1.0, saddle.c * max(saddle.level, 1e-3)))
         if found is not None and found.is_finite():
@@ -189,6 +189,8 @@ def composed_epsilon(
                 begin = arb(max(saddle.level, 0.0))
                 bounds = LaplaceSum(summed).bounds
                 return root(bounds, ball(target), begin, saddle.c), False
+        if not is_within_reach(parts, saddle.c):
+            return Enclosure.unknown(), True
         profile = Profile(parts, plan(parts, saddle, log_delta, asked), work)
         start, slope = near(profile, saddle, log_delta)
         return root(profile.bounds, goal, arb(start), slope), profile.sigma > 0
@@ -311,7 +313,27 @@ def basic_epsilon(parts: Parts, target: Fraction) -> Enclosure:
         most = upper.upper
         if all(isinstance(law, SampledGaussian) for law, _ in parts):
             most = min(most, _root(_unsampled(parts), target).upper)
+    if all(isinstance(law, SampledLaplace) for law, _ in parts):
+        most = min(most, by_takers(parts, target))
     return Enclosure(lower.lower, most)
+
+
+def by_takers(parts: Parts, target: Fraction) -> Fraction:
+    """What Laplace noise costs if of all uses only so few have the user that more are improbable.
+
+    The laws of all outputs are mixtures over who takes part where, so that by joint convexity
+    delta(level) <= E delta(level; n uses that are not sampled), 0 where n epsilon <= level; and
+    P(n > m) <= C(K, m + 1) q^(m + 1). Different laws share the target equally.
+    """
+    total, share = Fraction(0), target / len(parts)
+    for law, times in parts:
+        assert isinstance(law, SampledLaplace)
+        few, more = 0, times * law.rate
+        while few < min(times, _MOST_TAKERS) and more > share:
+            few += 1
+            more *= Fraction(times - few, few + 1) * law.rate
+        total += law.epsilon * (few if more <= share else times)
+    return total
 
 
 def _unsampled(parts: Parts) -> Callable[[arb], arb]:
@@ -357,10 +379,13 @@ def in_series(
     parts: Parts, saddle: Saddle, lowest: float, log_delta: float, log_width: float, work: float
 ) -> Series | None:
     """What to sum instead where atoms keep the transform from falling within few nodes."""
-    scale = log_delta - saddle.cumulant.value + saddle.c * saddle.level
-    decay = sum(times * law.log_decay(saddle.c, _SOON) for law, times in parts)
-    if decay - math.log(_SOON) < log_width + scale:
+    if not all(isinstance(law, SampledLaplace) for law, _ in parts):
         return None
+    if is_within_reach(parts, saddle.c):
+        scale = log_delta - saddle.cumulant.value + saddle.c * saddle.level
+        decay = sum(times * law.log_decay(saddle.c, _SOON) for law, times in parts)
+        if decay - math.log(_SOON) < log_width + scale:
+            return None
     return series(parts, lowest, log_delta + log_width, work)
 
 

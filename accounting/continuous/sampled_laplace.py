@@ -190,9 +190,10 @@ class SampledLaplace:
         u = np.concatenate([epsilon * nodes, [epsilon, -epsilon]])
         inner = np.log(weights * epsilon / 4) - epsilon / 2 - epsilon * nodes / 2
         log_masses = np.concatenate([inner, [-epsilon - math.log(2), -math.log(2)]])
+        if q == 1:
+            return log_masses, u
         top = np.maximum(u, 0.0)
-        logs = top + np.log((1 - q) * np.exp(-top) + q * np.exp(u - top))
-        return log_masses, u if q == 1 else logs
+        return log_masses, top + np.log((1 - q) * np.exp(-top) + q * np.exp(u - top))
 
 
 @lru_cache(maxsize=64)

@@ -8,6 +8,7 @@ import pytest
 
 from exactdp import compose, mechanism
 from exactdp.accounting.continuous.composed import (
+    by_takers,
     composed_delta,
     composed_epsilon,
     sampled_laplace,
@@ -120,3 +121,19 @@ def test_with_a_discrete_use_it_is_conditioned_on_that_ones_loss(level):
     assert found.is_within(NARROW)
     back = uses.epsilon(found.upper)
     assert back.lower <= Fraction(level) and back.is_within(Fraction(1, 10**9))
+
+
+def test_where_few_uses_have_the_user_the_bound_by_their_number_holds():
+    parts = [(sampled_laplace("0.1", 1, "0.5", "remove"), 4)]
+    for target in (Fraction(1, 100), Fraction(1, 1000)):
+        assert composed_epsilon(parts, target).lower <= by_takers(parts, target) < 2
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("epsilon", [100, 1000])
+def test_nearly_no_noise_is_answered(epsilon):
+    # near the top loss 4 epsilon, of probability 1/16, delta is (1 - e^-H)/16 and at most H^2 more
+    found = composed_epsilon([(sampled_laplace(1, 1, epsilon, "remove"), 4)], "1e-6")
+    height = 4 * epsilon - Fraction(found.lower)
+    assert Fraction(1599, 10**8) < height < Fraction(1601, 10**8)
+    assert found.is_within(NARROW)
