@@ -272,15 +272,12 @@ class Composition(Rows):
             pass
         if (found.is_finite() and found.upper != 1) or found.lower == found.upper:
             return found
-        pure = self.pure(_COARSE).upper
-        if pure == _INFINITY:
-            return found
-        found = found.intersection(Enclosure(_ZERO, plain(Fraction(pure))))
-        if pure > _LARGEST_RESPONSE:
-            return found
-        try:
-            with time_limit(_SHARE * time_left()):
+        with suppress(OutOfTimeError), time_limit(_SHARE * time_left()):
+            pure = self.pure(_COARSE).upper
+            if pure == _INFINITY:
+                return found
+            found = found.intersection(Enclosure(_ZERO, plain(Fraction(pure))))
+            if pure <= _LARGEST_RESPONSE:
                 bound = instead(compose(RandomizedResponse(Fraction(pure)))).upper
-        except OutOfTimeError:
-            return found
-        return found.intersection(Enclosure(_ZERO, bound))
+                found = found.intersection(Enclosure(_ZERO, bound))
+        return found

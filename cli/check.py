@@ -14,7 +14,7 @@ from ..verify.certificate import Certificate, CertificateError
 from ..verify.checker.expected import difference
 from ..verify.checker.reading import read
 from ..verify.checker.words import claim_text, described
-from ..verify.fields import use_fields
+from ..verify.fields import NotCertifiedError, use_fields
 from . import options, output
 from .options import DEFAULT_TIME, Json, Time, option
 
@@ -72,7 +72,10 @@ def _expected(specs: list[str], claim: str | None) -> Expected:
     """The fields of a certificate of these uses and this claim."""
     uses = options.composed(options.read_uses(specs)).uses if specs else ()
     stated = None if claim is None else parse_claim(claim).fields()
-    return [use_fields(use) for use in uses], stated
+    try:
+        return [use_fields(use) for use in uses], stated
+    except NotCertifiedError as error:
+        raise ParameterError(f"--expect names what has no certificates: {error}") from error
 
 
 def _certificate(file: Path, expected: Expected, seconds: float) -> Found:

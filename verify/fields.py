@@ -11,6 +11,7 @@ from ..accounting.scenario import is_oriented, neighbours
 from ..exact.number import ExactInput, decimal_text, exact, whole
 from ..mechanisms import AdditiveNoise, Binomial, FinitePair, Law, Mechanism, RandomizedResponse
 from ..mechanisms.aggregation import Masking
+from ..mechanisms.allocation import Allocation
 from ..mechanisms.continuous import ContinuousNoise
 from ..mechanisms.fixed_size import FixedSize
 from ..mechanisms.protocols.protocol import SumProtocol
@@ -75,12 +76,18 @@ def mechanism_fields(mechanism: Mechanism) -> dict[str, Any]:
         inner = mechanism_fields(mechanism.mechanism)
         return {"kind": "sampled", "mechanism": inner, **_texts({"poisson": mechanism.rate})}
     if isinstance(mechanism, FixedSize):
+        if isinstance(mechanism.mechanism, ContinuousNoise):
+            raise NotCertifiedError(
+                "there are no certificates of continuous noise in batches of a fixed size"
+            )
         return {
             "kind": "fixed-size",
             "mechanism": mechanism_fields(mechanism.mechanism),
             "size": str(mechanism.size),
             "population": str(mechanism.population),
         }
+    if isinstance(mechanism, Allocation):
+        raise NotCertifiedError("there are no certificates of random allocation")
     raise NotCertifiedError(f"certificates do not know the mechanism {type(mechanism).__name__}")
 
 

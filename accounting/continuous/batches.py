@@ -30,7 +30,7 @@ from ...exact.enclosure import Enclosure
 from ...exact.number import ParameterError, ball
 from ...exact.precision import WIDTH, enclose_between, refine, working_precision
 from ...exact.roots import met_between
-from ...mechanisms.continuous import ContinuousNoise, Shape
+from ...mechanisms.continuous import ContinuousNoise, Shape, continuous
 from ...mechanisms.fixed_size import FixedSize
 from ...mechanisms.mechanism import Mechanism, either_way
 from ..losses.composite import Composite
@@ -67,11 +67,11 @@ def batches_of(uses: Sequence[Use]) -> Batches | None:
         return None
     found: list[tuple[FixedSize | ContinuousNoise, int]] = []
     for mechanism, times in uses:
-        inner = batch_law(mechanism) or either_way(mechanism)
-        if not isinstance(inner, FixedSize | ContinuousNoise):
+        inner = batch_law(mechanism) or continuous(mechanism)
+        if inner is None:
             raise ParameterError(
-                "a list that mixes batches of a fixed size with other noise has no epsilon(delta) "
-                "here: ask for Rényi divergences"
+                "fixed-size of continuous noise has no epsilon(delta) here beside discrete "
+                "mechanisms: ask for Rényi divergences"
             )
         found.append((inner, times))
     return found

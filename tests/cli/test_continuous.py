@@ -162,3 +162,43 @@ def test_lists_of_laplace_noise_answer(capsys, spec, pure):
     delta, epsilon = composed(capsys, spec, *asked)["results"]
     assert 0 <= float(delta["lower"]) <= float(delta["upper"]) <= 1
     assert 0 <= float(epsilon["lower"]) <= float(epsilon["upper"]) <= float(pure)
+
+
+def test_histories_of_several_files_add_up(capsys, tmp_path):
+    """Each --from adds its uses, also where it is the same file."""
+    path = tmp_path / "history.json"
+    path.write_text(json.dumps({"history": [[1.0, 0.01, 500]]}))
+    words = ["--from", str(path), "--from", str(path), "--delta", "1e-5"]
+    spec = SGD.format(sigma=1, rate="0.01", times=1000)
+    assert (
+        composed(capsys, *words)["results"] == composed(capsys, spec, "--delta", "1e-5")["results"]
+    )
+
+
+BATCHES = "gaussian:sigma=1,fixed-size=1/3"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ["compose", "discrete-laplace:scale=2,fixed-size=1/3", BATCHES, "--epsilon", "1"],
+            "Rényi",
+        ),
+        (["compose", BATCHES, "randomized-response:epsilon=1", "--delta", "0.1"], "Rényi"),
+        (["audit", BATCHES, "--claim", "pure:9", "--certificate", "{}.new"], "no certificates"),
+        (["check", "{}", "--expect", BATCHES], "--expect names what has no certificates"),
+        (
+            ["check", "{}", "--expect", "gaussian:sigma=3,neighbours=add-remove,allocation=1/3"],
+            "--expect names what has no certificates: there are no certificates of random",
+        ),
+    ],
+)
+def test_what_batches_and_allocations_do_not_have(capsys, tmp_path, words, said):
+    path = tmp_path / "certificate.json"
+    audited = ["audit", "randomized-response:epsilon=1", "--claim", "pure:1"]
+    assert main([*audited, "--certificate", str(path)]) == 0
+    capsys.readouterr()
+    assert main([word.format(path) for word in words]) == 2
+    assert said in capsys.readouterr().err
+    assert not (tmp_path / "certificate.json.new").exists()
