@@ -43,7 +43,7 @@ def compose(
         str | None, option("W", "relative width of every figure; if given, it may take minutes")
     ] = None,
     source: Annotated[
-        list[Path] | None,
+        list[str] | None,  # typer loads pydantic for a list of paths
         typer.Option(
             "--from",
             metavar="FILE",
@@ -83,7 +83,7 @@ def compose(
     if source is not None:
         from .foreign import uses_from
 
-        uses += [use for path in source for use in uses_from(path)]
+        uses += [use for path in source for use in uses_from(Path(path))]
     if not uses:
         raise ParameterError("SPEC or --from must be given: what is composed?")
     composition = options.composed(uses)
