@@ -157,14 +157,14 @@ it. δ = {_DELTA}; in brackets where the bounds are farther apart.
 
 {table(columns, rows)}
 
-Neighbours differ by one user; the worse of adding and removing counts, as above. One epoch is
-exact; several are composed on a lattice from both sides; `allocation=k/t`, k > 1, is bounded by k
-uses of 1 of t/k (rounded down). Users are allocated independently of each other, so that batches
-differ in size (Feldman and Shenfeld, "Privacy amplification by random allocation",
-arXiv:2502.08202; Chua et al., "Balls-and-bins sampling for DP-SGD", arXiv:2412.16802). Batches cut
-from one shuffled order all have one size: a user then also moves the others between batches, which
-may cost much more (Chua et al., "How private are DP-SGD implementations?", ICML 2024), and nothing
-is claimed of that here."""
+Neighbours differ by one user; the worse of adding and removing counts, as above. One epoch is exact
+(a bracket for few steps with little noise); several are composed on a lattice from both sides;
+`allocation=k/t`, k > 1, is bounded by k uses of 1 of t/k (rounded down). Users are allocated
+independently of each other, so that batches differ in size (Feldman and Shenfeld, "Privacy
+amplification by random allocation", arXiv:2502.08202; Chua et al., "Balls-and-bins sampling for
+DP-SGD", arXiv:2412.16802). Batches cut from one shuffled order all have one size: a user then also
+moves the others between batches, which may cost much more (Chua et al., "How private are DP-SGD
+implementations?", ICML 2024), and nothing is claimed of that here."""
 
 
 def hard(settings: Sequence[tuple[str, str, int, str, str]] = HARD) -> str:
