@@ -108,7 +108,7 @@ def test_rho_is_that_without_sampling():
 def test_specs_name_them_and_lists_with_discrete_noise_are_refused():
     assert parse("gaussian:sigma=1,fixed-size=1/5").mechanism == BATCHES
     discrete = AdditiveNoise(DiscreteGaussian(1))
-    with pytest.raises(ParameterError, match="mixes"):
+    with pytest.raises(ParameterError, match="beside discrete mechanisms"):
         compose(BATCHES, discrete).epsilon("1e-5")
     with pytest.raises(ParameterError, match="replace"):
         parse("laplace:scale=1,neighbours=add-remove,fixed-size=1/5")
