@@ -130,6 +130,7 @@ def _delta(
         return _between(*_charged(profile.bounds, charges)(here)), profile.sigma > 0
 
     found = smooth.attempts(losses, width, attempt).because(NO_LATTICE)
+    found = found.intersection(Enclosure(Fraction(0), Fraction(1)))
     if charges.are_none and not found.is_within(width):
         found = found.intersection(smooth.basic_delta(losses, level))
     return found

@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 
 from flint import acb, arb
 
-from ...exact.deadline import OutOfTimeError
+from ...exact.deadline import OutOfTimeError, time_left, time_limit
 from ...exact.enclosure import Enclosure
 from ...exact.number import ExactInput, ParameterError, ball, exact, whole
 from ...exact.precision import CAP, WIDTH, enclose, refine, working_precision
@@ -67,6 +67,7 @@ _NEED, _MOST_TERMS = 40.0, 20_000  # nodes on a line, of such an accuracy, that 
 _MOST_TAKERS = 100
 _SOON = 3e3  # imaginary part that an inversion reaches with few nodes
 _ATTEMPTS = 3
+_SHARE = 0.85  # of the time that is left; the rest is for plain bounds
 _HIGHEST = 1e300  # level that is tried
 _NEGLIGIBLE = 1e-20
 
@@ -361,12 +362,10 @@ def attempts(parts: Parts, width: Fraction, attempt: _Attempt) -> Enclosure:
     for _ in range(_ATTEMPTS):
         bits = BITS + math.ceil(math.log2(uses) - 1.5 * asked)
         try:
-            with working_precision(bits):
+            with working_precision(bits), time_limit(_SHARE * time_left()):
                 now, limited = attempt(asked, found)
         except OutOfTimeError:
-            if found is None:
-                raise
-            return found
+            return Enclosure.unknown() if found is None else found
         found = now if found is None else found.intersection(now)
         if limited or found.is_within(width):
             break

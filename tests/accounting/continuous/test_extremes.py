@@ -8,12 +8,13 @@ import pytest
 from mpmath import mp, mpf
 
 import exactdp
+from exactdp.accounting.continuous import composed
 from exactdp.accounting.continuous.composed import (
     composed_renyi,
     sampled_gaussian,
     sampled_laplace,
 )
-from exactdp.exact import working_precision
+from exactdp.exact import OutOfTimeError, working_precision
 
 ADD = "neighbours=add-remove"
 
@@ -106,3 +107,17 @@ def test_rho_of_laplace_noise_is_the_largest_ratio(scale):
 def test_compositions_are_composed_several_times():
     noise = exactdp.mechanism("gaussian:sigma=2")
     assert exactdp.compose((noise, 3)) == 3 * noise
+
+
+def test_without_time_one_use_and_basic_composition_bracket(monkeypatch):
+    """Not everything from 0 on: what is cheap to know is told."""
+
+    def out_of_time(*_):
+        raise OutOfTimeError
+
+    two = exactdp.mechanism(f"gaussian:sigma=2,{ADD},poisson=0.3*2")
+    delta, epsilon = two.delta(1), two.epsilon("1e-3")
+    monkeypatch.setattr(composed, "plan", out_of_time)
+    for known, plain in ((delta, two.delta(1)), (epsilon, two.epsilon("1e-3"))):
+        assert 0 < plain.lower <= known.lower
+        assert known.upper <= plain.upper < 2
