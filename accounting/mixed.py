@@ -50,8 +50,6 @@ __all__ = ["delta", "epsilon"]
 _MOST_VALUES = 200  # of the discrete loss that are conditioned on
 _LITTLE = arb(2) ** -100  # of delta, that finite losses weigh at least where a line is sought
 
-_ANYTHING = Enclosure(Fraction(0), Fraction(1))
-
 _Bounds: TypeAlias = Callable[[arb], tuple[arb, arb]]
 
 
@@ -120,7 +118,7 @@ def _delta(
         composite, here = Composite(losses), ball(level)
         saddle = saddle_at(composite, float(here.mid()))
         if not smooth.is_within_reach(losses, saddle.c):
-            return _ANYTHING, True
+            return Enclosure.probability(), True
         finite = saddle.log_delta if found is None else _log_finite(found, composite, log_delta)
         summed = _in_series(parts, product, saddle, float(level), finite, log_width, work)
         if summed is not None:
@@ -130,7 +128,7 @@ def _delta(
         return _between(*_charged(profile.bounds, charges)(here)), profile.sigma > 0
 
     found = smooth.attempts(losses, width, attempt).because(NO_LATTICE)
-    found = found.intersection(Enclosure(Fraction(0), Fraction(1)))
+    found = found.intersection(Enclosure.probability())
     if charges.are_none and not found.is_within(width):
         found = found.intersection(smooth.basic_delta(losses, level))
     return found

@@ -82,6 +82,11 @@ class Enclosure:
         return Enclosure(Fraction(0), _INFINITY)
 
     @staticmethod
+    def probability() -> Enclosure:
+        """Nothing but that the number lies between 0 and 1."""
+        return Enclosure(Fraction(0), Fraction(1))
+
+    @staticmethod
     def from_json(data: dict[str, str]) -> Enclosure:
         """Read what `to_json` wrote: the two outward-rounded decimal strings."""
         if set(data) != {"lower", "upper"}:

@@ -19,7 +19,7 @@ it is at most E_Q r^a + E_Q r^(1-a) - 1, both sides of Poisson sampling.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -79,11 +79,10 @@ def batches_of(uses: Sequence[Use]) -> Batches | None:
 
 def batched_delta(parts: Batches, level: Fraction, width: Fraction, work: float) -> Enclosure:
     """delta(level), level >= 0, of these uses together."""
-    lower = composed.composed_delta(_laws(parts), level, width, work)
+    found = _plainly(parts, lambda laws: composed.composed_delta(laws, level, width, work))
     if _is_exact(parts):
-        return lower
-    found = lower.hull(composed.composed_delta(_unsampled(parts), level, width, work))
-    size = Fraction(lower.lower)
+        return found
+    size = Fraction(found.lower)
     tail = float(ball(size).log().mid()) - _CLOSE if size > 0 else _FIRST_TAIL
     try:
         with working_precision(_precision(tail)):
@@ -95,10 +94,9 @@ def batched_delta(parts: Batches, level: Fraction, width: Fraction, work: float)
 
 def batched_epsilon(parts: Batches, target: Fraction, width: Fraction, work: float) -> Enclosure:
     """The least epsilon >= 0 for this delta, 0 < target < 1."""
-    lower = composed.composed_epsilon(_laws(parts), target, width, work)
+    found = _plainly(parts, lambda laws: composed.composed_epsilon(laws, target, width, work))
     if _is_exact(parts):
-        return lower
-    found = lower.hull(composed.composed_epsilon(_unsampled(parts), target, width, work))
+        return found
     tail = float(ball(target).log().mid()) - _CLOSE
     try:
         with working_precision(_precision(tail)):
@@ -142,6 +140,14 @@ def batched_pure(one: FixedSize, width: Fraction = WIDTH) -> Enclosure:
 def _is_exact(parts: Batches) -> bool:
     """Is there one use, or nothing sampled?"""
     return sum(times for _, times in parts) == 1 or all(one.rate == 1 for one, _ in parts)
+
+
+def _plainly(
+    parts: Batches, measure: Callable[[list[tuple[LineLaw, int]]], Enclosure]
+) -> Enclosure:
+    """What it is where that is known; else from the attained pairs up to those without sampling."""
+    lower = measure(_laws(parts))
+    return lower if _is_exact(parts) else lower.hull(measure(_unsampled(parts)))
 
 
 def _law(one: FixedSize | ContinuousNoise, removing: bool, sampled: bool = True) -> LineLaw:

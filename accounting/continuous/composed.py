@@ -150,13 +150,13 @@ def composed_delta(
             with working_precision(summed.bits):
                 return between(*LaplaceSum(summed).bounds(ball(level))), False
         if not is_within_reach(parts, saddle.c):
-            return Enclosure(Fraction(0), Fraction(1)), True
+            return Enclosure.probability(), True
         profile = Profile(parts, plan(parts, saddle, log_delta, log_width), work)
         lower, upper = profile.bounds(ball(level))
         return between(lower, upper), profile.sigma > 0
 
     found = attempts(parts, width, attempt).because(NO_LATTICE)
-    found = found.intersection(Enclosure(Fraction(0), Fraction(1)))
+    found = found.intersection(Enclosure.probability())
     return found if found.is_within(width) else found.intersection(basic_delta(parts, level))
 
 

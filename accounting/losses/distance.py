@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from ...exact.deadline import check_time
 from ...mechanisms.pair import FinitePair
+from .of_pair import by_ratio
 from .product import Product
 
 __all__ = ["total_variation"]
@@ -22,26 +23,18 @@ def total_variation(product: Product) -> Fraction | None:
     pairs = [(factor.pairs[0], factor.times) for factor in product.factors]
     if not product.is_exact or sum(times for _, times in pairs) > _MOST_USES:
         return None
-    masses = {Fraction(1): Fraction(1)}  # P of each value of Q/P > 0
+    masses = {Fraction(1): Fraction(1)}  # P of each finite value of P/Q > 0
     finite = Fraction(1)  # P of all of them
     for pair, times in pairs:
         if not isinstance(pair, FinitePair) or pair.slack:
             return None
-        ratios = _ratios(pair)
+        ratios, escaping = by_ratio(pair)
         for _ in range(times):
             masses = _times(masses, ratios)
             if len(masses) > _MOST_RATIOS:
                 return None
-        finite *= sum(ratios.values(), Fraction(0)) ** times
-    return 1 - finite + sum(mass * (1 - ratio) for ratio, mass in masses.items() if ratio < 1)
-
-
-def _ratios(pair: FinitePair) -> dict[Fraction, Fraction]:
-    found: dict[Fraction, Fraction] = {}
-    for p, q in zip(pair.p, pair.q, strict=True):
-        if p and q:
-            found[q / p] = found.get(q / p, Fraction(0)) + p
-    return found
+        finite *= (sum(pair.p, Fraction(0)) - escaping) ** times
+    return 1 - finite + sum(mass * (1 - 1 / ratio) for ratio, mass in masses.items() if ratio > 1)
 
 
 def _times(

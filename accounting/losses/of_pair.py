@@ -28,7 +28,7 @@ from ..divergences.finite_sums import is_listed, listed
 from .law import Atoms, GaussianLoss, LaplaceLoss, Lattice, LossLaw
 from .sampled import sampled_law, two_way
 
-__all__ = ["common_ratio", "listed_law", "loss_law"]
+__all__ = ["by_ratio", "common_ratio", "listed_law", "loss_law"]
 
 _MOST_OUTCOMES = 4_000_000
 _MOST_STEPS = 64  # of the Euclidean algorithm for a common ratio
@@ -155,18 +155,24 @@ def _from_balls(ps: Sequence[arb], qs: Sequence[arb], exactly: Fraction | None =
     return Atoms(masses, losses, escaping, missing, exactly_escaping=exactly)
 
 
-@loss_law.register
-def _finite(pair: FinitePair, log_tail: float) -> Atoms:
-    """Outcomes of equal ratio together; on a lattice if their ratios are powers of one number."""
-    by_ratio: dict[Fraction, Fraction] = {}
+def by_ratio(pair: FinitePair) -> tuple[dict[Fraction, Fraction], Fraction]:
+    """P of each finite value of P/Q > 0, and P where Q is 0."""
+    found: dict[Fraction, Fraction] = {}
     escaping = Fraction(0)
     for p, q in zip(pair.p, pair.q, strict=True):
         if p and q:
-            by_ratio[p / q] = by_ratio.get(p / q, Fraction(0)) + p
+            found[p / q] = found.get(p / q, Fraction(0)) + p
         else:
             escaping += p
-    ratios = sorted(by_ratio)
-    masses = [ball(by_ratio[ratio]) for ratio in ratios]
+    return found, escaping
+
+
+@loss_law.register
+def _finite(pair: FinitePair, log_tail: float) -> Atoms:
+    """Outcomes of equal ratio together; on a lattice if their ratios are powers of one number."""
+    mass_of, escaping = by_ratio(pair)
+    ratios = sorted(mass_of)
+    masses = [ball(mass_of[ratio]) for ratio in ratios]
     common = common_ratio(ratios)
     if common is None:
         losses = [Logarithm(ratio).ball() for ratio in ratios]

@@ -33,7 +33,6 @@ __all__ += ["tail_beside", "wrap_probability"]
 _MOST_PERIODS = 10_000  # beyond, what is left is only known to lie between 0 and the tail
 _FAR, _DEVIATIONS, _STEEPEST = 10**15, 50, 1.0  # keep the s of Chernoff's bound small
 _ZERO = Enclosure.exactly(0)
-_UNIT = Enclosure(Fraction(0), Fraction(1))
 
 
 def off_probability(
@@ -51,7 +50,8 @@ def off_probability(
     t = protocol.accuracy if threshold is None else whole(threshold, "threshold", at_least=0)
     if t >= (largest_error(protocol, absent) or t + 1):
         return _ZERO
-    return refine(lambda: off_ball(protocol, t, absent), width=width).intersection(_UNIT)
+    found = refine(lambda: off_ball(protocol, t, absent), width=width)
+    return found.intersection(Enclosure.probability())
 
 
 def off_ball(protocol: SumProtocol, t: int, missing: int) -> arb:
@@ -100,7 +100,7 @@ def wrap_probability(
         worst = (below[0] + above[0]).max(below[1] + above[1])
         return worst if law.shape_is_proved else worst.union(below[0] + above[1])
 
-    return refine(compute, width=width).intersection(_UNIT)
+    return refine(compute, width=width).intersection(Enclosure.probability())
 
 
 def noise_quantile(protocol: SumProtocol, failure: ExactInput, missing: ExactInput = 0) -> int:

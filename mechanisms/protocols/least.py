@@ -127,7 +127,7 @@ def _modulus(protocol: SumProtocol, tau: int) -> int | None:
 
 
 def _shown(compute: Callable[[], arb]) -> Enclosure:
-    return refine(compute).intersection(Enclosure(Fraction(0), Fraction(1)))
+    return refine(compute).intersection(Enclosure.probability())
 
 
 def _check_shape(law: Law) -> None:

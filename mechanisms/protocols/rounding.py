@@ -53,7 +53,6 @@ Rewards: TypeAlias = Mapping[ExactInput, int] | Iterable[ExactInput]  # with how
 
 _EXACT_UP_TO = 32  # users for which all K are tried
 _SHORT = 4096  # trials up to which the generating function is multiplied out
-_UNIT = Enclosure(Fraction(0), Fraction(1))
 
 
 @dataclass(frozen=True)
@@ -197,10 +196,10 @@ def worst_rounding(users: ExactInput, threshold: ExactInput, width: Fraction = W
         return Enclosure.exactly(1)
     if t >= n:
         return Enclosure.exactly(0)
-    found = refine(lambda: _by_data(n, t), width=width).intersection(_UNIT)
+    found = refine(lambda: _by_data(n, t), width=width).intersection(Enclosure.probability())
     if n <= _EXACT_UP_TO:
         return found
-    bound = refine(lambda: _by_normal(n, t), width=width).intersection(_UNIT)
+    bound = refine(lambda: _by_normal(n, t), width=width).intersection(Enclosure.probability())
     return Enclosure(found.lower, bound.upper)
 
 

@@ -169,7 +169,7 @@ class ShuffleSum:
         """
         return refine(
             self._beyond(exact(distance, "distance", at_least=0), dropout), width=width
-        ).intersection(Enclosure(Fraction(0), Fraction(1)))
+        ).intersection(Enclosure.probability())
 
     def error_quantile(self, failure: ExactInput, dropout: ExactInput = 0) -> int:
         """The least whole t with P(|error| > t) <= failure.

@@ -49,7 +49,6 @@ __all__ = ["DataError", "error_of", "worst_error", "worst_error_quantile"]
 _BEYOND = "P(|error| > {}/g)"
 _ENOUGH = Fraction(1, 1000)  # of the bound: what the last chord may add
 _FINE = 32  # chords a standard deviation of the noise
-_UNIT = Enclosure(Fraction(0), Fraction(1))
 _ZERO = Enclosure.exactly(0)
 
 
@@ -71,7 +70,7 @@ class DataError:
     def beyond(self, threshold: ExactInput, width: Fraction = WIDTH) -> Enclosure:
         """P(|A - sum x| > t/g), t = threshold >= 0, exact."""
         t = exact(threshold, "threshold", at_least=0)
-        return refine(lambda: self.ball(t), width=width).intersection(_UNIT)
+        return refine(lambda: self.ball(t), width=width).intersection(Enclosure.probability())
 
     def quantile(self, failure: ExactInput) -> int:
         """The least whole t with P(|A - sum x| > t/g) <= failure.
@@ -114,7 +113,7 @@ def worst_error(protocol: SumProtocol, threshold: ExactInput, missing: ExactInpu
     narrow = Fraction(1, 10**9)
     lower = refine(lambda: _by_data(protocol, t, absent), width=narrow)
     upper = refine(lambda: _by_convexity(protocol, t, absent), width=narrow)
-    return Enclosure(lower.lower, upper.upper).intersection(_UNIT)
+    return Enclosure(lower.lower, upper.upper).intersection(Enclosure.probability())
 
 
 def worst_error_quantile(
