@@ -23,7 +23,9 @@ from ..losses.table import powers
 __all__ = ["ClosedLine", "Line", "LineLaw", "Table"]
 
 _CLOSED_AT_ONCE = 1000  # values of a closed form between two looks at the clock
-_AT_ONCE = 2_000_000  # products of complex balls between two looks at the clock: about a second
+# One matrix product, between two looks at the clock: FLINT multiplies as integer matrices, ten
+# times faster, where every side is above 120 (60 beyond 128 bits).
+_ROWS, _NODES = 128, 512
 
 
 @dataclass(frozen=True)
@@ -105,17 +107,23 @@ class Table:
         steps = self.steps
         within = powers(steps, columns)
         strides = [one * other for one, other in zip(within[-1], steps, strict=True)]
-        right = acb_mat(columns, len(steps), [value for row in within for value in row])
-        turned, found = right.transpose(), []
-        block = max(1, _AT_ONCE // (columns * len(steps)))
         table = powers(strides, rows)
-        for first in range(0, rows, block):  # the deadline is looked at between
-            chunk = table[first : first + block]
-            left = [
-                value * weight
-                for row in chunk
-                for value, weight in zip(row, self.line.weights, strict=True)
-            ]
-            found += (acb_mat(len(chunk), len(steps), left) * turned).entries()
-            check_time()
+        nodes = [slice(first, first + _NODES) for first in range(0, len(steps), _NODES)]
+        right = [_matrix([row[part] for row in within]).transpose() for part in nodes]
+        found = []
+        for first in range(0, rows, _ROWS):
+            total = acb_mat(min(_ROWS, rows - first), columns)
+            for part, turned in zip(nodes, right, strict=True):
+                weights = self.line.weights[part]
+                left = [
+                    [value * weight for value, weight in zip(row[part], weights, strict=True)]
+                    for row in table[first : first + _ROWS]
+                ]
+                total += _matrix(left) * turned
+                check_time()
+            found += total.entries()
         return [value + self.error for value in found[:count]]
+
+
+def _matrix(rows: list[list[acb]]) -> acb_mat:
+    return acb_mat(len(rows), len(rows[0]), [value for row in rows for value in row])
