@@ -187,6 +187,10 @@ class DiscreteGaussianSum(Law):
         "a convolution of discrete Gaussians, whose log-PMF -x^2/(2 sigma2) + const is concave; "
         "convolution on Z keeps log-concavity (Hoggar 1974)"
     )
+    curvature_peaks = (
+        "log w(k)^2/(w(k-1) w(k+1)) is largest at 0, w being the Gaussian mass of a coset of a "
+        "lattice: f(x)^2 f(y)^2 <= f(0)^2 f(x+y) f(x-y) (Regev, Stephens-Davidowitz 2017)"
+    )
 
     @property
     def gaussians(self) -> int:

@@ -87,6 +87,11 @@ class Law(ABC):
         return None
 
     @property
+    def curvature_peaks(self) -> str | None:
+        """The same expression is nowhere larger than at k = 0, for symmetric p."""
+        return self.curvature_falls
+
+    @property
     def symmetric(self) -> bool:
         """p(-x) = p(x)."""
         return True
