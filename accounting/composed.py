@@ -29,6 +29,7 @@ from .composition import WORK
 from .curves import Profile, Tradeoff, profile, tradeoff
 from .divergences import divergence
 from .scenario import Scenario, Use, dearest, largest, worst
+from .vectors import sides_of
 
 __all__ = ["Composition", "Use", "compose"]
 
@@ -110,6 +111,8 @@ class Composition(Rows):
 
     def pure(self, width: Fraction = WIDTH, cap: int = CAP) -> Enclosure:
         """The least epsilon of (epsilon, 0)-DP: suprema of independent losses add up."""
+        if (sides := sides_of(self.uses)) is not None:
+            return sides.curve_between(lambda uses: [Composition(uses).pure(width, cap)], width)[0]
 
         def one_way(uses: Scenario) -> Enclosure:
             return Enclosure.total(
@@ -132,6 +135,10 @@ class Composition(Rows):
         picks the worst pair each time attains the sum.
         """
         wanted = [exact(order, "order", above=1) for order in orders]
+        if (sides := sides_of(self.uses)) is not None:
+            return sides.curve_between(
+                lambda uses: Composition(uses).renyi_curve(wanted, width, cap), width
+            )
         best = [Enclosure.exactly(0)] * len(wanted)
         for uses in dearest(self.uses):
             curves = [divergence.renyi_curve(use.mechanism, wanted, width, cap) for use in uses]
@@ -143,6 +150,8 @@ class Composition(Rows):
 
     def zcdp(self, width: Fraction = WIDTH, cap: int = CAP) -> Enclosure:
         """The least rho of rho-zCDP: the supremum of the composed curve over all orders."""
+        if (sides := sides_of(self.uses)) is not None:
+            return sides.curve_between(lambda uses: [Composition(uses).zcdp(width, cap)], width)[0]
         found = self._within_time(
             lambda: largest(dearest(self.uses), lambda uses: composed_zcdp(uses, width, cap)),
             lambda dominating: dominating.zcdp(_COARSE, cap),
@@ -193,6 +202,10 @@ class Composition(Rows):
         search, the enclosure is wider than asked, and says why.
         """
         level = exact(epsilon, "epsilon", at_least=0)
+        if (sides := sides_of(self.uses)) is not None:
+            return sides.between(
+                lambda uses, width: Composition(uses).delta(level, width, cap, work), width
+            )
         return self._within_time(
             lambda: self._composed(
                 lambda mechanism: divergence.delta(mechanism, level, width, cap),
@@ -215,6 +228,10 @@ class Composition(Rows):
         level = exact(delta, "delta", at_least=0, at_most=1)
         if level == 0:
             return self.pure(width, cap)
+        if (sides := sides_of(self.uses)) is not None:
+            return sides.between(
+                lambda uses, width: Composition(uses).epsilon(level, width, cap, work), width
+            )
         return self._within_time(
             lambda: self._composed(
                 lambda mechanism: divergence.epsilon(mechanism, level, width, cap),

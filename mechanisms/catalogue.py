@@ -20,7 +20,9 @@ from .laws.families import FAMILIES
 from .laws.law import Law
 from .mechanism import AdditiveNoise, Mechanism, RandomizedResponse
 from .pair_file import read_pair
+from .reach import Reach
 from .sampled import Sampled, check_neighbours, sampling_rate, unsampled
+from .vector import VectorNoise
 
 if TYPE_CHECKING:
     from .preset import ShufflePreset
@@ -54,7 +56,7 @@ class Spec:
     def to_json(self) -> dict[str, str]:
         """The mechanism as `--json` shows it; integers as text, since they may be large."""
         shown = {"spec": self.text}
-        if isinstance(noisy := unsampled(self.mechanism), AdditiveNoise):
+        if isinstance(noisy := unsampled(self.mechanism), AdditiveNoise | VectorNoise):
             shown["noise"] = written(noisy.law)
         return shown | {name: str(value) for name, value in self.derived.items()}
 
@@ -83,7 +85,8 @@ def _missing(values: Values) -> list[str]:
 
 _POISSON = ("neighbours", "poisson")
 _SAMPLING = (*_POISSON, "fixed-size")
-_ADDITIVE = ("sensitivity", "modulus", "users", *_MISSING, *_SAMPLING)
+_VECTOR = ("l2", "l1", "linf", "dimension")
+_ADDITIVE = ("sensitivity", "modulus", "users", *_MISSING, *_SAMPLING, *_VECTOR)
 
 
 def _with_users(values: Values, mechanism: Mechanism) -> Mechanism:
@@ -104,14 +107,26 @@ def _in_batches(values: Values, mechanism: Mechanism) -> Mechanism:
     return FixedSize(mechanism, *read_batches(values["fixed-size"]))
 
 
+def _noisy(values: Values, noise: Law) -> Mechanism:
+    """A number, or a vector where its norms are given, plus this noise, users sampled or not."""
+    modulus = _modulus(values)
+    if not values.keys() & set(_VECTOR):
+        return _with_users(values, AdditiveNoise(noise, values.get("sensitivity", "1"), modulus))
+    for key in ("sensitivity", "fixed-size"):
+        if key in values:
+            raise ParameterError(f"{key} is of single numbers: a vector takes {', '.join(_VECTOR)}")
+    reach = Reach(*(values.get(key) for key in _VECTOR))
+    neighbours, rate = values.get("neighbours", "replace"), values.get("poisson", "1")
+    return VectorNoise(noise, reach, modulus, neighbours, rate)
+
+
 def _additive(family: type[Law]) -> Entry:
     """Noise that is added to an integer query; of `users` equal shares where that is given."""
 
     def build(values: Values) -> Mechanism | Spec:
         noise = family.from_spec(values)
-        sensitivity, modulus = values.get("sensitivity", "1"), _modulus(values)
         if not any(key in values for key in ("users", *_MISSING)):
-            return _with_users(values, AdditiveNoise(noise, sensitivity, modulus))
+            return _noisy(values, noise)
         if values.get("neighbours", "replace") != "replace" or values.keys() & set(_SAMPLING[1:]):
             raise ParameterError(
                 "neighbours must be replace, and nobody sampled, where users make the noise: with "
@@ -126,8 +141,7 @@ def _additive(family: type[Law]) -> Entry:
 
         share = noise.share(users)
         present = whole(users, "users") - missing_users(whole(users, "users"), *_missing(values))
-        left = AdditiveNoise(share.sum_of(present), sensitivity, modulus)
-        return Spec("", left, {"users": present})
+        return Spec("", _noisy(values, share.sum_of(present)), {"users": present})
 
     return Entry(family.needs(), (*family.allows(), *_ADDITIVE), build)
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ...mechanisms.allocation import allocation
 from ...mechanisms.continuous import ContinuousNoise, Shape, continuous
 from ...mechanisms.mechanism import Mechanism
+from ...mechanisms.vector import vector
 from ..scenario import Use
 from .batches import batch_law
 from .composed import Parts, sampled_gaussian, sampled_laplace
@@ -16,8 +17,8 @@ __all__ = ["has_no_outcomes", "line_law", "parts_of"]
 
 
 def has_no_outcomes(mechanism: Mechanism) -> bool:
-    """Is it of continuous laws, so that it has no pairs of laws on outcomes?"""
-    kinds = (continuous, allocation, batch_law)
+    """Is it of continuous laws, or of vectors, so that it has no pairs of laws on outcomes?"""
+    kinds = (continuous, allocation, batch_law, vector)
     return any(kind(mechanism) is not None for kind in kinds)
 
 

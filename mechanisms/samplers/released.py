@@ -20,6 +20,7 @@ from ..laws.law import Law
 from ..mechanism import AdditiveNoise, Mechanism, RandomizedResponse
 from ..pair import FinitePair
 from ..sampled import Sampled
+from ..vector import VectorNoise
 from .bits import RandomBits, SimulatedInt, SystemBits, for_release, is_simulated
 from .coins import Table
 from .reals import Chance
@@ -95,6 +96,12 @@ def _(mechanism: AdditiveNoise, query: ExactInput) -> Simulation:
     if modulus is None:
         return lambda bits: value + noise(bits)
     return lambda bits: (value + noise(bits)) % modulus
+
+
+@_drawn.register
+def _(mechanism: VectorNoise, query: ExactInput) -> Simulation:
+    """One coordinate: their noise is independent."""
+    return _drawn(AdditiveNoise(mechanism.law, modulus=mechanism.modulus), query)
 
 
 @_drawn.register

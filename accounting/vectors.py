@@ -1,0 +1,205 @@
+"""What uses of vectors cost: no more than what dominates them, no less than what they dominate.
+
+Each use is put between lists of uses of other mechanisms (`mechanisms.vector` has the proofs): all
+vectors along some direction within reach, from below; all by their Gaussian envelope, or all in one
+coordinate, from above. Which of these is the worst, or the best, may differ from figure to figure.
+
+*What adds up over coordinates* (pure epsilon, Rényi divergence at each order, rho, which is at most
+the sum of suprema) is c(|v_1|) + c(|v_2|) + ..., c(k) the cost of one number that moves by k. Where
+c(k) <= a k^2 + b k for all k within reach, a, b >= 0, it is at most a |v|_2^2 + b |v|_1: the best
+such a and b are a vertex of these constraints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
+
+from attrs import frozen
+
+from ..exact.enclosure import Enclosure
+from ..exact.number import ball
+from ..exact.precision import refine
+from ..mechanisms.continuous import ContinuousNoise, Shape
+from ..mechanisms.laws.law import Law
+from ..mechanisms.mechanism import AdditiveNoise, Mechanism, OneWay
+from ..mechanisms.reach import Reach
+from ..mechanisms.vector import VectorNoise, vector
+from .divergences import divergence
+from .envelope import NoEnvelopeError, unit_parameter
+from .scenario import Use
+
+__all__ = ["Sides", "sides_of"]
+
+OPEN = "which vectors within reach cost most is open: some attained, and what dominates all"
+
+_MOST_MOVES = 16  # of one coordinate, each of which is measured
+_MOST_USES = 10**9
+_ATTAINED = Fraction(1, 10**6)  # width of what vectors attain: less than the gap above it, mostly
+_ZERO, _INFINITY = Fraction(0), Decimal("Infinity")
+
+Uses = tuple[Use, ...]
+
+
+@frozen
+class Sides:
+    """Lists of uses that cost at most as much as these, and lists that cost at least as much.
+
+    likely: those of the latter that can be the least at a delta.
+    """
+
+    uses: Uses
+    below: tuple[Uses, ...]
+    above: tuple[Uses, ...]
+    likely: tuple[Uses, ...]
+
+    def between(self, measure: Callable[[Uses, Fraction], Enclosure], width: Fraction) -> Enclosure:
+        """From the largest of those below to the least of those above.
+
+        measure: of a list of uses, to a relative width.
+        """
+        above = {uses: measure(uses, width) for uses in self.likely}
+        lower = [
+            above[uses] if uses in above else measure(uses, max(width, _ATTAINED))
+            for uses in self.below
+        ]
+        return _between(lower, list(above.values()))
+
+    def curve_between(
+        self, measure: Callable[[Uses], Sequence[Enclosure]], width: Fraction
+    ) -> list[Enclosure]:
+        """The same of what adds up over uses and coordinates, number by number."""
+        below = [measure(uses) for uses in self.below]
+        above = [measure(uses) for uses in self.above]
+        found = [
+            _between(lower, upper)
+            for lower, upper in zip(zip(*below, strict=True), zip(*above, strict=True), strict=True)
+        ]
+        if all(one.is_within(width) for one in found):
+            return found
+        parts = [_by_coordinates(use, measure) for use in self.uses]
+        if any(part is None for part in parts):
+            return found
+        totals = [
+            Enclosure.total(each) for each in zip(*(part or [] for part in parts), strict=True)
+        ]
+        return [
+            one.intersection(Enclosure(_ZERO, total.upper))
+            for one, total in zip(found, totals, strict=True)
+        ]
+
+
+def sides_of(uses: Sequence[Use]) -> Sides | None:
+    """The lists on both sides of these uses; None where none is of vectors."""
+    found = [vector(mechanism) for mechanism, _ in uses]
+    if not any(found):
+        return None
+    counts = [1 if one is None else len(one.directions()) for one in found]
+    below = dict.fromkeys(
+        tuple(part for use in uses for part in _along(use, turn)) for turn in range(max(counts))
+    )
+    kept = [each for each in below if sum(use.times for use in each) <= _MOST_USES]
+    enveloped, alone = (
+        tuple(Use(_instead(use.mechanism, made), use.times) for use in uses)
+        for made in (_enveloped, VectorNoise.of_one_number)
+    )
+    above = (enveloped, alone) if enveloped != alone else (alone,)
+    likely = above if all(one is None or _is_light(one) for one in found) else (enveloped,)
+    return Sides(tuple(uses), tuple(kept), above, likely)
+
+
+def _between(lower: Sequence[Enclosure], upper: Sequence[Enclosure]) -> Enclosure:
+    least = max(one.lower for one in lower)
+    best = min(upper, key=lambda one: one.upper)
+    why = tuple(dict.fromkeys(reason for one in (*lower, best) for reason in one.why))
+    return Enclosure(least, best.upper, why=why).because(OPEN)
+
+
+def _along(use: Use, turn: int) -> list[Use]:
+    """A use along one of its directions."""
+    one = vector(use.mechanism)
+    if one is None:
+        return [use]
+    directions = one.directions()
+    parts = one.along(directions[min(turn, len(directions) - 1)])
+    return [Use(_likewise(use.mechanism, part), count * use.times) for part, count in parts]
+
+
+def _instead(mechanism: Mechanism, made: Callable[[VectorNoise], Mechanism]) -> Mechanism:
+    """What is made of a vector; any other mechanism as it is."""
+    one = vector(mechanism)
+    return mechanism if one is None else _likewise(mechanism, made(one))
+
+
+def _likewise(mechanism: Mechanism, other: Mechanism) -> Mechanism:
+    """The other one, for the same order of the two datasets where that is fixed."""
+    return OneWay(other) if isinstance(mechanism, OneWay) else other
+
+
+def _enveloped(one: VectorNoise) -> Mechanism:
+    """The Gaussian that dominates it; one number where only one moves, or no envelope is known."""
+    if one.is_one_number:
+        return one.of_one_number()
+    try:
+        distance = _distance(one.law, one.reach)
+    except NoEnvelopeError:
+        return one.of_one_number()
+    return ContinuousNoise(
+        Shape.GAUSSIAN, Fraction(1), distance, one.neighbours, one.rate, one.removing
+    )
+
+
+def _is_light(one: VectorNoise) -> bool:
+    """May all in one coordinate cost less than the Gaussian envelope, at some delta?
+
+    Not where that has tails like a Gaussian's and |v|_1 is much above |v|_2: that saves time only.
+    """
+    if one.reach.largest_sum**2 <= 2 * one.reach.largest_square:
+        return True
+    return divergence.pure_epsilon(AdditiveNoise(one.law)).is_finite()
+
+
+@lru_cache(maxsize=64)
+def _distance(law: Law, reach: Reach) -> Fraction:
+    """mu_1 |v|_2, at most: rational."""
+    unit = Fraction(unit_parameter(law).upper)
+    return Fraction(refine(lambda: ball(unit) * ball(Fraction(reach.largest_square)).sqrt()).upper)
+
+
+def _by_coordinates(
+    use: Use, measure: Callable[[Uses], Sequence[Enclosure]]
+) -> list[Enclosure] | None:
+    """What all coordinates and uses add up to, at most; None where that is not known."""
+    one = vector(use.mechanism)
+    if one is None:
+        return list(measure((use,)))
+    if one.rate != 1 or one.reach.farthest > _MOST_MOVES:
+        return None
+    moves = range(1, one.reach.farthest + 1)
+    costs = [measure(tuple(Use(*part) for part in one.along({move: 1}))) for move in moves]
+    return [_dual(column, one.reach).times(use.times) for column in zip(*costs, strict=True)]
+
+
+def _dual(costs: Sequence[Enclosure], reach: Reach) -> Enclosure:
+    """The sum over coordinates of costs[|v_i| - 1], at most."""
+    if any(cost.upper == _INFINITY for cost in costs):
+        return Enclosure.unknown()
+    uppers = [Fraction(cost.upper) for cost in costs]
+    return Enclosure(_ZERO, _least(uppers, reach.largest_square, reach.largest_sum))
+
+
+def _least(costs: Sequence[Fraction], square: int, total: int) -> Fraction:
+    """The least a square + b total with a k^2 + b k >= cost of k, a, b >= 0.
+
+    Divided by k: a k + b >= cost/k =: r(k). For a given a the least b is the largest r(k) - a k,
+    so that the whole is convex and linear between slopes of the upper hull of the r(k).
+    """
+    rates = [(move, cost / move) for move, cost in enumerate(costs, start=1)]
+    slopes = {_ZERO, max(rate / move for move, rate in rates)}
+    slopes |= {(s - r) / (j - i) for i, r in rates for j, s in rates if j > i and s > r}
+    return min(
+        slope * square + max(_ZERO, *(rate - slope * move for move, rate in rates)) * total
+        for slope in slopes
+    )

@@ -1,0 +1,154 @@
+"""Integer vectors that neighbours may move a query by: bounds on their norms, and extremes.
+
+A user's part of the query changes it by an integer vector v with |v|_2 <= l2, |v|_1 <= l1, |v|_inf
+<= linf, in so many dimensions; what is not given does not bind. Everything here is in integers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import TypeAlias
+
+from attrs import field, frozen
+
+from ..exact.number import ExactInput, ParameterError, exact, whole
+
+__all__ = ["Direction", "Reach"]
+
+_MOST_DIMENSIONS = 10**15
+_LARGEST = 10**30
+
+Direction: TypeAlias = Mapping[int, int]  # how many coordinates are moved by how much
+
+
+def _norm(value: ExactInput | None, name: str) -> Fraction | None:
+    if value is None:
+        return None
+    return exact(value, name, at_least=1, at_most=_LARGEST)
+
+
+def _l2(value: ExactInput | None) -> Fraction | None:
+    return _norm(value, "l2")
+
+
+def _l1(value: ExactInput | None) -> Fraction | None:
+    return _norm(value, "l1")
+
+
+def _linf(value: ExactInput | None) -> Fraction | None:
+    return _norm(value, "linf")
+
+
+def _dimension(value: ExactInput | None) -> int | None:
+    if value is None:
+        return None
+    return whole(value, "dimension", at_least=1, at_most=_MOST_DIMENSIONS)
+
+
+@frozen
+class Reach:
+    """All integer vectors within these norms. l2, l1, linf: at least 1; None where not bounded.
+
+    Raises ParameterError where the vectors are not bounded at all.
+
+    >>> Reach(l2=4).largest_sum
+    16
+    """
+
+    l2: Fraction | None = field(converter=_l2, default=None)
+    l1: Fraction | None = field(converter=_l1, default=None)
+    linf: Fraction | None = field(converter=_linf, default=None)
+    dimension: int | None = field(converter=_dimension, default=None)
+
+    def __attrs_post_init__(self) -> None:
+        if self.l2 is None and self.l1 is None and (self.linf is None or self.dimension is None):
+            raise ParameterError("a vector needs l2, l1, or linf with its dimension")
+
+    @property
+    def farthest(self) -> int:
+        """The largest |v|_inf: all in one coordinate."""
+        bounds = [self.l1, self.linf, None if self.l2 is None else math.isqrt(self._square)]
+        return min(math.floor(bound) for bound in bounds if bound is not None)
+
+    @property
+    def largest_square(self) -> int:
+        """What |v|_2^2 is at most.
+
+        Given |v|_1 and |v|_inf it is largest with as much as possible in as few coordinates.
+        """
+        far, most = self.farthest, self._most_coordinates
+        full = min(most, self._sum // far)
+        rest = min(far, self._sum - full * far) if full < most else 0
+        found = full * far**2 + rest**2
+        return found if self.l2 is None else min(found, self._square)
+
+    @property
+    def largest_sum(self) -> int:
+        """The largest |v|_1: given |v|_2 that of a vector whose coordinates are most alike."""
+        return sum(move * count for move, count in self._spread().items())
+
+    def directions(self) -> list[Direction]:
+        """Vectors within reach that may cost most: with the largest coordinate, and most alike."""
+        found: list[Direction] = []
+        for one in (self._steepest(), self._spread(), self._of(1)):
+            if one not in found:
+                found.append(one)
+        return found
+
+    @property
+    def _square(self) -> int:
+        """floor(l2^2)."""
+        assert self.l2 is not None
+        return math.floor(self.l2**2)
+
+    @property
+    def _most_coordinates(self) -> int:
+        """How many can be other than 0."""
+        bounds = [self.dimension, self.l1, None if self.l2 is None else self._square]
+        return min(math.floor(bound) for bound in bounds if bound is not None)
+
+    @property
+    def _sum(self) -> int:
+        """What |v|_1 is at most, by l1 and by linf in all coordinates."""
+        within = self._most_coordinates * self.farthest
+        return within if self.l1 is None else min(within, math.floor(self.l1))
+
+    def _of(self, move: int) -> Direction:
+        """As many coordinates as possible moved by this."""
+        counts = [self._most_coordinates, self._sum // move]
+        if self.l2 is not None:
+            counts.append(self._square // move**2)
+        return {move: min(counts)}
+
+    def _steepest(self) -> Direction:
+        """The largest coordinate first, then what is left over."""
+        square = self._square if self.l2 is not None else self._sum**2
+        total, moves = self._sum, Counter[int]()
+        for _ in range(min(self._most_coordinates, 64)):
+            move = min(math.isqrt(square), total, self.farthest)
+            if move == 0:
+                break
+            moves[move] += 1
+            square, total = square - move**2, total - move
+        return dict(moves)
+
+    def _spread(self) -> Direction:
+        """Of all vectors of the largest |v|_1 one whose coordinates differ by at most 1.
+
+        For that sum no other vector has less |v|_2, so that it is within reach if any is.
+        """
+        count = self._most_coordinates
+        low, high = 0, self._sum
+        while low < high:  # sums that are within reach are all those up to the largest
+            middle = (low + high + 1) // 2
+            low, high = (middle, high) if self._is_near(middle, count) else (low, middle - 1)
+        each, more = divmod(low, count)
+        return {m: k for m, k in ((each + 1, more), (each, count - more)) if m and k}
+
+    def _is_near(self, total: int, count: int) -> bool:
+        each, more = divmod(total, count)
+        square = count * each**2 + more * (2 * each + 1)
+        return self.l2 is None or square <= self._square

@@ -1,0 +1,186 @@
+"""Vectors, against sums over all outcomes in a few dimensions, for every vector within reach."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import lru_cache
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from exactdp.accounting import compose
+from exactdp.exact import Enclosure, ParameterError
+from exactdp.mechanisms import AdditiveNoise
+from exactdp.mechanisms.laws import (
+    Binomial,
+    DiscreteGaussian,
+    DiscreteGaussianSum,
+    DiscreteLaplace,
+    Law,
+    PolyaDifference,
+    Skellam,
+)
+from exactdp.mechanisms.reach import Reach
+from exactdp.mechanisms.spec import parse
+from exactdp.mechanisms.vector import VectorNoise
+
+_ERROR = 1e-9  # of the sums below, in floats
+_EDGE = 26
+
+LAWS = st.sampled_from(
+    [
+        DiscreteGaussian("1/2"),
+        DiscreteGaussian(2),
+        Skellam("3/2"),
+        Skellam(3),
+        DiscreteLaplace("1/2"),
+        DiscreteLaplace(1),
+        DiscreteGaussianSum(3, "1/4"),
+    ]
+)
+
+
+@st.composite
+def reaches(draw: st.DrawFn) -> Reach:
+    dimension = draw(st.integers(1, 2))
+    norm = st.fractions(1, 3, max_denominator=4)
+    return Reach(draw(norm), draw(st.none() | norm), draw(st.none() | norm), dimension)
+
+
+def within(reach: Reach) -> list[tuple[int, ...]]:
+    assert reach.dimension is not None and reach.l2 is not None
+    return [
+        v
+        for v in product(range(5), repeat=reach.dimension)
+        if any(v)
+        and sum(x * x for x in v) <= reach.l2**2
+        and (reach.l1 is None or sum(v) <= reach.l1)
+        and (reach.linf is None or max(v) <= reach.linf)
+    ]
+
+
+@lru_cache
+def masses_of(law: Law) -> NDArray:
+    half = [float(law.pmf(x)) for x in range(_EDGE + 1)]
+    return np.array(half[:0:-1] + half)
+
+
+def pair(law: Law, move: int, modulus: int | None) -> tuple[NDArray, NDArray]:
+    """One coordinate's masses: moved, and not."""
+    masses = masses_of(law)
+    moved = np.concatenate([np.zeros(move), masses])
+    still = np.concatenate([masses, np.zeros(move)])
+    if modulus is None:
+        return moved, still
+    p, q = np.zeros(modulus), np.zeros(modulus)
+    np.add.at(p, np.arange(len(moved)) % modulus, moved)
+    np.add.at(q, np.arange(len(still)) % modulus, still)
+    return p, q
+
+
+def joint(law: Law, v: tuple[int, ...], modulus: int | None) -> tuple[NDArray, NDArray]:
+    p = q = np.ones(1)
+    for move in v:
+        ahead, back = pair(law, move, modulus)
+        p, q = np.multiply.outer(p, ahead).ravel(), np.multiply.outer(q, back).ravel()
+    return p, q
+
+
+def holds(found: Enclosure, truth: float, error: float = _ERROR) -> bool:
+    return float(found.lower) <= truth + error and truth - error <= float(found.upper)
+
+
+@settings(max_examples=25)
+@given(
+    LAWS,
+    reaches(),
+    st.none() | st.integers(2, 9),
+    st.sampled_from([Fraction(1), Fraction(1, 3)]),
+    st.sampled_from(["0", "0.3", "1", "2.5"]),
+)
+def test_every_vector_within_reach(
+    law: Law, reach: Reach, modulus: int | None, rate: Fraction, epsilon: str
+) -> None:
+    mechanism = VectorNoise(law, reach, modulus, "add-remove", rate)
+    odds, truth, renyi = math.exp(float(epsilon)), 0.0, 0.0
+    for v in within(reach):
+        p, q = joint(law, v, modulus)
+        mixed = float(rate) * p + (1 - float(rate)) * q
+        truth = max(truth, np.maximum(mixed - odds * q, 0).sum())
+        truth = max(truth, np.maximum(q - odds * mixed, 0).sum())
+        seen = q > 0
+        renyi = max(renyi, math.log((mixed[seen] ** 2 / q[seen]).sum()))
+    found = compose(mechanism).delta(epsilon)
+    assert holds(found, truth)
+    assert float(compose(mechanism).renyi(2).upper) >= renyi - 1e-6
+    if mechanism.is_one_number:
+        assert found.is_within(Fraction(1, 10**9))
+
+
+@settings(max_examples=20)
+@given(LAWS, st.lists(st.integers(1, 3), min_size=1, max_size=2), st.floats(0, 4))
+def test_one_coordinate_is_the_worst(law: Law, v: list[int], epsilon: float) -> None:
+    odds = math.exp(epsilon)
+    p, q = joint(law, tuple(v), None)
+    alone, still = joint(law, (sum(v),), None)
+    assert np.maximum(p - odds * q, 0).sum() <= np.maximum(alone - odds * still, 0).sum() + _ERROR
+
+
+@pytest.mark.parametrize(
+    ("variance", "width"), [(400, "0.001"), pytest.param(90000, "0.00001", marks=pytest.mark.slow)]
+)
+def test_many_uses_of_many_coordinates_narrowly(variance: int, width: str) -> None:
+    spec = f"skellam:variance={variance},l2=4,neighbours=add-remove"
+    found = compose((parse(spec).mechanism, 300)).epsilon("1e-6")
+    assert found.is_within(Fraction(width))
+
+
+def test_the_dimension_makes_no_difference() -> None:
+    spec = "discrete-gaussian:sigma2=400,l2=4"
+    wide = compose((parse(f"{spec},dimension=1000000").mechanism, 300))
+    assert wide.epsilon("1e-6") == compose((parse(spec).mechanism, 300)).epsilon("1e-6")
+
+
+def test_pure_epsilon_is_the_sum_of_all_moves() -> None:
+    found = compose(parse("discrete-laplace:scale=10,l2=3,dimension=4").mechanism).pure()
+    assert found == Enclosure.exactly(Fraction(5, 10))  # by 2, 1, 1, 1; along 3 alone it is 3/10
+    found = compose(parse("discrete-laplace:scale=10,l1=7,linf=2").mechanism).pure()
+    assert found == Enclosure.exactly(Fraction(7, 10))
+    assert compose(parse("skellam:variance=4,l2=2").mechanism).pure() == Enclosure.infinite()
+
+
+def test_rho_of_discrete_gaussians_is_exact_in_any_dimension() -> None:
+    found = compose((parse("discrete-gaussian:sigma2=10,l2=4.5").mechanism, 3)).zcdp()
+    assert found == Enclosure.exactly(Fraction(3 * 20, 20))
+
+
+def test_wrapped_noise_has_a_pure_epsilon() -> None:
+    spec = "discrete-gaussian:sigma2=4,l2=2,dimension=9,modulus=5"
+    found = compose(parse(spec).mechanism).pure()
+    one = compose(AdditiveNoise(DiscreteGaussian(4), 1, 5)).pure()
+    assert found.is_finite() and found.at_least(4 * Fraction(one.lower)) is True
+
+
+@pytest.mark.parametrize("law", [PolyaDifference("0.9", 10), Binomial(64, "1/2")])
+def test_other_shapes_are_refused(law: Law) -> None:
+    with pytest.raises(ParameterError, match="symmetric about 0 and log-concave"):
+        VectorNoise(law, Reach(l2=4))
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("skellam:variance=4,l2=0.5", "l2 must be an exact number at least 1"),
+        ("skellam:variance=4,l2=2,sensitivity=2", "sensitivity is of single numbers"),
+        ("skellam:variance=4,dimension=2", "a vector needs l2, l1, or linf with its dimension"),
+        ("skellam:variance=4,l2=2,poisson=0.5", "poisson needs neighbours=add-remove"),
+    ],
+)
+def test_what_is_no_vector_is_refused(spec: str, message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        parse(spec)

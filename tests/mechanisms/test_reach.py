@@ -1,0 +1,74 @@
+"""Vectors within reach, against all of them in a few dimensions."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from exactdp.exact import ParameterError
+from exactdp.mechanisms.reach import Direction, Reach
+
+_SIZES = st.none() | st.fractions(1, 5, max_denominator=4)
+
+
+@st.composite
+def reaches(draw: st.DrawFn) -> Reach:
+    return Reach(draw(_SIZES), draw(_SIZES), draw(st.fractions(1, 4)), draw(st.integers(1, 4)))
+
+
+def everything(reach: Reach) -> list[tuple[int, ...]]:
+    """All vectors with coordinates that are not negative, by trying each."""
+    assert reach.dimension is not None
+    return [
+        v
+        for v in product(range(6), repeat=reach.dimension)
+        if (reach.l2 is None or sum(x * x for x in v) <= reach.l2**2)
+        and (reach.l1 is None or sum(v) <= reach.l1)
+        and (reach.linf is None or max(v) <= reach.linf)
+    ]
+
+
+def coordinates(direction: Direction) -> list[int]:
+    return [move for move, count in direction.items() for _ in range(count)]
+
+
+@given(reaches())
+def test_no_vector_is_longer(reach: Reach) -> None:
+    tried = everything(reach)
+    assert reach.farthest == max(map(max, tried))
+    assert reach.largest_sum == max(map(sum, tried))
+    assert reach.largest_square >= max(sum(x * x for x in v) for v in tried)
+
+
+@given(reaches())
+def test_directions_are_within_reach(reach: Reach) -> None:
+    assert reach.dimension is not None
+    tried = {tuple(sorted(v, reverse=True)) for v in everything(reach)}
+    for direction in reach.directions():
+        moved = sorted(coordinates(direction), reverse=True)
+        assert tuple(moved + [0] * (reach.dimension - len(moved))) in tried
+
+
+def test_the_dimension_need_not_be_known() -> None:
+    assert Reach(l2=4) == Reach(l2="4.0")
+    for dimension in (16, 10**6, None):
+        reach = Reach(l2=4, dimension=dimension)
+        assert (reach.farthest, reach.largest_square, reach.largest_sum) == (4, 16, 16)
+    assert Reach(l2=4, dimension=4).largest_sum == 8
+    assert Reach(l2="4.5").directions() == [{4: 1, 2: 1}, {1: 20}]
+    assert Reach(l1=3).largest_square == 9
+
+
+@pytest.mark.parametrize("norms", [{}, {"dimension": 3}, {"linf": 2}])
+def test_a_reach_without_bounds_is_refused(norms: dict[str, int]) -> None:
+    with pytest.raises(ParameterError, match="a vector needs l2, l1, or linf"):
+        Reach(**norms)
+
+
+@pytest.mark.parametrize("norms", [{"l2": "0.9"}, {"l2": -1}, {"l1": 0}, {"l2": 1, "dimension": 0}])
+def test_a_reach_of_nothing_is_refused(norms: dict[str, object]) -> None:
+    with pytest.raises(ParameterError, match="at least 1"):
+        Reach(**norms)  # type: ignore[arg-type]
