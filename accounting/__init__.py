@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .divergences.divergence import (
         delta,
         epsilon,
+        gaussian_dp,
         pure_epsilon,
         renyi_curve,
         renyi_divergence,
@@ -27,7 +28,13 @@ if TYPE_CHECKING:
         zcdp_to_delta,
         zcdp_to_epsilon,
     )
-    from .participation.filters import OverspentError, PureFilter, RenyiFilter, ZcdpFilter
+    from .participation.filters import (
+        GaussianFilter,
+        OverspentError,
+        PureFilter,
+        RenyiFilter,
+        ZcdpFilter,
+    )
     from .participation.odometer import RenyiOdometer
     from .participation.returning_users import ParticipationError, ReturningUsers, plan
 
@@ -35,6 +42,7 @@ __all__ = [
     "METHODS",
     "Composition",
     "DoesNotApplyError",
+    "GaussianFilter",
     "Method",
     "OverspentError",
     "ParticipationError",
@@ -51,6 +59,7 @@ __all__ = [
     "compose",
     "delta",
     "epsilon",
+    "gaussian_dp",
     "plan",
     "pure_epsilon",
     "pure_to_renyi",
@@ -73,6 +82,7 @@ __getattr__ = lazily(
         ".divergences.divergence": [
             "delta",
             "epsilon",
+            "gaussian_dp",
             "pure_epsilon",
             "renyi_curve",
             "renyi_divergence",
@@ -88,7 +98,13 @@ __getattr__ = lazily(
             "zcdp_to_delta",
             "zcdp_to_epsilon",
         ],
-        ".participation.filters": ["OverspentError", "PureFilter", "RenyiFilter", "ZcdpFilter"],
+        ".participation.filters": [
+            "GaussianFilter",
+            "OverspentError",
+            "PureFilter",
+            "RenyiFilter",
+            "ZcdpFilter",
+        ],
         ".participation.odometer": ["RenyiOdometer"],
         ".participation.returning_users": ["ParticipationError", "ReturningUsers", "plan"],
     },

@@ -23,6 +23,7 @@ from ..exact.rows import Rows, written
 from ..mechanisms.fixed_size import FixedSize
 from ..mechanisms.mechanism import Mechanism, RandomizedResponse
 from ..mechanisms.sampled import unsampled
+from .composed_gdp import composed_gdp
 from .composed_profile import profile_of
 from .composed_zcdp import composed_zcdp
 from .composition import WORK
@@ -162,6 +163,20 @@ class Composition(Rows):
                 share = self.renyi(2, _COARSE, cap).times(Fraction(1, 2))
                 found = found.intersection(Enclosure(share.lower, _INFINITY))
         return found
+
+    def gdp(self, width: Fraction = WIDTH, cap: int = CAP) -> Enclosure:
+        """The least mu of mu-Gaussian DP, the distance of a Gaussian pair that dominates.
+
+        Known exactly for one use of most mechanisms and for Gaussian noise, else from both sides.
+        """
+        return composed_gdp(
+            self.uses,
+            lambda level: self.delta(level, _COARSE, cap, _QUICK),
+            lambda: self.pure(_COARSE, cap),
+            lambda: self.zcdp(_COARSE, cap),
+            width,
+            cap,
+        ).because(*self._open())
 
     def profile(
         self,

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from ..exact.number import ExactInput, exact
 
-__all__ = ["read_delta", "read_epsilon", "read_order", "read_rho"]
+__all__ = ["read_delta", "read_epsilon", "read_mu", "read_order", "read_rho"]
 
 
 def read_epsilon(value: ExactInput) -> Fraction:
@@ -27,3 +27,8 @@ def read_order(value: ExactInput) -> Fraction:
 def read_rho(value: ExactInput) -> Fraction:
     """rho >= 0."""
     return exact(value, "rho", at_least=0)
+
+
+def read_mu(value: ExactInput) -> Fraction:
+    """mu >= 0."""
+    return exact(value, "mu", at_least=0)

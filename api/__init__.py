@@ -21,14 +21,22 @@ if TYPE_CHECKING:
     from .accounting import Composition, Profile, Tradeoff
     from .door import audit, calibrate, certify, check, compose, mechanism
     from .exact import Enclosure, OutOfTimeError, ParameterError, UndecidedError, time_limit
-    from .verify import ZCDP, ApproxDP, Audit, Calibration, PureDP, RenyiDP, Verdict
+    from .verify import ZCDP, ApproxDP, Audit, Calibration, GaussianDP, PureDP, RenyiDP, Verdict
     from .verify.certificate import Certificate, CertificateError, NotCertifiedError
 
     __version__: str
 
 __all__ = ["ZCDP", "ApproxDP", "Audit", "Calibration", "Certificate", "CertificateError"]
-__all__ += ["Composition", "Enclosure", "NotCertifiedError", "OutOfTimeError", "ParameterError"]
-__all__ += ["Profile", "PureDP", "RenyiDP", "Tradeoff", "UndecidedError", "Verdict"]
+__all__ += ["Composition", "Enclosure", "GaussianDP", "NotCertifiedError", "OutOfTimeError"]
+__all__ += [
+    "ParameterError",
+    "Profile",
+    "PureDP",
+    "RenyiDP",
+    "Tradeoff",
+    "UndecidedError",
+    "Verdict",
+]
 __all__ += ["audit", "calibrate", "certify", "check", "compose", "mechanism", "time_limit"]
 
 _HOMES = {  # where each name is from
@@ -37,7 +45,16 @@ _HOMES = {  # where each name is from
         ".accounting": ("Composition", "Profile", "Tradeoff"),
         ".door": ("audit", "calibrate", "certify", "check", "compose", "mechanism"),
         ".exact": ("Enclosure", "OutOfTimeError", "ParameterError", "UndecidedError", "time_limit"),
-        ".verify": ("ApproxDP", "Audit", "Calibration", "PureDP", "RenyiDP", "Verdict", "ZCDP"),
+        ".verify": (
+            "ApproxDP",
+            "Audit",
+            "Calibration",
+            "GaussianDP",
+            "PureDP",
+            "RenyiDP",
+            "Verdict",
+            "ZCDP",
+        ),
         ".verify.certificate": ("Certificate", "CertificateError", "NotCertifiedError"),
     }.items()
     for name in names

@@ -9,12 +9,12 @@ Every function that takes a mechanism takes any of
     100 * a + 50 * b                  a composition of these
     ["a spec", b, ...]                a list: all of these, seen by the same adversary
 
-and every function that takes a claim takes a value (`PureDP`, `ApproxDP`, `RenyiDP`, `ZCDP`) or
-"pure:0.1", "approx:1,1e-6", "rdp:2,0.01", "zcdp:0.005". Numbers are exact: int, Fraction, Decimal
-or text; a float stands for the decimal that it prints as. Epsilons and rhos are in nats; nothing
-has another unit. Bad input raises ParameterError (a ValueError), which names the argument, its
-value and what is allowed. Inside `with exactdp.time_limit(seconds):` everything ends in time, with
-what is known by then.
+and every function that takes a claim takes a value (`PureDP`, `ApproxDP`, `RenyiDP`, `ZCDP`,
+`GaussianDP`) or "pure:0.1", "approx:1,1e-6", "rdp:2,0.01", "zcdp:0.005", "gdp:0.1". Numbers are
+exact: int, Fraction, Decimal or text; a float stands for the decimal that it prints as. Epsilons
+and rhos are in nats; nothing has another unit. Bad input raises ParameterError (a ValueError),
+which names the argument, its value and what is allowed. Inside `with exactdp.time_limit(seconds):`
+everything ends in time, with what is known by then.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ def mechanism(m: Released) -> Composition:
     """A mechanism from its text or its value: one use of it, or as many as the text says.
 
     Everything that is certain of it is a method: `.epsilon(delta=)`, `.delta(epsilon=)`,
-    `.renyi(order=)`, `.zcdp()` and `.pure()` give enclosures; `.profile()` and `.tradeoff()` give
-    curves, with `.plot()`. `100 * a + 50 * b` composes. It is a frozen value: equal and hashed by
-    the mechanisms and how often each is used.
+    `.renyi(order=)`, `.zcdp()`, `.gdp()` and `.pure()` give enclosures; `.profile()` and
+    `.tradeoff()` give curves, with `.plot()`. `100 * a + 50 * b` composes. It is a frozen value:
+    equal and hashed by the mechanisms and how often each is used.
 
     Raises ParameterError for anything that is no mechanism.
 

@@ -25,6 +25,7 @@ _ALL = Request(
     orders=("1.5", "2", "4", "8", "16", "32", "64"),
     deltas=("1e-6", "1e-9"),
     zcdp=True,
+    gdp=True,
 )
 
 

@@ -36,10 +36,12 @@ class Request:
     epsilons: tuple[str, ...] = ()
     deltas: tuple[str, ...] = ()
     zcdp: bool = False
+    gdp: bool = False
 
     def is_empty(self) -> bool:
         """Is nothing asked for?"""
-        return not (self.pure or self.orders or self.epsilons or self.deltas or self.zcdp)
+        asked = (self.pure, self.orders, self.epsilons, self.deltas, self.zcdp, self.gdp)
+        return not any(asked)
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,7 @@ class Measured:
 def measure(
     composition: Composition, request: Request, width: Width, method: Method | None = None
 ) -> list[Measured]:
-    """Measure in the order pure, orders, epsilons, deltas, zcdp.
+    """Measure in the order pure, orders, epsilons, deltas, zcdp, gdp.
 
     method: how δ and ε are found, where that is not exactly. Raises ParameterError for a number
     that is out of range, before anything is computed, and DoesNotApplyError where the method has
@@ -106,6 +108,7 @@ def measure(
         *_each("delta", "epsilon", request.epsilons, delta, at_least=0),
         *_each("epsilon", "delta", request.deltas, epsilon, at_least=0, at_most=1),
         *([("zcdp", None, composition.zcdp)] if request.zcdp else []),
+        *([("gdp", None, composition.gdp)] if request.gdp else []),
     ]
     results = []
     for waiting, (quantity, given, compute) in zip(range(len(wanted), 0, -1), wanted, strict=True):

@@ -15,7 +15,7 @@ from ..mechanisms.spec import Spec, parse_use
 __all__ = ["CLAIMS", "DEFAULT_TIME", "AnySpecs", "Json", "Specs", "Time", "Uses"]
 __all__ += ["composed", "neighbourhood", "option", "read_time", "read_uses"]
 
-CLAIMS = "pure:EPSILON, approx:EPSILON,DELTA, rdp:ORDER,EPSILON or zcdp:RHO"
+CLAIMS = "pure:EPSILON, approx:EPSILON,DELTA, rdp:ORDER,EPSILON, zcdp:RHO or gdp:MU"
 DEFAULT_TIME = "60"
 
 

@@ -39,6 +39,7 @@ _QUANTITIES = {
     "delta": "δ",
     "epsilon": "ε",
     "zcdp": "ρ of ρ-zCDP",
+    "gdp": "μ of μ-GDP",
 }
 _GIVEN = {"order": "order", "epsilon": "ε", "delta": "δ"}
 

@@ -38,6 +38,8 @@ _ALIASES = {  # what other libraries and papers call it; in lower case, hyphens 
     "cdp": "zcdp",
     "concentrated": "zcdp",
     "puredp": "pure",
+    "gaussian-dp": "gdp",
+    "f-dp": "gdp",
     "prob": "probability",
 }
 

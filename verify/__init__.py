@@ -3,7 +3,7 @@
 from .audit import Audit, Verdict, audit
 from .calibration import Calibration, Edge, Family, UnfinishedError, calibrate
 from .gaussian_order import gaussian_order
-from .guarantee import ZCDP, ApproxDP, Claim, Guarantee, PureDP, RenyiDP, parse_claim
+from .guarantee import ZCDP, ApproxDP, Claim, GaussianDP, Guarantee, PureDP, RenyiDP, parse_claim
 from .order import FLIPS, Cover, Monotone
 from .protocol import certify
 from .shuffle_noise import LeastNoiseBits, LeastRareBits, least_noise_bits, least_rare_bits
@@ -19,6 +19,7 @@ __all__ = [
     "Cover",
     "Edge",
     "Family",
+    "GaussianDP",
     "Guarantee",
     "LeastNoiseBits",
     "LeastRareBits",

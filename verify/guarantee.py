@@ -16,14 +16,14 @@ from attrs import field, frozen
 
 from ..accounting.composed import Composition
 from ..accounting.composition import WORK
-from ..accounting.levels import read_delta, read_epsilon, read_order, read_rho
+from ..accounting.levels import read_delta, read_epsilon, read_mu, read_order, read_rho
 from ..exact import CAP, WIDTH, Enclosure, ParameterError, decimal_text
 from ..exact.suggest import meant
 from ..mechanisms.pair import Pair
-from .witness import Witness, at_event, at_order, at_outcome, steepest_order
+from .witness import Witness, at_event, at_order, at_outcome, at_separation, steepest_order
 
-__all__ = ["NOTIONS", "ApproxDP", "Bounded", "Claim", "Guarantee", "PureDP", "RenyiDP", "ZCDP"]
-__all__ += ["parse_claim"]
+__all__ = ["NOTIONS", "ApproxDP", "Bounded", "Claim", "GaussianDP", "Guarantee", "PureDP"]
+__all__ += ["RenyiDP", "ZCDP", "parse_claim"]
 
 
 @frozen
@@ -211,15 +211,33 @@ class ZCDP(Guarantee):
         return at_order(pair, order, self.rho * order)
 
 
+@frozen
+class GaussianDP(Guarantee):
+    """mu-Gaussian differential privacy (Dong, Roth, Su 2022): no test of neighbours, either way
+    round, is better than the best one of N(mu, 1) against N(0, 1).
+    """
+
+    kind = "gdp"
+    bounds = "mu"
+
+    mu: Fraction = field(converter=read_mu)
+
+    def _measured(self, of: Composition, width: Fraction, cap: int, work: float) -> Enclosure:
+        return of.gdp(width, cap)
+
+    def witness(self, pair: Pair, measured: Enclosure) -> Witness | None:
+        return at_separation(pair, self.mu)
+
+
 Claim: TypeAlias = Guarantee  # of a mechanism; what papers claim is `claims.finding.PaperClaim`
 
 NOTIONS: dict[str, type[Guarantee]] = {
-    notion.kind: notion for notion in (PureDP, ApproxDP, RenyiDP, ZCDP)
+    notion.kind: notion for notion in (PureDP, ApproxDP, RenyiDP, ZCDP, GaussianDP)
 }
 
 
 def parse_claim(text: str) -> Guarantee:
-    """Read "pure:0.1", "approx:1,1e-6", "rdp:2,0.01" or "zcdp:0.005"."""
+    """Read "pure:0.1", "approx:1,1e-6", "rdp:2,0.01", "zcdp:0.005" or "gdp:0.1"."""
     kind, colon, rest = text.strip().partition(":")
     if not colon or kind not in NOTIONS:
         *most, last = (f"{name}:{','.join(n.names()).upper()}" for name, n in NOTIONS.items())

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 
 from flint import arb
 
 from ..accounting.divergences import concentrated, renyi
+from ..accounting.divergences.gaussian_dp import separation
 from ..accounting.divergences.largest_loss import largest_loss
-from ..accounting.divergences.privacy_profile import exceeding, last_above
-from ..exact import Enclosure, ball, decimal_text, refine
+from ..accounting.divergences.privacy_profile import Event, exceeding, last_above
+from ..exact import Enclosure, ball, decimal_text, enclose, refine, working_precision
 from ..mechanisms.pair import Pair, ShiftPair
 
-__all__ = ["Witness", "at_event", "at_order", "at_outcome", "steepest_order"]
+__all__ = ["Witness", "at_event", "at_order", "at_outcome"]
+__all__ += ["at_separation", "steepest_order"]
+
+_BITS, _EVENTS = 192, 12
 
 
 @dataclass(frozen=True)
@@ -72,19 +77,47 @@ def at_outcome(pair: Pair, epsilon: Fraction) -> Witness | None:
     return Witness(f"outcome {outcome}", quantity, value, value.plus(-epsilon))
 
 
+def at_separation(pair: Pair, mu: Fraction) -> Witness | None:
+    """An event that separates the two laws by more than mu, of some that may (`gaussian_dp`)."""
+    quantity = "Phi^-1(P(event)) - Phi^-1(Q(event))"
+    largest = largest_loss(pair)
+    if largest.value.lower == Decimal("Infinity") and largest.outcome is not None:
+        infinite = Enclosure.infinite()
+        return Witness(f"outcome {largest.outcome}, of one law only", quantity, infinite, infinite)
+    best: Witness | None = None
+    for share in range(_EVENTS):
+        level = (mu * mu / 2 + 4 * mu) * share / _EVENTS
+        with working_precision(_BITS):
+            event = exceeding(pair, ball(level), level)
+            p, q = event.p, event.q
+            if not (p > 0 and q > 0 and p < 1 and q < 1):
+                continue
+            value = enclose(separation(p, 1 - p, q, 1 - q))
+        if best is None or value.lower > best.value.lower:
+            where = _set(event) or f"the event {{loss > {decimal_text(level)}}}"
+            best = Witness(where, quantity, value, value.plus(-mu))
+            if value.lower > mu:
+                break
+    return best
+
+
 def at_event(pair: Pair, level: Fraction, delta: Fraction) -> Witness:
     """The event of all losses above the level, whose mass exceeds delta or not."""
     where: list[str] = []
 
     def gain() -> arb:
         event = exceeding(pair, ball(level), level)
-        if event.high is not None:
-            low = f"{event.low} <= " if event.low is not None else ""
-            where[:] = [f"the event {{{low}outcome <= {event.high}}}"]
-        else:
-            where[:] = [f"the event {{loss > {decimal_text(level)}}}"]
+        where[:] = [_set(event) or f"the event {{loss > {decimal_text(level)}}}"]
         return event.p - ball(level).exp() * event.q
 
     value = refine(gain)
     quantity = "P(event) - e^epsilon Q(event)"
     return Witness(where[0], quantity, value, value.plus(-delta))
+
+
+def _set(event: Event) -> str | None:
+    """The event by its outcomes, where they are known."""
+    if event.high is None:
+        return None
+    low = f"{event.low} <= " if event.low is not None else ""
+    return f"the event {{{low}outcome <= {event.high}}}"

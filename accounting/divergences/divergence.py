@@ -7,6 +7,7 @@ enclosure of the truth, of relative width 1e-12 unless asked otherwise.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from functools import reduce
 from itertools import islice
@@ -33,6 +34,8 @@ from ..continuous.batches import (
 )
 from ..continuous.uses import line_law
 from . import concentrated, renyi
+from .gaussian_bounds import bounded_mu, root_of
+from .gaussian_dp import gaussian_mu, of_laplace
 from .largest_loss import largest_loss
 from .privacy_profile import delta_of, epsilon_of
 from .wrapped import is_enumerable, reduction
@@ -40,6 +43,7 @@ from .wrapped import is_enumerable, reduction
 __all__ = [
     "delta",
     "epsilon",
+    "gaussian_dp",
     "pure_epsilon",
     "renyi_curve",
     "renyi_divergence",
@@ -51,6 +55,7 @@ _ZERO = Enclosure.exactly(0)
 _ANYTHING = Enclosure.unknown()
 _FEW_RESIDUES = 64
 _SLACK_CAP = 192  # bits
+_MU_CAP = 768
 _COARSE = Fraction(1, 10**9)
 _ORDERS = tuple(map(Fraction, ("1.001", "1.2", "1.5", "2", "3", "5", "8", "16", "32", "64")))
 
@@ -171,6 +176,52 @@ def zcdp(mechanism: Mechanism, width: Fraction = WIDTH, cap: int = CAP) -> Enclo
         lambda: _largest(mechanism, lambda pair: concentrated.supremum(pair).value),
         width=width,
         cap=min(cap, 384),
+    )
+
+
+def gaussian_dp(mechanism: Mechanism, width: Fraction = WIDTH, cap: int = CAP) -> Enclosure:
+    """The least mu for which the mechanism is mu-GDP; infinite if there is none.
+
+    Where the outcomes are sampled or the shape is not enough, from two sides (`gaussian_bounds`).
+    One way round is enough: if the trade-off function of (P, Q) is at least one that is its own
+    inverse, so is that of (Q, P).
+    """
+    found = _gaussian_mu(mechanism, width, cap)
+    if found.is_within(width) or found.lower == Decimal("Infinity"):
+        return found
+    return bounded_mu(
+        found,
+        lambda level: delta(mechanism, level, _COARSE, cap),
+        lambda: pure_epsilon(mechanism, _COARSE, cap),
+        lambda: zcdp(mechanism, _COARSE, cap),
+        width,
+    )
+
+
+def _gaussian_mu(mechanism: Mechanism, width: Fraction, cap: int) -> Enclosure:
+    """What is known of mu without the profile.
+
+    Sampling, of either kind, is at most the mechanism without it: who takes part is the same on
+    both sides, and where it is not the user nothing is told of the user.
+    """
+    if (one := allocation(mechanism)) is not None:  # given the steps, so many of the Gaussian
+        square = one.taken * (one.sensitivity / one.scale) ** 2
+        return Enclosure(Fraction(0), root_of(Enclosure.exactly(square)).upper)
+    if (batches := batch_law(mechanism)) is not None:
+        plain = gaussian_dp(batches.mechanism, width, cap)
+        return plain if batches.rate == 1 else Enclosure(Fraction(0), plain.upper)
+    if (noise := continuous(mechanism)) is not None:
+        move = noise.sensitivity / noise.scale
+        if noise.shape is Shape.GAUSSIAN:
+            found = Enclosure.exactly(move)
+        else:
+            found = refine(lambda: of_laplace(ball(move)), width=width, cap=cap)
+        return found if noise.rate == 1 else Enclosure(Fraction(0), found.upper)
+    return refine(
+        lambda: _largest(mechanism, gaussian_mu),
+        width=width,
+        enough=lambda found: bool(found.why),  # more bits tell no more
+        cap=min(cap, _MU_CAP),
     )
 
 

@@ -39,6 +39,16 @@ via a Rényi filter", NeurIPS 2021.
 *zCDP.* If rho_1 + ... + rho_T <= rho then the same holds at every order a with r_i = a rho_i and
 r = a rho. All orders share one rule to stop: the transcript is rho-zCDP.
 
+*GDP.* A mechanism that is mu_i-GDP, mu_i known once it is chosen, is post-processing of N(mu_i, 1)
+against N(0, 1) (Blackwell). Take that draw from a Brownian motion of drift 1 under P and 0 under Q:
+of its increment over the next mu_i^2 units of time, over mu_i. Given all that came before it is
+N(mu_i, 1) or N(0, 1). If mu_1^2 + ... + mu_T^2 <= mu^2 whenever it stops, no more than the path up
+to the time mu^2 is used, so that the transcript is post-processing of it; and the path is one of
+its end alone, N(mu^2, mu^2) against N(0, mu^2): the transcript is mu-GDP, which Gaussian noise
+attains. Sources: Smith, Thakurta, "Fully adaptive composition for Gaussian differential privacy",
+2022; Koskela, Tobaben, Honkela, "Individual privacy accounting with Gaussian differential privacy",
+ICLR 2023. The argument is complete without them.
+
 The order of a Rényi filter is chosen beforehand. "Go on while any of several orders has budget
 left" is another rule, and not covered.
 """
@@ -54,14 +64,16 @@ from attrs import evolve, field, frozen
 
 from ...exact import WIDTH, Enclosure, ExactInput, ParameterError, ball, exact, refine
 from ...exact.rounding import to_digits
+from ...mechanisms.continuous import ContinuousNoise, Shape
 from ...mechanisms.mechanism import Mechanism
 from ..divergences import divergence
-from ..levels import read_epsilon, read_order, read_rho
+from ..divergences.gaussian_bounds import largest_mu, squared
+from ..levels import read_epsilon, read_mu, read_order, read_rho
 from ..methods.conversion import zcdp_to_epsilon
 from .charges import MOST_USES, Charge, Charges, minus, narrowed, read_times, total, with_use
 from .filter_order import best_order, best_order_for, surcharge
 
-__all__ = ["Filter", "OverspentError", "PureFilter", "RenyiFilter", "ZcdpFilter"]
+__all__ = ["Filter", "GaussianFilter", "OverspentError", "PureFilter", "RenyiFilter", "ZcdpFilter"]
 
 _ZERO = Enclosure.exactly(0)
 _NARROWER = Fraction(1, 10**12)  # each further attempt at a close decision asks for this much more
@@ -245,6 +257,35 @@ class ZcdpFilter(Filter):
 
     def guarantee(self, delta: ExactInput) -> Enclosure:
         return zcdp_to_epsilon(self.rho, exact(delta, "delta", above=0, at_most=1)).value
+
+
+@frozen
+class GaussianFilter(Filter):
+    """All uses together are mu-GDP: their costs, mu_i^2 each, add up to at most mu^2."""
+
+    mu: Fraction = field(converter=read_mu)
+
+    @property
+    def limit(self) -> Fraction:
+        """mu^2."""
+        return self.mu**2
+
+    @staticmethod
+    def for_target(epsilon: ExactInput, delta: ExactInput) -> GaussianFilter:
+        """The largest mu (to about 1e-11) of which mu-GDP is this (epsilon, delta)-DP."""
+        level, failure = _target(epsilon, delta)
+        mu = Fraction(largest_mu(level, failure)) * (1 - Fraction(4, 10**12))
+        return GaussianFilter(to_digits(mu, 12, ROUND_FLOOR))
+
+    def cost(self, mechanism: Mechanism, width: Fraction = WIDTH) -> Enclosure:
+        """The square of the mu of its GDP."""
+        return squared(divergence.gaussian_dp(mechanism, width))
+
+    def guarantee(self, delta: ExactInput) -> Enclosure:
+        failure = exact(delta, "delta", above=0, at_most=1)
+        if not self.mu:
+            return _ZERO
+        return divergence.epsilon(ContinuousNoise(Shape.GAUSSIAN, 1, self.mu), failure)
 
 
 def _target(epsilon: ExactInput, delta: ExactInput) -> tuple[Fraction, Fraction]:

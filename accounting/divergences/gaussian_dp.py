@@ -1,0 +1,337 @@
+"""mu of Gaussian DP: the least mu at which N(mu, 1) is told from N(0, 1) as well as P from Q is.
+
+A pair is mu-GDP if its trade-off function is at least G_mu, that of N(mu, 1) against N(0, 1); that
+says it of both ways round, since G_mu is its own inverse (Dong, Roth, Su, "Gaussian differential
+privacy", JRSS B 2022). With z = Phi^-1, an event S separates the two laws by z(P(S)) - z(Q(S)), and
+mu is the largest separation of any event: a test of level a = Q(S) and power P(S) lies on or above
+G_mu(a) = Phi(z(1 - a) - mu) just where it separates by at most mu.
+
+*Vertices suffice.* The trade-off function is convex, and linear between the Neyman-Pearson events,
+the outcomes in the order of falling P/Q. A chord between two points on or above the graph of the
+convex G_mu lies above it. So mu is the largest separation of these events; it is infinite where
+some outcome has mass under one law only.
+
+*Outcomes whose order cannot be told*, with ratios in [r, R] and the masses p and q together: the
+trade-off function falls there by at most R a unit of level and at least r. So it lies above the
+chord from where they begin to the point below their end that has the power R q more; and above the
+chord to their end from the point of its own level with the power r q less.
+
+*Pure epsilon.* No pair of that is less private than randomized response, which is 2 z(e^epsilon/(1
++ e^epsilon))-GDP: its only vertex.
+
+*Shifted laws* with `curvature_falls`: in the words of `accounting.envelope` the half-lines separate
+X + d from X by t(k) - t(k-d). Let u(x) = t(x + 1/2), odd; u(x)/x does not rise in x > 0. By
+symmetry windows (x - d, x) with x >= d/2 are enough, and from x - d >= d/2 on no window is wider
+than the one in the middle: u(x) - u(x-d) <= u(x-d) d/(x-d). For odd d that is at most 2 u(d/2), the
+middle; for even d and x - d >= (d+1)/2, at most u((d+1)/2) (1 + (d-1)/(d+1)) <= u((d+1)/2) +
+u((d-1)/2), the middle. What is left are d windows. Where the steps t(k+1) - t(k) fall in k >= 0 the
+middle is the widest at once: discrete Gaussian (`verify.gaussian_order`, *Increments*); discrete
+Laplace: the steps from k >= 1 on are integrals of the falling Mills ratio of t over equal lengths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from functools import singledispatch
+from itertools import accumulate
+from typing import NamedTuple
+
+from flint import arb
+
+from ...exact.deadline import check_time
+from ...exact.enclosure import Enclosure
+from ...exact.number import ball
+from ...exact.precision import enclose, enclose_between
+from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
+from ...mechanisms.laws.law import Law
+from ...mechanisms.pair import (
+    FinitePair,
+    Pair,
+    ResponsePair,
+    SampledPair,
+    ShiftPair,
+    TwoWayPair,
+    WrappedPair,
+)
+from ..envelope import gaussian_distance
+from .finite_sums import Listed, is_listed, listed
+from .largest_loss import largest_loss
+from .privacy_profile import exceeding
+from .wrapped import is_enumerable, never_wraps
+
+__all__ = ["gaussian_mu", "gaussian_upper", "of_laplace", "of_pure", "separation"]
+
+_MOST_WINDOWS = 256
+_INFINITY = Decimal("Infinity")
+_ZERO = Enclosure.exactly(0)
+_OPEN = "which test tells most is open"
+
+
+@singledispatch
+def gaussian_mu(pair: Pair) -> Enclosure:
+    """Enclose mu of this pair at the working precision: from two sides only where none is known."""
+    raise TypeError(f"not a pair of laws: {type(pair).__name__}")
+
+
+@gaussian_mu.register
+def _(pair: ResponsePair) -> Enclosure:
+    if pair.delta:
+        return Enclosure.infinite()
+    return enclose(of_pure(ball(pair.epsilon))) if pair.epsilon else _ZERO
+
+
+@gaussian_mu.register
+def _(pair: FinitePair) -> Enclosure:
+    if pair.slack:  # some pair within the slack has outcomes of one law only
+        return Enclosure(_at_events(pair).lower, _INFINITY).because("the slack allows any mu")
+    if any((p == 0) != (q == 0) for p, q in zip(pair.p, pair.q, strict=True)):
+        return Enclosure.infinite()
+    merged: dict[Fraction, tuple[Fraction, Fraction]] = {}
+    for p, q in zip(pair.p, pair.q, strict=True):
+        if q:
+            before = merged.get(p / q, (Fraction(0), Fraction(0)))
+            merged[p / q] = (before[0] + p, before[1] + q)
+    found, p_mass, q_mass = _ZERO, Fraction(0), Fraction(0)
+    for _, (p, q) in sorted(merged.items(), reverse=True)[:-1]:
+        check_time()
+        p_mass, q_mass = p_mass + p, q_mass + q
+        event = separation(*map(ball, (p_mass, 1 - p_mass, q_mass, 1 - q_mass)))
+        found = found.maximum(enclose(event))
+    return found
+
+
+@gaussian_mu.register
+def _(pair: ShiftPair) -> Enclosure:
+    if any(end is not None for end in pair.law.support):
+        return Enclosure.infinite()
+    if is_listed(pair):
+        return _of_listed(listed(pair))
+    if pair.law.curvature_falls:
+        return _in_windows(pair.law, pair.shift)
+    found = _between(pair)
+    known = gaussian_upper(pair)
+    return found if known is None else found.intersection(Enclosure(Fraction(0), known.upper))
+
+
+@gaussian_mu.register
+def _(pair: WrappedPair) -> Enclosure:
+    if is_enumerable(pair):
+        return _of_listed(listed(pair))
+    plain = gaussian_mu(pair.unwrapped)
+    if never_wraps(pair):
+        return plain
+    return Enclosure(_at_events(pair).lower, plain.upper, why=plain.why).because(_OPEN)
+
+
+@gaussian_mu.register
+def _(pair: SampledPair) -> Enclosure:
+    """At most that of the pair that is sampled: to put a draw from Q, with probability 1 - rate, in
+    place of the output turns (P, Q) into this pair, or into the swapped one.
+    """
+    if is_listed(pair):
+        return _of_listed(listed(pair))
+    plain = pair.pair
+    if isinstance(plain, ShiftPair) and any(end is not None for end in plain.law.support):
+        return Enclosure.infinite()  # P has outcomes without Q, and rate of them remain
+    most = gaussian_mu(plain).upper
+    return _between(pair).intersection(Enclosure(Fraction(0), most))
+
+
+@gaussian_mu.register
+def _(pair: TwoWayPair) -> Enclosure:
+    """Between what neighbours attain, and that of the pair without sampling."""
+    least, most = gaussian_mu(pair.pair), gaussian_mu(pair.pair.pair)
+    return Enclosure(least.lower, most.upper, why=(*least.why, *most.why)).because(_OPEN)
+
+
+def gaussian_upper(pair: Pair) -> Enclosure | None:
+    """A Gaussian distance that a shifted pair is post-processing of; None: none is proved."""
+    mu = gaussian_distance(pair.law) if isinstance(pair, ShiftPair) else None
+    return None if mu is None or not isinstance(pair, ShiftPair) else enclose(pair.shift * mu)
+
+
+def of_pure(epsilon: arb) -> arb:
+    """mu of randomized response, 2 z(e^epsilon/(1 + e^epsilon)): the largest of any such pair."""
+    if epsilon < 1:  # erf(mu/sqrt 8) = tanh(epsilon/2)
+        return arb(8).sqrt() * (epsilon / 2).tanh().erfinv()
+    return arb(8).sqrt() * (2 / (1 + epsilon.exp())).erfcinv()
+
+
+def of_laplace(epsilon: arb) -> arb:
+    """mu of continuous Laplace noise, epsilon = sensitivity/scale: 2 z(1 - e^(-epsilon/2)/2).
+
+    P(X > x) = Phi(-t(x)) with t' = P(X > x)/phi(t) for x >= 0, the Mills ratio, which falls as t
+    rises; t is odd. The half-lines separate by t(x) - t(x - epsilon), the integral of the even and
+    unimodal t' over a window: widest in the middle, 2 t(epsilon/2).
+    """
+    if epsilon < 1:
+        return arb(8).sqrt() * (-(-epsilon / 2).expm1()).erfinv()
+    return arb(8).sqrt() * (-epsilon / 2).exp().erfcinv()
+
+
+def separation(p: arb, p_rest: arb, q: arb, q_rest: arb) -> arb:
+    """z(P(S)) - z(Q(S)), from the probabilities of S and of what is left."""
+    return _quantile(p, p_rest) - _quantile(q, q_rest)
+
+
+def _quantile(mass: arb, rest: arb) -> arb:
+    """Phi^-1, from whichever of the two is smaller."""
+    root = arb(2).sqrt()
+    return -root * (2 * mass).erfcinv() if mass.mid() < rest.mid() else root * (2 * rest).erfcinv()
+
+
+# -- events ----------------------------------------------------------------------------------------
+
+
+def _between(pair: ShiftPair | SampledPair) -> Enclosure:
+    """From below by an event, from above by the pure epsilon of both ways round."""
+    least = _at_events(pair)
+    most = Fraction(0)
+    for way in (pair, _swapped(pair)):
+        largest = largest_loss(way).value.upper
+        if isinstance(largest, Decimal) and largest.is_infinite():
+            return Enclosure(least.lower, _INFINITY).because(_OPEN)
+        most = max(most, Fraction(largest))
+    return Enclosure(least.lower, enclose(of_pure(ball(most))).upper).because(_OPEN)
+
+
+def _swapped(pair: ShiftPair | SampledPair) -> ShiftPair | SampledPair:
+    if isinstance(pair, SampledPair):
+        return SampledPair(pair.pair, pair.rate, not pair.removing)
+    return pair.swapped()
+
+
+def _at_events(pair: Pair) -> Enclosure:
+    """What the event {P > Q} separates by, at least: total variation in other words."""
+    event = exceeding(pair, arb(0), Fraction(0))
+    p, q = event.p.lower(), event.q.upper()
+    if not (p > q and q > 0 and p < 1):
+        return Enclosure.unknown()
+    return enclose(separation(p, 1 - p, q, 1 - q)).maximum(_ZERO)
+
+
+class _Event(NamedTuple):
+    """The masses of an event and of what is left."""
+
+    p: arb
+    p_rest: arb
+    q: arb
+    q_rest: arb
+
+
+def _of_listed(outcomes: Listed) -> Enclosure:
+    """By all events along the outcomes in the order of P/Q, as far as that can be told."""
+    each = [(p, q) for p, q in zip(outcomes.p, outcomes.q, strict=True) if not p == q == 0]
+    if any((p == 0) != (q == 0) and (p > 0 or q > 0) for p, q in each):
+        return Enclosure.infinite()
+    each.sort(key=lambda pair: -_about(*pair))
+    ratios = [_ratio(p, q) for p, q in each]
+    events = _events(each)
+    lower = upper = arb(0)
+    for event in events[1:-1]:
+        check_time()
+        if (found := separation(*event).lower()) > lower:
+            lower = found
+    largest = smallest = arb(1)
+    for first, last in _groups(ratios):
+        low = _extreme([low for low, _ in ratios[first:last]], arb.min)
+        high = _extreme([high for _, high in ratios[first:last]], arb.max)
+        largest, smallest = _larger(largest, high), smallest.min(low)
+        start, end = events[first], events[last]
+        if last < len(each):
+            upper = _larger(upper, separation(*end).upper())
+        if last - first > 1:
+            q = sum((q for _, q in each[first:last]), arb(0))
+            upper = _larger(upper, _inside(start, end, low, high, q).upper())
+    pure = _larger(largest.log(), -smallest.log())
+    if pure.is_finite() and pure >= 0:
+        upper = upper.min(of_pure(pure.upper()).upper())
+    return enclose_between(lower, upper)
+
+
+def _inside(start: _Event, end: _Event, low: arb, high: arb, q: arb) -> arb:
+    """What events between these two separate by, at most, beyond what the two themselves do."""
+    p = end.p - start.p
+    if end.p_rest > start.p:
+        more = high * q
+        return separation(start.p + more, end.p_rest - (more - p), end.q, end.q_rest)
+    less = low * q
+    return separation(end.p - less, end.p_rest + less, start.q, start.q_rest)
+
+
+def _events(each: Sequence[tuple[arb, arb]]) -> list[_Event]:
+    """The first k outcomes, for each k from 0 on."""
+    columns = []
+    for column in zip(*each, strict=True):
+        columns.append(list(accumulate(column, initial=arb(0))))
+        columns.append(list(accumulate(column[::-1], initial=arb(0)))[::-1])
+    return [_Event(*event) for event in zip(*columns, strict=True)]
+
+
+def _groups(ratios: Sequence[tuple[arb, arb]]) -> list[tuple[int, int]]:
+    """Where the outcomes can be cut for certain into those of larger and of smaller ratio."""
+    after = list(accumulate((high for _, high in ratios[::-1]), _larger))[::-1]
+    cuts, least = [0], arb.pos_inf()
+    for index, (low, _) in enumerate(ratios[:-1]):
+        least = least.min(low)
+        if least > after[index + 1]:
+            cuts.append(index + 1)
+    return list(zip(cuts, [*cuts[1:], len(ratios)], strict=True))
+
+
+def _about(p: arb, q: arb) -> float:
+    """log P/Q in floats; what is not told apart by it costs width, nothing else."""
+    if not q.mid() > 0:
+        return float("inf")
+    if not p.mid() > 0:
+        return -float("inf")
+    return float((p.mid() / q.mid()).log().mid())
+
+
+def _ratio(p: arb, q: arb) -> tuple[arb, arb]:
+    """Bounds of P/Q."""
+    low = (p.lower().max(arb(0)) / q.upper()).lower() if q.upper() > 0 else arb(0)
+    high = (p.upper() / q.lower()).upper() if q.lower() > 0 else arb.pos_inf()
+    return low, high
+
+
+def _extreme(values: Sequence[arb], of_two: Callable[[arb, arb], arb]) -> arb:
+    found = values[0]
+    for value in values[1:]:
+        found = of_two(found, value)
+    return found
+
+
+def _larger(one: arb, other: arb) -> arb:
+    """The larger of two bounds; what is no number is no bound."""
+    if one.is_nan() or other.is_nan():
+        return arb.pos_inf()
+    return one.max(other)
+
+
+# -- shifted laws ---------------------------------------------------------------------------------
+
+
+def _in_windows(law: Law, shift: int) -> Enclosure:
+    """The widest window t(k) - t(k - d), as the module says; t(1 - k) = -t(k)."""
+
+    def window(k: int) -> arb:
+        return _step(law, k) + (_step(law, shift + 1 - k) if k <= shift else -_step(law, k - shift))
+
+    middle = window(shift // 2 + 1)
+    if shift == 1 or law.gaussians == 1 or isinstance(law.simplest(), DiscreteLaplace):
+        return enclose(middle)
+    if shift > _MOST_WINDOWS:
+        return enclose_between(middle, shift * 2 * _step(law, 1))
+    widest = middle
+    for k in range(shift // 2 + 2, (3 * shift + 1) // 2 + 1):
+        check_time()
+        widest = widest.max(window(k))
+    return enclose(widest)
+
+
+def _step(law: Law, k: int) -> arb:
+    """t(k), k >= 1."""
+    return arb(2).sqrt() * (2 * law.upper_tail(k)).erfcinv()
