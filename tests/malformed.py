@@ -83,7 +83,7 @@ _SPECS = (
     "@spec.json",
     "@spec.toml",
 )
-_CLAIMS = ("pure:1", "approx:1,1e-3", "rdp:2,1/2", "zcdp:1/3")
+_CLAIMS = ("pure:1", "approx:1,1e-3", "rdp:2,1/2", "zcdp:1/3", "gdp:1/2")
 _RUN = "bandit run --algorithm dist-dp-se --epsilon 0.5 --horizon 60 --runs 2 --arms 3"
 _CALLS = (
     "audit SPEC --claim CLAIM --json --time 20",

@@ -55,7 +55,7 @@ from flint import arb, arb_poly
 from ..exact import ball, working_precision
 from ..exact.precision import START
 from ..mechanisms import DiscreteGaussian, DiscreteGaussianSum
-from .guarantee import ZCDP, ApproxDP, Guarantee, RenyiDP
+from .guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, RenyiDP
 from .order import Cover, Monotone
 
 __all__ = ["gaussian_order"]
@@ -69,8 +69,17 @@ _FALLS = Monotone(
 )
 
 
+_MU_FALLS = Monotone(
+    "mu of discrete Gaussian noise falls as sigma2 grows: it is t(k) + t(sensitivity + 1 - k) for "
+    "the k in the middle, t(k) = -Phi^-1(P(X >= k)), and P(X >= k), k >= 1, rises, as |X| grows in "
+    "the likelihood ratio"
+)
+
+
 def gaussian_order(count: int, shift: int, claim: Guarantee, times: int) -> Cover | None:
     """Of `times` uses of the sum of `count` discrete Gaussians; None where nothing is known."""
+    if isinstance(claim, GaussianDP) and count == times == 1:
+        return _MU_FALLS
     cover = _COVERS.get(type(claim))
     if cover is not None and not claim.of_losses and shift % count == 0:
         # the sum is then a sufficient statistic of n Gaussians moved by d/n

@@ -51,7 +51,7 @@ def largest_separation(pairs: Masses) -> mpf:
 
 
 def shifted(pmf: oracles.Pmf, shift: int, reach: int) -> mpf:
-    """Over the half-lines of a symmetric law and its shift, wherever their masses are above 1e-15."""
+    """Over the half-lines of a symmetric law and its shift that have masses above 1e-15."""
     tails = {}
     total = mpf(0)
     for t in range(reach, -reach - 1, -1):

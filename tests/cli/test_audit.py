@@ -29,6 +29,8 @@ def audit(capsys, *arguments):
         ("skellam:variance=100", "rdp:2,0.0099", 1, "REFUTED"),
         ("discrete-gaussian:sigma2=100", "zcdp:0.005", 0, "VERIFIED"),
         ("discrete-gaussian:sigma2=100", "zcdp:0.0049", 1, "REFUTED"),
+        ("discrete-gaussian:sigma2=100", "gdp:0.1001", 0, "VERIFIED"),
+        ("discrete-gaussian:sigma2=100", "gdp:0.1", 1, "REFUTED"),
         ("randomized-response:epsilon=1", "approx:1,0", 0, "VERIFIED"),
         ("randomized-response:epsilon=1", "approx:0.5,1e-6", 1, "REFUTED"),
         ("published:epsilon=0.1,batch=1024", "pure:0.1", 1, "REFUTED"),
@@ -58,7 +60,7 @@ def test_without_a_claim_it_says_what_holds(capsys):
     assert code == 0
     results = json.loads(out)["results"]
     assert [r["delta"] for r in results if r["quantity"] == "epsilon"] == ["1e-6", "1e-9"]
-    assert {r["quantity"] for r in results} == {"pure", "renyi", "epsilon", "zcdp"}
+    assert {r["quantity"] for r in results} == {"pure", "renyi", "epsilon", "zcdp", "gdp"}
     assert len([r for r in results if r["quantity"] == "renyi"]) >= 5
 
 

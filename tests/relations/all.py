@@ -6,6 +6,7 @@ from relations import (
     accounts,
     certificates_agree,
     decisions,
+    gaussian,
     least,
     monotone,
     notions,
@@ -28,6 +29,7 @@ RELATIONS: tuple[Relation, ...] = (
     *slack.RELATIONS,
     *sampling.RELATIONS,
     *decisions.RELATIONS,
+    *gaussian.RELATIONS,
 )
 SEARCHES: tuple[Relation, ...] = (
     *least.RELATIONS,

@@ -160,7 +160,7 @@ class _Ways:
         """Its enclosure, which is looked at by itself as well."""
         if cost not in self.found:
             self.asked = cost
-            typed = cost.quantity != "zcdp" and self.rng.random() < 0.3
+            typed = cost.quantity in _OPTIONS and self.rng.random() < 0.3
             found = on_command_line(cost) if typed else in_python(cost)
             self._look_at(cost, found)
             self.found[cost] = found
@@ -193,6 +193,8 @@ def in_python(cost: Cost) -> Enclosure:
         return composition.pure(_WIDTH)
     if cost.quantity == "zcdp":
         return composition.zcdp(_WIDTH)
+    if cost.quantity == "gdp":
+        return composition.gdp(_WIDTH)
     assert cost.at is not None
     if cost.quantity == "renyi":
         return composition.renyi(cost.at, _WIDTH)

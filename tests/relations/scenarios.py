@@ -116,7 +116,7 @@ class Scenario:
 
 @dataclass(frozen=True)
 class Cost:
-    """A quantity of a scenario: pure, zcdp, renyi at an order, delta at epsilon, or epsilon."""
+    """A quantity of a scenario: pure, zcdp, gdp, renyi at an order, delta at epsilon, epsilon."""
 
     scenario: Scenario
     quantity: str

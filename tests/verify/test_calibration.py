@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import mpmath
+import oracles
 import pytest
 from mpmath import mpf
 
@@ -26,12 +27,14 @@ from exactdp.verify import (
     Calibration,
     Claim,
     Family,
+    GaussianDP,
     PureDP,
     RenyiDP,
     Verdict,
     audit,
     calibrate,
 )
+from exactdp.verify.families import choose
 
 BILLIONTH = Fraction(1, 10**9)
 
@@ -124,6 +127,24 @@ def test_randomized_response_for_zcdp() -> None:
     with mpmath.workdps(40):
         truth = mpmath.findroot(lambda x: x * mpmath.tanh(x / 2) - mpf("0.05"), 0.3)
         assert near(found, truth)
+
+
+@pytest.mark.parametrize("name", ["discrete-laplace", "skellam", "discrete-gaussian"])
+def test_the_least_noise_for_gaussian_dp(name: str) -> None:
+    family = choose(name, "2", None).family
+    found = check(family, GaussianDP("0.3"))
+    assert found.least.proved and found.from_on.proved
+    noise = {
+        "discrete-laplace": oracles.discrete_laplace,
+        "skellam": oracles.skellam,
+        "discrete-gaussian": oracles.discrete_gaussian,
+    }[name]
+    with mpmath.workdps(40):
+        for value, sign in ((found.value, -1), (found.neighbour, 1)):
+            pmf = noise(value)
+            tails = [mpmath.fsum(pmf(x) for x in range(k, 500)) for k in (1, 2)]
+            mu = mpmath.fsum(mpmath.sqrt(2) * mpmath.erfinv(1 - 2 * tail) for tail in tails)
+            assert sign * (mu - mpf("0.3")) > 0
 
 
 def test_binomial_by_its_own_sum() -> None:

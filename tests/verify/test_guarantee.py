@@ -13,7 +13,17 @@ from exactdp.exact.enclosure import Enclosure
 from exactdp.exact.number import ParameterError
 from exactdp.mechanisms import AdditiveNoise, DiscreteLaplace
 from exactdp.mechanisms.mechanism import RandomizedResponse
-from exactdp.verify import ZCDP, ApproxDP, Family, PureDP, RenyiDP, Verdict, audit, calibrate
+from exactdp.verify import (
+    ZCDP,
+    ApproxDP,
+    Family,
+    GaussianDP,
+    PureDP,
+    RenyiDP,
+    Verdict,
+    audit,
+    calibrate,
+)
 from exactdp.verify.certificate import certificate_of
 from exactdp.verify.fields import NotCertifiedError
 from exactdp.verify.guarantee import NOTIONS, Guarantee, parse_claim
@@ -25,6 +35,7 @@ TEXTS = {
     "approx:1,0.000001": ApproxDP(1, "1e-6"),
     "rdp:2,1/3": RenyiDP(2, "1/3"),
     "zcdp:0.005": ZCDP("0.005"),
+    "gdp:0.1": GaussianDP("0.1"),
 }
 
 
@@ -60,7 +71,7 @@ def test_what_adds_up_does() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["gdp:1", "pure", "pure:", "pure:1,2", "approx:1", "rdp:1,2", "zcdp:-1"]
+    "text", ["gdp", "gdp:-1", "pure", "pure:", "pure:1,2", "approx:1", "rdp:1,2", "zcdp:-1"]
 )
 def test_bad_text_is_refused(text: str) -> None:
     with pytest.raises(ParameterError):

@@ -17,12 +17,13 @@ from exactdp.accounting.composed import compose
 from exactdp.accounting.methods.conversion import zcdp_to_epsilon
 from exactdp.accounting.participation.filters import (
     Filter,
+    GaussianFilter,
     OverspentError,
     PureFilter,
     RenyiFilter,
     ZcdpFilter,
 )
-from exactdp.exact import ParameterError
+from exactdp.exact import Enclosure, ParameterError
 from exactdp.mechanisms import (
     AdditiveNoise,
     DiscreteGaussian,
@@ -30,6 +31,7 @@ from exactdp.mechanisms import (
     RandomizedResponse,
     Skellam,
 )
+from exactdp.mechanisms.continuous import ContinuousNoise, Shape
 
 SKELLAM = AdditiveNoise(Skellam(10), 1)
 GAUSSIAN = AdditiveNoise(DiscreteGaussian(50), 1)  # (1/100)-zCDP exactly
@@ -107,6 +109,18 @@ def test_a_zcdp_filter_holds_for_chosen_mechanisms_at_every_order(rule: Rule) ->
     pairs = list(transcripts(start, rule, 7))
     for order in ("1.001", "1.5", "2", "4", "20"):
         assert truth.renyi(pairs, order) <= mpf("0.4") * mpf(order)
+    for delta in ("0.2", "0.01"):
+        assert truth.delta(pairs, oracles.real(start.guarantee(delta).upper)) <= mpf(delta)
+
+
+@each_rule
+def test_a_gaussian_filter_holds_for_chosen_mechanisms(rule: Rule) -> None:
+    start = GaussianFilter("1.1")
+    pairs = sorted(transcripts(start, rule, 7), key=lambda pair: -pair[0] / pair[1])
+    p = q = mpf(0)
+    for more_p, more_q in pairs[:-1]:  # the optimal tests: none is better than N(1.1, 1)'s
+        p, q = p + more_p, q + more_q
+        assert p <= mpmath.ncdf(mpf("1.1") + mpmath.sqrt(2) * mpmath.erfinv(2 * q - 1))
     for delta in ("0.2", "0.01"):
         assert truth.delta(pairs, oracles.real(start.guarantee(delta).upper)) <= mpf(delta)
 
@@ -194,6 +208,32 @@ def test_a_limit_met_exactly_is_met() -> None:
     assert ZcdpFilter("0.37").most(GAUSSIAN) == 37
 
 
+def test_gaussian_noise_meets_the_limit_of_its_filter_exactly() -> None:
+    fifth, three, four = (
+        ContinuousNoise(Shape.GAUSSIAN, scale) for scale in (5, Fraction(5, 3), Fraction(5, 4))
+    )
+    assert GaussianFilter(1).most(fifth) == 25
+    assert GaussianFilter(1).spend(fifth, 25).fits(fifth) is False
+    spent = GaussianFilter(1).spend(three).spend(four)
+    assert spent.spent() == Enclosure.exactly(1) and spent.left() == Enclosure.exactly(0)
+    one = compose(three, four).gdp()
+    assert one == Enclosure.exactly(1)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [("1", "1e-6"), ("0.1", "1e-9"), ("8", "1e-3")])
+def test_the_largest_mu_for_a_target(epsilon: str, delta: str) -> None:
+    found = GaussianFilter.for_target(epsilon, delta)
+    assert found.guarantee(delta).at_most(Fraction(epsilon)) is True
+    with mpmath.workdps(40):
+        e = oracles.real(epsilon)
+        ends = [oracles.real(found.mu) * (1 + k * mpf(10) ** -10) for k in (0, 1)]
+        low, high = (
+            mpmath.ncdf(mu / 2 - e / mu) - mpmath.exp(e) * mpmath.ncdf(-mu / 2 - e / mu)
+            for mu in ends
+        )
+        assert low <= oracles.real(delta) <= high
+
+
 def test_what_is_refused_changes_nothing() -> None:
     state = ZcdpFilter("0.025").spend(GAUSSIAN, 2)
     before = state.spent()
@@ -254,6 +294,8 @@ def test_the_order_suits_the_mechanism(mechanism: AdditiveNoise | RandomizedResp
 def test_bad_input_is_named() -> None:
     with pytest.raises(ParameterError, match="order must be"):
         RenyiFilter(1, 1)
+    with pytest.raises(ParameterError, match="mu must be"):
+        GaussianFilter(-1)
     with pytest.raises(ParameterError, match="rho must be"):
         ZcdpFilter(-1)
     with pytest.raises(ParameterError, match="times must be"):
