@@ -26,6 +26,7 @@ from exactdp.mechanisms import (
 from exactdp.mechanisms.laws.finite import FiniteLaw
 from exactdp.mechanisms.pair import FinitePair
 from exactdp.verify import ZCDP, ApproxDP, Audit, Claim, PureDP, RenyiDP, Verdict, audit
+from exactdp.verify.guarantee import NOTIONS
 
 MECHANISMS: dict[str, Mechanism] = {
     "laplace": AdditiveNoise(DiscreteLaplace(3), 2),
@@ -168,7 +169,7 @@ def reconstructed(content: dict[str, Any]) -> tuple[Composition, Claim]:
     """What a certificate is about, for the prover to judge. Raises where it is about nothing."""
     uses = [(_mechanism(use["mechanism"]), use["times"]) for use in content["uses"]]
     claim = dict(content["claim"])
-    kind = {"pure": PureDP, "approx": ApproxDP, "rdp": RenyiDP, "zcdp": ZCDP}[claim.pop("kind")]
+    kind = NOTIONS[claim.pop("kind")]
     return compose(*uses), kind(**claim)
 
 

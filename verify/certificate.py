@@ -55,7 +55,7 @@ from .checker.protocol import COVERING
 from .checker.reading import FORMAT, PLAIN, WITH_PROTOCOL, CertificateError, read_protocol
 from .checker.reading import read as _read_fields
 from .fields import NotCertifiedError, protocol_fields, setting_fields, use_fields
-from .guarantee import ZCDP, Guarantee, RenyiDP
+from .guarantee import ZCDP, GaussianDP, Guarantee, RenyiDP
 
 __all__ = ["Certificate", "CertificateError", "MismatchError", "NotCertifiedError"]
 __all__ += ["certificate_of", "certificate_stating", "is_close_call_in_reach"]
@@ -313,6 +313,8 @@ def _step(audit: Audit, relative: Fraction, finer: int) -> str:
 def _widened(audit: Audit, relative: Fraction) -> dict[str, str]:
     """The audit's enclosure, wider by this share of each end where the verdict allows."""
     bound = audit.claim.bound
+    if isinstance(audit.claim, GaussianDP) and not _is_told(audit):
+        return {"lower": "0", "upper": decimal_text(bound)}
     low, high = audit.measured.lower, audit.measured.upper
     lower = upper = "inf"
     if not _infinite(low):
@@ -324,6 +326,20 @@ def _widened(audit: Audit, relative: Fraction) -> dict[str, str]:
         most = bound if verified else 2 * goal
         upper = _in_few_digits(min(goal, most), ROUND_CEILING, most.__ge__)
     return {"lower": lower, "upper": upper}
+
+
+def _is_told(audit: Audit) -> bool:
+    """Does the verdict need mu from below, or does the checker know it as narrowly as the audit?
+
+    It knows Gaussian noise, and one use of noise that is neither sampled nor reduced mod m.
+    """
+    uses = compose(audit.mechanism).uses
+    noises = [continuous(use.mechanism) for use in uses]
+    gaussian = all(one is not None and one.shape is Shape.GAUSSIAN for one in noises)
+    one, alone = uses[0].mechanism, len(uses) == uses[0].times == 1
+    plain = isinstance(one, AdditiveNoise | RandomizedResponse) or noises[0] is not None
+    whole = getattr(one, "modulus", None) is None and getattr(one, "rate", 1) == 1
+    return audit.verdict is Verdict.REFUTED or gaussian or (alone and plain and whole)
 
 
 def _in_few_digits(goal: Fraction, rounding: str, fits: Callable[[Fraction], bool]) -> str:

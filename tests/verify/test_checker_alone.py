@@ -7,7 +7,7 @@ import pytest
 
 from exactdp.accounting import compose
 from exactdp.mechanisms import AdditiveNoise, DiscreteGaussian, DiscreteLaplace, FinitePair, Skellam
-from exactdp.verify import ZCDP, ApproxDP, PureDP, RenyiDP, audit
+from exactdp.verify import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP, audit
 from exactdp.verify.certificate import certificate_of
 from exactdp.verify.checker.pack import pack
 
@@ -16,6 +16,7 @@ AUDITS = {
     "approx": (compose((AdditiveNoise(DiscreteGaussian(9), 1), 4)), ApproxDP(1, "1e-3")),
     "rdp": (compose(AdditiveNoise(Skellam(20), 2)), RenyiDP(2, "0.3")),
     "zcdp": (compose(FinitePair(("a", "b"), ("0.5", "0.5"), ("0.4", "0.6"))), ZCDP(1)),
+    "gdp": (compose(AdditiveNoise(Skellam(20), 2)), GaussianDP("0.5")),
 }
 
 

@@ -19,6 +19,7 @@ What is covered, verified and refuted, each law reduced mod m or not, by what me
     rdp       sums over the outcomes that matter and a bound of the rest; they add up
     zcdp      closed forms (discrete Gaussian, sums of them, randomized response), else the orders
               from 1 to infinity covered by intervals; of several mechanisms each its share
+    gdp       closed forms (`gaussian_dp`); of several uses, other than Gaussian noise, from above
 
 for Gaussian and Laplace noise whose users are sampled or not (closed forms of one use, and of
 Gaussians that are not sampled; else about as narrow as the hint `step`), and
@@ -33,7 +34,9 @@ zcdp of Skellam noise and of sums of discrete Gaussians, not reduced, to about 1
 
 Not covered: approx of other laws with standard deviations above about 2,000; more than 250,000
 residues times shifts; composed losses too many to multiply out (thousands of uses off a lattice);
-zCDP where covering the orders takes more than 1.5 million terms.
+zCDP where covering the orders takes more than 1.5 million terms; gdp of tables, binomial noise,
+Pólya differences and sums of discrete Gaussians, and REFUTED gdp of sampled noise and of noise
+reduced mod m.
 """
 
 from __future__ import annotations
@@ -51,6 +54,7 @@ from .composition import profile
 from .concentrated import rho_at_least, rho_at_most
 from .continuous import closed_profile
 from .deadline import OutOfTimeError, time_limit
+from .gaussian_dp import gaussian_mu
 from .mechanisms import Additive, Mechanism, Sampled
 from .protocol import objection
 from .reading import CertificateError, Statement, read
@@ -146,6 +150,8 @@ def _is_inside(statement: Statement, full: bool) -> bool | None:
     elif kind == "rdp":
         order = numbers["order"]
         found = [_total(uses, lambda one: divergences.renyi(one, order, full)) for uses in ways]
+    elif kind == "gdp":
+        found = [gaussian_mu(uses) for uses in ways]
     elif kind == "approx":
         return _epsilon_is_inside(statement, ways, full)
     else:

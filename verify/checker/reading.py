@@ -46,7 +46,9 @@ CLAIMS = {
     "approx": ("epsilon", "delta"),
     "rdp": ("order", "epsilon"),
     "zcdp": ("rho",),
+    "gdp": ("mu",),
 }
+_BOUNDED = {"zcdp": "rho", "gdp": "mu"}  # others bound epsilon
 
 
 class CertificateError(ValueError):
@@ -68,7 +70,12 @@ class Statement:
     @property
     def bound(self) -> Fraction:
         """What the claim says is not exceeded."""
-        return self.numbers["rho" if self.kind == "zcdp" else "epsilon"]
+        return self.numbers[self.bounded]
+
+    @property
+    def bounded(self) -> str:
+        """The name of that number."""
+        return _BOUNDED.get(self.kind, "epsilon")
 
 
 def read(data: object) -> Statement:

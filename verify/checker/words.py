@@ -21,6 +21,7 @@ _NOTIONS = {
     "approx": "({epsilon}, {delta})-differential privacy",
     "rdp": "({order}, {epsilon})-Rényi differential privacy",
     "zcdp": "{rho}-zero-concentrated differential privacy",
+    "gdp": "{mu}-Gaussian differential privacy",
 }
 
 
@@ -36,7 +37,7 @@ def described(statement: Statement) -> list[str]:
     lines.append(f"neighbours: {differ}; {way}")
     numbers = {name: _text(number) for name, number in statement.numbers.items()}
     lines.append(f"{statement.verdict}: {_NOTIONS[statement.kind].format(**numbers)}")
-    name = "rho" if statement.kind == "zcdp" else "epsilon"
+    name = statement.bounded
     low, high = (end_text(end) for end in statement.measured)
     lines.append(f"the least {name} for which that holds lies in [{low}, {high}]")
     if statement.protocol is not None:

@@ -1,0 +1,168 @@
+"""mu of Gaussian DP, by closed forms of one use; several by the root of the sum of squares.
+
+*From above.* What each use releases is post-processing of N(mu_i, 1) against N(0, 1), and so of
+sampled users: who takes part is the same on both sides, and where it is not the user nothing is
+told of that user. A reduction mod m is post-processing. Products of such pairs are one of distance
+sqrt(sum of mu_i^2).
+
+*From below*: that of one use, as the others may be ignored; and all of Gaussian noise. Sampling
+does not lower that: the mixture is at least rate times P, and of a fixed factor nothing is left in
+the limit of tests of low level.
+
+*One use.* With t(k) = -Phi^-1(P(X >= k)): noise whose curvature 2 log p(k) - log p(k-1) -
+log p(k+1) does not rise in k >= 0 (discrete Gaussian, Skellam, discrete Laplace) has t(k)/(k - 1/2)
+falling in k >= 1, and as mu the largest of t(k) - t(k-d), k from d/2 + 1/2 to 3d/2 + 1/2, where
+t(1-k) = -t(k). Laplace: 2 Phi^-1(1 - e^(-e/2)/2), by the half-line in the middle. Randomized
+response: by its only vertex. The proofs are in `accounting/envelope.py` and
+`accounting/divergences/gaussian_dp.py`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import singledispatch
+from itertools import accumulate
+
+from mpmath import iv
+
+from .arithmetic import (
+    INFINITY,
+    Enclosure,
+    Interval,
+    OpenError,
+    certainly,
+    exp,
+    interval,
+    middle,
+)
+from .laws import DiscreteGaussian, DiscreteLaplace, Skellam
+from .mechanisms import Additive, Continuous, FixedSize, Mechanism, Response, Sampled, TwoLaws
+from .normal import cdf
+from .pmf import reach_where
+from .scenarios import Uses
+
+__all__ = ["gaussian_mu"]
+
+_FARTHEST_SHIFT = 64
+_NEWTON = 4
+_ROUNDING = Fraction(1, 10**60)
+
+
+def gaussian_mu(uses: Uses) -> Enclosure:
+    """Enclose mu of all of these uses together."""
+    each = [(_mu(mechanism), times, mechanism) for mechanism, times in uses]
+    least = max(low for (low, _), _, _ in each)
+    if least == INFINITY:
+        return INFINITY, INFINITY
+    squares = sum((times * Fraction(high) ** 2 for (_, high), times, _ in each), Fraction(0))
+    if len(uses) == uses[0][1] == 1:
+        return each[0][0]
+    gaussian = all(isinstance(one, Continuous) and one.is_gaussian for _, _, one in each)
+    low, high = _root(squares)
+    return (low if gaussian else least), high
+
+
+def _root(square: Fraction) -> tuple[Fraction, Fraction]:
+    """The root from both sides; exact where it is rational."""
+    scale = 10**60
+    low = Fraction(math.isqrt(square.numerator * scale**2 // square.denominator), scale)
+    exact = Fraction(math.isqrt(square.numerator), math.isqrt(square.denominator))
+    return (exact, exact) if exact**2 == square else (low, low + _ROUNDING)
+
+
+@singledispatch
+def _mu(mechanism: Mechanism) -> Enclosure:
+    raise OpenError(
+        "mu is known here of discrete Laplace, Skellam, discrete Gaussian and continuous noise and "
+        "of randomized response only"
+    )
+
+
+@_mu.register
+def _(one: Continuous) -> Enclosure:
+    if one.is_gaussian:
+        return 1 / one.noise, 1 / one.noise
+    low, high = _twice(exp(-interval(1 / (2 * one.noise))) / 2)
+    return (low if one.rate == 1 else Fraction(0)), high
+
+
+@_mu.register
+def _(one: Response) -> Enclosure:
+    if one.delta:
+        return INFINITY, INFINITY
+    if not one.epsilon:
+        return Fraction(0), Fraction(0)
+    return _twice(1 / (1 + exp(interval(one.epsilon))))
+
+
+@_mu.register(Sampled)
+@_mu.register(FixedSize)
+def _(one: Sampled | FixedSize) -> Enclosure:
+    return Fraction(0), _mu(one.mechanism)[1]
+
+
+@_mu.register
+def _(one: TwoLaws) -> Enclosure:
+    raise OpenError("mu of a user's own pair is not re-established here")
+
+
+@_mu.register
+def _(one: Additive) -> Enclosure:
+    law, d = one.law, one.shift
+    if not isinstance(law, DiscreteGaussian | DiscreteLaplace | Skellam):
+        raise OpenError("mu of this law is not known here")
+    if d > _FARTHEST_SHIFT:
+        raise OpenError(f"mu is not re-established of sensitivities above {_FARTHEST_SHIFT}")
+    if not d:
+        return Fraction(0), Fraction(0)
+    last = (3 * d + 1) // 2
+    steps = [(Fraction(0), Fraction(0)), *(_step(tail) for tail in _tails(law, last))]
+    windows = [_window(steps, k, d) for k in range(d // 2 + 1, last + 1)]
+    low, high = max(low for low, _ in windows), max(high for _, high in windows)
+    return (low if one.modulus is None else Fraction(0)), high
+
+
+def _window(
+    steps: Sequence[tuple[Fraction, Fraction]], k: int, d: int
+) -> tuple[Fraction, Fraction]:
+    """t(k) - t(k-d)."""
+    (low, high), other = steps[k], steps[abs(d + 1 - k) if k <= d else k - d]
+    return (low + other[0], high + other[1]) if k <= d else (low - other[1], high - other[0])
+
+
+def _tails(law: DiscreteGaussian | DiscreteLaplace | Skellam, last: int) -> list[Interval]:
+    """P(X >= k) for k = 1, ..., last."""
+    enough = 0.75 * iv.prec + 20
+    reach = max(reach_where(lambda k: law.rough(k) > enough), last + 1)
+    pmf = law.pmf(reach)
+    inner = accumulate((pmf.at(k) for k in range(1, last)), initial=iv.mpf(0))
+    return [(1 - pmf.at(0)) / 2 - mass for mass in inner]
+
+
+def _twice(tail: Interval) -> Enclosure:
+    low, high = _step(tail)
+    return 2 * low, 2 * high
+
+
+def _step(tail: Interval) -> tuple[Fraction, Fraction]:
+    """-Phi^-1(tail), 0 < tail < 1/2: guessed by Newton's method, then met from both sides."""
+    about = float(middle(tail))
+    if not 1e-280 < about < 0.5:
+        raise OpenError("a tail is too close to 0 or to 1/2")
+    near, far = 0.0, 40.0
+    for _ in range(60):
+        guess = (near + far) / 2
+        near, far = (guess, far) if math.erfc(guess / math.sqrt(2)) / 2 > about else (near, guess)
+    found = Fraction(near)
+    for _ in range(_NEWTON):
+        at = interval(found)
+        density = iv.exp(-(at**2) / 2) / iv.sqrt(2 * iv.pi)
+        found += middle((cdf(-at) - tail) / density)
+        found = Fraction(round(found * 2 ** (iv.prec + 8)), 2 ** (iv.prec + 8))
+    gap = max(abs(found), Fraction(1, 2**20)) / 2 ** (iv.prec // 2)
+    low, high = found - gap, found + gap
+    if certainly(cdf(-interval(low)) >= tail) and certainly(cdf(-interval(high)) <= tail):
+        return low, high
+    raise OpenError("a quantile of the normal law is not known well enough")
