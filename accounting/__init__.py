@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         RenyiFilter,
         ZcdpFilter,
     )
+    from .participation.gaussian_odometer import GaussianOdometer
     from .participation.odometer import RenyiOdometer
     from .participation.returning_users import ParticipationError, ReturningUsers, plan
 
@@ -43,6 +44,7 @@ __all__ = [
     "Composition",
     "DoesNotApplyError",
     "GaussianFilter",
+    "GaussianOdometer",
     "Method",
     "OverspentError",
     "ParticipationError",
@@ -105,6 +107,7 @@ __getattr__ = lazily(
             "RenyiFilter",
             "ZcdpFilter",
         ],
+        ".participation.gaussian_odometer": ["GaussianOdometer"],
         ".participation.odometer": ["RenyiOdometer"],
         ".participation.returning_users": ["ParticipationError", "ReturningUsers", "plan"],
     },

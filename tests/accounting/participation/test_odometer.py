@@ -10,9 +10,11 @@ import oracles
 import pytest
 from mpmath import mpf
 
+from exactdp.accounting.divergences import divergence
 from exactdp.accounting.participation.filters import RenyiFilter
+from exactdp.accounting.participation.gaussian_odometer import GaussianOdometer
 from exactdp.accounting.participation.odometer import RenyiOdometer
-from exactdp.exact import ParameterError
+from exactdp.exact import Enclosure, ParameterError
 from exactdp.mechanisms import (
     AdditiveNoise,
     DiscreteGaussian,
@@ -20,16 +22,18 @@ from exactdp.mechanisms import (
     RandomizedResponse,
     Skellam,
 )
+from exactdp.mechanisms.continuous import ContinuousNoise, Shape
 
 Outputs = tuple[bool, ...]
-Next = Callable[[Outputs, RenyiOdometer], "RandomizedResponse | None"]
+Odometer = RenyiOdometer | GaussianOdometer
+Next = Callable[[Outputs, Odometer], "RandomizedResponse | None"]
 
 SKELLAM = AdditiveNoise(Skellam(100), 1)
 
 
-def runs(start: RenyiOdometer, step: Next, depth: int) -> Iterator[tuple[mpf, mpf, mpf]]:
+def runs(start: Odometer, step: Next, depth: int) -> Iterator[tuple[mpf, mpf, mpf]]:
     """(P, Q, the report) of each transcript; `step` picks the next mechanism, or stops."""
-    stack: list[tuple[RenyiOdometer, Outputs, mpf, mpf]] = [(start, (), mpf(1), mpf(1))]
+    stack: list[tuple[Odometer, Outputs, mpf, mpf]] = [(start, (), mpf(1), mpf(1))]
     while stack:
         state, outputs, p, q = stack.pop()
         mechanism = step(outputs, state) if len(outputs) < depth else None
@@ -43,13 +47,13 @@ def runs(start: RenyiOdometer, step: Next, depth: int) -> Iterator[tuple[mpf, mp
         stack.append((fresh, (*outputs, False), p * flipped, q * kept))
 
 
-def stop_when_ahead(outputs: Outputs, _: RenyiOdometer) -> RandomizedResponse | None:
+def stop_when_ahead(outputs: Outputs, _: Odometer) -> RandomizedResponse | None:
     """Stops as soon as the loss is large: where a fixed-time bound would be cheated."""
     ahead = 2 * sum(outputs) - len(outputs)
     return None if abs(ahead) >= 4 else RandomizedResponse("1/2")
 
 
-def stop_by_report(outputs: Outputs, state: RenyiOdometer) -> RandomizedResponse | None:
+def stop_by_report(outputs: Outputs, state: Odometer) -> RandomizedResponse | None:
     """Looks at the report itself, and takes larger steps when behind."""
     if state.epsilon().upper >= 2:
         return None
@@ -58,8 +62,13 @@ def stop_by_report(outputs: Outputs, state: RenyiOdometer) -> RandomizedResponse
 
 @pytest.mark.parametrize("step", [stop_when_ahead, stop_by_report])
 @pytest.mark.parametrize("delta", ["0.3", "0.02"])
-def test_reports_are_valid_where_a_run_stops(step: Next, delta: str) -> None:
-    found = list(runs(RenyiOdometer(delta, ["1/2", 1, 2]), step, 9))
+@pytest.mark.parametrize(
+    "start", [lambda delta: RenyiOdometer(delta, ["1/2", 1, 2]), GaussianOdometer]
+)
+def test_reports_are_valid_where_a_run_stops(
+    start: Callable[[str], Odometer], step: Next, delta: str
+) -> None:
+    found = list(runs(start(delta), step, 9))
     assert abs(mpmath.fsum(p for p, _, _ in found) - 1) < mpf(10) ** -30
     for one_way in (found, [(q, p, e) for p, q, e in found]):
         excess = mpmath.fsum(max(p - mpmath.exp(e) * q, 0) for p, q, e in one_way)
@@ -106,10 +115,22 @@ def test_spending_in_parts_is_the_same() -> None:
     assert start == RenyiOdometer("1e-6")  # unchanged
 
 
+def test_gaussian_reports_are_those_of_the_level_reached() -> None:
+    noise = ContinuousNoise(Shape.GAUSSIAN, 64)
+    start = GaussianOdometer("1e-5")
+    assert start.epsilon() == Enclosure.exactly(0)
+    reached = start.spend(noise, 3).spend(noise)  # (1/32)^2, to the last digit
+    assert reached.spent() == Enclosure.exactly(Fraction(1, 1024))
+    assert reached.epsilon() == divergence.epsilon(ContinuousNoise(Shape.GAUSSIAN, 32), "5e-6")
+    assert reached.spend(noise).epsilon().greater_than(Fraction(reached.epsilon().upper))
+    assert start.spend(ContinuousNoise(Shape.GAUSSIAN, "1e-3")).epsilon() == Enclosure.infinite()
+
+
 def test_bad_input_is_named() -> None:
     for delta in (0, 1, "nan"):
-        with pytest.raises(ParameterError, match="delta must be"):
-            RenyiOdometer(delta)
+        for odometer in (RenyiOdometer, GaussianOdometer):
+            with pytest.raises(ParameterError, match="delta must be"):
+                odometer(delta)
     with pytest.raises(ParameterError, match="targets must"):
         RenyiOdometer("0.1", [])
     with pytest.raises(ParameterError, match="targets must"):
