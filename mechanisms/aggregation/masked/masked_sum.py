@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, TypeAlias
 
-from attrs import field, frozen
+import numpy as np
+from attrs import cmp_using, field, frozen
+from numpy.typing import NDArray
 
-from ....exact.number import ExactInput, ParameterError
+from ....exact.number import ExactInput, ParameterError, whole
 from ...samplers.bits import RandomBits, SimulatedInt, SystemBits, is_simulated
 from ..aggregation import AggregationError, Masking, read_modulus
 from .failure import FAILURE
@@ -17,6 +19,7 @@ from .messages import FromUser, Stage
 from .server import Server
 from .terms import Terms
 from .user import User
+from .vectors import VectorServer, VectorUser
 from .wire import bits_of
 
 __all__ = ["MaskedSum", "Round"]
@@ -30,7 +33,7 @@ _Answer: TypeAlias = tuple[
 class Round:
     """What a round came to.
 
-    sums     mod m, of the messages of `summed`
+    sums     mod m, of the messages of `summed`: a tuple, or the array that they were
     summed   the users whose masked input arrived in time
     present  how many sent each stage's message
     seconds  what each stage took, the server and all users together; DONE is the unmasking
@@ -39,7 +42,7 @@ class Round:
     """
 
     terms: Terms
-    sums: tuple[int, ...]
+    sums: Any = field(eq=cmp_using(eq=np.array_equal))
     summed: frozenset[int]
     present: Mapping[Stage, int]
     seconds: Mapping[Stage, float] = field(eq=False)
@@ -101,7 +104,26 @@ class MaskedSum:
         if len(lengths) > 1:
             raise ParameterError(f"messages must be of one length, got {sorted(lengths)}")
         terms = self._terms(messages, lengths.pop() if lengths else 1)
-        return _play(terms, messages, leaving, self.bits)
+        users = {user: User(user, messages[user], terms, self.bits) for user in terms.users}
+        return _play(Server(terms), users, leaving, self.bits)
+
+    def play_vectors(
+        self,
+        messages: Mapping[int, Callable[[], NDArray[np.uint64]]],
+        length: ExactInput,
+        vanish: Mapping[int, Stage] | None = None,
+    ) -> Round:
+        """The same for arrays of `length` integers, made one after the other when they are sent.
+
+        Nothing is kept of an array but what it adds to the sum. The modulus must be a power of two,
+        2 to 2^64; raises ParameterError for any other.
+        """
+        terms = self._terms(messages, whole(length, "length", at_least=1))
+        server, leaving = VectorServer(terms), dict(vanish or {})
+        if not leaving.keys() <= messages.keys():
+            raise ParameterError(f"vanish names {min(leaving.keys() - messages.keys())}, no user")
+        users = {user: VectorUser(user, messages[user], terms, self.bits) for user in terms.users}
+        return _play(server, users, leaving, self.bits)
 
     def _terms(self, users: Iterable[int], length: int) -> Terms:
         return Terms.drawn(
@@ -118,12 +140,12 @@ class MaskedSum:
 
 
 def _play(
-    terms: Terms,
-    messages: Mapping[int, Sequence[int]],
+    server: Server,
+    users: Mapping[int, User],
     vanish: Mapping[int, Stage],
     bits: RandomBits,
 ) -> Round:
-    server = Server(terms)
+    terms = server.terms
     answers: list[_Answer] = [
         (Stage.SHARES, server.keys, User.share_keys),
         (Stage.INPUT, server.shares, User.mask),
@@ -140,7 +162,6 @@ def _play(
         sent[message.sender] += bits_of(message, terms)
         server.receive(message)
 
-    users = {user: User(user, messages[user], terms, bits) for user in terms.users}
     for identity, user in users.items():
         if stays(identity, Stage.KEYS):
             deliver(user.advertise())

@@ -11,13 +11,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+import numpy as np
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
+
+from numpy.typing import NDArray
 
 from .keys import agree, derive
 from .terms import Terms
 
-__all__ = ["added", "mask", "pair_mask", "self_mask", "subtracted"]
+__all__ = ["added", "mask", "mask_array", "pair_key", "pair_mask", "self_key", "self_mask"]
+__all__ += ["subtracted"]
 
 _NONCE = bytes(16)
 _BLOCK = 64
@@ -25,7 +29,12 @@ _BLOCK = 64
 
 def self_mask(terms: Terms, user: int, seed: bytes) -> tuple[int, ...]:
     """What only the user knows: it protects a late message of one whose pairwise key is open."""
-    return mask(derive(seed, terms.context(b"self", user)), terms.modulus, terms.length)
+    return mask(self_key(terms, user, seed), terms.modulus, terms.length)
+
+
+def self_key(terms: Terms, user: int, seed: bytes) -> bytes:
+    """The key of that mask."""
+    return derive(seed, terms.context(b"self", user))
 
 
 def pair_mask(
@@ -35,9 +44,13 @@ def pair_mask(
 
     Raises ValueError for a public key of small order.
     """
-    key = agree(own, public, terms.context(b"pair", user, other))
-    drawn = mask(key, terms.modulus, terms.length)
+    drawn = mask(pair_key(terms, user, own, other, public), terms.modulus, terms.length)
     return drawn if user < other else tuple(-each for each in drawn)
+
+
+def pair_key(terms: Terms, user: int, own: X25519PrivateKey, other: int, public: bytes) -> bytes:
+    """The key of that mask, which both have. Raises ValueError as `pair_mask`."""
+    return agree(own, public, terms.context(b"pair", user, other))
 
 
 def added(values: Sequence[int], masks: Iterable[Sequence[int]], modulus: int) -> tuple[int, ...]:
@@ -79,3 +92,17 @@ def mask(key: bytes, modulus: int, length: int = 1) -> tuple[int, ...]:
                     break
         rest = block[used:]
     return tuple(found)
+
+
+def mask_array(key: bytes, bits: int, length: int) -> NDArray[np.uint64]:
+    """`mask` for the modulus 2^bits, 1 <= bits <= 64, as an array: the same integers."""
+    size = (bits + 7) // 8
+    stream = Cipher(algorithms.ChaCha20(key, _NONCE), None).encryptor()
+    octets = np.frombuffer(stream.update(bytes(size * length)), dtype=np.uint8)
+    if size in (1, 2, 4, 8):
+        drawn = octets.view(f"<u{size}").astype(np.uint64)
+    else:
+        wide = np.zeros((length, 8), dtype=np.uint8)
+        wide[:, :size] = octets.reshape(length, size)
+        drawn = wide.view("<u8").ravel().astype(np.uint64)
+    return drawn & np.uint64((1 << bits) - 1)

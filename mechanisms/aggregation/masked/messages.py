@@ -1,8 +1,8 @@
 """The messages of a round, as values that a network could carry, and its stages.
 
 Each names its round, and its sender or its recipient; what is malformed cannot be made. From a
-user to the server: KeyAdvertisement, SealedShares, MaskedInput, Confirmation, Unmasking. From the
-server to a user: NeighbourKeys, DeliveredShares, Present, Confirmations.
+user to the server: KeyAdvertisement, SealedShares, MaskedInput (MaskedVector for arrays),
+Confirmation, Unmasking. From the server to a user: NeighbourKeys, DeliveredShares, Present, Confirmations.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .terms import ROUND_BYTES, Terms
 
 __all__ = ["DIGEST_BYTES", "SEALED_BYTES", "SENT", "Confirmation", "Confirmations"]
 __all__ += ["DeliveredShares", "FromServer", "FromUser", "KeyAdvertisement", "MaskedInput"]
-__all__ += ["NeighbourKeys", "Present", "RefusedError", "SealedShares", "Stage", "Unmasking"]
+__all__ += ["MaskedVector", "NeighbourKeys", "Present", "RefusedError", "SealedShares", "Stage", "Unmasking"]
 __all__ += ["check_round", "refuse"]
 
 DIGEST_BYTES = 32
@@ -151,6 +151,14 @@ class MaskedInput(_FromUser):
 
 
 @frozen
+class MaskedVector(_FromUser):
+    """The same for an array: its integers mod 2^bits one after the other, `bits` bits each."""
+
+    modulus: int = field(validator=_whole)
+    packed: bytes = field(validator=_octets(), repr=False)
+
+
+@frozen
 class Present(_FromServer):
     """Whose masked inputs have arrived: one bit a user, in the order of the circle."""
 
@@ -179,7 +187,9 @@ class Unmasking(_FromUser):
     keys: tuple[tuple[int, int], ...] = field(validator=_each(_element))
 
 
-FromUser: TypeAlias = KeyAdvertisement | SealedShares | MaskedInput | Confirmation | Unmasking
+FromUser: TypeAlias = (
+    KeyAdvertisement | SealedShares | MaskedInput | MaskedVector | Confirmation | Unmasking
+)
 FromServer: TypeAlias = NeighbourKeys | DeliveredShares | Present | Confirmations
 
 
@@ -203,6 +213,7 @@ SENT: dict[type[FromUser], Stage] = {
     KeyAdvertisement: Stage.KEYS,
     SealedShares: Stage.SHARES,
     MaskedInput: Stage.INPUT,
+    MaskedVector: Stage.INPUT,
     Confirmation: Stage.CONFIRMATION,
     Unmasking: Stage.UNMASKING,
 }

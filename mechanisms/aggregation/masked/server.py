@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -21,6 +21,7 @@ from .messages import (
     FromUser,
     KeyAdvertisement,
     MaskedInput,
+    MaskedVector,
     NeighbourKeys,
     Present,
     RefusedError,
@@ -51,7 +52,7 @@ class Server:
         self._by_stage: dict[Stage, dict[int, Any]] = {stage: {} for stage in SENT.values()}
         self._keys: dict[int, KeyAdvertisement] = self._by_stage[Stage.KEYS]
         self._shares: dict[int, SealedShares] = self._by_stage[Stage.SHARES]
-        self._inputs: dict[int, MaskedInput] = self._by_stage[Stage.INPUT]
+        self._inputs: dict[int, Any] = self._by_stage[Stage.INPUT]
         self._confirmed: dict[int, Confirmation] = self._by_stage[Stage.CONFIRMATION]
         self._unmaskings: dict[int, Unmasking] = self._by_stage[Stage.UNMASKING]
 
@@ -85,12 +86,9 @@ class Server:
                     refuse(message, "a key of it is of small order")
             case SealedShares():
                 self._check_users(message, (user for user, _ in message.shares), self._keys)
-            case MaskedInput():
+            case MaskedInput() | MaskedVector():
                 self._check_modulus(message)
-                if len(message.values) != self.terms.length:
-                    refuse(message, f"it must hold {self.terms.length} integers")
-                if max(message.values) >= self.terms.modulus:
-                    refuse(message, f"its values must be below {self.terms.modulus}")
+                self._check_input(message)
             case Confirmation():
                 self._check_users(message, (user for user, _ in message.tags), self._inputs)
             case Unmasking():
@@ -99,7 +97,7 @@ class Server:
                 for pairs, there in ((message.self_masks, self._inputs), (message.keys, gone)):
                     if not {user for user, _ in pairs} <= {*self._near(message.sender, there)}:
                         refuse(message, "it is not for the sender's neighbours that are there")
-        self._by_stage[sent][message.sender] = message
+        self._by_stage[sent][message.sender] = self._kept(message)
 
     def keys(self) -> dict[int, NeighbourKeys]:
         """Close the key advertisement; what to send to whom."""
@@ -137,20 +135,42 @@ class Server:
             Confirmations, self._confirmed, lambda user, other: (other, tags[other][user])
         )
 
-    def result(self) -> tuple[int, ...]:
-        """Close the round: the sum mod m of the messages of those present, unmasked."""
+    def result(self) -> Any:
+        """Close the round: the sum mod m of the messages of those present, unmasked: a tuple."""
         self._close(Stage.UNMASKING)
+        seeds, keys = self._gathered()
+        masks = [self._self_mask(user, self._seed(user, seeds[user])) for user in self._inputs]
+        for user, shares in keys.items():
+            key = self._masking_key(user, shares)
+            # What the vanished user would have added is what its neighbours lack.
+            masks += [self._lacking(user, key, other) for other in self._near(user, self._inputs)]
+        return self._unmasked(masks)
+
+    # -- what a message is: integers here, arrays in `vectors` --------------------------------
+
+    def _check_input(self, message: MaskedInput | MaskedVector) -> None:
+        if not isinstance(message, MaskedInput):
+            refuse(message, "a MaskedInput is expected")
+        if len(message.values) != self.terms.length:
+            refuse(message, f"it must hold {self.terms.length} integers")
+        if max(message.values) >= self.terms.modulus:
+            refuse(message, f"its values must be below {self.terms.modulus}")
+
+    def _kept(self, message: FromUser) -> Any:
+        """What remains of a message that has been received."""
+        return message
+
+    def _self_mask(self, user: int, seed: bytes) -> Any:
+        return self_mask(self.terms, user, seed)
+
+    def _lacking(self, user: int, key: X25519PrivateKey, other: int) -> Any:
+        mask = pair_mask(self.terms, user, key, other, self._keys[other].masking_key)
+        return tuple(-each for each in mask)
+
+    def _unmasked(self, masks: Sequence[Any]) -> Any:
         terms, modulus = self.terms, self.terms.modulus
         zero = (0,) * terms.length
         total = added(zero, (message.values for message in self._inputs.values()), modulus)
-        seeds, keys = self._gathered()
-        masks = [self_mask(terms, user, self._seed(user, seeds[user])) for user in self._inputs]
-        for user, shares in keys.items():
-            key = self._masking_key(user, shares)
-            for other in self._near(user, self._inputs):
-                # What the vanished user would have added is what its neighbours lack.
-                mask = pair_mask(terms, user, key, other, self._keys[other].masking_key)
-                masks.append(tuple(-each for each in mask))
         return subtracted(total, masks, modulus)
 
     def _gathered(self) -> tuple[dict[int, dict[int, int]], dict[int, dict[int, int]]]:
@@ -223,7 +243,7 @@ class Server:
                 f"stage {self.stage.name}, {self.terms.threshold} are needed"
             )
 
-    def _check_modulus(self, message: KeyAdvertisement | MaskedInput) -> None:
+    def _check_modulus(self, message: KeyAdvertisement | MaskedInput | MaskedVector) -> None:
         if message.modulus != self.terms.modulus:
             refuse(message, f"its modulus is {message.modulus}, agreed is {self.terms.modulus}")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from typing import Any
 
 from ....exact.number import ParameterError, whole
 from ...samplers.bits import RandomBits, SystemBits
@@ -17,6 +18,7 @@ from .messages import (
     FromServer,
     KeyAdvertisement,
     MaskedInput,
+    MaskedVector,
     NeighbourKeys,
     Present,
     RefusedError,
@@ -41,28 +43,22 @@ class User:
     further. What one neighbour sent wrongly (a share, a confirmation) counts as missing: nobody
     can stop the round by it.
 
-    message: an integer in 0, ..., m - 1, or as many as the terms say.
+    message: an integer in 0, ..., m - 1, or a sequence of as many as the terms say.
     bits: the operating system's by default; others are for tests and simulation.
     """
 
     def __init__(
         self,
         identity: int,
-        message: int | Sequence[int],
+        message: Any,
         terms: Terms,
         bits: RandomBits | None = None,
     ) -> None:
         whole(identity, "identity", at_least=0)
         if identity not in terms.near:
             raise ParameterError(f"identity must be one of the users of the round, got {identity}")
-        values = (message,) if isinstance(message, int) else tuple(message)
-        if len(values) != terms.length:
-            raise ParameterError(
-                f"the message of user {identity} must hold {terms.length} integers, "
-                f"got {len(values)}"
-            )
         self.identity, self.terms, self.stage = identity, terms, Stage.KEYS
-        self._values = tuple(residue(value, terms.modulus, identity) for value in values)
+        self._message = self._read(message)
         self._bits = SystemBits() if bits is None else bits
         self._masking, self._sealing = new_key(self._bits), new_key(self._bits)
         self._seed = self._bits.take(256).to_bytes(32, "little")
@@ -125,7 +121,7 @@ class User:
         )
         return SealedShares(self.terms.round_id, self.identity, commitment, sealed, checks)
 
-    def mask(self, message: DeliveredShares) -> MaskedInput:
+    def mask(self, message: DeliveredShares) -> MaskedInput | MaskedVector:
         """Keep the neighbours' shares, and send the message under all masks.
 
         A share that does not open, or is none, is not kept: its owner has one fewer holder.
@@ -140,17 +136,16 @@ class User:
             if shares is not None:
                 held[owner] = shares
         self._enough(len(held), "shared their keys")
-        masks = [self_mask(self.terms, self.identity, self._seed)]
+        masks = [self._self_mask()]
         senders = frozenset(owner for owner, _ in message.shares)
         for other in sorted(senders):
             try:
-                public = self._public[other]
-                masks.append(pair_mask(self.terms, self.identity, self._masking, other, public))
+                masks.append(self._pair_mask(other))
             except ValueError:
                 refuse(message, f"the masking key of user {other} is of small order")
-        values = added(self._values, masks, self.terms.modulus)
+        sent = self._under(masks)
         self._held, self._masked, self.stage = held, senders, Stage.CONFIRMATION
-        return MaskedInput(self.terms.round_id, self.identity, self.terms.modulus, values)
+        return sent
 
     def confirm(self, message: Present) -> Confirmation:
         """Tell the neighbours which list of those present the server has shown.
@@ -204,6 +199,29 @@ class User:
             tuple((owner, shares[0]) for owner, shares in held.items() if owner in present),
             tuple((owner, shares[1]) for owner, shares in held.items() if owner not in present),
         )
+
+    # -- what a message is: integers here, arrays in `vectors` --------------------------------
+
+    def _read(self, message: Any) -> Any:
+        values = (message,) if isinstance(message, int) else tuple(message)
+        if len(values) != self.terms.length:
+            raise ParameterError(
+                f"the message of user {self.identity} must hold {self.terms.length} integers, "
+                f"got {len(values)}"
+            )
+        return tuple(residue(value, self.terms.modulus, self.identity) for value in values)
+
+    def _self_mask(self) -> Any:
+        return self_mask(self.terms, self.identity, self._seed)
+
+    def _pair_mask(self, other: int) -> Any:
+        """Raises ValueError for a public key of small order."""
+        public = self._public[other]
+        return pair_mask(self.terms, self.identity, self._masking, other, public)
+
+    def _under(self, masks: Sequence[Any]) -> MaskedInput | MaskedVector:
+        values = added(self._message, masks, self.terms.modulus)
+        return MaskedInput(self.terms.round_id, self.identity, self.terms.modulus, values)
 
     def _check(self, message: FromServer, kind: type[FromServer], stage: Stage) -> None:
         if type(message) is not kind:

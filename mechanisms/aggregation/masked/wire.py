@@ -14,6 +14,7 @@ from .messages import (
     FromUser,
     KeyAdvertisement,
     MaskedInput,
+    MaskedVector,
     RefusedError,
     SealedShares,
     Unmasking,
@@ -63,6 +64,8 @@ def bits_of(message: FromUser, terms: Terms) -> int:
             return 8 * (len(message.commitment) + sum(len(each) for _, each in pairs))
         case MaskedInput():
             return len(message.values) * (terms.modulus - 1).bit_length()
+        case MaskedVector():
+            return 8 * len(message.packed)
         case Confirmation():
             return 8 * TAG_BYTES * len(message.tags)
         case Unmasking():
