@@ -21,7 +21,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 from flint import arb
@@ -109,9 +109,9 @@ class Inversion:
 
     def _resolved(self, x: int, uniform: _Uniform, bits: RandomBits) -> int:
         """The x with F(x - 1) <= U < F(x), from a guess on."""
-        while uniform.below(lambda: self.cdf(x - 1), bits):
+        while uniform.below(partial(self.cdf, x - 1), bits):
             x -= 1
-        while not uniform.below(lambda: self.cdf(x), bits):
+        while not uniform.below(partial(self.cdf, x), bits):
             x += 1
         return x
 

@@ -115,11 +115,11 @@ class Encoding:
         released, `SeededBits(seed)` in a simulation. Raises ParameterError for a vector that is
         none.
         """
-        y = self.rounded_from(vector)
+        y = self.point(vector)
         fraction = fraction_bits(self.bound)
         return self.rounding(y, fraction, self.squared_sensitivity, bits)
 
-    def rounded_from(self, vector: ArrayLike) -> NDArray[np.int64]:
+    def point(self, vector: ArrayLike) -> NDArray[np.int64]:
         """y of the module's first lines, in units of 2^-fraction: its norm is at most `bound`."""
         given = np.asarray(vector, dtype=np.float64)
         if given.shape != (self.dimension,):
@@ -140,7 +140,11 @@ class Encoding:
         found = self.integers(vector, bits)
         if share is not None:
             found += draw_array(share, bits, self.size)  # what overflows wraps mod 2^64: the same
-        return found.astype(np.uint64) & np.uint64(self.modulus - 1)
+        return self.residues(found)
+
+    def residues(self, integers: NDArray[np.int64]) -> Words:
+        """Reduced mod 2^bits."""
+        return integers.view(np.uint64) & np.uint64(self.modulus - 1)
 
     def decode(self, total: ArrayLike, clients: ExactInput) -> Floats:
         """The mean of the vectors of so many clients, from the sum of their messages mod 2^bits.

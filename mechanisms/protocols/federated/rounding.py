@@ -14,6 +14,8 @@ Let y be the vector, |y| <= c, of d coordinates, and R what it is rounded to.
 (floor(y_i) + 1/2)^2. The mean of |R|^2 is |y|^2 + sum f_i (1 - f_i) <= c^2 + d/4, f_i the
 fractions; the proxies add up to |floor(y) + 1/2|^2 <= (c + sqrt(d)/2)^2. So
 |R|^2 <= c^2 + d/4 + sqrt(2 log(1/beta)) (c + sqrt(d)/2) but with probability beta.
+A first try also misses it with probability at most 1/(1 + 2 log(1/beta)): by Cantelli's inequality,
+as the variance of R_i^2, f_i (1 - f_i) (2 floor(y_i) + 1)^2, is at most its proxy.
 (Kairouz, Liu, Steinke, "The Distributed Discrete Gaussian Mechanism for Federated Learning with
 Secure Aggregation", ICML 2021, Proposition 22; `inflated_l2_norm` in TensorFlow Federated.)
 
@@ -104,7 +106,9 @@ class Conditional(Rounding):
 
     def log_acceptance(self) -> float:
         with working_precision(START):
-            return math.nextafter(float(ball(1 - self.beta).log().lower()), -math.inf)
+            twice = -2 * ball(self.beta).log()
+            accepted = ball(1 - self.beta).max(twice / (1 + twice))
+            return math.nextafter(float(accepted.log().lower()), -math.inf)
 
     def __call__(
         self, values: Integers, fraction: int, squared_bound: int, bits: RandomBits
