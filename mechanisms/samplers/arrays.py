@@ -160,7 +160,7 @@ def inversion(law: Law, digits: int = _DIGITS) -> Inversion | None:
         sums = [law.lower_tail(first)]
         for mass in law.balls(first + 1, last):
             sums.append(sums[-1] + mass)
-    ends = [enclosed(lambda value=value: value, digits) for value in sums]
+    ends = [enclosed(partial(arb, value), digits) for value in sums]
     # F does not fall: a lower bound of an earlier value is one of this, an upper one of a later
     low = np.maximum.accumulate(np.array([max(each, 0) for each, _ in ends], dtype=np.uint64))
     high = np.array([min(each, 1 << digits) for _, each in ends], dtype=np.uint64)

@@ -14,7 +14,6 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
-
 from numpy.typing import NDArray
 
 from .keys import agree, derive

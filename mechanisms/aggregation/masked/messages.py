@@ -2,7 +2,8 @@
 
 Each names its round, and its sender or its recipient; what is malformed cannot be made. From a
 user to the server: KeyAdvertisement, SealedShares, MaskedInput (MaskedVector for arrays),
-Confirmation, Unmasking. From the server to a user: NeighbourKeys, DeliveredShares, Present, Confirmations.
+Confirmation, Unmasking. From the server to a user: NeighbourKeys, DeliveredShares, Present,
+Confirmations.
 """
 
 from __future__ import annotations
@@ -18,7 +19,15 @@ from .terms import ROUND_BYTES, Terms
 
 __all__ = ["DIGEST_BYTES", "SEALED_BYTES", "SENT", "Confirmation", "Confirmations"]
 __all__ += ["DeliveredShares", "FromServer", "FromUser", "KeyAdvertisement", "MaskedInput"]
-__all__ += ["MaskedVector", "NeighbourKeys", "Present", "RefusedError", "SealedShares", "Stage", "Unmasking"]
+__all__ += [
+    "MaskedVector",
+    "NeighbourKeys",
+    "Present",
+    "RefusedError",
+    "SealedShares",
+    "Stage",
+    "Unmasking",
+]
 __all__ += ["check_round", "refuse"]
 
 DIGEST_BYTES = 32

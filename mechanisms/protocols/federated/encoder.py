@@ -14,7 +14,6 @@ Floats only decide which y stands for which input.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
 from functools import cached_property
 
@@ -37,8 +36,12 @@ Floats = NDArray[np.float64]
 Words = NDArray[np.uint64]
 
 
-def _positive(name: str) -> Callable[[ExactInput], Fraction]:
-    return lambda value: positive(value, name)
+def _clip(value: ExactInput) -> Fraction:
+    return positive(value, "clip")
+
+
+def _scale(value: ExactInput) -> Fraction:
+    return positive(value, "scale")
 
 
 def _dimension(value: ExactInput) -> int:
@@ -77,8 +80,8 @@ class Encoding:
     True
     """
 
-    clip: Fraction = field(converter=_positive("clip"))
-    scale: Fraction = field(converter=_positive("scale"))
+    clip: Fraction = field(converter=_clip)
+    scale: Fraction = field(converter=_scale)
     dimension: int = field(converter=_dimension)
     bits: int = field(converter=_bits)
     rounding: Rounding = field(converter=read_rounding)

@@ -1,8 +1,8 @@
 """How far the decoded mean may be from the mean of the clipped vectors: a proved bound.
 
-Let n clients be summed, in d coordinates (padded), y_i what client i rounds, E = sum (R_i - y_i) the
-rounding and Z the noise, W = E + Z. Unless a coordinate of the sum wraps, the decoded mean is off by
-W/(scale n), rotated back, which changes no norm, and by what floats and the grid have added.
+Let n clients be summed, in d coordinates (padded), y_i what client i rounds, E = sum (R_i - y_i)
+the rounding and Z the noise, W = E + Z. Unless a coordinate of the sum wraps, the decoded mean is
+off by W/(scale n), rotated back, which changes no norm, and by what floats and the grid have added.
 
 For unbiased rounding E_j is a sum of n independent variables in intervals of length 1: sub-Gaussian
 of variance proxy n/4 (Hoeffding), E E_j^2 <= n/4, E E_j^4 <= 3 n^2/16 + n/24 (for one of them, of
@@ -20,18 +20,17 @@ symmetric noise, for every t:
    2^(bits-1) with probability at most 2 exp(K(t) + n t^2/8 + (n clip scale)^2 t^2/(2d) + t g -
    t 2^(bits-1)), g what the grid moves it by; d of them by the union bound.
 
-*Conditional rounding* is unbiased rounding given an event of probability a_i (see `rounding`) for each
-client, so that no event is likelier than by the factor prod 1/a_i: it is charged to all three.
+*Conditional rounding* is unbiased rounding given an event of probability a_i (see `rounding`) for
+each client, so that no event is likelier than by the factor prod 1/a_i: it is charged to all three.
 *Nearest*: |E_j| <= n/2, |E| <= n sqrt(d)/2 for certain, and the rest is the noise alone.
 
-*Floats and the grid.* A client's y_i differs from the exact scaled rotation of its clipped vector by
-at most 2^-36 clip scale (`rotation.FLOAT_ERROR`, the conversions, and the shortening of `on_grid`)
-and 2 sqrt(d) units of the grid; decoding adds 2^-38 of what is decoded.
+*Floats and the grid.* A client's y_i differs from the exact scaled rotation of its clipped vector
+by at most 2^-36 clip scale (`rotation.FLOAT_ERROR`, the conversions, and the shortening of
+`on_grid`) and 2 sqrt(d) units of the grid; decoding adds 2^-38 of what is decoded.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from fractions import Fraction
 

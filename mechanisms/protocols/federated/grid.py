@@ -55,7 +55,7 @@ def on_grid(values: NDArray[np.float64], bound: Fraction, fraction: int) -> Inte
     # coordinates beyond the bound are cut off first, so that they fit: what is left out is only
     # length that is too much
     most = float(2 ** (FIELD + 1) - 1)
-    found = np.trunc(np.clip(np.ldexp(values, fraction), -most, most)).astype(np.int64)
+    found: Integers = np.trunc(np.clip(np.ldexp(values, fraction), -most, most)).astype(np.int64)
     while (norm := squared_norm(found)) > limit:
         shorter = math.sqrt(limit / norm) * (1 - 2.0**-40)
         found = np.trunc(found * shorter).astype(np.int64)

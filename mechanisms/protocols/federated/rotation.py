@@ -38,7 +38,7 @@ def signs(seed: bytes, size: int) -> Floats:
     """`size` signs +-1 from the bits of SHAKE-256: the same on every machine."""
     octets = hashlib.shake_256(b"exactdp rotation " + seed).digest((size + 7) // 8)
     drawn = np.unpackbits(np.frombuffer(octets, dtype=np.uint8), count=size, bitorder="little")
-    return 1.0 - 2.0 * drawn
+    return np.where(drawn, -1.0, 1.0)
 
 
 def rotate(vector: Floats, seed: bytes) -> Floats:

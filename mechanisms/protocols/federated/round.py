@@ -103,11 +103,11 @@ def run_round(
     >>> played.summed, played.within, bool(played.error < 0.05)
     (8, True, True)
     """
-    known = None if callable(vectors) else len(vectors)
-    if clients is None and known is None:
+    known = clients if callable(vectors) else len(vectors)
+    if known is None:
         raise ParameterError("clients must be given where vectors is a function")
-    count = whole(known if clients is None else clients, "clients", at_least=2)  # type: ignore[arg-type]
-    if known not in (None, count):
+    count = whole(known if clients is None else clients, "clients", at_least=2)
+    if clients is not None and known != clients:
         raise ParameterError(f"vectors must be {count}, one for each client, got {known}")
     source = SystemBits() if bits is None else bits
     if not encoding.seed:

@@ -45,7 +45,10 @@ def test_no_input_is_longer_than_stated(vector, clip, scale, rounding):
     assert squares(y) <= encoding.bound**2 * 4**fraction
     found = encoding.integers(vector, SeededBits(1))
     assert squares(found) <= encoding.squared_sensitivity
-    apart = [abs(Fraction(int(each), 2**fraction) - int(near)) for each, near in zip(y, found)]
+    apart = [
+        abs(Fraction(int(each), 2**fraction) - int(near))
+        for each, near in zip(y, found, strict=True)
+    ]
     assert max(apart) <= (Fraction(1, 2) if rounding == "nearest" else 1)
 
 
@@ -84,7 +87,9 @@ def test_coordinates_are_rounded_up_with_exactly_their_fraction(rounding):
     weights = {}
     for ups in product((0, 1), repeat=3):
         point = tuple(int(v) // 8 + up for v, up in zip(values, ups, strict=True))
-        chance = math.prod(v % 8 / 8 if up else 1 - v % 8 / 8 for v, up in zip(values, ups))
+        chance = math.prod(
+            v % 8 / 8 if up else 1 - v % 8 / 8 for v, up in zip(values, ups, strict=True)
+        )
         if squares(point) <= limit:
             weights[point] = chance
     bits = SeededBits(7)
