@@ -73,9 +73,12 @@ def draw_array(law: Law, bits: RandomBits, size: ExactInput) -> Integers:
 
 def uniform_words(count: int, width: int, bits: RandomBits) -> Words:
     """`count` independent uniform integers below 2^width, 0 <= width <= 64."""
-    octets = bits.take(64 * count).to_bytes(8 * count, "little")
-    words = np.frombuffer(octets, dtype="<u8").astype(np.uint64)
-    return words >> np.uint64(64 - width) if width else np.zeros(count, dtype=np.uint64)
+    if width == 0:
+        return np.zeros(count, dtype=np.uint64)
+    size = 4 if width <= 32 else 8  # octets drawn for each
+    octets = bits.take(8 * size * count).to_bytes(size * count, "little")
+    words = np.frombuffer(octets, dtype=f"<u{size}").astype(np.uint64)
+    return words >> np.uint64(8 * size - width)
 
 
 @dataclass(frozen=True)

@@ -70,7 +70,7 @@ class Encoding:
     >>> from exactdp.mechanisms.samplers import SeededBits
     >>> encoding = Encoding(clip=1, scale=64, dimension=5, bits=16, rounding="conditional:0.6065")
     >>> encoding.size, encoding.squared_sensitivity
-    (8, 4171)
+    (8, 4163)
     >>> clients = np.array([[0.5, 0, 0.1, 0, 0], [0.3, 0, 0, 0.2, 0]])
     >>> bits = SeededBits(1)  # of a simulation; SystemBits() where the sum is released
     >>> messages = [encoding.encode(each, bits, Skellam(variance=2)) for each in clients]

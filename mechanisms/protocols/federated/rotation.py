@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,11 +34,14 @@ def padded(dimension: int) -> int:
     return 1 << (dimension - 1).bit_length()
 
 
+@lru_cache(maxsize=2)
 def signs(seed: bytes, size: int) -> Floats:
     """`size` signs +-1 from the bits of SHAKE-256: the same on every machine."""
     octets = hashlib.shake_256(b"exactdp rotation " + seed).digest((size + 7) // 8)
     drawn = np.unpackbits(np.frombuffer(octets, dtype=np.uint8), count=size, bitorder="little")
-    return np.where(drawn, -1.0, 1.0)
+    found = np.where(drawn, -1.0, 1.0)
+    found.flags.writeable = False  # it is kept for the next client
+    return found
 
 
 def rotate(vector: Floats, seed: bytes) -> Floats:
