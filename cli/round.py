@@ -27,7 +27,7 @@ from . import output
 from .options import Json, option
 from .round_shown import Played
 
-__all__ = ["round"]
+__all__ = ["how_many", "round"]
 
 _DIGITS = 6  # of the claim that is certified, rounded up
 _LARGEST_BATCH = 100_000
@@ -35,7 +35,10 @@ _LARGEST_BATCH = 100_000
 
 def round(
     spec: Annotated[
-        str, typer.Argument(metavar="SPEC", help="a preset, theorem1:epsilon=...,batch=... say")
+        str,
+        typer.Argument(
+            metavar="SPEC", help="theorem1:epsilon=...,batch=..., say, or federated:..."
+        ),
     ],
     vanish: Annotated[str, option("V", "users who vanish: a fraction below 1, or how many")] = "0",
     rewards: Annotated[
@@ -70,6 +73,22 @@ def round(
     Prints the sum that is found beside the true one, who was there at each stage, and the privacy
     of the worst round that users accept: with as many missing as the floor lets be.
     """
+    bits: RandomBits = SystemBits() if seed is None else SeededBits(seed)
+    source = "operating system" if seed is None else f"seed {seed}"
+    if spec.partition(":")[0] == "federated":
+        from .round_federated import play_federated
+
+        given = (rewards, neighbours, certificate, mean, failure, colluding, delta)
+        if given != (None, None, None, "1/2", "1e-9", "0", "1e-6"):
+            raise ParameterError(
+                "a federated round takes --vanish, --floor, --plain, --seed and --json, no others"
+            )
+        federated = play_federated(spec, vanish, floor, plain, bits, source)
+        if as_json:
+            output.as_json(federated)
+        else:
+            federated.show()
+        return
     parsed = parse(spec)
     protocol = parsed.protocol
     if protocol is None:
@@ -83,11 +102,10 @@ def round(
         raise ParameterError(
             f"batch must be between {least} and {_LARGEST_BATCH}, got {protocol.users}"
         )
-    bits: RandomBits = SystemBits() if seed is None else SeededBits(seed)
-    leaving = _how_many(vanish, "vanish", protocol.users)
+    leaving = how_many(vanish, "vanish", protocol.users)
     most = leaving
     if floor is not None:
-        most = protocol.users - _how_many(floor, "floor", protocol.users)
+        most = protocol.users - how_many(floor, "floor", protocol.users)
     risk = exact(failure, "failure", above=0, at_most=1)
     known = whole(colluding, "colluding", at_least=0, at_most=protocol.users - 1)
     level = exact(delta, "delta", above=0, below=1)
@@ -124,7 +142,6 @@ def round(
             proof = output.written(
                 lambda: certify(protocol, claim, most, known, masking=masking), certificate
             )
-    source = "operating system" if seed is None else f"seed {seed}"
     at = None if quantity == "pure" else delta
     played = Played(
         parsed, protocol, batch, beyond, known, most, source, remains, at, proof, certificate
@@ -135,7 +152,8 @@ def round(
         played.show()
 
 
-def _how_many(text: str, name: str, users: int) -> int:
+def how_many(text: str, name: str, users: int) -> int:
+    """A share of the users below 1, or how many."""
     share = exact(text, name, at_least=0)
     if share < 1:
         return math.ceil(share * users) if name == "floor" else int(share * users)

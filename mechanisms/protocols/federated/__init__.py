@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from .error import ErrorBound, error_bound
     from .round import FederatedResult, run_round
     from .rounding import Conditional, Nearest, Rounding, Stochastic, read_rounding
+    from .settings import Settings
 
 __all__ = ["Conditional", "Encoding", "ErrorBound", "FederatedResult", "Nearest", "Rounding"]
-__all__ += ["Stochastic", "error_bound", "read_rounding", "run_round"]
+__all__ += ["Settings", "Stochastic", "error_bound", "read_rounding", "run_round"]
 
 __getattr__ = lazily(
     __name__,
@@ -34,5 +35,6 @@ __getattr__ = lazily(
         ".error": ["ErrorBound", "error_bound"],
         ".round": ["FederatedResult", "run_round"],
         ".rounding": ["Conditional", "Nearest", "Rounding", "Stochastic", "read_rounding"],
+        ".settings": ["Settings"],
     },
 )

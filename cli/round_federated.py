@@ -1,0 +1,128 @@
+"""`exactdp round federated:...`: a round of federated learning, played with made-up vectors."""
+
+from __future__ import annotations
+
+import resource
+import sys
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..exact import ParameterError
+from ..mechanisms.aggregation import AggregationError
+from ..mechanisms.aggregation.batch import some_of, some_stages
+from ..mechanisms.protocols.federated import FederatedResult, Settings, run_round
+from ..mechanisms.samplers import RandomBits
+from ..mechanisms.spec import read_name
+from . import output, render
+
+__all__ = ["play_federated"]
+
+_LARGEST_BATCH = 100_000
+
+
+def play_federated(
+    spec: str, leaving: str, floor: str | None, plain: bool, bits: RandomBits, source: str
+) -> PlayedFederated:
+    """Play it. Raises ParameterError for what is out of range, and where too few remain."""
+    from .round import how_many
+
+    settings = Settings.read(read_name(spec, "SPEC")[1])
+    clients = settings.clients
+    if clients > _LARGEST_BATCH:
+        raise ParameterError(f"clients must be at most {_LARGEST_BATCH}, got {clients}")
+    gone = some_of(clients, how_many(leaving, "vanish", clients), bits)
+    most = len(gone) if floor is None else clients - how_many(floor, "floor", clients)
+    with output.working("playing the round"):
+        try:
+            result = run_round(
+                settings.encoding,
+                settings.share,
+                lambda client: _made_up(client, settings),
+                clients,
+                bits=bits,
+                vanish=some_stages(gone, bits),
+                dropout=most,
+                masks=not plain,
+            )
+        except AggregationError as error:
+            raise ParameterError(
+                f"--vanish {leaving} left too few, so there is no sum: {error}"
+            ) from error
+    return PlayedFederated(spec, settings, result, source)
+
+
+def _made_up(client: int, settings: Settings) -> NDArray[np.float64]:
+    """A client's vector: data, not noise, of norm about the clip."""
+    encoding = settings.encoding
+    drawn = np.random.default_rng(client).standard_normal(encoding.dimension)
+    scaled: NDArray[np.float64] = drawn * (float(encoding.clip) / np.sqrt(encoding.dimension))
+    return scaled
+
+
+@dataclass(frozen=True)
+class PlayedFederated:
+    """What it came to. No privacy is measured here: that is `audit`'s."""
+
+    spec: str
+    settings: Settings
+    result: FederatedResult
+    source: str
+
+    def to_json(self) -> dict[str, Any]:
+        """For `output.as_json`."""
+        found, encoding = self.result, self.result.encoding
+        return {
+            "mechanism": self.spec,
+            "bits_from": self.source,
+            "simulation": found.simulated,
+            "clients": self.settings.clients,
+            "summed": found.summed,
+            "missing": self.settings.clients - found.summed,
+            "clipped": found.clipped,
+            "present": dict(found.present),
+            "coordinates": encoding.size,
+            "squared_sensitivity": encoding.squared_sensitivity,
+            "rotation_seed": encoding.seed.hex(),
+            "error": str(found.error),
+            "bound": found.bound.l2,
+            "within": found.within,
+            "beyond": {"lower": "0", "upper": str(float(found.bound.failure))},
+            "wrap": found.bound.wrap,
+            "bits_per_user": encoding.bits * encoding.size,
+            "bits_sent": found.bits,
+            "seconds": {stage: round(each, 4) for stage, each in found.seconds.items()},
+            "megabytes": round(_peak(), 1),
+        }
+
+    def show(self) -> None:
+        """Print it as tables."""
+        found, encoding = self.result, self.result.encoding
+        clients, within = self.settings.clients, "within" if found.within else "BEYOND"
+        state = "a simulation, not a release" if found.simulated else "CSPRNG"
+        wrap = render.at_most(Fraction(found.bound.wrap.upper))
+        norm = encoding.squared_sensitivity
+        shown = {
+            "mechanism": self.spec,
+            "random bits": f"{self.source}: {state}",
+            "summed": f"{found.summed} of {clients} clients, {clients - found.summed} missing",
+            "clipped": f"{found.clipped} vectors",
+            "sent": f"{encoding.size} integers mod 2^{encoding.bits}; squared L2 norm before "
+            f"noise at most {norm}, checked exactly",
+            "error in L2": f"{found.error:.6g}, {within} the bound {found.bound.l2:.6g}",
+            "P(beyond)": f"at most {render.at_most(found.bound.failure)}, and that of wrapping",
+            "P(a coordinate wraps)": f"at most {wrap}, over rotation, rounding and noise",
+            "a client sends": f"{found.bits / 8e6:.6g} MB in all",
+            "memory": f"{_peak():.0f} MB at most, of this process",
+        }
+        rows = [(stage, f"{seconds:.3f}") for stage, seconds in found.seconds.items()]
+        render.show(shown, render.grid("part", "seconds", rows=rows, right=("seconds",)))
+
+
+def _peak() -> float:
+    """The most memory that this process has held, in MB."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (1e6 if sys.platform == "darwin" else 1e3)

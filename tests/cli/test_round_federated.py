@@ -1,0 +1,54 @@
+"""`exactdp round federated:...`: a whole round of vectors from the command line."""
+
+import json
+
+import pytest
+
+pytest.importorskip("cryptography")
+
+from exactdp.cli.main import main
+from exactdp.exact import Enclosure
+
+SPEC = "federated:mechanism={},clip=1,scale=256,clients=30,local-stddev=0.5,dimension=100,bits=16"
+
+
+def play(capsys, *arguments, code=0):
+    assert main(["round", *arguments]) == code
+    return capsys.readouterr()
+
+
+@pytest.mark.parametrize("mechanism", ["skellam", "discrete-gaussian"])
+@pytest.mark.parametrize("rounding", ["stochastic", "conditional:0.6065", "nearest"])
+def test_the_error_is_within_its_bound(capsys, mechanism, rounding):
+    spec = f"{SPEC.format(mechanism)},rounding={rounding}"
+    shown = play(capsys, spec, "--vanish", "0.1", "--seed", "4", "--json")
+    found = json.loads(shown.out)
+    assert found["within"] and found["simulation"] and found["coordinates"] == 128
+    assert Enclosure.from_json(found["bound"]).at_least(0)
+    assert float(found["error"]) <= float(found["bound"]["upper"])
+    assert 27 <= found["summed"] == 30 - found["missing"] < 31
+    assert found["bits_per_user"] == 128 * 16 < found["bits_sent"]
+    again = json.loads(play(capsys, spec, "--vanish", "0.1", "--seed", "4", "--json").out)
+    assert again["error"] == found["error"]
+
+
+def test_tables_and_the_system_s_bits(capsys):
+    shown = play(capsys, SPEC.format("skellam"), "--plain").out
+    assert "CSPRNG" in shown and "within the bound" in shown and "30 of 30" in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["federated:clip=1"], "scale, clients, local-stddev, dimension, bits"),
+        ([SPEC.format("laplace")], "mechanism must be skellam or discrete-gaussian"),
+        ([SPEC.format("skellam") + ",rounding=up"], "rounding must be"),
+        ([SPEC.format("skellam") + ",colour=red"], "colour"),
+        ([SPEC.format("skellam").replace("stddev=0.5", "stddev=0")], "local-stddev"),
+        ([SPEC.format("skellam"), "--colluding", "1"], "no others"),
+        ([SPEC.format("skellam"), "--vanish", "31"], "vanish"),
+    ],
+)
+def test_bad_input_is_one_line(capsys, arguments, named):
+    shown = play(capsys, *arguments, code=2)
+    assert shown.out == "" and named in shown.err and shown.err.count("\n") == 1
