@@ -38,7 +38,7 @@ from attrs import frozen
 from flint import acb, arb
 
 from ....exact.enclosure import Enclosure
-from ....exact.number import ExactInput, ball, exact, whole
+from ....exact.number import ExactInput, ParameterError, ball, exact, whole
 from ....exact.precision import enclose, working_precision
 from ...laws.law import Law
 from .encoder import Encoding
@@ -75,11 +75,14 @@ def error_bound(
 
     share: symmetric. failure: above 0, below 1. Raises ParameterError for what is out of range.
     """
+    if share is not None and not share.symmetric:
+        raise ParameterError(f"share must be symmetric, got {share}")
     n = whole(clients, "clients", at_least=1)
     p = exact(failure, "failure", above=0, below=1)
     d, random = encoding.size, encoding.rounding.is_random
     with working_precision(_BITS):
-        variance = _noise_variance(share, n)
+        moment = Enclosure.exactly(0) if share is None else share.moments().variance
+        least, variance = (n * ball(Fraction(end)) for end in (moment.lower, moment.upper))
         noise = _noise_cumulant(share, n)
         proxy = arb(n) / 4 if random else arb(0)
         sure = arb(0) if random else arb(n) / 2  # what rounding moves a coordinate by for certain
@@ -92,7 +95,7 @@ def error_bound(
         x = ball(2 / p).log() + charged
         near = 1 / (variance + proxy + 1).sqrt()
         most = _least(lambda t: (cumulant(t) + x + arb(2 * d).log()) / t, near)
-        fourth = _least(lambda t: 24 / t**4 * (noise(t).exp() - 1 - t * t * variance / 2), near)
+        fourth = _least(lambda t: 24 / t**4 * (noise(t).exp() - 1 - t * t * least / 2), near)
         m2 = variance + proxy
         m4 = 3 * proxy**2 + 6 * proxy * variance + fourth + (proxy / 6 if random else 0)
         b = most**2 * x / 3
@@ -115,10 +118,6 @@ def _grid_error(encoding: Encoding) -> arb:
     """By how much y_i differs from what it stands for, in norm."""
     unit = arb(2) ** -fraction_bits(encoding.bound)
     return ball(encoding.bound) * arb(2) ** -36 + 2 * arb(encoding.size).sqrt() * unit
-
-
-def _noise_variance(share: Law | None, clients: int) -> arb:
-    return arb(0) if share is None else clients * ball(Fraction(share.moments().variance.upper))
 
 
 def _noise_cumulant(share: Law | None, clients: int) -> _Cumulant:

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import binom
 
 from exactdp.exact import ParameterError
-from exactdp.mechanisms import DiscreteGaussian, DiscreteLaplace, Skellam
+from exactdp.mechanisms import DiscreteGaussian, DiscreteLaplace, Polya, Skellam
 from exactdp.mechanisms.protocols.federated import Encoding, error_bound
 from exactdp.mechanisms.samplers import SeededBits
 from exactdp.mechanisms.samplers.arrays import draw_array
@@ -88,3 +88,8 @@ def test_fewer_bits_wrap_more():
 def test_arguments(clients, failure):
     with pytest.raises(ParameterError):
         error_bound(Encoding(1, 4, 2, 8, "nearest"), None, clients, failure)
+
+
+def test_shares_with_a_bias_are_refused():
+    with pytest.raises(ParameterError, match="symmetric"):
+        error_bound(Encoding(1, 4, 2, 8, "nearest"), Polya(1, 2), 5)
