@@ -13,120 +13,85 @@ A(0) >= g (c(1) <= c(0)) and B_a(0) < a(0)^2.
 
     a(k) <= log(1 + C e^(g(k + 1/2)))/(sqrt(g) k - b),  which falls in k:
 
-a(k) <= log(S(k)/S(k+1))/t(k) as Phibar/phi(t) < 1/t; S(k)/S(k+1) <= 1 + p(k)/p(k+1) by
-log-concavity; and t(k) >= sqrt(g) k - b, as S(k) <= e^(-g k^2/2) (each term is sub-Gaussian) while
-Phibar(x) >= e^(-(x + b)^2/2) for x >= 0.
+a(k) <= log(S(k)/S(k+1))/t(k) as Phibar/phi(t) < 1/t; S(k)/S(k+1) <= 1 + p(k)/p(k+1); and t(k) >=
+sqrt(g) k - b, as S(k) <= e^(-g k^2/2) (each term is sub-Gaussian) while Phibar(x) >=
+e^(-(x + b)^2/2) for x >= 0. C = e^(1/(2 sigma2)) will do: q(k) = p(k)/p(k+1) rises in k, is at
+least 1 for k >= 0, and q(k) q(n-1-k) = e^(1/sigma2), so that q(k) <= e^(1/(2 sigma2)) for
+0 <= k <= (n-1)/2. There c(k)/c(k+1) = e^(-g(k + 1/2)) q(k) and its inverse are at most C; all
+others are among them, c being even and of period n.
 """
 
 from __future__ import annotations
 
 import math
-from functools import lru_cache, reduce
+from functools import lru_cache
 from itertools import pairwise
 
 from flint import arb
 
-from ...exact.deadline import check_time
 from ...exact.number import ball
 from ...exact.precision import working_precision
+from ...exact.roots import first_met, float_root
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussianSum
 from .cells import curvature, quantile
+from .sums import masses, tails
 
 __all__ = ["first_step_is_largest"]
 
 _BITS = 160
-_MOST = 5000  # steps that are compared one by one
-_FARTHEST = 2.0**10  # t(K), by the rule of curvature
-_MOST_BLOCKS = 300
+_MOST = 8000  # steps that are compared one by one
+_FARTHEST = 60.0  # t(K), by the rule of curvature
 
 
 @lru_cache(maxsize=256)
 def first_step_is_largest(law: DiscreteGaussianSum) -> bool:
     """Is it certified that all a(k) <= a(0)? False: not by these rules, with this much work."""
     with working_precision(_BITS):
-        at_0, at_1 = law.ball(0), law.ball(1)
-        if not (0 < at_1 < at_0 < 1):  # undecided, where p(0) is all but 1
+        at_0, at_1 = masses(law, 1)
+        if not 0 < at_1 < at_0 < 1:  # where p(0) is all but 1
             return False
-        first = 2 * quantile((1 - at_0) / 2)
-        count = _by_curvature(law, first, 2 * (at_0 / at_1).log())
-        if count is None:
-            count = _by_tails(law, first)
-        if count is None:
-            return False
-        steps = _quantiles(law, count)
-        return all(right - left <= first for left, right in pairwise(steps))
+        first, bend = 2 * quantile((1 - at_0) / 2), 2 * (at_0 / at_1).log()
+        last = _by_curvature(law, first, bend)
+        if last is not None:
+            steps = _quantiles(law, last)
+            return curvature(first, steps[-1]) > bend and _are_steps(steps, first)
+        last = _by_tails(law, first)
+        return last is not None and _are_steps(_quantiles(law, last), first)
 
 
 def _by_curvature(law: DiscreteGaussianSum, first: arb, bend: arb) -> int | None:
-    """K by the first rule; None: it does not apply, or not soon enough."""
-    low, high = 0.0, _FARTHEST
-    if not curvature(first, arb(min(high, 40.0))) > bend:
+    """About the first K at which the first rule holds; None: it does not, or not soon enough."""
+
+    def met(place: float) -> float:
+        return 1.0 if curvature(first, arb(place)) > bend else -1.0
+
+    if met(_FARTHEST) < 0:
         return None
-    high = 40.0
-    while high - low > 1e-3 * float(first):
-        middle = (low + high) / 2
-        low, high = (low, middle) if curvature(first, arb(middle)) > bend else (middle, high)
-    # t(k) is about sqrt(g) k, hence not far below a(0) k
-    unit = 1 / math.sqrt(law.count * law.sigma2)
-    start = math.ceil(high / unit) + 1
-    for count in (start, start + start // 20 + 2):
-        if count > _MOST:
-            return None
-        if quantile(law.upper_tail(count)) >= high:
-            return count
-    return None
+    # t(k) is at least about sqrt(g) k
+    deviation = math.sqrt(law.count * law.sigma2)
+    last = math.ceil(1.01 * deviation * (float_root(met, 0, _FARTHEST) + 0.01)) + 1
+    return last if last <= _MOST else None
 
 
 def _by_tails(law: DiscreteGaussianSum, first: arb) -> int | None:
     """K by the second rule; None: not soon enough."""
-    g = 1 / (law.count * ball(law.sigma2))
-    root, offset = g.sqrt(), (2 * arb(2).log()).sqrt()
-    spare = float(first / root) - 1  # how far a(0) is above the limit, relatively
-    if not spare > 0:
-        return None
-    ratio = _largest_ratio(law, g, min(0.25, spare / 4))
-    if ratio is None:
-        return None
+    s2 = ball(law.sigma2)
+    g = 1 / (law.count * s2)
+    root, offset, ratio = g.sqrt(), (2 * arb(2).log()).sqrt(), (1 / (2 * s2)).exp()
 
-    def holds(k: int) -> bool:
+    def met(k: int) -> bool:
         room = root * k - offset
-        return bool(room > 0 and (1 + ratio * (g * (k + arb(1) / 2)).exp()).log() / room < first)
+        steepest = (ratio * (g * (k + arb(1) / 2)).exp()).log1p()
+        return bool(room > 0 and steepest <= first * room)
 
-    low, high = 0, 1
-    while not holds(high):
-        low, high = high, 2 * high
-        if low > _MOST:
-            return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high if high <= _MOST else None
-
-
-def _largest_ratio(law: DiscreteGaussianSum, g: arb, slack: float) -> arb | None:
-    """Bound all c(k)/c(k+1), to about a factor e^slack; None: too much work.
-
-    c(k)/c(k+1) = e^(-g(k + 1/2)) p(k)/p(k+1), and p(k)/p(k+1) rises in k. As c is even and of
-    period n, k and the inverse ratios on [0, n/2] are all.
-    """
-    half, length = law.count // 2, max(1, int(slack / float(g)))
-    if half // length > _MOST_BLOCKS:
-        return None
-    found = [arb(1)]
-    for low in range(0, half + 1, length):
-        check_time()
-        high = min(low + length - 1, half)
-        p, q = law.balls(low, low + 1), law.balls(high, high + 1)
-        found.append((-g * (low + arb(1) / 2)).exp() * q[0] / q[1])
-        found.append((g * (high + arb(1) / 2)).exp() * p[1] / p[0])
-    return reduce(arb.max, found)
+    return first_met(met, 0, _MOST) if met(_MOST) else None
 
 
 def _quantiles(law: DiscreteGaussianSum, last: int) -> list[arb]:
     """t(1), ..., t(last)."""
-    tail = law.upper_tail(last)
-    found = [quantile(tail)]
-    for mass in reversed(law.balls(1, last - 1)):
-        tail += mass
-        found.append(quantile(tail))
-    return found[::-1]
+    return [quantile(tail) for tail in tails(law, last)]
+
+
+def _are_steps(quantiles: list[arb], most: arb) -> bool:
+    """Is none of these steps larger?"""
+    return all(right - left <= most for left, right in pairwise(quantiles))

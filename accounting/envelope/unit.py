@@ -48,6 +48,7 @@ from ...mechanisms.laws.discrete_gaussian import DiscreteGaussianSum
 from ...mechanisms.laws.law import Law
 from .cells import quantile, widest
 from .centre import first_step_is_largest
+from .sums import masses, tails
 
 __all__ = ["NoEnvelopeError", "gaussian_distance", "unit_parameter"]
 
@@ -106,15 +107,17 @@ def _is_certified(law: Law) -> bool:
 
 def _first_step(law: Law) -> arb:
     """2 t(1) = 2 Phi^-1((1 + p(0))/2), from 1 - p(0) = 2 S(1) where that is the smaller one."""
-    centre = law.ball(0)
+    centre = masses(law, 0)[0] if isinstance(law, DiscreteGaussianSum) else law.ball(0)
     if centre < 0.5:
         return 2 * arb(2).sqrt() * centre.erfinv()
-    return 2 * quantile(law.upper_tail(1))
+    tail = tails(law, 1)[0] if isinstance(law, DiscreteGaussianSum) else law.upper_tail(1)
+    return 2 * quantile(tail)
 
 
 def _by_curvature(law: Law) -> arb:
     """Theorem B with A(0)."""
-    return widest(2 * (law.ball(0) / law.ball(1)).log())
+    at_0, at_1 = masses(law, 1) if isinstance(law, DiscreteGaussianSum) else law.balls(0, 1)
+    return widest(2 * (at_0 / at_1).log())
 
 
 _POSITIVE = Enclosure(Decimal(0), Decimal("Infinity"))
