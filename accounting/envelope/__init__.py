@@ -1,10 +1,24 @@
-"""The Gaussian envelope of integer noise: mu_1 with which it is mu_1 |v|-GDP for a vector v.
+"""The Gaussian envelope of integer noise: the mu_1 with which it makes vectors mu_1 |v|_2-GDP.
 
-unit      mu_1 of a law, and when there is none
-cells     cells of the normal law: what curvature says of their width
-centre    the certificate for sums of discrete Gaussians
+    unit      mu_1 of a law, and why some have none
+    shift     the best mu for one shift
+    trimmed   binomial noise, which has none: a law next to it, and how far off that is
+    cells     cells of the normal law: what curvature says of their width
+    centre    is the widest step the one at 0? the certificate for sums of discrete Gaussians
+    sums      their probabilities
+
+The mathematics with all proofs: `docs/envelope.md`.
 """
 
+from .shift import shift_parameter
+from .trimmed import Trimmed, trimmed
 from .unit import NoEnvelopeError, gaussian_distance, unit_parameter
 
-__all__ = ["NoEnvelopeError", "gaussian_distance", "unit_parameter"]
+__all__ = [
+    "NoEnvelopeError",
+    "Trimmed",
+    "gaussian_distance",
+    "shift_parameter",
+    "trimmed",
+    "unit_parameter",
+]

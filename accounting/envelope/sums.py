@@ -23,12 +23,13 @@ from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian, DiscreteGauss
 __all__ = ["masses", "tails"]
 
 _WIDE = 64  # the variance above which the law's own probabilities are as quick
+_FEW = 4  # and so few of them one by one quicker than together
 
 
 def masses(law: DiscreteGaussianSum, last: int) -> list[arb]:
     """p(0), ..., p(last)."""
     if law.moments().variance.upper > _WIDE:
-        return law.balls(0, last)
+        return [law.ball(k) for k in range(last + 1)] if last < _FEW else law.balls(0, last)
     mass, found = _doubled(law, ctx.prec), []
     for k in range(last + 1):
         # the periodic factor is the same at k and at the representative of +-k in [0, count/2]

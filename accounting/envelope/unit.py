@@ -24,6 +24,9 @@ D(k) = A(k) - A(k+1) = l(k-1) - 2 l(k) + l(k+1) for k >= 1, -3 l(0) + l(1) for k
 D(k) > 0. At a first zero D(k)' <= 0; but there l(k) is the mean of two distinct negative numbers
 (k >= 1), sinh is strictly concave on them, and D(k)' = -2 [sinh l(k-1) - 2 sinh l(k) + sinh l(k+1)]
 > 0; or l(1) = 3 l(0) (k = 0), and D(0)' = 6 sinh l(0) - 2 sinh l(1) = -8 sinh^3 l(0) > 0.
+Pólya differences of shape r > 1: the same with l(k) = log p(k+1)/p(k) and z = cosh(1/scale), where
+(z^2 - 1) dl(k)/dz = (2k+1)(z - cosh l(k)) + (2r-1) sinh l(k); as z -> infinity all D(k) > 0, and
+at a zero dD(k)/dz < 0 (`docs/envelope.md`). Sums of discrete Laplace noise are such.
 
 *Sums of discrete Gaussians.* Their curvature is largest at 0, and that alone bounds the largest
 step mu (theorem B): where it is attained the neighbouring cells are no wider, so that A(0) >= A(k)

@@ -219,6 +219,12 @@ class PolyaDifference(Law):
         )
 
     @cached_property
+    def curvature_falls(self) -> str | None:
+        if self.shape < 1:
+            return None
+        return "by the equation of ratios of neighbouring probabilities: see `accounting.envelope`"
+
+    @cached_property
     def log_convex_sides(self) -> str | None:
         # p(k) = (1/2 pi i) closed integral of M(log w) w^(k-1) dw over |w| = 1; inside, M is
         # analytic but for the cut [0, b] of (1 - b/w)^(-r), which is integrable at both ends.
