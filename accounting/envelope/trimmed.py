@@ -20,12 +20,11 @@ variation. So for an integer vector v, with G the Gaussian trade-off function of
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import NamedTuple
 
 from flint import arb
 
-from ...exact.enclosure import Enclosure
+from ...exact.enclosure import Endpoint
 from ...exact.number import ExactInput, ParameterError, ball, exact
 from ...exact.precision import enclose, working_precision
 from ...exact.roots import first_met
@@ -36,13 +35,15 @@ from .unit import NoEnvelopeError
 __all__ = ["Trimmed", "trimmed"]
 
 _BITS = 192
+_FEWEST = 4  # trials
 
 
 class Trimmed(NamedTuple):
     """An upper bound of the unit parameter of the substitute, and of its distance."""
 
-    mu: Decimal
-    tau: Decimal  # total variation per coordinate
+    mu: Endpoint
+    tau: Endpoint  # total variation per coordinate
+    window: tuple[int, int]  # low and high, beyond which the curvature is constant
 
 
 def trimmed(law: Binomial, tail: ExactInput) -> Trimmed:
@@ -52,15 +53,16 @@ def trimmed(law: Binomial, tail: ExactInput) -> Trimmed:
     """
     if not isinstance(law, Binomial):
         raise ParameterError(f"law must be binomial, got {law}")
-    allowed = exact(tail, "tail", above=0, below=1)
+    allowed, n = exact(tail, "tail", above=0, below=1), law.trials
     with working_precision(_BITS):
-        sides = [_side(law, ball(allowed) / 2), _side(law.mirrored(), ball(allowed) / 2)]
-        mu = widest(arb.max(*(bend for bend, _ in sides)))
-        return Trimmed(enclose(mu).upper, enclose(sides[0][1] + sides[1][1]).upper)
+        high, above = _right(law, ball(allowed) / 2)
+        left, below = _right(law.mirrored(), ball(allowed) / 2)
+        mu = widest(_curvature(n, high).max(_curvature(n, left)))
+        return Trimmed(enclose(mu).upper, enclose(above + below).upper, (n - left, high))
 
 
-def _side(law: Binomial, allowed: arb) -> tuple[arb, arb]:
-    """The curvature from which the right side goes on, and the mass beyond."""
+def _right(law: Binomial, allowed: arb) -> tuple[int, arb]:
+    """The end of the window, right of the middle, beyond which this mass at most is, and it."""
     n = law.trials
 
     def beyond(x: int) -> arb:
@@ -68,10 +70,10 @@ def _side(law: Binomial, allowed: arb) -> tuple[arb, arb]:
         ratio = last / law.ball(x) * (-_curvature(n, x)).exp()
         return last * ratio / (1 - ratio) if ratio < 1 else arb.pos_inf()
 
-    if n < 4 or not beyond(n - 1) <= allowed:
+    if n < _FEWEST or not beyond(n - 1) <= allowed:
         raise NoEnvelopeError(f"tail must be larger: {law} has too few outcomes to leave out less")
     high = first_met(lambda x: bool(beyond(x) <= allowed), n // 2, n - 1)
-    return _curvature(n, high), beyond(high)
+    return high, beyond(high)
 
 
 def _curvature(n: int, x: int) -> arb:

@@ -77,7 +77,7 @@ def unit_parameter(law: Law, width: Fraction = WIDTH) -> Enclosure:
     _refuse(law)
     if law.curvature_falls or _is_certified(law):
         return refine(lambda: _first_step(law), width=width).intersection(_POSITIVE)
-    bound = refine(lambda: _first_step(law).union(_by_curvature(law)), width=width)
+    bound = refine(lambda: _first_step(law).union(_by_curvature(law)), width=width, cap=_BITS)
     if not bound.is_within(width):
         bound = bound.because("the largest step is only bounded by the largest curvature")
     return bound.intersection(_POSITIVE)
@@ -123,4 +123,5 @@ def _by_curvature(law: Law) -> arb:
     return widest(2 * (at_0 / at_1).log())
 
 
+_BITS = 192  # more would not make the two bounds meet
 _POSITIVE = Enclosure(Decimal(0), Decimal("Infinity"))

@@ -102,7 +102,7 @@ def _dual(s2: arb, t: acb) -> tuple[acb, acb]:
 
 def _direct(s2: arb, t: acb) -> tuple[acb, acb]:
     """From the integer nearest to Re t outward."""
-    nearest = (t.real.mid() + arb(1) / 2).floor().unique_fmpz()
+    nearest = (t.real.mid() + arb(1) / 2).mid().floor().unique_fmpz()
     if nearest is None:
         return _UNKNOWN, _UNKNOWN
     offset = t - nearest

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from exactdp.exact.number import ParameterError
 from exactdp.exact.precision import enclose, working_precision
-from exactdp.mechanisms.laws.discrete_gaussian import DiscreteGaussian
+from exactdp.mechanisms.laws.discrete_gaussian import DiscreteGaussian, DiscreteGaussianSum
 
 SIGMA2 = ["1e-4", "0.05", "0.16", "1/6", "0.17", "1", "7/3", "100", "2500"]
 
@@ -31,6 +31,15 @@ def test_probabilities_and_tails_contain_the_truth(sigma2: str) -> None:
             oracles.assert_holds(law.cdf(x), lower)
         outside = 2 * oracles.tail(truth, deviation + 1, reach)
         oracles.assert_holds(law.two_sided_tail(deviation), outside)
+
+
+@pytest.mark.parametrize(("count", "sigma2"), [(2, "1/30"), (2, "1/70"), (6, "1/9")])
+def test_sums_are_known_where_theta_is_asked_midway_between_integers(count, sigma2) -> None:
+    # sigma2 s = t/count = 1/2 at the saddle point
+    one, reach = oracles.discrete_gaussian(sigma2), 12
+    truth = oracles.convolution(one, count, reach)
+    for x in (count // 2, -count // 2):
+        oracles.assert_holds(DiscreteGaussianSum(count, sigma2).probability(x), truth[x])
 
 
 @pytest.mark.parametrize("sigma2", SIGMA2)

@@ -1,0 +1,89 @@
+"""Binomial noise and its substitute: rebuilt here from the definition, apart from the library."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import pairwise
+
+import mpmath
+import oracles
+import pytest
+from mpmath import mpf
+from normal_quantiles import quantile
+
+from exactdp.accounting.envelope import NoEnvelopeError, trimmed
+from exactdp.exact import ParameterError
+from exactdp.mechanisms.laws import Binomial, Skellam
+
+
+def substitute(law: dict[int, mpf], low: int, high: int, far: int) -> dict[int, mpf]:
+    """p on [low - 1, high + 1], beyond it the ratios fall by a constant factor; normalised."""
+    made = {x: law[x] for x in range(low - 1, high + 2)}
+    for edge, step in ((high, 1), (low, -1)):
+        near, ratio = law[edge + step], law[edge + step] / law[edge]
+        factor = law[edge - step] * law[edge + step] / law[edge] ** 2
+        for x in range(edge + 2 * step, edge + far * step, step):
+            ratio *= factor
+            near *= ratio
+            made[x] = near
+    total = mpmath.fsum(made.values())
+    return {x: p / total for x, p in made.items()}
+
+
+def widest_step(law: dict[int, mpf]) -> mpf:
+    """Of the quantiles, where both tails can be told from 0."""
+    found: list[mpf] = []
+    below = mpf(0)
+    for x in sorted(law):
+        below += law[x]
+        if mpf(10) ** -30 < below < 1 - mpf(10) ** -30:
+            found.append(-quantile(below))
+    return max(right - left for left, right in pairwise(found))
+
+
+@pytest.mark.parametrize(
+    ("trials", "chance", "tail"), [(60, "1/2", "1e-4"), (200, "1/2", "1e-9"), (90, "0.4", "1e-5")]
+)
+def test_the_substitute_is_as_near_and_as_good_as_said(trials, chance, tail):
+    found = trimmed(Binomial(trials, chance), tail)
+    mu, tau = oracles.real(Fraction(found.mu)), oracles.real(Fraction(found.tau))
+    assert 0 < found.tau <= Fraction(tail)
+    pmf = oracles.binomial(trials, chance)
+    law = {x: pmf(x) for x in range(trials + 1)}
+    low, high = found.window
+    made = substitute(law, low, high, 3 * trials)
+    assert mpmath.fsum(abs(p - law.get(x, 0)) for x, p in made.items()) / 2 <= tau
+    assert min(made.values()) < mpf(10) ** -60
+    assert widest_step(made) <= mu
+
+
+@pytest.mark.parametrize(("tail", "shown"), [("1e-15", "1.0031"), ("1e-6", "1.001")])
+def test_it_costs_little_more_than_a_gaussian(tail, shown):
+    found = trimmed(Binomial(10_000, "1/2"), tail)
+    assert 1 <= float(found.mu) * 50 <= float(shown) + 1e-3
+
+
+def test_a_smaller_tail_costs_more():
+    found = [trimmed(Binomial(1000, "0.3"), tail).mu for tail in ("1e-3", "1e-6", "1e-12")]
+    assert found == sorted(found) and len(set(found)) == 3
+
+
+def test_it_is_the_same_for_the_mirrored_law():
+    left, right = trimmed(Binomial(300, "0.2"), "1e-8"), trimmed(Binomial(300, "0.8"), "1e-8")
+    assert abs(left.mu - right.mu) < 1e-40 and abs(left.tau - right.tau) < 1e-40
+
+
+def test_at_any_size():
+    found = trimmed(Binomial(10**15, "1/2"), "1e-30")
+    assert abs(float(found.mu) * (10**15 / 4) ** 0.5 - 1) < 1e-9
+
+
+def test_bad_input_is_refused():
+    with pytest.raises(NoEnvelopeError, match="tail"):
+        trimmed(Binomial(10, "1/2"), "1e-9")
+    with pytest.raises(NoEnvelopeError, match="tail"):
+        trimmed(Binomial(2, "1/2"), "0.5")
+    with pytest.raises(ParameterError, match="tail"):
+        trimmed(Binomial(100, "1/2"), 0)
+    with pytest.raises(ParameterError, match="binomial"):
+        trimmed(Skellam(1), "0.1")  # type: ignore[arg-type]

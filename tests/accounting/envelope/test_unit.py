@@ -1,0 +1,198 @@
+"""mu_1 against the largest step of quantiles that are summed and inverted apart."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+from itertools import pairwise
+
+import mpmath
+import oracles
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mpmath import mpf
+from normal_quantiles import quantile, steps
+
+from exactdp.accounting.envelope import NoEnvelopeError, gaussian_distance, unit_parameter
+from exactdp.accounting.envelope.sums import masses, tails
+from exactdp.exact import Enclosure, enclose, working_precision
+from exactdp.mechanisms.laws import (
+    Binomial,
+    DiscreteGaussian,
+    DiscreteGaussianSum,
+    DiscreteLaplace,
+    FiniteLaw,
+    Polya,
+    PolyaDifference,
+    Skellam,
+)
+
+SUMS = [(2, "0.25"), (3, "0.1"), (4, "1"), (5, "0.04"), (8, "0.16"), (16, "0.4"), (64, "0.25")]
+
+
+def summed(pmf, count: int, reach: int) -> dict[int, mpf]:
+    """The law of a sum, within [-reach, reach]: by doubling where the count allows it."""
+    law, copies = {x: pmf(x) for x in range(-reach, reach + 1)}, 1
+    one = law
+    while copies < count:
+        other = law if 2 * copies <= count else one
+        law = {
+            k: mpmath.fsum(law[j] * other[k - j] for j in range(max(-reach, k - reach), reach + 1))
+            for k in range(reach + 1)
+        }
+        law |= {-k: p for k, p in law.items()}
+        copies += copies if other is not one or copies == 1 else 1
+    return law
+
+
+@pytest.mark.parametrize(
+    ("law", "pmf", "last", "reach"),
+    [
+        (Skellam(4), oracles.skellam(4), 16, 60),
+        (Skellam("0.001"), oracles.skellam("0.001"), 6, 30),
+        (Skellam(25), oracles.skellam(25), 30, 110),
+        (DiscreteGaussian("0.25"), oracles.discrete_gaussian("0.25"), 8, 20),
+        (DiscreteGaussian(1), oracles.discrete_gaussian(1), 10, 24),
+        (DiscreteGaussian(100), oracles.discrete_gaussian(100), 60, 220),
+        (DiscreteLaplace(3), oracles.discrete_laplace(3), 30, 700),
+        (PolyaDifference("2.5", 2), oracles.polya_difference("2.5", 2), 8, 170),
+        (PolyaDifference(4, "0.3"), oracles.polya_difference(4, "0.3"), 12, 80),
+    ],
+    ids=str,
+)
+def test_it_is_the_largest_step(law, pmf, last, reach):
+    found = steps(pmf, last, reach)
+    assert max(found) == found[0]
+    oracles.assert_holds(unit_parameter(law), found[0])
+    # by theorem A, t(k)/(k - 1/2) falls
+    sums = [sum(found[1:k], found[0] / 2) / (k - mpf(1) / 2) for k in range(1, last)]
+    assert all(near >= far - mpf(10) ** -40 for near, far in pairwise(sums))
+
+
+@pytest.mark.parametrize(("count", "sigma2"), SUMS)
+def test_of_sums_it_is_the_largest_step(count, sigma2):
+    last = 3 + int(4 * (count * float(Fraction(sigma2))) ** 0.5)
+    table = summed(oracles.discrete_gaussian(sigma2), count, 4 * last)
+    found = steps(lambda k: table[k], last, 4 * last)
+    assert max(found) == found[0]
+    oracles.assert_holds(unit_parameter(DiscreteGaussianSum(count, sigma2)), found[0])
+
+
+@pytest.mark.parametrize(
+    ("law", "shown"),
+    [
+        (Skellam(100), "1.0016757"),
+        (DiscreteGaussian(100), "1.00041703"),
+        (DiscreteGaussianSum(16, 1), "1.0026187"),
+        (DiscreteGaussianSum(64, "0.5"), "1.0024158"),
+        (DiscreteGaussianSum(512, "0.4"), "1.0061818"),
+    ],
+)
+def test_over_the_standard_deviation(law, shown):
+    nominal = getattr(law, "variance", None) or getattr(law, "count", 1) * law.sigma2
+    found, root = unit_parameter(law), mpmath.sqrt(oracles.real(nominal))
+    assert abs(float(found.lower) * root - mpf(shown)) <= mpf(10) ** (2 - len(shown))
+
+
+@settings(max_examples=4)
+@given(
+    st.fractions(Fraction(1, 20), 30, max_denominator=50),
+    st.fractions(1, 6, max_denominator=10),
+    st.integers(1, 12),
+)
+def test_no_step_is_larger(size, shape, k):
+    for law in (
+        Skellam(size),
+        DiscreteGaussian(size),
+        PolyaDifference(shape, size / 6),
+        DiscreteGaussianSum(2 + k % 5, size / 4),
+    ):
+        place = 1 + int(k * float(law.moments().variance.upper) ** 0.5) // 2
+        near, far = law.sf(place - 1), law.sf(place)
+        step = quantile(oracles.real(far.upper)) - quantile(oracles.real(near.lower))
+        assert step <= oracles.real(unit_parameter(law).upper)
+
+
+@settings(max_examples=4)
+@given(st.integers(2, 40), st.fractions(Fraction(1, 30), 2, max_denominator=40))
+def test_probabilities_by_doubling_are_those_of_the_law(count, sigma2):
+    law = DiscreteGaussianSum(count, sigma2)
+    last = 6
+    with working_precision(96):
+        for mass, known in zip(masses(law, last), law.balls(0, last), strict=True):
+            assert mass.overlaps(known)
+            assert mass.rel_accuracy_bits() > 60
+        assert tails(law, 3)[2].overlaps(law.upper_tail(3))
+        assert tails(law, 3)[2].rel_accuracy_bits() > 60
+
+
+@pytest.mark.parametrize(
+    ("law", "limit"),
+    [
+        (Skellam(10**12), "1e-6"),
+        (Skellam(10**15), "3.1622776601683793e-8"),
+        (DiscreteGaussian(10**12), "1e-6"),
+        (DiscreteGaussianSum(10**12, 1000), "3.1622776601683793e-8"),
+    ],
+)
+def test_wide_noise_is_gaussian(law, limit):
+    found = unit_parameter(law)
+    assert Decimal(limit) <= found.lower and found.upper <= Decimal(limit) * (1 + Decimal("1e-11"))
+    assert found.is_within(Fraction(1, 10**12))
+
+
+def test_narrow_noise_hides_next_to_nothing():
+    # Phibar(t) <= e^(-t^2/2)/2, so that 2 S(1) <= e^(-mu^2/8); S(1) = e^(-1/(2 sigma2)), about
+    found = unit_parameter(DiscreteGaussian("0.001"))
+    assert found.lower > 60 and found.upper**2 / 8 < 500
+    assert unit_parameter(DiscreteGaussian("1e-9")).lower > 5e4
+
+
+def test_the_certificate_covers_what_the_curvature_leaves_open():
+    """With the curvature alone 64 x 0.25 is known to one per cent only."""
+    law = DiscreteGaussianSum(64, "0.25")
+    assert unit_parameter(law).is_within(Fraction(1, 10**12)) and not unit_parameter(law).why
+    open_one = unit_parameter(DiscreteGaussianSum(4000, "0.25"))
+    assert not open_one.is_within(Fraction(1, 10**6)) and open_one.is_within(Fraction(1, 10**4))
+    assert open_one.why
+
+
+def test_a_sum_of_one_is_the_law_itself():
+    assert unit_parameter(DiscreteGaussianSum(1, 2)) == unit_parameter(DiscreteGaussian(2))
+    assert unit_parameter(PolyaDifference(1, 3)) == unit_parameter(DiscreteLaplace(3))
+
+
+def test_noise_of_sums_is_never_worse_than_of_their_parts():
+    """More terms are more noise: post-processing."""
+    falling = [unit_parameter(DiscreteGaussianSum(n, "0.16")) for n in range(2, 9)]
+    assert all(more.upper < less.lower for less, more in pairwise(falling))
+
+
+def test_the_ball_is_the_same_number():
+    with working_precision(128):
+        ball = gaussian_distance(Skellam(4))
+        assert ball is not None
+        oracles.assert_meet(enclose(ball), unit_parameter(Skellam(4)))
+        assert gaussian_distance(DiscreteGaussianSum(4, 1)) is None
+        assert gaussian_distance(Binomial(10, "0.5")) is None
+
+
+@pytest.mark.parametrize(
+    ("law", "why"),
+    [
+        (Binomial(100, "0.5"), "no first and no last"),
+        (Polya(2, 3), "no first and no last"),
+        (FiniteLaw({0: Fraction(1, 2), 1: Fraction(1, 2)}), "no first and no last"),
+        (PolyaDifference("0.5", 3), "log-concave"),
+    ],
+)
+def test_it_says_why_there_is_none(law, why):
+    with pytest.raises(NoEnvelopeError, match=why):
+        unit_parameter(law)
+
+
+@pytest.mark.slow
+def test_what_cannot_be_enclosed_is_not_guessed():
+    assert isinstance(unit_parameter(PolyaDifference(3, "1e-8")), Enclosure)
+    assert unit_parameter(PolyaDifference(3, "1e-8")).lower >= 0
