@@ -34,7 +34,7 @@ __all__ = ["FIRST_TAIL", "LEAST_LOG_DELTA", "WORK", "composed_delta", "composed_
 __all__ += ["infinite_losses", "never_below", "over_choices", "towards"]
 
 WORK = 4.0  # about how many seconds losses off a lattice may take where the width asks for more
-_MOST_LISTED = 100_000  # values of a composed loss that are listed
+_MOST_LISTED = 150_000  # values of a composed loss that are listed
 _SMOOTHED_BITS = 128
 FIRST_TAIL = -150.0  # the logarithm of the mass left out before delta is known, about
 _BELOW_DELTA = 20.0  # by so much less in its logarithm may be left out of what is played out
