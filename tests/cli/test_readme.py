@@ -15,7 +15,8 @@ import pytest
 from exactdp.cli.main import main
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", ROOT / "docs" / "commands.md", ROOT / "docs" / "python.md"]
+PAGES = [ROOT / "README.md"]
+PAGES += [ROOT / "docs" / f"{page}.md" for page in ("commands", "python", "envelope")]
 BLOCK = re.compile(r"^```(console|python|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
