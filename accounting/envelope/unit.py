@@ -71,7 +71,7 @@ def unit_parameter(law: Law, width: Fraction = WIDTH) -> Enclosure:
 
     >>> from exactdp.mechanisms.laws import Skellam
     >>> print(unit_parameter(Skellam(100)))
-    0.10016757...
+    0.10016757129403238
     """
     law = law.simplest()
     _refuse(law)
