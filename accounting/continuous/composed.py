@@ -41,7 +41,6 @@ __all__ = [
     "composed_epsilon",
     "composed_pure",
     "composed_renyi",
-    "composed_rho",
     "fallen",
     "in_series",
     "is_closed",
@@ -49,9 +48,6 @@ __all__ = [
     "log_middle",
     "near",
     "sampled_gaussian",
-    "sampled_gaussian_delta",
-    "sampled_gaussian_epsilon",
-    "sampled_gaussian_renyi",
     "sampled_laplace",
 ]
 
@@ -86,50 +82,6 @@ def sampled_laplace(
     """Laplace noise; each user takes part with probability `rate`, independently."""
     epsilon = exact(sensitivity, "sensitivity", above=0) / exact(scale, "scale", above=0)
     return SampledLaplace(_rate(rate), epsilon, _removing(direction))
-
-
-def sampled_gaussian_delta(
-    rate: ExactInput,
-    sigma: ExactInput,
-    sensitivity: ExactInput,
-    times: int,
-    epsilon: ExactInput,
-    direction: Direction,
-    width: Fraction = WIDTH,
-    work: float = WORK,
-) -> Enclosure:
-    """delta(epsilon) of so many uses, in one direction."""
-    parts = [(sampled_gaussian(rate, sigma, sensitivity, direction), times)]
-    return composed_delta(parts, epsilon, width, work)
-
-
-def sampled_gaussian_epsilon(
-    rate: ExactInput,
-    sigma: ExactInput,
-    sensitivity: ExactInput,
-    times: int,
-    delta: ExactInput,
-    direction: Direction,
-    width: Fraction = WIDTH,
-    work: float = WORK,
-) -> Enclosure:
-    """epsilon(delta) of so many uses, in one direction."""
-    parts = [(sampled_gaussian(rate, sigma, sensitivity, direction), times)]
-    return composed_epsilon(parts, delta, width, work)
-
-
-def sampled_gaussian_renyi(
-    rate: ExactInput,
-    sigma: ExactInput,
-    sensitivity: ExactInput,
-    times: int,
-    order: ExactInput,
-    direction: Direction,
-    width: Fraction = WIDTH,
-) -> Enclosure:
-    """The Renyi divergence of so many uses, in one direction, at any real order > 1."""
-    parts = [(sampled_gaussian(rate, sigma, sensitivity, direction), times)]
-    return composed_renyi(parts, order, width)
 
 
 def composed_delta(
@@ -231,21 +183,6 @@ def composed_pure(parts: Parts, width: Fraction = WIDTH) -> Enclosure:
     return refine(lambda: Composite(tuple(parts)).largest(), width=width)
 
 
-def composed_rho(parts: Parts) -> Enclosure:
-    """The least rho for which Renyi <= rho order at all orders, user removed, Gaussians.
-
-    Sampling does not change it: by quasi-convexity the sampled divergence is at most that of (P,
-    Q), order mu^2/2; and ((1-q) Q + q P)^a >= (q P)^a makes it at least that less a log(1/q)/(a -
-    1), which vanishes against the order a.
-    """
-    total = Fraction(0)
-    for law, times in _merged(parts):
-        if not isinstance(law, SampledGaussian) or not (law.removing or law.rate == 1):
-            raise ParameterError("rho has a closed form for Gaussians with the user removed only")
-        total += times / (2 * law.noise**2)
-    return Enclosure.exactly(total)
-
-
 # -- closed forms ---------------------------------------------------------------------------------
 
 
@@ -272,12 +209,12 @@ def _root(delta: Callable[[arb], arb], target: Fraction) -> Enclosure:
     return between(lower, upper)
 
 
-def fallen(met: Callable[[arb], bool]) -> tuple[arb, arb]:
+def fallen(met: Callable[[arb], bool], highest: float = _HIGHEST) -> tuple[arb, arb]:
     """Two neighbouring levels >= 0: it is met at the second, not at the first (or that is 0)."""
     low, high = arb(0), arb(1)
     while not met(high):
         low, high = high, 2 * high
-        if high > _HIGHEST:
+        if high > highest:
             return low, arb.pos_inf()
     return met_between(met, low, high)
 

@@ -14,19 +14,13 @@ from __future__ import annotations
 
 from flint import arb
 
-__all__ = ["delta", "trade_off"]
+__all__ = ["delta"]
 
 
 def delta(mu: arb, level: arb) -> arb:
     """delta(level), also at a negative level; mu > 0."""
     near, far = _cdf(mu / 2 - level / mu), _cdf(-mu / 2 - level / mu)
     return (near - level.exp() * far).max(arb(0)).min(arb(1))
-
-
-def trade_off(mu: arb, level: arb) -> arb:
-    """The least probability of a miss at this probability 0 < level < 1 of a false alarm."""
-    # Phi^-1(1 - a) = sqrt(2) erfcinv(2 a)
-    return _cdf(arb(2).sqrt() * (2 * level).erfcinv() - mu)
 
 
 def _cdf(x: arb) -> arb:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from flint import arb
 
-__all__ = ["delta", "renyi_sum", "trade_off"]
+__all__ = ["delta", "renyi_sum"]
 
 
 def delta(epsilon: arb, level: arb) -> arb:
@@ -30,26 +30,3 @@ def renyi_sum(epsilon: arb, order: arb) -> arb:
     """e^((order - 1) Renyi), order > 1."""
     near, far = ((order - 1) * epsilon).exp(), (-order * epsilon).exp()
     return (order * near + (order - 1) * far) / (2 * order - 1)
-
-
-def trade_off(epsilon: arb, level: arb) -> arb:
-    """The least probability of a miss at this probability 0 < level < 1 of a false alarm."""
-    shrunk = (-epsilon).exp()
-    cases = [
-        (level <= shrunk / 2, level >= shrunk / 2, 1 - level / shrunk),
-        (
-            level >= shrunk / 2 and level <= 0.5,
-            level <= shrunk / 2 or level >= 0.5,
-            shrunk / (4 * level),
-        ),
-        (level >= 0.5, level <= 0.5, shrunk * (1 - level)),
-    ]
-    for inside, _, value in cases:
-        if inside:
-            return value
-    # on an edge that the ball cannot tell: continuous, so it lies in the union of what is possible
-    possible = [value for _, outside, value in cases if not outside]
-    found = possible[0]
-    for value in possible[1:]:
-        found = found.union(value)
-    return found

@@ -245,8 +245,9 @@ def _continuous_rho(noise: ContinuousNoise, width: Fraction) -> Enclosure:
     """Sampling is at most the mechanism without it, whichever dataset comes first.
 
     (1-q) Q + q P against Q, and the reverse, are at most P against Q, by quasi-convexity. For the
-    Gaussian, the user removed, that is attained in the limit of large orders (`composed_rho`); the
-    Laplace is measured at a few orders for a lower bound.
+    Gaussian, the user removed, that is attained in the limit of large orders: ((1-q) Q + q P)^a >=
+    (q P)^a loses at most a log(1/q)/(a - 1), which vanishes against the order a. The Laplace is
+    measured at a few orders for a lower bound.
     """
     move = noise.sensitivity / noise.scale
     if noise.shape is Shape.GAUSSIAN:

@@ -34,7 +34,6 @@ __all__ = [
     "Method",
     "Reported",
     "compare",
-    "compare_delta",
 ]
 
 # a curve that is converted is so much narrower than the result; more where that does not do
@@ -74,30 +73,17 @@ def compare(
     width: Fraction = WIDTH,
     names: Sequence[str | Method] | None = None,
 ) -> list[Reported]:
-    """The epsilon at this delta by every method (or those given), the exact one first."""
+    """The epsilon at this delta by every method (or those given), the exact one first.
+
+    Each in its share of the time that is left.
+    """
     level = exact(delta, "delta", at_least=0, at_most=1)
-    return _each(_named(names), lambda method: method.epsilon(composition, level, width))
-
-
-def compare_delta(
-    composition: Composition,
-    epsilon: ExactInput,
-    width: Fraction = WIDTH,
-    names: Sequence[str] | None = None,
-) -> list[Reported]:
-    """The delta at this epsilon by every method (or those named), the exact one first."""
-    level = exact(epsilon, "epsilon", at_least=0)
-    return _each(_named(names), lambda method: method.delta(composition, level, width))
-
-
-def _each(chosen: Sequence[Method], measure: Callable[[Method], Enclosure]) -> list[Reported]:
-    """What each reports, in its share of the time that is left."""
-    found = []
+    chosen, found = _named(names), []
     spare = (1 - _SHARE) * time_left() if math.isfinite(time_left()) else 0.0
     for index, method in enumerate(chosen):
         try:
             with time_limit((time_left() - spare) / (len(chosen) - index)):
-                found.append(_reported(method, measure))
+                found.append(_reported(method, composition, level, width))
         except OutOfTimeError as error:
             found.append(Reported(method, None, f"not computed: {error}"))
     return found
@@ -111,9 +97,11 @@ def _named(names: Sequence[str | Method] | None) -> list[Method]:
     return [name if isinstance(name, Method) else METHODS[name] for name in chosen]
 
 
-def _reported(method: Method, measure: Callable[[Method], Enclosure]) -> Reported:
+def _reported(
+    method: Method, composition: Composition, delta: Fraction, width: Fraction
+) -> Reported:
     try:
-        return Reported(method, measure(method), method.remark)
+        return Reported(method, method.epsilon(composition, delta, width), method.remark)
     except DoesNotApplyError as error:
         return Reported(method, None, str(error))
     except (ArithmeticError, ParameterError) as error:

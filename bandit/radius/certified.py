@@ -52,7 +52,7 @@ from .noise import BITS
 from .plan import ContinuousLaplace, Plan
 from .shares import levels, looks
 
-__all__ = ["CertifiedRadius", "certified_failure", "certified_radius"]
+__all__ = ["CertifiedRadius", "certified_radius"]
 
 _SLACK = Fraction(1, 2**44)
 _LEAST = Fraction(1, 10**15)
@@ -107,14 +107,6 @@ def certified_radius(plan: Plan) -> CertifiedRadius:
     table.flags.writeable = False  # it is shared with whoever asks for the same plan again
     wraps = (_wrap(plan, b) if b in numbers else arb(0) for b in range(1, len(plan.batches) + 1))
     return CertifiedRadius(table, failure, shares, tuple(map(enclose, wraps)))
-
-
-def certified_failure(plan: Plan, table: NDArray[np.float64]) -> Enclosure:
-    """The bound that is proved for any table of radii; see the head of this file."""
-    expected = (len(plan.batches), plan.arms + 1)
-    if table.shape != expected:
-        raise ParameterError(f"table must have the shape {expected}, got {table.shape}")
-    return _failure(plan, table)[0]
 
 
 def _failure(plan: Plan, table: NDArray[np.float64]) -> tuple[Enclosure, tuple[Enclosure, ...]]:

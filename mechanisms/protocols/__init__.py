@@ -11,14 +11,14 @@ if TYPE_CHECKING:
     from .protocol import SumProtocol, Trust
     from .provision import Provision, provisioned
     from .relaxed import RelaxedAggregation
-    from .rounding import worst_rounding, worst_rounding_quantile
+    from .rounding import worst_rounding_quantile
     from .shuffle import ShuffleSum
-    from .total import DataError, error_of, worst_error, worst_error_quantile
+    from .total import DataError, worst_error, worst_error_quantile
 
 __all__ = ["DataError", "Least", "Provision", "RelaxedAggregation", "ShuffleSum", "SumProtocol"]
-__all__ += ["Trust", "analyze", "decode", "encode", "error_of", "least_accuracy"]
+__all__ += ["Trust", "analyze", "decode", "encode", "least_accuracy"]
 __all__ += ["least_modulus", "noise_quantile", "off_probability", "provisioned", "randomize"]
-__all__ += ["worst_error", "worst_error_quantile", "worst_rounding", "worst_rounding_quantile"]
+__all__ += ["worst_error", "worst_error_quantile", "worst_rounding_quantile"]
 __all__ += ["wrap_probability"]
 
 __getattr__ = lazily(
@@ -30,8 +30,8 @@ __getattr__ = lazily(
         ".provision": ["Provision", "provisioned"],
         ".parties": ["analyze", "decode", "encode", "randomize"],
         ".relaxed": ["RelaxedAggregation"],
-        ".rounding": ["worst_rounding", "worst_rounding_quantile"],
+        ".rounding": ["worst_rounding_quantile"],
         ".shuffle": ["ShuffleSum"],
-        ".total": ["DataError", "error_of", "worst_error", "worst_error_quantile"],
+        ".total": ["DataError", "worst_error", "worst_error_quantile"],
     },
 )

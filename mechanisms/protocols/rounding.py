@@ -27,29 +27,25 @@ which bounds the two terms above by Phi(-2 (t-1)/sqrt(n)) + Phi(-2t/sqrt(n)).
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
-from typing import TypeAlias
 
 from flint import acb, arb, arb_poly
 
 from ...exact.enclosure import Enclosure
 from ...exact.lazy import mpmath
-from ...exact.number import ExactInput, ParameterError, ball, exact, mpf, whole
-from ...exact.precision import WIDTH, refine
+from ...exact.number import ExactInput, ball, exact, mpf, whole
 from ...exact.roots import float_root
 from ..laws.binomial import Binomial
 from ..laws.law import Law, Moments
 from ..laws.saddle import any_log, vertical_path
 from ..search import first_within
 
-__all__ = ["Rewards", "RoundedUp", "encoded", "normal_tail", "worst_rounding"]
+__all__ = ["RoundedUp", "normal_tail"]
 __all__ += ["worst_rounding_quantile"]
 
-Rewards: TypeAlias = Mapping[ExactInput, int] | Iterable[ExactInput]  # with how often, or one each
 
 _EXACT_UP_TO = 32  # users for which all K are tried
 _SHORT = 4096  # trials up to which the generating function is multiplied out
@@ -158,49 +154,6 @@ class RoundedUp(Law):
         return reduce(
             arb.__mul__, (ball(p) ** n for p, n in zip(chances, counts, strict=True)), arb(1)
         )
-
-
-def encoded(rewards: Rewards, precision: int, users: int) -> tuple[int, RoundedUp]:
-    """The sum of floor(g x), and the law of what rounding adds to it.
-
-    rewards: `users` of them, exact, in [0, 1]. Raises ParameterError for what is not.
-    """
-    if isinstance(rewards, Mapping):
-        given = Counter[Fraction]()
-        for x, count in rewards.items():
-            given[exact(x, "reward", at_least=0, at_most=1)] += whole(count, "count", at_least=0)
-    else:
-        given = Counter(exact(x, "reward", at_least=0, at_most=1) for x in rewards)
-    if given.total() != users:
-        raise ParameterError(
-            f"rewards must be {users}, one for each user present, got {given.total()}"
-        )
-    base, fractions = 0, Counter[Fraction]()
-    for x, count in given.items():
-        floor = math.floor(precision * x)
-        base += count * floor
-        fractions[precision * x - floor] += count
-    kept = sorted((f, count) for f, count in fractions.items() if f and count)
-    return base, RoundedUp(tuple(kept))
-
-
-def worst_rounding(users: ExactInput, threshold: ExactInput, width: Fraction = WIDTH) -> Enclosure:
-    """sup over data of P(|sum of encodings - g sum of rewards| > t), t = threshold, whole.
-
-    Up to 32 users the supremum itself; for more its lower end is the data whose fractions are all
-    about 1/2, and its upper end (1).
-    """
-    n = whole(users, "users", at_least=1)
-    t = whole(threshold, "threshold", at_least=0)
-    if t == 0:  # a mean that is no integer is always missed
-        return Enclosure.exactly(1)
-    if t >= n:
-        return Enclosure.exactly(0)
-    found = refine(lambda: _by_data(n, t), width=width).intersection(Enclosure.probability())
-    if n <= _EXACT_UP_TO:
-        return found
-    bound = refine(lambda: _by_normal(n, t), width=width).intersection(Enclosure.probability())
-    return Enclosure(found.lower, bound.upper)
 
 
 def worst_rounding_quantile(users: ExactInput, failure: ExactInput) -> Enclosure:

@@ -31,7 +31,6 @@ from ...exact.number import (
     mpf,
     whole,
 )
-from ...exact.precision import WIDTH, refine
 from .. import parameters
 from ..certain import certain_floor
 from ..laws.binomial import Binomial
@@ -159,17 +158,6 @@ class ShuffleSum:
     def error_variance(self, dropout: ExactInput = 0) -> Enclosure:
         """The variance of the error B - E B, which depends on no input."""
         return self.total_noise(missing_users(self.users, dropout)).moments().variance
-
-    def error_beyond(
-        self, distance: ExactInput, dropout: ExactInput = 0, width: Fraction = WIDTH
-    ) -> Enclosure:
-        """P(|error| > distance), distance >= 0: two binomial tails, exactly.
-
-        Raises UndecidedError where E B +- distance cannot be told from a whole number.
-        """
-        return refine(
-            self._beyond(exact(distance, "distance", at_least=0), dropout), width=width
-        ).intersection(Enclosure.probability())
 
     def error_quantile(self, failure: ExactInput, dropout: ExactInput = 0) -> int:
         """The least whole t with P(|error| > t) <= failure.

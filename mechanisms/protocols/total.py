@@ -36,15 +36,15 @@ from flint import arb
 
 from ...exact.enclosure import Enclosure
 from ...exact.number import ExactInput, exact, whole
-from ...exact.precision import WIDTH, refine
+from ...exact.precision import refine
 from ..laws.law import Law
 from ..search import first_within
 from .error import largest_error, noise_quantile, off_ball, outside
 from .noisy import NoisyRounding
 from .protocol import SumProtocol
-from .rounding import Rewards, RoundedUp, encoded, normal_tail
+from .rounding import RoundedUp, normal_tail
 
-__all__ = ["DataError", "error_of", "worst_error", "worst_error_quantile"]
+__all__ = ["DataError", "worst_error", "worst_error_quantile"]
 
 _BEYOND = "P(|error| > {}/g)"
 _ENOUGH = Fraction(1, 1000)  # of the bound: what the last chord may add
@@ -67,23 +67,8 @@ class DataError:
     noise: Law
     window: tuple[int, int] | None
 
-    def beyond(self, threshold: ExactInput, width: Fraction = WIDTH) -> Enclosure:
-        """P(|A - sum x| > t/g), t = threshold >= 0, exact."""
-        t = exact(threshold, "threshold", at_least=0)
-        return refine(lambda: self.ball(t), width=width).intersection(Enclosure.probability())
-
-    def quantile(self, failure: ExactInput) -> int:
-        """The least whole t with P(|A - sum x| > t/g) <= failure.
-
-        Raises UndecidedError where some probability cannot be told from it.
-        """
-        p = exact(failure, "failure", above=0, at_most=1)
-        variance = float(self.noise.moments().variance.upper) + float(self.rounded.variance)
-        guess = 1 + int(4 * math.sqrt(variance))
-        return first_within(lambda t: self.ball(Fraction(t)), p, _BEYOND, guess)
-
     def ball(self, t: Fraction) -> arb:
-        """`beyond` at the working precision."""
+        """P(|A - sum x| > t/g), t >= 0."""
         total = self.base + self.rounded.mean
         low, high = math.ceil(total - t), math.floor(total + t)
         period = None
@@ -92,16 +77,6 @@ class DataError:
             low, high, period = max(low, bottom), min(high, top), top - bottom + 1
         law = NoisyRounding(self.noise, self.rounded) if self.rounded.trials else self.noise
         return outside(law, low - self.base, high - self.base, period)
-
-
-def error_of(protocol: SumProtocol, rewards: Rewards, missing: ExactInput = 0) -> DataError:
-    """The error for these rewards: of the users present, one each or with how often.
-
-    Raises ParameterError where they are not as many as users are present, or not in [0, 1].
-    """
-    absent = whole(missing, "missing", at_least=0, at_most=protocol.users - 1)
-    base, rounded = encoded(rewards, protocol.precision, protocol.users - absent)
-    return DataError(base, rounded, protocol.total_noise(absent), protocol.window)
 
 
 def worst_error(protocol: SumProtocol, threshold: ExactInput, missing: ExactInput = 0) -> Enclosure:

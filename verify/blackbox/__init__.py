@@ -1,10 +1,10 @@
 """Tests of samplers that somebody else wrote: what outputs alone can say about a claim or a law."""
 
-from .audit import audit_sampler, audit_samples
+from .audit import audit_sampler
 from .bounds import Bounds
 from .choice import Excess, Guessing
 from .event import Event
-from .fit import Fit, SharesFit, fit, fit_shares
+from .fit import Fit, fit
 from .result import SampleAudit, SampleTest
 from .sampler import Command, OneByOne, Sampler
 from .verdict import ERROR, SampleVerdict
@@ -22,9 +22,6 @@ __all__ = [
     "SampleTest",
     "SampleVerdict",
     "Sampler",
-    "SharesFit",
     "audit_sampler",
-    "audit_samples",
     "fit",
-    "fit_shares",
 ]

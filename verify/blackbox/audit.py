@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import stats
 
 from ...exact.number import ExactInput, ParameterError, whole
@@ -39,10 +39,10 @@ from .claimed import claimed_outputs
 from .fit import Fit, fit
 from .partition import claimed_partition, trained_partitions
 from .result import SampleAudit, SampleTest
-from .sampler import Sampler, draw, read_outcomes
+from .sampler import Sampler, draw
 from .verdict import ERROR, SampleVerdict, read_error
 
-__all__ = ["audit_sampler", "audit_samples"]
+__all__ = ["audit_sampler"]
 
 _TRAINING = 4  # one sample in four chooses the event ...
 _MOST_TRAINING = 400_000  # ... of each input, but no more than these
@@ -91,31 +91,6 @@ def audit_sampler(
             except ParameterError as refused:
                 skipped = f"the law was not checked: {refused}"
     return _audit(claim, notion, tests, size, level, fits, skipped)
-
-
-def audit_samples(
-    first: ArrayLike,
-    second: ArrayLike,
-    claim: Guarantee,
-    *,
-    rng: Generator | int | None = None,
-    mechanism: Mechanism | None = None,
-    inputs: tuple[Any, Any] = (0, 1),
-    error: ExactInput = ERROR,
-) -> SampleAudit:
-    """`audit_sampler` on outputs that were drawn before: as many of the first input as of the
-    second, independent of each other, in any order. rng: for the coins of the test.
-    """
-    one, two = (read_outcomes(values, "samples") for values in (first, second))
-    if one.shape != two.shape or one.ndim != 1 or len(one) < _FEWEST:
-        raise ParameterError(
-            f"samples must be two lists of the same length, at least {_FEWEST}, "
-            f"got shapes {one.shape} and {two.shape}"
-        )
-    notion, level = _notion(claim), read_error(error)
-    source = np.random.default_rng(rng)
-    tests = _tests(one, two, notion, inputs, level, source, mechanism)
-    return _audit(claim, notion, tests, len(one), level)
 
 
 def _pairs(inputs: Any) -> list[tuple[Any, Any]]:

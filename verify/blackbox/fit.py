@@ -1,4 +1,4 @@
-"""Do samples follow this law? Per outcome, per share and per aggregate, at a stated error.
+"""Do samples follow this law? At a stated error.
 
 The counts of the bins are multinomial, so cutting the bins in two, and each part in two again,
 gives splits that are binomial given the count of the part, whatever came before. Each split has an
@@ -38,7 +38,7 @@ from .claimed import Output
 from .sampler import read_outcomes
 from .verdict import ERROR, POWER, SampleVerdict, read_error
 
-__all__ = ["Fit", "SharesFit", "fit", "fit_shares"]
+__all__ = ["Fit", "fit"]
 
 _FEWEST = 20
 _FLOATS = 1e-4  # p-values give way by this much to scipy's and the bins' rounding
@@ -85,15 +85,6 @@ class Fit:
         }
 
 
-@dataclass(frozen=True)
-class SharesFit:
-    """Shares against the law of one share, their sums against the law of the total."""
-
-    verdict: SampleVerdict
-    share: Fit
-    total: Fit
-
-
 def fit(
     samples: ArrayLike,
     law: Law,
@@ -125,27 +116,6 @@ def fit(
             )
         level *= 1 - 1 / _WRAPPED
     return _fit(Output(law, shift, wrap).noise(outcomes), law, bins_of(law, len(outcomes)), level)
-
-
-def fit_shares(
-    shares: ArrayLike, share_law: Law, total_law: Law, *, error: ExactInput = ERROR
-) -> SharesFit:
-    """Test noise that is made of shares: every share, and every sum of one row.
-
-    shares: a table of integers, one row for each release, one column for each user; all entries
-    independent. Each of the two tests has half of the error.
-    """
-    table = read_outcomes(shares, "shares")
-    if table.ndim != 2:
-        raise ParameterError(f"shares must be a table, rows of users, got shape {table.shape}")
-    half = read_error(error) / 2
-    share, total = (
-        fit(table.ravel(), share_law, error=half),
-        fit(table.sum(axis=1), total_law, error=half),
-    )
-    both = (share.verdict, total.verdict)
-    found = SampleVerdict.VIOLATION if SampleVerdict.VIOLATION in both else SampleVerdict.NONE
-    return SharesFit(found, share, total)
 
 
 def _fit(noise: Ints, law: Law, bins: Bins, error: float) -> Fit:

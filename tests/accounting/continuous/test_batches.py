@@ -5,13 +5,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-
-from exactdp.accounting.composed import compose
-from exactdp.accounting.continuous.composed import (
+from sampled_gaussians import (
     sampled_gaussian_delta,
     sampled_gaussian_epsilon,
     sampled_gaussian_renyi,
 )
+
+from exactdp.accounting.composed import compose
 from exactdp.exact import ParameterError
 from exactdp.mechanisms import AdditiveNoise, DiscreteGaussian, FixedSize
 from exactdp.mechanisms.continuous import ContinuousNoise, Shape

@@ -8,16 +8,17 @@ import pytest
 from flint import arb
 from mpmath import mp
 
+from exactdp.accounting.composed import compose
 from exactdp.accounting.continuous import gaussian, laplace
 from exactdp.accounting.continuous.composed import (
     composed_renyi,
-    composed_rho,
     sampled_gaussian,
     sampled_laplace,
 )
 from exactdp.accounting.sampling import added, pure_added, pure_removed, removed
-from exactdp.exact import ParameterError, working_precision
+from exactdp.exact import working_precision
 from exactdp.mechanisms import FinitePair
+from exactdp.mechanisms.continuous import ContinuousNoise, Shape
 
 P = (Fraction(5, 10), Fraction(3, 10), Fraction(2, 10))
 Q = (Fraction(1, 10), Fraction(3, 10), Fraction(6, 10))
@@ -118,9 +119,22 @@ def test_laplace_renyi_without_sampling_is_the_published_one(order):
     assert found.is_within(Fraction(1, 10**12))
 
 
+def gaussian_curve(mu: arb, level: arb) -> arb:
+    """Phi(Phi^-1(1 - a) - mu), Phi^-1(1 - a) = sqrt(2) erfcinv(2 a)."""
+    return ((mu - arb(2).sqrt() * (2 * level).erfcinv()) / arb(2).sqrt()).erfc() / 2
+
+
+def laplace_curve(epsilon: arb, level: arb) -> arb:
+    """1 - e^e a, and from e^-e/2 on e^-e/(4a) up to 1/2, e^-e (1 - a) beyond."""
+    shrunk = (-epsilon).exp()
+    if level <= shrunk / 2:
+        return 1 - level / shrunk
+    return shrunk / (4 * level) if level <= 0.5 else shrunk * (1 - level)
+
+
 @pytest.mark.parametrize(
     ("curve", "profile"),
-    [(gaussian.trade_off, gaussian.delta), (laplace.trade_off, laplace.delta)],
+    [(gaussian_curve, gaussian.delta), (laplace_curve, laplace.delta)],
 )
 def test_trade_off_and_profile_are_dual(curve, profile):
     """f(a) >= 1 - delta(level) - e^level a, with equality somewhere (duality)."""
@@ -135,13 +149,11 @@ def test_trade_off_and_profile_are_dual(curve, profile):
 
 def test_rho_is_approached_and_never_passed():
     law = sampled_gaussian("0.1", 2, 1, "remove")
-    rho = composed_rho([(law, 3)])
-    assert rho.contains(Fraction(3, 8))
+    noise = ContinuousNoise(Shape.GAUSSIAN, 2, 1, "add-remove", "0.1")
+    assert compose((noise, 3)).zcdp().contains(Fraction(3, 8))
     ratios = [composed_renyi([(law, 3)], order).upper / order for order in (2, 20, 400)]
     assert ratios == sorted(ratios)
     assert Fraction(3, 8) * Fraction(9, 10) < ratios[-1] <= Fraction(3, 8)
-    with pytest.raises(ParameterError, match="rho"):
-        composed_rho([(sampled_gaussian("0.1", 2, 1, "add"), 3)])
 
 
 def test_sampling_every_pair_of_bits_by_hand():

@@ -12,6 +12,11 @@ from flint import arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp, mpf
+from sampled_gaussians import (
+    sampled_gaussian_delta,
+    sampled_gaussian_epsilon,
+    sampled_gaussian_renyi,
+)
 from scipy.signal import fftconvolve
 
 from exactdp.accounting.composed import compose
@@ -22,9 +27,6 @@ from exactdp.accounting.continuous.composed import (
     composed_pure,
     composed_renyi,
     sampled_gaussian,
-    sampled_gaussian_delta,
-    sampled_gaussian_epsilon,
-    sampled_gaussian_renyi,
     sampled_laplace,
 )
 from exactdp.accounting.continuous.inversion import Profile, plan

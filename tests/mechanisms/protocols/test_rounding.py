@@ -9,13 +9,13 @@ import mpmath
 import numpy as np
 import pytest
 
-from exactdp.exact import Enclosure, ParameterError
+from exactdp.exact import WIDTH, Enclosure, refine
 from exactdp.mechanisms import Binomial
 from exactdp.mechanisms.protocols.rounding import (
     RoundedUp,
-    encoded,
+    _by_data,
+    _by_normal,
     normal_tail,
-    worst_rounding,
     worst_rounding_quantile,
 )
 
@@ -28,6 +28,15 @@ def masses(fractions: list[Fraction]) -> list[Fraction]:
         stay = [(1 - f) * p for p in found] + [Fraction(0)]
         found = [p + f * q for p, q in zip(stay, [Fraction(0), *found], strict=True)]
     return found
+
+
+def worst_rounding(n: int, t: int, width: Fraction = WIDTH) -> Enclosure:
+    """sup over data of P(|R| > t): up to 32 users itself, beyond from one of the data to (1)."""
+    if not 0 < t < n:  # at 0 a mean that is no integer is always missed
+        return Enclosure.exactly(t < n)
+    found = refine(lambda: _by_data(n, t), width=width)
+    upper = found if n <= 32 else refine(lambda: _by_normal(n, t), width=width)
+    return Enclosure(found.lower, upper.upper).intersection(Enclosure.probability())
 
 
 def beyond(fractions: list[Fraction], t: int) -> Fraction:
@@ -57,18 +66,6 @@ def test_equal_fractions_are_binomial_also_for_many_users() -> None:
     law, other = RoundedUp(((Fraction(1, 3), 10**6),)), Binomial(10**6, Fraction(1, 3))
     for x in (331_000, 333_333, 336_500):
         assert law.sf(x).intersection(other.sf(x)).is_within(Fraction(1, 10**11))
-
-
-def test_rewards_are_encoded() -> None:
-    base, law = encoded(["0.25", "0.5", "1", 0, "1/3"], 4, 5)
-    assert base == 1 + 2 + 4 + 0 + 1
-    assert law.fractions == ((Fraction(1, 3), 1),)
-    same = encoded({"0.25": 1, "0.5": 1, 1: 1, 0: 1, "1/3": 1}, 4, 5)
-    assert same == (base, law)
-    with pytest.raises(ParameterError, match="rewards must be 3"):
-        encoded([0, 1], 4, 3)
-    with pytest.raises(ParameterError, match="reward"):
-        encoded(["1.5"], 4, 1)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
