@@ -35,7 +35,7 @@ from typing import Any
 
 from ..accounting.composed import Composition, Use, compose
 from ..exact.atomic_write import write_atomically
-from ..exact.enclosure import Enclosure, Endpoint
+from ..exact.enclosure import Enclosure
 from ..exact.number import ExactInput, decimal_text
 from ..exact.regular_file import read_at_most
 from ..exact.rounding import to_digits
@@ -65,6 +65,7 @@ _LEAST_ROUNDED = Fraction(1, 10**5)  # where composed losses have to be rounded
 _LEAST_CELLS = Fraction(1, 10**3)  # where those of continuous noise have to be; less if it must
 _DIGITS = (20, 60, 200)  # of the ends of an enclosure
 _LARGEST_FILE = 20_000_000  # bytes
+_INFINITY = Decimal("Infinity")
 _SHORT = 10_000  # uses times sensitivity, or times sigma2
 _CLOSED: dict[type[Guarantee], Callable[[Fraction], Fraction]] = {
     RenyiDP: lambda variance: 100 / variance,
@@ -118,8 +119,8 @@ class Certificate(Rows):
     @property
     def measured(self) -> Enclosure:
         """The enclosure that the checker proves."""
-        ends = self.content["measured"]
-        return Enclosure(*(_endpoint(ends[side]) for side in ("lower", "upper")))
+        ends = (self.content["measured"][side] for side in ("lower", "upper"))
+        return Enclosure(*(_INFINITY if end == "inf" else Fraction(end) for end in ends))
 
     def matches(
         self,
@@ -218,7 +219,7 @@ def _closed_width(audit: Audit) -> Fraction:
 def _cells_width(audit: Audit) -> Fraction:
     """Ten times as wide, at a third of the work, where the verdict is not close."""
     bound, high = audit.claim.bound, audit.measured.upper
-    close = not _infinite(high) and abs(Fraction(high) - bound) <= Fraction(high) / 50
+    close = high != _INFINITY and abs(Fraction(high) - bound) <= Fraction(high) / 50
     return _LEAST_CELLS if close else 10 * _LEAST_CELLS
 
 
@@ -299,7 +300,7 @@ def _step(audit: Audit, relative: Fraction, finer: int) -> str:
     epsilon by is a few times that. Few large outcomes need a finer one.
     """
     bound, low, high = audit.claim.bound, audit.measured.lower, audit.measured.upper
-    ends = [Fraction(end) for end in (low, high) if not _infinite(end)]
+    ends = [Fraction(end) for end in (low, high) if end != _INFINITY]
     near = max(ends, default=Fraction(1))
     room = min([near * relative, *(abs(end - bound) for end in ends if end != bound)])
     count = compose(audit.mechanism).times
@@ -317,11 +318,11 @@ def _widened(audit: Audit, relative: Fraction) -> dict[str, str]:
         return {"lower": "0", "upper": decimal_text(bound)}
     low, high = audit.measured.lower, audit.measured.upper
     lower = upper = "inf"
-    if not _infinite(low):
+    if low != _INFINITY:
         end = max(Fraction(low), Fraction(0))
         least = (end + bound) / 2 if audit.verdict is Verdict.REFUTED else Fraction(0)
         lower = _in_few_digits(max(end * (1 - relative), least), ROUND_FLOOR, least.__le__)
-    if not _infinite(high):
+    if high != _INFINITY:
         goal, verified = Fraction(high) * (1 + relative), audit.verdict is Verdict.VERIFIED
         most = bound if verified else 2 * goal
         upper = _in_few_digits(min(goal, most), ROUND_CEILING, most.__ge__)
@@ -346,14 +347,6 @@ def _in_few_digits(goal: Fraction, rounding: str, fits: Callable[[Fraction], boo
     """In few digits, as many as it takes to be allowed."""
     rounded = (to_digits(goal, digits, rounding) for digits in _DIGITS)
     return decimal_text(next(filter(fits, rounded), goal))
-
-
-def _infinite(end: Endpoint) -> bool:
-    return isinstance(end, Decimal) and end.is_infinite()
-
-
-def _endpoint(text: str) -> Endpoint:
-    return Decimal("Infinity") if text == "inf" else Fraction(text)
 
 
 def _said(fields: Mapping[str, Any]) -> str:

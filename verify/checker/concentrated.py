@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from functools import cache, partial
 from itertools import product
@@ -56,6 +57,7 @@ _MOST_TERMS = 1_500_000  # of all sums of one pair together
 _MOST_CHOICES = 8  # of pairs, one of each mechanism
 _LARGEST_ORDER = 1 << 20
 
+_GAUSSIAN = (DiscreteGaussian, DiscreteGaussianSum)
 Parts = Sequence[tuple[Callable[[int], Listed], int]]  # a pair, listed up to an order; how often
 
 
@@ -85,12 +87,8 @@ def _gaussian_rho(mechanism: Mechanism) -> Fraction | None:
         return 1 / (2 * mechanism.noise**2) if limit else None
     if not isinstance(mechanism, Additive) or mechanism.modulus is not None:
         return None
-    law, squared = mechanism.law, Fraction(mechanism.shift**2)
-    if isinstance(law, DiscreteGaussian):
-        return squared / (2 * law.sigma2)
-    if isinstance(law, DiscreteGaussianSum):
-        return squared / (2 * law.count * law.sigma2)
-    return None
+    law = mechanism.law
+    return _limit(law, mechanism.shift) if isinstance(law, _GAUSSIAN) else None
 
 
 def _is_wide(mechanism: Mechanism) -> bool:
@@ -188,15 +186,16 @@ def rho_at_most(uses: Uses, goal: End, full: bool) -> bool:
     each_its_own = list(zip((one for one, _ in uses), split, strict=True))
     if all(_closed_at_most(one, rho) for one, rho in each_its_own):
         return True
-    if _together_at_most(uses, goal, full):
-        return True
+    with suppress(OpenError):
+        if goal and _all_covered(uses, goal, full):
+            return True
     if not all(_at_most(one, rho, full) for one, rho in each_its_own):
         raise OpenError("rho of several mechanisms does not split evenly enough")
     return True
 
 
-def _together_at_most(uses: Uses, rho: Fraction, full: bool) -> bool:
-    """The same by covering the orders for all of them at once; False says nothing."""
+def _all_covered(uses: Uses, rho: Fraction, full: bool) -> bool:
+    """The same by covering the orders, for all uses at once and every choice of their pairs."""
 
     @cache
     def listed(index: int, top: int) -> Sequence[Listed]:
@@ -207,12 +206,7 @@ def _together_at_most(uses: Uses, rho: Fraction, full: bool) -> bool:
             return lambda top: listed(index, top)[choice[index]]
 
         parts = [(part(index), times) for index, (_, times) in enumerate(uses)]
-        tails = [_tail_share(one, pair(2)) for (one, _), (pair, _) in zip(uses, parts, strict=True)]
-
-        def settled(order: Fraction) -> bool:
-            shares = [times * tail(order) for (_, times), tail in zip(uses, tails, strict=True)]
-            return INFINITY not in shares and sum(shares) <= rho
-
+        settled = _settled(uses, [pair(2) for pair, _ in parts], rho)
         try:
             if covered_by_chords(partial(_k_at_most, parts), rho, settled, _MOST_CHORDS):
                 return True
@@ -220,28 +214,38 @@ def _together_at_most(uses: Uses, rho: Fraction, full: bool) -> bool:
             pass
         return _covered(parts, settled, rho)
 
-    try:
-        counts = [len(listed(index, 2)) for index in range(len(uses))]
-        if not rho or math.prod(counts) > _MOST_CHOICES:
-            return False
-        return all(covered(choice) for choice in product(*map(range, counts)))
-    except OpenError:
+    counts = [len(listed(index, 2)) for index in range(len(uses))]
+    if len(uses) > 1 and math.prod(counts) > _MOST_CHOICES:
         return False
+    return all(covered(choice) for choice in product(*map(range, counts)))
+
+
+def _settled(uses: Uses, pairs: Sequence[Listed], rho: Fraction) -> Callable[[Fraction], bool]:
+    """Does sum D_x/x <= rho hold for all orders x from this one on?"""
+    one, times = uses[0]
+    alone = len(uses) == 1 and not pairs[0].reduced
+    if alone and isinstance(one, Additive) and isinstance(one.law, Skellam):
+        return partial(_skellam_tail, one.law, one.shift, rho=rho / times)
+    tails = [_tail_share(one, pair) for (one, _), pair in zip(uses, pairs, strict=True)]
+
+    def settled(order: Fraction) -> bool:
+        shares = [times * tail(order) for (_, times), tail in zip(uses, tails, strict=True)]
+        return INFINITY not in shares and sum(shares) <= rho
+
+    return settled
 
 
 def _tail_share(mechanism: Mechanism, pair: Listed) -> Callable[[Fraction], End]:
     """Bound D_x/x for all orders x from this one on."""
     largest = pair.pure()[1]  # D_x <= sup L
-    law = mechanism.law if isinstance(mechanism, Additive) else None
-    if isinstance(law, (DiscreteGaussian, DiscreteGaussianSum)):
+    if isinstance(mechanism, Additive) and isinstance(mechanism.law, _GAUSSIAN):
         # the reduction mod m is post-processing
-        assert isinstance(mechanism, Additive)
-        rho0, spread = _gaussian_limit(law, mechanism.shift), _spread(law)
+        rho0, spread = _limit(mechanism.law, mechanism.shift), _spread(mechanism.law)
         return lambda order: min(rho0 + spread / (order - 1), largest / order)
     return lambda order: largest / order
 
 
-def _gaussian_limit(law: DiscreteGaussian | DiscreteGaussianSum, shift: int) -> Fraction:
+def _limit(law: DiscreteGaussian | DiscreteGaussianSum, shift: int) -> Fraction:
     count = law.count if isinstance(law, DiscreteGaussianSum) else 1
     return Fraction(shift * shift) / (2 * count * law.sigma2)
 
@@ -265,14 +269,13 @@ def _closed_at_most(mechanism: Mechanism, rho: Fraction) -> bool:
     if not isinstance(mechanism, Additive) or not rho:
         return False
     law, d = mechanism.law, mechanism.shift
-    if isinstance(law, DiscreteGaussian) and Fraction(d * d) / (2 * law.sigma2) <= rho:
-        # Completing the square; sum_x e^(-(x-t)^2/(2 sigma2)) is largest at t = 0
-        return True
-    if isinstance(law, DiscreteGaussianSum):
-        # The same with w(x) besides: K(a) <= a(a-1) rho0 + a spread, so D_a/a <= D_b for a <= b,
+    if isinstance(law, _GAUSSIAN):
+        # Completing the square; sum_x e^(-(x-t)^2/(2 sigma2)) is largest at t = 0. Of a sum the
+        # same with w(x) besides: K(a) <= a(a-1) rho0 + a spread, so D_a/a <= D_b for a <= b,
         # and D_a/a <= rho0 + spread/(a-1) for a >= b; with b = 1 + sqrt(spread/rho0):
-        rho0, spread = Fraction(d * d) / (2 * law.count * law.sigma2), upper(law.spread())
-        if value((iv.sqrt(interval(rho0)) + iv.sqrt(spread)) ** 2)[1] <= rho:
+        rho0, spread = _limit(law, d), _spread(law)
+        whole = (iv.sqrt(interval(rho0)) + iv.sqrt(interval(spread))) ** 2
+        if (value(whole)[1] if spread else rho0) <= rho:
             return True
     if isinstance(law, Skellam):
         tail = partial(_skellam_tail, law, d, rho=rho)
@@ -281,31 +284,11 @@ def _closed_at_most(mechanism: Mechanism, rho: Fraction) -> bool:
 
 
 def _at_most(mechanism: Mechanism, rho: Fraction, full: bool) -> bool:
-    if isinstance(mechanism, Response):
-        return _closed_at_most(mechanism, rho)
-    if _closed_at_most(mechanism, rho):
-        return True
+    if (closed := _closed_at_most(mechanism, rho)) or isinstance(mechanism, Response):
+        return closed
     if not rho:
         raise OpenError("rho = 0 was not proved")
-    law = mechanism.law if isinstance(mechanism, Additive) else None
-    d = mechanism.shift if isinstance(mechanism, Additive) else 0
-
-    @cache
-    def listed(top: int) -> Sequence[Listed]:
-        return listings(mechanism, iv.prec, Fraction(top), full).dominating
-
-    def covered(index: int) -> bool:
-        def pair(top: int) -> Listed:
-            return listed(top)[index]
-
-        settled = _tail(law, d, rho, pair(2))
-        try:
-            chords = covered_by_chords(partial(_k_at_most, [(pair, 1)]), rho, settled, _MOST_CHORDS)
-        except OpenError:
-            chords = False
-        return chords or _covered([(pair, 1)], settled, rho)
-
-    return all(covered(index) for index in range(len(listed(2))))
+    return _all_covered([(mechanism, 1)], rho, full)
 
 
 def _k_at_most(parts: Parts, order: Fraction) -> Fraction:
@@ -319,18 +302,6 @@ def _k_at_most(parts: Parts, order: Fraction) -> Fraction:
             raise OpenError("not all outcomes are known well enough")
         whole += times * Fraction(value(log(at_least(high, 1)))[1])
     return whole
-
-
-def _tail(law: object, shift: int, rho: Fraction, pair: Listed) -> Callable[[Fraction], bool]:
-    """Does D_x/x <= rho hold for all orders x from this one on?"""
-    if isinstance(law, Skellam) and not pair.reduced:
-        return lambda order: _skellam_tail(law, shift, order, rho)
-    if isinstance(law, DiscreteGaussianSum) and not pair.reduced:
-        rho0 = interval(Fraction(shift * shift) / (2 * law.count * law.sigma2))
-        spread = law.spread()
-        return lambda order: certainly(rho0 + spread / interval(order - 1) <= interval(rho))
-    largest = pair.pure()[1]  # D_x <= sup L
-    return lambda order: largest <= rho * order
 
 
 def _skellam_tail(law: Skellam, shift: int, order: Fraction, rho: Fraction) -> bool:

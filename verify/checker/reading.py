@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 from .arithmetic import INFINITY, Enclosure, End
 from .binomial import Binomial, Logarithm
@@ -49,6 +49,9 @@ CLAIMS = {
     "gdp": ("mu",),
 }
 _BOUNDED = {"zcdp": "rho", "gdp": "mu"}  # others bound epsilon
+
+
+_Read: TypeAlias = "Callable[[Mapping[str, Any]], Law]"  # of its fields
 
 
 class CertificateError(ValueError):
@@ -269,50 +272,16 @@ def _discrete_laplace(data: Mapping[str, Any]) -> DiscreteLaplace:
     return DiscreteLaplace(size, inverted=key != "scale")
 
 
-def _polya_difference(data: Mapping[str, Any]) -> PolyaDifference:
-    fields = _fields(data, "law", "name", "shape", "scale")
-    shape = _number(fields["shape"], "shape", above=Fraction(1, 10**21), at_most=10**16)
-    return PolyaDifference(shape, _size(fields, "scale"))
-
-
-def _skellam(data: Mapping[str, Any]) -> Skellam:
-    return Skellam(_size(_fields(data, "law", "name", "variance"), "variance"))
-
-
-def _discrete_gaussian(data: Mapping[str, Any]) -> DiscreteGaussian:
-    return DiscreteGaussian(_size(_fields(data, "law", "name", "sigma2"), "sigma2"))
-
-
-def _discrete_gaussian_sum(data: Mapping[str, Any]) -> DiscreteGaussianSum:
-    fields = _fields(data, "law", "name", "count", "sigma2")
-    return DiscreteGaussianSum(_whole(fields["count"], "count", 1), _size(fields, "sigma2"))
-
-
-def _binomial(data: Mapping[str, Any]) -> Binomial:
-    fields = _fields(data, "law", "name", "trials", "probability")
-    return Binomial(_whole(fields["trials"], "trials", 1), _chance(fields["probability"]))
-
-
-LAWS: dict[str, Callable[[Mapping[str, Any]], Law]] = {
-    "finite": _finite,
-    "discrete-laplace": _discrete_laplace,
-    "polya-difference": _polya_difference,
-    "skellam": _skellam,
-    "discrete-gaussian": _discrete_gaussian,
-    "discrete-gaussian-sum": _discrete_gaussian_sum,
-    "binomial": _binomial,
-}
-
-
-def _chance(data: object) -> Fraction | Logarithm:
+def _chance(held: Mapping[str, Any], name: str) -> Fraction | Logarithm:
+    data = held[name]
     if isinstance(data, dict):
-        fields = _fields(data, "probability", "factor", "log")
+        fields = _fields(data, name, "factor", "log")
         return Logarithm(
             _number(fields["factor"], "factor"), _number(fields["log"], "log", least=1)
         )
-    chance = _number(data, "probability", above=Fraction(0), at_most=1)
+    chance = _number(data, name, above=Fraction(0), at_most=1)
     if chance == 1:
-        raise CertificateError("probability must be below 1")
+        raise CertificateError(f"{name} must be below 1")
     return chance
 
 
@@ -344,6 +313,35 @@ def _masses(data: object, name: str, count: int, slack: Fraction) -> tuple[Fract
 
 def _size(fields: Mapping[str, Any], name: str) -> Fraction:
     return _number(fields[name], name, above=Fraction(1, 10**10), at_most=10**16)
+
+
+def _count(fields: Mapping[str, Any], name: str) -> int:
+    return _whole(fields[name], name, 1)
+
+
+def _shape(fields: Mapping[str, Any], name: str) -> Fraction:
+    return _number(fields[name], name, above=Fraction(1, 10**21), at_most=10**16)
+
+
+def _plain(law: Callable[..., Law], **numbers: Callable[[Mapping[str, Any], str], Any]) -> _Read:
+    """How a law of just these numbers is read."""
+
+    def read_law(data: Mapping[str, Any]) -> Law:
+        fields = _fields(data, "law", "name", *numbers)
+        return law(*(read_number(fields, name) for name, read_number in numbers.items()))
+
+    return read_law
+
+
+LAWS: dict[str, _Read] = {
+    "finite": _finite,
+    "discrete-laplace": _discrete_laplace,
+    "polya-difference": _plain(PolyaDifference, shape=_shape, scale=_size),
+    "skellam": _plain(Skellam, variance=_size),
+    "discrete-gaussian": _plain(DiscreteGaussian, sigma2=_size),
+    "discrete-gaussian-sum": _plain(DiscreteGaussianSum, count=_count, sigma2=_size),
+    "binomial": _plain(Binomial, trials=_count, probability=_chance),
+}
 
 
 def _end(text: object, name: str) -> End:
