@@ -10,10 +10,12 @@ from collections.abc import Callable
 
 from flint import arb, ctx
 
+from .enclosure import UndecidedError
+
 __all__ = ["first_met", "first_met_near", "float_root", "met_between", "met_near"]
 
 _MOST_STEPS = 200
-_FARTHEST = 1 << 62
+_FARTHEST = 1 << 80
 
 
 def float_root(
@@ -73,7 +75,7 @@ def first_met_near(
 ) -> int:
     """`first_met` in (low, high], None for no end, by growing steps outward from the start.
 
-    Raises ArithmeticError where none is met, or all are, within 2^62 of the start.
+    Raises UndecidedError where none is met, or all are, within 2^80 of the start.
     """
     here, step = start, 1
     if here == high or (here != low and met(here) is True):
@@ -93,7 +95,7 @@ def first_met_near(
 
 def _stepped(here: int, step: int) -> tuple[int, int]:
     if abs(step) > _FARTHEST:
-        raise ArithmeticError(f"no crossing within {_FARTHEST} of the start")
+        raise UndecidedError(f"no crossing within {_FARTHEST} of the start")
     return here + step, 2 * abs(step)
 
 

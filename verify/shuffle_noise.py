@@ -12,11 +12,11 @@ from fractions import Fraction
 
 from ..accounting.composed import compose
 from ..exact.number import ExactInput, ParameterError, whole
+from ..exact.roots import first_met_near
 from ..mechanisms import AdditiveNoise, Binomial, UndecidedError
 from ..mechanisms.papers import shuffle_sum
 from ..mechanisms.protocols.protocol import missing_users
 from ..mechanisms.protocols.shuffle import ShuffleSum
-from ..mechanisms.search import first
 from .audit import Audit, Verdict, audit
 from .calibration import Family, calibrate
 from .guarantee import ApproxDP
@@ -125,7 +125,9 @@ def least_rare_bits(epsilon: ExactInput, delta: ExactInput, users: ExactInput) -
 
     # nearly a Poisson variable, of a variance somewhat above that of the normal approximation
     start = 2 * math.log(1.25 / float(stated.delta) + 1) / float(stated.epsilon) ** 2
-    steps = 2 + first(lambda more: meets(2 + more), min(math.ceil(_STEPS * start), _STEPS * n // 2))
+    steps = 2 + first_met_near(
+        lambda more: meets(2 + more), min(math.ceil(_STEPS * start), _STEPS * n // 2), -1
+    )
     verified, refuted = (audit(rare(each), claim) for each in (steps, steps - 1))
     if refuted.verdict is not Verdict.REFUTED:
         raise ParameterError(

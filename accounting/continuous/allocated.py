@@ -38,6 +38,7 @@ from ...exact.deadline import OutOfTimeError
 from ...exact.enclosure import Enclosure
 from ...exact.number import ParameterError, ball
 from ...exact.precision import WIDTH, enclose_between, refine, working_precision
+from ...exact.roots import first_met_near
 from ...mechanisms.allocation import Allocation, allocation
 from ..losses.dots import Dots, above, below, together
 from ..scenario import Use
@@ -300,8 +301,8 @@ def _spread(average: Average) -> float:
 def _heights(average: Average, step: Fraction, tail: float) -> tuple[int, list[arb]]:
     """The first index and G on the lattice, as far as losses have more than e^tail of mass."""
     h = float(step)
-    high = _first(lambda i: average.log_above(i * h) <= tail)
-    low = -_first(lambda i: average.log_below(math.exp(-i * h)) + i * h <= tail)
+    high = first_met_near(lambda i: bool(average.log_above(i * h) <= tail), 1, 0)
+    low = -first_met_near(lambda i: bool(average.log_below(math.exp(-i * h)) + i * h <= tail), 1, 0)
     if high - low > _MOST_LEVELS:
         raise TooManyNodesError("a lattice of too many levels")
     levels = [ball(step) * i for i in range(low - 1, high + 2)]
@@ -323,21 +324,7 @@ def _far(parts: Parts, log_delta: float) -> float:
     """A level beyond which one epoch, the user removed, has less than this delta, about."""
     one = parts[0][0]
     average = Average(one.scale / one.sensitivity, one.steps // one.taken)
-    return _first(lambda i: average.log_above(i / 64) <= log_delta) / 64
-
-
-def _first(met: Callable[[int], bool]) -> int:
-    """About the first i >= 1 from which on it is met."""
-    high = 1
-    while not met(high):
-        high *= 2
-        if high > 1 << 30:
-            raise TooManyNodesError("a loss with too long a tail")
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if met(middle) else (middle, high)
-    return high
+    return first_met_near(lambda i: bool(average.log_above(i / 64) <= log_delta), 1, 0) / 64
 
 
 def _near(bounds: _Bounds, goal: arb, scale: float) -> tuple[float, float]:

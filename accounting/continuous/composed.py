@@ -209,12 +209,12 @@ def _root(delta: Callable[[arb], arb], target: Fraction) -> Enclosure:
     return between(lower, upper)
 
 
-def fallen(met: Callable[[arb], bool], highest: float = _HIGHEST) -> tuple[arb, arb]:
+def fallen(met: Callable[[arb], bool]) -> tuple[arb, arb]:
     """Two neighbouring levels >= 0: it is met at the second, not at the first (or that is 0)."""
     low, high = arb(0), arb(1)
     while not met(high):
         low, high = high, 2 * high
-        if high > highest:
+        if high > _HIGHEST:
             return low, arb.pos_inf()
     return met_between(met, low, high)
 

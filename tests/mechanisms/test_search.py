@@ -7,8 +7,9 @@ from fractions import Fraction
 import pytest
 from flint import arb
 
+from exactdp.exact.roots import first_met_near
 from exactdp.mechanisms import UndecidedError
-from exactdp.mechanisms.search import first, first_within
+from exactdp.mechanisms.search import first_within
 
 
 @pytest.mark.parametrize("answer", [0, 1, 2, 7, 64, 1000, 123_456_789])
@@ -20,13 +21,13 @@ def test_first_finds_the_boundary_from_any_guess(answer: int, guess: int) -> Non
         asked.append(t)
         return t >= answer
 
-    assert first(meets, guess) == answer
+    assert first_met_near(meets, guess, -1) == answer
     assert min(asked) >= 0 and len(asked) < 100
 
 
 def test_first_gives_up_where_nothing_meets() -> None:
     with pytest.raises(UndecidedError):
-        first(lambda t: False)
+        first_met_near(lambda t: False, 1, -1)
 
 
 def test_a_level_is_decided_next_to_it_and_not_on_it() -> None:
