@@ -14,8 +14,6 @@ from .continuous import composed as continuous
 from .continuous.uses import parts_of
 from .scenario import Scenario
 
-__all__ = ["ComposedProfile", "profile_of"]
-
 _Measure: TypeAlias = Callable[[Fraction, Fraction, int, float], Enclosure]
 
 

@@ -19,8 +19,6 @@ from .continuous.uses import has_no_outcomes
 from .divergences import concentrated, divergence
 from .scenario import Scenario
 
-__all__ = ["composed_zcdp"]
-
 _ORDERS = tuple(map(Fraction, ("1.01", "1.5", "2", "4", "16", "64")))
 _MOST_CHOICES = 8
 _CAP = 384  # bits

@@ -30,9 +30,6 @@ from .losses.product import Charges, Product, product_of
 from .losses.smoothed import SmoothedProfile
 from .scenario import Scenario
 
-__all__ = ["FIRST_TAIL", "LEAST_LOG_DELTA", "WORK", "composed_delta", "composed_epsilon"]
-__all__ += ["infinite_losses", "never_below", "over_choices", "towards"]
-
 WORK = 4.0  # about how many seconds losses off a lattice may take where the width asks for more
 _MOST_LISTED = 150_000  # values of a composed loss that are listed
 _SMOOTHED_BITS = 128

@@ -12,8 +12,6 @@ from flint import arb
 
 from ..exact import Enclosure, ball
 
-__all__ = ["Vertex", "balls", "polygon_below"]
-
 Vertex = tuple[arb, arb]
 
 

@@ -22,8 +22,6 @@ from ..exact.precision import enclose, working_precision
 from ..exact.rows import Rows
 from .convex import Vertex, balls, polygon_below
 
-__all__ = ["Composed", "Curve", "Profile", "Tradeoff", "profile", "tradeoff"]
-
 _BITS = 256
 _NARROW = Fraction(1, 10**4)  # relative width of a point, narrower than a picture shows
 _LEVELS = ("1e-9", "1e-6", "1e-3", "0.1")  # of delta, down to which the curve is followed

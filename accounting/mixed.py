@@ -45,8 +45,6 @@ from .losses.listed import ListedLoss, count_values
 from .losses.product import Charges, Product, product_of
 from .scenario import Scenario
 
-__all__ = ["delta", "epsilon"]
-
 _MOST_VALUES = 200  # of the discrete loss that are conditioned on
 _LITTLE = arb(2) ** -100  # of delta, that finite losses weigh at least where a line is sought
 

@@ -19,8 +19,6 @@ from ..exact.extra import bring
 from ..exact.rounding import float_above
 from .convex import balls, polygon_below
 
-__all__ = ["plot_profile", "plot_tradeoff"]
-
 _FINE = 2000  # places where the bounds are drawn
 _BITS = 256
 _FLOOR = 1e-300  # where a logarithmic axis ends at the latest

@@ -31,8 +31,6 @@ from ..exact.number import ball
 from ..exact.precision import enclose
 from ..mechanisms.pair import SampledPair
 
-__all__ = ["added", "pure_added", "pure_removed", "removed", "sampled_loss"]
-
 
 def removed(rate: arb, level: arb, delta: Callable[[arb], arb]) -> arb:
     """delta(level) of ((1-q) Q + q P, Q) from that of (P, Q), at any real level."""

@@ -19,9 +19,6 @@ from ..exact.number import ParameterError
 from ..mechanisms.mechanism import Mechanism, OneWay, ways
 from ..mechanisms.sampled import dearest_ways, sampling_of
 
-__all__ = ["Scenario", "Use", "dearest", "is_oriented", "largest", "neighbours", "orientation"]
-__all__ += ["sampled_users", "scenarios", "worst"]
-
 
 class Use(NamedTuple):
     """One mechanism, used so many times."""

@@ -31,9 +31,6 @@ from ..verify.fields import NotCertifiedError, protocol_fields
 from ..verify.protocol import certify, leaking
 from .algorithms.algorithm import Demand
 
-__all__ = ["Audited", "Evidence", "NotVerifiedError", "Proof", "admit", "audited"]
-__all__ += ["cached_evidence", "evidence", "identity", "plain_release", "to_json"]
-
 _WIDEST = 400.0  # standard deviation of what is released
 _NARROW = 8  # sigma2 of a share
 _LARGEST = 20_000_000  # bytes of a file

@@ -11,8 +11,6 @@ import numpy as np
 from .environments.environment import EASY, HARD, Environment, drawn_instance
 from .environments.gaussian import DEFAULT_SIGMA
 
-__all__ = ["Drawn", "Fixed", "Instances", "easy", "hard"]
-
 
 @dataclass(frozen=True)
 class Drawn:

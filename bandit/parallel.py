@@ -11,8 +11,6 @@ from typing import Any, TypeVar
 from ..exact.extra import bring
 from ..exact.number import ParameterError
 
-__all__ = ["each"]
-
 _Task = TypeVar("_Task")
 _Result = TypeVar("_Result")
 

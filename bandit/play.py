@@ -31,8 +31,6 @@ from .prepare import Phase, Prepared
 from .release import ModularRelease, Release
 from .results import RegretCurve
 
-__all__ = ["Aggregator", "Faithful", "Played", "Simulated", "Source", "play"]
-
 
 class Source(Protocol):
     """Where released values come from: aggregates drawn in one go, or users one by one."""

@@ -21,8 +21,6 @@ from .radius.plan import Noise, Plan
 from .release import ModularRelease, Release
 from .setting import Setting
 
-__all__ = ["Phase", "Prepared", "Radius", "prepare", "radius_plan", "schedule"]
-
 _MOST_BATCHES = 20_000
 
 

@@ -27,8 +27,6 @@ from .evidence import plain_release
 from .prepare import Prepared
 from .release import LaplaceRelease, ModularRelease, Release
 
-__all__ = ["Privacy", "privacy"]
-
 _NOT_PRIVATE = "nothing is added to the rewards: not private"
 _CONTINUOUS = (
     "the Laplace mechanism on the reals (Dwork, McSherry, Nissim, Smith, TCC 2006, Proposition 1): "

@@ -22,8 +22,6 @@ from ..mechanisms.protocols.protocol import SumProtocol
 from .environments.rewards import RewardLaw
 from .radius.plan import ContinuousLaplace, Decoding, Noise
 
-__all__ = ["LaplaceRelease", "ModularRelease", "OpenRelease", "Release"]
-
 _LIMIT = 1 << 62  # sums of two such integers still fit 64 bits
 
 

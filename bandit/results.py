@@ -19,8 +19,6 @@ from ..exact.number import located
 from ..exact.regular_file import read_at_most
 from .prepare import Prepared
 
-__all__ = ["Mean", "RegretCurve", "Results", "RunCache", "Share", "checkpoints"]
-
 _VERSION = 1  # of the numbers that a configuration gives: to be raised when these change
 _LARGEST = 30_000_000  # bytes of a share
 

@@ -27,8 +27,6 @@ from .results import Results, RunCache, Share, checkpoints
 from .setting import Setting
 from .transcript import batch_lines, end_line
 
-__all__ = ["Config", "run"]
-
 _TOGETHER = 32  # runs of the same instance that go in lock step
 _APART = 5  # runs of an instance each that make a share
 _INSTANCE, _RUN = 0, 1  # what a seed is for

@@ -7,8 +7,6 @@ from fractions import Fraction
 
 from ..exact.number import ExactInput, ParameterError, decimal_text, exact, whole
 
-__all__ = ["Setting"]
-
 _LEAST_GROWTH = Fraction(101, 100)
 _LONGEST_HORIZON = 10**12
 

@@ -39,9 +39,6 @@ from .prepare import Phase, Prepared
 from .release import ModularRelease
 from .results import Results
 
-__all__ = ["FORMAT", "OPTIONAL", "REQUIRED", "VERSION", "batch_lines", "end_line", "header"]
-__all__ += ["protocol_line", "write_transcript"]
-
 FORMAT, VERSION = "exactdp bandit transcript", 2
 
 # the fields of the header

@@ -40,8 +40,6 @@ from .release import ModularRelease
 from .setting import Setting
 from .transcript import FORMAT, OPTIONAL, REQUIRED, VERSION, batch_lines, protocol_line
 
-__all__ = ["Checked", "TranscriptError", "check_transcript"]
-
 _LONGEST_LINE = 10_000_000  # bytes
 
 

@@ -16,8 +16,6 @@ from . import options, output
 from .measure import Request, Width, measure, read_width
 from .options import CLAIMS, DEFAULT_TIME, Json, Specs, Time, Uses, option
 
-__all__ = ["audit"]
-
 _VERDICT_SHARE = 0.6  # of the time, where a certificate is to be checked as well
 _EXIT_CODES = {Verdict.VERIFIED: 0, Verdict.REFUTED: 1, Verdict.UNDECIDED: 3}
 _ALL = Request(

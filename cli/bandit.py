@@ -28,8 +28,6 @@ from .bandit_figures import figures
 from .options import Json, option, read_time
 from .plain import PlainCommand, PlainGroup
 
-__all__ = ["bandit"]
-
 bandit = typer.Typer(
     name="bandit",
     cls=PlainGroup,

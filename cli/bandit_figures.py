@@ -33,8 +33,6 @@ from ..exact.canvas import load
 from . import output, render
 from .options import Json, option
 
-__all__ = ["figures"]
-
 _RUNS = "runs"  # the folder of finished runs, inside --out
 
 

@@ -19,8 +19,6 @@ from ..exact import decimal_text, whole
 from ..verify.certificate import Certificate
 from . import render
 
-__all__ = ["show", "spent", "to_json"]
-
 _SHOWN = 12  # checkpoints in the table
 _ARMS = 20  # arms whose pulls are shown
 

@@ -25,8 +25,6 @@ from ..verify.blackbox import (
 from . import output, render
 from .options import Json, option
 
-__all__ = ["blackbox"]
-
 _MEANING = (
     "no violation found does not mean that the claim is true: these samples would have found what "
     "`power` says, on the event that was tested, and nothing smaller"

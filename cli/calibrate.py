@@ -15,8 +15,6 @@ from ..verify.families import Chosen, choose
 from . import output, render
 from .options import CLAIMS, DEFAULT_TIME, Json, Time, option, read_time
 
-__all__ = ["calibrate"]
-
 # what is meant, where the number is a noise and where it is a cost
 _LEAST = (
     "the least {0} that meets the target, to 1e-9: every smaller one that is searched fails",

@@ -21,8 +21,6 @@ from .options import DEFAULT_TIME, Json, Time, option
 Expected: TypeAlias = "tuple[list[dict[str, Any]], dict[str, str] | None]"
 Found: TypeAlias = "tuple[dict[str, Any], list[str], int]"  # as JSON, as text, the exit code
 
-__all__ = ["check"]
-
 _SHARE = 0.95  # of the time for the checker, so that it is the one to say what was settled
 
 

@@ -18,8 +18,6 @@ from ..verify.claims.settle import Settled, available_workers, settle
 from . import output, render
 from .options import option
 
-__all__ = ["claims", "page", "show", "to_json", "write"]
-
 _COLOURS = {"HOLDS": "bold green", "HOLDS_CORRECTED": "bold yellow", "FAILS": "bold red"}
 _PAPERS = {
     "D": "Chowdhury and Zhou, Distributed differential privacy in multi-armed bandits (ICLR 2023)",

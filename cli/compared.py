@@ -14,8 +14,6 @@ from ..exact import Enclosure
 from ..mechanisms.continuous import continuous
 from .measure import Measured, Request, Width, measure
 
-__all__ = ["Comparison", "compared"]
-
 
 @dataclass(frozen=True)
 class Comparison:

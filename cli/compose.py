@@ -16,8 +16,6 @@ from .options import DEFAULT_TIME, AnySpecs, Json, Time, option
 if TYPE_CHECKING:
     from ..accounting.methods.comparison import Method
 
-__all__ = ["compose"]
-
 
 def compose(
     specs: AnySpecs = None,

@@ -23,8 +23,6 @@ from ..verify.claims.settle import settle
 from . import demo_bandit, output, render
 from .claims import show
 
-__all__ = ["calibrated", "main", "mixed", "repeated"]
-
 _HORIZON = 10**6
 _BATCHES = [2**k for k in range(1, 20)]  # a run doubles its batch until the horizon is reached
 _BATCH = 1024

@@ -25,8 +25,6 @@ from ..exact import ParameterError, decimal_text
 from ..verify.certificate import Certificate
 from . import output, render
 
-__all__ = ["bandit"]
-
 _EPSILON, _HORIZON, _RUNS, _RETURNS, _DELTA = Fraction(1), 10**6, 20, 4, "1e-6"
 _SCALE = Scale(_RUNS, {Place.RATINGS: _HORIZON})
 _PANEL = Panel(Place.RATINGS, _EPSILON)

@@ -14,8 +14,6 @@ from ..mechanisms.continuous import ContinuousNoise
 from ..mechanisms.pair_file import read_text
 from ..mechanisms.spec import Spec
 
-__all__ = ["uses_from"]
-
 
 def uses_from(path: Path) -> list[tuple[Spec, int]]:
     """The uses in the file. Raises ParameterError, naming it, for anything that is not known."""

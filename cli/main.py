@@ -21,8 +21,6 @@ import typer
 
 from .plain import PlainCommand, PlainGroup
 
-__all__ = ["application", "main", "run"]
-
 _EXTRAS = {  # what is imported only where it is needed, and the extra that brings it
     "cryptography": "masks",
     "sklearn": "data",

@@ -19,8 +19,6 @@ from ..mechanisms.mechanism import Mechanism
 if TYPE_CHECKING:
     from ..accounting.methods.comparison import Method
 
-__all__ = ["Measured", "Request", "Width", "measure", "read_width", "with_poisson"]
-
 _ANYTHING = Enclosure(Fraction(0), Decimal("Infinity"))  # no divergence is negative
 _PROBABILITY = Enclosure(Fraction(0), Fraction(1))
 _SHARE = 0.95  # of the time that is left, so that what was found can still be shown

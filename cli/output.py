@@ -21,8 +21,6 @@ from ..exact.number import located
 if TYPE_CHECKING:
     from ..verify.certificate import Certificate
 
-__all__ = ["as_json", "progress", "working", "written"]
-
 _PATIENCE = 1.0  # seconds before the spinner appears
 
 

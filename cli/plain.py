@@ -13,8 +13,6 @@ from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
 
-__all__ = ["PlainCommand", "PlainGroup"]
-
 _KINDS: dict[Any, Callable[[Any], Any]] = {bool: bool, str: str, Path: Path, list[str]: list}
 
 

@@ -13,8 +13,6 @@ from .options import Json, option
 from .protocol_shuffle import shuffled
 from .protocol_sum import summed
 
-__all__ = ["protocol"]
-
 
 def protocol(
     spec: Annotated[

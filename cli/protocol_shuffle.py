@@ -19,8 +19,6 @@ from ..verify import LeastNoiseBits, least_noise_bits, least_rare_bits
 from . import output, render
 from .protocol_sum import FAILURE, LEVELS
 
-__all__ = ["Sent", "rarest", "shuffled"]
-
 _WAYS = {
     "remaining": "Algorithm 3",
     "over_provisioned": "for those left",  # what the paper would have those send

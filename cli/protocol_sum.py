@@ -15,8 +15,6 @@ from ..mechanisms.protocols.provision import Provision, provisioned
 from ..mechanisms.spec import Spec
 from . import output, render
 
-__all__ = ["FAILURE", "LEVELS", "summed"]
-
 FAILURE = "1e-6"
 _SENT, _PARTS = ("accuracy", "modulus", "bits_per_user"), ("noise", "rounding", "total")
 LEVELS = ("0.5", "0.1", "0.01")  # and the failure probability

@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from .compared import Comparison
     from .measure import Measured
 
-__all__ = ["at_most", "audited", "bar", "comparison", "console", "described", "evidence"]
-__all__ += ["facts", "grid", "measurements", "show", "shown", "verdict"]
-
 _DIGITS = 6  # where many figures stand side by side
 
 _NOTHING: Mapping[str, str] = {}

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from ..mechanisms.aggregation.masked.failure import GraphFailure
     from ..mechanisms.aggregation.masked.terms import Terms
 
-__all__ = ["Played"]
-
 _BEFORE, _AFTER = "the sum before the reduction mod m", "the sum reduced mod m"
 _PLAIN = "without masks S sees every message: what remains is against the analyzer only"
 _RELAXED = "S sums exactly here; a relaxed aggregation adds twice its epsilon to what remains"

@@ -16,8 +16,6 @@ from ..mechanisms.spec import parse
 from . import output
 from .options import option
 
-__all__ = ["sample"]
-
 _CHUNK = 0.05  # seconds of draws that are written at once
 
 

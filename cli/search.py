@@ -18,8 +18,6 @@ from ..verify.search import search as searched
 from . import output, render
 from .options import Json, option
 
-__all__ = ["search", "value_of"]
-
 _MOST_VALUES = 100_000
 _MOST_LISTED = 20
 _CODES = {"VIOLATED": 1, "NONE": 0, "OPEN": 3}

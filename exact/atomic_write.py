@@ -17,8 +17,6 @@ from pathlib import Path
 from .number import ParameterError
 from .regular_file import refuse_others
 
-__all__ = ["check_target", "atomic_write", "write_atomically"]
-
 
 @contextlib.contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:

@@ -9,8 +9,6 @@ from typing import Any
 
 from .extra import bring
 
-__all__ = ["FONT", "canvas", "load", "rendered"]
-
 FONT = 9.5
 _SETTINGS = {
     "font.family": "DejaVu Sans",

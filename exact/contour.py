@@ -27,8 +27,6 @@ from flint import acb, arb, ctx
 from .deadline import time_left, uninterrupted
 from .precision import working_precision
 
-__all__ = ["Transformed", "lower_tail", "probability", "upper_tail"]
-
 _Kernel: TypeAlias = Callable[[acb], acb]
 
 

@@ -19,8 +19,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from types import FrameType
 
-__all__ = ["OutOfTimeError", "check_time", "time_left", "time_limit", "uninterrupted"]
-
 _AGAIN = 0.5  # seconds after which the timer speaks up again, if somebody went on
 _held: ContextVar[bool] = ContextVar("exactdp_uninterrupted", default=False)
 _end: ContextVar[float] = ContextVar("exactdp_deadline", default=math.inf)

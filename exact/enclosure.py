@@ -20,8 +20,6 @@ from typing import TypeAlias
 from .number import ExactInput, ParameterError, exact
 from .rounding import float_above, format_above
 
-__all__ = ["Endpoint", "Enclosure", "UndecidedError"]
-
 Endpoint: TypeAlias = Fraction | Decimal  # Decimal also for the infinities
 
 _INFINITY = Decimal("Infinity")

@@ -5,8 +5,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-__all__ = ["bring"]
-
 
 def bring(module: str, extra: str) -> Any:
     """Import a module. Raises ImportError, naming the extra that brings it, where it is missing."""

@@ -19,22 +19,6 @@ from flint import arb, fmpq
 
 from .lazy import mpmath
 
-__all__ = [
-    "ExactInput",
-    "Formula",
-    "Logarithm",
-    "ParameterError",
-    "Quotient",
-    "Real",
-    "ball",
-    "decimal_text",
-    "exact",
-    "located",
-    "mpf",
-    "positive",
-    "whole",
-]
-
 ExactInput: TypeAlias = int | float | str | Fraction | Decimal
 
 _DECIMAL = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)

@@ -16,17 +16,6 @@ from flint import arb, ctx
 from .deadline import OutOfTimeError, check_time
 from .enclosure import Enclosure
 
-__all__ = [
-    "CAP",
-    "WIDTH",
-    "enclose",
-    "enclose_between",
-    "floor_of",
-    "refine",
-    "refine_each",
-    "working_precision",
-]
-
 WIDTH = Fraction(1, 10**12)  # the relative width that every result meets unless it says otherwise
 START = 96  # bits
 CAP = 6144  # bits; an enclosure that is still too wide here stays wide, and says so

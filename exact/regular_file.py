@@ -12,8 +12,6 @@ import stat
 from io import BufferedReader
 from pathlib import Path
 
-__all__ = ["open_regular", "read_at_most", "refuse_others"]
-
 
 def open_regular(path: str | Path) -> BufferedReader:
     """Open a regular file to read its bytes. Raises OSError for anything else, without waiting."""

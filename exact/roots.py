@@ -12,8 +12,6 @@ from flint import arb, ctx
 
 from .enclosure import UndecidedError
 
-__all__ = ["first_met", "first_met_near", "float_root", "met_between", "met_near"]
-
 _MOST_STEPS = 200
 _FARTHEST = 1 << 80
 

@@ -8,8 +8,6 @@ from fractions import Fraction
 
 from .number import ParameterError
 
-__all__ = ["float_above", "float_below", "format_above", "to_digits"]
-
 _SPARE = 30  # digits beyond those that are shown
 _MOST_DIGITS = 10_000  # that are written out
 

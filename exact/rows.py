@@ -13,8 +13,6 @@ from .extra import bring
 from .number import decimal_text
 from .rounding import float_above, float_below
 
-__all__ = ["Rows", "written"]
-
 
 class Rows(ABC):
     """A result that can be read as rows with the same keys."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-__all__ = ["meant"]
-
 _ALIASES = {  # what other libraries and papers call it; in lower case, hyphens between words
     "geometric": "discrete-laplace",
     "two-sided-geometric": "discrete-laplace",

@@ -29,8 +29,6 @@ from .continuous import ContinuousNoise, Shape
 from .mechanism import Mechanism, either_way
 from .pair import Pair
 
-__all__ = ["Allocation", "allocation", "read_allocation"]
-
 _MOST_STEPS = 10**7
 
 

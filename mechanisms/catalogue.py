@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from .preset import ShufflePreset
     from .protocols.protocol import SumProtocol
 
-__all__ = ["Entry", "Spec", "Values", "entries", "short"]
-
 _MISSING = ("dropout", "collusion")
 
 Values: TypeAlias = Mapping[str, str]

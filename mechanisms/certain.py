@@ -13,8 +13,6 @@ from ..exact.enclosure import Enclosure
 from ..exact.precision import refine
 from .laws.law import UndecidedError
 
-__all__ = ["certain_ceiling", "certain_floor"]
-
 
 def certain_ceiling(compute: Callable[[], arb], name: str) -> int:
     """The ceiling of an irrational number. Raises UndecidedError where it stays open."""

@@ -22,8 +22,6 @@ from .mechanism import Mechanism, either_way
 from .pair import Pair
 from .sampled import check_neighbours, poisson_sampling, sampling_rate
 
-__all__ = ["ContinuousNoise", "Shape", "continuous"]
-
 
 class Shape(Enum):
     """The two laws, by their names in specs."""

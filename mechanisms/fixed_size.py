@@ -33,8 +33,6 @@ from .laws.finite import FiniteLaw
 from .mechanism import AdditiveNoise, Mechanism, RandomizedResponse
 from .pair import Pair, ResponsePair, SampledPair, ShiftPair, TwoWayPair
 
-__all__ = ["FixedSize", "read_batches"]
-
 
 def _symmetric(mechanism: Mechanism) -> Mechanism:
     if isinstance(mechanism, RandomizedResponse):

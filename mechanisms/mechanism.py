@@ -24,8 +24,6 @@ from .laws.finite import FiniteLaw
 from .laws.law import Law
 from .pair import FinitePair, Pair, ResponsePair, ShiftPair, WrappedPair
 
-__all__ = ["AdditiveNoise", "Mechanism", "OneWay", "RandomizedResponse", "ways"]
-
 
 class Mechanism(Protocol):
     """Anything that can say which pairs dominate its neighbours."""

@@ -20,9 +20,6 @@ from attrs import field, frozen
 from ..exact.number import ExactInput, ParameterError, exact
 from .laws.law import Law
 
-__all__ = ["FinitePair", "Pair", "PlainPair", "ResponsePair", "SampledPair", "ShiftPair"]
-__all__ += ["TwoWayPair", "WrappedPair"]
-
 
 @dataclass(frozen=True)
 class ShiftPair:

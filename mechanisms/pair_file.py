@@ -22,8 +22,6 @@ from ..exact.number import ExactInput, ParameterError, exact
 from ..exact.regular_file import read_at_most
 from .pair import FinitePair
 
-__all__ = ["read_pair", "read_text"]
-
 _COLUMNS = ("outcome", "p", "q")
 _LARGEST_FILE = 10_000_000  # bytes
 _MOST_OUTCOMES = 100_000

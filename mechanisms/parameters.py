@@ -9,9 +9,6 @@ from fractions import Fraction
 
 from ..exact.number import ExactInput, exact, positive, whole
 
-__all__ = ["accuracy", "count", "delta", "modulus", "noise_bits", "precision", "sensitivity"]
-__all__ += ["sigma2", "trials", "users", "variance"]
-
 
 def variance(value: ExactInput) -> Fraction:
     """Above 0."""

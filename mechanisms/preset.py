@@ -20,16 +20,6 @@ from .protocols.protocol import SumProtocol, Trust
 from .protocols.relaxed import RelaxedAggregation
 from .protocols.shuffle import ShuffleSum
 
-__all__ = [
-    "STATED",
-    "Modulus",
-    "Preset",
-    "RelaxedPreset",
-    "ShufflePreset",
-    "least_precision",
-]
-__all__ += ["log_2t", "preset", "read_batch", "read_horizon", "stated_modulus"]
-
 _LARGEST_BATCH = 10**20  # so that a share of 1/n has a shape that can be computed with
 
 

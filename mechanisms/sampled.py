@@ -22,9 +22,6 @@ from ..exact.number import ExactInput, ParameterError, decimal_text, exact
 from .mechanism import AdditiveNoise, Mechanism, RandomizedResponse, either_way, ways
 from .pair import FinitePair, Pair, SampledPair, TwoWayPair
 
-__all__ = ["Sampled", "check_neighbours", "dearest_ways", "likewise", "poisson_sampling"]
-__all__ += ["sampling_of", "sampling_rate", "unsampled"]
-
 NEIGHBOURS = ("replace", "add-remove")
 
 

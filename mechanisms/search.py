@@ -11,8 +11,6 @@ from ..exact.enclosure import UndecidedError
 from ..exact.precision import CAP, refine
 from ..exact.roots import first_met_near
 
-__all__ = ["first_within"]
-
 
 def first_within(
     tail: Callable[[int], arb],

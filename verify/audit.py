@@ -16,8 +16,6 @@ from ..mechanisms.mechanism import Mechanism, ways
 from .guarantee import Bounded, Guarantee
 from .witness import Witness
 
-__all__ = ["Audit", "Verdict", "audit"]
-
 _NARROWER = Fraction(1, 10**12)  # each further attempt asks for this much less width
 _ATTEMPTS = 4
 _MOST_PAIRS = 64  # where a witness is looked for

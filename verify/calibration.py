@@ -28,8 +28,6 @@ from .audit import Audit, Verdict
 from .guarantee import Bounded, Guarantee
 from .order import Cover, Monotone, fails_down_to, meets_up_to
 
-__all__ = ["Calibration", "Edge", "Family", "UnfinishedError", "calibrate"]
-
 _DIGITS = 12
 _APART = Fraction(1, 10**9)  # how far apart the two values may be, relative to the larger
 _LEAST, _LARGEST = Fraction(1, 10**9), Fraction(10**15)

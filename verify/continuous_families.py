@@ -25,9 +25,6 @@ from ..mechanisms.continuous import ContinuousNoise, Shape
 from .calibration import Family
 from .order import Monotone
 
-__all__ = ["NAMES", "Chosen", "choose_continuous", "largest_rate", "least_noise"]
-__all__ += ["most_uses"]
-
 NAMES = tuple(shape.value for shape in Shape)
 
 _MOST_USES = 10**9

@@ -19,8 +19,6 @@ from ..mechanisms.protocols.shuffle import ShuffleSum
 from ..mechanisms.sampled import Sampled
 from .checker.reading import LAWS
 
-__all__ = ["NotCertifiedError", "protocol_fields", "setting_fields", "use_fields"]
-
 
 class NotCertifiedError(ValueError):
     """An audit for which no certificate can be made; the message says why."""

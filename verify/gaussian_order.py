@@ -58,8 +58,6 @@ from ..mechanisms import DiscreteGaussian, DiscreteGaussianSum
 from .guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, RenyiDP
 from .order import Cover, Monotone
 
-__all__ = ["gaussian_order"]
-
 _LEAST, _LARGEST = Fraction(1, 10**9), Fraction(10**15)  # of a sigma2
 _NATS, _TABLE_BITS, _LONGEST_TABLE = 180, 256, 4000  # e^-180 is about 2^-256
 _MOST_TESTS = 200  # thresholds that one interval is compared at

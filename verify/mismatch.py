@@ -22,8 +22,6 @@ from ..accounting.divergences.wrapped import residues
 from ..exact import Enclosure, ExactInput, ParameterError, refine, whole
 from ..mechanisms.protocols.protocol import SumProtocol, Trust
 
-__all__ = ["mismatched_epsilon"]
-
 _MOST_WORK = 2_000_000  # ratios compared
 _LARGEST_MODULUS = 2_000
 

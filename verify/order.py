@@ -15,8 +15,6 @@ from typing import Protocol
 from ..exact.deadline import check_time
 from ..exact.rounding import to_digits
 
-__all__ = ["FLIPS", "Cover", "Monotone", "fails_down_to", "meets_up_to"]
-
 _FIRST = Fraction(1, 10**9)  # the first step, relative to where it starts
 _FINEST = Fraction(1, 10**12)  # a walk whose steps become finer than this is stuck
 _DIGITS = 18

@@ -37,8 +37,6 @@ from .checker.closed import WIDE
 from .fields import NotCertifiedError, protocol_fields
 from .guarantee import ZCDP, Guarantee, PureDP, RenyiDP
 
-__all__ = ["certify", "leaking", "through"]
-
 _LISTED = 4096  # moduli up to which the reduced value is audited first
 
 _SOME_ORDER, _COARSE = Fraction(101, 100), Fraction(1, 10**6)

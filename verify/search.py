@@ -37,9 +37,6 @@ from ..exact import Enclosure, Endpoint, ExactInput, ParameterError, exact, whol
 from ..mechanisms.mechanism import Mechanism
 from .guarantee import Guarantee
 
-__all__ = ["Axis", "Compared", "Search", "Visited", "between", "claimed", "search"]
-__all__ += ["whole_numbers"]
-
 Point: TypeAlias = Mapping[str, Fraction]
 _WIDTHS = (Fraction(1, 10**6), Fraction(1, 10**12), Fraction(1, 10**20))
 _LARGEST_GRID = 10**7

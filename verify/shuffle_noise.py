@@ -21,8 +21,6 @@ from .audit import Audit, Verdict, audit
 from .calibration import Family, calibrate
 from .guarantee import ApproxDP
 
-__all__ = ["LeastNoiseBits", "LeastRareBits", "least_noise_bits", "least_rare_bits"]
-
 _STEPS = 1000  # a user's chance is found to 1/(1000 n)
 
 

@@ -46,9 +46,6 @@ from . import gaussian
 from .average import Average, Below, TooManyNodesError
 from .root import between, root
 
-__all__ = ["Parts", "allocated_delta", "allocated_epsilon", "allocated_renyi", "allocated_rho"]
-__all__ += ["allocations_of"]
-
 Parts: TypeAlias = Sequence[tuple[Allocation, int]]
 
 SEVERAL = "each user in several steps of an epoch: bounded by as many uses of one step each"

@@ -48,8 +48,6 @@ from ...exact.precision import working_precision
 from ..losses.table import powers
 from .line import Line, Table
 
-__all__ = ["Average", "Below", "TooManyNodesError"]
-
 _MOST_NODES = 60_000
 _MOST_BITS = 1e8  # of nodes together, for one inverse moment
 _NAT = math.log(2)

@@ -39,9 +39,6 @@ from ..scenario import Use
 from . import composed
 from .line import LineLaw
 
-__all__ = ["batch_law", "batched_delta", "batched_epsilon", "batched_pure", "batched_renyi"]
-__all__ += ["batches_of"]
-
 Batches: TypeAlias = Sequence[tuple["FixedSize | ContinuousNoise", int]]
 
 _BITS = 192

@@ -17,8 +17,6 @@ from ..losses.law import Atoms, Cumulant, LossLaw
 from ..losses.product import Factor, Product
 from .line import ClosedLine, Line
 
-__all__ = ["DiscreteLoss"]
-
 _SHARE_OF_BITS = 0.7  # of the working precision, that what is left out is below delta
 _CLOSED_TERMS = 500.0  # what a closed form costs, in terms of a sum
 

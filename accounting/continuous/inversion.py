@@ -37,8 +37,6 @@ from ..losses.composite import Composite, Saddle
 from ..losses.periods import aliases
 from .line import LineLaw
 
-__all__ = ["Parts", "Plan", "Profile", "plan"]
-
 Parts: TypeAlias = Sequence[tuple[LineLaw, int]]
 
 

@@ -14,8 +14,6 @@ from __future__ import annotations
 
 from flint import arb
 
-__all__ = ["delta", "renyi_sum"]
-
 
 def delta(epsilon: arb, level: arb) -> arb:
     """delta(level), also at a negative level."""

@@ -48,8 +48,6 @@ from ...exact.precision import working_precision
 from .inversion import Parts
 from .sampled_laplace import SampledLaplace
 
-__all__ = ["LaplaceSum", "Series", "series"]
-
 _GROWTHS = [1 + 2.0 ** (k / 2) for k in range(-14, 11)]  # R that are tried
 _RADII = [2 * 2.0 ** (-k / 3) for k in range(1, 60)]  # rho that are tried
 _HIGHEST = 300  # degree of a polynomial

@@ -10,8 +10,6 @@ from ...exact.enclosure import Enclosure
 from ...exact.precision import enclose_between
 from ...exact.roots import met_near
 
-__all__ = ["Bounds", "between", "root"]
-
 Bounds = Callable[[arb], tuple[arb, arb]]
 _MOST_STEPS = 60
 

@@ -55,8 +55,6 @@ from ..sampling import added, pure_added, removed
 from . import gaussian
 from .line import Line
 
-__all__ = ["SampledGaussian"]
-
 _WIDEST, _SQUARE = 3.0, 1.55  # of the strip, in units of t^2: below pi and below pi/2
 _FLOAT_NODES = 4000
 

@@ -38,8 +38,6 @@ from ..sampling import added, pure_added, pure_removed, removed
 from . import laplace
 from .line import Line
 
-__all__ = ["SampledLaplace"]
-
 _GROWTHS = [1 + 2.0**-k for k in range(-4, 14)]  # R that are tried
 _CELLS = 64
 _NEVER = 1 << 40  # points

@@ -13,8 +13,6 @@ from .batches import batch_law
 from .composed import Parts, sampled_gaussian, sampled_laplace
 from .line import LineLaw
 
-__all__ = ["has_no_outcomes", "line_law", "parts_of"]
-
 
 def has_no_outcomes(mechanism: Mechanism) -> bool:
     """Is it of continuous laws, or of vectors, so that it has no pairs of laws on outcomes?"""

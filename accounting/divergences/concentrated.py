@@ -54,8 +54,6 @@ from .renyi_sums import shared_sums
 from .sampled_sums import TooFarOutError, sampled_sums
 from .wrapped import is_enumerable, never_wraps, reduction
 
-__all__ = ["Supremum", "joint", "laplace_supremum", "supremum"]
-
 _ENOUGH = 1 + 2.0**-44  # the search stops when nothing exceeds the best by more
 _ENOUGH_SUMMED = 1 + 2.0**-44
 _MOST_ORDERS = 4000

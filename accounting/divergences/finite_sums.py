@@ -25,8 +25,6 @@ from ...mechanisms.pair import (
 )
 from .wrapped import is_enumerable, residues
 
-__all__ = ["Listed", "is_listed", "listed", "renyi_sums", "split", "two_way_sum"]
-
 _MOST_RATIOS = 1 << 16
 
 

@@ -35,8 +35,6 @@ from ..sampling import sampled_loss
 from .finite_sums import Listed, listed
 from .wrapped import image_excess, is_enumerable, never_wraps
 
-__all__ = ["LargestLoss", "largest_loss"]
-
 _ZERO = Enclosure.exactly(0)
 
 

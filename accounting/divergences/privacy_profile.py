@@ -37,9 +37,6 @@ from .finite_sums import is_listed, listed, split
 from .largest_loss import largest_loss
 from .wrapped import is_enumerable, never_wraps, outside_masses
 
-__all__ = ["Event", "delta_of", "epsilon_of", "exceeding", "last_above", "overlooked", "root_near"]
-__all__ += ["shortfall", "value_at"]
-
 _MOST_STEPS = 20
 _FEW = 2000  # outcomes whose exact sums are quick
 

@@ -27,8 +27,6 @@ from .renyi_sums import shared_sums
 from .sampled_sums import sampled_sums
 from .wrapped import image_excess, is_enumerable, never_wraps, reduction
 
-__all__ = ["divergences", "is_infinite"]
-
 
 @singledispatch
 def divergences(pair: Pair, orders: Sequence[Fraction]) -> list[Enclosure]:

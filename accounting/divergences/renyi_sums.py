@@ -34,9 +34,6 @@ from ...exact.deadline import check_time
 from ...exact.number import ball
 from ...mechanisms.pair import ShiftPair
 
-__all__ = ["Edge", "RenyiSums", "Window", "edges", "highest", "left_end", "left_rest"]
-__all__ += ["shared_sums"]
-
 _MOST_TERMS = 12_000_000
 _FARTHEST = 1 << 60
 _GRID = 1024

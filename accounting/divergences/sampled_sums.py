@@ -37,8 +37,6 @@ from ...exact.number import ball
 from ...mechanisms.pair import SampledPair, ShiftPair
 from .renyi_sums import RenyiSums, Window, edges, highest, left_end, left_rest
 
-__all__ = ["SampledSums", "TooFarOutError", "sampled_sums"]
-
 _MOST_SEARCHED = 20_000  # outcomes of a sum with derivatives
 _LARGEST_WHOLE = 2000  # orders up to which the binomial theorem is used
 

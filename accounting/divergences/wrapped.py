@@ -19,9 +19,6 @@ from ...exact.precision import working_precision
 from ...mechanisms.laws.law import Law
 from ...mechanisms.pair import Pair, SampledPair, WrappedPair
 
-__all__ = ["image_excess", "is_enumerable", "never_wraps", "outside_masses", "reduction"]
-__all__ += ["residues"]
-
 _LARGEST_ENUMERATED = 1 << 16
 _MOST_IMAGES = 1 << 21  # outcomes summed directly, before the Fourier sum takes over
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from dp_accounting.pld.pld_pmf import PLDPmf
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
-__all__ = ["rdp_epsilons", "to_dp_accounting"]
-
 _BITS = 192
 _SHORT = 20  # bits of a step whose multiples are exact floats, up to 2^33 of them
 _ULP = Fraction(1, 2**52)

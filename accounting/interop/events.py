@@ -26,8 +26,6 @@ from ..composed import Composition, Use
 if TYPE_CHECKING:
     from dp_accounting import DpEvent
 
-__all__ = ["UnsupportedEventError", "from_dp_event", "from_json", "from_opacus", "to_dp_event"]
-
 _MOST_DEEP = 50
 _SHAPES = {"GaussianDpEvent": Shape.GAUSSIAN, "LaplaceDpEvent": Shape.LAPLACE}
 _NAMES = {shape: name for name, shape in _SHAPES.items()}

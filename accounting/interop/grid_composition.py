@@ -21,8 +21,6 @@ from ..composed import Composition
 from .grid_laws import dominating_laws
 from .loss_grid import Grid, GridLaw, cut_off
 
-__all__ = ["composition_laws", "composed"]
-
 MOST_POINTS = 1 << 16
 _SPARE_BITS = 64  # below the mass that may be cut off
 

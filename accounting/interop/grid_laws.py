@@ -29,8 +29,6 @@ from ..divergences.wrapped import is_enumerable, reduction
 from ..losses.of_pair import listed_law
 from .loss_grid import Grid, GridLaw, largest, with_slack
 
-__all__ = ["dominating_laws"]
-
 _MOST_LISTED = 1 << 21  # outcomes of one pair, or of all residues and shifts together
 _FEW = 1 << 16
 _MOST_SCATTERED = 1000  # points; of more than these also the gaps between them are stored

@@ -28,8 +28,6 @@ from flint import arb
 from ...exact.number import ball
 from ...exact.precision import floor_of
 
-__all__ = ["Grid", "GridLaw", "cut_off", "largest", "with_slack"]
-
 Mass = TypeVar("Mass", int, arb)
 
 

@@ -20,8 +20,6 @@ from .events import from_opacus
 if TYPE_CHECKING:
     from opacus.accountants import IAccountant
 
-__all__ = ["NAME", "opacus_accountant", "register_opacus"]
-
 NAME = "exactdp"
 
 

@@ -21,8 +21,6 @@ from ...exact.number import Real
 from ...exact.roots import float_root
 from .law import Atoms, Cumulant, Lattice, LossLaw
 
-__all__ = ["NO_LATTICE", "Composite", "Saddle", "common_step", "saddle_at", "saddle_for"]
-
 NO_LATTICE = "the privacy losses live on no lattice"  # why what is composed may stay wide
 
 _FINEST = 10_000  # how many times finer than a part's lattice that of the sum may be

@@ -12,8 +12,6 @@ from ...mechanisms.pair import FinitePair
 from .of_pair import by_ratio
 from .product import Product
 
-__all__ = ["total_variation"]
-
 _MOST_RATIOS = 500
 _MOST_USES = 64
 

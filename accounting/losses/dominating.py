@@ -17,8 +17,6 @@ from ..divergences.privacy_profile import value_at
 from .law import Atoms
 from .listed import ListedLoss
 
-__all__ = ["dominating"]
-
 _APART = 2.0**-40  # points closer than this are one
 
 

@@ -32,8 +32,6 @@ from ...exact.deadline import check_time
 from ...exact.number import ball
 from ...exact.precision import floor_of
 
-__all__ = ["Dots", "above", "below", "together"]
-
 
 @dataclass(frozen=True)
 class Dots:

@@ -16,8 +16,6 @@ from .composite import common_step
 from .law import Atoms
 from .of_pair import common_ratio
 
-__all__ = ["Choices", "Game", "Menu", "common_unit", "first_choices"]
-
 Menu: TypeAlias = tuple[Sequence[Atoms], int]  # the laws to pick from, and the number of uses
 Table = TypeVar("Table")
 Choices: TypeAlias = Sequence[tuple[Table, Sequence[int]]]  # what comes after, laws to pick from

@@ -33,8 +33,6 @@ from .composite import Composite, Saddle
 from .law import Lattice
 from .periods import aliases, period
 
-__all__ = ["LatticeTail"]
-
 _BLOCK = 16  # so few nodes are evaluated one by one
 _MOST_NODES = 3_000_000
 

@@ -21,8 +21,6 @@ from ...exact import Real, ball, working_precision
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ...mechanisms.laws.theta import theta, theta_at_zero
 
-__all__ = ["Atoms", "Cumulant", "GaussianLoss", "LaplaceLoss", "Lattice", "LossLaw"]
-
 
 class Cumulant(NamedTuple):
     """log E_P e^(cL) and its first two derivatives in c, in floats: they choose, never decide."""

@@ -15,8 +15,6 @@ from flint import arb
 from ..divergences.privacy_profile import Event
 from .law import Atoms
 
-__all__ = ["ListedLoss", "count_values"]
-
 
 def count_values(parts: Sequence[tuple[Atoms, int]]) -> int:
     """How many values the composed loss may have."""

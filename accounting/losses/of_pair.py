@@ -28,8 +28,6 @@ from ..divergences.finite_sums import is_listed, listed
 from .law import Atoms, GaussianLoss, LaplaceLoss, Lattice, LossLaw
 from .sampled import sampled_law, two_way
 
-__all__ = ["by_ratio", "common_ratio", "listed_law", "loss_law"]
-
 _MOST_OUTCOMES = 4_000_000
 _MOST_STEPS = 64  # of the Euclidean algorithm for a common ratio
 _LARGEST_EXPONENT = 10**6

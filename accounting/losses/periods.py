@@ -9,8 +9,6 @@ from flint import arb
 
 from .composite import Composite, Saddle
 
-__all__ = ["aliases", "period"]
-
 
 def period(composite: Composite, saddle: Saddle, goal: float) -> tuple[float, float, float]:
     """Lambda that makes aliases e^-goal small, and the b to the right and left that prove it.

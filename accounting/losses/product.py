@@ -37,8 +37,6 @@ from .dominating import dominating
 from .law import Atoms, LossLaw
 from .of_pair import listed_law, loss_law
 
-__all__ = ["Charges", "Factor", "Product", "product_of"]
-
 _MOST_PAIRS = 1000
 _BITS = 128
 _TAIL = -150.0  # the logarithm of the mass left out where pairs are only ranked

@@ -17,8 +17,6 @@ from ...exact.number import ball
 from ...mechanisms.pair import SampledPair, ShiftPair
 from .law import Atoms
 
-__all__ = ["sampled_law", "two_way"]
-
 _MOST_OUTCOMES = 4_000_000
 
 

@@ -27,8 +27,6 @@ from numpy.typing import NDArray
 from ...exact.precision import floor_of
 from .law import Atoms
 
-__all__ = ["Scan"]
-
 _CHUNK = 8192  # atoms at a time
 _MOST_SINGLE = 1000  # uses above which the errors of single precision would add up to too much
 

@@ -41,8 +41,6 @@ from .periods import aliases, period
 from .scan import Scan
 from .table import BallTable
 
-__all__ = ["SmoothedProfile"]
-
 _FIRST_BLOCK, _LARGEST_BLOCK = 256, 1 << 18
 _NEGLIGIBLE = 1e-5  # of the width that is asked for
 # What nodes cost, in about seconds, in balls and in the scan: decides how far to go, by count only

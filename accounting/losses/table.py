@@ -7,8 +7,6 @@ from flint import acb, acb_mat, arb
 from ...exact.deadline import check_time
 from .law import Atoms
 
-__all__ = ["BallTable", "powers"]
-
 _CHUNK = 8192  # atoms at a time
 
 

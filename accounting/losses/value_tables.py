@@ -36,8 +36,6 @@ from ...exact.deadline import check_time
 from ...exact.precision import floor_of
 from .law import Atoms
 
-__all__ = ["Chords", "Grid", "Policies", "Policy"]
-
 _Floats: TypeAlias = NDArray[np.float64]
 
 _CHUNK = 8192  # points at a time: they stay in the processor's first cache

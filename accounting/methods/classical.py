@@ -32,18 +32,6 @@ from ...mechanisms.mechanism import RandomizedResponse
 from ..composed import Composition, compose
 from ..levels import read_delta, read_epsilon
 
-__all__ = [
-    "LARGEST_EPSILON",
-    "DoesNotApplyError",
-    "Each",
-    "advanced",
-    "basic",
-    "optimal",
-    "optimal_delta",
-    "theorem7",
-    "theorem7_number",
-]
-
 _INFINITE = Decimal("Infinity")
 LARGEST_EPSILON = 10_000  # of one use, for randomized response
 _SPARE_DIGITS = 3  # of an epsilon_i that is handed on, beyond those that the result is to have

@@ -36,18 +36,6 @@ from ..divergences.concentrated import supremum
 from ..divergences.renyi import divergences
 from .convex_infimum import infimum
 
-__all__ = [
-    "Conversion",
-    "Curve",
-    "pure_to_renyi",
-    "pure_to_zcdp",
-    "renyi_to_delta",
-    "renyi_to_epsilon",
-    "zcdp_to_delta",
-    "zcdp_to_epsilon",
-    "zcdp_to_epsilon_simple",
-]
-
 Curve: TypeAlias = Callable[[Sequence[Fraction]], Sequence[Enclosure]]
 
 _ZERO = Enclosure.exactly(0)

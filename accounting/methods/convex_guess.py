@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-__all__ = ["Model"]
-
 
 class Model(NamedTuple):
     """f near a few points: a + b x + c/x where f falls, a + b x + c x^2 where it rises.

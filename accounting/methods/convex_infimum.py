@@ -27,8 +27,6 @@ from ...exact import Enclosure, ball
 from ...exact.roots import float_root
 from .convex_guess import Model
 
-__all__ = ["Infimum", "Values", "infimum"]
-
 _MOST_ROUNDS = 100
 _PATIENCE = 6  # rounds that do not halve the gap: then f is not known well enough
 _STRIDE = 64.0  # how far beyond all points the next one may lie

@@ -26,8 +26,6 @@ from ..composed import Composition
 from .classical import DoesNotApplyError
 from .comparison import Method
 
-__all__ = ["FOREIGN", "OPACUS", "PLD", "PRV"]
-
 _ORDERS = tuple(Fraction(k, 10) for k in range(11, 110)) + tuple(map(Fraction, range(12, 64)))
 _PRV_ERROR = 0.1  # in epsilon; prv_accountant asks for one
 

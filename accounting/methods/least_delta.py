@@ -16,8 +16,6 @@ from ...exact.enclosure import Enclosure
 from ...exact.roots import float_root
 from .classical import DoesNotApplyError
 
-__all__ = ["Condition", "least_delta"]
-
 # (delta, width) to a number of that relative width, and the bound that it must not exceed
 Condition: TypeAlias = Callable[[Fraction, Fraction], tuple[Enclosure, Fraction]]
 

@@ -20,17 +20,6 @@ from . import classical
 from .classical import DoesNotApplyError, Each
 from .least_delta import least_delta
 
-__all__ = [
-    "advanced",
-    "advanced_delta",
-    "basic",
-    "basic_delta",
-    "optimal",
-    "optimal_delta",
-    "theorem7",
-    "theorem7_delta",
-]
-
 # uses, slack delta' and width to a bound
 Theorem: TypeAlias = Callable[[list[Each], Fraction, Fraction], Enclosure]
 

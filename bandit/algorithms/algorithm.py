@@ -14,8 +14,6 @@ from ..radius.plan import Plan
 from ..release import Release
 from ..setting import Setting
 
-__all__ = ["Algorithm", "Demand", "growing"]
-
 
 @frozen
 class Demand:

@@ -26,8 +26,6 @@ from ..release import ModularRelease
 from ..setting import Setting
 from .algorithm import Algorithm, Demand, growing
 
-__all__ = ["CDP_SE", "DIST_CDP_SE", "DIST_DP_SE", "DIST_RDP_SE", "LDP_SE", "SHUFFLE_DP_SE"]
-
 _ORDER = 2  # at which Theorem 2's curve is certified
 
 

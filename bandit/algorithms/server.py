@@ -13,8 +13,6 @@ from ..release import LaplaceRelease, OpenRelease, Release
 from ..setting import Setting
 from .algorithm import Algorithm, growing
 
-__all__ = ["DP_SE", "SE"]
-
 
 def _epoch(setting: Setting, batch: int, active: int) -> tuple[int, float]:
     return sajed_sheffet_epoch(batch, active, setting.confidence, setting.epsilon)

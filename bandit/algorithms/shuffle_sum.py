@@ -28,8 +28,6 @@ from ..release import ModularRelease, Release
 from ..setting import Setting
 from .algorithm import Algorithm, Demand, growing
 
-__all__ = ["SDP_AE", "VB_SDP_AE"]
-
 _CONSTANT = 96
 
 

@@ -28,8 +28,6 @@ from numpy.typing import NDArray
 
 from .rewards import check_sum, multinomial
 
-__all__ = ["Blocks", "offset_sums", "split"]
-
 _NEGLIGIBLE = 1e-30  # blocks of less mass than this are left to the rest: fewer pieces
 _MOST_TRIES = 1 << 17  # at once
 _PEAK = 1 / math.sqrt(2 * math.pi)  # phi(0)

@@ -27,8 +27,6 @@ from ...exact.number import ExactInput, ParameterError, whole
 from .environment import Environment
 from .instance_file import Counts, cached
 
-__all__ = ["CONSTRUCTION", "cluster_arms", "fair_instance", "key", "load_sklearn", "scaled_labels"]
-
 CONSTRUCTION = 1  # to be raised when the same data would give other arms
 _ALL_AT_ONCE = 100_000  # rows; beyond, in mini-batches
 _BATCH = 4096

@@ -13,8 +13,6 @@ from .gaussian import DEFAULT_SIGMA, ClippedGaussian
 from .rewards import RewardLaw
 from .table import Bernoulli
 
-__all__ = ["EASY", "HARD", "Environment", "drawn_instance"]
-
 # The range of the arms' means in the easy and the hard instances of Chowdhury and Zhou (ICLR
 # 2023), section 7.
 EASY = (0.25, 0.75)

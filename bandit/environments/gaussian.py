@@ -19,8 +19,6 @@ from ...exact.number import ExactInput, ParameterError, exact
 from .blocks import Blocks, split
 from .rewards import Cells, check_sum, drawn_sums
 
-__all__ = ["DEFAULT_SIGMA", "ClippedGaussian"]
-
 DEFAULT_SIGMA = Fraction(1, 10)  # the paper names no value: this one is ours
 _SIGMAS = (Fraction(1, 1000), Fraction(1000))
 _BEYOND = 40.0  # the normal density is 0 in floats from here on

@@ -12,8 +12,6 @@ from .instance_file import read_json
 from .letor import LINE, read_letor
 from .reward_file import read_rewards
 
-__all__ = ["instance", "read_instance"]
-
 _SUFFIXES = {
     ".csv": "csv",
     ".json": "json",

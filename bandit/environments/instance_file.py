@@ -22,8 +22,6 @@ from ...mechanisms.pair_file import read_text
 from .environment import Environment
 from .table import empirical
 
-__all__ = ["Counts", "cached", "default_cache", "environment", "read_json", "write_json"]
-
 Counts = list[dict[Fraction, int]]  # for each arm, how often each reward was seen
 
 _FORMAT, _VERSION = "exactdp bandit instance", 1

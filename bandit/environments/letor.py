@@ -24,8 +24,6 @@ from . import clustering
 from .environment import Environment
 from .instance_file import Counts, cached
 
-__all__ = ["LINE", "read_letor"]
-
 _NUMBER = rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 LINE = re.compile(rb"\s*%b(?:\s+qid:\d+)?(?:\s+\d+:%b)*\s*" % (_NUMBER, _NUMBER))
 _TOKEN = re.compile(rb"(\d+):(%b)" % _NUMBER)

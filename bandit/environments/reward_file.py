@@ -23,8 +23,6 @@ from ...exact.regular_file import open_regular
 from .environment import Environment
 from .instance_file import environment
 
-__all__ = ["read_rewards"]
-
 _REWARD = re.compile(r"reward(?:\s+(\S+?)\s*\.\.\s*(\S+))?")
 _MOST_ARMS = 10_000
 _LONGEST_LINE = 200_000  # characters, more than the reader takes in a cell

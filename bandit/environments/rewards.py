@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 
 from ...exact.number import ParameterError
 
-__all__ = ["Cells", "RewardLaw", "check_sum", "drawn_sums", "multinomial", "rounded"]
-
 _MOST_DRAWS = 1 << 20  # rewards held at once
 _MOST_ENTRIES = 1 << 20  # of multinomial counts held at once
 _LIMIT = 1 << 63

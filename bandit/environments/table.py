@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from ...exact.number import ExactInput, ParameterError, exact
 from .rewards import Cells, check_sum, drawn_sums, multinomial
 
-__all__ = ["Bernoulli", "RewardTable", "empirical"]
-
 _FEW = 64  # values of a table whose cells are worth computing exactly
 
 

@@ -16,8 +16,6 @@ from ..prepare import Radius
 from .pictures import Figure, Line, Panel, Place
 from .sweep import Curve, Sweep
 
-__all__ = ["STYLES", "Style", "draw"]
-
 _DPI, _KINDS = 160, ("png", "svg")
 _PANEL, _ALONE = (3.2, 2.5), (6.6, 3.2)  # inches, with its labels
 _HEAD, _LEGEND = 0.83, 0.36  # above, and below for each row of the legend

@@ -20,8 +20,6 @@ from .drawing import draw
 from .pictures import Figure
 from .sweep import Sweep
 
-__all__ = ["COLUMNS", "csv_text", "folder_for", "write"]
-
 _ABOUT = ("algorithm", "epsilon", "scaling", "radius", "instance", "arms", "horizon")
 COLUMNS = (*_ABOUT, "round", "mean", "standard_error", "runs")
 

@@ -26,8 +26,6 @@ from ..algorithms import (
 )
 from ..prepare import Radius
 
-__all__ = ["CERTIFIED", "FIGURES", "FULL", "Figure", "Line", "Panel", "Place", "QUICK", "Scale"]
-
 _WHOSE = {Radius.PAPER: "the paper's radius", Radius.CERTIFIED: "certified radius"}
 _HIGH = ("0.1", "0.5", "1")  # privacy of the synthetic instances
 _LOW = ("1", "5", "10")  # and of the real ones

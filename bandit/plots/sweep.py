@@ -25,8 +25,6 @@ from ..run import Config, run
 from ..setting import Setting
 from .pictures import Figure, Line, Panel, Place, Scale
 
-__all__ = ["Curve", "Sweep", "sweep"]
-
 
 @dataclass(frozen=True)
 class Curve:

@@ -36,8 +36,6 @@ from numpy.typing import NDArray
 from ...exact.precision import working_precision
 from .noise import BITS, Tails
 
-__all__ = ["Envelope", "envelope"]
-
 
 @dataclass(frozen=True, eq=False)
 class Envelope:

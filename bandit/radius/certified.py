@@ -52,8 +52,6 @@ from .noise import BITS
 from .plan import ContinuousLaplace, Plan
 from .shares import levels, looks
 
-__all__ = ["CertifiedRadius", "certified_radius"]
-
 _SLACK = Fraction(1, 2**44)
 _LEAST = Fraction(1, 10**15)
 _ATTEMPTS = 8

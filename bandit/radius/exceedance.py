@@ -49,8 +49,6 @@ from .noise import BITS, Tails, tails
 from .plan import Noise
 from .stop_loss import StopLoss, stop_loss
 
-__all__ = ["Comparison", "comparison"]
-
 _CURVE = 160  # points of the curve that thresholds are read from
 _FARTHER = 1.2  # the ratio of breaks beyond the last node
 

@@ -22,8 +22,6 @@ from dataclasses import dataclass, field
 
 from flint import acb, acb_poly, arb
 
-__all__ = ["Inversion"]
-
 _EXPONENT = 60.0  # aliases are about e^-_EXPONENT
 _NEGLIGIBLE = 2.0**-64  # so are values of M that are left out, beside the largest
 _ENOUGH = 20  # bits of relative accuracy; a tail that has fewer is computed with a new s

@@ -27,8 +27,6 @@ from ...mechanisms.laws.saddle import vertical_path
 from .inversion import Inversion
 from .plan import ContinuousLaplace, Noise
 
-__all__ = ["BITS", "Tails", "tails"]
-
 _INNER = 112  # of the noise's transform, where terms cancel
 _NARROW, _REACH = 200.0, 15  # where G is tabulated, in standard deviations of Y
 BITS = 64  # working precision: far more than the bounds themselves are sharp

@@ -20,19 +20,6 @@ from numpy.typing import NDArray
 
 from .plan import Plan
 
-__all__ = [
-    "NO_NOISE",
-    "NoiseScale",
-    "discrete_gaussian_scale",
-    "discrete_laplace_scale",
-    "local_scale",
-    "paper_radius",
-    "sajed_sheffet_epoch",
-    "shuffle_radius",
-    "shuffle_variance",
-    "skellam_scale",
-]
-
 
 @dataclass(frozen=True)
 class NoiseScale:

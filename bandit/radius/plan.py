@@ -17,8 +17,6 @@ from typing import TypeAlias
 from ...exact.number import ExactInput, ParameterError, exact, positive, whole
 from ...mechanisms.laws.law import Law
 
-__all__ = ["ContinuousLaplace", "Decoding", "Noise", "Plan"]
-
 _MOST_ARMS = 10_000
 _LARGEST_BATCH = 10**12
 

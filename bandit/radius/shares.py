@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 from .exceedance import Comparison
 from .plan import Plan
 
-__all__ = ["levels"]
-
 _ROUNDS = 12
 _LEAST = 2.0**-12  # of an equal share: what a batch gets that is too early to eliminate
 _GROWTH = 1.15  # batches that grow more slowly than this are not all looked at

@@ -31,8 +31,6 @@ from numpy.typing import NDArray
 from ...exact.precision import working_precision
 from .noise import BITS
 
-__all__ = ["StopLoss", "stop_loss"]
-
 _REACH = 60  # tabulated as far as e^-REACH by Hoeffding's inequality: u = sqrt(REACH n)
 
 

@@ -12,8 +12,6 @@ from ...mechanisms.protocols import Provision, SumProtocol, least_accuracy, prov
 from ..render import shown
 from .page import table
 
-__all__ = ["SHARES", "pure", "remaining_pure", "remaining_renyi", "renyi"]
-
 SHARES = ("0", "0.01", "0.1", "0.3", "0.5")
 _ORDERS = (2, 4, 8, 16, 32)
 

@@ -13,8 +13,6 @@ from ...exact.canvas import load
 from .. import output
 from ..claims import write
 
-__all__ = ["page", "table", "write_page"]
-
 Sections: TypeAlias = Mapping[str, Callable[[], str]]
 
 

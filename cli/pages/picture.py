@@ -18,8 +18,6 @@ from ...mechanisms import papers
 from ...mechanisms.protocols import SumProtocol, provisioned
 from .missing import remaining_pure, remaining_renyi
 
-__all__ = ["Curve", "curves", "svg"]
-
 _WAYS = ("0", "0.1", "0.3")  # how many may vanish: the shares are made for that
 _LABELS = {"0": "as published", "0.1": "shares for 10 % missing", "0.3": "shares for 30 % missing"}
 _STYLES: Mapping[str, Mapping[str, Any]] = {

@@ -14,8 +14,6 @@ from ..render import shown
 from .missing import remaining_pure
 from .page import table
 
-__all__ = ["played"]
-
 
 def played(
     epsilon: str = "0.5",

@@ -20,8 +20,6 @@ from .missing import pure, renyi
 from .page import table
 from .played import played
 
-__all__ = ["SECTIONS", "bits", "moduli", "page", "shuffled"]
-
 _PICTURE = """\
 ![Remaining ε against the share of missing users]({name})
 

@@ -21,8 +21,6 @@ from ..render import shown
 from . import page as pages
 from .page import table
 
-__all__ = ["HARD", "PUBLISHED", "SECTIONS", "Published", "page", "svg"]
-
 
 class Published(NamedTuple):
     """A setting of DP-SGD and the epsilon that is printed for it."""

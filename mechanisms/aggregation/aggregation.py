@@ -10,15 +10,6 @@ from attrs import field, frozen
 
 from ...exact.number import ExactInput, ParameterError, whole
 
-__all__ = [
-    "AggregationError",
-    "Masking",
-    "PlainSum",
-    "SecureAggregation",
-    "read_modulus",
-    "residue",
-]
-
 
 class AggregationError(RuntimeError):
     """An aggregation that ended without a sum; the message says why."""

@@ -18,8 +18,6 @@ from .aggregation import PlainSum
 if TYPE_CHECKING:
     from .masked import Stage, Terms
 
-__all__ = ["Batch", "masked_batch", "plain_batch", "some_of", "some_stages"]
-
 
 @dataclass(frozen=True)
 class Batch:

@@ -28,8 +28,6 @@ from .finite import FiniteLaw
 from .law import Calibrated, Law, Moments, UndecidedError
 from .saddle import any_log, vertical_path
 
-__all__ = ["Binomial"]
-
 _MOST_TERMS = 2000  # of a tail that is summed
 _GUARD = 16
 _FEW, _SHORT = 32, 1024  # trials, and bits of a probability, of a table that is quick

@@ -25,9 +25,6 @@ from ...exact.number import (
 )
 from ...exact.precision import refine
 
-__all__ = ["LARGER_SCALE", "STEEP", "over", "rate_below", "rate_of", "ray", "read_scale"]
-__all__ += ["read_shape", "variance_of"]
-
 # ((1 - r)/(1 - rz))^a generates X, r = e^(-1/scale). For r < R its quotient has the logarithm
 # const + a sum_k (R^k - r^k) z^k/k: nonnegative coefficients, so a compound Poisson law's.
 LARGER_SCALE = (

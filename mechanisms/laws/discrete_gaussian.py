@@ -35,8 +35,6 @@ from .saddle import any_log, vertical_path
 from .theta import theta, theta_at_zero, theta_variance, tilt
 from .window import transformed
 
-__all__ = ["DiscreteGaussian", "DiscreteGaussianSum"]
-
 _TABLE = 400  # sigma2 up to which simulated draws come from a table
 _LONGEST_PERIOD = 100_000  # for `periodic_spread`
 _FEW = 8  # so many are added one by one when they are drawn

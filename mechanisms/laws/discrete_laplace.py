@@ -46,8 +46,6 @@ from .branch import (
 from .law import Calibrated, Law, Moments
 from .polya import Polya
 
-__all__ = ["DiscreteLaplace", "PolyaDifference"]
-
 _STEPS = 5_000_000  # the longest recurrence that is run in floats
 _POINTS = 200  # so many outcomes are computed one by one where that is shorter
 

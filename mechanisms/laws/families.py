@@ -8,8 +8,6 @@ from .discrete_laplace import DiscreteLaplace, PolyaDifference
 from .law import Law
 from .skellam import Skellam
 
-__all__ = ["FAMILIES"]
-
 _LAWS: tuple[type[Law], ...] = (
     DiscreteLaplace,
     PolyaDifference,

@@ -24,8 +24,6 @@ from ..samplers.coins import Table
 from . import floats
 from .law import Law, Moments
 
-__all__ = ["FiniteLaw"]
-
 
 def _read(probabilities: Mapping[int, ExactInput]) -> tuple[tuple[int, Fraction], ...]:
     read = {

@@ -18,9 +18,6 @@ from numpy.typing import NDArray
 from ...exact.number import ParameterError, Real, ball
 from ...exact.precision import START, working_precision
 
-__all__ = ["EVEN", "Draws", "check_width", "gaussian_table", "poisson", "rounded", "spread"]
-__all__ += ["to_float"]
-
 Draws: TypeAlias = NDArray[np.int64]
 EVEN = 2.0**40  # rates from which the normal expansion is closer than logs of large factorials
 _WIDEST = 2.0**46  # of a standard deviation: 100 of them are integers that floats tell apart

@@ -25,8 +25,6 @@ from flint import arb
 
 from ...exact.number import ball
 
-__all__ = ["gaussian_gap"]
-
 
 def gaussian_gap(count: int, sigma2: Fraction) -> arb:
     """Bound |log p(x)/p'(x)| for all x; perhaps infinite."""

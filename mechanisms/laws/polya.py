@@ -25,8 +25,6 @@ from . import floats
 from .branch import STEEP, over, rate_below, rate_of, ray, read_scale, read_shape, variance_of
 from .law import Law, Moments
 
-__all__ = ["Polya"]
-
 
 @frozen(slots=False)
 class Polya(Law):

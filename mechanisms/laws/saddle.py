@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 from flint import acb, arb
 
-__all__ = ["any_log", "vertical_path"]
-
 
 def any_log(w: acb) -> acb:
     """Some logarithm of w: e^(n any_log(w)) encloses w^n for whole n, on whatever branch it is.

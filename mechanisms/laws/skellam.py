@@ -31,8 +31,6 @@ from . import floats
 from .law import Calibrated, Law, Moments
 from .saddle import vertical_path
 
-__all__ = ["Skellam"]
-
 
 @frozen
 class Skellam(Law):

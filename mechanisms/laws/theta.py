@@ -21,8 +21,6 @@ from flint import acb, arb, ctx
 from ...exact.number import ball
 from ...exact.precision import working_precision
 
-__all__ = ["theta", "theta_at_zero", "theta_variance", "tilt"]
-
 _UNKNOWN = acb(arb.nan(), arb.nan())
 
 

@@ -9,8 +9,6 @@ from flint import acb, arb, ctx
 
 from ...exact.precision import working_precision
 
-__all__ = ["transformed"]
-
 
 def transformed(
     log_transform: Callable[[acb], acb],

@@ -42,8 +42,6 @@ from .result import SampleAudit, SampleTest
 from .sampler import Sampler, draw
 from .verdict import ERROR, SampleVerdict, read_error
 
-__all__ = ["audit_sampler"]
-
 _TRAINING = 4  # one sample in four chooses the event ...
 _MOST_TRAINING = 400_000  # ... of each input, but no more than these
 _LARGEST_EPSILON = 500  # e^epsilon is a float

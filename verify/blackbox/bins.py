@@ -14,8 +14,6 @@ from ...exact.precision import START, enclose, working_precision
 from ...mechanisms.laws.law import Law, UndecidedError
 from .claimed import Output
 
-__all__ = ["EXPECTED", "Bins", "bins_of"]
-
 EXPECTED = 5  # no bin has a smaller expected count; tails are pooled until it has
 _BINS = 32  # of equal probability, as far as single outcomes allow; and finer ones in the tails
 _SUMMED = 1 << 15  # a law with more outcomes than this is asked for its CDF at the edges instead

@@ -7,8 +7,6 @@ import subprocess
 import time
 from collections.abc import Sequence
 
-__all__ = ["bounded_run"]
-
 _CHUNK = 1 << 16
 _MOST_SAID = 1 << 20  # bytes of its errors that are kept
 

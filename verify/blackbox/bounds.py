@@ -19,8 +19,6 @@ from scipy import stats
 
 from .verdict import POWER
 
-__all__ = ["Bounds", "Notion", "from_excess", "from_guesses", "lower_limit", "upper_limit"]
-
 _FLOATS = 1e-8
 
 

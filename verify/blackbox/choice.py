@@ -23,8 +23,6 @@ from .bounds import Notion
 from .event import Event
 from .partition import Partition
 
-__all__ = ["Excess", "Guessing", "Plan", "choose"]
-
 # Standard errors taken off each promise made on samples: the best of many looks better than it is.
 _LUCK = 2.5
 _MORE_LUCK = 3.5  # for the many candidates that are not half-lines

@@ -14,8 +14,6 @@ from ...mechanisms.laws.law import Law
 from ...mechanisms.mechanism import AdditiveNoise, Mechanism
 from ...mechanisms.pair import FinitePair
 
-__all__ = ["Output", "claimed_outputs"]
-
 _POINTS = 1 << 18  # a wider window is looked at in strides
 _FARTHEST = 1 << 50
 _SUPPORTED = "additive noise on integer inputs, or a pair of laws whose outcomes are integers"

@@ -38,8 +38,6 @@ from .claimed import Output
 from .sampler import read_outcomes
 from .verdict import ERROR, POWER, SampleVerdict, read_error
 
-__all__ = ["Fit", "fit"]
-
 _FEWEST = 20
 _FLOATS = 1e-4  # p-values give way by this much to scipy's and the bins' rounding
 _WRAPPED = 100  # one hundredth of the error pays for samples that went round the modulus

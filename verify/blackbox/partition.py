@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from .claimed import Output
 from .event import Event
 
-__all__ = ["Partition", "claimed_partition", "trained_partitions"]
-
 _CELLS = 192
 _MODULI = (2, 3, 4, 5, 7, 8, 16)  # residues catch outputs on a coarser lattice
 _HALF_CELL = 0.5  # smooths ratios of small counts

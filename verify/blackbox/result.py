@@ -14,8 +14,6 @@ from .choice import Guessing, Plan
 from .fit import Fit
 from .verdict import POWER, SampleVerdict
 
-__all__ = ["SampleAudit", "SampleTest"]
-
 _DIGITS = 12
 
 

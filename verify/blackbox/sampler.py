@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 from ...exact.number import ExactInput, ParameterError, exact
 from .bounded_run import bounded_run
 
-__all__ = ["Command", "OneByOne", "Sampler", "draw", "read_outcomes"]
-
 _LARGEST = 1 << 62
 _LARGEST_FLOAT = 1 << 53  # beyond it floats skip integers
 _SHOWN = 60

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from enum import Enum
 
-__all__ = ["ERROR", "POWER", "SampleVerdict", "read_error"]
-
 from ...exact.number import ExactInput, ParameterError, exact
 
 ERROR = 1e-6  # the probability of a false alarm, over everything that one call tests

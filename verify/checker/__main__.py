@@ -19,8 +19,6 @@ from .expected import claim_fields, difference, spec_fields
 from .reading import CertificateError, read
 from .words import described
 
-__all__ = ["main"]
-
 _LARGEST_FILE = 20_000_000  # bytes
 
 

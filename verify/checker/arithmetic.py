@@ -17,21 +17,6 @@ from mpmath import iv
 
 from .deadline import check_time
 
-__all__ = ["INFINITY", "End", "Enclosure", "Interval", "OpenError", "add", "at_least", "ceiling"]
-__all__ += [
-    "certainly",
-    "exp",
-    "floor",
-    "hull",
-    "interval",
-    "log",
-    "lower",
-    "middle",
-    "power",
-    "precision",
-]
-__all__ += ["times", "total", "upper", "value"]
-
 Interval: TypeAlias = Any  # an `iv.mpf`; mpmath has no types
 End: TypeAlias = Fraction | float  # of floats only the infinity
 Enclosure: TypeAlias = tuple[End, End]

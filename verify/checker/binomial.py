@@ -11,9 +11,6 @@ from .arithmetic import Interval, OpenError, certainly, exp, hull, interval, log
 from .deadline import check_time
 from .pmf import FARTHEST, Pmf, reach_where
 
-__all__ = ["Binomial", "Logarithm"]
-
-
 _FEW = 500  # trials of which all outcomes are listed
 
 

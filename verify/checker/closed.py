@@ -47,15 +47,6 @@ from .arithmetic import (
     value,
 )
 
-__all__ = [
-    "WIDE",
-    "covered_by_chords",
-    "dual_rest",
-    "gaussian_sum_renyi",
-    "skellam_renyi",
-    "skellam_rho_at_most",
-]
-
 WIDE = 200_000  # variances above which the closed bounds are tried first
 _REACHES = (6, 8, 14)  # R in standard deviations
 _MOST_ORDERS = 4000

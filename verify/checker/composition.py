@@ -49,8 +49,6 @@ from .laws import DiscreteGaussian, DiscreteLaplace, FiniteLaw, convolve
 from .mechanisms import Additive, Continuous, FixedSize, Mechanism, Response, Sampled, TwoLaws
 from .scenarios import Uses
 
-__all__ = ["NO_LATTICE", "profile"]
-
 NO_LATTICE = "losses that share no lattice need the step of a grid to be rounded to"
 
 _SPARE = 45  # bits by which what is left out is smaller than delta

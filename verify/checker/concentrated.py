@@ -48,8 +48,6 @@ from .laws import DiscreteGaussian, DiscreteGaussianSum, Skellam
 from .mechanisms import Additive, Continuous, FixedSize, Mechanism, Response, Sampled
 from .scenarios import Uses
 
-__all__ = ["rho_at_least", "rho_at_most"]
-
 _ORDERS = ("2", "101/100", "3/2", "4", "16", "64")  # where a lower bound is sought
 _MOST_INTERVALS = 400
 _MOST_CHORDS = 80

@@ -46,8 +46,6 @@ from .mechanisms import Continuous
 from .normal import Table, cdf
 from .scenarios import Uses
 
-__all__ = ["cells", "closed_profile", "pure"]
-
 _MOST_CELLS = 100_000
 _ZERO: Enclosure = (Fraction(0), Fraction(0))
 

@@ -49,8 +49,6 @@ from .closed import covered_by_chords
 from .continuous import pure
 from .mechanisms import Continuous
 
-__all__ = ["relative_entropy_at_least", "renyi", "rho_at_most"]
-
 _CELLS = 2000
 _MOST_NODES = 100_000
 _MOST_CHORDS = 200

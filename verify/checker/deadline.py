@@ -12,8 +12,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-__all__ = ["OutOfTimeError", "check_time", "time_limit"]
-
 _end: ContextVar[float | None] = ContextVar("exactdp_checker_deadline", default=None)
 
 

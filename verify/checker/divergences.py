@@ -47,8 +47,6 @@ from .laws import (
 from .mechanisms import Additive, Continuous, FixedSize, Mechanism, Response, Sampled, TwoLaws
 from .pmf import FARTHEST, Pmf, reach_where
 
-__all__ = ["Listed", "Pairs", "as_listed", "delta", "larger", "listings", "pure", "renyi"]
-
 _ZERO: Enclosure = (Fraction(0), Fraction(0))
 _MOST_LISTED = 250_000  # outcomes of all shifts together, reduced mod m
 

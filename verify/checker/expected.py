@@ -13,8 +13,6 @@ from typing import Any
 
 from .reading import CLAIMS, CertificateError, Statement, read_claim, read_use
 
-__all__ = ["claim_fields", "difference", "spec_fields"]
-
 _LAWS = {
     "discrete-laplace": ("scale",),
     "polya-difference": ("shape", "scale"),

@@ -36,9 +36,6 @@ from .closed import dual_rest
 from .deadline import check_time
 from .pmf import FARTHEST, Pmf
 
-__all__ = ["DiscreteGaussian", "DiscreteGaussianSum", "DiscreteLaplace", "FiniteLaw"]
-__all__ += ["Law", "PolyaDifference", "RatioLaw", "Skellam", "SymmetricLaw"]
-
 _SMOOTH = Fraction(1, 10**9)  # w is constant up to this
 _LONGEST_RECURRENCE = 600_000
 _LONGEST = 6_000_000  # bits of a polynomial that is multiplied

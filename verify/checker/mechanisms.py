@@ -8,8 +8,6 @@ from typing import ClassVar
 
 from .laws import Law
 
-__all__ = ["Additive", "Continuous", "FixedSize", "Mechanism", "Response", "Sampled", "TwoLaws"]
-
 
 @dataclass(frozen=True)
 class Additive:

@@ -27,8 +27,6 @@ from .arithmetic import (
 )
 from .deadline import check_time
 
-__all__ = ["Table", "cdf"]
-
 _FAR = 40
 
 

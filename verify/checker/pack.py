@@ -13,8 +13,6 @@ from pathlib import Path
 
 import mpmath
 
-__all__ = ["pack"]
-
 _START = (
     "import sys\nfrom exactdp.verify.checker.__main__ import main\n"
     "if __name__ == '__main__':\n    sys.exit(main())\n"

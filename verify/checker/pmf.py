@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from .arithmetic import Interval, OpenError
 
-__all__ = ["FARTHEST", "Pmf", "reach_where"]
-
 FARTHEST = 40_000  # outcomes on either side
 
 

@@ -36,8 +36,6 @@ from .laws import (
 )
 from .mechanisms import Additive, Mechanism, Response
 
-__all__ = ["COVERING", "MASKS", "TRUSTS", "Protocol", "objection"]
-
 MASKS = ("mask-neighbours", "mask-threshold", "floor")
 TRUSTS = ("central", "distributed", "local", "shuffled")
 COVERING = ("users", "precision", "accuracy", "modulus", "share", "trust", "relaxation")

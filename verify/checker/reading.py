@@ -30,8 +30,6 @@ from .mechanisms import Additive, Continuous, FixedSize, Mechanism, Response, Sa
 from .protocol import MASKS, TRUSTS, Protocol
 from .scenarios import is_fixed
 
-__all__ = ["CertificateError", "Statement", "read", "read_claim", "read_protocol", "read_use"]
-
 FORMAT = "exactdp certificate"
 PLAIN, WITH_PROTOCOL = 1, 2  # versions: the second names the protocol that releases it
 _NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d{1,4})?|-?\d+/\d+", re.A)

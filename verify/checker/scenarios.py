@@ -24,8 +24,6 @@ from dataclasses import replace
 
 from .mechanisms import Additive, Continuous, FixedSize, Mechanism, Response, Sampled, TwoLaws
 
-__all__ = ["Uses", "is_fixed", "scenarios"]
-
 Uses = Sequence[tuple[Mechanism, int]]
 
 

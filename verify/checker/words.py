@@ -13,8 +13,6 @@ from .mechanisms import Additive, Continuous, FixedSize, Mechanism, Response, Sa
 from .reading import Statement
 from .scenarios import is_fixed
 
-__all__ = ["claim_text", "described", "end_text"]
-
 _DIGITS = 17
 _NOTIONS = {
     "pure": "({epsilon}, 0)-differential privacy",

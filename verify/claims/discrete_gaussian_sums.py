@@ -24,8 +24,6 @@ from ...exact.number import ball
 from ...exact.precision import enclose, working_precision
 from .finding import NotProvedError, require
 
-__all__ = ["Periodic", "excess_at", "periodic", "prove_lemma4_at", "xi_sum"]
-
 _BITS = 320
 _REACH = 14  # of one share in the convolution
 _WINDOW = 14  # of the sum, in units of sqrt(v)

@@ -17,9 +17,6 @@ from flint import arb
 from ...exact.enclosure import Enclosure, UndecidedError
 from ...exact.precision import refine
 
-__all__ = ["Finding", "NotProvedError", "PaperClaim", "Scope", "Truth"]
-__all__ += ["certain", "claim", "corrected", "fails", "figure", "holds", "require", "shown"]
-
 _NARROW = Fraction(1, 10**18)
 
 

@@ -11,8 +11,6 @@ from importlib import import_module
 from ...exact.number import ParameterError
 from .finding import PaperClaim
 
-__all__ = ["REGISTRY", "find"]
-
 _MODULES = (
     *("aggregation", "composition", "discrete_gaussian", "discrete_laplace", "elimination"),
     *("local_model", "shuffle_bandits", "shuffle_privacy", "shuffle_tails", "skellam_tail"),

@@ -15,8 +15,6 @@ from ...exact.number import whole
 from .finding import Finding, PaperClaim
 from .registry import REGISTRY
 
-__all__ = ["Settled", "available_workers", "settle"]
-
 
 @dataclass(frozen=True)
 class Settled:

@@ -22,9 +22,6 @@ from ....exact.enclosure import Enclosure
 from ....exact.number import ExactInput, ParameterError, whole
 from .graph import check_neighbours
 
-__all__ = ["FAILURE", "GraphFailure", "check_graph", "graph_failure", "least_graph"]
-__all__ += ["least_threshold"]
-
 _UNIT = 1 << 256  # upper bounds that are added up are rounded up to multiples of 1/_UNIT
 FAILURE = Fraction(1, 10**9)  # by default: of a round, that the server can learn more than the sum
 _NO_SUM = Fraction(1, 10**6)  # of a round with as many missing as there may be, that it has no sum

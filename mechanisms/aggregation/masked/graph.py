@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 
 from ....exact.number import ParameterError
 
-__all__ = ["Circle", "check_neighbours"]
-
 
 def check_neighbours(users: int, neighbours: int) -> None:
     """Raise ParameterError unless the circle of `users` has a graph of this degree."""

@@ -16,17 +16,6 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from ...samplers.bits import RandomBits
 
-__all__ = [
-    "KEY_BYTES",
-    "Channel",
-    "agree",
-    "derive",
-    "is_sound",
-    "new_key",
-    "public_half",
-    "secret_half",
-]
-
 KEY_BYTES = 32
 _SHARES, _CONFIRMATION = 0, 2  # nonces: each key seals one message of each kind in each direction
 

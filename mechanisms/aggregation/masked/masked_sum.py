@@ -22,8 +22,6 @@ from .user import User
 from .vectors import VectorServer, VectorUser
 from .wire import bits_of
 
-__all__ = ["MaskedSum", "Round"]
-
 _Answer: TypeAlias = tuple[
     Stage, Callable[[], Mapping[int, Any]], Callable[[User, Any], FromUser]
 ]  # the stage, what the server sends to whom, and how a user answers it

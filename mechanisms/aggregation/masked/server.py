@@ -34,8 +34,6 @@ from .messages import (
 from .shamir import SECRET_BITS, check, combine
 from .terms import Terms
 
-__all__ = ["Server"]
-
 _Answer = TypeVar("_Answer")
 
 

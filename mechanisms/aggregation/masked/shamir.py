@@ -15,8 +15,6 @@ from collections.abc import Iterable, Mapping
 from ....exact.number import ParameterError
 from ...samplers.bits import RandomBits
 
-__all__ = ["PRIME", "SECRET_BITS", "SHARE_BYTES", "check", "combine", "split"]
-
 SECRET_BITS = 256
 PRIME = 2**257 - 93  # the largest prime below 2^257: room for every secret, few rejected draws
 SHARE_BYTES = 33

@@ -18,8 +18,6 @@ from ..aggregation import Masking
 from .failure import FAILURE, check_graph, least_graph, least_threshold
 from .graph import Circle, check_neighbours
 
-__all__ = ["ROUND_BYTES", "Terms"]
-
 VERSION = 2
 ROUND_BYTES = 16
 _BEACON_BYTES = 32

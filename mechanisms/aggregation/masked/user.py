@@ -31,8 +31,6 @@ from .messages import (
 from .shamir import PRIME, SHARE_BYTES, check, split
 from .terms import Terms
 
-__all__ = ["User"]
-
 
 class User:
     """One user. Each method takes the server's message and returns what to send.

@@ -22,8 +22,6 @@ from .messages import (
 from .shamir import SHARE_BYTES
 from .terms import Terms
 
-__all__ = ["bits_of", "from_json", "to_json"]
-
 _KINDS = {kind.__name__: kind for kind in (*get_args(FromUser), *get_args(FromServer))}
 
 
