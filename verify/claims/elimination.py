@@ -39,11 +39,7 @@ STEEPNESS = 10**9  # h of the witness
 def _probability() -> Finding:
     """P(all radii hold) >= 1 - 3p: refuted by a noise that meets Assumption 1 with equality."""
     p = Fraction(1, WITNESS_HORIZON)
-    failure = figure(
-        lambda: failure_probability(
-            p, WITNESS_ARMS, batches(WITNESS_ARMS, WITNESS_HORIZON), STEEPNESS
-        )
-    )
+    failure = figure(lambda: _failing(p))
     require(failure.greater_than(3 * p), f"the radii fail with probability {failure}, not above 3p")
     factor = figure(least_factor)
     in_units = figure(lambda: _failing(p) / ball(p))
