@@ -18,8 +18,6 @@ from .divergences import divergence
 from .divergences.gaussian_bounds import bounded_mu, root_of, squared
 from .scenario import Use, neighbours
 
-__all__ = ["composed_gdp"]
-
 
 def composed_gdp(
     uses: Sequence[Use],

@@ -6,8 +6,6 @@ from fractions import Fraction
 
 from ..exact.number import ExactInput, exact
 
-__all__ = ["read_delta", "read_epsilon", "read_mu", "read_order", "read_rho"]
-
 
 def read_epsilon(value: ExactInput) -> Fraction:
     """epsilon >= 0."""

@@ -31,8 +31,6 @@ from .divergences import divergence
 from .envelope import NoEnvelopeError, unit_parameter
 from .scenario import Use
 
-__all__ = ["Sides", "sides_of"]
-
 OPEN = "which vectors within reach cost most is open: some attained, and what dominates all"
 
 _MOST_MOVES = 16  # of one coordinate, each of which is measured

@@ -12,9 +12,6 @@ from ..accounting.scenario import Use, neighbours, orientation, sampled_users
 from ..exact.number import exact
 from ..mechanisms.spec import Spec, parse_use
 
-__all__ = ["CLAIMS", "DEFAULT_TIME", "AnySpecs", "Json", "Specs", "Time", "Uses"]
-__all__ += ["composed", "neighbourhood", "option", "read_time", "read_uses"]
-
 CLAIMS = "pure:EPSILON, approx:EPSILON,DELTA, rdp:ORDER,EPSILON, zcdp:RHO or gdp:MU"
 DEFAULT_TIME = "60"
 

@@ -27,8 +27,6 @@ from . import output
 from .options import Json, option
 from .round_shown import Played
 
-__all__ = ["how_many", "round"]
-
 _DIGITS = 6  # of the claim that is certified, rounded up
 _LARGEST_BATCH = 100_000
 

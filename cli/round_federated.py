@@ -19,8 +19,6 @@ from ..mechanisms.samplers import RandomBits
 from ..mechanisms.spec import read_name
 from . import output, render
 
-__all__ = ["play_federated"]
-
 _LARGEST_BATCH = 100_000
 
 

@@ -16,8 +16,6 @@ from attrs import field, frozen
 
 from ..exact.number import ExactInput, ParameterError, exact, whole
 
-__all__ = ["Direction", "Reach"]
-
 _MOST_DIMENSIONS = 10**15
 _LARGEST = 10**30
 

@@ -33,8 +33,6 @@ from .pair import Pair
 from .reach import Direction, Reach
 from .sampled import Sampled, check_neighbours, poisson_sampling, sampling_rate
 
-__all__ = ["VectorNoise", "vector"]
-
 
 def _law(law: Law) -> Law:
     if law.log_concave is None or not law.symmetric:

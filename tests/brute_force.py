@@ -8,8 +8,6 @@ from fractions import Fraction
 import mpmath
 from mpmath import mpf
 
-__all__ = ["Listed", "delta", "epsilon", "kl", "pure", "renyi", "shifted", "wrapped"]
-
 DIGITS = 60
 mpmath.mp.dps = DIGITS  # also for literals and PMFs that test modules build beforehand
 Listed = Sequence[tuple[mpf, mpf]]

@@ -21,25 +21,6 @@ from math import floor, gcd
 import mpmath
 from mpmath import mpf
 
-__all__ = [
-    "Atoms",
-    "LatticeLaw",
-    "Profile",
-    "assert_level_holds",
-    "best_mixture",
-    "envelope",
-    "gaussian_losses",
-    "laplace_losses",
-    "of_shift",
-    "outcomes_delta",
-    "product",
-    "real",
-    "two_point_delta",
-    "two_point_epsilon",
-    "two_points",
-    "wrapped",
-]
-
 DIGITS = 90
 BITS = 1400  # of fixed-point masses
 Atoms = list[tuple[mpf, mpf]]  # (P, Q) of each outcome with P > 0

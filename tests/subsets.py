@@ -13,8 +13,6 @@ import mpmath
 from brute_force import DIGITS, Listed
 from mpmath import mpf
 
-__all__ = ["fixed_size", "neighbours", "poisson", "released", "together"]
-
 Query = Callable[[tuple[int, ...]], int]  # of those who take part
 Batches = Iterable[tuple[mpf, tuple[int, ...]]]  # each with its probability
 

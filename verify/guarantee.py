@@ -22,9 +22,6 @@ from ..exact.suggest import meant
 from ..mechanisms.pair import Pair
 from .witness import Witness, at_event, at_order, at_outcome, at_separation, steepest_order
 
-__all__ = ["NOTIONS", "ApproxDP", "Bounded", "Claim", "GaussianDP", "Guarantee", "PureDP"]
-__all__ += ["RenyiDP", "ZCDP", "parse_claim"]
-
 
 @frozen
 class Bounded(ABC):

@@ -15,9 +15,6 @@ from ..accounting.divergences.privacy_profile import Event, exceeding, last_abov
 from ..exact import Enclosure, ball, decimal_text, enclose, refine, working_precision
 from ..mechanisms.pair import Pair, ShiftPair
 
-__all__ = ["Witness", "at_event", "at_order", "at_outcome"]
-__all__ += ["at_separation", "steepest_order"]
-
 _BITS, _EVENTS = 192, 12
 
 

@@ -40,17 +40,6 @@ from .largest_loss import largest_loss
 from .privacy_profile import delta_of, epsilon_of
 from .wrapped import is_enumerable, reduction
 
-__all__ = [
-    "delta",
-    "epsilon",
-    "gaussian_dp",
-    "pure_epsilon",
-    "renyi_curve",
-    "renyi_divergence",
-    "total_variation",
-    "zcdp",
-]
-
 _ZERO = Enclosure.exactly(0)
 _ANYTHING = Enclosure.unknown()
 _FEW_RESIDUES = 64

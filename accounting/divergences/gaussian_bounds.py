@@ -36,8 +36,6 @@ from ...exact.roots import float_root, met_near
 from ..continuous import gaussian
 from .gaussian_dp import of_pure, separation
 
-__all__ = ["bounded_mu", "largest_mu", "root_of", "squared"]
-
 _BITS = 192
 _POINTS = 24  # levels at which the profile is asked
 _FEW = 6  # where it only bounds from below

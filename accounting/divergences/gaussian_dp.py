@@ -61,8 +61,6 @@ from .largest_loss import largest_loss
 from .privacy_profile import exceeding
 from .wrapped import is_enumerable, never_wraps
 
-__all__ = ["gaussian_mu", "gaussian_upper", "of_laplace", "of_pure", "separation"]
-
 _MOST_WINDOWS = 256
 _INFINITY = Decimal("Infinity")
 _ZERO = Enclosure.exactly(0)

@@ -14,8 +14,6 @@ from flint import arb, ctx
 from ...exact.precision import working_precision
 from ...exact.roots import met_between
 
-__all__ = ["curvature", "quantile", "upper", "widest"]
-
 
 def upper(x: arb) -> arb:
     """Phibar(x) = P(N > x)."""

@@ -36,8 +36,6 @@ from ...mechanisms.laws.discrete_gaussian import DiscreteGaussianSum
 from .cells import curvature, quantile
 from .sums import masses, tails
 
-__all__ = ["first_step_is_largest"]
-
 _BITS = 160
 _MOST = 8000  # steps that are compared one by one
 _FARTHEST = 60.0  # t(K), by the rule of curvature

@@ -29,8 +29,6 @@ from ...mechanisms.laws.law import Law
 from .cells import quantile
 from .unit import unit_parameter
 
-__all__ = ["shift_parameter"]
-
 _MOST = 1000  # shifts up to which all sums are compared
 
 

@@ -20,8 +20,6 @@ from ...exact.deadline import check_time
 from ...exact.number import ball
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian, DiscreteGaussianSum
 
-__all__ = ["masses", "tails"]
-
 _WIDE = 64  # the variance above which the law's own probabilities are as quick
 _FEW = 4  # and so few of them one by one quicker than together
 

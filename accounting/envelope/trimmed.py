@@ -32,8 +32,6 @@ from ...mechanisms.laws.binomial import Binomial
 from .cells import widest
 from .unit import NoEnvelopeError
 
-__all__ = ["Trimmed", "trimmed"]
-
 _BITS = 192
 _FEWEST = 4  # trials
 

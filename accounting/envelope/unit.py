@@ -53,8 +53,6 @@ from .cells import quantile, widest
 from .centre import first_step_is_largest
 from .sums import masses, tails
 
-__all__ = ["NoEnvelopeError", "gaussian_distance", "unit_parameter"]
-
 
 class NoEnvelopeError(ParameterError):
     """A law of which no Gaussian envelope is proved; the message says why."""

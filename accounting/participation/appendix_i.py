@@ -51,16 +51,6 @@ from ..divergences import divergence
 from ..methods.conversion import renyi_to_epsilon
 from .least_noise import least_noise
 
-__all__ = [
-    "Noise",
-    "NoisePerBatch",
-    "advanced_share",
-    "discrete_gaussian",
-    "noise_per_batch",
-    "optimal_share",
-    "skellam",
-]
-
 Noise: TypeAlias = Callable[[Fraction], Mechanism]  # the mechanism with noise of this variance
 
 WIDTH = Fraction(1, 10**5)

@@ -9,17 +9,6 @@ from typing import NamedTuple, TypeAlias
 from ...exact import Enclosure, ExactInput, whole
 from ...mechanisms.mechanism import Mechanism
 
-__all__ = [
-    "MOST_USES",
-    "Charge",
-    "Charges",
-    "minus",
-    "narrowed",
-    "read_times",
-    "total",
-    "with_use",
-]
-
 MOST_USES = 10**9
 
 

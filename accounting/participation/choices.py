@@ -49,8 +49,6 @@ from ..divergences import divergence
 from ..interop.grid_composition import composed, composition_laws
 from ..interop.loss_grid import Grid, GridLaw, largest
 
-__all__ = ["Choices", "Offer"]
-
 _BITS = 192
 _ROUGH = Fraction(1, 10**5)  # relative width asked of the lower bound where no choice is dearest
 _ROUGH_WORK = 1.0  # and its seconds, about

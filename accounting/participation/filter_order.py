@@ -16,8 +16,6 @@ from ...exact.roots import float_root
 from ...mechanisms.mechanism import Mechanism
 from ..divergences import divergence
 
-__all__ = ["best_order", "best_order_for", "surcharge"]
-
 _COARSE = Fraction(1, 10**4)
 _FARTHEST = 6.0  # in the logarithm of order - 1, from the order that suits Gaussian noise
 _HOPELESS = 1000.0

@@ -73,8 +73,6 @@ from ..methods.conversion import zcdp_to_epsilon
 from .charges import MOST_USES, Charge, Charges, minus, narrowed, read_times, total, with_use
 from .filter_order import best_order, best_order_for, surcharge
 
-__all__ = ["Filter", "GaussianFilter", "OverspentError", "PureFilter", "RenyiFilter", "ZcdpFilter"]
-
 _ZERO = Enclosure.exactly(0)
 _NARROWER = Fraction(1, 10**12)  # each further attempt at a close decision asks for this much more
 _ATTEMPTS = 3

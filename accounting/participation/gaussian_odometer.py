@@ -27,8 +27,6 @@ from ..divergences import divergence
 from ..divergences.gaussian_bounds import squared
 from .charges import Charges, read_times, total, with_use
 
-__all__ = ["GaussianOdometer"]
-
 _LEAST, _RATIO, _LEVELS = Fraction(1, 32), Fraction(5, 4), 40  # up to a mu of about 190
 
 

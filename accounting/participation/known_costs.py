@@ -14,8 +14,6 @@ from ..composed import Composition, compose
 from ..methods.comparison import Method
 from .charges import minus
 
-__all__ = ["Remaining", "most_uses", "remaining", "reported"]
-
 _NOTHING = Enclosure.exactly(0)
 _WIDTHS = [Fraction(1, 10**digits) for digits in (3, 6, 12)]  # the first that decides will do
 

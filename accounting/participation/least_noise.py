@@ -9,8 +9,6 @@ from fractions import Fraction
 from ...exact.enclosure import Enclosure
 from ...mechanisms.laws.law import UndecidedError
 
-__all__ = ["least_noise"]
-
 _MOST_SECANTS = 40
 _FARTHEST = 10**6
 

@@ -47,8 +47,6 @@ from ..divergences import divergence
 from .charges import Charges, read_times, total, with_use
 from .filter_order import best_order, surcharge
 
-__all__ = ["Level", "RenyiOdometer"]
-
 _ZERO = Enclosure.exactly(0)
 _TARGETS = tuple(Fraction(2) ** power for power in range(-3, 6))  # 1/8 ... 32
 

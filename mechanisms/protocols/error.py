@@ -27,9 +27,6 @@ from ..laws.law import Law
 from ..search import first_within
 from .protocol import SumProtocol
 
-__all__ = ["largest_error", "noise_quantile", "off_ball", "off_probability", "outside"]
-__all__ += ["tail_beside", "wrap_probability"]
-
 _MOST_PERIODS = 10_000  # beyond, what is left is only known to lie between 0 and the tail
 _FAR, _DEVIATIONS, _STEEPEST = 10**15, 50, 1.0  # keep the s of Chernoff's bound small
 _ZERO = Enclosure.exactly(0)

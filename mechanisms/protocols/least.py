@@ -32,8 +32,6 @@ from ..search import first_within
 from .error import noise_quantile, off_ball, tail_beside
 from .protocol import SumProtocol
 
-__all__ = ["Least", "least_accuracy", "least_modulus"]
-
 _FAILING = "the probability of failing at {}"
 
 

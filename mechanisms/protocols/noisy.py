@@ -18,8 +18,6 @@ from ..laws.law import Law, Moments
 from ..laws.saddle import vertical_path
 from .rounding import RoundedUp
 
-__all__ = ["NoisyRounding"]
-
 _FEW = 36  # variance of the rounding below which its outcomes are listed
 _STEEP = 16  # shape from which on M of the noise falls like a Gaussian, as in `Polya`
 

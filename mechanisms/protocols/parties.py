@@ -17,8 +17,6 @@ from ..samplers.coins import rounded
 from ..samplers.released import draw
 from .protocol import SumProtocol, Trust
 
-__all__ = ["analyze", "decode", "encode", "randomize"]
-
 
 def encode(protocol: SumProtocol, reward: ExactInput, bits: RandomBits) -> int:
     """The reward, in [0, 1], as an integer in 0, ..., g of mean g times it: randomized rounding."""

@@ -21,8 +21,6 @@ from .. import parameters
 from ..laws.law import Law
 from ..mechanism import AdditiveNoise
 
-__all__ = ["SumProtocol", "Trust", "missing_users"]
-
 _Seen = TypeVar("_Seen", int, "NDArray[np.int64]")
 
 

@@ -37,8 +37,6 @@ from ..laws.law import Law
 from .protocol import SumProtocol, Trust, missing_users
 from .relaxed import largest_loss_of_noise
 
-__all__ = ["Provision", "provisioned", "raised_scale"]
-
 _DIGITS = 9  # of a raised scale
 _FARTHEST = 2**20  # times the scale: no larger one is tried
 

@@ -23,8 +23,6 @@ from ..laws.law import Law
 from ..mechanism import RandomizedResponse
 from .protocol import SumProtocol
 
-__all__ = ["RelaxedAggregation", "largest_loss_of_noise"]
-
 _WIDTH = Fraction(1, 10**25)
 _DIGITS = 20  # significant ones to which an irrational epsilon' is rounded up
 

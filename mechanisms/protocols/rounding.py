@@ -43,10 +43,6 @@ from ..laws.law import Law, Moments
 from ..laws.saddle import any_log, vertical_path
 from ..search import first_within
 
-__all__ = ["RoundedUp", "normal_tail"]
-__all__ += ["worst_rounding_quantile"]
-
-
 _EXACT_UP_TO = 32  # users for which all K are tried
 _SHORT = 4096  # trials up to which the generating function is multiplied out
 

@@ -41,7 +41,6 @@ from .protocol import missing_users
 if TYPE_CHECKING:
     from ..samplers.bits import RandomBits
 
-__all__ = ["Linear", "ShuffleSum", "shuffle", "shuffled_sum", "stated_tau"]
 
 _STATED = 96
 

@@ -44,8 +44,6 @@ from .noisy import NoisyRounding
 from .protocol import SumProtocol
 from .rounding import RoundedUp, normal_tail
 
-__all__ = ["DataError", "worst_error", "worst_error_quantile"]
-
 _BEYOND = "P(|error| > {}/g)"
 _ENOUGH = Fraction(1, 1000)  # of the bound: what the last chord may add
 _FINE = 32  # chords a standard deviation of the noise

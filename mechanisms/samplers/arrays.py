@@ -34,8 +34,6 @@ from ..laws.law import Law
 from .bits import RandomBits
 from .reals import enclosed
 
-__all__ = ["Inversion", "draw_array", "inversion", "uniform_words"]
-
 _DIGITS = 63  # of U, drawn at once: their bounds fit into 64 bits, 2^63 as well
 _GUARD = 64  # bits with which the table is computed, beyond these
 _CHUNK = 1 << 16  # draws made together: what they need stays in the processor's cache

@@ -16,16 +16,6 @@ import numpy as np
 
 from ...exact.number import ParameterError, whole
 
-__all__ = [
-    "RandomBits",
-    "SeededBits",
-    "SimulatedInt",
-    "SimulationError",
-    "SystemBits",
-    "for_release",
-    "is_simulated",
-]
-
 _BUFFER = 256  # bytes fetched at a time: shifting a longer pool costs more than fetching
 
 

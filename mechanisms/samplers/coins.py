@@ -13,8 +13,6 @@ from attrs import field, frozen
 from ...exact.number import ExactInput, ParameterError, exact, whole
 from .bits import RandomBits
 
-__all__ = ["Table", "below", "bernoulli", "bernoulli_exp", "coin", "coin_exp", "rounded", "uniform"]
-
 
 def uniform(bound: ExactInput, bits: RandomBits) -> int:
     """A uniform integer in 0, ..., bound - 1, bound >= 1. Raises ParameterError otherwise."""

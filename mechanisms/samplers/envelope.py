@@ -34,8 +34,6 @@ from .coins import below
 from .geometric import geometric_exp
 from .reals import enclosed, is_below
 
-__all__ = ["Envelope", "Step", "Tail", "envelope"]
-
 _UNITS = 64  # B
 _NEGLIGIBLE = 20  # bits: steps end where r is this much smaller than at the mode
 _MOST_STEPS = 2000  # on each side

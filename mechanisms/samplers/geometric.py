@@ -20,14 +20,6 @@ from .bits import RandomBits
 from .coins import below, coin_exp
 from .reals import Chance
 
-__all__ = [
-    "discrete_gaussian_ratio",
-    "discrete_laplace",
-    "discrete_laplace_exp",
-    "geometric",
-    "geometric_exp",
-]
-
 _LONGEST = 4096  # binary digits
 
 

@@ -21,8 +21,6 @@ from ...exact.precision import working_precision
 from .bits import RandomBits
 from .coins import coin
 
-__all__ = ["Chance", "bernoulli_real", "enclosed", "is_below", "near_floor"]
-
 _FIRST = 64  # bits of U that decide nearly always
 _GUARD = 32  # bits by which the enclosure is narrower than what is known of U
 _MOST = 1 << 15  # bits of U: an enclosure that does not narrow must not go on for ever

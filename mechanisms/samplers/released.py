@@ -25,8 +25,6 @@ from .bits import RandomBits, SimulatedInt, SystemBits, for_release, is_simulate
 from .coins import Table
 from .reals import Chance
 
-__all__ = ["Release", "Simulation", "draw", "release", "share_of_noise", "simulated_release"]
-
 Release: TypeAlias = Callable[[SystemBits], int | str]
 Simulation: TypeAlias = Callable[[RandomBits], int | str]
 

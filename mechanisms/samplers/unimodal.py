@@ -17,8 +17,6 @@ from .bits import RandomBits
 from .envelope import Envelope, envelope
 from .reals import near_floor
 
-__all__ = ["binomial_envelope", "binomial_real", "poisson_envelope", "polya_envelope"]
-
 _MOST_COINS = 4096
 
 

@@ -18,8 +18,6 @@ from exactdp.bandit.release import ModularRelease
 from exactdp.bandit.setting import Setting
 from exactdp.mechanisms import AdditiveNoise
 
-__all__ = ["RELATIONS"]
-
 _prepared = cache(prepare)
 
 

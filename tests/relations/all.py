@@ -18,8 +18,6 @@ from relations import (
 )
 from relations.engine import Relation
 
-__all__ = ["RELATIONS", "SEARCHES"]
-
 RELATIONS: tuple[Relation, ...] = (
     *monotone.RELATIONS,
     *processing.RELATIONS,

@@ -24,8 +24,6 @@ from exactdp.verify import ZCDP, ApproxDP, Claim, PureDP, RenyiDP, Verdict, audi
 from exactdp.verify.certificate import Certificate, NotCertifiedError, certificate_of
 from exactdp.verify.checker import check
 
-__all__ = ["RELATIONS"]
-
 
 def certificates(rng: random.Random) -> Iterator[Statement]:
     """Claims in several notions about a list, and about a part of it.

@@ -14,8 +14,6 @@ from relations.scenarios import Cost, Scenario
 from exactdp.exact import Enclosure, OutOfTimeError, decimal_text, time_left
 from exactdp.verify import ZCDP, ApproxDP, Audit, Claim, PureDP, RenyiDP, Verdict, audit
 
-__all__ = ["RELATIONS", "claim_near"]
-
 
 def claim_near(rng: random.Random, what: Scenario) -> tuple[Claim, Cost, Enclosure]:
     """A claim that may be true or false: near what it bounds."""

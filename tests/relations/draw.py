@@ -10,8 +10,6 @@ from fractions import Fraction
 
 from relations.scenarios import Cost, Scenario, Spec, Table, pmf, spec
 
-__all__ = ["additive", "any_spec", "ask", "binomial", "scenario", "small", "table", "times"]
-
 DELTAS = ("0", "1e-30", "1e-9", "1e-6", "1e-3", "0.05", "0.271", "0.5", "0.9", "0.999999", "1")
 EPSILONS = ("0", "1e-9", "0.01", "0.5", "1", "3", "50")
 ORDERS = ("1.0001", "1.5", "2", "3", "10", "64", "1000", "1e6")

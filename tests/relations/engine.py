@@ -28,8 +28,6 @@ from exactdp.exact.deadline import OutOfTimeError, check_time, time_limit
 from exactdp.exact.enclosure import Endpoint
 from exactdp.mechanisms import UndecidedError
 
-__all__ = ["AtMost", "Held", "Relation", "Tally", "Told", "equal", "examine"]
-
 _WIDTH = Fraction(1, 10**6)
 _WORK = 0.1  # seconds for losses off a lattice
 

@@ -18,8 +18,6 @@ from relations.engine import AtMost, Held, Statement, in_python
 from relations.notions import at_most
 from relations.scenarios import Cost, Scenario
 
-__all__ = ["RELATIONS"]
-
 _DIGITS = 60
 _ROUNDING = Fraction(1, 10**40)
 

@@ -11,8 +11,6 @@ from relations.scenarios import spec
 
 from exactdp.verify import ZCDP, ApproxDP, Claim, RenyiDP, Verdict, audit
 
-__all__ = ["RELATIONS"]
-
 
 def least_noise(rng: random.Random) -> Iterator[Statement]:
     """Values below a calibrated least are not verified; it is itself, and its neighbour is not."""

@@ -10,8 +10,6 @@ from relations.draw import DELTAS, EPSILONS, ORDERS, additive, any_spec, ask, sc
 from relations.engine import AtMost
 from relations.scenarios import Cost, Scenario
 
-__all__ = ["RELATIONS"]
-
 
 def sensitivity_grows(rng: random.Random) -> Iterator[AtMost]:
     """More neighbours cannot cost less."""

@@ -19,8 +19,6 @@ from relations.scenarios import Cost, Scenario, pmf
 
 from exactdp.exact import Enclosure
 
-__all__ = ["RELATIONS", "at_most", "rational"]
-
 _ANYTHING = Decimal("Infinity")
 
 

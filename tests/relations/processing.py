@@ -10,8 +10,6 @@ from relations.draw import additive, ask, scenario, small, table, times
 from relations.engine import AtMost
 from relations.scenarios import Cost, Scenario, Spec, Table, pmf
 
-__all__ = ["RELATIONS"]
-
 
 def reduction(rng: random.Random) -> Iterator[AtMost]:
     """What is seen mod m is seen of the sum; what is seen mod a divisor is seen mod m."""

@@ -16,8 +16,6 @@ from relations.scenarios import Cost, Scenario, Spec, Table, pmf, spec
 
 from exactdp.exact import Enclosure
 
-__all__ = ["PROCESSES", "RELATIONS", "as_table"]
-
 _NARROW = Fraction(1, 10**6)
 
 

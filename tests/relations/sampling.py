@@ -12,8 +12,6 @@ from relations.scenarios import Cost, Scenario, Spec, Table, pmf
 
 from exactdp.exact import Enclosure
 
-__all__ = ["RELATIONS"]
-
 _RATES = tuple(map(Fraction, ("1e-9", "0.001", "0.1", "1/3", "0.5", "0.9", "0.999999999", "1")))
 
 

@@ -16,8 +16,6 @@ from exactdp.exact import decimal_text
 from exactdp.mechanisms import Mechanism
 from exactdp.mechanisms.spec import parse
 
-__all__ = ["Cost", "Scenario", "Spec", "Table", "pmf", "spec"]
-
 _FOLDER = tempfile.TemporaryDirectory(prefix="exactdp-relations-")
 
 

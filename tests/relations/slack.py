@@ -11,8 +11,6 @@ from relations.draw import DELTAS, ask, scenario, table, times
 from relations.engine import Statement, equal
 from relations.scenarios import Cost, Scenario, Table, pmf
 
-__all__ = ["RELATIONS"]
-
 Masses: TypeAlias = tuple[Fraction, ...]
 
 

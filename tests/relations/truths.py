@@ -17,8 +17,6 @@ from relations.scenarios import Cost, Scenario, Table, pmf
 
 from exactdp.exact import Enclosure
 
-__all__ = ["RELATIONS", "delta_of", "joint", "pure_of"]
-
 _ORDERS = (2, 3, 10, 64)
 _INFINITE = Enclosure.infinite()
 

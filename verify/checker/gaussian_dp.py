@@ -43,8 +43,6 @@ from .normal import cdf
 from .pmf import reach_where
 from .scenarios import Uses
 
-__all__ = ["gaussian_mu"]
-
 _FARTHEST_SHIFT = 64
 _NEWTON = 4
 _ROUNDING = Fraction(1, 10**60)

@@ -19,9 +19,6 @@ from numpy.typing import NDArray
 from .keys import agree, derive
 from .terms import Terms
 
-__all__ = ["added", "mask", "mask_array", "pair_key", "pair_mask", "self_key", "self_mask"]
-__all__ += ["subtracted"]
-
 _NONCE = bytes(16)
 _BLOCK = 64
 

@@ -17,19 +17,6 @@ from attrs import Attribute, field, frozen
 from .shamir import PRIME, SHARE_BYTES
 from .terms import ROUND_BYTES, Terms
 
-__all__ = ["DIGEST_BYTES", "SEALED_BYTES", "SENT", "Confirmation", "Confirmations"]
-__all__ += ["DeliveredShares", "FromServer", "FromUser", "KeyAdvertisement", "MaskedInput"]
-__all__ += [
-    "MaskedVector",
-    "NeighbourKeys",
-    "Present",
-    "RefusedError",
-    "SealedShares",
-    "Stage",
-    "Unmasking",
-]
-__all__ += ["check_round", "refuse"]
-
 DIGEST_BYTES = 32
 TAG_BYTES = 16
 SEALED_BYTES = 2 * SHARE_BYTES + TAG_BYTES

@@ -22,8 +22,6 @@ from .server import Server
 from .terms import Terms
 from .user import User
 
-__all__ = ["VectorServer", "VectorUser", "pack", "unpack"]
-
 _MOST_BITS = 64
 _Words: TypeAlias = NDArray[np.uint64]
 _Signed: TypeAlias = tuple[bytes, int]  # a mask as its key, and whether it is added or subtracted

@@ -29,8 +29,6 @@ from . import rotation
 from .grid import fraction_bits, on_grid
 from .rounding import Rounding, read_rounding
 
-__all__ = ["Encoding"]
-
 _LARGEST_DIMENSION = 1 << 26
 Floats = NDArray[np.float64]
 Words = NDArray[np.uint64]

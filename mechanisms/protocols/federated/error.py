@@ -44,8 +44,6 @@ from ...laws.law import Law
 from .encoder import Encoding
 from .grid import fraction_bits
 
-__all__ = ["ErrorBound", "error_bound"]
-
 _BITS = 256
 _TRIED = range(-16, 24)  # quarters of octaves about one over the deviation: each t gives a bound
 

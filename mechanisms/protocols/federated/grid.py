@@ -15,8 +15,6 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FIELD", "fraction_bits", "on_grid", "squared_norm"]
-
 FIELD = 46  # bits: the norm bound is below 2^FIELD units of the grid
 _FINEST = 32
 _HALF, _BLOCK = 24, 1 << 15

@@ -21,8 +21,6 @@ from functools import cache, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FLOAT_ERROR", "padded", "rotate", "signs", "unrotate"]
-
 FLOAT_ERROR = 2.0**-40  # relative, in norm, of one rotation with the scaling before and after
 _BLOCK = 32
 

@@ -25,7 +25,6 @@ from .error import ErrorBound, error_bound
 if TYPE_CHECKING:
     from ...aggregation.masked import Stage, Terms
 
-__all__ = ["FederatedResult", "Vectors", "run_round"]
 
 Vectors: TypeAlias = Sequence[ArrayLike] | Callable[[int], ArrayLike]
 _SEED_BYTES = 32

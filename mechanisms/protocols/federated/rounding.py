@@ -42,8 +42,6 @@ from ...samplers.arrays import uniform_words
 from ...samplers.bits import RandomBits
 from .grid import squared_norm
 
-__all__ = ["Conditional", "Nearest", "Rounding", "Stochastic", "read_rounding"]
-
 Integers = NDArray[np.int64]
 
 

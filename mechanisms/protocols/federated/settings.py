@@ -13,8 +13,6 @@ from ...laws.law import Law
 from ...laws.skellam import Skellam
 from .encoder import Encoding
 
-__all__ = ["Settings"]
-
 _SHARES = {"skellam": Skellam, "discrete-gaussian": DiscreteGaussian}
 _NEEDED = ("clip", "scale", "clients", "local-stddev", "dimension", "bits")
 
