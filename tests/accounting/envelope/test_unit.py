@@ -59,7 +59,7 @@ def summed(pmf, count: int, reach: int) -> dict[int, mpf]:
         (PolyaDifference("2.5", 2), oracles.polya_difference("2.5", 2), 8, 170),
         (PolyaDifference(4, "0.3"), oracles.polya_difference(4, "0.3"), 12, 80),
     ],
-    ids=str,
+    ids=lambda each: None if callable(each) else str(each),
 )
 def test_it_is_the_largest_step(law, pmf, last, reach):
     found = steps(pmf, last, reach)
