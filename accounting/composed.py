@@ -169,6 +169,8 @@ class Composition(Rows):
 
         Known exactly for one use of most mechanisms and for Gaussian noise, else from both sides.
         """
+        if (sides := sides_of(self.uses)) is not None:
+            return sides.between(lambda uses, width: Composition(uses).gdp(width, cap), width)
         return composed_gdp(
             self.uses,
             lambda level: self.delta(level, _COARSE, cap, _QUICK),

@@ -15,8 +15,7 @@ from typing import NamedTuple, TypeAlias
 
 from ...exact import WIDTH, Enclosure, ExactInput, ParameterError, exact
 from ...exact.deadline import OutOfTimeError, time_left, time_limit
-from ..composed import Composition
-from ..divergences import divergence
+from ..composed import Composition, compose
 from . import shares
 from .classical import DoesNotApplyError
 from .conversion import Conversion, renyi_to_delta, renyi_to_epsilon, zcdp_to_delta, zcdp_to_epsilon
@@ -163,7 +162,7 @@ def _has_no_curve(composition: Composition) -> bool:
 
 def _rho(composition: Composition, width: Fraction) -> Enclosure:
     """The sum of every use's own rho."""
-    each = [divergence.zcdp(use.mechanism, width).times(use.times) for use in composition.uses]
+    each = [compose(use.mechanism).zcdp(width).times(use.times) for use in composition.uses]
     if not all(found.is_finite() for found in each):
         raise DoesNotApplyError("the rho of some use is not known to be finite")
     return Enclosure.total(each)

@@ -14,8 +14,7 @@ from functools import reduce
 from typing import TypeAlias
 
 from ...exact import WIDTH, Enclosure
-from ..composed import Composition
-from ..divergences import divergence
+from ..composed import Composition, compose
 from . import classical
 from .classical import DoesNotApplyError, Each
 from .least_delta import least_delta
@@ -27,7 +26,7 @@ Theorem: TypeAlias = Callable[[list[Each], Fraction, Fraction], Enclosure]
 def each_at(composition: Composition, delta: Fraction, width: Fraction = WIDTH) -> list[Each]:
     """What every use is at this delta_i: its exact epsilon_i."""
     return [
-        Each(divergence.epsilon(use.mechanism, delta, width), delta, use.times)
+        Each(compose(use.mechanism).epsilon(delta, width), delta, use.times)
         for use in composition.uses
     ]
 
@@ -46,7 +45,7 @@ def basic_delta(composition: Composition, epsilon: Fraction, width: Fraction = W
     if len(composition.uses) > 1:
         return least_delta(lambda delta, width: (basic(composition, delta, width), epsilon), width)
     ((mechanism, times),) = composition.uses
-    return _scaled(divergence.delta(mechanism, epsilon / times, width), times)
+    return _scaled(compose(mechanism).delta(epsilon / times, width), times)
 
 
 def advanced(composition: Composition, delta: Fraction, width: Fraction = WIDTH) -> Enclosure:
@@ -138,7 +137,7 @@ def _reported(
 
 def _where_all_are_zero(composition: Composition, parts: int, width: Fraction) -> Enclosure:
     """The least delta at which each use is (0, delta/parts)-DP."""
-    each = (divergence.total_variation(use.mechanism, width) for use in composition.uses)
+    each = (compose(use.mechanism).delta(0, width) for use in composition.uses)
     return _scaled(reduce(Enclosure.maximum, each), parts)
 
 

@@ -14,7 +14,7 @@ from flint import arb
 from ...exact import ball, refine
 from ...exact.roots import float_root
 from ...mechanisms.mechanism import Mechanism
-from ..divergences import divergence
+from ..composed import compose
 
 _COARSE = Fraction(1, 10**4)
 _FARTHEST = 6.0  # in the logarithm of order - 1, from the order that suits Gaussian noise
@@ -60,7 +60,7 @@ def best_order_for(mechanism: Mechanism, epsilon: Fraction, delta: Fraction) -> 
     def loss(log_x: float) -> float:
         order = _order_at(log_x)
         room = float(refine(lambda: ball(epsilon) - surcharge(order, delta)).lower)
-        cost = divergence.renyi_divergence(mechanism, order, _COARSE).upper
+        cost = compose(mechanism).renyi(order, _COARSE).upper
         if room <= 0 or cost == Decimal("Infinity"):
             return _HOPELESS
         return math.log(float(cost) / room) if cost > 0 else -_HOPELESS

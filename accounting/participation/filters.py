@@ -66,7 +66,7 @@ from ...exact import WIDTH, Enclosure, ExactInput, ParameterError, ball, exact, 
 from ...exact.rounding import to_digits
 from ...mechanisms.continuous import ContinuousNoise, Shape
 from ...mechanisms.mechanism import Mechanism
-from ..divergences import divergence
+from ..composed import compose
 from ..divergences.gaussian_bounds import largest_mu, squared
 from ..levels import read_epsilon, read_mu, read_order, read_rho
 from ..methods.conversion import zcdp_to_epsilon
@@ -173,7 +173,7 @@ class PureFilter(Filter):
 
     def cost(self, mechanism: Mechanism, width: Fraction = WIDTH) -> Enclosure:
         """Its pure epsilon."""
-        return divergence.pure_epsilon(mechanism, width)
+        return compose(mechanism).pure(width)
 
     def guarantee(self, delta: ExactInput = 0) -> Enclosure:
         exact(delta, "delta", at_least=0, at_most=1)
@@ -217,7 +217,7 @@ class RenyiFilter(Filter):
 
     def cost(self, mechanism: Mechanism, width: Fraction = WIDTH) -> Enclosure:
         """Its Rényi divergence of the filter's order."""
-        return divergence.renyi_divergence(mechanism, self.order, width)
+        return compose(mechanism).renyi(self.order, width)
 
     def guarantee(self, delta: ExactInput) -> Enclosure:
         failure = exact(delta, "delta", above=0, at_most=1)
@@ -251,7 +251,7 @@ class ZcdpFilter(Filter):
 
     def cost(self, mechanism: Mechanism, width: Fraction = WIDTH) -> Enclosure:
         """The rho of its zCDP."""
-        return divergence.zcdp(mechanism, width)
+        return compose(mechanism).zcdp(width)
 
     def guarantee(self, delta: ExactInput) -> Enclosure:
         return zcdp_to_epsilon(self.rho, exact(delta, "delta", above=0, at_most=1)).value
@@ -277,13 +277,13 @@ class GaussianFilter(Filter):
 
     def cost(self, mechanism: Mechanism, width: Fraction = WIDTH) -> Enclosure:
         """The square of the mu of its GDP."""
-        return squared(divergence.gaussian_dp(mechanism, width))
+        return squared(compose(mechanism).gdp(width))
 
     def guarantee(self, delta: ExactInput) -> Enclosure:
         failure = exact(delta, "delta", above=0, at_most=1)
         if not self.mu:
             return _ZERO
-        return divergence.epsilon(ContinuousNoise(Shape.GAUSSIAN, 1, self.mu), failure)
+        return compose(ContinuousNoise(Shape.GAUSSIAN, 1, self.mu)).epsilon(failure)
 
 
 def _target(epsilon: ExactInput, delta: ExactInput) -> tuple[Fraction, Fraction]:

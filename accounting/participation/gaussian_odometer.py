@@ -23,7 +23,7 @@ from attrs import evolve, field, frozen
 from ...exact import Enclosure, ExactInput, exact
 from ...mechanisms.continuous import ContinuousNoise, Shape
 from ...mechanisms.mechanism import Mechanism
-from ..divergences import divergence
+from ..composed import compose
 from ..divergences.gaussian_bounds import squared
 from .charges import Charges, read_times, total, with_use
 
@@ -47,7 +47,7 @@ class GaussianOdometer:
         known = (charge.each for charge in self.charges if charge.mechanism == mechanism)
         cost = next(known, None)
         if cost is None:
-            cost = squared(divergence.gaussian_dp(mechanism))
+            cost = squared(compose(mechanism).gdp())
         return evolve(self, charges=with_use(self.charges, mechanism, count, cost))
 
     def spent(self) -> Enclosure:
@@ -72,4 +72,4 @@ class GaussianOdometer:
 
 @lru_cache(maxsize=256)
 def _report(mu: Fraction, delta: Fraction) -> Enclosure:
-    return divergence.epsilon(ContinuousNoise(Shape.GAUSSIAN, 1, mu), delta)
+    return compose(ContinuousNoise(Shape.GAUSSIAN, 1, mu)).epsilon(delta)

@@ -43,7 +43,7 @@ from attrs import evolve, field, frozen
 
 from ...exact import Enclosure, ExactInput, ParameterError, exact, refine
 from ...mechanisms.mechanism import Mechanism
-from ..divergences import divergence
+from ..composed import compose
 from .charges import Charges, read_times, total, with_use
 from .filter_order import best_order, surcharge
 
@@ -121,5 +121,5 @@ class RenyiOdometer:
         return Enclosure(min(lowers), min(uppers)).maximum(_ZERO)
 
     def _costs(self, mechanism: Mechanism) -> list[Enclosure]:
-        curve = divergence.renyi_curve(mechanism, [level.order for level in self.levels])
-        return [*curve, divergence.pure_epsilon(mechanism)]
+        one = compose(mechanism)
+        return [*one.renyi_curve([level.order for level in self.levels]), one.pure()]

@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from exactdp.accounting import compose
+from exactdp.accounting.methods.comparison import compare
+from exactdp.accounting.participation.filters import ZcdpFilter
 from exactdp.exact import Enclosure, ParameterError
 from exactdp.mechanisms import AdditiveNoise
 from exactdp.mechanisms.laws import (
@@ -184,3 +186,23 @@ def test_other_shapes_are_refused(law: Law) -> None:
 def test_what_is_no_vector_is_refused(spec: str, message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         parse(spec)
+
+
+def test_mu_of_vectors_is_met_by_a_unit_vector() -> None:
+    mechanism = parse("skellam:variance=9,l2=1.5,dimension=7").mechanism
+    alone = compose(AdditiveNoise(Skellam(9))).gdp()
+    found = compose(mechanism).gdp()
+    assert found.at_least(Fraction(alone.lower)) is True
+    assert found.upper <= Fraction(alone.upper) * Fraction(1415, 1000)  # |v|_2^2 <= 2
+
+
+def test_filters_and_methods_take_vectors() -> None:
+    mechanism = parse("discrete-gaussian:sigma2=100,l2=3").mechanism
+    filled = ZcdpFilter("0.1").spend(mechanism, 2)
+    assert filled.left() == Enclosure.exactly(Fraction(1, 100))
+    found = {each.method.name: each.value for each in compare(compose((mechanism, 3)), "1e-6")}
+    exact = found["exact"]
+    assert exact is not None
+    for name in ("kov", "rdp", "zcdp"):
+        value = found[name]
+        assert value is not None and exact.lower <= value.upper
