@@ -51,6 +51,7 @@ HARD: Sequence[tuple[str, str, int, str, str]] = (
     ("0.00038", "4", 10_000, "1.13e-18", "3.83 to 4.03"),
     ("0.2", "1", 10, "1e-5", "an error"),
     ("0.2", "1", 500, "1e-5", "an error"),
+    ("0.125", "0.8", 1000, "1e-6", "an error"),
     ("0.01", "0.05", 11, "1e-5", "an overflow"),
 )
 _FAINT = ("0.01", "1e-5")  # a target for which dp_accounting was reported to run out of memory
