@@ -38,9 +38,10 @@ def test_the_true_epsilon_stands_beside_the_printed_one() -> None:
 
 def test_hard_settings_have_an_answer() -> None:
     text = sampled.hard(sampled.HARD[:-1])  # the last takes long
-    *small, few, many = cells(text)
+    *small, few, many, wide = cells(text)
     for steps, row in ((10, few), (500, many)):
         assert float(row[-1]) == pytest.approx(by_pld("0.2", "1", steps, "1e-5"), rel=1e-3)
+    assert float(wide[-1]) == pytest.approx(by_pld("0.125", "0.8", 1000, "1e-6"), rel=1e-3)
     for rate, _, _, _, _, epsilon in small:  # about in proportion to q
         assert float(epsilon) == pytest.approx(203.7 * float(rate), rel=0.01)
     sigma = Fraction(text.partition("σ = ")[2].split()[0])
