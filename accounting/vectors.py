@@ -26,7 +26,9 @@ from ..mechanisms.continuous import ContinuousNoise, Shape
 from ..mechanisms.laws.law import Law
 from ..mechanisms.mechanism import AdditiveNoise, Mechanism, OneWay
 from ..mechanisms.reach import Reach
+from ..mechanisms.sampled import likewise, unsampled
 from ..mechanisms.vector import VectorNoise, vector
+from .binned import binned
 from .divergences import divergence
 from .envelope import NoEnvelopeError, unit_parameter
 from .scenario import Use
@@ -36,6 +38,7 @@ OPEN = "which vectors within reach cost most is open: some attained, and what do
 _MOST_MOVES = 16  # of one coordinate, each of which is measured
 _MOST_USES = 10**9
 _ATTAINED = Fraction(1, 10**6)  # width of what vectors attain: less than the gap above it, mostly
+_WIDE = 10**5  # a variance from which on outcomes are seen by bins
 _ZERO, _INFINITY = Fraction(0), Decimal("Infinity")
 
 Uses = tuple[Use, ...]
@@ -60,7 +63,9 @@ class Sides:
         """
         above = {uses: measure(uses, width) for uses in self.likely}
         lower = [
-            above[uses] if uses in above else measure(uses, max(width, _ATTAINED))
+            above[uses]
+            if uses in above
+            else measure(tuple(map(_seen, uses)), max(width, _ATTAINED))
             for uses in self.below
         ]
         return _between(lower, list(above.values()))
@@ -123,6 +128,20 @@ def _along(use: Use, turn: int) -> list[Use]:
     directions = one.directions()
     parts = one.along(directions[min(turn, len(directions) - 1)])
     return [Use(_likewise(use.mechanism, part), count * use.times) for part, count in parts]
+
+
+def _seen(use: Use) -> Use:
+    """What is told of a use by bins of its outcome, where all of them would take long."""
+    noise = unsampled(use.mechanism)
+    if not isinstance(noise, AdditiveNoise) or not noise.law.symmetric:
+        return use
+    deviation2 = Fraction(noise.law.moments().variance.upper)
+    if deviation2 < _WIDE or (noise.modulus is not None and noise.modulus**2 < 4 * deviation2):
+        return use
+    seen = likewise(use.mechanism, binned(noise.law, noise.sensitivity, noise.modulus))
+    if isinstance(use.mechanism, OneWay) or getattr(seen, "rate", 1) == 1:
+        seen = OneWay(seen)  # unsampled, the other way round is its mirror image
+    return Use(seen, use.times)
 
 
 def _instead(mechanism: Mechanism, made: Callable[[VectorNoise], Mechanism]) -> Mechanism:

@@ -9,9 +9,11 @@ from typing import Any
 
 from ..accounting import Composition
 from ..accounting.methods.comparison import EXACT, METHODS, Method, Reported, compare
+from ..accounting.methods.distributed import TFF
 from ..accounting.methods.foreign import FOREIGN
 from ..exact import Enclosure
 from ..mechanisms.continuous import continuous
+from ..mechanisms.vector import vector
 from .measure import Measured, Request, Width, measure
 
 
@@ -61,6 +63,8 @@ def compared(
     others: list[str | Method] = [name for name in METHODS if name != EXACT.name]
     if all(continuous(use.mechanism) for use in composition.uses):  # what others account for
         others += FOREIGN.values()
+    if all(vector(use.mechanism) for use in composition.uses):
+        others.append(TFF)
     return [
         Comparison(
             delta,

@@ -74,12 +74,13 @@ def _opacus(composition: Composition, delta: Fraction, width: Fraction) -> Enclo
         return Enclosure.infinite()
     found = []
     for order, divergence in zip(_ORDERS, composition.renyi_curve(_ORDERS, width), strict=True):
-        found.append(divergence.plus(refine(partial(_charge, order, delta), width=width)))
+        found.append(divergence.plus(refine(partial(charge, order, delta), width=width)))
     best = Enclosure(min(each.lower for each in found), min(each.upper for each in found))
     return best.maximum(Enclosure.exactly(0))
 
 
-def _charge(order: Fraction, delta: Fraction) -> arb:
+def charge(order: Fraction, delta: Fraction) -> arb:
+    """What epsilon is above the Rényi divergence of this order, at this delta."""
     a = ball(order)
     return ((a - 1) / a).log() - (ball(delta).log() + a.log()) / (a - 1)
 
@@ -103,7 +104,8 @@ def _figure(value: float) -> Enclosure:
     return Enclosure.exactly(Fraction(max(value, 0.0)))
 
 
-def _no_delta(composition: Composition, epsilon: Fraction, width: Fraction) -> NoReturn:
+def no_delta(composition: Composition, epsilon: Fraction, width: Fraction) -> NoReturn:
+    """For methods that only tell epsilon."""
     raise DoesNotApplyError("asked for epsilon only")
 
 
@@ -112,20 +114,20 @@ PLD = Method(
     "dp_accounting, privacy-loss distribution",
     "its default grid of 1e-4, in floats",
     _pld,
-    _no_delta,
+    no_delta,
 )
 PRV = Method(
     "prv",
     "prv_accountant, its own bracket",
     f"asked for {_PRV_ERROR} in epsilon and a thousandth of delta; in floats",
     _prv,
-    _no_delta,
+    no_delta,
 )
 OPACUS = Method(
     "opacus",
     "Rényi, as Opacus reports it",
     "its orders, 1.1 to 63, and its conversion",
     _opacus,
-    _no_delta,
+    no_delta,
 )
 FOREIGN: Mapping[str, Method] = MappingProxyType({each.name: each for each in (OPACUS, PLD, PRV)})

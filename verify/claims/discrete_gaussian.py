@@ -9,13 +9,14 @@ import sympy
 from flint import arb
 
 from ...accounting.divergences import divergence
+from ...accounting.methods.distributed import gaussians_tau
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from ...exact.precision import enclose, working_precision
 from ...mechanisms import papers
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian, DiscreteGaussianSum
 from ...mechanisms.mechanism import AdditiveNoise
-from .discrete_gaussian_sums import excess_at, periodic, prove_lemma4_at, xi_sum
+from .discrete_gaussian_sums import excess_at, periodic, prove_lemma4_at
 from .finding import Finding, Scope, claim, fails, holds, require, shown
 from .proofs import prove_equal
 
@@ -97,7 +98,7 @@ def violation(count: int, shift: int, order: Fraction) -> tuple[Enclosure, Enclo
     """
     with working_precision(320):
         found = excess_at(periodic(count, HALF), order, shift)
-        xi = xi_sum(count, HALF)
+        xi = gaussians_tau(count, HALF)
         require(xi > arb(1) / 2, "xi is expected to be above 1/2")
         return found, enclose(ball(order) * xi / 4)
 
@@ -147,7 +148,7 @@ def _further_classes(n: int, a: arb) -> arb:
 
 def allowed_by_theorem4(epsilon: Fraction, scaling: Fraction, terms: int) -> arb:
     """hat-epsilon²/2 - epsilon²/2, xi summed to terms - 1."""
-    xi, e = xi_sum(terms, scaling**2), ball(epsilon)
+    xi, e = gaussians_tau(terms, scaling**2), ball(epsilon)
     return (xi / 2).min(2 * e * xi + xi * xi) / 2
 
 
@@ -176,7 +177,7 @@ def _lemma() -> Finding:
     worst = Fraction(0)
     with working_precision(320):
         for count in CORRECTION_POINTS:
-            ratio = periodic(count, HALF).spread() * 2 / xi_sum(count, HALF)
+            ratio = periodic(count, HALF).spread() * 2 / gaussians_tau(count, HALF)
             worst = max(worst, Fraction(enclose(ratio).upper))
     evidence["the correction"] = (
         "proved for all n, sigma, Delta and orders: the excess is at most log(max w/min w); twice "
@@ -236,5 +237,5 @@ def _theorem() -> Finding:
 
 
 def _hat_epsilon(epsilon: Fraction, rounds: int) -> arb:
-    xi, e = xi_sum(rounds // 2, Fraction(1)), ball(epsilon)
+    xi, e = gaussians_tau(rounds // 2, Fraction(1)), ball(epsilon)
     return (e * e + xi / 2).sqrt().min(e + xi)

@@ -19,6 +19,7 @@ from functools import cached_property, reduce
 
 from flint import arb, arb_poly
 
+from ...accounting.methods.distributed import gaussians_tau
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from ...exact.precision import enclose, working_precision
@@ -55,19 +56,6 @@ class Periodic:
     def spread(self) -> arb:
         """log R = log(max w/min w)."""
         return (reduce(arb.max, self.w) / reduce(arb.min, self.w)).log()
-
-
-def xi_sum(count: int, sigma2: Fraction) -> arb:
-    """xi = 10 sum_{k=1}^{count-1} e^(-2 pi² sigma² k/(k+1)), the far terms in a bracket."""
-    exponent = -2 * arb.pi() ** 2 * ball(sigma2)
-    near = min(count - 1, 3000)
-    total = arb(0)
-    for k in range(1, near + 1):
-        total += (exponent * k / (k + 1)).exp()
-    if count - 1 > near:  # the terms fall with k
-        last = (exponent * near / (near + 1)).exp()
-        total += (count - 1 - near) * exponent.exp().union(last)
-    return 10 * total
 
 
 def periodic(count: int, sigma2: Fraction) -> Periodic:
@@ -141,7 +129,7 @@ def prove_lemma4_at(count: int, sigma2: Fraction) -> None:
     """
     with working_precision(_BITS):
         law = periodic(count, sigma2)
-        allowed = xi_sum(count, sigma2) / 4
+        allowed = gaussians_tau(count, sigma2) / 4
         spread = law.spread()
         # else the other term of the minimum could be the smaller one
         require(allowed > arb(1) / 8, "xi is expected to be at least 1/2")

@@ -9,12 +9,12 @@ import pytest
 from mpmath import mpf
 from oracles import assert_ball_holds, convolution, discrete_gaussian, exactly
 
+from exactdp.accounting.methods.distributed import gaussians_tau
 from exactdp.exact.precision import working_precision
 from exactdp.verify.claims.discrete_gaussian_sums import (
     excess_at,
     periodic,
     prove_lemma4_at,
-    xi_sum,
 )
 from exactdp.verify.claims.proofs import NotProvedError
 
@@ -55,7 +55,7 @@ def test_xi() -> None:
             truth = 10 * mpmath.fsum(
                 mpmath.exp(-(mpmath.pi**2) / 2 * k / (k + 1)) for k in range(1, count)
             )
-            assert_ball_holds(xi_sum(count, HALF), truth, 1e-2)
+            assert_ball_holds(gaussians_tau(count, HALF), truth, 1e-2)
 
 
 def test_the_lemma_is_proved_up_to_50_and_not_at_51() -> None:
