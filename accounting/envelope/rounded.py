@@ -1,0 +1,261 @@
+"""What integer noise hides of a real vector that is rounded at random: as much as of the vector.
+
+A user's real vector y, |y|_2 <= c, is rounded coordinate by coordinate, B_i = floor(y_i) + 1 with
+probability the fraction of y_i, else floor(y_i), independently; integer noise X is added. P is the
+law of B + X, Q that of X. Then at every order a > 1, for any number of coordinates,
+
+    D_a(P||Q) and D_a(Q||P)  <=  factor(a) |y|^2,
+
+and factor(a) is a mu^2/2, what the unrounded vector costs, but for some parts in a thousand while
+a mu^2 is small; mu = `unit_parameter` of the noise. Proofs of all of this: `docs/rounding.md`.
+
+*To Gaussians.* Of B >= 0 in one coordinate (else reflect) the half-lines are the best tests of
+B + X against X, so that the pair is post-processing of (N(0, 1) + mu B, N(0, 1)) as in `unit`; so
+are products, and samples.
+
+*The other way round costs no more*: D_a(Q||P) <= D_a(P||Q) for these Gaussian mixtures, sampled or
+not, at every real order: d/ds E R^a with R = dP/dQ, s = mu^2, is (a(a-1)/2) E R^a |b|^2, b the
+posterior mean of B. R and b rise in every coordinate of the output, so by Harris' inequality
+E (R^a - R^(1-a)) |b|^2 >= E (R^a - R^(1-a)) E |b|^2, and E R^a - E R^(1-a) cannot become negative.
+
+*D_a/a does not fall in a*, for all of these: it is half the integral over s of the mean of |b|^2
+under the law of density R^a/E R^a to Q, which rises in a as |b|^2 and log R both rise in every
+coordinate and log R is supermodular (Fortuin, Kasteleyn, Ginibre). So a bound at the next whole
+order serves at any real one.
+
+*One coordinate*, y = m + f, integer a, s = mu^2:
+
+    M(y) = E R^a = sum over j of Bin(a, f)(j) e^(s (a (a-1) m^2/2 + (a-1) m j + j (j-1)/2)),
+
+and factor(a) is the supremum of log M(y)/y^2 over y > 0, divided by a - 1. M rises in y, and is
+convex on every [m, m + 1].
+
+    On [0, 1]   (M - 1)/y^2 is a polynomial of coefficients >= 0, so it rises.
+    On cells    of [m, m + 1], where log M rises by D, log M <= the chord of log M + D^2/8.
+    From Y on   with k = (a-1) s/4 < 1, log M <= (a (a-1) s y^2/2)/(1 - k) - log(1 - k)/2;
+                and log M <= a (a-1) s (y + 1)^2/2.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import lru_cache
+from heapq import heapify, heappop, heappush
+
+from flint import arb, arb_poly
+
+from ...exact.deadline import check_time
+from ...exact.number import ExactInput, ball, exact, whole
+from ...exact.precision import enclose, working_precision
+from ...mechanisms.laws.law import Law
+from .unit import unit_parameter
+
+MOST_ORDER = 1024
+_BITS = 128
+_NEAR = 1e-4  # how near to the supremum, relatively, a bound should come
+_FAR = 24  # where a mu^2 is large: the tail is bounded to about 2/24
+_MOST_CELLS = 2000
+
+
+@lru_cache(maxsize=4096)
+def rounded_factor(mu: Fraction, order: int) -> Fraction | None:
+    """Rounded at random, y costs at most this times |y|_2^2 at this order, either way round.
+
+    mu: (at least) the `unit_parameter` of the noise; order: whole, 2 to 1024. For Gaussian noise of
+    variance 1/mu^2 it is at least order mu^2/2, the cost where y is whole. None where it is beyond
+    all use (above 1e300).
+
+    >>> mu, order = Fraction(1, 100), 8
+    >>> 1 <= rounded_factor(mu, order) / (order * mu**2 / 2) <= Fraction(1001, 1000)
+    True
+    """
+    exact(mu, "mu", above=0)
+    order = whole(order, "order", at_least=2, at_most=MOST_ORDER)
+    with working_precision(_BITS):
+        found = _supremum(order, ball(mu) ** 2) / (order - 1)
+        return Fraction(enclose(found.upper()).upper) if found.is_finite() else None
+
+
+def rounded_renyi(
+    law: Law,
+    l2: ExactInput,
+    dimension: int | None,
+    order: ExactInput,
+    rate: ExactInput = 1,
+) -> Fraction | None:
+    """What a use costs at most in Rényi divergence, either way round; None where no bound is known.
+
+    law: of the noise in every coordinate. l2: what the norm before rounding is at most. dimension:
+    how many coordinates there are, None for any number. order: real, above 1; between two whole
+    ones D_a/a is at most what it is at the next one, and (a - 1) D_a, which is convex and 0 at 1,
+    at most its chord. rate: users take part with this probability, independently. Neighbours
+    differ by one user, added or removed.
+
+    Raises NoEnvelopeError where the noise has no mu.
+
+    >>> from exactdp.mechanisms.laws import Skellam
+    >>> float(rounded_renyi(Skellam(10000), 100, 2**20, 8))  # 4.0 without rounding
+    4.001605584118442
+    """
+    mu, norm = Fraction(unit_parameter(law).upper), exact(l2, "l2", at_least=0)
+    wanted, share = exact(order, "order", above=1), exact(rate, "rate", above=0, at_most=1)
+    low, high = math.floor(wanted), math.ceil(wanted)
+    left, right = (_at_whole(mu, norm, dimension, end, share) for end in (low, high))
+    found = [_worst(mu, norm, dimension, wanted)]
+    if right is not None:
+        found.append(wanted / high * right)  # as D_a/a rises
+        if share != 1 and left is not None and low < high:
+            part = wanted - low
+            total = (1 - part) * (low - 1) * left + part * low * right
+            found.append(total / (wanted - 1))
+    return min((each for each in found if each is not None), default=None)
+
+
+def _worst(mu: Fraction, norm: Fraction, dimension: int | None, order: Fraction) -> Fraction | None:
+    """As if B were the longest vector that y is ever rounded to: shorter than |y| + sqrt(d)."""
+    if dimension is None:
+        return None
+    with working_precision(_BITS):
+        longest = ball(norm) + arb(whole(dimension, "dimension", at_least=1)).sqrt()
+        return Fraction(enclose((ball(order * mu**2 / 2) * longest**2).upper()).upper)
+
+
+@lru_cache(maxsize=4096)
+def _at_whole(
+    mu: Fraction, norm: Fraction, dimension: int | None, order: int, rate: Fraction
+) -> Fraction | None:
+    """At a whole order; 0 at order 1, where only its product with order - 1 counts."""
+    if order == 1 or norm == 0:
+        return Fraction(0)
+    worst = _worst(mu, norm, dimension, Fraction(order))
+    factor = rounded_factor(mu, order) if order <= MOST_ORDER else None
+    bounds = [worst, None if factor is None else factor * norm**2]
+    cost = min((each for each in bounds if each is not None), default=None)
+    if rate == 1 or cost is None or order > MOST_ORDER:
+        return cost
+    return _sampled(mu, norm, dimension, order, rate, cost)
+
+
+def _sampled(
+    mu: Fraction,
+    norm: Fraction,
+    dimension: int | None,
+    order: int,
+    rate: Fraction,
+    unsampled: Fraction,
+) -> Fraction:
+    """E (1 - q + q R)^a is the sum of C(a, j) (1-q)^(a-j) q^j E R^j, E R^j = e^((j-1) D_j).
+
+    E R^j = 1 for j = 0 and 1, so the sum is 1 + that of all others with E R^j - 1.
+    """
+    with working_precision(_BITS):
+        excess, q = arb(0), ball(rate)
+        for j in range(2, order + 1):
+            cost = _at_whole(mu, norm, dimension, j, Fraction(1))
+            if cost is None:
+                return unsampled
+            weight = math.comb(order, j) * (1 - q) ** (order - j) * q**j
+            excess += weight * ((j - 1) * ball(cost)).expm1()
+        found = excess.log1p() / (order - 1)
+        return min(Fraction(enclose(found.upper()).upper), unsampled)
+
+
+def _supremum(order: int, square: arb) -> arb:
+    """An upper bound of log M(y)/y^2 over all y > 0, by cells that are halved where it matters."""
+    moments = _Moments(order, square)
+    first = max(2, math.ceil(math.sqrt(1 / (4 * order * _NEAR))))
+    if not (order - 1) * square < 2:
+        first = max(first, _FAR)
+    tail = moments.tail(first)
+    goal = (1 + _NEAR) * max(_float(tail), _float(moments.limit()))
+
+    def cell(low: Fraction, high: Fraction) -> tuple[float, Fraction, Fraction]:
+        return -_float(moments.bound(low, high)), low, high
+
+    cells = [cell(Fraction(m), Fraction(m + 1)) for m in range(first)]
+    heapify(cells)
+    while -cells[0][0] > goal and len(cells) < _MOST_CELLS:
+        check_time()
+        _, low, high = heappop(cells)
+        middle = (low + high) / 2
+        heappush(cells, cell(low, middle))
+        heappush(cells, cell(middle, high))
+        goal = max(goal, (1 + _NEAR) * _float(moments.log(middle) / ball(middle) ** 2))
+    return tail.max(arb(-cells[0][0]))
+
+
+def _float(value: arb) -> float:
+    """At least the ball."""
+    if not value < 1e300:
+        return math.inf
+    return math.nextafter(float(value.upper()), math.inf)
+
+
+class _Moments:
+    """M(y) = E R^order, at points and on cells; square is mu^2."""
+
+    def __init__(self, order: int, square: arb) -> None:
+        self.order, self.square = order, square
+        self._sums: dict[int, arb_poly] = {}
+        self._logs: dict[Fraction, arb] = {}
+
+    def log(self, y: Fraction) -> arb:
+        """log M(y), y >= 0."""
+        if y not in self._logs:
+            m = math.floor(y)
+            self._logs[y] = self._at_whole(m) + self._excess(m, y - m).log1p()
+        return self._logs[y]
+
+    def limit(self) -> arb:
+        """Of log M(y)/y^2 as y goes to 0."""
+        return math.comb(self.order, 2) * self.square.expm1()
+
+    def bound(self, low: Fraction, high: Fraction) -> arb:
+        """Of log M(y)/y^2 on [low, high], which has no whole number inside."""
+        if low == 0:
+            return self._rising(high)
+        left, right = self.log(low), self.log(high)
+        start, rise = ball(low), right - left
+        slope = rise / ball(high - low)
+        offset = left - slope * start + rise**2 / 8
+        found = right / start**2  # as M rises
+        if offset < 0:
+            # offset + slope y <= slope^2 y^2/(-4 offset): their difference is a square
+            found = found.min(-(slope**2) / (4 * offset))
+        if slope * start + 2 * offset > 0:  # (offset + slope y)/y^2 falls from there on
+            found = found.min((offset + slope * start) / start**2)
+        elif slope * ball(high) + 2 * offset < 0:  # it rises up to there
+            found = found.min((offset + slope * ball(high)) / ball(high) ** 2)
+        if high <= 1:
+            found = found.min((start**2 * self._rising(high)).log1p() / start**2)
+        return found
+
+    def tail(self, start: int) -> arb:
+        """Of log M(y)/y^2 for y >= start."""
+        whole_cost = self._at_whole(1)
+        found = whole_cost * (1 + arb(1) / start) ** 2
+        part = (self.order - 1) * self.square / 4
+        if part < 1:
+            spread = -(-part).log1p() / (2 * start**2)
+            found = found.min(whole_cost / (1 - part) + spread)
+        return found
+
+    def _at_whole(self, m: int) -> arb:
+        return math.comb(self.order, 2) * m**2 * self.square
+
+    def _rising(self, y: Fraction) -> arb:
+        """(M(y) - 1)/y^2, 0 < y <= 1."""
+        if y == 1:
+            return self._at_whole(1).expm1()
+        return self._excess(0, y) / ball(y) ** 2
+
+    def _excess(self, m: int, f: Fraction) -> arb:
+        """M(m + f)/M(m) - 1: a sum of terms that are not negative."""
+        if m not in self._sums:
+            pairs = ((self.order - 1) * m * j + j * (j - 1) // 2 for j in range(self.order + 1))
+            self._sums[m] = arb_poly(
+                [math.comb(self.order, j) * (self.square * n).expm1() for j, n in enumerate(pairs)]
+            )
+        return self._sums[m](ball(f / (1 - f))) * ball(1 - f) ** self.order
+

@@ -1,0 +1,136 @@
+"""epsilon and delta of real vectors that are rounded at random before integer noise is added.
+
+What is bounded here is from above only; neighbours differ by one user, added or removed, both ways
+round. The least of these (proofs: `docs/rounding.md`):
+
+*Rényi*: `envelope.rounded_renyi`, which adds up over uses, also adaptive ones.
+
+*Gaussian*, where the dimension is known: `envelope.rounded_distance`. With b the mass that all uses
+together miss there is a law G, (1 - b) G <= P <= G + b, that the Gaussians dominate, so that with
+their profile delta_G
+
+    P(S) - e^eps Q(S) <= delta_G(eps) + b,    Q(S) - e^eps P(S) <= delta_G(eps + log(1 - b)).
+
+Where users are sampled the Gaussians are taken as if they were not, which is never too little.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from fractions import Fraction
+
+from flint import arb
+
+from ..exact.enclosure import Enclosure, Endpoint
+from ..exact.number import ExactInput, ball, exact, whole
+from ..exact.precision import enclose, working_precision
+from ..mechanisms.continuous import ContinuousNoise, Shape
+from ..mechanisms.laws.law import Law
+from .divergences import divergence
+from .envelope import rounded_distance, rounded_renyi
+from .methods.conversion import Curve, renyi_to_delta, renyi_to_epsilon
+
+_BITS = 128
+_WIDTH = Fraction(1, 10**6)
+_SHARES = [Fraction(1, 10**n) for n in (1, 2, 3, 4)]  # of delta, for what is missed
+_INFINITY = Decimal("Infinity")
+
+
+def rounded_epsilon(
+    law: Law,
+    l2: ExactInput,
+    delta: ExactInput,
+    dimension: int | None = None,
+    times: int = 1,
+    rate: ExactInput = 1,
+) -> Enclosure:
+    """At most what so many uses cost at this delta > 0: an enclosure from 0 on.
+
+    law: of the noise in every coordinate. l2: what a user's real vector is at most in norm, before
+    it is rounded. dimension: how many coordinates; None for any number. rate: of users that take
+    part, independently, in each use.
+
+    Raises NoEnvelopeError where no Gaussian envelope of the noise is proved.
+
+    >>> from exactdp.mechanisms.laws import Skellam
+    >>> f"{rounded_epsilon(Skellam(10000), 100, '1e-5', 2**20):.3f}"
+    '4.563'
+    """
+    level = exact(delta, "delta", above=0, below=1)
+    curve = _curve(law, l2, dimension, times, rate)
+    found: list[Endpoint] = [renyi_to_epsilon(curve, level, width=_WIDTH).value.upper]
+    for distance, missed in _distances(law, l2, dimension, times, level):
+        cost = divergence.epsilon(_gaussian(distance), level - missed, _WIDTH).upper
+        most = divergence.epsilon(_gaussian(distance), level, _WIDTH).upper
+        found.append(max(cost, _plus(most, _lost(missed))))
+    return Enclosure(Fraction(0), min(found))
+
+
+def rounded_delta(
+    law: Law,
+    l2: ExactInput,
+    epsilon: ExactInput,
+    dimension: int | None = None,
+    times: int = 1,
+    rate: ExactInput = 1,
+) -> Enclosure:
+    """At most what so many uses cost at this epsilon >= 0. Arguments as for `rounded_epsilon`."""
+    level = exact(epsilon, "epsilon", at_least=0)
+    curve = _curve(law, l2, dimension, times, rate)
+    best: Endpoint = min(renyi_to_delta(curve, level, width=_WIDTH).value.upper, Fraction(1))
+    for distance, missed in _distances(law, l2, dimension, times, Fraction(best)):
+        one = _plus(divergence.delta(_gaussian(distance), level, _WIDTH).upper, missed)
+        left = level - _lost(missed)
+        other = divergence.delta(_gaussian(distance), max(left, Fraction(0)), _WIDTH).upper
+        if left < 0:  # Q(S) - P(S) is at most the total variation distance
+            other = _plus(other, missed)
+        best = min(best, max(one, other))
+    return Enclosure(Fraction(0), best)
+
+
+def _curve(
+    law: Law, l2: ExactInput, dimension: int | None, times: int, rate: ExactInput
+) -> Curve:
+    """Upper bounds, given as if they were exact: only upper ends made of them are true."""
+    count = whole(times, "times", at_least=1)
+
+    def curve(orders: Sequence[Fraction]) -> list[Enclosure]:
+        each = [rounded_renyi(law, l2, dimension, order, rate) for order in orders]
+        return [
+            Enclosure.infinite() if cost is None else Enclosure.exactly(cost * count)
+            for cost in each
+        ]
+
+    return curve
+
+
+def _distances(
+    law: Law, l2: ExactInput, dimension: int | None, times: int, delta: Fraction
+) -> Iterator[tuple[Fraction, Fraction]]:
+    """Of Gaussians that dominate all uses together, but with this probability."""
+    if dimension is None or delta == 0:
+        return
+    for share in _SHARES:
+        missed = delta * share
+        each = rounded_distance(law, l2, dimension, missed / times)
+        with working_precision(_BITS):
+            yield _above(ball(each) * arb(times).sqrt()), missed
+
+
+def _gaussian(distance: Fraction) -> ContinuousNoise:
+    return ContinuousNoise(Shape.GAUSSIAN, Fraction(1), distance)
+
+
+def _lost(missed: Fraction) -> Fraction:
+    """-log(1 - missed)."""
+    with working_precision(_BITS):
+        return _above(-(-ball(missed)).log1p())
+
+
+def _above(value: arb) -> Fraction:
+    return Fraction(enclose(value.upper()).upper)
+
+
+def _plus(end: Endpoint, more: Fraction) -> Endpoint:
+    return _INFINITY if end == _INFINITY else Fraction(end) + more
