@@ -55,7 +55,7 @@ def rounded_epsilon(
 
     >>> from exactdp.mechanisms.laws import Skellam
     >>> f"{rounded_epsilon(Skellam(10000), 100, '1e-5', 2**20):.3f}"
-    '4.563'
+    '4.564'
     """
     level = exact(delta, "delta", above=0, below=1)
     curve = _curve(law, l2, dimension, times, rate)
@@ -89,9 +89,7 @@ def rounded_delta(
     return Enclosure(Fraction(0), best)
 
 
-def _curve(
-    law: Law, l2: ExactInput, dimension: int | None, times: int, rate: ExactInput
-) -> Curve:
+def _curve(law: Law, l2: ExactInput, dimension: int | None, times: int, rate: ExactInput) -> Curve:
     """Upper bounds, given as if they were exact: only upper ends made of them are true."""
     count = whole(times, "times", at_least=1)
 

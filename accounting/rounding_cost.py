@@ -6,8 +6,8 @@ is chosen so that k standard deviations of the sum fit, 2^b = 2k sqrt(scale^2 (c
 z^2 clip^2) + n/4), z the noise multiplier (`heuristic_scale_factor` of their code, flatness 1). So
 the norm before rounding, c = scale clip, depends on n, b, d, k and z alone.
 
-The least variance of the noise, relative to the z^2 c^2 that a vector of norm c needs unrounded, for
-the same epsilon at the same delta, of one release:
+The least variance of the noise of one release, relative to the z^2 c^2 that a vector of norm c
+needs unrounded for the same epsilon at the same delta:
 
     published     stochastic rounding as if to the longest vector, (c + sqrt(d))^2
     conditional   the published bound with beta = e^(-1/2)

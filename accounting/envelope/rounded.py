@@ -258,4 +258,3 @@ class _Moments:
                 [math.comb(self.order, j) * (self.square * n).expm1() for j, n in enumerate(pairs)]
             )
         return self._sums[m](ball(f / (1 - f))) * ball(1 - f) ** self.order
-

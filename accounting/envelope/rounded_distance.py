@@ -1,11 +1,11 @@
 """Real vectors rounded at random are hidden like the vectors themselves, but for a little mass.
 
 Setting and notation as in `rounded`; Z is N(0, 1), t > 0 a threshold, h = Phibar(t - mu) and
-w(z) = e^(mu z - mu^2/2). Then for every y there is a law G with (1 - b) G <= P <= G + b, b = h times
-the sum of the fractions of the |y_i|, for which (G, Q) is post-processing of N(nu |y|, 1) against
-N(0, 1), where
+w(z) = e^(mu z - mu^2/2). Then for every y there is a law G with (1 - b) G <= P <= G + b, b being h
+times the sum of the fractions of the |y_i|, for which (G, Q) is post-processing of N(nu |y|, 1)
+against N(0, 1), where nu = mu (1 + mu t/2 + ...), namely
 
-    nu = max((Phibar(t - mu) - Phibar(t))/phi(t),  (w(t) - 1 + h)/(t (1 - h))) = mu (1 + mu t/2 + ...),
+    nu = max((Phibar(t - mu) - Phibar(t))/phi(t),  (w(t) - 1 + h)/(t (1 - h))),
 
 if t >= nu and h < 1. In d coordinates the fractions add up to at most min(d, sqrt(d) |y|).
 
@@ -38,7 +38,7 @@ from flint import arb
 from ...exact.number import ExactInput, ball, exact, whole
 from ...exact.precision import enclose, working_precision
 from ...mechanisms.laws.law import Law
-from .cells import mass, quantile, upper
+from .cells import mass, quantile
 from .unit import unit_parameter
 
 _BITS = 192

@@ -16,7 +16,7 @@ from exactdp.cli.main import main
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md"]
-PAGES += [ROOT / "docs" / f"{page}.md" for page in ("commands", "python", "envelope")]
+PAGES += [ROOT / "docs" / f"{page}.md" for page in ("commands", "python", "envelope", "rounding")]
 BLOCK = re.compile(r"^```(console|python|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
