@@ -11,7 +11,7 @@ their profile delta_G
 
     P(S) - e^eps Q(S) <= delta_G(eps) + b,    Q(S) - e^eps P(S) <= delta_G(eps + log(1 - b)).
 
-Where users are sampled the Gaussians are taken as if they were not, which is never too little.
+The first is of the sampled Gaussians where the user is removed, the second where one is added.
 """
 
 from __future__ import annotations
@@ -25,15 +25,16 @@ from flint import arb
 from ..exact.enclosure import Enclosure, Endpoint
 from ..exact.number import ExactInput, ball, exact, whole
 from ..exact.precision import enclose, working_precision
-from ..mechanisms.continuous import ContinuousNoise, Shape
 from ..mechanisms.laws.law import Law
-from .divergences import divergence
+from .continuous.composed import composed_delta, composed_epsilon, sampled_gaussian
+from .continuous.inversion import Parts
 from .envelope import rounded_distance, rounded_renyi
 from .methods.conversion import Curve, renyi_to_delta, renyi_to_epsilon
 
 _BITS = 128
 _WIDTH = Fraction(1, 10**6)
 _SHARES = [Fraction(1, 10**n) for n in (1, 2, 3, 4)]  # of delta, for what is missed
+_SHARE = [Fraction(1, 100)]  # the same, where it takes long
 _INFINITY = Decimal("Infinity")
 
 
@@ -60,10 +61,11 @@ def rounded_epsilon(
     level = exact(delta, "delta", above=0, below=1)
     curve = _curve(law, l2, dimension, times, rate)
     found: list[Endpoint] = [renyi_to_epsilon(curve, level, width=_WIDTH).value.upper]
-    for distance, missed in _distances(law, l2, dimension, times, level):
-        cost = divergence.epsilon(_gaussian(distance), level - missed, _WIDTH).upper
-        most = divergence.epsilon(_gaussian(distance), level, _WIDTH).upper
-        found.append(max(cost, _plus(most, _lost(missed))))
+    for distance, missed in _distances(law, l2, dimension, times, level, rate):
+        removed, added = _gaussians(distance, times, rate)
+        one = composed_epsilon(removed, level - missed, _WIDTH).upper
+        other = composed_epsilon(added, level, _WIDTH).upper
+        found.append(max(one, _plus(other, _lost(missed))))
     return Enclosure(Fraction(0), min(found))
 
 
@@ -79,10 +81,11 @@ def rounded_delta(
     level = exact(epsilon, "epsilon", at_least=0)
     curve = _curve(law, l2, dimension, times, rate)
     best: Endpoint = min(renyi_to_delta(curve, level, width=_WIDTH).value.upper, Fraction(1))
-    for distance, missed in _distances(law, l2, dimension, times, Fraction(best)):
-        one = _plus(divergence.delta(_gaussian(distance), level, _WIDTH).upper, missed)
+    for distance, missed in _distances(law, l2, dimension, times, Fraction(best), rate):
+        removed, added = _gaussians(distance, times, rate)
+        one = _plus(composed_delta(removed, level, _WIDTH).upper, missed)
         left = level - _lost(missed)
-        other = divergence.delta(_gaussian(distance), max(left, Fraction(0)), _WIDTH).upper
+        other = composed_delta(added, max(left, Fraction(0)), _WIDTH).upper
         if left < 0:  # Q(S) - P(S) is at most the total variation distance
             other = _plus(other, missed)
         best = min(best, max(one, other))
@@ -104,20 +107,21 @@ def _curve(law: Law, l2: ExactInput, dimension: int | None, times: int, rate: Ex
 
 
 def _distances(
-    law: Law, l2: ExactInput, dimension: int | None, times: int, delta: Fraction
+    law: Law, l2: ExactInput, dimension: int | None, times: int, delta: Fraction, rate: ExactInput
 ) -> Iterator[tuple[Fraction, Fraction]]:
-    """Of Gaussians that dominate all uses together, but with this probability."""
-    if dimension is None or delta == 0:
+    """Of Gaussians that dominate each use, and the probability that all uses together miss."""
+    if dimension is None or delta == 0 or exact(l2, "l2") == 0:
         return
-    for share in _SHARES:
+    for share in _SHARES if exact(rate, "rate") == 1 else _SHARE:
         missed = delta * share
-        each = rounded_distance(law, l2, dimension, missed / times)
-        with working_precision(_BITS):
-            yield _above(ball(each) * arb(times).sqrt()), missed
+        yield rounded_distance(law, l2, dimension, missed / times), missed
 
 
-def _gaussian(distance: Fraction) -> ContinuousNoise:
-    return ContinuousNoise(Shape.GAUSSIAN, Fraction(1), distance)
+def _gaussians(distance: Fraction, times: int, rate: ExactInput) -> tuple[Parts, Parts]:
+    """All uses, where a user is removed, and where one is added."""
+    removed = sampled_gaussian(rate, 1, distance, "remove")
+    added = sampled_gaussian(rate, 1, distance, "add")
+    return [(removed, times)], [(added, times)]
 
 
 def _lost(missed: Fraction) -> Fraction:

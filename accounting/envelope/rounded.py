@@ -152,11 +152,12 @@ def _sampled(
     with working_precision(_BITS):
         excess, q = arb(0), ball(rate)
         for j in range(2, order + 1):
-            cost = _at_whole(mu, norm, dimension, j, Fraction(1))
+            next_one = j + -j % (1 << max(0, j.bit_length() - 4))  # few orders, as D_a/a rises
+            cost = _at_whole(mu, norm, dimension, next_one, Fraction(1))
             if cost is None:
                 return unsampled
             weight = math.comb(order, j) * (1 - q) ** (order - j) * q**j
-            excess += weight * ((j - 1) * ball(cost)).expm1()
+            excess += weight * (ball(Fraction((j - 1) * j, next_one) * cost)).expm1()
         found = excess.log1p() / (order - 1)
         return min(Fraction(enclose(found.upper()).upper), unsampled)
 
