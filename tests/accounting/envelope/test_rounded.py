@@ -9,6 +9,7 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
+from flint import arb
 from scipy.special import gammaln, ive, logsumexp
 
 from exactdp.accounting.envelope import (
@@ -17,7 +18,8 @@ from exactdp.accounting.envelope import (
     rounded_renyi,
     unit_parameter,
 )
-from exactdp.exact import ParameterError
+from exactdp.accounting.envelope.rounded import _Moments
+from exactdp.exact import ParameterError, ball
 from exactdp.mechanisms.laws import Binomial, DiscreteGaussian, DiscreteLaplace, Law, Skellam
 
 ROUNDING = 1 + 1e-9  # all sums have positive terms only
@@ -131,6 +133,28 @@ def test_factor_is_above_every_quotient_and_close_to_the_largest(mu: Fraction, o
     assert factor >= order * mu**2 / 2
     if order * mu**2 < Fraction(1, 50):
         assert factor <= (order * mu**2 / 2) * (1 + Fraction(1, 100))
+
+
+@pytest.mark.parametrize("mu", [Fraction(1, 100), Fraction(3, 10), Fraction(1)])
+@pytest.mark.parametrize("order", [2, 5, 40])
+def test_bounds_of_cells_and_of_the_tail_hold_inside_of_them(mu: Fraction, order: int) -> None:
+    rng = np.random.default_rng(SEED)
+    moments = _Moments(order, ball(mu) ** 2)
+
+    def is_above(bound: arb, y: float) -> bool:
+        return (
+            float(log_moment(order, float(mu), y) / mpmath.mpf(y) ** 2) <= float(bound) * ROUNDING
+        )
+
+    for m, width in itertools.product((0, 1, 2, 7), (1, 2, 8, 64)):
+        low = m + Fraction(int(rng.integers(width)), width)
+        high = low + Fraction(1, width)
+        bound = moments.bound(low, high)
+        ys = [float(low) or 1e-6, *rng.uniform(float(low), float(high), 6), float(high)]
+        assert all(is_above(bound, y) for y in ys)
+    for start in (1, 2, 5, 40):
+        tail = moments.tail(start)
+        assert all(is_above(tail, start + y) for y in (0, 0.3, 0.5, 0.7, 1.5, 4.5, 10.5, 100.5))
 
 
 def test_factor_divided_by_the_order_rises() -> None:
