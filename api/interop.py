@@ -1,13 +1,14 @@
 """Other accountants: read what they were told, hand them what is certified, or stand in for one.
 
-`register_opacus()` makes `PrivacyEngine(accountant="exactdp")` work; the rest is
-`exactdp.accounting.interop`.
+`register_opacus()` makes `PrivacyEngine(accountant="exactdp")` work; `flower` has what Flower's clients
+and server need; the rest is `exactdp.accounting.interop`.
 """
 
 from __future__ import annotations
 
 from .accounting.interop import (
     UnsupportedEventError,
+    flower,
     from_dp_event,
     from_json,
     from_opacus,
@@ -17,6 +18,6 @@ from .accounting.interop import (
 )
 from .accounting.interop.opacus import opacus_accountant, register_opacus
 
-__all__ = ["UnsupportedEventError", "from_dp_event", "from_json", "from_opacus"]
+__all__ = ["UnsupportedEventError", "flower", "from_dp_event", "from_json", "from_opacus"]
 __all__ += ["opacus_accountant", "rdp_epsilons", "register_opacus", "to_dp_accounting"]
 __all__ += ["to_dp_event"]
