@@ -19,7 +19,7 @@ from typing import Annotated
 
 import typer
 
-from .plain import PlainCommand, PlainGroup
+from .plain import CommandError, PlainCommand, PlainGroup
 
 _EXTRAS = {  # what is imported only where it is needed, and the extra that brings it
     "cryptography": "masks",
@@ -102,7 +102,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         else:
             app = application(listed="_EXACTDP_COMPLETE" not in os.environ)
         code = app(given, prog_name="exactdp", standalone_mode=False)
-    except typer.TyperException as error:
+    except CommandError as error:
         return _say(error.format_message(), 2)
     except typer.Abort:
         return 130

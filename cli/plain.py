@@ -13,6 +13,13 @@ from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
 
+try:
+    from typer import TyperException as CommandError
+except ImportError:  # older Typers raise Click's, which they stand on
+    from click import ClickException as CommandError  # type: ignore[assignment]
+
+__all__ = ["CommandError", "PlainCommand", "PlainGroup"]
+
 _KINDS: dict[Any, Callable[[Any], Any]] = {bool: bool, str: str, Path: Path, list[str]: list}
 
 
@@ -30,7 +37,8 @@ class _AsTyped:
 
 def _without_schema(params: list[Any]) -> list[Any]:
     for each in params:
-        convert = _KINDS.get(each.type_descriptor.annotation)
+        described = getattr(each, "type_descriptor", None)  # older Typers need no schema
+        convert = described and _KINDS.get(described.annotation)
         if convert is not None:
             vars(each).update(_runtime_param=_AsTyped(convert))  # Typer makes its own if missing
     return params
