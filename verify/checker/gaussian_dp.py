@@ -32,19 +32,16 @@ from .arithmetic import (
     Enclosure,
     Interval,
     OpenError,
-    certainly,
     exp,
     interval,
-    middle,
 )
 from .laws import DiscreteGaussian, DiscreteLaplace, Skellam
 from .mechanisms import Additive, Continuous, FixedSize, Mechanism, Response, Sampled, TwoLaws
-from .normal import cdf
+from .normal import quantile
 from .pmf import reach_where
 from .scenarios import Uses
 
 _FARTHEST_SHIFT = 64
-_NEWTON = 4
 _ROUNDING = Fraction(1, 10**60)
 
 
@@ -116,7 +113,7 @@ def _(one: Additive) -> Enclosure:
     if not d:
         return Fraction(0), Fraction(0)
     last = (3 * d + 1) // 2
-    steps = [(Fraction(0), Fraction(0)), *(_step(tail) for tail in _tails(law, last))]
+    steps = [(Fraction(0), Fraction(0)), *(quantile(tail) for tail in _tails(law, last))]
     windows = [_window(steps, k, d) for k in range(d // 2 + 1, last + 1)]
     low, high = max(low for low, _ in windows), max(high for _, high in windows)
     return (low if one.modulus is None else Fraction(0)), high
@@ -140,27 +137,5 @@ def _tails(law: DiscreteGaussian | DiscreteLaplace | Skellam, last: int) -> list
 
 
 def _twice(tail: Interval) -> Enclosure:
-    low, high = _step(tail)
+    low, high = quantile(tail)
     return 2 * low, 2 * high
-
-
-def _step(tail: Interval) -> tuple[Fraction, Fraction]:
-    """-Phi^-1(tail), 0 < tail < 1/2: guessed by Newton's method, then met from both sides."""
-    about = float(middle(tail))
-    if not 1e-280 < about < 0.5:
-        raise OpenError("a tail is too close to 0 or to 1/2")
-    near, far = 0.0, 40.0
-    for _ in range(60):
-        guess = (near + far) / 2
-        near, far = (guess, far) if math.erfc(guess / math.sqrt(2)) / 2 > about else (near, guess)
-    found = Fraction(near)
-    for _ in range(_NEWTON):
-        at = interval(found)
-        density = iv.exp(-(at**2) / 2) / iv.sqrt(2 * iv.pi)
-        found += middle((cdf(-at) - tail) / density)
-        found = Fraction(round(found * 2 ** (iv.prec + 8)), 2 ** (iv.prec + 8))
-    gap = max(abs(found), Fraction(1, 2**20)) / 2 ** (iv.prec // 2)
-    low, high = found - gap, found + gap
-    if certainly(cdf(-interval(low)) >= tail) and certainly(cdf(-interval(high)) <= tail):
-        return low, high
-    raise OpenError("a quantile of the normal law is not known well enough")

@@ -8,6 +8,7 @@ what is left is at most the last term. For z > 0 beyond `_FAR`, phi(z) (1/z - 1/
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from functools import lru_cache
 
 from mpmath import iv
@@ -20,7 +21,9 @@ from .arithmetic import (
     exp,
     floor,
     hull,
+    interval,
     lower,
+    middle,
     precision,
     upper,
     value,
@@ -28,6 +31,7 @@ from .arithmetic import (
 from .deadline import check_time
 
 _FAR = 40
+_NEWTON = 4
 
 
 def cdf(z: Interval) -> Interval:
@@ -60,6 +64,28 @@ def _tail(z: Interval) -> Interval:
             found += term
         found = iv.mpf(1) / 2 - _density(z) * hull(found, found + upper(term))
     return +found
+
+
+def quantile(tail: Interval) -> tuple[Fraction, Fraction]:
+    """-Phi^-1(tail), 0 < tail < 1/2: guessed by Newton's method, then met from both sides."""
+    about = float(middle(tail))
+    if not 1e-280 < about < 0.5:
+        raise OpenError("a tail is too close to 0 or to 1/2")
+    near, far = 0.0, 40.0
+    for _ in range(60):
+        guess = (near + far) / 2
+        near, far = (guess, far) if math.erfc(guess / math.sqrt(2)) / 2 > about else (near, guess)
+    found = Fraction(near)
+    for _ in range(_NEWTON):
+        at = interval(found)
+        density = iv.exp(-(at**2) / 2) / iv.sqrt(2 * iv.pi)
+        found += middle((cdf(-at) - tail) / density)
+        found = Fraction(round(found * 2 ** (iv.prec + 8)), 2 ** (iv.prec + 8))
+    gap = max(abs(found), Fraction(1, 2**20)) / 2 ** (iv.prec // 2)
+    low, high = found - gap, found + gap
+    if certainly(cdf(-interval(low)) >= tail) and certainly(cdf(-interval(high)) <= tail):
+        return low, high
+    raise OpenError("a quantile of the normal law is not known well enough")
 
 
 class Table:
