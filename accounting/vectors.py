@@ -204,11 +204,13 @@ def _dual(costs: Sequence[Enclosure], reach: Reach) -> Enclosure:
     if any(cost.upper == _INFINITY for cost in costs):
         return Enclosure.unknown()
     uppers = [Fraction(cost.upper) for cost in costs]
-    return Enclosure(_ZERO, _least(uppers, reach.largest_square, reach.largest_sum))
+    square, total = reach.largest_square, reach.largest_sum
+    slope, level = least_tilt(uppers, square, total)
+    return Enclosure(_ZERO, slope * square + level * total)
 
 
-def _least(costs: Sequence[Fraction], square: int, total: int) -> Fraction:
-    """The least a square + b total with a k^2 + b k >= cost of k, a, b >= 0.
+def least_tilt(costs: Sequence[Fraction], square: int, total: int) -> tuple[Fraction, Fraction]:
+    """Those a, b >= 0 with a k^2 + b k >= cost of k for which a square + b total is least.
 
     Divided by k: a k + b >= cost/k =: r(k). For a given a the least b is the largest r(k) - a k,
     so that the whole is convex and linear between slopes of the upper hull of the r(k).
@@ -216,7 +218,7 @@ def _least(costs: Sequence[Fraction], square: int, total: int) -> Fraction:
     rates = [(move, cost / move) for move, cost in enumerate(costs, start=1)]
     slopes = {_ZERO, max(rate / move for move, rate in rates)}
     slopes |= {(s - r) / (j - i) for i, r in rates for j, s in rates if j > i and s > r}
-    return min(
-        slope * square + max(_ZERO, *(rate - slope * move for move, rate in rates)) * total
-        for slope in slopes
-    )
+    tilts = [
+        (slope, max(_ZERO, *(rate - slope * move for move, rate in rates))) for slope in slopes
+    ]
+    return min(tilts, key=lambda tilt: tilt[0] * square + tilt[1] * total)

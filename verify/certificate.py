@@ -11,7 +11,9 @@ The file is JSON, every number in it exact text:
     claim             its kind and numbers
     verdict           VERIFIED or REFUTED
     measured          an enclosure of the smallest number for which the claim would hold
-    hints             {}, or the step of the grid to round composed losses to; nothing rests on it
+    hints             the step of the grid to round composed losses to, if that is needed; of
+                      vectors what bounds them from above and below (`checker/vectors.py`); nothing
+                      rests on them
     protocol          (version 2) the protocol that releases it: users, precision, accuracy,
                       modulus, the law of one share, trust, how many users may vanish (dropout) or
                       tell what they drew (collusion), and what the aggregation may leak
@@ -47,6 +49,7 @@ from ..mechanisms.laws.skellam import Skellam
 from ..mechanisms.mechanism import AdditiveNoise, Mechanism, RandomizedResponse
 from ..mechanisms.protocols.protocol import SumProtocol
 from ..mechanisms.protocols.shuffle import ShuffleSum
+from ..mechanisms.vector import vector
 from .audit import Audit, Verdict
 from .checker import SECONDS, Outcome, check
 from .checker.closed import WIDE
@@ -56,6 +59,7 @@ from .checker.reading import FORMAT, PLAIN, WITH_PROTOCOL, CertificateError, rea
 from .checker.reading import read as _read_fields
 from .fields import NotCertifiedError, protocol_fields, setting_fields, use_fields
 from .guarantee import ZCDP, GaussianDP, Guarantee, RenyiDP
+from .vector_bounds import bounded
 
 __all__ = ["Certificate", "CertificateError", "MismatchError", "NotCertifiedError"]
 __all__ += ["certificate_of", "certificate_stating", "is_close_call_in_reach"]
@@ -184,25 +188,43 @@ def certificate_of(audit: Audit, protocol: Mapping[str, Any] | None = None) -> C
     """
     if audit.verdict is Verdict.UNDECIDED:
         raise NotCertifiedError(f"an UNDECIDED audit has no certificate: {audit.note}")
+    for known, hints in bounded(audit):
+        found = _proved(known, hints, protocol)
+        if isinstance(found, Certificate):
+            return found
+    raise NotCertifiedError(f"no certificate: {found}")
+
+
+def _proved(
+    audit: Audit, more: Mapping[str, Any], protocol: Mapping[str, Any] | None
+) -> Certificate | str:
+    """The certificate with the narrowest enclosure that the checker proves, or why it does not.
+
+    more: what its hints hold besides the step of a grid.
+    """
     uses = compose(audit.mechanism).uses
     grids: tuple[int, ...] = (0,)  # how much finer than usual; 0 for none
     coarse = _closed_width(audit)
     rounded = _LEAST_ROUNDED
-    if any(continuous(use.mechanism) for use in uses):
+    tried: set[str] = set()
+    if more or any(continuous(use.mechanism) for use in uses):
         rounded = _cells_width(audit)
     for width in map(Fraction, _WIDTHS):
         if width < coarse or (grids[0] and width < rounded):
             continue
         for finer in grids:
-            hints = {"step": _step(audit, width, finer)} if finer else {}
+            hints = dict(more) | ({"step": _step(audit, width, finer)} if finer else {})
             measured = _widened(audit, width)
             certificate = _stated(uses, audit.claim, audit.verdict, measured, hints, protocol)
+            if certificate.text in tried:
+                continue
+            tried.add(certificate.text)
             outcome = certificate.check()
             if outcome.valid:
                 return certificate
         if NO_LATTICE in outcome.reason:
             grids = (1, 2) if rounded == _LEAST_CELLS else (1, 8)
-    raise NotCertifiedError(f"no certificate: {outcome.reason}")
+    return outcome.reason
 
 
 def _closed_width(audit: Audit) -> Fraction:
@@ -252,7 +274,7 @@ def _stated(
     claim: Guarantee,
     verdict: Verdict,
     measured: Mapping[str, str],
-    hints: Mapping[str, str],
+    hints: Mapping[str, Any],
     protocol: Mapping[str, Any] | None,
 ) -> Certificate:
     content = {
@@ -302,10 +324,18 @@ def _step(audit: Audit, relative: Fraction, finer: int) -> str:
     bound, low, high = audit.claim.bound, audit.measured.lower, audit.measured.upper
     ends = [Fraction(end) for end in (low, high) if end != _INFINITY]
     near = max(ends, default=Fraction(1))
-    room = min([near * relative, *(abs(end - bound) for end in ends if end != bound)])
+    closed = audit.verdict is Verdict.VERIFIED and _is_enveloped(audit.mechanism)
+    to_bound = [] if closed else [abs(end - bound) for end in ends if end != bound]
+    room = min([near * relative, *to_bound])
     count = compose(audit.mechanism).times
     step = Fraction(math.sqrt(float(room) / count * 0.6) / finer)
     return decimal_text(to_digits(step, 2, ROUND_FLOOR))
+
+
+def _is_enveloped(mechanism: Mechanism | Composition) -> bool:
+    """Are all uses vectors, of none of which users are sampled? Then no grid bounds them above."""
+    found = [vector(use.mechanism) for use in compose(mechanism).uses]
+    return all(one is not None and one.rate == 1 and not one.is_one_number for one in found)
 
 
 # -- the enclosure --------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from ..mechanisms.fixed_size import FixedSize
 from ..mechanisms.protocols.protocol import SumProtocol
 from ..mechanisms.protocols.shuffle import ShuffleSum
 from ..mechanisms.sampled import Sampled
+from ..mechanisms.vector import VectorNoise
 from .checker.reading import LAWS
 
 
@@ -84,9 +85,27 @@ def mechanism_fields(mechanism: Mechanism) -> dict[str, Any]:
             "size": str(mechanism.size),
             "population": str(mechanism.population),
         }
+    if type(mechanism) is VectorNoise:
+        return _vector_fields(mechanism)
     if isinstance(mechanism, Allocation):
         raise NotCertifiedError("there are no certificates of random allocation")
     raise NotCertifiedError(f"certificates do not know the mechanism {type(mechanism).__name__}")
+
+
+def _vector_fields(vector: VectorNoise) -> dict[str, Any]:
+    if not vector.removing:
+        raise NotCertifiedError("certificates are of sampled users both ways round, not of one")
+    reach, modulus = vector.reach, vector.modulus
+    norms = {"l2": reach.l2, "l1": reach.l1, "linf": reach.linf}
+    return {
+        "kind": "vector",
+        "law": law_fields(vector.law),
+        **{name: None if most is None else decimal_text(most) for name, most in norms.items()},
+        "dimension": None if reach.dimension is None else str(reach.dimension),
+        "modulus": None if modulus is None else str(modulus),
+        "neighbours": vector.neighbours,
+        **_texts({"poisson": vector.rate}),
+    }
 
 
 def law_fields(law: Law) -> dict[str, Any]:

@@ -59,6 +59,7 @@ from .mechanisms import Additive, Mechanism, Sampled
 from .protocol import objection
 from .reading import CertificateError, Statement, read
 from .scenarios import Uses, scenarios
+from .vectors import Part, parts
 
 __all__ = ["SECONDS", "CertificateError", "Outcome", "check"]
 
@@ -110,6 +111,17 @@ def _check(data: object) -> Outcome:
         doubt = objection(statement.protocol, statement.uses, statement.kind, statement.verdict)
         if doubt is not None:
             return Outcome(False, doubt)
+    try:
+        doubts = (_doubt(part) for part in parts(statement))
+        doubt = next((each for each in doubts if each is not None), None)
+    except OpenError as error:
+        doubt = f"could not be re-established: {error}"
+    return Outcome(True, "re-established") if doubt is None else Outcome(False, doubt)
+
+
+def _doubt(part: Part) -> str | None:
+    """Why this was not proved; None if it was."""
+    statement, inside = part.statement, None
     reason = "its bounds are not narrow enough"
     for bits, full in _attempts(statement):
         try:
@@ -121,11 +133,11 @@ def _check(data: object) -> Outcome:
             inside, reason = None, f"{type(error).__name__}: {error}"
         if inside is not None:
             break
-    if inside is None:
-        return Outcome(False, f"could not be re-established: {reason}")
-    if not inside:
-        return Outcome(False, "what is measured does not contain the true value")
-    return Outcome(True, "re-established")
+    if inside:
+        return None
+    if inside is None or part.needed:
+        return f"could not be re-established: {reason if inside is None else part.needed}"
+    return "what is measured does not contain the true value"
 
 
 def _attempts(statement: Statement) -> Sequence[tuple[int, bool]]:
@@ -158,6 +170,8 @@ def _is_inside(statement: Statement, full: bool) -> bool | None:
         low, high = statement.measured
         if not all(rho_at_most(uses, high, full) for uses in ways):
             return None if _wraps(statement.uses) and not full else False
+        if low == 0:
+            return True
         search = iv.prec == _ATTEMPTS[1][0]
         return True if any(rho_at_least(uses, low, full, search) for uses in ways) else None
     return _contains(statement.measured, _largest(found))

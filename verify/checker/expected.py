@@ -21,6 +21,8 @@ _LAWS = {
     "discrete-gaussian-sum": ("count", "sigma2"),
     "binomial": ("trials", "probability"),
 }
+_NORMS = ("l2", "l1", "linf", "dimension")
+_USERS = {"neighbours": "replace", "poisson": "1"}
 _CONTINUOUS = {"gaussian": ("sigma", "l2"), "laplace": ("scale", "l1")}
 
 
@@ -40,12 +42,14 @@ def spec_fields(text: str) -> dict[str, Any]:
     spec, star, times = text.rpartition("*")
     name, _, rest = (spec if star else text).partition(":")
     values = dict(each.partition("=")[::2] for each in rest.split(",")) if rest else {}
-    sampled = {} if name in _CONTINUOUS else _sampled(values)
+    is_vector = name in _LAWS and not values.keys().isdisjoint(_NORMS)
+    sampled = {} if name in _CONTINUOUS or is_vector else _sampled(values)
     if name == "randomized-response":
         mechanism: dict[str, Any] = {"kind": name, "delta": "0", **values}
     elif name in _CONTINUOUS:
         mechanism = _continuous(name, values)
     elif name in _LAWS:
+        vector = _vector(values) if is_vector else {}
         sensitivity = values.pop("sensitivity", "1")
         modulus = values.pop("modulus", None)
         if name == "discrete-laplace" and "epsilon" in values:
@@ -54,9 +58,8 @@ def spec_fields(text: str) -> dict[str, Any]:
         if "sigma" in values and "sigma2" in _LAWS[name]:
             values["sigma2"] = str(Fraction(values.pop("sigma")) ** 2)
         mechanism = {
-            "kind": "additive",
+            **(vector or {"kind": "additive", "sensitivity": sensitivity}),
             "law": {"name": name, **values},
-            "sensitivity": sensitivity,
             "modulus": None if modulus == "none" else modulus,
         }
     else:
@@ -83,6 +86,15 @@ def _sampled(values: dict[str, str]) -> dict[str, Any]:
     if neighbours != "add-remove":
         raise CertificateError("neighbours must be add-remove where users are sampled")
     return {"kind": "sampled", "poisson": rate}
+
+
+def _vector(values: dict[str, str]) -> dict[str, Any]:
+    """The fields of vectors but their law and modulus."""
+    if "sensitivity" in values:
+        raise CertificateError("sensitivity is of single numbers: a vector takes its norms")
+    norms = {norm: values.pop(norm, None) for norm in _NORMS}
+    users = {key: values.pop(key, default) for key, default in _USERS.items()}
+    return {"kind": "vector", **norms, **users}
 
 
 def _continuous(name: str, values: dict[str, str]) -> dict[str, str]:

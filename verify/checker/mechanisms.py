@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from .laws import Law
+from .laws import Law, SymmetricLaw
+from .reach import Reach
 
 
 @dataclass(frozen=True)
@@ -126,4 +127,19 @@ class FixedSize:
         return Sampled(self.mechanism, Fraction(self.size, self.population))
 
 
-Mechanism = Additive | Continuous | FixedSize | Response | Sampled | TwoLaws
+@dataclass(frozen=True)
+class Vector:
+    """Integers moved by a vector within reach, plus noise of one law in each, seen mod `modulus`.
+
+    The law is symmetric and log-concave. Below rate 1 each user takes part with this probability,
+    independently, and neighbours add or remove a user.
+    """
+
+    law: SymmetricLaw
+    reach: Reach
+    modulus: int | None
+    neighbours: str
+    rate: Fraction
+
+
+Mechanism = Additive | Continuous | FixedSize | Response | Sampled | TwoLaws | Vector

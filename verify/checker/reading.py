@@ -26,8 +26,18 @@ from .laws import (
     Skellam,
     SymmetricLaw,
 )
-from .mechanisms import Additive, Continuous, FixedSize, Mechanism, Response, Sampled, TwoLaws
+from .mechanisms import (
+    Additive,
+    Continuous,
+    FixedSize,
+    Mechanism,
+    Response,
+    Sampled,
+    TwoLaws,
+    Vector,
+)
 from .protocol import MASKS, TRUSTS, Protocol
+from .reach import Reach
 from .scenarios import is_fixed
 
 FORMAT = "exactdp certificate"
@@ -46,6 +56,9 @@ CLAIMS = {
     "zcdp": ("rho",),
     "gdp": ("mu",),
 }
+_SET = (Continuous, FixedSize, Sampled, Vector)  # with which neighbours must be named
+_NORMS = ("l2", "l1", "linf")
+_HINTS = ("step", "above", "along")
 _BOUNDED = {"zcdp": "rho", "gdp": "mu"}  # others bound epsilon
 
 
@@ -57,8 +70,20 @@ class CertificateError(ValueError):
 
 
 @dataclass(frozen=True)
+class Tilt:
+    """What bounds the cost of one coordinate that moves by k: square k^2 + sum k."""
+
+    square: Fraction
+    sum: Fraction
+
+
+@dataclass(frozen=True)
 class Statement:
-    """What a certificate says."""
+    """What a certificate says.
+
+    step, above and along are hints: of a grid; by what each vector is bounded from above (None for
+    what is no vector); and how many coordinates of it are moved by how much (none: not told).
+    """
 
     uses: tuple[tuple[Mechanism, int], ...]
     kind: str
@@ -67,6 +92,8 @@ class Statement:
     measured: Enclosure
     step: Fraction | None
     protocol: Protocol | None = None
+    above: tuple[str | Tilt | None, ...] = ()
+    along: tuple[tuple[tuple[int, int], ...], ...] = ()
 
     @property
     def bound(self) -> Fraction:
@@ -94,7 +121,7 @@ def read(data: object) -> Statement:
     uses = tuple(read_use(each) for each in _list(fields["uses"], "uses", 100))
     if told:
         _look_at_setting(fields, uses)
-    elif any(isinstance(each, Continuous | FixedSize | Sampled) for each, _ in uses):
+    elif any(isinstance(each, _SET) for each, _ in uses):
         raise CertificateError("neighbours and orientation must be named")
     kind, numbers = read_claim(fields["claim"])
     if fields["verdict"] not in ("VERIFIED", "REFUTED"):
@@ -103,12 +130,50 @@ def read(data: object) -> Statement:
     low, high = _end(ends["lower"], "lower"), _end(ends["upper"], "upper")
     if not 0 <= low <= high:
         raise CertificateError("measured must have 0 <= lower <= upper")
-    hints = fields["hints"]
-    if hints not in ({}, None) and set(_fields(hints, "hints", "step")) != {"step"}:
-        raise CertificateError("hints are not understood")
-    step = _number(hints["step"], "step", above=Fraction(1, 10**12)) if hints else None
+    step, above, along = _hints(fields["hints"], [one for one, _ in uses])
     protocol = read_protocol(fields["protocol"]) if more else None
-    return Statement(uses, kind, numbers, fields["verdict"], (low, high), step, protocol)
+    return Statement(
+        uses, kind, numbers, fields["verdict"], (low, high), step, protocol, above, along
+    )
+
+
+def _hints(
+    data: object, released: Sequence[Mechanism]
+) -> tuple[Fraction | None, tuple[str | Tilt | None, ...], tuple[tuple[tuple[int, int], ...], ...]]:
+    """The step of the grid, and for every use what bounds it if it is a vector."""
+    given = {} if data is None else data
+    names = [name for name in _HINTS if isinstance(given, dict) and name in given]
+    fields = _fields(given, "hints", *names)
+    step = _number(fields["step"], "step", above=Fraction(1, 10**12)) if "step" in fields else None
+    count = len(released)
+    above, along = (
+        _list(fields[name], name, 100) if name in fields else [None] * count for name in _HINTS[1:]
+    )
+    if not len(above) == len(along) == count:
+        raise CertificateError("above and along must have one entry for each use")
+    for one, *entries in zip(released, above, along, strict=True):
+        if not isinstance(one, Vector) and entries != [None, None]:
+            raise CertificateError("above and along are of vectors: null for any other use")
+    return step, tuple(map(_bound, above)), tuple(map(_moves, along))
+
+
+def _bound(data: object) -> str | Tilt | None:
+    if isinstance(data, dict):
+        fields = _fields(data, "above", "square", "sum")
+        return Tilt(*(_number(fields[name], name, at_most=10**40) for name in ("square", "sum")))
+    if data is not None and data not in ("gaussian", "one number"):
+        raise CertificateError('above must be "gaussian", "one number", square and sum, or null')
+    return data if isinstance(data, str) else None
+
+
+def _moves(data: object) -> tuple[tuple[int, int], ...]:
+    if data is None:
+        return ()
+    parts = (_fields(each, "along", "move", "count") for each in _list(data, "along", 100))
+    return tuple(
+        (_whole(part["move"], "move", 1, 10**9), _whole(part["count"], "count", 1, 10**9))
+        for part in parts
+    )
 
 
 def _look_at_setting(fields: Mapping[str, Any], uses: Sequence[tuple[Mechanism, int]]) -> None:
@@ -205,10 +270,42 @@ def _mechanism(data: object) -> Mechanism:
         return Sampled(one, _rate(fields["poisson"]))
     if kind == "fixed-size":
         return _batches(data)
+    if kind == "vector":
+        return _vector(data)
     raise CertificateError(
-        "mechanism kind must be additive, randomized-response, pair, continuous, sampled or "
-        "fixed-size"
+        "mechanism kind must be additive, randomized-response, pair, continuous, sampled, "
+        "fixed-size or vector"
     )
+
+
+def _vector(data: object) -> Vector:
+    fields = _fields(data, "vector", "kind", "law", *_NORMS, "dimension", "modulus", "neighbours",
+                     "poisson")  # fmt: skip
+    law = _law(fields["law"])
+    if not (isinstance(law, SymmetricLaw) and law.is_log_concave):
+        raise CertificateError("law of vectors must be symmetric and log-concave")
+    norms = [
+        None if fields[name] is None else _number(fields[name], name, least=1, at_most=10**30)
+        for name in _NORMS
+    ]
+    dimension, modulus = (
+        None if fields[name] is None else _whole(fields[name], name, 1, most)
+        for name, most in (("dimension", 10**15), ("modulus", 10**40))
+    )
+    reach = Reach(*norms, dimension)
+    if not reach.is_bounded:
+        raise CertificateError("vectors must have l2, l1, or linf with dimension")
+    return Vector(law, reach, modulus, *_users(fields))
+
+
+def _users(fields: Mapping[str, Any]) -> tuple[str, Fraction]:
+    """Who neighbours are, and with what probability each user takes part."""
+    if fields["neighbours"] not in ("replace", "add-remove"):
+        raise CertificateError("neighbours must be replace or add-remove")
+    rate = _rate(fields["poisson"])
+    if rate < 1 and fields["neighbours"] != "add-remove":
+        raise CertificateError("poisson below 1 needs the neighbours add-remove")
+    return fields["neighbours"], rate
 
 
 def _batches(data: object) -> FixedSize:
@@ -235,13 +332,8 @@ def _continuous(data: object) -> Continuous:
                      "poisson")  # fmt: skip
     if fields["law"] not in ("gaussian", "laplace"):
         raise CertificateError("law of continuous noise must be gaussian or laplace")
-    if fields["neighbours"] not in ("replace", "add-remove"):
-        raise CertificateError("neighbours must be replace or add-remove")
-    rate = _rate(fields["poisson"])
-    if rate < 1 and fields["neighbours"] != "add-remove":
-        raise CertificateError("poisson below 1 needs the neighbours add-remove")
     scale, moved = (_size(fields, name) for name in ("scale", "sensitivity"))
-    return Continuous(fields["law"], scale, moved, fields["neighbours"], rate)
+    return Continuous(fields["law"], scale, moved, *_users(fields))
 
 
 def _rate(text: object) -> Fraction:

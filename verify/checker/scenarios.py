@@ -22,7 +22,16 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from .mechanisms import Additive, Continuous, FixedSize, Mechanism, Response, Sampled, TwoLaws
+from .mechanisms import (
+    Additive,
+    Continuous,
+    FixedSize,
+    Mechanism,
+    Response,
+    Sampled,
+    TwoLaws,
+    Vector,
+)
 
 Uses = Sequence[tuple[Mechanism, int]]
 
@@ -53,7 +62,7 @@ def _has_a_side(mechanism: Mechanism) -> bool:
         return mechanism.p != mechanism.q
     if isinstance(mechanism, Sampled):
         return mechanism.rate < 1 or _has_a_side(mechanism.mechanism)
-    return isinstance(mechanism, Continuous) and mechanism.rate < 1
+    return isinstance(mechanism, Continuous | Vector) and mechanism.rate < 1
 
 
 def _tells(mechanism: Mechanism) -> bool:

@@ -9,7 +9,8 @@ from fractions import Fraction
 from .arithmetic import INFINITY, End
 from .binomial import Logarithm
 from .laws import FiniteLaw, Law
-from .mechanisms import Additive, Continuous, FixedSize, Mechanism, Response, Sampled
+from .mechanisms import Additive, Continuous, FixedSize, Mechanism, Response, Sampled, Vector
+from .reach import Reach
 from .reading import Statement
 from .scenarios import is_fixed
 
@@ -74,6 +75,12 @@ def _mechanism(mechanism: Mechanism) -> str:
             f"a real query of sensitivity {_text(mechanism.sensitivity)} plus {name} noise "
             f"({scale} {_text(mechanism.scale)}){_taking_part(mechanism.rate)}"
         )
+    if isinstance(mechanism, Vector):
+        modulus = "" if mechanism.modulus is None else f", reduced mod {mechanism.modulus}"
+        return (
+            f"integer vectors moved by {_reach(mechanism.reach)}, plus {_law(mechanism.law)} in "
+            f"every coordinate{modulus}{_taking_part(mechanism.rate)}"
+        )
     if isinstance(mechanism, Sampled):
         return _mechanism(mechanism.mechanism) + _taking_part(mechanism.rate)
     if isinstance(mechanism, FixedSize):
@@ -86,6 +93,14 @@ def _mechanism(mechanism: Mechanism) -> str:
         return f"randomized response (epsilon {_text(mechanism.epsilon)}){revealed}"
     slack = f", known up to slack {_text(mechanism.slack)}" if mechanism.slack else ""
     return f"a pair of laws on {len(mechanism.p)} outcomes for two named datasets{slack}"
+
+
+def _reach(reach: Reach) -> str:
+    norms = (("L2", reach.l2), ("L1", reach.l1), ("Linf", reach.linf))
+    bounds = " and ".join(f"{_text(most)} in {name}" for name, most in norms if most is not None)
+    count = reach.dimension
+    where = "any dimension" if count is None else f"{count:,} dimension{'s' if count > 1 else ''}"
+    return f"at most {bounds}, {where}"
 
 
 def _taking_part(rate: Fraction) -> str:

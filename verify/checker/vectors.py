@@ -1,0 +1,144 @@
+"""Vectors between other mechanisms: what a certificate says of them follows from what it costs to
+use single numbers and Gaussian noise.
+
+*From above*, each vector by what its hint says:
+
+    gaussian     the Gaussian that dominates, of the distance mu_1 |v|_2 (`unit`)
+    one number   all of |v|_1 in one coordinate: T_d, the trade-off function of (X + d, X), d >= 0,
+                 is linear between its points (P(X >= k), 1 - P(X >= k - d)) where p is log-concave,
+                 so that T_(d+e) is T_e after 1 - T_d. Moving one coordinate after the other no test
+                 does better than this chain; Blackwell (1953)
+    square, sum  numbers a, b >= 0 with c(k) <= a k^2 + b k for every k within reach, c(k) the cost
+                 of one number that moves by k: Rényi divergences add up over coordinates, rho is at
+                 most their sum, so that it is at most a |v|_2^2 + b |v|_1
+
+*From below*: coordinates of one vector within reach, which the hint names, as so many uses of one
+number; sampled only one coordinate, since the user is in all of them or in none. All coordinates of
+smaller size are within reach as well, so that a number moved by at most k may stand for one that
+moves by k. What no hint names counts as nothing.
+
+Where one coordinate moves alone, only its noise tells anything: it is a number, seen mod `modulus`,
+on both sides. Without a hint any other vector is bounded by the Gaussian.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from . import divergences
+from .arithmetic import INFINITY, End, OpenError, precision
+from .concentrated import rho_at_most
+from .mechanisms import Additive, Continuous, Mechanism, Sampled, Vector
+from .reading import Statement, Tilt
+from .scenarios import Uses
+from .unit import distance
+
+_BITS = 128
+_MOST_MOVES = 64
+
+
+@dataclass(frozen=True)
+class Part:
+    """A statement about mechanisms that are no vectors, and why it would be needed, in words."""
+
+    statement: Statement
+    needed: str = ""
+
+
+def parts(statement: Statement) -> list[Part]:
+    """What together implies the statement: itself, or one about each side of its vectors."""
+    if not any(isinstance(one, Vector) for one, _ in statement.uses):
+        return [Part(statement)]
+    low, high = statement.measured
+    found = []
+    if high != INFINITY:
+        uses, spent = _above(statement, high)
+        left = Fraction(high) - spent
+        if left < 0:
+            raise OpenError("what bounds the vectors, a k^2 + b k, is more than what is measured")
+        if uses:
+            found.append(replace(statement, uses=uses, measured=(Fraction(0), left)))
+    if low > 0:
+        uses = _below(statement)
+        if not uses:
+            raise OpenError("no vector is named that costs as much as what is measured")
+        found.append(replace(statement, uses=uses, measured=(low, INFINITY)))
+    return [Part(each, "what bounds its vectors is not inside what is measured") for each in found]
+
+
+def _above(statement: Statement, high: End) -> tuple[tuple[tuple[Mechanism, int], ...], Fraction]:
+    """Uses that cost at least as much, and what is spent on others already."""
+    uses: list[tuple[Mechanism, int]] = []
+    spent = Fraction(0)
+    for (one, times), hint in zip(statement.uses, statement.above, strict=True):
+        if not isinstance(one, Vector):
+            uses.append((one, times))
+        elif isinstance(hint, Tilt):
+            _check_tilt(statement, one, hint)
+            spent += times * (hint.square * one.reach.largest_square)
+            spent += times * (hint.sum * one.reach.largest_sum)
+        elif hint == "gaussian" or (hint is None and not _is_one_number(one)):
+            uses.append((_gaussian(one), times))
+        elif _is_one_number(one):
+            uses.append((_moved(one, one.reach.farthest, one.modulus), times))
+        else:
+            uses.append((_moved(one, one.reach.largest_sum, None), times))
+    return tuple(uses), spent
+
+
+def _below(statement: Statement) -> tuple[tuple[Mechanism, int], ...]:
+    """Uses that cost at most as much."""
+    uses: list[tuple[Mechanism, int]] = []
+    for (one, times), moves in zip(statement.uses, statement.along, strict=True):
+        if not isinstance(one, Vector):
+            uses.append((one, times))
+        elif _is_one_number(one):
+            uses.append((_moved(one, one.reach.farthest, one.modulus), times))
+        elif moves:
+            counts = _counts(one, moves)
+            uses += [(_moved(one, move, one.modulus), k * times) for move, k in counts.items()]
+    return tuple(uses)
+
+
+def _is_one_number(one: Vector) -> bool:
+    return one.reach.dimension == 1 or one.reach.largest_square == 1
+
+
+def _counts(one: Vector, moves: Sequence[tuple[int, int]]) -> Mapping[int, int]:
+    counts = dict(moves)
+    if len(counts) != len(moves) or not one.reach.contains(counts):
+        raise OpenError("the vector that is named is not within reach")
+    if one.rate < 1 and sum(counts.values()) > 1:
+        raise OpenError("of users who are sampled only one coordinate may be named")
+    return counts
+
+
+def _moved(one: Vector, move: int, modulus: int | None) -> Mechanism:
+    noise = Additive(one.law, move, modulus)
+    return noise if one.rate == 1 else Sampled(noise, one.rate)
+
+
+def _gaussian(one: Vector) -> Mechanism:
+    far = distance(one.law, one.reach.largest_square)
+    return Continuous("gaussian", Fraction(1), far, one.neighbours, one.rate)
+
+
+def _check_tilt(statement: Statement, one: Vector, tilt: Tilt) -> None:
+    """Is c(k) <= a k^2 + b k, for every k within reach?"""
+    if one.rate < 1 or statement.kind not in ("rdp", "zcdp"):
+        raise OpenError("a k^2 + b k bounds Rényi divergences and rho only, and no samples")
+    if one.reach.farthest > _MOST_MOVES:
+        raise OpenError(f"a k^2 + b k is checked of moves up to {_MOST_MOVES} only")
+    with precision(_BITS):
+        for k in range(1, one.reach.farthest + 1):
+            uses: Uses = [(Additive(one.law, k, one.modulus), 1)]
+            if not _is_at_most(statement, uses, tilt.square * k**2 + tilt.sum * k):
+                raise OpenError(f"that a move by {k} costs at most a k^2 + b k was not proved")
+
+
+def _is_at_most(statement: Statement, uses: Uses, most: Fraction) -> bool:
+    if statement.kind == "zcdp":
+        return rho_at_most(uses, most, full=True)
+    return divergences.renyi(uses[0][0], statement.numbers["order"], full=True)[1] <= most

@@ -1,0 +1,151 @@
+"""Which bounds of its vectors a certificate names, so that the checker need not look for them.
+
+Hints: nothing rests on them. What they mean, and what the checker proves: `checker/vectors.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from decimal import ROUND_CEILING, Decimal
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from ..accounting.composed import Composition, Use, compose
+from ..accounting.vectors import least_tilt, sides_of
+from ..exact.enclosure import Enclosure, Endpoint
+from ..exact.number import decimal_text
+from ..exact.rounding import to_digits
+from ..mechanisms.mechanism import Mechanism
+from ..mechanisms.reach import Direction, Reach
+from ..mechanisms.vector import VectorNoise
+from .audit import Audit, Verdict
+from .checker.closed import WIDE
+from .guarantee import ZCDP, GaussianDP, Guarantee, RenyiDP
+
+Hints: TypeAlias = dict[str, Any]
+Bounds: TypeAlias = list[Any]  # one for each use
+
+_WIDTH = Fraction(1, 10**5)  # to which bounds are compared
+_ALIKE = 1 - Fraction(1, 10**4)
+_ROOM = 1 + Fraction(1, 10**10)  # for the checker's own rounding
+_MOST_MOVES = 16
+_INFINITY = Decimal("Infinity")
+
+
+def bounded(audit: Audit) -> Iterator[tuple[Audit, Hints]]:
+    """The audit with an enclosure that hints lead to, the narrowest first; itself without vectors.
+
+    At last only with the end that the verdict rests on.
+    """
+    uses = compose(audit.mechanism).uses
+    if sides_of(uses) is None:
+        yield audit, {}
+        return
+    measured, bound = audit.measured, audit.claim.bound
+    along = _along(audit, uses)
+    for upper, above in _above(audit, uses):
+        if audit.verdict is Verdict.REFUTED or upper <= bound:
+            high = max(measured.upper, upper)
+            known = replace(audit, measured=Enclosure(measured.lower, high))
+            yield known, {"above": above, "along": along}
+            if audit.verdict is Verdict.VERIFIED:
+                yield replace(audit, measured=Enclosure(Fraction(0), bound)), {"above": above}
+    if audit.verdict is Verdict.REFUTED:
+        yield replace(audit, measured=Enclosure(measured.lower, _INFINITY)), {"along": along}
+
+
+def _along(audit: Audit, uses: Sequence[Use]) -> Bounds:
+    """Of every vector the coordinates that cost most; of those alike, the fewest."""
+    each = [_directions(use.mechanism) for use in uses]
+    turns = range(max(map(len, each)))
+    ways = [[found[min(turn, len(found) - 1)] for found in each] for turn in turns]
+    if len(ways) > 1:
+        costs = [_attained(audit, uses, way) for way in ways]
+        best = max(costs)
+        ways = [way for way, cost in zip(ways, costs, strict=True) if cost >= best * _ALIKE]
+    chosen = min(ways, key=lambda way: sum(sum((moved or {}).values()) for moved in way))
+    return [
+        moved and [{"move": str(move), "count": str(count)} for move, count in moved.items()]
+        for moved in chosen
+    ]
+
+
+def _directions(mechanism: object) -> Sequence[Direction | None]:
+    return mechanism.directions() if isinstance(mechanism, VectorNoise) else [None]
+
+
+def _attained(audit: Audit, uses: Sequence[Use], way: Sequence[Direction | None]) -> Fraction:
+    found = []
+    for use, moved in zip(uses, way, strict=True):
+        if isinstance(use.mechanism, VectorNoise) and moved is not None:
+            parts = use.mechanism.along(moved)
+            found += [Use(part, count * use.times) for part, count in parts]
+        else:
+            found.append(use)
+    lower = audit.claim.measure(Composition(found), _WIDTH).lower
+    return Fraction(10**9) if lower == _INFINITY else Fraction(lower)
+
+
+def _above(audit: Audit, uses: Sequence[Use]) -> list[tuple[Endpoint, Bounds]]:
+    """What bounds every vector from above, and all of them together; the least first."""
+    sides, claim = sides_of(uses), audit.claim
+    assert sides is not None
+    found: list[tuple[Endpoint, Bounds]] = []
+    for each in sides.likely if claim.of_losses else sides.above:
+        name = "one number" if each == sides.above[-1] else "gaussian"
+        upper = claim.measure(Composition(each), _WIDTH).upper
+        found.append((upper, [_named(use.mechanism, name) for use in uses]))
+    if isinstance(claim, GaussianDP):  # the checker knows fewer laws of single numbers
+        vectors = [isinstance(use.mechanism, VectorNoise) for use in uses]
+        found.append((found[0][0], ["gaussian" if one else None for one in vectors]))
+    if isinstance(claim, RenyiDP | ZCDP):
+        found += _tilted(claim, uses, sides.above[0])
+    return sorted(found, key=lambda one: one[0])
+
+
+def _named(mechanism: Mechanism, name: str) -> str | None:
+    if not isinstance(mechanism, VectorNoise):
+        return None
+    return "one number" if mechanism.is_one_number else name
+
+
+def _tilted(
+    claim: Guarantee, uses: Sequence[Use], others: Sequence[Use]
+) -> list[tuple[Endpoint, Bounds]]:
+    """By the costs of single coordinates, where they are known; others: instead of the rest."""
+    tilts = [_tilt(claim, use.mechanism) for use in uses]
+    if not any(tilts):
+        return []
+    whole, bounds, rest = Fraction(0), [], []
+    for tilt, use, other in zip(tilts, uses, others, strict=True):
+        if tilt is None:
+            bounds.append(_named(use.mechanism, "gaussian"))
+            rest.append(other)
+            continue
+        assert isinstance(use.mechanism, VectorNoise)
+        reach = use.mechanism.reach
+        whole += use.times * (tilt[0] * reach.largest_square + tilt[1] * reach.largest_sum)
+        bounds.append({"square": decimal_text(tilt[0]), "sum": decimal_text(tilt[1])})
+    left = claim.measure(Composition(rest), _WIDTH).upper if rest else Fraction(0)
+    return [(_INFINITY if left == _INFINITY else whole + Fraction(left), bounds)]
+
+
+def _tilt(claim: Guarantee, mechanism: Mechanism) -> tuple[Fraction, Fraction] | None:
+    """a, b with a k^2 + b k at least the cost of one coordinate that moves by k, within reach."""
+    if not isinstance(mechanism, VectorNoise) or mechanism.is_one_number or mechanism.rate != 1:
+        return None
+    reach = mechanism.reach
+    if reach.farthest > _MOST_MOVES or mechanism.law.moments().variance.greater_than(WIDE):
+        return None
+    moves = (mechanism.along({move: 1})[0][0] for move in range(1, reach.farthest + 1))
+    costs = [claim.measure(compose(moved)).upper for moved in moves]
+    if _INFINITY in costs:
+        return None
+    tilt = least_tilt([Fraction(cost) * _ROOM for cost in costs], *_norms(reach))
+    square, whole = (Fraction(to_digits(each, 20, ROUND_CEILING)) for each in tilt)
+    return square, whole
+
+
+def _norms(reach: Reach) -> tuple[int, int]:
+    return reach.largest_square, reach.largest_sum
