@@ -25,6 +25,8 @@ from exactdp.mechanisms import (
 )
 from exactdp.mechanisms.laws.finite import FiniteLaw
 from exactdp.mechanisms.pair import FinitePair
+from exactdp.mechanisms.reach import Reach
+from exactdp.mechanisms.vector import VectorNoise
 from exactdp.verify import ZCDP, ApproxDP, Audit, Claim, PureDP, RenyiDP, Verdict, audit
 from exactdp.verify.guarantee import NOTIONS
 
@@ -183,7 +185,7 @@ def _mechanism(fields: dict[str, Any]) -> Mechanism:
         return FinitePair(*columns, **fields)
     if kind == "fixed-size":
         return FixedSize(_mechanism(fields["mechanism"]), fields["size"], fields["population"])
-    assert kind == "additive"
+    assert kind in ("additive", "vector")
     law = dict(fields.pop("law"))
     name = law.pop("name")
     if name == "finite":
@@ -192,7 +194,10 @@ def _mechanism(fields: dict[str, Any]) -> Mechanism:
         law = DiscreteLaplace(papers.InvertedScale(Fraction(law["inverted-scale"])))
     else:
         law = LAWS[name](**law)
-    return AdditiveNoise(law, **fields)
+    if kind == "additive":
+        return AdditiveNoise(law, **fields)
+    reach = Reach(*(fields.pop(name) for name in ("l2", "l1", "linf", "dimension")))
+    return VectorNoise(law, reach, fields["modulus"], fields["neighbours"], fields["poisson"])
 
 
 LAWS = {

@@ -36,6 +36,7 @@ from pathlib import Path
 from typing import Any
 
 from ..accounting.composed import Composition, Use, compose
+from ..accounting.vectors import sides_of
 from ..exact.atomic_write import write_atomically
 from ..exact.enclosure import Enclosure
 from ..exact.number import ExactInput, decimal_text
@@ -229,6 +230,8 @@ def _proved(
 
 def _closed_width(audit: Audit) -> Fraction:
     """How narrow the checker's closed bounds are about, where it is left to them; else 0."""
+    if isinstance(audit.claim, ZCDP | GaussianDP) and sides_of(compose(audit.mechanism).uses):
+        return _LEAST_ROUNDED  # vectors are hardly known more narrowly
     if not audit.claim.of_losses and _samples_laplace(audit.mechanism):
         return _LEAST_ROUNDED  # its orders, between two sums
     law = getattr(audit.mechanism, "law", None)

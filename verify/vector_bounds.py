@@ -17,7 +17,7 @@ from ..exact.enclosure import Enclosure, Endpoint
 from ..exact.number import decimal_text
 from ..exact.rounding import to_digits
 from ..mechanisms.mechanism import Mechanism
-from ..mechanisms.reach import Direction, Reach
+from ..mechanisms.reach import Direction
 from ..mechanisms.vector import VectorNoise
 from .audit import Audit, Verdict
 from .checker.closed import WIDE
@@ -27,6 +27,7 @@ Hints: TypeAlias = dict[str, Any]
 Bounds: TypeAlias = list[Any]  # one for each use
 
 _WIDTH = Fraction(1, 10**5)  # to which bounds are compared
+_WIDE = Fraction(1, 10**3)
 _ALIKE = 1 - Fraction(1, 10**4)
 _ROOM = 1 + Fraction(1, 10**10)  # for the checker's own rounding
 _MOST_MOVES = 16
@@ -83,7 +84,8 @@ def _attained(audit: Audit, uses: Sequence[Use], way: Sequence[Direction | None]
             found += [Use(part, count * use.times) for part, count in parts]
         else:
             found.append(use)
-    lower = audit.claim.measure(Composition(found), _WIDTH).lower
+    claim = audit.claim if audit.claim.adds_up or audit.claim.of_losses else RenyiDP(2, 1)
+    lower = claim.measure(Composition(found), _WIDTH).lower
     return Fraction(10**9) if lower == _INFINITY else Fraction(lower)
 
 
@@ -91,17 +93,22 @@ def _above(audit: Audit, uses: Sequence[Use]) -> list[tuple[Endpoint, Bounds]]:
     """What bounds every vector from above, and all of them together; the least first."""
     sides, claim = sides_of(uses), audit.claim
     assert sides is not None
+    if isinstance(claim, GaussianDP):  # which of these the checker knows depends on the law
+        ways = [[_named(use.mechanism, "gaussian") for use in uses]]
+        ways.append([way and "gaussian" for way in ways[0]])
+        return [(audit.measured.upper, way) for way in ways]
     found: list[tuple[Endpoint, Bounds]] = []
     for each in sides.likely if claim.of_losses else sides.above:
         name = "one number" if each == sides.above[-1] else "gaussian"
         upper = claim.measure(Composition(each), _WIDTH).upper
         found.append((upper, [_named(use.mechanism, name) for use in uses]))
-    if isinstance(claim, GaussianDP):  # the checker knows fewer laws of single numbers
-        vectors = [isinstance(use.mechanism, VectorNoise) for use in uses]
-        found.append((found[0][0], ["gaussian" if one else None for one in vectors]))
-    if isinstance(claim, RenyiDP | ZCDP):
-        found += _tilted(claim, uses, sides.above[0])
-    return sorted(found, key=lambda one: one[0])
+    found.sort(key=lambda one: one[0])
+    if isinstance(claim, RenyiDP):
+        return sorted([*_tilted(audit, uses, sides.above[0]), *found], key=lambda one: one[0])
+    is_needed = audit.verdict is Verdict.VERIFIED and found[0][0] > claim.bound
+    if isinstance(claim, ZCDP) and is_needed:  # to cover all orders takes long
+        found = _tilted(audit, uses, sides.above[0]) + found
+    return found
 
 
 def _named(mechanism: Mechanism, name: str) -> str | None:
@@ -111,10 +118,13 @@ def _named(mechanism: Mechanism, name: str) -> str | None:
 
 
 def _tilted(
-    claim: Guarantee, uses: Sequence[Use], others: Sequence[Use]
+    audit: Audit, uses: Sequence[Use], others: Sequence[Use]
 ) -> list[tuple[Endpoint, Bounds]]:
     """By the costs of single coordinates, where they are known; others: instead of the rest."""
-    tilts = [_tilt(claim, use.mechanism) for use in uses]
+    claim, room = audit.claim, _ROOM
+    if isinstance(claim, ZCDP) and 0 < audit.measured.upper < claim.bound:
+        room += min((claim.bound / Fraction(audit.measured.upper) - 1) / 2, _WIDE)
+    tilts = [_tilt(claim, use.mechanism, room) for use in uses]
     if not any(tilts):
         return []
     whole, bounds, rest = Fraction(0), [], []
@@ -131,7 +141,9 @@ def _tilted(
     return [(_INFINITY if left == _INFINITY else whole + Fraction(left), bounds)]
 
 
-def _tilt(claim: Guarantee, mechanism: Mechanism) -> tuple[Fraction, Fraction] | None:
+def _tilt(
+    claim: Guarantee, mechanism: Mechanism, room: Fraction
+) -> tuple[Fraction, Fraction] | None:
     """a, b with a k^2 + b k at least the cost of one coordinate that moves by k, within reach."""
     if not isinstance(mechanism, VectorNoise) or mechanism.is_one_number or mechanism.rate != 1:
         return None
@@ -142,10 +154,7 @@ def _tilt(claim: Guarantee, mechanism: Mechanism) -> tuple[Fraction, Fraction] |
     costs = [claim.measure(compose(moved)).upper for moved in moves]
     if _INFINITY in costs:
         return None
-    tilt = least_tilt([Fraction(cost) * _ROOM for cost in costs], *_norms(reach))
+    asked = [Fraction(cost) * room for cost in costs]
+    tilt = least_tilt(asked, reach.largest_square, reach.largest_sum)
     square, whole = (Fraction(to_digits(each, 20, ROUND_CEILING)) for each in tilt)
     return square, whole
-
-
-def _norms(reach: Reach) -> tuple[int, int]:
-    return reach.largest_square, reach.largest_sum

@@ -5,7 +5,8 @@ sampled users: who takes part is the same on both sides, and where it is not the
 told of that user. A reduction mod m is post-processing. Products of such pairs are one of distance
 sqrt(sum of mu_i^2).
 
-*From below*: that of one use, as the others may be ignored; and all of Gaussian noise. Sampling
+*From below*: that of one use, as the others may be ignored; all of Gaussian noise; and, since
+Rényi divergences are at most a mu^2/2 (post-processing), those of order 2. Sampling
 does not lower that: the mixture is at least rate times P, and of a fixed factor nothing is left in
 the limit of tests of low level.
 
@@ -21,6 +22,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from fractions import Fraction
 from functools import singledispatch
 from itertools import accumulate
@@ -35,6 +37,7 @@ from .arithmetic import (
     exp,
     interval,
 )
+from .divergences import renyi
 from .laws import DiscreteGaussian, DiscreteLaplace, Skellam
 from .mechanisms import Additive, Continuous, FixedSize, Mechanism, Response, Sampled, TwoLaws
 from .normal import quantile
@@ -54,9 +57,19 @@ def gaussian_mu(uses: Uses) -> Enclosure:
     squares = sum((times * Fraction(high) ** 2 for (_, high), times, _ in each), Fraction(0))
     if len(uses) == uses[0][1] == 1:
         return each[0][0]
+    if least**2 < squares:
+        least = max(least, _root(2 * _share(uses))[0])
     gaussian = all(isinstance(one, Continuous) and one.is_gaussian for _, _, one in each)
     low, high = _root(squares)
     return (low if gaussian else least), high
+
+
+def _share(uses: Uses) -> Fraction:
+    """A lower bound of D_a/a of all of them, a = 2; 0 where it is not known."""
+    with suppress(OpenError):
+        found = (times * renyi(one, Fraction(2), full=False)[0] for one, times in uses)
+        return Fraction(sum(found)) / 2
+    return Fraction(0)
 
 
 def _root(square: Fraction) -> tuple[Fraction, Fraction]:
