@@ -26,7 +26,7 @@ from .guarantee import ZCDP, GaussianDP, Guarantee, RenyiDP
 Hints: TypeAlias = dict[str, Any]
 Bounds: TypeAlias = list[Any]  # one for each use
 
-_WIDTH = Fraction(1, 10**5)  # to which bounds are compared
+_WIDTH, _WORK = Fraction(1, 10**4), 0.3  # to which bounds are compared, by so much work
 _WIDE = Fraction(1, 10**3)
 _ALIKE = 1 - Fraction(1, 10**4)
 _ROOM = 1 + Fraction(1, 10**10)  # for the checker's own rounding
@@ -61,7 +61,7 @@ def _along(audit: Audit, uses: Sequence[Use]) -> Bounds:
     each = [_directions(use.mechanism) for use in uses]
     turns = range(max(map(len, each)))
     ways = [[found[min(turn, len(found) - 1)] for found in each] for turn in turns]
-    if len(ways) > 1:
+    if len(ways) > 1 and not isinstance(audit.claim, GaussianDP):  # mu is known of few numbers
         costs = [_attained(audit, uses, way) for way in ways]
         best = max(costs)
         ways = [way for way, cost in zip(ways, costs, strict=True) if cost >= best * _ALIKE]
@@ -84,8 +84,8 @@ def _attained(audit: Audit, uses: Sequence[Use], way: Sequence[Direction | None]
             found += [Use(part, count * use.times) for part, count in parts]
         else:
             found.append(use)
-    claim = audit.claim if audit.claim.adds_up or audit.claim.of_losses else RenyiDP(2, 1)
-    lower = claim.measure(Composition(found), _WIDTH).lower
+    claim = RenyiDP(2, 1) if isinstance(audit.claim, ZCDP) else audit.claim
+    lower = claim.measure(Composition(found), _WIDTH, work=_WORK).lower
     return Fraction(10**9) if lower == _INFINITY else Fraction(lower)
 
 
@@ -100,7 +100,7 @@ def _above(audit: Audit, uses: Sequence[Use]) -> list[tuple[Endpoint, Bounds]]:
     found: list[tuple[Endpoint, Bounds]] = []
     for each in sides.likely if claim.of_losses else sides.above:
         name = "one number" if each == sides.above[-1] else "gaussian"
-        upper = claim.measure(Composition(each), _WIDTH).upper
+        upper = claim.measure(Composition(each), _WIDTH, work=_WORK).upper
         found.append((upper, [_named(use.mechanism, name) for use in uses]))
     found.sort(key=lambda one: one[0])
     if isinstance(claim, RenyiDP):
@@ -137,7 +137,7 @@ def _tilted(
         reach = use.mechanism.reach
         whole += use.times * (tilt[0] * reach.largest_square + tilt[1] * reach.largest_sum)
         bounds.append({"square": decimal_text(tilt[0]), "sum": decimal_text(tilt[1])})
-    left = claim.measure(Composition(rest), _WIDTH).upper if rest else Fraction(0)
+    left = claim.measure(Composition(rest), _WIDTH, work=_WORK).upper if rest else Fraction(0)
     return [(_INFINITY if left == _INFINITY else whole + Fraction(left), bounds)]
 
 
