@@ -23,6 +23,7 @@ _PAPERS = {
     "D": "Chowdhury and Zhou, Distributed differential privacy in multi-armed bandits (ICLR 2023)",
     "S": "Tenenbaum, Kaplan, Mansour, Stemmer, Differentially private multi-armed bandits in the "
     "shuffle model (NeurIPS 2021)",
+    "V": "Kairouz, Liu, Steinke (ICML 2021) and Agarwal, Kairouz, Liu (NeurIPS 2021): vectors",
 }
 _INTRODUCTION = """\
 # The papers' statements, checked

@@ -51,3 +51,8 @@ def test_all_can_be_settled_and_the_page_in_docs_says_so():
     assert all(each.finding is not None for each in found)
     written = Path(__file__).parents[3] / "docs" / "claims.md"
     assert written.read_text(encoding="utf-8") == page(found)
+
+
+def test_the_page_has_a_section_for_every_statement():
+    written = (Path(__file__).parents[3] / "docs" / "claims.md").read_text(encoding="utf-8")
+    assert all(f"\n### {name}\n" in written and f"[{name}](#" in written for name in REGISTRY)
