@@ -1,8 +1,9 @@
 """What uses of vectors cost: no more than what dominates them, no less than what they dominate.
 
-Each use is put between lists of uses of other mechanisms (`mechanisms.vector` has the proofs): all
-vectors along some direction within reach, from below; all by their Gaussian envelope, or all in one
-coordinate, from above. Which of these is the worst, or the best, may differ from figure to figure.
+Each use is put between lists of uses of other mechanisms (`mechanisms.vector` has the proofs, and
+`mechanisms.rounded` of real vectors that are rounded): all vectors along some direction within
+reach, from below; all by their Gaussian envelope, or all in one coordinate, from above. Which of
+these is the worst, or the best, may differ from figure to figure.
 
 *What adds up over coordinates* (pure epsilon, Rényi divergence at each order, rho, which is at most
 the sum of suprema) is c(|v_1|) + c(|v_2|) + ..., c(k) the cost of one number that moves by k. Where
@@ -25,7 +26,6 @@ from ..exact.precision import refine
 from ..mechanisms.continuous import ContinuousNoise, Shape
 from ..mechanisms.laws.law import Law
 from ..mechanisms.mechanism import AdditiveNoise, Mechanism, OneWay
-from ..mechanisms.reach import Reach
 from ..mechanisms.sampled import likewise, unsampled
 from ..mechanisms.vector import VectorNoise, vector
 from .binned import binned
@@ -77,8 +77,8 @@ class Sides:
         below = [measure(uses) for uses in self.below]
         above = [measure(uses) for uses in self.above]
         found = [
-            _between(lower, upper)
-            for lower, upper in zip(zip(*below, strict=True), zip(*above, strict=True), strict=True)
+            _between([curve[i] for curve in below], list(upper))
+            for i, upper in enumerate(zip(*above, strict=True))
         ]
         if all(one.is_within(width) for one in found):
             return found
@@ -103,7 +103,7 @@ def sides_of(uses: Sequence[Use]) -> Sides | None:
     below = dict.fromkeys(
         tuple(part for use in uses for part in _along(use, turn)) for turn in range(max(counts))
     )
-    kept = [each for each in below if sum(use.times for use in each) <= _MOST_USES]
+    kept = [each for each in below if each and sum(use.times for use in each) <= _MOST_USES]
     enveloped, alone = (
         tuple(Use(_instead(use.mechanism, made), use.times) for use in uses)
         for made in (_enveloped, VectorNoise.of_one_number)
@@ -114,7 +114,7 @@ def sides_of(uses: Sequence[Use]) -> Sides | None:
 
 
 def _between(lower: Sequence[Enclosure], upper: Sequence[Enclosure]) -> Enclosure:
-    least = max(one.lower for one in lower)
+    least = max((one.lower for one in lower), default=_ZERO)
     best = min(upper, key=lambda one: one.upper)
     why = tuple(dict.fromkeys(reason for one in (*lower, best) for reason in one.why))
     return Enclosure(least, best.upper, why=why).because(OPEN)
@@ -156,11 +156,15 @@ def _likewise(mechanism: Mechanism, other: Mechanism) -> Mechanism:
 
 
 def _enveloped(one: VectorNoise) -> Mechanism:
-    """The Gaussian that dominates it; one number where only one moves, or no envelope is known."""
+    """The Gaussian that dominates it; one number where only one moves, or no envelope is known.
+
+    Of a vector that is rounded at random it dominates the longest that may be sent; what is proved
+    of the mixture itself belongs beside it.
+    """
     if one.is_one_number:
         return one.of_one_number()
     try:
-        distance = _distance(one.law, one.reach)
+        distance = _distance(one.law, one.reach.largest_square)
     except NoEnvelopeError:
         return one.of_one_number()
     return ContinuousNoise(
@@ -179,10 +183,10 @@ def _is_light(one: VectorNoise) -> bool:
 
 
 @lru_cache(maxsize=64)
-def _distance(law: Law, reach: Reach) -> Fraction:
+def _distance(law: Law, square: int) -> Fraction:
     """mu_1 |v|_2, at most: rational."""
     unit = Fraction(unit_parameter(law).upper)
-    return Fraction(refine(lambda: ball(unit) * ball(Fraction(reach.largest_square)).sqrt()).upper)
+    return Fraction(refine(lambda: ball(unit) * ball(Fraction(square)).sqrt()).upper)
 
 
 def _by_coordinates(
@@ -196,15 +200,16 @@ def _by_coordinates(
         return None
     moves = range(1, one.reach.farthest + 1)
     costs = [measure(tuple(Use(*part) for part in one.along({move: 1}))) for move in moves]
-    return [_dual(column, one.reach).times(use.times) for column in zip(*costs, strict=True)]
+    square, total = one.reach.largest_square, one.reach.largest_sum
+    columns = zip(*costs, strict=True)
+    return [_dual(column, square, total).times(use.times) for column in columns]
 
 
-def _dual(costs: Sequence[Enclosure], reach: Reach) -> Enclosure:
+def _dual(costs: Sequence[Enclosure], square: int, total: int) -> Enclosure:
     """The sum over coordinates of costs[|v_i| - 1], at most."""
     if any(cost.upper == _INFINITY for cost in costs):
         return Enclosure.unknown()
     uppers = [Fraction(cost.upper) for cost in costs]
-    square, total = reach.largest_square, reach.largest_sum
     slope, level = least_tilt(uppers, square, total)
     return Enclosure(_ZERO, slope * square + level * total)
 

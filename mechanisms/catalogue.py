@@ -27,6 +27,7 @@ from .vector import VectorNoise
 if TYPE_CHECKING:
     from .preset import ShufflePreset
     from .protocols.protocol import SumProtocol
+    from .rounded import RoundedReach
 
 _MISSING = ("dropout", "collusion")
 
@@ -83,7 +84,7 @@ def _missing(values: Values) -> list[str]:
 
 _POISSON = ("neighbours", "poisson")
 _SAMPLING = (*_POISSON, "fixed-size")
-_VECTOR = ("l2", "l1", "linf", "dimension")
+_VECTOR = ("l2", "l1", "linf", "dimension", "rounding")
 _ADDITIVE = ("sensitivity", "modulus", "users", *_MISSING, *_SAMPLING, *_VECTOR)
 
 
@@ -113,9 +114,26 @@ def _noisy(values: Values, noise: Law) -> Mechanism:
     for key in ("sensitivity", "fixed-size"):
         if key in values:
             raise ParameterError(f"{key} is of single numbers: a vector takes {', '.join(_VECTOR)}")
-    reach = Reach(*(values.get(key) for key in _VECTOR))
     neighbours, rate = values.get("neighbours", "replace"), values.get("poisson", "1")
-    return VectorNoise(noise, reach, modulus, neighbours, rate)
+    return VectorNoise(noise, _reach(values), modulus, neighbours, rate)
+
+
+def _reach(values: Values) -> Reach | RoundedReach:
+    """By what a vector moves: an integer one, or a real one that is rounded."""
+    if "rounding" not in values:
+        return Reach(*(values.get(key) for key in ("l2", "l1", "linf", "dimension")))
+    for key in ("l1", "linf"):
+        if key in values:
+            raise ParameterError(f"{key} must not be given with rounding, which takes l2 only")
+    for key in ("l2", "dimension"):
+        if key not in values:
+            raise ParameterError(
+                "rounding needs l2, the norm of the real vector, and dimension, in which the norm "
+                f"of the rounded one grows: {key} is missing"
+            )
+    from .rounded import RoundedReach
+
+    return RoundedReach(values["l2"], values["dimension"], values["rounding"])
 
 
 def _additive(family: type[Law]) -> Entry:

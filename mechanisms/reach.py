@@ -65,6 +65,24 @@ class Reach:
         if self.l2 is None and self.l1 is None and (self.linf is None or self.dimension is None):
             raise ParameterError("a vector needs l2, l1, or linf with its dimension")
 
+    @staticmethod
+    def of_square(square: int, linf: ExactInput | None, dimension: ExactInput | None) -> Reach:
+        """All vectors with |v|_2^2 <= square, at least 1, and within these.
+
+        l2 is rational: r 2^-k with r = floor(sqrt(square) 2^k) + 1 is above the root by 2^-k at
+        most, so that its square is below square + 1 where 2^k > 2 sqrt(square) + 1.
+
+        >>> Reach.of_square(5, None, 2).largest_square
+        5
+        """
+        k = square.bit_length() // 2 + 3
+        return Reach(Fraction(math.isqrt(square << (2 * k)) + 1, 1 << k), None, linf, dimension)
+
+    @property
+    def is_random(self) -> bool:
+        """Is what the query moves by drawn at random? (`rounded`)"""
+        return False
+
     @property
     def farthest(self) -> int:
         """The largest |v|_inf: all in one coordinate."""
@@ -95,6 +113,10 @@ class Reach:
             if one not in found:
                 found.append(one)
         return found
+
+    def alone(self) -> Direction:
+        """The farthest with one coordinate."""
+        return {self.farthest: 1}
 
     @property
     def _square(self) -> int:

@@ -1,7 +1,8 @@
 """Integer vectors with noise of one law in every coordinate, independently.
 
 Neighbours move the query by an integer vector v within `reach`; more may be known of where nobody
-sees it (the dimension, say). What bounds its cost from above and from below are other mechanisms:
+sees it (the dimension, say). Real vectors that are rounded have a reach of their own (`rounded`).
+What bounds the cost from above and from below are other mechanisms:
 
 *One number is enough, from above.* Let p be symmetric and log-concave, T_d the trade-off function
 of (X + d, X): it is linear between the points (P(X >= k), 1 - P(X >= k - d)), k in Z. Then T_(d+e)
@@ -22,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from attrs import evolve, field, frozen
 
@@ -32,6 +34,9 @@ from .mechanism import AdditiveNoise, Mechanism, either_way
 from .pair import Pair
 from .reach import Direction, Reach
 from .sampled import Sampled, check_neighbours, poisson_sampling, sampling_rate
+
+if TYPE_CHECKING:
+    from .rounded import RoundedReach
 
 
 def _law(law: Law) -> Law:
@@ -51,7 +56,7 @@ class VectorNoise:
     """
 
     law: Law = field(converter=_law)
-    reach: Reach
+    reach: Reach | RoundedReach
     modulus: int | None = field(default=None, converter=parameters.modulus)
     neighbours: str = "replace"
     rate: Fraction = field(converter=sampling_rate, default=Fraction(1))
@@ -59,6 +64,11 @@ class VectorNoise:
 
     def __attrs_post_init__(self) -> None:
         check_neighbours(self.neighbours, self.rate)
+        if self.neighbours == "replace" and not isinstance(self.reach, Reach):
+            raise ParameterError(
+                "rounding needs neighbours=add-remove: where a user's data is replaced, two "
+                "rounded vectors differ, by more than either is long"
+            )
 
     @property
     def sampling(self) -> str | None:
@@ -78,8 +88,13 @@ class VectorNoise:
         )
 
     def reversed(self) -> Mechanism:
-        """With the other dataset first; the same where nobody is sampled (the law is symmetric)."""
-        return self if self.rate == 1 else evolve(self, removing=not self.removing)
+        """With the other dataset first; the same where nothing but the noise is random.
+
+        (The law is symmetric.)
+        """
+        if self.rate == 1 and not self.reach.is_random:
+            return self
+        return evolve(self, removing=not self.removing)
 
     def of_one_number(self) -> Mechanism:
         """What dominates it: all of |v|_1 in one coordinate; itself where only one moves."""
@@ -90,15 +105,24 @@ class VectorNoise:
     def along(self, direction: Direction) -> list[tuple[Mechanism, int]]:
         """What releasing it is at least as dear as: uses of one number each.
 
-        Sampled, only for a direction of one coordinate: the user is in all of them, or in none.
+        Sampled, only for a direction of one coordinate: the user is in all of them, or in none. The
+        empty one: a unit vector, or 0, at random (`rounded`); none if nothing is drawn.
         """
+        if not direction:
+            return self._by_chance()
         return [(self._moved(move, self.modulus), count) for move, count in direction.items()]
 
     def directions(self) -> list[Direction]:
         """Some directions that may cost most, of those whose cost is known."""
         if self.rate == 1:
             return self.reach.directions()
-        return [{self.reach.farthest: 1}]
+        return [self.reach.alone()]
+
+    def _by_chance(self) -> list[tuple[Mechanism, int]]:
+        if isinstance(self.reach, Reach) or not self.reach.is_random:
+            return []
+        unit = AdditiveNoise(self.law, 1, self.modulus)
+        return [(Sampled(unit, self.rate * self.reach.chance, self.removing), 1)]
 
     def _moved(self, move: int, modulus: int | None) -> Mechanism:
         noise = AdditiveNoise(self.law, move, modulus)
