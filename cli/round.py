@@ -76,12 +76,13 @@ def round(
     if spec.partition(":")[0] == "federated":
         from .round_federated import play_federated
 
-        given = (rewards, neighbours, certificate, mean, failure, colluding, delta)
-        if given != (None, None, None, "1/2", "1e-9", "0", "1e-6"):
+        given = (rewards, neighbours, certificate, mean, failure, colluding)
+        if given != (None, None, None, "1/2", "1e-9", "0"):
             raise ParameterError(
-                "a federated round takes --vanish, --floor, --plain, --seed and --json, no others"
+                "a federated round takes --vanish, --floor, --plain, --delta, --seed and --json, "
+                "no others"
             )
-        federated = play_federated(spec, vanish, floor, plain, bits, source)
+        federated = play_federated(spec, vanish, floor, plain, delta, bits, source)
         if as_json:
             output.as_json(federated)
         else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import resource
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -11,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..exact import ParameterError
+from ..accounting import compose
+from ..exact import Enclosure, ParameterError, exact, time_limit
 from ..mechanisms.aggregation import AggregationError
 from ..mechanisms.aggregation.batch import some_of, some_stages
 from ..mechanisms.protocols.federated import FederatedResult, Settings, run_round
@@ -20,15 +22,30 @@ from ..mechanisms.spec import read_name
 from . import output, render
 
 _LARGEST_BATCH = 100_000
+_WIDTH = Fraction(1, 1000)  # relative; mostly the two bounds are farther apart
+_SECONDS = 5.0  # for each of them
 
 
 def play_federated(
-    spec: str, leaving: str, floor: str | None, plain: bool, bits: RandomBits, source: str
+    spec: str,
+    leaving: str,
+    floor: str | None,
+    plain: bool,
+    delta: str,
+    bits: RandomBits,
+    source: str,
 ) -> PlayedFederated:
     """Play it. Raises ParameterError for what is out of range, and where too few remain."""
     from .round import how_many
 
     settings = Settings.read(read_name(spec, "SPEC")[1])
+    if settings.dropout or settings.rate != 1:
+        raise ParameterError(
+            "SPEC must leave dropout and poisson out in a round that is played: clients vanish by "
+            "--vanish, and those who are sampled are the clients"
+        )
+    level = exact(delta, "delta", above=0, below=1)
+    settings.released()  # refuses where nothing is revealed
     clients = settings.clients
     if clients > _LARGEST_BATCH:
         raise ParameterError(f"clients must be at most {_LARGEST_BATCH}, got {clients}")
@@ -50,7 +67,16 @@ def play_federated(
             raise ParameterError(
                 f"--vanish {leaving} left too few, so there is no sum: {error}"
             ) from error
-    return PlayedFederated(spec, settings, result, source)
+    missing = clients - result.summed
+    with output.working("measuring what remains"):
+        costs = {gone: _epsilon(settings, gone, level) for gone in {missing, max(most, missing)}}
+    return PlayedFederated(spec, settings, result, source, delta, costs)
+
+
+def _epsilon(settings: Settings, missing: int, delta: Fraction) -> Enclosure:
+    """What the sum costs a client whose vector may be replaced by zeros, of both bounds."""
+    with time_limit(_SECONDS):  # then it answers with what it knows
+        return compose(settings.missing(missing).released()).epsilon(delta, _WIDTH)
 
 
 def _made_up(client: int, settings: Settings) -> NDArray[np.float64]:
@@ -63,16 +89,25 @@ def _made_up(client: int, settings: Settings) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class PlayedFederated:
-    """What it came to. No privacy is measured here: that is `audit`'s."""
+    """What it came to, and epsilon at delta.
+
+    costs: by how many shares are missing: as many as really are, and as the floor would accept.
+    """
 
     spec: str
     settings: Settings
     result: FederatedResult
     source: str
+    delta: str
+    costs: Mapping[int, Enclosure]
 
     def to_json(self) -> dict[str, Any]:
         """For `output.as_json`."""
         found, encoding = self.result, self.result.encoding
+        privacy = [
+            {"missing": gone, "quantity": "epsilon", "delta": self.delta, **cost.to_json()}
+            for gone, cost in sorted(self.costs.items())
+        ]
         return {
             "mechanism": self.spec,
             "bits_from": self.source,
@@ -90,6 +125,8 @@ class PlayedFederated:
             "within": found.within,
             "beyond": {"lower": "0", "upper": str(float(found.bound.failure))},
             "wrap": found.bound.wrap,
+            "neighbours": "add-remove",
+            "privacy": privacy,
             "bits_per_user": encoding.bits * encoding.size,
             "bits_sent": found.bits,
             "seconds": {stage: round(each, 4) for stage, each in found.seconds.items()},
@@ -113,6 +150,11 @@ class PlayedFederated:
             "error in L2": f"{found.error:.6g}, {within} the bound {found.bound.l2:.6g}",
             "P(beyond)": f"at most {render.at_most(found.bound.failure)}, and that of wrapping",
             "P(a coordinate wraps)": f"at most {wrap}, over rotation, rounding and noise",
+            **{
+                f"ε at δ = {self.delta}, {gone} shares missing": render.shown(cost)
+                for gone, cost in sorted(self.costs.items())
+            },
+            "neighbours": "a client's vector, or zeros instead; its share of noise in both",
             "a client sends": f"{found.bits / 8e6:.6g} MB in all",
             "memory": f"{_peak():.0f} MB at most, of this process",
         }

@@ -26,6 +26,7 @@ from .vector import VectorNoise
 
 if TYPE_CHECKING:
     from .preset import ShufflePreset
+    from .protocols.federated import Settings
     from .protocols.protocol import SumProtocol
     from .rounded import RoundedReach
 
@@ -51,6 +52,7 @@ class Spec:
     failure: Fraction | None = None
     drawn: Mechanism | None = None
     shuffled: ShufflePreset | None = None
+    federated: Settings | None = None
 
     def to_json(self) -> dict[str, str]:
         """The mechanism as `--json` shows it; integers as text, since they may be large."""
@@ -228,6 +230,21 @@ def _shuffle_sum(values: Values) -> Spec:
     return Spec("", preset.released(*missing), shown, shuffled=preset)
 
 
+def _federated(values: Values) -> Spec:
+    from .protocols.federated import Settings
+
+    settings = Settings.read(values)
+    encoding = settings.encoding
+    shown = {
+        "squared_sensitivity": encoding.squared_sensitivity,
+        "modulus": encoding.modulus,
+        "coordinates": encoding.size,
+        "shares": settings.clients - settings.dropout,
+        "bits_per_user": encoding.bits * encoding.size,
+    }
+    return Spec("", settings.released(), shown, federated=settings)
+
+
 def _continuous(shape: Shape, sizes: tuple[str, ...], norm: str) -> Entry:
     """Continuous noise of one of these sizes; the sensitivity by itself or as a norm."""
 
@@ -292,6 +309,11 @@ _OTHERS: dict[str, Entry] = {
     "theorem6": _preset("theorem6"),
     "published": _preset("published", ("epsilon", "batch"), ("horizon",)),
     "shuffle-sum": Entry(("epsilon", "delta", "users"), _MISSING, _shuffle_sum),
+    "federated": Entry(
+        ("clip", "scale", "clients", "local-stddev", "dimension", "bits"),
+        ("mechanism", "rounding", "dropout", "poisson"),
+        _federated,
+    ),
 }
 
 

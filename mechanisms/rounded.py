@@ -33,7 +33,7 @@ from ..exact.number import ExactInput, ParameterError, exact, whole
 from .protocols.federated.rounding import Nearest, Rounding, read_rounding
 from .reach import Direction, Reach
 
-_LARGEST, _MOST_DIMENSIONS = 10**9, 10**15
+_LARGEST, _MOST_DIMENSIONS = 1 << 46, 10**15
 
 
 def _norm(value: ExactInput) -> Fraction:

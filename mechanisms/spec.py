@@ -1,7 +1,7 @@
 """From text to a mechanism: `NAME:key=value,...`, or a .toml or .json file with the same keys.
 
-In a file the key `mechanism` (or `name`) holds NAME, and paths are relative to the file. Numbers
-are taken as they are written, never through a float.
+In a file the key `mechanism` (or `name`) holds NAME (`name` where `mechanism` is a key of it), and
+paths are relative to the file. Numbers are taken as they are written, never through a float.
 """
 
 from __future__ import annotations
@@ -148,7 +148,8 @@ def _from_file(path: Path) -> tuple[str, dict[str, str]]:
         if isinstance(value, bool) or not isinstance(value, (str, int)):
             raise ParameterError(f"{path}: {short(key)} must be a number or text")
     values = {key: _digits(value, key) for key, value in table.items()}
-    names = [values.pop(key) for key in ("mechanism", "name") if key in values]
+    keys = ("name",) if values.get("name") == "federated" else ("mechanism", "name")
+    names = [values.pop(key) for key in keys if key in values]  # its `mechanism` is of its noise
     if len(names) != 1:
         raise ParameterError(f"{path}: one key `mechanism` must name the mechanism")
     if "file" in values:

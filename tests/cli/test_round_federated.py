@@ -1,15 +1,25 @@
 """`exactdp round federated:...`: a whole round of vectors from the command line."""
 
 import json
+from fractions import Fraction
 
 import pytest
 
 pytest.importorskip("cryptography")
 
+from exactdp.accounting import compose
+from exactdp.cli import round_federated
 from exactdp.cli.main import main
-from exactdp.exact import Enclosure
+from exactdp.exact import Enclosure, time_limit
+from exactdp.mechanisms.spec import parse
 
 SPEC = "federated:mechanism={},clip=1,scale=256,clients=30,local-stddev=0.5,dimension=100,bits=16"
+
+
+@pytest.fixture(autouse=True)
+def _quickly(monkeypatch):
+    """The upper ends of what is measured are there at once; the lower ones may take longer."""
+    monkeypatch.setattr(round_federated, "_SECONDS", 0.5)
 
 
 def play(capsys, *arguments, code=0):
@@ -32,6 +42,21 @@ def test_the_error_is_within_its_bound(capsys, mechanism, rounding):
     assert again["error"] == found["error"]
 
 
+def test_what_is_missing_is_charged(capsys):
+    spec = SPEC.format("skellam").replace("scale=256", "scale=1")
+    arguments = ("--vanish", "3", "--floor", "20", "--delta", "1e-5", "--seed", "4", "--json")
+    found = json.loads(play(capsys, spec, *arguments).out)
+    assert [row["missing"] for row in found["privacy"]] == [found["missing"], 10]
+    for row in found["privacy"]:
+        released = parse(f"{spec},dropout={row['missing']}").mechanism
+        with time_limit(0.5):
+            again = compose(released).epsilon("1e-5", Fraction(1, 1000))
+        assert row["upper"] == again.to_json()["upper"] != "inf"
+        assert float(row["lower"]) <= float(row["upper"])
+    actual, accepted = found["privacy"]
+    assert float(actual["upper"]) < float(accepted["upper"])
+
+
 def test_tables_and_the_system_s_bits(capsys):
     shown = play(capsys, SPEC.format("skellam"), "--plain").out
     assert "CSPRNG" in shown and "within the bound" in shown and "30 of 30" in shown
@@ -47,6 +72,8 @@ def test_tables_and_the_system_s_bits(capsys):
         ([SPEC.format("skellam").replace("stddev=0.5", "stddev=0")], "local-stddev"),
         ([SPEC.format("skellam"), "--colluding", "1"], "no others"),
         ([SPEC.format("skellam"), "--vanish", "31"], "vanish"),
+        ([SPEC.format("skellam") + ",dropout=2"], "leave dropout and poisson out"),
+        ([SPEC.format("skellam"), "--delta", "0"], "delta"),
     ],
 )
 def test_bad_input_is_one_line(capsys, arguments, named):

@@ -1,20 +1,38 @@
-"""The keys of `federated:`, as engineers have them, as an encoding and a law of shares."""
+"""The keys of `federated:`, as engineers have them: an encoding, shares of noise, what is released.
+
+*Neighbours.* Who takes part in a round, and how many shares of noise are in the sum, is public and
+the same for both datasets: in one of them a client's vector is replaced by the zero vector, which
+every rounding leaves as it is, and its share of the noise is present in both. (Removed with its
+share, the noise alone would tell the datasets apart, and no shares left out make up for that:
+such neighbours are not bounded here.) `dropout` shares are left out on both sides: those of clients
+who vanish, or who tell their own.
+
+*Poisson sampling*: every client takes part with probability `poisson`, independently, and a sum is
+released only of rounds with `clients` - `dropout` shares or more, however that is ensured; the
+number of shares must not depend on whether the client in question is there. More shares are more
+noise on both sides: post-processing.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from ....exact.number import ExactInput, ParameterError, exact, whole
 from ...laws.discrete_gaussian import DiscreteGaussian
 from ...laws.law import Law
 from ...laws.skellam import Skellam
+from ...rounded import RoundedReach
+from ...sampled import sampling_rate
+from ...vector import VectorNoise
+from ..protocol import missing_users
 from .encoder import Encoding
 
 _SHARES = {"skellam": Skellam, "discrete-gaussian": DiscreteGaussian}
-_NEEDED = ("clip", "scale", "clients", "local-stddev", "dimension", "bits")
+NEEDED = ("clip", "scale", "clients", "local-stddev", "dimension", "bits")
+ALLOWED = ("mechanism", "rounding", "dropout", "poisson")
 
 
 @frozen
@@ -23,7 +41,8 @@ class Settings:
 
     local-stddev is in units of the integers that are sent, after scaling, as in TensorFlow
     Privacy's distributed queries: a share is Skellam noise of variance local-stddev^2, or a
-    discrete Gaussian with sigma2 = local-stddev^2.
+    discrete Gaussian with sigma2 = local-stddev^2. dropout: shares that are left out of the noise.
+    rate: of Poisson sampling, 1 for none.
 
     >>> Settings.read({"mechanism": "skellam", "clip": "1", "scale": "64", "clients": "100",
     ...     "local-stddev": "1/2", "dimension": "1000", "bits": "16"}).share
@@ -33,20 +52,40 @@ class Settings:
     encoding: Encoding
     share: Law
     clients: int
+    dropout: int = 0
+    rate: Fraction = Fraction(1)
+
+    @property
+    def noise(self) -> Law:
+        """What all shares in a coordinate of the sum add up to."""
+        return self.share.sum_of(self.clients - self.dropout)
+
+    def released(self) -> VectorNoise:
+        """What the sum of a round reveals. Raises ParameterError where all vectors become 0."""
+        encoding = self.encoding
+        reach = RoundedReach(encoding.bound, encoding.size, encoding.rounding)
+        return VectorNoise(self.noise, reach, encoding.modulus, "add-remove", self.rate)
+
+    def missing(self, clients: ExactInput) -> Settings:
+        """The same with so many shares left out."""
+        return evolve(self, dropout=missing_users(self.clients, clients))
 
     @staticmethod
     def read(values: Mapping[str, ExactInput]) -> Settings:
         """From the keys of the spec. Raises ParameterError for what is missing or out of range."""
-        missing = [key for key in _NEEDED if key not in values]
+        missing = [key for key in NEEDED if key not in values]
         if missing:
             raise ParameterError(f"federated needs {', '.join(missing)}")
-        unknown = sorted(values.keys() - {*_NEEDED, "mechanism", "rounding"})
+        unknown = sorted(values.keys() - {*NEEDED, *ALLOWED})
         if unknown:
-            raise ParameterError(f"federated has no {unknown[0]} in a round that is played")
+            raise ParameterError(
+                f"federated has no key {unknown[0]}; keys are {', '.join((*NEEDED, *ALLOWED))}"
+            )
         name = str(values.get("mechanism", "skellam"))
         if name not in _SHARES:
             raise ParameterError(f"mechanism must be {' or '.join(_SHARES)}, got {name}")
         deviation: Fraction = exact(values["local-stddev"], "local-stddev", above=0)
+        clients = whole(values["clients"], "clients", at_least=2)
         return Settings(
             Encoding(
                 values["clip"],
@@ -56,5 +95,7 @@ class Settings:
                 values.get("rounding", "stochastic"),
             ),
             _SHARES[name](deviation**2),
-            whole(values["clients"], "clients", at_least=2),
+            clients,
+            missing_users(clients, values.get("dropout", 0)),
+            sampling_rate(values.get("poisson", 1)),
         )
