@@ -137,9 +137,13 @@ class Composition(Rows):
         """
         wanted = [exact(order, "order", above=1) for order in orders]
         if (sides := sides_of(self.uses)) is not None:
-            return sides.curve_between(
+            curve = sides.curve_between(
                 lambda uses: Composition(uses).renyi_curve(wanted, width, cap), width
             )
+            return [
+                one.intersection(sides.renyi(order))
+                for one, order in zip(curve, wanted, strict=True)
+            ]
         best = [Enclosure.exactly(0)] * len(wanted)
         for uses in dearest(self.uses):
             curves = [divergence.renyi_curve(use.mechanism, wanted, width, cap) for use in uses]
@@ -220,9 +224,10 @@ class Composition(Rows):
         """
         level = exact(epsilon, "epsilon", at_least=0)
         if (sides := sides_of(self.uses)) is not None:
-            return sides.between(
+            found = sides.between(
                 lambda uses, width: Composition(uses).delta(level, width, cap, work), width
             )
+            return found.intersection(sides.delta(level))
         return self._within_time(
             lambda: self._composed(
                 lambda mechanism: divergence.delta(mechanism, level, width, cap),
@@ -246,9 +251,10 @@ class Composition(Rows):
         if level == 0:
             return self.pure(width, cap)
         if (sides := sides_of(self.uses)) is not None:
-            return sides.between(
+            found = sides.between(
                 lambda uses, width: Composition(uses).epsilon(level, width, cap, work), width
             )
+            return found if level == 1 else found.intersection(sides.epsilon(level))
         return self._within_time(
             lambda: self._composed(
                 lambda mechanism: divergence.epsilon(mechanism, level, width, cap),

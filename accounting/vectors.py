@@ -14,23 +14,28 @@ such a and b are a vertex of these constraints.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 
 from attrs import frozen
 
+from ..exact.deadline import OutOfTimeError
 from ..exact.enclosure import Enclosure
 from ..exact.number import ball
 from ..exact.precision import refine
 from ..mechanisms.continuous import ContinuousNoise, Shape
 from ..mechanisms.laws.law import Law
 from ..mechanisms.mechanism import AdditiveNoise, Mechanism, OneWay
+from ..mechanisms.protocols.federated.rounding import Stochastic
+from ..mechanisms.rounded import RoundedReach
 from ..mechanisms.sampled import likewise, unsampled
 from ..mechanisms.vector import VectorNoise, vector
 from .binned import binned
 from .divergences import divergence
-from .envelope import NoEnvelopeError, unit_parameter
+from .envelope import NoEnvelopeError, rounded_renyi, unit_parameter
+from .rounding import rounded_delta, rounded_epsilon
 from .scenario import Use
 
 OPEN = "which vectors within reach cost most is open: some attained, and what dominates all"
@@ -92,6 +97,41 @@ class Sides:
             one.intersection(Enclosure(_ZERO, total.upper))
             for one, total in zip(found, totals, strict=True)
         ]
+
+    def epsilon(self, delta: Fraction) -> Enclosure:
+        """At most what rounding at random, taken as the mixture that it is, costs at this delta."""
+        return self._mixed(lambda one, times: rounded_epsilon(*_given(one, delta), times, one.rate))
+
+    def delta(self, epsilon: Fraction) -> Enclosure:
+        """The same at this epsilon."""
+        return self._mixed(lambda one, times: rounded_delta(*_given(one, epsilon), times, one.rate))
+
+    def renyi(self, order: Fraction) -> Enclosure:
+        """The same of the Rényi divergence of this order."""
+
+        def measured(one: VectorNoise, times: int) -> Enclosure:
+            law, norm, _, dimension = _given(one, order)
+            cost = rounded_renyi(law, norm, dimension, order, one.rate)
+            return Enclosure.unknown() if cost is None else Enclosure(_ZERO, cost * times)
+
+        return self._mixed(measured)
+
+    def _mixed(self, measure: Callable[[VectorNoise, int], Enclosure]) -> Enclosure:
+        """Where all uses are of one vector that is; else, and out of time, nothing is known."""
+        one = vector(self.uses[0].mechanism)
+        if len(self.uses) == 1 and one is not None and _is_mixture(one):
+            with suppress(OutOfTimeError, NoEnvelopeError):
+                return measure(one, self.uses[0].times)
+        return Enclosure.unknown()
+
+
+def _is_mixture(one: VectorNoise) -> bool:
+    return isinstance(one.reach, RoundedReach) and isinstance(one.reach.rounding, Stochastic)
+
+
+def _given(one: VectorNoise, level: Fraction) -> tuple[Law, Fraction, Fraction, int | None]:
+    assert isinstance(one.reach, RoundedReach)
+    return one.law, one.reach.norm, level, one.reach.dimension
 
 
 def sides_of(uses: Sequence[Use]) -> Sides | None:

@@ -28,6 +28,7 @@ from exactdp.mechanisms.laws import (
     Skellam,
 )
 from exactdp.mechanisms.reach import Reach
+from exactdp.mechanisms.rounded import RoundedReach
 from exactdp.mechanisms.spec import parse
 from exactdp.mechanisms.vector import VectorNoise
 
@@ -206,3 +207,42 @@ def test_filters_and_methods_take_vectors() -> None:
     for name in ("kov", "rdp", "zcdp"):
         value = found[name]
         assert value is not None and exact.lower <= value.upper
+
+
+@settings(max_examples=12)
+@given(
+    LAWS,
+    st.lists(st.fractions(0, 2, max_denominator=3), min_size=1, max_size=2),
+    st.sampled_from([Fraction(1), Fraction(1, 3)]),
+    st.sampled_from(["0", "0.3", "1"]),
+)
+def test_rounding_at_random(law: Law, y: list[Fraction], rate: Fraction, epsilon: str) -> None:
+    square = sum(x * x for x in y)
+    if not square:
+        return
+    norm = Fraction(math.isqrt(math.floor(square * 10**12)) + 1, 10**6)
+    reach = RoundedReach(norm, len(y), "stochastic")
+    p = q = np.ones(1)
+    for x in y:
+        floor, part = math.floor(x), float(x - math.floor(x))
+        far, still = pair(law, floor + 1, None)
+        near = np.append(pair(law, floor, None)[0], 0.0)
+        p = np.multiply.outer(p, part * far + (1 - part) * near).ravel()
+        q = np.multiply.outer(q, still).ravel()
+    p = float(rate) * p + (1 - float(rate)) * q
+    odds = math.exp(float(epsilon))
+    truth = max(np.maximum(p - odds * q, 0).sum(), np.maximum(q - odds * p, 0).sum())
+    composition = compose(VectorNoise(law, reach, None, "add-remove", rate))
+    assert truth <= float(composition.delta(epsilon).upper) + _ERROR
+    seen = q > 1e-60  # which leaves out terms that are positive
+    renyi = math.log((p[seen] ** 3 / q[seen] ** 2).sum()) / 2
+    assert renyi <= float(composition.renyi(3).upper) + 1e-6
+
+
+def test_rounding_at_random_costs_hardly_anything() -> None:
+    spec = "skellam:variance=10000,l2=100,dimension=1048576,neighbours=add-remove"
+    real = compose(parse(f"{spec},rounding=stochastic").mechanism)
+    whole = compose(parse(spec).mechanism).epsilon("1e-5")
+    found = real.epsilon("1e-5")
+    assert whole.lower <= found.upper <= Fraction(whole.upper) * Fraction(105, 100)
+    assert found.lower <= whole.upper
