@@ -7,13 +7,14 @@ BIN := $(VENV)/bin
 WORKERS ?= 2
 FOLDERS := $(filter-out api tests,$(patsubst %/__init__.py,%,$(wildcard */__init__.py)))
 
-.PHONY: help demo test slow lowest coverage lint bench checker clean
+.PHONY: help demo test slow flower lowest coverage lint bench checker clean
 .NOTPARALLEL:
 
 help:
 	@echo "make demo   audit the papers' mechanisms, compose mechanisms, run the audited bandit"
 	@echo "make test   the tests"
 	@echo "make slow   the slow tests as well"
+	@echo "make flower the tests of what stands in Flower, with Flower itself and its simulation"
 	@echo "make lowest the tests, with the lowest versions of everything that they need"
 	@echo "make coverage  the tests, and the lines that none of them runs"
 	@echo "make lint   ruff and mypy --strict"
@@ -27,8 +28,17 @@ demo: $(VENV)/ready-bandit
 test: $(VENV)/ready-test
 	$(BIN)/python -m pytest -q -n $(WORKERS)
 
-slow: $(VENV)/ready-test
+slow: $(VENV)/ready-test flower
 	$(BIN)/python -m pytest -q -n $(WORKERS) -m "slow or not slow"
+
+# Flower wants older versions than the other tests: it has an environment of its own.
+flower: $(VENV)/flower/ready
+	$(VENV)/flower/bin/python -m pytest -q -m "slow or not slow" tests/accounting/interop/test_flower.py
+
+$(VENV)/flower/ready: pyproject.toml constraints-flower.txt | $(BIN)/python
+	$(PYTHON) -m venv $(VENV)/flower
+	$(VENV)/flower/bin/python -m pip install --quiet -c constraints-flower.txt -e '.[simulation]'
+	@touch $@
 
 lowest: $(BIN)/python
 	$(PYTHON) -m venv $(VENV)/lowest

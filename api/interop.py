@@ -1,7 +1,7 @@
 """Other accountants: read what they were told, hand them what is certified, or stand in for one.
 
-`register_opacus()` makes `PrivacyEngine(accountant="exactdp")` work; `flower` has what Flower's clients
-and server need; the rest is `exactdp.accounting.interop`.
+`register_opacus()` makes `PrivacyEngine(accountant="exactdp")` work; `flower` has what
+Flower's clients and server need; the rest is `exactdp.accounting.interop`.
 """
 
 from __future__ import annotations

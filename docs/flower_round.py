@@ -36,15 +36,19 @@ def examples(client):
 
 
 def chances(weights, bias, x):
+    """Of the label 1."""
     return 1 / (1 + np.exp(-(x @ weights + bias[0])))
 
 
 def loss(parameters, x, y):
+    """The mean of -log(the chance of the label)."""
     p = chances(*parameters, x)
     return float(-np.mean(y * np.log(p) + (1 - y) * np.log(1 - p)))
 
 
 class Client(NumPyClient):
+    """Gradient steps on its own examples."""
+
     def __init__(self, number):
         self.number = number
 
@@ -69,6 +73,7 @@ server_app = ServerApp()
 
 @server_app.main()
 def main(grid, context):
+    """Train, and say after each round what it cost."""
     x, y = examples(CLIENTS)  # the server's own
     inner = FedAvg(
         min_fit_clients=CLIENTS,

@@ -42,12 +42,12 @@ class FederatedAccount:
     encoding    of the updates, whose `squared_sensitivity` no client's integers exceed
     share       the law of what one client adds to each coordinate
     neighbours  "replace": a client's update becomes any other, which moves the sum by at most twice
-                the norm bound; "add-remove": it becomes 0 (or was), the client still sends its share
+                the norm bound; "add-remove": it becomes 0 (or was), and the share is still sent
     colluding   clients in every sum who tell the observer their shares
 
     The lower end of what it answers is the cost of some integer vector within the norm bound, which
-    rounded updates may not quite reach; the upper end holds for all. Raises ParameterError for a law
-    whose vectors are not bounded, or whose shares have no known sum.
+    rounded updates may not quite reach; the upper end holds for all. Raises ParameterError for a
+    law whose vectors are not bounded, or whose shares have no known sum.
 
     >>> from exactdp.mechanisms import Skellam
     >>> encoding = Encoding(clip=1, scale=2, dimension=1, bits=16, rounding="stochastic")

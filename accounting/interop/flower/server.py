@@ -1,10 +1,10 @@
-"""The server's side: SecAgg+ as the clients want it, sums decoded, and the account of the rounds."""
+"""The server's side: SecAgg+ as the clients want it, sums decoded, the account of the rounds."""
 
 from __future__ import annotations
 
 import logging
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from flwr.server.client_proxy import ClientProxy
     from flwr.server.strategy import Strategy
     from flwr.server.workflow import SecAggPlusWorkflow
+
+    Aggregated: TypeAlias = tuple[Parameters | None, dict[str, Any]]
 
 _SECONDS = 60  # for the figure of a round
 
@@ -91,7 +93,9 @@ class CertifiedStrategy:
         self, server_round: int, parameters: Parameters, client_manager: ClientManager
     ) -> list[tuple[ClientProxy, FitIns]]:
         """The other strategy's; the model and the number of clients are remembered."""
-        found = self.strategy.configure_fit(server_round, parameters, client_manager)
+        found: list[tuple[ClientProxy, FitIns]] = self.strategy.configure_fit(
+            server_round, parameters, client_manager
+        )
         self._model = bring("flwr.common", "flower").parameters_to_ndarrays(parameters)
         self._asked = len(found)
         return found
@@ -101,21 +105,12 @@ class CertifiedStrategy:
         server_round: int,
         results: list[tuple[ClientProxy, FitRes]],
         failures: list[tuple[ClientProxy, FitRes] | BaseException],
-    ) -> tuple[Parameters | None, dict[str, Any]]:
+    ) -> Aggregated:
         """Count the round, decode its sum and let the other strategy have the new model."""
-        if not results:
-            return self.strategy.aggregate_fit(server_round, results, failures)
-        flower = bring("flwr.common", "flower")
-        self._count(server_round, len(results))
-        values = flower.parameters_to_ndarrays(results[0][1].parameters)  # the same in all
-        encoding = self.account.encoding
-        total = Carrier(encoding.bits).received(values[0], len(results))
-        model = flower.ndarrays_to_parameters(
-            _moved(self._model, encoding.decode(total, len(results)))
-        )
-        for _, result in results:
-            result.parameters = model
-        return self.strategy.aggregate_fit(server_round, results, failures)
+        if results:
+            self._decode(server_round, results)
+        found: Aggregated = self.strategy.aggregate_fit(server_round, results, failures)
+        return found
 
     def configure_evaluate(
         self, server_round: int, parameters: Parameters, client_manager: ClientManager
@@ -133,7 +128,21 @@ class CertifiedStrategy:
         self, server_round: int, parameters: Parameters
     ) -> tuple[float, dict[str, Any]] | None:
         """The other strategy's, at the server."""
-        return self.strategy.evaluate(server_round, parameters)
+        found: tuple[float, dict[str, Any]] | None = self.strategy.evaluate(
+            server_round, parameters
+        )
+        return found
+
+    def _decode(self, server_round: int, results: list[tuple[ClientProxy, FitRes]]) -> None:
+        """Every answer becomes the new model; the round is counted first, whatever comes."""
+        self._count(server_round, len(results))
+        flower = bring("flwr.common", "flower")
+        values = flower.parameters_to_ndarrays(results[0][1].parameters)  # the same in all
+        encoding = self.account.encoding
+        total = Carrier(encoding.bits).received(values[0], len(results))
+        moved = _moved(self._model, encoding.decode(total, len(results)))
+        for _, result in results:
+            result.parameters = flower.ndarrays_to_parameters(moved)
 
     def _count(self, server_round: int, summed: int) -> None:
         seen = self.account.record(self._asked, summed)

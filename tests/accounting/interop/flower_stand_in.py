@@ -56,14 +56,14 @@ def weighed(values, num_examples, state):
     return np.concatenate(([np.int64(ratio)], parts.astype(np.int64)))
 
 
-def unmasked(messages, state):
-    """What the server hands the strategy of the messages' sum."""
-    total = sum(messages) & (state["mod_range"] - 1)
+def unmasked(total, clients, state):
+    """What the server hands the strategy of the sum of so many clients' messages."""
+    total = total & (state["mod_range"] - 1)
     inverse = state["target_range"] / total[0]
     found = total[1:].astype(float)
     found = found * ((2 * state["clipping_range"]) / state["target_range"])
     found += -state["clipping_range"]
-    found += -(len(messages) - 1) * state["clipping_range"]
+    found += -(clients - 1) * state["clipping_range"]
     found *= inverse
     return found
 
