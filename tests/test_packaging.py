@@ -39,12 +39,20 @@ def test_every_subpackage_imports_and_is_marked_as_typed():
         assert files(name).joinpath("py.typed").is_file()
 
 
+def _pins():
+    files = ("constraints.txt", "constraints-flower.txt")
+    lines = chain.from_iterable((ROOT / name).read_text().splitlines() for name in files)
+    return [line for line in lines if not line.startswith("#")]
+
+
+def test_every_pin_is_one_version():
+    assert [line for line in _pins() if not re.fullmatch(r"[\w.-]+==[\w.]+", line)] == []
+
+
 def test_every_dependency_is_pinned():
     project = _settings()["project"]
     needed = [*project["dependencies"], *chain(*project["optional-dependencies"].values())]
-    files = ("constraints.txt", "constraints-flower.txt")
-    lines = [line for name in files for line in (ROOT / name).read_text().split()]
-    pinned = {line.partition("==")[0] for line in lines}
+    pinned = {line.partition("==")[0] for line in _pins()}
     names = {re.split(r"\[|>=", requirement)[0] for requirement in needed}
     assert names - {"exactdp"} <= pinned
     extras = {name for one in needed for name in re.findall(r"^exactdp\[(.*)\]$", one)}
