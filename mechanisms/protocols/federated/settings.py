@@ -50,7 +50,8 @@ class Settings:
     """
 
     encoding: Encoding
-    share: Law
+    share: Skellam | DiscreteGaussian
+    deviation: Fraction
     clients: int
     dropout: int = 0
     rate: Fraction = Fraction(1)
@@ -69,6 +70,10 @@ class Settings:
     def missing(self, clients: ExactInput) -> Settings:
         """The same with so many shares left out."""
         return evolve(self, dropout=missing_users(self.clients, clients))
+
+    def with_deviation(self, deviation: Fraction) -> Settings:
+        """The same with shares of this local-stddev."""
+        return evolve(self, share=type(self.share)(deviation**2), deviation=deviation)
 
     @staticmethod
     def read(values: Mapping[str, ExactInput]) -> Settings:
@@ -95,6 +100,7 @@ class Settings:
                 values.get("rounding", "stochastic"),
             ),
             _SHARES[name](deviation**2),
+            deviation,
             clients,
             missing_users(clients, values.get("dropout", 0)),
             sampling_rate(values.get("poisson", 1)),

@@ -1,0 +1,84 @@
+"""`exactdp protocol federated:...`: bounds, wrapping, vanished clients, least noise."""
+
+from __future__ import annotations
+
+import json
+import math
+from fractions import Fraction
+
+import pytest
+from scipy import stats
+
+from exactdp.cli import protocol_federated
+from exactdp.cli.main import main
+
+SPEC = "federated:mechanism={},clip=1,scale=2,clients=4,local-stddev=4,dimension=3,bits={}"
+
+
+@pytest.fixture(autouse=True)
+def _quickly(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(protocol_federated, "_SECONDS", 0.1)
+
+
+def shown(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict:
+    assert main(["protocol", *arguments, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def gaussian_epsilon(mu: float, delta: float) -> float:
+    low, high = 0.0, 1e4
+    for _ in range(200):
+        e = (low + high) / 2
+        found = stats.norm.cdf(mu / 2 - e / mu) - math.exp(
+            min(e + stats.norm.logcdf(-mu / 2 - e / mu), 0)
+        )
+        low, high = (low, e) if found <= delta else (e, high)
+    return high
+
+
+def test_wrapping_is_the_tail_of_the_noise(capsys: pytest.CaptureFixture[str]) -> None:
+    found = shown(capsys, SPEC.format("skellam", 6), "--dropout", "1")["wrap"]
+    noise, most = stats.skellam(32, 32), 4 * 2  # four clients of at most 2 in a coordinate
+    truth = noise.sf(31 - most) + noise.cdf(-33 - most)
+    assert float(found["coordinate"]["lower"]) <= truth * (1 + 1e-9)
+    assert truth * (1 - 1e-9) <= float(found["coordinate"]["upper"])
+
+
+def test_provision_makes_up_for_who_vanishes(capsys: pytest.CaptureFixture[str]) -> None:
+    found = shown(capsys, SPEC.format("skellam", 16), "--dropout", "1", "--rounds", "3")
+    (row,) = found["dropout"]
+    assert 3 * Fraction(row["local-stddev"]) ** 2 >= 4 * 4**2
+    whole = float(found["epsilon"]["upper"])
+    assert float(row["epsilon_provided"]["upper"]) <= whole < float(row["epsilon"]["upper"])
+    # in 4 coordinates no vector of norm 2 becomes longer than 4; the noise has deviation 8
+    assert whole <= gaussian_epsilon(1.01 * math.sqrt(3) * 4 / 8, 1e-6)
+
+
+@pytest.mark.slow
+def test_the_least_noise_and_the_fewest_bits(capsys: pytest.CaptureFixture[str]) -> None:
+    spec, claim = SPEC.format("skellam", 16), "approx:2,1e-5"
+    least = shown(capsys, spec, "--dropout", "1", "--target", claim)["least"]
+    value, neighbour = Fraction(least["value"]), Fraction(least["neighbour"]["value"])
+    assert 0 < value - neighbour <= value / 10**4 and least["verdict"] == "VERIFIED"
+    chosen = spec.replace("local-stddev=4", f"local-stddev={least['value']}")
+    assert main(["audit", chosen, "--claim", claim, "--time", "5"]) == 0
+    capsys.readouterr()
+    fits = shown(capsys, chosen.replace("bits=16", f"bits={least['bits']}"), "--dropout", "1")
+    assert float(fits["wrap"]["any"]["upper"]) <= 1e-6
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ([SPEC.format("skellam", 16) + ",dropout=1"], "--dropout"),
+        ([SPEC.format("skellam", 16), "--rounds", "0"], "--rounds"),
+        ([SPEC.format("skellam", 16), "--dropout", "4"], "--dropout"),
+        (["theorem1:epsilon=1,batch=8,horizon=100", "--rounds", "2"], "federated"),
+    ],
+)
+def test_bad_input_is_one_line(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], named: str
+) -> None:
+    assert main(["protocol", *arguments]) == 2
+    said = capsys.readouterr()
+    assert said.out == "" and named in said.err and said.err.count("\n") == 1
