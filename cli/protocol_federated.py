@@ -69,10 +69,11 @@ def federated(
         costs = [_cost(settings, missing, times, level) for missing in gone]
         least = None if claim is None else _least(settings, times, claim, risk)
         bound = error_bound(settings.encoding, settings.share, n, risk)
+        worst = _worst_wrap(settings)
         told = {
             "rounds": times,
             "epsilon": {"delta": delta, **epsilon.to_json()},
-            "wrap": {"coordinate": _worst_wrap(settings), "any": bound.wrap},
+            "wrap": {"coordinate": worst, "any": bound.wrap},
             "error": {"l2": bound.l2, "failure": risk},
             "dropout": [
                 {
@@ -88,11 +89,10 @@ def federated(
         found = {} if least is None else {"target": target, "least": least.to_json()}
         output.as_json({"mechanism": parsed, "neighbours": "add-remove"} | told | found)
         return
-    wrap = told["wrap"]
     facts = render.described(parsed)
     facts["neighbours"] = "a client's vector, or zeros instead; its share of noise in both"
     facts[f"ε at δ = {delta}, {times} rounds"] = render.shown(epsilon)
-    facts["a coordinate wraps"] = f"with probability {render.shown(wrap['coordinate'])}, at worst"
+    facts["a coordinate wraps"] = f"with probability {render.shown(worst)}, at worst"
     facts["any wraps"] = (
         f"with probability at most {render.at_most(Fraction(bound.wrap.upper))}, over rotation, "
         "rounding and noise"

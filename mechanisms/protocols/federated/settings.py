@@ -30,7 +30,10 @@ from ...vector import VectorNoise
 from ..protocol import missing_users
 from .encoder import Encoding
 
-_SHARES = {"skellam": Skellam, "discrete-gaussian": DiscreteGaussian}
+_SHARES: dict[str, type[Skellam] | type[DiscreteGaussian]] = {
+    "skellam": Skellam,
+    "discrete-gaussian": DiscreteGaussian,
+}
 NEEDED = ("clip", "scale", "clients", "local-stddev", "dimension", "bits")
 ALLOWED = ("mechanism", "rounding", "dropout", "poisson")
 
