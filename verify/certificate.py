@@ -189,6 +189,7 @@ def certificate_of(audit: Audit, protocol: Mapping[str, Any] | None = None) -> C
     """
     if audit.verdict is Verdict.UNDECIDED:
         raise NotCertifiedError(f"an UNDECIDED audit has no certificate: {audit.note}")
+    found: Certificate | str = "no bound of its vectors that is known here is low enough"
     for known, hints in bounded(audit):
         found = _proved(known, hints, protocol)
         if isinstance(found, Certificate):

@@ -21,7 +21,7 @@ from ..mechanisms.reach import Direction
 from ..mechanisms.vector import VectorNoise
 from .audit import Audit, Verdict
 from .checker.closed import WIDE
-from .guarantee import ZCDP, GaussianDP, Guarantee, RenyiDP
+from .guarantee import ZCDP, GaussianDP, Guarantee, PureDP, RenyiDP
 
 Hints: TypeAlias = dict[str, Any]
 Bounds: TypeAlias = list[Any]  # one for each use
@@ -98,12 +98,15 @@ def _above(audit: Audit, uses: Sequence[Use]) -> list[tuple[Endpoint, Bounds]]:
         ways.append([way and "gaussian" for way in ways[0]])
         return [(audit.measured.upper, way) for way in ways]
     found: list[tuple[Endpoint, Bounds]] = []
-    for each in sides.likely if claim.of_losses else sides.above:
+    asked = sides.likely if claim.of_losses else sides.above
+    for each in asked:
         name = "one number" if each == sides.above[-1] else "gaussian"
-        upper = claim.measure(Composition(each), _WIDTH, work=_WORK).upper
+        upper = audit.measured.upper
+        if len(asked) > 1:
+            upper = claim.measure(Composition(each), _WIDTH, work=_WORK).upper
         found.append((upper, [_named(use.mechanism, name) for use in uses]))
     found.sort(key=lambda one: one[0])
-    if isinstance(claim, RenyiDP):
+    if isinstance(claim, PureDP | RenyiDP):
         return sorted([*_tilted(audit, uses, sides.above[0]), *found], key=lambda one: one[0])
     is_needed = audit.verdict is Verdict.VERIFIED and found[0][0] > claim.bound
     if isinstance(claim, ZCDP) and is_needed:  # to cover all orders takes long

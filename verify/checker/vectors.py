@@ -9,8 +9,8 @@ use single numbers and Gaussian noise.
                  so that T_(d+e) is T_e after 1 - T_d. Moving one coordinate after the other no test
                  does better than this chain; Blackwell (1953)
     square, sum  numbers a, b >= 0 with c(k) <= a k^2 + b k for every k within reach, c(k) the cost
-                 of one number that moves by k: Rényi divergences add up over coordinates, rho is at
-                 most their sum, so that it is at most a |v|_2^2 + b |v|_1
+                 of one number that moves by k: pure epsilon and Rényi divergences add up over
+                 coordinates, rho is at most their sum, so that it is at most a |v|_2^2 + b |v|_1
 
 *From below*: coordinates of one vector within reach, which the hint names, as so many uses of one
 number; sampled only one coordinate, since the user is in all of them or in none. All coordinates of
@@ -127,8 +127,8 @@ def _gaussian(one: Vector) -> Mechanism:
 
 def _check_tilt(statement: Statement, one: Vector, tilt: Tilt) -> None:
     """Is c(k) <= a k^2 + b k, for every k within reach?"""
-    if one.rate < 1 or statement.kind not in ("rdp", "zcdp"):
-        raise OpenError("a k^2 + b k bounds Rényi divergences and rho only, and no samples")
+    if one.rate < 1 or statement.kind not in ("pure", "rdp", "zcdp"):
+        raise OpenError("a k^2 + b k bounds what adds up over coordinates only, and no samples")
     if one.reach.farthest > _MOST_MOVES:
         raise OpenError(f"a k^2 + b k is checked of moves up to {_MOST_MOVES} only")
     with precision(_BITS):
@@ -141,4 +141,6 @@ def _check_tilt(statement: Statement, one: Vector, tilt: Tilt) -> None:
 def _is_at_most(statement: Statement, uses: Uses, most: Fraction) -> bool:
     if statement.kind == "zcdp":
         return rho_at_most(uses, most, full=True)
+    if statement.kind == "pure":
+        return divergences.pure(uses[0][0], full=True)[1] <= most
     return divergences.renyi(uses[0][0], statement.numbers["order"], full=True)[1] <= most
