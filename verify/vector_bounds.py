@@ -130,7 +130,8 @@ def _tilted(
     tilts = [_tilt(claim, use.mechanism, room) for use in uses]
     if not any(tilts):
         return []
-    whole, bounds, rest = Fraction(0), [], []
+    whole, rest = Fraction(0), []
+    bounds: Bounds = []
     for tilt, use, other in zip(tilts, uses, others, strict=True):
         if tilt is None:
             bounds.append(_named(use.mechanism, "gaussian"))

@@ -345,13 +345,13 @@ def test_one_way_only_and_undecided_have_none() -> None:
 
 
 def test_the_checker_alone_reads_and_says_it(tmp_path: Any, capsys: Any) -> None:
-    spec = "skellam:variance=400,l2=4,neighbours=add-remove*300"
+    spec = "discrete-gaussian:sigma2=20,l2=4,neighbours=add-remove*300"
     path = tmp_path / "c.json"
-    certificate_of(audit(spec, "rdp:4,24.1")).write(path)
-    assert checker([str(path), "--expect", spec, "--claim", "rdp:4,24.1"]) == 0
+    certificate_of(audit(spec, "rdp:4,500")).write(path)
+    assert checker([str(path), "--expect", spec, "--claim", "rdp:4,500"]) == 0
     shown = capsys.readouterr().out
     assert "integer vectors moved by at most 4 in L2, any dimension" in shown
-    assert "skellam noise (variance 400) in every coordinate, used 300 times" in shown
+    assert "discrete gaussian noise (sigma2 20) in every coordinate, used 300 times" in shown
     assert "one user added or removed" in shown
     for other in ("l2=5", "l2=4,linf=2", "l2=4,dimension=7", "l2=4,modulus=9", "sensitivity=4"):
         assert checker([str(path), "--expect", spec.replace("l2=4", other)]) == 1

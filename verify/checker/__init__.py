@@ -19,7 +19,8 @@ What is covered, verified and refuted, each law reduced mod m or not, by what me
     rdp       sums over the outcomes that matter and a bound of the rest; they add up
     zcdp      closed forms (discrete Gaussian, sums of them, randomized response), else the orders
               from 1 to infinity covered by intervals; of several mechanisms each its share
-    gdp       closed forms (`gaussian_dp`); of several uses, other than Gaussian noise, from above
+    gdp       closed forms (`gaussian_dp`); of several uses, other than Gaussian noise, from above,
+              and from below by their Rényi divergence
 
 for Gaussian and Laplace noise whose users are sampled or not (closed forms of one use, and of
 Gaussians that are not sampled; else about as narrow as the hint `step`), and
@@ -27,6 +28,10 @@ for discrete Laplace (any scale), Polya difference, Skellam, discrete Gaussian, 
 Gaussians, binomial and finite laws, randomized response and users' own pairs of laws (with slack);
 these with users sampled by Poisson; symmetric log-concave laws and randomized response in batches
 of a fixed size.
+
+Vectors are put between mechanisms of these kinds (`vectors`): of symmetric log-concave noise, in
+any number of dimensions, sampled or not, reduced or not; from above by the Gaussian envelope, whose
+mu_1 is bounded here (`unit`), from below by a vector within reach that the certificate names.
 
 Of wider laws (more than 40,000 outcomes on either side) closed bounds remain (`closed`): rdp and
 zcdp of Skellam noise and of sums of discrete Gaussians, not reduced, to about 100/variance (rdp) or

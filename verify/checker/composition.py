@@ -46,7 +46,16 @@ from .continuous import cells
 from .deadline import check_time
 from .divergences import Listed, as_listed, larger, listings
 from .laws import DiscreteGaussian, DiscreteLaplace, FiniteLaw, convolve
-from .mechanisms import Additive, Continuous, FixedSize, Mechanism, Response, Sampled, TwoLaws
+from .mechanisms import (
+    Additive,
+    Continuous,
+    FixedSize,
+    Mechanism,
+    Response,
+    Sampled,
+    TwoLaws,
+    Vector,
+)
 from .scenarios import Uses
 
 NO_LATTICE = "losses that share no lattice need the step of a grid to be rounded to"
@@ -260,7 +269,7 @@ def _lattice(
     those without the reduction mod m.
     """
     half = Fraction(1, 2)
-    if isinstance(mechanism, Continuous | FixedSize | Sampled):
+    if isinstance(mechanism, Continuous | FixedSize | Sampled | Vector):
         return None
     if isinstance(mechanism, Response) and mechanism.epsilon:
         places = [0, 0, -1, 0] if mechanism.delta else [0, -1]

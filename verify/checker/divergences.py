@@ -44,7 +44,16 @@ from .laws import (
     Skellam,
     SymmetricLaw,
 )
-from .mechanisms import Additive, Continuous, FixedSize, Mechanism, Response, Sampled, TwoLaws
+from .mechanisms import (
+    Additive,
+    Continuous,
+    FixedSize,
+    Mechanism,
+    Response,
+    Sampled,
+    TwoLaws,
+    Vector,
+)
 from .pmf import FARTHEST, Pmf, reach_where
 
 _ZERO: Enclosure = (Fraction(0), Fraction(0))
@@ -246,8 +255,8 @@ def listings(
     if isinstance(mechanism, TwoLaws):
         one = [as_listed(mechanism.p, mechanism.q, mechanism.slack)]
         return Pairs(one, one)
-    if isinstance(mechanism, Continuous):
-        raise OpenError("outcomes of continuous noise cannot be listed")
+    if isinstance(mechanism, Continuous | Vector):
+        raise OpenError("outcomes of continuous noise and of vectors cannot be listed")
     law, shift, modulus = mechanism.law, mechanism.shift, mechanism.modulus
     if isinstance(law, FiniteLaw):
         return _finite(law, shift, modulus)

@@ -292,7 +292,7 @@ def _vector(data: object) -> Vector:
         None if fields[name] is None else _whole(fields[name], name, 1, most)
         for name, most in (("dimension", 10**15), ("modulus", 10**40))
     )
-    reach = Reach(*norms, dimension)
+    reach = Reach(norms[0], norms[1], norms[2], dimension)
     if not reach.is_bounded:
         raise CertificateError("vectors must have l2, l1, or linf with dimension")
     return Vector(law, reach, modulus, *_users(fields))

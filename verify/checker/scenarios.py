@@ -70,7 +70,7 @@ def _tells(mechanism: Mechanism) -> bool:
         return mechanism.shift > 0
     if isinstance(mechanism, Response):
         return bool(mechanism.epsilon or mechanism.delta)
-    if isinstance(mechanism, Continuous):
+    if isinstance(mechanism, Continuous | Vector):
         return True
     if isinstance(mechanism, FixedSize | Sampled):
         return _tells(mechanism.mechanism)
