@@ -12,10 +12,10 @@ masses of the moved law are those of the other in reverse.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import lru_cache, partial
-from itertools import pairwise
+from functools import lru_cache
+from itertools import accumulate, pairwise
 
 from flint import arb
 
@@ -28,6 +28,7 @@ _SLACK = Fraction(1, 10**40)  # of a column: masses are known to much less
 _DIGITS = 10**50
 _PER_DEVIATION = 6
 _REACH = 10  # standard deviations
+_MOST_SUMMED = 10**6  # outcomes whose masses are summed; tails of wider laws are integrals
 _NEGLIGIBLE = 1e-48  # mass of a tail that is not looked at
 
 
@@ -48,25 +49,26 @@ def binned(law: Law, shift: int, modulus: int | None = None) -> FinitePair:
     with working_precision(_BITS):
         while not law.upper_tail(far) < _NEGLIGIBLE:
             far *= 2
-        tails = list(map(partial(_tail, law, far), edges))
+        tail = _tails(law, far)
         if modulus is None:
-            masses = [1 - tails[0], *_differences(tails), tails[-1]]
+            ends = [tail(edge) for edge in edges]
+            masses = [1 - ends[0], *_differences(ends), ends[-1]]
         else:
-            masses = _wrapped(law, edges, modulus, far)
+            masses = _wrapped(tail, edges, modulus, far)
         q = [_rounded(mass) for mass in masses]
     # the bin opposite to the others on the circle is its own mirror image
     p = q[::-1] if modulus is None else [*q[-2::-1], q[-1]]
     return FinitePair(map(str, range(len(q))), p, q, _SLACK)
 
 
-def _wrapped(law: Law, edges: Sequence[int], modulus: int, far: int) -> list[arb]:
+def _wrapped(tail: Callable[[int], arb], edges: Sequence[int], modulus: int, far: int) -> list[arb]:
     """The masses between these edges on a circle; from the last one on round to the first."""
     round_trip = [*edges, edges[0] + modulus]
     total, most = [arb(0)] * len(edges), -(-far // modulus) + 1
     for turn in range(-most, most + 1):
-        tails = [_tail(law, far, edge + turn * modulus) for edge in round_trip]
+        tails = [tail(edge + turn * modulus) for edge in round_trip]
         total = [mass + more for mass, more in zip(total, _differences(tails), strict=True)]
-    missing = 2 * law.upper_tail(far)  # beyond all turns, which reach that far
+    missing = 2 * tail(far)  # beyond all turns, which reach that far
     return [mass.union(mass + missing) for mass in total]
 
 
@@ -74,12 +76,22 @@ def _differences(tails: Sequence[arb]) -> list[arb]:
     return [high - low for high, low in pairwise(tails)]
 
 
-def _tail(law: Law, far: int, edge: int) -> arb:
-    """P(X >= edge), roughly beyond so many standard deviations."""
-    if abs(edge) <= far:
-        return law.upper_tail(edge)
-    beyond = arb(0).union(law.upper_tail(far))
-    return beyond if edge > 0 else 1 - beyond
+def _tails(law: Law, far: int) -> Callable[[int], arb]:
+    """P(X >= k) at every k, roughly beyond `far`, where next to nothing is left."""
+    rest = law.upper_tail(far)
+    beyond = arb(0).union(rest)
+    sums: list[arb] = []  # from `far` down to 1
+    if far <= _MOST_SUMMED:
+        sums = list(accumulate(reversed(law.balls(1, far - 1)), initial=rest))
+
+    def tail(edge: int) -> arb:
+        if abs(edge) > far:
+            return beyond if edge > 0 else 1 - beyond
+        if edge < 1:
+            return 1 - tail(1 - edge)
+        return sums[far - edge] if sums else law.upper_tail(edge)
+
+    return tail
 
 
 def _rounded(mass: arb) -> Fraction:

@@ -21,7 +21,7 @@ from functools import lru_cache
 
 from attrs import frozen
 
-from ..exact.deadline import OutOfTimeError
+from ..exact.deadline import OutOfTimeError, time_left, time_limit
 from ..exact.enclosure import Enclosure
 from ..exact.number import ball
 from ..exact.precision import refine
@@ -40,10 +40,11 @@ from .scenario import Use
 
 OPEN = "which vectors within reach cost most is open: some attained, and what dominates all"
 
+_SHARE = 0.4  # of the time that is left, for each list that bounds from below
 _MOST_MOVES = 16  # of one coordinate, each of which is measured
 _MOST_USES = 10**9
 _ATTAINED = Fraction(1, 10**6)  # width of what vectors attain: less than the gap above it, mostly
-_WIDE = 10**5  # a variance from which on outcomes are seen by bins
+_WIDE, _WIDE_REDUCED = 10**5, 100  # variances from which on outcomes are seen by bins
 _ZERO, _INFINITY = Fraction(0), Decimal("Infinity")
 
 Uses = tuple[Use, ...]
@@ -67,12 +68,11 @@ class Sides:
         measure: of a list of uses, to a relative width.
         """
         above = {uses: measure(uses, width) for uses in self.likely}
-        lower = [
-            above[uses]
-            if uses in above
-            else measure(tuple(map(_seen, uses)), max(width, _ATTAINED))
-            for uses in self.below
-        ]
+        lower = [above[uses] for uses in self.below if uses in above]
+        for uses in self.below:
+            if uses not in above:
+                with suppress(OutOfTimeError), time_limit(_SHARE * time_left()):
+                    lower.append(measure(tuple(map(_seen, uses)), max(width, _ATTAINED)))
         return _between(lower, list(above.values()))
 
     def curve_between(
@@ -176,9 +176,12 @@ def _seen(use: Use) -> Use:
     if not isinstance(noise, AdditiveNoise) or not noise.law.symmetric:
         return use
     deviation2 = Fraction(noise.law.moments().variance.upper)
-    if deviation2 < _WIDE or (noise.modulus is not None and noise.modulus**2 < 4 * deviation2):
+    modulus = noise.modulus
+    if deviation2 < (_WIDE if modulus is None else _WIDE_REDUCED):
         return use
-    seen = likewise(use.mechanism, binned(noise.law, noise.sensitivity, noise.modulus))
+    if modulus is not None and (modulus**2 < 4 * deviation2 or noise.farthest < noise.sensitivity):
+        return use
+    seen = likewise(use.mechanism, binned(noise.law, noise.sensitivity, modulus))
     if isinstance(use.mechanism, OneWay) or getattr(seen, "rate", 1) == 1:
         seen = OneWay(seen)  # unsampled, the other way round is its mirror image
     return Use(seen, use.times)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Annotated, Any, TypeAlias
 
@@ -9,7 +10,7 @@ import typer
 
 from ..accounting.composed import Composition, compose
 from ..accounting.scenario import Use, neighbours, orientation, sampled_users
-from ..exact.number import exact
+from ..exact.number import exact, whole
 from ..mechanisms.spec import Spec, parse_use
 
 CLAIMS = "pure:EPSILON, approx:EPSILON,DELTA, rdp:ORDER,EPSILON, zcdp:RHO or gdp:MU"
@@ -47,6 +48,14 @@ Time: TypeAlias = Annotated[
 def read_time(text: str) -> float:
     """Read --time, seconds above 0 and at most a million."""
     return float(exact(text, "--time", above=0, at_most=10**6))
+
+
+def how_many(text: str, name: str, users: int) -> int:
+    """A share of the users below 1, or how many."""
+    share = exact(text, name, at_least=0)
+    if share < 1:
+        return math.ceil(share * users) if name == "floor" else int(share * users)
+    return whole(text, name, at_least=0, at_most=users)
 
 
 def read_uses(texts: Sequence[str]) -> list[tuple[Spec, int]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
@@ -24,7 +23,7 @@ from ..mechanisms.samplers.coins import bernoulli
 from ..mechanisms.spec import parse
 from ..verify import ApproxDP, Claim, PureDP, certify
 from . import output
-from .options import Json, option
+from .options import Json, how_many, option
 from .round_shown import Played
 
 _DIGITS = 6  # of the claim that is certified, rounded up
@@ -149,14 +148,6 @@ def round(
         output.as_json(played)
     else:
         played.show()
-
-
-def how_many(text: str, name: str, users: int) -> int:
-    """A share of the users below 1, or how many."""
-    share = exact(text, name, at_least=0)
-    if share < 1:
-        return math.ceil(share * users) if name == "floor" else int(share * users)
-    return whole(text, name, at_least=0, at_most=users)
 
 
 def _rewards(file: Path | None, mean: str, users: int, bits: RandomBits) -> Sequence[Fraction]:

@@ -20,6 +20,7 @@ from ..mechanisms.protocols.federated import FederatedResult, Settings, run_roun
 from ..mechanisms.samplers import RandomBits
 from ..mechanisms.spec import read_name
 from . import output, render
+from .options import how_many
 
 _LARGEST_BATCH = 100_000
 _WIDTH = Fraction(1, 1000)  # relative; mostly the two bounds are farther apart
@@ -36,8 +37,6 @@ def play_federated(
     source: str,
 ) -> PlayedFederated:
     """Play it. Raises ParameterError for what is out of range, and where too few remain."""
-    from .round import how_many
-
     settings = Settings.read(read_name(spec, "SPEC")[1])
     if settings.dropout or settings.rate != 1:
         raise ParameterError(

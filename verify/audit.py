@@ -13,6 +13,7 @@ from ..accounting.continuous.uses import has_no_outcomes
 from ..exact import CAP, WIDTH, Enclosure, OutOfTimeError, decimal_text, time_left, time_limit
 from ..exact.rows import Rows, written
 from ..mechanisms.mechanism import Mechanism, ways
+from ..mechanisms.vector import vector
 from .guarantee import Bounded, Guarantee
 from .witness import Witness
 
@@ -21,6 +22,7 @@ _ATTEMPTS = 4
 _MOST_PAIRS = 64  # where a witness is looked for
 _SHARE = 0.6  # of the time that is left; the rest is for the other way to ask, and for a witness
 _ZERO, _INFINITY = Fraction(0), Decimal("Infinity")
+_ALONG = "refuted along a vector within reach: no single outcome is named"
 _COMPOSED = "refuted by what all uses together reveal: no single outcome is named"
 
 
@@ -112,8 +114,9 @@ def audit(
         return Audit(mechanism, claim, Verdict.UNDECIDED, measured, note=note)
     if answer:
         return Audit(mechanism, claim, Verdict.VERIFIED, measured)
-    if composition.times > 1:
-        return Audit(mechanism, claim, Verdict.REFUTED, measured, note=_COMPOSED)
+    if composition.times > 1 or vector(composition.uses[0].mechanism):
+        note = _COMPOSED if composition.times > 1 else _ALONG
+        return Audit(mechanism, claim, Verdict.REFUTED, measured, note=note)
     try:
         with time_limit(_SHARE * time_left()):
             witness = _witness(composition.uses[0].mechanism, claim, measured)

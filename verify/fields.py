@@ -16,6 +16,7 @@ from ..mechanisms.continuous import ContinuousNoise
 from ..mechanisms.fixed_size import FixedSize
 from ..mechanisms.protocols.protocol import SumProtocol
 from ..mechanisms.protocols.shuffle import ShuffleSum
+from ..mechanisms.reach import Reach
 from ..mechanisms.sampled import Sampled
 from ..mechanisms.vector import VectorNoise
 from .checker.reading import LAWS
@@ -96,6 +97,8 @@ def _vector_fields(vector: VectorNoise) -> dict[str, Any]:
     if not vector.removing:
         raise NotCertifiedError("certificates are of sampled users both ways round, not of one")
     reach, modulus = vector.reach, vector.modulus
+    if not isinstance(reach, Reach):
+        raise NotCertifiedError("there are no certificates of vectors that are rounded")
     norms = {"l2": reach.l2, "l1": reach.l1, "linf": reach.linf}
     return {
         "kind": "vector",

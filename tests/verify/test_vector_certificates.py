@@ -6,25 +6,32 @@ vectors one by one; what it accepts of changed certificates with the prover, whi
 
 from __future__ import annotations
 
+import copy
+import json
 import random
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise, product
 from typing import Any
 
+import attrs
 import mpmath
 import pytest
-from certificates import edited, with_bound
+from certificates import edited, mutations, reconstructed, with_bound
 
+from exactdp import audit
 from exactdp.accounting import compose
-from exactdp.exact import ParameterError
+from exactdp.exact import Enclosure, ParameterError
 from exactdp.mechanisms.reach import Reach as Known
 from exactdp.mechanisms.spec import parse
+from exactdp.mechanisms.vector import VectorNoise
 from exactdp.verify import Audit, Verdict, parse_claim
-from exactdp.verify.certificate import certificate_of
+from exactdp.verify.certificate import Certificate, NotCertifiedError, certificate_of
 from exactdp.verify.checker import check, laws
+from exactdp.verify.checker.__main__ import main as checker
 from exactdp.verify.checker.reach import Reach
 from exactdp.verify.checker.unit import distance, unit_parameter
+from exactdp.verify.fields import mechanism_fields
 
 # -- mu_1 and norms -------------------------------------------------------------------------------
 
