@@ -224,10 +224,12 @@ class Composition(Rows):
         """
         level = exact(epsilon, "epsilon", at_least=0)
         if (sides := sides_of(self.uses)) is not None:
-            found = sides.between(
-                lambda uses, width: Composition(uses).delta(level, width, cap, work), width
+            mixed = sides.delta(level)
+            return mixed.intersection(
+                sides.between(
+                    lambda uses, width: Composition(uses).delta(level, width, cap, work), width
+                )
             )
-            return found.intersection(sides.delta(level))
         return self._within_time(
             lambda: self._composed(
                 lambda mechanism: divergence.delta(mechanism, level, width, cap),
@@ -251,10 +253,12 @@ class Composition(Rows):
         if level == 0:
             return self.pure(width, cap)
         if (sides := sides_of(self.uses)) is not None:
-            found = sides.between(
-                lambda uses, width: Composition(uses).epsilon(level, width, cap, work), width
+            mixed = sides.epsilon(level) if level < 1 else Enclosure.exactly(0)
+            return mixed.intersection(
+                sides.between(
+                    lambda uses, width: Composition(uses).epsilon(level, width, cap, work), width
+                )
             )
-            return found if level == 1 else found.intersection(sides.epsilon(level))
         return self._within_time(
             lambda: self._composed(
                 lambda mechanism: divergence.epsilon(mechanism, level, width, cap),
