@@ -13,6 +13,8 @@ from .options import Json, option
 from .protocol_shuffle import shuffled
 from .protocol_sum import summed
 
+_FEDERATED = "federated"  # the page of vectors
+
 
 def protocol(
     spec: Annotated[
@@ -36,27 +38,18 @@ def protocol(
     ] = None,
     as_json: Json = False,
     markdown: Annotated[
-        Path | None, option("FILE", "write the page of all protocols (without SPEC)")
+        Path | None, option("FILE", "write the page of all protocols, or of `federated`")
     ] = None,
-    figure: Annotated[Path | None, option("FILE.svg", "draw its figure (without SPEC)")] = None,
+    figure: Annotated[Path | None, option("FILE.svg", "draw the figure of that page")] = None,
 ) -> None:
     """Certify a protocol's failures and errors; find what it really needs to send."""
     if markdown is not None or figure is not None:
-        if (
-            spec is not None
-            or failure is not None
-            or dropout
-            or as_json
-            or delta
-            or rounds
-            or target
-        ):
-            raise ParameterError("--markdown and --figure take no SPEC and no other option")
-        from .pages import picture
-        from .pages.page import write_page
-        from .pages.protocols import SECTIONS, page
-
-        write_page(markdown, figure, SECTIONS, page, picture.svg)
+        others = (failure, dropout, as_json, delta, rounds, target)
+        if spec not in (None, _FEDERATED) or any(others):
+            raise ParameterError(
+                f"--markdown and --figure take no SPEC (or just {_FEDERATED}) and no other option"
+            )
+        _write(spec, markdown, figure)
         return
     if spec is None:
         raise ParameterError("SPEC is missing: a protocol, or --markdown FILE for all of them")
@@ -70,3 +63,16 @@ def protocol(
         raise ParameterError("--delta, --rounds and --target are for federated:... only")
     show = summed if parsed.shuffled is None else shuffled
     show(parsed, failure, dropout or [], as_json)
+
+
+def _write(spec: str | None, markdown: Path | None, figure: Path | None) -> None:
+    from .pages.page import write_page
+
+    if spec == _FEDERATED:
+        from .pages import vectors
+
+        write_page(markdown, figure, vectors.SECTIONS, vectors.page, vectors.svg)
+        return
+    from .pages import picture, protocols
+
+    write_page(markdown, figure, protocols.SECTIONS, protocols.page, picture.svg)
