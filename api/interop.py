@@ -1,7 +1,8 @@
 """Other accountants: read what they were told, hand them what is certified, or stand in for one.
 
 `register_opacus()` makes `PrivacyEngine(accountant="exactdp")` work; `flower` has what
-Flower's clients and server need; the rest is `exactdp.accounting.interop`.
+Flower's clients and server need; `spec_from_tff` reads TensorFlow Federated's arguments; the
+rest is `exactdp.accounting.interop`.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from .accounting.interop import (
     from_json,
     from_opacus,
     rdp_epsilons,
+    spec_from_params,
+    spec_from_tff,
     to_dp_accounting,
     to_dp_event,
 )
@@ -20,4 +23,4 @@ from .accounting.interop.opacus import opacus_accountant, register_opacus
 
 __all__ = ["UnsupportedEventError", "flower", "from_dp_event", "from_json", "from_opacus"]
 __all__ += ["opacus_accountant", "rdp_epsilons", "register_opacus", "to_dp_accounting"]
-__all__ += ["to_dp_event"]
+__all__ += ["spec_from_params", "spec_from_tff", "to_dp_event"]
