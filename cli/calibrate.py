@@ -7,12 +7,13 @@ from typing import Annotated, Any
 
 import typer
 
-from ..exact import OutOfTimeError, decimal_text, time_limit, whole
-from ..verify import Audit, Calibration, Edge, UnfinishedError, parse_claim
+from ..exact import OutOfTimeError, ParameterError, decimal_text, time_limit, whole
+from ..verify import Audit, Calibration, Edge, Guarantee, UnfinishedError, parse_claim
 from ..verify import calibrate as calibrated
 from ..verify.certificate import NotCertifiedError, certificate_of, is_close_call_in_reach
 from ..verify.families import Chosen, choose
-from . import output, render
+from ..verify.vector_calibration import VectorFamily, calibrate_vector, choose_vector
+from . import calibrate_vectors, output, render
 from .options import CLAIMS, DEFAULT_TIME, Json, Time, option, read_time
 
 # what is meant, where the number is a noise and where it is a cost
@@ -40,6 +41,10 @@ def calibrate(
     sensitivity: Annotated[
         str | None, option("S", "of the query; none for randomized-response")
     ] = None,
+    l2: Annotated[
+        str | None, option("L", "of integer vectors instead (skellam, discrete-gaussian)")
+    ] = None,
+    dimension: Annotated[str | None, option("D", "of the vectors, if it bounds the cost")] = None,
     times: Annotated[str | None, option("K", "uses that meet the target together (1)")] = None,
     poisson: Annotated[
         str | None, option("Q", "each user takes part with this probability (continuous)")
@@ -58,13 +63,21 @@ def calibrate(
     """Find the least noise that meets a target: verified, and refuted 1e-9 below.
 
     Or the most uses, or the largest sampling probability (--find). And the least from which on
-    every larger one meets it: the same for most noises.
+    every larger one meets it: the same for most noises. For vectors (--l2), the least noise that
+    is verified, 1e-9 below it what is known, and the largest that is found refuted.
     """
     given = None if times is None else whole(times, "--times", at_least=1, at_most=10**9)
     uses = given or 1
     allowed = read_time(seconds)
-    chosen = choose(name, sensitivity, given, poisson, find)
     claim = parse_claim(target)
+    if dimension is not None and l2 is None:
+        raise ParameterError("--dimension is for vectors: give --l2 as well")
+    if l2 is not None:
+        for key, value in (("sensitivity", sensitivity), ("poisson", poisson), ("find", find)):
+            if value is not None:
+                raise ParameterError(f"--{key} must not be given with --l2")
+        return _vectors(choose_vector(name, l2, dimension), claim, target, uses, allowed, as_json)
+    chosen = choose(name, sensitivity, given, poisson, find)
     asked = {"mechanism": name, "target": target, "times": None if find == "times" else uses}
     shown = f"{target}, {uses} uses together" if uses > 1 else target
     try:
@@ -80,6 +93,23 @@ def calibrate(
         output.as_json(asked | told)
     else:
         _show(chosen, found, shown)
+    return 0
+
+
+def _vectors(
+    family: VectorFamily, claim: Guarantee, target: str, uses: int, seconds: float, as_json: bool
+) -> int:
+    asked = {"mechanism": family.name, "target": target, "times": uses}
+    shown = f"{target}, {uses} uses together" if uses > 1 else target
+    try:
+        with time_limit(seconds), output.working(f"calibrating {family.parameter}"):
+            found = calibrate_vector(family, claim, uses)
+    except UnfinishedError as unfinished:
+        return _unfinished(asked, shown, unfinished, as_json)
+    if as_json:
+        output.as_json(asked | calibrate_vectors.told(family, found))
+    else:
+        calibrate_vectors.show(family, found, shown)
     return 0
 
 

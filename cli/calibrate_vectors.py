@@ -1,0 +1,48 @@
+"""`exactdp calibrate --l2`: the least verified noise for integer vectors, and what is known below."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from ..exact import decimal_text
+from ..verify import Audit
+from ..verify.vector_calibration import VectorCalibration, VectorFamily
+from . import render
+
+
+def told(family: VectorFamily, found: VectorCalibration) -> dict[str, Any]:
+    """For JSON. failing: the largest noise that was found refuted, if one was."""
+
+    def member(value: Fraction, audit: Audit) -> dict[str, Any]:
+        return {
+            "value": value,
+            "spec": family.spec(value),
+            "verdict": audit.verdict.name,
+            "measured": audit.measured,
+        }
+
+    return {
+        "parameter": found.parameter,
+        **member(found.value, found.verified),
+        "neighbour": member(found.neighbour, found.below),
+        "failing": None if found.failing is None else member(*found.failing),
+        "why": found.why,
+    }
+
+
+def show(family: VectorFamily, found: VectorCalibration, target: str) -> None:
+    """The same as a table."""
+    audits = {found.value: found.verified, found.neighbour: found.below}
+    if found.failing is not None:
+        value, audit = found.failing
+        audits[value] = audit
+    rows = [
+        (decimal_text(value), render.verdict(audit), str(audit.measured))
+        for value, audit in audits.items()
+    ]
+    render.show(
+        {"mechanism": family.spec(found.value), "target": target},
+        render.grid(found.parameter, "", "measured", rows=rows),
+        {"least": f"{decimal_text(found.value)}, of those that are verified", "why": found.why},
+    )

@@ -1,0 +1,59 @@
+"""`exactdp calibrate --l2`: its JSON, and what it found audited again on the command line."""
+
+import json
+from fractions import Fraction
+
+import pytest
+
+from exactdp.cli.main import main
+
+GIVEN = ["calibrate", "discrete-gaussian", "--l2", "4", "--dimension", "100"]
+GIVEN += ["--target", "zcdp:0.05"]
+
+
+def test_what_is_found_is_audited_the_same(capsys):
+    assert main([*GIVEN, "--json"]) == 0
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    shown = json.loads(captured.out)
+    assert (shown["mechanism"], shown["times"], shown["parameter"]) == (
+        "discrete-gaussian", 1, "sigma2",
+    )  # fmt: skip
+    value, below, failing = (
+        Fraction(one["value"]) for one in (shown, shown["neighbour"], shown["failing"])
+    )
+    assert shown["verdict"] == "VERIFIED"
+    assert shown["failing"]["verdict"] == "REFUTED"
+    assert shown["neighbour"]["verdict"] != "VERIFIED"
+    assert failing <= below < value <= below * (1 + Fraction(2, 10**9))
+    for found, code in ((shown, 0), (shown["failing"], 1)):
+        assert main(["audit", found["spec"], "--claim", "zcdp:0.05"]) == code
+        capsys.readouterr()
+
+
+def test_the_table_shows_all_verdicts(capsys):
+    assert main(GIVEN) == 0
+    printed = capsys.readouterr().out
+    assert all(word in printed for word in ("VERIFIED", "REFUTED", "sigma2", "l2=4"))
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        ["--sensitivity", "4"],
+        ["--poisson", "0.1"],
+        ["--find", "times"],
+        ["--l2", "-1"],
+        ["--l2", "1"],
+        ["--dimension", "0"],
+    ],
+)
+def test_what_does_not_go_with_vectors_is_refused(capsys, more):
+    assert main([*GIVEN, *more]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_a_dimension_needs_a_norm(capsys):
+    given = ["calibrate", "skellam", "--sensitivity", "4", "--dimension", "9"]
+    assert main([*given, "--target", "gdp:1"]) == 2
+    assert "--l2" in capsys.readouterr().err

@@ -1,0 +1,102 @@
+"""Noise for vectors: verified, refuted where a vector within reach says so, and open in between."""
+
+import math
+from fractions import Fraction
+
+import pytest
+from scipy.optimize import brentq
+from scipy.stats import norm
+
+from exactdp.exact import ParameterError, time_limit
+from exactdp.verify import Verdict, parse_claim
+from exactdp.verify.calibration import UnfinishedError
+from exactdp.verify.vector_calibration import calibrate_vector, choose_vector
+
+BILLIONTH = Fraction(1, 10**9)
+
+
+def least_gaussian(epsilon, delta, distance):
+    """sigma^2 of the Gaussian mechanism, in floats (Balle and Wang, 2018)."""
+
+    def excess(sigma):
+        a, b = distance / (2 * sigma), epsilon * sigma / distance
+        return norm.cdf(a - b) - math.exp(epsilon) * norm.cdf(-a - b) - delta
+
+    return brentq(excess, distance / 100, distance * 100, xtol=1e-12) ** 2
+
+
+def checked(found):
+    """What holds of every answer."""
+    assert found.verified.verdict is Verdict.VERIFIED
+    assert 0 < found.value - found.neighbour <= BILLIONTH * found.value
+    assert found.below.verdict is not Verdict.VERIFIED
+    for audit in (found.verified, found.below):
+        assert audit.measured.lower <= audit.measured.upper
+    if found.failing is not None:
+        value, audit = found.failing
+        assert value <= found.neighbour
+        assert audit.verdict is Verdict.REFUTED
+        assert audit.measured.lower > audit.claim.bound
+    return found
+
+
+@pytest.mark.parametrize("times", [pytest.param(1, marks=pytest.mark.slow), 10])
+def test_discrete_gaussians_need_what_the_gaussian_needs(times):
+    """At a variance of hundreds they are the same but for the lattice."""
+    family = choose_vector("discrete-gaussian", 4, 100)
+    found = checked(calibrate_vector(family, parse_claim("approx:1,1e-5"), times))
+    expected = least_gaussian(1, 1e-5, 4 * math.sqrt(times))
+    assert abs(float(found.value) / expected - 1) < 2e-3
+    assert found.failing is not None
+    assert float(found.failing[0]) > 0.98 * expected
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("claim", ["gdp:0.5", "zcdp:0.01", "approx:1,1e-5"])
+def test_skellam_is_least_in_between(claim):
+    found = checked(calibrate_vector(choose_vector("skellam", 4, None), parse_claim(claim)))
+    assert found.failing is not None
+    assert found.failing[0] > found.value * Fraction(9, 10)
+
+
+@pytest.mark.slow
+def test_gdp_needs_little_more_than_the_gaussian():
+    """Whose variance is (4 / 0.5)^2; in any dimension."""
+    family = choose_vector("skellam", 4, 10**6)
+    with time_limit(10):
+        found = checked(calibrate_vector(family, parse_claim("gdp:0.5")))
+    assert 64 <= found.value < Fraction(65)
+
+
+def test_more_uses_need_more():
+    family, claim = choose_vector("discrete-gaussian", 4, None), parse_claim("zcdp:0.1")
+    with time_limit(4):
+        one, four = (calibrate_vector(family, claim, times).value for times in (1, 4))
+    assert one * Fraction(39, 10) < four < one * Fraction(41, 10)
+
+
+def test_out_of_time_says_so():
+    family = choose_vector("skellam", 4, None)
+    with pytest.raises(UnfinishedError, match="the time is over"), time_limit(0.02):
+        calibrate_vector(family, parse_claim("gdp:0.5"))
+
+
+@pytest.mark.parametrize("name", ["discrete-laplace", "skellam:modulus=16", "skelam"])
+def test_other_noise_is_refused(name):
+    with pytest.raises(ParameterError, match="NAME must be skellam or discrete-gaussian"):
+        choose_vector(name, 4, None)
+
+
+def test_a_single_number_is_refused():
+    with pytest.raises(ParameterError, match="one coordinate"):
+        choose_vector("skellam", 4, 1)
+    with pytest.raises(ParameterError, match="one coordinate"):
+        choose_vector("skellam", 1, 100)
+
+
+def test_targets_that_none_or_all_meet_are_refused():
+    family = choose_vector("skellam", 4, None)
+    with pytest.raises(ParameterError):
+        calibrate_vector(family, parse_claim("approx:1,1"))
+    with pytest.raises(ParameterError, match="no variance"):
+        calibrate_vector(family, parse_claim("gdp:1e-9"))

@@ -1,0 +1,200 @@
+"""Calibration of noise in every coordinate of an integer vector, in any dimension.
+
+What a vector costs is known between two bounds only. The noise found is verified by what dominates
+the vector (`accounting.vectors`), and is the least such: 1e-9 below, the dominating cost is above
+the target or too close to tell. Whether that noise fails as well is another matter: it does where
+a vector within reach refutes it. The largest noise that is refuted so is looked for by growing
+steps; what lies between is open.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR
+from fractions import Fraction
+
+from ..accounting.composed import Composition, Use
+from ..accounting.vectors import sides_of
+from ..exact.deadline import OutOfTimeError, check_time, time_left, time_limit
+from ..exact.enclosure import Enclosure
+from ..exact.number import ExactInput, ParameterError, decimal_text, whole
+from ..exact.rounding import to_digits
+from ..exact.suggest import meant
+from ..mechanisms.laws.families import FAMILIES
+from ..mechanisms.reach import Reach
+from ..mechanisms.vector import VectorNoise
+from .audit import Audit, Verdict
+from .calibration import UnfinishedError
+from .guarantee import Guarantee
+
+NAMES = ("skellam", "discrete-gaussian")
+
+_APART = Fraction(1, 10**9)
+_DIGITS, _SHOWN = 10, Fraction(1, 1000)
+_WIDTHS = tuple(Fraction(1, 10**digits) for digits in (6, 11, 14))
+_LEAST, _LARGEST = Fraction(1, 10**9), Fraction(10**15)
+_STEPS = (*(Fraction(1, 10**digits) for digits in (4, 3, 2, 1)), Fraction(1, 2))
+_SHARE, _MOST_SECONDS = 0.3, 60.0  # of the time left, or of so much, for each bound from below
+_OPEN = "between the two it is open which noise meets the target"
+_UNKNOWN = "how the cost depends on this noise is not known: other values may differ"
+
+
+@dataclass(frozen=True)
+class VectorFamily:
+    """Vectors with noise of this name in each coordinate, moved by at most this much in L2."""
+
+    name: str
+    reach: Reach
+
+    @property
+    def parameter(self) -> str:
+        return _calibrated(self.name)[0]
+
+    @property
+    def proof(self) -> str | None:
+        """Why no cost rises with the noise: coordinate by coordinate as for one; None if unknown.
+
+        Independent noise that is added to every coordinate is a post-processing of the vector.
+        """
+        return _calibrated(self.name)[1]
+
+    def build(self, value: Fraction) -> VectorNoise:
+        law = FAMILIES[self.name]
+        return VectorNoise(law.from_spec({self.parameter: value}), self.reach)
+
+    def spec(self, value: Fraction) -> str:
+        """The spec of the mechanism with this value."""
+        keys = {self.parameter: decimal_text(value), "l2": decimal_text(self.reach.l2 or 0)}
+        if self.reach.dimension is not None:
+            keys["dimension"] = str(self.reach.dimension)
+        return f"{self.name}:{','.join(f'{key}={value}' for key, value in keys.items())}"
+
+
+@dataclass(frozen=True)
+class VectorCalibration:
+    """The least noise that what dominates the vector verifies, and what is known of smaller ones.
+
+    neighbour: 1e-9 below, whose audit may be UNDECIDED. failing: the largest noise that was found
+    refuted, with its audit; None where none was, in the time allowed.
+    """
+
+    parameter: str
+    value: Fraction
+    verified: Audit
+    neighbour: Fraction
+    below: Audit
+    failing: tuple[Fraction, Audit] | None
+    why: str
+
+
+def choose_vector(name: str, l2: ExactInput, dimension: ExactInput | None) -> VectorFamily:
+    """Raises ParameterError for noise that this is not for, and where only one number moves."""
+    if name not in NAMES:
+        raise ParameterError(
+            f"NAME must be {' or '.join(NAMES)} for vectors, got {name[:40]!r}{meant(name, NAMES)}"
+        )
+    reach = Reach(l2, dimension=dimension)
+    family = VectorFamily(name, reach)
+    if family.build(Fraction(1)).is_one_number:
+        raise ParameterError("one coordinate of the vector moves only: give its sensitivity")
+    return family
+
+
+def calibrate_vector(
+    family: VectorFamily, claim: Guarantee, times: ExactInput = 1
+) -> VectorCalibration:
+    """The least noise with which so many uses are verified to meet the claim together.
+
+    Raises ParameterError where none between 1e-9 and 1e15, or every one, is, and UnfinishedError
+    where a limit of time ends before it is found.
+    """
+    uses = whole(times, "times", at_least=1)
+    if claim.is_void:
+        raise ParameterError(f"target {claim} is met by every {family.parameter}")
+    search = _Search(family, claim, uses)
+    try:
+        bad, good = search.found()
+    except OutOfTimeError:
+        least = min(search.verified, default=None)
+        raise UnfinishedError(family.parameter, None, least) from None
+    verified = search.audited(good)
+    below = search.audited(bad)
+    failing = (bad, below) if below.verdict is Verdict.REFUTED else None
+    for step in _STEPS:
+        if failing is not None or not time_left():
+            break
+        value = to_digits(good * (1 - step), _DIGITS, ROUND_FLOOR)
+        audit = search.audited(value)
+        failing = (value, audit) if audit.verdict is Verdict.REFUTED else None
+    why = family.proof or _UNKNOWN
+    if family.proof and below.verdict is not Verdict.REFUTED:
+        why = f"{_OPEN}; {why}"
+    return VectorCalibration(family.parameter, good, verified, bad, below, failing, why)
+
+
+class _Search:
+    """Decimals of 10 digits, and what dominates the vector at those that are verified."""
+
+    def __init__(self, family: VectorFamily, claim: Guarantee, uses: int) -> None:
+        self.family, self.claim, self.uses = family, claim, uses
+        self.verified: dict[Fraction, Enclosure] = {}
+
+    def found(self) -> tuple[Fraction, Fraction]:
+        """(not verified, verified), close together, by bisection."""
+        bad, good = self._bracket()
+        while good - bad > _APART * good:
+            middle = to_digits((good + bad) / 2, _DIGITS, ROUND_CEILING)
+            good, bad = (middle, bad) if self._is_dominated(middle) else (good, middle)
+        return bad, good
+
+    def audited(self, value: Fraction) -> Audit:
+        """The verdict on the vector itself, between both bounds."""
+        composition = Composition([Use(self.family.build(value), self.uses)])
+        measured = Enclosure.unknown()
+        with suppress(OutOfTimeError), time_limit(_SHARE * min(time_left(), _MOST_SECONDS)):
+            measured = self.claim.measure(composition, _SHOWN)
+        if value in self.verified:
+            above = Enclosure(Fraction(0), self.verified[value].upper)
+            measured = measured.intersection(above)
+        met = measured.at_most(self.claim.bound)
+        verdict = {True: Verdict.VERIFIED, False: Verdict.REFUTED, None: Verdict.UNDECIDED}[met]
+        return Audit(composition, self.claim, verdict, measured)
+
+    def _bracket(self) -> tuple[Fraction, Fraction]:
+        """(not verified, verified), a factor of 4 apart."""
+        start = Fraction(self.family.reach.largest_square * self.uses)
+        value = to_digits(start, 2, ROUND_CEILING)
+        met = self._is_dominated(value)
+        while True:
+            other = value / 4 if met else value * 4
+            if not _LEAST <= other <= _LARGEST:
+                which = f"every {self.family.parameter}" if met else f"no {self.family.parameter}"
+                raise ParameterError(
+                    f"target {self.claim} is verified for {which} between 1e-9 and 1e15"
+                )
+            if self._is_dominated(other) != met:
+                return (other, value) if met else (value, other)
+            value = other
+
+    def _is_dominated(self, value: Fraction) -> bool:
+        """Does what dominates the vector meet the claim? False where it is too close to tell."""
+        sides = sides_of([Use(self.family.build(value), self.uses)])
+        assert sides is not None
+        for width in _WIDTHS:
+            check_time()
+            found = [self.claim.measure(Composition(each), width) for each in sides.likely]
+            best = min(found, key=lambda one: one.upper)
+            answer = best.at_most(self.claim.bound)
+            if answer:
+                self.verified[value] = best
+            if answer is not None:
+                return answer
+        check_time()  # what is measured when it is over tells nothing
+        return False
+
+
+def _calibrated(name: str) -> tuple[str, str | None]:
+    kind = FAMILIES[name].calibrated
+    assert kind is not None
+    return kind.parameter, kind.proof
