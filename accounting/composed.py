@@ -138,7 +138,7 @@ class Composition(Rows):
         wanted = [exact(order, "order", above=1) for order in orders]
         if (sides := sides_of(self.uses)) is not None:
             curve = sides.curve_between(
-                lambda uses: Composition(uses).renyi_curve(wanted, width, cap), width
+                lambda uses: Composition(uses).renyi_curve(wanted, width, cap), width, len(wanted)
             )
             return [
                 one.intersection(sides.renyi(order))

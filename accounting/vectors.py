@@ -40,9 +40,10 @@ from .scenario import Use
 
 OPEN = "which vectors within reach cost most is open: some attained, and what dominates all"
 
-_SHARE = 0.4  # of the time that is left, for each list that bounds from below
+_SHARE = 0.5  # of the time that is left, for each list that bounds from either side
 _MOST_MOVES = 16  # of one coordinate, each of which is measured
 _MOST_USES = 10**9
+_FARTHEST = 10**9  # that one number may move
 _ATTAINED = Fraction(1, 10**6)  # width of what vectors attain: less than the gap above it, mostly
 _WIDE, _WIDE_REDUCED = 10**5, 100  # variances from which on outcomes are seen by bins
 _ZERO, _INFINITY = Fraction(0), Decimal("Infinity")
@@ -67,27 +68,33 @@ class Sides:
 
         measure: of a list of uses, to a relative width.
         """
-        above = {uses: measure(uses, width) for uses in self.likely}
+        above = {
+            uses: _in_time(lambda: [measure(uses, width)], 1)[0]  # noqa: B023
+            for uses in self.likely
+        }
         lower = [above[uses] for uses in self.below if uses in above]
-        for uses in self.below:
-            if uses not in above:
-                with suppress(OutOfTimeError), time_limit(_SHARE * time_left()):
-                    lower.append(measure(tuple(map(_seen, uses)), max(width, _ATTAINED)))
+        lower += [
+            _in_time(lambda: [measure(tuple(map(_seen, uses)), max(width, _ATTAINED))], 1)[0]  # noqa: B023
+            for uses in self.below
+            if uses not in above
+        ]
         return _between(lower, list(above.values()))
 
     def curve_between(
-        self, measure: Callable[[Uses], Sequence[Enclosure]], width: Fraction
+        self, measure: Callable[[Uses], Sequence[Enclosure]], width: Fraction, count: int = 1
     ) -> list[Enclosure]:
-        """The same of what adds up over uses and coordinates, number by number."""
-        below = [measure(uses) for uses in self.below]
-        above = [measure(uses) for uses in self.above]
+        """The same of what adds up over uses and coordinates, number by number of so many."""
+        above = [_in_time(lambda: measure(uses), count) for uses in self.above]  # noqa: B023
+        below = [_in_time(lambda: measure(uses), count) for uses in self.below]  # noqa: B023
         found = [
             _between([curve[i] for curve in below], list(upper))
             for i, upper in enumerate(zip(*above, strict=True))
         ]
         if all(one.is_within(width) for one in found):
             return found
-        parts = [_by_coordinates(use, measure) for use in self.uses]
+        parts: list[list[Enclosure] | None] = [None]
+        with suppress(OutOfTimeError), time_limit(_SHARE * time_left()):
+            parts = [_by_coordinates(use, measure) for use in self.uses]
         if any(part is None for part in parts):
             return found
         totals = [
@@ -120,9 +127,16 @@ class Sides:
         """Where all uses are of one vector that is; else, and out of time, nothing is known."""
         one = vector(self.uses[0].mechanism)
         if len(self.uses) == 1 and one is not None and _is_mixture(one):
-            with suppress(OutOfTimeError, NoEnvelopeError):
+            with suppress(OutOfTimeError, NoEnvelopeError), time_limit(_SHARE * time_left()):
                 return measure(one, self.uses[0].times)
         return Enclosure.unknown()
+
+
+def _in_time(measure: Callable[[], Sequence[Enclosure]], count: int) -> Sequence[Enclosure]:
+    """So many numbers, in a share of the time that is left; else nothing is known of them."""
+    with suppress(OutOfTimeError), time_limit(_SHARE * time_left()):
+        return measure()
+    return [Enclosure.unknown()] * count
 
 
 def _is_mixture(one: VectorNoise) -> bool:
@@ -144,12 +158,14 @@ def sides_of(uses: Sequence[Use]) -> Sides | None:
         tuple(part for use in uses for part in _along(use, turn)) for turn in range(max(counts))
     )
     kept = [each for each in below if each and sum(use.times for use in each) <= _MOST_USES]
-    enveloped, alone = (
-        tuple(Use(_instead(use.mechanism, made), use.times) for use in uses)
-        for made in (_enveloped, VectorNoise.of_one_number)
-    )
-    above = (enveloped, alone) if enveloped != alone else (alone,)
-    likely = above if all(one is None or _is_light(one) for one in found) else (enveloped,)
+    enveloped = tuple(Use(_instead(use.mechanism, _enveloped), use.times) for use in uses)
+    above, likely = (enveloped,), (enveloped,)
+    if all(one is None or one.reach.largest_sum <= _FARTHEST for one in found):
+        alone = tuple(
+            Use(_instead(use.mechanism, VectorNoise.of_one_number), use.times) for use in uses
+        )
+        above = tuple(dict.fromkeys((enveloped, alone)))
+        likely = above if all(one is None or _is_light(one) for one in found) else likely
     return Sides(tuple(uses), tuple(kept), above, likely)
 
 

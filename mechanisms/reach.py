@@ -17,7 +17,7 @@ from attrs import field, frozen
 from ..exact.number import ExactInput, ParameterError, exact, whole
 
 _MOST_DIMENSIONS = 10**15
-_LARGEST = 10**30
+_LARGEST = 10**9
 
 Direction: TypeAlias = Mapping[int, int]  # how many coordinates are moved by how much
 

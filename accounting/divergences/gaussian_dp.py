@@ -146,8 +146,12 @@ def _(pair: TwoWayPair) -> Enclosure:
 
 def gaussian_upper(pair: Pair) -> Enclosure | None:
     """A Gaussian distance that a shifted pair is post-processing of; None: none is proved."""
-    mu = gaussian_distance(pair.law) if isinstance(pair, ShiftPair) else None
-    return None if mu is None or not isinstance(pair, ShiftPair) else enclose(pair.shift * mu)
+    if not isinstance(pair, ShiftPair):
+        return None
+    try:
+        return unit_parameter(pair.law).times(pair.shift)
+    except NoEnvelopeError:
+        return None
 
 
 def of_pure(epsilon: arb) -> arb:
