@@ -1,4 +1,4 @@
-"""`exactdp calibrate --l2`: the least verified noise for integer vectors, and what is known below."""
+"""`exactdp calibrate --l2`: the least verified noise for integer vectors, and what fails below."""
 
 from __future__ import annotations
 

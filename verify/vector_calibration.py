@@ -36,7 +36,8 @@ _WIDTHS = tuple(Fraction(1, 10**digits) for digits in (6, 11, 14))
 _LEAST, _LARGEST = Fraction(1, 10**9), Fraction(10**15)
 _STEPS = (*(Fraction(1, 10**digits) for digits in (4, 3, 2, 1)), Fraction(1, 2))
 _SHARE, _MOST_SECONDS = 0.3, 60.0  # of the time left, or of so much, for each bound from below
-_OPEN = "between the two it is open which noise meets the target"
+_OPEN = "which noises between the refuted and the verified one meet the target is open"
+_ALL_OPEN = "whether less noise meets the target is open: none was refuted in the time allowed"
 _UNKNOWN = "how the cost depends on this noise is not known: other values may differ"
 
 
@@ -128,8 +129,8 @@ def calibrate_vector(
         audit = search.audited(value)
         failing = (value, audit) if audit.verdict is Verdict.REFUTED else None
     why = family.proof or _UNKNOWN
-    if family.proof and below.verdict is not Verdict.REFUTED:
-        why = f"{_OPEN}; {why}"
+    if below.verdict is not Verdict.REFUTED:
+        why = f"{_OPEN if failing else _ALL_OPEN}; {why}"
     return VectorCalibration(family.parameter, good, verified, bad, below, failing, why)
 
 
