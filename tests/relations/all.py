@@ -15,6 +15,7 @@ from relations import (
     sampling,
     slack,
     truths,
+    vectors,
 )
 from relations.engine import Relation
 
@@ -28,6 +29,7 @@ RELATIONS: tuple[Relation, ...] = (
     *sampling.RELATIONS,
     *decisions.RELATIONS,
     *gaussian.RELATIONS,
+    *vectors.RELATIONS,
 )
 SEARCHES: tuple[Relation, ...] = (
     *least.RELATIONS,

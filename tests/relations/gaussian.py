@@ -23,8 +23,12 @@ _ROUNDING = Fraction(1, 10**40)
 
 
 def everything_below_its_gaussian(rng: random.Random) -> Iterator[Statement]:
+    """Of any mechanisms."""
+    yield from below_its_gaussian(rng, scenario(rng))
+
+
+def below_its_gaussian(rng: random.Random, what: Scenario) -> Iterator[Statement]:
     """mu-GDP is (mu^2/2)-zCDP, (a, a mu^2/2)-RDP, and (epsilon, delta)-DP as N(mu, 1) is."""
-    what = scenario(rng)
     found = in_python(Cost(what, "gdp"))
     if found.upper == Decimal("Infinity"):
         return

@@ -34,8 +34,12 @@ def rational(number: Any, end: str) -> Fraction:
 
 
 def everything_below_pure(rng: random.Random) -> Iterator[AtMost]:
+    """Of any mechanisms."""
+    yield from everything_below_pure_of(rng, scenario(rng))
+
+
+def everything_below_pure_of(rng: random.Random, what: Scenario) -> Iterator[AtMost]:
     """epsilon(delta), Rényi divergences and rho are at most the pure epsilon."""
-    what = scenario(rng)
     pure = Cost(what, "pure")
     yield AtMost(Cost(what, "epsilon", level(rng, what)), pure, "epsilon(delta) <= epsilon(0)")
     yield AtMost(Cost(what, "renyi", Fraction(rng.choice(ORDERS))), pure, "Rényi <= pure")
