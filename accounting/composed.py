@@ -254,6 +254,8 @@ class Composition(Rows):
             return self.pure(width, cap)
         if (sides := sides_of(self.uses)) is not None:
             mixed = sides.epsilon(level) if level < 1 else Enclosure.exactly(0)
+            if sides.is_reduced:  # so that the pure epsilon is finite
+                mixed = mixed.intersection(Enclosure(_ZERO, self.pure(_COARSE, cap).upper))
             return mixed.intersection(
                 sides.between(
                     lambda uses, width: Composition(uses).epsilon(level, width, cap, work), width

@@ -43,6 +43,7 @@ OPEN = "which vectors within reach cost most is open: some attained, and what do
 _SHARE = 0.5  # of the time that is left, for each list that bounds from either side
 _MOST_MOVES = 16  # of one coordinate, each of which is measured
 _MOST_USES = 10**9
+_FEW_RESIDUES = 64
 _FARTHEST = 10**9  # that one number may move
 _ATTAINED = Fraction(1, 10**6)  # width of what vectors attain: less than the gap above it, mostly
 _WIDE, _WIDE_REDUCED = 10**5, 100  # variances from which on outcomes are seen by bins
@@ -62,6 +63,12 @@ class Sides:
     below: tuple[Uses, ...]
     above: tuple[Uses, ...]
     likely: tuple[Uses, ...]
+
+    @property
+    def is_reduced(self) -> bool:
+        """Are all vectors reduced mod a number so small that all residues are seen often?"""
+        found = (vector(use.mechanism) for use in self.uses)
+        return all(one is None or (one.modulus or _FARTHEST) <= _FEW_RESIDUES for one in found)
 
     def between(self, measure: Callable[[Uses, Fraction], Enclosure], width: Fraction) -> Enclosure:
         """From the largest of those below to the least of those above.
@@ -159,7 +166,8 @@ def sides_of(uses: Sequence[Use]) -> Sides | None:
     )
     kept = [each for each in below if each and sum(use.times for use in each) <= _MOST_USES]
     enveloped = tuple(Use(_instead(use.mechanism, _enveloped), use.times) for use in uses)
-    above, likely = (enveloped,), (enveloped,)
+    above: tuple[Uses, ...] = (enveloped,)
+    likely = above
     if all(one is None or one.reach.largest_sum <= _FARTHEST for one in found):
         alone = tuple(
             Use(_instead(use.mechanism, VectorNoise.of_one_number), use.times) for use in uses

@@ -55,7 +55,7 @@ from ...mechanisms.pair import (
     TwoWayPair,
     WrappedPair,
 )
-from ..envelope import gaussian_distance
+from ..envelope import NoEnvelopeError, unit_parameter
 from .finite_sums import Listed, is_listed, listed
 from .largest_loss import largest_loss
 from .privacy_profile import exceeding
