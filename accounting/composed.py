@@ -30,7 +30,7 @@ from .composition import WORK
 from .curves import Profile, Tradeoff, profile, tradeoff
 from .divergences import divergence
 from .scenario import Scenario, Use, dearest, largest, worst
-from .vectors import sides_of
+from .vectors import Sides, sides_of
 
 __all__ = ["Composition", "Use", "compose"]
 
@@ -224,11 +224,10 @@ class Composition(Rows):
         """
         level = exact(epsilon, "epsilon", at_least=0)
         if (sides := sides_of(self.uses)) is not None:
-            mixed = sides.delta(level)
-            return mixed.intersection(
-                sides.between(
-                    lambda uses, width: Composition(uses).delta(level, width, cap, work), width
-                )
+            return sides.between(
+                lambda uses, width: Composition(uses).delta(level, width, cap, work),
+                width,
+                lambda: sides.delta(level),
             )
         return self._within_time(
             lambda: self._composed(
@@ -253,13 +252,10 @@ class Composition(Rows):
         if level == 0:
             return self.pure(width, cap)
         if (sides := sides_of(self.uses)) is not None:
-            mixed = sides.epsilon(level) if level < 1 else Enclosure.exactly(0)
-            if sides.is_reduced:  # so that the pure epsilon is finite
-                mixed = mixed.intersection(Enclosure(_ZERO, self.pure(_COARSE, cap).upper))
-            return mixed.intersection(
-                sides.between(
-                    lambda uses, width: Composition(uses).epsilon(level, width, cap, work), width
-                )
+            return sides.between(
+                lambda uses, width: Composition(uses).epsilon(level, width, cap, work),
+                width,
+                lambda: self._besides(sides, level, cap),
             )
         return self._within_time(
             lambda: self._composed(
@@ -271,6 +267,15 @@ class Composition(Rows):
             lambda dominating: dominating.epsilon(level, _COARSE, cap),
             lambda pure: pure,
         )
+
+    def _besides(self, sides: Sides, delta: Fraction, cap: int) -> Enclosure:
+        """What else bounds the epsilon of vectors from above."""
+        if delta == 1:
+            return Enclosure.exactly(0)
+        mixed = sides.epsilon(delta)
+        if not sides.is_reduced:
+            return mixed
+        return mixed.intersection(Enclosure(_ZERO, self.pure(_COARSE, cap).upper))
 
     def _composed(
         self,

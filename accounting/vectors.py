@@ -70,22 +70,29 @@ class Sides:
         found = (vector(use.mechanism) for use in self.uses)
         return all(one is None or (one.modulus or _FARTHEST) <= _FEW_RESIDUES for one in found)
 
-    def between(self, measure: Callable[[Uses, Fraction], Enclosure], width: Fraction) -> Enclosure:
+    def between(
+        self,
+        measure: Callable[[Uses, Fraction], Enclosure],
+        width: Fraction,
+        besides: Callable[[], Enclosure] = Enclosure.unknown,
+    ) -> Enclosure:
         """From the largest of those below to the least of those above.
 
-        measure: of a list of uses, to a relative width.
+        measure: of a list of uses, to a relative width. besides: what else is known, asked for
+        between the two: in this order, what is quick is known first.
         """
         above = {
             uses: _in_time(lambda: [measure(uses, width)], 1)[0]  # noqa: B023
             for uses in self.likely
         }
+        known = besides()
         lower = [above[uses] for uses in self.below if uses in above]
         lower += [
             _in_time(lambda: [measure(tuple(map(_seen, uses)), max(width, _ATTAINED))], 1)[0]  # noqa: B023
             for uses in self.below
             if uses not in above
         ]
-        return _between(lower, list(above.values()))
+        return _between(lower, list(above.values())).intersection(known)
 
     def curve_between(
         self, measure: Callable[[Uses], Sequence[Enclosure]], width: Fraction, count: int = 1

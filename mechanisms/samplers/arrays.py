@@ -21,6 +21,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import lru_cache, partial
 
 import numpy as np
@@ -141,19 +142,21 @@ class _Uniform:
 def inversion(law: Law, digits: int = _DIGITS) -> Inversion | None:
     """The table of this law, made once; None where it would be too long."""
     with working_precision(digits + _GUARD):
-        mean, variance = (float(moment.upper) for moment in law.moments())
-        step = 2 * math.sqrt(variance) + 2
+        mean, variance = (Fraction(moment.upper) for moment in law.moments())
+        if not variance < _LONGEST**2:
+            return None
+        step = 2 * math.isqrt(math.ceil(variance)) + 4
         if not step < _LONGEST:
             return None
         least = arb(2) ** -digits
         centre, (start, end) = math.floor(mean), law.support
-        first, last = centre - 4 * math.ceil(step), centre + 4 * math.ceil(step)
+        first, last = centre - 4 * step, centre + 4 * step
         while (start is None or first > start) and not law.lower_tail(first) < least:
-            first -= math.ceil(step)
+            first -= step
             if centre - first > _LONGEST:
                 return None
         while (end is None or last < end) and not law.upper_tail(last + 1) < least:
-            last += math.ceil(step)
+            last += step
             if last - centre > _LONGEST:
                 return None
         first = first if start is None else max(first, start)

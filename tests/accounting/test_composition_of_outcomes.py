@@ -301,7 +301,7 @@ SEVERAL: dict[str, tuple[Mechanism, list[truth.Atoms]]] = {
 }
 
 
-@pytest.mark.parametrize("times", [2, 3])
+@pytest.mark.parametrize("times", [2, pytest.param(3, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", SEVERAL)
 def test_several_pairs(name: str, times: int) -> None:
     mechanism, listed = SEVERAL[name]

@@ -120,6 +120,7 @@ def test_skellam_over_64_uses(capsys):
     assert 0 < gap <= BILLIONTH * Fraction(shown["value"])
 
 
+@pytest.mark.slow
 def test_which_least_is_meant(capsys):
     shown = calibrate(
         capsys, "discrete-gaussian", "--sensitivity", "1", "--target", "approx:3,0.05"

