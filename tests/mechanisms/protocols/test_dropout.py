@@ -42,10 +42,10 @@ def costs(masses, shift, epsilon):
 @pytest.mark.parametrize(
     ("missing", "g", "m", "worst"),
     [
-        (1, 3, 41, 3),
+        pytest.param(1, 3, 41, 3, marks=pytest.mark.slow),
         (7, 3, 41, 3),
         (5, 5, 7, 3),  # 5 = -2 mod 7: a smaller shift than the sensitivity is worse
-        (7, 4, 5, 2),
+        pytest.param(7, 4, 5, 2, marks=pytest.mark.slow),
         (2, 5, 5, 2),  # 5 = 0 mod 5 tells nothing at all
     ],
 )

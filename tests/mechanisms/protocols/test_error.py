@@ -48,7 +48,7 @@ def contains(found: Enclosure, truth: mpmath.mpf) -> bool:
 
 @pytest.mark.parametrize("share", SHARES, ids=lambda law: type(law).__name__)
 @pytest.mark.parametrize(("tau", "m"), WINDOWS)
-@pytest.mark.parametrize("missing", [0, 1])
+@pytest.mark.parametrize("missing", [pytest.param(0, marks=pytest.mark.slow), 1])
 def test_off_is_worst_over_all_sums(share: object, tau: int, m: int | None, missing: int) -> None:
     protocol = SumProtocol(3, 2, tau, m, share)  # type: ignore[arg-type]
     table = noise_table(protocol.total_noise(missing))
