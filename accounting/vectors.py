@@ -17,7 +17,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
+from typing import TypeVar
 
 from attrs import frozen
 
@@ -48,8 +49,10 @@ _FARTHEST = 10**9  # that one number may move
 _ATTAINED = Fraction(1, 10**6)  # width of what vectors attain: less than the gap above it, mostly
 _WIDE, _WIDE_REDUCED = 10**5, 100  # variances from which on outcomes are seen by bins
 _ZERO, _INFINITY = Fraction(0), Decimal("Infinity")
+_ANYTHING = Enclosure.unknown()
 
 Uses = tuple[Use, ...]
+_Known = TypeVar("_Known")
 
 
 @frozen
@@ -81,39 +84,29 @@ class Sides:
         measure: of a list of uses, to a relative width. besides: what else is known, asked for
         between the two: in this order, what is quick is known first.
         """
-        above = {
-            uses: _in_time(lambda: [measure(uses, width)], 1)[0]  # noqa: B023
-            for uses in self.likely
-        }
+        above = {uses: _in_time(partial(measure, uses, width), _ANYTHING) for uses in self.likely}
         known = besides()
         lower = [above[uses] for uses in self.below if uses in above]
-        lower += [
-            _in_time(lambda: [measure(tuple(map(_seen, uses)), max(width, _ATTAINED))], 1)[0]  # noqa: B023
-            for uses in self.below
-            if uses not in above
-        ]
+        for uses in self.below:
+            if uses not in above:
+                seen = partial(_measured_by_bins, measure, uses, max(width, _ATTAINED))
+                lower.append(_in_time(seen, _ANYTHING))
         return _between(lower, list(above.values())).intersection(known)
 
     def curve_between(
         self, measure: Callable[[Uses], Sequence[Enclosure]], width: Fraction, count: int = 1
     ) -> list[Enclosure]:
         """The same of what adds up over uses and coordinates, number by number of so many."""
-        above = [_in_time(lambda: measure(uses), count) for uses in self.above]  # noqa: B023
-        below = [_in_time(lambda: measure(uses), count) for uses in self.below]  # noqa: B023
+        nothing: Sequence[Enclosure] = [_ANYTHING] * count
+        above = [_in_time(partial(measure, uses), nothing) for uses in self.above]
+        below = [_in_time(partial(measure, uses), nothing) for uses in self.below]
         found = [
             _between([curve[i] for curve in below], list(upper))
             for i, upper in enumerate(zip(*above, strict=True))
         ]
         if all(one.is_within(width) for one in found):
             return found
-        parts: list[list[Enclosure] | None] = [None]
-        with suppress(OutOfTimeError), time_limit(_SHARE * time_left()):
-            parts = [_by_coordinates(use, measure) for use in self.uses]
-        if any(part is None for part in parts):
-            return found
-        totals = [
-            Enclosure.total(each) for each in zip(*(part or [] for part in parts), strict=True)
-        ]
+        totals = _in_time(partial(_totals, self.uses, measure, nothing), nothing)
         return [
             one.intersection(Enclosure(_ZERO, total.upper))
             for one, total in zip(found, totals, strict=True)
@@ -121,45 +114,53 @@ class Sides:
 
     def epsilon(self, delta: Fraction) -> Enclosure:
         """At most what rounding at random, taken as the mixture that it is, costs at this delta."""
-        return self._mixed(lambda one, times: rounded_epsilon(*_given(one, delta), times, one.rate))
+        return self._mixed(
+            lambda one, reach, times: rounded_epsilon(
+                one.law, reach.norm, delta, reach.dimension, times, one.rate
+            )
+        )
 
     def delta(self, epsilon: Fraction) -> Enclosure:
         """The same at this epsilon."""
-        return self._mixed(lambda one, times: rounded_delta(*_given(one, epsilon), times, one.rate))
+        return self._mixed(
+            lambda one, reach, times: rounded_delta(
+                one.law, reach.norm, epsilon, reach.dimension, times, one.rate
+            )
+        )
 
     def renyi(self, order: Fraction) -> Enclosure:
         """The same of the Rényi divergence of this order."""
 
-        def measured(one: VectorNoise, times: int) -> Enclosure:
-            law, norm, _, dimension = _given(one, order)
-            cost = rounded_renyi(law, norm, dimension, order, one.rate)
-            return Enclosure.unknown() if cost is None else Enclosure(_ZERO, cost * times)
+        def measured(one: VectorNoise, reach: RoundedReach, times: int) -> Enclosure:
+            cost = rounded_renyi(one.law, reach.norm, reach.dimension, order, one.rate)
+            return _ANYTHING if cost is None else Enclosure(_ZERO, cost * times)
 
         return self._mixed(measured)
 
-    def _mixed(self, measure: Callable[[VectorNoise, int], Enclosure]) -> Enclosure:
+    def _mixed(self, measure: Callable[[VectorNoise, RoundedReach, int], Enclosure]) -> Enclosure:
         """Where all uses are of one vector that is; else, and out of time, nothing is known."""
-        one = vector(self.uses[0].mechanism)
-        if len(self.uses) == 1 and one is not None and _is_mixture(one):
-            with suppress(OutOfTimeError, NoEnvelopeError), time_limit(_SHARE * time_left()):
-                return measure(one, self.uses[0].times)
-        return Enclosure.unknown()
+        mechanism, times = self.uses[0]
+        one = vector(mechanism)
+        if len(self.uses) > 1 or one is None or not isinstance(one.reach, RoundedReach):
+            return _ANYTHING
+        if not isinstance(one.reach.rounding, Stochastic):
+            return _ANYTHING
+        with suppress(NoEnvelopeError):
+            return _in_time(partial(measure, one, one.reach, times), _ANYTHING)
+        return _ANYTHING
 
 
-def _in_time(measure: Callable[[], Sequence[Enclosure]], count: int) -> Sequence[Enclosure]:
-    """So many numbers, in a share of the time that is left; else nothing is known of them."""
+def _in_time(measure: Callable[[], _Known], nothing: _Known) -> _Known:
+    """What is measured, in a share of the time that is left; else what says nothing."""
     with suppress(OutOfTimeError), time_limit(_SHARE * time_left()):
         return measure()
-    return [Enclosure.unknown()] * count
+    return nothing
 
 
-def _is_mixture(one: VectorNoise) -> bool:
-    return isinstance(one.reach, RoundedReach) and isinstance(one.reach.rounding, Stochastic)
-
-
-def _given(one: VectorNoise, level: Fraction) -> tuple[Law, Fraction, Fraction, int | None]:
-    assert isinstance(one.reach, RoundedReach)
-    return one.law, one.reach.norm, level, one.reach.dimension
+def _measured_by_bins(
+    measure: Callable[[Uses, Fraction], Enclosure], uses: Uses, width: Fraction
+) -> Enclosure:
+    return measure(tuple(map(_seen, uses)), width)
 
 
 def sides_of(uses: Sequence[Use]) -> Sides | None:
@@ -263,6 +264,19 @@ def _distance(law: Law, square: int) -> Fraction:
     return Fraction(refine(lambda: ball(unit) * ball(Fraction(square)).sqrt()).upper)
 
 
+def _totals(
+    uses: Uses, measure: Callable[[Uses], Sequence[Enclosure]], nothing: Sequence[Enclosure]
+) -> Sequence[Enclosure]:
+    """What all uses add up to, coordinate by coordinate, at most; nothing where one is unknown."""
+    parts = []
+    for use in uses:
+        part = _by_coordinates(use, measure)
+        if part is None:
+            return nothing
+        parts.append(part)
+    return [Enclosure.total(each) for each in zip(*parts, strict=True)]
+
+
 def _by_coordinates(
     use: Use, measure: Callable[[Uses], Sequence[Enclosure]]
 ) -> list[Enclosure] | None:
@@ -282,7 +296,7 @@ def _by_coordinates(
 def _dual(costs: Sequence[Enclosure], square: int, total: int) -> Enclosure:
     """The sum over coordinates of costs[|v_i| - 1], at most."""
     if any(cost.upper == _INFINITY for cost in costs):
-        return Enclosure.unknown()
+        return _ANYTHING
     uppers = [Fraction(cost.upper) for cost in costs]
     slope, level = least_tilt(uppers, square, total)
     return Enclosure(_ZERO, slope * square + level * total)
