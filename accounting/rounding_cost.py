@@ -2,9 +2,9 @@
 
 The setting is that of distributed mean estimation and federated learning (Kairouz, Liu, Steinke,
 ICML 2021; Agarwal, Kairouz, Liu, NeurIPS 2021): n clients send b bits a coordinate, and the scale
-is chosen so that k standard deviations of the sum fit, 2^b = 2k sqrt(scale^2 (clip^2 n^2/d +
-z^2 clip^2) + n/4), z the noise multiplier (`heuristic_scale_factor` of their code, flatness 1). So
-the norm before rounding, c = scale clip, depends on n, b, d, k and z alone.
+is chosen so that k standard deviations of the sum fit (`fitting_scale`), n z'^2 = z^2 clip^2 for
+the noise multiplier z. So the norm before rounding, c = scale clip, depends on n, b, d, k and z
+alone.
 
 The least variance of the noise of one release, relative to the z^2 c^2 that a vector of norm c
 needs unrounded for the same epsilon at the same delta:
@@ -28,14 +28,17 @@ from fractions import Fraction
 
 from attrs import frozen
 
-from ..exact.number import ExactInput, exact, whole
+from ..exact.number import ExactInput, ParameterError, ball, exact, whole
+from ..exact.precision import working_precision
 from ..mechanisms.laws.skellam import Skellam
+from ..mechanisms.protocols.federated.scale import fitting_scale
 from .divergences.gaussian_bounds import largest_mu
 from .methods.conversion import zcdp_to_epsilon
 from .rounding import rounded_epsilon
 
 _STEP = Fraction(1, 2000)  # relative, of the variances that are tried
 _MOST = 40
+_BITS = 128
 
 
 @frozen
@@ -67,9 +70,14 @@ def rounding_cost(
 ) -> RoundingCost:
     """What each way needs. Takes some seconds."""
     z = exact(multiplier, "multiplier", above=0)
-    room = 4 ** whole(bits, "bits", at_least=1) - clients * deviations**2
-    each = math.sqrt(clients**2 / dimension + float(z) ** 2)
-    norm = Fraction(round(64 * math.sqrt(max(room, 1)) / (2 * deviations * each)), 64)
+    with working_precision(_BITS):
+        share, square = ball(z**2 / clients), ball(Fraction(deviations**2))
+        scale = fitting_scale(
+            whole(bits, "bits", at_least=1), clients, dimension, Fraction(1), share, square
+        )
+    if scale is None:
+        raise ParameterError(f"bits must be more for {clients} clients, got {bits}")
+    norm = Fraction(round(64 * float(scale)), 64)
     level = exact(delta, "delta", above=0, below=1)
     target = Fraction(zcdp_to_epsilon(1 / (2 * z**2), level).value.lower)
 

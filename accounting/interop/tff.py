@@ -19,6 +19,7 @@ from typing import TypeVar
 
 from ...exact.number import ExactInput, ParameterError, ball, decimal_text, exact, whole
 from ...exact.precision import working_precision
+from ...mechanisms.protocols.federated.scale import fitting_scale
 from .events import UnsupportedEventError
 
 Known = TypeVar("Known")
@@ -124,23 +125,19 @@ def _derived(
 ) -> tuple[Fraction, Fraction]:
     """scale and local-stddev in units of the integers, as TFF holds them.
 
-    The scale puts k standard deviations of a coordinate of the sum, as if it were Gaussian, at half
-    the modulus: 2^b = 2 k sqrt((clip n)^2/d + (gamma^2/4 + sigma^2) n)/gamma, gamma = 1/scale,
-    2 Q(k) = modclip_prob (Kairouz, Liu, Steinke, ICML 2021, 4.2 and 4.4;
-    `_heuristic_scale_factor`).
+    The scale is `fitting_scale` for 2 Q(k) = modclip_prob (`_heuristic_scale_factor`).
     """
     if clients > 1 << bits:
         raise ParameterError(f"bits must be at least log2 of {clients} clients, got {bits}")
     with working_precision(256):
+        share = ball(noise * clip) ** 2 / clients
         square = 2 * ball(risk).erfcinv() ** 2
-        room = 4**bits - clients * square
-        if not room > 0:
+        scale = fitting_scale(bits, clients, padded, clip, share, square)
+        if scale is None:
             raise ParameterError(
                 f"bits must be more for {clients} clients and this modclip_prob, got {bits}"
             )
-        share = ball(noise * clip) ** 2 / clients
-        spread = ball(clip * clients) ** 2 / padded + clients * share
-        scale = (room / (4 * square * spread)).sqrt().min(ball(_LARGEST_SCALE))
+        scale = scale.min(ball(_LARGEST_SCALE))
         return _single(float(scale), "scale"), _single(float(scale * share.sqrt()), "local-stddev")
 
 

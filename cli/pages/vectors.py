@@ -10,16 +10,19 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from attrs import evolve
+from flint import arb
 
 from ...accounting import Composition, compose
 from ...accounting.divergences.gaussian_bounds import largest_mu
 from ...accounting.methods.distributed import TFF
 from ...exact import Enclosure, time_limit
 from ...exact.canvas import canvas, rendered
+from ...exact.precision import START, working_precision
 from ...exact.roots import float_root
 from ...mechanisms.continuous import ContinuousNoise, Shape
 from ...mechanisms.protocols.federated import Settings
 from ...mechanisms.protocols.federated.rounding import Stochastic
+from ...mechanisms.protocols.federated.scale import fitting_scale
 from . import page as pages
 from .page import table
 
@@ -93,13 +96,8 @@ _DRAWN = Setting("mean", "skellam", 100, 250, 16, 1, "10", "1", "1e-5", deviatio
 def chosen(one: Setting) -> Settings | None:
     """Scale and noise as the published heuristic finds them; None where the bits do not suffice.
 
-    2^bits = 2 k sqrt(clip² n²/d + n (1/4 scale² + s²)) scale, s the noise before scaling, for
-    which the published epsilon is the target.
+    The scale is `fitting_scale` for the noise for which the published epsilon is the target.
     """
-    size = one.settings("1", "1").encoding.size
-    room = 4.0**one.bits - one.clients * one.deviations**2
-    if room <= 0:
-        return None
     # from a scale at which rounding costs nothing; smaller ones ask for more noise, so they fall
     scale = _LARGEST_NORM / float(one.clip)
     for _ in range(_ROUNDS_OF_SEARCH):
@@ -107,12 +105,24 @@ def chosen(one: Setting) -> Settings | None:
         found = _deviation(one, text)
         if found is None or scale * float(one.clip) < _LEAST_NORM:
             return None
-        spread = float(one.clip) ** 2 * one.clients**2 / size
-        spread += one.clients * (found / float(text)) ** 2
-        before, scale = scale, math.sqrt(room / spread) / (2 * one.deviations)
+        fitting = _scale(one, found / float(text))
+        if fitting is None:
+            return None
+        before, scale = scale, fitting
         if one.scale is not None or abs(scale - before) < 1e-4 * scale:
             break
     return one.settings(text, f"{found:.5g}")
+
+
+def _scale(one: Setting, noise: float) -> float | None:
+    """noise: the deviation of a client's, before scaling."""
+    size = one.settings("1", "1").encoding.size
+    with working_precision(START):
+        square = arb(one.deviations**2)
+        found = fitting_scale(
+            one.bits, one.clients, size, Fraction(one.clip), arb(noise) ** 2, square
+        )
+    return None if found is None else float(found)
 
 
 def _deviation(one: Setting, scale: str) -> float | None:
@@ -236,13 +246,11 @@ def _heights(one: Setting, bits: Sequence[int]) -> Mapping[str, list[tuple[int, 
     found: dict[str, list[tuple[int, float]]] = {
         name: [] for name in ("as published", "certified, conditional", "certified, stochastic")
     }
-    size = base.encoding.size
     for each in bits:
-        spread = float(one.clip) ** 2 * one.clients**2 / size + one.clients * noise**2
-        room = 4.0**each - one.clients * one.deviations**2
-        if room <= 0:
+        fitting = _scale(one._replace(bits=each), noise)
+        if fitting is None:
             continue
-        scale = f"{math.sqrt(room / spread) / (2 * one.deviations):.4g}"
+        scale = f"{fitting:.4g}"
         made = one._replace(bits=each).settings(scale, f"{noise * float(scale):.5g}")
         values = (_published(made, one), _certified(made, one), _certified(_at_random(made), one))
         for points, value in zip(found.values(), values, strict=True):
