@@ -73,6 +73,10 @@ class Sides:
         found = (vector(use.mechanism) for use in self.uses)
         return all(one is None or (one.modulus or _FARTHEST) <= _FEW_RESIDUES for one in found)
 
+    def dominating(self, measure: Callable[[Uses], Enclosure]) -> Enclosure:
+        """The least of what dominates: its upper end bounds these uses, its lower end nothing."""
+        return min(map(measure, self.likely), key=lambda one: one.upper)
+
     def between(
         self,
         measure: Callable[[Uses, Fraction], Enclosure],

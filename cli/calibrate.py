@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
+from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -128,14 +128,7 @@ def _told(chosen: Chosen, found: Calibration) -> dict[str, Any]:
 
 
 def _edge(chosen: Chosen, edge: Edge) -> dict[str, Any]:
-    def member(value: Fraction, audit: Audit) -> dict[str, Any]:
-        return {
-            "value": value,
-            "spec": chosen.spec(value),
-            "verdict": audit.verdict.name,
-            "measured": audit.measured,
-        }
-
+    member = partial(calibrate_vectors.tried, chosen.spec)
     return {
         **member(edge.value, edge.verified),
         "neighbour": member(edge.neighbour, edge.refuted),

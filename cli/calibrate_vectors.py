@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from ..exact import decimal_text
@@ -11,17 +13,20 @@ from ..verify.vector_calibration import VectorCalibration, VectorFamily
 from . import render
 
 
+def tried(spec: Callable[[Fraction], str], value: Fraction, audit: Audit) -> dict[str, Any]:
+    """A value that was audited, for JSON. spec: of the mechanism with a value."""
+    return {
+        "value": value,
+        "spec": spec(value),
+        "verdict": audit.verdict.name,
+        "measured": audit.measured,
+    }
+
+
 def told(family: VectorFamily, found: VectorCalibration) -> dict[str, Any]:
     """For JSON. failing: the largest noise that was found refuted, if one was."""
 
-    def member(value: Fraction, audit: Audit) -> dict[str, Any]:
-        return {
-            "value": value,
-            "spec": family.spec(value),
-            "verdict": audit.verdict.name,
-            "measured": audit.measured,
-        }
-
+    member = partial(tried, family.spec)
     return {
         "parameter": found.parameter,
         **member(found.value, found.verified),

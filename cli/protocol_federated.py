@@ -155,8 +155,8 @@ def _least(settings: Settings, times: int, claim: Guarantee, risk: Fraction) -> 
         uses = Composition([Use(settings.with_deviation(deviation).released(), times)]).uses
         sides = sides_of(uses)
         assert sides is not None
-        dominating = (claim.measure(Composition(each), _WIDTH) for each in sides.likely)
-        return any(found.at_most(claim.bound) is True for found in dominating)
+        found = sides.dominating(lambda uses: claim.measure(Composition(uses), _WIDTH))
+        return found.at_most(claim.bound) is True
 
     good = to_digits(settings.deviation, _SEARCHED, ROUND_CEILING)
     while not verified(good):

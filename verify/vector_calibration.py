@@ -184,8 +184,7 @@ class _Search:
         assert sides is not None
         for width in _WIDTHS:
             check_time()
-            found = [self.claim.measure(Composition(each), width) for each in sides.likely]
-            best = min(found, key=lambda one: one.upper)
+            best = sides.dominating(lambda uses: self.claim.measure(Composition(uses), width))  # noqa: B023
             answer = best.at_most(self.claim.bound)
             if answer:
                 self.verified[value] = best
