@@ -11,17 +11,15 @@ import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import DecimalException
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from ..accounting.composed import Composition, compose
-from ..exact.atomic_write import write_atomically
+from ..exact.content_cache import ContentCache
 from ..exact.enclosure import Enclosure
 from ..exact.number import ParameterError
-from ..exact.regular_file import read_at_most
 from ..mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ..mechanisms.mechanism import AdditiveNoise
 from ..mechanisms.protocols.protocol import SumProtocol
@@ -33,9 +31,6 @@ from .algorithms.algorithm import Demand
 
 _WIDEST = 400.0  # standard deviation of what is released
 _NARROW = 8  # sigma2 of a share
-_LARGEST = 20_000_000  # bytes of a file
-# what reading a file that holds something else may raise
-_OTHER = (OSError, ValueError, LookupError, TypeError, AttributeError, DecimalException)
 
 
 class NotVerifiedError(ValueError):
@@ -169,11 +164,11 @@ def to_json(held: Evidence) -> dict[str, Any]:
 def cached_evidence(folder: Path) -> Proof:
     """Evidence from this folder; where it is not there it is made, and kept if possible.
 
-    Proving it again takes seconds for some mechanisms. Files are named by all that they depend on:
-    protocol, claim, relaxation and the version of the package. They are believed, as the code is:
-    who can write to the folder can write to either. A transcript does not believe them: `exactdp
-    check` proves everything again.
+    Proving it again takes seconds for some mechanisms. Found again by all that it depends on:
+    protocol, claim, relaxation and the version of the package. A transcript does not believe what
+    is kept: `exactdp check` proves everything again.
     """
+    cache = ContentCache(folder)
 
     def prove(protocol: SumProtocol, demand: Demand) -> Evidence:
         asked = {
@@ -181,17 +176,12 @@ def cached_evidence(folder: Path) -> Proof:
             "claim": demand.claim.fields(),
             "protocol": protocol_fields(protocol, 0, 0, demand.relaxation),
         }
-        digest = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
-        path = folder / f"{digest[:32]}.json"
-        with contextlib.suppress(*_OTHER, RecursionError):
-            found = _read(json.loads(read_at_most(path, _LARGEST)), protocol, demand)
-            if found is not None:
-                return found
-        made = evidence(protocol, demand)
-        with contextlib.suppress(OSError):
-            folder.mkdir(parents=True, exist_ok=True)
-            write_atomically(path, json.dumps(to_json(made)))
-        return made
+        found = cache.find(asked, lambda entry: _read(entry, protocol, demand))
+        if found is None:
+            found = evidence(protocol, demand)
+            with contextlib.suppress(OSError):
+                cache.keep(asked, to_json(found))
+        return found
 
     return prove
 

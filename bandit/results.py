@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
-import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,13 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..exact.atomic_write import write_atomically
+from ..exact.content_cache import ContentCache
 from ..exact.number import located
-from ..exact.regular_file import read_at_most
 from .prepare import Prepared
 
 _VERSION = 1  # of the numbers that a configuration gives: to be raised when these change
-_LARGEST = 30_000_000  # bytes of a share
 
 
 @dataclass(frozen=True)
@@ -181,35 +176,32 @@ class RegretCurve:
 
 
 class RunCache:
-    """A folder of shares, in one subfolder for each configuration; None keeps nothing."""
+    """A folder of shares, each under its configuration and its runs; None keeps nothing."""
 
     def __init__(self, folder: Path | None, identity: dict[str, Any]) -> None:
-        text = json.dumps({"version": _VERSION, **identity}, sort_keys=True)
-        digest = hashlib.sha256(text.encode()).hexdigest()[:24]
-        self._folder = None if folder is None else folder / digest
-        if self._folder is not None:
+        self._identity = {"version": _VERSION, **identity}
+        self._cache = None if folder is None else ContentCache(folder)
+        if folder is not None:
             with located(f"resume: {folder}"):
-                self._folder.mkdir(parents=True, exist_ok=True)
-                write_atomically(self._folder / "configuration.json", text + "\n")
+                folder.mkdir(parents=True, exist_ok=True)
 
     def find(self, first: int, count: int) -> Share | None:
         """The share of these runs; None where it is not there, or does not read."""
-        if self._folder is None:
-            return None
-        with contextlib.suppress(OSError, ValueError, TypeError, RecursionError):
-            share = Share.from_json(json.loads(read_at_most(self._path(first, count), _LARGEST)))
+
+        def read(kept: Any) -> Share | None:
+            share = Share.from_json(kept)
             lists = (share.regret, share.pulls, share.eliminated, share.batches)
-            if share.first == first and all(len(each) == count for each in lists):
-                return share
-        return None
+            whole = share.first == first and all(len(each) == count for each in lists)
+            return share if whole else None
+
+        return self._cache and self._cache.find(self._asked(first, count), read)
 
     def keep(self, share: Share) -> None:
         """Put a share into the cache. Raises ParameterError where it cannot be written."""
-        if self._folder is not None:
-            path = self._path(share.first, len(share.regret))
-            with located(f"resume: {path}"):
-                write_atomically(path, json.dumps(share.to_json()))
+        if self._cache is not None:
+            asked = self._asked(share.first, len(share.regret))
+            with located(f"resume: {self._cache.path(asked)}"):
+                self._cache.keep(asked, share.to_json())
 
-    def _path(self, first: int, count: int) -> Path:
-        assert self._folder is not None
-        return self._folder / f"runs-{first}-{first + count - 1}.json"
+    def _asked(self, first: int, count: int) -> dict[str, Any]:
+        return {**self._identity, "runs": [first, count]}

@@ -25,7 +25,7 @@ def test_what_is_kept_is_found(tmp_path):
 def test_a_share_that_lost_a_run_is_not_found(tmp_path, name):
     cache = RunCache(tmp_path, {})
     cache.keep(SHARE)
-    (file,) = tmp_path.glob("*/runs-*.json")
+    (file,) = tmp_path.glob("*.json")
     file.write_text(json.dumps(SHARE.to_json() | {name: []}))
     assert cache.find(5, 1) is None
 
@@ -72,7 +72,7 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path):
 def test_what_does_not_read_is_not_found(content, tmp_path):
     cache = RunCache(tmp_path, {})
     cache.keep(SHARE)
-    (file,) = tmp_path.glob("*/runs-*.json")
+    (file,) = tmp_path.glob("*.json")
     file.write_bytes(content)
     assert cache.find(5, 1) is None
     cache.keep(SHARE)
@@ -82,7 +82,7 @@ def test_what_does_not_read_is_not_found(content, tmp_path):
 def test_what_is_no_regular_file_is_neither_read_nor_replaced(tmp_path):
     cache = RunCache(tmp_path, {})
     cache.keep(SHARE)
-    (file,) = tmp_path.glob("*/runs-*.json")
+    (file,) = tmp_path.glob("*.json")
     file.unlink()
     os.mkfifo(file)
     assert cache.find(5, 1) is None

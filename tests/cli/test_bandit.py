@@ -149,7 +149,7 @@ def test_a_transcript_checks_and_a_changed_one_does_not(tmp_path):
 
 def test_interrupted_sweeps_are_resumed(tmp_path):
     one = run_json(*SMALL, "--runs", "7", "--resume", str(tmp_path / "cache"))
-    assert len(list((tmp_path / "cache").glob("*/runs-*.json"))) == 2
+    assert len(list((tmp_path / "cache").glob("*.json"))) == 2
     assert run_json(*SMALL, "--runs", "7", "--resume", str(tmp_path / "cache")) == one
 
 
