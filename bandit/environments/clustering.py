@@ -85,12 +85,17 @@ def scaled_labels(
     return indices.astype(np.int64), [(value - exact[0]) / span for value in exact]
 
 
-def key(digest: str, arms: int, seed: int) -> str:
-    """The name under which such an instance is kept: all that it depends on."""
+def asked(digest: str, arms: int, seed: int) -> dict[str, Any]:
+    """All that such an instance depends on, to keep it under."""
     import sklearn  # its K-means differs in detail from version to version
 
-    text = f"{digest} {CONSTRUCTION} {sklearn.__version__} {arms} {seed}"
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
+    return {
+        "data": digest,
+        "construction": CONSTRUCTION,
+        "sklearn": sklearn.__version__,
+        "arms": arms,
+        "seed": seed,
+    }
 
 
 def load_sklearn() -> Any:
@@ -128,7 +133,7 @@ def fair_instance(
         labels, rewards = scaled_labels(ratings)
         return cluster_arms(features, labels, rewards, count, start)
 
-    return cached(cache, key(digest, count, start), "fair", build)
+    return cached(cache, asked(digest, count, start), "fair", build)
 
 
 def _load() -> tuple[NDArray[np.float64], NDArray[np.float64]]:

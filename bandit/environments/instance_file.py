@@ -11,12 +11,13 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from ...exact.atomic_write import write_atomically
+from ...exact.content_cache import ContentCache
 from ...exact.number import ParameterError, decimal_text, exact, located, whole
 from ...mechanisms.pair_file import read_text
 from .environment import Environment
@@ -40,19 +41,8 @@ def read_json(path: str | Path) -> Environment:
 
 def write_json(path: str | Path, name: str, arms: Counts) -> None:
     """Write an instance, whole or not at all: to a temporary name first, then renamed."""
-    target = Path(path)
-    text = json.dumps(
-        {
-            "format": _FORMAT,
-            "version": _VERSION,
-            "name": name,
-            "arms": [
-                {decimal_text(reward): count for reward, count in sorted(counts.items())}
-                for counts in arms
-            ],
-        }
-    )
-    write_atomically(target, text)
+    content = {"format": _FORMAT, "version": _VERSION, "name": name, "arms": _told(arms)}
+    write_atomically(Path(path), json.dumps(content))
 
 
 def default_cache() -> Path:
@@ -63,21 +53,22 @@ def default_cache() -> Path:
     return (Path(base) if base else Path.home() / ".cache") / "exactdp"
 
 
-def cached(cache: Path | None, key: str, name: str, build: Callable[[], Counts]) -> Environment:
-    """The instance kept in this folder under `key`, which must name all that it depends on.
+def cached(
+    cache: Path | None, asked: Mapping[str, Any], name: str, build: Callable[[], Counts]
+) -> Environment:
+    """The instance kept in this folder under `asked`, which must name all that it depends on.
 
     Without a folder, without such a file, or where it does not read, the instance is built; and
     kept, where the folder can be written.
     """
     if cache is None:
         return environment(name, build())
-    path = cache / f"{key}.json"
-    with contextlib.suppress(ParameterError):
-        return environment(name, _read(path)[1])
-    arms = build()
-    with contextlib.suppress(OSError):
-        cache.mkdir(parents=True, exist_ok=True)
-        write_json(path, name, arms)
+    kept = ContentCache(cache)
+    arms = kept.find(asked, lambda found: [_counts(arm, "arm") for arm in found])
+    if arms is None:
+        arms = build()
+        with contextlib.suppress(OSError):
+            kept.keep(asked, _told(arms))
     return environment(name, arms)
 
 
@@ -125,3 +116,10 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(pairs):
         raise ParameterError("a key stands twice in one object")
     return found
+
+
+def _told(arms: Counts) -> list[dict[str, int]]:
+    """As a file says it; `_counts` reads each arm."""
+    return [
+        {decimal_text(reward): count for reward, count in sorted(counts.items())} for counts in arms
+    ]

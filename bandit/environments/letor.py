@@ -61,7 +61,7 @@ def read_letor(
                 raise ParameterError(f"more than {_MOST_LABELS} different labels")
             return clustering.cluster_arms(features, indices, rewards, count, start)
 
-    return cached(cache, clustering.key(digest, count, start), source.stem, build)
+    return cached(cache, clustering.asked(digest, count, start), source.stem, build)
 
 
 def _read(path: Path) -> tuple[NDArray[np.float32], NDArray[np.float64]]:

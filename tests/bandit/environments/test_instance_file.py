@@ -9,6 +9,7 @@ import pytest
 
 from exactdp.bandit.environments.instance_file import cached, default_cache, read_json, write_json
 from exactdp.bandit.environments.table import RewardTable
+from exactdp.exact.content_cache import ContentCache
 from exactdp.exact.number import ParameterError
 
 ARMS = [{Fraction(0): 3, Fraction(1, 3): 10}, {Fraction(3, 4): 1, Fraction(1): 0}]
@@ -49,24 +50,25 @@ def test_kept_instances_are_built_once(tmp_path: Path) -> None:
         return ARMS
 
     folder = tmp_path / "a" / "b"
-    first = cached(folder, "key", "name", build)
-    assert first == cached(folder, "key", "name", build)
+    first = cached(folder, {"key": 1}, "name", build)
+    assert first == cached(folder, {"key": 1}, "name", build)
     assert len(built) == 1
-    cached(folder, "other", "name", build)
+    cached(folder, {"key": 2}, "name", build)
     assert len(built) == 2
-    (folder / "key.json").write_text('{"format": "exactdp ban')  # cut short: built again
-    assert cached(folder, "key", "name", build) == first
+    kept = ContentCache(folder).path({"key": 1})
+    kept.write_text(kept.read_text()[:-5])  # cut short: built again
+    assert cached(folder, {"key": 1}, "name", build) == first
     assert len(built) == 3
-    assert cached(folder, "key", "name", build) == first
+    assert cached(folder, {"key": 1}, "name", build) == first
     assert len(built) == 3
-    cached(None, "key", "name", build)
+    cached(None, {"key": 1}, "name", build)
     assert len(built) == 4
 
 
 def test_a_folder_that_cannot_be_written_does_not_matter(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")
-    assert len(cached(blocked / "cache", "key", "name", lambda: ARMS).arms) == 2
+    assert len(cached(blocked / "cache", {"key": 1}, "name", lambda: ARMS).arms) == 2
 
 
 def test_default_cache(monkeypatch, tmp_path: Path) -> None:
