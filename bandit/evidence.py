@@ -176,12 +176,13 @@ def cached_evidence(folder: Path) -> Proof:
             "claim": demand.claim.fields(),
             "protocol": protocol_fields(protocol, 0, 0, demand.relaxation),
         }
-        found = cache.find(asked, lambda entry: _read(entry, protocol, demand))
-        if found is None:
-            found = evidence(protocol, demand)
-            with contextlib.suppress(OSError):
-                cache.keep(asked, to_json(found))
-        return found
+        kept: Evidence | None = cache.find(asked, lambda entry: _read(entry, protocol, demand))
+        if kept is not None:
+            return kept
+        made = evidence(protocol, demand)
+        with contextlib.suppress(OSError):
+            cache.keep(asked, to_json(made))
+        return made
 
     return prove
 

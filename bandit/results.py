@@ -194,7 +194,7 @@ class RunCache:
             whole = share.first == first and all(len(each) == count for each in lists)
             return share if whole else None
 
-        return self._cache and self._cache.find(self._asked(first, count), read)
+        return None if self._cache is None else self._cache.find(self._asked(first, count), read)
 
     def keep(self, share: Share) -> None:
         """Put a share into the cache. Raises ParameterError where it cannot be written."""
