@@ -38,6 +38,7 @@ from .divergences import divergence
 from .envelope import NoEnvelopeError, rounded_renyi, unit_parameter
 from .rounding import rounded_delta, rounded_epsilon
 from .scenario import Use
+from .trimmed_vectors import Repeated, is_trimmable, trimmed_delta, trimmed_epsilon
 
 OPEN = "which vectors within reach cost most is open: some attained, and what dominates all"
 
@@ -117,12 +118,14 @@ class Sides:
         ]
 
     def epsilon(self, delta: Fraction) -> Enclosure:
-        """At most what rounding at random, taken as the mixture that it is, costs at this delta."""
+        """At most what is known besides: of rounding at random, the mixture that it is; of binomial
+        noise, that of a law which is all but the same.
+        """
         return self._mixed(
             lambda one, reach, times: rounded_epsilon(
                 one.law, reach.norm, delta, reach.dimension, times, one.rate
             )
-        )
+        ).intersection(self._trimmed(lambda uses: trimmed_epsilon(uses, delta)))
 
     def delta(self, epsilon: Fraction) -> Enclosure:
         """The same at this epsilon."""
@@ -130,7 +133,7 @@ class Sides:
             lambda one, reach, times: rounded_delta(
                 one.law, reach.norm, epsilon, reach.dimension, times, one.rate
             )
-        )
+        ).intersection(self._trimmed(lambda uses: trimmed_delta(uses, epsilon)))
 
     def renyi(self, order: Fraction) -> Enclosure:
         """The same of the Rényi divergence of this order."""
@@ -152,6 +155,14 @@ class Sides:
         with suppress(NoEnvelopeError):
             return _in_time(partial(measure, one, one.reach, times), _ANYTHING)
         return _ANYTHING
+
+    def _trimmed(self, measure: Callable[[Repeated], Enclosure]) -> Enclosure:
+        """Where all noise is binomial; else, and out of time, nothing is known."""
+        found = [(vector(use.mechanism), use.times) for use in self.uses]
+        trimmable = [(one, times) for one, times in found if one is not None and is_trimmable(one)]
+        if len(trimmable) < len(found):
+            return _ANYTHING
+        return _in_time(partial(measure, trimmable), _ANYTHING)
 
 
 def _in_time(measure: Callable[[], _Known], nothing: _Known) -> _Known:

@@ -112,7 +112,7 @@ class AdditiveNoise:
         *p log-concave.* For each d > 0 the loss log p(x)/p(x-d) falls in x, so optimal tests are
         thresholds; the power P(X <= k) against the level P(X + d <= k) can only grow with d. By
         Blackwell's theorem every divergence is non-decreasing in d: the full sensitivity is the
-        worst, in both directions. For symmetric p the reflection x -> d - x swaps P and Q.
+        worst, in both directions. For p(c - x) = p(x) the reflection x -> c + d - x swaps them.
 
         *p symmetric, log-convex on x >= 0* (so unimodal). For d > 0 the loss rises up to x = 0,
         falls on 0 <= x <= d and is negative beyond d/2: for every level >= 0 the set where it is
@@ -151,7 +151,7 @@ class AdditiveNoise:
         return d if m is None else min(d, m // 2)
 
     def _laws(self) -> Sequence[Law]:
-        return (self.law,) if self.law.symmetric else (self.law, self.law.mirrored())
+        return (self.law,) if self.law.balanced else (self.law, self.law.mirrored())
 
     def _finite_pair(self, law: FiniteLaw, shift: int) -> FinitePair:
         p, q = self._reduced(law, 0), self._reduced(law, shift)

@@ -95,7 +95,7 @@ class Reach:
 
         Given |v|_1 and |v|_inf it is largest with as much as possible in as few coordinates.
         """
-        far, most = self.farthest, self._most_coordinates
+        far, most = self.farthest, self.most_coordinates
         full = min(most, self._sum // far)
         rest = min(far, self._sum - full * far) if full < most else 0
         found = full * far**2 + rest**2
@@ -125,7 +125,7 @@ class Reach:
         return math.floor(self.l2**2)
 
     @property
-    def _most_coordinates(self) -> int:
+    def most_coordinates(self) -> int:
         """How many can be other than 0."""
         bounds = [self.dimension, self.l1, None if self.l2 is None else self._square]
         return min(math.floor(bound) for bound in bounds if bound is not None)
@@ -133,12 +133,12 @@ class Reach:
     @property
     def _sum(self) -> int:
         """What |v|_1 is at most, by l1 and by linf in all coordinates."""
-        within = self._most_coordinates * self.farthest
+        within = self.most_coordinates * self.farthest
         return within if self.l1 is None else min(within, math.floor(self.l1))
 
     def _of(self, move: int) -> Direction:
         """As many coordinates as possible moved by this."""
-        counts = [self._most_coordinates, self._sum // move]
+        counts = [self.most_coordinates, self._sum // move]
         if self.l2 is not None:
             counts.append(self._square // move**2)
         return {move: min(counts)}
@@ -147,7 +147,7 @@ class Reach:
         """The largest coordinate first, then what is left over."""
         square = self._square if self.l2 is not None else self._sum**2
         total, moves = self._sum, Counter[int]()
-        for _ in range(min(self._most_coordinates, 64)):
+        for _ in range(min(self.most_coordinates, 64)):
             move = min(math.isqrt(square), total, self.farthest)
             if move == 0:
                 break
@@ -160,7 +160,7 @@ class Reach:
 
         For that sum no other vector has less |v|_2, so that it is within reach if any is.
         """
-        count = self._most_coordinates
+        count = self.most_coordinates
         low, high = 0, self._sum
         while low < high:  # sums that are within reach are all those up to the largest
             middle = (low + high + 1) // 2

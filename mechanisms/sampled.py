@@ -79,8 +79,8 @@ class Sampled:
         a (a-1) g^(-a-1), or the other way round.
         """
         plain = self.mechanism
-        symmetric = isinstance(plain, AdditiveNoise) and plain.law.symmetric
-        return symmetric or isinstance(plain, RandomizedResponse)
+        swaps = isinstance(plain, AdditiveNoise) and plain.law.balanced
+        return swaps or isinstance(plain, RandomizedResponse)
 
     def pairs(self) -> Iterable[Pair]:
         """The mechanism's own, mixed; none where it has none, since nothing is released."""

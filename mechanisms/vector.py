@@ -4,7 +4,8 @@ Neighbours move the query by an integer vector v within `reach`; more may be kno
 sees it (the dimension, say). Real vectors that are rounded have a reach of their own (`rounded`).
 What bounds the cost from above and from below are other mechanisms:
 
-*One number is enough, from above.* Let p be symmetric and log-concave, T_d the trade-off function
+*One number is enough, from above.* Let p be symmetric (about 0, or where its centre is) and
+log-concave, T_d the trade-off function
 of (X + d, X): it is linear between the points (P(X >= k), 1 - P(X >= k - d)), k in Z. Then T_(d+e)
 is T_e after 1 - T_d: that takes P(X >= k) to P(X >= k-d) to P(X >= k-d-e), is linear between these
 points, and both are linear between the same ones. Moving one coordinate after the other, by
@@ -40,9 +41,9 @@ if TYPE_CHECKING:
 
 
 def _law(law: Law) -> Law:
-    if law.log_concave is None or not law.symmetric:
+    if law.log_concave is None or not law.balanced:
         raise ParameterError(
-            f"vectors need noise that is symmetric about 0 and log-concave, which {law} is not"
+            f"vectors need noise that is symmetric and log-concave, which {law} is not"
         )
     return law
 

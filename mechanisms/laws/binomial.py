@@ -90,6 +90,10 @@ class Binomial(Law):
     symmetric = False
 
     @property
+    def balanced(self) -> bool:
+        return self.success == self._failure
+
+    @property
     def support(self) -> tuple[int, int]:
         return 0, self.trials
 

@@ -96,6 +96,11 @@ class Law(ABC):
         """p(-x) = p(x)."""
         return True
 
+    @property
+    def balanced(self) -> bool:
+        """p(c - x) = p(x) for some c: the shifted pair is itself, swapped and reflected."""
+        return self.symmetric
+
     def listed(self) -> Law:
         """The same law as a table of exact probabilities, where it is a short one; else itself."""
         return self
