@@ -11,7 +11,7 @@ import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -176,7 +176,7 @@ def cached_evidence(folder: Path) -> Proof:
             "claim": demand.claim.fields(),
             "protocol": protocol_fields(protocol, 0, 0, demand.relaxation),
         }
-        kept: Evidence | None = cache.find(asked, lambda entry: _read(entry, protocol, demand))
+        kept = cache.find(asked, partial(_read, protocol, demand))
         if kept is not None:
             return kept
         made = evidence(protocol, demand)
@@ -187,7 +187,7 @@ def cached_evidence(folder: Path) -> Proof:
     return prove
 
 
-def _read(entry: dict[str, Any], protocol: SumProtocol, demand: Demand) -> Evidence | None:
+def _read(protocol: SumProtocol, demand: Demand, entry: dict[str, Any]) -> Evidence | None:
     """The evidence that a file holds, if it is of this very protocol and claim."""
     if "audit" in entry:
         held: Evidence = Audited(protocol, demand, Enclosure.from_json(entry["audit"]["measured"]))

@@ -30,7 +30,7 @@ class ContentCache:
 
     folder: Path
 
-    def find(self, asked: Mapping[str, Any], read: Callable[[Any], T | None]) -> T | None:
+    def find(self, asked: Mapping[str, Any], read: Callable[[Any], T]) -> T | None:
         """What was kept for this; None where it is not there, or does not read.
 
         asked: all that it depends on, for JSON. read: makes it of what the file holds; None, or any
