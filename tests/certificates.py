@@ -26,6 +26,7 @@ from exactdp.mechanisms import (
 from exactdp.mechanisms.laws.finite import FiniteLaw
 from exactdp.mechanisms.pair import FinitePair
 from exactdp.mechanisms.reach import Reach
+from exactdp.mechanisms.rounded import RoundedReach
 from exactdp.mechanisms.vector import VectorNoise
 from exactdp.verify import ZCDP, ApproxDP, Audit, Claim, PureDP, RenyiDP, Verdict, audit
 from exactdp.verify.guarantee import NOTIONS
@@ -185,7 +186,7 @@ def _mechanism(fields: dict[str, Any]) -> Mechanism:
         return FinitePair(*columns, **fields)
     if kind == "fixed-size":
         return FixedSize(_mechanism(fields["mechanism"]), fields["size"], fields["population"])
-    assert kind in ("additive", "vector")
+    assert kind in ("additive", "vector", "rounded-vector")
     law = dict(fields.pop("law"))
     name = law.pop("name")
     if name == "finite":
@@ -196,6 +197,10 @@ def _mechanism(fields: dict[str, Any]) -> Mechanism:
         law = LAWS[name](**law)
     if kind == "additive":
         return AdditiveNoise(law, **fields)
+    if kind == "rounded-vector":
+        rounding = fields["rounding"] + ("" if fields["beta"] is None else f":{fields['beta']}")
+        moved = RoundedReach(fields["l2"], fields["dimension"], rounding)
+        return VectorNoise(law, moved, fields["modulus"], fields["neighbours"], fields["poisson"])
     reach = Reach(*(fields.pop(name) for name in ("l2", "l1", "linf", "dimension")))
     return VectorNoise(law, reach, fields["modulus"], fields["neighbours"], fields["poisson"])
 

@@ -17,6 +17,7 @@ from ..mechanisms.fixed_size import FixedSize
 from ..mechanisms.protocols.protocol import SumProtocol
 from ..mechanisms.protocols.shuffle import ShuffleSum
 from ..mechanisms.reach import Reach
+from ..mechanisms.rounded import RoundedReach
 from ..mechanisms.sampled import Sampled
 from ..mechanisms.vector import VectorNoise
 from .checker.reading import LAWS
@@ -97,18 +98,25 @@ def _vector_fields(vector: VectorNoise) -> dict[str, Any]:
     if not vector.removing:
         raise NotCertifiedError("certificates are of sampled users both ways round, not of one")
     reach, modulus = vector.reach, vector.modulus
-    if not isinstance(reach, Reach):
-        raise NotCertifiedError("there are no certificates of vectors that are rounded")
-    norms = {"l2": reach.l2, "l1": reach.l1, "linf": reach.linf}
     return {
-        "kind": "vector",
+        "kind": "vector" if isinstance(reach, Reach) else "rounded-vector",
         "law": law_fields(vector.law),
-        **{name: None if most is None else decimal_text(most) for name, most in norms.items()},
+        **(_reach_fields(reach) if isinstance(reach, Reach) else _rounded_fields(reach)),
         "dimension": None if reach.dimension is None else str(reach.dimension),
         "modulus": None if modulus is None else str(modulus),
         "neighbours": vector.neighbours,
         **_texts({"poisson": vector.rate}),
     }
+
+
+def _reach_fields(reach: Reach) -> dict[str, str | None]:
+    norms = {"l2": reach.l2, "l1": reach.l1, "linf": reach.linf}
+    return {name: None if most is None else decimal_text(most) for name, most in norms.items()}
+
+
+def _rounded_fields(reach: RoundedReach) -> dict[str, str | None]:
+    rounding, _, beta = reach.rounding.text.partition(":")
+    return {"l2": decimal_text(reach.norm), "rounding": rounding, "beta": beta or None}
 
 
 def law_fields(law: Law) -> dict[str, Any]:

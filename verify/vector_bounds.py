@@ -7,21 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from decimal import ROUND_CEILING, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from fractions import Fraction
 from typing import Any, TypeAlias
 
 from ..accounting.composed import Composition, Use, compose
+from ..accounting.envelope import NoEnvelopeError, rounded_distance
 from ..accounting.vectors import least_tilt, sides_of
 from ..exact.enclosure import Enclosure, Endpoint
 from ..exact.number import decimal_text
 from ..exact.rounding import to_digits
+from ..mechanisms.continuous import ContinuousNoise, Shape
 from ..mechanisms.mechanism import Mechanism
+from ..mechanisms.protocols.federated.rounding import Stochastic
 from ..mechanisms.reach import Direction
+from ..mechanisms.rounded import RoundedReach
 from ..mechanisms.vector import VectorNoise
 from .audit import Audit, Verdict
 from .checker.closed import WIDE
-from .guarantee import ZCDP, GaussianDP, Guarantee, PureDP, RenyiDP
+from .guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
 
 Hints: TypeAlias = dict[str, Any]
 Bounds: TypeAlias = list[Any]  # one for each use
@@ -30,7 +34,9 @@ _WIDTH, _WORK = Fraction(1, 10**4), 0.3  # to which bounds are compared, by so m
 _WIDE = Fraction(1, 10**3)
 _ALIKE = 1 - Fraction(1, 10**4)
 _ROOM = 1 + Fraction(1, 10**10)  # for the checker's own rounding
+_SHARES = [Fraction(1, 10**n) for n in (1, 2, 3)]  # of delta, for what is missed
 _MOST_MOVES = 16
+_UNIT = {1: 1}  # what a shorter vector is rounded to by chance, where no other direction is known
 _INFINITY = Decimal("Infinity")
 
 
@@ -66,10 +72,11 @@ def _along(audit: Audit, uses: Sequence[Use]) -> Bounds:
         best = max(costs)
         ways = [way for way, cost in zip(ways, costs, strict=True) if cost >= best * _ALIKE]
     chosen = min(ways, key=lambda way: sum(sum((moved or {}).values()) for moved in way))
-    return [
-        moved and [{"move": str(move), "count": str(count)} for move, count in moved.items()]
-        for moved in chosen
-    ]
+    return [None if moved is None else _hinted(moved or _UNIT) for moved in chosen]
+
+
+def _hinted(moved: Direction) -> list[dict[str, str]]:
+    return [{"move": str(move), "count": str(count)} for move, count in moved.items()]
 
 
 def _directions(mechanism: object) -> Sequence[Direction | None]:
@@ -105,6 +112,8 @@ def _above(audit: Audit, uses: Sequence[Use]) -> list[tuple[Endpoint, Bounds]]:
         if len(asked) > 1:
             upper = claim.measure(Composition(each), _WIDTH, work=_WORK).upper
         found.append((upper, [_named(use.mechanism, name) for use in uses]))
+    if isinstance(claim, ApproxDP):
+        found += _mostly(claim, uses)
     found.sort(key=lambda one: one[0])
     if isinstance(claim, PureDP | RenyiDP):
         return sorted([*_tilted(audit, uses, sides.above[0]), *found], key=lambda one: one[0])
@@ -118,6 +127,30 @@ def _named(mechanism: Mechanism, name: str) -> str | None:
     if not isinstance(mechanism, VectorNoise):
         return None
     return "one number" if mechanism.is_one_number else name
+
+
+def _mostly(claim: ApproxDP, uses: Sequence[Use]) -> Iterator[tuple[Endpoint, Bounds]]:
+    """Of vectors rounded at random: Gaussians that dominate but for a share of delta."""
+    mechanism, times = uses[0]
+    if len(uses) > 1 or not isinstance(mechanism, VectorNoise) or mechanism.is_one_number:
+        return
+    reach, rate = mechanism.reach, mechanism.rate
+    if not isinstance(reach, RoundedReach) or not isinstance(reach.rounding, Stochastic):
+        return
+    for share in _SHARES if rate == 1 else _SHARES[1:2]:
+        missed = to_digits(claim.delta * share / times, 2, ROUND_FLOOR)
+        if not missed:
+            continue
+        try:
+            far = rounded_distance(mechanism.law, reach.norm, reach.dimension, missed)
+        except NoEnvelopeError:
+            return
+        noise = ContinuousNoise(Shape.GAUSSIAN, 1, far, mechanism.neighbours, rate)
+        left = ApproxDP(claim.epsilon, claim.delta - times * missed)
+        upper = left.measure(Composition([Use(noise, times)]), _WIDTH, work=_WORK).upper
+        if upper != _INFINITY:
+            lost = 2 * times * missed  # at least -log(1 - times missed)
+            yield Fraction(upper) + lost, [{"missed": decimal_text(missed)}]
 
 
 def _tilted(

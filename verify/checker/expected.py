@@ -92,8 +92,15 @@ def _vector(values: dict[str, str]) -> dict[str, Any]:
     """The fields of vectors but their law and modulus."""
     if "sensitivity" in values:
         raise CertificateError("sensitivity is of single numbers: a vector takes its norms")
-    norms = {norm: values.pop(norm, None) for norm in _NORMS}
     users = {key: values.pop(key, default) for key, default in _USERS.items()}
+    if "rounding" in values:
+        if not values.keys().isdisjoint(("l1", "linf")):
+            raise CertificateError("rounding takes l2 only")
+        rounding, _, beta = values.pop("rounding").partition(":")
+        norms = {norm: values.pop(norm, None) for norm in ("l2", "dimension")}
+        told = {"rounding": rounding, "beta": beta or None}
+        return {"kind": "rounded-vector", **norms, **told, **users}
+    norms = {norm: values.pop(norm, None) for norm in _NORMS}
     return {"kind": "vector", **norms, **users}
 
 

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from .laws import Law, SymmetricLaw
 from .reach import Reach
+from .rounded import Rounded
 
 
 @dataclass(frozen=True)
@@ -131,12 +132,12 @@ class FixedSize:
 class Vector:
     """Integers moved by a vector within reach, plus noise of one law in each, seen mod `modulus`.
 
-    The law is symmetric and log-concave. Below rate 1 each user takes part with this probability,
+    Rounded: by what a real vector is rounded to. The law is symmetric and log-concave. Below rate 1 each user takes part with this probability,
     independently, and neighbours add or remove a user.
     """
 
     law: SymmetricLaw
-    reach: Reach
+    reach: Reach | Rounded
     modulus: int | None
     neighbours: str
     rate: Fraction

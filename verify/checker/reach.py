@@ -72,6 +72,15 @@ class Reach:
         return all(most is None or norm <= most for norm, most in held)
 
     @property
+    def is_random(self) -> bool:
+        """Is what the query moves by drawn at random? (`rounded`)"""
+        return False
+
+    def chance(self, counts: Mapping[int, int]) -> Fraction:
+        """With which probability some data move it by this: 1 for all within reach."""
+        return Fraction(self.contains(counts))
+
+    @property
     def _square(self) -> int | None:
         """What |v|_2^2, an integer, is at most by l2."""
         return None if self.l2 is None else math.floor(self.l2**2)

@@ -38,6 +38,7 @@ from .mechanisms import (
 )
 from .protocol import MASKS, TRUSTS, Protocol
 from .reach import Reach
+from .rounded import ROUNDINGS, Rounded
 from .scenarios import is_fixed
 
 FORMAT = "exactdp certificate"
@@ -78,6 +79,16 @@ class Tilt:
 
 
 @dataclass(frozen=True)
+class Missed:
+    """With which probability, in one use, a bound of a vector may fail."""
+
+    chance: Fraction
+
+
+Above: TypeAlias = "str | Tilt | Missed | None"
+
+
+@dataclass(frozen=True)
 class Statement:
     """What a certificate says.
 
@@ -92,7 +103,7 @@ class Statement:
     measured: Enclosure
     step: Fraction | None
     protocol: Protocol | None = None
-    above: tuple[str | Tilt | None, ...] = ()
+    above: tuple[Above, ...] = ()
     along: tuple[tuple[tuple[int, int], ...], ...] = ()
 
     @property
@@ -139,7 +150,7 @@ def read(data: object) -> Statement:
 
 def _hints(
     data: object, released: Sequence[Mechanism]
-) -> tuple[Fraction | None, tuple[str | Tilt | None, ...], tuple[tuple[tuple[int, int], ...], ...]]:
+) -> tuple[Fraction | None, tuple[Above, ...], tuple[tuple[tuple[int, int], ...], ...]]:
     """The step of the grid, and for every use what bounds it if it is a vector."""
     given = {} if data is None else data
     names = [name for name in _HINTS if isinstance(given, dict) and name in given]
@@ -157,13 +168,21 @@ def _hints(
     return step, tuple(map(_bound, above)), tuple(map(_moves, along))
 
 
-def _bound(data: object) -> str | Tilt | None:
+def _bound(data: object) -> Above:
+    if isinstance(data, dict) and "missed" in data:
+        return Missed(_chance_missed(_fields(data, "above", "missed")["missed"]))
     if isinstance(data, dict):
         fields = _fields(data, "above", "square", "sum")
         return Tilt(*(_number(fields[name], name, at_most=10**40) for name in ("square", "sum")))
     if data is not None and data not in ("gaussian", "one number"):
-        raise CertificateError('above must be "gaussian", "one number", square and sum, or null')
+        raise CertificateError(
+            'above must be "gaussian", "one number", square and sum, missed, or null'
+        )
     return data if isinstance(data, str) else None
+
+
+def _chance_missed(text: object) -> Fraction:
+    return _number(text, "missed", above=Fraction(0), at_most=1)
 
 
 def _moves(data: object) -> tuple[tuple[int, int], ...]:
@@ -272,30 +291,59 @@ def _mechanism(data: object) -> Mechanism:
         return _batches(data)
     if kind == "vector":
         return _vector(data)
+    if kind == "rounded-vector":
+        return _rounded(data)
     raise CertificateError(
         "mechanism kind must be additive, randomized-response, pair, continuous, sampled, "
-        "fixed-size or vector"
+        "fixed-size, vector or rounded-vector"
     )
 
 
 def _vector(data: object) -> Vector:
     fields = _fields(data, "vector", "kind", "law", *_NORMS, "dimension", "modulus", "neighbours",
                      "poisson")  # fmt: skip
-    law = _law(fields["law"])
-    if not (isinstance(law, SymmetricLaw) and law.is_log_concave):
-        raise CertificateError("law of vectors must be symmetric and log-concave")
     norms = [
         None if fields[name] is None else _number(fields[name], name, least=1, at_most=10**30)
         for name in _NORMS
     ]
-    dimension, modulus = (
-        None if fields[name] is None else _whole(fields[name], name, 1, most)
-        for name, most in (("dimension", 10**15), ("modulus", 10**40))
-    )
+    dimension = None if fields["dimension"] is None else _dimension(fields)
     reach = Reach(norms[0], norms[1], norms[2], dimension)
     if not reach.is_bounded:
         raise CertificateError("vectors must have l2, l1, or linf with dimension")
+    return _noised(fields, reach)
+
+
+def _rounded(data: object) -> Vector:
+    fields = _fields(data, "rounded-vector", "kind", "law", "l2", "dimension", "rounding", "beta",
+                     "modulus", "neighbours", "poisson")  # fmt: skip
+    rounding, beta = fields["rounding"], fields["beta"]
+    if rounding not in ROUNDINGS:
+        raise CertificateError(f"rounding must be one of {', '.join(ROUNDINGS)}")
+    if (beta is not None) != (rounding == "conditional"):
+        raise CertificateError("beta is of conditional rounding, and null of any other")
+    if beta is not None:
+        beta = _number(beta, "beta", above=Fraction(0), at_most=1)
+        if beta == 1:
+            raise CertificateError("beta must be below 1")
+    if fields["neighbours"] != "add-remove":
+        raise CertificateError("rounding needs the neighbours add-remove")
+    norm = _number(fields["l2"], "l2", above=Fraction(0), at_most=10**30)
+    reach = Rounded(norm, _dimension(fields), rounding, beta)
+    if reach.squared_bound < 1:
+        raise CertificateError("l2 must be large enough that not every vector is rounded to 0")
+    return _noised(fields, reach)
+
+
+def _noised(fields: Mapping[str, Any], reach: Reach | Rounded) -> Vector:
+    law, modulus = _law(fields["law"]), fields["modulus"]
+    if not (isinstance(law, SymmetricLaw) and law.is_log_concave):
+        raise CertificateError("law of vectors must be symmetric and log-concave")
+    modulus = None if modulus is None else _whole(modulus, "modulus", 1)
     return Vector(law, reach, modulus, *_users(fields))
+
+
+def _dimension(fields: Mapping[str, Any]) -> int:
+    return _whole(fields["dimension"], "dimension", 1, 10**15)
 
 
 def _users(fields: Mapping[str, Any]) -> tuple[str, Fraction]:

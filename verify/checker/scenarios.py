@@ -62,6 +62,8 @@ def _has_a_side(mechanism: Mechanism) -> bool:
         return mechanism.p != mechanism.q
     if isinstance(mechanism, Sampled):
         return mechanism.rate < 1 or _has_a_side(mechanism.mechanism)
+    if isinstance(mechanism, Vector) and mechanism.reach.is_random:
+        return True
     return isinstance(mechanism, Continuous | Vector) and mechanism.rate < 1
 
 

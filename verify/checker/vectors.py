@@ -11,11 +11,16 @@ use single numbers and Gaussian noise.
     square, sum  numbers a, b >= 0 with c(k) <= a k^2 + b k for every k within reach, c(k) the cost
                  of one number that moves by k: pure epsilon and Rényi divergences add up over
                  coordinates, rho is at most their sum, so that it is at most a |v|_2^2 + b |v|_1
+    missed       of real vectors rounded at random: a Gaussian again, shorter than the longest that
+                 they may become, but for this probability in each use (`rounded_distance`)
+
+What real vectors are rounded to is as short as `rounded` proves, which all but the last rest on.
 
 *From below*: coordinates of one vector within reach, which the hint names, as so many uses of one
 number; sampled only one coordinate, since the user is in all of them or in none. All coordinates of
 smaller size are within reach as well, so that a number moved by at most k may stand for one that
-moves by k. What no hint names counts as nothing.
+moves by k. A vector that a real one is rounded to with some probability only is moved by in a
+sample, then. What no hint names counts as nothing.
 
 Where one coordinate moves alone, only its noise tells anything: it is a number, seen mod `modulus`,
 on both sides. Without a hint any other vector is bounded by the Gaussian.
@@ -28,10 +33,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from . import divergences
-from .arithmetic import INFINITY, End, OpenError, precision
+from .arithmetic import INFINITY, OpenError, precision
 from .concentrated import rho_at_most
 from .mechanisms import Additive, Continuous, Mechanism, Sampled, Vector
-from .reading import Statement, Tilt
+from .reach import Reach
+from .reading import Missed, Statement, Tilt
+from .rounded import Rounded
+from .rounded_distance import lost, mostly
 from .scenarios import Uses
 from .unit import distance
 
@@ -54,12 +62,14 @@ def parts(statement: Statement) -> list[Part]:
     low, high = statement.measured
     found = []
     if high != INFINITY:
-        uses, spent = _above(statement, high)
-        left = Fraction(high) - spent
+        uses, spent = _above(statement)
+        numbers, more = _without(statement)
+        left = Fraction(high) - spent - more
         if left < 0:
-            raise OpenError("what bounds the vectors, a k^2 + b k, is more than what is measured")
+            raise OpenError("what bounds the vectors is more than what is measured")
         if uses:
-            found.append(replace(statement, uses=uses, measured=(Fraction(0), left)))
+            bound = (Fraction(0), left)
+            found.append(replace(statement, uses=uses, numbers=numbers, measured=bound))
     if low > 0:
         uses = _below(statement)
         if not uses:
@@ -68,7 +78,7 @@ def parts(statement: Statement) -> list[Part]:
     return [Part(each, "what bounds its vectors is not inside what is measured") for each in found]
 
 
-def _above(statement: Statement, high: End) -> tuple[tuple[tuple[Mechanism, int], ...], Fraction]:
+def _above(statement: Statement) -> tuple[tuple[tuple[Mechanism, int], ...], Fraction]:
     """Uses that cost at least as much, and what is spent on others already."""
     uses: list[tuple[Mechanism, int]] = []
     spent = Fraction(0)
@@ -79,6 +89,8 @@ def _above(statement: Statement, high: End) -> tuple[tuple[tuple[Mechanism, int]
             _check_tilt(statement, one, hint)
             spent += times * (hint.square * one.reach.largest_square)
             spent += times * (hint.sum * one.reach.largest_sum)
+        elif isinstance(hint, Missed):
+            uses.append((_mostly(one, hint.chance), times))
         elif hint == "gaussian" or (hint is None and not _is_one_number(one)):
             uses.append((_gaussian(one), times))
         elif _is_one_number(one):
@@ -88,17 +100,31 @@ def _above(statement: Statement, high: End) -> tuple[tuple[tuple[Mechanism, int]
     return tuple(uses), spent
 
 
+def _without(statement: Statement) -> tuple[Mapping[str, Fraction], Fraction]:
+    """The claim's numbers, of what is left of delta, and how much is lost of epsilon."""
+    each = zip(statement.uses, statement.above, strict=True)
+    chances = (times * hint.chance for (_, times), hint in each if isinstance(hint, Missed))
+    missed = sum(chances, Fraction(0))
+    if not missed:
+        return statement.numbers, missed
+    if statement.kind != "approx" or missed >= statement.numbers["delta"]:
+        raise OpenError("missed is taken from delta, and must be less")
+    return {**statement.numbers, "delta": statement.numbers["delta"] - missed}, lost(missed)
+
+
 def _below(statement: Statement) -> tuple[tuple[Mechanism, int], ...]:
     """Uses that cost at most as much."""
     uses: list[tuple[Mechanism, int]] = []
     for (one, times), moves in zip(statement.uses, statement.along, strict=True):
         if not isinstance(one, Vector):
             uses.append((one, times))
-        elif _is_one_number(one):
+        elif _is_one_number(one) and isinstance(one.reach, Reach):
             uses.append((_moved(one, one.reach.farthest, one.modulus), times))
         elif moves:
-            counts = _counts(one, moves)
-            uses += [(_moved(one, move, one.modulus), k * times) for move, k in counts.items()]
+            counts, chance = _counts(one, moves)
+            uses += [
+                (_moved(one, move, one.modulus, chance), k * times) for move, k in counts.items()
+            ]
     return tuple(uses)
 
 
@@ -106,22 +132,35 @@ def _is_one_number(one: Vector) -> bool:
     return one.reach.dimension == 1 or one.reach.largest_square == 1
 
 
-def _counts(one: Vector, moves: Sequence[tuple[int, int]]) -> Mapping[int, int]:
+def _counts(one: Vector, moves: Sequence[tuple[int, int]]) -> tuple[Mapping[int, int], Fraction]:
+    """How many coordinates move by how much, and with which probability."""
     counts = dict(moves)
-    if len(counts) != len(moves) or not one.reach.contains(counts):
+    chance = one.reach.chance(counts)
+    if len(counts) != len(moves) or not chance:
         raise OpenError("the vector that is named is not within reach")
     if one.rate < 1 and sum(counts.values()) > 1:
         raise OpenError("of users who are sampled only one coordinate may be named")
-    return counts
+    return counts, chance
 
 
-def _moved(one: Vector, move: int, modulus: int | None) -> Mechanism:
-    noise = Additive(one.law, move, modulus)
-    return noise if one.rate == 1 else Sampled(noise, one.rate)
+def _moved(
+    one: Vector, move: int, modulus: int | None, chance: Fraction = Fraction(1)
+) -> Mechanism:
+    noise, rate = Additive(one.law, move, modulus), one.rate * chance
+    return noise if rate == 1 else Sampled(noise, rate)
 
 
 def _gaussian(one: Vector) -> Mechanism:
-    far = distance(one.law, one.reach.largest_square)
+    return _hidden_by(one, distance(one.law, one.reach.largest_square))
+
+
+def _mostly(one: Vector, chance: Fraction) -> Mechanism:
+    if not isinstance(one.reach, Rounded):
+        raise OpenError("missed is of vectors that are rounded")
+    return _hidden_by(one, mostly(one.law, one.reach, chance))
+
+
+def _hidden_by(one: Vector, far: Fraction) -> Mechanism:
     return Continuous("gaussian", Fraction(1), far, one.neighbours, one.rate)
 
 

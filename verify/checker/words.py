@@ -12,6 +12,7 @@ from .laws import FiniteLaw, Law
 from .mechanisms import Additive, Continuous, FixedSize, Mechanism, Response, Sampled, Vector
 from .reach import Reach
 from .reading import Statement
+from .rounded import Rounded
 from .scenarios import is_fixed
 
 _DIGITS = 17
@@ -77,8 +78,10 @@ def _mechanism(mechanism: Mechanism) -> str:
         )
     if isinstance(mechanism, Vector):
         modulus = "" if mechanism.modulus is None else f", reduced mod {mechanism.modulus}"
+        reach = mechanism.reach
+        moved = _rounded(reach) if isinstance(reach, Rounded) else _reach(reach)
         return (
-            f"integer vectors moved by {_reach(mechanism.reach)}, plus {_law(mechanism.law)} in "
+            f"{moved}, plus {_law(mechanism.law)} in "
             f"every coordinate{modulus}{_taking_part(mechanism.rate)}"
         )
     if isinstance(mechanism, Sampled):
@@ -100,7 +103,24 @@ def _reach(reach: Reach) -> str:
     bounds = " and ".join(f"{_text(most)} in {name}" for name, most in norms if most is not None)
     count = reach.dimension
     where = "any dimension" if count is None else f"{count:,} dimension{'s' if count > 1 else ''}"
-    return f"at most {bounds}, {where}"
+    return f"integer vectors moved by at most {bounds}, {where}"
+
+
+def _rounded(reach: Rounded) -> str:
+    ways = {
+        "stochastic": "up or down at random without bias",
+        "nearest": "to the nearest integer, halves up",
+    }
+    found = ways.get(reach.rounding)
+    if reach.beta is not None:
+        found = f"{ways['stochastic']}, repeated until the norm is within a bound that is missed "
+        found += f"with probability at most {_text(reach.beta)}"
+    count = f"{reach.dimension:,} dimension{'s' if reach.dimension > 1 else ''}"
+    return (
+        f"integer vectors, a user's part of which is a real vector of at most {_text(reach.norm)} "
+        f"in L2, {count}, each coordinate rounded {found}: then of a squared L2 norm of at most "
+        f"{reach.squared_bound:,}"
+    )
 
 
 def _taking_part(rate: Fraction) -> str:

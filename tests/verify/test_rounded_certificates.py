@@ -1,0 +1,310 @@
+"""Certificates of real vectors that are rounded before the noise.
+
+What the checker proves of them by its own code, how long they become and what hides them but for a
+little mass, is compared with all roundings one by one and with sums by mpmath; what it accepts of
+changed certificates with the prover.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import mpmath
+import pytest
+from certificates import edited, mutations, reconstructed
+
+from exactdp import audit
+from exactdp.accounting.envelope import rounded_distance
+from exactdp.exact import Enclosure, ParameterError
+from exactdp.mechanisms import laws as known_laws
+from exactdp.mechanisms.rounded import RoundedReach
+from exactdp.verify import Verdict
+from exactdp.verify.certificate import certificate_of
+from exactdp.verify.checker import check, laws
+from exactdp.verify.checker.__main__ import main as checker
+from exactdp.verify.checker.arithmetic import OpenError
+from exactdp.verify.checker.rounded import Rounded
+from exactdp.verify.checker.rounded_distance import lost, mostly
+
+ROUNDINGS = ("stochastic", "conditional:0.6065", "conditional:1e-9", "nearest")
+
+
+def _rounded(norm: Fraction, dimension: int, text: str) -> Rounded:
+    name, _, beta = text.partition(":")
+    return Rounded(norm, dimension, name, Fraction(beta) if beta else None)
+
+
+# -- how long ---------------------------------------------------------------------------------
+
+
+def _ways(y: list[Fraction], name: str) -> Iterator[tuple[tuple[int, ...], Fraction]]:
+    """Every vector that y may be rounded to in one try, and its probability."""
+    if name == "nearest":
+        yield tuple(math.floor(each + Fraction(1, 2)) for each in y), Fraction(1)
+        return
+    for up in product((0, 1), repeat=len(y)):
+        parts = [each - math.floor(each) for each in y]
+        chance = math.prod(part if u else 1 - part for part, u in zip(parts, up, strict=True))
+        if chance:
+            yield tuple(math.floor(each) + u for each, u in zip(y, up, strict=True)), chance
+
+
+@pytest.mark.parametrize("text", ROUNDINGS)
+def test_nothing_that_is_sent_is_longer(text: str) -> None:
+    drawn = random.Random(text)
+    for _ in range(60):
+        d = drawn.randint(1, 4)
+        y = [Fraction(drawn.randint(-12, 12), drawn.choice([1, 2, 5, 8])) for _ in range(d)]
+        square = sum(each**2 for each in y)
+        norm = Fraction(math.isqrt(math.floor(square * 10**8)) + 1, 10**4)
+        reach = _rounded(norm, d, text)
+        assert square <= norm**2
+        beta, missed = reach.beta, Fraction(0)
+        for sent, chance in _ways(y, reach.rounding):
+            long = sum(each**2 for each in sent)
+            if beta is not None and long > reach.squared_bound:
+                missed += chance
+                continue
+            assert long <= reach.squared_bound and max(map(abs, sent)) <= math.ceil(norm)
+            if any(sent):
+                assert long <= reach.largest_square
+                assert max(map(abs, sent)) <= reach.farthest
+                assert sum(map(abs, sent)) <= reach.largest_sum
+        assert missed <= (beta or 0)
+
+
+@pytest.mark.parametrize("text", ROUNDINGS)
+def test_norms_are_those_of_the_prover(text: str) -> None:
+    drawn = random.Random(text)
+    for _ in range(80):
+        norm = Fraction(drawn.randint(1, 10 ** drawn.randint(1, 8)), drawn.choice([1, 7, 100]))
+        d = drawn.randint(1, 10 ** drawn.randint(1, 12))
+        reach = _rounded(norm, d, text)
+        try:
+            known = RoundedReach(norm, d, text)
+        except ParameterError:
+            assert reach.squared_bound == 0
+            continue
+        for name in ("farthest", "largest_square", "largest_sum"):
+            assert getattr(reach, name) == getattr(known, name)
+        for moved in known.directions():
+            assert reach.chance(moved or {1: 1}) == (1 if moved else norm)
+
+
+@pytest.mark.parametrize("text", ROUNDINGS)
+def test_chances_are_attained(text: str) -> None:
+    for norm in map(Fraction, ("1/3", "2/3", "1", "3/2", "2")):
+        reach = _rounded(norm, 2, text)
+        if not reach.squared_bound:
+            continue
+        less = Fraction(1, 2) if text == "nearest" else 0
+        for v in product(range(5), repeat=2):
+            counts = {move: v.count(move) for move in v if move}
+            chance = reach.chance(counts)
+            y = [max(each - less, Fraction(0)) for each in v]
+            if chance < 1 and counts == {1: 1}:
+                y = [norm * each for each in v]
+            if chance:
+                assert sum(each**2 for each in y) <= norm**2
+                found = dict(_ways(y, reach.rounding))
+                assert found[v] == chance
+                assert all(sent in (v, (0, 0)) for sent in found)
+    assert not Rounded(Fraction(4), 1, "stochastic").chance({2: 2})
+    assert not Rounded(Fraction(4), 3, "stochastic").chance({-1: 1})
+
+
+# -- but for a little mass --------------------------------------------------------------------
+
+
+def _delta(p: dict[int, Any], q: dict[int, Any], level: Any) -> Any:
+    return mpmath.fsum(max(p[k] - mpmath.exp(level) * q[k], 0) for k in p)
+
+
+def _of_gaussians(mu: Any, level: Any) -> Any:
+    return mpmath.ncdf(mu / 2 - level / mu) - mpmath.exp(level) * mpmath.ncdf(-mu / 2 - level / mu)
+
+
+@pytest.mark.parametrize("missed", ["1e-2", "1e-4", "1e-8"])
+@pytest.mark.parametrize(("variance", "norm"), [("1", "1/2"), ("4", "5/4"), ("9", "7/3")])
+def test_a_vector_is_hidden_by_the_gaussian_and_what_is_missed(
+    variance: str, norm: str, missed: str
+) -> None:
+    b, c = Fraction(missed), Fraction(norm)
+    far = mostly(laws.Skellam(Fraction(variance)), Rounded(c, 1, "stochastic"), b)
+    given = rounded_distance(known_laws.Skellam(variance), c, 1, b)
+    assert given <= far * (1 + Fraction(1, 10**12))  # the prover has c + sqrt(d) besides
+    with mpmath.workdps(30):
+        v, mu, b_ = mpmath.mpf(variance), mpmath.mpf(far.numerator) / far.denominator, mpmath.mpf(
+            b.numerator) / b.denominator  # fmt: skip
+        q = {k: mpmath.besseli(abs(k), v) * mpmath.exp(-v) for k in range(-60, 61)}
+        for y in (c, c * 2 / 3, c / 5):
+            m, f = math.floor(y), mpmath.mpf((y % 1).numerator) / (y % 1).denominator
+            p = {k: (1 - f) * q.get(k - m, 0) + f * q.get(k - m - 1, 0) for k in q}
+            for level in (0, 0.3, 1, 2, 4):
+                assert _delta(p, q, level) <= _of_gaussians(mu, level) + b_
+                shorter = level + mpmath.log(1 - b_)
+                assert _delta(q, p, level) <= _of_gaussians(mu, shorter) + mpmath.mpf("1e-25")
+        assert lost(b) >= -mpmath.log(1 - b_)
+
+
+def test_in_many_dimensions_it_is_hardly_longer_than_before() -> None:
+    law, norm = laws.Skellam(Fraction(10**6)), Fraction(1000)
+    far = mostly(law, Rounded(norm, 2**20, "stochastic"), Fraction(1, 10**9))
+    known = rounded_distance(known_laws.Skellam(10**6), norm, 2**20, "1e-9")
+    assert abs(far / known - 1) < Fraction(1, 10**9)
+    assert 1 < far < Fraction(101, 100)
+    for reach in (Rounded(norm, 9, "nearest"), Rounded(norm, 9, "conditional", Fraction(1, 2))):
+        with pytest.raises(OpenError):
+            mostly(law, reach, Fraction(1, 10**9))
+
+
+# -- certificates -----------------------------------------------------------------------------
+
+SPEC = "skellam:variance={},l2={},dimension={},neighbours=add-remove,rounding={}"
+STOCHASTIC = SPEC.format(100, 3, 64, "stochastic")
+CASES = [
+    (STOCHASTIC, "approx:1.9,1e-5", "VERIFIED"),
+    (STOCHASTIC, "approx:0.9,1e-5", "REFUTED"),
+    (STOCHASTIC, "rdp:2,1.3", "VERIFIED"),
+    (STOCHASTIC, "gdp:1.2", "VERIFIED"),
+    (STOCHASTIC + ",modulus=65536", "approx:1.9,1e-5", "VERIFIED"),
+    (STOCHASTIC + ",poisson=0.1", "approx:2,1e-5", "VERIFIED"),
+    (SPEC.format(100, 3, 64, "conditional:0.6065"), "approx:5,1e-5", "VERIFIED"),
+    (SPEC.format(100, 3, 64, "conditional:0.6065"), "rdp:2,0.08", "REFUTED"),
+    (SPEC.format(16, 2, 8, "nearest"), "approx:6,1e-5", "VERIFIED"),
+    (SPEC.format(16, 2, 8, "nearest"), "rdp:2,0.3", "REFUTED"),
+    (SPEC.format(16, "1/2", 1, "stochastic"), "pure:0.001", "REFUTED"),
+    (SPEC.format(16, "1/2", 1, "stochastic"), "rdp:2,0.1", "VERIFIED"),
+    (SPEC.format(16, "1/2", 1, "stochastic"), "rdp:2,0.001", "REFUTED"),
+    ("discrete-laplace:scale=5,l2=2,dimension=1,neighbours=add-remove,rounding=nearest",
+     "pure:0.4", "VERIFIED"),
+    ("discrete-laplace:scale=5,l2=2,dimension=1,neighbours=add-remove,rounding=nearest",
+     "pure:0.39", "REFUTED"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("spec", "claim", "verdict"), CASES)
+def test_what_is_certified(spec: str, claim: str, verdict: str) -> None:
+    found = audit(spec, claim)
+    assert found.verdict is Verdict[verdict]
+    certificate = certificate_of(found)
+    content = certificate.content
+    mechanism = content["uses"][0]["mechanism"]
+    assert mechanism["kind"] == "rounded-vector"
+    assert f"rounding={mechanism['rounding']}" in spec
+    told, true = certificate.measured, found.measured
+    assert told.lower <= true.upper and true.lower <= told.upper
+    flipped = {"VERIFIED": "REFUTED", "REFUTED": "VERIFIED"}[verdict]
+    assert not check(edited(content, ("verdict",), flipped)).valid
+
+
+def _certificate(spec: str, claim: str) -> dict[str, Any]:
+    return certificate_of(audit(spec, claim)).content
+
+
+FIELDS = [
+    ("l2", "4"),
+    ("l2", "30"),
+    ("dimension", "1000000"),
+    ("rounding", "conditional"),
+    ("rounding", "nearest"),
+    ("rounding", "none"),
+    ("beta", "0.5"),
+    ("modulus", "0"),
+    ("neighbours", "replace"),
+    ("poisson", "2"),
+    ("law", {"name": "skellam", "variance": "90"}),
+    ("law", {"name": "binomial", "trials": "400", "probability": "1/2"}),
+    ("l1", "3"),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), FIELDS)
+def test_every_field_counts(name: str, value: object) -> None:
+    content = _tight()
+    assert check(content).valid
+    changed = edited(content, ("uses", 0, "mechanism", name), value)
+    assert not check(changed).valid
+
+
+def _tight() -> dict[str, Any]:
+    """Verified as narrowly as it can be, so that nothing dearer passes."""
+    content = _certificate(STOCHASTIC, "approx:1.9,1e-5")
+    high = Fraction(content["measured"]["upper"])
+    content["measured"] = {"lower": "0", "upper": str(high)}
+    content["claim"]["epsilon"] = str(high)
+    return content
+
+
+@pytest.mark.parametrize(("spec", "claim", "verdict"), [CASES[11], CASES[13], CASES[14]])
+def test_no_false_mutation_is_accepted(spec: str, claim: str, verdict: str) -> None:
+    every = list(mutations(_certificate(spec, claim)))
+    accepted = 0
+    for content in random.Random(spec + claim).sample(every, 60):
+        if not check(content, 2).valid:
+            continue
+        accepted += 1
+        composition, asked = reconstructed(content)
+        measured = asked.measure(composition, Fraction(1, 1000))
+        told = Enclosure.from_json(content["measured"])
+        assert told.lower <= measured.upper and measured.lower <= told.upper, json.dumps(content)
+        assert measured.at_most(asked.bound) is not (content["verdict"] != "VERIFIED")
+    assert accepted
+
+
+@pytest.mark.parametrize(
+    ("spec", "claim", "hint", "valid"),
+    [
+        (STOCHASTIC, "approx:9,1e-5", {"missed": "1e-6"}, True),
+        (STOCHASTIC, "approx:9,1e-5", {"missed": "1e-5"}, False),  # all of delta
+        (STOCHASTIC, "approx:9,1e-5", {"missed": "0"}, False),
+        (STOCHASTIC, "approx:9,1e-5", {"missed": "1e-6", "sum": "1"}, False),
+        (STOCHASTIC, "rdp:2,9", {"missed": "1e-6"}, False),
+        (SPEC.format(100, 3, 64, "nearest"), "approx:9,1e-5", {"missed": "1e-6"}, False),
+        (SPEC.format(100, 3, 64, "conditional:0.5"), "approx:9,1e-5", {"missed": "1e-6"}, False),
+        ("skellam:variance=100,l2=3", "approx:9,1e-5", {"missed": "1e-6"}, False),
+    ],
+)
+def test_what_may_be_missed(spec: str, claim: str, hint: object, valid: bool) -> None:
+    content = _certificate(spec, claim)
+    high = content["claim"]["epsilon"]
+    told = {**content, "measured": {"lower": "0", "upper": high}, "hints": {"above": [hint]}}
+    assert check(told).valid is valid
+
+
+@pytest.mark.parametrize(
+    ("norm", "move", "count", "valid"),
+    [("3", 3, 1, True), ("3", 1, 9, True), ("3", 4, 1, False), ("3", 1, 10, False),
+     ("1/2", 1, 1, True), ("1/2", 2, 1, False), ("1/2", 1, 2, False)],
+)  # fmt: skip
+def test_only_what_some_vector_is_rounded_to_refutes(
+    norm: str, move: int, count: int, valid: bool
+) -> None:
+    content = _certificate(SPEC.format(16, norm, 64, "stochastic"), "rdp:2,1e-4")
+    content["hints"] = {"along": [[{"move": str(move), "count": str(count)}]]}
+    content["measured"] = {"lower": "0.0002", "upper": "inf"}
+    assert check(content).valid is valid
+
+
+def test_it_says_what_was_rounded_and_how(
+    tmp_path: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, claim = tmp_path / "c.json", "approx:5,1e-5"
+    spec = SPEC.format(100, 3, 64, "conditional:0.6065")
+    certificate_of(audit(spec, claim)).write(path)
+    assert checker([str(path), "--expect", spec, "--claim", claim]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "a real vector of at most 3 in L2, 64 dimensions" in shown
+    assert "missed with probability at most 0.6065" in shown
+    assert "one user added or removed; the same way round in every use" in shown
+    for other in ("stochastic", "nearest", "conditional:0.5"):
+        assert checker([str(path), "--expect", SPEC.format(100, 3, 64, other)]) == 1
+    for odd in (f"{spec},l1=3", spec.replace("add-remove", "replace"), spec.replace("=3", "=0")):
+        with pytest.raises(SystemExit):
+            checker([str(path), "--expect", odd])
