@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -12,6 +13,7 @@ import typer
 
 from ..accounting import compose
 from ..exact import Enclosure, ParameterError, exact, whole
+from ..exact.atomic_write import check_target
 from ..mechanisms import AdditiveNoise, UndecidedError
 from ..mechanisms.aggregation import AggregationError
 from ..mechanisms.aggregation.batch import masked_batch, plain_batch, some_of, some_stages
@@ -21,7 +23,7 @@ from ..mechanisms.protocols.protocol import missing_users
 from ..mechanisms.samplers import RandomBits, SeededBits, SystemBits
 from ..mechanisms.samplers.coins import bernoulli
 from ..mechanisms.spec import parse
-from ..verify import ApproxDP, Claim, PureDP, certify
+from ..verify import ApproxDP, Claim, PureDP, certify, parse_claim
 from . import output
 from .options import Json, how_many, option
 from .round_shown import Played
@@ -59,6 +61,9 @@ def round(
     certificate: Annotated[
         Path | None, option("FILE", "write a certificate of the privacy that remains")
     ] = None,
+    claim: Annotated[
+        str | None, option("CLAIM", "what is certified; by default the least ε that is known")
+    ] = None,
     seed: Annotated[
         int | None,
         typer.Option(metavar="S", min=0, help="the same again: a simulation, never a release"),
@@ -70,18 +75,25 @@ def round(
     Prints the sum that is found beside the true one, who was there at each stage, and the privacy
     of the worst round that users accept: with as many missing as the floor lets be.
     """
+    asked = None if claim is None else parse_claim(claim)
+    if asked is not None and certificate is None:
+        raise ParameterError("--claim is what is certified: --certificate is missing")
+    if certificate is not None:
+        check_target(certificate, "--certificate")
     bits: RandomBits = SystemBits() if seed is None else SeededBits(seed)
     source = "operating system" if seed is None else f"seed {seed}"
     if spec.partition(":")[0] == "federated":
-        from .round_federated import play_federated
+        from .round_federated import certified, play_federated
 
-        given = (rewards, neighbours, certificate, mean, failure, colluding)
-        if given != (None, None, None, "1/2", "1e-9", "0"):
+        given = (rewards, neighbours, mean, failure, colluding)
+        if given != (None, None, "1/2", "1e-9", "0"):
             raise ParameterError(
-                "a federated round takes --vanish, --floor, --plain, --delta, --seed and --json, "
-                "no others"
+                "a federated round takes --vanish, --floor, --plain, --delta, --certificate, "
+                "--claim, --seed and --json, no others"
             )
         federated = play_federated(spec, vanish, floor, plain, delta, bits, source)
+        if certificate is not None:
+            federated = replace(federated, proof=certified(federated, asked, certificate))
         if as_json:
             output.as_json(federated)
         else:
@@ -135,10 +147,10 @@ def round(
     proof = None
     if certificate is not None:
         masking = None if batch.terms is None else batch.terms.masking
-        claim = _claim(quantity, remains, level)
+        stated = asked or _claim(quantity, remains, level)
         with output.working("certifying what remains"):
             proof = output.written(
-                lambda: certify(protocol, claim, most, known, masking=masking), certificate
+                lambda: certify(protocol, stated, most, known, masking=masking), certificate
             )
     at = None if quantity == "pure" else delta
     played = Played(

@@ -6,7 +6,9 @@ import resource
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,17 +16,22 @@ from numpy.typing import NDArray
 
 from ..accounting import compose
 from ..exact import Enclosure, ParameterError, exact, time_limit
+from ..exact.rounding import to_digits
 from ..mechanisms.aggregation import AggregationError
 from ..mechanisms.aggregation.batch import some_of, some_stages
 from ..mechanisms.protocols.federated import FederatedResult, Settings, run_round
 from ..mechanisms.samplers import RandomBits
 from ..mechanisms.spec import read_name
+from ..verify import ApproxDP, Guarantee, audit
+from ..verify.certificate import Certificate, certificate_of
+from ..verify.vector_bounds import provable_epsilon
 from . import output, render
 from .options import how_many
 
 _LARGEST_BATCH = 100_000
 _WIDTH = Fraction(1, 1000)  # relative; mostly the two bounds are farther apart
 _SECONDS = 5.0  # for each of them
+_DIGITS = 6  # of the claim that is certified, rounded up
 
 
 def play_federated(
@@ -87,6 +94,35 @@ def _made_up(client: int, settings: Settings) -> NDArray[np.float64]:
 
 
 @dataclass(frozen=True)
+class Proof:
+    """A certificate, of a round with so many shares missing, and the file that holds it."""
+
+    certificate: Certificate
+    missing: int
+    file: Path
+
+
+def certified(played: PlayedFederated, claim: Guarantee | None, file: Path) -> Proof:
+    """Of the worst round that clients accept; by default of the least epsilon that is provable.
+
+    That may be more than what is measured: some bounds are the prover's alone. Raises
+    ParameterError where it cannot be certified, or not be written.
+    """
+    missing = max(played.costs)
+    released = played.settings.missing(missing).released()
+    with output.working("certifying what remains"):
+        if claim is None:
+            level = exact(played.delta, "delta")
+            upper = provable_epsilon(released, level)
+            if upper == Decimal("Infinity"):
+                raise ParameterError("--certificate: no epsilon is known to be finite")
+            claim = ApproxDP(to_digits(Fraction(upper), _DIGITS, ROUND_CEILING), level)
+        asked = claim
+        proof = output.written(lambda: certificate_of(audit(released, asked)), file)
+    return Proof(proof, missing, file)
+
+
+@dataclass(frozen=True)
 class PlayedFederated:
     """What it came to, and epsilon at delta.
 
@@ -99,6 +135,13 @@ class PlayedFederated:
     source: str
     delta: str
     costs: Mapping[int, Enclosure]
+    proof: Proof | None = None
+
+    @property
+    def certified_spec(self) -> str:
+        """What the certificate is of, as `exactdp check --expect` takes it."""
+        missing = 0 if self.proof is None else self.proof.missing
+        return f"{self.spec},dropout={missing}" if missing else self.spec
 
     def to_json(self) -> dict[str, Any]:
         """For `output.as_json`."""
@@ -126,10 +169,19 @@ class PlayedFederated:
             "wrap": found.bound.wrap,
             "neighbours": "add-remove",
             "privacy": privacy,
+            **({} if self.proof is None else self._proved(self.proof)),
             "bits_per_user": encoding.bits * encoding.size,
             "bits_sent": found.bits,
             "seconds": {stage: round(each, 4) for stage, each in found.seconds.items()},
             "megabytes": round(_peak(), 1),
+        }
+
+    def _proved(self, proof: Proof) -> dict[str, Any]:
+        return {
+            "claim": proof.certificate.content["claim"],
+            "verdict": proof.certificate.verdict.name,
+            "certificate": str(proof.file),
+            "certificate_of": self.certified_spec,
         }
 
     def show(self) -> None:
@@ -157,6 +209,11 @@ class PlayedFederated:
             "a client sends": f"{found.bits / 8e6:.6g} MB in all",
             "memory": f"{_peak():.0f} MB at most, of this process",
         }
+        if self.proof is not None:
+            kind, *numbers = self.proof.certificate.content["claim"].values()
+            said = f"{kind}:{','.join(numbers)} {self.proof.certificate.verdict.name}"
+            shown["certificate"] = f"{said}: {self.proof.file}"
+            shown["of"] = self.certified_spec
         rows = [(stage, f"{seconds:.3f}") for stage, seconds in found.seconds.items()]
         render.show(shown, render.grid("part", "seconds", rows=rows, right=("seconds",)))
 

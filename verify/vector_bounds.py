@@ -62,6 +62,16 @@ def bounded(audit: Audit) -> Iterator[tuple[Audit, Hints]]:
         yield replace(audit, measured=Enclosure(measured.lower, _INFINITY)), {"along": along}
 
 
+def provable_epsilon(mechanism: Mechanism, delta: Fraction) -> Endpoint:
+    """What the bounds that certificates name show epsilon of one use to be at most, at delta."""
+    uses, claim = compose(mechanism).uses, ApproxDP(0, delta)
+    measured = claim.measure(compose(mechanism), _WIDTH, work=_WORK)
+    if isinstance(mechanism, VectorNoise):
+        audit = Audit(mechanism, claim, Verdict.UNDECIDED, measured)
+        return min(upper for upper, _ in _above(audit, uses))
+    return measured.upper
+
+
 def _along(audit: Audit, uses: Sequence[Use]) -> Bounds:
     """Of every vector the coordinates that cost most; of those alike, the fewest."""
     each = [_directions(use.mechanism) for use in uses]
@@ -104,16 +114,14 @@ def _above(audit: Audit, uses: Sequence[Use]) -> list[tuple[Endpoint, Bounds]]:
         ways = [[_named(use.mechanism, "gaussian") for use in uses]]
         ways.append([way and "gaussian" for way in ways[0]])
         return [(audit.measured.upper, way) for way in ways]
-    found: list[tuple[Endpoint, Bounds]] = []
+    found = list(_mostly(claim, uses)) if isinstance(claim, ApproxDP) else []
     asked = sides.likely if claim.of_losses else sides.above
     for each in asked:
-        name = "one number" if each == sides.above[-1] else "gaussian"
         upper = audit.measured.upper
-        if len(asked) > 1:
+        if len(asked) > 1 or found:
             upper = claim.measure(Composition(each), _WIDTH, work=_WORK).upper
-        found.append((upper, [_named(use.mechanism, name) for use in uses]))
-    if isinstance(claim, ApproxDP):
-        found += _mostly(claim, uses)
+        pairs = zip(uses, each, strict=True)
+        found.append((upper, [_named(use.mechanism, _kind(part)) for use, part in pairs]))
     found.sort(key=lambda one: one[0])
     if isinstance(claim, PureDP | RenyiDP):
         return sorted([*_tilted(audit, uses, sides.above[0]), *found], key=lambda one: one[0])
@@ -121,6 +129,10 @@ def _above(audit: Audit, uses: Sequence[Use]) -> list[tuple[Endpoint, Bounds]]:
     if isinstance(claim, ZCDP) and is_needed:  # to cover all orders takes long
         found = _tilted(audit, uses, sides.above[0]) + found
     return found
+
+
+def _kind(instead: Use) -> str:
+    return "gaussian" if isinstance(instead.mechanism, ContinuousNoise) else "one number"
 
 
 def _named(mechanism: Mechanism, name: str) -> str | None:

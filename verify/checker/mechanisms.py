@@ -132,8 +132,8 @@ class FixedSize:
 class Vector:
     """Integers moved by a vector within reach, plus noise of one law in each, seen mod `modulus`.
 
-    Rounded: by what a real vector is rounded to. The law is symmetric and log-concave. Below rate 1 each user takes part with this probability,
-    independently, and neighbours add or remove a user.
+    Rounded: by what a real vector is rounded to. The law is symmetric and log-concave. Below rate 1
+    each user takes part with this probability, independently, and neighbours add or remove a user.
     """
 
     law: SymmetricLaw
