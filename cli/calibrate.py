@@ -7,10 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
-from ..exact import OutOfTimeError, ParameterError, decimal_text, time_limit, whole
+from ..exact import ParameterError, decimal_text, time_limit, whole
 from ..verify import Audit, Calibration, Edge, Guarantee, UnfinishedError, parse_claim
 from ..verify import calibrate as calibrated
-from ..verify.certificate import NotCertifiedError, certificate_of, is_close_call_in_reach
+from ..verify.certificate import is_close_call_in_reach
 from ..verify.families import Chosen, choose
 from ..verify.vector_calibration import VectorFamily, calibrate_vector, choose_vector
 from . import calibrate_vectors, output, render
@@ -102,12 +102,16 @@ def _vectors(
     asked = {"mechanism": family.name, "target": target, "times": uses}
     shown = f"{target}, {uses} uses together" if uses > 1 else target
     try:
-        with time_limit(seconds), output.working(f"calibrating {family.parameter}"):
-            found = calibrate_vector(family, claim, uses)
+        with time_limit(seconds):
+            with output.working(f"calibrating {family.parameter}"):
+                found = calibrate_vector(family, claim, uses)
+            if as_json:
+                with output.working("checking the certificate"):
+                    proof = calibrate_vectors.certificate(found.verified)
     except UnfinishedError as unfinished:
         return _unfinished(asked, shown, unfinished, as_json)
     if as_json:
-        output.as_json(asked | calibrate_vectors.told(family, found))
+        output.as_json(asked | calibrate_vectors.told(family, found, proof))
     else:
         calibrate_vectors.show(family, found, shown)
     return 0
@@ -143,10 +147,7 @@ def _meaning(found: Calibration, meaning: tuple[str, str]) -> str:
 
 def _certificate(audit: Audit) -> dict[str, Any] | None:
     """What `exactdp check` proves again; None where that is out of its reach, or too slow."""
-    try:
-        return certificate_of(audit).content if is_close_call_in_reach(audit) else None
-    except (NotCertifiedError, OutOfTimeError):
-        return None
+    return calibrate_vectors.certificate(audit) if is_close_call_in_reach(audit) else None
 
 
 def _unfinished(

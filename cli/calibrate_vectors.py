@@ -7,8 +7,9 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from ..exact import decimal_text
+from ..exact import OutOfTimeError, decimal_text
 from ..verify import Audit
+from ..verify.certificate import NotCertifiedError, certificate_of
 from ..verify.vector_calibration import VectorCalibration, VectorFamily
 from . import render
 
@@ -23,13 +24,23 @@ def tried(spec: Callable[[Fraction], str], value: Fraction, audit: Audit) -> dic
     }
 
 
-def told(family: VectorFamily, found: VectorCalibration) -> dict[str, Any]:
-    """For JSON. failing: the largest noise that was found refuted, if one was."""
+def certificate(audit: Audit) -> dict[str, Any] | None:
+    """What `exactdp check` proves again; None where that is out of its reach, or of the time."""
+    try:
+        return certificate_of(audit).content
+    except (NotCertifiedError, OutOfTimeError):
+        return None
 
+
+def told(
+    family: VectorFamily, found: VectorCalibration, proof: dict[str, Any] | None
+) -> dict[str, Any]:
+    """For JSON. failing: the largest noise that was found refuted, if one was."""
     member = partial(tried, family.spec)
     return {
         "parameter": found.parameter,
         **member(found.value, found.verified),
+        "certificate": proof,
         "neighbour": member(found.neighbour, found.below),
         "failing": None if found.failing is None else member(*found.failing),
         "why": found.why,
