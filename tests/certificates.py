@@ -51,6 +51,9 @@ MECHANISMS: dict[str, Mechanism] = {
     "polya mod": AdditiveNoise(PolyaDifference("0.9", 3), 2, 11),
     "gaussian sum": AdditiveNoise(DiscreteGaussianSum(12, "0.5"), 2),
     "batches of laplace": FixedSize(AdditiveNoise(DiscreteLaplace(3), 2), 2, 5),
+    "rounded number": VectorNoise(
+        DiscreteLaplace(3), RoundedReach(2, 1, "nearest"), neighbours="add-remove"
+    ),
     "gaussian sum mod": AdditiveNoise(DiscreteGaussianSum(12, "0.5"), 2, 11),
 }
 COMPOSITIONS: dict[str, Composition] = {

@@ -58,6 +58,42 @@ def test_what_is_missing_is_charged(capsys, monkeypatch):
     assert float(actual["upper"]) < float(accepted["upper"])
 
 
+NOISY = "federated:mechanism=skellam,clip=1,scale=2,clients=10,local-stddev=1,bits=12"
+
+
+@pytest.mark.parametrize(
+    ("dimension", "rounding"),
+    [(1, "stochastic"), (1, "nearest"), pytest.param(3, "stochastic", marks=pytest.mark.slow)],
+)
+def test_what_remains_is_certified(capsys, tmp_path, dimension, rounding):
+    spec, file = f"{NOISY},dimension={dimension},rounding={rounding}", tmp_path / "round.json"
+    arguments = (spec, "--vanish", "2", "--floor", "7", "--seed", "1", "--delta", "1e-5")
+    arguments += ("--plain", "--certificate", str(file))
+    found = json.loads(play(capsys, *arguments, "--json").out)
+    assert found["verdict"] == "VERIFIED" and found["certificate"] == str(file)
+    assert found["certificate_of"] == f"{spec},dropout=3"  # the fewest that the floor accepts
+    claim = found["claim"]
+    assert (claim["kind"], Fraction(claim["delta"])) == ("approx", Fraction(1, 10**5))
+    assert float(claim["epsilon"]) >= float(found["privacy"][-1]["lower"])
+    expected = ["--expect", found["certificate_of"], "--claim", f"approx:{claim['epsilon']},1e-5"]
+    assert main(["check", str(file), *expected]) == 0
+    assert "rounded" in capsys.readouterr().out
+    assert main(["check", str(file), "--expect", spec]) == 1
+
+
+def test_a_claim_is_certified_or_refuted(capsys, tmp_path):
+    spec, file = f"{NOISY},dimension=1,rounding=nearest", tmp_path / "round.json"
+    given = (spec, "--plain", "--seed", "1")
+    for claim, verdict in (("rdp:2,9", "VERIFIED"), ("rdp:2,0.01", "REFUTED")):
+        shown = play(capsys, *given, "--certificate", str(file), "--claim", claim).out
+        assert f"{claim} {verdict}" in shown
+        assert main(["check", str(file), "--claim", claim]) == 0
+        capsys.readouterr()
+    assert "--certificate is missing" in play(capsys, *given, "--claim", "rdp:2,9", code=2).err
+    nowhere = ("--certificate", str(tmp_path / "none" / "round.json"))
+    assert "--certificate" in play(capsys, *given, *nowhere, code=2).err
+
+
 def test_tables_and_the_system_s_bits(capsys):
     shown = play(capsys, SPEC.format("skellam"), "--plain").out
     assert "CSPRNG" in shown and "within the bound" in shown and "30 of 30" in shown

@@ -23,6 +23,17 @@ NOISE = {
     "sensitivity": "1",
     "modulus": "11",
 }
+ROUNDED = {
+    "kind": "rounded-vector",
+    "law": {"name": "skellam", "variance": "9"},
+    "l2": "2",
+    "dimension": "4",
+    "rounding": "conditional",
+    "beta": "0.5",
+    "modulus": "64",
+    "neighbours": "add-remove",
+    "poisson": "0.5",
+}
 BASE = {
     "format": "exactdp certificate",
     "version": 1,
@@ -65,6 +76,16 @@ def test_odd_values_anywhere_are_refused_or_judged(kind):
     every = [(path, value) for path, _ in places(content) for value in ODD]
     every += [((key,), value) for key in content for value in ODD]
     for path, value in drawn.sample(every, 120):
+        _one_line(check(edited(content, path, value), 5))
+
+
+def test_odd_values_in_vectors_that_are_rounded_are_refused_or_judged():
+    content = _with(ROUNDED, "2", {"kind": "rdp", "order": "2", "epsilon": "9"}, "9")
+    content |= {"neighbours": "add-remove", "orientation": "fixed"}
+    assert check(content).valid
+    inside = [path for path, _ in places(content) if path[0] == "uses"]
+    every = [(path, value) for path in inside for value in ODD]
+    for path, value in random.Random("rounded").sample(every, 100):
         _one_line(check(edited(content, path, value), 5))
 
 

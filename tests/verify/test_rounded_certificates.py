@@ -170,17 +170,18 @@ def test_in_many_dimensions_it_is_hardly_longer_than_before() -> None:
 # -- certificates -----------------------------------------------------------------------------
 
 SPEC = "skellam:variance={},l2={},dimension={},neighbours=add-remove,rounding={}"
-STOCHASTIC = SPEC.format(100, 3, 64, "stochastic")
+STOCHASTIC = SPEC.format(25, "5/4", 64, "stochastic")
+CONDITIONAL = SPEC.format(25, "5/4", 64, "conditional:0.6065")
 CASES = [
-    (STOCHASTIC, "approx:1.9,1e-5", "VERIFIED"),
-    (STOCHASTIC, "approx:0.9,1e-5", "REFUTED"),
-    (STOCHASTIC, "rdp:2,1.3", "VERIFIED"),
-    (STOCHASTIC, "gdp:1.2", "VERIFIED"),
-    (STOCHASTIC + ",modulus=65536", "approx:1.9,1e-5", "VERIFIED"),
-    (STOCHASTIC + ",poisson=0.1", "approx:2,1e-5", "VERIFIED"),
-    (SPEC.format(100, 3, 64, "conditional:0.6065"), "approx:5,1e-5", "VERIFIED"),
-    (SPEC.format(100, 3, 64, "conditional:0.6065"), "rdp:2,0.08", "REFUTED"),
-    (SPEC.format(16, 2, 8, "nearest"), "approx:6,1e-5", "VERIFIED"),
+    (STOCHASTIC, "approx:3,1e-5", "VERIFIED"),
+    (STOCHASTIC, "approx:0.5,1e-5", "REFUTED"),
+    (STOCHASTIC, "rdp:2,4", "VERIFIED"),
+    (STOCHASTIC, "gdp:2", "VERIFIED"),
+    (STOCHASTIC + ",modulus=65536", "rdp:2,4", "VERIFIED"),
+    (STOCHASTIC + ",poisson=0.1", "approx:3,1e-5", "VERIFIED"),
+    (CONDITIONAL, "approx:5,1e-5", "VERIFIED"),
+    (CONDITIONAL, "rdp:2,0.02", "REFUTED"),
+    (SPEC.format(16, "1/2", 1, "nearest"), "approx:6,1e-5", "VERIFIED"),
     (SPEC.format(16, 2, 8, "nearest"), "rdp:2,0.3", "REFUTED"),
     (SPEC.format(16, "1/2", 1, "stochastic"), "pure:0.001", "REFUTED"),
     (SPEC.format(16, "1/2", 1, "stochastic"), "rdp:2,0.1", "VERIFIED"),
@@ -212,7 +213,7 @@ def _certificate(spec: str, claim: str) -> dict[str, Any]:
 
 
 FIELDS = [
-    ("l2", "4"),
+    ("l2", "3"),
     ("l2", "30"),
     ("dimension", "1000000"),
     ("rounding", "conditional"),
@@ -222,7 +223,7 @@ FIELDS = [
     ("modulus", "0"),
     ("neighbours", "replace"),
     ("poisson", "2"),
-    ("law", {"name": "skellam", "variance": "90"}),
+    ("law", {"name": "skellam", "variance": "20"}),
     ("law", {"name": "binomial", "trials": "400", "probability": "1/2"}),
     ("l1", "3"),
 ]
@@ -238,7 +239,7 @@ def test_every_field_counts(name: str, value: object) -> None:
 
 def _tight() -> dict[str, Any]:
     """Verified as narrowly as it can be, so that nothing dearer passes."""
-    content = _certificate(STOCHASTIC, "approx:1.9,1e-5")
+    content = _certificate(STOCHASTIC, "approx:3,1e-5")
     high = Fraction(content["measured"]["upper"])
     content["measured"] = {"lower": "0", "upper": str(high)}
     content["claim"]["epsilon"] = str(high)
@@ -269,9 +270,9 @@ def test_no_false_mutation_is_accepted(spec: str, claim: str, verdict: str) -> N
         (STOCHASTIC, "approx:9,1e-5", {"missed": "0"}, False),
         (STOCHASTIC, "approx:9,1e-5", {"missed": "1e-6", "sum": "1"}, False),
         (STOCHASTIC, "rdp:2,9", {"missed": "1e-6"}, False),
-        (SPEC.format(100, 3, 64, "nearest"), "approx:9,1e-5", {"missed": "1e-6"}, False),
-        (SPEC.format(100, 3, 64, "conditional:0.5"), "approx:9,1e-5", {"missed": "1e-6"}, False),
-        ("skellam:variance=100,l2=3", "approx:9,1e-5", {"missed": "1e-6"}, False),
+        (SPEC.format(16, "1/2", 1, "nearest"), "approx:9,1e-5", {"missed": "1e-6"}, False),
+        (CONDITIONAL, "approx:9,1e-5", {"missed": "1e-6"}, False),
+        ("skellam:variance=25,l2=5/4", "approx:9,1e-5", {"missed": "1e-6"}, False),
     ],
 )
 def test_what_may_be_missed(spec: str, claim: str, hint: object, valid: bool) -> None:
@@ -299,15 +300,18 @@ def test_it_says_what_was_rounded_and_how(
     tmp_path: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path, claim = tmp_path / "c.json", "approx:5,1e-5"
-    spec = SPEC.format(100, 3, 64, "conditional:0.6065")
-    certificate_of(audit(spec, claim)).write(path)
-    assert checker([str(path), "--expect", spec, "--claim", claim]) == 0
+    certificate_of(audit(CONDITIONAL, claim)).write(path)
+    assert checker([str(path), "--expect", CONDITIONAL, "--claim", claim]) == 0
     shown = " ".join(capsys.readouterr().out.split())
-    assert "a real vector of at most 3 in L2, 64 dimensions" in shown
+    assert "a real vector of at most 1.25 in L2, 64 dimensions" in shown
     assert "missed with probability at most 0.6065" in shown
     assert "one user added or removed; the same way round in every use" in shown
     for other in ("stochastic", "nearest", "conditional:0.5"):
-        assert checker([str(path), "--expect", SPEC.format(100, 3, 64, other)]) == 1
-    for odd in (f"{spec},l1=3", spec.replace("add-remove", "replace"), spec.replace("=3", "=0")):
+        assert (
+            checker([str(path), "--expect", CONDITIONAL.replace("conditional:0.6065", other)]) == 1
+        )
+    odd_ones = (("l2=", "l1=3,l2="), ("add-remove", "replace"), ("5/4", "0"), (":0.6", ":1.6"))
+    for old, new in odd_ones:
+        odd = CONDITIONAL.replace(old, new)
         with pytest.raises(SystemExit):
             checker([str(path), "--expect", odd])

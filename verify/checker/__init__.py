@@ -31,7 +31,10 @@ of a fixed size.
 
 Vectors are put between mechanisms of these kinds (`vectors`): of symmetric log-concave noise, in
 any number of dimensions, sampled or not, reduced or not; from above by the Gaussian envelope, whose
-mu_1 is bounded here (`unit`), from below by a vector within reach that the certificate names.
+mu_1 is bounded here (`unit`), from below by a vector within reach that the certificate names. Real
+ones that are rounded first (`rounded`) are as long as the longest that may be sent or, of epsilon
+and delta and rounded at random, hardly longer than before but for a share of delta
+(`rounded_distance`).
 
 Of wider laws (more than 40,000 outcomes on either side) closed bounds remain (`closed`): rdp and
 zcdp of Skellam noise and of sums of discrete Gaussians, not reduced, to about 100/variance (rdp) or
