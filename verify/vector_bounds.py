@@ -32,6 +32,7 @@ Bounds: TypeAlias = list[Any]  # one for each use
 
 _WIDTH, _WORK = Fraction(1, 10**4), 0.3  # to which bounds are compared, by so much work
 _WIDE = Fraction(1, 10**3)
+_WIDE_LOSSES = 4 * 10**6  # a variance
 _ALIKE = 1 - Fraction(1, 10**4)
 _ROOM = 1 + Fraction(1, 10**10)  # for the checker's own rounding
 _SHARES = [Fraction(1, 10**n) for n in (1, 2, 3)]  # of delta, for what is missed
@@ -50,26 +51,26 @@ def bounded(audit: Audit) -> Iterator[tuple[Audit, Hints]]:
         yield audit, {}
         return
     measured, bound = audit.measured, audit.claim.bound
-    along = _along(audit, uses)
+    verified = audit.verdict is Verdict.VERIFIED
+    told = not (verified and audit.claim.of_losses and _is_wide(uses))
+    along = _along(audit, uses) if told else []
     for upper, above in _above(audit, uses):
         if audit.verdict is Verdict.REFUTED or upper <= bound:
             high = max(measured.upper, upper)
-            known = replace(audit, measured=Enclosure(measured.lower, high))
-            yield known, {"above": above, "along": along}
-            if audit.verdict is Verdict.VERIFIED:
+            known = Enclosure(measured.lower if told else Fraction(0), high)
+            hints = {"above": above, "along": along} if told else {"above": above}
+            yield replace(audit, measured=known), hints
+            if verified:
                 yield replace(audit, measured=Enclosure(Fraction(0), bound)), {"above": above}
     if audit.verdict is Verdict.REFUTED:
         yield replace(audit, measured=Enclosure(measured.lower, _INFINITY)), {"along": along}
 
 
-def provable_epsilon(mechanism: Mechanism, delta: Fraction) -> Endpoint:
+def provable_epsilon(mechanism: VectorNoise, delta: Fraction) -> Endpoint:
     """What the bounds that certificates name show epsilon of one use to be at most, at delta."""
-    uses, claim = compose(mechanism).uses, ApproxDP(0, delta)
-    measured = claim.measure(compose(mechanism), _WIDTH, work=_WORK)
-    if isinstance(mechanism, VectorNoise):
-        audit = Audit(mechanism, claim, Verdict.UNDECIDED, measured)
-        return min(upper for upper, _ in _above(audit, uses))
-    return measured.upper
+    claim = ApproxDP(0, delta)
+    audit = Audit(mechanism, claim, Verdict.UNDECIDED, Enclosure.unknown())
+    return min(upper for upper, _ in _above(audit, compose(mechanism).uses))
 
 
 def _along(audit: Audit, uses: Sequence[Use]) -> Bounds:
@@ -87,6 +88,12 @@ def _along(audit: Audit, uses: Sequence[Use]) -> Bounds:
 
 def _hinted(moved: Direction) -> list[dict[str, str]]:
     return [{"move": str(move), "count": str(count)} for move, count in moved.items()]
+
+
+def _is_wide(uses: Sequence[Use]) -> bool:
+    """Has some vector noise of which the checker does not sum up the losses?"""
+    noises = (use.mechanism for use in uses if isinstance(use.mechanism, VectorNoise))
+    return any(one.law.moments().variance.greater_than(_WIDE_LOSSES) for one in noises)
 
 
 def _directions(mechanism: object) -> Sequence[Direction | None]:
@@ -118,7 +125,7 @@ def _above(audit: Audit, uses: Sequence[Use]) -> list[tuple[Endpoint, Bounds]]:
     asked = sides.likely if claim.of_losses else sides.above
     for each in asked:
         upper = audit.measured.upper
-        if len(asked) > 1 or found:
+        if len(asked) > 1 or found or upper == _INFINITY:
             upper = claim.measure(Composition(each), _WIDTH, work=_WORK).upper
         pairs = zip(uses, each, strict=True)
         found.append((upper, [_named(use.mechanism, _kind(part)) for use, part in pairs]))
