@@ -68,6 +68,8 @@ def round(
         int | None,
         typer.Option(metavar="S", min=0, help="the same again: a simulation, never a release"),
     ] = None,
+    clients: Annotated[str | None, option("N", "of federated:..., where it has none")] = None,
+    dimension: Annotated[str | None, option("D", "of federated:..., where it has none")] = None,
     as_json: Json = False,
 ) -> None:
     """Play one batch: randomizers, secure aggregation by masks, analyzer.
@@ -83,14 +85,15 @@ def round(
     bits: RandomBits = SystemBits() if seed is None else SeededBits(seed)
     source = "operating system" if seed is None else f"seed {seed}"
     if spec.partition(":")[0] == "federated":
-        from .round_federated import certified, play_federated
+        from .round_federated import certified, filled_in, play_federated
 
         given = (rewards, neighbours, mean, failure, colluding)
         if given != (None, None, "1/2", "1e-9", "0"):
             raise ParameterError(
-                "a federated round takes --vanish, --floor, --plain, --delta, --certificate, "
-                "--claim, --seed and --json, no others"
+                "a federated round takes --clients, --dimension, --vanish, --floor, --plain, --delta, "
+                "--certificate, --claim, --seed and --json, no others"
             )
+        spec = filled_in(spec, clients=clients, dimension=dimension)
         federated = play_federated(spec, vanish, floor, plain, delta, bits, source)
         if certificate is not None:
             federated = replace(federated, proof=certified(federated, asked, certificate))
@@ -99,6 +102,8 @@ def round(
         else:
             federated.show()
         return
+    if clients is not None or dimension is not None:
+        raise ParameterError("--clients and --dimension are for federated:... only")
     parsed = parse(spec)
     protocol = parsed.protocol
     if protocol is None:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..accounting import compose
-from ..exact import Enclosure, OutOfTimeError, ParameterError, exact, time_limit
+from ..exact import Enclosure, OutOfTimeError, ParameterError, exact, time_limit, whole
 from ..exact.rounding import to_digits
 from ..mechanisms.aggregation import AggregationError
 from ..mechanisms.aggregation.batch import some_of, some_stages
@@ -34,6 +34,21 @@ _WIDTH = Fraction(1, 1000)  # relative; mostly the two bounds are farther apart
 _SECONDS = 5.0  # for each of them
 _AUDIT_SECONDS = 60.0  # for the verdict on a claim
 _DIGITS = 6  # of the claim that is certified, rounded up
+
+
+def filled_in(spec: str, **given: str | None) -> str:
+    """The spec with whole numbers that it lacks, or has alike. Raises ParameterError otherwise."""
+    _, values = read_name(spec, "SPEC")
+    for key, text in given.items():
+        if text is None:
+            continue
+        number = whole(text, f"--{key}", at_least=1)
+        if key not in values:
+            spec += f"{',' if values else ':'}{key}={number}"
+            values[key] = text
+        elif whole(values[key], key) != number:
+            raise ParameterError(f"--{key} must be {key} of SPEC, {values[key]}, got {text}")
+    return spec
 
 
 def play_federated(

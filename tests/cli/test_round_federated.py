@@ -97,6 +97,23 @@ def test_a_claim_is_certified_or_refuted(capsys, tmp_path):
     assert "--certificate is missing" in play(capsys, *given, "--claim", "rdp:2,9", code=2).err
     nowhere = ("--certificate", str(tmp_path / "none" / "round.json"))
     assert "--certificate" in play(capsys, *given, *nowhere, code=2).err
+@pytest.mark.parametrize("lacking", [(), ("clients=30",), ("dimension=100",)])
+def test_options_fill_in_what_the_spec_lacks(lacking):
+    spec = whole = SPEC.format("skellam")
+    for key in lacking:
+        spec = spec.replace(f",{key}", "")
+    filled = round_federated.filled_in(spec, clients="30", dimension="100")
+    assert parse(filled).mechanism == parse(whole).mechanism
+    assert (filled == spec) is (not lacking)
+    assert round_federated.filled_in(spec, clients=None, dimension=None) == spec
+
+
+def test_a_round_of_clients_from_options(capsys):
+    spec = SPEC.format("skellam").replace(",clients=30", "").replace("dimension=100,", "")
+    options = ["--clients", "3", "--dimension", "4", "--plain", "--seed", "4", "--json"]
+    found = json.loads(play(capsys, spec, *options).out)
+    assert (found["clients"], found["coordinates"]) == (3, 4)
+    assert parse(found["mechanism"]).federated.clients == 3
 
 
 def test_tables_and_the_system_s_bits(capsys):
@@ -116,6 +133,11 @@ def test_tables_and_the_system_s_bits(capsys):
         ([SPEC.format("skellam"), "--vanish", "31"], "vanish"),
         ([SPEC.format("skellam") + ",dropout=2"], "leave dropout and poisson out"),
         ([SPEC.format("skellam"), "--delta", "0"], "delta"),
+        ([SPEC.format("skellam"), "--clients", "31"], "clients of SPEC, 30, got 31"),
+        ([SPEC.format("skellam"), "--dimension", "99"], "dimension of SPEC, 100, got 99"),
+        ([SPEC.format("skellam"), "--clients", "1/2"], "clients"),
+        (["federated", "--clients", "3"], "federated needs clip, scale"),
+        (["theorem1:epsilon=1,batch=4", "--clients", "4"], "for federated:... only"),
     ],
 )
 def test_bad_input_is_one_line(capsys, arguments, named):
