@@ -39,12 +39,14 @@ class Comparison:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """One object for each method, with its figures where it applies."""
+        """One object for each method, with its figures where it applies and is computed."""
         return {"delta": self.delta, "methods": [self._shown(each) for each in self.reported]}
 
     def _shown(self, reported: Reported) -> dict[str, Any]:
         shown: dict[str, Any] = {"method": reported.method.name, "title": reported.method.title}
         shown["applies"] = reported.value is not None
+        if reported.open:
+            shown["computed"] = False  # whether it applies is open
         if reported.value is not None:
             shown |= reported.value.to_json()
             ratio = self.ratio(reported)

@@ -80,7 +80,8 @@ def comparison(table: Comparison) -> None:
     tops = [_middle(each.value) for each in table.reported if each.value is not None]
     for each in table.reported:
         if each.value is None:
-            shown.add_row(each.method.name, Text("does not apply", style="dim"), "", "")
+            why = "not computed" if each.open else "does not apply"
+            shown.add_row(each.method.name, Text(why, style="dim"), "", "")
             continue
         ratio = table.ratio(each)
         times = None if ratio is None else _middle(ratio)

@@ -59,11 +59,15 @@ class Method:
 
 
 class Reported(NamedTuple):
-    """What a method reports; None, with the reason as the remark, where it does not apply."""
+    """What a method reports; None, with the reason as the remark, where it does not apply.
+
+    open: None says only that it was not computed: the time was over, or the precision too small.
+    """
 
     method: Method
     value: Enclosure | None
     remark: str
+    open: bool = False
 
 
 def compare(
@@ -84,7 +88,7 @@ def compare(
             with time_limit((time_left() - spare) / (len(chosen) - index)):
                 found.append(_reported(method, composition, level, width))
         except OutOfTimeError as error:
-            found.append(Reported(method, None, f"not computed: {error}"))
+            found.append(Reported(method, None, f"not computed: {error}", open=True))
     return found
 
 
@@ -103,11 +107,13 @@ def _reported(
         return Reported(method, method.epsilon(composition, delta, width), method.remark)
     except DoesNotApplyError as error:
         return Reported(method, None, str(error))
+    except OutOfTimeError:
+        raise
     except (ArithmeticError, ParameterError) as error:
         # the numbers asked for were fine: what the method needs on the way cannot be computed
         if method is EXACT:
             raise
-        return Reported(method, None, f"not computed: {error}")
+        return Reported(method, None, f"not computed: {error}", open=True)
 
 
 def _renyi_epsilon(composition: Composition, delta: Fraction, width: Fraction) -> Enclosure:

@@ -18,6 +18,7 @@ from typing import NoReturn
 
 from flint import arb
 
+from ...exact.deadline import OutOfTimeError
 from ...exact.enclosure import Enclosure
 from ...exact.number import ParameterError, ball
 from ...exact.precision import refine
@@ -62,6 +63,8 @@ def _prv(composition: Composition, delta: Fraction, width: Fraction) -> Enclosur
             delta_error=float(delta) / 1000,
         )  # fmt: skip
         low, _, high = accountant.compute_epsilon(float(delta), times)
+    except OutOfTimeError:
+        raise
     except (ArithmeticError, MemoryError, RuntimeError, ValueError) as error:
         raise DoesNotApplyError(f"prv_accountant fails: {str(error)[:80]}") from error
     return Enclosure(_figure(low).lower, _figure(high).upper)

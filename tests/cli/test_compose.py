@@ -1,5 +1,6 @@
 """`exactdp compose`: the shape of its JSON, its exit codes, methods side by side."""
 
+import dataclasses
 import json
 from fractions import Fraction
 
@@ -9,9 +10,10 @@ from typer.testing import CliRunner
 from exactdp import accounting
 from exactdp.accounting import Composition, composition
 from exactdp.accounting.divergences import divergence
+from exactdp.accounting.methods import comparison
 from exactdp.accounting.methods.comparison import METHODS
 from exactdp.cli.main import app, main, run
-from exactdp.exact import Enclosure
+from exactdp.exact import Enclosure, OutOfTimeError
 from exactdp.mechanisms import (
     AdditiveNoise,
     DiscreteGaussian,
@@ -286,6 +288,23 @@ def test_the_comparison_as_a_table():
     for name in METHODS:
         assert f"\n {name}" in result.stdout
     assert "does not apply" in result.stdout
+
+
+def test_a_method_that_is_out_of_time_is_not_said_not_to_apply(monkeypatch):
+    def endless(*_):
+        raise OutOfTimeError("the time allowed is over")
+
+    slow = dataclasses.replace(METHODS["rdp"], epsilon=endless)
+    monkeypatch.setattr(comparison, "METHODS", {**METHODS, "rdp": slow})
+    words = ["compose", f"{LAPLACE}*16", "--delta", "1e-6", "--compare"]
+    result = CliRunner().invoke(app, words)
+    row = next(line for line in result.stdout.splitlines() if line.startswith(" rdp"))
+    assert row.split() == ["rdp", "not", "computed"]
+    assert "not computed: the time allowed is over" in result.stdout
+    (table,) = json.loads(CliRunner().invoke(app, [*words, "--json"]).stdout)["comparison"]
+    methods = {method["method"]: method for method in table["methods"]}
+    assert methods["rdp"]["computed"] is False and "lower" not in methods["rdp"]
+    assert "computed" not in methods["theorem7"] and not methods["theorem7"]["applies"]
 
 
 # -- what goes wrong ------------------------------------------------------------------------------
