@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _ANYTHING = Enclosure(Fraction(0), Decimal("Infinity"))  # no divergence is negative
 _PROBABILITY = Enclosure(Fraction(0), Fraction(1))
 _SHARE = 0.95  # of the time that is left, so that what was found can still be shown
+_SHOWN = Fraction(1, 1000)  # relative; mostly the two bounds are farther apart
 _PATIENT = 50.0  # seconds for one figure of a width that was asked for
 
 
@@ -162,6 +163,11 @@ def _attempt(compute: Callable[[], Enclosure], seconds: float) -> tuple[Enclosur
         return _ANYTHING, "undecided in the time allowed (--time S allows more)"
     except (ArithmeticError, NotImplementedError) as error:
         return _ANYTHING, f"undecided: {error}"
+
+
+def epsilon_of(mechanism: Mechanism, times: int, delta: Fraction, seconds: float) -> Enclosure:
+    """With both bounds, as far as so many seconds allow."""
+    return _attempt(lambda: compose((mechanism, times)).epsilon(delta, _SHOWN), seconds)[0]
 
 
 def _wide(width: Width, reasons: Sequence[str]) -> str:

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from ..exact import ParameterError
+from ..exact import ParameterError, time_limit
 from ..mechanisms.spec import parse
-from .options import Json, option
+from .options import DEFAULT_TIME, Json, Time, option, read_time
 from .protocol_shuffle import shuffled
 from .protocol_sum import summed
 
@@ -41,7 +41,8 @@ def protocol(
         Path | None, option("FILE", "write the page of all protocols, or of `federated`")
     ] = None,
     figure: Annotated[Path | None, option("FILE.svg", "draw the figure of that page")] = None,
-) -> None:
+    seconds: Time = DEFAULT_TIME,
+) -> int:
     """Certify a protocol's failures and errors; find what it really needs to send."""
     if markdown is not None or figure is not None:
         others = (failure, dropout, as_json, delta, rounds, target)
@@ -50,19 +51,20 @@ def protocol(
                 f"--markdown and --figure take no SPEC (or just {_FEDERATED}) and no other option"
             )
         _write(spec, markdown, figure)
-        return
+        return 0
     if spec is None:
         raise ParameterError("SPEC is missing: a protocol, or --markdown FILE for all of them")
     parsed = parse(spec)
-    if parsed.federated is not None:
-        from .protocol_federated import federated
+    with time_limit(read_time(seconds), rings=False):
+        if parsed.federated is not None:
+            from .protocol_federated import federated
 
-        federated(parsed, failure, dropout or [], delta or "1e-6", rounds or "1", target, as_json)
-        return
-    if delta is not None or rounds is not None or target is not None:
-        raise ParameterError("--delta, --rounds and --target are for federated:... only")
-    show = summed if parsed.shuffled is None else shuffled
-    show(parsed, failure, dropout or [], as_json)
+            level, times = delta or "1e-6", rounds or "1"
+            return federated(parsed, failure, dropout or [], level, times, target, as_json)
+        if delta is not None or rounds is not None or target is not None:
+            raise ParameterError("--delta, --rounds and --target are for federated:... only")
+        show = summed if parsed.shuffled is None else shuffled
+        return show(parsed, failure, dropout or [], as_json)
 
 
 def _write(spec: str | None, markdown: Path | None, figure: Path | None) -> None:

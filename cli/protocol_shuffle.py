@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from rich.table import Table
@@ -17,6 +18,7 @@ from ..mechanisms.protocols.shuffle import ShuffleSum, shuffled_sum
 from ..mechanisms.spec import Spec
 from ..verify import LeastNoiseBits, least_noise_bits, least_rare_bits
 from . import output, render
+from .in_time import Figures
 from .protocol_sum import FAILURE, LEVELS
 
 _WAYS = {
@@ -71,8 +73,11 @@ def rarest(given: ShufflePreset, least: LeastNoiseBits, missing: int = 0) -> Sen
     return Sent.of(found.protocol(given.batch), given, missing)
 
 
-def shuffled(parsed: Spec, failure: str | None, dropout: Sequence[str], as_json: bool) -> None:
-    """Measure what a binary sum in the shuffle model spends; find the least noise bits."""
+def shuffled(parsed: Spec, failure: str | None, dropout: Sequence[str], as_json: bool) -> int:
+    """Measure what a binary sum in the shuffle model spends; find the least noise bits.
+
+    Returns the exit code.
+    """
     given = parsed.shuffled
     if given is None:
         raise ParameterError("SPEC must name a sum of shuffled bits: shuffle-sum:...")
@@ -83,31 +88,41 @@ def shuffled(parsed: Spec, failure: str | None, dropout: Sequence[str], as_json:
         whole(text, "dropout"): shuffled_sum(given.epsilon, given.delta, given.batch, text)
         for text in dropout
     }
+    figures = Figures()
+
+    def sent(protocol: ShuffleSum, missing: int = 0) -> Sent | None:
+        return figures.find(lambda: Sent.of(protocol, given, missing), None)
+
+    def fewer(missing: int = 0) -> dict[str, Sent | None]:
+        if least is None:
+            return {"least": None, "rare": None}
+        rare = figures.find(lambda: rarest(given, least, missing), None)
+        return {"least": sent(least.protocol(missing), missing), "rare": rare}
+
     with output.working("measuring the protocol"):
         quantiles = {
-            chance: given.protocol.error_quantile(chance)
+            chance: figures.find(partial(given.protocol.error_quantile, chance), None)
             for chance in sorted({*map(Fraction, LEVELS), level}, reverse=True)
         }
-        least = least_noise_bits(given.epsilon, given.delta, given.batch)
-        fewer = Sent.of(least.protocol(), given)
-        ways = {
-            "remaining": Sent.of(given.protocol, given),
-            "least": fewer,
-            "rare": rarest(given, least),
-        }
+        stated = sent(given.protocol)
+        least = figures.find(
+            lambda: least_noise_bits(given.epsilon, given.delta, given.batch), None
+        )
+        ways = {"remaining": stated, **fewer()}
         left = [
             {
                 "missing": missing,
-                "remaining": Sent.of(given.protocol, given, missing),
-                "over_provisioned": Sent.of(protocol, given, missing),
-                "least": Sent.of(least.protocol(missing), given, missing),
-                "rare": rarest(given, least, missing),
+                "remaining": sent(given.protocol, missing),
+                "over_provisioned": sent(protocol, missing),
+                **fewer(missing),
             }
             for missing, protocol in larger.items()
         ]
     if not as_json:
         _show(parsed, given, ways, least, quantiles, left)
-        return
+        if figures.late:
+            render.show(figures.note)
+        return figures.code
     told = {
         "mechanism": parsed,
         "users": given.batch,
@@ -117,25 +132,31 @@ def shuffled(parsed: Spec, failure: str | None, dropout: Sequence[str], as_json:
         "paper": ways["remaining"],
         "failure": level,
         "quantiles": [
-            {"failure": chance, "noise": Enclosure.exactly(t)} for chance, t in quantiles.items()
+            {"failure": chance, "noise": None if t is None else Enclosure.exactly(t)}
+            for chance, t in quantiles.items()
         ],
-        "least": {
-            "fair_bits": least.total,
-            "verdict": least.verified.verdict.name,
-            "neighbour": {"fair_bits": least.total - 1, "verdict": least.refuted.verdict.name},
-            **fewer.to_json(),
-        },
+        "least": None if least is None else _told(least, ways["least"]),
         "rare": ways["rare"],
     }
-    output.as_json(told | ({"dropout": left} if left else {}))
+    output.as_json(told | ({"dropout": left} if left else {}) | figures.note)
+    return figures.code
+
+
+def _told(least: LeastNoiseBits, sent: Sent | None) -> dict[str, Any]:
+    return {
+        "fair_bits": least.total,
+        "verdict": least.verified.verdict.name,
+        "neighbour": {"fair_bits": least.total - 1, "verdict": least.refuted.verdict.name},
+        **({} if sent is None else sent.to_json()),
+    }
 
 
 def _show(
     parsed: Spec,
     given: ShufflePreset,
     ways: dict[str, Sent | None],
-    least: LeastNoiseBits,
-    quantiles: dict[Fraction, int],
+    least: LeastNoiseBits | None,
+    quantiles: dict[Fraction, int | None],
     left: Sequence[dict[str, Any]],
 ) -> None:
     epsilon, delta = decimal_text(given.epsilon), decimal_text(given.delta)
@@ -144,11 +165,16 @@ def _show(
         "users": str(given.batch),
         "τ": f"96 log(2/δ)/ε² = {refine(given.tau.ball)}",
         "a user sends": f"{given.protocol.messages_per_user} messages of one bit",
-        "least noise": f"{least.total} fair bits in all are ({epsilon}, {delta})-private, "
+        "least noise": "not found"
+        if least is None
+        else f"{least.total} fair bits in all are ({epsilon}, {delta})-private, "
         f"{least.total - 1} are not",
         "ε, δ": f"ε at δ = {delta}, δ at ε = {epsilon}: exact",
     }
-    rows = [(f"at most {decimal_text(chance)}", str(t)) for chance, t in quantiles.items()]
+    rows = [
+        (f"at most {decimal_text(chance)}", "not found" if t is None else str(t))
+        for chance, t in quantiles.items()
+    ]
     columns = ("error exceeded with probability", "noise")
     render.show(
         facts,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -11,17 +11,19 @@ from ..exact.rows import written
 from ..mechanisms.protocols import SumProtocol, worst_error_quantile, worst_rounding_quantile
 from ..mechanisms.protocols.error import noise_quantile, off_probability, wrap_probability
 from ..mechanisms.protocols.least import Least, least_accuracy, least_modulus
+from ..mechanisms.protocols.protocol import missing_users
 from ..mechanisms.protocols.provision import Provision, provisioned
 from ..mechanisms.spec import Spec
 from . import output, render
+from .in_time import Figures
 
 FAILURE = "1e-6"
 _SENT, _PARTS = ("accuracy", "modulus", "bits_per_user"), ("noise", "rounding", "total")
 LEVELS = ("0.5", "0.1", "0.01")  # and the failure probability
 
 
-def summed(parsed: Spec, failure: str | None, dropout: Sequence[str], as_json: bool) -> None:
-    """Certify a sum's failures and errors; find the least accuracy and modulus."""
+def summed(parsed: Spec, failure: str | None, dropout: Sequence[str], as_json: bool) -> int:
+    """Certify a sum's failures and errors; find the least accuracy and modulus. The exit code."""
     given = parsed.protocol
     if given is None:
         raise ParameterError(
@@ -37,13 +39,21 @@ def summed(parsed: Spec, failure: str | None, dropout: Sequence[str], as_json: b
             f"got {given.modulus}"
         )
     level, claimed = _levels(failure, parsed.horizon, parsed.failure)
+    figures = Figures()
     with output.working("measuring the protocol"):
-        report = _report(given, level, claimed)
-        shares = [_larger(provisioned(given, missing), level) for missing in dropout]
+        for missing in dropout:
+            missing_users(given.users, missing)  # refuses what is out of range
+        report = _report(given, level, claimed, figures)
+        found = [_provided(given, missing, level, figures) for missing in dropout]
+        shares = [each for each in found if each is not None]
     if as_json:
-        output.as_json({"mechanism": parsed} | report | ({"dropout": shares} if shares else {}))
+        told = report | ({"dropout": shares} if dropout else {}) | figures.note
+        output.as_json({"mechanism": parsed} | told)
     else:
         _show(parsed, given, report, shares)
+        if figures.late:
+            render.show(figures.note)
+    return figures.code
 
 
 def _levels(
@@ -61,8 +71,11 @@ def _levels(
     return claimed or exact(FAILURE, "--failure"), claimed
 
 
-def _report(protocol: SumProtocol, failure: Fraction, claimed: Fraction | None) -> dict[str, Any]:
+def _report(
+    protocol: SumProtocol, failure: Fraction, claimed: Fraction | None, figures: Figures
+) -> dict[str, Any]:
     reduced = protocol.modulus is not None
+    anything = Enclosure.probability()
     return {
         "users": protocol.users,
         "precision": protocol.precision,
@@ -72,28 +85,39 @@ def _report(protocol: SumProtocol, failure: Fraction, claimed: Fraction | None) 
             "modulus": protocol.modulus,
             "bits_per_user": protocol.bits_per_user,
             "claimed_failure": claimed,
-            "failure": off_probability(protocol),
-            "wrap": wrap_probability(protocol),
+            "failure": figures.find(lambda: off_probability(protocol), anything),
+            "wrap": figures.find(lambda: wrap_probability(protocol), anything),
         },
         "failure": failure,
-        "least_accuracy": _least(least_accuracy(protocol, failure)),
-        "least_modulus": _least(least_modulus(protocol, failure)) if reduced else None,
+        "least_accuracy": figures.find(lambda: _least(least_accuracy(protocol, failure)), None),
+        "least_modulus": figures.find(lambda: _least(least_modulus(protocol, failure)), None)
+        if reduced
+        else None,
         "quantiles": [
-            _quantiles(protocol, level)
+            _quantiles(protocol, level, figures)
             for level in sorted({*map(Fraction, LEVELS), failure}, reverse=True)
         ],
     }
 
 
-def _quantiles(protocol: SumProtocol, level: Fraction) -> dict[str, Any]:
+def _quantiles(protocol: SumProtocol, level: Fraction, figures: Figures) -> dict[str, Any]:
     """The errors that are exceeded with at most this probability, in units of rewards."""
-    parts = {
-        "noise": Enclosure.exactly(noise_quantile(protocol, level)),
-        "rounding": worst_rounding_quantile(protocol.users, level),
-        "total": worst_error_quantile(protocol, level),
+    parts: dict[str, Callable[[], Enclosure]] = {
+        "noise": lambda: Enclosure.exactly(noise_quantile(protocol, level)),
+        "rounding": lambda: worst_rounding_quantile(protocol.users, level),
+        "total": lambda: worst_error_quantile(protocol, level),
     }
-    unit = Fraction(1, protocol.precision)
-    return {"failure": level, **{name: value.times(unit) for name, value in parts.items()}}
+    unit, found = Fraction(1, protocol.precision), {"failure": level}
+    return found | {
+        name: figures.find(compute, Enclosure.unknown()).times(unit)
+        for name, compute in parts.items()
+    }
+
+
+def _provided(
+    protocol: SumProtocol, missing: str, failure: Fraction, figures: Figures
+) -> dict[str, Any] | None:
+    return figures.find(lambda: _larger(provisioned(protocol, missing), failure), None)
 
 
 def _larger(way: Provision, failure: Fraction) -> dict[str, Any]:
@@ -172,5 +196,5 @@ def _cost(way: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _span(value: Enclosure) -> str:
-    low, high = float(Fraction(value.lower)), float(Fraction(value.upper))
+    low, high = float(value.lower), float(value.upper)
     return f"{low:.6g}" if low == high else f"{low:.6g} to {high:.6g}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import resource
 import sys
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
@@ -15,8 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..accounting import compose
-from ..exact import Enclosure, OutOfTimeError, ParameterError, exact, time_limit, whole
+from ..exact import Enclosure, ParameterError, exact, time_limit, whole
 from ..exact.rounding import to_digits
 from ..mechanisms.aggregation import AggregationError
 from ..mechanisms.aggregation.batch import some_of, some_stages
@@ -27,10 +25,10 @@ from ..verify import ApproxDP, Audit, Guarantee, Verdict, audit
 from ..verify.certificate import Certificate, certificate_of
 from ..verify.vector_bounds import provable_epsilon
 from . import output, render
+from .measure import epsilon_of
 from .options import how_many
 
 _LARGEST_BATCH = 100_000
-_WIDTH = Fraction(1, 1000)  # relative; mostly the two bounds are farther apart
 _SECONDS = 5.0  # for each of them
 _AUDIT_SECONDS = 60.0  # for the verdict on a claim
 _DIGITS = 6  # of the claim that is certified, rounded up
@@ -92,15 +90,11 @@ def play_federated(
             ) from error
     missing = clients - result.summed
     with output.working("measuring what remains"):
-        costs = {gone: _epsilon(settings, gone, level) for gone in {missing, max(most, missing)}}
+        costs = {
+            gone: epsilon_of(settings.missing(gone).released(), 1, level, _SECONDS)
+            for gone in {missing, max(most, missing)}
+        }
     return PlayedFederated(spec, settings, result, source, delta, costs)
-
-
-def _epsilon(settings: Settings, missing: int, delta: Fraction) -> Enclosure:
-    """What the sum costs a client whose vector may be replaced by zeros, of both bounds."""
-    with suppress(OutOfTimeError), time_limit(_SECONDS):  # then it answers with what it knows
-        return compose(settings.missing(missing).released()).epsilon(delta, _WIDTH)
-    return Enclosure.unknown()
 
 
 def _made_up(client: int, settings: Settings) -> NDArray[np.float64]:

@@ -17,6 +17,7 @@ from attrs import field, frozen
 from ..accounting.composed import Composition
 from ..accounting.composition import WORK
 from ..accounting.levels import read_delta, read_epsilon, read_mu, read_order, read_rho
+from ..accounting.vectors import Sides
 from ..exact import CAP, WIDTH, Enclosure, ParameterError, decimal_text
 from ..exact.suggest import meant
 from ..mechanisms.pair import Pair
@@ -78,6 +79,10 @@ class Guarantee(Bounded):
     def as_approx(self) -> ApproxDP | None:
         """The (epsilon, delta)-DP that it is, if it is one."""
         return None
+
+    def dominating(self, sides: Sides, width: Fraction = WIDTH) -> Enclosure:
+        """Of vectors, the least upper bound of what they cost: its lower end bounds nothing."""
+        return sides.dominating(lambda uses: self.measure(Composition(uses), width))
 
     @abstractmethod
     def witness(self, pair: Pair, measured: Enclosure) -> Witness | None:
@@ -145,6 +150,12 @@ class ApproxDP(Guarantee):
     def _measured(self, of: Composition, width: Fraction, cap: int, work: float) -> Enclosure:
         return of.epsilon(self.delta, width, cap, work)
 
+    def dominating(self, sides: Sides, width: Fraction = WIDTH) -> Enclosure:
+        mixed = sides.epsilon(self.delta) if 0 < self.delta < 1 else Enclosure.unknown()
+        if mixed.is_finite() and sides.is_nearer_mixed(self.delta):
+            return _lesser(Enclosure.infinite(), mixed)
+        return _lesser(super().dominating(sides, width), mixed)
+
     def witness(self, pair: Pair, measured: Enclosure) -> Witness | None:
         return at_event(pair, self.epsilon, self.delta)
 
@@ -187,6 +198,9 @@ class RenyiDP(Guarantee):
     def _measured(self, of: Composition, width: Fraction, cap: int, work: float) -> Enclosure:
         return of.renyi(self.order, width, cap)
 
+    def dominating(self, sides: Sides, width: Fraction = WIDTH) -> Enclosure:
+        return _lesser(super().dominating(sides, width), sides.renyi(self.order))
+
     def witness(self, pair: Pair, measured: Enclosure) -> Witness | None:
         return at_order(pair, self.order, self.epsilon)
 
@@ -224,6 +238,11 @@ class GaussianDP(Guarantee):
 
     def witness(self, pair: Pair, measured: Enclosure) -> Witness | None:
         return at_separation(pair, self.mu)
+
+
+def _lesser(one: Enclosure, mixed: Enclosure) -> Enclosure:
+    """By the upper end; what a mixture costs at most has no other."""
+    return one if one.upper <= mixed.upper else Enclosure(mixed.upper, mixed.upper, why=mixed.why)
 
 
 Claim: TypeAlias = Guarantee  # of a mechanism; what papers claim is `claims.finding.PaperClaim`

@@ -9,8 +9,13 @@ from fractions import Fraction
 import pytest
 from scipy import stats
 
+from exactdp.accounting import compose
 from exactdp.cli import protocol_federated
+from exactdp.cli.federated_least import least_deviation
 from exactdp.cli.main import main
+from exactdp.exact import time_limit
+from exactdp.mechanisms.spec import parse
+from exactdp.verify import parse_claim
 
 SPEC = "federated:mechanism={},clip=1,scale=2,clients=4,local-stddev=4,dimension=3,bits={}"
 
@@ -65,6 +70,28 @@ def test_the_least_noise_and_the_fewest_bits(capsys: pytest.CaptureFixture[str])
     capsys.readouterr()
     fits = shown(capsys, chosen.replace("bits=16", f"bits={least['bits']}"), "--dropout", "1")
     assert float(fits["wrap"]["any"]["upper"]) <= 1e-6
+
+
+LARGE = SPEC.format("skellam", 16).replace("dimension=3", "dimension=1048576")
+UPPER = {"approx:1,1e-6": lambda all: all.epsilon("1e-6"), "rdp:4,1/2": lambda all: all.renyi(4)}
+
+
+@pytest.mark.parametrize(
+    "claim", [pytest.param("approx:1,1e-6", marks=pytest.mark.slow), "rdp:4,1/2"]
+)
+@pytest.mark.parametrize("scale", [2, 64])
+def test_nothing_below_the_least_is_verified_by_what_is_known(claim: str, scale: int) -> None:
+    settings = parse(LARGE.replace("scale=2", f"scale={scale}")).federated
+    goal = parse_claim(claim)
+    found = least_deviation(settings, 3, goal, Fraction(1, 10**6), 0.01)
+    assert found.settled and found.verdict == "NOT VERIFIED"
+    known = {}
+    for deviation in (found.deviation, found.neighbour):
+        together = compose((settings.with_deviation(deviation).released(), 3))
+        with time_limit(10):
+            known[deviation] = UPPER[claim](together).upper
+    assert known[found.deviation] <= goal.bound < known[found.neighbour]
+    assert 0 < found.deviation - found.neighbour <= found.deviation / 10**4
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,169 @@
+"""The least local-stddev of a federated round that is verified to meet a target, and its bits."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from decimal import ROUND_CEILING
+from fractions import Fraction
+
+from attrs import evolve
+
+from ..accounting import compose
+from ..accounting.vectors import sides_of
+from ..exact import (
+    Endpoint,
+    OutOfTimeError,
+    ParameterError,
+    check_time,
+    decimal_text,
+    time_left,
+    time_limit,
+)
+from ..exact.roots import first_met_near, float_root
+from ..exact.rounding import to_digits
+from ..mechanisms.protocols.federated import Settings, error_bound
+from ..mechanisms.vector import VectorNoise
+from ..verify import Guarantee
+from .in_time import Figures
+
+_WIDTH = Fraction(1, 1000)
+_DIGITS = 5
+_LARGEST = 10**12
+_GROWTH = 4  # of what brackets the least
+_MOST_BITS = 32
+_SEARCH = 0.7  # of the time, for the search; the rest is for what is told of what it found
+_ROOM = 2.5  # a bound may take a share of the time that is left: it must not be cut short
+
+
+@dataclass(frozen=True)
+class Least:
+    """A local-stddev that is verified, and one a unit of its last digit smaller that is not.
+
+    verdict: of the smaller one, REFUTED by a vector within reach, or NOT VERIFIED, which leaves
+    open whether it would do. bits: the fewest with which any coordinate of such a sum wraps rarely
+    enough; None if none. Where the time ended first, `settled` is false, and both are as close as
+    they were by then: None where none was found.
+    """
+
+    deviation: Fraction | None
+    neighbour: Fraction | None
+    verdict: str
+    bits: int | None
+    settled: bool
+
+    def to_json(self) -> dict[str, object]:
+        """For `output.as_json`."""
+        found = self.deviation is not None
+        return {
+            "parameter": "local-stddev",
+            "value": self.deviation,
+            "verdict": "VERIFIED" if found else "UNDECIDED",
+            "neighbour": {"value": self.neighbour, "verdict": self.verdict},
+            "bits": self.bits,
+        }
+
+    def told(self) -> str:
+        """In words."""
+        good, bad = (
+            "none" if each is None else decimal_text(each)
+            for each in (self.deviation, self.neighbour)
+        )
+        return f"{good} VERIFIED, {bad} {self.verdict}"
+
+
+def least_deviation(
+    settings: Settings, times: int, claim: Guarantee, risk: Fraction, seconds: float
+) -> Least:
+    """By a search on what dominates the sum; each answer is proved by itself.
+
+    seconds: for what may refute the smaller one. Raises ParameterError where none is verified, or
+    all are.
+    """
+    search, rest = _Search(settings, times, claim), Figures()
+    rest.find(search.run, None, _SEARCH)
+    good, bad, refuted, bits = search.good, search.bad, False, None
+    if bad is not None:
+        below = settings.with_deviation(bad).released()
+        with time_limit(seconds, rings=False):
+            refuted = rest.find(lambda: _is_refuted(below, times, claim), False, 1.0)
+    if good is not None:
+        bits = rest.find(lambda: _fewest_bits(settings.with_deviation(good), risk), None)
+    return Least(good, bad, "REFUTED" if refuted else "NOT VERIFIED", bits, not rest.late)
+
+
+class _Search:
+    """Decimals of five digits: the least verified, the largest that is not."""
+
+    def __init__(self, settings: Settings, times: int, claim: Guarantee) -> None:
+        self.settings, self.times, self.claim = settings, times, claim
+        self.known: dict[Fraction, Endpoint] = {}
+        self.good: Fraction | None = None
+        self.bad: Fraction | None = None
+        self.longest = 0.0
+
+    def run(self) -> None:
+        low, high = self._bracket()
+        bound = float(self.claim.bound)
+
+        def excess(log: float) -> float:
+            cost = float(self._cost(to_digits(Fraction(math.exp(log)), _DIGITS, ROUND_CEILING)))
+            return math.log(max(cost, 1e-300)) - math.log(bound)
+
+        near = Fraction(math.exp(float_root(excess, math.log(low), math.log(high), 1e-6)))
+        unit = Fraction(10) ** (math.floor(math.log10(near)) + 1 - _DIGITS)
+        found = first_met_near(lambda count: self._meets(count * unit), round(near / unit), 0)
+        self.good, self.bad = found * unit, (found - 1) * unit or None
+
+    def _bracket(self) -> tuple[Fraction, Fraction]:
+        """(not verified, verified)."""
+        value = to_digits(self.settings.deviation, _DIGITS, ROUND_CEILING)
+        met = self._meets(value)
+        while True:
+            other = value / _GROWTH if met else value * _GROWTH
+            other = to_digits(other, _DIGITS, ROUND_CEILING)
+            if not 1 <= other * _LARGEST <= _LARGEST**2:
+                which = "every local-stddev" if met else f"no local-stddev up to {_LARGEST}"
+                raise ParameterError(f"target {self.claim} is verified for {which}")
+            if self._meets(other) != met:
+                return (other, value) if met else (value, other)
+            value = other
+
+    def _meets(self, deviation: Fraction) -> bool:
+        return self._cost(deviation) <= self.claim.bound
+
+    def _cost(self, deviation: Fraction) -> Endpoint:
+        """At most what it costs. Raises OutOfTimeError where it might be cut short."""
+        if deviation in self.known:
+            return self.known[deviation]
+        if time_left() < _ROOM * self.longest:
+            raise OutOfTimeError("the time allowed is over")
+        start = time.monotonic()
+        released = self.settings.with_deviation(deviation).released()
+        sides = sides_of(compose((released, self.times)).uses)
+        assert sides is not None
+        cost = self.claim.dominating(sides, _WIDTH).upper
+        check_time()
+        self.longest = max(self.longest, time.monotonic() - start)
+        self.known[deviation] = cost
+        if cost <= self.claim.bound:
+            self.good = deviation if self.good is None else min(self.good, deviation)
+        else:
+            self.bad = deviation if self.bad is None else max(self.bad, deviation)
+        return cost
+
+
+def _is_refuted(released: VectorNoise, times: int, claim: Guarantee) -> bool:
+    return claim.measure(compose((released, times)), _WIDTH).at_most(claim.bound) is False
+
+
+def _fewest_bits(settings: Settings, risk: Fraction) -> int | None:
+    rare = (bits for bits in range(1, _MOST_BITS + 1) if _wraps_rarely(settings, bits, risk))
+    return next(rare, None)
+
+
+def _wraps_rarely(settings: Settings, bits: int, risk: Fraction) -> bool:
+    encoding = evolve(settings.encoding, bits=bits)
+    wrap = error_bound(encoding, settings.share, settings.clients, risk).wrap
+    return wrap.at_most(risk) is True

@@ -1,0 +1,45 @@
+"""Figures that a command finds one after the other, in the time that it has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from ..exact import OutOfTimeError, time_left, time_limit
+
+LATE = "not all was found in the time allowed (--time S allows more)"
+
+_SHARE = 0.5  # of the time that is left, for each: however long one takes, the next has some
+_Found = TypeVar("_Found")
+_Nothing = TypeVar("_Nothing")
+
+
+class Figures:
+    """Each is found in a share of the time that is left, or stands for what is known without.
+
+    late: whether one of them was not found.
+    """
+
+    def __init__(self) -> None:
+        self.late = False
+
+    def find(
+        self, compute: Callable[[], _Found], nothing: _Nothing, share: float = _SHARE
+    ) -> _Found | _Nothing:
+        """What is computed; nothing, where the time ends first."""
+        try:
+            with time_limit(share * time_left()):
+                return compute()
+        except OutOfTimeError:
+            self.late = True
+            return nothing
+
+    @property
+    def note(self) -> dict[str, Any]:
+        """What must be said beside them, in tables and in JSON; empty if nothing."""
+        return {"note": LATE} if self.late else {}
+
+    @property
+    def code(self) -> int:
+        """The exit code."""
+        return 3 if self.late else 0

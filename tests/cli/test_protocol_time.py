@@ -1,0 +1,49 @@
+"""`exactdp protocol --time S`: what is known when the time is over, whichever figure is late."""
+
+import json
+
+import pytest
+
+from exactdp.cli import in_time, protocol_federated
+from exactdp.cli.main import main
+from exactdp.exact import OutOfTimeError
+
+SUM = ["theorem1:epsilon=1,batch=8,horizon=100", "--dropout", "1"]
+SHUFFLED = ["shuffle-sum:epsilon=0.5,delta=1e-2,users=20", "--dropout", "2"]
+FEDERATED = [
+    "federated:mechanism=skellam,clip=1,scale=2,clients=4,local-stddev=4,dimension=3,bits=16",
+    *("--dropout", "1", "--target", "approx:2,1e-5"),
+]
+
+
+@pytest.mark.parametrize("words", [SUM, SHUFFLED, FEDERATED])
+@pytest.mark.parametrize("as_json", [True, False])
+def test_it_answers_even_if_nothing_is_found(capsys, monkeypatch, words, as_json):
+    def over(self, compute, nothing, share=0.5):
+        self.late = True
+        return nothing
+
+    monkeypatch.setattr(in_time.Figures, "find", over)
+    monkeypatch.setattr(protocol_federated, "_SECONDS", 1e-3)
+    assert main(["protocol", *words, *(["--json"] if as_json else [])]) == 3
+    said = capsys.readouterr().out
+    assert in_time.LATE in " ".join(said.split())
+    if as_json:
+        assert json.loads(said)["note"] == in_time.LATE
+
+
+def test_each_figure_has_a_share_of_what_is_left():
+    figures = in_time.Figures()
+    assert figures.find(lambda: 1, None) == 1 and figures.code == 0 and not figures.note
+
+    def endless():
+        raise OutOfTimeError("the time allowed is over")
+
+    assert figures.find(endless, 2) == 2 and figures.code == 3 and figures.note
+
+
+@pytest.mark.parametrize("words", [SUM, SHUFFLED, FEDERATED])
+def test_bad_input_comes_before_any_figure(capsys, words):
+    assert main(["protocol", words[0], "--dropout", "-1", "--time", "1e-9"]) == 2
+    assert main(["protocol", *words, "--time", "0"]) == 2
+    assert capsys.readouterr().out == ""
