@@ -87,7 +87,7 @@ def least_deviation(
     if bad is not None:
         below = settings.with_deviation(bad).released()
         with time_limit(seconds, rings=False):
-            refuted = rest.find(lambda: _is_refuted(below, times, claim), False, 1.0)
+            refuted = Figures().find(lambda: _is_refuted(below, times, claim), False, 1.0)
     if good is not None:
         bits = rest.find(lambda: _fewest_bits(settings.with_deviation(good), risk), None)
     return Least(good, bad, "REFUTED" if refuted else "NOT VERIFIED", bits, not rest.late)
