@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -16,7 +17,7 @@ from ..verify.claims.finding import Truth
 from ..verify.claims.registry import find
 from ..verify.claims.settle import Settled, available_workers, settle
 from . import output, render
-from .options import option
+from .options import option, read_time
 
 _COLOURS = {"HOLDS": "bold green", "HOLDS_CORRECTED": "bold yellow", "FAILS": "bold red"}
 _PAPERS = {
@@ -46,17 +47,22 @@ def claims(
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON list")] = False,
     markdown: Annotated[Path | None, option("FILE", "write them as a Markdown page")] = None,
     workers: Annotated[int | None, option("N", "processes; as many as there are cores")] = None,
+    seconds: Annotated[
+        str | None,
+        typer.Option("--time", metavar="S", help="seconds for all; what is open by then stays so"),
+    ] = None,
 ) -> None:
     """Check what the papers say: holds, holds with a correction, or fails.
 
     A failing statement is a result, not an error.
     """
+    allowed = math.inf if seconds is None else read_time(seconds)
     wanted = find(ids or [])
     if markdown is not None:
         check_target(markdown, "--markdown")
     crew = available_workers() if workers is None else workers
     with output.progress("checking", len(wanted)) as done:
-        found = settle(wanted, crew, lambda claim: done(1, claim.id))
+        found = settle(wanted, crew, lambda claim: done(1, claim.id), allowed)
     if markdown is not None:
         write(markdown, page(found))
     if as_json:

@@ -96,7 +96,7 @@ def shuffled(parsed: Spec, failure: str | None, dropout: Sequence[str], as_json:
     def fewer(missing: int = 0) -> dict[str, Sent | None]:
         if least is None:
             return {"least": None, "rare": None}
-        rare = figures.find(lambda: rarest(given, least, missing), None)
+        rare = figures.find(partial(rarest, given, least, missing), None)
         return {"least": sent(least.protocol(missing), missing), "rare": rare}
 
     with output.working("measuring the protocol"):

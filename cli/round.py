@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from ..accounting import compose
-from ..exact import Enclosure, ParameterError, exact, whole
+from ..exact import Enclosure, OutOfTimeError, ParameterError, exact, time_limit, whole
 from ..exact.atomic_write import check_target
 from ..mechanisms import AdditiveNoise, UndecidedError
 from ..mechanisms.aggregation import AggregationError
@@ -25,7 +25,8 @@ from ..mechanisms.samplers.coins import bernoulli
 from ..mechanisms.spec import parse
 from ..verify import ApproxDP, Claim, PureDP, certify, parse_claim
 from . import output
-from .options import Json, how_many, option
+from .in_time import Figures
+from .options import DEFAULT_TIME, Json, Time, how_many, option, read_time
 from .round_shown import Played
 
 _DIGITS = 6  # of the claim that is certified, rounded up
@@ -71,17 +72,20 @@ def round(
     clients: Annotated[str | None, option("N", "of federated:..., where it has none")] = None,
     dimension: Annotated[str | None, option("D", "of federated:..., where it has none")] = None,
     as_json: Json = False,
-) -> None:
+    seconds: Time = DEFAULT_TIME,
+) -> int:
     """Play one batch: randomizers, secure aggregation by masks, analyzer.
 
     Prints the sum that is found beside the true one, who was there at each stage, and the privacy
-    of the worst round that users accept: with as many missing as the floor lets be.
+    of the worst round that users accept: with as many missing as the floor lets be. --time is for
+    what is measured; exit 3 where it ended before the privacy was found.
     """
     asked = None if claim is None else parse_claim(claim)
     if asked is not None and certificate is None:
         raise ParameterError("--claim is what is certified: --certificate is missing")
     if certificate is not None:
         check_target(certificate, "--certificate")
+    allowed = read_time(seconds)
     bits: RandomBits = SystemBits() if seed is None else SeededBits(seed)
     source = "operating system" if seed is None else f"seed {seed}"
     if spec.partition(":")[0] == "federated":
@@ -94,14 +98,14 @@ def round(
                 "--delta, --certificate, --claim, --seed and --json, no others"
             )
         spec = filled_in(spec, clients=clients, dimension=dimension)
-        federated = play_federated(spec, vanish, floor, plain, delta, bits, source)
+        federated = play_federated(spec, vanish, floor, plain, delta, bits, source, allowed)
         if certificate is not None:
             federated = replace(federated, proof=certified(federated, asked, certificate))
         if as_json:
             output.as_json(federated)
         else:
             federated.show()
-        return
+        return 0 if all(cost.is_finite() for cost in federated.costs.values()) else 3
     if clients is not None or dimension is not None:
         raise ParameterError("--clients and --dimension are for federated:... only")
     parsed = parse(spec)
@@ -146,11 +150,12 @@ def round(
             f"--vanish {leaving} left {batch.summed} users in the sum, below the floor of "
             f"{protocol.users - most} needed"
         )
-    with output.working("measuring what remains"):
-        beyond = _off(protocol, earned, missing)
-        quantity, remains = _remaining(protocol, most, known, level)
+    figures, unknown = Figures(), ("epsilon", Enclosure.unknown())
+    with output.working("measuring what remains"), time_limit(allowed, rings=False):
+        quantity, remains = figures.find(lambda: _remaining(protocol, most, known, level), unknown)
+        beyond = figures.find(lambda: _off(protocol, earned, missing), None)
     proof = None
-    if certificate is not None:
+    if certificate is not None and (asked is not None or remains.is_finite()):
         masking = None if batch.terms is None else batch.terms.masking
         stated = asked or _claim(quantity, remains, level)
         with output.working("certifying what remains"):
@@ -165,6 +170,7 @@ def round(
         output.as_json(played)
     else:
         played.show()
+    return figures.code
 
 
 def _rewards(file: Path | None, mean: str, users: int, bits: RandomBits) -> Sequence[Fraction]:
@@ -183,6 +189,8 @@ def _off(protocol: SumProtocol, rewards: Sequence[Fraction], missing: int) -> En
         if all((each * protocol.precision).denominator == 1 for each in rewards):
             return off_probability(protocol, missing=missing)  # on the grid nothing is rounded
         return worst_error(protocol, protocol.accuracy, missing)
+    except OutOfTimeError:
+        raise
     except (UndecidedError, ArithmeticError, NotImplementedError):
         return None
 

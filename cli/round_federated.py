@@ -57,8 +57,12 @@ def play_federated(
     delta: str,
     bits: RandomBits,
     source: str,
+    seconds: float,
 ) -> PlayedFederated:
-    """Play it. Raises ParameterError for what is out of range, and where too few remain."""
+    """Play it; so many seconds for what it cost.
+
+    Raises ParameterError for what is out of range, and where too few remain.
+    """
     settings = Settings.read(read_name(spec, "SPEC")[1])
     if settings.dropout or settings.rate != 1:
         raise ParameterError(
@@ -91,7 +95,9 @@ def play_federated(
     missing = clients - result.summed
     with output.working("measuring what remains"):
         costs = {
-            gone: epsilon_of(settings.missing(gone).released(), 1, level, _SECONDS)
+            gone: epsilon_of(
+                settings.missing(gone).released(), 1, level, min(_SECONDS, seconds / 2)
+            )
             for gone in {missing, max(most, missing)}
         }
     return PlayedFederated(spec, settings, result, source, delta, costs)

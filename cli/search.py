@@ -49,7 +49,10 @@ def search(
             "as for audit, with + - * / ** and the keys of SPEC: rdp:2,1/(count*sigma2)",
         ),
     ],
-    seconds: Annotated[str, option("S", "about how long to search")] = "30",
+    seconds: Annotated[
+        str,
+        typer.Option("--seconds", "--time", metavar="S", help="about how long to search"),
+    ] = "30",
     as_json: Json = False,
 ) -> None:
     """Look for a mechanism that violates a claim, on a grid.

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from exactdp.cli.main import main
+from exactdp.exact import OutOfTimeError
 from exactdp.verify.claims.finding import Finding, PaperClaim, Scope, Truth
 
 QUICK = "S-thmA1-subgauss"
@@ -68,6 +69,20 @@ def test_what_stays_open_is_told_and_ends_with_3(few, capsys):
     last = json.loads(capsys.readouterr().out)[-1]
     assert last["verdict"] == "UNDECIDED"
     assert last["evidence"] == {"undecided": "ArithmeticError: 20 pieces do not suffice"}
+
+
+def test_what_is_not_settled_in_time_stays_open(few, capsys, monkeypatch):
+    def endless():
+        raise OutOfTimeError("the time allowed is over")
+
+    slow = registry(holds, endless)
+    monkeypatch.setattr("exactdp.verify.claims.registry.REGISTRY", slow)
+    words = ["claims", "--json", "--workers", "1", "--time"]
+    assert main([*words, "100"]) == 3
+    found = {each["id"]: each["verdict"] for each in json.loads(capsys.readouterr().out)}
+    assert found == {"D-holds": "HOLDS", "D-endless": "UNDECIDED"}
+    assert main([*words, "1e-9"]) == 3
+    assert {each["verdict"] for each in json.loads(capsys.readouterr().out)} == {"UNDECIDED"}
 
 
 def test_a_failing_statement_is_no_error(capsys):

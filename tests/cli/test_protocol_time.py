@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from exactdp.accounting import Composition
 from exactdp.cli import in_time, protocol_federated
 from exactdp.cli.main import main
 from exactdp.exact import OutOfTimeError
@@ -47,3 +48,16 @@ def test_bad_input_comes_before_any_figure(capsys, words):
     assert main(["protocol", words[0], "--dropout", "-1", "--time", "1e-9"]) == 2
     assert main(["protocol", *words, "--time", "0"]) == 2
     assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("spec", ["theorem1:epsilon=1,batch=8,horizon=100", FEDERATED[0]])
+def test_a_round_is_shown_even_if_its_cost_is_not_found(capsys, monkeypatch, spec):
+    pytest.importorskip("cryptography")
+
+    def over(*_, **__):
+        raise OutOfTimeError("the time allowed is over")
+
+    monkeypatch.setattr(Composition, "pure", over)
+    monkeypatch.setattr(Composition, "epsilon", over)
+    assert main(["round", spec, "--plain", "--seed", "1", "--json"]) == 3
+    assert json.loads(capsys.readouterr().out)["summed"] in (4, 8)

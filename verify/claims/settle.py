@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from ...exact.deadline import check_time, time_limit
 from ...exact.number import whole
 from .finding import Finding, PaperClaim
 from .registry import REGISTRY
@@ -29,19 +32,22 @@ def settle(
     claims: Sequence[PaperClaim],
     workers: int = 1,
     done: Callable[[PaperClaim], None] = lambda claim: None,
+    seconds: float = math.inf,
 ) -> list[Settled]:
     """Check each statement of the registry; results in the order given.
 
-    workers: processes, at least 1. done: told of each statement as soon as it is settled.
+    workers: processes, at least 1. done: told of each statement as soon as it is settled. seconds:
+    for all of them; what is not settled by then stays open.
     """
+    end = time.time() + seconds
     count = min(whole(workers, "workers", at_least=1), len(claims))
     if count <= 1:
-        return [_told(_checked(claim), done) for claim in claims]
+        return [_told(_checked(claim, end), done) for claim in claims]
     # spawned, not forked: a progress display may run a thread
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(count, mp_context=context, initializer=_end_with_parent) as pool:
         with _interrupts_ignored():
-            futures = {pool.submit(_named, claim.id): claim for claim in claims}
+            futures = {pool.submit(_named, claim.id, end): claim for claim in claims}
         found: dict[str, Settled] = {}
         for future in as_completed(futures):
             claim = futures[future]
@@ -55,15 +61,19 @@ def available_workers() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
 
 
-def _checked(claim: PaperClaim) -> Settled:
+def _checked(claim: PaperClaim, end: float) -> Settled:
     try:
-        return Settled(claim, claim.check())
+        with time_limit(max(end - time.time(), 0.0)):
+            check_time()
+            finding = claim.check()
+            check_time()  # what was cut short tells nothing
+            return Settled(claim, finding)
     except (ArithmeticError, NotImplementedError) as error:  # not proved, or not decided
         return Settled(claim, None, f"{type(error).__name__}: {error}")
 
 
-def _named(name: str) -> tuple[Finding | None, str | None]:
-    settled = _checked(REGISTRY[name])
+def _named(name: str, end: float) -> tuple[Finding | None, str | None]:
+    settled = _checked(REGISTRY[name], end)
     return settled.finding, settled.note
 
 
