@@ -38,6 +38,7 @@ from .verify.certificate import Certificate, certificate_of
 from .verify.checker import SECONDS, Outcome
 from .verify.checker import check as _check
 from .verify.families import choose
+from .verify.vector_calibration import VectorCalibration, calibrate_vector, choose_vector
 
 __all__ = ["audit", "calibrate", "certify", "check", "compose", "mechanism"]
 
@@ -158,7 +159,10 @@ def calibrate(
     *,
     poisson: ExactInput | None = None,
     find: str | None = None,
-) -> Calibration:
+    l2: ExactInput | None = None,
+    dimension: ExactInput | None = None,
+    rounding: str | None = None,
+) -> Calibration | VectorCalibration:
     """The least noise that meets a target: verified, and a value 1e-9 smaller refuted.
 
     name: "discrete-laplace", "skellam", ..., with the parameters that are fixed ("polya-difference:
@@ -169,6 +173,12 @@ def calibrate(
     such probability ("gaussian:sigma=1"). Returns a Calibration: `.parameter`, `.value`,
     `.verified` and `.refuted` (audits).
 
+    l2: instead of the sensitivity, the Euclidean norm by which vectors move, with "skellam" or
+    "discrete-gaussian" noise in every coordinate; dimension: how many, if it bounds the cost;
+    rounding: of real vectors, "stochastic", "conditional:B" or "nearest". Returns a
+    VectorCalibration: `.value` is the least that what dominates verifies, `.below` the audit 1e-9
+    below, which may be undecided.
+
     Raises ParameterError where no value between 1e-9 and 1e15, or every one, meets the target,
     UndecidedError where a verdict stays open, and UnfinishedError where a `time_limit` ends before.
 
@@ -178,6 +188,18 @@ def calibrate(
     >>> found.neighbour < 10, found.refuted.refuted
     (True, True)
     """
+    target = _claim(target)
+    if l2 is not None:
+        for key, other in {"sensitivity": sensitivity, "find": find}.items():
+            if other is not None:
+                raise ParameterError(f"{key} must not be given with l2")
+        if isinstance(name, Family):
+            raise ParameterError("l2 must not be given: the family has its own")
+        vectors = choose_vector(name, l2, dimension, rounding, 1 if poisson is None else poisson)
+        return calibrate_vector(vectors, target, 1 if times is None else times)
+    for key, of in {"dimension": dimension, "rounding": rounding}.items():
+        if of is not None:
+            raise ParameterError(f"{key} is for vectors: give l2 as well")
     if isinstance(name, Family):
         for key, given in {"sensitivity": sensitivity, "poisson": poisson, "find": find}.items():
             if given is not None:
@@ -187,7 +209,7 @@ def calibrate(
         moved, chance = (None if one is None else str(one) for one in (sensitivity, poisson))
         count = None if times is None else whole(times, "times", at_least=1, at_most=10**9)
         family = choose(name, moved, count, chance, find, option="").family
-    return _calibrate(family, _claim(target), 1 if times is None else times)
+    return _calibrate(family, target, 1 if times is None else times)
 
 
 def _read(part: Any) -> Composition:

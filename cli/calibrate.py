@@ -45,9 +45,12 @@ def calibrate(
         str | None, option("L", "of integer vectors instead (skellam, discrete-gaussian)")
     ] = None,
     dimension: Annotated[str | None, option("D", "of the vectors, if it bounds the cost")] = None,
+    rounding: Annotated[
+        str | None, option("R", "the vectors are real: stochastic, conditional:B or nearest")
+    ] = None,
     times: Annotated[str | None, option("K", "uses that meet the target together (1)")] = None,
     poisson: Annotated[
-        str | None, option("Q", "each user takes part with this probability (continuous)")
+        str | None, option("Q", "each user takes part with this probability (continuous, vectors)")
     ] = None,
     find: Annotated[
         str | None,
@@ -70,13 +73,15 @@ def calibrate(
     uses = given or 1
     allowed = read_time(seconds)
     claim = parse_claim(target)
-    if dimension is not None and l2 is None:
-        raise ParameterError("--dimension is for vectors: give --l2 as well")
+    for key, value in (("dimension", dimension), ("rounding", rounding)):
+        if value is not None and l2 is None:
+            raise ParameterError(f"--{key} is for vectors: give --l2 as well")
     if l2 is not None:
-        for key, value in (("sensitivity", sensitivity), ("poisson", poisson), ("find", find)):
+        for key, value in (("sensitivity", sensitivity), ("find", find)):
             if value is not None:
                 raise ParameterError(f"--{key} must not be given with --l2")
-        return _vectors(choose_vector(name, l2, dimension), claim, target, uses, allowed, as_json)
+        family = choose_vector(name, l2, dimension, rounding, poisson or 1)
+        return _vectors(family, claim, target, uses, allowed, as_json)
     chosen = choose(name, sensitivity, given, poisson, find)
     asked = {"mechanism": name, "target": target, "times": None if find == "times" else uses}
     shown = f"{target}, {uses} uses together" if uses > 1 else target

@@ -31,6 +31,7 @@ from .in_time import Figures
 _WIDTH = Fraction(1, 1000)
 _DIGITS = 5
 _LARGEST = 10**12
+_TINY = 1e-300  # instead of 0
 _GROWTH = 4  # of what brackets the least
 _MOST_BITS = 32
 _SEARCH = 0.7  # of the time, for the search; the rest is for what is told of what it found
@@ -105,11 +106,11 @@ class _Search:
 
     def run(self) -> None:
         low, high = self._bracket()
-        bound = float(self.claim.bound)
+        bound = math.log(max(float(self.claim.bound), _TINY))
 
         def excess(log: float) -> float:
             cost = float(self._cost(to_digits(Fraction(math.exp(log)), _DIGITS, ROUND_CEILING)))
-            return math.log(max(cost, 1e-300)) - math.log(bound)
+            return math.log(max(cost, _TINY)) - bound
 
         near = Fraction(math.exp(float_root(excess, math.log(low), math.log(high), 1e-6)))
         unit = Fraction(10) ** (math.floor(math.log10(near)) + 1 - _DIGITS)

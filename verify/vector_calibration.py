@@ -9,20 +9,24 @@ steps; what lies between is open.
 
 from __future__ import annotations
 
+import math
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR
 from fractions import Fraction
 
 from ..accounting.composed import Composition, Use
-from ..accounting.vectors import sides_of
+from ..accounting.vectors import Sides, sides_of
 from ..exact.deadline import OutOfTimeError, check_time, time_left, time_limit
 from ..exact.enclosure import Enclosure
 from ..exact.number import ExactInput, ParameterError, decimal_text, whole
+from ..exact.roots import first_met_near, float_root
 from ..exact.rounding import to_digits
 from ..exact.suggest import meant
 from ..mechanisms.laws.families import FAMILIES
 from ..mechanisms.reach import Reach
+from ..mechanisms.rounded import RoundedReach
+from ..mechanisms.sampled import sampling_rate
 from ..mechanisms.vector import VectorNoise
 from .audit import Audit, Verdict
 from .calibration import UnfinishedError
@@ -33,6 +37,7 @@ NAMES = ("skellam", "discrete-gaussian")
 _APART = Fraction(1, 10**9)
 _DIGITS, _SHOWN = 10, Fraction(1, 1000)
 _WIDTHS = tuple(Fraction(1, 10**digits) for digits in (6, 11, 14))
+_TINY = 1e-300  # instead of 0
 _LEAST, _LARGEST = Fraction(1, 10**9), Fraction(10**15)
 _STEPS = (*(Fraction(1, 10**digits) for digits in (4, 3, 2, 1)), Fraction(1, 2))
 _SHARE, _MOST_SECONDS = 0.3, 60.0  # of the time left, or of so much, for each bound from below
@@ -43,10 +48,20 @@ _UNKNOWN = "how the cost depends on this noise is not known: other values may di
 
 @dataclass(frozen=True)
 class VectorFamily:
-    """Vectors with noise of this name in each coordinate, moved by at most this much in L2."""
+    """Vectors with noise of this name in each coordinate, moved by at most this much in L2.
+
+    rounding: of real vectors, as specs name it; None for integer ones. rate: of Poisson sampling.
+    """
 
     name: str
-    reach: Reach
+    reach: Reach | RoundedReach
+    rounding: str | None = None
+    rate: Fraction = Fraction(1)
+
+    @property
+    def neighbours(self) -> str:
+        """Of a sampled or rounded vector a user is added or removed."""
+        return "replace" if self.rounding is None and self.rate == 1 else "add-remove"
 
     @property
     def parameter(self) -> str:
@@ -62,13 +77,21 @@ class VectorFamily:
 
     def build(self, value: Fraction) -> VectorNoise:
         law = FAMILIES[self.name]
-        return VectorNoise(law.from_spec({self.parameter: value}), self.reach)
+        noise = law.from_spec({self.parameter: value})
+        return VectorNoise(noise, self.reach, None, self.neighbours, self.rate)
 
     def spec(self, value: Fraction) -> str:
         """The spec of the mechanism with this value."""
-        keys = {self.parameter: decimal_text(value), "l2": decimal_text(self.reach.l2 or 0)}
+        moved = self.reach.norm if isinstance(self.reach, RoundedReach) else self.reach.l2 or 0
+        keys = {self.parameter: decimal_text(value), "l2": decimal_text(moved)}
         if self.reach.dimension is not None:
             keys["dimension"] = str(self.reach.dimension)
+        if self.neighbours != "replace":
+            keys["neighbours"] = self.neighbours
+        if self.rounding is not None:
+            keys["rounding"] = self.rounding
+        if self.rate != 1:
+            keys["poisson"] = decimal_text(self.rate)
         return f"{self.name}:{','.join(f'{key}={value}' for key, value in keys.items())}"
 
 
@@ -89,14 +112,25 @@ class VectorCalibration:
     why: str
 
 
-def choose_vector(name: str, l2: ExactInput, dimension: ExactInput | None) -> VectorFamily:
+def choose_vector(
+    name: str,
+    l2: ExactInput,
+    dimension: ExactInput | None,
+    rounding: str | None = None,
+    poisson: ExactInput = 1,
+) -> VectorFamily:
     """Raises ParameterError for noise that this is not for, and where only one number moves."""
     if name not in NAMES:
         raise ParameterError(
             f"NAME must be {' or '.join(NAMES)} for vectors, got {name[:40]!r}{meant(name, NAMES)}"
         )
-    reach = Reach(l2, dimension=dimension)
-    family = VectorFamily(name, reach)
+    if rounding is None:
+        reach: Reach | RoundedReach = Reach(l2, dimension=dimension)
+    elif dimension is None:
+        raise ParameterError("rounding needs the dimension, in which the norm grows")
+    else:
+        reach = RoundedReach(l2, dimension, rounding)
+    family = VectorFamily(name, reach, rounding, sampling_rate(poisson))
     if family.build(Fraction(1)).is_one_number:
         raise ParameterError("one coordinate of the vector moves only: give its sensitivity")
     return family
@@ -142,12 +176,21 @@ class _Search:
         self.verified: dict[Fraction, Enclosure] = {}
 
     def found(self) -> tuple[Fraction, Fraction]:
-        """(not verified, verified), close together, by bisection."""
-        bad, good = self._bracket()
-        while good - bad > _APART * good:
-            middle = to_digits((good + bad) / 2, _DIGITS, ROUND_CEILING)
-            good, bad = (middle, bad) if self._is_dominated(middle) else (good, middle)
-        return bad, good
+        """(not verified, verified), a unit of the last digit apart: near a root in floats."""
+        ends = [math.log(value) for value in self._bracket()]
+        near = Fraction(math.exp(float_root(self._excess, ends[0], ends[1], float(_APART) / 10)))
+        unit = Fraction(10) ** (math.floor(math.log10(near)) + 1 - _DIGITS)
+        least = first_met_near(
+            lambda count: self._is_dominated(count * unit), round(near / unit), 0
+        )
+        return (least - 1) * unit, least * unit
+
+    def _excess(self, log: float) -> float:
+        """How far what dominates is above the target, in logarithms, about."""
+        check_time()
+        value = Fraction(math.exp(log))
+        cost = float(self.claim.dominating(self._sides(value), _WIDTHS[1]).upper)
+        return math.log(max(cost, _TINY)) - math.log(max(float(self.claim.bound), _TINY))
 
     def audited(self, value: Fraction) -> Audit:
         """The verdict on the vector itself, between both bounds."""
@@ -164,7 +207,7 @@ class _Search:
 
     def _bracket(self) -> tuple[Fraction, Fraction]:
         """(not verified, verified), a factor of 4 apart."""
-        start = Fraction(self.family.reach.largest_square * self.uses)
+        start = self.family.reach.largest_square * self.uses * self.family.rate**2
         value = to_digits(start, 2, ROUND_CEILING)
         met = self._is_dominated(value)
         while True:
@@ -180,11 +223,10 @@ class _Search:
 
     def _is_dominated(self, value: Fraction) -> bool:
         """Does what dominates the vector meet the claim? False where it is too close to tell."""
-        sides = sides_of([Use(self.family.build(value), self.uses)])
-        assert sides is not None
+        sides = self._sides(value)
         for width in _WIDTHS:
             check_time()
-            best = sides.dominating(lambda uses: self.claim.measure(Composition(uses), width))  # noqa: B023
+            best = self.claim.dominating(sides, width)
             answer = best.at_most(self.claim.bound)
             if answer:
                 self.verified[value] = best
@@ -192,6 +234,11 @@ class _Search:
                 return answer
         check_time()  # what is measured when it is over tells nothing
         return False
+
+    def _sides(self, value: Fraction) -> Sides:
+        sides = sides_of([Use(self.family.build(value), self.uses)])
+        assert sides is not None
+        return sides
 
 
 def _calibrated(name: str) -> tuple[str, str | None]:

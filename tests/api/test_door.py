@@ -78,6 +78,17 @@ def test_calibration_takes_text_and_families():
     assert exactdp.calibrate(family, "rdp:2,0.01").value == found.value
 
 
+def test_vectors_are_calibrated_by_their_norm():
+    with exactdp.time_limit(3):
+        found = exactdp.calibrate("skellam", "gdp:1", l2="4", times="2")
+    assert found.verified.verified and not found.below.verified
+    assert 32 <= found.value < 33  # (4/1)^2 uses twice; Skellam noise is almost a Gaussian
+    with pytest.raises(exactdp.ParameterError, match="dimension is for vectors"):
+        exactdp.calibrate("skellam", "gdp:1", 1, dimension=3)
+    with pytest.raises(exactdp.ParameterError, match="sensitivity must not be given with l2"):
+        exactdp.calibrate("skellam", "gdp:1", 1, l2=3)
+
+
 @pytest.mark.parametrize(
     "asked",
     [

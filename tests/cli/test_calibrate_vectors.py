@@ -48,7 +48,9 @@ def test_the_table_shows_all_verdicts(capsys):
     "more",
     [
         ["--sensitivity", "4"],
-        ["--poisson", "0.1"],
+        ["--poisson", "2"],
+        ["--rounding", "up"],
+        ["--rounding", "stochastic", "--l2", "0.1", "--dimension", "0"],
         ["--find", "times"],
         ["--l2", "-1"],
         ["--l2", "1"],

@@ -7,7 +7,10 @@ import pytest
 from scipy.optimize import brentq
 from scipy.stats import norm
 
+from exactdp.accounting.scenario import Use
+from exactdp.accounting.vectors import sides_of
 from exactdp.exact import ParameterError, time_limit
+from exactdp.mechanisms.spec import parse
 from exactdp.verify import Verdict, parse_claim
 from exactdp.verify.calibration import UnfinishedError
 from exactdp.verify.vector_calibration import calibrate_vector, choose_vector
@@ -100,3 +103,31 @@ def test_targets_that_none_or_all_meet_are_refused():
         calibrate_vector(family, parse_claim("approx:1,1"))
     with pytest.raises(ParameterError, match="no variance"):
         calibrate_vector(family, parse_claim("gdp:1e-9"))
+
+
+@pytest.mark.parametrize(
+    "more", [{"rounding": "stochastic"}, {"poisson": "1/2"}, {"rounding": "nearest"}]
+)
+def test_the_spec_is_of_the_mechanism(more):
+    family = choose_vector("skellam", 4, 100, **more)
+    assert parse(family.spec(Fraction(90))).mechanism == family.build(Fraction(90))
+
+
+@pytest.mark.slow
+def test_rounding_at_random_needs_about_what_unrounded_vectors_need():
+    """The longest vector that may be sent is 17 times as long."""
+    family = choose_vector("skellam", 64, 2**20, "stochastic")
+    claim = parse_claim("rdp:8,1")
+    with time_limit(10):
+        found = checked(calibrate_vector(family, claim))
+    assert 64**2 * 4 * 0.99 < found.value < 64**2 * 4 * 1.01
+    sides = sides_of([Use(family.build(found.neighbour), 1)])
+    assert sides.renyi(claim.order).upper > claim.bound >= found.verified.measured.upper
+
+
+@pytest.mark.slow
+def test_nothing_but_delta_may_be_asked_for():
+    family = choose_vector("skellam", 4, None)
+    with time_limit(3):
+        found = calibrate_vector(family, parse_claim("approx:0,0.3"))
+    assert found.verified.verdict is Verdict.VERIFIED
