@@ -24,7 +24,7 @@ from typing import Protocol, TypeAlias
 
 from flint import acb, arb, ctx
 
-from .deadline import time_left, uninterrupted
+from .deadline import OutOfTimeError, time_left, uninterrupted
 from .precision import working_precision
 
 _Kernel: TypeAlias = Callable[[acb], acb]
@@ -77,17 +77,21 @@ def _inverted(law: Transformed, t: int, path: Sequence[acb], kernel: _Kernel) ->
         middle = peak.mid()
 
         def integrand(z: acb, analytic: bool) -> acb:
-            if not time_left():
-                return acb("nan")  # ends the integral; `uninterrupted` raises
+            nonlocal is_over
+            if is_over or not time_left():
+                is_over = True
+                return acb(0)  # ends the integral, where NaN would be bisected up to FLINT's limit
             exponent, factor = _tilted(law, t, z, analytic)
             return (exponent - middle).exp() * factor * kernel(z) / weight
 
         weight = (factor * kernel(start)).real.mid()
-        tolerance = arb(2) ** -(bits + 8)
+        tolerance, is_over = arb(2) ** -(bits + 8), False
         total = acb(0)
         for here, there in pairwise(path):
             with uninterrupted():
                 part = acb.integral(integrand, here, there, rel_tol=tolerance, abs_tol=tolerance)
+            if is_over:  # then it is no integral
+                raise OutOfTimeError("the time allowed is over")
             total += part
         result = total.imag / arb.pi() * middle.exp() * weight
     return +result
