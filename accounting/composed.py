@@ -64,6 +64,11 @@ def compose(*parts: Part) -> Composition:
     return Composition(uses)
 
 
+def _precision(width: ExactInput, cap: ExactInput = CAP) -> tuple[Fraction, int]:
+    """The relative width that a figure is to have, and how many bits of precision it may take."""
+    return exact(width, "width", at_least=0), whole(cap, "cap", at_least=1)
+
+
 def _counted(uses: Sequence[Use]) -> tuple[Use, ...]:
     """Equal mechanisms counted together."""
     if not uses:
@@ -110,35 +115,43 @@ class Composition(Rows):
         """One row a mechanism: mechanism and times."""
         return [{"mechanism": written(use.mechanism), "times": use.times} for use in self.uses]
 
-    def pure(self, width: Fraction = WIDTH, cap: int = CAP) -> Enclosure:
+    def pure(self, width: ExactInput = WIDTH, cap: ExactInput = CAP) -> Enclosure:
         """The least epsilon of (epsilon, 0)-DP: suprema of independent losses add up."""
+        narrow, bits = _precision(width, cap)
         if (sides := sides_of(self.uses)) is not None:
-            return sides.curve_between(lambda uses: [Composition(uses).pure(width, cap)], width)[0]
+            return sides.curve_between(lambda uses: [Composition(uses).pure(narrow, bits)], narrow)[
+                0
+            ]
 
         def one_way(uses: Scenario) -> Enclosure:
             return Enclosure.total(
-                divergence.pure_epsilon(mechanism, width, cap).times(times)
+                divergence.pure_epsilon(mechanism, narrow, bits).times(times)
                 for mechanism, times in uses
             )
 
         return largest(dearest(self.uses), one_way)
 
-    def renyi(self, order: ExactInput, width: Fraction = WIDTH, cap: int = CAP) -> Enclosure:
+    def renyi(
+        self, order: ExactInput, width: ExactInput = WIDTH, cap: ExactInput = CAP
+    ) -> Enclosure:
         """The Rényi divergence of this order > 1."""
         return self.renyi_curve([order], width, cap)[0]
 
     def renyi_curve(
-        self, orders: Sequence[ExactInput], width: Fraction = WIDTH, cap: int = CAP
+        self, orders: Sequence[ExactInput], width: ExactInput = WIDTH, cap: ExactInput = CAP
     ) -> list[Enclosure]:
         """The Rényi divergence at each of these orders > 1: they add up, at every order.
 
         Source: Mironov, "Rényi differential privacy", CSF 2017, Proposition 1; an adversary who
         picks the worst pair each time attains the sum.
         """
+        narrow, bits = _precision(width, cap)
         wanted = [exact(order, "order", above=1) for order in orders]
         if (sides := sides_of(self.uses)) is not None:
             curve = sides.curve_between(
-                lambda uses: Composition(uses).renyi_curve(wanted, width, cap), width, len(wanted)
+                lambda uses: Composition(uses).renyi_curve(wanted, narrow, bits),
+                narrow,
+                len(wanted),
             )
             return [
                 one.intersection(sides.renyi(order))
@@ -146,62 +159,66 @@ class Composition(Rows):
             ]
         best = [Enclosure.exactly(0)] * len(wanted)
         for uses in dearest(self.uses):
-            curves = [divergence.renyi_curve(use.mechanism, wanted, width, cap) for use in uses]
+            curves = [divergence.renyi_curve(use.mechanism, wanted, narrow, bits) for use in uses]
             for index, column in enumerate(zip(*curves, strict=True)):
                 each = zip(column, uses, strict=True)
                 total = Enclosure.total(value.times(use.times) for value, use in each)
                 best[index] = best[index].maximum(total)
         return [value.because(*self._open()) for value in best]
 
-    def zcdp(self, width: Fraction = WIDTH, cap: int = CAP) -> Enclosure:
+    def zcdp(self, width: ExactInput = WIDTH, cap: ExactInput = CAP) -> Enclosure:
         """The least rho of rho-zCDP: the supremum of the composed curve over all orders."""
+        narrow, bits = _precision(width, cap)
         if (sides := sides_of(self.uses)) is not None:
-            return sides.curve_between(lambda uses: [Composition(uses).zcdp(width, cap)], width)[0]
+            return sides.curve_between(lambda uses: [Composition(uses).zcdp(narrow, bits)], narrow)[
+                0
+            ]
         found = self._within_time(
-            lambda: largest(dearest(self.uses), lambda uses: composed_zcdp(uses, width, cap)),
-            lambda dominating: dominating.zcdp(_COARSE, cap),
+            lambda: largest(dearest(self.uses), lambda uses: composed_zcdp(uses, narrow, bits)),
+            lambda dominating: dominating.zcdp(_COARSE, bits),
             lambda pure: pure**2 / 2,  # Bun and Steinke, TCC 2016, Proposition 1.4
         ).because(*self._open())
         if found.lower == 0 < found.upper:  # the time is over; a single order still tells something
             with suppress(OutOfTimeError), time_limit(_SHARE * time_left()):
-                share = self.renyi(2, _COARSE, cap).times(Fraction(1, 2))
+                share = self.renyi(2, _COARSE, bits).times(Fraction(1, 2))
                 found = found.intersection(Enclosure(share.lower, _INFINITY))
         return found
 
-    def gdp(self, width: Fraction = WIDTH, cap: int = CAP) -> Enclosure:
+    def gdp(self, width: ExactInput = WIDTH, cap: ExactInput = CAP) -> Enclosure:
         """The least mu of mu-Gaussian DP, the distance of a Gaussian pair that dominates.
 
         Known exactly for one use of most mechanisms and for Gaussian noise, else from both sides.
         """
+        narrow, bits = _precision(width, cap)
         if (sides := sides_of(self.uses)) is not None:
-            return sides.between(lambda uses, width: Composition(uses).gdp(width, cap), width)
+            return sides.between(lambda uses, narrow: Composition(uses).gdp(narrow, bits), narrow)
         return composed_gdp(
             self.uses,
-            lambda level: self.delta(level, _COARSE, cap, _QUICK),
-            lambda: self.pure(_COARSE, cap),
-            lambda: self.zcdp(_COARSE, cap),
-            width,
-            cap,
+            lambda level: self.delta(level, _COARSE, bits, _QUICK),
+            lambda: self.pure(_COARSE, bits),
+            lambda: self.zcdp(_COARSE, bits),
+            narrow,
+            bits,
         ).because(*self._open())
 
     def profile(
         self,
         epsilons: Sequence[ExactInput] | None = None,
         points: ExactInput = 41,
-        width: Fraction = _NARROW,
+        width: ExactInput = _NARROW,
     ) -> Profile:
         """delta(epsilon), certified, at these epsilons >= 0.
 
         epsilons: None for so many `points` from 0 to where delta has all but vanished. width: the
         relative width that every delta is to have. Raises ParameterError for numbers out of range.
         """
-        return profile(self, epsilons, points, width)
+        return profile(self, epsilons, points, _precision(width)[0])
 
     def tradeoff(
         self,
         alphas: Sequence[ExactInput] | None = None,
         points: ExactInput = 100,
-        width: Fraction = _NARROW,
+        width: ExactInput = _NARROW,
     ) -> Tradeoff:
         """The least type II error of any test of neighbours, certified, at these type I errors.
 
@@ -213,58 +230,64 @@ class Composition(Rows):
     def delta(
         self,
         epsilon: ExactInput,
-        width: Fraction = WIDTH,
-        cap: int = CAP,
-        work: float = WORK,
+        width: ExactInput = WIDTH,
+        cap: ExactInput = CAP,
+        work: ExactInput = WORK,
     ) -> Enclosure:
         """The least delta of (epsilon, delta)-DP, epsilon >= 0.
 
         work: about how many seconds losses that live on no lattice may take; where that ends the
         search, the enclosure is wider than asked, and says why.
         """
+        narrow, bits = _precision(width, cap)
+        seconds = float(exact(work, "work", at_least=0))
         level = exact(epsilon, "epsilon", at_least=0)
         if (sides := sides_of(self.uses)) is not None:
             return sides.between(
-                lambda uses, width: Composition(uses).delta(level, width, cap, work),
-                width,
+                lambda uses, narrow: Composition(uses).delta(level, narrow, bits, seconds),
+                narrow,
                 lambda: sides.delta(level),
             )
         return self._within_time(
             lambda: self._composed(
-                lambda mechanism: divergence.delta(mechanism, level, width, cap),
-                lambda uses, width, work: profile_of(uses).delta(level, width, cap, work),
-                width,
-                work,
+                lambda mechanism: divergence.delta(mechanism, level, narrow, bits),
+                lambda uses, narrow, seconds: profile_of(uses).delta(level, narrow, bits, seconds),
+                narrow,
+                seconds,
             ),
-            lambda dominating: dominating.delta(level, _COARSE, cap),
+            lambda dominating: dominating.delta(level, _COARSE, bits),
             most=Fraction(1),
         )
 
     def epsilon(
         self,
         delta: ExactInput,
-        width: Fraction = WIDTH,
-        cap: int = CAP,
-        work: float = WORK,
+        width: ExactInput = WIDTH,
+        cap: ExactInput = CAP,
+        work: ExactInput = WORK,
     ) -> Enclosure:
         """The least epsilon >= 0 of (epsilon, delta)-DP; work as for `delta`."""
+        narrow, bits = _precision(width, cap)
+        seconds = float(exact(work, "work", at_least=0))
         level = exact(delta, "delta", at_least=0, at_most=1)
         if level == 0:
-            return self.pure(width, cap)
+            return self.pure(narrow, bits)
         if (sides := sides_of(self.uses)) is not None:
             return sides.between(
-                lambda uses, width: Composition(uses).epsilon(level, width, cap, work),
-                width,
-                lambda: self._besides(sides, level, cap),
+                lambda uses, narrow: Composition(uses).epsilon(level, narrow, bits, seconds),
+                narrow,
+                lambda: self._besides(sides, level, bits),
             )
         return self._within_time(
             lambda: self._composed(
-                lambda mechanism: divergence.epsilon(mechanism, level, width, cap),
-                lambda uses, width, work: profile_of(uses).epsilon(level, width, cap, work),
-                width,
-                work,
+                lambda mechanism: divergence.epsilon(mechanism, level, narrow, bits),
+                lambda uses, narrow, seconds: profile_of(uses).epsilon(
+                    level, narrow, bits, seconds
+                ),
+                narrow,
+                seconds,
             ),
-            lambda dominating: dominating.epsilon(level, _COARSE, cap),
+            lambda dominating: dominating.epsilon(level, _COARSE, bits),
             lambda pure: pure,
         )
 

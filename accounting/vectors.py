@@ -43,7 +43,7 @@ from .trimmed_vectors import Repeated, is_trimmable, trimmed_delta, trimmed_epsi
 OPEN = "which vectors within reach cost most is open: some attained, and what dominates all"
 
 _SHARE = 0.5  # of the time that is left, for each list that bounds from either side
-_MOST_MOVES = 16  # of one coordinate, each of which is measured
+MOST_MOVES = 16  # of one coordinate, each of which is measured
 _MOST_USES = 10**9
 _FEW_RESIDUES = 64
 _FARTHEST = 10**9  # that one number may move
@@ -318,7 +318,7 @@ def _by_coordinates(
     one = vector(use.mechanism)
     if one is None:
         return list(measure((use,)))
-    if one.rate != 1 or one.reach.farthest > _MOST_MOVES:
+    if one.rate != 1 or one.reach.farthest > MOST_MOVES:
         return None
     moves = range(1, one.reach.farthest + 1)
     costs = [measure(tuple(Use(*part) for part in one.along({move: 1}))) for move in moves]

@@ -130,7 +130,7 @@ def certify(
 
 
 def check(
-    certificate: Certificate | str | Path | Mapping[str, Any], seconds: float | None = SECONDS
+    certificate: Certificate | str | Path | Mapping[str, Any], seconds: ExactInput | None = SECONDS
 ) -> Outcome:
     """Prove a certificate again, by code that shares nothing with what made it.
 
@@ -148,7 +148,8 @@ def check(
     if isinstance(certificate, (str, Path)):
         certificate = Certificate.read(certificate)
     content = certificate.content if isinstance(certificate, Certificate) else certificate
-    return _check(content, seconds)
+    allowed = None if seconds is None else float(exact(seconds, "seconds", at_least=0))
+    return _check(content, allowed)
 
 
 def calibrate(

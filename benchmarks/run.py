@@ -31,6 +31,7 @@ import sampled
 import samplers
 import single
 import startup
+import vectors
 from case import PEER, PEERS, PRV, Case
 
 import bandit
@@ -42,6 +43,7 @@ CASES: Sequence[Case] = (
     *single.CASES,
     *composed.CASES,
     *sampled.CASES,
+    *vectors.CASES,
     *aggregation.CASES,
     *bandit.CASES,
 )

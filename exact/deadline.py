@@ -19,6 +19,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from types import FrameType
 
+from .number import ExactInput, exact
+
 _AGAIN = 0.5  # seconds after which the timer speaks up again, if somebody went on
 _held: ContextVar[bool] = ContextVar("exactdp_uninterrupted", default=False)
 _end: ContextVar[float] = ContextVar("exactdp_deadline", default=math.inf)
@@ -41,12 +43,14 @@ def check_time() -> None:
 
 
 @contextmanager
-def time_limit(seconds: float, *, rings: bool = True) -> Iterator[None]:
+def time_limit(seconds: ExactInput, *, rings: bool = True) -> Iterator[None]:
     """Allow so many seconds for the block; a limit inside another one can only shorten it.
 
     rings: whether the timer interrupts the block; if not, the limit is one to share out by
     `time_left` among limits inside.
     """
+    if not isinstance(seconds, int | float):
+        seconds = float(exact(seconds, "seconds", at_least=0))
     end = min(_end.get(), time.monotonic() + seconds)
     outer = _rings.get()
     token, ringing = _end.set(end), _rings.set(min(outer, end) if rings else outer)

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from ..accounting.composed import Composition, Use, compose
 from ..accounting.envelope import NoEnvelopeError, rounded_distance
-from ..accounting.vectors import least_tilt, sides_of
+from ..accounting.vectors import MOST_MOVES, least_tilt, sides_of
 from ..exact.enclosure import Enclosure, Endpoint
 from ..exact.number import decimal_text
 from ..exact.rounding import to_digits
@@ -36,7 +36,6 @@ _WIDE_LOSSES = 4 * 10**6  # a variance
 _ALIKE = 1 - Fraction(1, 10**4)
 _ROOM = 1 + Fraction(1, 10**10)  # for the checker's own rounding
 _SHARES = [Fraction(1, 10**n) for n in (1, 2, 3)]  # of delta, for what is missed
-_MOST_MOVES = 16
 _UNIT = {1: 1}  # what a shorter vector is rounded to by chance, where no other direction is known
 _INFINITY = Decimal("Infinity")
 
@@ -204,7 +203,7 @@ def _tilt(
     if not isinstance(mechanism, VectorNoise) or mechanism.is_one_number or mechanism.rate != 1:
         return None
     reach = mechanism.reach
-    if reach.farthest > _MOST_MOVES or mechanism.law.moments().variance.greater_than(WIDE):
+    if reach.farthest > MOST_MOVES or mechanism.law.moments().variance.greater_than(WIDE):
         return None
     moves = (mechanism.along({move: 1})[0][0] for move in range(1, reach.farthest + 1))
     costs = [claim.measure(compose(moved)).upper for moved in moves]

@@ -135,6 +135,32 @@ def test_errors_name_the_argument_and_what_would_do(call, says):
         call()
 
 
+def test_every_number_may_be_text():
+    m, given = exactdp.mechanism(LAPLACE), {"width": "0.001", "cap": "1024"}
+    near = {"width": Fraction(1, 1000), "cap": 1024}
+    with exactdp.time_limit("20"):
+        for told, meant in (
+            (m.pure(**given), m.pure(**near)),
+            (m.zcdp(**given), m.zcdp(**near)),
+            (m.gdp(**given), m.gdp(**near)),
+            (m.renyi("2", **given), m.renyi(2, **near)),
+            (m.renyi_curve(["2"], **given)[0], m.renyi_curve([2], **near)[0]),
+            (m.delta("1/2", work="5", **given), m.delta(Fraction(1, 2), work=5.0, **near)),
+            (m.epsilon("1e-6", work="5", **given), m.epsilon(Fraction(1, 10**6), work=5.0, **near)),
+        ):
+            assert (told.lower, told.upper) == (meant.lower, meant.upper)
+        assert len(m.profile(points="3", width="0.01").epsilons) == 3
+        assert len(m.tradeoff(alphas=["0.1"], width="0.1").alphas) == 1
+    for named in ("width", "cap"):
+        with pytest.raises(exactdp.ParameterError, match=named):
+            m.epsilon("1e-6", **{named: "wide"})
+
+
+def test_the_time_for_a_check_may_be_text():
+    content = exactdp.certify(LAPLACE, "pure:0.1").content
+    assert exactdp.check(content, seconds="30").valid
+
+
 def test_no_certificate_is_told_from_not_valid(tmp_path):
     with pytest.raises(exactdp.CertificateError):
         exactdp.check(tmp_path / "none")
