@@ -74,7 +74,7 @@ def _inverted(law: Transformed, t: int, path: Sequence[acb], kernel: _Kernel) ->
         # of 0 only. A start outside the strip, or on the wrong side of 0, does not get through.
         if not (scale > 0 and scale.is_finite() and exponent.imag.contains(0)):
             raise ArithmeticError(f"the path starts at {start}, outside the law's domain")
-        middle = peak.mid()
+        middle, is_over = peak.mid(), False
 
         def integrand(z: acb, analytic: bool) -> acb:
             nonlocal is_over
@@ -85,7 +85,7 @@ def _inverted(law: Transformed, t: int, path: Sequence[acb], kernel: _Kernel) ->
             return (exponent - middle).exp() * factor * kernel(z) / weight
 
         weight = (factor * kernel(start)).real.mid()
-        tolerance, is_over = arb(2) ** -(bits + 8), False
+        tolerance = arb(2) ** -(bits + 8)
         total = acb(0)
         for here, there in pairwise(path):
             with uninterrupted():
