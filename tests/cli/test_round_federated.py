@@ -97,6 +97,8 @@ def test_a_claim_is_certified_or_refuted(capsys, tmp_path):
     assert "--certificate is missing" in play(capsys, *given, "--claim", "rdp:2,9", code=2).err
     nowhere = ("--certificate", str(tmp_path / "none" / "round.json"))
     assert "--certificate" in play(capsys, *given, *nowhere, code=2).err
+
+
 @pytest.mark.parametrize("lacking", [(), ("clients=30",), ("dimension=100",)])
 def test_options_fill_in_what_the_spec_lacks(lacking):
     spec = whole = SPEC.format("skellam")
