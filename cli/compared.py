@@ -8,12 +8,9 @@ from fractions import Fraction
 from typing import Any
 
 from ..accounting import Composition
-from ..accounting.methods.comparison import EXACT, METHODS, Method, Reported, compare
-from ..accounting.methods.distributed import TFF
-from ..accounting.methods.foreign import FOREIGN
+from ..accounting.methods.comparison import EXACT, Reported, compare
+from ..accounting.methods.usual import usual
 from ..exact import Enclosure
-from ..mechanisms.continuous import continuous
-from ..mechanisms.vector import vector
 from .measure import Measured, Request, Width, measure
 
 
@@ -62,11 +59,7 @@ def compared(
     deltas = [result.given[1] for result in exact if result.given]
     if method != EXACT.name:
         exact = measure(composition, Request(deltas=tuple(deltas)), width)
-    others: list[str | Method] = [name for name in METHODS if name != EXACT.name]
-    if all(continuous(use.mechanism) for use in composition.uses):  # what others account for
-        others += FOREIGN.values()
-    if all(vector(use.mechanism) for use in composition.uses):
-        others.append(TFF)
+    others = usual(composition)
     return [
         Comparison(
             delta,

@@ -27,6 +27,7 @@ _EXTRAS = {  # what is imported only where it is needed, and the extra that brin
     "statsmodels": "data",
     "pandas": "data",
     "matplotlib": "figures",
+    "jinja2": "report",
     "joblib": "parallel",
     "dask": "cluster",
     "distributed": "cluster",
@@ -38,6 +39,8 @@ _VERBS = {  # what each does, in its module's words; only what is called is load
     "check": "Check certificates or transcripts: exit 0 valid, 1 not valid (and why), 2 neither.",
     "compose": "Compose mechanisms, each used K times: pure ε, Rényi, δ(ε) and ε(δ) of all "
     "together.",
+    "profile": "The privacy profile δ(ε) and the trade-off curve, from both sides; picture, CSV.",
+    "report": "Write one page to hand on: verdicts, pictures, what was not checked, certificates.",
     "calibrate": "Find the least noise that meets a target: verified, and refuted 1e-9 below.",
     "claims": "Check what the papers say: holds, holds with a correction, or fails.",
     "protocol": "Certify a protocol's failures and errors; find what it really needs to send.",

@@ -73,6 +73,14 @@ def measurements(uses: Uses, results: Sequence[Measured], method: Method | None 
         out.print(Text(note, style="yellow"))
 
 
+def measured_curve(uses: Uses, table: Table, mu: Enclosure) -> None:
+    """Print what is used, some points of its profile, and the Gaussian that dominates."""
+    out = console()
+    _uses(out, uses)
+    out.print(table)
+    out.print(facts({_QUANTITIES["gdp"]: str(mu)}))
+
+
 def comparison(table: Comparison) -> None:
     """Print what every method reports, with a bar and the ratio to the exact ε."""
     out = console()

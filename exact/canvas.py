@@ -22,7 +22,7 @@ _SETTINGS = {
     "svg.hashsalt": "exactdp",
     "svg.fonttype": "path",
 }
-_NO_METADATA = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}
+_NO_METADATA = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}, "pdf": {"CreationDate": None}}
 
 
 def load() -> Any:
@@ -46,7 +46,7 @@ def canvas(
 
 
 def rendered(figure: Any, kind: str, **options: Any) -> bytes:
-    """The file, svg or png."""
+    """The file, svg, png or pdf."""
     file = io.BytesIO()
     figure.savefig(file, format=kind, metadata=_NO_METADATA[kind], **options)
     return file.getvalue()

@@ -1,0 +1,97 @@
+"""`exactdp profile`: the privacy profile and the trade-off curve, both with certified bounds."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..accounting.curves import Curve, tradeoff
+from ..exact import Enclosure, OutOfTimeError, ParameterError, decimal_text, time_left, time_limit
+from ..exact.atomic_write import atomic_write, check_target, write_atomically
+from ..exact.number import located
+from . import options, output
+from .options import DEFAULT_TIME, Json, Specs, Time, option
+
+_POINTS, _STEPS = 41, 100
+_SHARE = 0.9  # of the time for the profile; the trade-off curve follows from it
+_SHOWN = 4  # every so many points in the table
+_UNKNOWN = Enclosure.probability()
+
+
+def profile(
+    specs: Specs,
+    plot: Annotated[
+        Path | None, option("FILE", "draw both curves, as .svg, .png or .pdf by its name")
+    ] = None,
+    table: Annotated[
+        Path | None,
+        typer.Option("--csv", metavar="FILE", help="write every point of both curves as CSV"),
+    ] = None,
+    as_json: Json = False,
+    seconds: Time = DEFAULT_TIME,
+) -> None:
+    """The privacy profile δ(ε) and the trade-off curve, from both sides; picture, CSV."""
+    allowed = options.read_time(seconds)
+    kind = None if plot is None else _kind(plot)
+    for option_name, path in (("--plot", plot), ("--csv", table)):
+        if path is not None:
+            check_target(path, option_name)
+    if plot is not None and table is not None and plot.absolute() == table.absolute():
+        raise ParameterError(f"--plot and --csv must be two files, got {plot} twice")
+    uses = options.read_uses(specs)
+    with time_limit(allowed, rings=False), output.working("measuring"):
+        composition = options.composed(uses)
+        with time_limit(_SHARE * time_left(), rings=False):
+            known = composition.profile(points=_POINTS)
+        errors = tradeoff(known, None, _STEPS)
+        try:
+            with time_limit(time_left()):
+                mu = composition.gdp()
+        except OutOfTimeError:
+            mu = Enclosure.unknown()
+    if table is not None:
+        with located(f"--csv: {table}"):
+            write_atomically(table, _csv(known, errors))
+    if plot is not None and kind is not None:
+        from ..report.pictures import both_curves
+
+        drawn = both_curves(known, errors, kind)
+        with located(f"--plot: {plot}"), atomic_write(plot) as temporary:
+            temporary.write_bytes(drawn)
+    if as_json:
+        named = [{**spec.to_json(), "times": times} for spec, times in uses]
+        neighbourhood = options.neighbourhood(uses)
+        curves = {"profile": known.rows(), "tradeoff": errors.rows(), "gdp": mu}
+        output.as_json({"mechanisms": named} | neighbourhood | curves)
+    else:
+        from . import render
+
+        rows = [(decimal_text(place), str(value)) for place, value in known.points()[::_SHOWN]]
+        render.measured_curve(uses, render.grid("ε", "δ(ε)", rows=rows), mu)
+    raise typer.Exit(3 if _UNKNOWN in known.deltas else 0)
+
+
+def _kind(plot: Path) -> str:
+    from ..exact.canvas import load
+    from ..report.pictures import kind_of
+
+    if (kind := kind_of(plot.name)) is None:
+        raise ParameterError(f"--plot must end in .svg, .png or .pdf, got {plot.name}")
+    load()
+    return kind
+
+
+def _csv(*curves: Curve) -> str:
+    """Exact places, and both ends of the value there, rounded outward."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(("curve", "at", "lower", "upper"))
+    for curve in curves:
+        name = type(curve).__name__.lower()
+        for place, value in curve.points():
+            writer.writerow((name, decimal_text(place), *value.to_json().values()))
+    return text.getvalue()

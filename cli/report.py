@@ -1,0 +1,162 @@
+"""`exactdp report`: one page to hand on, of mechanisms, of a certificate or of a transcript."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..exact import OutOfTimeError, ParameterError, exact, time_left, time_limit
+from ..exact.atomic_write import check_target, write_atomically
+from ..exact.extra import bring
+from ..exact.number import located
+from ..exact.regular_file import open_regular
+from ..verify import Guarantee, Verdict, parse_claim
+from . import options, output
+from .options import CLAIMS, Time, option
+
+if TYPE_CHECKING:
+    from ..report.page import Page
+
+_DEFAULT_TIME = "120"
+_DELTAS = ("1e-6", "1e-9", "1e-5")
+_VERDICTS = 0.3  # of the time, for the claims and their certificates
+_BEGINNING = 400  # bytes, by which files are told apart
+_EXIT_CODES = {Verdict.VERIFIED: 0, Verdict.REFUTED: 1, Verdict.UNDECIDED: 3}
+
+
+def report(
+    specs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SPEC[*K]|FILE", help="mechanisms; or one certificate, or one transcript"
+        ),
+    ],
+    out: Annotated[Path, option("FILE.html", "where the page goes")],
+    claim: Annotated[list[str] | None, option("CLAIM", f"{CLAIMS}; may be repeated")] = None,
+    delta: Annotated[
+        list[str] | None, option("D", "show ε at this δ (1e-6, 1e-9, 1e-5); may be repeated")
+    ] = None,
+    record: Annotated[
+        Path | None,
+        option("FILE.yaml", "also a draft for OpenDP's registry of deployments"),
+    ] = None,
+    seconds: Time = _DEFAULT_TIME,
+) -> None:
+    """Write one page to hand on: verdicts, pictures, what was not checked, certificates."""
+    allowed = options.read_time(seconds)
+    claims = [parse_claim(text) for text in claim or ()]
+    deltas = [exact(text, "--delta", above=0, below=1) for text in delta or _DELTAS]
+    check_target(out, "--out")
+    if record is not None:
+        check_target(record, "--record")
+        if record.absolute() == out.absolute():
+            raise ParameterError(f"--out and --record must be two files, got {out} twice")
+    kind = _kind(specs[0])
+    if kind is not None and (len(specs) > 1 or claim or delta or record is not None):
+        raise ParameterError(
+            f"{kind} is reported by itself: no other SPEC, --claim, --delta or --record"
+        )
+    for module in ("jinja2", "matplotlib"):
+        bring(module, "report")
+    with time_limit(allowed, rings=False), output.working("measuring"):
+        if kind == "a certificate":
+            code = _certificate(Path(specs[0]), out)
+        elif kind == "a transcript":
+            code = _transcript(Path(specs[0]), out)
+        else:
+            code = _mechanisms(specs, claims, deltas, out, record)
+    raise typer.Exit(code)
+
+
+def _mechanisms(
+    specs: list[str],
+    claims: list[Guarantee],
+    deltas: list[Fraction],
+    out: Path,
+    record: Path | None,
+) -> int:
+    from ..report import evidence, make
+    from ..report.registry import entry
+    from ..report.subject import Subject
+
+    subject = Subject(options.read_uses(specs), claims, list(dict.fromkeys(deltas)))
+    with time_limit(_VERDICTS * time_left(), rings=False):
+        found = evidence.decided(subject)
+    page = make.report(subject, found)
+    _write(page, out)
+    if record is not None:
+        with located(f"--record: {record}"):
+            write_atomically(record, entry(subject, found))
+        typer.echo(f"written: {record}")
+    for result, _ in found:
+        typer.echo(f"{result.claim} {result.verdict.name}, measured {result.measured}")
+    codes = [_EXIT_CODES[result.verdict] for result, _ in found]
+    return next((code for code in (1, 3) if code in codes), 0)
+
+
+def _certificate(file: Path, out: Path) -> int:
+    from ..report import held, make
+    from ..report.page import Page
+    from ..verify.certificate import Certificate, CertificateError
+
+    try:
+        certificate = Certificate.read(file)
+    except CertificateError as error:
+        raise ParameterError(f"FILE: {error}") from error
+    outcome = certificate.check(time_left())
+    summary, sections = held.of_certificate(file.name, certificate, outcome)
+    _write(Page(f"Certificate {file.name}", summary, make.made(), sections), out)
+    typer.echo(summary)
+    return 3 if outcome.undecided else 0 if outcome.valid else 1
+
+
+def _transcript(file: Path, out: Path) -> int:
+    from ..bandit.transcript_check import TranscriptError, check_transcript
+    from ..report import held, make
+    from ..report.page import Page
+
+    valid: bool | None = None
+    try:
+        with time_limit(time_left()):
+            outcome = check_transcript(file)
+        valid, reason = outcome.valid, outcome.reason
+    except TranscriptError as error:
+        raise ParameterError(f"FILE: {error}") from error
+    except OutOfTimeError as error:
+        reason = str(error)
+    content = file.read_bytes()
+    lines = [json.loads(line) for line in content.splitlines()]
+    header, runs = lines[0], [line for line in lines[1:] if line.get("run") == 0]
+    digest = hashlib.sha256(content).hexdigest()
+    summary, sections = held.of_transcript(file.name, digest, valid, reason, header, runs)
+    _write(Page(f"Transcript {file.name}", summary, make.made(), sections), out)
+    typer.echo(f"{summary}: {reason}")
+    return {True: 0, False: 1, None: 3}[valid]
+
+
+def _kind(text: str) -> str | None:
+    """Is this the name of a certificate or of a transcript? None: a mechanism."""
+    if not text.endswith((".json", ".jsonl")):
+        return None
+    try:
+        with open_regular(text) as file:
+            beginning = file.read(_BEGINNING)
+    except OSError as error:
+        if text.endswith(".jsonl"):
+            raise ParameterError(f"FILE: {text}: {error.strerror or error}") from error
+        return None
+    if text.endswith(".jsonl") or b"exactdp bandit transcript" in beginning:
+        return "a transcript"
+    return "a certificate" if b"exactdp certificate" in beginning else None
+
+
+def _write(page: Page, out: Path) -> None:
+    text = page.html()
+    with located(f"--out: {out}"):
+        write_atomically(out, text)
+    typer.echo(f"written: {out}")

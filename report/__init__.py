@@ -1,0 +1,1 @@
+"""Evidence that others read: pages, pictures, and entries for a public registry."""

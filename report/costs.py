@@ -1,0 +1,179 @@
+"""What it costs: epsilon and other notions, the curves, more uses, other methods, groups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from ..accounting.composed import compose
+from ..accounting.curves import Curve, tradeoff
+from ..accounting.group import group_epsilon
+from ..accounting.methods.comparison import compare
+from ..accounting.methods.usual import usual
+from ..exact import Enclosure, decimal_text, time_left, time_limit
+from .measured import NARROW, NOT_COMPUTED, measured
+from .page import Cell, Picture, Section, Table
+from .pictures import profile_svg, tradeoff_svg, uses_svg
+from .subject import Subject, small
+
+_POINTS, _STEPS = 31, 60
+_SHARE = 0.9  # of the time that is left
+_MORE = (1, 10, 100, 1000)
+_MULTIPLES = (1, 2, 5, 10)
+_GROUPS = (1, 2, 5, 10)
+
+
+def notions(subject: Subject) -> list[Section]:
+    """epsilon at every delta; pure epsilon, rho and mu."""
+    of, waiting = subject.composition, len(subject.deltas) + 3
+    rows: list[Sequence[Cell]] = []
+    for delta in subject.deltas:
+        value = measured(partial(of.epsilon, delta, NARROW), _share(waiting))
+        rows.append((f"ε at δ = {small(delta)}", value))
+        waiting -= 1
+    for name, compute in (
+        ("pure ε (δ = 0)", of.pure),
+        ("ρ of ρ-zCDP", of.zcdp),
+        ("μ of μ-GDP", of.gdp),
+    ):
+        rows.append((name, measured(partial(compute, NARROW), _share(waiting))))
+        waiting -= 1
+    section = Section(
+        "notions",
+        "How much privacy it costs",
+        text=(
+            "Each figure is the least number for which the guarantee holds. Where two numbers "
+            "stand in brackets, the true one certainly lies between them; “inf” is infinite.",
+        ),
+        tables=(Table("Privacy loss in several notions", ("notion", "certified value"), rows),),
+    )
+    return [section]
+
+
+def curves(subject: Subject) -> list[Section]:
+    """The profile and the trade-off curve, as pictures and point by point."""
+    known = subject.composition.profile(points=_POINTS)
+    errors = tradeoff(known, None, _STEPS)
+    return [
+        Section(
+            "profile",
+            "The privacy profile",
+            text=(
+                "δ(ε) is the least δ for which (ε, δ)-differential privacy holds. The shaded band "
+                "between the two lines certainly contains the true curve; where the bounds are "
+                "closer than a pixel they are one line.",
+            ),
+            picture=Picture(profile_svg(known), _ends("δ falls", known)),
+            tables=(_points("The privacy profile, point by point", ("ε", "δ(ε)"), known),),
+        ),
+        Section(
+            "tradeoff",
+            "What an adversary can tell",
+            text=(
+                "Somebody who sees everything that is released guesses which of two neighbouring "
+                "datasets it was. A test that is wrong about one of them with probability α is "
+                "wrong about the other with probability β or more. Perfect privacy is the dotted "
+                "line: nothing better than guessing.",
+            ),
+            picture=Picture(tradeoff_svg(errors), _ends("β falls", errors)),
+            tables=(_points("The trade-off curve, point by point", ("α", "β(α)"), errors),),
+        ),
+    ]
+
+
+def more_uses(subject: Subject) -> list[Section]:
+    """epsilon as uses add up: of one mechanism by their number, of a list by its multiples."""
+    of = subject.composition
+    if len(of.uses) == 1:
+        ((mechanism, times),) = of.uses
+        counts = sorted({times, *(k for k in _MORE if k < times or times == 1)})
+        lists = [compose((mechanism, k)) for k in counts]
+        what = "uses of the mechanism"
+    else:
+        counts, what = list(_MULTIPLES), "times the whole list"
+        lists = [of * k for k in counts]
+    found = []
+    for waiting, several in zip(range(len(lists), 0, -1), lists, strict=True):
+        found.append(measured(partial(several.epsilon, subject.deltas[0], NARROW), _share(waiting)))
+    shown = [(k, value) for k, value in zip(counts, found, strict=True) if _drawable(value)]
+    label = f"ε at δ = {subject.delta}"
+    picture = None
+    if len(shown) > 1:
+        svg = uses_svg([k for k, _ in shown], [value for _, value in shown], label)
+        picture = Picture(svg, f"{label} from {shown[0][0]} to {shown[-1][0]} {what}.")
+    rows = [(str(k), value) for k, value in zip(counts, found, strict=True)]
+    section = Section(
+        "uses",
+        "What more uses cost",
+        text=("Uses are composed exactly, not by a theorem. They may be adaptive.",),
+        picture=picture,
+        tables=(Table("Composition over uses", (what, label), rows),),
+    )
+    return [section]
+
+
+def methods(subject: Subject) -> list[Section]:
+    """What the usual methods of accounting would report."""
+    of, delta = subject.composition, subject.deltas[0]
+    exact = measured(partial(of.epsilon, delta, NARROW), time_left() / 3)
+    rows: list[Sequence[Cell]] = [("exact composition (this report)", exact, "")]
+    with time_limit(_SHARE * time_left(), rings=False):
+        for each in compare(of, delta, NARROW, usual(of)):
+            value: Cell = "does not apply" if each.value is None else each.value
+            if each.value is None and each.remark.startswith("not computed"):
+                value = NOT_COMPUTED
+            rows.append((each.method.title, value, each.remark))
+    columns = ("method", f"ε at δ = {subject.delta}", "remark")
+    section = Section(
+        "methods",
+        "What other methods would report",
+        text=(
+            "The same release, accounted for by the usual methods. A larger figure is no error: it "
+            "is a bound that holds but is not tight. Figures of other accountants are computed in "
+            "floats and prove nothing.",
+        ),
+        tables=(Table("Methods side by side", columns, rows),),
+    )
+    return [section]
+
+
+def groups(subject: Subject) -> list[Section]:
+    """What several users together lose."""
+    of, delta = subject.composition, subject.deltas[0]
+    rows: list[Sequence[Cell]] = []
+    for waiting, size in zip(range(len(_GROUPS), 0, -1), _GROUPS, strict=True):
+        seconds = _share(waiting)
+        with time_limit(seconds, rings=False):
+            rows.append((str(size), measured(partial(group_epsilon, of, size, delta), seconds)))
+    section = Section(
+        "groups",
+        "Groups of users",
+        text=(
+            "What is certified protects one user. A household of several who are all in the data "
+            "has the guarantee below. (The lower end is what one of them loses, unless more is "
+            "known.)",
+        ),
+        tables=(Table("Group privacy", ("users", f"ε at δ = {subject.delta}"), rows),),
+    )
+    return [section]
+
+
+def _share(waiting: int) -> float:
+    return _SHARE * time_left() / waiting
+
+
+def _drawable(value: Enclosure) -> bool:
+    return value.is_finite() and value.lower > 0
+
+
+def _points(caption: str, columns: Sequence[str], curve: Curve) -> Table:
+    rows = [(decimal_text(at), value) for at, value in curve.points()]
+    return Table(caption, columns, rows, folded=True)
+
+
+def _ends(what: str, curve: Curve) -> str:
+    (first, start), (last, end) = curve.points()[0], curve.points()[-1]
+    return (
+        f"{what} from {start} at {decimal_text(first)} to {end} at {decimal_text(last)}; every "
+        "point is in the table below."
+    )

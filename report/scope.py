@@ -1,0 +1,99 @@
+"""What a report is about and what it is not: mechanism, unit of privacy, trust, what is open.
+
+The questions are those of NIST SP 800-226, "Guidelines for evaluating differential privacy
+guarantees": the unit of privacy, the parameters, the mechanism and its implementation, the trust
+model, and what lies outside of the guarantee.
+"""
+
+from __future__ import annotations
+
+from ..mechanisms.protocols.protocol import Trust
+from ..mechanisms.spec import Spec
+from .page import Cell, Section
+from .subject import Subject, used
+
+_TRUST = {
+    Trust.CENTRAL: "Central: the server is trusted with the data; it adds the noise and releases "
+    "the result",
+    Trust.DISTRIBUTED: "Distributed: every user adds a share of the noise; the server sees the sum "
+    "modulo m only, by secure aggregation, and need not be trusted with more",
+    Trust.LOCAL: "Local: every message is private by itself; nobody need be trusted",
+}
+_SHUFFLED = "Shuffle: users send noisy bits; who shuffles them must not work with the server"
+_FEDERATED = (
+    "Federated: every client adds a share of the noise; the server sees the sum modulo m only, by "
+    "secure aggregation"
+)
+_UNSTATED = "Not stated by the mechanism: whoever adds the noise sees the data without it"
+
+NOT_CHECKED = (
+    "That the released program draws from this law: what is certified is the law, not code.",
+    "That the sensitivity (or clipping bound) and the neighbours that are stated are those of the "
+    "real query.",
+    "That nothing else about these users was released: other uses of the same data add up with "
+    "these.",
+    "Preprocessing, the choice of parameters on the data, and tuning: what was looked at before "
+    "the release is no part of it.",
+    "Randomness, timing, memory and floating-point arithmetic of the implementation.",
+    "Anything that is learned about a user from others' data, or that is released without noise.",
+)
+_MASKS = "Secure aggregation: that the server sees nothing but the sum is assumed, not shown."
+_CONTINUOUS = (
+    "Continuous noise cannot be drawn exactly by a computer: an implementation in floats has "
+    "another law than the one that is certified."
+)
+
+
+def audited(subject: Subject) -> Section:
+    """The mechanisms with all their parameters; neighbours, sampling and how often."""
+    facts: dict[str, Cell] = {}
+    several = len(subject.uses) > 1
+    for number, (spec, times) in enumerate(subject.uses, 1):
+        mark = f" {number}" if several else ""
+        shown = spec.to_json()
+        facts[f"mechanism{mark}"] = shown.pop("spec")
+        for name, value in shown.items():
+            facts[f"{name.replace('_', ' ')}{mark}"] = value
+        facts[f"uses{mark}"] = str(times)
+    facts["neighbouring datasets"] = f"{subject.differing} ({subject.neighbours})"
+    facts["orientation"] = subject.orientation
+    facts["sampling"] = subject.sampling
+    return Section("audited", "What was audited", facts=facts)
+
+
+def questions(subject: Subject) -> list[Section]:
+    """The unit of privacy, who is trusted, and what was not checked."""
+    trust = dict.fromkeys(trust_model(spec) for spec, _ in subject.uses)
+    unit = (
+        "What is protected is everything that one user contributes to all uses together: "
+        f"neighbouring datasets differ in that {subject.differing}. If one person can be several "
+        "users, see groups."
+    )
+    points = list(NOT_CHECKED)
+    if any(spec.protocol or spec.federated for spec, _ in subject.uses):
+        points.append(_MASKS)
+    if any(spec.text.startswith(("gaussian:", "laplace:")) for spec, _ in subject.uses):
+        points.append(_CONTINUOUS)
+    return [
+        Section("unit", "Unit of privacy", text=(unit,)),
+        Section("trust", "Trust model", text=tuple(trust)),
+        Section("open", "What was not checked", points=points),
+        Section(
+            "again",
+            "How to make this report again",
+            text=(f"exactdp report {' '.join(_quoted(*each) for each in subject.uses)} …",),
+        ),
+    ]
+
+
+def trust_model(spec: Spec) -> str:
+    """Whom users trust, in words."""
+    if spec.shuffled is not None:
+        return _SHUFFLED
+    if spec.federated is not None:
+        return _FEDERATED
+    return _UNSTATED if spec.protocol is None else _TRUST[spec.protocol.trust]
+
+
+def _quoted(spec: Spec, times: int) -> str:
+    return f"'{used(spec, times)}'"

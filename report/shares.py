@@ -1,0 +1,93 @@
+"""Noise that is made of users' shares: what missing ones cost, and a federated round."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import partial
+
+from ..accounting.composed import compose
+from ..exact import Enclosure, time_left, time_limit
+from ..mechanisms.protocols.federated import Settings, error_bound
+from ..mechanisms.spec import Spec, parse
+from .measured import NARROW, measured
+from .page import Cell, Section, Table
+from .subject import Subject
+
+_GONE = ("0.01", "0.1", "0.25", "0.5")  # of all users; and a single one
+_SHARE = 0.9  # of the time that is left
+_FAILURE = Fraction(1, 10**6)
+
+
+def missing_shares(subject: Subject) -> list[Section]:
+    """epsilon with some users' shares left out of every use; nothing where no shares are stated."""
+    shared = [how_many(spec) for spec, _ in subject.uses]
+    counts = [count for count in shared if count is not None]
+    if not counts:
+        return []
+    users, level = min(counts), subject.deltas[0]
+    gone = sorted({0, 1, *(math.ceil(users * Fraction(share)) for share in _GONE)} - {users})
+    rows: list[Sequence[Cell]] = []
+    for waiting, missing in zip(range(len(gone), 0, -1), gone, strict=True):
+        left = [(without(spec, missing).mechanism, times) for spec, times in subject.uses]
+        with time_limit(_SHARE * time_left() / waiting, rings=False):
+            value = measured(partial(compose(*left).epsilon, level, NARROW), time_left())
+        rows.append((str(missing), value))
+    section = Section(
+        "shares",
+        "What a missing share costs",
+        text=(
+            f"The noise is made of {users} users' shares. When users vanish, or tell what they "
+            "drew, less noise protects the others, and nothing in the result shows it.",
+        ),
+        tables=(Table("Missing shares", ("shares missing", f"ε at δ = {subject.delta}"), rows),),
+    )
+    return [section]
+
+
+def how_many(spec: Spec) -> int | None:
+    """In how many users' shares the noise is made; None where nothing is said, or some are out."""
+    if spec.text.endswith((".toml", ".json")) or "dropout=" in spec.text:
+        return None
+    if spec.federated is not None:
+        return spec.federated.clients
+    users = spec.derived.get("users")
+    return int(users) if users is not None and "collusion=" not in spec.text else None
+
+
+def without(spec: Spec, missing: int) -> Spec:
+    """The same with so many shares left out, where it is made of shares."""
+    if not missing or how_many(spec) is None:
+        return spec
+    return parse(f"{spec.text},dropout={missing}")
+
+
+def rounds(subject: Subject) -> list[Section]:
+    """What each federated round sends, and how often it wraps."""
+    settings = [spec.federated for spec, _ in subject.uses if spec.federated is not None]
+    return [_round(each, f"round-{k}") for k, each in enumerate(settings, 1)]
+
+
+def _round(settings: Settings, key: str) -> Section:
+    encoding = settings.encoding
+    bound = error_bound(encoding, settings.share, settings.clients, _FAILURE)
+    facts: dict[str, Cell] = {
+        "clients": str(settings.clients),
+        "clipping bound (L2)": Enclosure.exactly(encoding.clip),
+        "scale": Enclosure.exactly(encoding.scale),
+        "coordinates sent": str(encoding.size),
+        "bits each": str(encoding.bits),
+        "rounding": str(encoding.rounding),
+        "standard deviation of a share": Enclosure.exactly(settings.deviation),
+        "probability that any coordinate wraps, at most": bound.wrap,
+    }
+    return Section(
+        key,
+        "The federated round",
+        text=(
+            "Every client clips, rotates, scales and rounds its vector, adds its share of noise, "
+            "and sends it modulo a power of two; only the sum is seen.",
+        ),
+        facts=facts,
+    )
