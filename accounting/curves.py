@@ -28,7 +28,7 @@ _BITS = 256
 _NARROW = Fraction(1, 10**4)  # relative width of a point, narrower than a picture shows
 _LEVELS = ("1e-9", "1e-6", "1e-3", "0.1")  # of delta, down to which the curve is followed
 _MOST_POINTS = 100_000
-_SHARE = 0.9  # of the time that is left, so that a limit around all points does not cut one in two
+_SHARE, _REST = 0.5, 0.1  # of the time left, for a point; of all of it, when no more is begun
 _ONE = Fraction(1)
 _ZERO, _PROBABILITY = Enclosure.exactly(0), Enclosure(Fraction(0), _ONE)
 
@@ -121,8 +121,8 @@ def profile(
 ) -> Profile:
     """delta at these epsilons; None: `points` of them, from 0 to where delta has all but vanished.
 
-    Inside a `time_limit` every point gets its share of the time, and one that is not found in it
-    is known only to lie between its neighbours.
+    Inside a `time_limit` that ends before, there are fewer points of its own; of those given, one
+    that was not reached is known only to lie between its neighbours.
     """
     if epsilons is None:
         count = whole(points, "points", at_least=2, at_most=_MOST_POINTS)
@@ -132,13 +132,25 @@ def profile(
         grid = sorted({exact(epsilon, "epsilon", at_least=0) for epsilon in epsilons})
         if not grid:
             raise ParameterError("epsilons must hold at least one number")
-    deltas: list[Enclosure] = []
-    for left in range(len(grid), 0, -1):  # the quickest first, mostly: the others get what is over
-        found = _PROBABILITY
-        with suppress(OutOfTimeError), time_limit(_SHARE * time_left() / left):
-            found = composition.delta(grid[left - 1], width)
-        deltas.append(found)
-    return Profile(tuple(grid), _falling(deltas[::-1]))
+    found: dict[int, Enclosure] = {}
+    allowed = time_left()
+    for k in _coarse_first(len(grid)):
+        if time_left() < _REST * allowed:
+            break
+        with suppress(OutOfTimeError), time_limit(_SHARE * time_left()):
+            found[k] = composition.delta(grid[k], width)
+    kept = sorted(found) if epsilons is None and found else range(len(grid))
+    deltas = [found.get(k, _PROBABILITY) for k in kept]
+    return Profile(tuple(grid[k] for k in kept), _falling(deltas))
+
+
+def _coarse_first(count: int) -> list[int]:
+    """0, ..., count - 1 from both ends on by halves, so that any beginning is spread out."""
+    step = 1 << count.bit_length()
+    order = dict.fromkeys((count - 1, 0))
+    while step := step // 2:
+        order |= dict.fromkeys(range(0, count, step))
+    return list(order)
 
 
 def _falling(deltas: Sequence[Enclosure]) -> tuple[Enclosure, ...]:

@@ -130,8 +130,10 @@ def _transcript(file: Path, out: Path) -> int:
     except OutOfTimeError as error:
         reason = str(error)
     content = file.read_bytes()
-    lines = [json.loads(line) for line in content.splitlines()]
-    header, runs = lines[0], [line for line in lines[1:] if line.get("run") == 0]
+    header, runs = {}, []
+    if valid:
+        header, *others = (json.loads(line) for line in content.splitlines())
+        runs = [line for line in others if line["run"] == 0]
     digest = hashlib.sha256(content).hexdigest()
     summary, sections = held.of_transcript(file.name, digest, valid, reason, header, runs)
     _write(Page(f"Transcript {file.name}", summary, make.made(), sections), out)

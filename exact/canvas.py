@@ -22,7 +22,11 @@ _SETTINGS = {
     "svg.hashsalt": "exactdp",
     "svg.fonttype": "path",
 }
-_NO_METADATA = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}, "pdf": {"CreationDate": None}}
+_NO_METADATA = {
+    "png": {"Software": None},
+    "svg": {"Date": None, "Creator": None},
+    "pdf": {"CreationDate": None},
+}
 
 
 def load() -> Any:

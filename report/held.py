@@ -50,19 +50,26 @@ def of_transcript(
     header: Mapping[str, Any],
     lines: Sequence[Mapping[str, Any]],
 ) -> tuple[str, list[Section]]:
-    """What a transcript says. header: its first line. lines: those of its first run."""
+    """What a transcript says. header: its first line. lines: those of its first run.
+
+    Of one that is not valid nothing is shown but why: its lines may be anything.
+    """
     state = _STATES[valid]
-    setting = {str(key): str(value) for key, value in header["setting"].items()}
+    again = f"Check all of it again: exactdp check {shlex.quote(name)}"
     facts: dict[str, Cell] = {"transcript": state, "why": reason, "SHA-256": sha256}
+    checked = Section("checked", "What the check found", facts=facts, text=(again,))
+    if valid is not True:
+        return state, [checked]
     facts |= {"algorithm": str(header["algorithm"]), "runs": str(header["runs"])}
+    setting: dict[str, Cell] = {"radius": str(header["radius"])}
+    setting |= {str(key): str(value) for key, value in header["setting"].items()}
     released = [line for line in lines if "released" in line]
     batches = sorted({line["batch"] for line in released})
     rows = [_batch([line for line in released if line["batch"] == batch]) for batch in batches]
-    held = [one for one in header["evidence"] if "certificate" in one]
-    files = [_certificate(one) for one in held]
+    files = [_certificate(one) for one in header["evidence"] if "certificate" in one]
     sections = [
-        Section("checked", "What the check found", facts=facts),
-        Section("setting", "Setting", facts={"radius": str(header["radius"]), **setting}),
+        checked,
+        Section("setting", "Setting", facts=setting),
         Section(
             "batches",
             "Batches of the first run",
@@ -72,25 +79,16 @@ def of_transcript(
             ),
             tables=(Table("Releases of the first run", _COLUMNS, rows),),
         ),
-        Section(
-            "open",
-            "What was not checked",
-            points=(
-                "Whether the released values came from the users: a transcript cannot show it.",
-                "Whether header and runs were written anew together: keep the SHA-256 elsewhere.",
-                *NOT_CHECKED,
-            ),
-        ),
-        Section(
-            "certificates",
-            "Certificates",
-            text=(f"Check all of it again: exactdp check {shlex.quote(name)}",),
-            files=files,
-        ),
+        Section("open", "What was not checked", points=(*_OF_A_TRANSCRIPT, *NOT_CHECKED)),
+        Section("certificates", "Certificates", files=files),
     ]
     return f"{header['algorithm']}: {state}", sections
 
 
+_OF_A_TRANSCRIPT = (
+    "Whether the released values came from the users: a transcript cannot show it.",
+    "Whether header and runs were written anew together: keep the SHA-256 elsewhere.",
+)
 _COLUMNS = ("batch", "users", "arms", "arms that stay", "radius", "proved by")
 
 

@@ -14,10 +14,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
-from ..exact import Enclosure, time_left
+from ..exact import Enclosure
 from ..exact.enclosure import Endpoint
 from ..mechanisms.protocols.protocol import Trust
 from ..mechanisms.spec import Spec
@@ -25,7 +24,6 @@ from ..verify import ApproxDP, Audit, Guarantee, PureDP, RenyiDP
 from ..verify.certificate import Certificate
 from ..verify.guarantee import ZCDP
 from .make import made
-from .measured import NARROW, measured
 from .page import File
 from .scope import trust_model
 from .subject import Subject
@@ -99,9 +97,8 @@ def _parameters(
 ) -> tuple[str, dict[str, Fraction]]:
     """The variant, and its numbers as far as they are finite."""
     if not found:
-        delta = subject.deltas[0]
-        value = measured(partial(subject.composition.epsilon, delta, NARROW), time_left())
-        return "Approximate DP", _finite("epsilon", value) | {"delta": delta}
+        numbers = _finite("epsilon", subject.epsilon)
+        return "Approximate DP", numbers | {"delta": subject.deltas[0]}
     audit = found[0][0]
     numbers = _finite(audit.claim.bounds, audit.measured)
     if isinstance(audit.claim, ApproxDP):

@@ -9,6 +9,7 @@ from functools import partial
 
 from ..accounting.composed import compose
 from ..exact import Enclosure, time_left, time_limit
+from ..exact.rows import written
 from ..mechanisms.protocols.federated import Settings, error_bound
 from ..mechanisms.spec import Spec, parse
 from .measured import NARROW, measured
@@ -27,8 +28,8 @@ def missing_shares(subject: Subject) -> list[Section]:
     if not counts:
         return []
     users, level = min(counts), subject.deltas[0]
-    gone = sorted({0, 1, *(math.ceil(users * Fraction(share)) for share in _GONE)} - {users})
-    rows: list[Sequence[Cell]] = []
+    gone = sorted({1, *(math.ceil(users * Fraction(share)) for share in _GONE)} - {users})
+    rows: list[Sequence[Cell]] = [("0", subject.epsilon)]
     for waiting, missing in zip(range(len(gone), 0, -1), gone, strict=True):
         left = [(without(spec, missing).mechanism, times) for spec, times in subject.uses]
         with time_limit(_SHARE * time_left() / waiting, rings=False):
@@ -78,9 +79,9 @@ def _round(settings: Settings, key: str) -> Section:
         "scale": Enclosure.exactly(encoding.scale),
         "coordinates sent": str(encoding.size),
         "bits each": str(encoding.bits),
-        "rounding": str(encoding.rounding),
+        "rounding": written(encoding.rounding),
         "standard deviation of a share": Enclosure.exactly(settings.deviation),
-        "probability that any coordinate wraps, at most": bound.wrap,
+        "probability that any coordinate wraps": bound.wrap,
     }
     return Section(
         key,

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 
 from ..accounting.composed import Composition, compose
 from ..accounting.scenario import Use, neighbours, orientation, sampled_users
-from ..exact import decimal_text
+from ..exact import Enclosure, decimal_text, time_left
 from ..mechanisms.spec import Spec
 from ..verify import Guarantee
+from .measured import NARROW, measured
 
 _NEIGHBOURS = {
     "replace": "one user's data are replaced by other data of that user",
@@ -31,6 +32,11 @@ class Subject:
     def composition(self) -> Composition:
         """All uses together."""
         return compose(*((spec.mechanism, times) for spec, times in self.uses))
+
+    @cached_property
+    def epsilon(self) -> Enclosure:
+        """At the first delta, found once: in at most half of the time of whoever asks first."""
+        return measured(partial(self.composition.epsilon, self.deltas[0], NARROW), time_left() / 2)
 
     @property
     def delta(self) -> str:

@@ -1,5 +1,6 @@
 """Profiles and trade-off curves: certified bounds contain curves that are computed otherwise."""
 
+import time
 from fractions import Fraction
 from itertools import pairwise, product
 from math import prod
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from exactdp.accounting import compose
-from exactdp.accounting.curves import tradeoff
+from exactdp.accounting.curves import profile, tradeoff
 from exactdp.exact import ParameterError, time_limit
 from exactdp.mechanisms import (
     AdditiveNoise,
@@ -187,3 +188,40 @@ def test_no_time_leaves_bounds_that_hold():
 def test_bad_grids_are_refused(call, says):
     with pytest.raises(ParameterError, match=says):
         call(compose(AdditiveNoise(DiscreteLaplace(10), 1)))
+
+
+class Slow:
+    """Of randomized response with epsilon = 1, each delta after so many seconds."""
+
+    def __init__(self, seconds):
+        self.seconds, self.one = seconds, compose(RandomizedResponse(1))
+
+    def delta(self, epsilon, width):
+        end = time.monotonic() + self.seconds
+        while time.monotonic() < end:
+            pass
+        return self.one.delta(epsilon, width)
+
+    def epsilon(self, delta, width):
+        return self.one.epsilon(delta, width)
+
+
+@pytest.mark.parametrize("rings", [True, False])
+@pytest.mark.parametrize("seconds", [0.02, 10])
+def test_a_profile_that_is_cut_short_is_still_one(seconds, rings):
+    places = [Fraction(k, 8) for k in range(9)]
+    for asked in (places, None):
+        with time_limit(0.2, rings=rings):
+            known = profile(Slow(seconds), asked, 21, Fraction(1, 10**4))
+        assert len(known.rows()) == len(known.epsilons) == len(known.deltas) <= 21
+        assert asked is None or list(known.epsilons) == places
+        for epsilon, delta in known.points():
+            truth = compose(RandomizedResponse(1)).delta(epsilon)
+            assert delta.lower <= truth.upper and truth.lower <= delta.upper
+        assert all(b.upper <= a.upper and b.lower <= a.lower for a, b in pairwise(known.deltas))
+
+
+def test_without_a_limit_every_point_is_there():
+    known = profile(Slow(0), None, 21, Fraction(1, 10**4))
+    assert len(known.epsilons) == 21
+    assert all(delta.is_within(Fraction(1, 10**4)) for delta in known.deltas)

@@ -1,0 +1,220 @@
+"""A page: its figures are those of its JSON, it asks nobody for anything, and it can be read."""
+
+import base64
+import hashlib
+import json
+import re
+from decimal import Decimal
+from fractions import Fraction
+from itertools import pairwise
+
+import pytest
+from report_reading import Shown, cell
+
+from exactdp.exact import Enclosure, ParameterError, time_limit
+from exactdp.mechanisms.spec import parse_use
+from exactdp.report import evidence, make
+from exactdp.report.page import File, Page, Section, Table
+from exactdp.report.shares import how_many, missing_shares, without
+from exactdp.report.subject import Subject
+from exactdp.verify import Verdict, parse_claim
+from exactdp.verify.certificate import Certificate
+from exactdp.verify.checker import check
+
+
+def subject(*uses, claims=(), deltas=("1e-6", "1e-9")):
+    levels = [Fraction(each) for each in deltas]
+    return Subject([parse_use(use) for use in uses], [*map(parse_claim, claims)], levels)
+
+
+@pytest.fixture(scope="module")
+def about():
+    claims = ("pure:0.5", "approx:0.4,1e-6")
+    return subject("discrete-laplace:epsilon=0.5", claims=claims)
+
+
+@pytest.fixture(scope="module")
+def found(about):
+    return evidence.decided(about)
+
+
+@pytest.fixture(scope="module")
+def html(about, found):
+    return make.report(about, found).html()
+
+
+def test_every_figure_of_the_page_is_in_its_json_and_the_other_way_round(html):
+    shown = Shown(html)
+    sections = shown.figures["sections"]
+    assert [section["key"] for section in sections] == list(shown.tables)
+    figures = 0
+    for section in sections:
+        tables = shown.tables[section["key"]]
+        due = [table["rows"] for table in section.get("tables", [])]
+        assert [len(table) - 1 for table in tables] == [len(rows) for rows in due]  # a head each
+        for table, rows in zip(tables, due, strict=True):
+            for line, row in zip(table[1:], rows, strict=True):
+                figures += compared(line, row)
+        facts = [*section.get("facts", {}).values()]
+        figures += compared(shown.facts[section["key"]][: len(facts)], facts)
+    assert figures > 60
+
+
+def compared(line, row):
+    """How many enclosures there are; all cells are the same."""
+    for (text, *ends), (said, *due) in zip(line, map(cell, row), strict=True):
+        assert ends == due
+        if said is None:
+            low, high = ends
+            assert text == str(Enclosure.from_json({"lower": low, "upper": high}))
+        else:
+            assert text == " ".join(said.split())
+    return sum(isinstance(each, dict) for each in row)
+
+
+def test_figures_are_those_of_the_library(about, html):
+    sections = {each["key"]: each for each in Shown(html).figures["sections"]}
+    notions = dict(sections["notions"]["tables"][0]["rows"])
+    truth = about.composition.epsilon("1e-6")
+    held = Enclosure.from_json(notions["ε at δ = 1e-6"])
+    assert held.lower <= truth.upper and truth.lower <= held.upper
+    assert notions["pure ε (δ = 0)"] == {"lower": "0.5", "upper": "0.5"}
+    for at, ends in sections["profile"]["tables"][0]["rows"]:
+        truth = about.composition.delta(at)
+        assert Decimal(ends["lower"]) <= truth.upper and truth.lower <= Decimal(ends["upper"])
+    for users, ends in sections["groups"]["tables"][0]["rows"]:
+        assert Fraction(ends["lower"]) <= int(users) * Fraction(1, 2)  # of the pure epsilon
+
+
+def test_verdicts_are_those_of_the_audit(found, html):
+    rows = Shown(html).tables["verdicts"][0][1:]
+    assert [line[1][0] for line in rows] == ["VERIFIED", "REFUTED"]
+    assert [audit.verdict for audit, _ in found] == [Verdict.VERIFIED, Verdict.REFUTED]
+    assert "event" in rows[1][4][0] or "outcome" in rows[1][4][0]
+
+
+def test_the_certificates_inside_are_valid_and_have_their_digest(html):
+    shown = Shown(html)
+    (section,) = (each for each in shown.figures["sections"] if each["key"] == "certificates")
+    links = [link for link in shown.links if link.startswith("data:application/json")]
+    assert len(section["files"]) == len(links) == 2
+    for held, link in zip(section["files"], links, strict=True):
+        content = base64.b64decode(link.partition(",")[2])
+        assert content.decode() == held["content"]
+        assert hashlib.sha256(content).hexdigest() == held["sha256"]
+        assert held["sha256"] in html
+        assert check(json.loads(content)).valid
+
+
+def test_nothing_is_fetched_from_anywhere(html):
+    for link in Shown(html).links:
+        assert link.startswith(("#", "data:"))
+    assert not re.findall(r"@import|url\((?!#)", html)
+    assert "default-src 'none'" in html
+    scripts = [held for tag, held in Shown(html).tags if tag == "script"]
+    assert [held["type"] for held in scripts] == ["application/json"]
+
+
+def test_it_can_be_read_aloud(html):
+    shown = Shown(html)
+    ids = [held["id"] for _, held in shown.tags if "id" in held]
+    assert len(ids) == len(set(ids))
+    assert {link[1:] for link in shown.links if link.startswith("#")} <= set(ids)
+    assert ("html", {"lang": "en"}) in shown.tags
+    levels = [int(tag[1]) for tag, _ in shown.tags if re.fullmatch("h[1-6]", tag)]
+    assert levels[0] == 1 and levels.count(1) == 1
+    assert all(b - a <= 1 for a, b in pairwise(levels))
+    assert all(held.get("scope") == "col" for tag, held in shown.tags if tag == "th")
+    pictures = [held for tag, held in shown.tags if held.get("role") == "img"]
+    assert len(pictures) == 3 and all(len(held["aria-label"]) > 40 for held in pictures)
+    regions = [held for _, held in shown.tags if held.get("role") == "region"]
+    assert all(held["aria-label"] and held["tabindex"] == "0" for held in regions)
+
+
+def luminance(colour):
+    parts = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_text_has_enough_contrast_in_both_themes(html):
+    """WCAG 2.1, success criterion 1.4.3: 4.5 to 1."""
+    themes = re.findall(r":root \{(.*?)\}", html, re.DOTALL)[:2]
+    assert len(themes) == 2
+    for theme in themes:
+        colours = dict(re.findall(r"--(\w+): (#\w{6})", theme))
+        for ink in ("ink", "soft", "curve", "link", "good", "bad", "open"):
+            for paper in ("paper", "panel"):
+                low, high = sorted((luminance(colours[ink]), luminance(colours[paper])))
+                assert (high + 0.05) / (low + 0.05) >= 4.5, (ink, paper)
+
+
+def test_what_is_shown_is_text_and_never_markup():
+    nasty = "</script><script>alert(1)</script>&<b>"
+    table = Table(nasty, (nasty,), ((nasty,),))
+    section = Section("one", nasty, (nasty,), {nasty: nasty}, (nasty,), (table,))
+    held = File("a.json", nasty, nasty)
+    page = Page(nasty, nasty, make.made(), [section, Section("two", "two", files=(held,))])
+    shown = Shown(page.html())
+    assert [tag for tag, _ in shown.tags if tag in ("script", "b")] == ["script"]
+    assert shown.figures["sections"][0]["text"] == [nasty]
+    assert shown.figures["sections"][1]["files"][0]["content"] == nasty
+
+
+@pytest.mark.slow
+def test_the_same_date_gives_the_same_bytes(monkeypatch, about, found, html):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1000000000")
+    pages = {make.report(about, found).html() for _ in range(2)}
+    assert len(pages) == 1
+    assert "2001-09-09 01:46 UTC" in pages.pop()
+
+
+@pytest.mark.slow
+def test_it_ends_in_time_and_says_what_is_missing():
+    late = subject("skellam:variance=1e6*1000", claims=("approx:1,1e-6",))
+    with time_limit(0.5, rings=False):
+        found = evidence.decided(late)
+        page = make.report(late, found)
+    assert found[0][0].verdict is Verdict.UNDECIDED and isinstance(found[0][1], str)
+    shown = Shown(page.html())
+    assert shown.tables["verdicts"][0][1][1][0] == "UNDECIDED"
+
+
+@pytest.mark.parametrize(
+    ("text", "users"),
+    [
+        ("theorem1:epsilon=0.5,batch=64,horizon=1e4", 64),
+        ("skellam:variance=100,users=10", 10),
+        ("skellam:variance=100", None),
+        ("skellam:variance=100,users=10,dropout=2", None),
+    ],
+)
+def test_shares_are_left_out_where_there_are_some(text, users):
+    spec, _ = parse_use(text)
+    assert how_many(spec) == users
+    if users is None:
+        assert without(spec, 3) is spec
+    else:
+        assert without(spec, 3).mechanism == parse_use(f"{text},dropout=3")[0].mechanism
+
+
+def test_a_missing_share_costs_what_the_audit_says():
+    text = "binomial:trials=60,probability=1/2,users=20"
+    (section,) = missing_shares(subject(text))
+    rows = section.tables[0].rows
+    assert [row[0] for row in rows] == ["0", "1", "2", "5", "10"]
+    for missing, ends in rows:  # what is left has three tosses less for each share
+        left = f"binomial:trials={60 - 3 * int(missing)},probability=1/2"
+        truth = subject(left).composition
+        found = truth.epsilon("1e-6", Fraction(1, 10**6))
+        assert ends.lower <= found.upper and found.lower <= ends.upper
+
+
+def test_of_different_neighbours_no_page_is_made():
+    both = ("discrete-laplace:epsilon=1", "discrete-laplace:epsilon=1,neighbours=add-remove")
+    with pytest.raises(ParameterError, match="neighbours"):
+        make.report(subject(*both), [])
+
+
+def test_a_certificate_is_what_the_audit_gives(found):
+    assert all(isinstance(held, Certificate) for _, held in found)
