@@ -107,7 +107,10 @@ def more_uses(subject: Subject) -> list[Section]:
     section = Section(
         "uses",
         "What more uses cost",
-        text=("Uses are composed exactly, not by a theorem. They may be adaptive.",),
+        text=(
+            "What is enclosed is the true cost of all uses together, which may be adaptive: no "
+            "theorem about composition is between.",
+        ),
         picture=picture,
         tables=(Table("Composition over uses", (what, label), rows),),
     )

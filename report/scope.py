@@ -7,10 +7,12 @@ model, and what lies outside of the guarantee.
 
 from __future__ import annotations
 
+import shlex
+
 from ..mechanisms.protocols.protocol import Trust
 from ..mechanisms.spec import Spec
 from .page import Cell, Section
-from .subject import Subject, used
+from .subject import Subject, small, used
 
 _TRUST = {
     Trust.CENTRAL: "Central: the server is trusted with the data; it adds the noise and releases "
@@ -81,7 +83,7 @@ def questions(subject: Subject) -> list[Section]:
         Section(
             "again",
             "How to make this report again",
-            text=(f"exactdp report {' '.join(_quoted(*each) for each in subject.uses)} …",),
+            text=(_again(subject),),
         ),
     ]
 
@@ -95,5 +97,8 @@ def trust_model(spec: Spec) -> str:
     return _UNSTATED if spec.protocol is None else _TRUST[spec.protocol.trust]
 
 
-def _quoted(spec: Spec, times: int) -> str:
-    return f"'{used(spec, times)}'"
+def _again(subject: Subject) -> str:
+    words = ["exactdp", "report", *(used(*each) for each in subject.uses)]
+    words += [word for claim in subject.claims for word in ("--claim", str(claim))]
+    words += [word for delta in subject.deltas for word in ("--delta", small(delta))]
+    return shlex.join([*words, "--out", "report.html"])

@@ -46,8 +46,9 @@ RUN = [pair for pair in SHOWN if pair[0].startswith("exactdp ")]
 
 
 @pytest.mark.parametrize(("command", "shown"), RUN, ids=[command for command, _ in RUN])
-def test_a_command_prints_what_is_shown(monkeypatch, capsys, command, shown):
+def test_a_command_prints_what_is_shown(monkeypatch, capsys, tmp_path, command, shown):
     monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.chdir(tmp_path)  # for what it writes
     code = main(shlex.split(command)[1:])
     assert plain(capsys.readouterr().out) == plain(shown)
     assert code == EXIT_CODES.get(command, 0)

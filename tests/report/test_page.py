@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import re
+import shlex
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
@@ -11,7 +12,7 @@ from itertools import pairwise
 import pytest
 from report_reading import Shown, cell
 
-from exactdp.exact import Enclosure, ParameterError, time_limit
+from exactdp.exact import Enclosure, ParameterError, exact, time_limit
 from exactdp.mechanisms.spec import parse_use
 from exactdp.report import evidence, make
 from exactdp.report.page import File, Page, Section, Table
@@ -104,6 +105,15 @@ def test_the_certificates_inside_are_valid_and_have_their_digest(html):
         assert hashlib.sha256(content).hexdigest() == held["sha256"]
         assert held["sha256"] in html
         assert check(json.loads(content)).valid
+
+
+def test_it_says_how_to_make_it_again(about, html):
+    (section,) = (each for each in Shown(html).figures["sections"] if each["key"] == "again")
+    words = shlex.split(section["text"][0])
+    given = {name: [b for a, b in pairwise(words) if a == name] for name in ("--claim", "--delta")}
+    assert words[:3] == ["exactdp", "report", about.uses[0][0].text]
+    assert [parse_claim(text) for text in given["--claim"]] == about.claims
+    assert [exact(text, "delta") for text in given["--delta"]] == about.deltas
 
 
 def test_nothing_is_fetched_from_anywhere(html):
