@@ -14,14 +14,15 @@ A group contains each of its users: it costs no less than one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 
 from attrs import evolve
 
-from ..exact import Enclosure, Endpoint, ExactInput, ball, enclose, exact, whole, working_precision
+from ..exact import Enclosure, ExactInput, ball, enclose, exact, whole, working_precision
 from ..exact.deadline import OutOfTimeError, time_left, time_limit
 from ..mechanisms.continuous import ContinuousNoise, Shape
 from ..mechanisms.mechanism import AdditiveNoise, Mechanism
@@ -32,7 +33,7 @@ _WIDTH = Fraction(1, 10**4)  # relative; a group's cost is mostly a bound anyway
 _BITS = 128
 _STEPS, _WIDER = 16, Fraction(101, 100)  # of a search for an epsilon that holds
 _MOST = Fraction(10_000)
-_SHARES = (0.2, 0.5, 0.8)  # of the time that is left, for each bound
+_ZERO = Fraction(0)
 _INFINITY = Decimal("Infinity")
 
 
@@ -42,26 +43,60 @@ def group_epsilon(of: Composition, size: ExactInput, delta: ExactInput) -> Enclo
     Exact where noise is added to numbers and nobody is sampled; else the lower end is that of one
     user, and the upper one the least that the rules above give.
     """
-    users = whole(size, "size", at_least=1)
+    return group_epsilons(of, [size], delta)[0]
+
+
+def group_epsilons(
+    of: Composition, sizes: Sequence[ExactInput], delta: ExactInput
+) -> list[Enclosure]:
+    """The same for several sizes: what they share is found once."""
+    users = [whole(size, "size", at_least=1) for size in sizes]
     level = exact(delta, "delta", above=0, at_most=1)
-    enlarged = [_enlarged(use.mechanism, users) for use in of.uses]
-    found = [each for each in enlarged if each is not None]
-    if len(found) == len(enlarged):
-        uses = zip(found, of.uses, strict=True)
-        return Composition([Use(one, use.times) for one, use in uses]).epsilon(level, _WIDTH)
-    single = of.epsilon(level, _WIDTH)
-    if users == 1:
-        return single
-    rules: tuple[Callable[[], Endpoint], ...] = (
-        lambda: of.pure(_WIDTH).times(users).upper,
-        lambda: _gaussian(of, users, level),
-        lambda: _by_steps(of, users, level),
+    enlarged = [_larger(of, count) for count in users]
+    found = [each.epsilon(level, _WIDTH) for each in enlarged if each is not None]
+    return found if found else _by_rules(of, users, level)
+
+
+def _larger(of: Composition, users: int) -> Composition | None:
+    """The same uses at a group's sensitivity; None where that rule does not hold for all."""
+    uses = []
+    for mechanism, times in of.uses:
+        enlarged = _enlarged(mechanism, users)
+        if enlarged is None:
+            return None
+        uses.append(Use(enlarged, times))
+    return Composition(uses)
+
+
+def _by_rules(of: Composition, sizes: Sequence[int], delta: Fraction) -> list[Enclosure]:
+    """The least upper end of any rule; one that takes longer than its share of the time is none."""
+    single, pure, mu = (
+        _in_share(share, find)
+        for share, find in (
+            (0.2, lambda: of.epsilon(delta, _WIDTH)),
+            (0.1, lambda: of.pure(_WIDTH)),
+            (0.4, lambda: of.gdp(_WIDTH)),
+        )
     )
-    most: list[Endpoint] = [_INFINITY]
-    for share, rule in zip(_SHARES, rules, strict=True):
-        with suppress(OutOfTimeError), time_limit(share * time_left()):
-            most.append(rule())
-    return Enclosure(single.lower, min(most))
+    found = []
+    for left, users in zip(range(len(sizes), 0, -1), sizes, strict=True):
+        if users == 1:
+            found.append(single)
+            continue
+        bounds = [
+            pure.times(users),
+            _in_share(0.5 / left, partial(_gaussian, mu, users, delta)),
+            _in_share(0.9 / left, partial(_by_steps, of, users, delta)),
+        ]
+        found.append(Enclosure(single.lower, min(each.upper for each in bounds)))
+    return found
+
+
+def _in_share(share: float, find: Callable[[], Enclosure]) -> Enclosure:
+    """In this share of the time that is left; unknown where it does not suffice."""
+    with suppress(OutOfTimeError), time_limit(share * time_left()):
+        return find()
+    return Enclosure.unknown()
 
 
 def _enlarged(mechanism: Mechanism, users: int) -> Mechanism | None:
@@ -76,22 +111,24 @@ def _enlarged(mechanism: Mechanism, users: int) -> Mechanism | None:
     return None
 
 
-def _gaussian(of: Composition, users: int, delta: Fraction) -> Endpoint:
-    mu = of.gdp(_WIDTH).upper
-    if mu == _INFINITY or not 0 < mu * users < _MOST:
-        return _INFINITY if mu else Fraction(0)
-    noise = ContinuousNoise(Shape.GAUSSIAN, 1 / (users * Fraction(mu)))
-    return compose(noise).epsilon(delta, _WIDTH).upper
+def _gaussian(mu: Enclosure, users: int, delta: Fraction) -> Enclosure:
+    """What the Gaussian of users times mu costs."""
+    if mu.upper == 0:
+        return Enclosure.exactly(0)
+    if mu.upper == _INFINITY or mu.upper * users >= _MOST:
+        return Enclosure.unknown()
+    noise = ContinuousNoise(Shape.GAUSSIAN, 1 / (users * Fraction(mu.upper)))
+    return compose(noise).epsilon(delta, _WIDTH)
 
 
-def _by_steps(of: Composition, users: int, delta: Fraction) -> Endpoint:
+def _by_steps(of: Composition, users: int, delta: Fraction) -> Enclosure:
     """users times the first e met that one user has at so small a delta that the group's holds."""
     for e in _candidates(of, users, delta):
         if e >= _MOST:
             break
         if of.delta(e, _WIDTH).upper <= _share(users, e, delta):
-            return users * e
-    return _INFINITY
+            return Enclosure(_ZERO, users * e)
+    return Enclosure.unknown()
 
 
 def _candidates(of: Composition, users: int, delta: Fraction) -> Iterator[Fraction]:

@@ -7,10 +7,10 @@ from functools import partial
 
 from ..accounting.composed import compose
 from ..accounting.curves import Curve, tradeoff
-from ..accounting.group import group_epsilon
+from ..accounting.group import group_epsilons
 from ..accounting.methods.comparison import compare
 from ..accounting.methods.usual import usual
-from ..exact import Enclosure, decimal_text, time_left, time_limit
+from ..exact import Enclosure, OutOfTimeError, decimal_text, time_left, time_limit
 from .measured import NARROW, NOT_COMPUTED, measured
 from .page import Cell, Picture, Section, Table
 from .pictures import profile_svg, tradeoff_svg, uses_svg
@@ -144,11 +144,12 @@ def methods(subject: Subject) -> list[Section]:
 def groups(subject: Subject) -> list[Section]:
     """What several users together lose."""
     of, delta = subject.composition, subject.deltas[0]
-    rows: list[Sequence[Cell]] = [("1", subject.epsilon)]
-    for waiting, size in zip(range(len(_GROUPS), 0, -1), _GROUPS, strict=True):
-        seconds = _share(waiting)
-        with time_limit(seconds, rings=False):
-            rows.append((str(size), measured(partial(group_epsilon, of, size, delta), seconds)))
+    try:
+        found = group_epsilons(of, _GROUPS, delta)
+    except OutOfTimeError:
+        found = [Enclosure.unknown().because(NOT_COMPUTED)] * len(_GROUPS)
+    sizes = (str(size) for size in _GROUPS)
+    rows = [("1", subject.epsilon), *zip(sizes, found, strict=True)]
     section = Section(
         "groups",
         "Groups of users",

@@ -1,13 +1,13 @@
 """Group privacy: bounds contain what a group really loses, found by other means."""
 
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 
 import pytest
 
 from exactdp.accounting import compose
-from exactdp.accounting.group import group_epsilon
-from exactdp.exact import ParameterError
+from exactdp.accounting.group import group_epsilon, group_epsilons
+from exactdp.exact import ParameterError, time_limit
 from exactdp.mechanisms import AdditiveNoise, DiscreteGaussian, DiscreteLaplace, RandomizedResponse
 from exactdp.mechanisms.spec import parse
 
@@ -81,3 +81,18 @@ def test_a_group_has_somebody(size):
 def test_of_delta_zero_nothing_is_asked():
     with pytest.raises(ParameterError, match="delta"):
         group_epsilon(compose(RandomizedResponse(1)), 2, 0)
+
+
+@pytest.mark.parametrize("spec", ["discrete-laplace:epsilon=0.5", "randomized-response:epsilon=1"])
+def test_several_sizes_are_what_each_is_by_itself(spec):
+    of = compose((parse(spec).mechanism, 2))
+    together = group_epsilons(of, [1, 2, 4], LEVEL)
+    assert together == [group_epsilon(of, size, LEVEL) for size in (1, 2, 4)]
+    assert all(a.upper <= b.upper for a, b in pairwise(together))
+
+
+def test_what_takes_too_long_is_left_open():
+    of = compose((parse("skellam:variance=100,l2=4,neighbours=add-remove").mechanism, 300))
+    with time_limit(0.3, rings=False):
+        for found in group_epsilons(of, [2, 5], "1e-6"):
+            assert found.lower <= found.upper
