@@ -22,11 +22,21 @@ from functools import partial
 
 from attrs import evolve
 
-from ..exact import Enclosure, ExactInput, ball, enclose, exact, whole, working_precision
+from ..exact import (
+    Enclosure,
+    ExactInput,
+    ParameterError,
+    ball,
+    enclose,
+    exact,
+    whole,
+    working_precision,
+)
 from ..exact.deadline import OutOfTimeError, time_left, time_limit
 from ..mechanisms.continuous import ContinuousNoise, Shape
 from ..mechanisms.mechanism import AdditiveNoise, Mechanism
-from ..mechanisms.sampled import Sampled
+from ..mechanisms.pair import FinitePair
+from ..mechanisms.sampled import Sampled, unsampled
 from .composed import Composition, Use, compose
 
 _WIDTH = Fraction(1, 10**4)  # relative; a group's cost is mostly a bound anyway
@@ -49,12 +59,22 @@ def group_epsilon(of: Composition, size: ExactInput, delta: ExactInput) -> Enclo
 def group_epsilons(
     of: Composition, sizes: Sequence[ExactInput], delta: ExactInput
 ) -> list[Enclosure]:
-    """The same for several sizes: what they share is found once."""
+    """The same for several sizes: what they share is found once.
+
+    Raises ParameterError for tables: they are of two named datasets, between which nobody stands.
+    """
+    if not has_groups(of):
+        raise ParameterError("a table is of two named datasets: there are no groups")
     users = [whole(size, "size", at_least=1) for size in sizes]
     level = exact(delta, "delta", above=0, at_most=1)
     enlarged = [_larger(of, count) for count in users]
     found = [each.epsilon(level, _WIDTH) for each in enlarged if each is not None]
     return found if found else _by_rules(of, users, level)
+
+
+def has_groups(of: Composition) -> bool:
+    """Are its neighbours any datasets that differ in one user, and not two that are named?"""
+    return not any(isinstance(unsampled(use.mechanism), FinitePair) for use in of.uses)
 
 
 def _larger(of: Composition, users: int) -> Composition | None:

@@ -7,10 +7,11 @@ from functools import partial
 
 from ..accounting.composed import compose
 from ..accounting.curves import Curve, tradeoff
-from ..accounting.group import group_epsilons
+from ..accounting.group import group_epsilons, has_groups
 from ..accounting.methods.comparison import compare
 from ..accounting.methods.usual import usual
 from ..exact import Enclosure, OutOfTimeError, decimal_text, time_left, time_limit
+from ..mechanisms.protocols.protocol import Trust
 from .measured import NARROW, NOT_COMPUTED, measured
 from .page import Cell, Picture, Section, Table
 from .pictures import profile_svg, tradeoff_svg, uses_svg
@@ -142,8 +143,14 @@ def methods(subject: Subject) -> list[Section]:
 
 
 def groups(subject: Subject) -> list[Section]:
-    """What several users together lose."""
+    """What several users together lose; nothing where that is not what is audited.
+
+    A table is of two named datasets; a local protocol's claim is of one user's message alone.
+    """
     of, delta = subject.composition, subject.deltas[0]
+    protocols = [spec.protocol for spec, _ in subject.uses if spec.protocol is not None]
+    if not has_groups(of) or any(each.trust is Trust.LOCAL for each in protocols):
+        return []
     try:
         found = group_epsilons(of, _GROUPS, delta)
     except OutOfTimeError:

@@ -68,8 +68,8 @@ def questions(subject: Subject) -> list[Section]:
     trust = dict.fromkeys(trust_model(spec) for spec, _ in subject.uses)
     unit = (
         "What is protected is everything that one user contributes to all uses together: "
-        f"neighbouring datasets differ in that {subject.differing}. If one person can be several "
-        "users, see groups."
+        f"neighbouring datasets differ in that {subject.differing}. Whoever can be several users "
+        "in the data has less protection: that of a group."
     )
     points = list(NOT_CHECKED)
     if any(spec.protocol or spec.federated for spec, _ in subject.uses):

@@ -96,3 +96,11 @@ def test_what_takes_too_long_is_left_open():
     with time_limit(0.3, rings=False):
         for found in group_epsilons(of, [2, 5], "1e-6"):
             assert found.lower <= found.upper
+
+
+@pytest.mark.parametrize("rate", ["", ",neighbours=add-remove,poisson=0.5"])
+def test_a_table_has_no_groups(rate, tmp_path):
+    (tmp_path / "pair.csv").write_text("outcome,p,q\nyes,0.6,0.4\nno,0.4,0.6\n")
+    of = compose(parse(f"pmf:file={tmp_path / 'pair.csv'}{rate}").mechanism)
+    with pytest.raises(ParameterError, match="two named datasets"):
+        group_epsilon(of, 2, LEVEL)

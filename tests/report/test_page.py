@@ -15,6 +15,7 @@ from report_reading import Shown, cell
 from exactdp.exact import Enclosure, ParameterError, exact, time_limit
 from exactdp.mechanisms.spec import parse_use
 from exactdp.report import evidence, make
+from exactdp.report.costs import groups
 from exactdp.report.page import File, Page, Section, Table
 from exactdp.report.shares import how_many, missing_shares, without
 from exactdp.report.subject import Subject
@@ -218,6 +219,13 @@ def test_a_missing_share_costs_what_the_audit_says():
         truth = subject(left).composition
         found = truth.epsilon("1e-6", Fraction(1, 10**6))
         assert ends.lower <= found.upper and found.lower <= ends.upper
+
+
+def test_groups_are_shown_only_where_the_claim_is_of_them(tmp_path):
+    (tmp_path / "pair.csv").write_text("outcome,p,q\nyes,0.6,0.4\nno,0.4,0.6\n")
+    local = "theorem6:epsilon=0.5,batch=64,horizon=1e4"
+    assert groups(subject("randomized-response:epsilon=1"))
+    assert groups(subject(local)) == groups(subject(f"pmf:file={tmp_path / 'pair.csv'}")) == []
 
 
 def test_of_different_neighbours_no_page_is_made():
