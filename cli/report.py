@@ -129,13 +129,17 @@ def _transcript(file: Path, out: Path) -> int:
         raise ParameterError(f"FILE: {error}") from error
     except OutOfTimeError as error:
         reason = str(error)
-    content = file.read_bytes()
-    header, runs = {}, []
-    if valid:
-        header, *others = (json.loads(line) for line in content.splitlines())
-        runs = [line for line in others if line["run"] == 0]
-    digest = hashlib.sha256(content).hexdigest()
-    summary, sections = held.of_transcript(file.name, digest, valid, reason, header, runs)
+    digest, header, runs = hashlib.sha256(), {}, []
+    with open_regular(file) as opened:
+        for number, raw in enumerate(opened):
+            digest.update(raw)
+            if valid and number == 0:
+                header = json.loads(raw)
+            elif valid and (line := json.loads(raw))["run"] == 0:
+                runs.append(line)
+    summary, sections = held.of_transcript(
+        file.name, digest.hexdigest(), valid, reason, header, runs
+    )
     _write(Page(f"Transcript {file.name}", summary, make.made(), sections), out)
     typer.echo(f"{summary}: {reason}")
     return {True: 0, False: 1, None: 3}[valid]
