@@ -5,6 +5,11 @@ Each use is put between lists of uses of other mechanisms (`mechanisms.vector` h
 reach, from below; all by their Gaussian envelope, or all in one coordinate, from above. Which of
 these is the worst, or the best, may differ from figure to figure.
 
+*No coordinate moves by more than 1* (`linf=1`, as where one cell of a histogram becomes another):
+then one vector is the worst, of as many +-1 as can be. Moving fewer is what is left of it when the
+noise is that of the others' (a reflection of a coordinate changes nothing), so that its cost is
+exact: that of so many uses of one number.
+
 *What adds up over coordinates* (pure epsilon, Rényi divergence at each order, rho, which is at most
 the sum of suprema) is c(|v_1|) + c(|v_2|) + ..., c(k) the cost of one number that moves by k. Where
 c(k) <= a k^2 + b k for all k within reach, a, b >= 0, it is at most a |v|_2^2 + b |v|_1: the best
@@ -30,6 +35,7 @@ from ..mechanisms.continuous import ContinuousNoise, Shape
 from ..mechanisms.laws.law import Law
 from ..mechanisms.mechanism import AdditiveNoise, Mechanism, OneWay
 from ..mechanisms.protocols.federated.rounding import Stochastic
+from ..mechanisms.reach import Reach
 from ..mechanisms.rounded import RoundedReach
 from ..mechanisms.sampled import likewise, unsampled
 from ..mechanisms.vector import VectorNoise, vector
@@ -60,13 +66,15 @@ _Known = TypeVar("_Known")
 class Sides:
     """Lists of uses that cost at most as much as these, and lists that cost at least as much.
 
-    likely: those of the latter that can be the least at a delta.
+    likely: those of the latter that can be the least at a delta. exact: a list that costs the same,
+    where one is known.
     """
 
     uses: Uses
     below: tuple[Uses, ...]
     above: tuple[Uses, ...]
     likely: tuple[Uses, ...]
+    exact: Uses | None = None
 
     @property
     def is_reduced(self) -> bool:
@@ -89,6 +97,10 @@ class Sides:
         measure: of a list of uses, to a relative width. besides: what else is known, asked for
         between the two: in this order, what is quick is known first.
         """
+        if self.exact is not None:
+            found = _in_time(partial(measure, self.exact, width), _ANYTHING)
+            if found.is_finite() or found.lower == _INFINITY:
+                return found
         above = {uses: _in_time(partial(measure, uses, width), _ANYTHING) for uses in self.likely}
         known = besides()
         lower = [above[uses] for uses in self.below if uses in above]
@@ -103,6 +115,10 @@ class Sides:
     ) -> list[Enclosure]:
         """The same of what adds up over uses and coordinates, number by number of so many."""
         nothing: Sequence[Enclosure] = [_ANYTHING] * count
+        if self.exact is not None:
+            alike = list(_in_time(partial(measure, self.exact), nothing))
+            if all(one.is_finite() or one.lower == _INFINITY for one in alike):
+                return alike
         above = [_in_time(partial(measure, uses), nothing) for uses in self.above]
         below = [_in_time(partial(measure, uses), nothing) for uses in self.below]
         found = [
@@ -216,7 +232,13 @@ def sides_of(uses: Sequence[Use]) -> Sides | None:
         )
         above = tuple(dict.fromkeys((enveloped, alone)))
         likely = above if all(one is None or _is_light(one) for one in found) else likely
-    return Sides(tuple(uses), tuple(kept), above, likely)
+    is_exact = kept and all(one is None or _is_flat(one) for one in found)
+    return Sides(tuple(uses), tuple(kept), above, likely, kept[0] if is_exact else None)
+
+
+def _is_flat(one: VectorNoise) -> bool:
+    """Does no coordinate move by more than 1, and does the noise alone count?"""
+    return isinstance(one.reach, Reach) and one.reach.farthest == 1 and one.rate == 1
 
 
 def _between(lower: Sequence[Enclosure], upper: Sequence[Enclosure]) -> Enclosure:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 import typer
 
 from ..accounting.composed import Composition, compose
 from ..accounting.scenario import Use, neighbours, orientation, sampled_users
-from ..exact.number import exact, whole
+from ..exact.number import ParameterError, exact, located, whole
+from ..mechanisms.pair_file import read_text
 from ..mechanisms.spec import Spec, parse_use
 
 CLAIMS = "pure:EPSILON, approx:EPSILON,DELTA, rdp:ORDER,EPSILON, zcdp:RHO or gdp:MU"
@@ -26,14 +28,15 @@ Uses: TypeAlias = Sequence[tuple[Spec, int]]
 Specs: TypeAlias = Annotated[
     list[str],
     typer.Argument(
-        metavar="SPEC[*K]", help="NAME:key=value,... or a .toml or .json file; used K times"
+        metavar="SPEC[*K]",
+        help="NAME:key=value,... or a .toml or .json file; used K times; @FILE for a list",
     ),
 ]
 AnySpecs: TypeAlias = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="[SPEC[*K]]...",
-        help="NAME:key=value,... or a .toml or .json file; used K times",
+        help="NAME:key=value,... or a .toml or .json file; used K times; @FILE for a list",
     ),
 ]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="print one JSON object")]
@@ -59,8 +62,22 @@ def how_many(text: str, name: str, users: int) -> int:
 
 
 def read_uses(texts: Sequence[str]) -> list[tuple[Spec, int]]:
-    """SPEC*K as the mechanism and K, which is 1 where it is not given; each of these."""
-    return [parse_use(text) for text in texts]
+    """SPEC*K as the mechanism and K, which is 1 where it is not given; each of these.
+
+    @FILE stands for its lines, but for blank ones and those that begin with #.
+    """
+    found: list[tuple[Spec, int]] = []
+    for text in texts:
+        if not text.startswith("@"):
+            found.append(parse_use(text))
+            continue
+        for number, line in enumerate(read_text(Path(text[1:])).splitlines(), start=1):
+            if line.strip() and not line.startswith("#"):
+                with located(f"{text[1:]}, line {number}"):
+                    found.append(parse_use(line.strip()))
+    if texts and not found:
+        raise ParameterError(f"SPEC must be given: there is none in {', '.join(texts)}")
+    return found
 
 
 def composed(uses: Uses) -> Composition:

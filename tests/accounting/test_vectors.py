@@ -98,7 +98,7 @@ def holds(found: Enclosure, truth: float, error: float = _ERROR) -> bool:
     return float(found.lower) <= truth + error and truth - error <= float(found.upper)
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(
     LAWS,
     reaches(),
@@ -159,6 +159,20 @@ def test_binomial_noise_is_that_of_a_law_with_an_envelope(epsilon: str, rate: Fr
         back_again = compose(mechanism).epsilon(Fraction(truth))
         assert back_again.at_most(Fraction(epsilon) - Fraction(1, 10**6)) is not True
         assert back_again.at_most(Fraction(epsilon) + Fraction(1, 10)) is True
+
+
+@settings(max_examples=15)
+@given(LAWS, st.integers(1, 3), st.none() | st.integers(2, 9), st.floats(0, 4))
+def test_moves_by_1_cost_just_what_so_many_numbers_do(
+    law: Law, coordinates: int, modulus: int | None, epsilon: float
+) -> None:
+    noise = VectorNoise(law, Reach(l1=coordinates, linf=1), modulus)
+    p, q = joint(law, (1,) * coordinates, modulus)
+    found = compose(noise).delta(epsilon)
+    assert holds(found, np.maximum(p - math.exp(epsilon) * q, 0).sum())
+    alone = compose((AdditiveNoise(law, 1, modulus), coordinates))
+    assert found == alone.delta(epsilon)
+    assert compose((noise, 2)).renyi(3) == compose((alone, 2)).renyi(3)
 
 
 def test_the_dimension_makes_no_difference() -> None:
