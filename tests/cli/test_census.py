@@ -1,6 +1,7 @@
 """The 2020 Census' redistricting data: the list of its noise, and what is said of it."""
 
 import json
+import re
 from collections import Counter
 from fractions import Fraction
 from pathlib import Path
@@ -57,4 +58,5 @@ def test_its_certificate_and_its_record(tmp_path, capsys):
     assert main(["check", str(certificate), "--expect", LIST, *claim]) == 0
     asked = ["--claim", "approx:17.14,1e-10", "--delta", "1e-10"]
     assert main(["report", LIST, *asked, "--out", str(page), "--record", str(record)]) == 0
-    assert "16.465" in record.read_text() and "16.465" in page.read_text()
+    for file in (page, record):  # the Gaussian bound where time does not allow for the exact one
+        assert re.search(r"\b16\.(465|809)", file.read_text())
