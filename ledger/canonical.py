@@ -1,0 +1,186 @@
+"""Mechanisms as text and back: what an entry says must be readable without any other file.
+
+A mechanism is written as the spec that builds it, its numbers exact and its keys in a fixed order,
+however it was spelt; a table of two laws as JSON, with all its numbers. What is written is read
+back before it is used: it is the same mechanism, or it is not written.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from ..accounting.composed import Composition, Use
+from ..accounting.composed import compose as _compose
+from ..exact import ParameterError, decimal_text
+from ..mechanisms import AdditiveNoise, FinitePair, Mechanism, RandomizedResponse
+from ..mechanisms.allocation import Allocation
+from ..mechanisms.continuous import ContinuousNoise, Shape
+from ..mechanisms.fixed_size import FixedSize
+from ..mechanisms.laws.law import Law
+from ..mechanisms.reach import Reach
+from ..mechanisms.sampled import Sampled
+from ..mechanisms.spec import parse, parse_use
+from ..mechanisms.vector import VectorNoise
+
+
+def uses_of(released: object) -> dict[str, tuple[Mechanism, int]]:
+    """What is released, by canonical text: each mechanism, and how often it is used.
+
+    released: a spec, SPEC*K, a mechanism, a composition, or a list of these. Raises ParameterError
+    for what is no mechanism or cannot be written, and where neighbours do not agree.
+    """
+    found: dict[str, tuple[Mechanism, int]] = {}
+    for written, mechanism, count in _listed(released):
+        earlier = found.get(written, (mechanism, 0))[1]
+        found[written] = (mechanism, earlier + count)
+    if not found:
+        raise ParameterError("there must be at least one mechanism")
+    _compose(*found.values())  # the same neighbours in all, and not too many uses
+    return dict(sorted(found.items()))
+
+
+def read(text: str) -> Mechanism:
+    """The mechanism that was written so. Raises ParameterError for other text."""
+    if not text.startswith("{"):
+        name = text.partition(":")[0]
+        if name == "pmf" or text.endswith((".toml", ".json")):
+            raise ParameterError(f"an entry must not name a file: {text[:60]!r}")
+        return parse(text).mechanism
+    try:
+        data = json.loads(text)
+        pair = FinitePair(
+            tuple(data["outcomes"]), tuple(data["p"]), tuple(data["q"]), data["slack"]
+        )
+        return _sampled(pair, data) if "neighbours" in data else pair
+    except (KeyError, TypeError, ValueError) as error:
+        raise ParameterError(f"not a table of two laws: {text[:60]!r}") from error
+
+
+def _listed(released: object) -> list[tuple[str, Mechanism, int]]:
+    if isinstance(released, str):
+        spec, count = parse_use(released)
+        return [(_text(spec.mechanism, spec.text), spec.mechanism, count)]
+    if isinstance(released, Composition):
+        return [(_text(use.mechanism), use.mechanism, use.times) for use in released.uses]
+    if isinstance(released, Use):
+        return [(_text(released.mechanism), released.mechanism, released.times)]
+    if isinstance(released, tuple) and len(released) == 2 and not isinstance(released[1], str):
+        what, count = released
+        return _listed(_compose(*((one, times) for _, one, times in _listed(what))) * count)
+    if isinstance(released, list | tuple):
+        return [one for each in released for one in _listed(each)]
+    if not callable(getattr(released, "pairs", None)):
+        raise ParameterError(f"not a mechanism: {type(released).__name__}")
+    mechanism: Mechanism = released  # type: ignore[assignment]
+    return [(_text(mechanism), mechanism, 1)]
+
+
+def _text(mechanism: Mechanism, given: str | None = None) -> str:
+    """Its canonical text; the text that was given, in one spelling, where there is no other."""
+    texts = [_spec(mechanism), None if given is None else _spelt(given)]
+    for text in texts:
+        if text is None:
+            continue
+        try:
+            if read(text) == mechanism:
+                return text
+        except ParameterError:
+            continue
+    raise ParameterError(
+        f"a ledger cannot write down {type(mechanism).__name__}: give its spec, which names no file"
+    )
+
+
+def _spelt(given: str) -> str:
+    """NAME:key=value,... with its keys in alphabetical order."""
+    name, _, rest = given.partition(":")
+    parts = sorted("=".join(map(str.strip, part.split("=", 1))) for part in rest.split(","))
+    return f"{name}:{','.join(parts)}"
+
+
+def _spec(mechanism: Mechanism) -> str | None:
+    if isinstance(mechanism, FinitePair):
+        return _table(mechanism, {})
+    if isinstance(mechanism, Sampled) and isinstance(mechanism.mechanism, FinitePair):
+        ways = {"neighbours": "add-remove", "poisson": decimal_text(mechanism.rate)}
+        return _table(mechanism.mechanism, ways)
+    parts = _parts(mechanism)
+    if parts is None:
+        return None
+    name, values = parts
+    return f"{name}:{','.join(f'{key}={_value(value)}' for key, value in values.items())}"
+
+
+def _parts(mechanism: Mechanism) -> tuple[str, dict[str, Any]] | None:
+    """The name of its spec and its keys."""
+    if isinstance(mechanism, RandomizedResponse):
+        values: dict[str, Any] = {"epsilon": mechanism.epsilon}
+        return "randomized-response", values | (
+            {"delta": mechanism.delta} if mechanism.delta else {}
+        )
+    if isinstance(mechanism, AdditiveNoise):
+        more: dict[str, Any] = {"sensitivity": mechanism.sensitivity}
+        if mechanism.modulus is not None:
+            more["modulus"] = mechanism.modulus
+        return _with(_law(mechanism.law), more)
+    if isinstance(mechanism, VectorNoise):
+        if not isinstance(mechanism.reach, Reach):
+            return None
+        norms = {name: getattr(mechanism.reach, name) for name in ("l2", "l1", "linf", "dimension")}
+        norms["modulus"] = mechanism.modulus
+        ways = _ways(mechanism.neighbours, mechanism.rate)
+        known = {key: value for key, value in norms.items() if value is not None}
+        return _with(_law(mechanism.law), known | ways)
+    if isinstance(mechanism, ContinuousNoise):
+        size = "sigma" if mechanism.shape is Shape.GAUSSIAN else "scale"
+        ways = _ways(mechanism.neighbours, mechanism.rate)
+        sizes = {size: mechanism.scale, "sensitivity": mechanism.sensitivity}
+        return mechanism.shape.value, sizes | ways
+    if isinstance(mechanism, Allocation):
+        sizes = {"sigma": mechanism.scale, "sensitivity": mechanism.sensitivity}
+        steps = f"{mechanism.taken}/{mechanism.steps}"
+        return "gaussian", {**sizes, "neighbours": "add-remove", "allocation": steps}
+    if isinstance(mechanism, Sampled):
+        return _with(_parts(mechanism.mechanism), _ways("add-remove", mechanism.rate))
+    if isinstance(mechanism, FixedSize):
+        batches = f"{mechanism.size}/{mechanism.population}"
+        return _with(_parts(mechanism.mechanism), {"fixed-size": batches})
+    return None
+
+
+def _law(law: Law) -> tuple[str, dict[str, Any]] | None:
+    fields = law.fields() if hasattr(law, "fields") else None
+    if fields is None or not isinstance(fields.get("name"), str):
+        return None
+    return fields["name"], {key: value for key, value in fields.items() if key != "name"}
+
+
+def _with(
+    parts: tuple[str, dict[str, Any]] | None, more: Mapping[str, Any]
+) -> tuple[str, dict[str, Any]] | None:
+    return None if parts is None else (parts[0], {**parts[1], **more})
+
+
+def _ways(neighbours: str, rate: Fraction) -> dict[str, Any]:
+    if neighbours == "replace":
+        return {}
+    return {"neighbours": neighbours} | ({} if rate == 1 else {"poisson": rate})
+
+
+def _value(value: Any) -> str:
+    return decimal_text(value) if isinstance(value, int | Fraction) else str(value)
+
+
+def _table(pair: FinitePair, more: Mapping[str, str]) -> str:
+    masses = {name: [decimal_text(mass) for mass in getattr(pair, name)] for name in ("p", "q")}
+    data = {"outcomes": list(pair.outcomes), **masses, "slack": decimal_text(pair.slack), **more}
+    return json.dumps(data, separators=(",", ":"))
+
+
+def _sampled(pair: FinitePair, data: Mapping[str, str]) -> Mechanism:
+    if data["neighbours"] != "add-remove":
+        raise ParameterError("neighbours of a sampled table must be add-remove")
+    return Sampled(pair, data["poisson"])

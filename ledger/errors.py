@@ -1,0 +1,53 @@
+"""What a ledger refuses, and what may go wrong with it."""
+
+from __future__ import annotations
+
+from ..exact import Enclosure
+
+
+class LedgerError(Exception):
+    """Anything that a ledger refuses or cannot do. Nothing was recorded, unless it says so."""
+
+
+class RefusedError(LedgerError):
+    """A charge that does not fit into what is left. Nothing was recorded for anyone.
+
+    user: the one of whom least more fits; limit: the name of the limit; left: of it; fits: the
+    largest number of times that the charge's list of mechanisms, each used once, still fits for all
+    its users; refused: of how many users some limit would be exceeded.
+    """
+
+    def __init__(self, user: str, limit: str, left: Enclosure, fits: int, refused: int) -> None:
+        self.user, self.limit, self.left, self.fits, self.refused = user, limit, left, fits, refused
+        others = f" ({refused - 1} more users too)" if refused > 1 else ""
+        super().__init__(
+            f"refused: user {user!r}{others} would exceed limit {limit}: left {left}; the largest "
+            f"number of uses that still fits is {fits}"
+        )
+
+
+class KeyConflictError(LedgerError, ValueError):
+    """The key is there already, with another charge."""
+
+
+class UsedKeyError(LedgerError, ValueError):
+    """The key has had its permit: whatever it was given for may have been released already."""
+
+
+class UnknownKeyError(LedgerError, KeyError):
+    """There is no such key."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class StateError(LedgerError, ValueError):
+    """What was settled cannot be cancelled, nor the other way round."""
+
+
+class UnavailableError(LedgerError, OSError):
+    """The database is away, busy for too long, full or damaged.
+
+    If the connection was lost while a charge was being recorded, it may be recorded or not: the
+    same charge with the same key is safe to repeat.
+    """

@@ -1,0 +1,164 @@
+"""What a ledger shows: entries and balances, as values that read as rows and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Any
+
+from attrs import frozen
+from sqlalchemy import Connection, select
+
+from ..exact import Enclosure
+from . import amounts, rows
+from .amounts import Amount
+from .chain import CANCEL, CHARGE, OPEN, RESERVE, SETTLE
+from .inputs import now, since
+from .limits import Limit
+from .schema import charges, entries as listed, users, uses
+from .written import read_costs
+
+_AT_ONCE = 10_000
+STATES = {CHARGE: "charged", RESERVE: "reserved", SETTLE: "settled", CANCEL: "cancelled"}
+
+
+@frozen
+class Entry:
+    """One mechanism that was charged to one user. costs: of all its uses, at each limit's levels.
+
+    state: charged, reserved, settled or cancelled; only the last does not count as spent.
+    """
+
+    key: str
+    user: str
+    mechanism: str
+    times: int
+    costs: tuple[dict[str, Enclosure], ...]
+    at: str
+    hash: str
+    state: str
+    project: str
+    neighbours: str
+    certificate: str
+
+    def to_json(self) -> dict[str, Any]:
+        """As `exactdp ledger show --json` lists it; cost: of the first limit."""
+        each = [_cost_json(costs) for costs in self.costs]
+        shown = {
+            "key": self.key,
+            "user": self.user,
+            "mechanism": self.mechanism,
+            "times": self.times,
+            "cost": each[0],
+            "at": self.at,
+            "hash": self.hash,
+            "state": self.state,
+            "neighbours": self.neighbours,
+        }
+        if len(each) > 1:
+            shown["costs"] = each
+        more = {"project": self.project, "certificate": self.certificate}
+        return shown | {name: value for name, value in more.items() if value}
+
+
+@frozen
+class Balance:
+    """What a user has spent of a limit, and what is left of it.
+
+    In the number that the claim bounds: epsilon, rho, or mu^2. spent.upper is what was charged.
+    """
+
+    user: str
+    limit: Limit
+    spent: Enclosure
+    charged: tuple[Amount, ...]
+
+    @property
+    def left(self) -> Enclosure:
+        """The limit less what was spent."""
+        return self.spent.negated().plus(self.limit.amount)
+
+    def to_json(self) -> dict[str, Any]:
+        """As `exactdp ledger show --json` has it."""
+        return {"user": self.user, "spent": self.spent.to_json(), "left": self.left.to_json()}
+
+
+def entries(
+    connection: Connection, limits: Sequence[Limit], user: str | None = None
+) -> Iterator[Entry]:
+    """What was charged to whom, oldest first."""
+    closing = charges.alias()
+    closed = closing.c.action.label("closed")
+    joined = (
+        charges.join(uses, uses.c.charge == charges.c.id)
+        .join(listed, listed.c.charge == charges.c.id)
+        .join(users, users.c.id == listed.c.user)
+        .outerjoin(closing, (closing.c.key == charges.c.key) & (closing.c.stage == 1))
+    )
+    asked = (
+        select(charges, uses, users.c.name, closed)
+        .select_from(joined)
+        .where(charges.c.action != OPEN)
+        .order_by(charges.c.id, uses.c.position, users.c.id)
+    )
+    if user is not None:
+        asked = asked.where(users.c.name == user)
+    for row in connection.execute(asked, execution_options={"yield_per": _AT_ONCE}):
+        yield Entry(
+            row.key,
+            row.name,
+            row.mechanism,
+            row.times,
+            _costs(tuple(limits), row.costs, row.times),
+            row.at,
+            row.hash,
+            STATES.get(row.closed or row.action, "unknown"),
+            row.project,
+            row.neighbours,
+            row.certificate,
+        )
+
+
+def balances(
+    connection: Connection, number: int, limit: Limit, names: Sequence[str] | None
+) -> list[Balance]:
+    """The balances of these users, or of all; what is not charged has spent nothing."""
+    known = dict(
+        connection.execute(select(users.c.name, users.c.id).order_by(users.c.id)).tuples().all()
+        if names is None
+        else rows.numbers_of(connection, names).items()
+    )
+    window = since(limit, now())
+    members = list(known.values())
+    below, above = (
+        rows.sums(connection, members, number, limit, window, up) for up in (False, True)
+    )
+    found = []
+    for name in known if names is None else names:
+        user = known.get(name, -1)
+        lower, upper = below.get(user, limit.nothing), above.get(user, limit.nothing)
+        found.append(Balance(name, limit, _report(limit, lower, upper), upper))
+    return found
+
+
+@lru_cache(maxsize=4096)
+def _report(limit: Limit, lower: tuple[Amount, ...], upper: tuple[Amount, ...]) -> Enclosure:
+    return limit.report(lower, upper)
+
+
+@lru_cache(maxsize=4096)
+def _costs(limits: tuple[Limit, ...], text: str, times: int) -> tuple[dict[str, Enclosure], ...]:
+    return tuple(
+        {
+            level.title: amounts.enclosure(*(amounts.times(ends[up], times, up) for up in (False, True)))
+            for level, ends in zip(limit.levels, costs, strict=True)
+        }
+        for limit, costs in zip(limits, read_costs(text), strict=True)
+    )
+
+
+def _cost_json(costs: dict[str, Enclosure]) -> dict[str, Any]:
+    """One enclosure where there is one level, else one for each by its name."""
+    if len(costs) == 1:
+        return next(iter(costs.values())).to_json()
+    return {title: cost.to_json() for title, cost in costs.items()}

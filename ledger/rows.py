@@ -1,0 +1,211 @@
+"""What is asked of the tables and written into them, many rows at once, inside a transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Row, Select, and_, bindparam, insert, select, update
+
+from .amounts import Amount
+from .chain import CANCEL, CHARGE, OPEN, RESERVE, Link, Used
+from .fitting import with_uses
+from .limits import Level, Limit, parse_claim
+from .schema import balances, charges, entries, head, limits, users, uses
+
+_MANY = 5_000  # values in one statement
+
+
+def batches(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    """All of these, as many at a time as one statement takes."""
+    return (values[start : start + _MANY] for start in range(0, len(values), _MANY))
+
+
+def read_limits(connection: Connection) -> tuple[Limit, ...]:
+    """The limits of the ledger, in their order. Raises ParameterError for what are none."""
+    found = connection.execute(select(limits).order_by(limits.c.id)).all()
+    return tuple(
+        Limit(
+            parse_claim(row.claim),
+            tuple(map(Level.from_text, row.levels.split(" "))),
+            row.name,
+            row.days or None,
+            row.project,
+        )
+        for row in found
+    )
+
+
+def write_limits(connection: Connection, given: Sequence[Limit]) -> None:
+    """The limits of a new ledger."""
+    connection.execute(
+        insert(limits),
+        [
+            {
+                "id": number,
+                "name": limit.name,
+                "claim": str(limit.claim),
+                "levels": " ".join(level.to_text() for level in limit.levels),
+                "days": limit.days or 0,
+                "project": limit.project,
+            }
+            for number, limit in enumerate(given)
+        ],
+    )
+
+
+def locked_head(connection: Connection) -> Row[Any]:
+    """The end of the chain; whoever reads it so is the only writer until the transaction ends."""
+    return connection.execute(select(head).where(head.c.id == 0).with_for_update()).one()
+
+
+def write_link(connection: Connection, link: Link, digest: str, members: int) -> None:
+    """A row of the chain, with what it uses, and the head that follows."""
+    names = ("id", "action", "key", "stage", "project", "neighbours", "certificate", "at")
+    row = {name: getattr(link, name) for name in names}
+    connection.execute(insert(charges), [row | {"hash": digest}])
+    if link.uses:
+        listed = [
+            {
+                "charge": link.id,
+                "position": position,
+                "mechanism": each.mechanism,
+                "times": each.times,
+                "costs": each.costs,
+            }
+            for position, each in enumerate(link.uses)
+        ]
+        connection.execute(insert(uses), listed)
+    now = {"charges": link.id + 1, "users": members, "hash": digest}
+    if link.action == OPEN:
+        connection.execute(insert(head), [{"id": 0} | now])
+    else:
+        connection.execute(update(head).where(head.c.id == 0).values(**now))
+
+
+def read_head(connection: Connection) -> Row[Any]:
+    """The end of the chain."""
+    return connection.execute(select(head)).one()
+
+
+def last_time(connection: Connection, number: int) -> str:
+    """When this row of the chain was written."""
+    return str(connection.execute(select(charges.c.at).where(charges.c.id == number)).scalar_one())
+
+
+def neighbours_of(connection: Connection) -> str | None:
+    """How neighbours differ in all that was charged; None before the first charge."""
+    first = select(charges.c.neighbours).where(charges.c.id == 1)
+    return connection.execute(first).scalar_one_or_none()
+
+
+def of_key(connection: Connection, key: str) -> list[Row[Any]]:
+    """What opened this key, and what closed it, as far as there is such a row."""
+    asked = select(charges).where(charges.c.key == key, charges.c.action != OPEN)
+    return list(connection.execute(asked.order_by(charges.c.stage)).all())
+
+
+def uses_of(connection: Connection, charge: int) -> list[Used]:
+    """What a charge uses."""
+    columns = select(uses.c.mechanism, uses.c.times, uses.c.costs).where(uses.c.charge == charge)
+    return [Used(*row) for row in connection.execute(columns.order_by(uses.c.position)).all()]
+
+
+def users_of(connection: Connection, charge: int) -> dict[str, int]:
+    """Who was charged: names and numbers, by name."""
+    joined = entries.join(users, users.c.id == entries.c.user)
+    asked = select(users.c.name, users.c.id).select_from(joined).where(entries.c.charge == charge)
+    return dict(sorted((name, number) for name, number in connection.execute(asked).all()))
+
+
+def numbers_of(connection: Connection, names: Sequence[str]) -> dict[str, int]:
+    """The numbers of the users that are known."""
+    found: dict[str, int] = {}
+    for some in batches(names):
+        asked = select(users.c.name, users.c.id).where(users.c.name.in_(some))
+        found |= {name: number for name, number in connection.execute(asked).all()}
+    return found
+
+
+def write_users(connection: Connection, made: Mapping[str, int]) -> None:
+    """New users, with their numbers."""
+    if made:
+        rows = [{"id": number, "name": name} for name, number in made.items()]
+        connection.execute(insert(users), rows)
+
+
+def write_entries(connection: Connection, charge: int, members: Sequence[int]) -> None:
+    """These users are charged."""
+    connection.execute(insert(entries), [{"charge": charge, "user": user} for user in members])
+
+
+def balances_of(connection: Connection, members: Sequence[int]) -> dict[tuple[int, int], str]:
+    """The balances of these users, by user and limit."""
+    found: dict[tuple[int, int], str] = {}
+    for some in batches(members):
+        asked = select(balances).where(balances.c.user.in_(some))
+        found |= {(user, limit): spent for user, limit, spent in connection.execute(asked).all()}
+    return found
+
+
+def write_balances(
+    connection: Connection,
+    known: Mapping[tuple[int, int], str],
+    now: Mapping[tuple[int, int], str],
+) -> None:
+    """What these users have spent now, where it changed; known: what the database holds."""
+    new = [
+        {"user": user, "limit": limit, "spent": spent}
+        for (user, limit), spent in now.items()
+        if (user, limit) not in known
+    ]
+    if new:
+        connection.execute(insert(balances), new)
+    changed = [
+        {"of": user, "at": limit, "amount": spent}
+        for (user, limit), spent in now.items()
+        if (user, limit) in known and known[user, limit] != spent
+    ]
+    if changed:
+        one = and_(balances.c.user == bindparam("of"), balances.c.limit == bindparam("at"))
+        connection.execute(
+            update(balances).where(one).values(spent=bindparam("amount")), changed
+        )
+
+
+def sums(
+    connection: Connection,
+    members: Sequence[int],
+    number: int,
+    limit: Limit,
+    since: str,
+    up: bool = True,
+) -> dict[int, tuple[Amount, ...]]:
+    """What these users were charged of this limit after that time and was not cancelled."""
+    spent = dict.fromkeys(members, limit.nothing)
+    for some in batches(members):
+        for user, *use in connection.execute(_charged(some, since, limit.project)).all():
+            spent[user] = with_uses(spent[user], [Used(*use)], number, up)
+    return spent
+
+
+def _charged(members: Sequence[int], since: str, project: str) -> Select[Any]:
+    closing = charges.alias()
+    cancelled = (
+        select(closing.c.id)
+        .where(closing.c.key == charges.c.key, closing.c.action == CANCEL)
+        .exists()
+    )
+    asked = (
+        select(entries.c.user, uses.c.mechanism, uses.c.times, uses.c.costs)
+        .select_from(
+            entries.join(charges, charges.c.id == entries.c.charge).join(
+                uses, uses.c.charge == charges.c.id
+            )
+        )
+        .where(entries.c.user.in_(members), charges.c.action.in_((CHARGE, RESERVE)), ~cancelled)
+        .order_by(charges.c.id, uses.c.position)
+    )
+    if since:
+        asked = asked.where(charges.c.at > since)
+    return asked.where(charges.c.project == project) if project else asked
