@@ -21,14 +21,16 @@ if TYPE_CHECKING:
     from .accounting import Composition, Profile, Tradeoff
     from .door import audit, calibrate, certify, check, compose, mechanism
     from .exact import Enclosure, OutOfTimeError, ParameterError, UndecidedError, time_limit
+    from .ledger import Ledger
     from .verify import ZCDP, ApproxDP, Audit, Calibration, GaussianDP, PureDP, RenyiDP, Verdict
     from .verify.certificate import Certificate, CertificateError, NotCertifiedError
 
     __version__: str
 
 __all__ = ["ZCDP", "ApproxDP", "Audit", "Calibration", "Certificate", "CertificateError"]
-__all__ += ["Composition", "Enclosure", "GaussianDP", "NotCertifiedError", "OutOfTimeError"]
+__all__ += ["Composition", "Enclosure", "GaussianDP", "Ledger", "NotCertifiedError"]
 __all__ += [
+    "OutOfTimeError",
     "ParameterError",
     "Profile",
     "PureDP",
@@ -45,6 +47,7 @@ _HOMES = {  # where each name is from
         ".accounting": ("Composition", "Profile", "Tradeoff"),
         ".door": ("audit", "calibrate", "certify", "check", "compose", "mechanism"),
         ".exact": ("Enclosure", "OutOfTimeError", "ParameterError", "UndecidedError", "time_limit"),
+        ".ledger": ("Ledger",),
         ".verify": (
             "ApproxDP",
             "Audit",

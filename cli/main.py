@@ -31,6 +31,9 @@ _EXTRAS = {  # what is imported only where it is needed, and the extra that brin
     "joblib": "parallel",
     "dask": "cluster",
     "distributed": "cluster",
+    "sqlalchemy": "ledger",
+    "alembic": "ledger",
+    "psycopg": "postgresql",
 }
 
 _VERBS = {  # what each does, in its module's words; only what is called is loaded
@@ -47,6 +50,7 @@ _VERBS = {  # what each does, in its module's words; only what is called is load
     "sample": "Draw what a mechanism releases of the query 0, exactly, one draw a line.",
     "round": "Play one batch: randomizers, secure aggregation by masks, analyzer.",
     "search": "Look for a mechanism that violates a claim, on a grid.",
+    "ledger": "What every user has spent, kept in a database: no limit is exceeded.",
     "bandit": "Private bandits, on mechanisms that are verified before they run.",
 }
 

@@ -1,6 +1,23 @@
 """What every user has spent, kept and checked: a ledger in a database."""
 
+from typing import TYPE_CHECKING
+
 from ..exact.lazy import lazily
+
+if TYPE_CHECKING:
+    from .book import Ledger, Permit, Recorded
+    from .checking import Checked
+    from .errors import (
+        KeyConflictError,
+        LedgerError,
+        RefusedError,
+        StateError,
+        UnavailableError,
+        UnknownKeyError,
+        UsedKeyError,
+    )
+    from .limits import Limit
+    from .reading import Balance, Entry
 
 __all__ = ["Balance", "Checked", "Entry", "KeyConflictError", "Ledger", "LedgerError", "Limit"]
 __all__ += ["Permit", "Recorded", "RefusedError", "StateError", "UnavailableError"]

@@ -41,7 +41,7 @@ from .errors import (
 from .fitting import Refusal, refusal, tried
 from .inputs import now, read_digest, read_limits, read_text, read_users, since
 from .limits import Limit
-from .reading import Balance, Entry, balances, entries
+from .reading import Balance, Entry, balances, entries, summary
 from .written import costs_text, spent_text
 
 _TRIES = 5
@@ -206,25 +206,28 @@ class Ledger:
 
     def balance(self, user: str, limit: str | None = None) -> Balance:
         """What a user has spent, and has left, of a limit (by its name; the first if None)."""
-        return next(iter(self.balances([user], limit)))
+        return self.balances([user], limit)[0]
 
     def balances(
         self, users: Sequence[str] | None = None, limit: str | None = None
     ) -> list[Balance]:
         """The balances of these users, or of all in the order in which they came."""
-        found, chosen = list(self.limits), 0
-        if limit is not None:
-            names = [each.name for each in found]
-            if limit not in names:
-                raise ParameterError(f"limit must be one of {', '.join(names)}, got {limit[:40]!r}")
-            chosen = names.index(limit)
+        names = [each.name for each in self.limits]
+        if limit is not None and limit not in names:
+            raise ParameterError(f"limit must be one of {', '.join(names)}, got {limit[:40]!r}")
+        number = 0 if limit is None else names.index(limit)
         with self._database.read() as connection:
-            return balances(connection, chosen, found[chosen], users)
+            return balances(connection, number, self.limits[number], users)
 
     def entries(self, user: str | None = None) -> Iterator[Entry]:
         """What was charged to whom, oldest first: a row for each charge, mechanism and user."""
         with self._database.read() as connection:
             yield from entries(connection, self.limits, user)
+
+    def summary(self, user: str | None = None) -> dict[str, Any]:
+        """All that `exactdp ledger show --json` shows, of one moment."""
+        with self._database.read() as connection:
+            return summary(connection, self.limits, user)
 
     def head(self) -> str:
         """The hash of the last row, which covers all before: keep it elsewhere."""
@@ -232,7 +235,7 @@ class Ledger:
             return str(rows.read_head(connection).hash)
 
     def check(
-        self, head: str | None = None, progress: Callable[[int, int], None] = lambda *_: None
+        self, head: str | None = None, progress: Callable[[int], None] = lambda more: None
     ) -> Checked:
         """Recompute every cost, every sum and every hash. See `checking`."""
         with self._database.read() as connection:
@@ -270,7 +273,7 @@ class Ledger:
             head = rows.locked_head(connection)
             if earlier := rows.of_key(connection, key):
                 return _again(connection, earlier[0], wanted)
-            at = max(now(), rows.last_time(connection, head.charges - 1))
+            at = max(now(), head.at)
             link = evolve(wanted, id=head.charges, at=at)
             return link, True, self._add(connection, link, head)
 
@@ -285,10 +288,9 @@ class Ledger:
 
     def _add(self, connection: Connection, link: Link, head: Any) -> str:
         """Write a charge and the balances of its users, if all of them may; its hash."""
-        earlier = rows.neighbours_of(connection)
-        if earlier not in (None, link.neighbours):
+        if head.neighbours not in ("", link.neighbours):
             raise ParameterError(
-                f"neighbours must be {earlier}, as in all that was charged before, "
+                f"neighbours must be {head.neighbours}, as in all that was charged before, "
                 f"got {link.neighbours}"
             )
         known = rows.numbers_of(connection, link.users)
@@ -345,15 +347,15 @@ class Ledger:
     def _close(self, key: str, action: str) -> None:
         def record(connection: Connection) -> None:
             head = rows.locked_head(connection)
-            opened, *closed = rows.of_key(connection, key) or [None]
-            if opened is None:
+            if not (found := rows.of_key(connection, key)):
                 raise UnknownKeyError(f"there is no charge with the key {key[:60]!r}")
+            opened, *closed = found
             state = closed[0].action if closed else opened.action
             if state == action or (state == CHARGE and action == SETTLE):
                 return
             if state != RESERVE:
                 raise StateError(f"key {key!r} is of what was {_WORDS[state]}: it stays so")
-            at = max(now(), rows.last_time(connection, head.charges - 1))
+            at = max(now(), head.at)
             link = Link(head.charges, action, key, STAGES[action], "", "", "", at)
             rows.write_link(connection, link, link.hash(head.hash), head.users)
             if action == CANCEL:

@@ -19,12 +19,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
 from attrs import define, evolve, field, frozen
-from sqlalchemy import Connection, Select, func, select, text
+from sqlalchemy import Connection, Select, func, inspect, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from ..accounting.scenario import Use, neighbours
@@ -32,10 +33,11 @@ from ..exact import ParameterError
 from . import amounts, canonical, rows
 from .amounts import Amount
 from .chain import CANCEL, CHARGE, NOTHING, OPEN, RESERVE, STAGES, Link, Used
+from .database import Database
 from .fitting import with_uses
 from .inputs import read_digest, read_text, since
 from .limits import Limit
-from .schema import REVISION, balances, charges, entries, users, uses
+from .schema import REVISION, balances, charges, entries, metadata, users, uses
 from .written import read_costs, read_spent
 
 _AT_ONCE = 5_000
@@ -66,9 +68,12 @@ class BrokenError(Exception):
 def check(
     connection: Connection,
     kept: str | None = None,
-    progress: Callable[[int, int], None] = lambda done, of: None,
+    progress: Callable[[int], None] = lambda more: None,
 ) -> Checked:
-    """Check all of a ledger, in one transaction. kept: a hash that must be in its chain."""
+    """Check all of a ledger, in one transaction. kept: a hash that must be in its chain.
+
+    progress: is told from time to time how many rows more are done.
+    """
     reader = _Reader(connection, kept)
     try:
         reader.read(progress)
@@ -79,6 +84,34 @@ def check(
         return Checked(False, f"row {reader.row}: cannot be read: {line}", reader.row, reader.hash)
     reason = f"{reader.row} rows, {len(reader.names)} users: every cost, sum and hash is right"
     return Checked(True, reason, reader.row, reader.hash)
+
+
+def check_at(
+    url: str,
+    kept: str | None = None,
+    timeout: float = 30,
+    shown: Callable[[int], AbstractContextManager[Callable[[int], None]]] | None = None,
+) -> Checked:
+    """Check the ledger at a URL, also one that is too broken to be opened.
+
+    shown: given how many rows there are, what shows progress. Raises ParameterError where there is
+    no ledger at all.
+    """
+    database = Database(url, timeout, read_only=True)
+    try:
+        with database.read() as connection:
+            tables = set(inspect(connection).get_table_names())
+            if not tables & metadata.tables.keys():
+                raise ParameterError(f"URL: there is no ledger at {url!r}")
+            if missing := metadata.tables.keys() - tables:
+                return Checked(False, f"tables are missing: {', '.join(sorted(missing))}", 0, "")
+            if shown is None:
+                return check(connection, kept)
+            rows_there = connection.execute(select(func.count()).select_from(charges))
+            with shown(rows_there.scalar_one()) as progress:
+                return check(connection, kept, progress)
+    finally:
+        database.close()
 
 
 @define
@@ -98,7 +131,7 @@ class _Reader:
     at: str = ""
     way: str = ""
 
-    def read(self, progress: Callable[[int, int], None]) -> None:
+    def read(self, progress: Callable[[int], None]) -> None:
         """Raises BrokenError where it breaks."""
         end = self._end()
         self.limits = rows.read_limits(self.connection)
@@ -118,9 +151,11 @@ class _Reader:
             found_kept = found_kept or self.kept == self.hash
             self.row += 1
             if self.row % _OFTEN == 0:
-                progress(self.row, end.charges)
+                progress(_OFTEN)
         if (self.row, self.hash) != (end.charges, end.hash):
             raise BrokenError(f"head: says {end.charges} rows, the last {end.hash[:16]}...")
+        if (self.at, self.way) != (end.at, end.neighbours):
+            raise BrokenError("head: its time or neighbours are not those of the chain")
         if not found_kept:
             raise BrokenError("the hash that was kept is not in the chain: its past was rewritten")
         self._follow()
@@ -227,8 +262,10 @@ class _Reader:
             every = select(func.count()).select_from(table)
             if self._count(asked) != self._count(every):
                 raise BrokenError(f"{table.name}: some are of no charge")
-        idle = select(func.count()).select_from(users).where(
-            ~select(entries.c.user).where(entries.c.user == users.c.id).exists()
+        idle = (
+            select(func.count())
+            .select_from(users)
+            .where(~select(entries.c.user).where(entries.c.user == users.c.id).exists())
         )
         if self._count(idle):
             raise BrokenError("users: some were never charged")
@@ -292,9 +329,7 @@ class _Grouped:
 
 
 @lru_cache(maxsize=1 << 14)
-def _added(
-    spent: tuple[Amount, ...], listed: tuple[Used, ...], number: int
-) -> tuple[Amount, ...]:
+def _added(spent: tuple[Amount, ...], listed: tuple[Used, ...], number: int) -> tuple[Amount, ...]:
     return with_uses(spent, listed, number)
 
 

@@ -68,11 +68,10 @@ class Database:
         """A transaction that writes, durable when the block has ended; an error undoes it."""
         if self.read_only:
             raise LedgerError("the ledger is opened to be read only")
-        with self._told(), self.engine.connect() as connection:
-            with connection.begin():
-                if self.is_sqlite:
-                    connection.exec_driver_sql("BEGIN IMMEDIATE")
-                yield connection
+        with self._told(), self.engine.connect() as connection, connection.begin():
+            if self.is_sqlite:
+                connection.exec_driver_sql("BEGIN IMMEDIATE")
+            yield connection
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -127,7 +126,11 @@ class Database:
     def _sqlite(self) -> Engine:
         mode = "ro" if self.read_only else "rwc"
         name = f"file:{quote(str(self.path))}?mode={mode}"
-        arguments: dict[str, Any] = {"timeout": self._timeout, "uri": True, "check_same_thread": False}
+        arguments: dict[str, Any] = {
+            "timeout": self._timeout,
+            "uri": True,
+            "check_same_thread": False,
+        }
         made = create_engine(
             "sqlite://",
             creator=lambda: sqlite3.connect(name, **arguments),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..exact import Enclosure
 
 
@@ -24,6 +26,11 @@ class RefusedError(LedgerError):
             f"refused: user {user!r}{others} would exceed limit {limit}: left {left}; the largest "
             f"number of uses that still fits is {fits}"
         )
+
+    def to_json(self) -> dict[str, Any]:
+        """As `exactdp ledger charge --json` has it."""
+        left = self.left.to_json()
+        return {"user": self.user, "limit": self.limit, "left": left, "fits": self.fits}
 
 
 class KeyConflictError(LedgerError, ValueError):

@@ -64,4 +64,3 @@ def refusal(limit: Limit, number: int, spent: str, uses: Sequence[Used]) -> Refu
 
 def _once(use: Used) -> Used:
     return Used(use.mechanism, 1, use.costs)
-

@@ -23,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 from attrs import field, frozen
 
@@ -107,7 +108,7 @@ class Limit:
 
     def costs(self, mechanism: Mechanism) -> tuple[Enclosure, ...]:
         """What one use costs at each level."""
-        return _costs(self.levels, mechanism)
+        return _costs(self.levels, mechanism)  # type: ignore[arg-type]  # frozen: it has a hash
 
     def fits(self, spent: Sequence[Amount]) -> bool:
         """Is so much within the limit, at one level at least?"""
@@ -131,6 +132,13 @@ class Limit:
     def amount(self) -> Fraction:
         """How much of that number there is."""
         return self.claim.bound**2 if isinstance(self.claim, GaussianDP) else self.claim.bound
+
+    def to_json(self) -> dict[str, Any]:
+        """As `exactdp ledger show --json` lists it."""
+        levels = {level.title: decimal_text(level.room) for level in self.levels}
+        shown: dict[str, Any] = {"name": self.name, "claim": str(self.claim), "room": levels}
+        shown |= {"days": self.days} if self.days is not None else {}
+        return shown | ({"project": self.project} if self.project else {})
 
     def objection(self) -> str | None:
         """Why its levels do not prove its claim; None where they do."""

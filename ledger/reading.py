@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
@@ -15,7 +17,8 @@ from .amounts import Amount
 from .chain import CANCEL, CHARGE, OPEN, RESERVE, SETTLE
 from .inputs import now, since
 from .limits import Limit
-from .schema import charges, entries as listed, users, uses
+from .schema import charges, users, uses
+from .schema import entries as listed
 from .written import read_costs
 
 _AT_ONCE = 10_000
@@ -78,6 +81,13 @@ class Balance:
         """The limit less what was spent."""
         return self.spent.negated().plus(self.limit.amount)
 
+    @property
+    def rank(self) -> tuple[bool, Fraction]:
+        """Larger where more is spent, in what is charged."""
+        upper = self.spent.upper
+        is_infinite = upper == Decimal("Infinity")
+        return is_infinite, Fraction(0) if is_infinite else Fraction(upper)
+
     def to_json(self) -> dict[str, Any]:
         """As `exactdp ledger show --json` has it."""
         return {"user": self.user, "spent": self.spent.to_json(), "left": self.left.to_json()}
@@ -123,11 +133,11 @@ def balances(
     connection: Connection, number: int, limit: Limit, names: Sequence[str] | None
 ) -> list[Balance]:
     """The balances of these users, or of all; what is not charged has spent nothing."""
-    known = dict(
-        connection.execute(select(users.c.name, users.c.id).order_by(users.c.id)).tuples().all()
-        if names is None
-        else rows.numbers_of(connection, names).items()
-    )
+    if names is None:
+        everyone = connection.execute(select(users.c.name, users.c.id).order_by(users.c.id))
+        known = {row.name: row.id for row in everyone}
+    else:
+        known = rows.numbers_of(connection, names)
     window = since(limit, now())
     members = list(known.values())
     below, above = (
@@ -141,6 +151,29 @@ def balances(
     return found
 
 
+def summary(connection: Connection, limits: Sequence[Limit], user: str | None) -> dict[str, Any]:
+    """Entries and balances of a user, or of all; spent and left of who has spent most."""
+    names = None if user is None else [user]
+    each = [balances(connection, number, limit, names) for number, limit in enumerate(limits)]
+    nothing = limits[0].nothing
+    nobody = Balance("", limits[0], _report(limits[0], nothing, nothing), nothing)
+    dearest = max(each[0], key=lambda balance: balance.rank, default=nobody)
+    people = [
+        first.to_json()
+        | ({"limits": [balance.to_json() for balance in every]} if len(limits) > 1 else {})
+        for first, every in zip(each[0], zip(*each, strict=True), strict=True)
+    ]
+    return {
+        "limit": str(limits[0].claim),
+        "limits": [limit.to_json() for limit in limits],
+        "users": people,
+        "entries": [entry.to_json() for entry in entries(connection, limits, user)],
+        "spent": dearest.spent.to_json(),
+        "left": dearest.left.to_json(),
+        "head": rows.read_head(connection).hash,
+    }
+
+
 @lru_cache(maxsize=4096)
 def _report(limit: Limit, lower: tuple[Amount, ...], upper: tuple[Amount, ...]) -> Enclosure:
     return limit.report(lower, upper)
@@ -150,7 +183,9 @@ def _report(limit: Limit, lower: tuple[Amount, ...], upper: tuple[Amount, ...]) 
 def _costs(limits: tuple[Limit, ...], text: str, times: int) -> tuple[dict[str, Enclosure], ...]:
     return tuple(
         {
-            level.title: amounts.enclosure(*(amounts.times(ends[up], times, up) for up in (False, True)))
+            level.title: amounts.enclosure(
+                *(amounts.times(ends[up], times, up) for up in (False, True))
+            )
             for level, ends in zip(limit.levels, costs, strict=True)
         }
         for limit, costs in zip(limits, read_costs(text), strict=True)

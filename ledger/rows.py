@@ -5,15 +5,39 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, and_, bindparam, insert, select, update
+from sqlalchemy import Connection, Row, Select, bindparam, insert, select, update
 
+from ..verify.guarantee import parse_claim
 from .amounts import Amount
 from .chain import CANCEL, CHARGE, OPEN, RESERVE, Link, Used
 from .fitting import with_uses
-from .limits import Level, Limit, parse_claim
+from .limits import Level, Limit
 from .schema import balances, charges, entries, head, limits, users, uses
 
 _MANY = 5_000  # values in one statement
+
+# What every charge asks and writes, built once.
+_LOCK = select(head).where(head.c.id == 0).with_for_update()
+_OF_KEY = (
+    select(charges)
+    .where(charges.c.key == bindparam("asked"), charges.c.action != OPEN)
+    .order_by(charges.c.stage)
+)
+_USES_OF = (
+    select(uses.c.mechanism, uses.c.times, uses.c.costs)
+    .where(uses.c.charge == bindparam("asked"))
+    .order_by(uses.c.position)
+)
+_NUMBERS = select(users.c.name, users.c.id).where(
+    users.c.name.in_(bindparam("asked", expanding=True))
+)
+_BALANCES_OF = select(balances).where(balances.c.user.in_(bindparam("asked", expanding=True)))
+_BALANCE = (
+    update(balances)
+    .where(balances.c.user == bindparam("of"), balances.c.limit == bindparam("at"))
+    .values(spent=bindparam("amount"))
+)
+_CHARGE, _USES, _USERS, _ENTRIES, _BALANCES = map(insert, (charges, uses, users, entries, balances))
 
 
 def batches(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
@@ -56,14 +80,14 @@ def write_limits(connection: Connection, given: Sequence[Limit]) -> None:
 
 def locked_head(connection: Connection) -> Row[Any]:
     """The end of the chain; whoever reads it so is the only writer until the transaction ends."""
-    return connection.execute(select(head).where(head.c.id == 0).with_for_update()).one()
+    return connection.execute(_LOCK).one()
 
 
 def write_link(connection: Connection, link: Link, digest: str, members: int) -> None:
     """A row of the chain, with what it uses, and the head that follows."""
     names = ("id", "action", "key", "stage", "project", "neighbours", "certificate", "at")
     row = {name: getattr(link, name) for name in names}
-    connection.execute(insert(charges), [row | {"hash": digest}])
+    connection.execute(_CHARGE, [row | {"hash": digest}])
     if link.uses:
         listed = [
             {
@@ -75,12 +99,13 @@ def write_link(connection: Connection, link: Link, digest: str, members: int) ->
             }
             for position, each in enumerate(link.uses)
         ]
-        connection.execute(insert(uses), listed)
-    now = {"charges": link.id + 1, "users": members, "hash": digest}
+        connection.execute(_USES, listed)
+    now = {"charges": link.id + 1, "users": members, "at": link.at, "hash": digest}
+    now |= {"neighbours": link.neighbours} if link.uses else {}
     if link.action == OPEN:
-        connection.execute(insert(head), [{"id": 0} | now])
+        connection.execute(insert(head), [{"id": 0, "neighbours": ""} | now])
     else:
-        connection.execute(update(head).where(head.c.id == 0).values(**now))
+        connection.execute(update(head).where(head.c.id == 0), now)
 
 
 def read_head(connection: Connection) -> Row[Any]:
@@ -88,27 +113,14 @@ def read_head(connection: Connection) -> Row[Any]:
     return connection.execute(select(head)).one()
 
 
-def last_time(connection: Connection, number: int) -> str:
-    """When this row of the chain was written."""
-    return str(connection.execute(select(charges.c.at).where(charges.c.id == number)).scalar_one())
-
-
-def neighbours_of(connection: Connection) -> str | None:
-    """How neighbours differ in all that was charged; None before the first charge."""
-    first = select(charges.c.neighbours).where(charges.c.id == 1)
-    return connection.execute(first).scalar_one_or_none()
-
-
 def of_key(connection: Connection, key: str) -> list[Row[Any]]:
     """What opened this key, and what closed it, as far as there is such a row."""
-    asked = select(charges).where(charges.c.key == key, charges.c.action != OPEN)
-    return list(connection.execute(asked.order_by(charges.c.stage)).all())
+    return list(connection.execute(_OF_KEY, {"asked": key}).all())
 
 
 def uses_of(connection: Connection, charge: int) -> list[Used]:
     """What a charge uses."""
-    columns = select(uses.c.mechanism, uses.c.times, uses.c.costs).where(uses.c.charge == charge)
-    return [Used(*row) for row in connection.execute(columns.order_by(uses.c.position)).all()]
+    return [Used(*row) for row in connection.execute(_USES_OF, {"asked": charge}).all()]
 
 
 def users_of(connection: Connection, charge: int) -> dict[str, int]:
@@ -122,8 +134,8 @@ def numbers_of(connection: Connection, names: Sequence[str]) -> dict[str, int]:
     """The numbers of the users that are known."""
     found: dict[str, int] = {}
     for some in batches(names):
-        asked = select(users.c.name, users.c.id).where(users.c.name.in_(some))
-        found |= {name: number for name, number in connection.execute(asked).all()}
+        listed = connection.execute(_NUMBERS, {"asked": some}).all()
+        found |= {name: number for name, number in listed}  # noqa: C416  # rows are no pairs to mypy
     return found
 
 
@@ -131,20 +143,20 @@ def write_users(connection: Connection, made: Mapping[str, int]) -> None:
     """New users, with their numbers."""
     if made:
         rows = [{"id": number, "name": name} for name, number in made.items()]
-        connection.execute(insert(users), rows)
+        connection.execute(_USERS, rows)
 
 
 def write_entries(connection: Connection, charge: int, members: Sequence[int]) -> None:
     """These users are charged."""
-    connection.execute(insert(entries), [{"charge": charge, "user": user} for user in members])
+    connection.execute(_ENTRIES, [{"charge": charge, "user": user} for user in members])
 
 
 def balances_of(connection: Connection, members: Sequence[int]) -> dict[tuple[int, int], str]:
     """The balances of these users, by user and limit."""
     found: dict[tuple[int, int], str] = {}
     for some in batches(members):
-        asked = select(balances).where(balances.c.user.in_(some))
-        found |= {(user, limit): spent for user, limit, spent in connection.execute(asked).all()}
+        listed = connection.execute(_BALANCES_OF, {"asked": some}).all()
+        found |= {(user, limit): spent for user, limit, spent in listed}
     return found
 
 
@@ -160,17 +172,14 @@ def write_balances(
         if (user, limit) not in known
     ]
     if new:
-        connection.execute(insert(balances), new)
+        connection.execute(_BALANCES, new)
     changed = [
         {"of": user, "at": limit, "amount": spent}
         for (user, limit), spent in now.items()
         if (user, limit) in known and known[user, limit] != spent
     ]
     if changed:
-        one = and_(balances.c.user == bindparam("of"), balances.c.limit == bindparam("at"))
-        connection.execute(
-            update(balances).where(one).values(spent=bindparam("amount")), changed
-        )
+        connection.execute(_BALANCE, changed)
 
 
 def sums(

@@ -23,7 +23,8 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-REVISION = "0002"  # of the schema, the last of `migrations/versions`
+REVISIONS = ("0001", "0002")  # of the schema, one a file in `migrations/versions`
+REVISION = REVISIONS[-1]
 
 metadata = MetaData()
 
@@ -92,5 +93,7 @@ head = Table(
     Column("id", Integer, primary_key=True, autoincrement=False),
     Column("charges", BigInteger, nullable=False),
     Column("users", BigInteger, nullable=False),
+    Column("at", Text, nullable=False),
+    Column("neighbours", Text, nullable=False),
     Column("hash", Text, nullable=False),
 )

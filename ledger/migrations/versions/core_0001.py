@@ -62,6 +62,8 @@ def upgrade() -> None:
         sa.Column("id", sa.Integer, primary_key=True, autoincrement=False),
         sa.Column("charges", sa.BigInteger, nullable=False),
         sa.Column("users", sa.BigInteger, nullable=False),
+        sa.Column("at", sa.Text, nullable=False),
+        sa.Column("neighbours", sa.Text, nullable=False),
         sa.Column("hash", sa.Text, nullable=False),
     )
 

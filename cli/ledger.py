@@ -1,0 +1,266 @@
+"""`exactdp ledger`: what every user has spent, kept in a database and checked."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias
+
+import typer
+
+from ..exact import ParameterError, exact, time_limit
+from ..exact.regular_file import open_regular
+from ..ledger.book import Ledger
+from ..ledger.checking import check_at
+from ..ledger.database import Database
+from ..ledger.errors import LedgerError, RefusedError, UnavailableError
+from ..ledger.limits import Limit
+from ..ledger.schema import REVISION, REVISIONS
+from ..verify.certificate import Certificate, CertificateError
+from . import options, output
+from .options import CLAIMS, DEFAULT_TIME, Json, Time, option
+from .plain import PlainCommand, PlainGroup
+
+ledger = typer.Typer(
+    name="ledger",
+    cls=PlainGroup,
+    help="What every user has spent, kept in a database: no limit is exceeded.",
+    no_args_is_help=True,
+)
+
+URL: TypeAlias = Annotated[
+    str, typer.Argument(metavar="URL", help="a path (SQLite) or postgresql://...")
+]
+Key: TypeAlias = Annotated[str, option("KEY", "of this charge alone")]
+Wait: TypeAlias = Annotated[str, option("S", "seconds to wait for other writers")]
+WAIT = "30"
+
+
+@ledger.command(cls=PlainCommand)
+def init(
+    url: URL,
+    limit: Annotated[list[str], option("CLAIM", f"of every user: {CLAIMS}; may be repeated")],
+    days: Annotated[
+        str | None, option("N", "what was charged in the last N days counts, nothing older")
+    ] = None,
+    wait: Wait = WAIT,
+) -> None:
+    """Make a ledger with a limit for every user, or several: all of them must hold."""
+    names = ["limit"] if len(limit) == 1 else limit
+    given = [Limit.of(text, name, days) for text, name in zip(limit, names, strict=True)]
+    with _bad_input(), Ledger.create(url, given, _seconds(wait)) as made:
+        typer.echo(f"{url}: every user may spend {_limits(made)}")
+
+
+@ledger.command(cls=PlainCommand)
+def charge(
+    url: URL,
+    specs: options.Specs,
+    user: Annotated[list[str], option("U", "who is charged; may be repeated")],
+    key: Key,
+    users_from: Annotated[
+        str | None, option("FILE", "also these users, one a line; - is standard input")
+    ] = None,
+    project: Annotated[str, option("NAME", "for limits of one project")] = "",
+    certificate: Annotated[
+        str | None, option("FILE", "a certificate that goes with it: its SHA-256 is recorded")
+    ] = None,
+    reserve: Annotated[
+        bool, typer.Option("--reserve", help="before a release; settle or cancel it later")
+    ] = False,
+    as_json: Json = False,
+    seconds: Time = DEFAULT_TIME,
+    wait: Wait = WAIT,
+) -> None:
+    """Charge all these users, or none: exit 0 recorded, 1 refused, since it does not fit.
+
+    A key that is there already records nothing more: exit 0 if it is the same charge, 2 if not.
+    """
+    users = [*user, *(_lines(users_from) if users_from is not None else ())]
+    digest = "" if certificate is None else _digest(Path(certificate))
+    allowed = options.read_time(seconds)
+    with _bad_input(), _opened(url, wait) as opened:
+        try:
+            with output.working("charging"), time_limit(allowed):
+                make = opened.reserve if reserve else opened.charge
+                made = make(list(specs), users, key, project, digest)
+        except RefusedError as error:
+            _say_refused(error, as_json)
+            raise typer.Exit(1) from None
+        new = getattr(made, "new", True)
+        state = "reserved" if reserve else "recorded" if new else "recorded already"
+        if as_json:
+            shown = {"recorded": True, "new": new, "key": key, "users": len(users)}
+            output.as_json(shown | {"head": opened.head()})
+        else:
+            typer.echo(f"{state}: key {key}, {len(users)} users")
+
+
+@ledger.command(cls=PlainCommand)
+def settle(url: URL, key: Key, wait: Wait = WAIT) -> None:
+    """What was reserved with this key is released: it stays spent."""
+    with _bad_input(), _opened(url, wait) as opened:
+        opened.settle(key)
+        typer.echo(f"settled: key {key}")
+
+
+@ledger.command(cls=PlainCommand)
+def cancel(url: URL, key: Key, wait: Wait = WAIT) -> None:
+    """What was reserved with this key was not released and never will be: it is free again."""
+    with _bad_input(), _opened(url, wait) as opened:
+        opened.cancel(key)
+        typer.echo(f"cancelled: key {key}")
+
+
+@ledger.command(cls=PlainCommand)
+def show(
+    url: URL,
+    user: Annotated[str | None, option("U", "only this user")] = None,
+    as_json: Json = False,
+    wait: Wait = WAIT,
+) -> None:
+    """What was charged to whom, what is spent and what is left: of one user, or of all.
+
+    Without --user, spent and left are those of who has spent most.
+    """
+    with _bad_input(), _opened(url, wait, read_only=True) as opened, output.working("reading"):
+        shown = opened.summary(user)
+    if as_json:
+        output.as_json(shown)
+    else:
+        from . import ledger_shown
+
+        ledger_shown.ledger(url, shown)
+
+
+@ledger.command(cls=PlainCommand)
+def check(
+    url: URL,
+    head: Annotated[
+        str | None, option("HASH", "that was kept: it must be in the chain, or all is rewritten")
+    ] = None,
+    as_json: Json = False,
+    wait: Wait = WAIT,
+) -> None:
+    """Recompute every cost, every sum and the chain of hashes: exit 0, or 1 and where it breaks."""
+    with _bad_input():
+        found = check_at(url, head, _seconds(wait), lambda rows: output.progress("checking", rows))
+    if as_json:
+        output.as_json(found)
+    else:
+        typer.echo(f"{'valid' if found.valid else 'not valid'}: {found.reason}")
+        typer.echo(f"head: {found.head}")
+    raise typer.Exit(0 if found.valid else 1)
+
+
+@ledger.command(cls=PlainCommand)
+def export(
+    url: URL,
+    form: Annotated[str, typer.Option("--format", metavar="F", help="csv or json")] = "csv",
+    user: Annotated[str | None, option("U", "only this user")] = None,
+    wait: Wait = WAIT,
+) -> None:
+    """Write all entries to standard output: as CSV, or as a JSON list."""
+    if form not in ("csv", "json"):
+        raise ParameterError(f"--format must be csv or json, got {form[:40]!r}")
+    with _bad_input(), _opened(url, wait, read_only=True) as opened:
+        entries = (each.to_json() for each in opened.entries(user))
+        (_write_csv if form == "csv" else _write_json)(entries)
+
+
+@ledger.command(cls=PlainCommand)
+def migrate(
+    url: URL,
+    to: Annotated[str, option("REVISION", "of the schema, back or forward")] = REVISION,
+    wait: Wait = WAIT,
+) -> None:
+    """Bring the tables to what this version knows, or back to an earlier revision."""
+    if to not in REVISIONS:
+        raise ParameterError(f"--to must be one of {', '.join(REVISIONS)}, got {to[:40]!r}")
+    database = Database(url, _seconds(wait))
+    with _bad_input(), database.write() as connection:
+        before = database.revision(connection)
+        if before not in REVISIONS:
+            raise ParameterError(f"URL: there is no ledger of a known revision at {url!r}")
+        database.migrate(connection, to)
+    database.close()
+    typer.echo(f"{url}: from revision {before} to {to}")
+
+
+@contextmanager
+def _bad_input() -> Iterator[None]:
+    """What is wrong with what was typed, or with what it names, ends with exit code 2."""
+    try:
+        yield
+    except UnavailableError as error:
+        raise ParameterError(f"URL: {error}") from error
+    except LedgerError as error:
+        raise ParameterError(str(error)) from error
+
+
+def _opened(url: str, wait: str, read_only: bool = False) -> Ledger:
+    return Ledger.open(url, _seconds(wait), read_only)
+
+
+def _seconds(text: str) -> float:
+    return float(exact(text, "--wait", at_least=0, at_most=10**5))
+
+
+def _limits(opened: Ledger) -> str:
+    named = (
+        f"{limit.claim}" + (f" in {limit.days} days" if limit.days else "")
+        for limit in opened.limits
+    )
+    return " and ".join(named)
+
+
+def _lines(path: str) -> list[str]:
+    """Names of users, one a line; empty lines are none."""
+    if path == "-":
+        text = sys.stdin.read()
+    else:
+        try:
+            with open_regular(Path(path)) as opened:
+                text = opened.read().decode()
+        except (OSError, ValueError) as error:
+            raise ParameterError(f"--users-from: {path}: {error}") from error
+    return [line for line in text.splitlines() if line]
+
+
+def _digest(path: Path) -> str:
+    """The SHA-256 of a certificate's file. Raises ParameterError for what is no certificate."""
+    try:
+        Certificate.read(path)
+        with open_regular(path) as opened:
+            return sha256(opened.read()).hexdigest()
+    except (OSError, CertificateError) as error:
+        raise ParameterError(f"--certificate: {error}") from error
+
+
+def _say_refused(error: RefusedError, as_json: bool) -> None:
+    if as_json:
+        output.as_json({"recorded": False, "refused": error})
+    typer.echo(f"exactdp: {error}", err=True)
+
+
+def _write_csv(entries: Iterator[dict[str, Any]]) -> None:
+    names = ("key", "user", "mechanism", "times", "cost", "at", "hash", "state", "neighbours")
+    table = csv.DictWriter(
+        sys.stdout, (*names, "project", "certificate"), extrasaction="ignore", restval=""
+    )
+    table.writeheader()
+    for entry in entries:
+        table.writerow(entry | {"cost": json.dumps(entry["cost"])})
+
+
+def _write_json(entries: Iterator[dict[str, Any]]) -> None:
+    start = "["
+    for entry in entries:
+        sys.stdout.write(f"{start}\n{json.dumps(entry)}")
+        start = ","
+    sys.stdout.write("[]\n" if start == "[" else "\n]\n")
