@@ -135,9 +135,10 @@ class _Reader:
         """Raises BrokenError where it breaks."""
         end = self._end()
         self.limits = rows.read_limits(self.connection)
-        self.names = dict(self._stream(select(users.c.id, users.c.name)))
-        if sorted(self.names) != list(range(end.users)):
+        listed = [tuple(row) for row in self._stream(select(users).order_by(users.c.id))]
+        if [number for number, _ in listed] != list(range(end.users)):
             raise BrokenError("users: not numbered without a gap, up to how many the head says")
+        self.names = dict(listed)
         cancelled = set(
             self.connection.execute(select(charges.c.key).where(charges.c.action == CANCEL))
             .scalars()

@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, bindparam, insert, select, update
 
+from ..exact import ParameterError
 from ..verify.guarantee import parse_claim
 from .amounts import Amount
 from .chain import CANCEL, CHARGE, OPEN, RESERVE, Link, Used
@@ -48,7 +49,7 @@ def batches(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
 def read_limits(connection: Connection) -> tuple[Limit, ...]:
     """The limits of the ledger, in their order. Raises ParameterError for what are none."""
     found = connection.execute(select(limits).order_by(limits.c.id)).all()
-    return tuple(
+    given = tuple(
         Limit(
             parse_claim(row.claim),
             tuple(map(Level.from_text, row.levels.split(" "))),
@@ -58,24 +59,28 @@ def read_limits(connection: Connection) -> tuple[Limit, ...]:
         )
         for row in found
     )
+    if [tuple(row) for row in found] != [tuple(row.values()) for row in _limit_rows(given)]:
+        raise ParameterError("limits must stand in their table as they were written")
+    return given
 
 
 def write_limits(connection: Connection, given: Sequence[Limit]) -> None:
     """The limits of a new ledger."""
-    connection.execute(
-        insert(limits),
-        [
-            {
-                "id": number,
-                "name": limit.name,
-                "claim": str(limit.claim),
-                "levels": " ".join(level.to_text() for level in limit.levels),
-                "days": limit.days or 0,
-                "project": limit.project,
-            }
-            for number, limit in enumerate(given)
-        ],
-    )
+    connection.execute(insert(limits), _limit_rows(given))
+
+
+def _limit_rows(given: Sequence[Limit]) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": number,
+            "name": limit.name,
+            "claim": str(limit.claim),
+            "levels": " ".join(level.to_text() for level in limit.levels),
+            "days": limit.days or 0,
+            "project": limit.project,
+        }
+        for number, limit in enumerate(given)
+    ]
 
 
 def locked_head(connection: Connection) -> Row[Any]:

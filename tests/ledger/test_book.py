@@ -89,8 +89,9 @@ def test_a_permit_is_given_once_and_its_fate_counts_as_spent(url: str) -> None:
     with Ledger.create(url, "pure:1") as ledger:
         with ledger.permit("randomized-response:epsilon=0.25", "ada", "good"):
             assert ledger.balance("ada").charged == (Fraction(1, 4),)
-        with pytest.raises(ZeroDivisionError), ledger.permit(
-            "randomized-response:epsilon=0.25", "ada", "bad"
+        with (
+            pytest.raises(ZeroDivisionError),
+            ledger.permit("randomized-response:epsilon=0.25", "ada", "bad"),
         ):
             _ = 1 / 0
         with ledger.permit("randomized-response:epsilon=0.25", "ada", "not after all") as permit:
@@ -171,7 +172,7 @@ def test_several_limits_must_all_hold(url: str) -> None:
             ledger.charge(f"{ONE}*2", "ada", "2", project="study")
         ledger.charge(ONE, "ada", "2", project="study")
         epsilon = ledger.balance("ada", "study").spent
-        assert 0 < epsilon.lower and epsilon.upper < 1
+        assert epsilon.lower > 0 and epsilon.upper < 1
         assert ledger.check().valid
 
 

@@ -1,0 +1,132 @@
+"""A ledger beside a plain model in memory: after any history both say the same."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from fractions import Fraction
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+
+from exactdp.ledger import (
+    KeyConflictError,
+    Ledger,
+    RefusedError,
+    StateError,
+    UnknownKeyError,
+    UsedKeyError,
+)
+
+COSTS = {"1/2": Fraction(1, 2), "1/3": Fraction(1, 3), "1e-400": Fraction(1, 10**400)}
+LIMIT = Fraction(2)
+
+keys = st.sampled_from("abcdef")
+users = st.lists(st.sampled_from(["ada", "bob", "eve"]), min_size=1, unique=True)
+costs = st.sampled_from(sorted(COSTS))
+times = st.integers(1, 3)
+
+
+class Histories(RuleBasedStateMachine):
+    """Charges, reservations and what becomes of them, with few keys and users."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = os.path.join(self.folder.name, "a.db")
+        self.ledger = Ledger.create(self.path, f"pure:{LIMIT}")
+        # key -> action, users, epsilon, times, state
+        self.model: dict[str, tuple[str, frozenset[str], str, int, str]] = {}
+
+    def teardown(self) -> None:
+        assert self.ledger.check().valid
+        self.ledger.close()
+        self.folder.cleanup()
+
+    def _spent(self, user: str) -> Fraction:
+        live = (one for one in self.model.values() if one[4] != "cancelled" and user in one[1])
+        return sum((COSTS[epsilon] * times for _, _, epsilon, times, _ in live), Fraction(0))
+
+    def _expected(self, action: str, whom: list[str], key: str, cost: str, count: int) -> str:
+        wanted = (action, frozenset(whom), cost, count)
+        if key in self.model:
+            if self.model[key][:4] != wanted:
+                return "conflict"
+            return "again" if action == "charge" else "used"
+        if any(self._spent(user) + COSTS[cost] * count > LIMIT for user in whom):
+            return "refused"
+        state = "charged" if action == "charge" else "reserved"
+        self.model[key] = (*wanted, state)
+        return "new"
+
+    @rule(action=st.sampled_from(["charge", "reserve"]), whom=users, key=keys, cost=costs, n=times)
+    def open(self, action: str, whom: list[str], key: str, cost: str, n: int) -> None:
+        left = {user: LIMIT - self._spent(user) for user in whom}
+        expected = self._expected(action, whom, key, cost, n)
+        make = self.ledger.charge if action == "charge" else self.ledger.reserve
+        try:
+            made = make(f"randomized-response:epsilon={cost}*{n}", whom, key)
+            found = "new" if getattr(made, "new", True) else "again"
+        except KeyConflictError:
+            found = "conflict"
+        except UsedKeyError:
+            found = "used"
+        except RefusedError as error:
+            found = "refused"
+            assert error.fits == min(int(left[user] / COSTS[cost]) for user in whom)
+            assert left[error.user] == min(left.values()) == error.left.upper
+        assert found == expected
+
+    @rule(action=st.sampled_from(["settle", "cancel"]), key=keys)
+    def close(self, action: str, key: str) -> None:
+        closed = {"settle": "settled", "cancel": "cancelled"}[action]
+        try:
+            getattr(self.ledger, action)(key)
+            found = "done"
+        except UnknownKeyError:
+            found = "unknown"
+        except StateError:
+            found = "state"
+        if key not in self.model:
+            assert found == "unknown"
+            return
+        *charge, state = self.model[key]
+        fine = state in ("reserved", closed) or (state, action) == ("charged", "settle")
+        assert found == ("done" if fine else "state")
+        if state == "reserved":
+            self.model[key] = (*charge, closed)  # type: ignore[assignment]
+
+    @rule()
+    def open_again(self) -> None:
+        self.ledger.close()
+        self.ledger = Ledger.open(self.path)
+
+    @invariant()
+    def says_the_same(self) -> None:
+        for user in ("ada", "bob", "eve"):
+            balance = self.ledger.balance(user)
+            assert balance.charged == (self._spent(user),)
+            assert balance.spent.upper <= LIMIT
+
+
+def _run(histories: int) -> None:
+    run_state_machine_as_test(
+        Histories,
+        settings=settings(
+            max_examples=histories,
+            stateful_step_count=12,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
+
+
+def test_histories() -> None:
+    _run(6)
+
+
+@pytest.mark.slow
+def test_many_histories() -> None:
+    _run(10_000)

@@ -1,0 +1,217 @@
+"""Whatever is changed in the tables of a ledger is found by its check."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from exactdp.ledger import Ledger, Limit
+from exactdp.ledger.checking import check_at
+from exactdp.ledger.schema import metadata
+
+ONE = "discrete-gaussian:sigma2=100,sensitivity=1"
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A ledger with something in every table and column."""
+    path = tmp_path_factory.mktemp("whole") / "a.db"
+    limits = [
+        Limit.of("zcdp:1", "life"),
+        Limit.of("approx:9,1e-6", "year", days=365),
+        Limit.of("gdp:3", "study", project="study"),
+    ]
+    with Ledger.create(str(path), limits) as ledger:
+        ledger.charge([ONE, "gaussian:sigma=10*2"], ["ada", "bob"], "1", "study", "ab" * 32)
+        ledger.reserve(f"{ONE}*3", ["bob", "eve"], "2").settle()
+        ledger.reserve(ONE, ["ada"], "3").cancel()
+        ledger.reserve(ONE, ["ada", "eve"], "4")
+        ledger.charge("gaussian:sigma=10", ["zoe", "ada"], "5", "study")
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA journal_mode=DELETE")
+    assert check_at(str(path)).valid
+    return path
+
+
+def _tampered(whole: Path, folder: Path, *statements: str) -> bool:
+    """Does the check find what these statements do?"""
+    path = folder / "tampered.db"
+    shutil.copy(whole, path)
+    with closing(sqlite3.connect(path)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+        connection.commit()
+    found = check_at(str(path))
+    return not found.valid and bool(found.reason)
+
+
+COLUMNS = [
+    (table.name, column.name) for table in metadata.sorted_tables for column in table.columns
+] + [("alembic_version", "version_num")]
+
+
+def _rows(path: Path, table: str) -> list[tuple[int, ...]]:
+    with sqlite3.connect(path) as connection:
+        return connection.execute(f"SELECT rowid FROM {table}").fetchall()
+
+
+def _values(path: Path, table: str, column: str, row: int) -> list[str]:
+    """Other values: near the true one, of another row, of another type, and none."""
+    with sqlite3.connect(path) as connection:
+        [true] = connection.execute(f'SELECT "{column}" FROM {table} WHERE rowid={row}').fetchone()
+        others = connection.execute(
+            f'SELECT DISTINCT "{column}" FROM {table} WHERE "{column}" IS NOT ?', (true,)
+        ).fetchall()
+    values = [*(other for (other,) in others[:2]), "", "x", "1/2", -1, 0, 7, 0.5]
+    if isinstance(true, int):
+        values += [true + 1, 10 * true + 10]
+    else:
+        values += [f"{true} ", f"{true}0", true[:-1], true[::-1]]
+    different = {str(value): value for value in values if str(value) != str(true)}
+    return ["'" + str(value).replace("'", "''") + "'" for value in different.values()]
+
+
+@pytest.mark.parametrize("rows", [1, pytest.param(None, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("table", "column"), COLUMNS)
+def test_every_changed_column_is_found(
+    whole: Path, tmp_path: Path, table: str, column: str, rows: int | None
+) -> None:
+    tried = 0
+    for (row,) in _rows(whole, table)[-2:][:rows]:
+        for value in _values(whole, table, column, row):
+            change = f'UPDATE {table} SET "{column}" = {value} WHERE rowid = {row}'
+            try:
+                assert _tampered(whole, tmp_path, change), change
+                tried += 1
+            except sqlite3.IntegrityError:  # the table itself refuses it
+                pass
+    assert tried
+
+
+@pytest.mark.parametrize("table", [*metadata.tables, "alembic_version"])
+def test_every_dropped_row_is_found(whole: Path, tmp_path: Path, table: str) -> None:
+    for (row,) in _rows(whole, table):
+        drop = f"DELETE FROM {table} WHERE rowid = {row}"
+        assert _tampered(whole, tmp_path, drop), drop
+    path = tmp_path / "without.db"
+    shutil.copy(whole, path)
+    with sqlite3.connect(path) as connection:
+        connection.execute(f"DROP TABLE {table}")
+    assert not check_at(str(path)).valid
+
+
+def test_every_row_that_is_dropped_with_all_that_belongs_to_it_is_found(
+    whole: Path, tmp_path: Path
+) -> None:
+    for charge in range(1, len(_rows(whole, "charges")), 2):
+        drops = [f"DELETE FROM {table} WHERE charge = {charge}" for table in ("uses", "entries")]
+        assert _tampered(whole, tmp_path, *drops, f"DELETE FROM charges WHERE id = {charge}")
+
+
+@pytest.mark.parametrize(("one", "other"), [(1, 2), (2, 4), (4, 6), (1, 7)])
+def test_reordered_rows_are_found(whole: Path, tmp_path: Path, one: int, other: int) -> None:
+    swaps = [
+        f"UPDATE {table} SET {name} = CASE {name} WHEN {one} THEN -1 ELSE -2 END "
+        f"WHERE {name} IN ({one}, {other})"
+        for table, name in (("charges", "id"), ("uses", "charge"), ("entries", "charge"))
+    ]
+    back = [
+        f"UPDATE {table} SET {name} = CASE {name} WHEN -1 THEN {other} ELSE {one} END "
+        f"WHERE {name} < 0"
+        for table, name in (("charges", "id"), ("uses", "charge"), ("entries", "charge"))
+    ]
+    assert _tampered(whole, tmp_path, *swaps, *back)
+
+
+def test_duplicated_rows_are_found(whole: Path, tmp_path: Path) -> None:
+    columns = "action, stage, project, neighbours, certificate, at, hash"
+    copy = (
+        f"INSERT INTO charges (id, key, {columns}) SELECT {{id}}, 'new', {columns} "
+        "FROM charges WHERE id = 1"
+    )
+    last = len(_rows(whole, "charges"))
+    of_it = (
+        f"INSERT INTO uses SELECT {last}, position, mechanism, times, costs FROM uses "
+        "WHERE charge = 1",
+        f'INSERT INTO entries SELECT {last}, "user" FROM entries WHERE charge = 1',
+        f"UPDATE head SET charges = {last + 1}, at = (SELECT at FROM charges WHERE id = {last}), "
+        "hash = (SELECT hash FROM charges WHERE id = 1)",
+    )
+    assert _tampered(whole, tmp_path, copy.format(id=last))
+    assert _tampered(whole, tmp_path, copy.format(id=last), *of_it)
+    assert _tampered(whole, tmp_path, "INSERT INTO users VALUES (4, 'new')")
+    assert _tampered(whole, tmp_path, "INSERT INTO entries VALUES (1, 3)")
+    assert _tampered(whole, tmp_path, "INSERT INTO balances VALUES (2, 2, '1/2')")
+    assert _tampered(
+        whole, tmp_path, "INSERT INTO limits VALUES (3, 'new', 'zcdp:9', 'rho:9', 0, '')"
+    )
+    assert _tampered(whole, tmp_path, "INSERT INTO head SELECT 1, charges, users, at, "
+                     "neighbours, hash FROM head")  # fmt: skip
+
+
+def test_tables_that_were_unlocked_to_be_changed_are_no_way_round_it(
+    whole: Path, tmp_path: Path
+) -> None:
+    """As if the database refused nothing: rows of other types, twice the same key."""
+    for table in metadata.tables:
+        rebuilt = (
+            f"CREATE TABLE copy AS SELECT * FROM {table}",
+            f"DROP TABLE {table}",
+            f"ALTER TABLE copy RENAME TO {table}",
+            f"INSERT INTO {table} SELECT * FROM {table} LIMIT 1",
+        )
+        assert _tampered(whole, tmp_path, *rebuilt), table
+
+
+def test_a_chain_that_was_written_again_has_another_head(whole: Path, tmp_path: Path) -> None:
+    kept = check_at(str(whole)).head
+    path = str(tmp_path / "other.db")
+    with Ledger.create(path, "zcdp:1") as ledger:
+        ledger.charge(ONE, "ada", "1")
+        early = ledger.head()
+        ledger.charge(ONE, "ada", "2")
+        assert ledger.check().valid
+        assert ledger.check(early).valid
+        assert ledger.check(ledger.head()).valid
+        found = ledger.check(kept)
+        assert not found.valid
+        assert "rewritten" in found.reason
+        with pytest.raises(TypeError, match=r"\.valid"):
+            bool(found)
+
+
+def test_costs_below_the_true_ones_are_found_whatever_the_hashes_say(tmp_path: Path) -> None:
+    """The ledger of somebody who charges too little, and hashes that correctly."""
+    path = str(tmp_path / "a.db")
+
+    class Cheap(Ledger):
+        def _costs(self, mechanism: object) -> str:
+            return '[["1/201"]]'
+
+    with Ledger.create(path, "zcdp:0.1"):
+        pass
+    with Cheap.open(path) as ledger:
+        Cheap(ledger._database).charge(ONE, "ada", "1")
+    found = check_at(path)
+    assert not found.valid
+    assert "costs more rho than is recorded" in found.reason
+
+
+def test_a_user_beyond_the_limit_is_found_whatever_the_hashes_say(tmp_path: Path) -> None:
+    path = str(tmp_path / "a.db")
+
+    class Generous(Ledger):
+        def _fitting(self, connection, link, members, held):  # type: ignore[no-untyped-def]
+            return {(user, 0): "21/200" for user in members.values()}
+
+    with Ledger.create(path, "zcdp:0.1"):
+        pass
+    with Ledger.open(path) as ledger:
+        Generous(ledger._database).charge(f"{ONE}*21", "ada", "1")
+    found = check_at(path)
+    assert not found.valid
+    assert "user 'ada' exceeds limit limit" in found.reason
