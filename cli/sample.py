@@ -9,7 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from ..exact import whole
+from ..exact import ParameterError, whole
+from ..mechanisms import Mechanism
 from ..mechanisms.samplers import RandomBits, SeededBits, SystemBits
 from ..mechanisms.samplers.released import release, share_of_noise, simulated_release
 from ..mechanisms.spec import parse
@@ -31,19 +32,50 @@ def sample(
         int | None,
         typer.Option(metavar="S", min=0, help="the same again: for tests, never for a release"),
     ] = None,
+    ledger: Annotated[
+        str | None, option("URL", "charge this ledger first: no bit is drawn without its permit")
+    ] = None,
+    user: Annotated[list[str] | None, option("U", "whom it is charged to; repeats")] = None,
+    key: Annotated[str | None, option("KEY", "of this release alone, in the ledger")] = None,
 ) -> None:
     """Draw what a mechanism releases of the query 0, exactly, one draw a line.
 
     Additive noise: integers, reduced mod m where SPEC has a modulus; randomized-response: the
     answered bit; pmf: outcomes of the column p; theorem3: what a perfect aggregation releases.
     Without --seed the random bits are those of the
-    operating system's CSPRNG.
+    operating system's CSPRNG. With --ledger each draw is charged to every --user; exit 1 if that
+    does not fit, and nothing is drawn.
     """
     count = whole(size, "size", at_least=0)
     parsed = parse(spec)
     mechanism = parsed.drawn or parsed.mechanism
     if share_of is not None:
         mechanism = share_of_noise(mechanism, share_of)
+    if ledger is None:
+        if user or key is not None:
+            raise ParameterError("--user and --key are of a ledger: --ledger URL is missing")
+        _write(mechanism, seed, count)
+        return
+    if not user or key is None:
+        raise ParameterError("--ledger needs --user and --key: who is charged, and under which key")
+    if seed is not None or share_of is not None or not count:
+        raise ParameterError("--ledger is of releases: it takes no --seed, --share-of or --size 0")
+    from ..ledger.book import Ledger
+    from ..ledger.errors import LedgerError, RefusedError, UnavailableError
+
+    try:
+        with Ledger.open(ledger) as opened, opened.permit((spec, count), user, key):
+            _write(mechanism, None, count)
+    except RefusedError as error:
+        typer.echo(f"exactdp: {error}", err=True)
+        raise typer.Exit(1) from None
+    except UnavailableError as error:
+        raise ParameterError(f"--ledger: {error}") from error
+    except LedgerError as error:
+        raise ParameterError(str(error)) from error
+
+
+def _write(mechanism: Mechanism, seed: int | None, count: int) -> None:
     one: Callable[[Any], int | str]
     bits: RandomBits
     if seed is None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sqlalchemy.exc import IntegrityError
 
 from exactdp.ledger import Ledger, Limit
-from exactdp.ledger.checking import check_at
+from exactdp.ledger.checking import check, check_at
+from exactdp.ledger.database import Database
 from exactdp.ledger.schema import metadata
 
 ONE = "discrete-gaussian:sigma2=100,sensitivity=1"
@@ -37,15 +39,23 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def _tampered(whole: Path, folder: Path, *statements: str) -> bool:
-    """Does the check find what these statements do?"""
-    path = folder / "tampered.db"
-    shutil.copy(whole, path)
-    with closing(sqlite3.connect(path)) as connection:
-        for statement in statements:
-            connection.execute(statement)
-        connection.commit()
-    found = check_at(str(path))
+@pytest.fixture(scope="module")
+def database(whole: Path) -> Iterator[Database]:
+    """The same, to be changed and restored."""
+    opened = Database(str(whole))
+    yield opened
+    opened.close()
+
+
+def _is_found(database: Database, *statements: str) -> bool:
+    """Does the check find what these statements do? They are undone."""
+    with database.engine.connect() as connection:
+        try:
+            for statement in ("PRAGMA foreign_keys=OFF", "BEGIN", *statements):
+                connection.exec_driver_sql(statement)
+            found = check(connection)
+        finally:
+            connection.rollback()
     return not found.valid and bool(found.reason)
 
 
@@ -78,25 +88,27 @@ def _values(path: Path, table: str, column: str, row: int) -> list[str]:
 @pytest.mark.parametrize("rows", [1, pytest.param(None, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("table", "column"), COLUMNS)
 def test_every_changed_column_is_found(
-    whole: Path, tmp_path: Path, table: str, column: str, rows: int | None
+    whole: Path, database: Database, table: str, column: str, rows: int | None
 ) -> None:
     tried = 0
     for (row,) in _rows(whole, table)[-2:][:rows]:
         for value in _values(whole, table, column, row):
             change = f'UPDATE {table} SET "{column}" = {value} WHERE rowid = {row}'
             try:
-                assert _tampered(whole, tmp_path, change), change
+                assert _is_found(database, change), change
                 tried += 1
-            except sqlite3.IntegrityError:  # the table itself refuses it
+            except IntegrityError:  # the table itself refuses it
                 pass
     assert tried
 
 
 @pytest.mark.parametrize("table", [*metadata.tables, "alembic_version"])
-def test_every_dropped_row_is_found(whole: Path, tmp_path: Path, table: str) -> None:
+def test_every_dropped_row_is_found(
+    whole: Path, database: Database, tmp_path: Path, table: str
+) -> None:
     for (row,) in _rows(whole, table):
         drop = f"DELETE FROM {table} WHERE rowid = {row}"
-        assert _tampered(whole, tmp_path, drop), drop
+        assert _is_found(database, drop), drop
     path = tmp_path / "without.db"
     shutil.copy(whole, path)
     with sqlite3.connect(path) as connection:
@@ -105,15 +117,15 @@ def test_every_dropped_row_is_found(whole: Path, tmp_path: Path, table: str) -> 
 
 
 def test_every_row_that_is_dropped_with_all_that_belongs_to_it_is_found(
-    whole: Path, tmp_path: Path
+    whole: Path, database: Database
 ) -> None:
     for charge in range(1, len(_rows(whole, "charges")), 2):
         drops = [f"DELETE FROM {table} WHERE charge = {charge}" for table in ("uses", "entries")]
-        assert _tampered(whole, tmp_path, *drops, f"DELETE FROM charges WHERE id = {charge}")
+        assert _is_found(database, *drops, f"DELETE FROM charges WHERE id = {charge}")
 
 
 @pytest.mark.parametrize(("one", "other"), [(1, 2), (2, 4), (4, 6), (1, 7)])
-def test_reordered_rows_are_found(whole: Path, tmp_path: Path, one: int, other: int) -> None:
+def test_reordered_rows_are_found(database: Database, one: int, other: int) -> None:
     swaps = [
         f"UPDATE {table} SET {name} = CASE {name} WHEN {one} THEN -1 ELSE -2 END "
         f"WHERE {name} IN ({one}, {other})"
@@ -124,10 +136,10 @@ def test_reordered_rows_are_found(whole: Path, tmp_path: Path, one: int, other: 
         f"WHERE {name} < 0"
         for table, name in (("charges", "id"), ("uses", "charge"), ("entries", "charge"))
     ]
-    assert _tampered(whole, tmp_path, *swaps, *back)
+    assert _is_found(database, *swaps, *back)
 
 
-def test_duplicated_rows_are_found(whole: Path, tmp_path: Path) -> None:
+def test_duplicated_rows_are_found(whole: Path, database: Database) -> None:
     columns = "action, stage, project, neighbours, certificate, at, hash"
     copy = (
         f"INSERT INTO charges (id, key, {columns}) SELECT {{id}}, 'new', {columns} "
@@ -141,20 +153,18 @@ def test_duplicated_rows_are_found(whole: Path, tmp_path: Path) -> None:
         f"UPDATE head SET charges = {last + 1}, at = (SELECT at FROM charges WHERE id = {last}), "
         "hash = (SELECT hash FROM charges WHERE id = 1)",
     )
-    assert _tampered(whole, tmp_path, copy.format(id=last))
-    assert _tampered(whole, tmp_path, copy.format(id=last), *of_it)
-    assert _tampered(whole, tmp_path, "INSERT INTO users VALUES (4, 'new')")
-    assert _tampered(whole, tmp_path, "INSERT INTO entries VALUES (1, 3)")
-    assert _tampered(whole, tmp_path, "INSERT INTO balances VALUES (2, 2, '1/2')")
-    assert _tampered(
-        whole, tmp_path, "INSERT INTO limits VALUES (3, 'new', 'zcdp:9', 'rho:9', 0, '')"
-    )
-    assert _tampered(whole, tmp_path, "INSERT INTO head SELECT 1, charges, users, at, "
+    assert _is_found(database, copy.format(id=last))
+    assert _is_found(database, copy.format(id=last), *of_it)
+    assert _is_found(database, "INSERT INTO users VALUES (4, 'new')")
+    assert _is_found(database, "INSERT INTO entries VALUES (1, 3)")
+    assert _is_found(database, "INSERT INTO balances VALUES (2, 2, '1/2')")
+    assert _is_found(database, "INSERT INTO limits VALUES (3, 'new', 'zcdp:9', 'rho:9', 0, '')")
+    assert _is_found(database, "INSERT INTO head SELECT 1, charges, users, at, "
                      "neighbours, hash FROM head")  # fmt: skip
 
 
 def test_tables_that_were_unlocked_to_be_changed_are_no_way_round_it(
-    whole: Path, tmp_path: Path
+    database: Database,
 ) -> None:
     """As if the database refused nothing: rows of other types, twice the same key."""
     for table in metadata.tables:
@@ -164,7 +174,7 @@ def test_tables_that_were_unlocked_to_be_changed_are_no_way_round_it(
             f"ALTER TABLE copy RENAME TO {table}",
             f"INSERT INTO {table} SELECT * FROM {table} LIMIT 1",
         )
-        assert _tampered(whole, tmp_path, *rebuilt), table
+        assert _is_found(database, *rebuilt), table
 
 
 def test_a_chain_that_was_written_again_has_another_head(whole: Path, tmp_path: Path) -> None:

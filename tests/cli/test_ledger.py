@@ -1,0 +1,207 @@
+"""`exactdp ledger`: what it prints, and its exit codes."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from exactdp.cli.main import main
+
+ONE = "discrete-gaussian:sigma2=100,sensitivity=1"
+
+
+@pytest.fixture
+def url(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    path = str(tmp_path / "a.db")
+    assert main(["ledger", "init", path, "--limit", "zcdp:0.1"]) == 0
+    capsys.readouterr()
+    return path
+
+
+def called(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    code = main(["ledger", *words])
+    return code, *capsys.readouterr()
+
+
+def test_twenty_uses_fit_and_the_next_is_refused(url, capsys) -> None:
+    for number in range(20):
+        words = ("charge", url, ONE, "--user", "ada", "--key", f"k{number}")
+        assert called(capsys, *words) == (0, f"recorded: key k{number}, 1 users\n", "")
+    code, out, err = called(capsys, "charge", url, ONE, "--user", "ada", "--key", "k20", "--json")
+    assert code == 1
+    assert json.loads(out)["refused"] == {
+        "user": "ada",
+        "limit": "limit (zcdp:0.1)",
+        "left": {"lower": "0", "upper": "0"},
+        "fits": 0,
+    }
+    assert err.startswith("exactdp: refused: user 'ada' would exceed limit")
+    assert err.count("\n") == 1
+    code, out, _ = called(capsys, "show", url, "--user", "ada", "--json")
+    shown = json.loads(out)
+    assert (code, shown["limit"], len(shown["entries"])) == (0, "zcdp:0.1", 20)
+    assert shown["spent"] == {"lower": "0.1", "upper": "0.1"}
+    assert shown["left"] == {"lower": "0", "upper": "0"}
+    first = shown["entries"][0]
+    assert {name: first[name] for name in ("key", "user", "mechanism", "times", "cost")} == {
+        "key": "k0",
+        "user": "ada",
+        "mechanism": ONE,
+        "times": 1,
+        "cost": {"lower": "0.005", "upper": "0.005"},
+    }
+    assert len(first["hash"]) == 64
+    assert first["at"].endswith("Z")
+    assert called(capsys, "check", url)[0] == 0
+
+
+def test_a_group_is_charged_or_nobody(url, capsys, tmp_path) -> None:
+    (tmp_path / "users").write_text("bob\n\neve\n")
+    words = ("charge", url, f"{ONE}*15", "--key", "1", "--user")
+    more = ("--users-from", str(tmp_path / "users"))
+    assert called(capsys, *words, "ada", *more)[:2] == (0, "recorded: key 1, 3 users\n")
+    words = ("charge", url, f"{ONE}*6", "--key", "2", "--user", "new", "--user")
+    code, _, err = called(capsys, *words, "bob")
+    assert (code, "'bob'" in err, "left 0.025" in err, "fits is 5" in err) == (1, *(True,) * 3)
+    shown = json.loads(called(capsys, "show", url, "--json")[1])
+    assert [each["user"] for each in shown["users"]] == ["ada", "bob", "eve"]
+    assert shown["left"] == {"lower": "0.025", "upper": "0.025"}
+
+
+def test_a_key_is_charged_once(url, capsys) -> None:
+    words = ["charge", url, ONE, "--user", "ada", "--key", "k"]
+    assert called(capsys, *words)[0] == 0
+    before = Path(url).read_bytes(), called(capsys, "export", url)
+    assert called(capsys, *words)[:2] == (0, "recorded already: key k, 1 users\n")
+    code, out, err = called(capsys, "charge", url, f"{ONE}*2", "--user", "ada", "--key", "k")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "another charge" in err
+    assert before[1] == called(capsys, "export", url)
+
+
+def test_reserved_settled_and_cancelled(url, capsys) -> None:
+    for key in ("1", "2", "3"):
+        words = ("charge", url, ONE, "--user", "ada", "--key", key, "--reserve")
+        assert called(capsys, *words)[0] == 0
+        assert called(capsys, *words)[0] == 2  # its permit is given once
+    assert called(capsys, "settle", url, "--key", "1")[0] == 0
+    assert called(capsys, "cancel", url, "--key", "2")[0] == 0
+    assert called(capsys, "cancel", url, "--key", "1")[0] == 2
+    assert called(capsys, "settle", url, "--key", "none")[0] == 2
+    code, out, _ = called(capsys, "export", url, "--format", "json")
+    assert code == 0
+    assert [each["state"] for each in json.loads(out)] == ["settled", "cancelled", "reserved"]
+    rows = list(csv.DictReader(io.StringIO(called(capsys, "export", url)[1])))
+    assert [row["state"] for row in rows] == ["settled", "cancelled", "reserved"]
+    assert json.loads(rows[0]["cost"]) == {"lower": "0.005", "upper": "0.005"}
+    assert "0.01" in called(capsys, "show", url)[1]
+
+
+def test_an_empty_ledger_is_shown(url, capsys) -> None:
+    shown = json.loads(called(capsys, "show", url, "--json")[1])
+    assert (shown["users"], shown["entries"]) == ([], [])
+    assert shown["spent"] == {"lower": "0", "upper": "0"}
+    assert shown["left"] == {"lower": "0.1", "upper": "0.1"}
+    assert called(capsys, "export", url, "--format", "json")[1] == "[]\n"
+    assert called(capsys, "show", url)[0] == 0
+
+
+def test_the_check_says_where_it_breaks(url, capsys) -> None:
+    for key in "12":
+        called(capsys, "charge", url, ONE, "--user", "ada", "--key", key)
+    kept = json.loads(called(capsys, "check", url, "--json")[1])["head"]
+    called(capsys, "charge", url, ONE, "--user", "ada", "--key", "3")
+    assert called(capsys, "check", url, "--head", kept)[0] == 0
+    assert called(capsys, "check", url, "--head", "0" * 64)[0] == 1
+    with sqlite3.connect(url) as connection:
+        connection.execute("UPDATE uses SET times = 2 WHERE charge = 2")
+    code, out, _ = called(capsys, "check", url)
+    assert code == 1
+    assert "row 2 (key '2'): its hash is not that of what it says" in out
+    with sqlite3.connect(url) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = 'other'")
+    assert called(capsys, "check", url)[0] == 1
+    code, out, err = called(capsys, "show", url)
+    assert (code, out, "revision 'other'" in err) == (2, "", True)
+
+
+def test_migrations_go_back_and_forward(url, capsys) -> None:
+    called(capsys, "charge", url, ONE, "--user", "ada", "--key", "1")
+    before = called(capsys, "export", url)
+    assert called(capsys, "migrate", url, "--to", "0001")[0] == 0
+    assert called(capsys, "charge", url, ONE, "--user", "ada", "--key", "2")[0] == 2
+    assert called(capsys, "migrate", url)[0] == 0
+    assert called(capsys, "export", url) == before
+    assert called(capsys, "check", url)[0] == 0
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "init NEW --limit zcdp",
+        "init NEW --limit zcdp:-1",
+        "init NEW",
+        "init NEW --limit zcdp:1 --limit zcdp:1",
+        "init NEW --limit zcdp:1 --days 0",
+        "init none/NEW --limit zcdp:1",
+        "init URL --limit zcdp:1",
+        "init mysql://host/name --limit zcdp:1",
+        "charge NEW SPEC --user ada --key k",
+        "charge URL SPEC --key k",
+        "charge URL SPEC --user ada",
+        "charge URL nothing:a=1 --user ada --key k",
+        "charge URL SPEC*0 --user ada --key k",
+        "charge URL SPEC --user ada --user ada --key k",
+        "charge URL SPEC --user ada --key k --users-from none",
+        "charge URL SPEC --user ada --key k --certificate none",
+        "charge URL SPEC --user ada --key k --wait x",
+        "charge URL SPEC --user ada --key",
+        "show NEW",
+        "check NEW",
+        "check .",
+        "export URL --format xml",
+        "migrate URL --to 9",
+        "settle URL --key none",
+    ],
+)
+def test_bad_input_is_one_line_and_writes_nothing(words, url, capsys, tmp_path) -> None:
+    before = called(capsys, "check", url)
+    named = {"NEW": str(tmp_path / "new.db"), "URL": url, "SPEC": ONE}
+    given = [named.get(word, word.replace("SPEC", ONE)) for word in words.split()]
+    code, out, err = called(capsys, *given)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert called(capsys, "check", url) == before
+    assert not (tmp_path / "new.db").exists()
+
+
+def test_nothing_is_drawn_without_a_permit(url, capsys, monkeypatch) -> None:
+    def sample(*more: str) -> tuple[int, str, str]:
+        code = main(["sample", ONE, *more, "--ledger", url])
+        return code, *capsys.readouterr()
+
+    whose = ("--user", "ada", "--key")
+    code, out, _ = sample("--size", "15", *whose, "1")
+    assert (code, out.count("\n")) == (0, 15)
+    from exactdp.mechanisms.samplers import SystemBits
+
+    drawn = []
+    monkeypatch.setattr(SystemBits, "__init__", lambda self: drawn.append(self))
+    code, out, err = sample("--size", "6", *whose, "2")
+    assert (code, out, "fits is 5" in err) == (1, "", True)
+    code, out, err = sample("--size", "15", *whose, "1")  # its key has had its permit
+    assert (code, out, "new key" in err) == (2, "", True)
+    for more in (("--user", "ada"), ("--key", "3"), ("--seed", "1", *whose, "3")):
+        assert sample("--size", "1", *more)[:2] == (2, "")
+    assert sample("--size", "0", *whose, "3")[:2] == (2, "")
+    assert drawn == []
+    assert main(["sample", ONE, "--size", "1", "--user", "ada"]) == 2
+    capsys.readouterr()
+    exported = json.loads(called(capsys, "export", url, "--format", "json")[1])
+    assert [(each["key"], each["times"], each["state"]) for each in exported] == [
+        ("1", 15, "settled")
+    ]
