@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -46,9 +47,7 @@ class Database:
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         self._process = os.getpid()
         if self.is_sqlite:
-            self.path = Path(self.url.database or "")
-            if not new and not self.path.is_file():
-                raise ParameterError(f"URL: there is no ledger at {url!r}")
+            self.path = _file(self.url.database or "", url, new)
         self._engine = self._sqlite() if self.is_sqlite else self._postgresql()
 
     @property
@@ -163,6 +162,21 @@ class Database:
             pool_pre_ping=True,
             pool_timeout=self._timeout,
         )
+
+
+def _file(path: str, shown: str, new: bool) -> Path:
+    """The file of a ledger, or the place of a new one."""
+    try:
+        kind = os.stat(path).st_mode
+    except FileNotFoundError as error:
+        if not new:
+            raise ParameterError(f"URL: there is no ledger at {shown[:60]!r}") from error
+    except (OSError, ValueError) as error:
+        raise ParameterError(f"URL: {shown[:60]!r}: {error}") from error
+    else:
+        if not stat.S_ISREG(kind):
+            raise ParameterError(f"URL: not a regular file: {shown[:60]!r}")
+    return Path(path)
 
 
 def _url(text: str) -> URL:

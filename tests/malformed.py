@@ -25,7 +25,7 @@ from typing import Any
 SECONDS, MEMORY = 60, 2**30  # that a call may take
 
 _GOOD = ("pair.csv", "spec.json", "spec.toml", "rewards.txt", "rewards.csv", "instance.json")
-_GOOD += ("ratings.letor", "certificate.json", "protocol.json", "run.jsonl")
+_GOOD += ("ratings.letor", "certificate.json", "protocol.json", "run.jsonl", "spent.db")
 _DIGITS = "7" * 4301
 _BAD = ("", " ", "-1", "nan", "inf", "-inf", "1e10000", "1e-10000", "1e99999999999", _DIGITS, "1/0")
 _BAD += (
@@ -116,6 +116,13 @@ _CALLS = (
     _RUN + " --instance @rewards.csv --resume @cache",
     _RUN + " --instance @instance.json --faithful --growth 2",
     _RUN + " --instance @ratings.letor --radius paper --returning 3",
+    "ledger init @new.db --limit CLAIM --days 3",
+    "ledger charge @spent.db SPEC*2 --user ada --user bob --key k --json --time 20",
+    "ledger show @spent.db --user ada --json",
+    "ledger check @spent.db",
+    "ledger export @spent.db --format json",
+    "ledger migrate @spent.db --to 0001",
+    "sample SPEC --size 2 --ledger @spent.db --user ada --key k",
     _RUN + " --sigma 0 --confidence 0.1 --scaling 10 --delta 1e-3 --workers 1 --json",
 )
 _NEVER = (  # good ones take long: they are spoilt for certain
@@ -164,6 +171,8 @@ def make_files(folder: Path) -> None:
         f"audit skellam:variance=9 --claim approx:3,1e-3 --certificate {folder}/certificate.json",
         f"round theorem1:epsilon=0.5,batch=4,horizon=100 --certificate {folder}/protocol.json",
         f"{_RUN} --transcript {folder}/run.jsonl --resume {folder}/cache",
+        f"ledger init {folder}/spent.db --limit zcdp:1",
+        f"ledger charge {folder}/spent.db skellam:variance=9 --user ada --key first",
     )
     for call in made:
         with contextlib.redirect_stdout(io.StringIO()):

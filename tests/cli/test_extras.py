@@ -55,12 +55,16 @@ def without(names, call, folder):
         ("matplotlib", "protocol --figure page.svg", "figures"),
         ("matplotlib", "bandit figures --out folder --quick", "figures"),
         ("sklearn", "bandit figures --out folder --quick", "data"),
+        ("sqlalchemy", "ledger init a.db --limit zcdp:1", "ledger"),
+        ("alembic", "ledger init a.db --limit zcdp:1", "ledger"),
+        ("psycopg", "ledger show postgresql://localhost/none", "postgresql"),
+        ("sqlalchemy", "sample SPEC --size 1 --ledger a.db --user a --key k", "ledger"),
     ],
 )
 def test_a_missing_extra_is_named(missing, call, extra, tmp_path, monkeypatch):
     monkeypatch.setenv("EXACTDP_CACHE", str(tmp_path / "cache"))
     (tmp_path / "ratings.letor").write_text("0 1:1\n1 1:2\n")
-    ended = without(missing, call, tmp_path)
+    ended = without(missing, call.replace("SPEC", "skellam:variance=9"), tmp_path)
     assert (ended.returncode, ended.stdout) == (2, "")
     assert ended.stderr.count("\n") == 1
     assert f'pip install "exactdp[{extra}]"' in ended.stderr

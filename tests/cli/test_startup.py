@@ -9,6 +9,7 @@ from pkgutil import iter_modules
 import pytest
 
 HEAVY = ("scipy", "sympy", "mpmath", "pydantic", "rich", "pandas", "matplotlib", "tomllib")
+HEAVY += ("sqlalchemy", "alembic", "psycopg")
 SHOWN = "import json; print('\\n' + json.dumps(sorted({n.partition('.')[0] for n in sys.modules})))"
 
 
