@@ -1,0 +1,78 @@
+"""Mechanisms as text: one spelling for each, and the same mechanism when it is read."""
+
+from __future__ import annotations
+
+import pytest
+
+import exactdp
+from exactdp.exact import ParameterError
+from exactdp.ledger import canonical
+from exactdp.mechanisms.spec import parse
+
+SPECS = [
+    "discrete-laplace:epsilon=0.1",
+    "discrete-laplace:scale=10,sensitivity=3,modulus=101",
+    "discrete-laplace:scale=10,fixed-size=10/100",
+    "polya-difference:shape=0.9,scale=10",
+    "skellam:variance=100",
+    "skellam:variance=100,l2=4,linf=2,dimension=9,neighbours=add-remove,poisson=0.01",
+    "skellam:variance=100,neighbours=add-remove",
+    "discrete-gaussian:sigma=1/3",
+    "discrete-gaussian-sum:count=128,sigma2=0.25",
+    "binomial:trials=1000,probability=1/2,sensitivity=1,modulus=77",
+    "skellam:variance=100,users=10,dropout=1",
+    "randomized-response:epsilon=1/3",
+    "randomized-response:epsilon=1,delta=0.01,neighbours=add-remove,poisson=1/3",
+    "gaussian:sigma2=4,neighbours=add-remove,poisson=256/60000",
+    "gaussian:sigma=2,neighbours=add-remove,allocation=1/10",
+    "laplace:epsilon=0.3,l1=2",
+    "laplace:scale=3,fixed-size=1/3",
+    "theorem1:batch=1024,epsilon=0.5,horizon=1000000",
+    "theorem3:epsilon=0.5,batch=16,horizon=100",
+    "theorem6:epsilon=0.5,batch=16,horizon=100,collusion=1",
+    "published:epsilon=0.1,batch=1024",
+    "shuffle-sum:epsilon=0.5,delta=1e-6,users=1000",
+    "federated:mechanism=skellam,clip=1,scale=64,clients=100,local-stddev=2,dimension=1000,"
+    "bits=16,rounding=conditional:0.6065",
+    "skellam:variance=400,l2=4,dimension=100,rounding=stochastic,neighbours=add-remove",
+]
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_it_reads_back_as_the_same_mechanism(spec: str) -> None:
+    [(text, (mechanism, times))] = canonical.uses_of(f"{spec}*3").items()
+    assert (canonical.read(text), times) == (parse(spec).mechanism, 3) == (mechanism, 3)
+    assert list(canonical.uses_of(text)) == [text]
+    assert "\n" not in text
+
+
+def test_a_table_is_written_with_its_numbers(tmp_path) -> None:
+    file = tmp_path / "pair.csv"
+    file.write_text('outcome,p,q\nyes,0.6,0.4\n"no, never",1/3,0.6\n')
+    for more in ("slack=0.1", "slack=0.1,neighbours=add-remove,poisson=1/3"):
+        [text] = canonical.uses_of(f"pmf:file={file},{more}")
+        expected = parse(f"pmf:file={file},{more}").mechanism
+        assert str(tmp_path) not in text
+        assert canonical.read(text) == expected
+    file.unlink()
+    assert canonical.read(text) == expected
+
+
+def test_one_spelling_and_one_row_for_equal_mechanisms() -> None:
+    same = ["skellam:variance=100", "skellam:sensitivity=1,variance=1e2*2", "skellam:variance=100"]
+    assert [times for _, times in canonical.uses_of(same).values()] == [4]
+    one, other = exactdp.mechanism("skellam:variance=9"), exactdp.mechanism("skellam:variance=4")
+    assert list(canonical.uses_of(2 * one + other)) == list(canonical.uses_of([other, (one, 2)]))
+
+
+@pytest.mark.parametrize(
+    "text", ["pmf:file=pair.csv", "mechanism.toml", "a.json", "{}", '{"outcomes": 3}', "nothing"]
+)
+def test_what_names_a_file_or_nothing_is_not_read(text: str) -> None:
+    with pytest.raises(ParameterError):
+        canonical.read(text)
+
+
+def test_neighbours_must_agree() -> None:
+    with pytest.raises(ParameterError, match="neighbours must be the same"):
+        canonical.uses_of(["gaussian:sigma=1", "gaussian:sigma=1,neighbours=add-remove"])
