@@ -17,6 +17,7 @@ from exactdp.cli.main import main
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md"]
 PAGES += [ROOT / "docs" / f"{page}.md" for page in ("commands", "python", "envelope", "rounding")]
+PAGES += [ROOT / "docs" / "ledger.md"]
 BLOCK = re.compile(r"^```(console|python|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
