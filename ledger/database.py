@@ -16,8 +16,10 @@ survives a power cut, as far as the disk keeps what it says it has.
 from __future__ import annotations
 
 import os
+import random
 import sqlite3
 import stat
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,13 +28,14 @@ from urllib.parse import quote
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError, SQLAlchemyError
 from sqlalchemy.pool import QueuePool
 
 from ..exact import ParameterError
 from .errors import LedgerError, UnavailableError
 from .schema import REVISION
 
+_PAUSE = 0.0005, 0.01  # seconds between attempts to become the writer
 _MIGRATIONS = Path(__file__).parent / "migrations"
 
 
@@ -69,7 +72,7 @@ class Database:
             raise LedgerError("the ledger is opened to be read only")
         with self._told(), self.engine.connect() as connection, connection.begin():
             if self.is_sqlite:
-                connection.exec_driver_sql("BEGIN IMMEDIATE")
+                self._lock(connection)
             yield connection
 
     @contextmanager
@@ -82,6 +85,16 @@ class Database:
                 if self.is_sqlite:
                     connection.exec_driver_sql("BEGIN")
                 yield connection
+
+    def _lock(self, connection: Connection) -> None:
+        """BEGIN IMMEDIATE; SQLite's own way to wait sleeps up to 100 ms between two attempts."""
+        end = time.monotonic() + self._timeout
+        connection.exec_driver_sql("PRAGMA busy_timeout=0")
+        try:
+            while not _begun(connection, last=time.monotonic() > end):
+                time.sleep(random.uniform(*_PAUSE))
+        finally:
+            connection.exec_driver_sql(f"PRAGMA busy_timeout={int(1000 * self._timeout)}")
 
     def revision(self, connection: Connection) -> str | None:
         """Of the schema; None where there is no ledger."""
@@ -162,6 +175,17 @@ class Database:
             pool_pre_ping=True,
             pool_timeout=self._timeout,
         )
+
+
+def _begun(connection: Connection, last: bool) -> bool:
+    """Is it the writer now? At the last attempt, raises OperationalError where it is not."""
+    try:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+    except OperationalError as error:
+        if last or "locked" not in str(error.orig):
+            raise
+        return False
+    return True
 
 
 def _file(path: str, shown: str, new: bool) -> Path:

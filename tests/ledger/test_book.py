@@ -14,6 +14,7 @@ from exactdp.ledger import (
     UnavailableError,
     UnknownKeyError,
     UsedKeyError,
+    rows,
 )
 
 ONE = "discrete-gaussian:sigma2=100,sensitivity=1"  # rho is exactly 1/200
@@ -305,3 +306,15 @@ def test_a_mechanism_is_the_same_however_it_is_given(tmp_path) -> None:
             ("gaussian:sigma=10,sensitivity=1", 1),
         ]
         assert ledger.check().valid
+
+
+def test_who_waits_too_long_is_told_and_writes_nothing(url: str) -> None:
+    with (
+        Ledger.create(url, "zcdp:1") as first,
+        Ledger.open(url, timeout=0.2) as second,
+        first._database.write() as connection,
+    ):
+        rows.locked_head(connection)
+        with pytest.raises(UnavailableError, match="lock"):
+            second.charge(ONE, "ada", "k")
+        assert second.balances() == []  # readers do not wait
