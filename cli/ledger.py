@@ -144,18 +144,27 @@ def check(
     head: Annotated[
         str | None, option("HASH", "that was kept: it must be in the chain, or all is rewritten")
     ] = None,
+    prove: Annotated[
+        str | None,
+        option("S", "each cost also by the checker of certificates, in S seconds; exit 3 if not"),
+    ] = None,
     as_json: Json = False,
     wait: Wait = WAIT,
 ) -> None:
     """Recompute every cost, every sum and the chain of hashes: exit 0, or 1 and where it breaks."""
+    seconds = None if prove is None else options.read_time(prove)
     with _bad_input():
-        found = check_at(url, head, _seconds(wait), lambda rows: output.progress("checking", rows))
+        found = check_at(
+            url, head, _seconds(wait), lambda rows: output.progress("checking", rows), seconds
+        )
     if as_json:
         output.as_json(found)
     else:
         typer.echo(f"{'valid' if found.valid else 'not valid'}: {found.reason}")
+        for each in found.unproved:
+            typer.echo(f"not proved: {each}")
         typer.echo(f"head: {found.head}")
-    raise typer.Exit(0 if found.valid else 1)
+    raise typer.Exit(1 if not found.valid else 3 if found.unproved else 0)
 
 
 @ledger.command(cls=PlainCommand)

@@ -46,19 +46,24 @@ _OFTEN = 1_000  # rows between two reports of progress
 
 @frozen
 class Checked:
-    """Whether a ledger is right, why not, how many rows its chain has, and its last hash."""
+    """Whether a ledger is right, why not, how many rows its chain has, and its last hash.
+
+    unproved: which costs the checker of certificates could not establish, where it was asked.
+    """
 
     valid: bool
     reason: str
     rows: int
     head: str
+    unproved: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         raise TypeError("the outcome of a check is not true or false: ask .valid")
 
     def to_json(self) -> dict[str, Any]:
         """As `exactdp ledger check --json` prints it."""
-        return {"valid": self.valid, "reason": self.reason, "rows": self.rows, "head": self.head}
+        shown = {"valid": self.valid, "reason": self.reason, "rows": self.rows, "head": self.head}
+        return shown | ({"unproved": list(self.unproved)} if self.unproved else {})
 
 
 class BrokenError(Exception):
@@ -69,10 +74,12 @@ def check(
     connection: Connection,
     kept: str | None = None,
     progress: Callable[[int], None] = lambda more: None,
+    prove: float | None = None,
 ) -> Checked:
     """Check all of a ledger, in one transaction. kept: a hash that must be in its chain.
 
-    progress: is told from time to time how many rows more are done.
+    progress: is told from time to time how many rows more are done. prove: how many seconds the
+    checker of certificates may take to prove each cost too; None: it is not asked.
     """
     reader = _Reader(connection, kept)
     try:
@@ -83,7 +90,13 @@ def check(
         line = " ".join(str(error).split())[:200]
         return Checked(False, f"row {reader.row}: cannot be read: {line}", reader.row, reader.hash)
     reason = f"{reader.row} rows, {len(reader.names)} users: every cost, sum and hash is right"
-    return Checked(True, reason, reader.row, reader.hash)
+    open_ones: list[str] = []
+    if prove is not None:
+        from .proving import unproved
+
+        for mechanism, costs in sorted(reader.costs):
+            open_ones += unproved(reader.limits, mechanism, costs, prove)
+    return Checked(True, reason, reader.row, reader.hash, tuple(open_ones))
 
 
 def check_at(
@@ -91,6 +104,7 @@ def check_at(
     kept: str | None = None,
     timeout: float = 30,
     shown: Callable[[int], AbstractContextManager[Callable[[int], None]]] | None = None,
+    prove: float | None = None,
 ) -> Checked:
     """Check the ledger at a URL, also one that is too broken to be opened.
 
@@ -106,10 +120,10 @@ def check_at(
             if missing := metadata.tables.keys() - tables:
                 return Checked(False, f"tables are missing: {', '.join(sorted(missing))}", 0, "")
             if shown is None:
-                return check(connection, kept)
+                return check(connection, kept, prove=prove)
             rows_there = connection.execute(select(func.count()).select_from(charges))
             with shown(rows_there.scalar_one()) as progress:
-                return check(connection, kept, progress)
+                return check(connection, kept, progress, prove)
     finally:
         database.close()
 
@@ -128,6 +142,7 @@ class _Reader:
     spent: dict[tuple[int, int], tuple[Amount, ...]] = field(factory=dict)
     recent: dict[tuple[int, int], deque[tuple[str, Sequence[Used]]]] = field(factory=dict)
     reserved: dict[str, str] = field(factory=dict)  # key -> the state that a closing row would find
+    costs: set[tuple[str, str]] = field(factory=set)  # of mechanisms, as they are written
     at: str = ""
     way: str = ""
 
@@ -209,6 +224,7 @@ class _Reader:
         if link.neighbours != self.way:
             raise BrokenError(f"{where}: neighbours {link.neighbours}, not {self.way}")
         for use in link.uses:
+            self.costs.add((use.mechanism, use.costs))
             doubt = _doubt(self.limits, use.mechanism, use.costs, link.neighbours)
             if doubt is None and (type(use.times) is not int or use.times < 1):
                 doubt = "is used less than once"

@@ -28,14 +28,14 @@ from urllib.parse import quote
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 from sqlalchemy.pool import QueuePool
 
 from ..exact import ParameterError
 from .errors import LedgerError, UnavailableError
 from .schema import REVISION
 
-_PAUSE = 0.0005, 0.01  # seconds between attempts to become the writer
+_SHORTEST, _LONGEST = 0.001, 0.05  # seconds between attempts to become the writer, on average
 _MIGRATIONS = Path(__file__).parent / "migrations"
 
 
@@ -88,13 +88,16 @@ class Database:
 
     def _lock(self, connection: Connection) -> None:
         """BEGIN IMMEDIATE; SQLite's own way to wait sleeps up to 100 ms between two attempts."""
-        end = time.monotonic() + self._timeout
-        connection.exec_driver_sql("PRAGMA busy_timeout=0")
+        cursor = connection.connection.cursor()
+        end, pause = time.monotonic() + self._timeout, _SHORTEST
+        cursor.execute("PRAGMA busy_timeout=0")
         try:
-            while not _begun(connection, last=time.monotonic() > end):
-                time.sleep(random.uniform(*_PAUSE))
+            while not _begun(cursor, last=time.monotonic() > end):
+                time.sleep(random.uniform(0, 2) * pause)
+                pause = min(2 * pause, _LONGEST)
         finally:
-            connection.exec_driver_sql(f"PRAGMA busy_timeout={int(1000 * self._timeout)}")
+            cursor.execute(f"PRAGMA busy_timeout={int(1000 * self._timeout)}")
+            cursor.close()
 
     def revision(self, connection: Connection) -> str | None:
         """Of the schema; None where there is no ledger."""
@@ -177,12 +180,12 @@ class Database:
         )
 
 
-def _begun(connection: Connection, last: bool) -> bool:
+def _begun(cursor: Any, last: bool) -> bool:
     """Is it the writer now? At the last attempt, raises OperationalError where it is not."""
     try:
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
-    except OperationalError as error:
-        if last or "locked" not in str(error.orig):
+        cursor.execute("BEGIN IMMEDIATE")
+    except sqlite3.OperationalError as error:
+        if last or "locked" not in str(error):
             raise
         return False
     return True

@@ -130,6 +130,19 @@ def test_the_check_says_where_it_breaks(url, capsys) -> None:
     assert (code, out, "revision 'other'" in err) == (2, "", True)
 
 
+def test_costs_are_proved_by_the_checker_of_certificates(url, capsys) -> None:
+    called(capsys, "charge", url, f"{ONE}*3", "--user", "ada", "--key", "1")
+    called(capsys, "charge", url, "gaussian:sigma=10", "--user", "ada", "--key", "2")
+    assert called(capsys, "check", url, "--prove", "10")[0] == 0
+    batches = "laplace:scale=30,sensitivity=1,fixed-size=1/10"  # there are no certificates of it
+    assert called(capsys, "charge", url, batches, "--user", "ada", "--key", "3")[0] == 0
+    assert called(capsys, "check", url)[0] == 0
+    code, out, _ = called(capsys, "check", url, "--prove", "1", "--json")
+    found = json.loads(out)
+    assert (code, found["valid"], len(found["unproved"])) == (3, True, 1)
+    assert found["unproved"][0].startswith(f"{batches} rho: ")
+
+
 def test_migrations_go_back_and_forward(url, capsys) -> None:
     called(capsys, "charge", url, ONE, "--user", "ada", "--key", "1")
     before = called(capsys, "export", url)
