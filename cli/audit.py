@@ -10,6 +10,7 @@ import typer
 
 from ..exact import OutOfTimeError, ParameterError, time_left, time_limit
 from ..exact.atomic_write import check_target
+from ..exact.number import located
 from ..verify import Claim, Verdict, parse_claim
 from ..verify import audit as verified
 from . import options, output
@@ -49,6 +50,8 @@ def audit(
     if certificate is not None:
         check_target(certificate, "--certificate")
     uses = options.read_uses(specs)
+    if certificate is not None:
+        _check_certifiable(uses)
     with time_limit(allowed, rings=False):
         if claim is None or asked is None:
             code = _measured(uses, relative, as_json)
@@ -80,13 +83,16 @@ def _decided(
     if result.verdict is Verdict.UNDECIDED and certificate is not None:
         result, certificate = replace(result, note=f"{result.note} (no certificate)"), None
     if certificate is not None:
-        from ..verify.certificate import certificate_of
+        from ..verify.certificate import NotCertifiedError, certificate_of
 
         try:
             with output.working("checking the certificate"), time_limit(time_left()):
-                output.written(lambda: certificate_of(result), certificate)
-        except OutOfTimeError:
-            note = "no certificate: not checked in the time allowed"
+                made = certificate_of(result)
+            with located(f"--certificate: {certificate}"):
+                made.write(certificate)
+        except (OutOfTimeError, NotCertifiedError) as error:
+            late = isinstance(error, OutOfTimeError)
+            note = "no certificate: not checked in the time allowed" if late else str(error)
             result, code, certificate = replace(result, note=note), 3, None
     if as_json:
         output.as_json(
@@ -105,6 +111,17 @@ def _decided(
 
         render.audited(uses, result)
     return code
+
+
+def _check_certifiable(uses: Uses) -> None:
+    """Refuse, before anything is computed, what no certificate can name."""
+    from ..verify.fields import NotCertifiedError, use_fields
+
+    try:
+        for use in options.composed(uses).uses:
+            use_fields(use)
+    except NotCertifiedError as error:
+        raise ParameterError(f"--certificate: {error}") from error
 
 
 def _named(uses: Uses) -> dict[str, Any]:

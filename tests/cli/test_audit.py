@@ -108,6 +108,19 @@ def test_bad_input_is_one_line_and_exit_2(capsys, arguments, named):
     assert named in captured.err.lower() or named in captured.err
 
 
+def test_a_verdict_outlives_its_certificate(capsys, tmp_path):
+    file = tmp_path / "c.json"
+    wrapped = ("skellam:variance=400,l2=4,dimension=3,modulus=1024", "--claim", "gdp:0.19")
+    code, out = audit(capsys, *wrapped, "--certificate", str(file), "--json")
+    found = json.loads(out)
+    assert (code, found["verdict"], found["certificate"]) == (3, "REFUTED", None)
+    assert "no certificate" in found["note"] and not file.exists()
+    nameless = ("binomial:trials=100,probability=1/2,l2=4", "--claim", "approx:1,1e-6")
+    assert main(["audit", *nameless, "--certificate", str(file)]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == "" and "no certificates of vectors with binomial" in captured.err
+
+
 def test_no_verb_and_unknown_verbs(capsys):
     assert main([]) == 0
     assert "audit" in capsys.readouterr().out

@@ -1,12 +1,14 @@
 """Certificate files: written whole, read back the same, refused where anything is odd."""
 
+import contextlib
 import json
 from fractions import Fraction
 
 import pytest
 from certificates import MECHANISMS, edited
 
-from exactdp.exact import Enclosure
+from exactdp import certify
+from exactdp.exact import Enclosure, OutOfTimeError, time_limit
 from exactdp.mechanisms import AdditiveNoise
 from exactdp.mechanisms.laws.polya import Polya
 from exactdp.verify import ApproxDP, Audit, PureDP, Verdict, audit
@@ -140,3 +142,10 @@ def test_other_files_are_refused(tmp_path, text):
 def test_a_missing_file_is_refused(tmp_path):
     with pytest.raises(CertificateError, match="No such file"):
         Certificate.read(tmp_path / "none")
+
+
+def test_a_timer_does_not_ring_inside_the_checker():
+    certificate = certify("skellam:variance=100*50", "approx:6,1e-6")
+    for share in range(1, 8):
+        with contextlib.suppress(OutOfTimeError), time_limit(0.02 * share):
+            assert certificate.check().valid
