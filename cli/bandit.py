@@ -11,7 +11,6 @@ import typer
 from ..bandit.algorithms import ALGORITHMS, SE, named
 from ..bandit.environments.gaussian import DEFAULT_SIGMA
 from ..bandit.environments.instance import instance as read_instance
-from ..bandit.environments.instance_file import default_cache
 from ..bandit.evidence import NotVerifiedError, cached_evidence
 from ..bandit.instances import Fixed, Instances, easy, hard
 from ..bandit.play import Aggregator
@@ -22,6 +21,7 @@ from ..bandit.setting import Setting
 from ..bandit.transcript import write_transcript
 from ..exact import ParameterError, exact, time_limit, whole
 from ..exact.atomic_write import check_target
+from ..exact.content_cache import default_cache
 from ..verify import Verdict
 from . import bandit_shown, output
 from .bandit_figures import figures

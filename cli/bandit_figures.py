@@ -11,7 +11,6 @@ import typer
 from rich.console import Console
 
 from ..bandit.environments.instance import instance
-from ..bandit.environments.instance_file import default_cache
 from ..bandit.evidence import cached_evidence
 from ..bandit.instances import Fixed
 from ..bandit.plots.files import folder_for, write
@@ -30,6 +29,7 @@ from ..bandit.plots.sweep import Curve, Sweep, sweep
 from ..bandit.results import Mean
 from ..exact import ParameterError, decimal_text, whole
 from ..exact.canvas import load
+from ..exact.content_cache import default_cache
 from . import output, render
 from .options import Json, option
 

@@ -13,7 +13,6 @@ from rich.text import Text
 
 from ..bandit.algorithms import DIST_DP_SE
 from ..bandit.environments.clustering import fair_instance
-from ..bandit.environments.instance_file import default_cache
 from ..bandit.instances import Fixed
 from ..bandit.plots.files import folder_for, write
 from ..bandit.plots.pictures import Figure, Line, Panel, Place, Scale
@@ -22,6 +21,7 @@ from ..bandit.prepare import Prepared, Radius
 from ..bandit.privacy import privacy
 from ..bandit.run import run
 from ..exact import ParameterError, decimal_text
+from ..exact.content_cache import default_cache
 from ..verify.certificate import Certificate
 from . import output, render
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import DecimalException
@@ -19,6 +20,14 @@ T = TypeVar("T")
 _LARGEST = 30_000_000  # bytes of an entry
 # what reading a file that holds something else may raise
 _OTHER = (OSError, ValueError, LookupError, TypeError, AttributeError, DecimalException)
+
+
+def default_cache() -> Path:
+    """Where what was computed is kept: $EXACTDP_CACHE, else exactdp in the user's cache folder."""
+    if chosen := os.environ.get("EXACTDP_CACHE"):
+        return Path(chosen)
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "exactdp"
 
 
 @dataclass(frozen=True)

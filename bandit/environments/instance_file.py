@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from pathlib import Path
@@ -43,14 +42,6 @@ def write_json(path: str | Path, name: str, arms: Counts) -> None:
     """Write an instance, whole or not at all: to a temporary name first, then renamed."""
     content = {"format": _FORMAT, "version": _VERSION, "name": name, "arms": _told(arms)}
     write_atomically(Path(path), json.dumps(content))
-
-
-def default_cache() -> Path:
-    """Where instances are kept: $EXACTDP_CACHE, else exactdp in the user's cache folder."""
-    if chosen := os.environ.get("EXACTDP_CACHE"):
-        return Path(chosen)
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "exactdp"
 
 
 def cached(

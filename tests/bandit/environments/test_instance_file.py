@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from exactdp.bandit.environments.instance_file import cached, default_cache, read_json, write_json
+from exactdp.bandit.environments.instance_file import cached, read_json, write_json
 from exactdp.bandit.environments.table import RewardTable
 from exactdp.exact.content_cache import ContentCache
 from exactdp.exact.number import ParameterError
@@ -69,14 +69,6 @@ def test_a_folder_that_cannot_be_written_does_not_matter(tmp_path: Path) -> None
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")
     assert len(cached(blocked / "cache", {"key": 1}, "name", lambda: ARMS).arms) == 2
-
-
-def test_default_cache(monkeypatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.delenv("EXACTDP_CACHE", raising=False)
-    assert default_cache() == tmp_path / "exactdp"
-    monkeypatch.setenv("EXACTDP_CACHE", str(tmp_path / "x"))
-    assert default_cache() == tmp_path / "x"
 
 
 def _file(arms: object, **more: object) -> str:
