@@ -1,0 +1,43 @@
+(** The laws and mechanisms that certificates name: definitions only. *)
+From Coq Require Import Reals List ZArith.
+From ExactDP Require Import Definitions.
+Import ListNotations.
+Open Scope R_scope.
+
+(** Discrete Laplace noise of scale [t]: proportional to e^(-|k|/t). *)
+Definition discrete_laplace (t : R) (k : Z) : R :=
+  (1 - exp (- (1 / t))) / (1 + exp (- (1 / t))) * exp (- (IZR (Z.abs k) / t)).
+
+(** Discrete Gaussian noise: [f k] is e^(-k^2/(2 sigma2)) over the sum of all of these. *)
+Definition gauss_weight (sigma2 : R) (k : Z) : R := exp (- (IZR (k * k) / (2 * sigma2))).
+Definition discrete_gaussian (sigma2 : R) (f : Z -> R) : Prop :=
+  exists N, has_prob (gauss_weight sigma2) (fun _ => True) N /\
+            forall k, f k = gauss_weight sigma2 k / N.
+
+(** Binomial noise, with C from Coq's library of real numbers. *)
+Definition binomial (N : nat) (p : R) (k : Z) : R :=
+  if andb (0 <=? k)%Z (k <=? Z.of_nat N)%Z
+  then C N (Z.to_nat k) * p ^ Z.to_nat k * (1 - p) ^ (N - Z.to_nat k) else 0.
+
+(** Outcome k = 0, 1, ... has probability w_k / sum w. *)
+Definition entry (w : list Z) (k : Z) : Z := if (k <? 0)%Z then 0%Z else nth (Z.to_nat k) w 0%Z.
+Definition total (w : list Z) : Z := fold_right Z.add 0%Z w.
+Definition table (w : list Z) (k : Z) : R := IZR (entry w k) / IZR (total w).
+
+(** A user's own pair of laws: one on the data set [true], the other on the data set [false]. *)
+Definition two_tables (a b : list Z) (d : bool) : Z -> R := table (if d then a else b).
+
+(** The true bit with probability e^eps0 / (1 + e^eps0), else its flip. *)
+Definition randomized_response (eps0 : R) (b y : bool) : R :=
+  (if Bool.eqb b y then exp eps0 else 1) / (1 + exp eps0).
+
+(** A mechanism used [K] times on the same data with fresh randomness. *)
+Fixpoint repeated {D T} (M : D -> T -> R) (K : nat) (d : D) (ys : list T) : R :=
+  match K, ys with
+  | O, [] => 1
+  | S K', y :: ys' => M d y * repeated M K' d ys'
+  | _, _ => 0
+  end.
+
+(** Data sets that differ. *)
+Definition differ {D} (d d' : D) : Prop := d <> d'.
