@@ -11,11 +11,12 @@ import typer
 from ..exact import OutOfTimeError, ParameterError, time_left, time_limit
 from ..exact.atomic_write import check_target
 from ..exact.number import located
-from ..verify import Claim, Verdict, parse_claim
+from ..verify import Audit, Claim, Verdict, parse_claim
 from ..verify import audit as verified
 from . import options, output
 from .measure import Request, Width, measure, read_width
 from .options import CLAIMS, DEFAULT_TIME, Json, Specs, Time, Uses, option
+from .theorem import write_theorem
 
 _VERDICT_SHARE = 0.6  # of the time, where a certificate is to be checked as well
 _EXIT_CODES = {Verdict.VERIFIED: 0, Verdict.REFUTED: 1, Verdict.UNDECIDED: 3}
@@ -36,6 +37,9 @@ def audit(
     certificate: Annotated[
         Path | None, option("FILE", "write a certificate, for `exactdp check`")
     ] = None,
+    coq: Annotated[
+        Path | None, option("FILE.v", "write the verdict as a Coq theorem, for `exactdp check`")
+    ] = None,
     seconds: Time = DEFAULT_TIME,
 ) -> None:
     """Audit mechanisms, each used K times: verified, refuted with a witness, or undecided.
@@ -47,8 +51,11 @@ def audit(
     asked = None if claim is None else parse_claim(claim)
     if asked is None and certificate is not None:
         raise ParameterError("--certificate is of a verdict: --claim is missing")
-    if certificate is not None:
-        check_target(certificate, "--certificate")
+    if asked is None and coq is not None:
+        raise ParameterError("--coq is of a verdict: --claim is missing")
+    for file, name in ((certificate, "--certificate"), (coq, "--coq")):
+        if file is not None:
+            check_target(file, name)
     uses = options.read_uses(specs)
     if certificate is not None:
         _check_certifiable(uses)
@@ -56,7 +63,7 @@ def audit(
         if claim is None or asked is None:
             code = _measured(uses, relative, as_json)
         else:
-            code = _decided(uses, claim, asked, relative, certificate, as_json)
+            code = _decided(uses, claim, asked, relative, certificate, coq, as_json)
     raise typer.Exit(code)
 
 
@@ -73,13 +80,21 @@ def _measured(uses: Uses, width: Width, as_json: bool) -> int:
 
 
 def _decided(
-    uses: Uses, text: str, claim: Claim, width: Width, certificate: Path | None, as_json: bool
+    uses: Uses,
+    text: str,
+    claim: Claim,
+    width: Width,
+    certificate: Path | None,
+    coq: Path | None,
+    as_json: bool,
 ) -> int:
     """text: the claim as it was written."""
     share = 1.0 if certificate is None else _VERDICT_SHARE
     with output.working(f"auditing {text}"), time_limit(share * time_left(), rings=False):
         result = verified(options.composed(uses), claim, width=width.relative)
     code = _EXIT_CODES[result.verdict]
+    if coq is not None:
+        result = _with_theorem(result, coq)
     if result.verdict is Verdict.UNDECIDED and certificate is not None:
         result, certificate = replace(result, note=f"{result.note} (no certificate)"), None
     if certificate is not None:
@@ -122,6 +137,16 @@ def _check_certifiable(uses: Uses) -> None:
             use_fields(use)
     except NotCertifiedError as error:
         raise ParameterError(f"--certificate: {error}") from error
+
+
+def _with_theorem(result: Audit, file: Path) -> Audit:
+    """Write the theorem; where nothing was decided there is none, and the note says so."""
+    from ..verify.kernel import theorem_of
+
+    if result.verdict is Verdict.UNDECIDED:
+        return replace(result, note=f"{result.note} (no theorem)")
+    write_theorem(theorem_of(result), file)
+    return result
 
 
 def _named(uses: Uses) -> dict[str, Any]:

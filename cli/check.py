@@ -1,4 +1,4 @@
-"""`exactdp check`: prove a certificate, or a transcript of a bandit, again."""
+"""`exactdp check`: prove a certificate, a theorem or a transcript of a bandit again."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Annotated, Any, TypeAlias
 import typer
 
 from ..exact import OutOfTimeError, ParameterError, time_limit
+from ..exact.atomic_write import check_target
 from ..exact.regular_file import open_regular
 from ..verify import parse_claim
 from ..verify.certificate import Certificate, CertificateError
@@ -17,6 +18,7 @@ from ..verify.checker.words import claim_text, described
 from ..verify.fields import NotCertifiedError, use_fields
 from . import options, output
 from .options import DEFAULT_TIME, Json, Time, option
+from .theorem import checked_theorem, is_theorem, write_theorem
 
 Expected: TypeAlias = "tuple[list[dict[str, Any]], dict[str, str] | None]"
 Found: TypeAlias = "tuple[dict[str, Any], list[str], int]"  # as JSON, as text, the exit code
@@ -27,31 +29,43 @@ _SHARE = 0.95  # of the time for the checker, so that it is the one to say what 
 def check(
     files: Annotated[
         list[Path],
-        typer.Argument(metavar="FILE", help="certificates, or a bandit's transcripts"),
+        typer.Argument(
+            metavar="FILE", help="certificates, Coq theorems (.v), or a bandit's transcripts"
+        ),
     ],
     expect: Annotated[
         list[str] | None, option("SPEC[*K]", "they must be of these uses; may be repeated")
     ] = None,
     claim: Annotated[str | None, option("CLAIM", "they must be of this claim")] = None,
+    coq: Annotated[
+        Path | None, option("FILE.v", "write what a valid certificate says as a Coq theorem")
+    ] = None,
     as_json: Json = False,
     seconds: Time = DEFAULT_TIME,
 ) -> None:
-    """Check certificates or transcripts: exit 0 valid, 1 not valid (and why), 2 neither.
+    """Check certificates, theorems or transcripts: exit 0 valid, 1 not (and why), 2 neither.
 
     Exit 3: not settled within --time.
     """
     allowed = options.read_time(seconds)
     expected = _expected(expect or [], claim)
+    if coq is not None:
+        check_target(coq, "--coq")
+        if len(files) > 1 or is_theorem(files[0]):
+            raise ParameterError("--coq is of one certificate")
     found = []
     for file in files:
         try:
             with time_limit(allowed):
-                if _begins_as_transcript(file):
-                    if expect or claim is not None:
-                        raise ParameterError(f"--expect and --claim are of certificates: {file}")
-                    found.append(_transcript(file))
+                of_theorem = is_theorem(file)
+                if of_theorem or _begins_as_transcript(file):
+                    if expect or claim is not None or coq is not None:
+                        raise ParameterError(
+                            f"--expect, --claim and --coq are of certificates: {file}"
+                        )
+                    found.append(checked_theorem(file) if of_theorem else _transcript(file))
                 else:
-                    found.append(_certificate(file, expected, _SHARE * allowed))
+                    found.append(_certificate(file, expected, _SHARE * allowed, coq))
         except OutOfTimeError as error:
             found.append(({"valid": None, "reason": str(error)}, [f"undecided: {error}"], 3))
     if as_json:
@@ -76,7 +90,7 @@ def _expected(specs: list[str], claim: str | None) -> Expected:
         raise ParameterError(f"--expect names what has no certificates: {error}") from error
 
 
-def _certificate(file: Path, expected: Expected, seconds: float) -> Found:
+def _certificate(file: Path, expected: Expected, seconds: float, coq: Path | None) -> Found:
     try:
         certificate = Certificate.read(file)
         statement = read(certificate.content)
@@ -89,6 +103,10 @@ def _certificate(file: Path, expected: Expected, seconds: float) -> Found:
         valid, reason, undecided = outcome.valid, outcome.reason, outcome.undecided
     else:
         valid, reason, undecided = False, odd, False
+    if coq is not None and valid:
+        from ..verify.kernel import theorem_in
+
+        write_theorem(theorem_in(statement), coq)
     content, says = certificate.content, described(statement)
     names = ("neighbours", "orientation", "uses", "claim", "verdict", "measured", "protocol")
     kept = {name: content[name] for name in names if name in content}

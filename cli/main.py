@@ -39,7 +39,8 @@ _EXTRAS = {  # what is imported only where it is needed, and the extra that brin
 _VERBS = {  # what each does, in its module's words; only what is called is loaded
     "audit": "Audit mechanisms, each used K times: verified, refuted with a witness, or undecided.",
     "blackbox": "Test a sampler by its outputs: a lower confidence bound on its epsilon and delta.",
-    "check": "Check certificates or transcripts: exit 0 valid, 1 not valid (and why), 2 neither.",
+    "check": "Check certificates, theorems or transcripts: exit 0 valid, 1 not (and why), "
+    "2 neither.",
     "compose": "Compose mechanisms, each used K times: pure ε, Rényi, δ(ε) and ε(δ) of all "
     "together.",
     "profile": "The privacy profile δ(ε) and the trade-off curve, from both sides; picture, CSV.",

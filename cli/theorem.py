@@ -1,0 +1,44 @@
+"""Theorems in the commands: written beside a verdict, and checked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ..exact.atomic_write import write_atomically
+from ..exact.number import ParameterError, located
+from . import output
+
+
+def write_theorem(text: str, file: Path) -> None:
+    """Write a Coq file. Raises ParameterError where that cannot be done."""
+    with located(f"--coq: {file}"):
+        write_atomically(file, text)
+
+
+def is_theorem(file: Path) -> bool:
+    """Is it a file for Coq, by its name?"""
+    return file.suffix == ".v"
+
+
+def checked_theorem(file: Path) -> tuple[dict[str, Any], list[str], int]:
+    """What Coq's kernel makes of it: as JSON, as text, the exit code."""
+    from ..verify.kernel import CoqError, check_theorem
+
+    try:
+        with output.working(f"compiling {file}"), located(f"FILE: {file}"):
+            outcome = check_theorem(file)
+    except CoqError as error:
+        raise ParameterError(f"FILE: {error}") from error
+    lines = [f"{'valid' if outcome.valid else 'not valid'}: {outcome.reason}"]
+    if outcome.says is not None:
+        lines.append(outcome.says if outcome.valid else f"it says: {outcome.says}")
+    if outcome.valid:
+        lines.append(f"axioms: {', '.join(outcome.axioms) or 'none'}")
+    shown = {
+        "valid": outcome.valid,
+        "reason": outcome.reason,
+        "says": outcome.says,
+        "axioms": list(outcome.axioms),
+    }
+    return shown, lines, 0 if outcome.valid else 1

@@ -1,0 +1,97 @@
+"""Running Coq: `coqc` as found on the path, within the time and the memory allowed."""
+
+from __future__ import annotations
+
+import math
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from ...exact import OutOfTimeError, ParameterError, time_left
+
+MEMORY = 6 * 2**30  # bytes of address space that a proof may take
+_LARGEST_FILE = 2**28  # bytes that it may write
+_INSTALL = "apt install coq (Debian, Ubuntu), brew install coq, or opam install coq"
+_LONGEST_MESSAGE = 300
+
+
+class CoqError(RuntimeError):
+    """Coq did not do what it has to; the message says what it said."""
+
+
+@dataclass(frozen=True)
+class Coq:
+    """The compiler that is there, and what it says of itself."""
+
+    path: str
+    version: str
+
+
+@dataclass(frozen=True)
+class Run:
+    """What came of compiling a file."""
+
+    compiled: bool
+    output: str
+    message: str
+
+
+def find_coq() -> Coq:
+    """The compiler on the path. Raises ParameterError, with how to get it, where there is none."""
+    path = shutil.which("coqc")
+    if path is None:
+        raise ParameterError(f"FILE: a theorem needs the Coq compiler coqc: {_INSTALL}")
+    return Coq(path, _version(path))
+
+
+@lru_cache(maxsize=4)
+def _version(path: str) -> str:
+    asked = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
+    return asked.stdout.strip()
+
+
+def run(arguments: Sequence[str], folder: Path) -> Run:
+    """Compile in this folder, without any start-up file or search path of the user's.
+
+    Raises OutOfTimeError where the time ends first.
+    """
+    command = [find_coq().path, "-q", "-noglob", "-w", "none", *arguments]
+    kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
+    process = subprocess.Popen(
+        command,
+        cwd=folder,
+        env=kept | {"HOME": str(folder)},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+        preexec_fn=_confine,
+    )
+    seconds = time_left()
+    try:
+        output, errors = process.communicate(timeout=None if math.isinf(seconds) else seconds)
+    except subprocess.TimeoutExpired:
+        raise OutOfTimeError("Coq did not finish in the time allowed") from None
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+    message = " ".join(errors.split())[-_LONGEST_MESSAGE:]
+    return Run(process.returncode == 0, output, message or f"exit code {process.returncode}")
+
+
+def _confine() -> None:
+    """In the new process: bounds of the system on memory, and on what is written."""
+    import resource  # POSIX alone has it
+
+    for kind, most in ((resource.RLIMIT_AS, MEMORY), (resource.RLIMIT_FSIZE, _LARGEST_FILE)):
+        _, hard = resource.getrlimit(kind)
+        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(kind, (most, hard))

@@ -1,0 +1,189 @@
+"""From a verdict to its theorem: which form, its numbers, and hints. Nothing rests on the hints."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Context, Decimal
+from fractions import Fraction
+
+from ...accounting.composed import compose
+from ...exact import ParameterError
+from ..audit import Audit, Verdict
+from ..checker.arithmetic import INFINITY
+from ..checker.binomial import Binomial
+from ..checker.laws import DiscreteLaplace
+from ..checker.mechanisms import Additive, Mechanism, Response, TwoLaws
+from ..checker.reading import Statement, read_claim, read_use
+from ..fields import NotCertifiedError, use_fields
+from .forms import FORMS, FormError, Numbers
+
+_LEAST_BITS = 60
+_FAR_BITS = 200  # where it is not known how close the claim is
+_MOST_WAYS = 1_000_000  # sequences of outcomes that a proof may visit
+_MOST_TRIALS = 100_000
+_REACH = (
+    "pure and approx of discrete-laplace at or beyond its pure epsilon; approx of binomial; pure "
+    "and approx of randomized-response, used K times; pure and approx of pmf pairs, of one use or "
+    "few; not yet moduli, other laws, lists or sampling"
+)
+
+
+class NotWrittenError(ParameterError):
+    """A verdict for which no theorem can be written yet; the message names those that can."""
+
+
+@dataclass(frozen=True)
+class Verdicted:
+    """What a theorem is to say; room: how far the claim is from what is true (0: not known)."""
+
+    times: int
+    epsilon: Fraction
+    delta: Fraction
+    verified: bool
+    room: Fraction
+
+    @property
+    def claim(self) -> dict[str, int]:
+        """The claim's numbers, as the forms name them."""
+        (a, b), (n, d) = self.epsilon.as_integer_ratio(), self.delta.as_integer_ratio()
+        return {"a": a, "b": b, "n": n, "d": d}
+
+    @property
+    def precision(self) -> dict[str, int]:
+        """How often exp is squared, and to how many bits it is known: its error is about 2^-r."""
+        near = _bits(1 / self.room) + 20 if self.room else _FAR_BITS
+        rare = _bits(1 / self.delta) if self.delta else 0
+        squarings = max(_LEAST_BITS, near) + rare + 2 * _bits(self.epsilon) + _bits(self.times)
+        return {"r": squarings, "p": 2 * squarings + 16}
+
+    def write(self, name: str, numbers: Numbers) -> str:
+        """The file of this form, of this verdict."""
+        form = FORMS[f"{name}, {'VERIFIED' if self.verified else 'REFUTED'}"]
+        try:
+            return form.write(numbers)
+        except FormError as error:
+            raise NotWrittenError(f"--coq: no theorem: {error}") from error
+
+
+def theorem_of(audit: Audit) -> str:
+    """The verdict of an audit as a Coq file. Raises NotWrittenError where there is no form."""
+    if audit.verdict is Verdict.UNDECIDED:
+        raise NotWrittenError("--coq: an undecided claim has no theorem")
+    try:
+        uses = [read_use(use_fields(use)) for use in compose(audit.mechanism).uses]
+    except NotCertifiedError as error:
+        raise _unknown() from error
+    kind, numbers = read_claim(audit.claim.fields())
+    verified = audit.verdict is Verdict.VERIFIED
+    end = audit.measured.upper if verified else audit.measured.lower
+    return _written(uses, kind, numbers, verified, end)
+
+
+def theorem_in(statement: Statement) -> str:
+    """What a certificate states as a Coq file. Raises NotWrittenError where there is no form."""
+    verified = statement.verdict == "VERIFIED"
+    end = statement.measured[verified]
+    return _written(statement.uses, statement.kind, statement.numbers, verified, end)
+
+
+def _written(
+    uses: Sequence[tuple[Mechanism, int]],
+    kind: str,
+    numbers: Mapping[str, Fraction],
+    verified: bool,
+    end: Fraction | Decimal | float,
+) -> str:
+    if len(uses) != 1 or kind not in ("pure", "approx"):
+        raise _unknown()
+    ((mechanism, times),) = uses
+    epsilon, delta = numbers["epsilon"], numbers.get("delta", Fraction(0))
+    room = Fraction(1) if end == INFINITY else abs(Fraction(end) - epsilon)
+    asked = Verdicted(times, epsilon, delta, verified, room)
+    match mechanism:
+        case Additive():
+            return _additive(asked, mechanism)
+        case Response():
+            return _response(asked, mechanism)
+        case TwoLaws():
+            return _pair(asked, mechanism)
+    raise _unknown()
+
+
+def _additive(asked: Verdicted, noise: Additive) -> str:
+    if asked.times != 1 or noise.modulus is not None:
+        raise _unknown()
+    law = noise.law
+    if isinstance(law, DiscreteLaplace) and not law.inverted:
+        return _laplace(asked, law, noise.sensitivity)
+    if isinstance(law, Binomial) and isinstance(law.probability, Fraction):
+        return _binomial(asked, law.trials, law.probability, noise.sensitivity)
+    raise _unknown()
+
+
+def _laplace(asked: Verdicted, law: DiscreteLaplace, moved: int) -> str:
+    t, u = law.scale.as_integer_ratio()
+    # noise that is (epsilon, 0)-DP is (epsilon, delta)-DP; what lies between has no form
+    if asked.verified != (moved / law.scale <= asked.epsilon) or not (
+        asked.verified or not asked.delta
+    ):
+        raise _unknown()
+    return asked.write("discrete Laplace, pure", {"t": t, "u": u, "s": moved, **_pure(asked)})
+
+
+def _binomial(asked: Verdicted, trials: int, chance: Fraction, moved: int) -> str:
+    if trials > _MOST_TRIALS:
+        raise NotWrittenError(f"--coq: no theorem of more than {_MOST_TRIALS:,} trials")
+    numbers = {"t": trials, **asked.claim, **asked.precision}
+    if chance == Fraction(1, 2) and moved == 1:
+        threshold = _threshold(trials, asked.epsilon)
+        return asked.write("fair bits, sensitivity 1", numbers | {"m": threshold})
+    u, v = chance.as_integer_ratio()
+    return asked.write("binomial", numbers | {"u": u, "v": v, "s": moved})
+
+
+def _threshold(trials: int, epsilon: Fraction) -> int:
+    """The least k with (N - k)/(k + 1) <= e^epsilon or about that: a hint."""
+    context = Context(prec=80 + len(str(trials)))
+    power = context.exp(context.divide(Decimal(epsilon.numerator), Decimal(epsilon.denominator)))
+    return int(context.divide(Decimal(trials + 1), context.add(power, Decimal(1))))
+
+
+def _response(asked: Verdicted, one: Response) -> str:
+    if one.delta:
+        raise _unknown()
+    e, f = one.epsilon.as_integer_ratio()
+    numbers = {"e": e, "f": f, "k": asked.times}
+    pure = asked.times * one.epsilon <= asked.epsilon
+    if asked.verified == pure and (pure or not asked.delta):
+        return asked.write("randomized response, pure", numbers | _pure(asked))
+    return asked.write("randomized response", numbers | asked.claim | asked.precision)
+
+
+def _pair(asked: Verdicted, pair: TwoLaws) -> str:
+    if pair.slack:
+        raise NotWrittenError("--coq: no theorem of a pair that is known up to slack")
+    ways = len(pair.p) ** min(asked.times, 100)
+    if ways > _MOST_WAYS:
+        raise NotWrittenError(
+            f"--coq: no theorem of more than {_MOST_WAYS:,} sequences of outcomes"
+        )
+    bottom = math.lcm(*(mass.denominator for mass in pair.p + pair.q))
+    a, b = ([int(mass * bottom) for mass in side] for side in (pair.p, pair.q))
+    numbers: Numbers = {"A": a, "B": b, "k": asked.times, **asked.claim, **asked.precision}
+    return asked.write("pair of tables", numbers)
+
+
+def _pure(asked: Verdicted) -> dict[str, int]:
+    """The claim's numbers; what is refuted at delta = 0 leaves delta out."""
+    claim = asked.claim
+    return claim if asked.verified else {name: claim[name] for name in "ab"}
+
+
+def _bits(number: Fraction | int) -> int:
+    return max(0, math.ceil(number)).bit_length()
+
+
+def _unknown() -> NotWrittenError:
+    return NotWrittenError(f"--coq: no theorem of this can be written yet, only of {_REACH}")

@@ -1,0 +1,277 @@
+"""The forms of theorems that are written and compiled: Coq texts with numbers left out.
+
+A file is one of these forms with whole numbers filled in, and nothing else: neither names nor
+comments nor tactics come from anywhere but here. So what is compiled is always this package's own
+text, whoever wrote the file, and the numbers of the statement are all that it says. Numbers that
+are in the proof alone are hints: with wrong ones the file does not compile.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from string import Formatter
+from typing import TypeAlias
+
+from ...exact.number import decimal_text
+
+Numbers: TypeAlias = Mapping[str, "int | Sequence[int]"]  # lists have names in upper case
+
+_DIGITS = 4_000  # of one number; Python itself reads no integers of more than 4,300
+_NUMBER = rf"(?:0|[1-9][0-9]{{0,{_DIGITS - 1}}})"
+_FILE = """\
+(* exactdp theorem, version 1: {title} *)
+From Coq Require Import Reals List ZArith.
+From ExactDP Require Import Definitions Laws {module}.
+Import ListNotations.
+Open Scope R_scope.
+
+{given}Theorem verdict :
+  {statement}.
+Proof. apply ({proof}). vm_cast_no_check (eq_refl true). Qed.
+Print Assumptions verdict.
+"""
+
+
+class FormError(ValueError):
+    """Not a file of any of these forms."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """A theorem with its numbers left out.
+
+    title      unlike any other form's
+    module     of the library, where the theorem that proves it is
+    statement  the claim, in the words of `Definitions.v` and `Laws.v`
+    proof      what is applied: with the checks that the kernel runs, and hints
+    words      the mechanism in words, of the numbers
+    claim      names of its numerators and denominators: epsilon, then delta
+    given      lists that the statement names
+    """
+
+    title: str
+    module: str
+    statement: str
+    proof: str
+    words: Callable[[Numbers], str]
+    given: tuple[str, ...] = ()
+
+    @cached_property
+    def template(self) -> str:
+        """The whole file, with names in braces for numbers."""
+        lists = "".join(
+            f"Definition list_{name.lower()} : list Z := [{{{name}}}]%Z.\n" for name in self.given
+        )
+        return _FILE.format(
+            title=self.title,
+            module=self.module,
+            given=f"{lists}\n" if lists else "",
+            statement=self.statement,
+            proof=self.proof,
+        )
+
+    @property
+    def verified(self) -> bool:
+        """Does it say that the claim holds?"""
+        return self.title.endswith("VERIFIED")
+
+    def write(self, numbers: Numbers) -> str:
+        """The file with these numbers. Raises FormError where one is too long or negative."""
+        text = self.template.format(
+            **{
+                name: str(number) if isinstance(number, int) else "; ".join(map(str, number))
+                for name, number in numbers.items()
+            }
+        )
+        if self.read(text) is None:
+            raise FormError(f"a number has more than {_DIGITS:,} digits")
+        return text
+
+    def read(self, text: str) -> dict[str, int | tuple[int, ...]] | None:
+        """The numbers with which this form is just this text; None where there are none."""
+        found = self._pattern.fullmatch(text)
+        if found is None:
+            return None
+        return {
+            name: int(part) if name.islower() else tuple(map(int, part.split("; ")))
+            for name, part in found.groupdict().items()
+        }
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        parts, seen = [], set()
+        for fixed, name, _, _ in Formatter().parse(self.template):
+            parts.append(re.escape(fixed))
+            if name is None:
+                continue
+            number = _NUMBER if name.islower() else f"{_NUMBER}(?:; {_NUMBER})*"
+            parts.append(f"(?P={name})" if name in seen else f"(?P<{name}>{number})")
+            seen.add(name)
+        return re.compile("".join(parts), re.A)
+
+    def described(self, numbers: Numbers) -> str:
+        """What the theorem says, in words."""
+        epsilon, delta = ratio(numbers, "a", "b"), ratio(numbers, "n", "d")
+        says = "is" if self.verified else "is not"
+        scope = ""
+        if self.statement.startswith("noise"):
+            which = "every" if self.verified else "some"
+            scope = f", for {which} data type, neighbour relation and query of that sensitivity"
+        return f"{self.words(numbers)} {says} ({epsilon}, {delta})-differentially private{scope}"
+
+
+def recognise(text: str) -> tuple[Form, dict[str, int | tuple[int, ...]]]:
+    """The form of a file and its numbers. Raises FormError for anything else."""
+    for form in FORMS.values():
+        numbers = form.read(text)
+        if numbers is not None:
+            if form.write(numbers) != text:
+                raise FormError("it is not what is written for its own numbers")
+            return form, numbers
+    raise FormError("it is not a file that `--coq` writes, and nothing else is compiled")
+
+
+def ratio(numbers: Numbers, top: str, bottom: str) -> str:
+    """A quotient of two of the numbers, as text; a form may have 0/1 for good."""
+    n, d = (numbers.get(name, default) for name, default in ((top, 0), (bottom, 1)))
+    assert isinstance(n, int) and isinstance(d, int)
+    return f"{n}/0" if d == 0 else decimal_text(Fraction(n, d))
+
+
+def _noise(law: Callable[[Numbers], str]) -> Callable[[Numbers], str]:
+    return lambda numbers: (
+        f"an integer query of sensitivity {numbers.get('s', 1)} plus {law(numbers)}"
+    )
+
+
+def _uses(numbers: Numbers) -> str:
+    return f", used {numbers['k']:,} times on the same data," if numbers["k"] != 1 else ""
+
+
+@_noise
+def _laplace(numbers: Numbers) -> str:
+    return f"discrete Laplace noise of scale {ratio(numbers, 't', 'u')}"
+
+
+@_noise
+def _binomial(numbers: Numbers) -> str:
+    chance = ratio(numbers, "u", "v") if "u" in numbers else "1/2"
+    return f"binomial noise of {numbers['t']} trials with probability {chance}"
+
+
+def _response(numbers: Numbers) -> str:
+    return f"randomized response (epsilon {ratio(numbers, 'e', 'f')}){_uses(numbers)}"
+
+
+def _pair(numbers: Numbers) -> str:
+    a = numbers["A"]
+    assert not isinstance(a, int)
+    return f"a pair of laws on {len(a)} outcomes, either way round{_uses(numbers)}"
+
+
+def _forms() -> list[Form]:
+    laplace = "(discrete_laplace ({t} / {u})) {s}"
+    binomial = "(binomial (Z.to_nat {t}) ({u} / {v})) {s}"
+    fair = "(binomial (Z.to_nat {t}) (1 / 2)) 1"
+    response = "(repeated (randomized_response ({e} / {f})) (Z.to_nat {k}))"
+    pair = "(repeated (two_tables list_a list_b) (Z.to_nat {k}))"
+    claim, pure, precise = (
+        "({a} / {b}) ({n} / {d})",
+        "({a} / {b}) (0 / 1)",
+        "{a} {b} {n} {d} {p} {r}",
+    )
+    return [
+        Form(
+            "discrete Laplace, pure, VERIFIED",
+            "DiscreteLaplace",
+            f"noise_dp {laplace} {claim}",
+            "laplace_dp {t} {u} {s} {a} {b} {n} {d}",
+            _laplace,
+        ),
+        Form(
+            "discrete Laplace, pure, REFUTED",
+            "DiscreteLaplace",
+            f"noise_not_dp {laplace} {pure}",
+            "laplace_not_dp {t} {u} {s} {a} {b}",
+            _laplace,
+        ),
+        Form(
+            "binomial, VERIFIED",
+            "Binomial",
+            f"noise_dp {binomial} {claim}",
+            f"binomial_dp (Z.to_nat {{t}}) {{u}} {{v}} {{s}} {precise}",
+            _binomial,
+        ),
+        Form(
+            "binomial, REFUTED",
+            "Binomial",
+            f"noise_not_dp {binomial} {claim}",
+            f"binomial_not_dp (Z.to_nat {{t}}) {{u}} {{v}} {{s}} (Z.to_nat {{s}}) {precise}",
+            _binomial,
+        ),
+        Form(
+            "fair bits, sensitivity 1, VERIFIED",
+            "BinomialTail",
+            f"noise_dp {fair} {claim}",
+            f"tail_dp (Z.to_nat {{t}}) (Z.to_nat {{m}}) {precise}",
+            _binomial,
+        ),
+        Form(
+            "fair bits, sensitivity 1, REFUTED",
+            "BinomialTail",
+            f"noise_not_dp {fair} {claim}",
+            f"tail_not_dp (Z.to_nat {{t}}) (Z.to_nat {{m}}) {precise}",
+            _binomial,
+        ),
+        Form(
+            "randomized response, pure, VERIFIED",
+            "RandomizedResponse",
+            f"dp differ {response} {claim}",
+            "pure_answers_dp (Z.to_nat {k}) {e} {f} {a} {b} {n} {d}",
+            _response,
+        ),
+        Form(
+            "randomized response, pure, REFUTED",
+            "RandomizedResponse",
+            f"not_dp differ {response} {pure}",
+            "pure_answers_not_dp (Z.to_nat {k}) {e} {f} {a} {b}",
+            _response,
+        ),
+        Form(
+            "randomized response, VERIFIED",
+            "RandomizedResponse",
+            f"dp differ {response} {claim}",
+            f"answers_are_dp (Z.to_nat {{k}}) {{e}} {{f}} {precise}",
+            _response,
+        ),
+        Form(
+            "randomized response, REFUTED",
+            "RandomizedResponse",
+            f"not_dp differ {response} {claim}",
+            f"answers_are_not_dp (Z.to_nat {{k}}) {{e}} {{f}} {precise}",
+            _response,
+        ),
+        Form(
+            "pair of tables, VERIFIED",
+            "Pairs",
+            f"dp differ {pair} {claim}",
+            f"pair_dp list_a list_b (Z.to_nat {{k}}) {precise}",
+            _pair,
+            ("A", "B"),
+        ),
+        Form(
+            "pair of tables, REFUTED",
+            "Pairs",
+            f"not_dp differ {pair} {claim}",
+            f"pair_not_dp list_a list_b (Z.to_nat {{k}}) {precise}",
+            _pair,
+            ("A", "B"),
+        ),
+    ]
+
+
+FORMS = {form.title: form for form in _forms()}

@@ -1,0 +1,75 @@
+"""Is a theorem proved? Coq's kernel decides, of a text that this package has written itself."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...exact.regular_file import read_at_most
+from .coq import CoqError, run
+from .forms import FormError, recognise
+from .library import compiled, required_by
+
+LARGEST = 20_000_000  # bytes of a file
+ALLOWED = (
+    "ClassicalDedekindReals.sig_forall_dec",
+    "ClassicalDedekindReals.sig_not_dec",
+    "Classical_Prop.classic",
+    "FunctionalExtensionality.functional_extensionality_dep",
+)  # what Coq's own library of classical real numbers rests on
+_NONE = "Closed under the global context"
+_AXIOM = re.compile(r"([\w.']+)(?: :.*)?")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Whether the kernel accepts it, and why not; what it says in words, and its axioms."""
+
+    valid: bool
+    reason: str
+    says: str | None = None
+    axioms: tuple[str, ...] = ()
+
+
+def check_theorem(file: Path) -> Outcome:
+    """Compile a file that `--coq` wrote; nothing else is compiled, whatever it holds.
+
+    Raises OSError where the file cannot be read, ParameterError where there is no Coq, CoqError
+    where the library does not compile, OutOfTimeError at the end of a `time_limit`.
+    """
+    try:
+        form, numbers = recognise(read_at_most(file, LARGEST).decode("ascii"))
+    except (FormError, UnicodeDecodeError) as error:
+        why = str(error) if isinstance(error, FormError) else "it is not plain text"
+        return Outcome(False, why)
+    text, says = form.write(numbers), form.described(numbers)
+    library = compiled(required_by(text))
+    with tempfile.TemporaryDirectory() as made:
+        (Path(made) / "Verdict.v").write_text(text, encoding="ascii")
+        outcome = run(["-R", str(library), "ExactDP", "Verdict.v"], Path(made))
+    if not outcome.compiled:
+        return Outcome(False, f"Coq does not accept it: {outcome.message}", says)
+    axioms = axioms_in(outcome.output)
+    if odd := set(axioms) - set(ALLOWED):
+        return Outcome(False, f"it rests on more axioms: {', '.join(sorted(odd))}", says, axioms)
+    return Outcome(True, "proved: Coq's kernel accepts it", says, axioms)
+
+
+def axioms_in(output: str) -> tuple[str, ...]:
+    """What `Print Assumptions` printed. Raises CoqError for anything else than names with types."""
+    first, *lines = output.strip().splitlines() or [""]
+    if first == _NONE and not lines:
+        return ()
+    if first != "Axioms:":
+        raise CoqError(f"Coq did not say what it rests on: {first[:100]}")
+    names = []
+    for line in lines:
+        if line.startswith(" "):
+            continue  # the type of the one above
+        found = _AXIOM.fullmatch(line)
+        if found is None:
+            raise CoqError(f"Coq named an axiom in an unknown way: {line[:100]}")
+        names.append(found[1])
+    return tuple(sorted(names))
