@@ -13,7 +13,7 @@ from ...exact import ParameterError
 from ..audit import Audit, Verdict
 from ..checker.arithmetic import INFINITY
 from ..checker.binomial import Binomial
-from ..checker.laws import DiscreteLaplace
+from ..checker.laws import DiscreteGaussian, DiscreteLaplace
 from ..checker.mechanisms import Additive, Mechanism, Response, TwoLaws
 from ..checker.reading import Statement, read_claim, read_use
 from ..fields import NotCertifiedError, use_fields
@@ -24,9 +24,9 @@ _FAR_BITS = 200  # where it is not known how close the claim is
 _MOST_WAYS = 1_000_000  # sequences of outcomes that a proof may visit
 _MOST_TRIALS = 100_000
 _REACH = (
-    "pure and approx of discrete-laplace at or beyond its pure epsilon; approx of binomial; pure "
-    "and approx of randomized-response, used K times; pure and approx of pmf pairs, of one use or "
-    "few; not yet moduli, other laws, lists or sampling"
+    "pure and approx claims of discrete-laplace (of approx only what its pure epsilon settles), "
+    "discrete-gaussian and binomial, used once without modulus, and of randomized-response and "
+    "pmf pairs, used K times"
 )
 
 
@@ -50,12 +50,16 @@ class Verdicted:
         (a, b), (n, d) = self.epsilon.as_integer_ratio(), self.delta.as_integer_ratio()
         return {"a": a, "b": b, "n": n, "d": d}
 
-    @property
-    def precision(self) -> dict[str, int]:
-        """How often exp is squared, and to how many bits it is known: its error is about 2^-r."""
+    def precision(self, far: int = 0) -> dict[str, int]:
+        """How often exp is squared, and to how many bits it is known: its error is about 2^-r.
+
+        far: bits of how rare the outcomes are that decide.
+        """
         near = _bits(1 / self.room) + 20 if self.room else _FAR_BITS
         rare = _bits(1 / self.delta) if self.delta else 0
-        squarings = max(_LEAST_BITS, near) + rare + 2 * _bits(self.epsilon) + _bits(self.times)
+        squarings = (
+            max(_LEAST_BITS, near) + rare + 2 * _bits(self.epsilon) + _bits(self.times) + far
+        )
         return {"r": squarings, "p": 2 * squarings + 16}
 
     def write(self, name: str, numbers: Numbers) -> str:
@@ -117,6 +121,8 @@ def _additive(asked: Verdicted, noise: Additive) -> str:
     law = noise.law
     if isinstance(law, DiscreteLaplace) and not law.inverted:
         return _laplace(asked, law, noise.sensitivity)
+    if isinstance(law, DiscreteGaussian):
+        return _gaussian(asked, law.sigma2, noise.sensitivity)
     if isinstance(law, Binomial) and isinstance(law.probability, Fraction):
         return _binomial(asked, law.trials, law.probability, noise.sensitivity)
     raise _unknown()
@@ -132,10 +138,23 @@ def _laplace(asked: Verdicted, law: DiscreteLaplace, moved: int) -> str:
     return asked.write("discrete Laplace, pure", {"t": t, "u": u, "s": moved, **_pure(asked)})
 
 
+def _gaussian(asked: Verdicted, sigma2: Fraction, moved: int) -> str:
+    """Hints: so many outcomes that the rest weighs less than the precision."""
+    start = math.floor(asked.epsilon * sigma2 / moved - Fraction(moved, 2))
+    far = 0 if asked.delta else math.ceil(Fraction(start * start) / sigma2)
+    precision = asked.precision(far)
+    half = math.isqrt(math.ceil(2 * sigma2 * precision["r"])) + moved
+    if half > _MOST_TRIALS:
+        raise NotWrittenError(f"--coq: no theorem of noise on more than {_MOST_TRIALS:,} outcomes")
+    t, u = sigma2.as_integer_ratio()
+    shape = {"t": t, "u": u, "s": moved, "l": max(1, half - start), "h": half}
+    return asked.write("discrete Gaussian", shape | asked.claim | precision)
+
+
 def _binomial(asked: Verdicted, trials: int, chance: Fraction, moved: int) -> str:
     if trials > _MOST_TRIALS:
         raise NotWrittenError(f"--coq: no theorem of more than {_MOST_TRIALS:,} trials")
-    numbers = {"t": trials, **asked.claim, **asked.precision}
+    numbers = {"t": trials, **asked.claim, **asked.precision()}
     if chance == Fraction(1, 2) and moved == 1:
         threshold = _threshold(trials, asked.epsilon)
         return asked.write("fair bits, sensitivity 1", numbers | {"m": threshold})
@@ -158,7 +177,7 @@ def _response(asked: Verdicted, one: Response) -> str:
     pure = asked.times * one.epsilon <= asked.epsilon
     if asked.verified == pure and (pure or not asked.delta):
         return asked.write("randomized response, pure", numbers | _pure(asked))
-    return asked.write("randomized response", numbers | asked.claim | asked.precision)
+    return asked.write("randomized response", numbers | asked.claim | asked.precision())
 
 
 def _pair(asked: Verdicted, pair: TwoLaws) -> str:
@@ -171,7 +190,7 @@ def _pair(asked: Verdicted, pair: TwoLaws) -> str:
         )
     bottom = math.lcm(*(mass.denominator for mass in pair.p + pair.q))
     a, b = ([int(mass * bottom) for mass in side] for side in (pair.p, pair.q))
-    numbers: Numbers = {"A": a, "B": b, "k": asked.times, **asked.claim, **asked.precision}
+    numbers: Numbers = {"A": a, "B": b, "k": asked.times, **asked.claim, **asked.precision()}
     return asked.write("pair of tables", numbers)
 
 

@@ -118,7 +118,7 @@ class Form:
         epsilon, delta = ratio(numbers, "a", "b"), ratio(numbers, "n", "d")
         says = "is" if self.verified else "is not"
         scope = ""
-        if self.statement.startswith("noise"):
+        if "noise_" in self.statement:
             which = "every" if self.verified else "some"
             scope = f", for {which} data type, neighbour relation and query of that sensitivity"
         return f"{self.words(numbers)} {says} ({epsilon}, {delta})-differentially private{scope}"
@@ -158,6 +158,11 @@ def _laplace(numbers: Numbers) -> str:
 
 
 @_noise
+def _gaussian(numbers: Numbers) -> str:
+    return f"discrete Gaussian noise of sigma2 {ratio(numbers, 't', 'u')}"
+
+
+@_noise
 def _binomial(numbers: Numbers) -> str:
     chance = ratio(numbers, "u", "v") if "u" in numbers else "1/2"
     return f"binomial noise of {numbers['t']} trials with probability {chance}"
@@ -175,6 +180,8 @@ def _pair(numbers: Numbers) -> str:
 
 def _forms() -> list[Form]:
     laplace = "(discrete_laplace ({t} / {u})) {s}"
+    gaussian = "exists f, discrete_gaussian ({t} / {u}) f /\\"
+    around = "{t} {u} {s} {a} {b} {n} {d} {p} {r} (Z.to_nat {l}) (Z.to_nat {h})"
     binomial = "(binomial (Z.to_nat {t}) ({u} / {v})) {s}"
     fair = "(binomial (Z.to_nat {t}) (1 / 2)) 1"
     response = "(repeated (randomized_response ({e} / {f})) (Z.to_nat {k}))"
@@ -198,6 +205,20 @@ def _forms() -> list[Form]:
             f"noise_not_dp {laplace} {pure}",
             "laplace_not_dp {t} {u} {s} {a} {b}",
             _laplace,
+        ),
+        Form(
+            "discrete Gaussian, VERIFIED",
+            "DiscreteGaussian",
+            f"{gaussian} noise_dp f {{s}} {claim}",
+            f"gauss_dp {around}",
+            _gaussian,
+        ),
+        Form(
+            "discrete Gaussian, REFUTED",
+            "DiscreteGaussian",
+            f"{gaussian} noise_not_dp f {{s}} {claim}",
+            f"gauss_not_dp {around}",
+            _gaussian,
         ),
         Form(
             "binomial, VERIFIED",

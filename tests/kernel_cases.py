@@ -1,0 +1,32 @@
+"""Pairs of claims around what is true: the first verified, the second refuted."""
+
+from pathlib import Path
+
+from exactdp.accounting.composed import compose
+from exactdp.mechanisms.spec import parse_use
+from exactdp.verify import audit, parse_claim
+from exactdp.verify.kernel import theorem_of
+
+NEAR = [
+    ("discrete-laplace:epsilon=0.1", "pure:0.1", "pure:0.0999999999"),
+    ("discrete-laplace:scale=7/3,sensitivity=4", "pure:12/7", "pure:1.714285714"),
+    ("binomial:trials=50,probability=1/3,sensitivity=2", "approx:3.4813938078,1e-5",
+     "approx:3.4813938077,1e-5"),
+    ("binomial:trials=62,probability=1/2", "approx:1,1e-5", "approx:0.9953676134,1e-5"),
+    ("randomized-response:epsilon=1*48", "pure:48", "pure:47.9999999999"),
+    ("randomized-response:epsilon=1*48", "approx:45.8468881827,1e-6", "approx:45.8468881826,1e-6"),
+    ("discrete-gaussian:sigma2=100", "approx:0.3967900926952,1e-6", "approx:0.3967900926951,1e-6"),
+    ("discrete-gaussian:sigma2=7/3,sensitivity=3", "approx:1.0052401205786,0.5",
+     "approx:1.0052401205785,0.5"),
+    ("pmf:file={pair}", "pure:0.6931471805599454", "pure:0.6931471805599453"),
+    ("pmf:file={pair}*5", "approx:1.7227665977412,0.1", "approx:1.7227665977411,0.1"),
+]  # fmt: skip
+ONE_SIDED = [("binomial:trials=61,probability=1/2", "approx:1,1e-5", "REFUTED")]
+PAIR = "outcome,p,q\na,0.5,0.25\nb,0.3,0.45\nc,0.2,0.3\n"
+
+
+def theorem(spec: str, claim: str, pair: Path) -> str:
+    """What is written of this claim; {pair} in the spec is a file with PAIR."""
+    pair.write_text(PAIR)
+    named, times = parse_use(spec.replace("{pair}", str(pair)))
+    return theorem_of(audit(compose((named.mechanism, times)), parse_claim(claim)))

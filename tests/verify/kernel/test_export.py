@@ -1,0 +1,232 @@
+"""What is written of a verdict: the statement by hand, hints by what they must be, and refusals."""
+
+import re
+from dataclasses import replace
+from fractions import Fraction
+from math import comb
+
+import mpmath
+import pytest
+from kernel_cases import NEAR, theorem
+
+from exactdp.accounting.composed import compose
+from exactdp.mechanisms.spec import parse_use
+from exactdp.verify import Verdict, audit, parse_claim
+from exactdp.verify.certificate import certificate_of
+from exactdp.verify.checker.reading import read
+from exactdp.verify.kernel import NotWrittenError, theorem_in, theorem_of
+from exactdp.verify.kernel.forms import FORMS, FormError, recognise
+from exactdp.verify.kernel.library import sources
+
+LAPLACE = """\
+(* exactdp theorem, version 1: discrete Laplace, pure, VERIFIED *)
+From Coq Require Import Reals List ZArith.
+From ExactDP Require Import Definitions Laws DiscreteLaplace.
+Import ListNotations.
+Open Scope R_scope.
+
+Theorem verdict :
+  noise_dp (discrete_laplace (10 / 1)) 1 (1 / 10) (0 / 1).
+Proof. apply (laplace_dp 10 1 1 1 10 0 1). vm_cast_no_check (eq_refl true). Qed.
+Print Assumptions verdict.
+"""
+STATEMENTS = [
+    ("discrete-laplace:epsilon=0.1", "pure:0.1",
+     "noise_dp (discrete_laplace (10 / 1)) 1 (1 / 10) (0 / 1)"),
+    ("discrete-laplace:epsilon=0.1", "approx:0.2,1e-3",
+     "noise_dp (discrete_laplace (10 / 1)) 1 (1 / 5) (1 / 1000)"),
+    ("discrete-laplace:scale=7/3,sensitivity=4", "pure:1.7",
+     "noise_not_dp (discrete_laplace (7 / 3)) 4 (17 / 10) (0 / 1)"),
+    ("binomial:trials=62,probability=1/2", "approx:1,1e-5",
+     "noise_dp (binomial (Z.to_nat 62) (1 / 2)) 1 (1 / 1) (1 / 100000)"),
+    ("binomial:trials=61,probability=1/2", "approx:1,1e-5",
+     "noise_not_dp (binomial (Z.to_nat 61) (1 / 2)) 1 (1 / 1) (1 / 100000)"),
+    ("binomial:trials=5,probability=2/3,sensitivity=2", "pure:1",
+     "noise_not_dp (binomial (Z.to_nat 5) (2 / 3)) 2 (1 / 1) (0 / 1)"),
+    ("randomized-response:epsilon=1", "pure:1",
+     "dp differ (repeated (randomized_response (1 / 1)) (Z.to_nat 1)) (1 / 1) (0 / 1)"),
+    ("randomized-response:epsilon=1*48", "approx:45,1e-6",
+     "not_dp differ (repeated (randomized_response (1 / 1)) (Z.to_nat 48)) (45 / 1) (1 / 1000000)"),
+    ("pmf:file={pair}*3", "pure:3",
+     "dp differ (repeated (two_tables list_a list_b) (Z.to_nat 3)) (3 / 1) (0 / 1)"),
+    ("discrete-gaussian:sigma2=100", "approx:0.5,1e-6",
+     "exists f, discrete_gaussian (100 / 1) f /\\ noise_dp f 1 (1 / 2) (1 / 1000000)"),
+]  # fmt: skip
+
+
+@pytest.fixture
+def pair(tmp_path):
+    return tmp_path / "pair.csv"
+
+
+def test_a_whole_file(pair):
+    assert theorem("discrete-laplace:epsilon=0.1", "pure:0.1", pair) == LAPLACE
+
+
+@pytest.mark.parametrize(("spec", "claim", "statement"), STATEMENTS)
+def test_statements(pair, spec, claim, statement):
+    text = theorem(spec, claim, pair)
+    assert f"Theorem verdict :\n  {statement}.\n" in text
+    assert text.endswith("Qed.\nPrint Assumptions verdict.\n")
+    form, numbers = recognise(text)
+    assert form.write(numbers) == text
+
+
+def test_tables_are_the_columns_over_one_denominator(pair):
+    _, numbers = recognise(theorem("pmf:file={pair}", "pure:1", pair))
+    p, q = numbers["A"], numbers["B"]
+    assert sum(p) == sum(q)
+    assert [Fraction(each, sum(p)) for each in p] == [Fraction(x) for x in ("0.5", "0.3", "0.2")]
+    assert [Fraction(each, sum(q)) for each in q] == [Fraction(x) for x in ("0.25", "0.45", "0.3")]
+
+
+@pytest.mark.parametrize(("spec", "verified", "refuted"), NEAR)
+def test_both_verdicts_are_written(pair, spec, verified, refuted):
+    for claim, verdict in ((verified, True), (refuted, False)):
+        form, numbers = recognise(theorem(spec, claim, pair))
+        assert form.verified is verdict
+        says = form.described(numbers)
+        assert (" is not (" in says) is not verdict
+        named = [each.removeprefix("file=") for each in re.findall(r"[=:,]([\d.e/-]+)", claim)]
+        a, b = numbers["a"], numbers["b"]
+        assert Fraction(a, b) == Fraction(named[0])
+
+
+@pytest.mark.parametrize("trials", [1, 2, 7, 16, 61, 200])
+@pytest.mark.parametrize("epsilon", ["0", "0.1", "1", "3"])
+def test_the_threshold_of_fair_bits(pair, trials, epsilon):
+    """The excess over all outcomes below it is all there is."""
+    numbers = recognise(
+        theorem(f"binomial:trials={trials},probability=1/2", f"approx:{epsilon},0.4", pair)
+    )[1]
+    m, power = numbers["m"], mpmath.exp(mpmath.mpf(epsilon))
+    gains = [comb(trials, k + 1) - power * comb(trials, k) for k in range(trials + 1)]
+    assert all(gain >= 0 for gain in gains[:m]) and all(gain <= 0 for gain in gains[m:])
+
+
+def test_precision_follows_how_close_the_claim_is(pair):
+    near, far = (
+        recognise(theorem("pmf:file={pair}", f"pure:{claim}", pair))[1]["r"]
+        for claim in ("0.69314718055994530941723213", "1")
+    )
+    assert near > far >= 60
+    gap = mpmath.mpf("0.69314718055994530941723213") - mpmath.log(2)
+    assert 2.0**-near < gap  # the error of exp is smaller than what is to be told
+
+
+@pytest.mark.parametrize(
+    ("spec", "claim", "verdict"),
+    [
+        ("discrete-laplace:epsilon=0.1", "pure:0.1", "VERIFIED"),
+        ("binomial:trials=61,probability=1/2", "approx:1,1e-5", "REFUTED"),
+        ("randomized-response:epsilon=1*8", "approx:7.9,1e-2", "VERIFIED"),
+    ],
+)
+def test_a_certificate_says_the_same(pair, spec, claim, verdict):
+    named, times = parse_use(spec)
+    found = audit(compose((named.mechanism, times)), parse_claim(claim))
+    assert found.verdict is Verdict(verdict)
+    one = recognise(theorem_of(found))
+    other = recognise(theorem_in(read(certificate_of(found).content)))
+    assert one[0] is other[0]
+    assert {n: x for n, x in one[1].items() if n not in "pr"} == {
+        n: x for n, x in other[1].items() if n not in "pr"
+    }
+
+
+@pytest.mark.parametrize(
+    ("spec", "claim"),
+    [
+        ("skellam:variance=100", "approx:1,1e-6"),
+        ("discrete-laplace:epsilon=1,modulus=16", "pure:1"),
+        ("discrete-laplace:epsilon=1*2", "pure:2"),
+        ("discrete-laplace:epsilon=1", "zcdp:0.5"),
+        ("discrete-laplace:epsilon=1", "approx:0.5,0.4"),
+        ("gaussian:sigma=1", "approx:9,1e-5"),
+        ("discrete-gaussian:sigma2=100,l2=4", "approx:9,1e-5"),
+        ("randomized-response:epsilon=1,neighbours=add-remove,poisson=0.5", "pure:1"),
+        ("discrete-gaussian:sigma2=100000000000", "approx:1,1e-5"),
+        ("binomial:trials=200000,probability=1/2", "approx:1,1e-5"),
+        ("pmf:file={pair}*15", "approx:6,0.01"),
+    ],
+)
+def test_what_cannot_be_written_yet(pair, spec, claim):
+    with pytest.raises(NotWrittenError, match="no theorem"):
+        theorem(spec, claim, pair)
+
+
+def test_nothing_is_written_of_undecided():
+    named, _ = parse_use("binomial:trials=62,probability=1/2")
+    found = audit(named.mechanism, parse_claim("approx:1,1e-5"))
+    with pytest.raises(NotWrittenError, match="undecided"):
+        theorem_of(replace(found, verdict=Verdict.UNDECIDED))
+
+
+OTHER = {
+    "empty": "",
+    "one line more": LAPLACE + "Print All.\n",
+    "one line before": 'Redirect "/tmp/x" Print All.\n' + LAPLACE,
+    "a plugin": LAPLACE.replace("Import ListNotations.", 'Declare ML Module "x".'),
+    "another library": LAPLACE.replace("From ExactDP", "From Other"),
+    "another module": LAPLACE.replace("DiscreteLaplace.\n", "DiscreteLaplace Evil.\n"),
+    "an axiom": LAPLACE.replace("Theorem verdict", "Axiom verdict"),
+    "admitted": LAPLACE.replace("Qed", "Admitted"),
+    "another proof": LAPLACE.replace("apply (laplace_dp", "apply (laplace_dp "),
+    "a weaker statement": LAPLACE.replace("noise_dp", "True \\/ noise_dp"),
+    "hints that are terms": LAPLACE.replace("laplace_dp 10", "laplace_dp (5 + 5)"),
+    "unlike numbers": LAPLACE.replace("laplace_dp 10 1", "laplace_dp 20 1"),
+    "a leading zero": LAPLACE.replace("10 / 1)", "010 / 1)").replace("_dp 10", "_dp 010"),
+    "a sign": LAPLACE.replace("(1 / 10)", "(-1 / 10)"),
+    "a digit of another script": LAPLACE.replace("(1 / 10)", "(١ / 10)"),
+    "a hexadecimal number": LAPLACE.replace("(10 / 1)", "(0xa / 1)").replace("_dp 10", "_dp 0xa"),
+    "a comment": LAPLACE.replace("Qed.", "(* *) Qed."),
+    "line ends of Windows": LAPLACE.replace("\n", "\r\n"),
+    "no assumptions": LAPLACE.replace("Print Assumptions verdict.\n", ""),
+    "half": LAPLACE[: len(LAPLACE) // 2],
+    "a title of another form": LAPLACE.replace("VERIFIED", "REFUTED"),
+    "a number that is too long": LAPLACE.replace("10", "1" * 4001),
+}
+
+
+@pytest.mark.parametrize("name", OTHER)
+def test_no_other_text_is_recognised(name):
+    assert OTHER[name] != LAPLACE
+    with pytest.raises(FormError):
+        recognise(OTHER[name])
+
+
+def test_every_form_reads_what_it_writes_and_no_other_does():
+    for title, form in FORMS.items():
+        names = set(re.findall(r"{(\w+)}", form.template))
+        numbers = {
+            name: 3 + place if name.islower() else (1, place, 0)
+            for place, name in enumerate(sorted(names))
+        }
+        text = form.write(numbers)
+        assert recognise(text) == (form, numbers)
+        assert {other.title for other in FORMS.values() if other.read(text)} == {title}
+
+
+def test_forms_name_what_the_library_proves():
+    texts = sources()
+    for form in FORMS.values():
+        applied = form.proof.split()[0]
+        assert re.search(rf"^Theorem {applied} ", texts[form.module], re.M), applied
+
+
+def test_nothing_in_the_library_is_assumed():
+    """No axiom, and nothing that turns a check of the kernel off."""
+    odd = re.compile(
+        r"\b(Admitted|admit|give_up|Axioms?|Parameters?|Conjecture|Unset|Set|Declare|Extract\w*|"
+        r"Primitive|Register|bypass_check|native_\w+|Load|Redirect|Drop|Time)\b"
+    )
+    for name, text in sources().items():
+        code = re.sub(r"\(\*.*?\*\)", "", text, flags=re.S)
+        assert odd.search(code) is None, (name, odd.search(code))
+        held = re.findall(r"^(Section|End|Variables?|Hypothes\w+|Context)\b", code, re.M)
+        assert held.count("Section") == held.count("End")  # no variable outside of a section
+
+
+def test_definitions_prove_nothing():
+    for name in ("Definitions", "Laws"):
+        assert re.search(r"\b(Lemma|Theorem|Proof)\b", sources()[name]) is None

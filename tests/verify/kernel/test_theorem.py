@@ -1,0 +1,164 @@
+"""What Coq says of theorems: true ones near the boundary compile, false ones do not."""
+
+import re
+import shutil
+import subprocess
+import time
+
+import pytest
+from kernel_cases import NEAR, theorem
+
+from exactdp.cli.main import main
+from exactdp.exact import OutOfTimeError, time_limit
+from exactdp.verify.kernel import CoqError, check_theorem
+from exactdp.verify.kernel.forms import FORMS, recognise
+from exactdp.verify.kernel.library import compiled, sources
+from exactdp.verify.kernel.theorem import ALLOWED, axioms_in
+
+with_coq = pytest.mark.skipif(shutil.which("coqc") is None, reason="needs coqc")
+LISTED = """\
+Axioms:
+ClassicalDedekindReals.sig_not_dec : forall P : Prop, {~ ~ P} + {~ P}
+ClassicalDedekindReals.sig_forall_dec
+  : forall P : nat -> Prop,
+    (forall n : nat, {P n} + {~ P n}) -> {n : nat | ~ P n} + {forall n : nat, P n}
+"""
+
+
+@pytest.fixture
+def pair(tmp_path):
+    return tmp_path / "pair.csv"
+
+
+def test_axioms_are_read():
+    assert axioms_in(LISTED) == (
+        "ClassicalDedekindReals.sig_forall_dec",
+        "ClassicalDedekindReals.sig_not_dec",
+    )
+    assert axioms_in("Closed under the global context\n") == ()
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "",
+        "Axioms",
+        LISTED + "x is assumed to be positive.\n",
+        "Closed under the global context\nmore\n",
+        "Theorem\n" + LISTED,
+    ],
+)
+def test_nothing_else_is_read_as_axioms(output):
+    with pytest.raises(CoqError):
+        axioms_in(output)
+
+
+def test_without_coq_it_says_how_to_get_it(capsys, monkeypatch, tmp_path, pair):
+    file = tmp_path / "t.v"
+    file.write_text(theorem("discrete-laplace:epsilon=1", "pure:1", pair))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert main(["check", str(file)]) == 2
+    assert "apt install coq" in capsys.readouterr().err
+
+
+def test_commands(capsys, monkeypatch, tmp_path):
+    file, certificate = tmp_path / "t.v", tmp_path / "c.json"
+    laplace = ["audit", "discrete-laplace:epsilon=0.1", "--coq", str(file)]
+    assert main(laplace) == 2 and not file.exists()
+    assert "--claim is missing" in capsys.readouterr().err
+    assert main([*laplace, "--claim", "zcdp:1"]) == 2 and not file.exists()
+    assert "randomized-response" in capsys.readouterr().err  # names what can be written
+    both = [*laplace, "--claim", "pure:0.1", "--certificate", str(certificate)]
+    assert main(both) == 0
+    first = file.read_text()
+    assert main(["check", str(certificate), "--coq", str(file)]) == 0
+    assert recognise(file.read_text())[0] is recognise(first)[0]
+    assert main([*laplace, "--claim", "pure:0.05"]) == 1
+    assert not recognise(file.read_text())[0].verified
+    assert main(["check", str(file), "--coq", str(tmp_path / "u.v")]) == 2
+    assert main(["check", str(file), "--claim", "pure:0.05"]) == 2
+    assert main(["check", str(tmp_path / "missing.v")]) == 2
+    capsys.readouterr()
+    file.write_text(first + 'Redirect "x" Print All.\n')
+    assert main(["check", str(file)]) == 1
+    assert capsys.readouterr().out.startswith("not valid: it is not a file that `--coq` writes")
+
+
+# -- with Coq -------------------------------------------------------------------------------------
+
+
+def _outcome(text, tmp_path):
+    file = tmp_path / "t.v"
+    file.write_text(text)
+    with time_limit(600):
+        return check_theorem(file)
+
+
+@pytest.mark.slow
+@with_coq
+@pytest.mark.parametrize(("spec", "verified", "refuted"), NEAR)
+def test_true_claims_compile_and_false_ones_do_not(tmp_path, pair, spec, verified, refuted):
+    """The numbers of a refuted claim in the form of a verified one, and the other way round."""
+    found = {}
+    for claim, verdict in ((verified, "VERIFIED"), (refuted, "REFUTED")):
+        text = theorem(spec, claim, pair)
+        form, numbers = recognise(text)
+        assert form.title.endswith(verdict)
+        outcome = _outcome(text, tmp_path)
+        assert outcome.valid and set(outcome.axioms) == set(ALLOWED), outcome
+        found[verdict] = form, numbers
+    for one, other in (("VERIFIED", "REFUTED"), ("REFUTED", "VERIFIED")):
+        form, numbers = found[one][0], found[other][1]
+        names = re.findall(r"{(\w+)}", form.template)
+        false = form.write({name: numbers.get(name, _filled(name)) for name in names})
+        outcome = _outcome(false, tmp_path)
+        assert not outcome.valid and "does not accept" in outcome.reason
+
+
+def _filled(name):
+    """What pure refutations leave out: delta = 0."""
+    return {"n": 0, "d": 1}[name]
+
+
+@pytest.mark.slow
+@with_coq
+def test_the_library_rests_on_the_four_axioms(tmp_path):
+    with time_limit(900):
+        folder = compiled(list(sources()))
+    proved = [(name, form.proof.split()[0]) for name, form in FORMS.items()]
+    text = "".join(f"From ExactDP Require Import {name}.\n" for name in sources())
+    for _, theorem_name in proved:
+        (tmp_path / "A.v").write_text(f"{text}Print Assumptions {theorem_name}.\n")
+        command = ["coqc", "-q", "-noglob", "-R", str(folder), "ExactDP", "A.v"]
+        ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+        assert set(axioms_in(ran.stdout)) <= set(ALLOWED)
+
+
+@pytest.mark.slow
+@with_coq
+def test_the_time_is_kept(tmp_path, pair):
+    with time_limit(600):
+        compiled(["BinomialTail"])
+    text = theorem("binomial:trials=100000,probability=1/2", "pure:1", pair)
+    form, numbers = recognise(text)
+    file = tmp_path / "t.v"
+    file.write_text(form.write(numbers | {"m": 100_000}))
+    begun = time.monotonic()
+    with pytest.raises(OutOfTimeError), time_limit(6):
+        check_theorem(file)
+    assert time.monotonic() - begun < 60
+
+
+@pytest.mark.slow
+@with_coq
+def test_another_checker_agrees(tmp_path, pair):
+    """coqchk reads the compiled file and the library again, with a kernel of its own."""
+    with time_limit(600):
+        folder = compiled(["DiscreteLaplace"])
+    (tmp_path / "Verdict.v").write_text(theorem("discrete-laplace:epsilon=1", "pure:1", pair))
+    for command in (
+        ["coqc", "-q", "-noglob", "-R", str(folder), "ExactDP", "Verdict.v"],
+        ["coqchk", "-silent", "-o", "-R", str(folder), "ExactDP", "-R", ".", "Top", "Top.Verdict"],
+    ):
+        ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert ran.returncode == 0, ran.stderr
