@@ -9,13 +9,14 @@ WORKERS ?= 2
 export PIP_NO_COMPILE := 1
 FOLDERS := $(filter-out api tests,$(patsubst %/__init__.py,%,$(wildcard */__init__.py)))
 
-.PHONY: help demo test slow flower lowest coverage lint bench checker clean
+.PHONY: help demo test slow kernel flower lowest coverage lint bench checker clean
 .NOTPARALLEL:
 
 help:
 	@echo "make demo   audit the papers' mechanisms, compose mechanisms, run the audited bandit"
 	@echo "make test   the tests"
 	@echo "make slow   the slow tests as well"
+	@echo "make kernel the tests of theorems, with Coq, which it installs by apt if it may"
 	@echo "make flower the tests of what stands in Flower, with Flower itself and its simulation"
 	@echo "make lowest the tests, with the lowest versions of everything that they need"
 	@echo "make coverage  the tests, and the lines that none of them runs"
@@ -32,6 +33,11 @@ test: $(VENV)/ready-test
 
 slow: $(VENV)/ready-test flower
 	$(BIN)/python -m pytest -q -n $(WORKERS) -m "slow or not slow"
+
+kernel: $(VENV)/ready-test
+	@command -v coqc > /dev/null || apt-get install --yes --no-install-recommends coq || { \
+		echo "the tests of theorems need coqc on the path: apt install coq" >&2; exit 1; }
+	$(BIN)/python -m pytest -q -m "slow or not slow" tests/verify/kernel
 
 # Flower wants older versions than the other tests: it has an environment of its own.
 flower: $(VENV)/flower/ready

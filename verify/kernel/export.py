@@ -24,9 +24,9 @@ _FAR_BITS = 200  # where it is not known how close the claim is
 _MOST_WAYS = 1_000_000  # sequences of outcomes that a proof may visit
 _MOST_TRIALS = 100_000
 _REACH = (
-    "pure and approx claims of discrete-laplace (of approx only what its pure epsilon settles), "
-    "discrete-gaussian and binomial, used once without modulus, and of randomized-response and "
-    "pmf pairs, used K times"
+    "pure and approx claims of discrete-laplace (what its pure epsilon settles; also verified with "
+    "a modulus), discrete-gaussian and binomial, used once, and of randomized-response and pmf "
+    "pairs, used K times"
 )
 
 
@@ -116,11 +116,13 @@ def _written(
 
 
 def _additive(asked: Verdicted, noise: Additive) -> str:
-    if asked.times != 1 or noise.modulus is not None:
+    if asked.times != 1:
         raise _unknown()
     law = noise.law
     if isinstance(law, DiscreteLaplace) and not law.inverted:
-        return _laplace(asked, law, noise.sensitivity)
+        return _laplace(asked, law, noise.sensitivity, noise.modulus)
+    if noise.modulus is not None:
+        raise _unknown()
     if isinstance(law, DiscreteGaussian):
         return _gaussian(asked, law.sigma2, noise.sensitivity)
     if isinstance(law, Binomial) and isinstance(law.probability, Fraction):
@@ -128,14 +130,19 @@ def _additive(asked: Verdicted, noise: Additive) -> str:
     raise _unknown()
 
 
-def _laplace(asked: Verdicted, law: DiscreteLaplace, moved: int) -> str:
+def _laplace(asked: Verdicted, law: DiscreteLaplace, moved: int, modulus: int | None) -> str:
     t, u = law.scale.as_integer_ratio()
     # noise that is (epsilon, 0)-DP is (epsilon, delta)-DP; what lies between has no form
     if asked.verified != (moved / law.scale <= asked.epsilon) or not (
         asked.verified or not asked.delta
     ):
         raise _unknown()
-    return asked.write("discrete Laplace, pure", {"t": t, "u": u, "s": moved, **_pure(asked)})
+    numbers = {"t": t, "u": u, "s": moved, **_pure(asked)}
+    if modulus is None:
+        return asked.write("discrete Laplace, pure", numbers)
+    if not asked.verified:
+        raise _unknown()
+    return asked.write("discrete Laplace mod m, pure", numbers | {"m": modulus})
 
 
 def _gaussian(asked: Verdicted, sigma2: Fraction, moved: int) -> str:

@@ -158,6 +158,11 @@ def _laplace(numbers: Numbers) -> str:
 
 
 @_noise
+def _reduced(numbers: Numbers) -> str:
+    return f"discrete Laplace noise of scale {ratio(numbers, 't', 'u')}, seen mod {numbers['m']},"
+
+
+@_noise
 def _gaussian(numbers: Numbers) -> str:
     return f"discrete Gaussian noise of sigma2 {ratio(numbers, 't', 'u')}"
 
@@ -198,6 +203,13 @@ def _forms() -> list[Form]:
             f"noise_dp {laplace} {claim}",
             "laplace_dp {t} {u} {s} {a} {b} {n} {d}",
             _laplace,
+        ),
+        Form(
+            "discrete Laplace mod m, pure, VERIFIED",
+            "DiscreteLaplace",
+            f"noise_mod_dp (discrete_laplace ({{t}} / {{u}})) {{m}} {{s}} {claim}",
+            "laplace_mod_dp {t} {u} {m} {s} {a} {b} {n} {d}",
+            _reduced,
         ),
         Form(
             "discrete Laplace, pure, REFUTED",

@@ -110,14 +110,10 @@ def test_true_claims_compile_and_false_ones_do_not(tmp_path, pair, spec, verifie
     for one, other in (("VERIFIED", "REFUTED"), ("REFUTED", "VERIFIED")):
         form, numbers = found[one][0], found[other][1]
         names = re.findall(r"{(\w+)}", form.template)
-        false = form.write({name: numbers.get(name, _filled(name)) for name in names})
+        left_out = {"n": 0, "d": 1}  # of what is refuted at delta = 0
+        false = form.write({name: (left_out | numbers)[name] for name in names})
         outcome = _outcome(false, tmp_path)
         assert not outcome.valid and "does not accept" in outcome.reason
-
-
-def _filled(name):
-    """What pure refutations leave out: delta = 0."""
-    return {"n": 0, "d": 1}[name]
 
 
 @pytest.mark.slow

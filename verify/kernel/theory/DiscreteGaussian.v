@@ -364,11 +364,7 @@ Proof.
     enough (NoDup (0%Z :: zseq 1 L ++ map Z.opp (zseq 1 L))) as Y by (specialize (X Y); lra).
     constructor.
     - rewrite in_app_iff, in_map_iff. intros [Hi|(y & Hy & Hi)]; apply in_zseq in Hi; lia.
-    - assert (forall l l' : list Z, NoDup l -> NoDup l' -> (forall x, In x l -> ~ In x l') -> NoDup (l ++ l')) as Happ.
-      { induction l; simpl; intros l' A1 A2 A3; auto. inversion A1; subst. constructor.
-        - rewrite in_app_iff. intros [Hi|Hi]; [easy|]. exact (A3 a (or_introl eq_refl) Hi).
-        - apply IHl; auto. }
-      apply Happ; [apply zseq_nodup|apply Injective_map_NoDup; [intros x y; lia|apply zseq_nodup]|].
+    - apply nodup_app; [apply zseq_nodup|apply Injective_map_NoDup; [intros x y; lia|apply zseq_nodup]|].
       intros x Hx Hy. apply in_zseq in Hx. apply in_map_iff in Hy as (y & <- & Hy). apply in_zseq in Hy. lia. }
   rewrite weight_0 in Hn. apply Rmult_le_compat_r with (r := IZR (2 ^ P)) in Hn; lra.
 Qed.

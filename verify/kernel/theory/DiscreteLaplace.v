@@ -1,6 +1,6 @@
 (** Discrete Laplace noise of scale t is (eps, 0)-DP if and only if eps >= Delta/t. *)
 From Coq Require Import Reals List ZArith Lra Lia Psatz.
-From ExactDP Require Import Definitions Laws Mass Weights.
+From ExactDP Require Import Definitions Laws Mass Weights PostProcessing.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -115,6 +115,11 @@ Proof.
     apply Rmult_le_compat_r with (r := / t) in Hk; [|left; now apply Rinv_0_lt_compat]. unfold Rdiv in *. lra. }
   destruct (Rle_lt_or_eq_dec _ _ Hle) as [E|E]; [left; now apply exp_increasing|right; now rewrite E].
 Qed.
+
+(** Seen mod m it costs no more. *)
+Theorem laplace_mod_dp n d m Delta a b x y : laplace_check n d Delta a b x y = true ->
+  noise_mod_dp (discrete_laplace (IZR n / IZR d)) m Delta (IZR a / IZR b) (IZR x / IZR y).
+Proof. intros H. now apply reduced, laplace_dp. Qed.
 
 (** Refuted by one outcome: Delta, where the law with the query at Delta is highest. *)
 Definition laplace_refutes (n d Delta a b : Z) : bool :=

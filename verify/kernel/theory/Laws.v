@@ -41,3 +41,13 @@ Fixpoint repeated {D T} (M : D -> T -> R) (K : nat) (d : D) (ys : list T) : R :=
 
 (** Data sets that differ. *)
 Definition differ {D} (d d' : D) : Prop := d <> d'.
+
+(** [g] is the law of [h x] where [x] has the law [f]. *)
+Definition image {T U} (h : T -> U) (f : T -> R) (g : U -> R) : Prop :=
+  forall y, has_prob f (fun x => h x = y) (g y).
+
+(** The query plus noise, seen mod m. *)
+Definition noise_mod_dp (f : Z -> R) (m Delta : Z) (eps delta : R) : Prop :=
+  forall (D : Type) (adj : D -> D -> Prop) (q : D -> Z) (M : D -> Z -> R),
+    sensitivity adj q Delta ->
+    (forall d, image (fun k => (k mod m)%Z) (add_noise f q d) (M d)) -> dp adj M eps delta.

@@ -104,6 +104,15 @@ Proof.
 Qed.
 End Mass.
 
+(** Lists without a common member. *)
+Lemma nodup_app {T} (l l' : list T) :
+  NoDup l -> NoDup l' -> (forall x, In x l -> ~ In x l') -> NoDup (l ++ l').
+Proof.
+  induction l; simpl; intros H1 H2 H3; auto. inversion H1; subst. constructor.
+  - rewrite in_app_iff. intros [Hi|Hi]; [easy|]. exact (H3 a (or_introl eq_refl) Hi).
+  - apply IHl; auto.
+Qed.
+
 Lemma mass_map {A B} (f : B -> R) (u : A -> B) l : mass f (map u l) = mass (fun x => f (u x)) l.
 Proof. induction l; simpl; congruence. Qed.
 

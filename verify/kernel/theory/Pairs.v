@@ -22,12 +22,6 @@ Proof.
       * apply in_zseq. specialize (H2 y (or_introl eq_refl)). lia.
       * apply in_map, IHK. split; [lia|auto].
 Qed.
-Lemma nodup_app {T} (l l' : list T) : NoDup l -> NoDup l' -> (forall x, In x l -> ~ In x l') -> NoDup (l ++ l').
-Proof.
-  induction l; simpl; intros H1 H2 H3; auto. inversion H1; subst. constructor.
-  - rewrite in_app_iff. intros [Hi|Hi]; [easy|]. exact (H3 a (or_introl eq_refl) Hi).
-  - apply IHl; auto.
-Qed.
 Lemma sequences_nodup n K : NoDup (sequences n K).
 Proof.
   induction K; simpl; [repeat constructor; easy|]. pose proof (zseq_nodup n 0) as Hz.

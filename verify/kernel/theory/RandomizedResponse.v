@@ -24,10 +24,7 @@ Lemma allvec_nodup K : NoDup (allvec K).
 Proof.
   induction K; simpl. repeat constructor; easy.
   assert (forall b, NoDup (map (cons b) (allvec K))) as H by (intros b; apply Injective_map_NoDup; auto; intros x y E; now injection E).
-  assert (forall l l' : list (list bool), NoDup l -> NoDup l' -> (forall x, In x l -> ~ In x l') -> NoDup (l ++ l')) as Happ.
-  { induction l; simpl; intros l' H1 H2 H3; auto. inversion H1; subst. constructor.
-    - rewrite in_app_iff. intros [Hi|Hi]; [easy|]. exact (H3 a (or_introl eq_refl) Hi). - apply IHl; auto. }
-  apply Happ; auto. intros x. rewrite !in_map_iff. intros (y & <- & _) (z & E & _). discriminate.
+  apply nodup_app; auto. intros x. rewrite !in_map_iff. intros (y & <- & _) (z & E & _). discriminate.
 Qed.
 
 Definition cmass (n : nat) (H : nat -> R) : R := mass (fun k => IZR (choose n k) * H k) (seq 0 (S n)).
