@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -18,6 +19,7 @@ MEMORY = 6 * 2**30  # bytes of address space that a proof may take
 _LARGEST_FILE = 2**28  # bytes that it may write
 _INSTALL = "apt install coq (Debian, Ubuntu), brew install coq, or opam install coq"
 _LONGEST_MESSAGE = 300
+_EXHAUSTED = re.compile(r"out of memory|stack overflow", re.I)
 
 
 class CoqError(RuntimeError):
@@ -58,7 +60,7 @@ def _version(path: str) -> str:
 def run(arguments: Sequence[str], folder: Path) -> Run:
     """Compile in this folder, without any start-up file or search path of the user's.
 
-    Raises OutOfTimeError where the time ends first.
+    Raises OutOfTimeError where the time, or the memory, ends first.
     """
     command = [find_coq().path, "-q", "-noglob", "-w", "none", *arguments]
     kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
@@ -83,6 +85,8 @@ def run(arguments: Sequence[str], folder: Path) -> Run:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
+    if process.returncode < 0 or _EXHAUSTED.search(errors):
+        raise OutOfTimeError("Coq needs more memory than it may take")
     message = " ".join(errors.split())[-_LONGEST_MESSAGE:]
     return Run(process.returncode == 0, output, message or f"exit code {process.returncode}")
 
