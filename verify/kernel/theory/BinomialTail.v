@@ -13,20 +13,26 @@ Section Tail.
 Variable N : nat.
 Definition bz (k : Z) : Z := if andb (0 <=? k)%Z (k <=? Z.of_nat N)%Z then choose N (Z.to_nat k) else 0%Z.
 
+(** By definition *)
 Lemma bz_in k : (0 <= k <= Z.of_nat N)%Z -> bz k = choose N (Z.to_nat k).
 Proof. intros [H1 H2]. unfold bz. now rewrite (proj2 (Z.leb_le _ _) H1), (proj2 (Z.leb_le _ _) H2). Qed.
+(** By definition *)
 Lemma bz_out k : (k < 0 \/ Z.of_nat N < k)%Z -> bz k = 0%Z.
 Proof. intros [H|H]; unfold bz; [rewrite (proj2 (Z.leb_gt _ _)) by lia; easy|]. rewrite (proj2 (Z.leb_gt k _)) by lia. now rewrite Bool.andb_false_r. Qed.
+(** A sum of such *)
 Lemma choose_nonneg : forall n k, (0 <= choose n k)%Z.
 Proof. induction n; intros [|k]; simpl; try lia. specialize (IHn k) as H1. specialize (IHn (S k)). lia. Qed.
+(** By choose_nonneg *)
 Lemma bz_nonneg k : (0 <= bz k)%Z.
 Proof. unfold bz. destruct (andb _ _); [apply choose_nonneg|lia]. Qed.
+(** By choose_step, and zero beyond *)
 Lemma bz_step k : (0 <= k <= Z.of_nat N)%Z -> (bz (k + 1) * (k + 1) = bz k * (Z.of_nat N - k))%Z.
 Proof.
   intros H. destruct (Z.eq_dec k (Z.of_nat N)) as [->|]. rewrite (bz_out (_ + 1)) by lia. lia.
   rewrite !bz_in by lia. pose proof (choose_step N (Z.to_nat k) ltac:(lia)) as Hp.
   replace (Z.to_nat (k + 1)) with (S (Z.to_nat k)) by lia. rewrite Z2Nat.id in Hp by lia. lia.
 Qed.
+(** p = 1-p = 1/2 *)
 Lemma law_bz k : binomial N (1 / 2) k = IZR (bz k) / IZR (2 ^ Z.of_nat N).
 Proof.
   unfold binomial, bz. rewrite IZR_pow2, Nat2Z.id by lia. destruct (andb _ _) eqn:E; [|lra].
@@ -36,6 +42,7 @@ Proof.
   rewrite pow_inv. reflexivity.
 Qed.
 Fixpoint zsum (n : nat) : Z := match n with O => 0 | S m => zsum m + bz (Z.of_nat m) end%Z.
+(** The loop adds coefficient after coefficient *)
 Lemma tail_loop_ok fuel : forall i, (fuel + i <= N)%nat ->
   tail_loop fuel (Z.of_nat N) (Z.of_nat i) (bz (Z.of_nat i)) (zsum i) = (zsum (i + fuel), bz (Z.of_nat (i + fuel))).
 Proof.
@@ -45,23 +52,27 @@ Proof.
   change (zsum i + bz (Z.of_nat i))%Z with (zsum (S i)). rewrite (IHfuel (S i)) by lia.
   replace (S i + fuel)%nat with (i + S fuel)%nat by lia. reflexivity.
 Qed.
+(** From the start *)
 Lemma tail_ok M : (M <= N)%nat -> tail N M = (zsum M, bz (Z.of_nat M)).
 Proof.
   intros H. unfold tail. pose proof (tail_loop_ok M 0 ltac:(lia)) as Ht. simpl in Ht.
   assert (bz 0 = 1%Z) as H1 by (rewrite bz_in by lia; destruct N; reflexivity). rewrite H1 in Ht. exact Ht.
 Qed.
 
+(** One coefficient after another *)
 Lemma mass_zsum M : mass (fun k => IZR (bz k)) (zseq (-1) (S M)) = IZR (zsum M).
 Proof.
   induction M. cbn [mass zseq zsum]. rewrite bz_out by lia. lra.
   rewrite zseq_snoc, mass_app, IHM. cbn [mass zsum]. rewrite plus_IZR. replace (-1 + Z.of_nat (S M))%Z with (Z.of_nat M) by lia. lra.
 Qed.
+(** The same, moved by one *)
 Lemma mass_zsum1 M : mass (fun k => IZR (bz (k + 1))) (zseq (-1) (S M)) = IZR (zsum M + bz (Z.of_nat M)).
 Proof.
   induction M. cbn [mass zseq zsum]. rewrite Z.add_0_l, Rplus_0_r. reflexivity.
   rewrite zseq_snoc, mass_app, IHM. cbn [mass zsum]. rewrite !plus_IZR. replace (-1 + Z.of_nat (S M) + 1)%Z with (Z.of_nat (S M)) by lia. lra.
 Qed.
 
+(** Mirrored events have the same probabilities *)
 Lemma dp_pair_neg (f g : Z -> R) eps delta : dp_pair f g eps delta -> dp_pair (fun k => f (- k)%Z) (fun k => g (- k)%Z) eps delta.
 Proof.
   assert (forall (f : Z -> R) S p, has_prob (fun k => f (- k)%Z) S p -> has_prob f (fun k => S (- k)%Z) p) as H0.
@@ -76,6 +87,7 @@ Proof.
       + rewrite mass_map. apply mass_ext. intros; f_equal; lia. }
   intros H S p q Hp Hq. apply (H (fun k => S (- k)%Z)); auto.
 Qed.
+(** C(N,k) = C(N,N-k) *)
 Lemma law_sym k : binomial N (1 / 2) (Z.of_nat N - k) = binomial N (1 / 2) k.
 Proof.
   rewrite !law_bz. do 2 f_equal. destruct (Z_lt_dec k 0). rewrite !bz_out; lia.
@@ -83,6 +95,7 @@ Proof.
   apply eq_IZR. rewrite !choose_C by lia. rewrite (pascal_step1 N (Z.to_nat k)) by lia. f_equal. lia.
 Qed.
 
+(** It is a table's law *)
 Lemma law_pmf : pmf (binomial N (1 / 2)).
 Proof.
   assert (is_success 1 2 = true) as H by reflexivity.
@@ -107,6 +120,7 @@ Definition tail_refutes (N M : nat) (a b n d P : Z) (r : nat) : bool :=
    let (acc, c) := tail N M in
    (n * (2 ^ n' * 2 ^ P) <? ((acc + c) * 2 ^ P - up * acc) * d)%Z)%bool.
 
+(** Below M the excess is positive, from M on it is not: the sum telescopes *)
 Theorem tail_dp N M a b n d P r : tail_check N M a b n d P r = true ->
   noise_dp (binomial N (1 / 2)) 1 (IZR a / IZR b) (IZR n / IZR d).
 Proof.
@@ -146,6 +160,7 @@ Proof.
     + rewrite <- (law_sym N k). f_equal. lia.
 Qed.
 
+(** The event of the outcomes below M *)
 Theorem tail_not_dp N M a b n d P r : tail_refutes N M a b n d P r = true ->
   noise_not_dp (binomial N (1 / 2)) 1 (IZR a / IZR b) (IZR n / IZR d).
 Proof.

@@ -10,11 +10,13 @@ Lemma zseq_app n m : forall s, zseq s (n + m) = zseq s n ++ zseq (s + Z.of_nat n
 Proof.
   induction n; intros s; [simpl; f_equal; lia|]. cbn [Nat.add zseq app]. f_equal. rewrite IHn. do 2 f_equal. lia.
 Qed.
+(** A list has a largest member *)
 Lemma list_below (l : list Z) s : exists n, forall x, In x l -> (x < s + Z.of_nat n)%Z.
 Proof.
   induction l as [|a l [n IH]]; [exists O; easy|]. exists (Nat.max n (Z.to_nat (a + 1 - s))).
   intros x [<-|Hx]; [lia|]. apply IH in Hx. lia.
 Qed.
+(** Terms that fall by a factor sum like a geometric series *)
 Lemma geometric (g : Z -> R) a m : 0 <= a < 1 -> (forall k, (m <= k)%Z -> 0 <= g k) ->
   (forall k, (m <= k)%Z -> g (k + 1)%Z <= a * g k) ->
   forall n s, (m <= s)%Z -> mass g (zseq s n) <= g s / (1 - a).
@@ -47,24 +49,31 @@ Variable s2 : R.
 Hypothesis Hs2 : 0 < s2.
 Let w := gauss_weight s2.
 
+(** exp is *)
 Lemma w_pos k : 0 < w k.
 Proof. apply exp_pos. Qed.
+(** Squares are even *)
 Lemma w_neg k : w (- k) = w k.
 Proof. unfold w, gauss_weight. do 4 f_equal. lia. Qed.
+(** (k+1)^2 = k^2 + 2k + 1 *)
 Lemma w_step k : w (k + 1) = w k * exp (- (IZR (2 * k + 1) / (2 * s2))).
 Proof.
   unfold w, gauss_weight. rewrite <- exp_plus. f_equal.
   replace ((k + 1) * (k + 1))%Z with (k * k + (2 * k + 1))%Z by lia. rewrite (plus_IZR (k * k)). field. lra.
 Qed.
+(** exp rises *)
 Lemma exp_down x y : x <= y -> exp (- y) <= exp (- x).
 Proof. intros [H| ->]; [left; apply exp_increasing; lra|lra]. Qed.
+(** Division by a positive number *)
 Lemma over_le x y : x <= y -> x / (2 * s2) <= y / (2 * s2).
 Proof. intros. apply Rmult_le_compat_r; [left; apply Rinv_0_lt_compat; lra|easy]. Qed.
+(** The ratio falls in k *)
 Lemma w_falls m k : (m <= k)%Z -> w (k + 1) <= exp (- (IZR (2 * m + 1) / (2 * s2))) * w k.
 Proof.
   intros H. rewrite w_step, Rmult_comm. apply Rmult_le_compat_r; [left; apply w_pos|].
   apply exp_down, over_le, IZR_le. lia.
 Qed.
+(** Its exponent is negative *)
 Lemma decay_lt m : (0 <= m)%Z -> 0 <= exp (- (IZR (2 * m + 1) / (2 * s2))) < 1.
 Proof.
   intros H. split; [left; apply exp_pos|]. rewrite <- exp_0. apply exp_increasing.
@@ -74,6 +83,7 @@ Qed.
 (** The sum of all weights: at most those within n on both sides and two tails. *)
 Definition half (k : Z) : R := if (k <? 1)%Z then 0 else w k.
 Definition rest (n : nat) : R := w (Z.of_nat n + 1) / (1 - exp (- (IZR (2 * (Z.of_nat n + 1) + 1) / (2 * s2)))).
+(** One side: listed weights, then a geometric tail *)
 Lemma half_le n l : NoDup l -> mass half l <= mass w (zseq 1 n) + rest n.
 Proof.
   intros Hl. unfold rest. replace (Z.of_nat n + 1)%Z with (1 + Z.of_nat n)%Z by lia.
@@ -85,6 +95,7 @@ Proof.
   - intros k Hk. rewrite !H1 by lia. now apply w_falls.
   - rewrite H1 by lia. rewrite (mass_ext half w); [lra|]. intros k Hk. apply in_zseq in Hk. apply H1. lia.
 Qed.
+(** Zero and two sides *)
 Lemma all_le n l : NoDup l -> mass w l <= w 0 + 2 * (mass w (zseq 1 n) + rest n).
 Proof.
   intros Hl. set (at0 := fun k => if (k =? 0)%Z then w 0 else 0).
@@ -108,19 +119,24 @@ Proof.
   - intros l Hl. now apply all_le.
   - exists (fun k => w k / N), N. split; [exact HN|reflexivity].
 Qed.
+(** A supremum is unique *)
 Theorem gauss_unique f g : discrete_gaussian s2 f -> discrete_gaussian s2 g -> forall k, f k = g k.
 Proof.
   intros (N & HN & Hf) (N' & HN' & Hg) k. rewrite Hf, Hg. now rewrite (has_prob_unique _ _ _ _ HN HN').
 Qed.
+(** A supremum bounds every sum *)
 Lemma normaliser_ge N l : has_prob w (fun _ => True) N -> NoDup l -> mass w l <= N.
 Proof. intros [H _] Hl. apply H. now exists l. Qed.
+(** It is at least the weight of zero *)
 Lemma normaliser_pos N : has_prob w (fun _ => True) N -> 0 < N.
 Proof.
   intros HN. pose proof (normaliser_ge N [0%Z] HN ltac:(repeat constructor; easy)) as H.
   cbn [mass] in H. pose proof (w_pos 0). lra.
 Qed.
+(** It is the least bound *)
 Lemma normaliser_le N n : has_prob w (fun _ => True) N -> N <= w 0 + 2 * (mass w (zseq 1 n) + rest n).
 Proof. intros [_ H]. apply H. intros r (l & Hl & _ & ->). now apply all_le. Qed.
+(** Weights over their own sum *)
 Lemma gauss_pmf f : discrete_gaussian s2 f -> pmf f.
 Proof.
   intros (N & HN & Hf). fold w in HN, Hf. pose proof (normaliser_pos N HN) as HN0. split.
@@ -140,11 +156,13 @@ Qed.
 Section Shift.
 Variables (s k0 : Z) (eps : R).
 Hypothesis Hs : (0 < s)%Z.
+(** (k-s)^2 = k^2 - (2ks - s^2) *)
 Lemma shifted k : w (k - s) = exp (IZR (2 * k * s - s * s) / (2 * s2)) * w k.
 Proof.
   unfold w, gauss_weight. rewrite <- exp_plus. f_equal.
   replace ((k - s) * (k - s))%Z with (k * k - (2 * k * s - s * s))%Z by lia. rewrite minus_IZR. field. lra.
 Qed.
+(** The ratio rises in k *)
 Lemma below k : IZR (2 * (k0 - 1) * s - s * s) / (2 * s2) <= eps -> (k < k0)%Z -> w (k - s) <= exp eps * w k.
 Proof.
   intros H Hk. rewrite shifted. apply Rmult_le_compat_r; [left; apply w_pos|].
@@ -219,6 +237,7 @@ Close Scope Z_scope.
 Definition within (P : Z) (x : R) (box : Z * Z) : Prop :=
   (0 <= fst box)%Z /\ IZR (fst box) <= x * IZR (2 ^ P) <= IZR (snd box).
 
+(** Squares of what is at least one stay so *)
 Lemma exp_below_pos r P a b : (0 <= P)%Z -> (0 <= a)%Z -> (0 < b)%Z -> (0 < exp_below r P a b)%Z.
 Proof.
   intros HP Ha Hb. assert (0 < 2 ^ P)%Z as HPP by (apply Z.pow_pos_nonneg; lia).
@@ -229,6 +248,7 @@ Proof.
   assert (0 <= a * 2 ^ P / (b * 2 ^ Z.of_nat r))%Z; [|lia].
   apply Z.div_pos; [nia|]. apply Z.mul_pos_pos; [easy|apply Z.pow_pos_nonneg; lia].
 Qed.
+(** Negative exponents by the reciprocal *)
 Lemma exp_box_ok r P a b : (0 <= P)%Z -> (0 < b)%Z -> (Z.abs a < b * 2 ^ Z.of_nat r)%Z ->
   within P (exp (IZR a / IZR b)) (exp_box r P a b).
 Proof.
@@ -259,6 +279,7 @@ Proof.
       replace (p * p) with (exp x * p * (exp (- x) * p)) by (transitivity (exp x * exp (- x) * (p * p)); [ring|rewrite E1; ring]).
       apply Rmult_le_compat_l; [nra|easy].
 Qed.
+(** Products of bounds, rounded outward *)
 Lemma within_mult P x y a b : (0 <= P)%Z -> 0 <= x -> 0 <= y -> within P x a -> within P y b ->
   within P (x * y) (Z.shiftr (fst a * fst b) P, up P (snd a * snd b)).
 Proof.
@@ -280,12 +301,15 @@ Variables (u v P : Z).
 Hypotheses (HP : (0 <= P)%Z) (Hu : (0 < u)%Z) (Hv : (0 < v)%Z).
 Let s2 := IZR u / IZR v.
 Let w := gauss_weight s2.
+(** A quotient of positive numbers *)
 Lemma s2_pos : 0 < s2.
 Proof. apply Rdiv_lt_0_compat; now apply IZR_lt. Qed.
+(** The exponent over whole numbers *)
 Lemma exp_over k : exp (- (IZR k / (2 * s2))) = exp (IZR (- k * v) / IZR (2 * u)).
 Proof.
   f_equal. unfold s2. rewrite !mult_IZR, opp_IZR. field. split; apply not_0_IZR; lia.
 Qed.
+(** Each step is a product *)
 Lemma boxes_ok fall n : within P (exp (IZR (- v) / IZR u)) fall -> forall k ratio b,
   within P (exp (- (IZR (2 * k + 1) / (2 * s2)))) ratio -> within P (w k) b ->
   Forall2 (fun j box => within P (w j) box) (zseq k n) (boxes n P fall ratio b).
@@ -302,23 +326,27 @@ Qed.
 Variable r : nat.
 Definition small (k : Z) : bool :=
   ((k * k * v <? 2 * u * 2 ^ Z.of_nat r) && (Z.abs (2 * k + 1) * v <? 2 * u * 2 ^ Z.of_nat r))%Z%bool.
+(** Its exponent is in range *)
 Lemma small_weight k : small k = true -> within P (w k) (exp_box r P (- (k * k) * v) (2 * u)).
 Proof.
   unfold small. intros H. split_bool H. unfold w, gauss_weight. rewrite exp_over. apply exp_box_ok; [easy|lia|].
   rewrite Z.abs_mul, Z.abs_opp, (Z.abs_eq (k * k)), (Z.abs_eq v) by nia. easy.
 Qed.
+(** Its exponent is in range *)
 Lemma small_ratio k : small k = true ->
   within P (exp (- (IZR (2 * k + 1) / (2 * s2)))) (exp_box r P (- (2 * k + 1) * v) (2 * u)).
 Proof.
   unfold small. intros H. split_bool H. rewrite exp_over. apply exp_box_ok; [easy|lia|].
   rewrite Z.abs_mul, Z.abs_opp, (Z.abs_eq v) by lia. easy.
 Qed.
+(** From the first weight and ratio on *)
 Lemma weights_ok k n : small k = true -> (v < u * 2 ^ Z.of_nat r)%Z ->
   Forall2 (fun j box => within P (w j) box) (zseq k n) (weights_from r P u v k n).
 Proof.
   intros H Hr. apply boxes_ok; [|now apply small_ratio|now apply small_weight].
   apply exp_box_ok; auto. lia.
 Qed.
+(** Sums of bounds *)
 Lemma sums_ok k n : small k = true -> (v < u * 2 ^ Z.of_nat r)%Z ->
   IZR (sum_of fst (weights_from r P u v k n)) <= mass w (zseq k n) * IZR (2 ^ P) <= IZR (sum_of snd (weights_from r P u v k n)).
 Proof.
@@ -327,6 +355,7 @@ Proof.
 Qed.
 Definition short_tail (m : Z) : bool :=
   ((0 <=? m) && small m && (snd (exp_box r P (- (2 * m + 1) * v) (2 * u)) <? 2 ^ P))%Z%bool.
+(** The first weight over one minus the ratio, rounded up *)
 Lemma tail_ok_above m scale : short_tail m = true -> (0 <= scale)%Z ->
   w m / (1 - exp (- (IZR (2 * m + 1) / (2 * s2)))) * IZR scale <= IZR (tail_above r P u v m scale).
 Proof.
@@ -352,6 +381,7 @@ Proof. unfold w, gauss_weight. rewrite <- exp_0. f_equal. simpl. unfold Rdiv. ri
 Definition total_below (L : nat) : Z := (2 ^ P + 2 * sum_of fst (weights_from r P u v 1 L))%Z.
 Definition total_above (L : nat) : Z :=
   (2 ^ P + 2 * (sum_of snd (weights_from r P u v 1 L) + tail_above r P u v (Z.of_nat L + 1) (2 ^ P)))%Z.
+(** One list: zero, one side, and the other mirrored *)
 Lemma total_ge N L : has_prob w (fun _ => True) N -> small 1 = true -> (v < u * 2 ^ Z.of_nat r)%Z ->
   IZR (total_below L) <= N * IZR (2 ^ P).
 Proof.
@@ -368,6 +398,7 @@ Proof.
       intros x Hx Hy. apply in_zseq in Hx. apply in_map_iff in Hy as (y & <- & Hy). apply in_zseq in Hy. lia. }
   rewrite weight_0 in Hn. apply Rmult_le_compat_r with (r := IZR (2 ^ P)) in Hn; lra.
 Qed.
+(** One side, its tail, twice *)
 Lemma total_le N L : has_prob w (fun _ => True) N -> small 1 = true -> (v < u * 2 ^ Z.of_nat r)%Z ->
   short_tail (Z.of_nat L + 1) = true -> N * IZR (2 ^ P) <= IZR (total_above L).
 Proof.
@@ -392,6 +423,7 @@ Definition gauss_check (u v Delta a b n d P : Z) (r len L : nat) : bool :=
    let lo := exp_below r P a b in let weight := total_below u v P r L in
    forallb (fun s => shift_check u v a b n d P r len lo weight (Z.of_nat s)) (seq 1 (Z.to_nat Delta)))%bool.
 
+(** Clearing denominators *)
 Lemma over_ratio x u v a b : (0 < u)%Z -> (0 < v)%Z -> (0 < b)%Z ->
   (x * v * b <= a * (2 * u))%Z -> IZR x / (2 * (IZR u / IZR v)) <= IZR a / IZR b.
 Proof.
@@ -400,6 +432,7 @@ Proof.
   replace (IZR x / (2 * (IZR u / IZR v)) * (2 * IZR u * IZR b)) with (IZR x * IZR v * IZR b) by (field; lra).
   replace (IZR a / IZR b * (2 * IZR u * IZR b)) with (IZR a * (2 * IZR u)) by (field; lra). lra.
 Qed.
+(** Clearing denominators *)
 Lemma under_ratio x u v a b : (0 < u)%Z -> (0 < v)%Z -> (0 < b)%Z ->
   (a * (2 * u) <= x * v * b)%Z -> IZR a / IZR b <= IZR x / (2 * (IZR u / IZR v)).
 Proof.
@@ -408,11 +441,13 @@ Proof.
   replace (IZR x / (2 * (IZR u / IZR v)) * (2 * IZR u * IZR b)) with (IZR x * IZR v * IZR b) by (field; lra).
   replace (IZR a / IZR b * (2 * IZR u * IZR b)) with (IZR a * (2 * IZR u)) by (field; lra). lra.
 Qed.
+(** The same terms *)
 Lemma mass_zseq_shift (h : Z -> R) s n : forall k, mass (fun j => h (j - s)%Z) (zseq k n) = mass h (zseq (k - s) n).
 Proof.
   induction n; intros k; [easy|]. cbn [zseq mass]. rewrite IHn. do 2 f_equal. f_equal. lia.
 Qed.
 
+(** Listed excess plus tail, over a lower bound of the normaliser, for every shift *)
 Theorem gauss_dp u v Delta a b n d P r len L : gauss_check u v Delta a b n d P r len L = true ->
   exists f, discrete_gaussian (IZR u / IZR v) f /\ noise_dp f Delta (IZR a / IZR b) (IZR n / IZR d).
 Proof.
@@ -492,6 +527,7 @@ Definition gauss_refutes (u v Delta a b n d P : Z) (r len L : nat) : bool :=
    (n * (2 ^ P * total_above u v P r L) <?
     (2 ^ P * sum_of fst (weights_from r P u v (k0 - Delta) len)
      - exp_above r P a b * sum_of snd (weights_from r P u v k0 len)) * d)%Z)%bool.
+(** One event, over an upper bound of the normaliser *)
 Theorem gauss_not_dp u v Delta a b n d P r len L : gauss_refutes u v Delta a b n d P r len L = true ->
   exists f, discrete_gaussian (IZR u / IZR v) f /\ noise_not_dp f Delta (IZR a / IZR b) (IZR n / IZR d).
 Proof.

@@ -8,8 +8,10 @@ Open Scope R_scope.
 Fixpoint ball (n : nat) : list Z :=
   match n with O => [0%Z] | S m => (Z.of_nat n) :: (- Z.of_nat n)%Z :: ball m end.
 
+(** By induction *)
 Lemma in_ball n k : In k (ball n) <-> (Z.abs k <= Z.of_nat n)%Z.
 Proof. induction n; simpl ball; simpl In; [lia|]. rewrite IHn. lia. Qed.
+(** New members are larger *)
 Lemma ball_nodup n : NoDup (ball n).
 Proof.
   induction n; simpl ball; [repeat constructor; simpl; tauto|].
@@ -17,6 +19,7 @@ Proof.
   constructor. { rewrite in_ball. lia. } auto.
 Qed.
 
+(** A list is finite *)
 Lemma list_in_ball (l : list Z) : exists n, forall x, In x l -> In x (ball n).
 Proof.
   induction l as [|a l [n IH]]; [exists O; easy|].
@@ -29,12 +32,14 @@ Variable t : R.
 Hypothesis Ht : 0 < t.
 Let a := exp (- (1 / t)).
 
+(** Its exponent is negative *)
 Lemma decay : 0 < a < 1.
 Proof.
   split; [apply exp_pos|]. rewrite <- exp_0. apply exp_increasing.
   assert (0 < 1 / t) by (apply Rdiv_lt_0_compat; lra). lra.
 Qed.
 
+(** Exponents add *)
 Lemma exp_pow n : exp (- (INR n / t)) = a ^ n.
 Proof.
   induction n. - simpl. unfold Rdiv. rewrite Rmult_0_l, Ropp_0. apply exp_0.
@@ -42,15 +47,18 @@ Proof.
     rewrite exp_plus, IHn. simpl. reflexivity.
 Qed.
 
+(** By exp_pow *)
 Lemma laplace_pow k : discrete_laplace t k = (1 - a) / (1 + a) * a ^ Z.to_nat (Z.abs k).
 Proof. unfold discrete_laplace. fold a. rewrite <- exp_pow, INR_IZR_INZ, Z2Nat.id by lia. reflexivity. Qed.
 
+(** A product of such *)
 Lemma laplace_pos k : 0 <= discrete_laplace t k.
 Proof.
   rewrite laplace_pow. pose proof decay. apply Rmult_le_pos.
   - apply Rlt_le, Rdiv_lt_0_compat; lra. - apply pow_le; lra.
 Qed.
 
+(** A geometric series *)
 Lemma mass_ball n : mass (discrete_laplace t) (ball n) = 1 - 2 * a ^ S n / (1 + a).
 Proof.
   pose proof decay. induction n.
@@ -61,6 +69,7 @@ Proof.
     simpl. field. lra.
 Qed.
 
+(** The balls' masses tend to 1, and every list lies in a ball *)
 Lemma laplace_pmf : pmf (discrete_laplace t).
 Proof.
   pose proof decay as Ha. split; [apply laplace_pos|]. split.
@@ -83,6 +92,7 @@ Qed.
 
 End Laplace.
 
+(** A quotient of positive numbers *)
 Lemma ratio_pos n d : (0 < n)%Z -> (0 < d)%Z -> 0 < IZR n / IZR d.
 Proof. intros. apply Rdiv_lt_0_compat; now apply IZR_lt. Qed.
 
@@ -90,6 +100,7 @@ Proof. intros. apply Rdiv_lt_0_compat; now apply IZR_lt. Qed.
 Definition laplace_check (n d Delta a b m e : Z) : bool :=
   ((0 <? n)%Z && (0 <? d)%Z && (0 <=? Delta)%Z && is_ratio a b && is_ratio m e &&
    (Delta * d * b <=? a * n)%Z)%bool.
+(** ||k-s| - |k|| is at most |s| *)
 Theorem laplace_dp n d Delta a b m e : laplace_check n d Delta a b m e = true ->
   noise_dp (discrete_laplace (IZR n / IZR d)) Delta (IZR a / IZR b) (IZR m / IZR e).
 Proof.
@@ -124,6 +135,7 @@ Proof. intros H. now apply reduced, laplace_dp. Qed.
 (** Refuted by one outcome: Delta, where the law with the query at Delta is highest. *)
 Definition laplace_refutes (n d Delta a b : Z) : bool :=
   ((0 <? n)%Z && (0 <? d)%Z && (0 <=? Delta)%Z && is_ratio a b && (a * n <? Delta * d * b)%Z)%bool.
+(** There the ratio is e^(Delta/t) *)
 Theorem laplace_not_dp n d Delta a b : laplace_refutes n d Delta a b = true ->
   noise_not_dp (discrete_laplace (IZR n / IZR d)) Delta (IZR a / IZR b) (0 / 1).
 Proof.

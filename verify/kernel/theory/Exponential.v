@@ -15,20 +15,25 @@ Definition exp_above (n : nat) (P a b : Z) : Z :=
   square_up n P (2 ^ P * (b * 2 ^ Z.of_nat n) / (b * 2 ^ Z.of_nat n - a) + 1).
 Close Scope Z_scope.
 
+(** Whole powers as real ones *)
 Lemma IZR_pow2 P : (0 <= P)%Z -> IZR (2 ^ P) = 2 ^ Z.to_nat P.
 Proof. intros H. rewrite <- (Z2Nat.id P) at 1 by easy. now rewrite <- pow_IZR. Qed.
+(** Powers of two are positive *)
 Lemma IZR_pow2_pos P : (0 <= P)%Z -> 0 < IZR (2 ^ P).
 Proof. intros. apply IZR_lt. apply Z.pow_pos_nonneg; lia. Qed.
 
 (** Division of whole numbers rounds down. *)
 Lemma div_le a b : (0 < b)%Z -> IZR (a / b) * IZR b <= IZR a.
 Proof. intros H. rewrite <- mult_IZR. apply IZR_le. rewrite Z.mul_comm. now apply Z.mul_div_le. Qed.
+(** ... by less than one *)
 Lemma div_up a b : (0 < b)%Z -> IZR a <= IZR (a / b + 1) * IZR b.
 Proof. intros H. rewrite <- mult_IZR. apply IZR_le. pose proof (Z.div_mod a b). pose proof (Z.mod_pos_bound a b H). nia. Qed.
 
+(** Exponents add *)
 Lemma exp_half x n : exp (x / 2 ^ n) = exp (x / 2 ^ S n) * exp (x / 2 ^ S n).
 Proof. rewrite <- exp_plus. f_equal. simpl. field. apply pow_nonzero. lra. Qed.
 
+(** Each squaring rounds down *)
 Lemma square_down_ok P x n : (0 <= P)%Z -> forall y, (0 <= y)%Z ->
   IZR y <= exp (x / 2 ^ n) * IZR (2 ^ P) -> IZR (square_down n P y) <= exp x * IZR (2 ^ P).
 Proof.
@@ -44,6 +49,7 @@ Proof.
       apply Rmult_le_reg_r with p; [easy|]. nra.
 Qed.
 
+(** Each squaring rounds up *)
 Lemma square_up_ok P x n : (0 <= P)%Z -> forall y, (0 <= y)%Z ->
   exp (x / 2 ^ n) * IZR (2 ^ P) <= IZR y -> exp x * IZR (2 ^ P) <= IZR (square_up n P y).
 Proof.
@@ -60,6 +66,7 @@ Proof.
       apply Rmult_le_reg_r with p; [easy|]. nra.
 Qed.
 
+(** 1 + x <= e^x, to the power 2^n *)
 Lemma exp_below_ok n P a b : (0 <= P)%Z -> (0 <= a)%Z -> (0 < b)%Z ->
   IZR (exp_below n P a b) <= exp (IZR a / IZR b) * IZR (2 ^ P).
 Proof.
@@ -81,6 +88,7 @@ Proof.
     nra.
 Qed.
 
+(** 1 - x <= e^(-x), inverted, to the power 2^n *)
 Lemma exp_above_ok n P a b : (0 <= P)%Z -> (0 <= a)%Z -> (0 < b)%Z -> (a < b * 2 ^ Z.of_nat n)%Z ->
   exp (IZR a / IZR b) * IZR (2 ^ P) <= IZR (exp_above n P a b).
 Proof.

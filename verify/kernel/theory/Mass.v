@@ -8,18 +8,23 @@ Section Mass.
 Context {T : Type}.
 Implicit Types (f g h : T -> R) (l L : list T).
 
+(** The same terms *)
 Lemma mass_ext f g l : (forall x, In x l -> f x = g x) -> mass f l = mass g l.
 Proof. induction l; simpl; intros H; [easy|]. rewrite H by auto. f_equal. auto. Qed.
 
+(** A sum of such *)
 Lemma mass_nonneg f l : (forall x, 0 <= f x) -> 0 <= mass f l.
 Proof. intros H. induction l; simpl; [lra|]. specialize (H a). lra. Qed.
 
+(** Term by term *)
 Lemma mass_le f g l : (forall x, In x l -> f x <= g x) -> mass f l <= mass g l.
 Proof. induction l; simpl; intros H; [lra|]. pose proof (H a (or_introl eq_refl)). assert (mass f l <= mass g l) by auto. lra. Qed.
 
+(** Sums are linear *)
 Lemma mass_lin f g a b l : mass (fun x => a * f x + b * g x) l = a * mass f l + b * mass g l.
 Proof. induction l; simpl; [lra|]. rewrite IHl. lra. Qed.
 
+(** Sums add *)
 Lemma mass_app f l L : mass f (l ++ L) = mass f l + mass f L.
 Proof. induction l; simpl; [lra|]. rewrite IHl. lra. Qed.
 
@@ -40,6 +45,7 @@ Proof.
     + rewrite H0. assert (mass h l <= mass h L) by (apply IH; intros; apply HL; now right). lra.
 Qed.
 
+(** Bounded sets have a supremum *)
 Lemma has_prob_exists f S M : (forall l, NoDup l -> mass f l <= M) -> exists p, has_prob f S p.
 Proof.
   intros H. destruct (completeness (fun r => exists l, NoDup l /\ (forall x, In x l -> S x) /\ r = mass f l)) as [p Hp].
@@ -48,6 +54,7 @@ Proof.
   - now exists p.
 Qed.
 
+(** A supremum is unique *)
 Lemma has_prob_unique f S p q : has_prob f S p -> has_prob f S q -> p = q.
 Proof. apply is_lub_u. Qed.
 
@@ -58,6 +65,7 @@ Proof.
   intros l Hl. apply H. now exists l.
 Qed.
 
+(** Of a finite event: its mass *)
 Lemma has_prob_list f l : (forall x, 0 <= f x) -> NoDup l -> has_prob f (fun x => In x l) (mass f l).
 Proof.
   intros Hf Hl. split.
@@ -75,6 +83,7 @@ Proof.
   specialize (H l Hl). pose proof (exp_pos eps). nra.
 Qed.
 
+(** A ratio of at most e^eps everywhere *)
 Lemma dp_pair_pointwise f g eps :
   (forall x, 0 <= g x) -> (forall x, f x <= exp eps * g x) -> dp_pair f g eps 0.
 Proof.
@@ -96,6 +105,7 @@ Proof.
   rewrite mass_lin in H0. lra.
 Qed.
 
+(** A finite support of total mass 1 *)
 Lemma pmf_finite f L : (forall x, 0 <= f x) -> NoDup L -> (forall x, In x L \/ f x = 0) -> mass f L = 1 -> pmf f.
 Proof.
   intros Hf HL Hs H1. split; [easy|]. split.
@@ -113,6 +123,7 @@ Proof.
   - apply IHl; auto.
 Qed.
 
+(** The same terms *)
 Lemma mass_map {A B} (f : B -> R) (u : A -> B) l : mass f (map u l) = mass (fun x => f (u x)) l.
 Proof. induction l; simpl; congruence. Qed.
 
@@ -120,6 +131,7 @@ Proof. induction l; simpl; congruence. Qed.
 Lemma NoDup_shift c (l : list Z) : NoDup l -> NoDup (map (fun k => k + c)%Z l).
 Proof. intros H. apply Injective_map_NoDup; auto. intros x y. lia. Qed.
 
+(** Lists shift with the event *)
 Lemma has_prob_shift (f : Z -> R) S c p :
   has_prob f S p -> has_prob (fun k => f (k + c)%Z) (fun k => S (k + c)%Z) p.
 Proof.
@@ -136,6 +148,7 @@ Proof.
     + rewrite mass_map. apply mass_ext. intros x _. f_equal. lia.
 Qed.
 
+(** The same law and event *)
 Lemma has_prob_ext {T} (f g : T -> R) (S S' : T -> Prop) p :
   (forall x, f x = g x) -> (forall x, S x <-> S' x) -> has_prob f S p -> has_prob g S' p.
 Proof.
@@ -148,6 +161,7 @@ Proof.
     + apply mass_ext. intros; now rewrite Hf.
 Qed.
 
+(** The same laws *)
 Lemma dp_pair_ext {T} (f f' g g' : T -> R) eps delta :
   (forall x, f x = f' x) -> (forall x, g x = g' x) -> dp_pair f g eps delta -> dp_pair f' g' eps delta.
 Proof.
@@ -156,6 +170,7 @@ Proof.
   - apply (has_prob_ext g' g S S); auto. now intros.
 Qed.
 
+(** Events shift *)
 Lemma dp_pair_shift (f g : Z -> R) c eps delta :
   dp_pair f g eps delta -> dp_pair (fun k => f (k + c)%Z) (fun k => g (k + c)%Z) eps delta.
 Proof.
@@ -182,6 +197,7 @@ Qed.
 (** A law that moves with the query stays a law. *)
 Lemma pmf_shift (f : Z -> R) c : pmf f -> pmf (fun k => f (k + c)%Z).
 Proof. intros [H0 H1]. split; [auto|]. exact (has_prob_shift f (fun _ => True) c 1 H1). Qed.
+(** The same law *)
 Lemma pmf_ext {T} (f g : T -> R) : (forall x, f x = g x) -> pmf f -> pmf g.
 Proof.
   intros H [H0 H1]. split; [intros; rewrite <- H; auto|].
@@ -241,6 +257,7 @@ Proof.
   intros (_ & d & d' & S & p & p' & Ha & Hp & Hp' & Hgt) [_ H].
   specialize (H d d' Ha S p p' Hp Hp'). lra.
 Qed.
+(** Instantiate the claim at the witness *)
 Theorem noise_not_dp_not f Delta eps delta :
   noise_not_dp f Delta eps delta -> ~ noise_dp f Delta eps delta.
 Proof. intros (D & adj & q & Hs & Hn) H. exact (not_dp_not _ _ _ _ Hn (H D adj q Hs)). Qed.
@@ -253,6 +270,7 @@ Proof.
   - intros d. eapply pmf_ext; [|apply (H0 d)]. intros; simpl; auto.
   - intros d d' Ha. eapply dp_pair_ext; [| |exact (H1 d d' Ha)]; intros; simpl; auto.
 Qed.
+(** Only the values of a law count *)
 Lemma noise_not_dp_ext f g Delta eps delta :
   (forall k, f k = g k) -> noise_not_dp f Delta eps delta -> noise_not_dp g Delta eps delta.
 Proof.

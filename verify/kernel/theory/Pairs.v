@@ -10,6 +10,7 @@ Fixpoint sequences (n K : nat) : list (list Z) :=
 Fixpoint product (w : list Z) (K : nat) (ys : list Z) : Z :=
   match K, ys with O, [] => 1 | S K', y :: ys' => entry w y * product w K' ys' | _, _ => 0 end%Z.
 
+(** By induction *)
 Lemma in_sequences n K : forall ys, In ys (sequences n K) <->
   length ys = K /\ forall y, In y ys -> (0 <= y < Z.of_nat n)%Z.
 Proof.
@@ -22,6 +23,7 @@ Proof.
       * apply in_zseq. specialize (H2 y (or_introl eq_refl)). lia.
       * apply in_map, IHK. split; [lia|auto].
 Qed.
+(** Sequences that differ in the first place or later *)
 Lemma sequences_nodup n K : NoDup (sequences n K).
 Proof.
   induction K; simpl; [repeat constructor; easy|]. pose proof (zseq_nodup n 0) as Hz.
@@ -30,12 +32,14 @@ Proof.
   - intros x. rewrite in_map_iff, in_flat_map. intros (a & <- & _) (z & Hz' & E).
     apply in_map_iff in E as (b & E & _). injection E as -> _. contradiction.
 Qed.
+(** Sums of sums *)
 Lemma mass_flat_map {A B} (f : B -> R) (g : A -> list B) l : mass f (flat_map g l) = mass (fun y => mass f (g y)) l.
 Proof. induction l; simpl; [easy|]. now rewrite mass_app, IHl. Qed.
 
 (** Sums over a table, and over two tables side by side. *)
 Fixpoint zip_sum (F : Z -> Z -> Z) (A B : list Z) : Z :=
   match A, B with a :: A', b :: B' => (F a b + zip_sum F A' B')%Z | _, _ => 0%Z end.
+(** Entry by entry *)
 Lemma mass_zip F : forall A B s, length A = length B ->
   mass (fun k => IZR (F (entry A (k - s)) (entry B (k - s)))) (zseq s (length A)) = IZR (zip_sum F A B).
 Proof.
@@ -52,6 +56,7 @@ Fixpoint product_excess (A B : list Z) (K : nat) (x y : Z) : Z :=
   | O => Z.max 0 (x - y)
   | S K' => zip_sum (fun a b => product_excess A B K' (x * a) (y * b)) A B
   end%Z.
+(** The first outcome's weight goes into x and y *)
 Lemma product_excess_mass A B : length A = length B -> forall K x y,
   mass (fun ys => positive_part x y (product A K ys) (product B K ys)) (sequences (length A) K)
   = IZR (product_excess A B K x y).
@@ -62,6 +67,7 @@ Proof.
     rewrite mass_map, <- IHK, Z.sub_0_r. apply mass_ext. intros ys _. unfold positive_part. cbn [product].
     do 2 f_equal. lia.
 Qed.
+(** Sums of products are products of sums *)
 Lemma product_total w K : mass (fun ys => IZR (product w K ys)) (sequences (length w) K) = IZR (total w) ^ K.
 Proof.
   induction K; [cbn; lra|]. cbn [sequences]. rewrite mass_flat_map.
@@ -71,10 +77,12 @@ Proof.
     intros ys _. cbn [product]. now rewrite mult_IZR.
 Qed.
 
+(** A product of such *)
 Lemma product_nonneg w : nonneg w = true -> forall K ys, (0 <= product w K ys)%Z.
 Proof.
   intros H. induction K; intros [|y ys]; simpl; try lia. pose proof (entry_nonneg w y H). specialize (IHK ys). nia.
 Qed.
+(** One entry is out of the table *)
 Lemma product_out w K : forall ys, ~ In ys (sequences (length w) K) -> product w K ys = 0%Z.
 Proof.
   induction K; intros [|y ys] H; cbn [product]; try easy.
@@ -84,6 +92,7 @@ Proof.
     rewrite IHK; [lia|]. intros Hi. apply H. apply in_sequences in Hi as [H1 H2]. apply in_sequences. simpl.
     split; [lia|]. intros z [<-|Hz]; [lia|auto].
 Qed.
+(** The totals multiply *)
 Lemma repeated_product (M : bool -> Z -> R) w c : (0 < total w)%Z -> (forall k, M c k = table w k) ->
   forall K ys, repeated M K c ys = IZR (product w K ys) / IZR (total w ^ Z.of_nat K).
 Proof.
@@ -93,6 +102,7 @@ Proof.
   - rewrite HM, IHK, mult_IZR. unfold table. simpl pow. field. split; [|easy]. now apply pow_nonzero.
 Qed.
 
+(** Finitely many sequences of total mass 1 *)
 Lemma repeated_pmf (M : bool -> Z -> R) w c K : valid w = true -> (forall k, M c k = table w k) -> pmf (repeated M K c).
 Proof.
   unfold valid. intros H HM. split_bool H. rename H0 into Hw.
@@ -120,6 +130,7 @@ Definition pair_refutes (A B : list Z) (K : nat) (a b n d P : Z) (r : nat) : boo
    if (bound <? product_excess A B K (2 ^ P) up * d)%Z then true
    else (bound <? product_excess B A K (2 ^ P) up * d)%Z)%bool.
 
+(** Weights of sequences *)
 Lemma one_order (A B : list Z) K c eps n d P lo :
   pair_valid A B = true -> (0 <= P)%Z -> is_ratio n d = true -> IZR lo <= exp eps * IZR (2 ^ P) ->
   (product_excess A B K (2 ^ P) lo * d <= n * (total A ^ Z.of_nat K * 2 ^ P))%Z ->
@@ -139,6 +150,7 @@ Proof.
     rewrite !product_out; [lia| |easy]. now rewrite <- H0.
   - apply Req_le. now apply product_excess_mass.
 Qed.
+(** Weights of sequences *)
 Lemma one_order_refuted (A B : list Z) K c eps n d P up :
   pair_valid A B = true -> (0 <= P)%Z -> is_ratio n d = true -> exp eps * IZR (2 ^ P) <= IZR up ->
   (n * (total A ^ Z.of_nat K * 2 ^ P) < product_excess A B K (2 ^ P) up * d)%Z ->
@@ -164,12 +176,14 @@ Proof.
     + apply Req_le. symmetry. now apply product_excess_mass.
 Qed.
 
+(** Equalities are symmetric *)
 Lemma pair_valid_sym A B : pair_valid A B = true -> pair_valid B A = true.
 Proof.
   unfold pair_valid. rewrite Nat.eqb_sym, Z.eqb_sym. intros H. apply andb_prop in H as [H H1].
   apply andb_prop in H as [H H2]. apply andb_prop in H as [H3 H4]. now rewrite H1, H2, H3, H4.
 Qed.
 
+(** Both orders *)
 Theorem pair_dp A B K a b n d P r : pair_check A B K a b n d P r = true ->
   dp differ (repeated (two_tables A B) K) (IZR a / IZR b) (IZR n / IZR d).
 Proof.
@@ -184,6 +198,7 @@ Proof.
     + apply (one_order A B K true) with (P := P) (lo := exp_below r P a b); auto; try reflexivity.
     + apply (one_order B A K false) with (P := P) (lo := exp_below r P a b); auto; try reflexivity. now rewrite <- Ht.
 Qed.
+(** One of both orders *)
 Theorem pair_not_dp A B K a b n d P r : pair_refutes A B K a b n d P r = true ->
   not_dp differ (repeated (two_tables A B) K) (IZR a / IZR b) (IZR n / IZR d).
 Proof.

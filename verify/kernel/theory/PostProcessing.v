@@ -80,6 +80,7 @@ Proof.
     destruct (image_below l Hl e He) as (k & Hk & Hi & Hm).
     assert (mass f k <= b); [|lra]. apply Hb. exists k. auto.
 Qed.
+(** All outcomes lead somewhere *)
 Lemma image_pmf : pmf f -> pmf g.
 Proof.
   intros [Hf HT]. pose proof HT as [H1 _]. split.
@@ -104,6 +105,7 @@ Proof.
   exists (fun y => proj1_sig (H (fun x => h x = y))). intros y. apply (proj2_sig (H _)).
 Qed.
 
+(** Events of what is computed are events of the outputs *)
 Theorem post_processing {D T U} (adj : D -> D -> Prop) (M : D -> T -> R) (h : T -> U) (M' : D -> U -> R) eps delta :
   dp adj M eps delta -> (forall d, image h (M d) (M' d)) -> dp adj M' eps delta.
 Proof.
@@ -113,6 +115,7 @@ Proof.
     exact (H d d' Ha _ p q (image_prob h _ _ (Hi d) S p H1) (image_prob h _ _ (Hi d') S q H2)).
 Qed.
 
+(** Reduction is post-processing *)
 Theorem reduced f m Delta eps delta : noise_dp f Delta eps delta -> noise_mod_dp f m Delta eps delta.
 Proof. intros H D adj q M Hs Hi. exact (post_processing adj _ _ M eps delta (H D adj q Hs) Hi). Qed.
 
@@ -121,6 +124,7 @@ Fixpoint steps {D} (adj : D -> D -> Prop) (k : nat) (d d' : D) : Prop :=
   match k with O => d = d' | S k' => exists c, adj d c /\ steps adj k' c d' end.
 Fixpoint group_delta (eps delta : R) (k : nat) : R :=
   match k with O => 0 | S k' => delta + exp eps * group_delta eps delta k' end.
+(** One step after the other *)
 Theorem group_privacy {D T} (adj : D -> D -> Prop) (M : D -> T -> R) eps delta k : dp adj M eps delta ->
   dp (steps adj k) M (INR k * eps) (group_delta eps delta k).
 Proof.

@@ -12,6 +12,7 @@ Fixpoint allvec (K : nat) : list (list bool) :=
 Fixpoint agree (b : bool) (ys : list bool) : nat :=
   match ys with [] => O | y :: ys' => if Bool.eqb b y then S (agree b ys') else agree b ys' end.
 
+(** By induction *)
 Lemma in_allvec K : forall ys, In ys (allvec K) <-> length ys = K.
 Proof.
   induction K; intros ys; simpl.
@@ -20,6 +21,7 @@ Proof.
     + intros [(x & <- & H)|(x & <- & H)]; simpl; f_equal; now apply IHK.
     + destruct ys as [|[|] ys]; simpl; intros H; try discriminate; injection H as H; apply IHK in H; [left|right]; now exists ys.
 Qed.
+(** They differ in the first answer or later *)
 Lemma allvec_nodup K : NoDup (allvec K).
 Proof.
   induction K; simpl. repeat constructor; easy.
@@ -29,8 +31,10 @@ Qed.
 
 Definition cmass (n : nat) (H : nat -> R) : R := mass (fun k => IZR (choose n k) * H k) (seq 0 (S n)).
 
+(** The last of a range *)
 Lemma seq_snoc n : seq 0 (S n) = seq 0 n ++ [n].
 Proof. rewrite seq_S. reflexivity. Qed.
+(** Pascal's rule *)
 Lemma cmass_S n H : cmass (S n) H = cmass n (fun k => H (S k)) + cmass n H.
 Proof.
   unfold cmass. change (seq 0 (S (S n))) with (0%nat :: seq 1 (S n)). rewrite <- seq_shift. cbn [mass]. rewrite mass_map.
@@ -40,20 +44,24 @@ Proof.
   change (seq 0 (S n)) with (0%nat :: seq 1 n) at 3. rewrite <- seq_shift. cbn [mass]. rewrite mass_map.
   replace (choose (S n) 0) with 1%Z by easy. replace (choose n 0) with 1%Z by (destruct n; easy). ring.
 Qed.
+(** C(K,j) sequences have j true answers *)
 Lemma mass_allvec b K : forall H, mass (fun ys => H (agree b ys)) (allvec K) = cmass K H.
 Proof.
   induction K; intros H. unfold cmass; simpl. ring.
   cbn [allvec]. rewrite mass_app, !mass_map, cmass_S. cbn [agree].
   destruct b; simpl Bool.eqb; cbv iota; rewrite (IHK (fun k => H (S k))), (IHK H); ring.
 Qed.
+(** An answer is true of one bit or of the other *)
 Lemma agree_neg b ys : agree (negb b) ys = (length ys - agree b ys)%nat.
 Proof.
   assert (forall b ys, (agree b ys <= length ys)%nat) as Hle by (clear; intros b; induction ys as [|y ys]; simpl; [lia|destruct (Bool.eqb b y); lia]).
   induction ys as [|y ys]; [easy|]. cbn [agree length]. rewrite IHys. specialize (Hle b ys). destruct b, y; simpl Bool.eqb; cbv iota; lia.
 Qed.
+(** At most all *)
 Lemma agree_le b ys : (agree b ys <= length ys)%nat.
 Proof. induction ys as [|y ys]; simpl; [lia|destruct (Bool.eqb b y); lia]. Qed.
 
+(** A factor for each answer *)
 Lemma answers_in eps0 K b : forall ys, length ys = K -> answers eps0 K b ys = exp eps0 ^ agree b ys / (1 + exp eps0) ^ K.
 Proof.
   pose proof (exp_pos eps0). induction K; intros [|y ys] Hl; try discriminate.
@@ -61,23 +69,28 @@ Proof.
   - injection Hl as Hl. unfold answers in *. cbn [repeated agree]. rewrite IHK by easy. unfold randomized_response.
   destruct (Bool.eqb b y); simpl pow; field; (split; [|lra] || idtac); try apply pow_nonzero; lra.
 Qed.
+(** No probability otherwise *)
 Lemma answers_out eps0 K b : forall ys, length ys <> K -> answers eps0 K b ys = 0.
 Proof. unfold answers. induction K; intros [|y ys] Hl; simpl; auto; [easy|]. rewrite IHK. ring. simpl in Hl. lia. Qed.
+(** A quotient of such *)
 Lemma answers_nonneg eps0 K b ys : 0 <= answers eps0 K b ys.
 Proof.
   pose proof (exp_pos eps0). destruct (Nat.eq_dec (length ys) K). rewrite answers_in by easy.
   apply Rmult_le_pos; [apply pow_le; lra|left; apply Rinv_0_lt_compat, pow_lt; lra]. rewrite answers_out; [lra|easy].
 Qed.
 
+(** The binomial theorem *)
 Lemma cmass_pow K : forall a, cmass K (fun j => a ^ j) = (1 + a) ^ K.
 Proof.
   induction K; intros a. unfold cmass; simpl; ring. rewrite cmass_S. unfold cmass in *.
   rewrite (mass_ext (fun k => IZR (choose K k) * a ^ S k) (fun k => a * (IZR (choose K k) * a ^ k) + 0 * 0)) by (intros; simpl; ring).
   rewrite mass_lin, IHK. simpl. ring.
 Qed.
+(** Term by term *)
 Lemma cmass_le K H H' : (forall k, (k <= K)%nat -> H k <= H' k) -> cmass K H <= cmass K H'.
 Proof. intros Hh. apply mass_le. intros k Hk. apply in_seq in Hk. apply Rmult_le_compat_l. apply IZR_le, choose_nonneg. apply Hh. lia. Qed.
 
+(** By the binomial theorem *)
 Theorem answers_pmf eps0 K b : pmf (answers eps0 K b).
 Proof.
   pose proof (exp_pos eps0). apply pmf_finite with (L := allvec K).
@@ -163,11 +176,14 @@ Definition answers_refutes (K : nat) (a0 b0 a b n d P : Z) (r : nat) : bool :=
    (n * (last (pows_up K P (2 ^ P + up) (2 ^ P)) 0 * 2 ^ P) <? answers_below K P lo up eup * d))%bool.
 Close Scope Z_scope.
 
+(** One entry a step *)
 Lemma pows_up_len n P x : forall y, length (pows_up n P x y) = S n.
 Proof. induction n; intros; simpl; auto. Qed.
+(** One entry a step *)
 Lemma pows_dn_len n P x : forall y, length (pows_dn n P x y) = S n.
 Proof. induction n; intros; simpl; auto. Qed.
 
+(** Each product rounds up *)
 Lemma pows_up_ok P x u n : (0 <= P)%Z -> 0 < u -> u * IZR (2 ^ P) <= IZR x -> forall y i z, (0 <= y)%Z -> 0 <= z -> z * IZR (2 ^ P) <= IZR y -> (i <= n)%nat ->
   z * u ^ i * IZR (2 ^ P) <= IZR (nth i (pows_up n P x y) 0%Z).
 Proof.
@@ -182,6 +198,7 @@ Proof.
       rewrite mult_IZR in Hd. fold p in Hd. apply Rmult_le_reg_r with p; [easy|].
       assert ((u * p) * (z * p) <= IZR x * IZR y) by (apply Rmult_le_compat; nra). nra.
 Qed.
+(** Each product rounds down *)
 Lemma pows_dn_ok P x u n : (0 <= P)%Z -> (0 <= x)%Z -> IZR x <= u * IZR (2 ^ P) -> forall y i z, (0 <= y)%Z -> 0 <= z -> IZR y <= z * IZR (2 ^ P) -> (i <= n)%nat ->
   0 <= IZR (nth i (pows_dn n P x y) 0%Z) <= z * u ^ i * IZR (2 ^ P).
 Proof.
@@ -197,6 +214,7 @@ Proof.
       assert (IZR x * IZR y <= (u * p) * (z * p)) by (apply Rmult_le_compat; nra). nra.
 Qed.
 
+(** Entry by entry *)
 Lemma sum3_ok P e : (0 <= P)%Z -> forall W A B, length A = length W -> length B = length W ->
   mass (fun k => IZR (nth k W 0%Z) * positive_part (2 ^ P) e (nth k A 0%Z) (nth k B 0%Z)) (seq 0 (length W)) = IZR (sum3 P e W A B).
 Proof.
@@ -206,8 +224,10 @@ Proof.
   destruct (Z.ltb_spec 0 (2 ^ P * a - e * b)); [rewrite Z.max_r by lia; rewrite plus_IZR, mult_IZR; ring|rewrite Z.max_l by lia; ring].
 Qed.
 
+(** The last entry *)
 Lemma last_up n P : forall x y, last (pows_up n P x y) 0%Z = nth n (pows_up n P x y) 0%Z.
 Proof. induction n; intros; [easy|]. cbn [pows_up nth]. rewrite <- IHn. destruct n; reflexivity. Qed.
+(** The last entry *)
 Lemma last_dn n P : forall x y, last (pows_dn n P x y) 0%Z = nth n (pows_dn n P x y) 0%Z.
 Proof. induction n; intros; [easy|]. cbn [pows_dn nth]. rewrite <- IHn. destruct n; reflexivity. Qed.
 
@@ -221,6 +241,7 @@ Proof.
   intros k Hk. apply in_seq in Hk. rewrite row_nth by lia. unfold weight. rewrite !Z.pow_1_l, !Z.mul_1_r by lia. ring.
 Qed.
 
+(** The excess rounded up, over the total rounded down *)
 Theorem answers_are_dp K a0 b0 a b n d P r : answers_check K a0 b0 a b n d P r = true ->
   dp differ (repeated (randomized_response (IZR a0 / IZR b0)) K) (IZR a / IZR b) (IZR n / IZR d).
 Proof.
@@ -267,6 +288,7 @@ Proof.
     apply Rmult_le_compat_r with (r := p) in X; lra.
 Qed.
 
+(** The excess rounded down, over the total rounded up *)
 Theorem answers_are_not_dp K a0 b0 a b n d P r : answers_refutes K a0 b0 a b n d P r = true ->
   not_dp differ (repeated (randomized_response (IZR a0 / IZR b0)) K) (IZR a / IZR b) (IZR n / IZR d).
 Proof.
@@ -320,11 +342,14 @@ Definition pure_answers_check (K : nat) (a0 b0 a b n d : Z) : bool :=
 Definition pure_answers_refutes (K : nat) (a0 b0 a b : Z) : bool :=
   (is_ratio a0 b0 && is_ratio a b && (a * b0 <? Z.of_nat K * a0 * b)%Z)%bool.
 
+(** Exponents add *)
 Lemma exp_mult_pow x n : exp x ^ n = exp (INR n * x).
 Proof. induction n; [simpl; rewrite Rmult_0_l; now rewrite exp_0|]. rewrite S_INR, <- tech_pow_Rmult, IHn, <- exp_plus. f_equal. lra. Qed.
+(** exp rises *)
 Lemma exp_le x y : x <= y -> exp x <= exp y.
 Proof. intros [H|H]; [left; now apply exp_increasing|right; now rewrite H]. Qed.
 
+(** Each answer's ratio is at most e^eps0 *)
 Theorem pure_answers_dp K a0 b0 a b n d : pure_answers_check K a0 b0 a b n d = true ->
   dp differ (repeated (randomized_response (IZR a0 / IZR b0)) K) (IZR a / IZR b) (IZR n / IZR d).
 Proof.
@@ -350,6 +375,7 @@ Proof.
   pose proof (pos_INR (agree c' ys)). nra.
 Qed.
 
+(** The event of K true answers *)
 Theorem pure_answers_not_dp K a0 b0 a b : pure_answers_refutes K a0 b0 a b = true ->
   not_dp differ (repeated (randomized_response (IZR a0 / IZR b0)) K) (IZR a / IZR b) (0 / 1).
 Proof.

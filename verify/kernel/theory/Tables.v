@@ -5,8 +5,10 @@ Import ListNotations.
 Open Scope R_scope.
 
 Fixpoint zseq (s : Z) (n : nat) : list Z := match n with O => [] | S m => s :: zseq (s + 1) m end.
+(** By induction *)
 Lemma in_zseq n : forall s k, In k (zseq s n) <-> (s <= k < s + Z.of_nat n)%Z.
 Proof. induction n; intros; simpl zseq; simpl In; [lia|]. rewrite IHn. lia. Qed.
+(** Later ones are larger *)
 Lemma zseq_nodup n : forall s, NoDup (zseq s n).
 Proof. induction n; intros; simpl; constructor; auto. rewrite in_zseq. lia. Qed.
 
@@ -18,14 +20,17 @@ Fixpoint excess (u e : Z) (A B : list Z) : Z :=
   | _, _ => 0%Z
   end.
 
+(** By definition *)
 Lemma entry_cons a w k : (k > 0)%Z -> entry (a :: w) k = entry w (k - 1).
 Proof.
   intros H. unfold entry. destruct (Z.ltb_spec k 0); [lia|]. destruct (Z.ltb_spec (k - 1) 0); [lia|].
   replace (Z.to_nat k) with (S (Z.to_nat (k - 1))) by lia. reflexivity.
 Qed.
+(** By definition *)
 Lemma entry_out w k : (k < 0 \/ Z.of_nat (length w) <= k)%Z -> entry w k = 0%Z.
 Proof. intros H. unfold entry. destruct (Z.ltb_spec k 0); [easy|]. apply nth_overflow. lia. Qed.
 
+(** Entry by entry *)
 Lemma excess_mass u e : forall A B s, length A = length B ->
   mass (fun k => positive_part u e (entry A (k - s)) (entry B (k - s))) (zseq s (length A)) = IZR (excess u e A B).
 Proof.
@@ -39,6 +44,7 @@ Proof.
   - rewrite Z.max_l by lia. lra.
 Qed.
 
+(** Entry by entry *)
 Lemma total_mass : forall w s, mass (fun k => IZR (entry w (k - s))) (zseq s (length w)) = IZR (total w).
 Proof.
   induction w as [|a w IH]; intros; [easy|]. cbn [length zseq mass total fold_right].
@@ -50,17 +56,20 @@ Qed.
 Definition nonneg (w : list Z) : bool := forallb (Z.leb 0) w.
 Definition valid (w : list Z) : bool := (nonneg w && (0 <? total w)%Z)%bool.
 
+(** All members are *)
 Lemma entry_nonneg w k : nonneg w = true -> (0 <= entry w k)%Z.
 Proof.
   unfold nonneg. rewrite forallb_forall. intros H. unfold entry. destruct (k <? 0)%Z; [lia|].
   destruct (nth_in_or_default (Z.to_nat k) w 0%Z) as [Hi|Hd]; [|lia]. apply H in Hi. lia.
 Qed.
+(** A quotient of such *)
 Lemma table_nonneg w k : valid w = true -> 0 <= table w k.
 Proof.
   unfold valid. intros H. apply andb_prop in H as [H1 H2]. apply Z.ltb_lt in H2.
   apply Rmult_le_pos. apply IZR_le. now apply entry_nonneg. left. apply Rinv_0_lt_compat. now apply IZR_lt.
 Qed.
 
+(** Weights over their own sum *)
 Lemma table_pmf w : valid w = true -> pmf (table w).
 Proof.
   intros H. apply pmf_finite with (L := zseq 0 (length w)).
@@ -77,12 +86,14 @@ Qed.
 
 (** Additive noise: pad for a shift of s, both orders, s = 1..Delta. *)
 Definition zeros (s : nat) := repeat 0%Z s.
+(** Zeros after the end change nothing *)
 Lemma entry_pad_r w s k : entry (w ++ zeros s) k = entry w k.
 Proof.
   unfold entry. destruct (k <? 0)%Z; auto. destruct (Nat.lt_ge_cases (Z.to_nat k) (length w)).
   - now rewrite app_nth1. - rewrite app_nth2, (nth_overflow w) by lia. unfold zeros.
     destruct (nth_in_or_default (Z.to_nat k - length w) (repeat 0%Z s) 0%Z) as [Hi|]; auto. now apply repeat_spec in Hi.
 Qed.
+(** Zeros before the start move it *)
 Lemma entry_pad_l s : forall w k, entry (zeros s ++ w) k = entry w (k - Z.of_nat s).
 Proof.
   induction s; intros w k; [f_equal; simpl; lia|]. unfold zeros in *. cbn [repeat app].
@@ -90,22 +101,27 @@ Proof.
   destruct (Z.eq_dec k 0) as [->|]. rewrite (entry_out w) by lia. reflexivity.
   rewrite entry_cons, IHs by lia. f_equal. lia.
 Qed.
+(** Member by member *)
 Lemma nonneg_app a b : nonneg a = true -> nonneg b = true -> nonneg (a ++ b) = true.
 Proof. unfold nonneg. intros H1 H2. now rewrite forallb_app, H1, H2. Qed.
+(** Zero is *)
 Lemma nonneg_zeros s : nonneg (zeros s) = true.
 Proof. unfold nonneg, zeros. apply forallb_forall. intros x H. apply repeat_spec in H. now subst. Qed.
 
 (** A table that is padded has the weights of the noise moved by s. *)
 Lemma moved w s k : IZR (entry (zeros s ++ w) k) / IZR (total w) = table w (k - Z.of_nat s).
 Proof. now rewrite entry_pad_l. Qed.
+(** Padding on the right changes nothing *)
 Lemma unmoved w s k : IZR (entry (w ++ zeros s) k) / IZR (total w) = table w k.
 Proof. now rewrite entry_pad_r. Qed.
 
+(** From the first entry on *)
 Lemma excess_all u e A B : length A = length B ->
   mass (fun k => positive_part u e (entry A k) (entry B k)) (zseq 0 (length A)) = IZR (excess u e A B).
 Proof.
   intros H. rewrite <- (excess_mass u e A B 0 H). apply mass_ext. intros k _. now rewrite Z.sub_0_r.
 Qed.
+(** Outside both are zero *)
 Lemma excess_covers u e A B k : length A = length B ->
   In k (zseq 0 (length A)) \/ (u * entry A k <= e * entry B k)%Z.
 Proof.
@@ -123,6 +139,7 @@ Definition table_check (w : list Z) (Delta : Z) (a b n d : Z) (P : Z) (r : nat) 
    let W := total w in let lo := exp_below r P a b in
    forallb (check_shift w W P lo n d) (seq 1 (Z.to_nat Delta)))%bool.
 
+(** Each shift's excess, rounded up, in both orders *)
 Theorem table_dp w Delta a b n d P r : table_check w Delta a b n d P r = true ->
   noise_dp (table w) Delta (IZR a / IZR b) (IZR n / IZR d).
 Proof.
@@ -162,6 +179,7 @@ Definition table_refutes (w : list Z) (Delta : Z) (s : nat) (a b n d : Z) (P : Z
    let up := exp_above r P a b in let bound := (n * (total w * 2 ^ P))%Z in
    if (bound <? excess (2 ^ P) up A B * d)%Z then true
    else (bound <? excess (2 ^ P) up B A * d)%Z)%bool.
+(** One shift's excess, rounded down, in one of both orders *)
 Theorem table_not_dp w Delta s a b n d P r : table_refutes w Delta s a b n d P r = true ->
   noise_not_dp (table w) Delta (IZR a / IZR b) (IZR n / IZR d).
 Proof.

@@ -15,6 +15,7 @@ Proof.
   replace ((a / W - e * (b / W)) * (W * p)) with (p * a - e * p * b) by (field; lra).
   replace (/ (W * p) * m * (W * p)) with m by (field; lra). nra.
 Qed.
+(** The same from below *)
 Lemma scale_ge W p up e a b : 0 < W -> 0 < p -> e * p <= up -> 0 <= b ->
   / (W * p) * (p * a - up * b) <= a / W - e * (b / W).
 Proof.
@@ -22,12 +23,14 @@ Proof.
   replace ((a / W - e * (b / W)) * (W * p)) with (p * a - e * p * b) by (field; lra).
   replace (/ (W * p) * (p * a - up * b) * (W * p)) with (p * a - up * b) by (field; lra). nra.
 Qed.
+(** Multiply by both denominators *)
 Lemma clear_le W p n d x : 0 < W -> 0 < p -> 0 < d -> x * d <= n * (W * p) -> / (W * p) * x <= n / d.
 Proof.
   intros. apply Rmult_le_reg_r with (d * (W * p)); [apply Rmult_lt_0_compat; [|apply Rmult_lt_0_compat]; easy|].
   replace (n / d * (d * (W * p))) with (n * (W * p)) by (field; lra).
   replace (/ (W * p) * x * (d * (W * p))) with (x * d) by (field; lra). easy.
 Qed.
+(** Multiply by both denominators *)
 Lemma clear_lt W p n d x : 0 < W -> 0 < p -> 0 < d -> n * (W * p) < x * d -> n / d < / (W * p) * x.
 Proof.
   intros. apply Rmult_lt_reg_r with (d * (W * p)); [apply Rmult_lt_0_compat; [|apply Rmult_lt_0_compat]; easy|].
@@ -35,8 +38,10 @@ Proof.
   replace (/ (W * p) * x * (d * (W * p))) with (x * d) by (field; lra). easy.
 Qed.
 
+(** The others count zero *)
 Lemma mass_filter {T} (h : T -> R) p l : mass h (filter p l) = mass (fun k => if p k then h k else 0) l.
 Proof. induction l; simpl; [easy|]. destruct (p a); simpl; lra. Qed.
+(** Sums are linear *)
 Lemma mass_scale {T} (h : T -> R) c l : mass (fun x => c * h x) l = c * mass h l.
 Proof. induction l; simpl; [lra|]. rewrite IHl. lra. Qed.
 
@@ -100,12 +105,15 @@ Ltac split_bool H :=
 
 (** A quotient of whole numbers that a claim may name. *)
 Definition is_ratio (a b : Z) : bool := ((0 <=? a)%Z && (0 <? b)%Z)%bool.
+(** A quotient of such *)
 Lemma ratio_nonneg a b : is_ratio a b = true -> 0 <= IZR a / IZR b.
 Proof.
   unfold is_ratio. intros H. split_bool H.
   apply Rmult_le_pos; [apply IZR_le; lia|left; apply Rinv_0_lt_compat, IZR_lt; lia].
 Qed.
+(** By definition *)
 Lemma ratio_bottom a b : is_ratio a b = true -> (0 < b)%Z.
 Proof. unfold is_ratio. intros H. now split_bool H. Qed.
+(** By definition *)
 Lemma ratio_top a b : is_ratio a b = true -> (0 <= a)%Z.
 Proof. unfold is_ratio. intros H. now split_bool H. Qed.
