@@ -11,6 +11,8 @@ from kernel_cases import NEAR, theorem
 from exactdp.cli.main import main
 from exactdp.exact import OutOfTimeError, time_limit
 from exactdp.verify.kernel import CoqError, check_theorem
+from exactdp.verify.kernel import theorem as kernel_theorem
+from exactdp.verify.kernel.coq import Run
 from exactdp.verify.kernel.forms import FORMS, recognise
 from exactdp.verify.kernel.library import compiled, sources
 from exactdp.verify.kernel.theorem import ALLOWED, axioms_in
@@ -51,6 +53,35 @@ def test_axioms_are_read():
 def test_nothing_else_is_read_as_axioms(output):
     with pytest.raises(CoqError):
         axioms_in(output)
+
+
+@pytest.mark.parametrize(
+    ("ran", "valid", "reason"),
+    [
+        (Run(True, LISTED, ""), True, "proved"),
+        (Run(True, LISTED + "Evil.absurd : False\n", ""), False, "more axioms: Evil.absurd"),
+        (Run(False, "", "Error: no"), False, "does not accept it: Error: no"),
+    ],
+)
+def test_what_coq_says_decides(monkeypatch, tmp_path, pair, ran, valid, reason):
+    compiled_texts = []
+
+    def run(arguments, folder):
+        compiled_texts.append((folder / arguments[-1]).read_text())
+        return ran
+
+    monkeypatch.setattr(kernel_theorem, "compiled", lambda needed: tmp_path)
+    monkeypatch.setattr(kernel_theorem, "run", run)
+    text = theorem("discrete-laplace:epsilon=1", "pure:1", pair)
+    outcome = _outcome(text, tmp_path)
+    assert (outcome.valid, compiled_texts) == (valid, [text]) and reason in outcome.reason
+
+
+@pytest.mark.parametrize("text", ["", "Print All.\n", "Fail Fail Check 1.\n"])
+def test_nothing_else_reaches_coq(monkeypatch, tmp_path, text):
+    monkeypatch.setattr(kernel_theorem, "run", lambda *_: pytest.fail("it was compiled"))
+    outcome = _outcome(text, tmp_path)
+    assert not outcome.valid and outcome.says is None
 
 
 def test_without_coq_it_says_how_to_get_it(capsys, monkeypatch, tmp_path, pair):
