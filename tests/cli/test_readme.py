@@ -15,15 +15,17 @@ import pytest
 from exactdp.cli.main import main
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md"]
-PAGES += [ROOT / "docs" / f"{page}.md" for page in ("commands", "python", "envelope", "rounding")]
-PAGES += [ROOT / "docs" / "ledger.md"]
+# Notebooks have cells in place of such blocks, and are run by `tests/docs/test_site.py`.
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```(console|python|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
+def blocks_of(page: Path) -> list[tuple[str, str]]:
+    return BLOCK.findall(page.read_text(encoding="utf-8"))
+
+
 def blocks() -> list[tuple[str, str]]:
-    texts = (page.read_text(encoding="utf-8") for page in PAGES)
-    return [(kind, text) for page in texts for kind, text in BLOCK.findall(page)]
+    return [block for page in PAGES for block in blocks_of(page)]
 
 
 def commands() -> Iterator[tuple[str, str]]:
@@ -43,7 +45,8 @@ SHOWN = [(command, shown) for command, shown in commands() if shown.strip()]
 EXIT_CODES = {
     before: int(shown) for (before, _), (command, shown) in pairwise(SHOWN) if command == "echo $?"
 }
-RUN = [pair for pair in SHOWN if pair[0].startswith("exactdp ")]
+RUN = list(dict.fromkeys(pair for pair in SHOWN if pair[0].startswith("exactdp ")))
+WITH_PYTHON = [page for page in PAGES if any(kind == "python" for kind, _ in blocks_of(page))]
 
 
 @pytest.mark.parametrize(("command", "shown"), RUN, ids=[command for command, _ in RUN])
@@ -55,16 +58,18 @@ def test_a_command_prints_what_is_shown(monkeypatch, capsys, tmp_path, command, 
     assert code == EXIT_CODES.get(command, 0)
 
 
-def test_the_python_examples_print_what_is_shown():
-    found = blocks()
+@pytest.mark.parametrize("page", WITH_PYTHON, ids=lambda page: page.stem)
+def test_the_python_examples_print_what_is_shown(page):
     scope: dict[str, object] = {}
-    examples = 0
-    for (kind, code), (next_kind, shown) in pairwise(found):
+    for (kind, code), (next_kind, shown) in pairwise([*blocks_of(page), ("end", "")]):
         if kind == "python":
             assert next_kind == "text"
             printed = io.StringIO()
             with contextlib.redirect_stdout(printed):
                 exec(code, scope)
             assert plain(printed.getvalue()) == plain(shown)
-            examples += 1
-    assert examples >= 2
+
+
+def test_there_are_examples_to_run():
+    assert len(RUN) >= 20
+    assert len(WITH_PYTHON) >= 10
