@@ -9,7 +9,7 @@ WORKERS ?= 2
 export PIP_NO_COMPILE := 1
 FOLDERS := $(filter-out api tests,$(patsubst %/__init__.py,%,$(wildcard */__init__.py)))
 
-.PHONY: help demo test slow kernel flower lowest coverage lint bench checker clean
+.PHONY: help demo test slow kernel flower lowest coverage lint bench checker docs clean
 .NOTPARALLEL:
 
 help:
@@ -23,6 +23,7 @@ help:
 	@echo "make lint   ruff and mypy --strict"
 	@echo "make bench  the figures of the benchmarks on this machine"
 	@echo "make checker  build/exactdp-check.pyz: the checker in one file, for a bare python3"
+	@echo "make docs   the documentation as a site, build/docs, its notebooks run"
 	@echo "make clean  remove the virtual environment and everything built"
 
 demo: $(VENV)/ready-bandit
@@ -31,7 +32,7 @@ demo: $(VENV)/ready-bandit
 test: $(VENV)/ready-test
 	$(BIN)/python -m pytest -q -n $(WORKERS)
 
-slow: $(VENV)/ready-test flower
+slow: $(VENV)/ready-test $(VENV)/ready-docs flower
 	$(BIN)/python -m pytest -q -n $(WORKERS) -m "slow or not slow"
 
 kernel: $(VENV)/ready-test
@@ -71,6 +72,10 @@ bench: $(VENV)/ready-bench
 checker: $(VENV)/ready-test
 	@mkdir -p build
 	$(BIN)/python -m exactdp.verify.checker.pack build/exactdp-check.pyz
+
+docs: $(VENV)/ready-docs
+	$(BIN)/python -m sphinx -q -W --keep-going -d build/doctrees docs build/docs
+	@echo "build/docs/index.html"
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -28,10 +28,7 @@ autodoc_member_order = "groupwise"
 autodoc_class_signature = "separated"
 autodoc_typehints = "signature"
 python_maximum_signature_line_length = 80
-suppress_warnings = [
-    "ref.python",  # one class under its own name and the front door's
-    "toc.empty_glob",
-]
+suppress_warnings = ["ref.python"]  # one class under its own name and the front door's
 
 
 def _inline(text: str) -> str:

@@ -1,0 +1,66 @@
+"""The site: what is in it, and that it builds without a warning, its notebooks run."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+NOTEBOOKS = sorted((DOCS / "notebooks").glob("*.md"))
+CELL = re.compile(r"^```\{code-cell\} python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("page", NOTEBOOKS, ids=lambda page: page.stem)
+def test_a_notebook_is_short_and_has_a_picture(page):
+    cells = CELL.findall(page.read_text(encoding="utf-8"))
+    assert 4 <= len(cells) < 15
+    assert any("plt." in cell for cell in cells)
+    for cell in cells:
+        compile(cell, page.name, "exec")
+
+
+def test_every_module_of_the_interface_is_on_a_page():
+    """Each subpackage with public names, or its parent's page, is in the reference."""
+    shown = set()
+    for page in (DOCS / "api").glob("*.md"):
+        shown |= set(re.findall(r"automodule:: (\S+)", page.read_text(encoding="utf-8")))
+    packages = (path.parent for path in ROOT.glob("*/**/__init__.py") if "." not in path.parts[0])
+    public = {
+        "exactdp" if name == "api" else f"exactdp.{name}"
+        for path in packages
+        if "__all__" in (path / "__init__.py").read_text(encoding="utf-8")
+        and path.relative_to(ROOT).parts[0] not in {".venv", "build", "tests"}
+        for name in [".".join(path.relative_to(ROOT).parts)]
+    }
+    assert len(public) > 10
+    assert public <= shown
+
+
+@pytest.mark.slow
+def test_the_site_builds_without_a_warning(tmp_path):
+    out = tmp_path / "site"
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-d"]
+    command += [str(tmp_path / "doctrees"), str(DOCS), str(out)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert done.returncode == 0, done.stderr
+
+    pages = list(out.rglob("*.html"))
+    for source in DOCS.rglob("*.md"):
+        assert out / source.relative_to(DOCS).with_suffix(".html") in pages
+    for notebook in NOTEBOOKS:
+        text = (out / "notebooks" / f"{notebook.stem}.html").read_text(encoding="utf-8")
+        assert "cell_output" in text and "image/png" not in text
+        assert re.search(r'<img [^>]*src="\.\./_images/', text)
+        assert "Traceback" not in text
+
+    for page in pages:  # nothing is loaded from elsewhere
+        loaded = re.findall(
+            r'<(?:script|img|iframe)[^>]* src="([^"]*)"|<link[^>]*stylesheet[^>]* href="([^"]*)"',
+            page.read_text(encoding="utf-8"),
+        )
+        assert not [url for pair in loaded for url in pair if re.match(r"(https?:)?//", url)]
