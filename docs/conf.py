@@ -14,6 +14,7 @@ html_theme = "furo"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sphinx = False
+pygments_dark_style = "monokai"
 templates_path: list[str] = []
 
 myst_heading_anchors = 4  # links to headings, as on a code host
@@ -25,7 +26,7 @@ nb_merge_streams = True
 autosummary_generate = False
 autodoc_default_options = {"members": True, "show-inheritance": False}
 autodoc_member_order = "groupwise"
-autodoc_class_signature = "separated"
+autodoc_class_signature = "mixed"
 autodoc_typehints = "signature"
 python_maximum_signature_line_length = 80
 suppress_warnings = ["ref.python"]  # one class under its own name and the front door's
@@ -52,7 +53,9 @@ def _paragraph(lines: list[str]) -> list[str]:
 
 
 def _to_rst(app, what, name, obj, options, lines) -> None:
-    """Docstrings are plain text: paragraphs, examples, and indented blocks that stay as they are."""
+    """Docstrings are plain text: paragraphs, examples, indented blocks that stay as they are."""
+    if lines and lines[0].startswith("Alias for field number"):  # said by namedtuple of each
+        lines.clear()
     paragraphs: list[list[str]] = [[]]
     for line in lines:
         if line.strip():
