@@ -20,12 +20,14 @@ everything ends in time, with what is known by then.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from .accounting import Composition
 from .accounting import compose as _compose
 from .exact import WIDTH, ExactInput, ParameterError, exact, whole
+from .exact.moment import now
 from .mechanisms import Mechanism
 from .mechanisms.protocols.protocol import SumProtocol
 from .mechanisms.protocols.shuffle import ShuffleSum
@@ -106,12 +108,17 @@ def certify(
     claim: Claim | str,
     dropout: ExactInput = 0,
     collusion: ExactInput = 0,
+    *,
+    note: str | None = None,
+    at: datetime | None = None,
 ) -> Certificate:
     """Audit, and put the verdict, VERIFIED or REFUTED, into a certificate that `check` proves.
 
     m: a mechanism; or a protocol, which the certificate then names, so that `.matches(protocol)`
     can hold it to that. dropout, collusion: how many of a protocol's users may vanish, or tell
-    what noise they drew. `.write(path)` writes the file, whole or not at all.
+    what noise they drew. note: one line that the certificate holds and nothing proves; at: when it
+    was made, by default now, or when the environment's SOURCE_DATE_EPOCH says.
+    `.write(path)` writes the file, whole or not at all.
 
     Raises NotCertifiedError (a ValueError) where the audit is undecided, or where the checker,
     which knows slower and coarser ways only, cannot follow.
@@ -123,10 +130,10 @@ def certify(
     True
     """
     if isinstance(m, (SumProtocol, ShuffleSum)):
-        return _certify(m, _claim(claim), dropout, collusion)
+        return _certify(m, _claim(claim), dropout, collusion).noted(note, at or now())
     if whole(dropout, "dropout") or whole(collusion, "collusion"):
         raise ParameterError("dropout and collusion must be 0, or given in the spec: no protocol")
-    return certificate_of(audit(m, claim))
+    return certificate_of(audit(m, claim)).noted(note, at or now())
 
 
 def check(
@@ -143,7 +150,7 @@ def check(
     >>> content = certify("discrete-laplace:epsilon=0.1", "pure:0.1").content
     >>> content["claim"]["epsilon"] = "0.09"
     >>> check(content)
-    Outcome(valid=False, reason='VERIFIED does not follow from what is measured', undecided=False)
+    Outcome(valid=False, reason='changed: its digest is of something else', undecided=False)
     """
     if isinstance(certificate, (str, Path)):
         certificate = Certificate.read(certificate)

@@ -10,7 +10,6 @@ import typer
 
 from ..exact import OutOfTimeError, ParameterError, time_left, time_limit
 from ..exact.atomic_write import check_target
-from ..exact.number import located
 from ..verify import Audit, Claim, Verdict, parse_claim
 from ..verify import audit as verified
 from . import options, output
@@ -40,6 +39,7 @@ def audit(
     coq: Annotated[
         Path | None, option("FILE.v", "write the verdict as a Coq theorem, for `exactdp check`")
     ] = None,
+    note: options.Note = None,
     seconds: Time = DEFAULT_TIME,
 ) -> None:
     """Audit mechanisms, each used K times: verified, refuted with a witness, or undecided.
@@ -53,6 +53,7 @@ def audit(
         raise ParameterError("--certificate is of a verdict: --claim is missing")
     if asked is None and coq is not None:
         raise ParameterError("--coq is of a verdict: --claim is missing")
+    noted = options.read_note(note, certificate)
     for file, name in ((certificate, "--certificate"), (coq, "--coq")):
         if file is not None:
             check_target(file, name)
@@ -63,7 +64,7 @@ def audit(
         if claim is None or asked is None:
             code = _measured(uses, relative, as_json)
         else:
-            code = _decided(uses, claim, asked, relative, certificate, coq, as_json)
+            code = _decided(uses, claim, asked, relative, certificate, noted, coq, as_json)
     raise typer.Exit(code)
 
 
@@ -85,10 +86,11 @@ def _decided(
     claim: Claim,
     width: Width,
     certificate: Path | None,
+    note: str | None,
     coq: Path | None,
     as_json: bool,
 ) -> int:
-    """text: the claim as it was written."""
+    """text: the claim as it was written. note: for the certificate."""
     share = 1.0 if certificate is None else _VERDICT_SHARE
     with output.working(f"auditing {text}"), time_limit(share * time_left(), rings=False):
         result = verified(options.composed(uses), claim, width=width.relative)
@@ -103,12 +105,11 @@ def _decided(
         try:
             with output.working("checking the certificate"), time_limit(time_left()):
                 made = certificate_of(result)
-            with located(f"--certificate: {certificate}"):
-                made.write(certificate)
+            output.kept(made, certificate, note)
         except (OutOfTimeError, NotCertifiedError) as error:
             late = isinstance(error, OutOfTimeError)
-            note = "no certificate: not checked in the time allowed" if late else str(error)
-            result, code, certificate = replace(result, note=note), 3, None
+            remark = "no certificate: not checked in the time allowed" if late else str(error)
+            result, code, certificate = replace(result, note=remark), 3, None
     if as_json:
         output.as_json(
             _named(uses)
@@ -116,6 +117,7 @@ def _decided(
                 "claim": text,
                 "verdict": result.verdict.name,
                 "measured": result.measured,
+                "excess": result.excess,
                 "witness": result.witness,
                 "note": result.note,
                 "certificate": None if certificate is None else str(certificate),

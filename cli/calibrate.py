@@ -14,7 +14,7 @@ from ..verify.certificate import is_close_call_in_reach
 from ..verify.families import Chosen, choose
 from ..verify.vector_calibration import VectorFamily, calibrate_vector, choose_vector
 from . import calibrate_vectors, output, render
-from .options import CLAIMS, DEFAULT_TIME, Json, Time, option, read_time
+from .options import CLAIMS, DEFAULT_TIME, Json, Note, Time, option, read_note, read_time
 
 # what is meant, where the number is a noise and where it is a cost
 _LEAST = (
@@ -60,6 +60,7 @@ def calibrate(
             "largest probability of taking part; else the least noise",
         ),
     ] = None,
+    note: Note = None,
     seconds: Time = DEFAULT_TIME,
     as_json: Json = False,
 ) -> int:
@@ -72,6 +73,7 @@ def calibrate(
     given = None if times is None else whole(times, "--times", at_least=1, at_most=10**9)
     uses = given or 1
     allowed = read_time(seconds)
+    noted = read_note(note, as_json)
     claim = parse_claim(target)
     for key, value in (("dimension", dimension), ("rounding", rounding)):
         if value is not None and l2 is None:
@@ -81,7 +83,7 @@ def calibrate(
             if value is not None:
                 raise ParameterError(f"--{key} must not be given with --l2")
         family = choose_vector(name, l2, dimension, rounding, poisson or 1)
-        return _vectors(family, claim, target, uses, allowed, as_json)
+        return _vectors(family, claim, target, uses, allowed, noted, as_json)
     chosen = choose(name, sensitivity, given, poisson, find)
     asked = {"mechanism": name, "target": target, "times": None if find == "times" else uses}
     shown = f"{target}, {uses} uses together" if uses > 1 else target
@@ -91,7 +93,7 @@ def calibrate(
                 found = calibrated(chosen.family, claim, uses)
             if as_json:
                 with output.working("checking the certificate"):
-                    told = _told(chosen, found)
+                    told = _told(chosen, found, noted)
     except UnfinishedError as unfinished:
         return _unfinished(asked, shown, unfinished, as_json)
     if as_json:
@@ -102,7 +104,13 @@ def calibrate(
 
 
 def _vectors(
-    family: VectorFamily, claim: Guarantee, target: str, uses: int, seconds: float, as_json: bool
+    family: VectorFamily,
+    claim: Guarantee,
+    target: str,
+    uses: int,
+    seconds: float,
+    note: str | None,
+    as_json: bool,
 ) -> int:
     asked = {"mechanism": family.name, "target": target, "times": uses}
     shown = f"{target}, {uses} uses together" if uses > 1 else target
@@ -112,7 +120,7 @@ def _vectors(
                 found = calibrate_vector(family, claim, uses)
             if as_json:
                 with output.working("checking the certificate"):
-                    proof = calibrate_vectors.certificate(found.verified)
+                    proof = calibrate_vectors.certificate(found.verified, note)
     except UnfinishedError as unfinished:
         return _unfinished(asked, shown, unfinished, as_json)
     if as_json:
@@ -122,14 +130,14 @@ def _vectors(
     return 0
 
 
-def _told(chosen: Chosen, found: Calibration) -> dict[str, Any]:
+def _told(chosen: Chosen, found: Calibration, note: str | None) -> dict[str, Any]:
     edge = _edge(chosen, found.least)
     neighbour, least = edge.pop("neighbour"), edge.pop("proof")
     from_on = _edge(chosen, found.from_on)
     return {
         "parameter": found.parameter,
         **edge,
-        "certificate": _certificate(found.verified),
+        "certificate": _certificate(found.verified, note),
         "neighbour": neighbour,
         "least": {"meaning": _meaning(found, _LEAST)} | least,
         "from_on": {"meaning": _meaning(found, _FROM_ON)} | from_on.pop("proof") | from_on,
@@ -150,9 +158,9 @@ def _meaning(found: Calibration, meaning: tuple[str, str]) -> str:
     return meaning[found.least.neighbour > found.least.value].format(found.parameter)
 
 
-def _certificate(audit: Audit) -> dict[str, Any] | None:
+def _certificate(audit: Audit, note: str | None) -> dict[str, Any] | None:
     """What `exactdp check` proves again; None where that is out of its reach, or too slow."""
-    return calibrate_vectors.certificate(audit) if is_close_call_in_reach(audit) else None
+    return calibrate_vectors.certificate(audit, note) if is_close_call_in_reach(audit) else None
 
 
 def _unfinished(
@@ -178,7 +186,7 @@ def _unfinished(
 
 def _show(chosen: Chosen, found: Calibration, target: str) -> None:
     rows = [
-        (decimal_text(value), render.verdict(audit), str(audit.measured))
+        (decimal_text(value), render.verdict(audit), audit.told)
         for edge in {edge.value: edge for edge in (found.least, found.from_on)}.values()
         for value, audit in ((edge.value, edge.verified), (edge.neighbour, edge.refuted))
     ]

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from ..exact import OutOfTimeError, decimal_text
+from ..exact.moment import now
 from ..verify import Audit
 from ..verify.certificate import NotCertifiedError, certificate_of
 from ..verify.vector_calibration import VectorCalibration, VectorFamily
@@ -24,10 +25,10 @@ def tried(spec: Callable[[Fraction], str], value: Fraction, audit: Audit) -> dic
     }
 
 
-def certificate(audit: Audit) -> dict[str, Any] | None:
+def certificate(audit: Audit, note: str | None) -> dict[str, Any] | None:
     """What `exactdp check` proves again; None where that is out of its reach, or of the time."""
     try:
-        return certificate_of(audit).content
+        return certificate_of(audit).noted(note, now()).content
     except (NotCertifiedError, OutOfTimeError):
         return None
 
@@ -54,8 +55,7 @@ def show(family: VectorFamily, found: VectorCalibration, target: str) -> None:
         value, audit = found.failing
         audits[value] = audit
     rows = [
-        (decimal_text(value), render.verdict(audit), str(audit.measured))
-        for value, audit in audits.items()
+        (decimal_text(value), render.verdict(audit), audit.told) for value, audit in audits.items()
     ]
     render.show(
         {"mechanism": family.spec(found.value), "target": target},

@@ -108,12 +108,14 @@ def _certificate(file: Path, expected: Expected, seconds: float, coq: Path | Non
 
         write_theorem(theorem_in(statement), coq)
     content, says = certificate.content, described(statement)
-    names = ("neighbours", "orientation", "uses", "claim", "verdict", "measured", "protocol")
+    names = ("neighbours", "orientation", "uses", "claim", "verdict", "measured", "protocol",
+             "made", "note")  # fmt: skip
     kept = {name: content[name] for name in names if name in content}
     state = "undecided" if undecided else "valid" if valid else "not valid"
     lines = [f"{state}: {claim_text(statement)} {statement.verdict}: {reason}", *says]
     code = 3 if undecided else 0 if valid else 1
-    return {"valid": valid, "reason": reason, "says": says, **kept}, lines, code
+    found = {"valid": valid, "reason": reason, "says": says, **kept, "digest": certificate.digest}
+    return found, lines, code
 
 
 def _begins_as_transcript(file: Path) -> bool:

@@ -48,6 +48,23 @@ Time: TypeAlias = Annotated[
 ]
 
 
+Note: TypeAlias = Annotated[
+    str | None, option("TEXT", "a line for the certificate to hold; nothing proves it")
+]
+
+
+def read_note(text: str | None, certificate: object) -> str | None:
+    """Read --note. Raises ParameterError for what is no single line, or where nothing holds it."""
+    if text is None:
+        return None
+    if not certificate:
+        raise ParameterError("--note is of a certificate, and none is asked for")
+    from ..verify.certificate import read_note
+
+    with located("--note"):
+        return read_note(text)
+
+
 def read_time(text: str) -> float:
     """Read --time, seconds above 0 and at most a million."""
     return float(exact(text, "--time", above=0, at_most=10**6))

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..exact import ParameterError, decimal_text
+from ..exact.moment import now
 from ..exact.number import located
 
 if TYPE_CHECKING:
@@ -35,17 +36,22 @@ def _plain(value: Any) -> object:
     return value.value if isinstance(value, Enum) else value.to_json()
 
 
-def written(make: Callable[[], Certificate], file: Path) -> Certificate:
-    """Make a certificate and write it. Raises ParameterError where either cannot be done."""
+def written(make: Callable[[], Certificate], file: Path, note: str | None = None) -> Certificate:
+    """Make a certificate, note when, and write it. Raises ParameterError where that cannot be."""
     from ..verify.certificate import NotCertifiedError
 
     try:
-        certificate = make()
+        return kept(make(), file, note)
     except NotCertifiedError as error:
         raise ParameterError(f"--certificate: {error}") from error
+
+
+def kept(certificate: Certificate, file: Path, note: str | None = None) -> Certificate:
+    """Write it, with the note and the time. Raises ParameterError where that cannot be."""
+    noted = certificate.noted(note, now())
     with located(f"--certificate: {file}"):
-        certificate.write(file)
-    return certificate
+        noted.write(file)
+    return noted
 
 
 @contextmanager

@@ -141,7 +141,7 @@ def evidence(result: Audit) -> dict[str, Text]:
     found = {
         "claim": Text(str(result.claim)),
         "verdict": verdict(result),
-        "measured": Text(f"{result.measured}  (the least for which the claim holds)"),
+        "measured": Text(f"{result.told}  (the least for which the claim holds)"),
     }
     if result.witness is not None:
         for key, value in result.witness.to_json().items():

@@ -26,7 +26,7 @@ from ..mechanisms.spec import parse
 from ..verify import ApproxDP, Claim, PureDP, certify, parse_claim
 from . import output
 from .in_time import Figures
-from .options import DEFAULT_TIME, Json, Time, how_many, option, read_time
+from .options import DEFAULT_TIME, Json, Note, Time, how_many, option, read_note, read_time
 from .round_shown import Played
 
 _DIGITS = 6  # of the claim that is certified, rounded up
@@ -65,6 +65,7 @@ def round(
     claim: Annotated[
         str | None, option("CLAIM", "what is certified; by default the least ε that is known")
     ] = None,
+    note: Note = None,
     seed: Annotated[
         int | None,
         typer.Option(metavar="S", min=0, help="the same again: a simulation, never a release"),
@@ -83,6 +84,7 @@ def round(
     asked = None if claim is None else parse_claim(claim)
     if asked is not None and certificate is None:
         raise ParameterError("--claim is what is certified: --certificate is missing")
+    noted = read_note(note, certificate)
     if certificate is not None:
         check_target(certificate, "--certificate")
     allowed = read_time(seconds)
@@ -100,7 +102,7 @@ def round(
         spec = filled_in(spec, clients=clients, dimension=dimension)
         federated = play_federated(spec, vanish, floor, plain, delta, bits, source, allowed)
         if certificate is not None:
-            federated = replace(federated, proof=certified(federated, asked, certificate))
+            federated = replace(federated, proof=certified(federated, asked, certificate, noted))
         if as_json:
             output.as_json(federated)
         else:
@@ -160,7 +162,7 @@ def round(
         stated = asked or _claim(quantity, remains, level)
         with output.working("certifying what remains"):
             proof = output.written(
-                lambda: certify(protocol, stated, most, known, masking=masking), certificate
+                lambda: certify(protocol, stated, most, known, masking=masking), certificate, noted
             )
     at = None if quantity == "pure" else delta
     played = Played(

@@ -120,7 +120,9 @@ class Proof:
     file: Path
 
 
-def certified(played: PlayedFederated, claim: Guarantee | None, file: Path) -> Proof:
+def certified(
+    played: PlayedFederated, claim: Guarantee | None, file: Path, note: str | None
+) -> Proof:
     """Of the worst round that clients accept; by default of the least epsilon that is provable.
 
     That may be more than what is measured: some bounds are the prover's alone. Raises
@@ -140,7 +142,7 @@ def certified(played: PlayedFederated, claim: Guarantee | None, file: Path) -> P
         else:
             with time_limit(_AUDIT_SECONDS):
                 found = audit(released, claim)
-        proof = output.written(lambda: certificate_of(found), file)
+        proof = output.written(lambda: certificate_of(found), file, note)
     return Proof(proof, missing, file)
 
 

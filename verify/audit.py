@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_FLOOR, Decimal
 from enum import Enum
 from fractions import Fraction
 from itertools import chain, islice
@@ -11,6 +11,7 @@ from itertools import chain, islice
 from ..accounting.composed import Composition, compose
 from ..accounting.continuous.uses import has_no_outcomes
 from ..exact import CAP, WIDTH, Enclosure, OutOfTimeError, decimal_text, time_left, time_limit
+from ..exact.rounding import to_digits
 from ..exact.rows import Rows, written
 from ..mechanisms.mechanism import Mechanism, ways
 from ..mechanisms.vector import vector
@@ -21,6 +22,7 @@ _NARROWER = Fraction(1, 10**12)  # each further attempt asks for this much less 
 _ATTEMPTS = 4
 _MOST_PAIRS = 64  # where a witness is looked for
 _SHARE = 0.6  # of the time that is left; the rest is for the other way to ask, and for a witness
+_CLOSE = 10**6  # an excess of less than this part of the claim is told in digits of its own
 _ZERO, _INFINITY = Fraction(0), Decimal("Infinity")
 _ALONG = "refuted along a vector within reach: no single outcome is named"
 _COMPOSED = "refuted by what all uses together reveal: no single outcome is named"
@@ -65,6 +67,26 @@ class Audit(Rows):
         """Is it proved that the claim does not hold?"""
         return self.verdict is Verdict.REFUTED
 
+    @property
+    def excess(self) -> Enclosure:
+        """What is measured less what is claimed: above 0 if REFUTED, at most 0 if VERIFIED."""
+        return self.measured.plus(-self.claim.bound)
+
+    @property
+    def told(self) -> str:
+        """What was measured; REFUTED by little, by how much too, since the digits may not tell.
+
+        >>> from exactdp import audit
+        >>> audit("discrete-laplace:scale=1/2", "pure:" + "1." + 30 * "9").told
+        '2, above the claim by at least 1.0e-30'
+        """
+        excess = self.excess.lower
+        if not self.refuted or excess == _INFINITY or excess * _CLOSE > self.claim.bound:
+            return str(self.measured)
+        digits = to_digits(Fraction(excess), 2, ROUND_FLOOR)
+        least = Decimal(digits.numerator) / digits.denominator
+        return f"{self.measured}, above the claim by at least {least:.1e}"
+
     def __bool__(self) -> bool:
         raise TypeError("an audit is not true or false: ask .verified or .refuted")
 
@@ -82,7 +104,7 @@ class Audit(Rows):
         ]
 
     def __repr__(self) -> str:
-        return f"Audit({self.claim} {self.verdict.name}, measured {self.measured})"
+        return f"Audit({self.claim} {self.verdict.name}, measured {self.told})"
 
 
 def audit(

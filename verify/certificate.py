@@ -1,23 +1,31 @@
 """Certificates: an audit's verdict as a file that the checker proves again by other means.
 
-The file is JSON, every number in it exact text:
+The file is JSON, every number in it exact text; `docs/certificates.md` says what each field means,
+`checker/certificate.schema.json` which shape it has. This is version 2:
 
-    format, version   "exactdp certificate", 1, or 2 with a protocol
+    format, version   "exactdp certificate", 2
     neighbours        replace: one user's data are replaced by other data; add-remove: one user
                       more or less
     orientation       fixed: some use tells the two datasets apart, so that the same one comes first
                       in every use; free: every use may meet them either way round
-    uses              what is released: mechanisms with exact parameters, and how often each is used
+    uses              what is released: mechanisms with exact parameters, who takes part in each,
+                      and how often each is used
     claim             its kind and numbers
     verdict           VERIFIED or REFUTED
     measured          an enclosure of the smallest number for which the claim would hold
     hints             the step of the grid to round composed losses to, if that is needed; of
                       vectors what bounds them from above and below (`checker/vectors.py`); nothing
                       rests on them
-    protocol          (version 2) the protocol that releases it: users, precision, accuracy,
+    protocol          if one is named, the protocol that releases it: users, precision, accuracy,
                       modulus, the law of one share, trust, how many users may vanish (dropout) or
                       tell what they drew (collusion), and what the aggregation may leak
                       (relaxation); the checker proves that it releases what `uses` says
+    made              by which program, in which version, and when, if that is told
+    note              what people noted, if anything: nothing proves it
+    digest            SHA-256 of all the rest in canonical form (`checker/canonical.py`)
+
+Files of the first version have neither `made` nor `note` nor `digest` (and say 1, or 2 if they name
+a protocol); they are read as before.
 
 The measured enclosure contains the audit's and is a little wider, so that the checker, which knows
 slower and coarser ways only, can prove it: by the least of a few widths with which it can, and
@@ -30,6 +38,7 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -40,7 +49,7 @@ from ..accounting.vectors import sides_of
 from ..exact.atomic_write import write_atomically
 from ..exact.deadline import time_left, uninterrupted
 from ..exact.enclosure import Enclosure
-from ..exact.number import ExactInput, decimal_text
+from ..exact.number import ExactInput, ParameterError, decimal_text
 from ..exact.regular_file import read_at_most
 from ..exact.rounding import to_digits
 from ..exact.rows import Rows
@@ -53,13 +62,22 @@ from ..mechanisms.protocols.protocol import SumProtocol
 from ..mechanisms.protocols.shuffle import ShuffleSum
 from ..mechanisms.vector import vector
 from .audit import Audit, Verdict
-from .checker import SECONDS, Outcome, check
+from .checker import SECONDS, Outcome, check, made
+from .checker.canonical import DIGEST, digest, loaded
 from .checker.closed import WIDE
 from .checker.composition import NO_LATTICE
 from .checker.protocol import COVERING
-from .checker.reading import FORMAT, PLAIN, WITH_PROTOCOL, CertificateError, read_protocol
+from .checker.reading import FORMAT, SECOND, read_protocol
 from .checker.reading import read as _read_fields
-from .fields import NotCertifiedError, protocol_fields, setting_fields, use_fields
+from .checker.shape import CertificateError
+from .fields import (
+    NotCertifiedError,
+    made_fields,
+    protocol_fields,
+    setting_fields,
+    time_field,
+    use_fields,
+)
 from .guarantee import ZCDP, GaussianDP, Guarantee, RenyiDP
 from .vector_bounds import bounded
 
@@ -128,6 +146,26 @@ class Certificate(Rows):
         ends = (self.content["measured"][side] for side in ("lower", "upper"))
         return Enclosure(*(_INFINITY if end == "inf" else Fraction(end) for end in ends))
 
+    @property
+    def digest(self) -> str:
+        """SHA-256 of all that it says, as hexadecimal digits: computed, whatever the file says."""
+        return digest(self.content)
+
+    def noted(self, note: str | None = None, at: datetime | None = None) -> Certificate:
+        """The same with a note, with the time when it was made, and with their digest.
+
+        Neither is proved, nor changes what is. Raises ParameterError for a note of more than one
+        line or 1,000 characters, a time without its zone, and a certificate of the first version.
+        """
+        content = self.content
+        if DIGEST not in content:
+            raise ParameterError("certificates of the first version take no note")
+        if at is not None:
+            content["made"]["at"] = time_field(at)
+        if note is not None:
+            content["note"] = read_note(note)
+        return _sealed(content)
+
     def matches(
         self,
         protocol: SumProtocol | ShuffleSum,
@@ -179,13 +217,20 @@ class Certificate(Rows):
         except OSError as error:
             raise CertificateError(f"{path}: {error.strerror or error}") from error
         try:
-            data = json.loads(raw.decode("utf-8"), object_pairs_hook=_distinct)
+            data = loaded(raw)
         except CertificateError as error:
             raise CertificateError(f"{path}: {error}") from error
-        except (ValueError, RecursionError) as error:
-            raise CertificateError(f"{path}: not JSON: {error}") from error
         _read_fields(data)
+        assert isinstance(data, dict)
         return Certificate(_written(data))
+
+
+def read_note(text: str) -> str:
+    """A note as certificates hold it. Raises ParameterError for any other text."""
+    try:
+        return made.read_note(text)
+    except CertificateError as error:
+        raise ParameterError(str(error)) from error
 
 
 def certificate_of(audit: Audit, protocol: Mapping[str, Any] | None = None) -> Certificate:
@@ -289,18 +334,30 @@ def _stated(
     hints: Mapping[str, Any],
     protocol: Mapping[str, Any] | None,
 ) -> Certificate:
-    content = {
-        "format": FORMAT,
-        "version": PLAIN if protocol is None else WITH_PROTOCOL,
-        **setting_fields(uses),
-        "uses": [use_fields(use) for use in uses],
-        "claim": claim.fields(),
-        "verdict": verdict.name,
-        "measured": measured,
-        "hints": hints,
-    }
     named = {} if protocol is None else {"protocol": dict(protocol)}
-    return Certificate(_written(content | named))
+    return _sealed(
+        {
+            "format": FORMAT,
+            "version": SECOND,
+            **setting_fields(uses),
+            "uses": [use_fields(use) for use in uses],
+            "claim": claim.fields(),
+            "verdict": verdict.name,
+            "measured": measured,
+            "hints": hints,
+            **named,
+            "made": made_fields(),
+        }
+    )
+
+
+def _sealed(content: Mapping[str, Any]) -> Certificate:
+    """With its digest, which comes last."""
+    rest = {name: held for name, held in content.items() if name != DIGEST}
+    try:
+        return Certificate(_written({**rest, DIGEST: digest(rest)}))
+    except CertificateError as error:
+        raise NotCertifiedError(f"no certificate: {error}") from error
 
 
 def is_close_call_in_reach(audit: Audit) -> bool:
@@ -401,9 +458,3 @@ def _said(fields: Mapping[str, Any]) -> str:
 
 def _written(data: Mapping[str, Any]) -> str:
     return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
-
-
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    if len({key for key, _ in pairs}) != len(pairs):
-        raise CertificateError("a field is given twice")
-    return dict(pairs)

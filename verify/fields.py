@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from fractions import Fraction
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from ..accounting.composed import Use
 from ..accounting.scenario import is_oriented, neighbours
-from ..exact.number import ExactInput, decimal_text, exact, whole
+from ..exact.number import ExactInput, ParameterError, decimal_text, exact, whole
 from ..mechanisms import AdditiveNoise, Binomial, FinitePair, Law, Mechanism, RandomizedResponse
 from ..mechanisms.aggregation import Masking
 from ..mechanisms.allocation import Allocation
@@ -33,6 +36,26 @@ def setting_fields(uses: Sequence[Use]) -> dict[str, str]:
         "neighbours": neighbours(uses),
         "orientation": "fixed" if is_oriented(uses) else "free",
     }
+
+
+def made_fields() -> dict[str, str]:
+    """Who makes it. When is left to who asks, so that the same audit gives the same bytes."""
+    return {"by": "exactdp", "version": _version()}
+
+
+@cache
+def _version() -> str:
+    try:
+        return version("exactdp")
+    except PackageNotFoundError:
+        return "unknown"
+
+
+def time_field(at: datetime) -> str:
+    """A time, in UTC to the second. Raises ParameterError for one that names no zone."""
+    if at.tzinfo is None:
+        raise ParameterError(f"at must name its zone, as datetime.now(UTC) does: {at}")
+    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def use_fields(use: Use) -> dict[str, Any]:

@@ -1,8 +1,10 @@
 """`exactdp check`: exit codes, JSON, and one line on why a certificate is not valid."""
 
 import json
+from importlib import metadata
 
 import pytest
+from certificates import resealed
 
 from exactdp.cli.main import main
 from exactdp.cli.output import written
@@ -15,7 +17,8 @@ from exactdp.verify.checker.__main__ import main as alone
 
 
 @pytest.fixture
-def file(tmp_path):
+def file(tmp_path, monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1770000000")
     path = tmp_path / "certificate.json"
     found = audit(AdditiveNoise(DiscreteLaplace(10), 1), PureDP("0.1"))
     written(lambda: certificate_of(found), path)
@@ -31,6 +34,7 @@ def test_valid(capsys, file):
         "  neighbours: one user's data replaced by other data; either way round",
         "  VERIFIED: (0.1, 0)-differential privacy",
         "  the least epsilon for which that holds lies in [0.0999999999999, 0.1]",
+        f"  made by exactdp {metadata.version('exactdp')}, 2026-02-02T02:40:00Z; not checked",
     ]
 
 
@@ -39,10 +43,17 @@ def test_json(capsys, file):
     found = json.loads(capsys.readouterr().out)
     assert found["valid"] is True and found["verdict"] == "VERIFIED"
     assert set(found["measured"]) == {"lower", "upper"}
+    assert found["digest"] == json.loads(file.read_text())["digest"]
+
+
+def _of_less_noise(file):
+    return json.dumps(
+        resealed(json.loads(file.read_text().replace('"scale": "10"', '"scale": "9"')))
+    )
 
 
 def test_not_valid(capsys, file):
-    file.write_text(file.read_text().replace('"scale": "10"', '"scale": "9"'))
+    file.write_text(_of_less_noise(file))
     assert main(["check", str(file)]) == 1
     out = capsys.readouterr().out
     assert out.startswith("not valid: pure:0.1 VERIFIED: ") and "(scale 9)" in out
@@ -76,7 +87,7 @@ def test_of_what_it_is(capsys, file, options, code, module):
 
 def test_several_files(capsys, file, tmp_path):
     other = tmp_path / "other.json"
-    other.write_text(file.read_text().replace('"scale": "10"', '"scale": "9"'))
+    other.write_text(_of_less_noise(file))
     assert main(["check", str(file), str(other)]) == 1
     out = capsys.readouterr().out
     assert f"{file}: valid" in out and f"{other}: not valid" in out

@@ -2,6 +2,7 @@
 
 import json
 
+from certificates import resealed
 from typer.testing import CliRunner
 
 from exactdp.cli.main import app
@@ -29,6 +30,6 @@ def test_another_modulus_is_not_valid(tmp_path):
     path = tmp_path / "a.json"
     content = certify(PROTOCOL, PureDP(1)).content
     content["protocol"]["modulus"] = "32"
-    path.write_text(json.dumps(content))
+    path.write_text(json.dumps(resealed(content)))
     told = CliRunner().invoke(app, ["check", str(path)])
     assert told.exit_code == 1 and "modulus" in told.output

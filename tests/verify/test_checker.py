@@ -12,6 +12,7 @@ from certificates import (
     OFF_LATTICE,
     SLOW,
     audits,
+    check,
     edited,
     with_bound,
 )
@@ -21,7 +22,6 @@ from exactdp.accounting.composed import compose
 from exactdp.mechanisms import AdditiveNoise, DiscreteGaussian, RandomizedResponse
 from exactdp.verify import ZCDP, ApproxDP, PureDP, audit
 from exactdp.verify.certificate import certificate_of
-from exactdp.verify.checker import check
 
 FOLDER = Path(checker.__file__).parent
 ALLOWED = {"__future__", "collections", "contextlib", "dataclasses", "fractions", "functools"}

@@ -10,11 +10,11 @@ from exactdp.mechanisms.protocols import SumProtocol, Trust
 from exactdp.mechanisms.protocols.shuffle import ShuffleSum, shuffled_sum
 from exactdp.verify import ZCDP, ApproxDP, RenyiDP, Verdict, audit
 from exactdp.verify.certificate import MismatchError
-from exactdp.verify.checker import binomial, check, closed, concentrated, laws
+from exactdp.verify.checker import binomial, closed, concentrated, laws
 from exactdp.verify.checker.arithmetic import interval, precision, value
 from exactdp.verify.protocol import certify
 
-from certificates import edited  # isort: skip
+from certificates import check, edited  # isort: skip
 
 
 def divergence(weight, shift, order, reach):

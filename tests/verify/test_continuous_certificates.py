@@ -8,11 +8,12 @@ from fractions import Fraction
 
 import mpmath
 import pytest
+from certificates import check
 from continuous_truth import closed, renyi
 
 from exactdp import audit
 from exactdp.verify.certificate import NotCertifiedError, certificate_of
-from exactdp.verify.checker import check, continuous, continuous_renyi
+from exactdp.verify.checker import continuous, continuous_renyi
 from exactdp.verify.checker.__main__ import main as checker
 from exactdp.verify.checker.arithmetic import interval, precision, value
 from exactdp.verify.checker.composition import profile

@@ -6,7 +6,7 @@ import brute_force
 import mpmath
 import oracles
 import pytest
-from certificates import edited
+from certificates import check, edited
 from mpmath import mpf
 from subsets import fixed_size, neighbours, released, together
 
@@ -15,7 +15,6 @@ from exactdp.mechanisms import AdditiveNoise, DiscreteLaplace, FixedSize, Random
 from exactdp.mechanisms.spec import parse_use
 from exactdp.verify import Verdict, audit, parse_claim
 from exactdp.verify.certificate import NotCertifiedError, certificate_of
-from exactdp.verify.checker import check
 from exactdp.verify.checker.expected import spec_fields
 from exactdp.verify.checker.reading import CertificateError, read, read_use
 from exactdp.verify.checker.words import described

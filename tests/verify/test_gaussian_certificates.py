@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from certificates import audits, edited, mutations, reconstructed
+from certificates import audits, check, edited, mutations, reconstructed
 
 from exactdp.accounting import Composition, compose
 from exactdp.exact import Enclosure
@@ -20,7 +20,6 @@ from exactdp.mechanisms import (
 from exactdp.mechanisms.spec import parse
 from exactdp.verify import GaussianDP, Verdict, audit
 from exactdp.verify.certificate import NotCertifiedError, certificate_of
-from exactdp.verify.checker import check
 
 NARROW = {  # what the checker knows from both sides
     "skellam": compose(AdditiveNoise(Skellam(25), 1)),

@@ -5,10 +5,10 @@ import json
 import random
 
 import pytest
-from certificates import edited, places
+from certificates import check, edited, places
 
 from exactdp.verify.certificate import Certificate
-from exactdp.verify.checker import CertificateError, Outcome, check
+from exactdp.verify.checker import CertificateError, Outcome
 
 PAIR = {
     "kind": "pair",

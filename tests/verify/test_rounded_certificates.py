@@ -17,7 +17,7 @@ from typing import Any
 
 import mpmath
 import pytest
-from certificates import edited, mutations, reconstructed
+from certificates import check, edited, mutations, reconstructed
 
 from exactdp import audit
 from exactdp.accounting.envelope import rounded_distance
@@ -26,7 +26,7 @@ from exactdp.mechanisms import laws as known_laws
 from exactdp.mechanisms.rounded import RoundedReach
 from exactdp.verify import Verdict
 from exactdp.verify.certificate import certificate_of
-from exactdp.verify.checker import check, laws
+from exactdp.verify.checker import laws
 from exactdp.verify.checker.__main__ import main as checker
 from exactdp.verify.checker.arithmetic import OpenError
 from exactdp.verify.checker.rounded import Rounded

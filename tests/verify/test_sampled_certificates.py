@@ -3,11 +3,11 @@
 import copy
 
 import pytest
+from certificates import check
 
 from exactdp.mechanisms.spec import parse_use
 from exactdp.verify import Verdict, audit, parse_claim
 from exactdp.verify.certificate import certificate_of
-from exactdp.verify.checker import check
 
 CASES = [
     ("discrete-laplace:epsilon=1,neighbours=add-remove,poisson=0.1", "pure:0.2"),

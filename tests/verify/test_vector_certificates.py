@@ -17,7 +17,7 @@ from typing import Any
 import attrs
 import mpmath
 import pytest
-from certificates import edited, mutations, reconstructed, with_bound
+from certificates import check, edited, mutations, reconstructed, with_bound
 
 from exactdp import audit
 from exactdp.accounting import compose
@@ -27,7 +27,7 @@ from exactdp.mechanisms.spec import parse
 from exactdp.mechanisms.vector import VectorNoise
 from exactdp.verify import Audit, Verdict, parse_claim
 from exactdp.verify.certificate import Certificate, NotCertifiedError, certificate_of
-from exactdp.verify.checker import check, laws
+from exactdp.verify.checker import laws
 from exactdp.verify.checker.__main__ import main as checker
 from exactdp.verify.checker.reach import Reach
 from exactdp.verify.checker.unit import distance, unit_parameter

@@ -5,6 +5,9 @@ itself prove that the true value lies inside. What it cannot prove it says it co
 re-establish: that is no proof of the opposite, and never "valid". Hints save work; a wrong one can
 only make a certificate fail.
 
+The digest of a certificate of the second version must be that of all else in it (`canonical`): who
+made it, when, and the note are held together by it with what is proved, and change nothing else.
+
 A certificate that names a protocol is one of that protocol: that it releases what is certified is
 proved first (`protocol`).
 
@@ -58,6 +61,7 @@ from mpmath import iv
 
 from . import divergences
 from .arithmetic import INFINITY, Enclosure, End, OpenError, add, precision, times
+from .canonical import digest
 from .composition import profile
 from .concentrated import rho_at_least, rho_at_most
 from .continuous import closed_profile
@@ -111,6 +115,8 @@ def check(data: object, seconds: float | None = SECONDS) -> Outcome:
 
 def _check(data: object) -> Outcome:
     statement = read(data)
+    if isinstance(data, dict) and statement.digest not in (None, digest(data)):
+        return Outcome(False, "changed: its digest is of something else")
     low, high = statement.measured
     verified = statement.verdict == "VERIFIED"
     if not (high <= statement.bound if verified else low > statement.bound):

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from . import SECONDS, check
+from .canonical import loaded
 from .expected import claim_fields, difference, spec_fields
 from .reading import CertificateError, read
 from .words import described
@@ -72,7 +73,7 @@ def _checked(
 
 
 def _read(file: Path) -> object:
-    """The JSON of a regular file of bounded size; every name in an object once."""
+    """The JSON of a regular file of bounded size."""
     handle = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     with os.fdopen(handle, "rb") as opened:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
@@ -80,17 +81,7 @@ def _read(file: Path) -> object:
         data = opened.read(_LARGEST_FILE + 1)
     if len(data) > _LARGEST_FILE:
         raise CertificateError(f"it is larger than {_LARGEST_FILE} bytes")
-    try:
-        return json.loads(data, object_pairs_hook=_once)
-    except RecursionError:
-        raise CertificateError("it is nested too deeply") from None
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise CertificateError("a field stands twice")
-    return found
+    return loaded(data)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from .reading import CertificateError, shown
+from .shape import CertificateError, shown
 
 DIGEST = "digest"  # the field that the digest leaves out
 

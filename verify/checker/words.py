@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from decimal import Decimal
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
 from .arithmetic import INFINITY, End
@@ -37,9 +37,11 @@ def described(statement: Statement) -> list[str]:
     lines.append(f"neighbours: {differ}; {way}")
     numbers = {name: _text(number) for name, number in statement.numbers.items()}
     lines.append(f"{statement.verdict}: {_NOTIONS[statement.kind].format(**numbers)}")
-    name = statement.bounded
-    low, high = (end_text(end) for end in statement.measured)
-    lines.append(f"the least {name} for which that holds lies in [{low}, {high}]")
+    low, high = map(_end, statement.measured, (ROUND_FLOOR, ROUND_CEILING))
+    lines.append(f"the least {statement.bounded} for which that holds lies in [{low}, {high}]")
+    if statement.verdict == "REFUTED":
+        excess = _end(statement.measured[0] - statement.bound, ROUND_FLOOR, 2)
+        lines[-1] += f", above what is claimed by at least {excess}"
     if statement.protocol is not None:
         made = statement.protocol
         lines.append(
@@ -50,6 +52,11 @@ def described(statement: Statement) -> list[str]:
         if made.masks:
             k, t, floor = made.masks
             lines.append(f"summed under masks: {k} neighbours each, {t} needed, floor {floor}")
+    if statement.made is not None:
+        by = statement.made
+        lines.append(f"made by {by.by} {by.version}{f', {by.at}' if by.at else ''}; not checked")
+        if by.note:
+            lines.append(f"note, not checked: {by.note}")
     return lines
 
 
@@ -58,9 +65,14 @@ def claim_text(statement: Statement) -> str:
     return f"{statement.kind}:{','.join(map(_text, statement.numbers.values()))}"
 
 
-def end_text(end: End) -> str:
-    """An end of what is measured; of a number that is too long, about its first digits."""
-    return "inf" if end == INFINITY else _text(Fraction(end))
+def _end(end: End, rounding: str, digits: int = _DIGITS) -> str:
+    """An end of what is measured; of a number that is too long, its first digits, so rounded."""
+    if end == INFINITY:
+        return "inf"
+    exact = Fraction(end)
+    context = Context(prec=digits, rounding=rounding, Emax=MAX_EMAX, Emin=MIN_EMIN)
+    near = context.divide(Decimal(exact.numerator), Decimal(exact.denominator))
+    return format(near.normalize(context), "f" if -8 < near.adjusted() < 15 else "")
 
 
 def _mechanism(mechanism: Mechanism) -> str:

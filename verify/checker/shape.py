@@ -1,0 +1,102 @@
+"""Of which shape the values of a certificate are: anything else is refused, and soon.
+
+Of what size and depth it is is looked at first, so that no text, list or number of a file that
+somebody else wrote takes long to read or much memory.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from .deadline import check_time
+
+_NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d{1,4})?|-?\d+/\d+", re.A)
+_LONGEST_TEXT = 4_000  # characters; Python itself reads no integers of more than 4,300 digits
+_DEEPEST = 8
+_MOST_PARTS = 400_000  # texts, numbers, lists and objects together
+_MOST_CHARACTERS = 20_000_000
+
+
+class CertificateError(ValueError):
+    """Not a certificate of this version; the message says which field is wrong."""
+
+
+def look_over(data: object) -> None:
+    """Refuse what is too deep, too long or too much, without recursion."""
+    layer, parts, characters = [data], 0, 0
+    for _ in range(_DEEPEST):
+        below: list[object] = []
+        for each in layer:
+            if isinstance(each, str):
+                characters += len(each)
+                if len(each) > _LONGEST_TEXT:
+                    raise CertificateError(f"a text has more than {_LONGEST_TEXT} characters")
+            elif isinstance(each, (dict, list)):
+                parts += len(each)
+                if parts > _MOST_PARTS:
+                    raise CertificateError(f"it has more than {_MOST_PARTS} parts")
+                below.extend(each.values() if isinstance(each, dict) else each)
+        if characters > _MOST_CHARACTERS:
+            raise CertificateError(f"it has more than {_MOST_CHARACTERS} characters")
+        layer = below
+        check_time()
+    if layer:
+        raise CertificateError(f"it is more than {_DEEPEST} levels deep")
+
+
+def read_whole(text: object, name: str, least: int, most: int = 10**40) -> int:
+    """Read a whole number. Raises CertificateError for any other text."""
+    number = read_number(text, name, least=least, at_most=most)
+    if number.denominator != 1:
+        raise CertificateError(f"{name} must be a whole number")
+    return number.numerator
+
+
+def read_number(
+    text: object,
+    name: str,
+    *,
+    above: Fraction | None = None,
+    least: int = 0,
+    at_most: int | None = None,
+) -> Fraction:
+    """Read an exact number of a few thousand digits at most. Raises CertificateError for others."""
+    check_time()
+    if not isinstance(text, str) or len(text) > _LONGEST_TEXT or not _NUMBER.fullmatch(text):
+        raise CertificateError(f"{name} must be exact text, such as 0.1, 1/3 or 1e-6")
+    if re.search("/0+$", text):
+        raise CertificateError(f"{name} has the denominator 0")
+    number = Fraction(text)
+    if number < least or (above is not None and number <= above):
+        raise CertificateError(f"{name} is too small")
+    if at_most is not None and number > at_most:
+        raise CertificateError(f"{name} is too large")
+    return number
+
+
+def read_list(data: object, name: str, most: int) -> list[Any]:
+    """Read a list that is neither empty nor too long."""
+    if not isinstance(data, list) or not 1 <= len(data) <= most:
+        raise CertificateError(f"{name} must be a list of 1 to {most} entries")
+    return data
+
+
+def shown(key: object) -> str:
+    """The name of a field, in a line that any terminal shows."""
+    return ascii(key[:40] if isinstance(key, str) else type(key).__name__)
+
+
+def read_fields(data: object, name: str, *expected: str) -> Mapping[str, Any]:
+    """Read an object that has exactly these fields; the error names what is odd."""
+    if not isinstance(data, dict):
+        raise CertificateError(f"{name} must be an object")
+    if set(data) != set(expected):
+        odd = sorted({shown(key) for key in set(data) ^ set(expected)})[:3]
+        wrong = ", ".join(odd)
+        raise CertificateError(
+            f"{name} must have exactly the fields {', '.join(expected)}: {wrong}"
+        )
+    return data
