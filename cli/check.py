@@ -14,6 +14,7 @@ from ..verify import parse_claim
 from ..verify.certificate import Certificate, CertificateError
 from ..verify.checker.expected import difference
 from ..verify.checker.reading import read
+from ..verify.checker.schema import schema_text
 from ..verify.checker.words import claim_text, described
 from ..verify.fields import NotCertifiedError, use_fields
 from . import options, output
@@ -28,11 +29,12 @@ _SHARE = 0.95  # of the time for the checker, so that it is the one to say what 
 
 def check(
     files: Annotated[
-        list[Path],
+        list[Path] | None,
         typer.Argument(
-            metavar="FILE", help="certificates, Coq theorems (.v), or a bandit's transcripts"
+            metavar="FILE...",
+            help="certificates, Coq theorems (.v), or a bandit's transcripts",
         ),
-    ],
+    ] = None,
     expect: Annotated[
         list[str] | None, option("SPEC[*K]", "they must be of these uses; may be repeated")
     ] = None,
@@ -40,6 +42,9 @@ def check(
     coq: Annotated[
         Path | None, option("FILE.v", "write what a valid certificate says as a Coq theorem")
     ] = None,
+    schema: Annotated[
+        bool, typer.Option("--schema", help="print the JSON Schema of certificates, check nothing")
+    ] = False,
     as_json: Json = False,
     seconds: Time = DEFAULT_TIME,
 ) -> None:
@@ -47,6 +52,11 @@ def check(
 
     Exit 3: not settled within --time.
     """
+    if schema:
+        typer.echo(schema_text(), nl=False)
+        return
+    if not files:
+        raise ParameterError("FILE is missing: name certificates, or a bandit's transcripts")
     allowed = options.read_time(seconds)
     expected = _expected(expect or [], claim)
     if coq is not None:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import copy
+import json
 import re
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import cache
 from typing import Any
+
+from jsonschema import Draft202012Validator
 
 from exactdp.accounting.composed import Composition, compose
 from exactdp.exact.number import decimal_text
@@ -32,6 +36,7 @@ from exactdp.verify import ZCDP, ApproxDP, Audit, Claim, PureDP, RenyiDP, Verdic
 from exactdp.verify.checker import CertificateError, Outcome
 from exactdp.verify.checker import check as checked
 from exactdp.verify.checker.canonical import digest
+from exactdp.verify.checker.schema import schema_text
 from exactdp.verify.guarantee import NOTIONS
 
 MECHANISMS: dict[str, Mechanism] = {
@@ -132,8 +137,17 @@ def resealed(content: Any) -> Any:
 
 
 def check(content: Any, *seconds: Any) -> Outcome:
-    """The checker's answer to a forger's certificate."""
-    return checked(resealed(content), *seconds)
+    """The checker's answer to a forger's certificate: what it accepts has the published shape."""
+    outcome = checked(resealed(content), *seconds)
+    if outcome.valid:
+        shape().validate(resealed(content))
+    return outcome
+
+
+@cache
+def shape() -> Draft202012Validator:
+    """The published schema."""
+    return Draft202012Validator(json.loads(schema_text()))
 
 
 def edited(content: dict[str, Any], path: tuple[Any, ...], value: Any) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from . import SECONDS, check
 from .canonical import loaded
 from .expected import claim_fields, difference, spec_fields
 from .reading import CertificateError, read
+from .schema import schema_text
 from .words import described
 
 _LARGEST_FILE = 20_000_000  # bytes
@@ -26,14 +27,20 @@ _LARGEST_FILE = 20_000_000  # bytes
 def main(arguments: list[str] | None = None) -> int:
     """Check the files named; the exit code."""
     parser = argparse.ArgumentParser(prog="exactdp-check", description=__doc__.splitlines()[0])
-    parser.add_argument("files", nargs="+", metavar="FILE", type=Path)
+    parser.add_argument("files", nargs="*", metavar="FILE", type=Path)
     parser.add_argument(
         "--expect", nargs="+", action="extend", default=[], metavar="SPEC[*K]", help="of these uses"
     )
     parser.add_argument("--claim", metavar="CLAIM", help="of this claim")
     parser.add_argument("--time", metavar="S", type=float, default=SECONDS, help="seconds a file")
     parser.add_argument("--json", action="store_true", help="print one JSON list")
+    parser.add_argument("--schema", action="store_true", help="print the JSON Schema of the files")
     asked = parser.parse_args(arguments)
+    if asked.schema:
+        print(schema_text(), end="")
+        return 0
+    if not asked.files:
+        parser.error("FILE is missing")
     if not 0 < asked.time <= 1e6:
         parser.error(f"--time must be above 0 and at most 1000000, got {asked.time}")
     try:

@@ -41,6 +41,8 @@ def _sources() -> Iterator[tuple[str, bytes]]:
     for path in here.glob("*.py"):
         if path.name != Path(__file__).name:
             yield f"exactdp/verify/checker/{path.name}", path.read_bytes()
+    for path in here.glob("*.json"):
+        yield f"exactdp/verify/checker/{path.name}", path.read_bytes()
     library = Path(mpmath.__file__).parent
     for path in library.rglob("*.py"):
         if "tests" not in path.relative_to(library).parts:

@@ -16,6 +16,7 @@ from .rounded import Rounded
 from .scenarios import is_fixed
 
 _DIGITS = 17
+_CLAIMED_DIGITS = 60  # of a claim: what is close to it must not read the same
 _NOTIONS = {
     "pure": "({epsilon}, 0)-differential privacy",
     "approx": "({epsilon}, {delta})-differential privacy",
@@ -35,13 +36,17 @@ def described(statement: Statement) -> list[str]:
     added = any(getattr(each, "neighbours", "") == "add-remove" for each, _ in statement.uses)
     differ = "one user added or removed" if added else "one user's data replaced by other data"
     lines.append(f"neighbours: {differ}; {way}")
-    numbers = {name: _text(number) for name, number in statement.numbers.items()}
+    numbers = {name: _claimed(number) for name, number in statement.numbers.items()}
     lines.append(f"{statement.verdict}: {_NOTIONS[statement.kind].format(**numbers)}")
     low, high = map(_end, statement.measured, (ROUND_FLOOR, ROUND_CEILING))
-    lines.append(f"the least {statement.bounded} for which that holds lies in [{low}, {high}]")
+    beyond = ""
     if statement.verdict == "REFUTED":
+        if low != "inf" and Fraction(low) <= statement.bound:
+            low = _end(statement.measured[0], ROUND_FLOOR, _CLAIMED_DIGITS)
         excess = _end(statement.measured[0] - statement.bound, ROUND_FLOOR, 2)
-        lines[-1] += f", above what is claimed by at least {excess}"
+        beyond = f", above what is claimed by at least {excess}"
+    name = statement.bounded
+    lines.append(f"the least {name} for which that holds lies in [{low}, {high}]{beyond}")
     if statement.protocol is not None:
         made = statement.protocol
         lines.append(
@@ -62,7 +67,7 @@ def described(statement: Statement) -> list[str]:
 
 def claim_text(statement: Statement) -> str:
     """The claim as one writes it: approx:1,0.000001."""
-    return f"{statement.kind}:{','.join(map(_text, statement.numbers.values()))}"
+    return f"{statement.kind}:{','.join(map(_claimed, statement.numbers.values()))}"
 
 
 def _end(end: End, rounding: str, digits: int = _DIGITS) -> str:
@@ -72,7 +77,8 @@ def _end(end: End, rounding: str, digits: int = _DIGITS) -> str:
     exact = Fraction(end)
     context = Context(prec=digits, rounding=rounding, Emax=MAX_EMAX, Emin=MIN_EMIN)
     near = context.divide(Decimal(exact.numerator), Decimal(exact.denominator))
-    return format(near.normalize(context), "f" if -8 < near.adjusted() < 15 else "")
+    text = format(near.normalize(context), "f" if -8 < near.adjusted() < 15 else "")
+    return text.lower()
 
 
 def _mechanism(mechanism: Mechanism) -> str:
@@ -156,16 +162,21 @@ def _law(law: Law) -> str:
     return f"{name.strip()} noise ({', '.join(numbers)})"
 
 
-def _text(number: Fraction) -> str:
+def _claimed(number: Fraction) -> str:
+    return _text(number, _CLAIMED_DIGITS)
+
+
+def _text(number: Fraction, digits: int = _DIGITS) -> str:
     """Exact where that is short, otherwise about, and marked so."""
-    if number.denominator == 1 and abs(number.numerator) < 10**_DIGITS:
+    if number.denominator == 1 and abs(number.numerator) < 10**digits:
         return str(number.numerator)
     bottom = number.denominator
     for prime in (2, 5):
         while bottom % prime == 0:
             bottom //= prime
-    near = Decimal(number.numerator) / Decimal(number.denominator)
-    if bottom == 1 and len(near.as_tuple().digits) <= _DIGITS and Fraction(near) == number:
-        return format(near.normalize(), "f" if -8 < near.adjusted() < 15 else "")
+    context = Context(prec=digits, Emax=MAX_EMAX, Emin=MIN_EMIN)
+    near = context.divide(Decimal(number.numerator), Decimal(number.denominator))
+    if bottom == 1 and Fraction(near) == number:
+        return format(near.normalize(context), "f" if -8 < near.adjusted() < 15 else "")
     exact = str(number)
-    return exact if len(exact) <= _DIGITS else f"about {near:.{_DIGITS}g}"
+    return exact if len(exact) <= digits else f"about {near:.{digits}g}"
