@@ -27,10 +27,12 @@ from exactdp.mechanisms import (
     Skellam,
     papers,
 )
+from exactdp.mechanisms.continuous import ContinuousNoise, Shape
 from exactdp.mechanisms.laws.finite import FiniteLaw
 from exactdp.mechanisms.pair import FinitePair
 from exactdp.mechanisms.reach import Reach
 from exactdp.mechanisms.rounded import RoundedReach
+from exactdp.mechanisms.sampled import Sampled
 from exactdp.mechanisms.vector import VectorNoise
 from exactdp.verify import ZCDP, ApproxDP, Audit, Claim, PureDP, RenyiDP, Verdict, audit
 from exactdp.verify.checker import CertificateError, Outcome
@@ -221,6 +223,11 @@ def _mechanism(fields: dict[str, Any]) -> Mechanism:
         return FinitePair(*columns, **fields)
     if kind == "fixed-size":
         return FixedSize(_mechanism(fields["mechanism"]), fields["size"], fields["population"])
+    if kind == "sampled":
+        return Sampled(_mechanism(fields["mechanism"]), fields["poisson"])
+    if kind == "continuous":
+        rate = fields.pop("poisson")
+        return ContinuousNoise(Shape(fields.pop("law")), **fields, rate=rate)
     assert kind in ("additive", "vector", "rounded-vector")
     law = dict(fields.pop("law"))
     name = law.pop("name")

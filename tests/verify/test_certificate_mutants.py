@@ -1,0 +1,35 @@
+"""Mutants of certificates of every kind: no false one accepted, none raises, none takes too long."""
+
+import json
+
+import pytest
+from certificate_mutants import falsehood, sources, survey, tried
+from certificates import edited
+
+EACH = 340  # of each of 30: more than 10,000
+
+
+def test_what_is_false_is_found_out():
+    """Else the survey below could find no fault."""
+    held = sources()
+    for name in ("additive", "pair 2", "protocol-plain 2"):
+        assert falsehood(held[name]) is None
+        low = edited(held[name], ("measured",), {"lower": "0", "upper": "1e-9"})
+        assert falsehood(low) is not None
+    wrong = edited(held["protocol-plain 2"], ("protocol", "users"), "1000")
+    assert "protocol" in falsehood(wrong)
+    assert tried(json.dumps(held["pair 2"]).encode(), 5) == ("accepted", None)
+    assert tried(json.dumps(wrong).encode(), 5)[0] == "not valid"
+
+
+@pytest.mark.parametrize("name", ["pair", "additive 2", "response"])
+def test_no_mutant_does_what_none_may_do(name):
+    found, faults = survey(name, 30, 5, 1)
+    assert found.total() == 30 and not faults
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sources())
+def test_no_mutant_of_any_kind_does_what_none_may_do(name):
+    found, faults = survey(name, EACH, 5, 0)
+    assert found.total() == EACH and not faults
