@@ -57,7 +57,8 @@ def sources() -> dict[str, dict[str, Any]]:
 def mutants(name: str, content: dict[str, Any], count: int, seed: int) -> Iterator[bytes]:
     """So many: half of them still certificates, a quarter none, of a quarter some bytes changed."""
     drawn = random.Random(f"{seed} {name}")
-    whole, odd = [], []
+    whole: list[bytes] = []
+    odd: list[bytes] = []
     for one in map(resealed, chain(mutations(content), _crossed(content))):
         if (raw := _raw(one)) is not None:
             (whole if _is_read(one) else odd).append(raw)

@@ -22,7 +22,7 @@ _NARROWER = Fraction(1, 10**12)  # each further attempt asks for this much less 
 _ATTEMPTS = 4
 _MOST_PAIRS = 64  # where a witness is looked for
 _SHARE = 0.6  # of the time that is left; the rest is for the other way to ask, and for a witness
-_CLOSE = 10**6  # an excess of less than this part of the claim is told in digits of its own
+_FAR = 10**15  # digits tell an excess of more than this part of the claim
 _ZERO, _INFINITY = Fraction(0), Decimal("Infinity")
 _ALONG = "refuted along a vector within reach: no single outcome is named"
 _COMPOSED = "refuted by what all uses together reveal: no single outcome is named"
@@ -74,18 +74,19 @@ class Audit(Rows):
 
     @property
     def told(self) -> str:
-        """What was measured; REFUTED by little, by how much too, since the digits may not tell.
+        """What was measured; where that is hardly more than the claim REFUTED, how much more.
 
         >>> from exactdp import audit
         >>> audit("discrete-laplace:scale=1/2", "pure:" + "1." + 30 * "9").told
         '2, above the claim by at least 1.0e-30'
         """
-        excess = self.excess.lower
-        if not self.refuted or excess == _INFINITY or excess * _CLOSE > self.claim.bound:
-            return str(self.measured)
+        text, excess = str(self.measured), self.excess.lower
+        low = Decimal(text.strip("[]").partition(",")[0])
+        if not self.refuted or low > self.claim.bound < _FAR * excess:
+            return text
         digits = to_digits(Fraction(excess), 2, ROUND_FLOOR)
         least = Decimal(digits.numerator) / digits.denominator
-        return f"{self.measured}, above the claim by at least {least:.1e}"
+        return f"{text}, above the claim by at least {least:.1e}"
 
     def __bool__(self) -> bool:
         raise TypeError("an audit is not true or false: ask .verified or .refuted")

@@ -1,4 +1,4 @@
-"""Mutants of certificates of every kind: no false one accepted, none raises, none takes too long."""
+"""Mutants of certificates of every kind: no false one is accepted, none raises or takes long."""
 
 import json
 

@@ -16,7 +16,8 @@ from exactdp.mechanisms.spec import parse_use
 from exactdp.verify import Verdict, audit, parse_claim
 from exactdp.verify.certificate import NotCertifiedError, certificate_of
 from exactdp.verify.checker.expected import spec_fields
-from exactdp.verify.checker.reading import CertificateError, read, read_use
+from exactdp.verify.checker.reading import read, read_use
+from exactdp.verify.checker.shape import CertificateError
 from exactdp.verify.checker.words import described
 
 LAPLACE = "discrete-laplace:epsilon=1,fixed-size=2/5"

@@ -27,7 +27,8 @@ from certificates import (
 from exactdp.exact.number import decimal_text
 from exactdp.verify import audit
 from exactdp.verify.certificate import certificate_of
-from exactdp.verify.checker.reading import CertificateError, read
+from exactdp.verify.checker.reading import read
+from exactdp.verify.checker.shape import CertificateError
 
 EACH = 40  # mutations of one certificate in the slow run
 

@@ -69,8 +69,9 @@ from .deadline import OutOfTimeError, time_limit
 from .gaussian_dp import gaussian_mu
 from .mechanisms import Additive, Mechanism, Sampled
 from .protocol import objection
-from .reading import CertificateError, Statement, read
+from .reading import Statement, read
 from .scenarios import Uses, scenarios
+from .shape import CertificateError
 from .vectors import Part, parts
 
 __all__ = ["SECONDS", "CertificateError", "Outcome", "check"]

@@ -17,8 +17,9 @@ from typing import Any
 from . import SECONDS, check
 from .canonical import loaded
 from .expected import claim_fields, difference, spec_fields
-from .reading import CertificateError, read
+from .reading import read
 from .schema import schema_text
+from .shape import CertificateError
 from .words import described
 
 _LARGEST_FILE = 20_000_000  # bytes

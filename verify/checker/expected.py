@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from .reading import CLAIMS, CertificateError, Statement, read_claim, read_use
+from .reading import CLAIMS, Statement, read_claim, read_use
+from .shape import CertificateError
 
 _LAWS = {
     "discrete-laplace": ("scale",),
