@@ -225,15 +225,15 @@ def test_the_schema_is_a_schema_and_is_printed(capsys):
 @pytest.mark.parametrize("path", FIRST, ids=NAMES)
 def test_the_schema_refuses_another_structure(path):
     """A field more, a field less, a number in place of a text: anywhere."""
-    for content in (json.loads(path.read_text()), second(path)):
-        for where in _objects(content):
-            for change in (lambda d: d.update(odd=1), _without_one, _with_numbers):
-                changed = copy.deepcopy(content)
-                place = changed
-                for key in where:
-                    place = place[key]
-                if change(place) is None:
-                    assert not shape().is_valid(changed), (where, changed)
+    content = second(path) if path.stem in QUICK else json.loads(path.read_text())
+    for where in _objects(content):
+        for change in (lambda place: place.update(odd=1), _without_one, _with_numbers):
+            changed = copy.deepcopy(content)
+            place = changed
+            for key in where:
+                place = place[key]
+            change(place)
+            assert not shape().is_valid(changed), (where, changed)
 
 
 def _objects(content, path=()):
@@ -246,7 +246,6 @@ def _objects(content, path=()):
 
 
 def _without_one(place):
-    # a mechanism's or law's second field, a certificate's first: none of them is optional
     del place[next(iter(place))]
 
 
