@@ -172,7 +172,7 @@ def places(content: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any
         yield path, content
 
 
-NUMBER = re.compile(r"-?[\d./e+-]*\d[\d./e+-]*")
+NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d{1,4})?|-?\d+/\d+")
 NEAR = [(1, 2), (-1, 2), (1, 6), (-1, 6)]
 OTHER_NAMES = ("skellam", "discrete-laplace", "pair", "additive", "rdp", "approx", "REFUTED", "x")
 
