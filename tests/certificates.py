@@ -6,6 +6,7 @@ import copy
 import json
 import re
 from collections.abc import Iterator
+from decimal import Decimal
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 from jsonschema import Draft202012Validator
 
 from exactdp.accounting.composed import Composition, compose
+from exactdp.exact import Enclosure
 from exactdp.exact.number import decimal_text
 from exactdp.mechanisms import (
     AdditiveNoise,
@@ -203,6 +205,12 @@ def _others(old: Any) -> Iterator[Any]:
         yield from ("0", "1", "-" + old, old[:-1], old + "1", "1" + old, "inf", "nan", "")
     elif isinstance(old, str):
         yield from OTHER_NAMES
+
+
+def told(content: dict[str, Any]) -> Enclosure:
+    """The two ends that it names: any exact texts, 1/3 too."""
+    ends = (content["measured"][side] for side in ("lower", "upper"))
+    return Enclosure(*(Decimal("Infinity") if end == "inf" else Fraction(end) for end in ends))
 
 
 def reconstructed(content: dict[str, Any]) -> tuple[Composition, Claim]:

@@ -17,11 +17,11 @@ from typing import Any
 
 import mpmath
 import pytest
-from certificates import check, edited, mutations, reconstructed
+from certificates import check, edited, mutations, reconstructed, told
 
 from exactdp import audit
 from exactdp.accounting.envelope import rounded_distance
-from exactdp.exact import Enclosure, ParameterError
+from exactdp.exact import ParameterError
 from exactdp.mechanisms import laws as known_laws
 from exactdp.mechanisms.rounded import RoundedReach
 from exactdp.verify import Verdict
@@ -256,8 +256,8 @@ def test_no_false_mutation_is_accepted(spec: str, claim: str, verdict: str) -> N
         accepted += 1
         composition, asked = reconstructed(content)
         measured = asked.measure(composition, Fraction(1, 1000))
-        told = Enclosure.from_json(content["measured"])
-        assert told.lower <= measured.upper and measured.lower <= told.upper, json.dumps(content)
+        named = told(content)
+        assert named.lower <= measured.upper and measured.lower <= named.upper, json.dumps(content)
         assert measured.at_most(asked.bound) is not (content["verdict"] != "VERIFIED")
     assert accepted
 

@@ -17,7 +17,7 @@ from typing import Any
 import attrs
 import mpmath
 import pytest
-from certificates import check, edited, mutations, reconstructed, with_bound
+from certificates import check, edited, mutations, reconstructed, told, with_bound
 
 from exactdp import audit
 from exactdp.accounting import compose
@@ -271,8 +271,8 @@ def test_no_false_mutation_is_accepted(spec: str, claim: str) -> None:
         accepted += 1
         composition, asked = reconstructed(content)
         measured = asked.measure(composition)
-        told = Enclosure.from_json(content["measured"])
-        assert told.lower <= measured.upper and measured.lower <= told.upper, json.dumps(content)
+        named = told(content)
+        assert named.lower <= measured.upper and measured.lower <= named.upper, json.dumps(content)
         assert measured.at_most(asked.bound) is not (content["verdict"] != "VERIFIED")
     assert accepted  # hints and measured ends that are wider
 
