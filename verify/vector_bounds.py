@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from fractions import Fraction
+from functools import partial
 from typing import Any, TypeAlias
 
 from ..accounting.composed import Composition, Use, compose
@@ -119,13 +120,16 @@ def _above(audit: Audit, uses: Sequence[Use]) -> list[tuple[Endpoint, Bounds]]:
     if isinstance(claim, GaussianDP):  # which of these the checker knows depends on the law
         ways = [[_named(use.mechanism, "gaussian") for use in uses]]
         ways.append([way and "gaussian" for way in ways[0]])
-        return [(audit.measured.upper, way) for way in ways]
+        upper = audit.measured.upper
+        if sides.exact is not None:  # what is measured, but not what certificates name
+            upper = max(upper, sides.dominating(partial(_measured, claim)).upper)
+        return [(upper, way) for way in ways]
     found = list(_mostly(claim, uses)) if isinstance(claim, ApproxDP) else []
     asked = sides.likely if claim.of_losses else sides.above
     for each in asked:
         upper = audit.measured.upper
-        if len(asked) > 1 or found or upper == _INFINITY:
-            upper = claim.measure(Composition(each), _WIDTH, work=_WORK).upper
+        if len(asked) > 1 or found or upper == _INFINITY or sides.exact is not None:
+            upper = _measured(claim, each).upper
         pairs = zip(uses, each, strict=True)
         found.append((upper, [_named(use.mechanism, _kind(part)) for use, part in pairs]))
     found.sort(key=lambda one: one[0])
@@ -135,6 +139,10 @@ def _above(audit: Audit, uses: Sequence[Use]) -> list[tuple[Endpoint, Bounds]]:
     if isinstance(claim, ZCDP) and is_needed:  # to cover all orders takes long
         found = _tilted(audit, uses, sides.above[0]) + found
     return found
+
+
+def _measured(claim: Guarantee, uses: Sequence[Use]) -> Enclosure:
+    return claim.measure(Composition(uses), _WIDTH, work=_WORK)
 
 
 def _kind(instead: Use) -> str:
