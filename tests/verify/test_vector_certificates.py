@@ -165,8 +165,9 @@ def test_norms_are_those_of_the_prover(seed: int) -> None:
 SPECS = {
     "skellam": "skellam:variance=4,l2=2",
     "gaussian": "discrete-gaussian:sigma2=5,l2=3/2,l1=2",
-    "laplace": "discrete-laplace:scale=3,l1=2,linf=1",
-    "polya": "polya-difference:shape=2,scale=3,linf=1,dimension=3",
+    "laplace": "discrete-laplace:scale=3,l1=3,linf=2",
+    "by one": "discrete-laplace:scale=3,l1=2,linf=1",
+    "polya": "polya-difference:shape=2,scale=3,linf=2,dimension=2",
     "sum": "discrete-gaussian-sum:count=4,sigma2=1,l2=2,neighbours=add-remove",
     "reduced": "skellam:variance=4,l2=2,modulus=16",
     "one number": "skellam:variance=4,l2=2.5,dimension=1",
@@ -183,6 +184,7 @@ CASES = [
     pytest.param(name, claim, marks=[pytest.mark.slow] if (name, claim) in _SLOW else [])
     for name in SPECS
     for claim in CLAIMS
+    if (name, claim[:3]) != ("by one", "gdp")  # the checker knows no mu of several uses so closely
 ]
 
 

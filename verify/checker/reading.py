@@ -184,9 +184,9 @@ def _bound(data: object) -> Above:
         return Tilt(
             *(read_number(fields[name], name, at_most=10**40) for name in ("square", "sum"))
         )
-    if data is not None and data not in ("gaussian", "one number"):
+    if data is not None and data not in ("gaussian", "one number", "by one"):
         raise CertificateError(
-            'above must be "gaussian", "one number", square and sum, missed, or null'
+            'above must be "gaussian", "one number", "by one", square and sum, missed, or null'
         )
     return data if isinstance(data, str) else None
 

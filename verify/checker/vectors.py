@@ -8,6 +8,10 @@ use single numbers and Gaussian noise.
                  is linear between its points (P(X >= k), 1 - P(X >= k - d)) where p is log-concave,
                  so that T_(d+e) is T_e after 1 - T_d. Moving one coordinate after the other no test
                  does better than this chain; Blackwell (1953)
+    by one       where no coordinate moves by more than 1: as many uses of a number that moves by 1
+                 as coordinates can. A vector that moves fewer is what is left of that one when
+                 further noise is added to what is seen, which does not depend on the data; the
+                 noise is symmetric, so that signs change nothing
     square, sum  numbers a, b >= 0 with c(k) <= a k^2 + b k for every k within reach, c(k) the cost
                  of one number that moves by k: pure epsilon and Rényi divergences add up over
                  coordinates, rho is at most their sum, so that it is at most a |v|_2^2 + b |v|_1
@@ -95,6 +99,10 @@ def _above(statement: Statement) -> tuple[tuple[tuple[Mechanism, int], ...], Fra
             uses.append((_gaussian(one), times))
         elif _is_one_number(one):
             uses.append((_moved(one, one.reach.farthest, one.modulus), times))
+        elif hint == "by one":
+            if not isinstance(one.reach, Reach) or one.reach.farthest > 1 or one.rate < 1:
+                raise OpenError("by one is of integer vectors moved by 1 at most, and no samples")
+            uses.append((_moved(one, 1, one.modulus), times * one.reach.largest_sum))
         else:
             uses.append((_moved(one, one.reach.largest_sum, None), times))
     return tuple(uses), spent
