@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shutil
 import sqlite3
 from pathlib import Path
 
@@ -13,14 +14,21 @@ import pytest
 from exactdp.cli.main import main
 
 ONE = "discrete-gaussian:sigma2=100,sensitivity=1"
+FOURTH = "discrete-gaussian:sigma2=20,sensitivity=1"  # of a limit of zcdp:0.1
+
+
+@pytest.fixture(scope="module")
+def new(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A ledger with nothing in it, made once."""
+    path = tmp_path_factory.mktemp("new") / "a.db"
+    assert main(["ledger", "init", str(path), "--limit", "zcdp:0.1"]) == 0
+    return path
 
 
 @pytest.fixture
-def url(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
-    path = str(tmp_path / "a.db")
-    assert main(["ledger", "init", path, "--limit", "zcdp:0.1"]) == 0
+def url(new: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
     capsys.readouterr()
-    return path
+    return shutil.copy(new, str(tmp_path / "a.db"))
 
 
 def called(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
@@ -28,11 +36,17 @@ def called(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, s
     return code, *capsys.readouterr()
 
 
-def test_twenty_uses_fit_and_the_next_is_refused(url, capsys) -> None:
-    for number in range(20):
-        words = ("charge", url, ONE, "--user", "ada", "--key", f"k{number}")
+def _dumped(url: str) -> list[str]:
+    """All that is in the database, as statements."""
+    with sqlite3.connect(url) as connection:
+        return list(connection.iterdump())
+
+
+def test_uses_fit_to_the_limit_and_the_next_is_refused(url, capsys) -> None:
+    for number in range(4):
+        words = ("charge", url, FOURTH, "--user", "ada", "--key", f"k{number}")
         assert called(capsys, *words) == (0, f"recorded: key k{number}, 1 users\n", "")
-    code, out, err = called(capsys, "charge", url, ONE, "--user", "ada", "--key", "k20", "--json")
+    code, out, err = called(capsys, "charge", url, FOURTH, "--user", "ada", "--key", "k4", "--json")
     assert code == 1
     assert json.loads(out)["refused"] == {
         "user": "ada",
@@ -44,16 +58,16 @@ def test_twenty_uses_fit_and_the_next_is_refused(url, capsys) -> None:
     assert err.count("\n") == 1
     code, out, _ = called(capsys, "show", url, "--user", "ada", "--json")
     shown = json.loads(out)
-    assert (code, shown["limit"], len(shown["entries"])) == (0, "zcdp:0.1", 20)
+    assert (code, shown["limit"], len(shown["entries"])) == (0, "zcdp:0.1", 4)
     assert shown["spent"] == {"lower": "0.1", "upper": "0.1"}
     assert shown["left"] == {"lower": "0", "upper": "0"}
     first = shown["entries"][0]
     assert {name: first[name] for name in ("key", "user", "mechanism", "times", "cost")} == {
         "key": "k0",
         "user": "ada",
-        "mechanism": ONE,
+        "mechanism": FOURTH,
         "times": 1,
-        "cost": {"lower": "0.005", "upper": "0.005"},
+        "cost": {"lower": "0.025", "upper": "0.025"},
     }
     assert len(first["hash"]) == 64
     assert first["at"].endswith("Z")
@@ -183,12 +197,12 @@ def test_migrations_go_back_and_forward(url, capsys) -> None:
     ],
 )
 def test_bad_input_is_one_line_and_writes_nothing(words, url, capsys, tmp_path) -> None:
-    before = called(capsys, "check", url)
+    before = _dumped(url)
     named = {"NEW": str(tmp_path / "new.db"), "URL": url, "SPEC": ONE}
     given = [named.get(word, word.replace("SPEC", ONE)) for word in words.split()]
     code, out, err = called(capsys, *given)
     assert (code, out, err.count("\n")) == (2, "", 1)
-    assert called(capsys, "check", url) == before
+    assert _dumped(url) == before
     assert not (tmp_path / "new.db").exists()
 
 

@@ -8,12 +8,9 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from itertools import count
 from pathlib import Path
 
 import pytest
-
-_numbers = count()
 
 
 def _binaries() -> Path | None:
@@ -43,6 +40,8 @@ class Server:
         self._data = str(data)
         options = f"-k {folder} -h '' -c fsync=off -c max_connections=150"
         self._run("pg_ctl", "-D", self._data, "-w", "-o", options, "-l", f"{folder}/log", "start")
+        psycopg = pytest.importorskip("psycopg")
+        self._admin = psycopg.connect(self._url("postgres"), autocommit=True)
 
     def _run(self, name: str, *arguments: str) -> None:
         subprocess.run(
@@ -54,13 +53,17 @@ class Server:
         )
 
     def url(self) -> str:
-        """A new database."""
-        name = f"ledger{next(_numbers)}"
-        self._run("createdb", "-h", str(self.folder), "-U", "tests", name)
+        """A database with nothing in it: whatever was there before is gone."""
+        self._admin.execute("DROP DATABASE IF EXISTS ledger WITH (FORCE)")
+        self._admin.execute("CREATE DATABASE ledger")
+        return self._url("ledger")
+
+    def _url(self, name: str) -> str:
         return f"postgresql://tests@/{name}?host={self.folder}"
 
     def stop(self) -> None:
         """At once."""
+        self._admin.close()
         self._run("pg_ctl", "-D", self._data, "-m", "immediate", "stop")
 
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from exactdp.exact import Enclosure
@@ -18,6 +18,7 @@ longs = st.builds(Fraction, st.integers(0, 2**5000), st.integers(1, 2**5000))
 some = st.one_of(exact, longs)
 
 
+@settings(max_examples=20)
 @given(some, some)
 def test_ends_contain_the_cost(one: Fraction, other: Fraction) -> None:
     low, high = sorted((one, other))
@@ -29,11 +30,13 @@ def test_ends_contain_the_cost(one: Fraction, other: Fraction) -> None:
         assert upper - high < UNIT
 
 
+@settings(max_examples=20)
 @given(exact)
 def test_what_is_known_exactly_stays_exact(cost: Fraction) -> None:
     assert amounts.ends(Enclosure.exactly(cost)) == (cost, cost)
 
 
+@settings(max_examples=20)
 @given(st.lists(some, max_size=8))
 def test_sums_are_never_below_and_short(costs: list[Fraction]) -> None:
     upper: amounts.Amount = Fraction(0)
@@ -49,6 +52,7 @@ def test_sums_are_never_below_and_short(costs: list[Fraction]) -> None:
         assert amounts.read(amounts.text(upper)) == upper
 
 
+@settings(max_examples=20)
 @given(st.lists(exact, max_size=8))
 def test_short_sums_are_exact_in_any_order(costs: list[Fraction]) -> None:
     found: amounts.Amount = Fraction(0)

@@ -124,7 +124,7 @@ def _run(histories: int) -> None:
 
 
 def test_histories() -> None:
-    _run(6)
+    _run(4)
 
 
 @pytest.mark.slow
