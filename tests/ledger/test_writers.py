@@ -106,15 +106,20 @@ def _kill(url: str, times: int, seed: int, out: Path) -> None:
     Ledger.create(url, "pure:1000").close()
     out.touch()
     for number in range(times):
+        here, there = os.pipe()
         if (child := os.fork()) == 0:
             try:
                 with Ledger.open(url) as ledger, out.open("a", buffering=1) as released:
+                    os.write(there, b".")
                     for each in range(10**6):
                         key = f"{number} {each}"
                         with ledger.permit(ONE, ["ada", key], key):
                             released.write(f"{key}\n")
             finally:
                 os._exit(1)
+        os.close(there)
+        assert os.read(here, 1)  # it has begun
+        os.close(here)
         time.sleep(rng.uniform(0, 0.08))
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
