@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..exact.number import ExactInput, whole
+from ..exact.parallel import each
 from .algorithms import Algorithm
 from .evidence import Proof, evidence
 from .instances import Drawn, Instances
-from .parallel import each
 from .play import Aggregator, Faithful, Released, Simulated, play
 from .prepare import Prepared, Radius, prepare
 from .results import Results, RunCache, Share, checkpoints

@@ -13,7 +13,7 @@ from typing import Annotated, Any, TypeAlias
 
 import typer
 
-from ..exact import ParameterError, exact, time_limit
+from ..exact import ParameterError, exact, time_limit, whole
 from ..exact.regular_file import open_regular
 from ..ledger.book import Ledger
 from ..ledger.checking import check_at
@@ -148,14 +148,25 @@ def check(
         str | None,
         option("S", "each cost also by the checker of certificates, in S seconds; exit 3 if not"),
     ] = None,
+    workers: Annotated[str, option("N", "processes")] = "1",
+    cluster: Annotated[
+        str | None, option("ADDRESS", "a dask scheduler whose workers reach URL, or local")
+    ] = None,
     as_json: Json = False,
     wait: Wait = WAIT,
 ) -> None:
     """Recompute every cost, every sum and the chain of hashes: exit 0, or 1 and where it breaks."""
     seconds = None if prove is None else options.read_time(prove)
+    crew = whole(workers, "--workers", at_least=1, at_most=1024)
     with _bad_input():
         found = check_at(
-            url, head, _seconds(wait), lambda rows: output.progress("checking", rows), seconds
+            url,
+            head,
+            _seconds(wait),
+            lambda parts: output.progress("checking", parts),
+            seconds,
+            crew,
+            cluster,
         )
     if as_json:
         output.as_json(found)

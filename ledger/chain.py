@@ -31,7 +31,7 @@ class Used:
 
 @frozen
 class Link:
-    """A row of the chain, without its hash. users: their names, sorted; numbers: theirs."""
+    """A row of the chain, without its hash. users: their names, sorted."""
 
     id: int
     action: str
@@ -44,7 +44,6 @@ class Link:
     uses: Sequence[Used] = ()
     users: Sequence[str] = ()
     limits: Sequence[Limit] = ()  # of the first row only
-    numbers: Sequence[int] = ()
 
     def hash(self, before: str) -> str:
         """Of this row and of all before it."""

@@ -76,15 +76,27 @@ class Database:
             yield connection
 
     @contextmanager
-    def read(self) -> Iterator[Connection]:
-        """A transaction that sees one state of the ledger throughout."""
+    def read(self, snapshot: str | None = None) -> Iterator[Connection]:
+        """A transaction that sees one state of the ledger throughout: that of a snapshot, if given.
+
+        snapshot: as `snapshot` has named it, in a transaction that still goes on.
+        """
         with self._told(), self.engine.connect() as connection:
             if not self.is_sqlite:
                 connection.execution_options(isolation_level="REPEATABLE READ")
             with connection.begin():
                 if self.is_sqlite:
                     connection.exec_driver_sql("BEGIN")
+                elif snapshot is not None:
+                    quoted = snapshot.replace("'", "''")
+                    connection.exec_driver_sql(f"SET TRANSACTION SNAPSHOT '{quoted}'")
                 yield connection
+
+    def snapshot(self, connection: Connection) -> str | None:
+        """The name by which others see what this transaction sees; None on SQLite."""
+        if self.is_sqlite:
+            return None
+        return str(connection.execute(text("SELECT pg_export_snapshot()")).scalar_one())
 
     def _lock(self, connection: Connection) -> None:
         """BEGIN IMMEDIATE; SQLite's own way to wait sleeps up to 100 ms between two attempts."""

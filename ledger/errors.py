@@ -58,3 +58,7 @@ class UnavailableError(LedgerError, OSError):
     If the connection was lost while a charge was being recorded, it may be recorded or not: the
     same charge with the same key is safe to repeat.
     """
+
+
+class BrokenError(Exception):
+    """Where a ledger that is checked breaks, and how."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...exact.atomic_write import atomic_write
 from ...exact.number import ParameterError, located
-from ..parallel import each
+from ...exact.parallel import each
 from .drawing import draw
 from .pictures import Figure
 from .sweep import Sweep

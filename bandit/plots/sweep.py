@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...exact.number import ExactInput, ParameterError, decimal_text, whole
+from ...exact.parallel import each
 from ...verify.guarantee import RenyiDP
 from ..evidence import Proof, evidence
 from ..instances import Fixed, Instances, easy, hard
-from ..parallel import each
 from ..results import RunCache, Share
 from ..run import Config, run
 from ..setting import Setting

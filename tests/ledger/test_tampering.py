@@ -225,3 +225,25 @@ def test_a_user_beyond_the_limit_is_found_whatever_the_hashes_say(tmp_path: Path
     found = check_at(path)
     assert not found.valid
     assert "user 'ada' exceeds limit limit" in found.reason
+
+
+def test_a_name_that_two_users_have_is_found(tmp_path: Path) -> None:
+    """Hashes cover names: charges of one person, shared out to two numbers, keep every hash."""
+    path = str(tmp_path / "a.db")
+    with Ledger.create(path, "zcdp:1") as ledger:
+        ledger.charge(ONE, "ada", "1")
+        ledger.charge(ONE, "ada", "2")
+    with sqlite3.connect(path) as connection:
+        for statement in (
+            "CREATE TABLE copy AS SELECT * FROM users",
+            "DROP TABLE users",
+            "ALTER TABLE copy RENAME TO users",
+            "INSERT INTO users VALUES (1, 'ada')",
+            'UPDATE entries SET "user" = 1 WHERE charge = 2',
+            "UPDATE balances SET spent = '1/200'",
+            "INSERT INTO balances VALUES (1, 0, '1/200')",
+            "UPDATE head SET users = 2",
+        ):
+            connection.execute(statement)
+    found = check_at(path)
+    assert (found.valid, found.reason) == (False, "users: a name is there twice")

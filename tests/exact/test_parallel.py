@@ -7,8 +7,8 @@ import time
 import pytest
 
 from exactdp.bandit import parallel
-from exactdp.bandit.parallel import each
 from exactdp.exact.number import ParameterError
+from exactdp.exact.parallel import each
 
 
 def square(number):

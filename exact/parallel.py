@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
-from ..exact.extra import bring
-from ..exact.number import ParameterError
+from .extra import bring
+from .number import ParameterError
 
 _Task = TypeVar("_Task")
 _Result = TypeVar("_Result")

@@ -1,0 +1,148 @@
+"""The balances of some users, added up again from what each was charged, in its order.
+
+Users are added up by themselves, so that any part of them may be checked anywhere, with the very
+sums that were made when they were charged: also those that were rounded are the same.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import groupby
+from typing import Any
+
+from attrs import define
+from sqlalchemy import Connection, func, or_, select
+
+from .amounts import Amount
+from .chain import CANCEL, CHARGE, RESERVE, Used
+from .check_rows import stream
+from .errors import BrokenError
+from .fitting import with_uses
+from .inputs import since
+from .limits import Limit
+from .schema import balances, charges, entries, users, uses
+from .written import read_spent
+
+_MANY = 5_000  # users at a time
+
+
+def parts(end: int) -> Iterator[tuple[int, int]]:
+    """Users 0, ..., end - 1, so many at a time: first, end."""
+    return ((first, min(first + _MANY, end)) for first in range(0, end, _MANY))
+
+
+@define
+class Users:
+    """Users first, ..., end - 1. balances: how many there are of them."""
+
+    connection: Connection
+    limits: Sequence[Limit]
+    first: int
+    end: int
+    balances: int = 0
+
+    def read(self) -> None:
+        """Raises BrokenError where a user exceeds a limit, or a balance is not what was charged."""
+        asked = select(users.c.id, users.c.name).order_by(users.c.id)
+        listed = list(self._stream(asked, users.c.id))
+        if [number for number, _ in listed] != list(range(self.first, self.end)):
+            raise BrokenError("users: not numbered without a gap, up to how many the head says")
+        self._check_charged()
+        names = dict(map(tuple, listed))
+        spent: dict[tuple[int, int], tuple[Amount, ...]] = {}
+        charged = groupby(self._stream(_CHARGED, entries.c.user), key=lambda row: row.user)
+        for user, own in charged:
+            spent |= self._added_up(user, names.get(user, "?"), own)
+        found = 0
+        for user, limit, written in self._stream(select(balances), balances.c.user):
+            nothing = self._nothing(limit)
+            if spent.get((user, limit), nothing) != read_spent(written):
+                name = names.get(user, "?")
+                raise BrokenError(f"balances: user {name!r}, limit {limit}: not what was charged")
+            found += (user, limit) in spent
+            self.balances += 1
+        if found != len(spent):
+            raise BrokenError("balances: some are missing")
+
+    def _added_up(
+        self, user: int, name: str, charged: Iterator[Any]
+    ) -> dict[tuple[int, int], tuple[Amount, ...]]:
+        """What a user has spent of each limit; within it after every charge."""
+        spent: dict[int, tuple[Amount, ...]] = {}
+        recent: dict[int, deque[tuple[str, tuple[Used, ...]]]] = {}
+        for (charge, at, project), listed in groupby(charged, key=lambda row: row[1:4]):
+            own = tuple(Used(row.mechanism, row.times, row.costs) for row in listed)
+            for number, limit in enumerate(self.limits):
+                if limit.project not in ("", project):
+                    continue
+                if limit.days is None:
+                    total = _added(spent.get(number, limit.nothing), own, number)
+                    spent[number] = total
+                else:
+                    held = recent.setdefault(number, deque())
+                    held.append((at, own))
+                    total = _in_window(held, number, limit, since(limit, at))
+                if not limit.fits(total):
+                    raise BrokenError(f"row {charge}: user {name!r} exceeds limit {limit.name}")
+        return {(user, number): total for number, total in spent.items()}
+
+    def _check_charged(self) -> None:
+        charged = select(entries.c.user).where(entries.c.user == users.c.id).exists()
+        idle = select(func.count()).select_from(users).where(~charged)
+        own = idle.where(users.c.id >= self.first, users.c.id < self.end)
+        if self.connection.execute(own).scalar_one():
+            raise BrokenError("users: some were never charged")
+
+    def _nothing(self, limit: int) -> tuple[Amount, ...] | None:
+        """The balance of who is charged for nothing but what was cancelled."""
+        known = 0 <= limit < len(self.limits) and self.limits[limit].days is None
+        return self.limits[limit].nothing if known else None
+
+    def _stream(self, asked: Any, number: Any) -> Iterator[Any]:
+        return stream(self.connection, asked.where(number >= self.first, number < self.end))
+
+
+def _in_window(
+    held: deque[tuple[str, tuple[Used, ...]]], number: int, limit: Limit, start: str
+) -> tuple[Amount, ...]:
+    """What was charged after `start`; older charges are let go."""
+    while held[0][0] <= start:
+        held.popleft()
+    spent = limit.nothing
+    for _, listed in held:
+        spent = _added(spent, listed, number)
+    return spent
+
+
+@lru_cache(maxsize=1 << 14)
+def _added(spent: tuple[Amount, ...], listed: tuple[Used, ...], number: int) -> tuple[Amount, ...]:
+    return with_uses(spent, listed, number)
+
+
+_closing = charges.alias()
+_cancelled = (_closing.c.key == charges.c.key) & (_closing.c.action == CANCEL)
+_CHARGED = (
+    select(
+        entries.c.user,
+        charges.c.id,
+        charges.c.at,
+        charges.c.project,
+        uses.c.mechanism,
+        uses.c.times,
+        uses.c.costs,
+    )
+    .select_from(
+        entries.join(charges, charges.c.id == entries.c.charge).join(
+            uses, uses.c.charge == entries.c.charge
+        )
+    )
+    .where(
+        or_(
+            charges.c.action == CHARGE,
+            (charges.c.action == RESERVE) & ~select(_closing.c.id).where(_cancelled).exists(),
+        )
+    )
+    .order_by(entries.c.user, entries.c.charge, uses.c.position)
+)

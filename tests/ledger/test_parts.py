@@ -1,0 +1,117 @@
+"""A ledger that is checked in parts, by anybody, is found to be what it is in one."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from exactdp.ledger import Ledger, Limit, check_rows, check_users
+from exactdp.ledger.checking import Checked, check_at
+
+ONE = "randomized-response:epsilon=1/100"
+
+
+def _filled(url: str) -> None:
+    """Groups and single users, cancelled and settled; several limits."""
+    limits = [Limit.of("pure:1"), Limit.of("zcdp:9", "year", days=365)]
+    with Ledger.create(url, limits) as ledger:
+        for number in range(12):
+            people = [f"user {each}" for each in range(number, 40, 1 + number % 3)]
+            ledger.charge(f"{ONE}*{1 + number % 2}", people, f"group {number}")
+            permit = ledger.reserve(ONE, f"user {number}", f"one {number}")
+            (permit.settle, permit.cancel, lambda: None)[number % 3]()
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parts of a few rows and users."""
+    monkeypatch.setattr(check_rows, "_MANY", 20)
+    monkeypatch.setattr(check_users, "_MANY", 7)
+
+
+def test_parts_cover_every_row_once(tmp_path: Path, small: None) -> None:
+    _filled(path := str(tmp_path / "a.db"))
+    with Ledger.open(path) as ledger, ledger._database.read() as connection:
+        rows = ledger.check().rows
+        found = list(check_rows.stretches(connection, rows))
+    assert len(found) > 5
+    assert [row for first, end in found for row in range(first, end)] == list(range(rows))
+    assert [user for part in check_users.parts(40) for user in range(*part)] == list(range(40))
+    assert list(check_users.parts(0)) == []
+
+
+def _both(url: str, monkeypatch: pytest.MonkeyPatch) -> tuple[Checked, Checked]:
+    """Whole and in parts."""
+    with monkeypatch.context() as patch:
+        patch.setattr(check_rows, "_MANY", 10**9)
+        patch.setattr(check_users, "_MANY", 10**9)
+        whole = check_at(url)
+    return whole, check_at(url)
+
+
+def test_the_answer_is_the_same_in_parts(url: str, small: None, monkeypatch) -> None:
+    _filled(url)
+    whole, parts = _both(url, monkeypatch)
+    assert whole.valid
+    assert whole == parts
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE charges SET at = '2020' WHERE id = 9",
+        "UPDATE charges SET hash = 'x' WHERE id = 20",
+        "UPDATE uses SET times = 3 WHERE charge >= 10",
+        "DELETE FROM entries WHERE charge > 7 AND charge < 13",
+        "UPDATE balances SET spent = '1/3' WHERE \"user\" > 17",
+        'DELETE FROM balances WHERE "user" = 30',
+        "INSERT INTO entries VALUES (10, 5000)",
+        "UPDATE head SET charges = 5",
+    ],
+)
+def test_parts_find_the_same_first_break(
+    tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    _filled(path := str(tmp_path / "a.db"))
+    with sqlite3.connect(path) as connection:
+        connection.execute(change)
+    whole, parts = _both(path, monkeypatch)
+    assert not whole.valid
+    assert whole == parts
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [{"workers": 2}, {"workers": 2, "cluster": "local"}])
+def test_workers_and_a_cluster_find_the_same(url: str, monkeypatch, how) -> None:
+    _filled(url)
+    assert check_at(url, **how) == check_at(url)
+    with Ledger.open(url) as ledger:
+        Ledger.charge(ledger, ONE, "late", "late")
+        with ledger._database.write() as connection:
+            connection.exec_driver_sql("UPDATE balances SET spent = '1/3' WHERE spent <> '1/3'")
+    found = check_at(url, **how)
+    assert not found.valid
+    assert found == check_at(url)
+
+
+def test_a_part_whose_worker_sees_another_ledger_is_checked_by_us(
+    url: str, small: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody charges while it is checked: on SQLite workers see it, we do not."""
+    _filled(url)
+    from exactdp.ledger import checking
+
+    def each(do, tasks, workers, cluster):
+        with Ledger.open(url) as ledger:
+            ledger.charge(ONE, "late", "late")
+        return (do(task) for task in reversed(tasks))
+
+    before = check_at(url)
+    monkeypatch.setattr(checking, "each", each)
+    assert check_at(url, workers=2) == before
+    monkeypatch.undo()
+    after = check_at(url)
+    assert after.valid
+    assert after.rows == before.rows + 1
