@@ -87,12 +87,14 @@ def play(
     runs: int,
     source: Source,
     record: Callable[[Released], None] | None = None,
+    permit: Callable[[int, Phase, int, int], None] | None = None,
 ) -> Played:
     """Run the algorithm in this environment, `runs` times independently.
 
-    record: is told of every batch that is released.
+    record: is told of every batch that is released. permit: is asked before anything of a batch is
+    drawn, arm by arm: which run, which batch and arm, and the round in which its users begin.
     """
-    table = _Table(prepared, environment, runs, source, record)
+    table = _Table(prepared, environment, runs, source, record, permit)
     number = 1
     while len(table.going):
         table.batch(number)
@@ -110,6 +112,7 @@ class _Table:
         runs: int,
         source: Source,
         record: Callable[[Released], None] | None,
+        permit: Callable[[int, Phase, int, int], None] | None,
     ) -> None:
         arms = prepared.setting.arms
         if len(environment.arms) != arms:
@@ -117,7 +120,7 @@ class _Table:
                 f"arms must be those of the environment, {len(environment.arms)}, got {arms}"
             )
         self.prepared, self.laws = prepared, environment.arms
-        self.source, self.record = source, record
+        self.source, self.record, self.permit = source, record, permit
         self.active = np.ones((runs, arms), dtype=bool)
         self.pulls = np.zeros((runs, arms), dtype=np.int64)
         self.totals = np.zeros((runs, arms), dtype=np.int64 if prepared.counts else np.float64)
@@ -162,6 +165,11 @@ class _Table:
     def _release(self, rows: NDArray[np.int64], phase: Phase) -> None:
         """Release a batch of these runs, and let arms leave."""
         active, release = self.active[rows], phase.release
+        if self.permit is not None:
+            for run in rows.tolist():
+                first = int(self.pulls[run].sum())
+                for turn, arm in enumerate(np.flatnonzero(self.active[run]).tolist()):
+                    self.permit(run, phase, arm, first + turn * phase.users)
         taking_part = [np.flatnonzero(active[:, arm]) for arm in range(len(self.laws))]
         shown = [arm for arm, who in enumerate(taking_part) if len(who)]
         values = self.source.released(

@@ -15,7 +15,7 @@ from ..exact.content_cache import ContentCache
 from ..exact.number import located
 from .prepare import Prepared
 
-_VERSION = 1  # of the numbers that a configuration gives: to be raised when these change
+VERSION = 1  # of the numbers that a configuration gives: to be raised when these change
 
 
 @dataclass(frozen=True)
@@ -179,7 +179,7 @@ class RunCache:
     """A folder of shares, each under its configuration and its runs; None keeps nothing."""
 
     def __init__(self, folder: Path | None, identity: dict[str, Any]) -> None:
-        self._identity = {"version": _VERSION, **identity}
+        self._identity = {"version": VERSION, **identity}
         self._cache = None if folder is None else ContentCache(folder)
         if folder is not None:
             with located(f"resume: {folder}"):

@@ -18,12 +18,13 @@ from numpy.typing import NDArray
 
 from ..exact.number import ExactInput, whole
 from ..exact.parallel import each
+from .accounts import Accounts, Permit
 from .algorithms import Algorithm
 from .evidence import Proof, evidence
 from .instances import Drawn, Instances
 from .play import Aggregator, Faithful, Released, Simulated, play
 from .prepare import Prepared, Radius, prepare
-from .results import Results, RunCache, Share, checkpoints
+from .results import VERSION, Results, RunCache, Share, checkpoints
 from .setting import Setting
 from .transcript import batch_lines, end_line
 
@@ -74,23 +75,30 @@ def run(
     resume: Path | None = None,
     transcript: bool = False,
     cluster: str | None = None,
+    accounts: Accounts | None = None,
     progress: Callable[[int], None] = lambda done: None,
 ) -> Results:
     """Run it so many times, independently.
 
     prepared: what `config.prepared()` gave, if at hand. rounds: the checkpoints. resume: a folder
     in which finished shares are kept, and looked for. transcript: keep every release. cluster: a
-    dask scheduler's address, or "local". progress: is told how many more runs are done.
+    dask scheduler's address, or "local". accounts: users who return, charged in a ledger before
+    anything of theirs is drawn; raises its RefusedError where it does not fit. progress: is told
+    how many more runs are done.
     """
     count = whole(runs, "runs", at_least=1, at_most=10**7)
     start = whole(seed, "seed", at_least=0)
     crew = whole(workers, "workers", at_least=1, at_most=1024)
     ready = config.prepared() if prepared is None else prepared
     marks = checkpoints(config.setting.horizon) if rounds is None else rounds
-    task = partial(_share, config, ready, start, marks, transcript)
+    task = partial(_share, config, ready, start, marks, transcript, accounts)
     size = _APART if isinstance(config.instances, Drawn) else _TOGETHER
     parts = [(first, min(size, count - first)) for first in range(0, count, size)]
     identity = config.identity(start, marks.tolist())
+    if accounts is not None:
+        accounts.admit(ready)
+        with accounts.opened() as ledger:
+            identity["accounts"] = accounts.identity(ledger)
     cache = RunCache(resume, identity | {"transcript": transcript})
     done = [
         kept
@@ -113,15 +121,24 @@ def _share(
     seed: int,
     rounds: NDArray[np.int64],
     transcript: bool,
+    accounts: Accounts | None,
     part: tuple[int, int],
 ) -> Share:
     """Runs first, ..., first + count - 1."""
     first, count = part
+    ledger = None if accounts is None else accounts.opened()
     together = not isinstance(config.instances, Drawn)
     lines: list[dict[str, Any]] = []
 
     def note(start: int) -> Callable[[Released], None] | None:
         return (lambda seen: lines.extend(batch_lines(start, seen))) if transcript else None
+
+    def permit(start: int, size: int) -> Permit | None:
+        if accounts is None or ledger is None:
+            return None
+        about = config.identity(seed, ()) | {"version": VERSION, "together": [start, size]}
+        charge = accounts.permit(ledger, prepared, about)
+        return lambda run, *release: charge(start + run, *release)
 
     regret: list[list[float]] = []
     pulls: list[list[int]] = []
@@ -132,13 +149,15 @@ def _share(
         rng = np.random.default_rng(_seed(seed, _RUN, start))
         users = config.faithful
         source = Simulated(rng) if users is None else Faithful.seeded(rng, users)
-        played = play(prepared, environment, size, source, note(start))
+        played = play(prepared, environment, size, source, note(start), permit(start, size))
         regret += played.curve.at(rounds).tolist()
         pulls += played.pulls.tolist()
         gone += np.logical_not(played.active[:, list(environment.best)].any(axis=1)).tolist()
         batches += played.batches.tolist()
         if transcript:
             lines += [end_line(start + row, played.pulls[row]) for row in range(size)]
+    if ledger is not None:
+        ledger.close()
     return Share(first, regret, pulls, gone, batches, lines)
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from ..bandit.accounts import Accounts
 from ..bandit.algorithms import ALGORITHMS, SE, named
 from ..bandit.environments.gaussian import DEFAULT_SIGMA
 from ..bandit.environments.instance import instance as read_instance
@@ -79,6 +82,16 @@ def run(
     masked: Annotated[
         bool, typer.Option("--masked", help="with --faithful: sum by secure aggregation")
     ] = False,
+    ledger: Annotated[
+        str | None,
+        option("URL", "with --faithful: users return, and are charged before noise is drawn"),
+    ] = None,
+    users: Annotated[
+        str | None, option("N", "with --ledger: round t is of user t mod N; T if not given")
+    ] = None,
+    user_prefix: Annotated[
+        str | None, option("TEXT", "with --ledger: users are TEXT0, TEXT1, ...; 'user '")
+    ] = None,
     transcript: Annotated[
         Path | None, option("FILE", "every release and decision, to be checked")
     ] = None,
@@ -105,7 +118,9 @@ def run(
     radii = {each.value: each for each in Radius}
     if radius not in radii:
         raise ParameterError(f"radius must be paper or certified, got {radius[:40]!r}")
-    users = _aggregator(faithful, masked, whole(horizon, "horizon", at_least=1))
+    rounds = whole(horizon, "horizon", at_least=1)
+    aggregator = _aggregator(faithful, masked, rounds)
+    accounts = _accounts(ledger, users, user_prefix, faithful, rounds)
     instances = _instances(instance, arms, sigma)
     setting = Setting(
         instances.arms,
@@ -116,7 +131,7 @@ def run(
         confidence=confidence,
         growth=growth,
     )
-    config = Config(chosen, setting, instances, radii[radius], users)
+    config = Config(chosen, setting, instances, radii[radius], aggregator)
     allowed = read_time(seconds)
     try:
         with time_limit(allowed), output.working("verifying mechanisms, computing radii"):
@@ -126,7 +141,7 @@ def run(
         raise typer.Exit(1 if error.verdict is Verdict.REFUTED else 3) from error
     with time_limit(allowed), output.working("accounting"):
         spent = bandit_shown.spent(prepared, returning, delta)
-    with output.progress("runs", count) as tick:
+    with _refusals(), output.progress("runs", count) as tick:
         results = run_bandit(
             config,
             count,
@@ -136,6 +151,7 @@ def run(
             resume=resume,
             transcript=transcript is not None,
             cluster=cluster,
+            accounts=accounts,
             progress=tick,
         )
     if transcript is not None:
@@ -159,6 +175,33 @@ def _aggregator(faithful: bool, masked: bool, rounds: int) -> Aggregator | None:
             "the sums of users are simulated, exactly in law"
         )
     return (Aggregator.MASKED if masked else Aggregator.PLAIN) if faithful else None
+
+
+def _accounts(
+    url: str | None, users: str | None, prefix: str | None, faithful: bool, rounds: int
+) -> Accounts | None:
+    if url is None:
+        if users is not None or prefix is not None:
+            raise ParameterError("--users and --user-prefix are of a ledger: --ledger is missing")
+        return None
+    if not faithful:
+        raise ParameterError("--ledger must be given together with --faithful")
+    count = rounds if users is None else whole(users, "users", at_least=1, at_most=10**7)
+    return Accounts(url, count, "user " if prefix is None else prefix)
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """A charge that does not fit ends with exit code 1, what else is wrong with a ledger with 2."""
+    from ..ledger.errors import LedgerError, RefusedError
+
+    try:
+        yield
+    except RefusedError as error:
+        typer.echo(f"exactdp: {error}", err=True)
+        raise typer.Exit(1) from error
+    except LedgerError as error:
+        raise ParameterError(f"--ledger: {error}") from error
 
 
 def _instances(name: str, arms: str | None, sigma: str | None) -> Instances:

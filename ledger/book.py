@@ -229,6 +229,11 @@ class Ledger:
         with self._database.read() as connection:
             return summary(connection, self.limits, user)
 
+    def opening(self) -> str:
+        """The hash of the first row, which no two ledgers share."""
+        with self._database.read() as connection:
+            return rows.first_hash(connection)
+
     def head(self) -> str:
         """The hash of the last row, which covers all before: keep it elsewhere."""
         with self._database.read() as connection:
@@ -335,11 +340,11 @@ class Ledger:
             for name, user in members.items():
                 if before[user] in no:
                     found = [no[before[user]], *([refused[name]] if name in refused else [])]
-                    refused[name] = min(found, key=lambda each: each.most)
+                    refused[name] = min(found, key=lambda each: each.rank)
                 if limit.days is None:
                     after[user, number] = different[before[user]].spent
         if refused:
-            name = min(refused, key=lambda name: refused[name].most)
+            name = min(refused, key=lambda name: refused[name].rank)
             worst = refused[name]
             raise RefusedError(name, worst.limit, worst.left, worst.most, len(refused))
         return after

@@ -14,9 +14,10 @@ class LedgerError(Exception):
 class RefusedError(LedgerError):
     """A charge that does not fit into what is left. Nothing was recorded for anyone.
 
-    user: the one of whom least more fits; limit: the name of the limit; left: of it; fits: the
-    largest number of times that the charge's list of mechanisms, each used once, still fits for all
-    its users; refused: of how many users some limit would be exceeded.
+    user: the one of whom least more fits, and who has least left of these; limit: the name of the
+    limit; left: of it; fits: the largest number of times that the charge's list of mechanisms, each
+    used once, still fits for all its users; refused: of how many users some limit would be
+    exceeded.
     """
 
     def __init__(self, user: str, limit: str, left: Enclosure, fits: int, refused: int) -> None:
@@ -26,6 +27,9 @@ class RefusedError(LedgerError):
             f"refused: user {user!r}{others} would exceed limit {limit}: left {left}; the largest "
             f"number of uses that still fits is {fits}"
         )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.user, self.limit, self.left, self.fits, self.refused)
 
     def to_json(self) -> dict[str, Any]:
         """As `exactdp ledger charge --json` has it."""

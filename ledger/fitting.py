@@ -31,6 +31,11 @@ class Refusal:
     left: Enclosure
     most: int
 
+    @property
+    def rank(self) -> tuple[int, Fraction]:
+        """Smaller where less fits; among those, where less is left."""
+        return self.most, Fraction(self.left.upper)
+
 
 def with_uses(
     spent: Sequence[Amount], uses: Sequence[Used], number: int, up: bool = True

@@ -118,6 +118,11 @@ def read_head(connection: Connection) -> Row[Any]:
     return connection.execute(select(head)).one()
 
 
+def first_hash(connection: Connection) -> str:
+    """The hash of the row that opens the ledger."""
+    return str(connection.execute(select(charges.c.hash).where(charges.c.id == 0)).scalar_one())
+
+
 def of_key(connection: Connection, key: str) -> list[Row[Any]]:
     """What opened this key, and what closed it, as far as there is such a row."""
     return list(connection.execute(_OF_KEY, {"asked": key}).all())

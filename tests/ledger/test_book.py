@@ -48,6 +48,17 @@ def test_a_refusal_says_how_many_uses_fit_and_they_do(url: str) -> None:
         assert ledger.check().valid
 
 
+def test_a_refusal_names_who_has_least_left(tmp_path) -> None:
+    """As often fits the charge for both; a little less is left to the second."""
+    with Ledger.create(str(tmp_path / "a.db"), "pure:2") as ledger:
+        ledger.charge("randomized-response:epsilon=1e-400", "bob", "little")
+        ledger.charge("randomized-response:epsilon=1/2*3", ["ada", "bob"], "much")
+        with pytest.raises(RefusedError) as refused:
+            ledger.charge("randomized-response:epsilon=1/3*2", ["ada", "bob"], "more")
+        assert (refused.value.user, refused.value.fits) == ("bob", 1)
+        assert refused.value.left.upper == Fraction(1, 2) - Fraction(1, 10**400)
+
+
 def test_a_key_is_charged_once(url: str) -> None:
     with Ledger.create(url, "pure:1") as ledger:
         first = ledger.charge("randomized-response:epsilon=0.5", ["ada", "bob"], "k")

@@ -1,0 +1,83 @@
+"""Users who return, and the ledger that keeps what they have spent.
+
+Round t of every run, counted from 0, is that of user t mod N: "PREFIX" and that number. So nobody
+is twice in a batch of one arm that has at most N users, and everybody returns: in later batches, in
+other runs, in whatever else is charged to the same ledger.
+
+Before anything of a release is drawn, its users are charged for it, durably. The key says all that
+the drawn values depend on: algorithm, setting, instance, seed, versions, the runs that go in lock
+step, and which run, batch and arm it is. Whoever repeats a run that was killed draws the same
+values from the same seed: that is the same release, with the same key, and it is charged once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..exact.number import ParameterError
+from .evidence import plain_release
+from .prepare import Phase, Prepared
+from .release import ModularRelease
+
+if TYPE_CHECKING:
+    from ..ledger import Ledger
+
+Permit = Callable[[int, Phase, int, int], None]
+
+
+@dataclass(frozen=True)
+class Accounts:
+    """A ledger by its URL; how many users there are, and how their names begin."""
+
+    url: str
+    users: int
+    prefix: str = "user "
+
+    def opened(self) -> Ledger:
+        """The ledger. Raises ParameterError where there is none."""
+        from ..ledger import Ledger
+
+        return Ledger.open(self.url)
+
+    def admit(self, prepared: Prepared) -> None:
+        """Raise ParameterError where releases are not proved, or a batch has too few users."""
+        if prepared.algorithm.demand is None:
+            raise ParameterError(
+                f"--ledger: no release of {prepared.algorithm.name} is proved, so that none has a "
+                "cost"
+            )
+        largest = max((phase.users for phase in prepared.phases.values()), default=1)
+        if self.users < largest:
+            raise ParameterError(
+                f"users must be at least {largest}, the largest batch, in which everyone takes "
+                f"part once, got {self.users}"
+            )
+
+    def identity(self, ledger: Ledger) -> dict[str, Any]:
+        """Which ledger and users these are."""
+        return {"ledger": ledger.opening(), "users": self.users, "prefix": self.prefix}
+
+    def permit(self, ledger: Ledger, prepared: Prepared, about: Mapping[str, Any]) -> Permit:
+        """What charges the users of a release. about: all that what is drawn depends on."""
+        demand = prepared.algorithm.demand
+        assert demand is not None
+        wanted = demand(prepared.setting)
+        whole = {**about, "users": self.users, "prefix": self.prefix, "numpy": np.__version__}
+        name = hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()[:32]
+
+        def charge(run: int, phase: Phase, arm: int, first: int) -> None:
+            assert isinstance(phase.release, ModularRelease)
+            rounds = range(first, first + phase.users)
+            ledger.charge(
+                plain_release(phase.release.protocol, wanted),
+                [f"{self.prefix}{each % self.users}" for each in rounds],
+                f"bandit {name}, run {run}, batch {phase.number}, arm {arm}",
+            )
+
+        return charge
