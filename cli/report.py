@@ -1,4 +1,4 @@
-"""`exactdp report`: one page to hand on, of mechanisms, of a certificate or of a transcript."""
+"""`exactdp report`: one page to hand on: of mechanisms, a certificate, a transcript, a ledger."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ _EXIT_CODES = {Verdict.VERIFIED: 0, Verdict.REFUTED: 1, Verdict.UNDECIDED: 3}
 
 
 def report(
+    out: Annotated[Path, option("FILE.html", "where the page goes")],
     specs: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
             metavar="SPEC[*K]|FILE", help="mechanisms; or one certificate, or one transcript"
         ),
-    ],
-    out: Annotated[Path, option("FILE.html", "where the page goes")],
+    ] = None,
     claim: Annotated[list[str] | None, option("CLAIM", f"{CLAIMS}; may be repeated")] = None,
     delta: Annotated[
         list[str] | None, option("D", "show ε at this δ (1e-6, 1e-9, 1e-5); may be repeated")
@@ -44,6 +44,9 @@ def report(
     record: Annotated[
         Path | None,
         option("FILE.yaml", "also a draft for OpenDP's registry of deployments"),
+    ] = None,
+    ledger: Annotated[
+        str | None, option("URL", "of a ledger, by itself: limits, and how much of them is spent")
     ] = None,
     seconds: Time = _DEFAULT_TIME,
 ) -> None:
@@ -56,15 +59,21 @@ def report(
         check_target(record, "--record")
         if record.absolute() == out.absolute():
             raise ParameterError(f"--out and --record must be two files, got {out} twice")
-    kind = _kind(specs[0])
-    if kind is not None and (len(specs) > 1 or claim or delta or record is not None):
+    more = claim or delta or record is not None
+    if (ledger is None) == (not specs) or (ledger is not None and more):
+        raise ParameterError("SPEC or --ledger must be given: a ledger is reported by itself")
+    specs = specs or []
+    kind = _kind(specs[0]) if specs else None
+    if kind is not None and (len(specs) > 1 or more):
         raise ParameterError(
             f"{kind} is reported by itself: no other SPEC, --claim, --delta or --record"
         )
     for module in ("jinja2", "matplotlib"):
         bring(module, "report")
     with time_limit(allowed, rings=False), output.working("measuring"):
-        if kind == "a certificate":
+        if ledger is not None:
+            code = _ledger(ledger, out)
+        elif kind == "a certificate":
             code = _certificate(Path(specs[0]), out)
         elif kind == "a transcript":
             code = _transcript(Path(specs[0]), out)
@@ -143,6 +152,24 @@ def _transcript(file: Path, out: Path) -> int:
     _write(Page(f"Transcript {file.name}", summary, make.made(), sections), out)
     typer.echo(f"{summary}: {reason}")
     return {True: 0, False: 1, None: 3}[valid]
+
+
+def _ledger(url: str, out: Path) -> int:
+    from ..ledger import Ledger, LedgerError
+    from ..report import make
+    from ..report.of_ledger import of_ledger
+    from ..report.page import Page
+
+    try:
+        with Ledger.open(url, read_only=True) as opened:
+            found, overview = opened.overview()
+    except LedgerError as error:
+        raise ParameterError(f"--ledger: {error}") from error
+    name = url if "://" not in url else "in a database"
+    summary, sections = of_ledger(name, found, overview)
+    _write(Page("Ledger", summary, make.made(), sections), out)
+    typer.echo(f"{summary}: {found.reason}")
+    return 0 if found.valid else 1
 
 
 def _kind(text: str) -> str | None:

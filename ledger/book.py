@@ -41,7 +41,7 @@ from .errors import (
 from .fitting import Refusal, refusal, tried
 from .inputs import now, read_digest, read_limits, read_text, read_users, since
 from .limits import Limit
-from .reading import Balance, Entry, balances, entries, summary
+from .reading import Balance, Entry, Overview, balances, entries, overview, summary
 from .written import costs_text, spent_text
 
 _TRIES = 5
@@ -245,6 +245,12 @@ class Ledger:
         """Recompute every cost, every sum and every hash. See `checking`."""
         with self._database.read() as connection:
             return check(connection, head, progress)
+
+    def overview(self) -> tuple[Checked, Overview | None]:
+        """Check it, and what is in it, of one moment; None where it is not right."""
+        with self._database.read() as connection:
+            found = check(connection)
+            return found, overview(connection, self.limits) if found.valid else None
 
     # -- how ----------------------------------------------------------------------------------
 

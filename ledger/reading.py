@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -91,6 +92,30 @@ class Balance:
     def to_json(self) -> dict[str, Any]:
         """As `exactdp ledger show --json` has it."""
         return {"user": self.user, "spent": self.spent.to_json(), "left": self.left.to_json()}
+
+
+@frozen
+class Overview:
+    """What is in a ledger, without names: how many users have spent so much of each limit; how many
+    entries and uses there are of each mechanism, by what became of them.
+    """
+
+    limits: tuple[Limit, ...]
+    spent: tuple[Counter[Enclosure], ...]
+    charged: dict[tuple[str, str], tuple[int, int]]
+
+
+def overview(connection: Connection, limits: Sequence[Limit]) -> Overview:
+    """Of all users and entries."""
+    spent = (
+        Counter(each.spent for each in balances(connection, number, limit, None))
+        for number, limit in enumerate(limits)
+    )
+    charged: dict[tuple[str, str], tuple[int, int]] = {}
+    for entry in entries(connection, limits):
+        held, times = charged.get((entry.mechanism, entry.state), (0, 0))
+        charged[entry.mechanism, entry.state] = held + 1, times + entry.times
+    return Overview(tuple(limits), tuple(spent), charged)
 
 
 def entries(

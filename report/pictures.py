@@ -71,6 +71,20 @@ def uses_svg(times: Sequence[int], epsilons: Sequence[Enclosure], label: str) ->
     return _inline("uses", draw)
 
 
+def spent_svg(counts: Sequence[int]) -> str:
+    """How many users have spent how much of a limit, in equal steps of it."""
+
+    def draw(ax: Any) -> None:
+        step = 100 / len(counts)
+        ends = [(number + 0.5) * step for number in range(len(counts))]
+        ax.bar(ends, counts, width=0.9 * step, color=_CURVE)
+        ax.set_xlim(0, 100)
+        ax.set_xlabel("spent of the limit, in %")
+        ax.set_ylabel("users")
+
+    return _inline("spent", draw)
+
+
 def _inline(name: str, draw: Draw) -> str:
     """An <svg> without a size, names of its own, or anything that is fetched from elsewhere."""
     settings = {**_SETTINGS, "svg.hashsalt": name, "axes.prop_cycle": _cycle()}

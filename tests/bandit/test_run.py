@@ -67,11 +67,11 @@ def test_an_interrupted_sweep_goes_on(tmp_path, monkeypatch):
     whole, told = run(CONFIG, 23, 3), []
     shares, share = [], module._share
 
-    def dies(config, prepared, seed, rounds, transcript, part):
+    def dies(config, prepared, seed, rounds, transcript, accounts, part):
         if len(shares) == 3:
             raise KeyboardInterrupt
         shares.append(part)
-        return share(config, prepared, seed, rounds, transcript, part)
+        return share(config, prepared, seed, rounds, transcript, accounts, part)
 
     monkeypatch.setattr(module, "_share", dies)
     with pytest.raises(KeyboardInterrupt):

@@ -1,10 +1,13 @@
 """`exactdp report`: pages of mechanisms, certificates and transcripts; exit codes; bad input."""
 
+import sqlite3
+
 import pytest
 import yaml
 from report_reading import Shown
 
 from exactdp.cli.main import main
+from exactdp.ledger import Ledger
 
 LAPLACE = "discrete-laplace:epsilon=0.5"
 
@@ -102,3 +105,33 @@ def test_a_file_that_is_neither_is_refused(name, tmp_path, monkeypatch, capsys):
     assert main(["report", name, "--out", "page.html"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
     assert not (tmp_path / "page.html").exists()
+
+
+def test_a_ledger_is_checked_and_shown_without_names(tmp_path, capsys):
+    url, page = str(tmp_path / "a.db"), tmp_path / "page.html"
+    one = "discrete-gaussian:sigma2=100,sensitivity=1"
+    with Ledger.create(url, "zcdp:0.1") as ledger:
+        ledger.charge(f"{one}*20", ["ada", "bob"], "1")
+        ledger.charge(f"{one}*9", ["eve"], "2")
+        ledger.reserve(one, ["eve", "zoe"], "3").cancel()
+    assert main(["report", "--ledger", url, "--out", str(page)]) == 0
+    html = page.read_text(encoding="utf-8")
+    shown = Shown(html)
+    assert shown.facts["checked"][0][0] == "valid"
+    assert shown.facts["checked"][2][0] in html
+    assert shown.tables["limits"][0][1][3][1:] == ("0.1", "0.1")
+    steps = [int(row[1][0]) for row in shown.tables["spent-0"][0][1:]]
+    assert (steps[0], steps[9], steps[19], sum(steps)) == (1, 1, 2, 4)
+    rows = [[cell[0] for cell in row] for row in shown.tables["charged"][0][1:]]
+    assert rows == [[one, "cancelled", "2", "2"], [one, "charged", "3", "49"]]
+    assert "<svg" in html
+    assert not any(name in html for name in ("ada", "bob", "zoe"))
+    with sqlite3.connect(url) as connection:
+        connection.execute("UPDATE uses SET times = 2 WHERE charge = 1")
+    capsys.readouterr()
+    assert main(["report", "--ledger", url, "--out", str(page)]) == 1
+    assert Shown(page.read_text(encoding="utf-8")).facts["checked"][0][0] == "not valid"
+    for more in (["pure:1"], [LAPLACE], ["--delta", "1e-6"]):
+        assert main(["report", *more, "--ledger", url, "--out", str(page)]) == 2
+    assert main(["report", "--out", str(page)]) == 2
+    assert main(["report", "--ledger", str(tmp_path / "none"), "--out", str(page)]) == 2
