@@ -119,7 +119,7 @@ _CALLS = (
     "ledger init @new.db --limit CLAIM --days 3",
     "ledger charge @spent.db SPEC*2 --user ada --user bob --key k --json --time 20",
     "ledger show @spent.db --user ada --json",
-    "ledger check @spent.db",
+    "ledger check @spent.db --workers 1",
     "ledger export @spent.db --format json",
     "ledger migrate @spent.db --to 0001",
     "sample SPEC --size 2 --ledger @spent.db --user ada --key k",

@@ -199,3 +199,29 @@ def test_what_is_refuted_does_not_run(capsys):
     arguments = ["--horizon", "1000", "--epsilon", "20", "--delta", "0.01"]
     assert main(["bandit", "run", "--algorithm", "sdp-ae", *arguments]) == 1
     assert "REFUTED" in capsys.readouterr().err
+
+
+def test_users_who_return_are_charged_once_and_within_their_limit(tmp_path, capsys):
+    url = str(tmp_path / "a.db")
+    assert main(["ledger", "init", url, "--limit", "zcdp:3"]) == 0
+    words = [*("bandit", "run", "--algorithm", "cdp-se", "--horizon", "60", "--arms", "2")]
+    words += ["--epsilon", "0.9", "--runs", "1", "--faithful"]
+    more = ["--ledger", url, "--users", "40", "--user-prefix", "who "]
+    exports = []
+    for _ in range(2):
+        capsys.readouterr()
+        assert main([*words, *more]) == 0
+        capsys.readouterr()
+        assert main(["ledger", "export", url]) == 0
+        exports.append(capsys.readouterr().out)
+    assert exports[0] == exports[1]
+    assert exports[0].count("who 0,") > 1
+    assert main(["ledger", "check", url]) == 0
+    assert main([*words, *more, "--seed", "1", "--runs", "9"]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("exactdp: refused: user 'who ")
+    assert error.count("\n") == 1
+    for wrong in (more[2:], [*more[:2], "--users", "3"], ["--ledger", str(tmp_path / "none")]):
+        assert main([*words, *wrong]) == 2
+    assert main([*words[:-1], *more]) == 2
+    assert main(["ledger", "check", url]) == 0

@@ -1,5 +1,7 @@
 """What a ledger accepts, refuses and remembers, on both databases."""
 
+import os
+import resource
 from fractions import Fraction
 
 import pytest
@@ -306,6 +308,29 @@ def test_a_lost_connection_and_a_full_disk_are_told_and_leave_it_whole(
             ledger.charge(ONE, [f"user {number}" for number in range(2_000)], "much")
         assert ledger.balances() == []
         ledger.charge(ONE, "ada", "little")
+        assert ledger.check().valid
+
+
+def test_a_disk_that_takes_no_more_is_told_and_leaves_it_whole(tmp_path) -> None:
+    """Files of a child process may not grow: as on a full disk, what it writes is refused."""
+    path = str(tmp_path / "a.db")
+    with Ledger.create(path, "zcdp:1") as ledger:
+        ledger.charge(ONE, "ada", "before")
+    if (child := os.fork()) == 0:
+        code = 1
+        try:
+            with Ledger.open(path) as ledger:
+                resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+                ledger.charge(ONE, [f"user {number}" for number in range(5_000)], "much")
+        except UnavailableError:
+            code = 0
+        finally:
+            os._exit(code)
+    assert os.waitpid(child, 0)[1] == 0
+    with Ledger.open(path) as ledger:
+        assert [each.user for each in ledger.balances()] == ["ada"]
+        assert ledger.check().valid
+        ledger.charge(ONE, [f"user {number}" for number in range(50)], "much")
         assert ledger.check().valid
 
 
