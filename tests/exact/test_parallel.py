@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from exactdp.bandit import parallel
+from exactdp.exact import parallel
 from exactdp.exact.number import ParameterError
 from exactdp.exact.parallel import each
 
