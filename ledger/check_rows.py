@@ -202,25 +202,3 @@ def _doubt(limits: tuple[Limit, ...], mechanism: str, costs: str, way: str) -> s
             if cost.at_most(charged.upper) is not True:
                 return f"cannot be shown to cost no more {level.title} than is recorded"
     return None
-
-
-@lru_cache(maxsize=4096)
-def _doubt(limits: tuple[Limit, ...], mechanism: str, costs: str, way: str) -> str | None:
-    """Why this is not what one use of the mechanism costs; None where it is."""
-    try:
-        one = canonical.read(mechanism)
-    except ParameterError as error:
-        return f"is no mechanism: {error}"
-    if neighbours([Use(one, 1)]) != way:
-        return f"is not for neighbours {way}"
-    for limit, recorded in zip(limits, read_costs(costs), strict=True):
-        computed = limit.costs(one)
-        for level, cost, (lower, upper) in zip(limit.levels, computed, recorded, strict=True):
-            charged = amounts.enclosure(lower, upper)
-            if cost.greater_than(charged.upper) is True:
-                return f"costs more {level.title} than is recorded"
-            if cost.less_than(charged.lower) is True:
-                return f"costs less {level.title} than is recorded"
-            if cost.at_most(charged.upper) is not True:
-                return f"cannot be shown to cost no more {level.title} than is recorded"
-    return None
