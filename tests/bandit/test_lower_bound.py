@@ -1,0 +1,98 @@
+"""The lower bound of regret, against minimisations that know nothing of its closed form."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize_scalar
+
+from exactdp.bandit.environments.environment import Environment, drawn_instance
+from exactdp.bandit.environments.table import Bernoulli
+from exactdp.bandit.lower_bound import Barrier, at_horizon, hardness, lower_bound
+from exactdp.exact import ParameterError
+
+
+def kl(x, y):
+    return sum(a * math.log(a / b) for a, b in ((x, y), (1 - x, 1 - y)) if a > 0)
+
+
+def brute(x, y, epsilon):
+    """The infimum over a grid of z, and then nearby."""
+    grid = np.linspace(x, y, 2001)
+    at = [epsilon * (z - x) + kl(z, y) for z in grid]
+    k = int(np.argmin(at))
+    low, high = grid[max(k - 1, 0)], grid[min(k + 1, 2000)]
+    near = minimize_scalar(
+        lambda z: epsilon * (z - x) + kl(z, y),
+        bounds=(low, high),
+        method="bounded",
+        options={"xatol": 1e-13},
+    )
+    return min(min(at), near.fun)
+
+
+@pytest.mark.parametrize("epsilon", ["0.01", "0.1", "1", "3", "20"])
+@pytest.mark.parametrize(("x", "y"), [("0.7", "0.75"), ("0.25", "0.75"), ("0", "0.5"), ("0.98", "0.99")])
+def test_the_closed_form_is_the_infimum(x, y, epsilon):
+    found = hardness(x, y, epsilon)
+    truth = brute(float(x), float(y), float(epsilon))
+    assert float(found.lower) <= truth + 1e-12
+    assert truth == pytest.approx(float(found.upper), rel=1e-6)
+    assert found.is_within(1e-12)
+
+
+def test_it_lies_below_every_z():
+    rng = np.random.default_rng(3)
+    for x, y in np.sort(rng.uniform(size=(20, 2)), axis=1).tolist():
+        epsilon = float(rng.exponential())
+        least = float(hardness(x, y, epsilon).lower)
+        for z in rng.uniform(x, y, 50):
+            assert least <= epsilon * (z - x) + kl(z, y) + 1e-12
+
+
+def test_its_limits_are_the_two_distances():
+    """Without privacy Kullback and Leibler's; with very much of it epsilon times the total variation."""
+    assert float(hardness("0.3", "0.6", 50)) == pytest.approx(kl(0.3, 0.6), rel=1e-12)
+    assert float(hardness("0.3", "0.6", 50, Barrier.NONE)) == pytest.approx(kl(0.3, 0.6), rel=1e-12)
+    assert float(hardness("0.3", "0.6", "1e-6")) == pytest.approx(0.3e-6, rel=1e-5)
+    assert hardness("0.3", 1, "0.5").contains(hardness("0.3", 1, "0.5").lower)
+    assert float(hardness("0.3", 1, "0.5")) == pytest.approx(0.35)
+    assert hardness("0.3", 1, 1, Barrier.NONE).lower == math.inf
+
+
+def test_responses_tell_less_than_coins():
+    for epsilon in (0.1, 1.0, 4.0):
+        grown = math.exp(epsilon)
+        x, y = ((1 + mean * (grown - 1)) / (1 + grown) for mean in (0.4, 0.7))
+        found = float(hardness("0.4", "0.7", epsilon, Barrier.LOCAL))
+        assert found == pytest.approx(min(kl(x, y), brute(0.4, 0.7, epsilon)), rel=1e-6)
+        assert found <= float(hardness("0.4", "0.7", epsilon))
+
+
+def test_arms_add_up_and_best_ones_do_not_count():
+    means = (0.75, 0.625, 0.5, 0.375, 0.25, 0.75)
+    found = lower_bound(Environment("five", tuple(map(Bernoulli, means))), "0.5")
+    truth = sum((0.75 - mean) / brute(mean, 0.75, 0.5) for mean in means[1:5])
+    assert float(found.upper) == pytest.approx(truth, rel=1e-6)
+    at = at_horizon([found], 10**6)
+    assert float(at.upper) == pytest.approx(truth * math.log(10**6), rel=1e-6)
+    assert at.lower <= at.upper
+    one = drawn_instance(1, 3, sigma=None)
+    other = drawn_instance(2, 3, sigma=None)
+    two = [lower_bound(each, 1) for each in (one, other)]
+    mean = sum(map(float, two)) / 2 * math.log(100)
+    assert float(at_horizon(two, 100)) == pytest.approx(mean)
+
+
+def test_it_is_monotone_in_epsilon():
+    arms = Environment("two", (Bernoulli("0.5"), Bernoulli("0.6")))
+    bounds = [lower_bound(arms, epsilon) for epsilon in ("0.01", "0.1", "0.3", "1", "9")]
+    for tight, loose in zip(bounds, bounds[1:], strict=False):
+        assert loose.lower <= tight.upper
+
+
+def test_other_rewards_have_no_bound_here():
+    assert lower_bound(drawn_instance(1, 3), 1) is None
+    for x, y in (("0.5", "0.5"), ("0.6", "0.5"), ("-0.1", "0.5"), ("0.5", "1.1")):
+        with pytest.raises(ParameterError):
+            hardness(x, y, 1)
