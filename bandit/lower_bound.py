@@ -8,8 +8,8 @@ for each a > 0 on every instance of Bernoulli arms has
     d(x, y) = inf over z in [x, y] of epsilon (z - x) + kl(z, y),   x <= y,
 
 kl being the divergence of coins. The derivative in z is epsilon + logit z - logit y, increasing, so
-that the infimum is at z = max(x, z0), z0 = y/(y + (1 - y) e^epsilon). Without privacy z = x: Lai and
-Robbins (1985), which holds for every algorithm. Where every user randomizes a coin with
+that the infimum is at z = max(x, z0), z0 = y/(y + (1 - y) e^epsilon). Without privacy z = x: Lai
+and Robbins (1985), which holds for every algorithm. Where every user randomizes a coin with
 epsilon-local DP, what she sends is a post-processing of randomized response (Kairouz, Oh and
 Viswanath, "The Composition Theorem for Differential Privacy", ICML 2015), so that d is at most the
 kl of the responses, of means (1 + x (e^epsilon - 1))/(1 + e^epsilon); and local DP is global too.

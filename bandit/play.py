@@ -62,7 +62,8 @@ class Released:
     arms: NDArray[np.int64]
     values: NDArray[Any]
     totals: NDArray[Any]  # what the estimates rest on, in units of the grid
-    stays: NDArray[np.bool_]
+    stays: NDArray[np.bool_] | None  # where arms are eliminated
+    index: NDArray[np.float64] | None = None  # where it decides: after this batch
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,8 @@ class Played:
     """How runs went, one row each.
 
     pulls    of each arm
-    active   whether each arm was still active at the end
+    active   whether each arm was still active at the end; of an index policy, which eliminates
+             none, whether its index was never below its mean
     batches  how many were released
     curve   regret over time
     """
@@ -94,6 +96,10 @@ def play(
     record: is told of every batch that is released. permit: is asked before anything of a batch is
     drawn, arm by arm: which run, which batch and arm, and the round in which its users begin.
     """
+    if prepared.index is not None:
+        from .index_play import play_index
+
+        return play_index(prepared, prepared.index, environment, runs, source, record, permit)
     table = _Table(prepared, environment, runs, source, record, permit)
     number = 1
     while len(table.going):

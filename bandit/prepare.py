@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -17,6 +18,7 @@ from ..mechanisms.laws.binomial import Binomial
 from .algorithms.algorithm import Algorithm
 from .evidence import Evidence, Proof, admit, evidence
 from .radius.certified import certified_radius
+from .radius.index import Index, Look, index
 from .radius.plan import Noise, Plan
 from .release import ModularRelease, Release
 from .setting import Setting
@@ -33,13 +35,14 @@ class Radius(Enum):
 
 @dataclass(frozen=True)
 class Phase:
-    """One batch, for one number of active arms.
+    """One batch, for one number of active arms; 1 where an index decides which arm it is of.
 
     number     b = 1, 2, ...
     active     how many arms take part
     release    of one arm
     evidence   what is proved of it; None for algorithms without proof
-    radius     beta; an arm leaves where the best estimate exceeds its own by more than 2 beta
+    radius     beta; an arm leaves where the best estimate exceeds its own by more than 2 beta; None
+               where an index decides
     units      n g of all batches that an estimate rests on
     centre     the mean of the noise in these, in units of the grid
     threshold  2 beta in these units; floored, which decides the same, where sums are whole numbers
@@ -49,7 +52,7 @@ class Phase:
     active: int
     release: Release
     evidence: Evidence | None
-    radius: float
+    radius: float | None
     units: int
     centre: Fraction
     threshold: int | float
@@ -69,6 +72,7 @@ class Prepared:
     radius: Radius
     phases: Mapping[tuple[int, int], Phase] = field(repr=False)  # by number and active arms
     failure: Enclosure | None  # of the certified radius: how likely a best arm ever leaves
+    index: Index | None = field(default=None, repr=False)  # of an index policy's arms
 
     def phase(self, number: int, active: int) -> Phase | None:
         """The batch of this number with so many active arms; None where no horizon is left."""
@@ -112,12 +116,19 @@ def prepare(
     not meet its claim, UndecidedError where a parameter stays open.
     """
     sizes = schedule(algorithm, setting)
+    if algorithm.indexed and not sizes:
+        least = setting.arms * algorithm.schedule(setting, 1, 1)
+        raise ParameterError(
+            f"horizon must be at least {least}, for one batch of each arm, got {setting.horizon}"
+        )
     releases = {users: algorithm.release(setting, users) for users in {*sizes.values()}}
     demand = None if algorithm.demand is None else algorithm.demand(setting)
     proofs: dict[int, Evidence] = {}
     for users, release in releases.items():
         if demand is not None and isinstance(release, ModularRelease):
             proofs[users] = prove(release.protocol, demand)
+    if algorithm.indexed:
+        return _indexed(algorithm, setting, sizes, releases, proofs)
     table, failure = _radii(algorithm, setting, radius, sizes, releases)
     phases: dict[tuple[int, int], Phase] = {}
     total: dict[int, int] = {}
@@ -133,6 +144,26 @@ def prepare(
             number, active, release, proofs.get(users), beta, units, middle, limit
         )
     return Prepared(algorithm, setting, radius, phases, failure)
+
+
+def _indexed(
+    algorithm: Algorithm,
+    setting: Setting,
+    sizes: Mapping[tuple[int, int], int],
+    releases: Mapping[int, Release],
+    proofs: Mapping[int, Evidence],
+) -> Prepared:
+    """The same for an index policy: what it decides by is certified, whichever radius was asked."""
+    chosen = [releases[users] for users in sizes.values()]
+    looks = [Look(each.users, each.precision, each.noise, each.decoding) for each in chosen]
+    found = index(looks, setting.confidence)
+    phases: dict[tuple[int, int], Phase] = {}
+    units, middle = 0, Fraction(0)
+    for place, release in zip(sizes, chosen, strict=True):
+        units, middle = units + release.users * release.precision, middle + release.centre
+        held = proofs.get(release.users)
+        phases[place] = Phase(*place, release, held, None, units, middle, math.inf)
+    return Prepared(algorithm, setting, Radius.CERTIFIED, phases, found.failure, found)
 
 
 def _threshold(beta: float, units: int, release: Release) -> int | float:
@@ -156,6 +187,7 @@ def _radii(
     ordered = [sizes[number, 2] for number in range(1, len(sizes) + 1) if (number, 2) in sizes]
     chosen = [releases[users] for users in ordered]
     plan = radius_plan(algorithm, setting, chosen)
+    assert algorithm.radius is not None
     if radius is Radius.PAPER or not chosen:
         return algorithm.radius(setting, plan, chosen), None
     if algorithm.adapts:
@@ -171,11 +203,13 @@ def schedule(algorithm: Algorithm, setting: Setting) -> dict[tuple[int, int], in
     """Users an arm, by batch and active arms, as far as the horizon can reach.
 
     Who is active in a batch was so in every batch before, which for more active arms were no
-    smaller: that many users at least are gone by then.
+    smaller: that many users at least are gone by then. Where an index decides every batch is of one
+    arm, and the others have had their first.
     """
     sizes: dict[tuple[int, int], int] = {}
-    for active in range(2, setting.arms + 1):
-        used = 0
+    indexed = algorithm.indexed
+    for active in range(1, 2) if indexed else range(2, setting.arms + 1):
+        used = (setting.arms - 1) * algorithm.schedule(setting, 1, 1) if indexed else 0
         for number in count(1):
             known = None if algorithm.adapts else sizes.get((number, 2))
             users = known or algorithm.schedule(setting, number, active)

@@ -168,6 +168,14 @@ class RegretCurve:
         self._rounds.append(self._rounds[-1][:, -1:] + np.cumsum(pulled, axis=1))
         self._regret.append(self._regret[-1][:, -1:] + np.cumsum(pulled * self._gaps, axis=1))
 
+    def add_one(self, rows: NDArray[np.int64], arms: NDArray[np.int64], users: Any) -> None:
+        """So many (one number or one a row) further pulls of one arm, in these runs only."""
+        rounds, regret = self._rounds[-1][:, -1:].copy(), self._regret[-1][:, -1:].copy()
+        rounds[rows, 0] += users
+        regret[rows, 0] += users * self._gaps[arms]
+        self._rounds.append(rounds)
+        self._regret.append(regret)
+
     def at(self, rounds: NDArray[np.int64]) -> NDArray[np.float64]:
         """The regret of each run after each of these many rounds (runs x rounds)."""
         corners, regret = np.hstack(self._rounds), np.hstack(self._regret)

@@ -13,6 +13,9 @@ by arm,
     released             the value that left the batch
     estimate             of the arm's mean, from what was released
     stays                whether the arm was kept
+    index                in place of radius and stays, where it decides: the upper confidence bound
+                         of the arm's mean after this batch, which is the arm's own b-th; the arm
+                         with the largest one, the first of several, has the next batch
 
 and at a run's end its pulls of every arm. Whole numbers are exact; floats are written so that they
 read back exactly.
@@ -64,11 +67,14 @@ def batch_lines(first: int, seen: Released) -> Iterator[dict[str, Any]]:
     """The lines of one batch of one run. first: the number of the first row's run."""
     phase = seen.phase
     shared = protocol_line(phase)
-    for arm, value, total, stays in zip(
+    decided = {"stays": seen.stays} if seen.index is None else {"index": seen.index}
+    ((name, verdicts),) = decided.items()
+    assert verdicts is not None
+    for arm, value, total, verdict in zip(
         seen.arms.tolist(),
         seen.values.tolist(),
         seen.totals.tolist(),
-        seen.stays.tolist(),
+        verdicts.tolist(),
         strict=True,
     ):
         yield {
@@ -78,7 +84,7 @@ def batch_lines(first: int, seen: Released) -> Iterator[dict[str, Any]]:
             **shared,
             "released": value,
             "estimate": float((Fraction(total) - phase.centre) / phase.units),
-            "stays": stays,
+            name: verdict,
         }
 
 
@@ -89,6 +95,8 @@ def protocol_line(phase: Phase) -> dict[str, Any]:
     if isinstance(release, ModularRelease):
         shown |= {"accuracy": release.protocol.accuracy, "modulus": release.protocol.modulus}
     shown["evidence"] = None if phase.evidence is None else identity(phase.evidence)
+    if phase.radius is None:
+        return shown
     return shown | {"radius": phase.radius if math.isfinite(phase.radius) else "inf"}
 
 

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from ..bandit.accounts import Accounts
-from ..bandit.algorithms import ALGORITHMS, SE, named
+from ..bandit.algorithms import ALGORITHMS, KL_UCB, SE, named
 from ..bandit.environments.gaussian import DEFAULT_SIGMA
 from ..bandit.environments.instance import instance as read_instance
 from ..bandit.evidence import NotVerifiedError, cached_evidence
@@ -48,11 +48,12 @@ def run(
         option(
             "A",
             "dist-dp-se, dist-rdp-se, dist-cdp-se, cdp-se, ldp-se, shuffle-dp-se, dp-se, "
-            "sdp-ae, vb-sdp-ae, or se (not private)",
+            "sdp-ae, vb-sdp-ae, or se (not private); by indices dist-dp-klucb, dp-klucb, "
+            "or kl-ucb (not private)",
         ),
     ],
     horizon: Annotated[str, option("T", "rounds, one user each")],
-    epsilon: Annotated[str | None, option("E", "all but se need it")] = None,
+    epsilon: Annotated[str | None, option("E", "all but se and kl-ucb need it")] = None,
     arms: Annotated[str | None, option("K", "10 if drawn, else those of the data")] = None,
     instance: Annotated[
         str, option("I", "easy or hard (one drawn for each run), fair, or a file")
@@ -113,7 +114,7 @@ def run(
     if chosen is None:
         known = ", ".join(each.name for each in ALGORITHMS)
         raise ParameterError(f"algorithm must be one of {known}, got {algorithm[:40]!r}")
-    if epsilon is None and chosen is not SE:
+    if epsilon is None and chosen not in (SE, KL_UCB):
         raise ParameterError(f"--epsilon must be given for {chosen.name}")
     radii = {each.value: each for each in Radius}
     if radius not in radii:

@@ -42,7 +42,7 @@ from .protocols.relaxed import RelaxedAggregation
 from .protocols.shuffle import shuffled_sum, stated_tau
 
 __all__ = ["STATED", "InvertedScale", "Modulus", "Preset", "RelaxedPreset", "ShufflePreset"]
-__all__ += ["published", "shuffle_sum"]
+__all__ += ["laplace_accuracy", "laplace_share", "published", "shuffle_sum"]
 __all__ += ["theorem1", "theorem2", "theorem2_curve", "theorem3", "theorem4"]
 __all__ += ["theorem5", "theorem6"]
 
@@ -131,9 +131,9 @@ def theorem3(
     """
     budget = exact(epsilon, "epsilon", above=0)
     users, rounds, g, scale = _derived(budget / 2, batch, horizon)
-    tau = _laplace_accuracy(scale, 2 * rounds)
+    tau = laplace_accuracy(scale, 2 * rounds)
     m = stated_modulus(users, g, tau, modulus)
-    protocol = SumProtocol(users, g, tau, m, _laplace_share(users, scale))
+    protocol = SumProtocol(users, g, tau, m, laplace_share(users, scale))
     aggregation = RelaxedAggregation(budget / 4, Fraction(1, 2 * rounds))
     guarantee = aggregation.released(protocol)
     return RelaxedPreset("Theorem 3", budget, users, g, tau, guarantee, protocol, aggregation)
@@ -221,11 +221,11 @@ def published(
     budget = exact(epsilon, "epsilon", above=0)
     users = read_batch(batch)
     g = least_precision(budget, users)
-    share = _laplace_share(users, InvertedScale(g / budget))
+    share = laplace_share(users, InvertedScale(g / budget))
     if horizon is None:
         plain = None if modulus is STATED else modulus
         return preset("published implementation", budget, users, g, None, share, plain)
-    tau = _laplace_accuracy(g / budget, read_horizon(horizon))
+    tau = laplace_accuracy(g / budget, read_horizon(horizon))
     return preset("published implementation", budget, users, g, tau, share, modulus)
 
 
@@ -268,16 +268,17 @@ def _laplace_batch(
     trust: Trust,
 ) -> Preset:
     users, rounds, g, scale = _derived(budget, batch, horizon)
-    tau = _laplace_accuracy(scale, rounds)
+    tau = laplace_accuracy(scale, rounds)
     central = trust is Trust.CENTRAL
-    noise = DiscreteLaplace(scale) if central else _laplace_share(users, scale)
+    noise = DiscreteLaplace(scale) if central else laplace_share(users, scale)
     return preset(source, budget, users, g, tau, noise, modulus, trust)
 
 
-def _laplace_share(users: int, scale: Real) -> Law:
+def laplace_share(users: int, scale: Real) -> Law:
     """The share of which `users` add up to Lap_Z(scale): a difference of Pólya(1/n) variables."""
     return DiscreteLaplace(scale) if users == 1 else PolyaDifference(Fraction(1, users), scale)
 
 
-def _laplace_accuracy(scale: Fraction, rounds: int) -> int:
+def laplace_accuracy(scale: Fraction, rounds: int) -> int:
+    """tau = ceil(scale log(2T)), which Lap_Z(scale) exceeds with probability at most 1/(2T)."""
     return certain_ceiling(lambda: ball(scale) * log_2t(rounds), "tau")

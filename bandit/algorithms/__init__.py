@@ -2,6 +2,7 @@
 
 from .algorithm import Algorithm
 from .distributed import CDP_SE, DIST_CDP_SE, DIST_DP_SE, DIST_RDP_SE, LDP_SE, SHUFFLE_DP_SE
+from .indexed import DIST_DP_KLUCB, DP_KLUCB, KL_UCB
 from .server import DP_SE, SE
 from .shuffle_sum import SDP_AE, VB_SDP_AE
 
@@ -9,9 +10,12 @@ __all__ = [
     "ALGORITHMS",
     "CDP_SE",
     "DIST_CDP_SE",
+    "DIST_DP_KLUCB",
     "DIST_DP_SE",
     "DIST_RDP_SE",
+    "DP_KLUCB",
     "DP_SE",
+    "KL_UCB",
     "LDP_SE",
     "SDP_AE",
     "SE",
@@ -32,6 +36,9 @@ ALGORITHMS = (
     SDP_AE,
     VB_SDP_AE,
     SE,
+    DIST_DP_KLUCB,
+    DP_KLUCB,
+    KL_UCB,
 )
 
 

@@ -1,4 +1,4 @@
-"""What algorithms differ in: one elimination core (`play`) runs them all."""
+"""What algorithms differ in: one elimination core and one of indices (`play`) run them all."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ...exact.number import ExactInput
 from ...verify.guarantee import Guarantee
+from ..lower_bound import Barrier
 from ..radius.plan import Plan
 from ..release import Release
 from ..setting import Setting
@@ -28,24 +29,34 @@ class Demand:
 
 @frozen
 class Algorithm:
-    """Batched arm elimination, and what is particular about it. Its name and source tell it.
+    """Batched arms, and what is particular about them. Its name and source tell it.
 
     schedule  (setting, batch = 1, 2, ..., active arms): users an arm
     release   (setting, users): how the sum of one arm's batch is released
-    radius    (setting, plan, releases): the paper's radii, beta[b - 1, active]
+    radius    (setting, plan, releases): the paper's radii, beta[b - 1, active]; None: no arm is
+              eliminated, but the one with the largest index has the next batch (`radius.index`)
     demand    (setting): what each batch must be certified for; None: there is no such thing
     forgets   estimates use the last batch only; otherwise all batches so far
     adapts    the schedule and the radius depend on how many arms are active
+    barrier   which lower bound of regret is one for it
     """
 
     name: str
     source: str
     schedule: Callable[[Setting, int, int], int] = field(eq=False)
     release: Callable[[Setting, int], Release] = field(eq=False)
-    radius: Callable[[Setting, Plan, Sequence[Release]], NDArray[np.float64]] = field(eq=False)
+    radius: Callable[[Setting, Plan, Sequence[Release]], NDArray[np.float64]] | None = field(
+        eq=False
+    )
     demand: Callable[[Setting], Demand] | None = field(eq=False)
     forgets: bool = True
     adapts: bool = False
+    barrier: Barrier = Barrier.NONE
+
+    @property
+    def indexed(self) -> bool:
+        """Does the largest index decide, and not elimination?"""
+        return self.radius is None
 
 
 def growing(setting: Setting, batch: int, active: int) -> int:

@@ -8,12 +8,14 @@ times: g = ceil(s epsilon sqrt(n)).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 
 from ...mechanisms import papers
 from ...mechanisms.protocols.protocol import SumProtocol
 from ...verify.guarantee import ZCDP, Guarantee, PureDP, RenyiDP
+from ..lower_bound import Barrier
 from ..radius.paper import (
     NoiseScale,
     discrete_gaussian_scale,
@@ -36,6 +38,7 @@ def _algorithm(
     scale: Callable[[Setting, int], NoiseScale],
     claim: Callable[[Setting], Guarantee],
     relaxation: Fraction = Fraction(0),
+    barrier: Barrier = Barrier.NONE,
 ) -> Algorithm:
     """protocol, scale: of a batch of so many users. relaxation: of the aggregation, x epsilon."""
     return Algorithm(
@@ -45,7 +48,18 @@ def _algorithm(
         lambda setting, users: ModularRelease(protocol(setting, users)),
         lambda setting, plan, _: paper_radius(plan, [scale(setting, n) for n in plan.batches]),
         lambda setting: Demand(claim(setting), relaxation * setting.epsilon),
+        barrier=barrier,
     )
+
+
+def accuracy_horizon(setting: Setting) -> int:
+    """The T of tau: the horizon, or what a confidence p < 1/100 needs, 128 K/p, if that is more.
+
+    A sum is read wrongly with probability at most 1/T: with 64 batches of K arms, p/2 in all.
+    """
+    if setting.confidence >= Fraction(1, 100):
+        return setting.horizon
+    return max(setting.horizon, math.ceil(128 * setting.arms / setting.confidence))
 
 
 def _pure(setting: Setting) -> PureDP:
@@ -59,14 +73,15 @@ def _laplace(setting: Setting, users: int) -> NoiseScale:
 DIST_DP_SE = _algorithm(
     "dist-dp-se",
     "Theorem 1 (ICLR 2023)",
-    lambda it, users: papers.theorem1(it.epsilon, users, it.horizon).protocol,
+    lambda it, users: papers.theorem1(it.epsilon, users, accuracy_horizon(it)).protocol,
     _laplace,
     _pure,
+    barrier=Barrier.GLOBAL,
 )
 DIST_RDP_SE = _algorithm(
     "dist-rdp-se",
     "Theorem 2 (ICLR 2023)",
-    lambda it, users: papers.theorem2(it.epsilon, users, it.horizon, it.scaling).protocol,
+    lambda it, users: papers.theorem2(it.epsilon, users, accuracy_horizon(it), it.scaling).protocol,
     lambda it, users: skellam_scale(it.epsilon, it.scaling),
     lambda it: RenyiDP(_ORDER, papers.theorem2_curve(it.epsilon, it.scaling, _ORDER)),
 )
@@ -75,17 +90,18 @@ DIST_RDP_SE = _algorithm(
 SHUFFLE_DP_SE = _algorithm(
     "shuffle-dp-se",
     "Theorem 3 (ICLR 2023), its shares corrected",
-    lambda it, users: papers.theorem3(it.epsilon, users, it.horizon).protocol,
+    lambda it, users: papers.theorem3(it.epsilon, users, accuracy_horizon(it)).protocol,
     lambda it, users: discrete_laplace_scale(it.epsilon / 2),
     _pure,
     relaxation=Fraction(1, 4),
+    barrier=Barrier.GLOBAL,
 )
 # rho = epsilon²/2, and 1e-9 of it more: sums of discrete Gaussians need a little (Lemma 4)
 DIST_CDP_SE = _algorithm(
     "dist-cdp-se",
     "Theorem 4 (ICLR 2023)",
     lambda it, users: (
-        papers.theorem4(it.epsilon, users, it.horizon, it.scaling, stated=False).protocol
+        papers.theorem4(it.epsilon, users, accuracy_horizon(it), it.scaling, stated=False).protocol
     ),
     lambda it, users: discrete_gaussian_scale(it.epsilon, it.scaling),
     lambda it: ZCDP(it.epsilon**2 / 2 * (1 + Fraction(1, 10**9))),
@@ -93,14 +109,20 @@ DIST_CDP_SE = _algorithm(
 CDP_SE = _algorithm(  # Theorem 1's parameters; the analyzer alone adds the noise
     "cdp-se",
     "Theorem 5 (ICLR 2023)",
-    lambda it, users: papers.theorem5(it.epsilon, users, it.horizon, stated=False).protocol,
+    lambda it, users: (
+        papers.theorem5(it.epsilon, users, accuracy_horizon(it), stated=False).protocol
+    ),
     _laplace,
     _pure,
+    barrier=Barrier.GLOBAL,
 )
 LDP_SE = _algorithm(
     "ldp-se",
     "Theorem 6 (ICLR 2023)",
-    lambda it, users: papers.theorem6(it.epsilon, users, it.horizon, stated=False).protocol,
+    lambda it, users: (
+        papers.theorem6(it.epsilon, users, accuracy_horizon(it), stated=False).protocol
+    ),
     lambda it, users: local_scale(it.epsilon, users),
     _pure,
+    barrier=Barrier.LOCAL,
 )

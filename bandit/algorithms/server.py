@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ..lower_bound import Barrier
 from ..radius.paper import NO_NOISE, paper_radius, sajed_sheffet_epoch
 from ..radius.plan import Plan
 from ..release import LaplaceRelease, OpenRelease, Release
@@ -33,6 +34,7 @@ DP_SE = Algorithm(
     _radius,
     None,
     adapts=True,
+    barrier=Barrier.GLOBAL,
 )
 SE = Algorithm(
     "se",

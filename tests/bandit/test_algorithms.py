@@ -46,7 +46,7 @@ def test_protocols_are_those_of_the_theorems(algorithm, preset, more, users):
 def test_names_are_distinct_and_all_there():
     assert [algorithm.name for algorithm in ALGORITHMS] == [
         *("dist-dp-se", "dist-rdp-se", "dist-cdp-se", "cdp-se", "ldp-se", "shuffle-dp-se"),
-        *("dp-se", "sdp-ae", "vb-sdp-ae", "se"),
+        *("dp-se", "sdp-ae", "vb-sdp-ae", "se", "dist-dp-klucb", "dp-klucb", "kl-ucb"),
     ]
 
 

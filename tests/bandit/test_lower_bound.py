@@ -1,6 +1,7 @@
 """The lower bound of regret, against minimisations that know nothing of its closed form."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -32,7 +33,9 @@ def brute(x, y, epsilon):
 
 
 @pytest.mark.parametrize("epsilon", ["0.01", "0.1", "1", "3", "20"])
-@pytest.mark.parametrize(("x", "y"), [("0.7", "0.75"), ("0.25", "0.75"), ("0", "0.5"), ("0.98", "0.99")])
+@pytest.mark.parametrize(
+    ("x", "y"), [("0.7", "0.75"), ("0.25", "0.75"), ("0", "0.5"), ("0.98", "0.99")]
+)
 def test_the_closed_form_is_the_infimum(x, y, epsilon):
     found = hardness(x, y, epsilon)
     truth = brute(float(x), float(y), float(epsilon))
@@ -51,7 +54,7 @@ def test_it_lies_below_every_z():
 
 
 def test_its_limits_are_the_two_distances():
-    """Without privacy Kullback and Leibler's; with very much of it epsilon times the total variation."""
+    """Without privacy Kullback and Leibler's; with much of it epsilon times total variation."""
     assert float(hardness("0.3", "0.6", 50)) == pytest.approx(kl(0.3, 0.6), rel=1e-12)
     assert float(hardness("0.3", "0.6", 50, Barrier.NONE)) == pytest.approx(kl(0.3, 0.6), rel=1e-12)
     assert float(hardness("0.3", "0.6", "1e-6")) == pytest.approx(0.3e-6, rel=1e-5)
@@ -87,7 +90,7 @@ def test_arms_add_up_and_best_ones_do_not_count():
 def test_it_is_monotone_in_epsilon():
     arms = Environment("two", (Bernoulli("0.5"), Bernoulli("0.6")))
     bounds = [lower_bound(arms, epsilon) for epsilon in ("0.01", "0.1", "0.3", "1", "9")]
-    for tight, loose in zip(bounds, bounds[1:], strict=False):
+    for tight, loose in pairwise(bounds):
         assert loose.lower <= tight.upper
 
 

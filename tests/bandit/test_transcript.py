@@ -6,7 +6,9 @@ import pytest
 
 from exactdp.bandit.algorithms import (
     DIST_DP_SE,
+    DP_KLUCB,
     DP_SE,
+    KL_UCB,
     LDP_SE,
     SDP_AE,
     SE,
@@ -48,7 +50,10 @@ def copy(lines):
     return json.loads(json.dumps(lines))
 
 
-@pytest.mark.parametrize("algorithm", [LDP_SE, SHUFFLE_DP_SE, DP_SE, SE, SDP_AE, VB_SDP_AE])
+@pytest.mark.parametrize(
+    "algorithm",
+    [LDP_SE, SHUFFLE_DP_SE, DP_SE, SE, SDP_AE, VB_SDP_AE, DP_KLUCB, KL_UCB],
+)
 def test_transcripts_of_other_algorithms_check(algorithm, file):
     horizon = 400 if algorithm is VB_SDP_AE else 4000
     written(file, algorithm, horizon=horizon, growth=3)

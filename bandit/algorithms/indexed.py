@@ -1,0 +1,84 @@
+"""Index policies: the arm with the largest upper confidence bound has the next batch.
+
+As DP-KLUCB of Azize, Wu, Honda, Orabona, Ito and Basu (arXiv 2505.05613): sums are cumulative,
+batches grow by arm, and the index is that of the rewards together with the noise. Here the noise is
+discrete, and drawn as shares or by the server; the index is `radius.index`, at the level that keeps
+it above a best arm's mean throughout with probability 1 - p.
+
+After b batches an arm has had N_b = ceil(n_1 eta^(b-1)) users, n_1 = ceil(log(1/p)/epsilon): with
+fewer even a sum of 0 does not rule out a mean near 1 at level p, as noise makes up for it with
+probability e^(-epsilon n_1). Parameters and noise are those of Theorems 1 and 5 of Chowdhury and
+Zhou (ICLR 2023), but every batch has the grid of a batch of T users, g = ceil(epsilon sqrt(T)), so
+that sums add up as whole numbers, and tau is for the confidence p (`accuracy_horizon`).
+"""
+
+from __future__ import annotations
+
+import math
+
+from ...exact.number import ball
+from ...mechanisms.certain import certain_ceiling
+from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
+from ...mechanisms.laws.law import Law
+from ...mechanisms.papers import laplace_accuracy, laplace_share
+from ...mechanisms.preset import least_precision
+from ...mechanisms.protocols.protocol import SumProtocol, Trust
+from ...verify.guarantee import PureDP
+from ..lower_bound import Barrier
+from ..release import ModularRelease, OpenRelease, Release
+from ..setting import Setting
+from .algorithm import Algorithm, Demand
+from .distributed import accuracy_horizon
+
+_SOURCE = "KL-UCB on the tails of rewards and noise, after DP-KLUCB (arXiv 2505.05613)"
+
+
+def _growing(setting: Setting, batch: int, first: int) -> int:
+    """N_b - N_(b-1), at least 1."""
+
+    def users(number: int) -> int:
+        return math.ceil(first * setting.growth ** (number - 1)) if number else 0
+
+    return max(1, users(batch) - users(batch - 1))
+
+
+def _first(setting: Setting) -> int:
+    """n_1 = ceil(log(1/p)/epsilon)."""
+    return certain_ceiling(lambda: -ball(setting.confidence).log() / ball(setting.epsilon), "n_1")
+
+
+def _release(setting: Setting, users: int, trust: Trust) -> Release:
+    precision = least_precision(setting.epsilon, setting.horizon)
+    scale = precision / setting.epsilon
+    tau = laplace_accuracy(scale, accuracy_horizon(setting))
+    central = trust is Trust.CENTRAL
+    share: Law = DiscreteLaplace(scale) if central else laplace_share(users, scale)
+    modulus = users * precision + 2 * tau + 1
+    return ModularRelease(SumProtocol(users, precision, tau, modulus, share, trust))
+
+
+def _private(name: str, trust: Trust) -> Algorithm:
+    return Algorithm(
+        name,
+        _SOURCE,
+        lambda setting, batch, _: _growing(setting, batch, _first(setting)),
+        lambda setting, users: _release(setting, users, trust),
+        None,
+        lambda setting: Demand(PureDP(setting.epsilon)),
+        forgets=False,
+        barrier=Barrier.GLOBAL,
+    )
+
+
+DIST_DP_KLUCB = _private("dist-dp-klucb", Trust.DISTRIBUTED)
+DP_KLUCB = _private("dp-klucb", Trust.CENTRAL)
+
+KL_UCB = Algorithm(
+    "kl-ucb",
+    "KL-UCB in batches (Garivier and Cappé, COLT 2011), without privacy",
+    lambda setting, batch, _: _growing(setting, batch, 1),
+    lambda _, users: OpenRelease(users),
+    None,
+    None,
+    forgets=False,
+)

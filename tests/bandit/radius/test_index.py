@@ -1,0 +1,127 @@
+"""Upper confidence bounds against exact laws, and against a minimisation over all t."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.optimize import minimize_scalar
+
+from exactdp.bandit.radius.index import Look, agrees, index
+from exactdp.bandit.radius.plan import ContinuousLaplace, Decoding
+from exactdp.exact.number import ParameterError
+from exactdp.mechanisms.laws.discrete_laplace import DiscreteLaplace
+from exactdp.mechanisms.laws.skellam import Skellam
+
+P = Fraction(1, 10)
+
+
+def looks(sizes, precision, noise, tau=None):
+    """Batches with a window that noise leaves with a probability that counts, or without one."""
+    return [
+        Look(
+            n,
+            precision,
+            noise,
+            None if tau is None else Decoding(tau, n * precision + 2 * tau + 1),
+        )
+        for n in sizes
+    ]
+
+
+def masses(noise, reach):
+    """P(noise = -reach .. reach), from scipy."""
+    if isinstance(noise, Skellam):
+        half = float(noise.variance) / 2
+        law = stats.skellam(half, half)
+    else:
+        law = stats.dlaplace(1 / float(noise.scale))
+    return law.pmf(np.arange(-reach, reach + 1))
+
+
+@pytest.mark.parametrize("noise", [None, DiscreteLaplace(6), Skellam(30)], ids=str)
+@pytest.mark.parametrize("q", [0.03, 0.4, 0.75, 0.99])
+def test_no_bound_is_below_the_mean_too_often(noise, q):
+    """Against the exact law of coins and noise, after every batch, and not far from it."""
+    sizes, precision, reach = (5, 20, 100), 3, 120
+    found = index(looks(sizes, precision, noise), P)
+    for batch in (1, 2, 3):
+        users = sum(sizes[:batch])
+        law = np.zeros(users * precision + 1)
+        law[::precision] = stats.binom.pmf(np.arange(users + 1), users, q)
+        middle = 0
+        for _ in range(batch if noise is not None else 0):
+            law = np.convolve(law, masses(noise, reach))
+            middle += reach
+        values = np.arange(len(law)) - middle
+        bounds = found.of(np.full(len(law), batch), values.astype(float))
+        chance = law[bounds < q].sum()
+        assert chance <= float(found.level) + 1e-12
+        assert np.all(np.diff(bounds) >= -1e-12)
+        if batch == 3 and q < 0.9:  # Chernoff's bound is within a small factor of the truth
+            assert chance > float(found.level) / 30
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0])
+def test_few_exponents_are_enough(epsilon):
+    """As if the minimum were over all t; with Laplace noise on the reals, in closed form."""
+    noise = ContinuousLaplace(1 / Fraction(epsilon))
+    users = [100 * 2**b for b in range(8)]
+    found = index(looks(users, 1, noise), P)
+    for batch, share in ((1, 0.5), (4, 0.7), (8, 0.2)):
+        total = sum(users[:batch])
+
+        def bound(t, n=total, b=batch, x=share * total):
+            spent = math.log(float(found.level)) - t * x + b * math.log(1 - (t / epsilon) ** 2)
+            return math.expm1(spent / n) / math.expm1(-t)
+
+        grid = np.geomspace(1e-5, 1, 4001)[:-1] * epsilon
+        truth = min(1, min(map(bound, grid)))
+        near = float(grid[int(np.argmin([bound(t) for t in grid]))])
+        best = minimize_scalar(
+            bound, bounds=(near / 1.01, min(near * 1.01, epsilon)), method="bounded"
+        )
+        truth = min(truth, best.fun)
+        one = float(found.of(np.array([batch]), np.array([share * total]))[0])
+        assert truth - 1e-9 <= one <= truth + 2e-3 * (truth - share) + 1e-9
+
+
+def test_the_level_pays_for_wrong_decoding():
+    noise = DiscreteLaplace(10)
+    wide, narrow = (index(looks([10, 10], 4, noise, tau), P) for tau in (200, 60))
+    beyond = float(noise.upper_tail(61).upper())
+    assert float(narrow.level) == pytest.approx((0.1 - 2 * beyond) / 2, rel=1e-9)
+    assert float(narrow.misread) == pytest.approx(4 * beyond, rel=1e-9)
+    assert wide.level > narrow.level
+    for each in (wide, narrow):
+        assert each.failure.upper <= P + Fraction(1, 10**20)
+    with pytest.raises(ParameterError, match="wrong decoding costs"):
+        index(looks([10, 10], 4, noise, 10), P)
+    with pytest.raises(ParameterError, match="precisions"):
+        index([*looks([10], 4, noise), *looks([10], 5, noise)], P)
+
+
+def test_bounds_are_means_and_others_do_not_agree():
+    found = index(looks([50, 50], 2, DiscreteLaplace(4)), P)
+    bounds = found.of(np.array([1, 2, 1, 2]), np.array([-1e9, -5.0, 200.0, 1e9]))
+    assert bounds.min() == 0 and bounds.max() == 1
+    one = float(found.of(np.array([2]), np.array([60.0]))[0])
+    assert agrees(one, one) and agrees(math.nextafter(one, 2), one)
+    assert not agrees(one + 1e-12, one) and not agrees(one - 1e-12, one)
+    assert not agrees(math.nan, one) and not agrees(math.inf, one)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rewards_of_any_law_obey(seed):
+    """Rewards of three values, whose sums have an exact law too."""
+    rng = np.random.default_rng(seed)
+    weights = rng.dirichlet(np.ones(3))
+    q = weights @ [0, 0.5, 1]
+    found = index(looks([40], 2, DiscreteLaplace(5)), P)
+    law = np.array([1.0])
+    for _ in range(40):
+        law = np.convolve(law, weights)
+    law = np.convolve(law, masses(DiscreteLaplace(5), 100))
+    bounds = found.of(np.ones(len(law), dtype=int), np.arange(len(law)) - 100.0)
+    assert law[bounds < q].sum() <= float(found.level) + 1e-12
