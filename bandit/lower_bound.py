@@ -31,7 +31,8 @@ from ..exact.enclosure import Enclosure
 from ..exact.number import ExactInput, ball, exact, whole
 from ..exact.precision import refine
 from .environments.environment import Environment
-from .environments.table import Bernoulli
+from .environments.rewards import RewardLaw
+from .environments.table import Bernoulli, RewardTable
 
 
 class Barrier(Enum):
@@ -68,11 +69,11 @@ def lower_bound(
 ) -> Enclosure | None:
     """sum over arms of gap/d, the bound of liminf Reg(T)/log T; None unless all arms are coins.
 
-    The means are those floats that the rewards are drawn with, exactly.
+    The means of Bernoulli arms are those floats that the rewards are drawn with, exactly.
     """
-    if not all(isinstance(arm, Bernoulli) for arm in environment.arms):
+    means = [mean for arm in environment.arms if (mean := _coin(arm)) is not None]
+    if len(means) < len(environment.arms):
         return None
-    means = [Fraction(arm.mean) for arm in environment.arms]
     best = max(means)
     parts = (
         Enclosure.exactly(best - mean).over(hardness(mean, best, epsilon, barrier))
@@ -80,6 +81,15 @@ def lower_bound(
         if mean < best
     )
     return Enclosure.total(parts)
+
+
+def _coin(arm: RewardLaw) -> Fraction | None:
+    """The exact mean of a law on 0 and 1; None for any other."""
+    if isinstance(arm, Bernoulli):
+        return Fraction(arm.mean)
+    if isinstance(arm, RewardTable) and set(arm.values) <= {Fraction(0), Fraction(1)}:
+        return dict(zip(arm.values, arm.probabilities, strict=True)).get(Fraction(1), Fraction(0))
+    return None
 
 
 def at_horizon(bounds: Iterable[Enclosure], horizon: ExactInput) -> Enclosure:

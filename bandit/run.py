@@ -7,7 +7,7 @@ which shares finish changes anything, and a finished share can be kept on disk (
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -20,6 +20,7 @@ from ..exact.number import ExactInput, whole
 from ..exact.parallel import each
 from .accounts import Accounts, Permit
 from .algorithms import Algorithm
+from .environments.environment import Environment
 from .evidence import Proof, evidence
 from .instances import Drawn, Instances
 from .play import Aggregator, Faithful, Released, Simulated, play
@@ -113,6 +114,13 @@ def run(
         done.append(share)
         progress(len(share.regret))
     return Results.joined(ready, marks, done)
+
+
+def environments(config: Config, runs: int, seed: int) -> Iterator[Environment]:
+    """The instance of all runs, or those of each in order."""
+    count = runs if isinstance(config.instances, Drawn) else 1
+    for number in range(count):
+        yield config.instances.environment(_seed(seed, _INSTANCE, number))
 
 
 def _share(

@@ -22,6 +22,7 @@ from ..bandit.run import Config
 from ..bandit.run import run as run_bandit
 from ..bandit.setting import Setting
 from ..bandit.transcript import write_transcript
+from ..bandit.yardsticks import yardsticks
 from ..exact import ParameterError, exact, time_limit, whole
 from ..exact.atomic_write import check_target
 from ..exact.content_cache import default_cache
@@ -56,7 +57,8 @@ def run(
     epsilon: Annotated[str | None, option("E", "all but se and kl-ucb need it")] = None,
     arms: Annotated[str | None, option("K", "10 if drawn, else those of the data")] = None,
     instance: Annotated[
-        str, option("I", "easy or hard (one drawn for each run), fair, or a file")
+        str,
+        option("I", "easy or hard (one drawn for each run), fair, coins:MEAN,MEAN,…, or a file"),
     ] = "easy",
     runs: Annotated[str, typer.Option(metavar="R")] = "20",
     seed: Annotated[str, typer.Option(metavar="S")] = "0",
@@ -158,10 +160,12 @@ def run(
     if transcript is not None:
         about = {"instance": config.instances.name, "runs": count, "seed": start}
         write_transcript(transcript, results, about)
+    with output.working("bounding regret"):
+        beside = yardsticks(config, results, start)
     if as_json:
-        output.as_json(bandit_shown.to_json(config, results, spent))
+        output.as_json(bandit_shown.to_json(config, results, spent, beside))
     else:
-        bandit_shown.show(config, results, spent)
+        bandit_shown.show(config, results, spent, beside)
 
 
 bandit.command(cls=PlainCommand)(figures)

@@ -15,6 +15,7 @@ from ..bandit.prepare import Prepared
 from ..bandit.privacy import Privacy, privacy
 from ..bandit.results import Mean, Results
 from ..bandit.run import Config
+from ..bandit.yardsticks import Yardsticks
 from ..exact import decimal_text, whole
 from ..verify.certificate import Certificate
 from . import render
@@ -31,7 +32,7 @@ def spent(prepared: Prepared, returning: str | None, delta: str) -> Privacy:
     return privacy(prepared, batches, delta)
 
 
-def to_json(config: Config, results: Results, spent: Privacy) -> dict[str, Any]:
+def to_json(config: Config, results: Results, spent: Privacy, beside: Yardsticks) -> dict[str, Any]:
     """The shape that is promised to scripts, and a little more."""
     prepared, setting = results.prepared, config.setting
     return {
@@ -42,10 +43,11 @@ def to_json(config: Config, results: Results, spent: Privacy) -> dict[str, Any]:
         "setting": setting,
         "instance": config.instances.name,
         "radius": {
-            "kind": config.radius.value,
+            "kind": prepared.radius.value,
             "failure": prepared.failure,
         },
         "regret": results.total_regret(),
+        **beside.to_json(results.total_regret()),
         "checkpoints": [
             {"round": rounds, "time_average_regret": mean}
             for rounds, mean in results.time_average()
@@ -61,7 +63,7 @@ def to_json(config: Config, results: Results, spent: Privacy) -> dict[str, Any]:
     }
 
 
-def show(config: Config, results: Results, spent: Privacy) -> None:
+def show(config: Config, results: Results, spent: Privacy, beside: Yardsticks) -> None:
     """Print it for people."""
     setting, prepared = config.setting, results.prepared
     given = {
@@ -73,9 +75,10 @@ def show(config: Config, results: Results, spent: Privacy) -> None:
     eliminated = int(results.eliminated.sum())
     found = {
         "regret": _number(results.total_regret()),
-        "best arm eliminated": f"in {eliminated} of {_runs(results)}",
+        **_beside(results.total_regret(), beside),
+        _lost(config): f"in {eliminated} of {_runs(results)}",
         "pulls": _pulls(config, results),
-        "batches released": f"{_range(results.batches.tolist())}, of each active arm",
+        "batches released": f"{_range(results.batches.tolist())}, {_whose(config)}",
         **_proved(prepared),
         **_private(spent),
     }
@@ -123,8 +126,32 @@ def _number(mean: Mean) -> str:
     return f"{mean.mean:,.1f} ± {mean.standard_error:,.1f} (standard error)"
 
 
+def _beside(regret: Mean, beside: Yardsticks) -> dict[str, str | Text]:
+    shown: dict[str, str | Text] = {}
+    ratio = beside.ratio(regret)
+    if beside.lower_bound is not None and ratio is not None:
+        shown["lower bound"] = (
+            f"{float(beside.lower_bound):,.1f}, the known one of {beside.barrier.value} times "
+            f"log T: regret is {ratio.mean:.2f} of it"
+        )
+    if beside.expected is not None:
+        shown["expected regret"] = f"at most {float(beside.expected):,.1f}, proved"
+    return shown
+
+
+def _lost(config: Config) -> str:
+    """What the count of lost best arms is of."""
+    return "best index below mean" if config.algorithm.indexed else "best arm eliminated"
+
+
+def _whose(config: Config) -> str:
+    return "of all arms" if config.algorithm.indexed else "of each active arm"
+
+
 def _radius(prepared: Prepared) -> str:
     shown = prepared.radius.value
+    if prepared.index is not None:
+        return f"none: indices, a best arm's below its mean with probability {prepared.failure}"
     if prepared.failure is None:
         return f"{shown}, p = {decimal_text(prepared.setting.confidence)}"
     return f"{shown}: a best arm is eliminated with probability at most {prepared.failure}"

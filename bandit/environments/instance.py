@@ -1,17 +1,19 @@
-"""An instance of data, by its name or its file: what `--instance` takes besides easy and hard."""
+"""An instance by its name, its means or its file: `--instance` besides easy and hard."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from ...exact.number import ExactInput, ParameterError, located, whole
+from ...exact.number import ExactInput, ParameterError, exact, located, whole
 from ...exact.regular_file import open_regular
 from .clustering import fair_instance
 from .environment import Environment
 from .instance_file import read_json
 from .letor import LINE, read_letor
 from .reward_file import read_rewards
+from .table import Bernoulli
 
+_COINS = "coins:"
 _SUFFIXES = {
     ".csv": "csv",
     ".json": "json",
@@ -25,15 +27,21 @@ _SUFFIXES = {
 def instance(
     name: str | Path, arms: ExactInput | None = None, *, cache: Path | None = None
 ) -> Environment:
-    """`fair`, or else a file, as `read_instance` reads it. (For `easy` and `hard` see `instances`.)
+    """`fair`, `coins:MEAN,MEAN,...`, or else a file, as `read_instance` reads it.
+
+    (For `easy` and `hard` see `instances`.)
 
     arms: 50 where data are clustered, unless given; a file that says which its arms are must have
     as many.
     """
     if name == "fair":
         return fair_instance(50 if arms is None else arms, cache=cache)
+    if isinstance(name, str) and name.startswith(_COINS):
+        return _fits(_coins(name), arms, name)
     if isinstance(name, str) and not _exists(name):
-        raise ParameterError(f"instance must be easy, hard, fair or a file, got {name!r}")
+        raise ParameterError(
+            f"instance must be easy, hard, fair or a file, or coins:MEAN,MEAN,..., got {name!r}"
+        )
     return read_instance(name, arms, cache=cache)
 
 
@@ -50,9 +58,21 @@ def read_instance(
     if kind == "letor":
         return read_letor(path, 50 if arms is None else arms, cache=cache)
     found = read_rewards(path) if kind == "csv" else read_json(path)
+    return _fits(found, arms, path)
+
+
+def _fits(found: Environment, arms: ExactInput | None, where: str | Path) -> Environment:
     if arms is not None and len(found.arms) != whole(arms, "arms"):
-        raise ParameterError(f"arms must be {len(found.arms)}, as in {path}, got {arms}")
+        raise ParameterError(f"arms must be {len(found.arms)}, as in {where}, got {arms}")
     return found
+
+
+def _coins(name: str) -> Environment:
+    """Bernoulli arms of these means."""
+    means = name.removeprefix(_COINS).split(",")
+    if len(means) < 2:
+        raise ParameterError(f"instance must have at least two coins, got {name[:40]!r}")
+    return Environment(name, tuple(Bernoulli(exact(mean, "coins")) for mean in means))
 
 
 def _exists(name: str) -> bool:

@@ -164,7 +164,7 @@ def _exponents(
     looks: Sequence[Look], precision: int, level: Fraction, most: int
 ) -> NDArray[np.float64]:
     """From what is best for sums of all users up to where the noise ends."""
-    end = min((_end(look.noise, precision) for look in looks), default=_FARTHEST)
+    end = min((farthest(look.noise, precision) for look in looks), default=_FARTHEST)
     least = min(math.sqrt(-math.log(level) / most), end / 4)
     low, high = math.log(least / (end - least)), 6.0
     odds = np.exp(np.arange(low, high, _STEP))
@@ -172,14 +172,14 @@ def _exponents(
     return points
 
 
-def _end(noise: Noise | None, precision: int) -> float:
+def farthest(noise: Noise | None, precision: int) -> float:
     """Below which t noise has a moment generating function: a little less, in floats."""
     if noise is None:
         return _FARTHEST
     if isinstance(noise, ContinuousLaplace):
         return precision / float(noise.scale) * (1 - 2.0**-40)
     if not isinstance(noise, Law):
-        return min(_end(law, precision) for law in noise)
+        return min(farthest(law, precision) for law in noise)
     ends = [abs(end) for end in noise.mgf_domain if isinstance(end, Fraction)]
     return min([_FARTHEST, *(float(end) * precision * (1 - 2.0**-40) for end in ends)])
 

@@ -8,7 +8,8 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from exactdp.bandit.environments.environment import Environment, drawn_instance
-from exactdp.bandit.environments.table import Bernoulli
+from exactdp.bandit.environments.instance import instance
+from exactdp.bandit.environments.table import Bernoulli, RewardTable
 from exactdp.bandit.lower_bound import Barrier, at_horizon, hardness, lower_bound
 from exactdp.exact import ParameterError
 
@@ -99,3 +100,21 @@ def test_other_rewards_have_no_bound_here():
     for x, y in (("0.5", "0.5"), ("0.6", "0.5"), ("-0.1", "0.5"), ("0.5", "1.1")):
         with pytest.raises(ParameterError):
             hardness(x, y, 1)
+
+
+def test_tables_of_zeros_and_ones_are_coins():
+    table = Environment("tables", (RewardTable(("0", 1), ("1/4", "3/4")), RewardTable((0,), (1,))))
+    found = lower_bound(table, "0.5")
+    assert float(found.upper) == pytest.approx(0.75 / brute(1e-300, 0.75, 0.5), rel=1e-6)
+    other = Environment("other", (Bernoulli("0.5"), RewardTable(("0", "1/2"), ("1/4", "3/4"))))
+    assert lower_bound(other, 1) is None
+
+
+def test_coins_can_be_named():
+    named = instance("coins:0.75,1/2")
+    assert named.arms == (Bernoulli("0.75"), Bernoulli("0.5"))
+    for text in ("coins:", "coins:0.5", "coins:0.5,2", "coins:a,b"):
+        with pytest.raises(ParameterError):
+            instance(text)
+    with pytest.raises(ParameterError, match="arms must be 2"):
+        instance("coins:0.5,0.4", arms=3)

@@ -1,10 +1,16 @@
 """`exactdp bandit run`: the shape of its JSON, its exit codes, transcripts that check."""
 
 import json
+import math
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from exactdp.bandit.environments.environment import Environment
+from exactdp.bandit.environments.instance import instance
+from exactdp.bandit.environments.table import Bernoulli
+from exactdp.bandit.lower_bound import lower_bound
 from exactdp.cli.main import app, main
 from exactdp.exact import Enclosure
 from exactdp.verify.certificate import Certificate
@@ -12,7 +18,7 @@ from exactdp.verify.certificate import Certificate
 SMALL = ("--horizon", "2e3", "--arms", "3", "--runs", "4", "--epsilon", "0.9")
 ALGORITHMS = (
     *("dist-dp-se", "dist-rdp-se", "dist-cdp-se", "cdp-se", "ldp-se", "shuffle-dp-se"),
-    *("dp-se", "sdp-ae", "vb-sdp-ae", "se"),
+    *("dp-se", "sdp-ae", "vb-sdp-ae", "se", "dist-dp-klucb", "dp-klucb", "kl-ucb"),
 )
 
 
@@ -58,10 +64,15 @@ def test_every_algorithm_runs(algorithm):
     arguments = (*SMALL, "--horizon", "300", "--delta", "0.1")
     shown = run_json(*arguments, algorithm=algorithm)
     assert shown["algorithm"] == algorithm
-    assert shown["privacy"]["note"] if algorithm in ("se", "dp-se") else shown["certificates"]
+    assert (
+        shown["privacy"]["note"]
+        if algorithm in ("se", "dp-se", "kl-ucb")
+        else shown["certificates"]
+    )
     result = run(*arguments, algorithm=algorithm)
     assert result.exit_code == 0
-    assert "best arm eliminated" in result.stdout
+    lost = "best index below mean" if algorithm.endswith("ucb") else "best arm eliminated"
+    assert lost in result.stdout
 
 
 def test_the_same_seed_gives_the_same_numbers_for_any_workers():
@@ -225,3 +236,34 @@ def test_users_who_return_are_charged_once_and_within_their_limit(tmp_path, caps
         assert main([*words, *wrong]) == 2
     assert main([*words[:-1], *more]) == 2
     assert main(["ledger", "check", url]) == 0
+
+
+def test_regret_is_held_against_what_is_known():
+    arms = "coins:0.75,0.7,0.4"
+    given = ("--horizon", "3e4", "--runs", "8", "--epsilon", "0.9", "--instance", arms)
+    shown = run_json(*given, "--confidence", "1/30000", algorithm="dist-dp-klucb")
+    bound = Enclosure.from_json(shown["lower_bound"]["regret"])
+    assert shown["lower_bound"]["for"] == "global DP"
+    truth = lower_bound(instance(arms), "0.9")
+    assert float(bound) == pytest.approx(float(truth) * math.log(30000), rel=1e-9)
+    ratio = shown["regret_over_bound"]["mean"]
+    assert ratio == pytest.approx(shown["regret"]["mean"] / float(bound))
+    assert float(shown["expected_regret"]["upper"]) > shown["regret"]["mean"] / 2
+    plain = run_json(*given, algorithm="dist-dp-se")
+    assert plain["lower_bound"] == shown["lower_bound"]
+    assert plain["expected_regret"] is None  # of the paper's radius nothing is certified
+    table = run(*given, algorithm="dist-dp-klucb").stdout
+    assert "lower bound" in table and "proved" in table
+
+
+def test_instances_that_are_drawn_are_held_against_the_mean_of_their_bounds():
+    given = ("--horizon", "3e3", "--runs", "3", "--epsilon", "0.9", "--arms", "3", "--seed", "4")
+    shown = run_json(*given, "--sigma", "0")
+    assert shown["lower_bound"]["for"] == "global DP" and shown["expected_regret"] is None
+    assert run_json(*given)["lower_bound"] is None  # rewards that are no coins
+    # as many log T as there are in the mean of the three instances that were drawn
+    seeds = [np.random.SeedSequence(4, spawn_key=(0, place)) for place in range(3)]
+    means = [np.random.default_rng(seed).uniform(0.25, 0.75, 3).tolist() for seed in seeds]
+    arms = [Environment("drawn", tuple(map(Bernoulli, each))) for each in means]
+    truth = sum(float(lower_bound(each, "0.9")) for each in arms) / 3 * math.log(3000)
+    assert float(shown["lower_bound"]["regret"]["upper"]) == pytest.approx(truth)

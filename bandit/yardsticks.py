@@ -1,0 +1,64 @@
+"""What regret is held against: the known lower bound before, the certified upper bound after."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ..exact.enclosure import Enclosure
+from .expected_regret import expected_regret
+from .instances import Drawn
+from .lower_bound import Barrier, at_horizon, lower_bound
+from .results import Mean, Results
+from .run import Config, environments
+
+
+@dataclass(frozen=True)
+class Yardsticks:
+    """Beside the mean regret of runs.
+
+    barrier      which algorithms the lower bound is for
+    lower_bound  times log T, its mean over runs where each has an instance of its own; None for
+                 rewards other than coins
+    expected     the upper bound that is proved, from 0; None where nothing is certified of the
+                 decisions, or where each run has an instance of its own
+    """
+
+    barrier: Barrier
+    lower_bound: Enclosure | None
+    expected: Enclosure | None
+
+    def ratio(self, regret: Mean) -> Mean | None:
+        """Regret by the lower bound; None where there is none, or no arm falls short."""
+        if self.lower_bound is None or self.lower_bound.lower <= 0:
+            return None
+        by = float(self.lower_bound)
+        return Mean(regret.mean / by, regret.standard_error / by)
+
+    def to_json(self, regret: Mean) -> dict[str, Any]:
+        """The keys that they have in the JSON of runs."""
+        bound = self.lower_bound
+        return {
+            "lower_bound": None if bound is None else {"for": self.barrier.value, "regret": bound},
+            "regret_over_bound": self.ratio(regret),
+            "expected_regret": self.expected,
+        }
+
+
+def yardsticks(config: Config, results: Results, seed: int) -> Yardsticks:
+    """Of these runs, from this seed."""
+    places = environments(config, results.runs, seed)
+    barrier = config.algorithm.barrier
+    first = next(places)
+    bounds, bound = [], lower_bound(first, config.setting.epsilon, barrier)
+    if bound is not None:
+        bounds = [bound]
+        for place in places:
+            found = lower_bound(place, config.setting.epsilon, barrier)
+            bounds += [] if found is None else [found]
+    drawn = isinstance(config.instances, Drawn)
+    return Yardsticks(
+        barrier,
+        at_horizon(bounds, config.setting.horizon) if bounds else None,
+        None if drawn else expected_regret(results.prepared, first),
+    )

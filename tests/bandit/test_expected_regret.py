@@ -1,0 +1,99 @@
+"""The bound of expected regret: above the mean of runs, not far from it, and above exact laws."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from exactdp.bandit.algorithms import DIST_DP_KLUCB, DIST_DP_SE, DP_KLUCB, KL_UCB, SE, VB_SDP_AE
+from exactdp.bandit.environments.environment import Environment, drawn_instance
+from exactdp.bandit.environments.table import Bernoulli
+from exactdp.bandit.expected_regret import _Elimination, _Indexed, expected_regret
+from exactdp.bandit.instances import Fixed
+from exactdp.bandit.prepare import Radius, prepare
+from exactdp.bandit.run import Config, run
+from exactdp.bandit.setting import Setting
+
+
+def coins(*means):
+    return Environment("coins", tuple(map(Bernoulli, means)))
+
+
+@pytest.mark.parametrize("algorithm", [DIST_DP_KLUCB, DP_KLUCB, KL_UCB, DIST_DP_SE, SE])
+@pytest.mark.parametrize("means", [("0.8", "0.5", "0.6"), ("0.3", "0.25", "0.3")])
+def test_it_lies_above_the_mean_of_runs_and_close(algorithm, means):
+    horizon = 50_000
+    setting = Setting(3, horizon, "0.7", confidence=Fraction(1, horizon))
+    config = Config(algorithm, setting, Fixed(coins(*means)), Radius.CERTIFIED)
+    prepared = config.prepared()
+    found = expected_regret(prepared, config.instances.given)
+    regret = run(config, 60, 3, prepared=prepared).total_regret()
+    assert found.lower == 0
+    assert float(found.upper) >= regret.mean - 4 * regret.standard_error
+    assert float(found.upper) <= (3 if means[0] != means[2] else 4) * regret.mean
+
+
+def test_other_rewards_obey_it_too():
+    environment = drawn_instance(3, 3)
+    setting = Setting(3, 50_000, "0.7", confidence="2e-5")
+    for algorithm in (DIST_DP_KLUCB, DIST_DP_SE):
+        config = Config(algorithm, setting, Fixed(environment), Radius.CERTIFIED)
+        found = expected_regret(config.prepared(), environment)
+        regret = run(config, 40, 1).total_regret()
+        assert regret.mean - 4 * regret.standard_error <= float(found.upper) <= 6 * regret.mean
+
+
+def test_what_fails_counts_in_full():
+    """At p near 1 the bound is T times the largest gap; it falls with p."""
+    environment = coins("0.6", "0.5")
+    bounds = [
+        float(
+            expected_regret(
+                prepare(KL_UCB, Setting(2, 10_000, confidence=p), Radius.CERTIFIED), environment
+            ).upper
+        )
+        for p in ("0.99", "0.5", "0.1", "1e-3")
+    ]
+    assert bounds[0] == pytest.approx(1000)
+    assert bounds == sorted(bounds, reverse=True)
+    assert bounds[2] >= 100
+
+
+@pytest.mark.parametrize("mean", ["0.2", "0.5", "0.65"])
+def test_an_index_stays_high_no_likelier_than_that(mean):
+    """Without noise the law of an index is that of a coin's sum."""
+    prepared = prepare(KL_UCB, Setting(2, 3000, confidence="0.05"))
+    bounds = _Indexed(prepared, prepared.index)
+    best = Fraction("0.7")
+    for batch in range(1, len(prepared.phases) + 1):
+        users = int(prepared.index.users[batch - 1])
+        sums = np.arange(users + 1)
+        high = prepared.index.of(np.full(users + 1, batch), sums.astype(float)) >= 0.7
+        truth = stats.binom.pmf(sums, users, float(mean))[high].sum()
+        claimed = float(bounds.chance(batch, Fraction(mean), best).upper())
+        assert truth <= claimed + 1e-12
+
+
+def test_an_arm_stays_no_likelier_than_that():
+    prepared = prepare(SE, Setting(2, 3000, confidence="0.05"), Radius.CERTIFIED)
+    bounds = _Elimination(prepared)
+    for batch in range(1, len(prepared.phases) + 1):
+        phase = prepared.phase(batch, 2)
+        users, radius = phase.users, phase.radius
+        claimed = float(bounds.chance(batch, Fraction("0.2"), Fraction("0.7")).upper())
+        if not np.isfinite(radius):
+            assert claimed == 1
+            continue
+        best = stats.binom.pmf(np.arange(users + 1), users, 0.7)
+        least = np.ceil(np.arange(users + 1) - 2 * radius * users - 1e-9)
+        below = stats.binom.sf(least - 1, users, 0.2)
+        truth = best @ below
+        assert truth <= claimed + 1e-12
+
+
+def test_where_nothing_is_certified_there_is_none():
+    environment = coins("0.6", "0.5")
+    assert expected_regret(prepare(DIST_DP_SE, Setting(2, 1000)), environment) is None
+    held = prepare(VB_SDP_AE, Setting(2, 10**5, "0.9", delta="0.1"), Radius.CERTIFIED)
+    assert expected_regret(held, environment).upper <= 10**4
