@@ -12,7 +12,13 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
+from attrs import evolve
+from flint import arb
+
+from ...exact.number import ball
 from ...mechanisms import papers
+from ...mechanisms.certain import certain_ceiling
+from ...mechanisms.preset import log_2t
 from ...mechanisms.protocols.protocol import SumProtocol
 from ...verify.guarantee import ZCDP, Guarantee, PureDP, RenyiDP
 from ..lower_bound import Barrier
@@ -28,6 +34,7 @@ from ..release import ModularRelease
 from ..setting import Setting
 from .algorithm import Algorithm, Demand, growing
 
+_USUAL = Fraction(1, 100)  # confidences from here on leave tau as the theorems state it
 _ORDER = 2  # at which Theorem 2's curve is certified
 
 
@@ -57,9 +64,31 @@ def accuracy_horizon(setting: Setting) -> int:
 
     A sum is read wrongly with probability at most 1/T: with 64 batches of K arms, p/2 in all.
     """
-    if setting.confidence >= Fraction(1, 100):
+    if setting.confidence >= _USUAL:
         return setting.horizon
     return max(setting.horizon, math.ceil(128 * setting.arms / setting.confidence))
+
+
+def _local(setting: Setting, users: int) -> SumProtocol:
+    """Theorem 6; below the usual confidences with a tau that holds for few users as well.
+
+    tau >= scale (sqrt(2) l + 2 sqrt(1.4 n l)), l = log(2T): the noise is a sum of n discrete
+    Laplace variables with log E e^(sX/scale) <= -log(1 - s²) <= 1.4 s² for s² <= 1/2, since
+    (cosh t - 1)/t² increases. So P(sum > tau) <= e^(1.4 n s² - s tau/scale), which is at most
+    e^(-l) at s = sqrt(l/(1.4 n)) if that is at most sqrt(1/2), and otherwise at sqrt(1/2).
+    """
+    rounds = accuracy_horizon(setting)
+    stated = papers.theorem6(setting.epsilon, users, rounds, stated=False).protocol
+    if setting.confidence >= _USUAL:
+        return stated
+
+    def bound() -> arb:
+        log = log_2t(rounds)
+        sure = arb(2).sqrt() * log + 2 * (ball(Fraction(7, 5)) * users * log).sqrt()
+        return ball(stated.precision / setting.epsilon) * sure
+
+    tau = max(stated.accuracy, certain_ceiling(bound, "tau"))
+    return evolve(stated, accuracy=tau, modulus=users * stated.precision + 2 * tau + 1)
 
 
 def _pure(setting: Setting) -> PureDP:
@@ -119,9 +148,7 @@ CDP_SE = _algorithm(  # Theorem 1's parameters; the analyzer alone adds the nois
 LDP_SE = _algorithm(
     "ldp-se",
     "Theorem 6 (ICLR 2023)",
-    lambda it, users: (
-        papers.theorem6(it.epsilon, users, accuracy_horizon(it), stated=False).protocol
-    ),
+    _local,
     lambda it, users: local_scale(it.epsilon, users),
     _pure,
     barrier=Barrier.LOCAL,

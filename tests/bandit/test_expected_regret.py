@@ -95,5 +95,10 @@ def test_an_arm_stays_no_likelier_than_that():
 def test_where_nothing_is_certified_there_is_none():
     environment = coins("0.6", "0.5")
     assert expected_regret(prepare(DIST_DP_SE, Setting(2, 1000)), environment) is None
+
+
+@pytest.mark.slow
+def test_noise_that_is_not_centred_has_one():
+    environment = coins("0.6", "0.5")
     held = prepare(VB_SDP_AE, Setting(2, 10**5, "0.9", delta="0.1"), Radius.CERTIFIED)
     assert expected_regret(held, environment).upper <= 10**4

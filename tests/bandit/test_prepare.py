@@ -8,19 +8,23 @@ import pytest
 from attrs import evolve
 
 from exactdp.bandit.algorithms import (
+    ALGORITHMS,
     CDP_SE,
     DIST_CDP_SE,
     DIST_DP_SE,
     DP_SE,
+    LDP_SE,
     SE,
     SHUFFLE_DP_SE,
 )
 from exactdp.bandit.algorithms.algorithm import Demand
-from exactdp.bandit.evidence import NotVerifiedError, evidence
+from exactdp.bandit.evidence import Audited, NotVerifiedError, evidence
 from exactdp.bandit.prepare import Prepared, Radius, prepare
 from exactdp.bandit.release import ModularRelease
 from exactdp.bandit.setting import Setting
+from exactdp.exact import Enclosure
 from exactdp.exact.number import ParameterError
+from exactdp.mechanisms import papers
 from exactdp.mechanisms.laws import DiscreteLaplace, PolyaDifference
 from exactdp.mechanisms.protocols import SumProtocol, Trust
 from exactdp.verify import PureDP
@@ -141,3 +145,50 @@ def test_central_noise_is_the_analyzers():
     protocol = prepare(CDP_SE, SETTING).phase(4, 2).release.protocol
     assert protocol.trust is Trust.CENTRAL
     assert protocol.noise == DiscreteLaplace(protocol.precision / SETTING.epsilon)
+
+
+_SLOW = ("ldp-se", "dist-rdp-se", "dist-cdp-se", "sdp-ae", "vb-sdp-ae", "shuffle-dp-se")
+
+
+@pytest.mark.parametrize(
+    "algorithm",
+    [
+        pytest.param(each, marks=[pytest.mark.slow] if each.name in _SLOW else [])
+        for each in ALGORITHMS
+        if not each.adapts
+    ],
+    ids=lambda each: each.name,
+)
+def test_confidence_may_be_one_in_the_horizon(algorithm):
+    """tau is for p: wrong decoding costs a part of it, whoever adds the noise."""
+    horizon = 10**5
+
+    def unproved(protocol, demand):
+        return Audited(protocol, demand, Enclosure.exactly(0))
+
+    for confidence in (Fraction(1, horizon), Fraction(1, 10**12)):
+        setting = Setting(10, horizon, "0.5", confidence=confidence, growth=4)
+        prepared = prepare(algorithm, setting, Radius.CERTIFIED, unproved)
+        assert prepared.failure.at_most(confidence) is True
+
+
+@pytest.mark.parametrize(("confidence", "rounds"), [("0.1", 1), ("0.01", 1), ("1e-6", 1280)])
+def test_tau_is_the_papers_for_usual_confidences(confidence, rounds):
+    """And never less; the other parameters stay."""
+    setting = Setting(10, 10**6, "0.5", confidence=confidence)
+    for algorithm, theorem in ((DIST_DP_SE, papers.theorem1), (LDP_SE, papers.theorem6)):
+        more = {} if algorithm is DIST_DP_SE else {"stated": False}
+        stated = theorem("0.5", 64, rounds * 10**6, **more).protocol
+        found = algorithm.release(setting, 64).protocol
+        assert found == stated or (
+            algorithm is LDP_SE and rounds > 1 and found.accuracy > stated.accuracy
+        )
+        assert (found.noise, found.precision) == (stated.noise, stated.precision)
+
+
+def test_the_tau_of_local_noise_holds_for_few_users():
+    setting = Setting(10, 10**6, "0.5", confidence="1e-6")
+    for users in (1, 2, 16, 1000):
+        protocol = LDP_SE.release(setting, users).protocol
+        beyond = protocol.total_noise().upper_tail(protocol.accuracy + 1)
+        assert float(beyond.upper()) <= 1 / (2 * 1280 * 10**6)

@@ -1,0 +1,91 @@
+"""The core of index policies, against one written again run by run, and what p it keeps."""
+
+import numpy as np
+import pytest
+
+from exactdp.bandit.algorithms import ALGORITHMS, DIST_DP_KLUCB, DP_KLUCB
+from exactdp.bandit.environments.environment import Environment
+from exactdp.bandit.environments.table import Bernoulli
+from exactdp.bandit.evidence import Audited
+from exactdp.bandit.instances import Fixed
+from exactdp.bandit.play import Simulated, play
+from exactdp.bandit.prepare import prepare
+from exactdp.bandit.run import Config, run
+from exactdp.bandit.setting import Setting
+from exactdp.exact import Enclosure, ParameterError
+from exactdp.mechanisms.protocols import Trust
+
+INDEXED = [each for each in ALGORITHMS if each.indexed]
+
+
+def coins(*means):
+    return Environment("coins", tuple(map(Bernoulli, means)))
+
+
+def unproved(protocol, demand):
+    """Evidence in name only: what is tested here are decisions."""
+    return Audited(protocol, demand, Enclosure.exactly(0))
+
+
+@pytest.mark.parametrize("algorithm", INDEXED, ids=lambda each: each.name)
+def test_every_run_does_what_the_policy_says(algorithm):
+    horizon, environment, seen = 4000, coins("0.3", "0.6", "0.55"), []
+    prepared = prepare(algorithm, Setting(3, horizon, "0.8", growth=3), prove=unproved)
+    played = play(prepared, environment, 7, Simulated(np.random.default_rng(2)), seen.append)
+    for run_ in range(7):
+        releases = [each for each in seen if each.run == run_]
+        bounds, batches, sums, pulls = [9.0] * 3, [0] * 3, [0] * 3, [0] * 3
+        regret = []
+        while True:
+            arm = bounds.index(max(bounds))
+            phase = prepared.phase(batches[arm] + 1, 1)
+            if phase is None or sum(pulls) + phase.users > horizon:
+                break
+            one = releases.pop(0)
+            assert one.arms.tolist() == [arm] and one.phase is phase
+            sums[arm] += phase.release.decoded(one.values)[0]
+            batches[arm] += 1
+            pulls[arm] += phase.users
+            assert one.totals.tolist() == [sums[arm]]
+            bounds[arm] = float(
+                prepared.index.of(np.array(batches)[[arm]], np.array([sums[arm]]))[0]
+            )
+            assert one.index[0] == bounds[arm]
+            regret.append((sum(pulls), float(np.array(pulls) @ environment.gaps)))
+        pulls[arm] += horizon - sum(pulls)
+        assert not releases
+        assert played.pulls[run_].tolist() == pulls
+        assert played.batches[run_] == sum(batches)
+        at = played.curve.at(np.array([rounds for rounds, _ in regret]))[run_]
+        assert np.allclose(at, [value for _, value in regret])
+        end = played.curve.at(np.array([horizon]))[run_, 0]
+        assert end == pytest.approx(environment.regret(played.pulls)[run_])
+
+
+def test_batches_grow_by_arm_and_have_one_grid():
+    setting = Setting(4, 10**5, "0.5", confidence="1e-5")
+    prepared = prepare(DIST_DP_KLUCB, setting, prove=unproved)
+    users = np.cumsum([phase.users for phase in prepared.phases.values()])
+    first = int(np.ceil(np.log(1e5) / 0.5))
+    assert users.tolist() == [first * 2**batch for batch in range(len(users))]
+    assert users[-1] + 3 * first <= 10**5 < 2 * users[-1] + 3 * first
+    assert {phase.release.precision for phase in prepared.phases.values()} == {159}
+    trusts = {DIST_DP_KLUCB: Trust.DISTRIBUTED, DP_KLUCB: Trust.CENTRAL}
+    for algorithm, trust in trusts.items():
+        protocol = algorithm.release(setting, 24).protocol
+        assert protocol.trust is trust
+        assert protocol.total_noise() == prepared.phase(1, 1).release.noise
+
+
+def test_a_horizon_without_room_is_refused():
+    with pytest.raises(ParameterError, match="horizon must be at least 15, for one batch of each"):
+        prepare(DIST_DP_KLUCB, Setting(3, 14, "0.5"), prove=unproved)
+
+
+@pytest.mark.parametrize("algorithm", INDEXED, ids=lambda each: each.name)
+def test_a_best_index_is_seldom_below_its_mean(algorithm):
+    """At p = 1/2, which is not reached: Chernoff's bound and the union over batches are above."""
+    setting = Setting(2, 1000, 1, confidence="0.5")
+    config = Config(algorithm, setting, Fixed(coins("0.5", "0.5")))
+    found = run(config, 200, prepared=config.prepared(unproved))
+    assert found.eliminated.sum() <= 200 * 0.5
