@@ -13,7 +13,14 @@ from .finding import PaperClaim
 
 _MODULES = (
     *("aggregation", "composition", "discrete_gaussian", "discrete_laplace", "elimination"),
-    *("local_model", "shuffle_bandits", "shuffle_privacy", "shuffle_tails", "skellam_tail"),
+    *(
+        "local_model",
+        "published_baseline",
+        "shuffle_bandits",
+        "shuffle_privacy",
+        "shuffle_tails",
+        "skellam_tail",
+    ),
     *("theorem1", "theorem2", "vectors"),
 )
 
@@ -23,7 +30,7 @@ _ORDER = (
     *("D-prop1", "D-claim1", "D-lem3"),
     *("D-thm2-curve", "D-thm2-radius", "D-thm3", "D-fact2", "D-lem4", "D-thm4"),
     *("D-lem2-prob", "D-lem2-pulls", "D-asm1", "D-thm5", "D-lem5", "D-thm6"),
-    *("D-lem10", "D-thm7", "D-appI", "D-appB", "D-code"),
+    *("D-lem10", "D-thm7", "D-appI", "D-appB", "D-code", "D-code-dpse"),
     *("V-gaussians", "V-skellam"),
     *("S-thmA1-privacy", "S-thmA1-subgauss", "S-thm3.1", "S-thm3.3", "S-cor3.2"),
 )
