@@ -62,42 +62,27 @@ def play_index(
                 phase = prepared.phase(int(batches[run, one]), 1)
                 assert phase is not None
                 permit(run, phase, one, start)
-        values = _released(prepared, environment, source, batches[going, arm], arm, totals.dtype)
-        for number in map(int, np.unique(batches[going, arm])):
+        now = batches[going, arm]
+        values = np.zeros(len(going), dtype=totals.dtype)
+        for number in sorted(set(now.tolist())):
             phase = prepared.phase(number, 1)
             assert phase is not None
-            here = np.flatnonzero(batches[going, arm] == number)
+            here = np.flatnonzero(now == number)
+            here = here[np.argsort(arm[here], kind="stable")]
+            counts = np.bincount(arm[here], minlength=arms)
+            shown = np.flatnonzero(counts)
+            laws = [environment.arms[one] for one in shown.tolist()]
+            values[here] = source.released(phase.release, laws, counts[shown].tolist())
             totals[going[here], arm[here]] += phase.release.decoded(values[here])
         if len(going):
-            bounds[going, arm] = index.of(batches[going, arm], totals[going, arm])
+            bounds[going, arm] = index.of(now, totals[going, arm])
             kept[going, arm] &= bounds[going, arm] >= environment.means[arm]
         if record is not None:
             for place, (run, one) in enumerate(zip(going.tolist(), arm.tolist(), strict=True)):
                 phase = prepared.phase(int(batches[run, one]), 1)
                 assert phase is not None
-                shown = totals[run, one : one + 1].copy()
+                total = totals[run, one : one + 1].copy()
                 value = values[place : place + 1]
                 bound = bounds[run, one : one + 1].copy()
-                record(Released(run, phase, np.array([one]), value, shown, None, bound))
+                record(Released(run, phase, np.array([one]), value, total, None, bound))
     return Played(pulls, kept, batches.sum(axis=1), curve)
-
-
-def _released(
-    prepared: Prepared,
-    environment: Environment,
-    source: Source,
-    batches: NDArray[np.int64],
-    arms: NDArray[np.int64],
-    kind: np.dtype[np.int64] | np.dtype[np.float64],
-) -> NDArray[np.int64] | NDArray[np.float64]:
-    """What a batch of each run releases: of this number, of this arm."""
-    values = np.zeros(len(arms), dtype=kind)
-    for number in map(int, np.unique(batches)):
-        phase = prepared.phase(number, 1)
-        assert phase is not None
-        here = np.flatnonzero(batches == number)
-        here = here[np.argsort(arms[here], kind="stable")]
-        shown, counts = np.unique(arms[here], return_counts=True)
-        laws = [environment.arms[arm] for arm in shown.tolist()]
-        values[here] = source.released(phase.release, laws, counts.tolist())
-    return values

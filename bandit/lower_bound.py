@@ -28,7 +28,7 @@ from fractions import Fraction
 from flint import arb
 
 from ..exact.enclosure import Enclosure
-from ..exact.number import ExactInput, ball, exact, whole
+from ..exact.number import ExactInput, ParameterError, ball, exact, whole
 from ..exact.precision import refine
 from .environments.environment import Environment
 from .environments.rewards import RewardLaw
@@ -48,7 +48,9 @@ def hardness(
 ) -> Enclosure:
     """d(x, y) for 0 <= x < y <= 1: how much one pull of an arm of mean x tells about mean y."""
     low = exact(x, "x", at_least=0, at_most=1)
-    high = exact(y, "y", above=low, at_most=1)
+    high = exact(y, "y", at_least=0, at_most=1)
+    if high <= low:
+        raise ParameterError(f"y must be above x = {float(low)}, got {float(high)}")
     budget = exact(epsilon, "epsilon", above=0)
 
     def value() -> arb:

@@ -104,7 +104,8 @@ class Index:
         exponent = np.minimum(exponent / self.users[batches - 1, None], 1.0)
         bounds = np.expm1(exponent) * self._scale
         bounds += _SLACK * (1 + np.abs(bounds))
-        return np.clip(bounds.min(axis=1), 0.0, 1.0)
+        least: NDArray[np.float64] = np.clip(bounds.min(axis=1), 0.0, 1.0)
+        return least
 
     @cached_property
     def _scale(self) -> NDArray[np.float64]:

@@ -16,7 +16,7 @@ from flint import arb
 
 from ...exact.number import ball
 from ...mechanisms.certain import certain_floor
-from .finding import Finding, claim, fails, require
+from .finding import Finding, Scope, claim, fails, require
 from .proofs import prove_equal
 
 POINTS = (Fraction(1, 10), Fraction(1, 2), Fraction(1))  # epsilon, as in its experiments
@@ -72,4 +72,5 @@ def _common_noise() -> Finding:
         evidence,
         "an independent Laplace variable of scale 1/epsilon for every arm, as Sajed and Sheffet "
         "(ICML 2019) have it: each user's reward is in one sum of sensitivity 1",
+        scope=Scope.WITNESS,
     )
