@@ -52,11 +52,9 @@ def expected_regret(prepared: Prepared, environment: Environment) -> Enclosure |
     means = [Fraction(float(mean)) for mean in environment.means]
     best, worst = max(means), max(means) - min(means)
     with working_precision(BITS):
-        if prepared.index is None:
-            failed, bounds = prepared.failure, _Elimination(prepared)
-        else:
-            others = prepared.index.misread.times(prepared.setting.arms - 1)
-            failed, bounds = prepared.failure.plus(others), _Indexed(prepared, prepared.index)
+        failed, bounds = prepared.failure, _bounds(prepared)
+        if prepared.index is not None:
+            failed = failed.plus(prepared.index.misread.times(prepared.setting.arms - 1))
         total = ball(Fraction(failed.upper)) * horizon * ball(worst)
         for mean in means:
             if mean < best:
@@ -148,6 +146,11 @@ class _Indexed(_Bounds):
             return users * _log_coin(mean, s) + self.log_mgf(batch, s) - arb(s) * least
 
         return _least(exponent, _end(self.phases[batch]))
+
+
+def _bounds(prepared: Prepared) -> _Bounds:
+    index = prepared.index
+    return _Elimination(prepared) if index is None else _Indexed(prepared, index)
 
 
 def _log_coin(mean: Fraction, s: float) -> arb:
