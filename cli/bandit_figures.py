@@ -18,6 +18,7 @@ from ..bandit.plots.pictures import (
     CERTIFIED,
     FIGURES,
     FULL,
+    INDICES,
     QUICK,
     Figure,
     Line,
@@ -87,7 +88,7 @@ def figures(
 
 def _chosen(names: Sequence[str] | None) -> list[Figure]:
     """These figures in the papers' order, each once. Raises ParameterError for unknown names."""
-    known = {each.name.removeprefix("figure"): each for each in (*FIGURES, CERTIFIED)}
+    known = {each.name.removeprefix("figure"): each for each in (*FIGURES, CERTIFIED, INDICES)}
     for name in names or ():
         if name not in known:
             raise ParameterError(f"figure must be one of {', '.join(known)}, got {name[:40]!r}")

@@ -11,7 +11,18 @@ import numpy as np
 
 from ...exact.canvas import FONT, canvas, rendered
 from ...exact.number import decimal_text
-from ..algorithms import CDP_SE, DIST_CDP_SE, DIST_DP_SE, DIST_RDP_SE, DP_SE, LDP_SE
+from ..algorithms import (
+    CDP_SE,
+    DIST_CDP_SE,
+    DIST_DP_KLUCB,
+    DIST_DP_SE,
+    DIST_RDP_SE,
+    DP_SE,
+    KL_UCB,
+    LDP_SE,
+)
+from ..instances import Fixed
+from ..lower_bound import lower_bound
 from ..prepare import Radius
 from .pictures import Figure, Line, Panel, Place
 from .sweep import Curve, Sweep
@@ -19,7 +30,7 @@ from .sweep import Curve, Sweep
 _DPI, _KINDS = 160, ("png", "svg")
 _PANEL, _ALONE = (3.2, 2.5), (6.6, 3.2)  # inches, with its labels
 _HEAD, _LEGEND = 0.83, 0.36  # above, and below for each row of the legend
-_COLUMNS = 5  # of the legend, at most
+_COLUMNS, _FEW = 5, 3  # of the legend, at most: of names, and of names with radii
 _MARKERS = 7  # a curve
 _BAND = 2  # standard errors
 
@@ -32,6 +43,7 @@ _SETTINGS = {
     "axes.linewidth": 0.8,
 }
 _Dashes = tuple[float, ...]
+_GREY = "#707070"
 _BLACK, _BLUE, _SKY, _GREEN = "#000000", "#0072B2", "#56B4E9", "#009E73"
 _ORANGE, _VERMILION, _PURPLE = "#E69F00", "#D55E00", "#AA4499"
 
@@ -39,7 +51,8 @@ _ORANGE, _VERMILION, _PURPLE = "#E69F00", "#D55E00", "#AA4499"
 def draw(figure: Figure, sweep: Sweep) -> dict[str, bytes]:
     """The picture, by file suffix: png and svg. Raises ImportError without matplotlib."""
     columns = max(map(len, figure.rows))
-    legend_rows = -(-len(figure.lines) // _COLUMNS)
+    across = min(_FEW if figure.bound else _COLUMNS, len(figure.lines))
+    legend_rows = -(-len(figure.lines) // across)
     below = _LEGEND * legend_rows
     wide, high = _PANEL if columns > 1 else _ALONE
     size = (wide * columns, _HEAD + high * len(figure.rows) + below)
@@ -54,7 +67,7 @@ def draw(figure: Figure, sweep: Sweep) -> dict[str, bytes]:
             at.set_title(letter + _titled(panel, sweep), loc="left")
         for row, panels in zip(axes, figure.rows, strict=True):
             row[0].set_ylabel("time-average regret")
-            if len({panel.place for panel in panels}) == 1:
+            if len({panel.place for panel in panels}) == 1 and not figure.bound:
                 top = max(at.get_ylim()[1] for at in row)
                 for at in row:
                     at.set_ylim(0, top)
@@ -67,7 +80,7 @@ def draw(figure: Figure, sweep: Sweep) -> dict[str, bytes]:
             handles,
             figure.labels,
             loc="lower center",
-            ncols=min(_COLUMNS, len(handles)),
+            ncols=across,
             frameon=False,
             handlelength=3.4,
             borderaxespad=0.35,
@@ -88,9 +101,24 @@ def _panel(axes: Any, figure: Figure, panel: Panel, sweep: Sweep) -> None:
             axes.fill_between(rounds, low, mean + width, color=style.colour, alpha=0.13, lw=0)
         axes.plot(rounds, mean, **_drawn(line, _marks(curve, index, len(figure.lines))))
     axes.set_xscale("log")
-    axes.yaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10]))
     axes.set_xlim(curve.rounds[0], curve.rounds[-1])
+    if figure.bound:
+        highest = max(sweep.curves[panel, line].mean.max() for line in figure.lines)
+        axes.set_yscale("log")
+        axes.set_ylim(top=2 * highest)
+        _bound(axes, curve)
+        return
+    axes.yaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10]))
     axes.set_ylim(bottom=0)
+
+
+def _bound(axes: Any, curve: Curve) -> None:
+    """The known lower bound of the instance, where all runs have one of coins."""
+    if isinstance(curve.config.instances, Fixed):
+        found = lower_bound(curve.config.instances.given, curve.config.setting.epsilon)
+        if found is not None:
+            at = float(found) * np.log(curve.rounds) / curve.rounds
+            axes.plot(curve.rounds, at, color=_GREY, linewidth=1.4, linestyle=(0, (1, 1.6)))
 
 
 def _marks(curve: Curve, index: int, lines: int) -> list[int]:
@@ -149,7 +177,7 @@ def _caption(figure: Figure, sweep: Sweep) -> list[str]:
     if scale.runs == 1:
         first = ["one run"]
     else:
-        many = "runs" if places == {Place.RATINGS} else "random instances"
+        many = "runs" if places <= {Place.RATINGS, Place.COINS} else "random instances"
         if Place.RATINGS in places and len(places) > 1:
             many += f" (ratings: {scale.runs} runs)"
         first = [f"mean over {scale.runs} {many}", f"bands: ±{_BAND} standard errors"]
@@ -186,5 +214,7 @@ STYLES: Mapping[Line, Style] = MappingProxyType(
         Line(LDP_SE): Style(_PURPLE, (9, 2, 1.2, 2, 1.2, 2), "P"),
         Line(DIST_CDP_SE, 10): Style(_GREEN, (3, 1.2), "^"),
         Line(DIST_DP_SE, None, Radius.CERTIFIED): Style(_VERMILION, (6, 1.5), "s"),
+        Line(DIST_DP_KLUCB, None, Radius.CERTIFIED): Style(_GREEN, (3, 1.2), "^"),
+        Line(KL_UCB, None, Radius.CERTIFIED): Style(_SKY, (3, 2.5), "v", hollow=True),
     }
 )

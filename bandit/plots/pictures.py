@@ -1,4 +1,4 @@
-"""What each figure shows: Figures 1 to 5 of Chowdhury and Zhou (ICLR 2023), and one of ours.
+"""What each figure shows: Figures 1 to 5 of Chowdhury and Zhou (ICLR 2023), and two of ours.
 
 The settings are those of their section 7 and appendix J. Their real data, clusters of
 MSLR-WEB10K, are here any instance of real ratings.
@@ -18,9 +18,11 @@ from numpy.typing import NDArray
 from ..algorithms import (
     CDP_SE,
     DIST_CDP_SE,
+    DIST_DP_KLUCB,
     DIST_DP_SE,
     DIST_RDP_SE,
     DP_SE,
+    KL_UCB,
     LDP_SE,
     Algorithm,
 )
@@ -38,6 +40,7 @@ class Place(Enum):
 
     EASY = "easy"  # means uniform in [0.25, 0.75]
     HARD = "hard"  # in [0.45, 0.55]
+    COINS = "coins"  # one of mean 0.75, four of 0.7
     RATINGS = "ratings"  # real ratings, each cluster of raters an arm
 
 
@@ -69,7 +72,7 @@ class Figure:
     """A picture and its data.
 
     name: also that of its files. rows: the panels, row by row. lines: the same in each. remark:
-    what one must know to read it.
+    what one must know to read it. bound: on log axes, with the known lower bound of regret.
     """
 
     name: str
@@ -77,6 +80,7 @@ class Figure:
     rows: tuple[tuple[Panel, ...], ...]
     lines: tuple[Line, ...]
     remark: str = ""
+    bound: bool = False
 
     def up_to(self, scaling: int) -> Figure:
         """Without the curves of a larger s."""
@@ -88,7 +92,10 @@ class Figure:
         """What to call each line: whose radius decides is said where that differs."""
         if len({line.radius for line in self.lines}) == 1:
             return tuple(line.label for line in self.lines)
-        return tuple(f"{line.label}, {_WHOSE[line.radius]}" for line in self.lines)
+        return tuple(
+            line.label if line.algorithm.indexed else f"{line.label}, {_WHOSE[line.radius]}"
+            for line in self.lines
+        )
 
     @property
     def panels(self) -> tuple[Panel, ...]:
@@ -134,6 +141,21 @@ CERTIFIED = Figure(
     (_row(Place.EASY, *_HIGH), _row(Place.RATINGS, *_LOW)),
     _RADII,
 )
+INDICES = Figure(
+    "indices",
+    "Indices, eliminations and the known lower bound",
+    (_row(Place.COINS, *_HIGH),),
+    (
+        Line(DIST_DP_SE),
+        Line(DP_SE),
+        Line(DIST_DP_SE, None, Radius.CERTIFIED),
+        Line(DIST_DP_KLUCB, None, Radius.CERTIFIED),
+        Line(KL_UCB, None, Radius.CERTIFIED),
+    ),
+    "dotted grey: the lower bound of global DP times log t; KL-UCB is not private; "
+    "index policies: the users of an arm double",
+    bound=True,
+)
 
 
 @dataclass(frozen=True)
@@ -164,7 +186,17 @@ class Scale:
         return np.unique(np.append(marks[:-1], horizon))
 
 
-FULL = Scale(20, MappingProxyType({Place.EASY: 10**6, Place.HARD: 10**7, Place.RATINGS: 10**6}))
+FULL = Scale(
+    20,
+    MappingProxyType(
+        {
+            Place.EASY: 10**6,
+            Place.HARD: 10**7,
+            Place.COINS: 10**6,
+            Place.RATINGS: 10**6,
+        }
+    ),
+)
 QUICK = Scale(
     5,
     MappingProxyType(dict.fromkeys(Place, 10**6)),

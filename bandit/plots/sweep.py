@@ -18,12 +18,15 @@ from numpy.typing import NDArray
 from ...exact.number import ExactInput, ParameterError, decimal_text, whole
 from ...exact.parallel import each
 from ...verify.guarantee import RenyiDP
+from ..environments.instance import instance
 from ..evidence import Proof, evidence
 from ..instances import Fixed, Instances, easy, hard
 from ..results import RunCache, Share
 from ..run import Config, run
 from ..setting import Setting
 from .pictures import Figure, Line, Panel, Place, Scale
+
+_COINS = "coins:0.75,0.7,0.7,0.7,0.7"
 
 
 @dataclass(frozen=True)
@@ -186,6 +189,8 @@ def _instances(place: Place, scale: Scale, ratings: Fixed | None) -> Instances:
         if ratings is None:
             raise ParameterError("ratings must be given: a figure shows real ratings")
         return ratings
+    if place is Place.COINS:
+        return Fixed(instance(_COINS))
     return (easy if place is Place.EASY else hard)(scale.arms)
 
 

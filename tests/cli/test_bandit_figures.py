@@ -48,7 +48,7 @@ def test_picture_and_data_of_what_was_asked_for(tmp_path, capsys):
 @pytest.mark.slow
 def test_all_figures_with_ratings_of_the_users_own(tmp_path, capsys, table):
     assert figure("--out", tmp_path / "all", "--ratings", table) == 0
-    assert len(list((tmp_path / "all").glob("*.png"))) == 6
+    assert len(list((tmp_path / "all").glob("*.png"))) == 7
     shown = capsys.readouterr().out
     assert "Figure 5: real ratings" in shown and "certified radius" in shown
     assert str(tmp_path / "all" / "figure1") in shown
@@ -75,7 +75,7 @@ def test_what_is_finished_is_used_again_if_asked(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (["--figure", "6"], "figure must be one of 1, 2, 3, 4, 5, certified"),
+        (["--figure", "6"], "figure must be one of 1, 2, 3, 4, 5, certified, indices"),
         (["--workers", "0"], "workers"),
         (["--seed", "-1"], "seed"),
         (["--ratings", "easy"], "ratings must be fair or a file"),

@@ -1,13 +1,18 @@
 """Pictures: what is in them, and that they are the same every time."""
 
 import sys
+from fractions import Fraction
 
+import numpy as np
 import pytest
 
+from exactdp.bandit.algorithms import DP_SE, KL_UCB
+from exactdp.bandit.lower_bound import lower_bound
 from exactdp.bandit.plots import drawing as module
 from exactdp.bandit.plots.drawing import draw
-from exactdp.bandit.plots.pictures import FIGURES
-from exactdp.bandit.plots.sweep import Sweep
+from exactdp.bandit.plots.pictures import FIGURES, Figure, Line, Panel, Place
+from exactdp.bandit.plots.sweep import Sweep, sweep
+from exactdp.bandit.prepare import Radius
 
 from .conftest import CERTIFIED, EASY, RADII, RATINGS, SMALL, TRUST
 
@@ -73,3 +78,20 @@ def test_without_matplotlib_it_says_how_to_get_it(small, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match=r'pip install "exactdp\[figures\]"'):
         draw(TRUST, small)
+
+
+def test_the_lower_bound_is_drawn_where_it_is_known(monkeypatch):
+    """As high as the bound of these coins, and only in the figure that has one."""
+    monkeypatch.setattr(module, "rendered", lambda picture, kind, **_: picture.axes)
+    panel = Panel(Place.COINS, Fraction(1))
+    lines = (Line(DP_SE), Line(KL_UCB, None, Radius.CERTIFIED))
+    for bound in (True, False):
+        figure = Figure("small", "Small", ((panel,),), lines, bound=bound)
+        found = sweep([figure], SMALL)
+        (axes,) = draw(figure, found)["png"]
+        curves = [line.get_ydata() for line in axes.get_lines()]
+        assert len(curves) == len(lines) + bound
+        assert axes.get_yscale() == ("log" if bound else "linear")
+        if bound:
+            at = float(lower_bound(found.places[Place.COINS].given, 1))
+            assert curves[-1][-1] == pytest.approx(at * np.log(3000) / 3000)

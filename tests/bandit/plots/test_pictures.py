@@ -4,10 +4,10 @@ from fractions import Fraction
 
 import pytest
 
-from exactdp.bandit.plots.pictures import CERTIFIED, FIGURES, Place
+from exactdp.bandit.plots.pictures import CERTIFIED, FIGURES, INDICES, Place
 from exactdp.bandit.prepare import Radius
 
-ALL = (*FIGURES, CERTIFIED)
+ALL = (*FIGURES, CERTIFIED, INDICES)
 HIGH, LOW = [Fraction(1, 10), Fraction(1, 2), Fraction(1)], [Fraction(e) for e in (1, 5, 10)]
 
 
@@ -51,6 +51,7 @@ def test_only_the_last_one_has_a_certified_radius():
     assert [line.radius for line in CERTIFIED.lines] == [Radius.PAPER, Radius.CERTIFIED]
     assert len({line.algorithm for line in CERTIFIED.lines}) == 1
     assert CERTIFIED.labels == ("Dist-DP-SE, the paper's radius", "Dist-DP-SE, certified radius")
+    assert INDICES.labels[2:] == ("Dist-DP-SE, certified radius", "Dist-DP-KLUCB", "KL-UCB")
 
 
 def test_curves_of_a_large_s_can_be_left_out():

@@ -8,7 +8,8 @@ from exactdp.bandit.plots.pictures import FULL, QUICK, Place, Scale
 
 def test_the_papers_sizes():
     assert FULL.runs == 20
-    assert dict(FULL.horizons) == {Place.EASY: 10**6, Place.HARD: 10**7, Place.RATINGS: 10**6}
+    papers = {Place.EASY: 10**6, Place.HARD: 10**7, Place.RATINGS: 10**6}
+    assert dict(FULL.horizons) == papers | {Place.COINS: 10**6}
     assert (FULL.growth, FULL.arms, FULL.confidence * 10) == (2, 10, 1)
 
 

@@ -5,10 +5,10 @@ import itertools
 import pytest
 
 from exactdp.bandit.plots.drawing import STYLES
-from exactdp.bandit.plots.pictures import CERTIFIED, FIGURES
+from exactdp.bandit.plots.pictures import CERTIFIED, FIGURES, INDICES
 
 
-@pytest.mark.parametrize("figure", [*FIGURES, CERTIFIED], ids=lambda figure: figure.name)
+@pytest.mark.parametrize("figure", [*FIGURES, CERTIFIED, INDICES], ids=lambda figure: figure.name)
 def test_curves_of_a_figure_differ_in_colour_dashes_and_marker(figure):
     for one, other in itertools.combinations([STYLES[line] for line in figure.lines], 2):
         assert one.colour != other.colour
@@ -17,7 +17,9 @@ def test_curves_of_a_figure_differ_in_colour_dashes_and_marker(figure):
 
 
 def test_curves_look_the_same_in_every_figure():
-    assert set(STYLES) == {line for figure in (*FIGURES, CERTIFIED) for line in figure.lines}
+    assert set(STYLES) == {
+        line for figure in (*FIGURES, CERTIFIED, INDICES) for line in figure.lines
+    }
 
 
 def test_no_colour_is_too_pale_for_a_print_without_colours():
