@@ -15,6 +15,7 @@ from exactdp.bandit.accounts import Accounts
 from exactdp.bandit.algorithms import (
     CDP_SE,
     DIST_CDP_SE,
+    DIST_DP_KLUCB,
     DIST_DP_SE,
     DIST_RDP_SE,
     LDP_SE,
@@ -35,7 +36,7 @@ from exactdp.ledger import Ledger, RefusedError
 ENVIRONMENT = Environment("two", (Bernoulli("0.9"), Bernoulli("0.1")))
 SETTING = Setting(2, 120, "0.9", delta="0.1", scaling=2)
 SLOW = pytest.param(DIST_CDP_SE, marks=pytest.mark.slow)
-FINITE = [DIST_DP_SE, DIST_RDP_SE, CDP_SE, LDP_SE, SHUFFLE_DP_SE, SLOW]
+FINITE = [DIST_DP_SE, DIST_DP_KLUCB, DIST_RDP_SE, CDP_SE, LDP_SE, SHUFFLE_DP_SE, SLOW]
 
 
 def _config(algorithm=CDP_SE) -> Config:
