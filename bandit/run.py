@@ -166,6 +166,7 @@ def _share(
             lines += [end_line(start + row, played.pulls[row]) for row in range(size)]
     if ledger is not None:
         ledger.close()
+    lines.sort(key=lambda line: line["run"])  # runs that went in lock step, one after another
     return Share(first, regret, pulls, gone, batches, lines)
 
 

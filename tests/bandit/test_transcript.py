@@ -15,7 +15,8 @@ from exactdp.bandit.algorithms import (
     SHUFFLE_DP_SE,
     VB_SDP_AE,
 )
-from exactdp.bandit.instances import easy
+from exactdp.bandit.environments.instance import instance
+from exactdp.bandit.instances import Fixed, easy
 from exactdp.bandit.prepare import Radius
 from exactdp.bandit.run import Config, run
 from exactdp.bandit.setting import Setting
@@ -59,6 +60,18 @@ def test_transcripts_of_other_algorithms_check(algorithm, file):
     written(file, algorithm, horizon=horizon, growth=3)
     found = check_transcript(file)
     assert found.valid, found.reason
+
+
+@pytest.mark.parametrize("algorithm", [DIST_DP_SE, LDP_SE, DP_KLUCB, KL_UCB])
+def test_runs_in_lock_step_check(algorithm, file):
+    """Runs of one instance, which are recorded together."""
+    setting = Setting(3, 3000, "0.9", growth=3)
+    config = Config(algorithm, setting, Fixed(instance("coins:0.7,0.6,0.2")))
+    write_transcript(file, run(config, 4, 1, transcript=True), {"runs": 4})
+    found = check_transcript(file)
+    assert found.valid, found.reason
+    numbers = [json.loads(line)["run"] for line in file.read_text().splitlines()[1:]]
+    assert numbers == sorted(numbers) and set(numbers) == set(range(4))
 
 
 def test_certified_radii_are_computed_again(file):
