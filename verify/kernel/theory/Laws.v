@@ -51,3 +51,23 @@ Definition noise_mod_dp (f : Z -> R) (m Delta : Z) (eps delta : R) : Prop :=
   forall (D : Type) (adj : D -> D -> Prop) (q : D -> Z) (M : D -> Z -> R),
     sensitivity adj q Delta ->
     (forall d, image (fun k => (k mod m)%Z) (add_noise f q d) (M d)) -> dp adj M eps delta.
+
+(** Mechanisms used one after the other on the same data with fresh randomness; each may be chosen
+    by what came out before it ([past], the latest first). *)
+Fixpoint adaptive {D T} (Ms : list (list T -> D -> T -> R)) (past : list T) (d : D) (ys : list T) : R :=
+  match Ms, ys with
+  | [], [] => 1
+  | M :: Ms', y :: ys' => M past d y * adaptive Ms' (y :: past) d ys'
+  | _, _ => 0
+  end.
+
+(** Noise of law [f] on K integer queries, each of that sensitivity and chosen by the past. *)
+Definition noisy_answers {D} (f : Z -> R) (q : list Z -> D -> Z) (K : nat) : D -> list Z -> R :=
+  adaptive (repeat (fun past => add_noise f (q past)) K) [].
+Definition noise_uses_dp (f : Z -> R) (K : nat) (Delta : Z) (eps delta : R) : Prop :=
+  forall (D : Type) (adj : D -> D -> Prop) (q : list Z -> D -> Z),
+    (forall past, sensitivity adj (q past) Delta) -> dp adj (noisy_answers f q K) eps delta.
+(** Refuted: one data type, one neighbour relation, one such way of asking. *)
+Definition noise_uses_not_dp (f : Z -> R) (K : nat) (Delta : Z) (eps delta : R) : Prop :=
+  exists (D : Type) (adj : D -> D -> Prop) (q : list Z -> D -> Z),
+    (forall past, sensitivity adj (q past) Delta) /\ not_dp adj (noisy_answers f q K) eps delta.
