@@ -23,10 +23,11 @@ _LEAST_BITS = 60
 _FAR_BITS = 200  # where it is not known how close the claim is
 _MOST_WAYS = 1_000_000  # sequences of outcomes that a proof may visit
 _MOST_TRIALS = 100_000
+_LARGEST_LATTICE = 2_000  # points: each use moves by at most the sensitivity
 _REACH = (
-    "pure and approx claims of discrete-laplace (what its pure epsilon settles; also verified with "
-    "a modulus), discrete-gaussian and binomial, used once, and of randomized-response and pmf "
-    "pairs, used K times"
+    "pure and approx claims of discrete-laplace, randomized-response and pmf pairs, used K times, "
+    "and of discrete-gaussian, binomial and (verified, where its pure epsilon settles it) "
+    "discrete-laplace with a modulus, used once"
 )
 
 
@@ -116,12 +117,13 @@ def _written(
 
 
 def _additive(asked: Verdicted, noise: Additive) -> str:
-    if asked.times != 1:
-        raise _unknown()
     law = noise.law
     if isinstance(law, DiscreteLaplace) and not law.inverted:
-        return _laplace(asked, law, noise.sensitivity, noise.modulus)
-    if noise.modulus is not None:
+        if noise.modulus is None:
+            return _laplace(asked, law.scale, noise.sensitivity)
+        if asked.times == 1:
+            return _reduced(asked, law.scale, noise.sensitivity, noise.modulus)
+    if asked.times != 1 or noise.modulus is not None:
         raise _unknown()
     if isinstance(law, DiscreteGaussian):
         return _gaussian(asked, law.sigma2, noise.sensitivity)
@@ -130,19 +132,31 @@ def _additive(asked: Verdicted, noise: Additive) -> str:
     raise _unknown()
 
 
-def _laplace(asked: Verdicted, law: DiscreteLaplace, moved: int, modulus: int | None) -> str:
-    t, u = law.scale.as_integer_ratio()
-    # noise that is (epsilon, 0)-DP is (epsilon, delta)-DP; what lies between has no form
-    if asked.verified != (moved / law.scale <= asked.epsilon) or not (
-        asked.verified or not asked.delta
-    ):
+def _laplace(asked: Verdicted, scale: Fraction, moved: int) -> str:
+    """Noise that is (epsilon, 0)-DP is (epsilon, delta)-DP; the lattice tells all the rest."""
+    t, u = scale.as_integer_ratio()
+    numbers = {"t": t, "u": u, "s": moved}
+    pure = asked.times * moved / scale <= asked.epsilon
+    once = {"k": asked.times} if asked.times != 1 else {}
+    if asked.verified and pure:
+        name = "discrete Laplace, K uses, pure" if once else "discrete Laplace, pure"
+        return asked.write(name, numbers | once | asked.claim)
+    if not (asked.verified or pure or asked.delta or once):
+        return asked.write("discrete Laplace, pure", numbers | _pure(asked))
+    if asked.times * moved > _LARGEST_LATTICE:
+        raise NotWrittenError(f"--coq: no theorem on more than {_LARGEST_LATTICE:,} privacy losses")
+    far = math.ceil(3 * asked.epsilon / 2) + asked.times + _bits(moved)
+    precise = numbers | {"k": asked.times} | asked.claim | asked.precision(far)
+    return asked.write("discrete Laplace, K uses", precise)
+
+
+def _reduced(asked: Verdicted, scale: Fraction, moved: int, modulus: int) -> str:
+    """Seen mod m it costs no more than unseen: how much less has no form."""
+    t, u = scale.as_integer_ratio()
+    if not asked.verified or moved / scale > asked.epsilon:
         raise _unknown()
-    numbers = {"t": t, "u": u, "s": moved, **_pure(asked)}
-    if modulus is None:
-        return asked.write("discrete Laplace, pure", numbers)
-    if not asked.verified:
-        raise _unknown()
-    return asked.write("discrete Laplace mod m, pure", numbers | {"m": modulus})
+    numbers = {"t": t, "u": u, "s": moved, "m": modulus} | asked.claim
+    return asked.write("discrete Laplace mod m, pure", numbers)
 
 
 def _gaussian(asked: Verdicted, sigma2: Fraction, moved: int) -> str:

@@ -120,7 +120,8 @@ class Form:
         scope = ""
         if "noise_" in self.statement:
             which = "every" if self.verified else "some"
-            scope = f", for {which} data type, neighbour relation and query of that sensitivity"
+            asked = "way of asking" if "noise_uses" in self.statement else "query"
+            scope = f", for {which} data type, neighbour relation and {asked} of that sensitivity"
         return f"{self.words(numbers)} {says} ({epsilon}, {delta})-differentially private{scope}"
 
 
@@ -157,6 +158,15 @@ def _laplace(numbers: Numbers) -> str:
     return f"discrete Laplace noise of scale {ratio(numbers, 't', 'u')}"
 
 
+def _answers(numbers: Numbers) -> str:
+    if numbers["k"] == 1:
+        return _laplace(numbers)
+    return (
+        f"the answers to {numbers['k']:,} integer queries of sensitivity {numbers['s']}, each chosen "
+        f"by the answers before, with discrete Laplace noise of scale {ratio(numbers, 't', 'u')},"
+    )
+
+
 @_noise
 def _reduced(numbers: Numbers) -> str:
     return f"discrete Laplace noise of scale {ratio(numbers, 't', 'u')}, seen mod {numbers['m']},"
@@ -185,6 +195,8 @@ def _pair(numbers: Numbers) -> str:
 
 def _forms() -> list[Form]:
     laplace = "(discrete_laplace ({t} / {u})) {s}"
+    uses = "(discrete_laplace ({t} / {u})) (Z.to_nat {k}) {s}"
+    lattice = "(Z.to_nat {k}) {t} {u} (Z.to_nat {s})"
     gaussian = "exists f, discrete_gaussian ({t} / {u}) f /\\"
     around = "{t} {u} {s} {a} {b} {n} {d} {p} {r} (Z.to_nat {l}) (Z.to_nat {h})"
     binomial = "(binomial (Z.to_nat {t}) ({u} / {v})) {s}"
@@ -217,6 +229,27 @@ def _forms() -> list[Form]:
             f"noise_not_dp {laplace} {pure}",
             "laplace_not_dp {t} {u} {s} {a} {b}",
             _laplace,
+        ),
+        Form(
+            "discrete Laplace, K uses, pure, VERIFIED",
+            "Lattice",
+            f"noise_uses_dp {uses} {claim}",
+            f"pure_uses_dp {lattice} {{a}} {{b}} {{n}} {{d}}",
+            _answers,
+        ),
+        Form(
+            "discrete Laplace, K uses, VERIFIED",
+            "Lattice",
+            f"noise_uses_dp {uses} {claim}",
+            f"lattice_dp {lattice} {precise}",
+            _answers,
+        ),
+        Form(
+            "discrete Laplace, K uses, REFUTED",
+            "Lattice",
+            f"noise_uses_not_dp {uses} {claim}",
+            f"lattice_not_dp {lattice} {precise}",
+            _answers,
         ),
         Form(
             "discrete Gaussian, VERIFIED",
