@@ -10,6 +10,13 @@ from exactdp.verify.kernel import theorem_of
 NEAR = [
     ("discrete-laplace:epsilon=0.1", "pure:0.1", "pure:0.0999999999"),
     ("discrete-laplace:scale=7/3,sensitivity=4", "pure:12/7", "pure:1.714285714"),
+    ("discrete-laplace:epsilon=0.1", "approx:0.0980933460721,1e-3",
+     "approx:0.0980933460720,1e-3"),
+    ("discrete-laplace:epsilon=0.1*7", "pure:0.7", "pure:0.6999999999"),
+    ("discrete-laplace:epsilon=0.1*100", "approx:4.774567588108,1e-6",
+     "approx:4.7745675881079,1e-6"),
+    ("discrete-laplace:scale=7/3,sensitivity=4*5", "approx:8.5590692740572,1e-3",
+     "approx:8.5590692740571,1e-3"),
     ("binomial:trials=50,probability=1/3,sensitivity=2", "approx:3.4813938078,1e-5",
      "approx:3.4813938077,1e-5"),
     ("binomial:trials=62,probability=1/2", "approx:1,1e-5", "approx:0.9953676134,1e-5"),

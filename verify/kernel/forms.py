@@ -162,8 +162,8 @@ def _answers(numbers: Numbers) -> str:
     if numbers["k"] == 1:
         return _laplace(numbers)
     return (
-        f"the answers to {numbers['k']:,} integer queries of sensitivity {numbers['s']}, each chosen "
-        f"by the answers before, with discrete Laplace noise of scale {ratio(numbers, 't', 'u')},"
+        f"a sequence of {numbers['k']:,} integer queries of sensitivity {numbers['s']}, each chosen "
+        f"by the answers before, plus discrete Laplace noise of scale {ratio(numbers, 't', 'u')},"
     )
 
 

@@ -36,12 +36,13 @@ Proof.
 Qed.
 
 Open Scope Z_scope.
-(** The cells' shares, in units of 2^-P. *)
-Definition shape (Delta : nat) (w P : Z) : list Z := (2 ^ P) :: repeat w (Delta - 1) ++ [2 ^ P].
+(** One use more: both ends weigh 1, each of the Delta - 1 cells between weighs w, in units of 2^-P. *)
+Definition one_more (Delta : nat) (weigh : Z -> Z) (C : list Z) : list Z :=
+  plus C (plus (map weigh (times (repeat 1 (Delta - 1)) (0 :: C))) (repeat 0 Delta ++ C)).
 Fixpoint shares_up (Delta K : nat) (w P : Z) : list Z :=
-  match K with O => [2 ^ P] | S K' => map (fun c => Z.shiftr c P + 1) (times (shape Delta w P) (shares_up Delta K' w P)) end.
+  match K with O => [2 ^ P] | S K' => one_more Delta (fun c => Z.shiftr (w * c) P + 1) (shares_up Delta K' w P) end.
 Fixpoint shares_down (Delta K : nat) (w P : Z) : list Z :=
-  match K with O => [2 ^ P] | S K' => map (fun c => Z.shiftr c P) (times (shape Delta w P) (shares_down Delta K' w P)) end.
+  match K with O => [2 ^ P] | S K' => one_more Delta (fun c => Z.shiftr (w * c) P) (shares_down Delta K' w P) end.
 
 (** scale t/u, eps = a/b, delta = n/d: e^(-u/t) lies between lo and up, its powers in two lists. *)
 Definition lattice_check (K : nat) (t u : Z) (Delta : nat) (a b n d P : Z) (r : nat) : bool :=
@@ -72,57 +73,77 @@ Let p := IZR (2 ^ P).
 Variable F : nat -> R.
 Hypothesis HF : forall j, 0 <= F j.
 
-(** One entry a cell *)
-Lemma shape_entry w j : (j <= Delta)%nat ->
-  nth j (shape Delta w P) 0%Z = if ((j =? 0) || (j =? Delta))%nat%bool then (2 ^ P)%Z else w.
+(** Cell by cell *)
+Lemma dot_ones m C : forall s, dot (times (repeat 1%Z m) C) F s = mass (fun j => dot C F (s + j)) (seq 0 m).
 Proof.
-  intros Hj. unfold shape. destruct j; [easy|]. cbn [nth].
-  destruct (Nat.eqb_spec (S j) 0); [lia|]. destruct (Nat.eqb_spec (S j) Delta); simpl orb; cbv iota.
-  - rewrite app_nth2; rewrite repeat_length; [|lia]. replace (j - (Delta - 1))%nat with 0%nat by lia. easy.
-  - rewrite app_nth1 by (rewrite repeat_length; lia). rewrite (nth_indep _ _ w) by (rewrite repeat_length; lia). apply nth_repeat.
+  induction m; intros s; [easy|]. cbn [repeat seq mass]. rewrite dot_times, dot_cons, <- dot_times, IHm, <- seq_shift, mass_map, Nat.add_0_r.
+  rewrite Rmult_1_l. f_equal. apply mass_ext. intros j _. f_equal. lia.
 Qed.
-(** The ends and what is between *)
-Lemma shape_length w : length (shape Delta w P) = S Delta.
-Proof. unfold shape. simpl. rewrite app_length, repeat_length. simpl. lia. Qed.
+(** Zeros before the first coefficient *)
+Lemma dot_zeros m C : forall s, dot (repeat 0%Z m ++ C) F s = dot C F (s + m).
+Proof.
+  induction m; intros s; cbn [repeat app]; [f_equal; lia|]. rewrite dot_cons, IHm, Rmult_0_l, Rplus_0_l. f_equal. lia.
+Qed.
+(** Both ends and what is between *)
+Lemma dot_one_more weigh C s : dot (one_more Delta weigh C) F s
+  = dot C F s + (dot (map weigh (times (repeat 1%Z (Delta - 1)) (0%Z :: C))) F s + dot C F (s + Delta)).
+Proof. unfold one_more. now rewrite !dot_plus, dot_zeros. Qed.
+(** Both ends and what is between *)
+Lemma spread_one_more K s : spread t Delta (S K) F s
+  = spread t Delta K F s + ((1 - a) * mass (fun j => spread t Delta K F (S s + j)) (seq 0 (Delta - 1)) + spread t Delta K F (s + Delta)).
+Proof.
+  cbn [spread]. assert (seq 0 (S Delta) = [0%nat] ++ seq 1 (Delta - 1) ++ [Delta]) as ->.
+  { replace (S Delta) with (1 + ((Delta - 1) + 1))%nat by lia. rewrite !seq_app. simpl. do 3 f_equal. lia. }
+  rewrite !mass_app. cbn [mass]. rewrite Nat.add_0_r, !Rplus_0_r. unfold share at 1 3. rewrite Nat.eqb_refl, Nat.eqb_refl, Bool.orb_true_r. cbn [orb].
+  rewrite !Rmult_1_l. do 2 f_equal. rewrite <- mass_scale, <- seq_shift, mass_map. apply mass_ext. intros j Hj. apply in_seq in Hj.
+  unfold share. destruct (Nat.eqb_spec (S j) 0); [lia|]. destruct (Nat.eqb_spec (S j) Delta); [lia|]. cbn [orb]. fold a. do 2 f_equal. lia.
+Qed.
 (** Rounded up, entry by entry *)
-Lemma dot_up C s : dot C F s <= p * dot (map (fun c => Z.shiftr c P + 1)%Z C) F s.
+Lemma dot_up w C s : IZR w * dot C F s <= p * dot (map (fun c => Z.shiftr (w * c) P + 1)%Z C) F s.
 Proof.
   revert s. induction C as [|c C IH]; intros s; [unfold dot; simpl; lra|]. cbn [map]. rewrite !dot_cons.
   specialize (IH (S s)). specialize (HF s).
-  assert (IZR c <= IZR (Z.shiftr c P + 1) * p).
-  { rewrite Z.shiftr_div_pow2 by easy. apply div_up, Z.pow_pos_nonneg; lia. } nra.
+  assert (IZR w * IZR c <= IZR (Z.shiftr (w * c) P + 1) * p).
+  { rewrite Z.shiftr_div_pow2, <- mult_IZR by easy. apply div_up, Z.pow_pos_nonneg; lia. } nra.
 Qed.
 (** Rounded down, entry by entry *)
-Lemma dot_down C s : p * dot (map (fun c => Z.shiftr c P) C) F s <= dot C F s.
+Lemma dot_down w C s : p * dot (map (fun c => Z.shiftr (w * c) P) C) F s <= IZR w * dot C F s.
 Proof.
   revert s. induction C as [|c C IH]; intros s; [unfold dot; simpl; lra|]. cbn [map]. rewrite !dot_cons.
   specialize (IH (S s)). specialize (HF s).
-  assert (IZR (Z.shiftr c P) * p <= IZR c).
-  { rewrite Z.shiftr_div_pow2 by easy. apply div_le, Z.pow_pos_nonneg; lia. } nra.
+  assert (IZR (Z.shiftr (w * c) P) * p <= IZR w * IZR c).
+  { rewrite Z.shiftr_div_pow2, <- mult_IZR by easy. apply div_le, Z.pow_pos_nonneg; lia. } nra.
 Qed.
+(** The cells between, of which the first is one step on *)
+Lemma dot_between C s : dot (times (repeat 1%Z (Delta - 1)) (0%Z :: C)) F s = mass (fun j => dot C F (S s + j)) (seq 0 (Delta - 1)).
+Proof. rewrite dot_ones. apply mass_ext. intros j _. rewrite dot_cons. simpl. ring. Qed.
 
 (** Shares rounded up *)
 Lemma shares_up_ok w : (1 - a) * p <= IZR w -> forall K s, p * spread t Delta K F s <= dot (shares_up Delta K w P) F s.
 Proof.
-  intros Hw. pose proof (IZR_pow2_pos P HP) as Hp. fold p in Hp. induction K; intros s.
+  intros Hw. pose proof (IZR_pow2_pos P HP) as Hp. fold p in Hp. pose proof (rate t Ht) as Ha. fold a in Ha. induction K; intros s.
   - cbn [shares_up spread]. rewrite dot_cons. unfold dot. simpl. fold p. lra.
-  - cbn [shares_up spread]. set (C := shares_up Delta K w P) in *.
-    apply Rmult_le_reg_l with p; [easy|]. apply Rle_trans with (2 := dot_up _ s). rewrite dot_times. unfold dot at 1.
-    rewrite shape_length, <- !mass_scale. apply mass_le. intros j Hj. apply in_seq in Hj. rewrite shape_entry by lia.
-    specialize (IHK (s + j)%nat). pose proof (spread_nonneg t Delta Ht F HF K (s + j)). pose proof (rate t Ht) as Ha. fold a in Ha.
-    set (X := spread t Delta K F (s + j)) in *. set (D := dot C F (s + j)) in *. unfold share. fold a. destruct (_ || _)%bool; fold p; [nra|].
+  - cbn [shares_up]. rewrite spread_one_more, dot_one_more. set (C := shares_up Delta K w P) in *.
+    pose proof (dot_up w (times (repeat 1%Z (Delta - 1)) (0%Z :: C)) s) as Hr. rewrite dot_between in Hr.
+    set (R := dot (map _ _) F s) in *. pose proof (IHK s). pose proof (IHK (s + Delta)%nat).
+    set (X := mass (fun j => spread t Delta K F (S s + j)) (seq 0 (Delta - 1))). set (Y := mass _ _) in Hr.
+    assert (p * X <= Y) by (unfold X, Y; rewrite <- mass_scale; apply mass_le; auto).
+    assert (0 <= X) by (apply mass_nonneg; intros; now apply spread_nonneg).
+    assert (p * ((1 - a) * X) <= R); [|nra]. apply Rmult_le_reg_l with p; [easy|]. apply Rle_trans with (2 := Hr).
     replace (p * (p * ((1 - a) * X))) with ((1 - a) * p * (p * X)) by ring. apply Rmult_le_compat; nra.
 Qed.
 (** Shares rounded down *)
 Lemma shares_down_ok w : (0 <= w)%Z -> IZR w <= (1 - a) * p -> forall K s, dot (shares_down Delta K w P) F s <= p * spread t Delta K F s.
 Proof.
-  intros Hw0 Hw. apply IZR_le in Hw0. pose proof (IZR_pow2_pos P HP) as Hp. fold p in Hp. induction K; intros s.
+  intros Hw0 Hw. apply IZR_le in Hw0. pose proof (IZR_pow2_pos P HP) as Hp. fold p in Hp. pose proof (rate t Ht) as Ha. fold a in Ha. induction K; intros s.
   - cbn [shares_down spread]. rewrite dot_cons. unfold dot. simpl. fold p. lra.
-  - cbn [shares_down spread]. set (C := shares_down Delta K w P) in *.
-    apply Rmult_le_reg_l with p; [easy|]. apply Rle_trans with (1 := dot_down _ s). rewrite dot_times. unfold dot at 1.
-    rewrite shape_length, <- !mass_scale. apply mass_le. intros j Hj. apply in_seq in Hj. rewrite shape_entry by lia.
-    specialize (IHK (s + j)%nat). pose proof (spread_nonneg t Delta Ht F HF K (s + j)). pose proof (rate t Ht) as Ha. fold a in Ha.
-    set (X := spread t Delta K F (s + j)) in *. set (D := dot C F (s + j)) in *. unfold share. fold a. destruct (_ || _)%bool; fold p; [nra|].
+  - cbn [shares_down]. rewrite spread_one_more, dot_one_more. set (C := shares_down Delta K w P) in *.
+    pose proof (dot_down w (times (repeat 1%Z (Delta - 1)) (0%Z :: C)) s) as Hr. rewrite dot_between in Hr.
+    set (R := dot (map _ _) F s) in *. pose proof (IHK s). pose proof (IHK (s + Delta)%nat).
+    set (X := mass (fun j => spread t Delta K F (S s + j)) (seq 0 (Delta - 1))). set (Y := mass _ _) in Hr.
+    assert (Y <= p * X) by (unfold X, Y; rewrite <- mass_scale; apply mass_le; auto).
+    assert (0 <= X) by (apply mass_nonneg; intros; now apply spread_nonneg).
+    assert (R <= p * ((1 - a) * X)); [|nra]. apply Rmult_le_reg_l with p; [easy|]. apply Rle_trans with (1 := Hr).
     replace (p * (p * ((1 - a) * X))) with ((1 - a) * p * (p * X)) by ring.
     apply Rle_trans with (IZR w * (p * X)); [now apply Rmult_le_compat_l|apply Rmult_le_compat_r; nra].
 Qed.
