@@ -67,13 +67,14 @@ def check(
     for file in files:
         try:
             with time_limit(allowed):
-                of_theorem = is_theorem(file)
-                if of_theorem or _begins_as_transcript(file):
+                if is_theorem(file):
+                    found.append(checked_theorem(file, *expected))
+                elif _begins_as_transcript(file):
                     if expect or claim is not None or coq is not None:
                         raise ParameterError(
-                            f"--expect, --claim and --coq are of certificates: {file}"
+                            f"--expect, --claim and --coq are not of transcripts: {file}"
                         )
-                    found.append(checked_theorem(file) if of_theorem else _transcript(file))
+                    found.append(_transcript(file))
                 else:
                     found.append(_certificate(file, expected, _SHARE * allowed, coq))
         except OutOfTimeError as error:

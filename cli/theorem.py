@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +22,15 @@ def is_theorem(file: Path) -> bool:
     return file.suffix == ".v"
 
 
-def checked_theorem(file: Path) -> tuple[dict[str, Any], list[str], int]:
-    """What Coq's kernel makes of it: as JSON, as text, the exit code."""
+def checked_theorem(
+    file: Path, uses: Sequence[Mapping[str, Any]], claim: Mapping[str, Any] | None
+) -> tuple[dict[str, Any], list[str], int]:
+    """What Coq's kernel makes of it, if it is of these: as JSON, as text, the exit code."""
     from ..verify.kernel import CoqError, check_theorem
 
     try:
         with output.working(f"compiling {file}"), located(f"FILE: {file}"):
-            outcome = check_theorem(file)
+            outcome = check_theorem(file, uses, claim)
     except CoqError as error:
         raise ParameterError(f"FILE: {error}") from error
     lines = [f"{'valid' if outcome.valid else 'not valid'}: {outcome.reason}"]

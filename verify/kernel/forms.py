@@ -162,8 +162,9 @@ def _answers(numbers: Numbers) -> str:
     if numbers["k"] == 1:
         return _laplace(numbers)
     return (
-        f"a sequence of {numbers['k']:,} integer queries of sensitivity {numbers['s']}, each chosen "
-        f"by the answers before, plus discrete Laplace noise of scale {ratio(numbers, 't', 'u')},"
+        f"a sequence of {numbers['k']:,} integer queries of sensitivity {numbers['s']}, each "
+        "chosen by the answers before, plus discrete Laplace noise of scale "
+        f"{ratio(numbers, 't', 'u')},"
     )
 
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 import tempfile
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ...exact.regular_file import read_at_most
+from ..checker.expected import difference
 from .coq import CoqError, run
 from .forms import FormError, recognise
 from .library import compiled, required_by
+from .stated import stated
 
 LARGEST = 20_000_000  # bytes of a file
 ALLOWED = (
@@ -33,8 +37,12 @@ class Outcome:
     axioms: tuple[str, ...] = ()
 
 
-def check_theorem(file: Path) -> Outcome:
+def check_theorem(
+    file: Path, uses: Sequence[Mapping[str, Any]] = (), claim: Mapping[str, Any] | None = None
+) -> Outcome:
     """Compile a file that `--coq` wrote; nothing else is compiled, whatever it holds.
+
+    uses, claim: fields of what it must be of, as for certificates.
 
     Raises OSError where the file cannot be read, ParameterError where there is no Coq, CoqError
     where the library does not compile, OutOfTimeError at the end of a `time_limit`.
@@ -45,6 +53,10 @@ def check_theorem(file: Path) -> Outcome:
         why = str(error) if isinstance(error, FormError) else "it is not plain text"
         return Outcome(False, why)
     text, says = form.write(numbers), form.described(numbers)
+    if uses or claim is not None:
+        odd = difference(stated(form, numbers, claim), uses, claim)
+        if odd is not None:
+            return Outcome(False, odd, says)
     library = compiled(required_by(text))
     with tempfile.TemporaryDirectory() as made:
         (Path(made) / "Verdict.v").write_text(text, encoding="ascii")

@@ -107,12 +107,62 @@ def test_commands(capsys, monkeypatch, tmp_path):
     assert main([*laplace, "--claim", "pure:0.05"]) == 1
     assert not recognise(file.read_text())[0].verified
     assert main(["check", str(file), "--coq", str(tmp_path / "u.v")]) == 2
-    assert main(["check", str(file), "--claim", "pure:0.05"]) == 2
+    assert main(["check", str(file), "--claim", "pure:0.1"]) == 1  # it is of another claim
     assert main(["check", str(tmp_path / "missing.v")]) == 2
     capsys.readouterr()
     file.write_text(first + 'Redirect "x" Print All.\n')
     assert main(["check", str(file)]) == 1
     assert capsys.readouterr().out.startswith("not valid: it is not a file that `--coq` writes")
+
+
+@pytest.mark.parametrize(("spec", "verified", "refuted"), NEAR)
+def test_what_it_must_be_of(monkeypatch, tmp_path, pair, spec, verified, refuted):
+    """Of its own uses and claim it reaches Coq; of any other it is not valid, whatever Coq says."""
+    monkeypatch.setattr(kernel_theorem, "compiled", lambda needed: tmp_path)
+    monkeypatch.setattr(kernel_theorem, "run", lambda *_: Run(True, LISTED, ""))
+    file = tmp_path / "t.v"
+    here = spec.replace("{pair}", str(pair))
+    more = here + ("0" if "*" in here else "*2")  # used more often
+    for claim, other in ((verified, refuted), (refuted, verified)):
+        file.write_text(theorem(spec, claim, pair))
+        told = ["check", str(file), "--expect", here, "--claim", claim]
+        assert main(told) == 0
+        for wrong in (
+            [*told[:3], more],
+            [*told[:3], "randomized-response:epsilon=1.5"],
+            [*told, "--expect", here],
+            [*told[:2], "--claim", other],
+            [*told[:2], "--claim", "zcdp:1"],
+        ):
+            assert main(wrong) == 1
+        monkeypatch.setattr(kernel_theorem, "run", lambda *_: Run(False, "", "Error: no"))
+        assert main(told) == 1
+        monkeypatch.setattr(kernel_theorem, "run", lambda *_: Run(True, LISTED, ""))
+
+
+def test_what_is_read_back(tmp_path, pair):
+    """Pure is approximate at delta = 0, not at any other; a modulus and a denominator of 0 count."""
+    file = tmp_path / "t.v"
+
+    def says(text, spec, claim):
+        file.write_text(text)
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(kernel_theorem, "compiled", lambda needed: tmp_path)
+            patched.setattr(kernel_theorem, "run", lambda *_: Run(True, LISTED, ""))
+            return main(["check", str(file), "--expect", spec, "--claim", claim]) == 0
+
+    laplace, reduced = "discrete-laplace:epsilon=1", "discrete-laplace:epsilon=1,modulus=64"
+    pure = theorem(laplace, "pure:1", pair)
+    assert says(pure, laplace, "approx:1,0") and not says(pure, laplace, "approx:1,1e-9")
+    assert says(pure, "discrete-laplace:scale=1", "pure:1")
+    loose = theorem(laplace, "approx:1,1e-9", pair)
+    assert says(loose, laplace, "approx:1,1e-9") and not says(loose, laplace, "pure:1")
+    seen = theorem(reduced, "pure:1", pair)
+    assert says(seen, reduced, "pure:1") and not says(seen, laplace, "pure:1")
+    assert not says(pure, reduced, "pure:1")
+    assert not says(pure, laplace.replace("1", "1,sensitivity=2"), "pure:1")
+    form, numbers = recognise(pure)
+    assert not says(form.write(numbers | {"u": 0}), laplace, "pure:1")
 
 
 # -- with Coq -------------------------------------------------------------------------------------

@@ -1,0 +1,71 @@
+"""A theorem read back: the uses and the claim that it is about, as certificates say it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from ..checker.binomial import Binomial
+from ..checker.laws import DiscreteGaussian, DiscreteLaplace, Law
+from ..checker.mechanisms import Additive, Mechanism, Response, TwoLaws
+from ..checker.reading import Statement
+from .forms import Form, Numbers
+
+
+def stated(form: Form, numbers: Numbers, claim: Mapping[str, Any] | None) -> Statement:
+    """What it says, in the words of the claim expected: pure is approximate at delta = 0.
+
+    No uses where a denominator is 0: such a theorem is of nothing, and has no proof.
+    """
+    uses: tuple[tuple[Mechanism, int], ...]
+    try:
+        uses = ((_mechanism(form, numbers), _whole(numbers, "k", 1)),)
+        epsilon, delta = _ratio(numbers, "a", "b"), _ratio(numbers, "n", "d")
+    except ZeroDivisionError:
+        uses, epsilon, delta = (), Fraction(0), Fraction(0)
+    approximate = delta != 0 or (claim is not None and claim["kind"] == "approx")
+    said = {"epsilon": epsilon} | ({"delta": delta} if approximate else {})
+    verdict = "VERIFIED" if form.verified else "REFUTED"
+    anything = (Fraction(0), Fraction(0))  # a theorem measures nothing
+    kind = "approx" if approximate else "pure"
+    return Statement(uses, kind, said, verdict, anything, None)
+
+
+def _mechanism(form: Form, numbers: Numbers) -> Mechanism:
+    law: Law
+    match form.module:
+        case "DiscreteLaplace" | "Lattice":
+            law = DiscreteLaplace(_ratio(numbers, "t", "u"))
+        case "DiscreteGaussian":
+            law = DiscreteGaussian(_ratio(numbers, "t", "u"))
+        case "Binomial":
+            law = Binomial(_whole(numbers, "t"), _ratio(numbers, "u", "v"))
+        case "BinomialTail":
+            law = Binomial(_whole(numbers, "t"), Fraction(1, 2))
+        case "RandomizedResponse":
+            return Response(_ratio(numbers, "e", "f"), Fraction(0))
+        case "Pairs":
+            return TwoLaws(_table(numbers, "A"), _table(numbers, "B"), Fraction(0))
+        case other:
+            raise AssertionError(f"no mechanism of {other}")
+    # `m` is a modulus where the statement has one, elsewhere a hint
+    modulus = _whole(numbers, "m") if "noise_mod_dp" in form.statement else None
+    return Additive(law, _whole(numbers, "s", 1), modulus)
+
+
+def _whole(numbers: Numbers, name: str, default: int | None = None) -> int:
+    number = numbers.get(name, default)
+    assert isinstance(number, int)
+    return number
+
+
+def _ratio(numbers: Numbers, top: str, bottom: str) -> Fraction:
+    """A quotient of two of the numbers; a form may have 0/1 for good."""
+    return Fraction(_whole(numbers, top, 0), _whole(numbers, bottom, 1))
+
+
+def _table(numbers: Numbers, name: str) -> tuple[Fraction, ...]:
+    weights = numbers[name]
+    assert not isinstance(weights, int)
+    return tuple(Fraction(weight, sum(weights)) for weight in weights)
