@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from ..exact import OutOfTimeError, time_left, time_limit
 from ..verify import Audit, Verdict, audit
 from ..verify.certificate import Certificate, NotCertifiedError, certificate_of
+from ..verify.kernel import NotWrittenError, theorem_of
 from .page import Cell, File, Section, Table
 from .subject import Subject, used
 
@@ -79,14 +80,26 @@ def certificates(
             files.append(File(name, made.text, check))
         else:
             missing.append(f"{result.claim}: {made}")
+        files += _theorem(f"theorem-{number}.v", result, expected)
     return Section(
         "certificates",
         "Certificates",
         text=(
             "Each certificate proves a verdict again, by a checker that shares no numerical code "
             "with what found it. Save it under its name, compare its SHA-256 (sha256sum FILE), and "
-            f"check it: with exactdp as shown, or with Python and mpmath alone, {_BARE} FILE.",
+            f"check it: with exactdp as shown, or with Python and mpmath alone, {_BARE} FILE. "
+            "What ends in .v is a theorem that the kernel of Coq decides.",
         ),
         points=missing,
         files=files,
     )
+
+
+def _theorem(name: str, result: Audit, expected: str) -> list[File]:
+    """The verdict as a Coq theorem, where one can be written."""
+    try:
+        text = theorem_of(result)
+    except NotWrittenError:
+        return []
+    claim = shlex.quote(str(result.claim))
+    return [File(name, text, f"exactdp check {name} {expected} --claim {claim}")]

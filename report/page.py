@@ -60,7 +60,8 @@ class File:
     @property
     def link(self) -> str:
         """The file as a link that holds it."""
-        return f"data:application/json;base64,{base64.b64encode(self.content.encode()).decode()}"
+        kind = "application/json" if self.name.endswith(".json") else "text/plain"
+        return f"data:{kind};base64,{base64.b64encode(self.content.encode()).decode()}"
 
     def to_json(self) -> dict[str, str]:
         """Its name, its digest, and all of it as text: the bytes that the digest is of."""

@@ -141,7 +141,7 @@ def test_what_it_must_be_of(monkeypatch, tmp_path, pair, spec, verified, refuted
 
 
 def test_what_is_read_back(tmp_path, pair):
-    """Pure is approximate at delta = 0, not at any other; a modulus and a denominator of 0 count."""
+    """Pure is approximate at delta = 0 alone; a modulus counts, and a denominator of 0."""
     file = tmp_path / "t.v"
 
     def says(text, spec, claim):
