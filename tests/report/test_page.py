@@ -22,6 +22,10 @@ from exactdp.report.subject import Subject
 from exactdp.verify import Verdict, parse_claim
 from exactdp.verify.certificate import Certificate
 from exactdp.verify.checker import check
+from exactdp.verify.checker.expected import difference
+from exactdp.verify.fields import use_fields
+from exactdp.verify.kernel.forms import recognise
+from exactdp.verify.kernel.stated import stated
 
 
 def subject(*uses, claims=(), deltas=("1e-6", "1e-9")):
@@ -95,17 +99,27 @@ def test_verdicts_are_those_of_the_audit(found, html):
     assert "event" in rows[1][4][0] or "outcome" in rows[1][4][0]
 
 
-def test_the_certificates_inside_are_valid_and_have_their_digest(html):
+def test_what_proves_the_verdicts_is_inside_and_has_its_digest(about, found, html):
+    """Each verdict's certificate, which is valid, and its theorem, which is of this claim."""
     shown = Shown(html)
     (section,) = (each for each in shown.figures["sections"] if each["key"] == "certificates")
-    links = [link for link in shown.links if link.startswith("data:application/json")]
-    assert len(section["files"]) == len(links) == 2
+    links = [link for link in shown.links if link.startswith("data:") and ";base64," in link]
+    links = [link for link in links if "json" in link or "text/plain" in link]
+    names = [held["name"] for held in section["files"]]
+    assert names == ["certificate-1.json", "theorem-1.v", "certificate-2.json", "theorem-2.v"]
     for held, link in zip(section["files"], links, strict=True):
         content = base64.b64decode(link.partition(",")[2])
         assert content.decode() == held["content"]
         assert hashlib.sha256(content).hexdigest() == held["sha256"]
         assert held["sha256"] in html
-        assert check(json.loads(content)).valid
+    uses = [use_fields(use) for use in about.composition.uses]
+    for k, (audit, _) in enumerate(found):
+        certificate, text = (held["content"] for held in section["files"][2 * k : 2 * k + 2])
+        assert check(json.loads(certificate)).valid
+        form, numbers = recognise(text)
+        claim = audit.claim.fields()
+        assert difference(stated(form, numbers, claim), uses, claim) is None
+        assert form.verified == (audit.verdict is Verdict.VERIFIED)
 
 
 def test_it_says_how_to_make_it_again(about, html):
