@@ -54,9 +54,9 @@ def check_theorem(
         return Outcome(False, why)
     text, says = form.write(numbers), form.described(numbers)
     if uses or claim is not None:
-        odd = difference(stated(form, numbers, claim), uses, claim)
-        if odd is not None:
-            return Outcome(False, odd, says)
+        other = difference(stated(form, numbers, claim), uses, claim)
+        if other is not None:
+            return Outcome(False, other, says)
     library = compiled(required_by(text))
     with tempfile.TemporaryDirectory() as made:
         (Path(made) / "Verdict.v").write_text(text, encoding="ascii")
