@@ -2,6 +2,8 @@
 precision of mpmath, whatever other tests have set.
 """
 
+from pathlib import Path
+
 import mpmath
 import pytest
 from brute_force import DIGITS
@@ -15,6 +17,18 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("exactdp")
+
+
+SLOW = Path(__file__).with_name("slow.txt")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Tests that were measured to take seconds are listed, in place of a mark at each case."""
+    slow = set(SLOW.read_text(encoding="utf-8").splitlines())
+    for item in items:
+        if item.nodeid in slow:
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(autouse=True)

@@ -78,7 +78,9 @@ def test_releases_that_may_tell_everything_fit_no_limit(tmp_path: Path) -> None:
 
 
 def test_permits_are_of_the_rounds_in_which_arms_are_pulled() -> None:
-    prepared, asked, released = prepare(CDP_SE, SETTING), [], []
+    prepared = prepare(CDP_SE, SETTING)
+    asked: list[tuple[int, ...]] = []
+    released: list[playing.Released] = []
     playing.play(
         prepared,
         ENVIRONMENT,
