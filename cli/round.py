@@ -97,7 +97,7 @@ def round(
         if given != (None, None, "1/2", "1e-9", "0"):
             raise ParameterError(
                 "a federated round takes --clients, --dimension, --vanish, --floor, --plain, "
-                "--delta, --certificate, --claim, --seed and --json, no others"
+                "--delta, --certificate, --claim, --note, --seed, --time and --json, no others"
             )
         spec = filled_in(spec, clients=clients, dimension=dimension)
         federated = play_federated(spec, vanish, floor, plain, delta, bits, source, allowed)
