@@ -119,9 +119,10 @@ class Composition(Rows):
         """The least epsilon of (epsilon, 0)-DP: suprema of independent losses add up."""
         narrow, bits = _precision(width, cap)
         if (sides := sides_of(self.uses)) is not None:
-            return sides.curve_between(lambda uses: [Composition(uses).pure(narrow, bits)], narrow)[
-                0
-            ]
+            (found,) = sides.curve_between(
+                lambda uses: [Composition(uses).pure(narrow, bits)], narrow
+            )
+            return found
 
         def one_way(uses: Scenario) -> Enclosure:
             return Enclosure.total(
@@ -170,9 +171,10 @@ class Composition(Rows):
         """The least rho of rho-zCDP: the supremum of the composed curve over all orders."""
         narrow, bits = _precision(width, cap)
         if (sides := sides_of(self.uses)) is not None:
-            return sides.curve_between(lambda uses: [Composition(uses).zcdp(narrow, bits)], narrow)[
-                0
-            ]
+            (found,) = sides.curve_between(
+                lambda uses: [Composition(uses).zcdp(narrow, bits)], narrow
+            )
+            return found
         found = self._within_time(
             lambda: largest(dearest(self.uses), lambda uses: composed_zcdp(uses, narrow, bits)),
             lambda dominating: dominating.zcdp(_COARSE, bits),

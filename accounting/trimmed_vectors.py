@@ -14,20 +14,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import partial
 from typing import TypeAlias
 
-from flint import arb
-
 from ..exact.enclosure import Enclosure
-from ..exact.number import ball
-from ..exact.precision import refine
 from ..mechanisms.laws.binomial import Binomial
 from ..mechanisms.reach import Reach
 from ..mechanisms.vector import VectorNoise
 from .continuous.composed import composed_delta, composed_epsilon, sampled_gaussian
 from .continuous.inversion import Parts
-from .envelope import NoEnvelopeError, trimmed
+from .envelope import NoEnvelopeError, distance_at, trimmed
 
 _WIDTH = Fraction(1, 10**9)
 _SHARE = Fraction(1, 1000)  # of delta, for what is left out
@@ -92,11 +87,7 @@ def _gaussians(uses: Repeated, total: Fraction) -> list[Parts] | None:
             unit = trimmed(one.law, total / (times * one.reach.most_coordinates)).mu
         except NoEnvelopeError:
             return None
-        distance = refine(partial(_distance, Fraction(unit), one.reach.largest_square)).upper
-        removed.append((sampled_gaussian(one.rate, 1, Fraction(distance), "remove"), count))
-        added.append((sampled_gaussian(one.rate, 1, Fraction(distance), "add"), count))
+        distance = distance_at(unit, one.reach.largest_square)
+        removed.append((sampled_gaussian(one.rate, 1, distance, "remove"), count))
+        added.append((sampled_gaussian(one.rate, 1, distance, "add"), count))
     return [removed, added]
-
-
-def _distance(unit: Fraction, square: int) -> arb:
-    return ball(unit) * ball(Fraction(square)).sqrt()

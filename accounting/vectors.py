@@ -29,8 +29,6 @@ from attrs import frozen
 
 from ..exact.deadline import OutOfTimeError, time_left, time_limit
 from ..exact.enclosure import Enclosure
-from ..exact.number import ball
-from ..exact.precision import refine
 from ..mechanisms.continuous import ContinuousNoise, Shape
 from ..mechanisms.laws.law import Law
 from ..mechanisms.mechanism import AdditiveNoise, Mechanism, OneWay
@@ -41,7 +39,7 @@ from ..mechanisms.sampled import likewise, unsampled
 from ..mechanisms.vector import VectorNoise, vector
 from .binned import binned
 from .divergences import divergence
-from .envelope import NoEnvelopeError, rounded_distance, rounded_renyi, unit_parameter
+from .envelope import NoEnvelopeError, distance_at, rounded_distance, rounded_renyi, unit_parameter
 from .rounding import rounded_delta, rounded_epsilon
 from .scenario import Use
 from .trimmed_vectors import Repeated, is_trimmable, trimmed_delta, trimmed_epsilon
@@ -138,15 +136,11 @@ class Sides:
 
         The first dominates but for a little of delta, the second dominates everything.
         """
-        one = vector(self.uses[0].mechanism)
-        if len(self.uses) > 1 or one is None or one.is_one_number:
+        found = rounded_at_random(self.uses)
+        if found is None or found[0].is_one_number or not 0 < delta < 1:
             return False
-        reach = one.reach
-        if not (isinstance(reach, RoundedReach) and isinstance(reach.rounding, Stochastic)):
-            return False
-        if reach.dimension is None or not 0 < delta < 1:
-            return False
-        missed = delta / (100 * self.uses[0].times)
+        one, reach, times = found
+        missed = delta / (100 * times)
         with suppress(NoEnvelopeError):
             longest = _distance(one.law, reach.largest_square)
             return rounded_distance(one.law, reach.norm, reach.dimension, missed) < longest
@@ -181,14 +175,10 @@ class Sides:
 
     def _mixed(self, measure: Callable[[VectorNoise, RoundedReach, int], Enclosure]) -> Enclosure:
         """Where all uses are of one vector that is; else, and out of time, nothing is known."""
-        mechanism, times = self.uses[0]
-        one = vector(mechanism)
-        if len(self.uses) > 1 or one is None or not isinstance(one.reach, RoundedReach):
-            return _ANYTHING
-        if not isinstance(one.reach.rounding, Stochastic):
-            return _ANYTHING
-        with suppress(NoEnvelopeError):
-            return _in_time(partial(measure, one, one.reach, times), _ANYTHING)
+        found = rounded_at_random(self.uses)
+        if found is not None:
+            with suppress(NoEnvelopeError):
+                return _in_time(partial(measure, *found), _ANYTHING)
         return _ANYTHING
 
     def _trimmed(self, measure: Callable[[Repeated], Enclosure]) -> Enclosure:
@@ -198,6 +188,15 @@ class Sides:
         if len(trimmable) < len(found):
             return _ANYTHING
         return _in_time(partial(measure, trimmable), _ANYTHING)
+
+
+def rounded_at_random(uses: Sequence[Use]) -> tuple[VectorNoise, RoundedReach, int] | None:
+    """The vector, its reach and how often it is used, where all uses are of one such; else None."""
+    mechanism, times = uses[0]
+    one = vector(mechanism)
+    if len(uses) > 1 or one is None or not isinstance(one.reach, RoundedReach):
+        return None
+    return (one, one.reach, times) if isinstance(one.reach.rounding, Stochastic) else None
 
 
 def _in_time(measure: Callable[[], _Known], nothing: _Known) -> _Known:
@@ -316,8 +315,7 @@ def _is_light(one: VectorNoise) -> bool:
 @lru_cache(maxsize=64)
 def _distance(law: Law, square: int) -> Fraction:
     """mu_1 |v|_2, at most: rational."""
-    unit = Fraction(unit_parameter(law).upper)
-    return Fraction(refine(lambda: ball(unit) * ball(Fraction(square)).sqrt()).upper)
+    return distance_at(unit_parameter(law).upper, square)
 
 
 def _totals(

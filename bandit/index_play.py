@@ -15,7 +15,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..exact.number import ParameterError
 from .environments.environment import Environment
 from .play import Played, Released, Source
 from .prepare import Phase, Prepared
@@ -34,17 +33,14 @@ def play_index(
 ) -> Played:
     """Run the policy in this environment, `runs` times independently; as `play`."""
     arms, horizon = prepared.setting.arms, prepared.setting.horizon
-    if len(environment.arms) != arms:
-        raise ParameterError(
-            f"arms must be those of the environment, {len(environment.arms)}, got {arms}"
-        )
+    phases = list(prepared.phases.values())  # every one is of a single arm
     bounds = np.full((runs, arms), np.inf)
     batches = np.zeros((runs, arms), dtype=np.int64)
     pulls = np.zeros((runs, arms), dtype=np.int64)
     totals = np.zeros((runs, arms), dtype=np.int64 if prepared.counts else np.float64)
     kept = np.ones((runs, arms), dtype=bool)
     curve = RegretCurve(environment.gaps, runs)
-    sizes = np.array([phase.users for phase in prepared.phases.values()] + [horizon])
+    sizes = np.array([phase.users for phase in phases] + [horizon])
     going = np.arange(runs)
     while len(going):
         arm = bounds[going].argmax(axis=1)
@@ -58,14 +54,11 @@ def play_index(
         batches[going, arm] += 1
         if permit is not None:
             for run, one, start in zip(going.tolist(), arm.tolist(), first.tolist(), strict=True):
-                phase = prepared.phase(int(batches[run, one]), 1)
-                assert phase is not None
-                permit(run, phase, one, start)
+                permit(run, phases[batches[run, one] - 1], one, start)
         now = batches[going, arm]
         values = np.zeros(len(going), dtype=totals.dtype)
         for number in sorted(set(now.tolist())):
-            phase = prepared.phase(number, 1)
-            assert phase is not None
+            phase = phases[number - 1]
             here = np.flatnonzero(now == number)
             here = here[np.argsort(arm[here], kind="stable")]
             counts = np.bincount(arm[here], minlength=arms)
@@ -78,8 +71,7 @@ def play_index(
             kept[going, arm] &= bounds[going, arm] >= environment.means[arm]
         if record is not None:
             for place, (run, one) in enumerate(zip(going.tolist(), arm.tolist(), strict=True)):
-                phase = prepared.phase(int(batches[run, one]), 1)
-                assert phase is not None
+                phase = phases[batches[run, one] - 1]
                 total = totals[run, one : one + 1].copy()
                 value = values[place : place + 1]
                 bound = bounds[run, one : one + 1].copy()

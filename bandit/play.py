@@ -96,6 +96,11 @@ def play(
     record: is told of every batch that is released. permit: is asked before anything of a batch is
     drawn, arm by arm: which run, which batch and arm, and the round in which its users begin.
     """
+    arms = prepared.setting.arms
+    if len(environment.arms) != arms:
+        raise ParameterError(
+            f"arms must be those of the environment, {len(environment.arms)}, got {arms}"
+        )
     if prepared.index is not None:
         from .index_play import play_index
 
@@ -121,10 +126,6 @@ class _Table:
         permit: Callable[[int, Phase, int, int], None] | None,
     ) -> None:
         arms = prepared.setting.arms
-        if len(environment.arms) != arms:
-            raise ParameterError(
-                f"arms must be those of the environment, {len(environment.arms)}, got {arms}"
-            )
         self.prepared, self.laws = prepared, environment.arms
         self.source, self.record, self.permit = source, record, permit
         self.active = np.ones((runs, arms), dtype=bool)

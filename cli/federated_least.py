@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from dataclasses import dataclass
 from decimal import ROUND_CEILING
@@ -21,7 +20,7 @@ from ..exact import (
     time_left,
     time_limit,
 )
-from ..exact.roots import first_met_near, float_root
+from ..exact.roots import bracketed, first_decimal
 from ..exact.rounding import to_digits
 from ..mechanisms.protocols.federated import Settings, error_bound
 from ..mechanisms.vector import VectorNoise
@@ -31,8 +30,7 @@ from .in_time import Figures
 _WIDTH = Fraction(1, 1000)
 _DIGITS = 5
 _LARGEST = 10**12
-_TINY = 1e-300  # instead of 0
-_GROWTH = 4  # of what brackets the least
+_NEAR = 1e-6
 _MOST_BITS = 32
 _SEARCH = 0.7  # of the time, for the search; the rest is for what is told of what it found
 _ROOM = 2.5  # a bound may take a share of the time that is left: it must not be cut short
@@ -105,31 +103,24 @@ class _Search:
         self.longest = 0.0
 
     def run(self) -> None:
-        low, high = self._bracket()
-        bound = math.log(max(float(self.claim.bound), _TINY))
+        ends = bracketed(
+            self._meets,
+            self.settings.deviation,
+            _DIGITS,
+            1 / Fraction(_LARGEST),
+            Fraction(_LARGEST),
+        )
+        if isinstance(ends, bool):
+            which = "every local-stddev" if ends else f"no local-stddev up to {_LARGEST}"
+            raise ParameterError(f"target {self.claim} is verified for {which}")
 
-        def excess(log: float) -> float:
-            cost = float(self._cost(to_digits(Fraction(math.exp(log)), _DIGITS, ROUND_CEILING)))
-            return math.log(max(cost, _TINY)) - bound
+        def cost(deviation: Fraction) -> float:
+            return float(self._cost(to_digits(deviation, _DIGITS, ROUND_CEILING)))
 
-        near = Fraction(math.exp(float_root(excess, math.log(low), math.log(high), 1e-6)))
-        unit = Fraction(10) ** (math.floor(math.log10(near)) + 1 - _DIGITS)
-        found = first_met_near(lambda count: self._meets(count * unit), round(near / unit), 0)
-        self.good, self.bad = found * unit, (found - 1) * unit or None
-
-    def _bracket(self) -> tuple[Fraction, Fraction]:
-        """(not verified, verified)."""
-        value = to_digits(self.settings.deviation, _DIGITS, ROUND_CEILING)
-        met = self._meets(value)
-        while True:
-            other = value / _GROWTH if met else value * _GROWTH
-            other = to_digits(other, _DIGITS, ROUND_CEILING)
-            if not 1 <= other * _LARGEST <= _LARGEST**2:
-                which = "every local-stddev" if met else f"no local-stddev up to {_LARGEST}"
-                raise ParameterError(f"target {self.claim} is verified for {which}")
-            if self._meets(other) != met:
-                return (other, value) if met else (value, other)
-            value = other
+        bad, self.good = first_decimal(
+            self._meets, cost, float(self.claim.bound), ends, _DIGITS, _NEAR
+        )
+        self.bad = bad or None
 
     def _meets(self, deviation: Fraction) -> bool:
         return self._cost(deviation) <= self.claim.bound

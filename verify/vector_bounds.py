@@ -14,15 +14,13 @@ from typing import Any, TypeAlias
 
 from ..accounting.composed import Composition, Use, compose
 from ..accounting.envelope import NoEnvelopeError, rounded_distance
-from ..accounting.vectors import MOST_MOVES, least_tilt, sides_of
+from ..accounting.vectors import MOST_MOVES, least_tilt, rounded_at_random, sides_of
 from ..exact.enclosure import Enclosure, Endpoint
 from ..exact.number import decimal_text
 from ..exact.rounding import to_digits
 from ..mechanisms.continuous import ContinuousNoise, Shape
 from ..mechanisms.mechanism import Mechanism
-from ..mechanisms.protocols.federated.rounding import Stochastic
 from ..mechanisms.reach import Direction
-from ..mechanisms.rounded import RoundedReach
 from ..mechanisms.vector import VectorNoise
 from .audit import Audit, Verdict
 from .checker.closed import WIDE
@@ -166,12 +164,11 @@ def _named(mechanism: Mechanism, name: str) -> str | None:
 
 def _mostly(claim: ApproxDP, uses: Sequence[Use]) -> Iterator[tuple[Endpoint, Bounds]]:
     """Of vectors rounded at random: Gaussians that dominate but for a share of delta."""
-    mechanism, times = uses[0]
-    if len(uses) > 1 or not isinstance(mechanism, VectorNoise) or mechanism.is_one_number:
+    found = rounded_at_random(uses)
+    if found is None or found[0].is_one_number:
         return
-    reach, rate = mechanism.reach, mechanism.rate
-    if not isinstance(reach, RoundedReach) or not isinstance(reach.rounding, Stochastic):
-        return
+    mechanism, reach, times = found
+    rate = mechanism.rate
     for share in _SHARES if rate == 1 else _SHARES[1:2]:
         missed = to_digits(claim.delta * share / times, 2, ROUND_FLOOR)
         if not missed:

@@ -9,10 +9,9 @@ steps; what lies between is open.
 
 from __future__ import annotations
 
-import math
 from contextlib import suppress
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR
+from decimal import ROUND_FLOOR
 from fractions import Fraction
 
 from ..accounting.composed import Composition, Use
@@ -20,7 +19,7 @@ from ..accounting.vectors import Sides, sides_of
 from ..exact.deadline import OutOfTimeError, check_time, time_left, time_limit
 from ..exact.enclosure import Enclosure
 from ..exact.number import ExactInput, ParameterError, decimal_text, whole
-from ..exact.roots import first_met_near, float_root
+from ..exact.roots import bracketed, first_decimal
 from ..exact.rounding import to_digits
 from ..exact.suggest import meant
 from ..mechanisms.laws.families import FAMILIES
@@ -34,10 +33,9 @@ from .guarantee import Guarantee
 
 NAMES = ("skellam", "discrete-gaussian")
 
-_APART = Fraction(1, 10**9)
 _DIGITS, _SHOWN = 10, Fraction(1, 1000)
 _WIDTHS = tuple(Fraction(1, 10**digits) for digits in (6, 11, 14))
-_TINY = 1e-300  # instead of 0
+_NEAR = 1e-10
 _LEAST, _LARGEST = Fraction(1, 10**9), Fraction(10**15)
 _STEPS = (*(Fraction(1, 10**digits) for digits in (4, 3, 2, 1)), Fraction(1, 2))
 _SHARE, _MOST_SECONDS = 0.3, 60.0  # of the time left, or of so much, for each bound from below
@@ -177,20 +175,20 @@ class _Search:
 
     def found(self) -> tuple[Fraction, Fraction]:
         """(not verified, verified), a unit of the last digit apart: near a root in floats."""
-        ends = [math.log(value) for value in self._bracket()]
-        near = Fraction(math.exp(float_root(self._excess, ends[0], ends[1], float(_APART) / 10)))
-        unit = Fraction(10) ** (math.floor(math.log10(near)) + 1 - _DIGITS)
-        least = first_met_near(
-            lambda count: self._is_dominated(count * unit), round(near / unit), 0
-        )
-        return (least - 1) * unit, least * unit
+        start = self.family.reach.largest_square * self.uses * self.family.rate**2
+        ends = bracketed(self._is_dominated, start, _DIGITS, _LEAST, _LARGEST)
+        if isinstance(ends, bool):
+            which = f"every {self.family.parameter}" if ends else f"no {self.family.parameter}"
+            raise ParameterError(
+                f"target {self.claim} is verified for {which} between 1e-9 and 1e15"
+            )
+        bound = float(self.claim.bound)
+        return first_decimal(self._is_dominated, self._cost, bound, ends, _DIGITS, _NEAR)
 
-    def _excess(self, log: float) -> float:
-        """How far what dominates is above the target, in logarithms, about."""
+    def _cost(self, value: Fraction) -> float:
+        """What dominates, about."""
         check_time()
-        value = Fraction(math.exp(log))
-        cost = float(self.claim.dominating(self._sides(value), _WIDTHS[1]).upper)
-        return math.log(max(cost, _TINY)) - math.log(max(float(self.claim.bound), _TINY))
+        return float(self.claim.dominating(self._sides(value), _WIDTHS[1]).upper)
 
     def audited(self, value: Fraction) -> Audit:
         """The verdict on the vector itself, between both bounds."""
@@ -204,22 +202,6 @@ class _Search:
         met = measured.at_most(self.claim.bound)
         verdict = {True: Verdict.VERIFIED, False: Verdict.REFUTED, None: Verdict.UNDECIDED}[met]
         return Audit(composition, self.claim, verdict, measured)
-
-    def _bracket(self) -> tuple[Fraction, Fraction]:
-        """(not verified, verified), a factor of 4 apart."""
-        start = self.family.reach.largest_square * self.uses * self.family.rate**2
-        value = to_digits(start, 2, ROUND_CEILING)
-        met = self._is_dominated(value)
-        while True:
-            other = value / 4 if met else value * 4
-            if not _LEAST <= other <= _LARGEST:
-                which = f"every {self.family.parameter}" if met else f"no {self.family.parameter}"
-                raise ParameterError(
-                    f"target {self.claim} is verified for {which} between 1e-9 and 1e15"
-                )
-            if self._is_dominated(other) != met:
-                return (other, value) if met else (value, other)
-            value = other
 
     def _is_dominated(self, value: Fraction) -> bool:
         """Does what dominates the vector meet the claim? False where it is too close to tell."""

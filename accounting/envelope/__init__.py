@@ -16,11 +16,12 @@ from .rounded import rounded_factor, rounded_renyi
 from .rounded_distance import rounded_distance
 from .shift import shift_parameter
 from .trimmed import Trimmed, trimmed
-from .unit import NoEnvelopeError, gaussian_distance, unit_parameter
+from .unit import NoEnvelopeError, distance_at, gaussian_distance, unit_parameter
 
 __all__ = [
     "NoEnvelopeError",
     "Trimmed",
+    "distance_at",
     "gaussian_distance",
     "rounded_distance",
     "rounded_factor",

@@ -44,8 +44,8 @@ from fractions import Fraction
 
 from flint import arb
 
-from ...exact.enclosure import Enclosure
-from ...exact.number import ParameterError
+from ...exact.enclosure import Enclosure, Endpoint
+from ...exact.number import ParameterError, ball
 from ...exact.precision import WIDTH, refine
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussianSum
 from ...mechanisms.laws.law import Law
@@ -79,6 +79,11 @@ def unit_parameter(law: Law, width: Fraction = WIDTH) -> Enclosure:
     if not bound.is_within(width):
         bound = bound.because("the largest step is only bounded by the largest curvature")
     return bound.intersection(_POSITIVE)
+
+
+def distance_at(unit: Endpoint, square: int) -> Fraction:
+    """unit |v|_2 of a vector of this |v|_2^2, at most: rational."""
+    return Fraction(refine(lambda: ball(Fraction(unit)) * ball(square).sqrt()).upper)
 
 
 def gaussian_distance(law: Law) -> arb | None:

@@ -73,7 +73,7 @@ NOISY = "federated:mechanism=skellam,clip=1,scale=2,clients=10,local-stddev=1,bi
 def test_what_remains_is_certified(capsys, tmp_path, dimension, rounding):
     spec, file = f"{NOISY},dimension={dimension},rounding={rounding}", tmp_path / "round.json"
     arguments = (spec, "--vanish", "2", "--floor", "7", "--seed", "1", "--delta", "1e-5")
-    arguments += ("--plain", "--certificate", str(file))
+    arguments += ("--plain", "--certificate", str(file), "--time", "60")
     found = json.loads(play(capsys, *arguments, "--json").out)
     assert found["verdict"] == "VERIFIED" and found["certificate"] == str(file)
     assert found["certificate_of"] == f"{spec},dropout=3"  # the fewest that the floor accepts
