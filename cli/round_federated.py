@@ -21,6 +21,7 @@ from ..mechanisms.aggregation.batch import some_of, some_stages
 from ..mechanisms.protocols.federated import FederatedResult, Settings, run_round
 from ..mechanisms.samplers import RandomBits
 from ..mechanisms.spec import read_name
+from ..mechanisms.vector import VectorNoise
 from ..verify import ApproxDP, Audit, Guarantee, Verdict, audit
 from ..verify.certificate import Certificate, certificate_of
 from ..verify.vector_bounds import provable_epsilon
@@ -29,7 +30,7 @@ from .measure import epsilon_of
 from .options import how_many
 
 _LARGEST_BATCH = 100_000
-_SECONDS = 5.0  # for each of them
+_SECONDS = 5.0  # mostly enough for epsilon
 _AUDIT_SECONDS = 60.0  # for the verdict on a claim
 _DIGITS = 6  # of the claim that is certified, rounded up
 
@@ -95,12 +96,17 @@ def play_federated(
     missing = clients - result.summed
     with output.working("measuring what remains"):
         costs = {
-            gone: epsilon_of(
-                settings.missing(gone).released(), 1, level, min(_SECONDS, seconds / 2)
-            )
+            gone: _epsilon(settings.missing(gone).released(), level, seconds / 2)
             for gone in {missing, max(most, missing)}
         }
     return PlayedFederated(spec, settings, result, source, delta, costs)
+
+
+def _epsilon(released: VectorNoise, level: Fraction, seconds: float) -> Enclosure:
+    """In a few seconds; where that leaves it unbounded, in what is left of those allowed."""
+    few = min(_SECONDS, seconds / 2)
+    found = epsilon_of(released, 1, level, few)
+    return found if found.is_finite() else epsilon_of(released, 1, level, seconds - few)
 
 
 def _made_up(client: int, settings: Settings) -> NDArray[np.float64]:
