@@ -10,6 +10,7 @@ serves one mask of one round, so that a fixed nonce is right.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
@@ -90,15 +91,25 @@ def mask(key: bytes, modulus: int, length: int = 1) -> tuple[int, ...]:
     return tuple(found)
 
 
-def mask_array(key: bytes, bits: int, length: int) -> NDArray[np.uint64]:
-    """`mask` for the modulus 2^bits, 1 <= bits <= 64, as an array: the same integers."""
+def mask_array(key: bytes, bits: int, length: int) -> NDArray[np.unsignedinteger[Any]]:
+    """`mask` for the modulus 2^bits, 1 <= bits <= 64, as an array: the same integers.
+
+    Of the narrowest type that has so many bits: a million of 16 bits are added four times as fast
+    as of 64.
+    """
     size = (bits + 7) // 8
     stream = Cipher(algorithms.ChaCha20(key, _NONCE), None).encryptor()
     octets = np.frombuffer(stream.update(bytes(size * length)), dtype=np.uint8)
-    if size in (1, 2, 4, 8):
-        drawn = octets.view(f"<u{size}").astype(np.uint64)
-    else:
-        wide = np.zeros((length, 8), dtype=np.uint8)
-        wide[:, :size] = octets.reshape(length, size)
-        drawn = wide.view("<u8").ravel().astype(np.uint64)
-    return drawn & np.uint64((1 << bits) - 1)
+    word = word_of(bits)
+    if size < word.itemsize:
+        padded = np.zeros((length, word.itemsize), dtype=np.uint8)
+        padded[:, :size] = octets.reshape(length, size)
+        octets = padded.ravel()
+    drawn = octets.view(word)
+    return drawn if bits == 8 * size else drawn & word.type((1 << bits) - 1)
+
+
+def word_of(bits: int) -> np.dtype[np.unsignedinteger[Any]]:
+    """The narrowest type of integers that has so many bits, 1 to 64."""
+    octets = (bits + 7) // 8
+    return np.dtype(f"<u{1 << (octets - 1).bit_length()}")

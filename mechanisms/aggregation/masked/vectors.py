@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from numpy.typing import NDArray
 
 from ....exact.number import ParameterError
-from .masks import mask_array, pair_key, self_key
+from .masks import mask_array, pair_key, self_key, word_of
 from .messages import FromUser, MaskedInput, MaskedVector, refuse
 from .server import Server
 from .terms import Terms
@@ -120,14 +120,17 @@ def unpack(packed: bytes, bits: int, length: int) -> _Words:
 
 
 def _add(total: _Words, masks: Sequence[_Signed], terms: Terms) -> None:
-    """Add the masks, or subtract them, mod 2^64."""
+    """Add the masks, or subtract them, mod 2^bits: in the type that they have, and then once."""
     bits = _bits_of(terms)
+    added = np.zeros(terms.length, dtype=word_of(bits))
     for key, sign in masks:
         drawn = mask_array(key, bits, terms.length)
         if sign > 0:
-            total += drawn
+            added += drawn
         else:
-            total -= drawn
+            added -= drawn
+    total += added
+    total &= np.uint64(terms.modulus - 1)
 
 
 def _bits_of(terms: Terms) -> int:
