@@ -13,8 +13,13 @@ one of its mean. Of two of these, with success probabilities q and r, E f(s + B 
 f(s) + (q + r) (f(s+1) - f(s)) + q r (f(s+2) - 2 f(s+1) + f(s)): for q + r fixed, averaging them can
 only raise it; so all become equal, and raising them all to 1/2 raises it as f does not fall.
 
-By de Moivre's formula sum_{j >= m} (j - n) P(B = j) = (m/2) P(B = m); here the tail sums are simply
-added up: E (W - u)^+ at u - 1 is that at u plus P(W >= u), and it is linear between integers.
+By de Moivre's formula sum_{j >= m} (j - n) P(B = j) = (m/2) P(B = m), for B = W + n:
+
+    E (W - u)^+ = (m/2) P(B = m) - u P(B >= m),     m = n + u + 1.
+
+From there downward tail sums are simply added up: E (W - u)^+ at u - 1 is that at u plus
+P(W >= u), and it is linear between integers. Of many users only the stretches that are asked for
+are tabulated so, each from its upper end.
 """
 
 from __future__ import annotations
@@ -29,63 +34,121 @@ from flint import arb, fmpq
 from numpy.typing import NDArray
 
 from ...exact.precision import working_precision
+from ...mechanisms.laws.binomial import Binomial
 from .noise import BITS
 
-_REACH = 60  # tabulated as far as e^-REACH by Hoeffding's inequality: u = sqrt(REACH n)
+_REACH = 60  # as far as e^-REACH by Hoeffding's inequality: u = sqrt(REACH n)
+_STRETCH = 1 << 12  # values of u that are tabulated together
+_KNOTS = 1 << 15  # in floats, where there are more of u
+_HALF = Fraction(1, 2)
 
 
 @dataclass(frozen=True, eq=False)
 class StopLoss:
-    """E (W - u)^+ at u = 0, 1, ..., len - 1, in balls and in floats."""
+    """E (W - u)^+ of so many users: in balls narrowly for 0 <= u <= reach, and in floats.
 
-    table: tuple[arb, ...]
+    floats: at `places`, from 0 to reach; only to choose with.
+    """
+
+    users: int
+    reach: int
+    places: NDArray[np.float64]
     floats: NDArray[np.float64]
 
     def ball(self, u: Fraction) -> arb:
-        """Enclose E (W - u)^+, narrowly within the table; for any u of either sign."""
+        """Enclose E (W - u)^+, narrowly within reach; for any u of either sign."""
         whole = u.denominator
         index, part = divmod(abs(u.numerator), whole)
-        if index + 1 < len(self.table):
-            value, beyond = self.table[index : index + 2]
+        if index < self.reach:
+            value = self._at(index)
             if part:
-                value = value + (beyond - value) * part / whole
+                value = value + (self._at(index + 1) - value) * part / whole
         else:
-            value = arb(0).union(self.table[-1])
+            value = arb(0).union(self._at(self.reach))
         # W is symmetric: E (W + d)^+ = d + E (W - d)^+
         return value if u.numerator >= 0 else value - arb(fmpq(u.numerator, whole))
 
     def at_least(self, w: int) -> arb:
         """P(W >= w), w >= 1."""
-        if w < len(self.table):
-            return self.table[w - 1] - self.table[w]
-        return arb(0).union(self.table[-2] - self.table[-1])
+        if w <= self.reach:
+            return self._at(w - 1) - self._at(w)
+        return arb(0).union(self._at(self.reach - 1) - self._at(self.reach))
 
     def approximately(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
         """The same in floats."""
-        places = np.arange(len(self.floats), dtype=np.float64)
-        near = np.interp(np.abs(u), places, self.floats)
+        near = np.interp(np.abs(u), self.places, self.floats)
         return np.where(u >= 0, near, near - u)
+
+    def _at(self, index: int) -> arb:
+        number, place = divmod(index, _STRETCH)
+        return _stretch(self.users, self.reach, number)[place]
 
 
 @lru_cache(maxsize=64)
 def stop_loss(users: int) -> StopLoss:
-    """The table for n = users."""
+    """For n = users."""
     reach = min(users, math.isqrt(_REACH * users) + 2)
-    with working_precision(BITS + 16):
-        # p = P(W = u), downward from u = reach: P(W = u - 1) = P(W = u) (n + u)/(n - u + 1)
-        ways = arb(2 * users + 1).lgamma() - arb(users + reach + 1).lgamma()
-        ways -= arb(users - reach + 1).lgamma()
-        p = (ways - 2 * users * arb.const_log2()).exp()
-        # beyond: the ratio of terms falls, so the rest is below a geometric series
-        ratio = arb(users - reach) / (users + reach + 1)
-        above = p * ratio / (1 - ratio)  # P(W > reach), at most
-        tail = arb(0).union(above) + p  # P(W >= reach)
-        loss = arb(0).union(above / (1 - ratio))  # E (W - reach)^+
+    if reach < _STRETCH:
+        floats = np.array([float(value.mid()) for value in _stretch(users, reach, 0)])
+        return StopLoss(users, reach, np.arange(reach + 1, dtype=np.float64), floats)
+    places = np.linspace(0, reach, _KNOTS + 1)
+    return StopLoss(users, reach, places, _of_many(users, places))
+
+
+@lru_cache(maxsize=64)
+def _stretch(users: int, reach: int, number: int) -> tuple[arb, ...]:
+    """E (W - u)^+ at u = number _STRETCH and all that follow, to the next stretch or to reach."""
+    first = number * _STRETCH
+    last = min(first + _STRETCH - 1, reach)
+    with working_precision(BITS + 40):
+        p, tail, loss = _beyond(users, last) if last == reach else _exactly(users, last)
         found = [loss]
-        for u in range(reach, 0, -1):
+        for u in range(last, first, -1):
             loss = loss + tail
             found.append(loss)
             p = p * (users + u) / (users - u + 1)
             tail = tail + p
     found.reverse()
-    return StopLoss(tuple(found), np.array([float(value.mid()) for value in found]))
+    return tuple(found)
+
+
+def _probability(users: int, u: int) -> arb:
+    """P(W = u)."""
+    ways = arb(2 * users + 1).lgamma() - arb(users + u + 1).lgamma()
+    ways -= arb(users - u + 1).lgamma()
+    return (ways - 2 * users * arb.const_log2()).exp()
+
+
+def _exactly(users: int, u: int) -> tuple[arb, arb, arb]:
+    """P(W = u), P(W >= u) and E (W - u)^+, u < n."""
+    after = _probability(users, u + 1)
+    above = Binomial(2 * users, _HALF).upper_tail(users + u + 1)
+    here = after * (users + u + 1) / (users - u)
+    return here, above + here, after * (users + u + 1) / 2 - u * above
+
+
+def _beyond(users: int, u: int) -> tuple[arb, arb, arb]:
+    """The same, the last two within a little: the ratio of terms falls, so that those beyond are
+    below a geometric series.
+    """
+    p = _probability(users, u)
+    ratio = arb(users - u) / (users + u + 1)
+    above = p * ratio / (1 - ratio)  # P(W > u), at most
+    return p, arb(0).union(above) + p, arb(0).union(above / (1 - ratio))
+
+
+def _of_many(users: int, places: NDArray[np.float64]) -> NDArray[np.float64]:
+    """About E (W - u)^+ for evenly spaced u, where P(W = u) is smooth: sums are integrals."""
+    share = places / users
+    logs = (users + places) * np.log1p(share) + (users - places) * np.log1p(-share)
+    density = np.exp(-logs) / np.sqrt(np.pi * users * (1 - share**2))
+    falls = 2 * share[-1]  # all of them, by this factor at the end
+    tail = _integral(density, places[1], falls)
+    return _integral(tail, places[1], falls)
+
+
+def _integral(values: NDArray[np.float64], step: float, falls: float) -> NDArray[np.float64]:
+    """Over all above each place."""
+    parts = np.append(step * (values[:-1] + values[1:]) / 2, values[-1] / falls)
+    summed: NDArray[np.float64] = np.cumsum(parts[::-1])[::-1]
+    return summed

@@ -6,6 +6,7 @@ from fractions import Fraction
 from itertools import product
 
 import mpmath
+import numpy as np
 import pytest
 
 from exactdp.bandit.radius.stop_loss import stop_loss
@@ -32,8 +33,8 @@ def test_small_cases_exactly(users):
 def test_beyond_the_table_it_is_an_upper_bound():
     users = 1000
     found = stop_loss(users)
-    assert len(found.table) < users
-    for u in (len(found.table) - 1, len(found.table), users - 1, users, users + 5):
+    assert found.reach < users
+    for u in (found.reach, found.reach + 1, users - 1, users, users + 5):
         assert enclose(found.ball(Fraction(u))).upper >= truth(users, Fraction(u))
 
 
@@ -54,6 +55,46 @@ def test_large_cases_by_de_moivres_formula():
             assert float(got.lower) * (1 - 1e-12) <= float(expected)
             assert float(got.upper) * (1 + 1e-12) >= float(expected)
             assert float(got.upper - got.lower) <= 1e-10 * float(expected)
+
+
+STRETCH = 1 << 12
+
+
+def test_of_many_users_it_is_the_sum():
+    users = 5 * 10**6
+    found, p, tail, loss = stop_loss(users), mpmath.mpf(0), mpmath.mpf(0), mpmath.mpf(0)
+    assert found.reach > STRETCH
+    with mpmath.workdps(40):
+        for w in range(3 * found.reach, 0, -1):  # P(W = w), P(W >= w) and the loss at w - 1
+            if w == 3 * found.reach:
+                p = mpmath.binomial(2 * users, users + w) / mpmath.mpf(4) ** users
+            tail += p
+            loss += tail
+            p *= mpmath.mpf(users + w) / (users - w + 1)
+            if w - 1 in (0, 1, 1500, STRETCH - 1, STRETCH, STRETCH + 1):
+                got = enclose(found.ball(Fraction(w - 1)))
+                assert float(got.lower) * (1 - 1e-12) <= loss <= float(got.upper) * (1 + 1e-12)
+                assert float(got.upper - got.lower) <= 1e-10 * float(loss) + 1e-20
+                near = float(found.approximately(np.float64(w - 1)))
+                assert near == pytest.approx(float(loss), rel=1e-3)
+
+
+@pytest.mark.parametrize("users", [10**9, 10**11])
+def test_stretches_meet(users):
+    """Each has its own upper end: across an edge the second difference is P(W = u)."""
+    found = stop_loss(users)
+    with mpmath.workdps(60):
+        for edge in (STRETCH, STRETCH * (found.reach // STRETCH // 2)):
+            before, here, after = (found.ball(Fraction(edge + i)) for i in (-1, 0, 1))
+            p = mpmath.exp(
+                mpmath.loggamma(2 * users + 1)
+                - mpmath.loggamma(users + edge + 1)
+                - mpmath.loggamma(users - edge + 1)
+                - 2 * users * mpmath.log(2)
+            )
+            got = enclose(before - 2 * here + after)
+            assert float(got.lower) * (1 - 1e-12) <= p <= float(got.upper) * (1 + 1e-12)
+            assert float(got.upper - got.lower) <= 1e-3 * p
 
 
 def test_the_floats_follow():
