@@ -9,6 +9,8 @@ from certificates import check, edited, places
 
 from exactdp.verify.certificate import Certificate
 from exactdp.verify.checker import CertificateError, Outcome
+from exactdp.verify.checker.__main__ import main as alone
+from exactdp.verify.checker.deadline import time_limit
 
 PAIR = {
     "kind": "pair",
@@ -178,3 +180,29 @@ def test_out_of_time_is_undecided_and_says_so():
     found = check(BASE, 0)
     assert found.undecided and not found.valid and found.reason == "out of time: undecided"
     assert not check(BASE).undecided
+
+
+def test_time_for_a_part_is_never_more_than_for_the_whole():
+    with time_limit(0):
+        assert check(BASE, 60).undecided and check(BASE, None).undecided
+    assert not check(BASE, None).undecided
+
+
+def test_reading_a_file_counts_as_well(tmp_path, capsys):
+    file = tmp_path / "certificate.json"
+    file.write_text(json.dumps(BASE))
+    assert alone([str(file), "--time", "1e-9", "--json"]) == 3
+    (found,) = json.loads(capsys.readouterr().out)
+    assert found["state"] == "undecided" and "says" not in found
+
+
+@pytest.mark.parametrize("number", ["1e-9999", "1.234567890123456789e-9999", "1/1" + "7" * 3900])
+def test_numbers_of_thousands_of_digits_are_told_in_a_line(tmp_path, capsys, number):
+    """Python writes no integers of more than 4,300 digits."""
+    content = _with({"kind": "randomized-response", "epsilon": number, "delta": number}, "1",
+                    {"kind": "pure", "epsilon": "3"}, "inf")  # fmt: skip
+    file = tmp_path / "certificate.json"
+    file.write_text(json.dumps(content))
+    assert alone([str(file)]) == 1
+    said = capsys.readouterr().out.splitlines()
+    assert "does not follow" in said[0] and all(len(line) < 200 for line in said)

@@ -14,8 +14,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from . import SECONDS, check
+from . import SECONDS, Outcome, check
 from .canonical import loaded
+from .deadline import OutOfTimeError, time_limit
 from .expected import claim_fields, difference, spec_fields
 from .reading import read
 from .schema import schema_text
@@ -66,15 +67,16 @@ def _checked(
 ) -> tuple[dict[str, Any], int]:
     shown: dict[str, Any] = {"file": ascii(str(file))[1:-1]}
     try:
-        data = _read(file)
-        statement = read(data)
-        says = described(statement)
-        odd = difference(statement, uses, claim)
+        with time_limit(seconds):
+            data = _read(file)
+            statement = read(data)
+            says = described(statement)
+            odd = difference(statement, uses, claim)
+            outcome = check(data, None) if odd is None else Outcome(False, odd)
+    except OutOfTimeError as error:
+        return {**shown, "state": "undecided", "reason": str(error)}, 3
     except (CertificateError, OSError, ValueError) as error:
         return {**shown, "state": "not a certificate", "reason": str(error)[:300]}, 2
-    if odd is not None:
-        return {**shown, "state": "not valid", "reason": odd, "says": says}, 1
-    outcome = check(data, seconds)
     state = "undecided" if outcome.undecided else "valid" if outcome.valid else "not valid"
     code = 3 if outcome.undecided else 0 if outcome.valid else 1
     return {**shown, "state": state, "reason": outcome.reason, "says": says}, code

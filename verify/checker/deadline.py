@@ -28,8 +28,9 @@ def check_time() -> None:
 
 @contextmanager
 def time_limit(seconds: float | None) -> Iterator[None]:
-    """Allow so many seconds for the block; None: as many as it takes."""
-    token = _end.set(None if seconds is None else time.monotonic() + seconds)
+    """Allow so many seconds for the block, but no more than a block around it has; None: all those."""
+    ends = (_end.get(), None if seconds is None else time.monotonic() + seconds)
+    token = _end.set(min((end for end in ends if end is not None), default=None))
     try:
         yield
     finally:

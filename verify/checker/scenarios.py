@@ -22,6 +22,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
+from .deadline import check_time
 from .mechanisms import (
     Additive,
     Continuous,
@@ -41,6 +42,7 @@ def scenarios(uses: Uses) -> list[Uses]:
 
     Sampled uses are settled: what is left of them is noise or randomized response, rate below 1.
     """
+    check_time()  # tables may be long
     telling = [(settled(mechanism), times) for mechanism, times in uses if _tells(mechanism)]
     if all(_is_symmetric(mechanism) for mechanism, _ in telling):
         return [telling]

@@ -168,15 +168,13 @@ def _claimed(number: Fraction) -> str:
 
 def _text(number: Fraction, digits: int = _DIGITS) -> str:
     """Exact where that is short, otherwise about, and marked so."""
-    if number.denominator == 1 and abs(number.numerator) < 10**digits:
-        return str(number.numerator)
-    bottom = number.denominator
-    for prime in (2, 5):
-        while bottom % prime == 0:
-            bottom //= prime
+    top, bottom = number.as_integer_ratio()
+    short = max(abs(top), bottom) < 10**digits  # Python writes no integers of 4,301 digits
+    if bottom == 1 and short:
+        return str(top)
     context = Context(prec=digits, Emax=MAX_EMAX, Emin=MIN_EMIN)
-    near = context.divide(Decimal(number.numerator), Decimal(number.denominator))
-    if bottom == 1 and Fraction(near) == number:
+    near = context.divide(Decimal(top), Decimal(bottom))
+    if Fraction(near) == number:
         return format(near.normalize(context), "f" if -8 < near.adjusted() < 15 else "")
-    exact = str(number)
-    return exact if len(exact) <= digits else f"about {near:.{digits}g}"
+    exact = str(number) if short else ""
+    return exact if 0 < len(exact) <= digits else f"about {near:.{digits}g}"
