@@ -28,7 +28,7 @@ def check_time() -> None:
 
 @contextmanager
 def time_limit(seconds: float | None) -> Iterator[None]:
-    """Allow so many seconds for the block, but no more than a block around it has; None: all those."""
+    """Allow so many seconds for the block, or what a block around it has left if that is less."""
     ends = (_end.get(), None if seconds is None else time.monotonic() + seconds)
     token = _end.set(min((end for end in ends if end is not None), default=None))
     try:
