@@ -78,7 +78,9 @@ def spent_svg(counts: Sequence[int]) -> str:
         step = 100 / len(counts)
         ends = [(number + 0.5) * step for number in range(len(counts))]
         ax.bar(ends, counts, width=0.9 * step, color=_CURVE)
+        ax.set_axisbelow(True)
         ax.set_xlim(0, 100)
+        ax.yaxis.get_major_locator().set_params(integer=True)
         ax.set_xlabel("spent of the limit, in %")
         ax.set_ylabel("users")
 

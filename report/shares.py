@@ -9,7 +9,6 @@ from functools import partial
 
 from ..accounting.composed import compose
 from ..exact import Enclosure, time_left, time_limit
-from ..exact.rows import written
 from ..mechanisms.protocols.federated import Settings, error_bound
 from ..mechanisms.spec import Spec, parse
 from .measured import NARROW, measured
@@ -79,7 +78,7 @@ def _round(settings: Settings, key: str) -> Section:
         "scale": Enclosure.exactly(encoding.scale),
         "coordinates sent": str(encoding.size),
         "bits each": str(encoding.bits),
-        "rounding": written(encoding.rounding),
+        "rounding": encoding.rounding.text,
         "standard deviation of a share": Enclosure.exactly(settings.deviation),
         "probability that any coordinate wraps": bound.wrap,
     }

@@ -17,7 +17,12 @@ CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
 )
 _FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe")
-_QUIET = ("--no-first-run", "--disable-background-networking", "--disable-extensions")
+_QUIET = (
+    "--hide-scrollbars",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-extensions",
+)
 
 
 class Browser:

@@ -17,7 +17,8 @@ from exactdp.mechanisms.spec import parse_use
 from exactdp.report import evidence, make
 from exactdp.report.costs import groups
 from exactdp.report.page import File, Page, Section, Table
-from exactdp.report.shares import how_many, missing_shares, without
+from exactdp.report.pictures import spent_svg
+from exactdp.report.shares import how_many, missing_shares, rounds, without
 from exactdp.report.subject import Subject
 from exactdp.verify import Verdict, parse_claim
 from exactdp.verify.certificate import Certificate
@@ -233,6 +234,19 @@ def test_a_missing_share_costs_what_the_audit_says():
         truth = subject(left).composition
         found = truth.epsilon("1e-6", Fraction(1, 10**6))
         assert ends.lower <= found.upper and found.lower <= ends.upper
+
+
+def test_users_are_counted_in_whole_numbers():
+    for counts in ([1, 0, 1, 0], [0, 3], [2500, 7]):
+        shown = re.findall(r"<text[^>]*>([^<]+)</text>", spent_svg(counts))
+        assert len(shown) > 4 and all(each.isdigit() for each in shown if each[0].isdigit())
+
+
+def test_a_round_is_told_as_its_spec_writes_it():
+    for rounding in ("stochastic", "nearest", "conditional:0.5"):
+        text = "federated:mechanism=skellam,clip=1,scale=4,clients=10,local-stddev=2,dimension=4,"
+        (section,) = rounds(subject(f"{text}bits=8,rounding={rounding}"))
+        assert section.facts["rounding"] == rounding
 
 
 def test_groups_are_shown_only_where_the_claim_is_of_them(tmp_path):
