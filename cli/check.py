@@ -15,7 +15,7 @@ from ..verify.certificate import Certificate, CertificateError
 from ..verify.checker.expected import difference
 from ..verify.checker.reading import read
 from ..verify.checker.schema import schema_text
-from ..verify.checker.words import claim_text, described
+from ..verify.checker.words import UNPROVED, claim_text, described
 from ..verify.fields import NotCertifiedError, use_fields
 from . import options, output
 from .options import DEFAULT_TIME, Json, Time, option
@@ -123,7 +123,8 @@ def _certificate(file: Path, expected: Expected, seconds: float, coq: Path | Non
              "made", "note")  # fmt: skip
     kept = {name: content[name] for name in names if name in content}
     state = "undecided" if undecided else "valid" if valid else "not valid"
-    lines = [f"{state}: {claim_text(statement)} {statement.verdict}: {reason}", *says]
+    lines = [f"{state}: {claim_text(statement)} {statement.verdict}: {reason}"]
+    lines += says if valid else [UNPROVED, *says]
     code = 3 if undecided else 0 if valid else 1
     found = {"valid": valid, "reason": reason, "says": says, **kept, "digest": certificate.digest}
     return found, lines, code

@@ -7,10 +7,12 @@ import random
 import pytest
 from certificates import check, edited, places
 
+from exactdp.cli.main import main
 from exactdp.verify.certificate import Certificate
 from exactdp.verify.checker import CertificateError, Outcome
 from exactdp.verify.checker.__main__ import main as alone
 from exactdp.verify.checker.deadline import time_limit
+from exactdp.verify.checker.words import UNPROVED
 
 PAIR = {
     "kind": "pair",
@@ -186,6 +188,21 @@ def test_time_for_a_part_is_never_more_than_for_the_whole():
     with time_limit(0):
         assert check(BASE, 60).undecided and check(BASE, None).undecided
     assert not check(BASE, None).undecided
+
+
+@pytest.mark.parametrize("checker", [alone, lambda words: main(["check", *words])])
+def test_what_is_not_proved_is_told_as_such(tmp_path, capsys, checker):
+    file = tmp_path / "certificate.json"
+    for content, words, proved in (
+        (BASE, [], True),
+        (edited(BASE, ("verdict",), "REFUTED"), [], False),
+        (BASE, ["--claim", "pure:1"], False),
+    ):
+        file.write_text(json.dumps(content))
+        assert checker([str(file), *words]) == (0 if proved else 1)
+        said = capsys.readouterr().out.splitlines()
+        assert any("(2, 3)-Rényi" in line for line in said)
+        assert ("  " + UNPROVED in said) is not proved
 
 
 def test_reading_a_file_counts_as_well(tmp_path, capsys):

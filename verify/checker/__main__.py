@@ -21,7 +21,7 @@ from .expected import claim_fields, difference, spec_fields
 from .reading import read
 from .schema import schema_text
 from .shape import CertificateError
-from .words import described
+from .words import UNPROVED, described
 
 _LARGEST_FILE = 20_000_000  # bytes
 
@@ -55,9 +55,9 @@ def main(arguments: list[str] | None = None) -> int:
         print(json.dumps([result for result, _ in results], indent=2))
     else:
         for result, _ in results:
-            print(f"{result['file']}: {result['state']}: {result['reason']}")
-            for line in result.get("says", ()):
-                print(f"  {line}")
+            says = result.get("says", [])
+            marked = [UNPROVED, *says] if says and result["state"] != "valid" else says
+            print(f"{result['file']}: {result['state']}: {result['reason']}", *marked, sep="\n  ")
     codes = [code for _, code in results]
     return next((code for code in (2, 1, 3) if code in codes), 0)
 

@@ -15,6 +15,7 @@ from .reading import Statement
 from .rounded import Rounded
 from .scenarios import is_fixed
 
+UNPROVED = "it says, which is not proved:"  # before the lines of what is not valid
 _DIGITS = 17
 _CLAIMED_DIGITS = 60  # of a claim: what is close to it must not read the same
 _NOTIONS = {
