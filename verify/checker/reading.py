@@ -178,7 +178,8 @@ def _hints(
 
 def _bound(data: object) -> Above:
     if isinstance(data, dict) and "missed" in data:
-        return Missed(_chance_missed(read_fields(data, "above", "missed")["missed"]))
+        missed = read_fields(data, "above", "missed")["missed"]
+        return Missed(read_number(missed, "missed", above=Fraction(0), at_most=1))
     if isinstance(data, dict):
         fields = read_fields(data, "above", "square", "sum")
         return Tilt(
@@ -189,10 +190,6 @@ def _bound(data: object) -> Above:
             'above must be "gaussian", "one number", "by one", square and sum, missed, or null'
         )
     return data if isinstance(data, str) else None
-
-
-def _chance_missed(text: object) -> Fraction:
-    return read_number(text, "missed", above=Fraction(0), at_most=1)
 
 
 def _moves(data: object) -> tuple[tuple[int, int], ...]:
@@ -223,12 +220,11 @@ def read_protocol(data: object) -> Protocol:
                          "trust", "dropout", "collusion", "relaxation", *masked)  # fmt: skip
     if fields["trust"] not in TRUSTS:
         raise CertificateError(f"trust must be one of {', '.join(TRUSTS)}")
-    modulus = fields["modulus"]
     return Protocol(
         users=read_whole(fields["users"], "users", 1),
         precision=read_whole(fields["precision"], "precision", 1),
         accuracy=read_whole(fields["accuracy"], "accuracy", 0),
-        modulus=None if modulus is None else read_whole(modulus, "modulus", 1),
+        modulus=_modulus(fields),
         share=_law(fields["share"]),
         trust=fields["trust"],
         dropout=read_whole(fields["dropout"], "dropout", 0),
@@ -248,12 +244,8 @@ def _mechanism(data: object) -> Mechanism:
     kind = data.get("kind") if isinstance(data, dict) else None
     if kind == "additive":
         fields = read_fields(data, kind, "kind", "law", "sensitivity", "modulus")
-        modulus = fields["modulus"]
-        return Additive(
-            _law(fields["law"]),
-            read_whole(fields["sensitivity"], "sensitivity", 1, 10**9),
-            None if modulus is None else read_whole(modulus, "modulus", 1),
-        )
+        moved = read_whole(fields["sensitivity"], "sensitivity", 1, 10**9)
+        return Additive(_law(fields["law"]), moved, _modulus(fields))
     if kind == "randomized-response":
         fields = read_fields(data, kind, "kind", "epsilon", "delta")
         epsilon = read_number(fields["epsilon"], "epsilon", at_most=10**4)
@@ -308,10 +300,7 @@ def _rounded(data: object) -> Vector:
         raise CertificateError(f"rounding must be one of {', '.join(ROUNDINGS)}")
     if (beta is not None) != (rounding == "conditional"):
         raise CertificateError("beta is of conditional rounding, and null of any other")
-    if beta is not None:
-        beta = read_number(beta, "beta", above=Fraction(0), at_most=1)
-        if beta == 1:
-            raise CertificateError("beta must be below 1")
+    beta = None if beta is None else _below_one(beta, "beta")
     if fields["neighbours"] != "add-remove":
         raise CertificateError("rounding needs the neighbours add-remove")
     norm = read_number(fields["l2"], "l2", above=Fraction(0), at_most=10**30)
@@ -322,11 +311,15 @@ def _rounded(data: object) -> Vector:
 
 
 def _noised(fields: Mapping[str, Any], reach: Reach | Rounded) -> Vector:
-    law, modulus = _law(fields["law"]), fields["modulus"]
+    law = _law(fields["law"])
     if not (isinstance(law, SymmetricLaw) and law.is_log_concave):
         raise CertificateError("law of vectors must be symmetric and log-concave")
-    modulus = None if modulus is None else read_whole(modulus, "modulus", 1)
-    return Vector(law, reach, modulus, *_users(fields))
+    return Vector(law, reach, _modulus(fields), *_users(fields))
+
+
+def _modulus(fields: Mapping[str, Any]) -> int | None:
+    modulus = fields["modulus"]
+    return None if modulus is None else read_whole(modulus, "modulus", 1)
 
 
 def _dimension(fields: Mapping[str, Any]) -> int:
@@ -404,10 +397,14 @@ def _chance(held: Mapping[str, Any], name: str) -> Fraction | Logarithm:
         return Logarithm(
             read_number(fields["factor"], "factor"), read_number(fields["log"], "log", least=1)
         )
-    chance = read_number(data, name, above=Fraction(0), at_most=1)
-    if chance == 1:
+    return _below_one(data, name)
+
+
+def _below_one(text: object, name: str) -> Fraction:
+    number = read_number(text, name, above=Fraction(0), at_most=1)
+    if number == 1:
         raise CertificateError(f"{name} must be below 1")
-    return chance
+    return number
 
 
 def read_claim(data: object) -> tuple[str, dict[str, Fraction]]:
