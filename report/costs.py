@@ -27,18 +27,18 @@ _GROUPS = (2, 5, 10)
 def notions(subject: Subject) -> list[Section]:
     """epsilon at every delta; pure epsilon, rho and mu."""
     of = subject.composition
-    wanted: list[tuple[str, Callable[[], Enclosure]]] = [
-        (f"ε at δ = {small(delta)}", partial(of.epsilon, delta, NARROW))
+    wanted: list[tuple[str, Callable[[float], Enclosure]]] = [
+        (f"ε at δ = {small(delta)}", partial(subject.epsilon_at, delta))
         for delta in subject.deltas[1:]
     ]
     wanted += [
-        ("pure ε (δ = 0)", partial(of.pure, NARROW)),
-        ("ρ of ρ-zCDP", partial(of.zcdp, NARROW)),
-        ("μ of μ-GDP", partial(of.gdp, NARROW)),
+        ("pure ε (δ = 0)", partial(measured, partial(of.pure, NARROW))),
+        ("ρ of ρ-zCDP", partial(measured, partial(of.zcdp, NARROW))),
+        ("μ of μ-GDP", partial(measured, partial(of.gdp, NARROW))),
     ]
     rows: list[Sequence[Cell]] = [(f"ε at δ = {subject.delta}", subject.epsilon)]
     for waiting, (name, compute) in zip(range(len(wanted), 0, -1), wanted, strict=True):
-        rows.append((name, measured(compute, _share(waiting))))
+        rows.append((name, compute(_share(waiting))))
     section = Section(
         "notions",
         "How much privacy it costs",

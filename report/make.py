@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 
 from ..exact import OutOfTimeError, time_left, time_limit
-from ..verify import Audit
+from ..verify import ApproxDP, Audit
 from ..verify.certificate import Certificate
 from . import costs, evidence, scope, shares
 from .measured import NOT_COMPUTED
@@ -28,6 +29,9 @@ def made() -> dict[str, str]:
 
 def report(subject: Subject, found: Decided) -> Page:
     """The page of these mechanisms, their claims decided already."""
+    audits = [each for each, _ in found]
+    known = {each.claim.delta: each.measured for each in audits if isinstance(each.claim, ApproxDP)}
+    subject = replace(subject, known=known)
     sections = [scope.audited(subject), evidence.verdicts(found)]
     sections += [*_measured(subject), *scope.questions(subject)]
     held = evidence.certificates(subject, found)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, partial
 
@@ -22,11 +22,15 @@ _NEIGHBOURS = {
 
 @dataclass(frozen=True)
 class Subject:
-    """deltas: exact, the first of them the one at which methods and groups are compared."""
+    """deltas: exact, the first of them the one at which methods and groups are compared.
+
+    known: epsilon at some delta, as audits of claims have found it.
+    """
 
     uses: Sequence[tuple[Spec, int]]
     claims: Sequence[Guarantee]
     deltas: Sequence[Fraction]
+    known: Mapping[Fraction, Enclosure] = field(default_factory=dict)
 
     @cached_property
     def composition(self) -> Composition:
@@ -36,7 +40,12 @@ class Subject:
     @cached_property
     def epsilon(self) -> Enclosure:
         """At the first delta, found once: in at most half of the time of whoever asks first."""
-        return measured(partial(self.composition.epsilon, self.deltas[0], NARROW), time_left() / 2)
+        return self.epsilon_at(self.deltas[0], time_left() / 2)
+
+    def epsilon_at(self, delta: Fraction, seconds: float) -> Enclosure:
+        """In so many seconds; where that is too few, what a claim's audit has found."""
+        compute = partial(self.composition.epsilon, delta, NARROW)
+        return measured(compute, seconds, self.known.get(delta))
 
     @property
     def delta(self) -> str:

@@ -236,6 +236,18 @@ def test_a_missing_share_costs_what_the_audit_says():
         assert ends.lower <= found.upper and found.lower <= ends.upper
 
 
+def test_what_an_audit_found_is_known_where_time_is_short(monkeypatch):
+    delta = Fraction(1, 10**9)
+    late = subject("skellam:variance=100", claims=("approx:1,1e-9",))
+    (result, _), *_ = found = evidence.decided(late)
+    seen = []
+    monkeypatch.setattr(make, "_measured", lambda about: seen.append(about) or [])
+    make.report(late, found)
+    ends = seen[0].epsilon_at(delta, 1e-6)
+    assert (ends.lower, ends.upper) == (result.measured.lower, result.measured.upper)
+    assert not late.epsilon_at(delta, 1e-6).is_finite()
+
+
 def test_users_are_counted_in_whole_numbers():
     for counts in ([1, 0, 1, 0], [0, 3], [2500, 7]):
         shown = re.findall(r"<text[^>]*>([^<]+)</text>", spent_svg(counts))
