@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, bindparam, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, insert, select, update
 
 from ..exact import ParameterError
 from ..verify.guarantee import parse_claim
@@ -38,6 +38,28 @@ _BALANCE = (
     .where(balances.c.user == bindparam("of"), balances.c.limit == bindparam("at"))
     .values(spent=bindparam("amount"))
 )
+_closing = charges.alias()
+_cancelled = (
+    select(_closing.c.id)
+    .where(_closing.c.key == charges.c.key, _closing.c.action == CANCEL)
+    .exists()
+)
+_CHARGED = (
+    select(entries.c.user, uses.c.mechanism, uses.c.times, uses.c.costs)
+    .select_from(
+        entries.join(charges, charges.c.id == entries.c.charge).join(
+            uses, uses.c.charge == charges.c.id
+        )
+    )
+    .where(
+        entries.c.user.in_(bindparam("asked", expanding=True)),
+        charges.c.action.in_((CHARGE, RESERVE)),
+        charges.c.at > bindparam("since"),
+        ~_cancelled,
+    )
+    .order_by(charges.c.id, uses.c.position)
+)
+_CHARGED_OF = _CHARGED.where(charges.c.project == bindparam("of"))
 _CHARGE, _USES, _USERS, _ENTRIES, _BALANCES = map(insert, (charges, uses, users, entries, balances))
 
 
@@ -202,29 +224,10 @@ def sums(
 ) -> dict[int, tuple[Amount, ...]]:
     """What these users were charged of this limit after that time and was not cancelled."""
     spent = dict.fromkeys(members, limit.nothing)
+    asked, given = _CHARGED, {"since": since}  # no time is before ""
+    if limit.project:
+        asked, given = _CHARGED_OF, given | {"of": limit.project}
     for some in batches(members):
-        for user, *use in connection.execute(_charged(some, since, limit.project)).all():
+        for user, *use in connection.execute(asked, {"asked": some} | given).all():
             spent[user] = with_uses(spent[user], [Used(*use)], number, up)
     return spent
-
-
-def _charged(members: Sequence[int], since: str, project: str) -> Select[Any]:
-    closing = charges.alias()
-    cancelled = (
-        select(closing.c.id)
-        .where(closing.c.key == charges.c.key, closing.c.action == CANCEL)
-        .exists()
-    )
-    asked = (
-        select(entries.c.user, uses.c.mechanism, uses.c.times, uses.c.costs)
-        .select_from(
-            entries.join(charges, charges.c.id == entries.c.charge).join(
-                uses, uses.c.charge == charges.c.id
-            )
-        )
-        .where(entries.c.user.in_(members), charges.c.action.in_((CHARGE, RESERVE)), ~cancelled)
-        .order_by(charges.c.id, uses.c.position)
-    )
-    if since:
-        asked = asked.where(charges.c.at > since)
-    return asked.where(charges.c.project == project) if project else asked
