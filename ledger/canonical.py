@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from ..accounting.composed import Composition, Use
@@ -43,6 +44,7 @@ def uses_of(released: object) -> dict[str, tuple[Mechanism, int]]:
     return dict(sorted(found.items()))
 
 
+@lru_cache(maxsize=4096)
 def read(text: str) -> Mechanism:
     """The mechanism that was written so. Raises ParameterError for other text."""
     if not text.startswith("{"):

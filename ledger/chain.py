@@ -17,6 +17,7 @@ from .limits import Limit
 NOTHING = "0" * 64  # what comes before the first row
 
 OPEN, CHARGE, RESERVE, SETTLE, CANCEL = "open", "charge", "reserve", "settle", "cancel"
+_WRITER = json.JSONEncoder(separators=(",", ":"))
 STAGES = {OPEN: 0, CHARGE: 0, RESERVE: 0, SETTLE: 1, CANCEL: 1}
 
 
@@ -60,4 +61,4 @@ class Link:
         ]
         row = [before, self.id, self.action, self.key, self.stage, self.project, self.neighbours]
         row += [self.certificate, self.at, uses, list(self.users), limits]
-        return sha256(json.dumps(row, separators=(",", ":")).encode()).hexdigest()
+        return sha256(_WRITER.encode(row).encode()).hexdigest()

@@ -6,12 +6,12 @@ So stretches may be checked in any order, and anywhere.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache, partial
 from itertools import groupby
 from typing import Any
 
-from attrs import define, evolve
+from attrs import define, evolve, field
 from sqlalchemy import Connection, Select, func, select
 
 from ..accounting.scenario import Use, neighbours
@@ -69,6 +69,11 @@ class Rows:
     uses: int = 0
     entries: int = 0
     opened: bool = False  # is anything charged in these rows?
+    _doubt: Callable[[str, str], str | None] = field(init=False)
+
+    @_doubt.default
+    def _remembered(self) -> Callable[[str, str], str | None]:
+        return lru_cache(maxsize=4096)(partial(_doubt, tuple(self.limits), self.way))
 
     def read(self) -> None:
         """Raises BrokenError where it breaks."""
@@ -113,7 +118,7 @@ class Rows:
             raise BrokenError(f"{where}: neighbours {link.neighbours}, not {self.way}")
         self.opened = True
         for use in link.uses:
-            doubt = _doubt(tuple(self.limits), use.mechanism, use.costs, link.neighbours)
+            doubt = self._doubt(use.mechanism, use.costs)
             if doubt is None and (type(use.times) is not int or use.times < 1):
                 doubt = "is used less than once"
             if doubt is not None:
@@ -182,8 +187,7 @@ class _Grouped:
         return found
 
 
-@lru_cache(maxsize=4096)
-def _doubt(limits: tuple[Limit, ...], mechanism: str, costs: str, way: str) -> str | None:
+def _doubt(limits: tuple[Limit, ...], way: str, mechanism: str, costs: str) -> str | None:
     """Why this is not what one use of the mechanism costs; None where it is."""
     try:
         one = canonical.read(mechanism)

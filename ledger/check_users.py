@@ -8,22 +8,21 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
 from attrs import define
 from sqlalchemy import Connection, func, or_, select
 
-from .amounts import Amount
-from .chain import CANCEL, CHARGE, RESERVE, Used
+from .amounts import ZERO, Amount
+from .chain import CANCEL, CHARGE, RESERVE
 from .check_rows import stream
 from .errors import BrokenError
 from .fitting import with_uses
 from .inputs import since
 from .limits import Limit
 from .schema import balances, charges, entries, users, uses
-from .written import read_spent
+from .written import read_costs, read_spent
 
 _MANY = 5_000  # users at a time
 
@@ -71,19 +70,19 @@ class Users:
     ) -> dict[tuple[int, int], tuple[Amount, ...]]:
         """What a user has spent of each limit; within it after every charge."""
         spent: dict[int, tuple[Amount, ...]] = {}
-        recent: dict[int, deque[tuple[str, tuple[Used, ...]]]] = {}
+        recent: dict[int, _Window] = {}
         for (charge, at, project), listed in groupby(charged, key=lambda row: row[1:4]):
-            own = tuple(Used(row.mechanism, row.times, row.costs) for row in listed)
+            own = list(listed)
             for number, limit in enumerate(self.limits):
                 if limit.project not in ("", project):
                     continue
                 if limit.days is None:
-                    total = _added(spent.get(number, limit.nothing), own, number)
+                    total = with_uses(spent.get(number, limit.nothing), own, number)
                     spent[number] = total
                 else:
-                    held = recent.setdefault(number, deque())
-                    held.append((at, own))
-                    total = _in_window(held, number, limit, since(limit, at))
+                    window = recent.setdefault(number, _Window(number, len(limit.levels)))
+                    window.add(at, own)
+                    total = window.total(since(limit, at))
                 if not limit.fits(total):
                     raise BrokenError(f"row {charge}: user {name!r} exceeds limit {limit.name}")
         return {(user, number): total for number, total in spent.items()}
@@ -104,21 +103,39 @@ class Users:
         return stream(self.connection, asked.where(number >= self.first, number < self.end))
 
 
-def _in_window(
-    held: deque[tuple[str, tuple[Used, ...]]], number: int, limit: Limit, start: str
-) -> tuple[Amount, ...]:
-    """What was charged after `start`; older charges are let go."""
-    while held[0][0] <= start:
-        held.popleft()
-    spent = limit.nothing
-    for _, listed in held:
-        spent = _added(spent, listed, number)
-    return spent
+class _Window:
+    """What is charged to a user in a rolling window, for a limit of so many levels.
 
+    The sums are exact, so that what leaves the window is taken away again. They are at most those
+    that were compared with the limit when each was charged, which may have been rounded up.
+    """
 
-@lru_cache(maxsize=1 << 14)
-def _added(spent: tuple[Amount, ...], listed: tuple[Used, ...], number: int) -> tuple[Amount, ...]:
-    return with_uses(spent, listed, number)
+    def __init__(self, number: int, levels: int) -> None:
+        self._number = number
+        self._held: deque[tuple[str, list[Amount]]] = deque()
+        self._finite, self._infinite = [ZERO] * levels, [0] * levels
+
+    def add(self, at: str, listed: Sequence[Any]) -> None:
+        """A charge, later than those before."""
+        for use in listed:
+            costs = [cost for _, cost in read_costs(use.costs)[self._number]]
+            own = [None if cost is None else cost * use.times for cost in costs]
+            self._held.append((at, own))
+            self._count(own, 1)
+
+    def total(self, start: str) -> tuple[Amount, ...]:
+        """What was charged after `start`; what was charged before is let go."""
+        while self._held[0][0] <= start:
+            self._count(self._held.popleft()[1], -1)
+        pairs = zip(self._finite, self._infinite, strict=True)
+        return tuple(None if infinite else finite for finite, infinite in pairs)
+
+    def _count(self, own: Sequence[Amount], sign: int) -> None:
+        for level, amount in enumerate(own):
+            if amount is None:
+                self._infinite[level] += sign
+            else:
+                self._finite[level] += sign * amount
 
 
 _closing = charges.alias()
@@ -129,7 +146,6 @@ _CHARGED = (
         charges.c.id,
         charges.c.at,
         charges.c.project,
-        uses.c.mechanism,
         uses.c.times,
         uses.c.costs,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 from attrs import frozen
 
@@ -45,12 +46,15 @@ def with_uses(
     From below an infinite cost is one: it is known to be.
     """
     for use in uses:
-        costs = read_costs(use.costs)[number]
-        spent = [
-            amounts.plus(one, amounts.times(ends[up], use.times, up), up)
-            for one, ends in zip(spent, costs, strict=True)
-        ]
+        more = _cost(use.costs, use.times, number, up)
+        spent = [amounts.plus(one, other, up) for one, other in zip(spent, more, strict=True)]
     return tuple(spent)
+
+
+@lru_cache(maxsize=1 << 14)
+def _cost(costs: str, count: int, number: int, up: bool) -> tuple[Amount, ...]:
+    """So many uses, at each level of limit `number`."""
+    return tuple(amounts.times(ends[up], count, up) for ends in read_costs(costs)[number])
 
 
 def tried(limit: Limit, number: int, spent: str, uses: Sequence[Used]) -> Fit:

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import os
 import pwd
+import resource
 import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 
-def _binaries() -> Path | None:
-    """Where Debian puts the server, or wherever it is on the path."""
+def _binaries() -> Path:
+    """Where Debian puts the server, or wherever it is on the path; skips where it is not."""
+    pytest.importorskip("psycopg")
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
-    other = shutil.which("initdb")
-    return found[-1].parent if found else Path(other).parent if other else None
+    if other := shutil.which("initdb"):
+        found.insert(0, Path(other))
+    if not found:
+        pytest.skip("PostgreSQL is not installed: no initdb in /usr/lib/postgresql or on the path")
+    return found[-1].parent
 
 
 def _someone() -> str | None:
@@ -29,27 +35,43 @@ def _someone() -> str | None:
 
 
 class Server:
-    """A private server in a folder that is removed with it; it listens on a socket there only."""
+    """A private server in a folder that is removed with it; it listens on a socket there only.
 
-    def __init__(self, folder: Path, binaries: Path) -> None:
+    most: how many bytes its files may have, if not as many as they like.
+    """
+
+    def __init__(self, folder: Path, binaries: Path, most: int | None = None) -> None:
         self.folder, self._binaries, self._user = folder, binaries, _someone()
         if self._user is not None:
             shutil.chown(folder, self._user)
-        data = folder / "data"
-        self._run("initdb", "-D", str(data), "-U", "tests", "-A", "trust", "-E", "UTF8", "-N")
-        self._data = str(data)
-        options = f"-k {folder} -h '' -c fsync=off -c max_connections=150"
-        self._run("pg_ctl", "-D", self._data, "-w", "-o", options, "-l", f"{folder}/log", "start")
-        psycopg = pytest.importorskip("psycopg")
+        self._most, self._data = most, str(folder / "data")
+        more = [] if most is None else ["--wal-segsize=1"]
+        self._run(
+            "initdb", "-D", self._data, "-U", "tests", "-A", "trust", "-E", "UTF8", "-N", *more
+        )
+        self.start()
+
+    def start(self) -> None:
+        """Again, after `kill`."""
+        import psycopg
+
+        options = f"-k {self.folder} -h '' -c fsync=off -c max_connections=150"
+        log = f"{self.folder}/log"
+        self._run("pg_ctl", "-D", self._data, "-w", "-o", options, "-l", log, "start")
         self._admin = psycopg.connect(self._url("postgres"), autocommit=True)
 
     def _run(self, name: str, *arguments: str) -> None:
+        def limit() -> None:
+            if self._most is not None:
+                resource.setrlimit(resource.RLIMIT_FSIZE, (self._most, self._most))
+
         subprocess.run(
             [self._binaries / name, *arguments],
             user=self._user,
             cwd=self.folder,
             check=True,
             capture_output=True,
+            preexec_fn=limit,
         )
 
     def url(self) -> str:
@@ -61,26 +83,36 @@ class Server:
     def _url(self, name: str) -> str:
         return f"postgresql://tests@/{name}?host={self.folder}"
 
-    def stop(self) -> None:
-        """At once."""
+    def kill(self) -> None:
+        """At once, as if it had crashed."""
         self._admin.close()
         self._run("pg_ctl", "-D", self._data, "-m", "immediate", "stop")
+
+
+@contextmanager
+def _server(most: int | None = None) -> Iterator[Server]:
+    found = _binaries()
+    folder = Path(tempfile.mkdtemp(prefix="exactdp-"))
+    try:
+        server = Server(folder, found, most)
+        yield server
+        server.kill()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")
 def postgresql() -> Iterator[Server]:
     """A server, where PostgreSQL is installed."""
-    binaries = _binaries()
-    if binaries is None:
-        pytest.skip("PostgreSQL is not installed: no initdb in /usr/lib/postgresql or on the path")
-    pytest.importorskip("psycopg")
-    folder = Path(tempfile.mkdtemp(prefix="exactdp-"))
-    try:
-        server = Server(folder, binaries)
+    with _server() as server:
         yield server
-        server.stop()
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def narrow() -> Iterator[Server]:
+    """A server for one test, none of whose files can have more than 3 MB."""
+    with _server(3 * 2**20) as server:
+        yield server
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

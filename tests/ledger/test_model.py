@@ -32,6 +32,7 @@ keys = st.sampled_from("abcdef")
 users = st.lists(st.sampled_from(["ada", "bob", "eve"]), min_size=1, unique=True)
 costs = st.sampled_from(sorted(COSTS))
 times = st.integers(1, 3)
+rarely = st.sampled_from([False] * 7 + [True])
 
 
 _opened: list[Ledger] = []  # by the history before: its statements are compiled
@@ -81,8 +82,21 @@ class Histories(RuleBasedStateMachine):
         self.model[key] = (*wanted, state)
         return "new"
 
-    @rule(action=st.sampled_from(["charge", "reserve"]), whom=users, key=keys, cost=costs, n=times)
-    def open(self, action: str, whom: list[str], key: str, cost: str, n: int) -> None:
+    @rule(whom=users, key=keys, cost=costs, n=times)
+    def charge(self, whom: list[str], key: str, cost: str, n: int) -> None:
+        self._open("charge", whom, key, cost, n)
+
+    @rule(whom=users, key=keys, cost=costs, n=times)
+    def reserve(self, whom: list[str], key: str, cost: str, n: int) -> None:
+        self._open("reserve", whom, key, cost, n)
+
+    @rule(key=keys)
+    def repeat(self, key: str) -> None:
+        if key in self.model:
+            action, whom, cost, n, _ = self.model[key]
+            self._open(action, sorted(whom), key, cost, n)
+
+    def _open(self, action: str, whom: list[str], key: str, cost: str, n: int) -> None:
         left = {user: LIMIT - self._spent(user) for user in whom}
         expected = self._expected(action, whom, key, cost, n)
         make = self.ledger.charge if action == "charge" else self.ledger.reserve
@@ -99,8 +113,11 @@ class Histories(RuleBasedStateMachine):
             assert left[error.user] == min(left.values()) == error.left.upper
         assert found == expected
 
-    @rule(action=st.sampled_from(["settle", "cancel"]), key=keys)
-    def close(self, action: str, key: str) -> None:
+    @rule(action=st.sampled_from(["settle", "cancel"]), key=keys, again=rarely)
+    def close(self, action: str, key: str, again: bool) -> None:
+        if again:
+            self.ledger.close()
+            self.ledger = _opened[0] = Ledger.open(self.path)
         closed = {"settle": "settled", "cancel": "cancelled"}[action]
         try:
             getattr(self.ledger, action)(key)
@@ -117,12 +134,6 @@ class Histories(RuleBasedStateMachine):
         assert found == ("done" if fine else "state")
         if state == "reserved":
             self.model[key] = (*charge, closed)  # type: ignore[assignment]
-
-    @rule(now=st.integers(0, 3))
-    def open_again(self, now: int) -> None:
-        if now == 3:  # not too often: it is what takes longest
-            self.ledger.close()
-            self.ledger = _opened[0] = Ledger.open(self.path)
 
     @invariant()
     def says_the_same(self) -> None:
