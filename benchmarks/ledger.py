@@ -4,14 +4,15 @@
 
 URL: an empty database; without it SQLite in a temporary folder. Everything is durable. The ledger
 grows to a hundredth, a tenth and all of the entries, each a charge of its own, written in bulk as
-single charges would be. At each size a process of its own checks it, and one writer charges; beside
-its seconds stand those of the processor, and what the database's least durable transaction takes.
+single charges would be. At each size one writer charges, and a process of its own checks it; beside
+seconds stand those of the processor, and what the database's smallest durable transaction takes.
 """
 
 from __future__ import annotations
 
 import argparse
 import multiprocessing
+import os
 import resource
 import sqlite3
 import statistics
@@ -140,6 +141,7 @@ def main() -> None:
         for entries in (given.entries // 100, given.entries // 10, given.entries):
             start = time.perf_counter()
             grow(url, entries, users)
+            os.sync()  # what was written in bulk
             print(f"{entries} entries, written in {time.perf_counter() - start:.0f} s", flush=True)
             clock, processor = charge(url, f"at {entries}", CHARGES, users)
             print(f"  charge: median {clock:.2f} ms, of the processor {processor:.2f} ms; "

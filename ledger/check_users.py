@@ -24,12 +24,14 @@ from .limits import Limit
 from .schema import balances, charges, entries, users, uses
 from .written import read_costs, read_spent
 
-_MANY = 5_000  # users at a time
+_MANY = 5_000  # users at a time, at most
+_ENTRIES = 50_000  # of them, about
 
 
-def parts(end: int) -> Iterator[tuple[int, int]]:
-    """Users 0, ..., end - 1, so many at a time: first, end."""
-    return ((first, min(first + _MANY, end)) for first in range(0, end, _MANY))
+def parts(end: int, held: int) -> Iterator[tuple[int, int]]:
+    """Users 0, ..., end - 1, who have so many entries, some at a time: first, end."""
+    size = max(1, min(_MANY, _ENTRIES * end // max(held, 1)))
+    return ((first, min(first + size, end)) for first in range(0, end, size))
 
 
 @define

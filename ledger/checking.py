@@ -225,7 +225,8 @@ def _parts(
 ) -> list[tuple[_Task, _Found]]:
     """What is found in every part, in order; up to the first that breaks, if we do it ourselves."""
     ranges = [(True, *part) for part in check_rows.stretches(connection, end.rows)]
-    ranges += [(False, *part) for part in check_users.parts(end.users)]
+    held = _count(connection, select(entries))
+    ranges += [(False, *part) for part in check_users.parts(end.users, held)]
     tasks = [_Task(index, *part) for index, part in enumerate(ranges)]
     if crew is None:
         own = ((task.index, _found(connection, limits, end, task)) for task in tasks)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from exactdp.ledger import Ledger, Limit, check_rows, check_users
+from exactdp.ledger.chain import Used
 from exactdp.ledger.checking import Checked, check_at
 
 ONE = "randomized-response:epsilon=1/100"
@@ -38,8 +43,11 @@ def test_parts_cover_every_row_once(tmp_path: Path, small: None) -> None:
         found = list(check_rows.stretches(connection, rows))
     assert len(found) > 5
     assert [row for first, end in found for row in range(first, end)] == list(range(rows))
-    assert [user for part in check_users.parts(40) for user in range(*part)] == list(range(40))
-    assert list(check_users.parts(0)) == []
+    for held in (0, 40, 10**6):
+        people = list(check_users.parts(40, held))
+        assert [user for part in people for user in range(*part)] == list(range(40))
+    assert len(people) == 20  # few users of many entries are parted too
+    assert list(check_users.parts(0, 0)) == []
 
 
 def _both(url: str, monkeypatch: pytest.MonkeyPatch) -> tuple[Checked, Checked]:
@@ -115,3 +123,19 @@ def test_a_part_whose_worker_sees_another_ledger_is_checked_by_us(
     after = check_at(url)
     assert after.valid
     assert after.rows == before.rows + 1
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 9), st.sampled_from(["1/3", "1/7", "inf"])), min_size=1),
+    st.integers(0, 9),
+)
+def test_a_window_holds_the_sum_of_what_is_in_it(steps: list[tuple[int, str]], width: int) -> None:
+    """Kept from charge to charge, it is what adding up anew gives."""
+    window, now, charged = check_users._Window(0, 1), 5000, []
+    for later, cost in steps:
+        now += later
+        charged.append((now, cost))
+        window.add(f"{now}", [Used("", 2, json.dumps([[cost]]))])
+        own = [cost for at, cost in charged if at > now - width - 1]
+        total = None if "inf" in own else sum((2 * Fraction(cost) for cost in own), Fraction(0))
+        assert window.total(f"{now - width - 1}") == (total,)
