@@ -39,7 +39,7 @@ from .errors import (
     UsedKeyError,
 )
 from .fitting import Refusal, refusal, tried
-from .inputs import now, read_digest, read_limits, read_text, read_users, since
+from .inputs import now, read_digest, read_limits, read_names, read_text, read_users, since
 from .limits import Limit
 from .reading import Balance, Entry, Overview, balances, entries, overview, summary
 from .written import costs_text, spent_text
@@ -214,20 +214,24 @@ class Ledger:
         """The balances of these users, or of all in the order in which they came."""
         names = [each.name for each in self.limits]
         if limit is not None and limit not in names:
-            raise ParameterError(f"limit must be one of {', '.join(names)}, got {limit[:40]!r}")
+            given = str(limit)[:40]
+            raise ParameterError(f"limit must be one of {', '.join(names)}, got {given!r}")
+        asked = None if users is None else read_names(users)
         number = 0 if limit is None else names.index(limit)
         with self._database.read() as connection:
-            return balances(connection, number, self.limits[number], users)
+            return balances(connection, number, self.limits[number], asked)
 
     def entries(self, user: str | None = None) -> Iterator[Entry]:
         """What was charged to whom, oldest first: a row for each charge, mechanism and user."""
+        asked = None if user is None else read_text(user, "user")
         with self._database.read() as connection:
-            yield from entries(connection, self.limits, user)
+            yield from entries(connection, self.limits, asked)
 
     def summary(self, user: str | None = None) -> dict[str, Any]:
         """All that `exactdp ledger show --json` shows, of one moment."""
+        asked = None if user is None else read_text(user, "user")
         with self._database.read() as connection:
-            return summary(connection, self.limits, user)
+            return summary(connection, self.limits, asked)
 
     def opening(self) -> str:
         """The hash of the first row, which no two ledgers share."""
@@ -356,6 +360,8 @@ class Ledger:
         return after
 
     def _close(self, key: str, action: str) -> None:
+        read_text(key, "key")
+
         def record(connection: Connection) -> None:
             head = rows.locked_head(connection)
             if not (found := rows.of_key(connection, key)):

@@ -35,7 +35,11 @@ def uses_of(released: object) -> dict[str, tuple[Mechanism, int]]:
     for what is no mechanism or cannot be written, and where neighbours do not agree.
     """
     found: dict[str, tuple[Mechanism, int]] = {}
-    for written, mechanism, count in _listed(released):
+    try:
+        listed = _listed(released)
+    except RecursionError as error:
+        raise ParameterError("a list of mechanisms must not be in itself") from error
+    for written, mechanism, count in listed:
         earlier = found.get(written, (mechanism, 0))[1]
         found[written] = (mechanism, earlier + count)
     if not found:

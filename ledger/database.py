@@ -33,6 +33,7 @@ from sqlalchemy.pool import QueuePool
 
 from ..exact import ParameterError
 from .errors import LedgerError, UnavailableError
+from .inputs import read_timeout
 from .schema import REVISION
 
 _SHORTEST, _LONGEST = 0.001, 0.05  # seconds between attempts to become the writer, on average
@@ -45,7 +46,7 @@ class Database:
     def __init__(
         self, url: str, timeout: float = 30, read_only: bool = False, new: bool = False
     ) -> None:
-        self.shown, self.read_only, self._timeout = url, read_only, timeout
+        self.shown, self.read_only, self._timeout = url, read_only, read_timeout(timeout)
         self.url = _url(url)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         self._process = os.getpid()
@@ -145,7 +146,7 @@ class Database:
     def _told(self) -> Iterator[None]:
         try:
             yield
-        except (SQLAlchemyError, sqlite3.Error) as error:
+        except (SQLAlchemyError, sqlite3.Error, UnicodeError) as error:  # text that is damaged
             cause = error.orig if isinstance(error, DBAPIError) else error
             line = " ".join(str(cause).split())
             raise UnavailableError(f"the database of the ledger: {line[:300]}") from error
@@ -178,7 +179,7 @@ class Database:
         return made
 
     def _postgresql(self) -> Engine:
-        wait = int(1000 * self._timeout)
+        wait = max(1, int(1000 * self._timeout))  # 0 would be for ever
         options = f"-c synchronous_commit=on -c lock_timeout={wait}"
         if self.read_only:
             options += " -c default_transaction_read_only=on"
@@ -220,8 +221,10 @@ def _file(path: str, shown: str, new: bool) -> Path:
 
 def _url(text: str) -> URL:
     """A path, or a URL of SQLite or PostgreSQL."""
-    if not text or not text.isprintable():
+    if not isinstance(text, str) or not text or not text.isprintable():
         raise ParameterError("URL must be a path or postgresql://..., in printable text")
+    if text.endswith(":memory:"):
+        raise ParameterError("URL must be a path: what is in memory alone would be lost")
     if "://" not in text:
         return URL.create("sqlite", database=os.path.abspath(text))
     try:

@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 
-from ..exact import ParameterError
+from ..exact import ExactInput, ParameterError, exact
 from ..verify.guarantee import Guarantee
 from .limits import Limit
 
 _LONGEST = 255
 _MOST_USERS = 10**7
+_LONGEST_WAIT = 10**6  # seconds
 
 
 def read_text(value: object, name: str) -> str:
@@ -23,13 +24,19 @@ def read_text(value: object, name: str) -> str:
     )
 
 
+def read_names(value: object) -> list[str]:
+    """Names of users, in their order."""
+    if not isinstance(value, str | Iterable):
+        raise ParameterError(f"users must be names, got {str(value)[:40]!r}")
+    names = [value] if isinstance(value, str) else value
+    return [read_text(name, "user") for name in names]
+
+
 def read_users(value: str | Iterable[str]) -> list[str]:
     """The names of distinct users, sorted."""
-    names = [value] if isinstance(value, str) else list(value)
+    names = read_names(value)
     if not 0 < len(names) <= _MOST_USERS:
         raise ParameterError(f"users must be 1 to {_MOST_USERS} names, got {len(names)}")
-    for name in names:
-        read_text(name, "user")
     if len(set(names)) != len(names):
         raise ParameterError("users must be distinct: each is charged once")
     return sorted(names)
@@ -37,7 +44,7 @@ def read_users(value: str | Iterable[str]) -> list[str]:
 
 def read_digest(value: str) -> str:
     """A SHA-256 in hexadecimal digits, or nothing."""
-    if value and not re.fullmatch("[0-9a-f]{64}", value):
+    if value != "" and not (isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value)):
         raise ParameterError("certificate must be a SHA-256: 64 hexadecimal digits, in lower case")
     return value
 
@@ -46,7 +53,9 @@ def read_limits(value: Limit | Guarantee | str | Sequence[Limit]) -> tuple[Limit
     """At least one limit, of different names."""
     if isinstance(value, str | Guarantee):
         value = Limit.of(value)
-    given = (value,) if isinstance(value, Limit) else tuple(value)
+    given = (value,) if isinstance(value, Limit) else value
+    if not isinstance(given, Iterable) or not all(isinstance(one, Limit) for one in given):
+        raise ParameterError(f"limits must be of the type Limit, got {str(value)[:40]!r}")
     names = [read_text(limit.name, "name of a limit") for limit in given]
     if not names or len(set(names)) != len(names):
         raise ParameterError("limits must be at least one, and of different names")
@@ -55,7 +64,12 @@ def read_limits(value: Limit | Guarantee | str | Sequence[Limit]) -> tuple[Limit
             read_text(limit.project, "project")
         if (doubt := limit.objection()) is not None:
             raise ParameterError(f"limit {limit.name}: {doubt}")
-    return given
+    return tuple(given)
+
+
+def read_timeout(value: ExactInput) -> float:
+    """Seconds to wait for other writers."""
+    return float(exact(value, "timeout", at_least=0, at_most=_LONGEST_WAIT))
 
 
 def now() -> str:

@@ -2,7 +2,10 @@
 
 import os
 import resource
+from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
+from typing import Any, cast
 
 import pytest
 
@@ -230,6 +233,8 @@ def test_neighbours_are_the_same_in_all_charges(url: str) -> None:
     [
         ("nothing", "ada", "k", "SPEC"),
         (ONE, [], "k", "users must be"),
+        (ONE, None, "k", "users must be"),
+        (ONE, [5], "k", "user must be printable"),
         (ONE, ["ada", "ada"], "k", "distinct"),
         (ONE, "a\nb", "k", "user must be printable"),
         (ONE, "\ud800", "k", "user must be printable"),
@@ -249,7 +254,37 @@ def test_bad_input_is_named_and_writes_nothing(
         assert ledger.head() == before
 
 
-@pytest.mark.parametrize("limit", ["zcdp", "zcdp:-1", "approx:1,1", "speed:3", "gdp:1e", []])
+def test_what_is_asked_in_bad_words_is_named(tmp_path) -> None:
+    path, five, loop = str(tmp_path / "a.db"), cast(Any, 5), cast(Any, [])
+    loop.append(loop)
+    with Ledger.create(path, "zcdp:1") as ledger:
+        asked: list[tuple[str, Callable[[], object]]] = [
+            ("certificate", lambda: ledger.charge(ONE, "ada", "k", certificate=five)),
+            ("list", lambda: ledger.charge(loop, "ada", "k")),
+            ("key", lambda: ledger.settle(five)),
+            ("key", lambda: ledger.cancel("\ud800")),
+            ("user", lambda: ledger.balance("\ud800")),
+            ("user", lambda: ledger.balances([five])),
+            ("users", lambda: ledger.balances(five)),
+            ("limit", lambda: ledger.balance("ada", five)),
+            ("user", lambda: list(ledger.entries("\ud800"))),
+            ("user", lambda: ledger.summary("\ud800")),
+            ("URL", lambda: Ledger.open(five)),
+            ("URL", lambda: Ledger.create(":memory:", "zcdp:1")),
+            *(
+                ("timeout", partial(Ledger.open, path, timeout=timeout))
+                for timeout in cast(Any, ("x", None, float("nan"), float("inf"), -1))
+            ),
+        ]
+        for message, ask in asked:
+            with pytest.raises(exactdp.ParameterError, match=message):
+                ask()
+        assert ledger.balances("ada")[0].user == "ada"
+
+
+@pytest.mark.parametrize(
+    "limit", ["zcdp", "zcdp:-1", "approx:1,1", "speed:3", "gdp:1e", [], None, 5, ["zcdp:1"]]
+)
 def test_a_bad_limit_makes_no_file(tmp_path, limit: object) -> None:
     with pytest.raises(exactdp.ParameterError):
         Ledger.create(str(tmp_path / "a.db"), limit)  # type: ignore[arg-type]
