@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import threading
+import time
 from fractions import Fraction
 from typing import Any
 
@@ -13,7 +14,6 @@ from exactdp.ledger import Ledger, UnavailableError
 
 ONE = "randomized-response:epsilon=1/1000"
 COST = Fraction(1, 1000)
-_PAUSE = 0.03  # seconds between two losses, on average
 
 
 def _charge_until_told(ledger: Ledger, key: str) -> int:
@@ -32,16 +32,21 @@ def _lose(url: str, charges: int, seed: int) -> None:
     import psycopg
 
     over, rng = threading.Event(), random.Random(seed)
+    with Ledger.create(url, "pure:10") as ledger:
+        ledger.charge(ONE, "eve", "before")
+        start = time.monotonic()
+        ledger.charge(ONE, "eve", "timed")
+        pause = time.monotonic() - start  # so that about every second charge is hit
 
     def terminate() -> None:
         with psycopg.connect(url, autocommit=True) as other:
-            while not over.wait(rng.expovariate(1 / _PAUSE)):
+            while not over.wait(rng.expovariate(0.5 / pause)):
                 other.execute(
                     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
                     "WHERE datname = current_database() AND pid <> pg_backend_pid()"
                 )
 
-    with Ledger.create(url, "pure:10") as ledger:
+    with Ledger.open(url) as ledger:
         thread = threading.Thread(target=terminate)
         thread.start()
         try:
@@ -59,7 +64,7 @@ def _lose(url: str, charges: int, seed: int) -> None:
 
 
 def test_charges_whose_connection_is_lost_are_spent_once(postgresql: Any) -> None:
-    _lose(postgresql.url(), 30, 1)
+    _lose(postgresql.url(), 12, 1)
 
 
 @pytest.mark.slow
