@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
 import os
 import re
 import shutil
 import signal
 import subprocess
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -19,6 +21,7 @@ MEMORY = 6 * 2**30  # bytes of address space that a proof may take
 _LARGEST_FILE = 2**28  # bytes that it may write
 _INSTALL = "apt install coq (Debian, Ubuntu), brew install coq, or opam install coq"
 _LONGEST_MESSAGE = 300
+_PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of <sys/prctl.h>
 _EXHAUSTED = re.compile(r"out of memory|stack overflow", re.I)
 
 
@@ -60,10 +63,12 @@ def _version(path: str) -> str:
 def run(arguments: Sequence[str], folder: Path) -> Run:
     """Compile in this folder, without any start-up file or search path of the user's.
 
+    Nothing of it outlives this call, nor (on Linux) this process, however either ends.
     Raises OutOfTimeError where the time, or the memory, ends first.
     """
     command = [find_coq().path, "-q", "-noglob", "-w", "none", *arguments]
     kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
+    seconds = time_left()
     process = subprocess.Popen(
         command,
         cwd=folder,
@@ -74,9 +79,8 @@ def run(arguments: Sequence[str], folder: Path) -> Run:
         text=True,
         errors="replace",
         start_new_session=True,
-        preexec_fn=_confine,
+        preexec_fn=_confined(seconds),
     )
-    seconds = time_left()
     try:
         output, errors = process.communicate(timeout=None if math.isinf(seconds) else seconds)
     except subprocess.TimeoutExpired:
@@ -91,11 +95,29 @@ def run(arguments: Sequence[str], folder: Path) -> Run:
     return Run(process.returncode == 0, output, message or f"exit code {process.returncode}")
 
 
-def _confine() -> None:
-    """In the new process: bounds of the system on memory, and on what is written."""
+def _confined(seconds: float) -> Callable[[], None]:
+    """What the new process does first: it bounds its own memory, writing, time and life.
+
+    A process killed outright ends nothing that it started. So the system is asked to: on Linux when
+    the parent dies, elsewhere when the processor time, never more than the time allowed, is used.
+    """
     import resource  # POSIX alone has it
 
-    for kind, most in ((resource.RLIMIT_AS, MEMORY), (resource.RLIMIT_FSIZE, _LARGEST_FILE)):
-        _, hard = resource.getrlimit(kind)
-        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        resource.setrlimit(kind, (most, hard))
+    limits = {resource.RLIMIT_AS: MEMORY, resource.RLIMIT_FSIZE: _LARGEST_FILE}
+    if math.isfinite(seconds):
+        limits[resource.RLIMIT_CPU] = math.ceil(max(seconds, 0)) + 1
+    # before the fork: a library may not be loaded safely after it
+    control = getattr(ctypes.CDLL(None), "prctl", None) if sys.platform == "linux" else None
+    parent = os.getpid()
+
+    def confine() -> None:
+        for kind, most in limits.items():
+            _, hard = resource.getrlimit(kind)
+            most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+            resource.setrlimit(kind, (most, hard))
+        if control is not None:
+            control(_PARENT_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
+            if os.getppid() != parent:  # it died before it was asked
+                os._exit(1)
+
+    return confine
