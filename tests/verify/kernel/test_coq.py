@@ -11,6 +11,7 @@ import pytest
 from exactdp.exact import OutOfTimeError, time_limit
 from exactdp.verify.kernel import coq
 
+ASKED = '#!/bin/sh\n[ "$1" = --version ] && exit\n'
 RUN = "from pathlib import Path; from exactdp.verify.kernel.coq import run; run([], Path({!r}))"
 
 
@@ -73,7 +74,7 @@ def test_it_ends_with_the_time(endless, tmp_path):
 def test_processor_time_is_bounded_by_the_time_allowed(endless, tmp_path):
     """Where nothing tells of a parent's death, what it started still ends."""
     compiler = tmp_path / "coqc"
-    compiler.write_text('#!/bin/sh\n[ "$1" = --version ] && exit\nulimit -t\n')
+    compiler.write_text(f"{ASKED}ulimit -t\n")
     with time_limit(100):
         limited = int(coq.run([], tmp_path).output)
     assert 90 < limited <= 101
