@@ -46,6 +46,11 @@ Definition differ {D} (d d' : D) : Prop := d <> d'.
 Definition image {T U} (h : T -> U) (f : T -> R) (g : U -> R) : Prop :=
   forall y, has_prob f (fun x => h x = y) (g y).
 
+(** Skellam noise is X - Y, where X and Y are independent Poisson counts of mean [mu]: variance 2 mu. *)
+Definition poisson (mu : R) (n : nat) : R := exp (- mu) * mu ^ n / INR (fact n).
+Definition skellam (mu : R) (f : Z -> R) : Prop :=
+  image (fun c => Z.of_nat (fst c) - Z.of_nat (snd c))%Z (fun c => poisson mu (fst c) * poisson mu (snd c)) f.
+
 (** The query plus noise, seen mod m. *)
 Definition noise_mod_dp (f : Z -> R) (m Delta : Z) (eps delta : R) : Prop :=
   forall (D : Type) (adj : D -> D -> Prop) (q : D -> Z) (M : D -> Z -> R),
