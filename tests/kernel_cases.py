@@ -25,10 +25,16 @@ NEAR = [
     ("discrete-gaussian:sigma2=100", "approx:0.3967900926952,1e-6", "approx:0.3967900926951,1e-6"),
     ("discrete-gaussian:sigma2=7/3,sensitivity=3", "approx:1.0052401205786,0.5",
      "approx:1.0052401205785,0.5"),
+    ("skellam:variance=25", "approx:0.6852603602,1e-5", "approx:0.6852603601,1e-5"),
+    ("skellam:variance=7/3,sensitivity=3", "approx:3.0370477553638,0.1",
+     "approx:3.0370477553637,0.1"),
     ("pmf:file={pair}", "pure:0.6931471805599454", "pure:0.6931471805599453"),
     ("pmf:file={pair}*5", "approx:1.7227665977412,0.1", "approx:1.7227665977411,0.1"),
 ]  # fmt: skip
-ONE_SIDED = [("binomial:trials=61,probability=1/2", "approx:1,1e-5", "REFUTED")]
+ONE_SIDED = [
+    ("binomial:trials=61,probability=1/2", "approx:1,1e-5", "REFUTED"),
+    ("skellam:variance=4", "pure:2", "REFUTED"),
+]
 PAIR = "outcome,p,q\na,0.5,0.25\nb,0.3,0.45\nc,0.2,0.3\n"
 
 

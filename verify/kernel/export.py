@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
+from itertools import count
 
 from ...accounting.composed import compose
 from ...exact import ParameterError
 from ..audit import Audit, Verdict
 from ..checker.arithmetic import INFINITY
 from ..checker.binomial import Binomial
-from ..checker.laws import DiscreteGaussian, DiscreteLaplace
+from ..checker.laws import DiscreteGaussian, DiscreteLaplace, Skellam
 from ..checker.mechanisms import Additive, Mechanism, Response, TwoLaws
 from ..checker.reading import Statement, read_claim, read_use
 from ..fields import NotCertifiedError, use_fields
@@ -23,10 +24,11 @@ _LEAST_BITS = 60
 _FAR_BITS = 200  # where it is not known how close the claim is
 _MOST_WAYS = 1_000_000  # sequences of outcomes that a proof may visit
 _MOST_TRIALS = 100_000
+_LARGEST_MEAN = 5_000  # of a Poisson count
 _LARGEST_LATTICE = 2_000  # points: each use moves by at most the sensitivity
 _REACH = (
     "pure and approx claims of discrete-laplace, randomized-response and pmf pairs, used K times, "
-    "and of discrete-gaussian, binomial and (verified, where its pure epsilon settles it) "
+    "and of discrete-gaussian, skellam, binomial and (verified, where its pure epsilon settles it) "
     "discrete-laplace with a modulus, used once"
 )
 
@@ -127,6 +129,8 @@ def _additive(asked: Verdicted, noise: Additive) -> str:
         raise _unknown()
     if isinstance(law, DiscreteGaussian):
         return _gaussian(asked, law.sigma2, noise.sensitivity)
+    if isinstance(law, Skellam):
+        return _skellam(asked, law, noise.sensitivity)
     if isinstance(law, Binomial) and isinstance(law.probability, Fraction):
         return _binomial(asked, law.trials, law.probability, noise.sensitivity)
     raise _unknown()
@@ -170,6 +174,37 @@ def _gaussian(asked: Verdicted, sigma2: Fraction, moved: int) -> str:
     t, u = sigma2.as_integer_ratio()
     shape = {"t": t, "u": u, "s": moved, "l": max(1, half - start), "h": half}
     return asked.write("discrete Gaussian", shape | asked.claim | precision)
+
+
+def _skellam(asked: Verdicted, law: Skellam, moved: int) -> str:
+    """Hints: the Poisson weights that are not lost in the precision, and bits for the first."""
+    mean = law.variance / 2
+    if mean > _LARGEST_MEAN:
+        raise NotWrittenError(
+            f"--coq: no theorem of Poisson counts of mean above {_LARGEST_MEAN:,}"
+        )
+    far = 0 if asked.delta else _bits_of_loss(law, asked.epsilon / moved, moved)
+    r = asked.precision(far)["r"] + 2 * _bits(mean)
+    log_mean = math.log(mean.numerator) - math.log(mean.denominator)
+
+    def lost(k: int) -> bool:
+        return k * log_mean - math.exp(log_mean) - math.lgamma(k + 1) < -r * math.log(2)
+
+    start = next(k for k in count() if k >= mean - 1 or not lost(k))
+    length = next(k for k in count(math.ceil(mean) + 1) if lost(k)) - start
+    width = r + _bits(length) + 10
+    bits = max(2 * r + 16, width + math.ceil(3 * mean / 2))
+    t, u = mean.as_integer_ratio()
+    shape = {"t": t, "u": u, "s": moved, "q": bits, "c": bits - width, "o": start, "l": length}
+    return asked.write("Skellam", shape | asked.claim | {"r": r, "p": 2 * r + 16})
+
+
+def _bits_of_loss(law: Skellam, epsilon: Fraction, moved: int) -> int:
+    """About -log2 p(k) where p(k - 1)/p(k) passes e^epsilon."""
+    v = float(law.variance)
+    if epsilon > 20 or v * math.sinh(epsilon) > _LARGEST_LATTICE:
+        raise NotWrittenError(f"--coq: no theorem of outcomes above {_LARGEST_LATTICE:,}")
+    return math.ceil(law.rough(v * math.sinh(epsilon) + 2 * moved) / math.log(2)) + 2 * moved
 
 
 def _binomial(asked: Verdicted, trials: int, chance: Fraction, moved: int) -> str:

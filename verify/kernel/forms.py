@@ -179,6 +179,12 @@ def _gaussian(numbers: Numbers) -> str:
 
 
 @_noise
+def _skellam(numbers: Numbers) -> str:
+    mean = ratio(numbers, "t", "u")
+    return f"Skellam noise, the difference of two Poisson counts of mean {mean}"
+
+
+@_noise
 def _binomial(numbers: Numbers) -> str:
     chance = ratio(numbers, "u", "v") if "u" in numbers else "1/2"
     return f"binomial noise of {numbers['t']} trials with probability {chance}"
@@ -199,6 +205,8 @@ def _forms() -> list[Form]:
     uses = "(discrete_laplace ({t} / {u})) (Z.to_nat {k}) {s}"
     lattice = "(Z.to_nat {k}) {t} {u} (Z.to_nat {s})"
     gaussian = "exists f, discrete_gaussian ({t} / {u}) f /\\"
+    skellam = "exists f, skellam ({t} / {u}) f /\\"
+    counts = "{t} {u} {s} {a} {b} {n} {d} {p} {r} {q} {c} (Z.to_nat {o}) (Z.to_nat {l})"
     around = "{t} {u} {s} {a} {b} {n} {d} {p} {r} (Z.to_nat {l}) (Z.to_nat {h})"
     binomial = "(binomial (Z.to_nat {t}) ({u} / {v})) {s}"
     fair = "(binomial (Z.to_nat {t}) (1 / 2)) 1"
@@ -265,6 +273,20 @@ def _forms() -> list[Form]:
             f"{gaussian} noise_not_dp f {{s}} {claim}",
             f"gauss_not_dp {around}",
             _gaussian,
+        ),
+        Form(
+            "Skellam, VERIFIED",
+            "Skellam",
+            f"{skellam} noise_dp f {{s}} {claim}",
+            f"skellam_dp {counts}",
+            _skellam,
+        ),
+        Form(
+            "Skellam, REFUTED",
+            "Skellam",
+            f"{skellam} noise_not_dp f {{s}} {claim}",
+            f"skellam_not_dp {counts}",
+            _skellam,
         ),
         Form(
             "binomial, VERIFIED",

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from ..checker.binomial import Binomial
-from ..checker.laws import DiscreteGaussian, DiscreteLaplace, Law
+from ..checker.laws import DiscreteGaussian, DiscreteLaplace, Law, Skellam
 from ..checker.mechanisms import Additive, Mechanism, Response, TwoLaws
 from ..checker.reading import Statement
 from .forms import Form, Numbers
@@ -39,6 +39,8 @@ def _mechanism(form: Form, numbers: Numbers) -> Mechanism:
             law = DiscreteLaplace(_ratio(numbers, "t", "u"))
         case "DiscreteGaussian":
             law = DiscreteGaussian(_ratio(numbers, "t", "u"))
+        case "Skellam":
+            law = Skellam(2 * _ratio(numbers, "t", "u"))
         case "Binomial":
             law = Binomial(_whole(numbers, "t"), _ratio(numbers, "u", "v"))
         case "BinomialTail":

@@ -59,6 +59,10 @@ STATEMENTS = [
      "dp differ (repeated (two_tables list_a list_b) (Z.to_nat 3)) (3 / 1) (0 / 1)"),
     ("discrete-gaussian:sigma2=100", "approx:0.5,1e-6",
      "exists f, discrete_gaussian (100 / 1) f /\\ noise_dp f 1 (1 / 2) (1 / 1000000)"),
+    ("skellam:variance=25,sensitivity=2", "approx:0.5,1e-6",
+     "exists f, skellam (25 / 2) f /\\ noise_not_dp f 2 (1 / 2) (1 / 1000000)"),
+    ("skellam:variance=1e-9", "pure:1",
+     "exists f, skellam (1 / 2000000000) f /\\ noise_not_dp f 1 (1 / 1) (0 / 1)"),
 ]  # fmt: skip
 
 
@@ -145,7 +149,9 @@ def test_a_certificate_says_the_same(pair, spec, claim, verdict):
 @pytest.mark.parametrize(
     ("spec", "claim"),
     [
-        ("skellam:variance=100", "approx:1,1e-6"),
+        ("skellam:variance=100*2", "approx:1,1e-6"),
+        ("skellam:variance=100000", "approx:1,1e-6"),
+        ("skellam:variance=100", "pure:20"),
         ("discrete-laplace:epsilon=1,modulus=16", "pure:0.9"),
         ("discrete-laplace:epsilon=1,modulus=4", "pure:0.9"),
         ("discrete-gaussian:sigma2=100,modulus=1024", "approx:1,1e-5"),

@@ -6,7 +6,7 @@ import subprocess
 import time
 
 import pytest
-from kernel_cases import NEAR, theorem
+from kernel_cases import NEAR, ONE_SIDED, theorem
 
 from exactdp.cli.main import main
 from exactdp.exact import OutOfTimeError, time_limit
@@ -196,6 +196,16 @@ def test_true_claims_compile_and_false_ones_do_not(tmp_path, pair, spec, verifie
         false = form.write({name: (left_out | numbers)[name] for name in names})
         outcome = _outcome(false, tmp_path)
         assert not outcome.valid and "does not accept" in outcome.reason
+
+
+@pytest.mark.slow
+@with_coq
+@pytest.mark.parametrize(("spec", "claim", "verdict"), ONE_SIDED)
+def test_other_true_claims_compile(tmp_path, pair, spec, claim, verdict):
+    text = theorem(spec, claim, pair)
+    assert recognise(text)[0].title.endswith(verdict)
+    outcome = _outcome(text, tmp_path)
+    assert outcome.valid and set(outcome.axioms) == set(ALLOWED), outcome
 
 
 @pytest.mark.slow

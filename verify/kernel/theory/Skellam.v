@@ -146,7 +146,7 @@ Qed.
 (** Inner products of B with what is left of A; those of a list with itself, for differences of either sign. *)
 Fixpoint products (A B : list Z) : list Z :=
   match A with [] => [] | _ :: A' => inner A B :: products A' B end.
-Definition differences (l : list Z) : list Z := rev (tl (products l l)) ++ products l l.
+Definition differences (l : list Z) : list Z := let half := products l l in rev (tl half) ++ half.
 (** One a member *)
 Lemma products_length B A : length (products A B) = length A.
 Proof. induction A; simpl; congruence. Qed.
