@@ -25,6 +25,7 @@ NEAR = [
     ("discrete-gaussian:sigma2=100", "approx:0.3967900926952,1e-6", "approx:0.3967900926951,1e-6"),
     ("discrete-gaussian:sigma2=7/3,sensitivity=3", "approx:1.0052401205786,0.5",
      "approx:1.0052401205785,0.5"),
+    ("discrete-gaussian:sigma2=7/3,sensitivity=3", "zcdp:27/14", "zcdp:1.9285714285"),
     ("skellam:variance=25", "approx:0.6852603602,1e-5", "approx:0.6852603601,1e-5"),
     ("skellam:variance=7/3,sensitivity=3", "approx:3.0370477553638,0.1",
      "approx:3.0370477553637,0.1"),

@@ -27,6 +27,7 @@ _MOST_TRIALS = 100_000
 _LARGEST_MEAN = 5_000  # of a Poisson count
 _LARGEST_LATTICE = 2_000  # points: each use moves by at most the sensitivity
 _REACH = (
+    "zcdp claims of discrete-gaussian; "
     "pure and approx claims of discrete-laplace, randomized-response and pmf pairs, used K times, "
     "and of discrete-gaussian, skellam, binomial and (verified, where its pure epsilon settles it) "
     "discrete-laplace with a modulus, used once"
@@ -39,7 +40,10 @@ class NotWrittenError(ParameterError):
 
 @dataclass(frozen=True)
 class Verdicted:
-    """What a theorem is to say; room: how far the claim is from what is true (0: not known)."""
+    """What a theorem is to say; room: how far the claim is from what is true (0: not known).
+
+    epsilon: rho, where the claim is of that.
+    """
 
     times: int
     epsilon: Fraction
@@ -102,9 +106,13 @@ def _written(
     verified: bool,
     end: Fraction | Decimal | float,
 ) -> str:
-    if len(uses) != 1 or kind not in ("pure", "approx"):
+    if len(uses) != 1 or kind not in ("pure", "approx", "zcdp"):
         raise _unknown()
     ((mechanism, times),) = uses
+    if kind == "zcdp":
+        return _concentrated(
+            Verdicted(times, numbers["rho"], Fraction(0), verified, Fraction(0)), mechanism
+        )
     epsilon, delta = numbers["epsilon"], numbers.get("delta", Fraction(0))
     room = Fraction(1) if end == INFINITY else abs(Fraction(end) - epsilon)
     asked = Verdicted(times, epsilon, delta, verified, room)
@@ -174,6 +182,18 @@ def _gaussian(asked: Verdicted, sigma2: Fraction, moved: int) -> str:
     t, u = sigma2.as_integer_ratio()
     shape = {"t": t, "u": u, "s": moved, "l": max(1, half - start), "h": half}
     return asked.write("discrete Gaussian", shape | asked.claim | precision)
+
+
+def _concentrated(asked: Verdicted, noise: Mechanism) -> str:
+    """rho = Delta^2/(2 sigma2) of discrete Gaussian noise, exactly."""
+    if not isinstance(noise, Additive) or noise.modulus is not None or asked.times != 1:
+        raise _unknown()
+    if not isinstance(noise.law, DiscreteGaussian):
+        raise _unknown()
+    t, u = noise.law.sigma2.as_integer_ratio()
+    a, b = asked.epsilon.as_integer_ratio()
+    numbers = {"t": t, "u": u, "s": noise.sensitivity, "a": a, "b": b}
+    return asked.write("discrete Gaussian, zero-concentrated", numbers)
 
 
 def _skellam(asked: Verdicted, law: Skellam, moved: int) -> str:

@@ -49,7 +49,6 @@ class Form:
     statement  the claim, in the words of `Definitions.v` and `Laws.v`
     proof      what is applied: with the checks that the kernel runs, and hints
     words      the mechanism in words, of the numbers
-    claim      names of its numerators and denominators: epsilon, then delta
     given      lists that the statement names
     """
 
@@ -78,6 +77,11 @@ class Form:
     def verified(self) -> bool:
         """Does it say that the claim holds?"""
         return self.title.endswith("VERIFIED")
+
+    @property
+    def concentrated(self) -> bool:
+        """Is it of zero-concentrated differential privacy, rho = a/b?"""
+        return "zcdp" in self.statement
 
     def write(self, numbers: Numbers) -> str:
         """The file with these numbers. Raises FormError where one is too long or negative."""
@@ -115,14 +119,18 @@ class Form:
 
     def described(self, numbers: Numbers) -> str:
         """What the theorem says, in words."""
-        epsilon, delta = ratio(numbers, "a", "b"), ratio(numbers, "n", "d")
+        claimed = ratio(numbers, "a", "b")
+        if self.concentrated:
+            claimed = f"({claimed})-zero-concentrated differentially private"
+        else:
+            claimed = f"({claimed}, {ratio(numbers, 'n', 'd')})-differentially private"
         says = "is" if self.verified else "is not"
         scope = ""
         if "noise_" in self.statement:
             which = "every" if self.verified else "some"
             asked = "way of asking" if "noise_uses" in self.statement else "query"
             scope = f", for {which} data type, neighbour relation and {asked} of that sensitivity"
-        return f"{self.words(numbers)} {says} ({epsilon}, {delta})-differentially private{scope}"
+        return f"{self.words(numbers)} {says} {claimed}{scope}"
 
 
 def recognise(text: str) -> tuple[Form, dict[str, int | tuple[int, ...]]]:
@@ -272,6 +280,20 @@ def _forms() -> list[Form]:
             "DiscreteGaussian",
             f"{gaussian} noise_not_dp f {{s}} {claim}",
             f"gauss_not_dp {around}",
+            _gaussian,
+        ),
+        Form(
+            "discrete Gaussian, zero-concentrated, VERIFIED",
+            "Concentrated",
+            f"{gaussian} noise_zcdp f {{s}} ({{a}} / {{b}})",
+            "zcdp_dp {t} {u} {s} {a} {b}",
+            _gaussian,
+        ),
+        Form(
+            "discrete Gaussian, zero-concentrated, REFUTED",
+            "Concentrated",
+            f"{gaussian} noise_not_zcdp f {{s}} ({{a}} / {{b}})",
+            "zcdp_not_dp {t} {u} {s} {a} {b}",
             _gaussian,
         ),
         Form(

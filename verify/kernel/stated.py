@@ -24,10 +24,12 @@ def stated(form: Form, numbers: Numbers, claim: Mapping[str, Any] | None) -> Sta
         epsilon, delta = _ratio(numbers, "a", "b"), _ratio(numbers, "n", "d")
     except ZeroDivisionError:
         uses, epsilon, delta = (), Fraction(0), Fraction(0)
-    approximate = delta != 0 or (claim is not None and claim["kind"] == "approx")
-    said = {"epsilon": epsilon} | ({"delta": delta} if approximate else {})
     verdict = "VERIFIED" if form.verified else "REFUTED"
     anything = (Fraction(0), Fraction(0))  # a theorem measures nothing
+    if form.concentrated:
+        return Statement(uses, "zcdp", {"rho": epsilon}, verdict, anything, None)
+    approximate = delta != 0 or (claim is not None and claim["kind"] == "approx")
+    said = {"epsilon": epsilon} | ({"delta": delta} if approximate else {})
     kind = "approx" if approximate else "pure"
     return Statement(uses, kind, said, verdict, anything, None)
 
@@ -37,7 +39,7 @@ def _mechanism(form: Form, numbers: Numbers) -> Mechanism:
     match form.module:
         case "DiscreteLaplace" | "Lattice":
             law = DiscreteLaplace(_ratio(numbers, "t", "u"))
-        case "DiscreteGaussian":
+        case "DiscreteGaussian" | "Concentrated":
             law = DiscreteGaussian(_ratio(numbers, "t", "u"))
         case "Skellam":
             law = Skellam(2 * _ratio(numbers, "t", "u"))

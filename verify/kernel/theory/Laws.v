@@ -76,3 +76,21 @@ Definition noise_uses_dp (f : Z -> R) (K : nat) (Delta : Z) (eps delta : R) : Pr
 Definition noise_uses_not_dp (f : Z -> R) (K : nat) (Delta : Z) (eps delta : R) : Prop :=
   exists (D : Type) (adj : D -> D -> Prop) (q : list Z -> D -> Z),
     (forall past, sensitivity adj (q past) Delta) /\ not_dp adj (noisy_answers f q K) eps delta.
+
+(** Rényi divergences of laws that are positive everywhere: sum f^a g^(1-a) at order a > 1, over
+    all finite lists of outcomes, is at most e^((a-1) eps). *)
+Definition renyi_term {T} (a : R) (f g : T -> R) (x : T) : R := Rpower (f x) a * Rpower (g x) (1 - a).
+Definition renyi {T} (a : R) (f g : T -> R) (eps : R) : Prop :=
+  forall l, NoDup l -> mass (renyi_term a f g) l <= exp ((a - 1) * eps).
+Definition not_renyi {T} (a : R) (f g : T -> R) (eps : R) : Prop :=
+  exists l, NoDup l /\ mass (renyi_term a f g) l > exp ((a - 1) * eps).
+
+(** rho-zero-concentrated DP: at every order a, eps = a rho. *)
+Definition noise_zcdp (f : Z -> R) (Delta : Z) (rho : R) : Prop :=
+  forall (D : Type) (adj : D -> D -> Prop) (q : D -> Z), sensitivity adj q Delta ->
+    (forall d, pmf (add_noise f q d)) /\ (forall d k, 0 < add_noise f q d k) /\
+    forall d d', adj d d' -> forall a, 1 < a -> renyi a (add_noise f q d) (add_noise f q d') (a * rho).
+Definition noise_not_zcdp (f : Z -> R) (Delta : Z) (rho : R) : Prop :=
+  exists (D : Type) (adj : D -> D -> Prop) (q : D -> Z), sensitivity adj q Delta /\
+    (forall d, pmf (add_noise f q d)) /\ (forall d k, 0 < add_noise f q d k) /\
+    exists d d' a, adj d d' /\ 1 < a /\ not_renyi a (add_noise f q d) (add_noise f q d') (a * rho).

@@ -5,20 +5,7 @@ Import ListNotations.
 Open Scope R_scope.
 
 (** ** Two independent counts have a law: their probabilities sum to 1 *)
-Lemma mass_prod {A B} (f : A -> R) (g : B -> R) l L :
-  mass (fun c => f (fst c) * g (snd c)) (list_prod l L) = mass f l * mass g L.
-Proof.
-  induction l as [|a l IH]; [simpl; ring|]. cbn [list_prod]. rewrite mass_app, mass_map, IH. cbn [mass fst snd].
-  rewrite mass_scale. ring.
-Qed.
-(** Rows are apart *)
-Lemma nodup_prod {A B} (l : list A) (L : list B) : NoDup l -> NoDup L -> NoDup (list_prod l L).
-Proof.
-  intros H HL. induction H as [|a l Ha Hl IH]; [constructor|]. cbn [list_prod]. apply nodup_app; auto.
-  - apply Injective_map_NoDup; auto. intros x y E. now injection E.
-  - intros [x y] Hx Hy. apply in_map_iff in Hx as (z & E & _). injection E as <- _. apply in_prod_iff in Hy. tauto.
-Qed.
-(** The library's sums *)
+(** The sums of Coq's library *)
 Lemma mass_seq f n : mass f (seq 0 (S n)) = sum_f_R0 f n.
 Proof. induction n; [simpl; ring|]. rewrite seq_S, mass_app, IHn, tech5. simpl. ring. Qed.
 

@@ -44,6 +44,20 @@ Proof. induction l; simpl; [easy|]. destruct (p a); simpl; lra. Qed.
 (** Sums are linear *)
 Lemma mass_scale {T} (h : T -> R) c l : mass (fun x => c * h x) l = c * mass h l.
 Proof. induction l; simpl; [lra|]. rewrite IHl. lra. Qed.
+(** A product of sums is a sum over pairs *)
+Lemma mass_prod {A B} (f : A -> R) (g : B -> R) l L :
+  mass (fun c => f (fst c) * g (snd c)) (list_prod l L) = mass f l * mass g L.
+Proof.
+  induction l as [|a l IH]; [simpl; ring|]. cbn [list_prod]. rewrite mass_app, mass_map, IH. cbn [mass fst snd].
+  rewrite mass_scale. ring.
+Qed.
+(** Rows are apart *)
+Lemma nodup_prod {A B} (l : list A) (L : list B) : NoDup l -> NoDup L -> NoDup (list_prod l L).
+Proof.
+  intros H HL. induction H as [|a l Ha Hl IH]; [constructor|]. cbn [list_prod]. apply nodup_app; auto.
+  - apply Injective_map_NoDup; auto. intros x y E. now injection E.
+  - intros [x y] Hx Hy. apply in_map_iff in Hx as (z & E & _). injection E as <- _. apply in_prod_iff in Hy. tauto.
+Qed.
 
 Section Pair.
 Context {T : Type}.
