@@ -189,7 +189,7 @@ def _gaussian(numbers: Numbers) -> str:
 @_noise
 def _skellam(numbers: Numbers) -> str:
     mean = ratio(numbers, "t", "u")
-    return f"Skellam noise, the difference of two Poisson counts of mean {mean}"
+    return f"Skellam noise (the difference of two Poisson counts of mean {mean})"
 
 
 @_noise
