@@ -11,9 +11,11 @@ same batch draw together.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .environments.environment import Environment
 from .play import Played, Released, Source
@@ -56,16 +58,8 @@ def play_index(
             for run, one, start in zip(going.tolist(), arm.tolist(), first.tolist(), strict=True):
                 permit(run, phases[batches[run, one] - 1], one, start)
         now = batches[going, arm]
-        values = np.zeros(len(going), dtype=totals.dtype)
-        for number in sorted(set(now.tolist())):
-            phase = phases[number - 1]
-            here = np.flatnonzero(now == number)
-            here = here[np.argsort(arm[here], kind="stable")]
-            counts = np.bincount(arm[here], minlength=arms)
-            shown = np.flatnonzero(counts)
-            laws = [environment.arms[one] for one in shown.tolist()]
-            values[here] = source.released(phase.release, laws, counts[shown].tolist())
-            totals[going[here], arm[here]] += phase.release.decoded(values[here])
+        values, sums = release_one_each(source, phases, environment, arm, now, totals.dtype)
+        totals[going, arm] += sums
         if len(going):
             bounds[going, arm] = index.of(now, totals[going, arm])
             kept[going, arm] &= bounds[going, arm] >= environment.means[arm]
@@ -77,3 +71,25 @@ def play_index(
                 bound = bounds[run, one : one + 1].copy()
                 record(Released(run, phase, np.array([one]), value, total, None, bound))
     return Played(pulls, kept, batches.sum(axis=1), curve)
+
+
+def release_one_each(
+    source: Source,
+    phases: Sequence[Phase],
+    environment: Environment,
+    arm: NDArray[np.int64],
+    number: NDArray[np.int64],
+    kind: np.dtype[Any],
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """What runs release that are at this batch of this arm each, and the noisy sums in it."""
+    values, sums = np.zeros((2, len(arm)), dtype=kind)
+    for batch in sorted(set(number.tolist())):
+        release = phases[batch - 1].release
+        here = np.flatnonzero(number == batch)
+        here = here[np.argsort(arm[here], kind="stable")]
+        counts = np.bincount(arm[here], minlength=len(environment.arms))
+        shown = np.flatnonzero(counts)
+        laws = [environment.arms[one] for one in shown.tolist()]
+        values[here] = source.released(release, laws, counts[shown].tolist())
+        sums[here] = release.decoded(values[here])
+    return values, sums

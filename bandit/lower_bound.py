@@ -73,8 +73,8 @@ def lower_bound(
 
     The means of Bernoulli arms are those floats that the rewards are drawn with, exactly.
     """
-    means = [mean for arm in environment.arms if (mean := _coin(arm)) is not None]
-    if len(means) < len(environment.arms):
+    means = coins(environment)
+    if means is None:
         return None
     best = max(means)
     parts = (
@@ -83,6 +83,12 @@ def lower_bound(
         if mean < best
     )
     return Enclosure.total(parts)
+
+
+def coins(environment: Environment) -> list[Fraction] | None:
+    """The exact mean of each arm; None unless all arms are coins."""
+    means = [mean for arm in environment.arms if (mean := _coin(arm)) is not None]
+    return means if len(means) == len(environment.arms) else None
 
 
 def _coin(arm: RewardLaw) -> Fraction | None:

@@ -23,7 +23,7 @@ from .algorithms import Algorithm
 from .environments.environment import Environment
 from .evidence import Proof, evidence
 from .instances import Drawn, Instances
-from .play import Aggregator, Faithful, Released, Simulated, play
+from .play import Aggregator, Faithful, Released, Simulated, Source, play
 from .prepare import Prepared, Radius, prepare
 from .results import VERSION, Results, RunCache, Share, checkpoints
 from .setting import Setting
@@ -153,10 +153,7 @@ def _share(
     gone: list[bool] = []
     batches: list[int] = []
     for start, size in [part] if together else [(at, 1) for at in range(first, first + count)]:
-        environment = config.instances.environment(_seed(seed, _INSTANCE, start))
-        rng = np.random.default_rng(_seed(seed, _RUN, start))
-        users = config.faithful
-        source = Simulated(rng) if users is None else Faithful.seeded(rng, users)
+        environment, source = place_of(config, seed, start)
         played = play(prepared, environment, size, source, note(start), permit(start, size))
         regret += played.curve.at(rounds).tolist()
         pulls += played.pulls.tolist()
@@ -168,6 +165,14 @@ def _share(
         ledger.close()
     lines.sort(key=lambda line: line["run"])  # runs that went in lock step, one after another
     return Share(first, regret, pulls, gone, batches, lines)
+
+
+def place_of(config: Config, seed: int, start: int) -> tuple[Environment, Source]:
+    """Where the runs from this one on take place, and what they release."""
+    rng = np.random.default_rng(_seed(seed, _RUN, start))
+    users = config.faithful
+    source = Simulated(rng) if users is None else Faithful.seeded(rng, users)
+    return config.instances.environment(_seed(seed, _INSTANCE, start)), source
 
 
 def _seed(seed: int, purpose: int, place: int) -> np.random.SeedSequence:

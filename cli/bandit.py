@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from fractions import Fraction
 from pathlib import Path
 from typing import Annotated
 
@@ -12,10 +11,7 @@ import typer
 
 from ..bandit.accounts import Accounts
 from ..bandit.algorithms import ALGORITHMS, KL_UCB, SE, named
-from ..bandit.environments.gaussian import DEFAULT_SIGMA
-from ..bandit.environments.instance import instance as read_instance
-from ..bandit.evidence import NotVerifiedError, cached_evidence
-from ..bandit.instances import Fixed, Instances, easy, hard
+from ..bandit.evidence import cached_evidence
 from ..bandit.play import Aggregator
 from ..bandit.prepare import Radius
 from ..bandit.run import Config
@@ -23,12 +19,13 @@ from ..bandit.run import run as run_bandit
 from ..bandit.setting import Setting
 from ..bandit.transcript import write_transcript
 from ..bandit.yardsticks import yardsticks
-from ..exact import ParameterError, exact, time_limit, whole
+from ..exact import ParameterError, time_limit, whole
 from ..exact.atomic_write import check_target
 from ..exact.content_cache import default_cache
-from ..verify import Verdict
 from . import bandit_shown, output
 from .bandit_figures import figures
+from .bandit_identify import identify_command
+from .bandit_options import read_instances, verifying
 from .options import Json, option, read_time
 from .plain import PlainCommand, PlainGroup
 
@@ -38,7 +35,6 @@ bandit = typer.Typer(
     help="Private bandits, on mechanisms that are verified before they run.",
     no_args_is_help=True,
 )
-_DRAWN = {"easy": easy, "hard": hard}
 _MOST_FAITHFUL = 10**6
 
 
@@ -124,7 +120,7 @@ def run(
     rounds = whole(horizon, "horizon", at_least=1)
     aggregator = _aggregator(faithful, masked, rounds)
     accounts = _accounts(ledger, users, user_prefix, faithful, rounds)
-    instances = _instances(instance, arms, sigma)
+    instances = read_instances(instance, arms, sigma)
     setting = Setting(
         instances.arms,
         horizon,
@@ -136,12 +132,8 @@ def run(
     )
     config = Config(chosen, setting, instances, radii[radius], aggregator)
     allowed = read_time(seconds)
-    try:
-        with time_limit(allowed), output.working("verifying mechanisms, computing radii"):
-            prepared = config.prepared(cached_evidence(default_cache() / "evidence"))
-    except NotVerifiedError as error:
-        typer.echo(f"exactdp: {error}", err=True)
-        raise typer.Exit(1 if error.verdict is Verdict.REFUTED else 3) from error
+    with verifying(allowed, "verifying mechanisms, computing radii"):
+        prepared = config.prepared(cached_evidence(default_cache() / "evidence"))
     with time_limit(allowed), output.working("accounting"):
         spent = bandit_shown.spent(prepared, returning, delta)
     with _refusals(), output.progress("runs", count) as tick:
@@ -168,6 +160,7 @@ def run(
         bandit_shown.show(config, results, spent, beside)
 
 
+bandit.command("identify", cls=PlainCommand)(identify_command)
 bandit.command(cls=PlainCommand)(figures)
 
 
@@ -207,15 +200,3 @@ def _refusals() -> Iterator[None]:
         raise typer.Exit(1) from error
     except LedgerError as error:
         raise ParameterError(f"--ledger: {error}") from error
-
-
-def _instances(name: str, arms: str | None, sigma: str | None) -> Instances:
-    if name not in _DRAWN:
-        if sigma is not None:
-            raise ParameterError("--sigma is of the instances easy and hard only")
-        given = None if arms is None else whole(arms, "arms", at_least=2)
-        return Fixed(read_instance(name, arms=given, cache=default_cache()))
-    spread: Fraction | None = Fraction(DEFAULT_SIGMA)
-    if sigma is not None:
-        spread = exact(sigma, "sigma", at_least=0) or None
-    return _DRAWN[name](whole("10" if arms is None else arms, "arms", at_least=2), spread)

@@ -74,13 +74,13 @@ def show(config: Config, results: Results, spent: Privacy, beside: Yardsticks) -
     }
     eliminated = int(results.eliminated.sum())
     found = {
-        "regret": _number(results.total_regret()),
+        "regret": number(results.total_regret()),
         **_beside(results.total_regret(), beside),
         _lost(config): f"in {eliminated} of {_runs(results)}",
         "pulls": _pulls(config, results),
         "batches released": f"{_range(results.batches.tolist())}, {_whose(config)}",
-        **_proved(prepared),
-        **_private(spent),
+        **proved(prepared),
+        **private(spent),
     }
     bits = _bits(prepared)
     if bits is not None:
@@ -120,7 +120,8 @@ def _range(counts: Sequence[int]) -> str:
     return str(low) if low == high else f"{low} to {high}"
 
 
-def _number(mean: Mean) -> str:
+def number(mean: Mean) -> str:
+    """With its standard error, if it has one."""
     if mean.standard_error != mean.standard_error:
         return f"{mean.mean:,.1f}"
     return f"{mean.mean:,.1f} ± {mean.standard_error:,.1f} (standard error)"
@@ -157,7 +158,8 @@ def _radius(prepared: Prepared) -> str:
     return f"{shown}: a best arm is eliminated with probability at most {prepared.failure}"
 
 
-def _proved(prepared: Prepared) -> dict[str, str | Text]:
+def proved(prepared: Prepared) -> dict[str, str | Text]:
+    """How much is certified of the releases."""
     held = [each for _, each in prepared.releases() if each is not None]
     if not held:
         return {}
@@ -172,7 +174,8 @@ def _proved(prepared: Prepared) -> dict[str, str | Text]:
     return {"mechanisms": shown}
 
 
-def _private(spent: Privacy) -> dict[str, str | Text]:
+def private(spent: Privacy) -> dict[str, str | Text]:
+    """What users spend."""
     if spent.once is None:
         return {"privacy": spent.note or "none"}
     shown: dict[str, str | Text] = {

@@ -33,7 +33,7 @@ from .distributed import accuracy_horizon
 _SOURCE = "KL-UCB on the tails of rewards and noise, after DP-KLUCB (arXiv 2505.05613)"
 
 
-def _growing(setting: Setting, batch: int, first: int) -> int:
+def from_first(setting: Setting, batch: int, first: int) -> int:
     """N_b - N_(b-1), at least 1."""
 
     def users(number: int) -> int:
@@ -61,7 +61,7 @@ def _private(name: str, trust: Trust) -> Algorithm:
     return Algorithm(
         name,
         _SOURCE,
-        lambda setting, batch, _: _growing(setting, batch, _first(setting)),
+        lambda setting, batch, _: from_first(setting, batch, _first(setting)),
         lambda setting, users: _release(setting, users, trust),
         None,
         lambda setting: Demand(PureDP(setting.epsilon)),
@@ -76,7 +76,7 @@ DP_KLUCB = _private("dp-klucb", Trust.CENTRAL)
 KL_UCB = Algorithm(
     "kl-ucb",
     "KL-UCB in batches (Garivier and Cappé, COLT 2011), without privacy",
-    lambda setting, batch, _: _growing(setting, batch, 1),
+    lambda setting, batch, _: from_first(setting, batch, 1),
     lambda _, users: OpenRelease(users),
     None,
     None,

@@ -1,0 +1,1 @@
+"""Which arm is best, with an error that is proved: best-arm identification at fixed confidence."""

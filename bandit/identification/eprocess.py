@@ -1,0 +1,188 @@
+"""When it is proved which arm is best: e-processes on noisy sums, at every time at once.
+
+Let an arm of mean q have released X after N users in batches 1, ..., b: their rewards in [0, 1] and
+the noise Z of all these batches, in units of rewards. For finitely many t > 0 and weights w that
+sum to 1
+
+    A(l) = sum over t of w_t e^(tX) / (E e^(tZ) (1 + l (e^t - 1))^N)
+
+speaks against "q <= l", and B(l), the same with N - X, -Z and 1 - l, against "q >= l".
+
+Statement. Stop with arm a where for every other arm j and *every* l in [0, 1]
+
+    log A_a(l) + log B_j(l) >= log((K - 1)/p).
+
+Whatever the laws of the rewards, and whichever arm has the next batch by what was released, this
+ever happens with an arm that is not best with probability at most p, if all sums are read rightly.
+
+Proof. As e^(ts) is convex, E e^(ts) <= 1 + q (e^t - 1) for a reward s in [0, 1] of mean q, rounded
+at random to a grid or not (Hoeffding 1963). So for q <= l one more batch of the arm multiplies
+each summand of A(l) by something of mean at most 1 given all releases before: A(l) is a nonnegative
+supermartingale that starts at 1, and B(l) where q >= l. Let * be a best arm and a one that is not,
+l the mean of *. Each batch is of one arm, so that A_a(l) B_*(l) is such a supermartingale too, and
+it ever reaches (K - 1)/p with probability at most p/(K - 1) (Ville 1939). There are at most K - 1
+such a. QED. No union over batches or times is needed, and none over t.
+
+Some sum of some arm is misread with a probability of at most K w (`radius.index`): that much is
+taken off p.
+
+Every l. Each summand's logarithm is convex in l, so is the logarithm of their sum, and so is
+f = log A_a + log B_j. For three points u < v < w of [0, 1] with f(u) >= f(v) <= f(w) the least f is
+in [u, w], and there f is above the continued chords: f >= f(v) - r (max(f(u), f(w)) - f(v)) with r
+the larger of (w - v)/(v - u) and its inverse. Where v is comes from a search in floats, whose
+result needs no trust.
+
+Rounding. log w_t - log E e^(tZ) is rounded down, which makes A and B smaller. Floats find each
+summand's logarithm up to a few 2^-53 of |log w_t - log E e^(tZ)|, t|X| and N log(1 + l (e^t - 1)),
+which is at most t N, hence also f; 2^-44 of the largest of these is taken as the error. Points are
+2^-30 apart at least, and the ratios r of steps that should be equal are below 1.01.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+from flint import arb
+from numpy.typing import NDArray
+
+from ...exact.number import ParameterError, ball
+from ...exact.precision import refine, working_precision
+from ...exact.rounding import float_above
+from ..prepare import Prepared
+from ..radius.index import farthest, log_mgf
+from ..radius.noise import BITS
+
+_STEP = 0.3  # of log(t/(end - t)) from one t to the next: several share each best one
+_HIGHEST = 3.0  # the largest such logarithm
+_SLACK = 2.0**-44
+_POINTS = 17  # that a search looks at in one go
+_CLOSEST = 2.0**-30
+_UNEVEN = 1.01
+
+Floats: TypeAlias = NDArray[np.float64]
+Whole: TypeAlias = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class EProcess:
+    """The e-processes of a schedule.
+
+    threshold  log((K - 1)/p), p less what misreading costs; rounded up
+    misread    what that is: a bound of the probability that some release of some arm is misread
+    precision  g: sums are in units of 1/g
+    users      N, after b = 1, 2, ... batches
+    exponents  the t
+    above      log w_t - log E e^(tZ), rounded down, batches x exponents
+    below      the same of -Z
+    """
+
+    threshold: float
+    misread: Fraction
+    precision: int
+    users: Whole
+    exponents: Floats
+    above: Floats
+    below: Floats
+
+    @cached_property
+    def _growth(self) -> Floats:
+        return np.asarray(np.expm1(self.exponents))
+
+    def larger(self, batches: Whole, totals: Floats, means: Floats) -> Floats:
+        """log A(l), rows x points, after so many batches that have released so much."""
+        return self._log(self.above[batches - 1], self.users[batches - 1], totals, means)
+
+    def smaller(self, batches: Whole, totals: Floats, means: Floats) -> Floats:
+        """log B(l)."""
+        users = self.users[batches - 1]
+        return self._log(self.below[batches - 1], users, users * self.precision - totals, 1 - means)
+
+    def _log(self, offsets: Floats, users: Whole, totals: Floats, means: Floats) -> Floats:
+        fixed = offsets + self.exponents * (totals / self.precision)[:, None]
+        terms = np.log1p(means[:, :, None] * self._growth)
+        terms *= -users[:, None, None]
+        terms += fixed[:, None, :]
+        most = terms.max(axis=2)
+        terms -= most[:, :, None]
+        return np.asarray(most + np.log(np.exp(terms, out=terms).sum(axis=2)))
+
+    def apart(self, batches: Whole, sums: Floats, others: Whole, their_sums: Floats) -> Floats:
+        """Below log A_a(l) + log B_j(l) for all l: arms a with these sums against arms j.
+
+        -inf where a's estimate is not the larger one, or floats cannot tell.
+        """
+        units = self.users * float(self.precision)
+        high, low = sums / units[batches - 1], their_sums / units[others - 1]
+        found = np.full(len(high), -np.inf)
+        rows = np.flatnonzero(high - low > _CLOSEST * _POINTS**2)
+        if not len(rows):
+            return found
+        high, low = high[rows], low[rows]
+        ours, their = (batches[rows], sums[rows]), (others[rows], their_sums[rows])
+        margin = (high - low) / 4
+        first, last = np.clip(low - margin, 0, 1), np.clip(high + margin, 0, 1)
+        at = np.arange(len(rows))
+        for _ in range(2):
+            points = np.linspace(first, last, _POINTS, axis=1)
+            values = self.larger(*ours, points) + self.smaller(*their, points)
+            middle = np.clip(values.argmin(axis=1), 1, _POINTS - 2)
+            first, last = points[at, middle - 1], points[at, middle + 1]
+        least, sides = values[at, middle], (values[at, middle - 1], values[at, middle + 1])
+        error = self._error(*ours) + self._error(*their)
+        known = (np.minimum(*sides) - least >= 2 * error) & (last - first >= 2 * _CLOSEST)
+        bound = least - _UNEVEN * (np.maximum(*sides) - least) - 4 * error
+        found[rows] = np.where(known, bound, -np.inf)
+        return found
+
+    def _error(self, batches: Whole, totals: Floats) -> Floats:
+        """Of log A(l) and log B(l) in floats."""
+        users = self.users[batches - 1]
+        moved = self.exponents[-1] * (2 * users + np.abs(totals) / self.precision)
+        offsets = np.maximum(np.abs(self.above), np.abs(self.below)).max(axis=1)[batches - 1]
+        return np.asarray(_SLACK * (1 + offsets + moved))
+
+
+def e_process(prepared: Prepared) -> EProcess:
+    """That of an algorithm's batches, at its confidence.
+
+    Raises ParameterError where misreading alone costs as much as the confidence allows.
+    """
+    phases, setting = list(prepared.phases.values()), prepared.setting
+    assert prepared.index is not None
+    noises = [phase.release.noise for phase in phases]
+    precision = prepared.index.precision
+    misread = Fraction(prepared.index.misread.upper) * setting.arms
+    left = setting.confidence - misread
+    if left <= 0:
+        raise ParameterError(
+            f"confidence must be above what wrong decoding costs, {float(misread):.3g}, "
+            f"got {float(setting.confidence):g}"
+        )
+    users = np.cumsum([phase.users for phase in phases])
+    points = _exponents(min(farthest(each, precision) for each in noises), int(users[-1]))
+    above, below = np.empty((2, len(phases), len(points)))
+    with working_precision(BITS):
+        weight = -arb(len(points)).log()
+        for offsets, sign in ((above, 1), (below, -1)):
+            spent = [-weight for _ in points]
+            for row, noise in enumerate(noises):
+                spent = [
+                    sum_ + log_mgf(noise, sign * t, precision)
+                    for sum_, t in zip(spent, points.tolist(), strict=True)
+                ]
+                offsets[row] = [np.nextafter(float((-each).lower()), -np.inf) for each in spent]
+    odds = (setting.arms - 1) / left
+    threshold = float_above(refine(lambda: ball(odds).log()).upper)
+    return EProcess(threshold, misread, precision, users, points, above, below)
+
+
+def _exponents(end: float, most: int) -> Floats:
+    """From what is best for sums of all users up to where the noise ends."""
+    least = min(math.sqrt(2 / most), end / 4)
+    odds = np.exp(np.arange(math.log(least / (end - least)), _HIGHEST, _STEP))
+    return np.asarray(end * odds / (1 + odds))

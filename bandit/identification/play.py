@@ -1,0 +1,90 @@
+"""The core of identification: top two, in lock step, until an arm is proved the best.
+
+Every arm has its first batch, in order. Then the leader is the arm of the largest estimate, the
+challenger the one that is least apart from it (`eprocess`), the first of several each time; where
+all are far enough apart the leader is chosen, and otherwise that of the two has its next batch
+which has had fewer users, the leader of two with equally many. A run whose next batch would go
+beyond the horizon ends undecided.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..environments.environment import Environment
+from ..index_play import release_one_each
+from ..play import Source
+from ..prepare import Prepared
+from .eprocess import EProcess
+
+
+@dataclass(frozen=True)
+class Found:
+    """How runs ended, one row each.
+
+    leader   the arm of the largest estimate
+    decided  whether it is proved to be the best
+    pulls    users of each arm
+    batches  how many were released, of each arm
+    """
+
+    leader: NDArray[np.int64]
+    decided: NDArray[np.bool_]
+    pulls: NDArray[np.int64]
+    batches: NDArray[np.int64]
+
+
+def play_until_sure(
+    prepared: Prepared, process: EProcess, environment: Environment, runs: int, source: Source
+) -> Found:
+    """Run it in this environment, `runs` times independently."""
+    phases, horizon = list(prepared.phases.values()), prepared.setting.horizon
+    arms = len(environment.arms)
+    users = np.concatenate([[0], process.users])
+    batches = np.zeros((runs, arms), dtype=np.int64)
+    totals = np.zeros((runs, arms), dtype=np.int64 if prepared.counts else np.float64)
+    apart = np.full((runs, arms), np.nan)  # each arm from the leader; nan: to be found
+    leader = np.zeros(runs, dtype=np.int64)
+    decided = np.zeros(runs, dtype=bool)
+    going = np.arange(runs)
+
+    def release(rows: NDArray[np.int64], arm: NDArray[np.int64]) -> None:
+        batches[rows, arm] += 1
+        number = batches[rows, arm]
+        _, sums = release_one_each(source, phases, environment, arm, number, totals.dtype)
+        totals[rows, arm] += sums
+        apart[rows, arm] = np.nan
+
+    for arm in range(arms):
+        release(going, np.full(runs, arm))
+    while len(going):
+        first = (totals[going] / users[batches[going]]).argmax(axis=1)
+        moved = going[(first != leader[going]) | np.isnan(apart[going, leader[going]])]
+        leader[going] = first
+        apart[moved] = np.nan
+        apart[going, first] = np.inf
+        row, other = np.nonzero(np.isnan(apart[going]))
+        row = going[row]
+        own = leader[row]
+        apart[row, other] = process.apart(
+            batches[row, own],
+            totals[row, own].astype(float),
+            batches[row, other],
+            totals[row, other].astype(float),
+        )
+        challenger = apart[going].argmin(axis=1)
+        decided[going] = apart[going, challenger] >= process.threshold
+        fewer = users[batches[going, challenger]] < users[batches[going, first]]
+        arm_ = np.where(fewer, challenger, first)
+        number = batches[going, arm_]
+        more = number < len(phases)
+        next_ = np.minimum(number + 1, len(phases))
+        after = users[batches[going]].sum(axis=1) + users[next_] - users[number]
+        goes_on = ~decided[going] & more & (after <= horizon)
+        going, arm_ = going[goes_on], arm_[goes_on]
+        if len(going):
+            release(going, arm_)
+    return Found(leader, decided, users[batches], batches)

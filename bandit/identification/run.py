@@ -1,0 +1,153 @@
+"""Runs of an identification: the same numbers whatever the number of workers.
+
+As `bandit.run`: runs are done in shares of fixed size, each with randomness of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...exact.enclosure import Enclosure
+from ...exact.number import ExactInput, ParameterError, whole
+from ...exact.parallel import each
+from ..evidence import Proof, evidence
+from ..instances import Drawn
+from ..prepare import Prepared
+from ..results import Mean
+from ..run import Config, environments, place_of
+from .characteristic_time import least_time
+from .eprocess import EProcess, e_process
+from .play import Found, play_until_sure
+
+_TOGETHER = 64  # runs of the same instance that go in lock step
+
+
+@dataclass(frozen=True)
+class Ready:
+    """What all runs of a configuration share: its batches with their evidence, and its tests."""
+
+    prepared: Prepared
+    process: EProcess
+
+
+@dataclass(frozen=True)
+class Identified:
+    """All runs of a configuration.
+
+    chosen   by run: the arm that was proved to be the best; -1 where none was, up to the horizon
+    right    by run: was one chosen that is
+    pulls    runs x arms
+    batches  by run: how many were released
+    least    encloses a lower bound of the mean stopping time, its mean over runs where each has
+             an instance of its own; None where none is known (`characteristic_time`)
+    """
+
+    ready: Ready
+    chosen: NDArray[np.int64]
+    right: NDArray[np.bool_]
+    pulls: NDArray[np.int64]
+    batches: NDArray[np.int64]
+    least: Enclosure | None
+
+    @property
+    def runs(self) -> int:
+        """How many runs there are."""
+        return len(self.chosen)
+
+    @property
+    def undecided(self) -> int:
+        """How many of them have reached the horizon."""
+        return int((self.chosen < 0).sum())
+
+    @property
+    def wrong(self) -> int:
+        """How many have chosen an arm that is not best: at most p of them in the mean."""
+        return int(((self.chosen >= 0) & ~self.right).sum())
+
+    def time(self) -> Mean:
+        """Users until a run stopped, decided or not."""
+        return Mean.of(self.pulls.sum(axis=1).astype(float))
+
+    def ratio(self) -> Mean | None:
+        """The stopping time by its lower bound; None where a run has not decided."""
+        if self.least is None or self.undecided:
+            return None
+        time, by = self.time(), float(self.least)
+        return Mean(time.mean / by, time.standard_error / by)
+
+
+def ready(config: Config, prove: Proof = evidence) -> Ready:
+    """Batches, evidence and tests. prove, and what is raised: as `prepare`.
+
+    The horizon of the setting is where a run gives up; its confidence, p < 1/2, bounds the error.
+    """
+    setting, algorithm = config.setting, config.algorithm
+    if 2 * setting.confidence >= 1:
+        raise ParameterError(f"confidence must be below 1/2, got {float(setting.confidence):g}")
+    least = setting.arms * algorithm.schedule(setting, 1, 1)
+    if setting.horizon < least:
+        raise ParameterError(
+            f"most must be at least {least}, for one batch of each arm, got {setting.horizon}"
+        )
+    prepared = config.prepared(prove)
+    return Ready(prepared, e_process(prepared))
+
+
+def identify(
+    config: Config,
+    runs: ExactInput = 20,
+    seed: ExactInput = 0,
+    workers: ExactInput = 1,
+    *,
+    ready_made: Ready | None = None,
+    cluster: str | None = None,
+    progress: Callable[[int], None] = lambda done: None,
+) -> Identified:
+    """Identify the best arm so many times, independently.
+
+    ready_made: what `ready` gave, if at hand. cluster, progress: as in `bandit.run.run`.
+    """
+    count = whole(runs, "runs", at_least=1, at_most=10**7)
+    start = whole(seed, "seed", at_least=0)
+    crew = whole(workers, "workers", at_least=1, at_most=1024)
+    shared = ready(config) if ready_made is None else ready_made
+    size = 1 if isinstance(config.instances, Drawn) else _TOGETHER
+    parts = [(first, min(size, count - first)) for first in range(0, count, size)]
+    shares = {}
+    for first, found, right in each(partial(_share, config, shared, start), parts, crew, cluster):
+        shares[first] = found, right
+        progress(len(right))
+    ordered = [shares[first] for first, _ in parts]
+    return Identified(
+        shared,
+        np.concatenate([np.where(found.decided, found.leader, -1) for found, _ in ordered]),
+        np.concatenate([right for _, right in ordered]),
+        np.concatenate([found.pulls for found, _ in ordered]),
+        np.concatenate([found.batches.sum(axis=1) for found, _ in ordered]),
+        _least(config, count, start),
+    )
+
+
+def _share(
+    config: Config, shared: Ready, seed: int, part: tuple[int, int]
+) -> tuple[int, Found, NDArray[np.bool_]]:
+    first, count = part
+    environment, source = place_of(config, seed, first)
+    found = play_until_sure(shared.prepared, shared.process, environment, count, source)
+    return first, found, found.decided & np.isin(found.leader, environment.best)
+
+
+def _least(config: Config, runs: int, seed: int) -> Enclosure | None:
+    setting, barrier = config.setting, config.algorithm.barrier
+    found = []
+    for place in environments(config, runs, seed):
+        bound = least_time(place, setting.epsilon, setting.confidence, barrier)
+        if bound is None:
+            return None
+        found.append(bound)
+    return Enclosure.total(found).over(Enclosure.exactly(len(found)))

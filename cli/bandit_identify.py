@@ -1,0 +1,150 @@
+"""`exactdp bandit identify`: which arm is best, with an error that is proved."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from ..bandit.evidence import cached_evidence
+from ..bandit.evidence import to_json as evidence_to_json
+from ..bandit.identification.algorithms import IDENTIFIERS, TT, named
+from ..bandit.identification.run import Identified, identify, ready
+from ..bandit.privacy import Privacy, privacy
+from ..bandit.run import Config
+from ..bandit.setting import Setting
+from ..exact import ParameterError, decimal_text, whole
+from ..exact.content_cache import default_cache
+from . import output, render
+from .bandit_options import read_instances, verifying
+from .bandit_shown import number, private, proved
+from .options import Json, option, read_time
+
+_UNDECIDED = 3
+
+
+def identify_command(
+    epsilon: Annotated[str | None, option("E", "all but tt need it")] = None,
+    instance: Annotated[
+        str,
+        option("I", "coins:MEAN,MEAN,…, fair, a file, or easy or hard (one drawn for each run)"),
+    ] = "easy",
+    algorithm: Annotated[
+        str, option("A", "dist-dp-tt, dp-tt (a trusted server), or tt (not private)")
+    ] = "dist-dp-tt",
+    confidence: Annotated[
+        str, option("P", "p < 1/2: what bounds the probability of a wrong answer")
+    ] = "0.01",
+    most: Annotated[str, option("T", "users at most; a run that needs more is undecided")] = "1e7",
+    arms: Annotated[str | None, option("K", "10 if drawn, else those of the data")] = None,
+    sigma: Annotated[
+        str | None, option("σ", "of the Gaussian rewards of easy and hard; 0 for coins")
+    ] = None,
+    growth: Annotated[str, option("ETA", "after b batches an arm has had n₁ η^(b-1) users")] = "2",
+    runs: Annotated[str, typer.Option(metavar="R")] = "20",
+    seed: Annotated[str, typer.Option(metavar="S")] = "0",
+    workers: Annotated[str, option("N", "processes")] = "1",
+    cluster: Annotated[
+        str | None, option("ADDRESS", "a dask scheduler, or local to start one")
+    ] = None,
+    as_json: Json = False,
+    seconds: Annotated[
+        str, typer.Option("--time", metavar="S", help="seconds for the proofs before the runs")
+    ] = "600",
+) -> None:
+    """Find the best arm, wrongly with probability at most p: how long it takes, and its privacy.
+
+    Exit code 3 if a run is undecided. The same seed gives the same numbers, whatever the number of
+    workers.
+    """
+    count = whole(runs, "runs", at_least=1, at_most=10**7)
+    start = whole(seed, "seed", at_least=0)
+    chosen = named(algorithm)
+    if chosen is None:
+        known = ", ".join(each.name for each in IDENTIFIERS)
+        raise ParameterError(f"algorithm must be one of {known}, got {algorithm[:40]!r}")
+    if epsilon is None and chosen is not TT:
+        raise ParameterError(f"--epsilon must be given for {chosen.name}")
+    instances = read_instances(instance, arms, sigma)
+    setting = Setting(
+        instances.arms,
+        whole(most, "most", at_least=1, at_most=10**12),
+        1 if epsilon is None else epsilon,
+        confidence=confidence,
+        growth=growth,
+    )
+    config = Config(chosen, setting, instances)
+    with verifying(read_time(seconds), "verifying mechanisms"):
+        shared = ready(config, cached_evidence(default_cache() / "evidence"))
+        spent = privacy(shared.prepared)
+    with output.progress("runs", count) as tick:
+        found = identify(
+            config, count, start, workers, ready_made=shared, cluster=cluster, progress=tick
+        )
+    if as_json:
+        output.as_json(_json(config, found, spent))
+    else:
+        _show(config, found, spent)
+    if found.undecided:
+        raise typer.Exit(_UNDECIDED)
+
+
+def _json(config: Config, found: Identified, spent: Privacy) -> dict[str, Any]:
+    prepared = found.ready.prepared
+    least = found.least
+    return {
+        "algorithm": config.algorithm.name,
+        "source": config.algorithm.source,
+        "most": config.setting.horizon,
+        "runs": found.runs,
+        "setting": config.setting,
+        "instance": config.instances.name,
+        "error_at_most": config.setting.confidence,
+        "chosen": [None if arm < 0 else arm for arm in found.chosen.tolist()],
+        "right": found.right.tolist(),
+        "wrong": found.wrong,
+        "undecided": found.undecided,
+        "stopping_time": found.time(),
+        "lower_bound": None
+        if least is None
+        else {"for": config.algorithm.barrier.value, "users": least},
+        "time_over_bound": found.ratio(),
+        "pulls": found.pulls.tolist(),
+        "batches": found.batches.tolist(),
+        "privacy": spent,
+        "certificates": [
+            evidence_to_json(held) for _, held in prepared.releases() if held is not None
+        ],
+    }
+
+
+def _show(config: Config, found: Identified, spent: Privacy) -> None:
+    setting, answers = config.setting, found.chosen
+    p = decimal_text(setting.confidence)
+    given = {
+        "algorithm": f"{config.algorithm.name}: {config.algorithm.source}",
+        "instance": f"{config.instances.name}, {setting.arms} arms",
+        "users": f"at most {setting.horizon:,}, {_counted(found.runs, 'run')}",
+    }
+    shown = {
+        "right": f"{int(found.right.sum())} of {_counted(found.runs, 'run')}",
+        "wrong": f"{found.wrong}; with probability at most {p}, proved",
+        "stopping time": number(found.time()),
+    }
+    if found.runs == 1 and answers[0] >= 0:
+        shown = {"best arm": f"arm {answers[0]}, counted from 0"} | shown
+    if found.undecided:
+        shown["undecided"] = f"{found.undecided}: the next batch would go beyond --most"
+    ratio = found.ratio()
+    if found.least is not None:
+        shown["lower bound"] = f"{float(found.least):,.1f} in the mean, the known one of " + (
+            f"{config.algorithm.barrier.value}"
+            + ("" if ratio is None else f": the time is {ratio.mean:.2f} of it")
+        )
+    low, high = int(found.batches.min()), int(found.batches.max())
+    shown["releases"] = str(low) if low == high else f"{low} to {high}"
+    render.show(given, {**shown, **proved(found.ready.prepared), **private(spent)})
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"

@@ -1,0 +1,44 @@
+"""What `bandit run` and `bandit identify` read and report alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+
+import typer
+
+from ..bandit.environments.gaussian import DEFAULT_SIGMA
+from ..bandit.environments.instance import instance
+from ..bandit.evidence import NotVerifiedError
+from ..bandit.instances import Fixed, Instances, easy, hard
+from ..exact import ParameterError, exact, time_limit, whole
+from ..exact.content_cache import default_cache
+from ..verify import Verdict
+from . import output
+
+_DRAWN = {"easy": easy, "hard": hard}
+
+
+def read_instances(name: str, arms: str | None, sigma: str | None) -> Instances:
+    """--instance, with --arms and --sigma."""
+    if name not in _DRAWN:
+        if sigma is not None:
+            raise ParameterError("--sigma is of the instances easy and hard only")
+        given = None if arms is None else whole(arms, "arms", at_least=2)
+        return Fixed(instance(name, arms=given, cache=default_cache()))
+    spread: Fraction | None = Fraction(DEFAULT_SIGMA)
+    if sigma is not None:
+        spread = exact(sigma, "sigma", at_least=0) or None
+    return _DRAWN[name](whole("10" if arms is None else arms, "arms", at_least=2), spread)
+
+
+@contextmanager
+def verifying(seconds: float, label: str) -> Iterator[None]:
+    """Proofs in so much time; exit code 1 where a mechanism is refuted, 3 where one stays open."""
+    try:
+        with time_limit(seconds), output.working(label):
+            yield
+    except NotVerifiedError as error:
+        typer.echo(f"exactdp: {error}", err=True)
+        raise typer.Exit(1 if error.verdict is Verdict.REFUTED else 3) from error
