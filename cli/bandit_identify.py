@@ -8,7 +8,7 @@ import typer
 
 from ..bandit.evidence import cached_evidence
 from ..bandit.evidence import to_json as evidence_to_json
-from ..bandit.identification.algorithms import IDENTIFIERS, TT, named
+from ..bandit.identification.algorithms import IDENTIFIERS, LUCB, named
 from ..bandit.identification.run import Identified, identify, ready
 from ..bandit.privacy import Privacy, privacy
 from ..bandit.run import Config
@@ -24,14 +24,14 @@ _UNDECIDED = 3
 
 
 def identify_command(
-    epsilon: Annotated[str | None, option("E", "all but tt need it")] = None,
+    epsilon: Annotated[str | None, option("E", "all but lucb need it")] = None,
     instance: Annotated[
         str,
         option("I", "coins:MEAN,MEAN,…, fair, a file, or easy or hard (one drawn for each run)"),
     ] = "easy",
     algorithm: Annotated[
-        str, option("A", "dist-dp-tt, dp-tt (a trusted server), or tt (not private)")
-    ] = "dist-dp-tt",
+        str, option("A", "dist-dp-lucb, dp-lucb (a trusted server), or lucb (not private)")
+    ] = "dist-dp-lucb",
     confidence: Annotated[
         str, option("P", "p < 1/2: what bounds the probability of a wrong answer")
     ] = "0.01",
@@ -40,7 +40,9 @@ def identify_command(
     sigma: Annotated[
         str | None, option("σ", "of the Gaussian rewards of easy and hard; 0 for coins")
     ] = None,
-    growth: Annotated[str, option("ETA", "after b batches an arm has had n₁ η^(b-1) users")] = "2",
+    growth: Annotated[
+        str, option("ETA", "after b batches an arm has had n₁ η^(b-1) users")
+    ] = "1.5",
     runs: Annotated[str, typer.Option(metavar="R")] = "20",
     seed: Annotated[str, typer.Option(metavar="S")] = "0",
     workers: Annotated[str, option("N", "processes")] = "1",
@@ -63,7 +65,7 @@ def identify_command(
     if chosen is None:
         known = ", ".join(each.name for each in IDENTIFIERS)
         raise ParameterError(f"algorithm must be one of {known}, got {algorithm[:40]!r}")
-    if epsilon is None and chosen is not TT:
+    if epsilon is None and chosen is not LUCB:
         raise ParameterError(f"--epsilon must be given for {chosen.name}")
     instances = read_instances(instance, arms, sigma)
     setting = Setting(

@@ -38,11 +38,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...exact.enclosure import Enclosure
-from ...exact.number import ExactInput, exact
+from ...exact.number import ExactInput, ParameterError, exact
 from ..environments.environment import Environment
 from ..lower_bound import Barrier, coins, hardness
 
-_GRID = 2000  # places of l, for each arm
+_GRID = 200  # places of l, for each arm
+_ZOOMS = 4
 _HALVINGS = 60
 
 
@@ -57,7 +58,9 @@ def least_time(
     barrier: NONE for algorithms without privacy. GLOBAL for those with, whomever users trust.
     """
     budget = exact(epsilon, "epsilon", above=0)
-    p = exact(confidence, "confidence", above=0, below=Fraction(1, 2))
+    p = exact(confidence, "confidence", above=0, below=1)
+    if 2 * p >= 1:
+        raise ParameterError(f"confidence must be below 1/2, got {float(p):g}")
     means = coins(environment)
     if means is None or means.count(max(means)) > 1:
         return None
@@ -78,20 +81,24 @@ def _alternatives(
     best: Fraction, others: list[Fraction], epsilon: Fraction | None
 ) -> tuple[list[Fraction], list[Fraction]]:
     """Where each other arm might meet the best one, and the weights of these alternatives."""
-    inside = np.arange(1, _GRID) / _GRID
-    grid = np.array([float(mean) + inside * float(best - mean) for mean in others])
-    down = _divergence(1 - float(best), 1 - grid, epsilon)
-    up = _divergence(np.array([[float(mean)] for mean in others]), grid, epsilon)
+    tops, lows = float(best), np.array([[float(mean)] for mean in others])
+    first, last = lows, np.full_like(lows, tops)
+    most = float(_divergence(1 - tops, 1 - lows, epsilon).min())
     rows = np.arange(len(others))
-    low, high = 0.0, float(down[:, 0].min())
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        at = ((middle - down) / up).argmax(axis=1)
-        if (down[rows, at] / up[rows, at]).sum() < 1:
-            low = middle
-        else:
-            high = middle
-    at = ((low - down) / up).argmax(axis=1)
+    for _ in range(_ZOOMS):
+        grid = first + (last - first) * np.arange(1, _GRID) / _GRID
+        down = _divergence(1 - tops, 1 - grid, epsilon)
+        up = _divergence(lows, grid, epsilon)
+        low, high = 0.0, most
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            at = ((middle - down) / up).argmax(axis=1)
+            fits = (down[rows, at] / up[rows, at]).sum() < 1
+            low, high = (middle, high) if fits else (low, middle)
+        at = ((low - down) / up).argmax(axis=1)
+        step = (last - first) * 2 / _GRID
+        chosen = grid[rows, at][:, None]
+        first, last = np.maximum(chosen - step, lows), np.minimum(chosen + step, tops)
     weights = [Fraction(weight) for weight in (1 / up[rows, at]).tolist()]
     places = [Fraction(place) for place in grid[rows, at].tolist()]
     return places, [weight / sum(weights) for weight in weights]

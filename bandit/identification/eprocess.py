@@ -27,10 +27,10 @@ Some sum of some arm is misread with a probability of at most K w (`radius.index
 taken off p.
 
 Every l. Each summand's logarithm is convex in l, so is the logarithm of their sum, and so is
-f = log A_a + log B_j. For three points u < v < w of [0, 1] with f(u) >= f(v) <= f(w) the least f is
-in [u, w], and there f is above the continued chords: f >= f(v) - r (max(f(u), f(w)) - f(v)) with r
-the larger of (w - v)/(v - u) and its inverse. Where v is comes from a search in floats, whose
-result needs no trust.
+f = log A_a + log B_j. Take any u < v < w in [0, 1]. In [v, w] f is above the continued chord of u
+and v, in [u, v] above that of v and w: f >= f(v) - r max(0, f(u) - f(v), f(w) - f(v)) with r the
+larger of (w - v)/(v - u) and its inverse. Below u f is at least f(v) if f(u) >= f(v), above w if
+f(w) >= f(v). Where the three are comes from a search in floats, whose result needs no trust.
 
 Rounding. log w_t - log E e^(tZ) is rounded down, which makes A and B smaller. Floats find each
 summand's logarithm up to a few 2^-53 of |log w_t - log E e^(tZ)|, t|X| and N log(1 + l (e^t - 1)),
@@ -60,7 +60,10 @@ from ..radius.noise import BITS
 _STEP = 0.3  # of log(t/(end - t)) from one t to the next: several share each best one
 _HIGHEST = 3.0  # the largest such logarithm
 _SLACK = 2.0**-44
-_POINTS = 17  # that a search looks at in one go
+_NEAR = np.array([0.1, 0.2, 0.3, 0.42, 0.6, 1.2, 4.0])
+_AROUND = np.concatenate([-_NEAR[::-1], [0], _NEAR])  # where a search begins, in gaps
+_POINTS = 11  # that it looks at next, about the least
+_ZOOMS = 2
 _CLOSEST = 2.0**-30
 _UNEVEN = 1.01
 
@@ -119,23 +122,31 @@ class EProcess:
         units = self.users * float(self.precision)
         high, low = sums / units[batches - 1], their_sums / units[others - 1]
         found = np.full(len(high), -np.inf)
-        rows = np.flatnonzero(high - low > _CLOSEST * _POINTS**2)
+        rows = np.flatnonzero(high - low > 1000 * _CLOSEST)  # for steps that are far enough apart
         if not len(rows):
             return found
         high, low = high[rows], low[rows]
         ours, their = (batches[rows], sums[rows]), (others[rows], their_sums[rows])
-        margin = (high - low) / 4
-        first, last = np.clip(low - margin, 0, 1), np.clip(high + margin, 0, 1)
-        at = np.arange(len(rows))
-        for _ in range(2):
-            points = np.linspace(first, last, _POINTS, axis=1)
+        middle = ((high + low) / 2)[:, None]
+        near = np.clip(middle + (high - low)[:, None] * _AROUND, 0, 1)
+        points = np.hstack([np.zeros_like(middle), near, np.ones_like(middle)])
+
+        def around(points: Floats) -> tuple[Floats, Floats]:
+            """The three points about the least value, of which it is one, and their values."""
             values = self.larger(*ours, points) + self.smaller(*their, points)
-            middle = np.clip(values.argmin(axis=1), 1, _POINTS - 2)
-            first, last = points[at, middle - 1], points[at, middle + 1]
-        least, sides = values[at, middle], (values[at, middle - 1], values[at, middle + 1])
-        error = self._error(*ours) + self._error(*their)
-        known = (np.minimum(*sides) - least >= 2 * error) & (last - first >= 2 * _CLOSEST)
-        bound = least - _UNEVEN * (np.maximum(*sides) - least) - 4 * error
+            best = np.clip(values.argmin(axis=1), 1, points.shape[1] - 2)[:, None]
+            three = best + np.array([-1, 0, 1])
+            return np.take_along_axis(points, three, 1), np.take_along_axis(values, three, 1)
+
+        where, values = around(points)
+        for _ in range(_ZOOMS):
+            where, values = around(np.linspace(where[:, 0], where[:, 2], _POINTS, axis=1))
+        least, sides = values[:, 1:2], values[:, ::2]
+        error = (self._error(*ours) + self._error(*their))[:, None]
+        known = ((sides - least >= 2 * error) | (where[:, ::2] == [0, 1])).all(axis=1)
+        known &= where[:, 2] - where[:, 0] >= 2 * _CLOSEST
+        more = np.maximum(sides.max(axis=1, keepdims=True) - least, 0)
+        bound = (least - _UNEVEN * more - 4 * error)[:, 0]
         found[rows] = np.where(known, bound, -np.inf)
         return found
 

@@ -1,10 +1,11 @@
-"""The core of identification: top two, in lock step, until an arm is proved the best.
+"""The core of identification: LUCB in lock step, until an arm is proved the best.
 
-Every arm has its first batch, in order. Then the leader is the arm of the largest estimate, the
-challenger the one that is least apart from it (`eprocess`), the first of several each time; where
-all are far enough apart the leader is chosen, and otherwise that of the two has its next batch
-which has had fewer users, the leader of two with equally many. A run whose next batch would go
-beyond the horizon ends undecided.
+Every arm has its first batch, in order. Then the leader is the arm of the largest estimate. Where
+every other arm is far enough apart from it (`eprocess`) it is chosen. Otherwise the challenger is,
+of those that are not, the arm of the largest upper confidence bound (`radius.index`), and that of
+the two has its next batch which has had fewer users, the leader of two with equally many; of arms
+that are equal in any of this the first. A run whose next batch would go beyond the horizon ends
+undecided.
 """
 
 from __future__ import annotations
@@ -42,10 +43,12 @@ def play_until_sure(
 ) -> Found:
     """Run it in this environment, `runs` times independently."""
     phases, horizon = list(prepared.phases.values()), prepared.setting.horizon
-    arms = len(environment.arms)
+    arms, index = len(environment.arms), prepared.index
+    assert index is not None
     users = np.concatenate([[0], process.users])
     batches = np.zeros((runs, arms), dtype=np.int64)
     totals = np.zeros((runs, arms), dtype=np.int64 if prepared.counts else np.float64)
+    bounds = np.ones((runs, arms))
     apart = np.full((runs, arms), np.nan)  # each arm from the leader; nan: to be found
     leader = np.zeros(runs, dtype=np.int64)
     decided = np.zeros(runs, dtype=bool)
@@ -56,6 +59,7 @@ def play_until_sure(
         number = batches[rows, arm]
         _, sums = release_one_each(source, phases, environment, arm, number, totals.dtype)
         totals[rows, arm] += sums
+        bounds[rows, arm] = index.of(number, totals[rows, arm])
         apart[rows, arm] = np.nan
 
     for arm in range(arms):
@@ -75,8 +79,9 @@ def play_until_sure(
             batches[row, other],
             totals[row, other].astype(float),
         )
-        challenger = apart[going].argmin(axis=1)
-        decided[going] = apart[going, challenger] >= process.threshold
+        told = apart[going] >= process.threshold
+        decided[going] = told.all(axis=1)
+        challenger = np.where(told, -1, bounds[going]).argmax(axis=1)
         fewer = users[batches[going, challenger]] < users[batches[going, first]]
         arm_ = np.where(fewer, challenger, first)
         number = batches[going, arm_]

@@ -49,9 +49,9 @@ def test_no_allocation_takes_less_and_some_takes_little_more(means, epsilon):
     best = max(means)
     others = [mean for mean in means if mean < best]
     grid = [np.linspace(mean, best, 60) for mean in others]
-    down = [np.array([divergence(best, l, epsilon) for l in places]) for places in grid]
+    down = [np.array([divergence(best, place, epsilon) for place in places]) for places in grid]
     up = [
-        np.array([divergence(mean, l, epsilon) for l in places])
+        np.array([divergence(mean, place, epsilon) for place in places])
         for mean, places in zip(others, grid, strict=True)
     ]
     rng, reached, weights, spread = np.random.default_rng(1), 0.0, np.ones(len(means)), 1.0
@@ -80,6 +80,8 @@ def test_privacy_makes_it_longer_and_none_is_its_limit():
 
 def test_it_is_of_coins_with_one_best_arm():
     assert least_time(coins(0.5, 0.5, 0.4), 1, "0.1") is None
-    assert least_time(Environment("", (ClippedGaussian(0.5), ClippedGaussian(0.4))), 1, "0.1") is None
+    assert (
+        least_time(Environment("", (ClippedGaussian(0.5), ClippedGaussian(0.4))), 1, "0.1") is None
+    )
     with pytest.raises(ParameterError, match="confidence"):
         least_time(coins(0.5, 0.4), 1, "0.5")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from exactdp.bandit.evidence import Audited
-from exactdp.bandit.identification.algorithms import DIST_DP_TT, IDENTIFIERS, TT
+from exactdp.bandit.identification.algorithms import DIST_DP_LUCB, IDENTIFIERS, LUCB
 from exactdp.bandit.identification.eprocess import e_process
 from exactdp.bandit.prepare import prepare
 from exactdp.bandit.setting import Setting
@@ -19,7 +19,7 @@ def unproved(protocol, demand):
     return Audited(protocol, demand, Enclosure.exactly(0))
 
 
-def made(algorithm=DIST_DP_TT, arms=3, most="1e6", epsilon="0.5", **options):
+def made(algorithm=DIST_DP_LUCB, arms=3, most="1e6", epsilon="0.5", **options):
     prepared = prepare(algorithm, Setting(arms, most, epsilon, **options), prove=unproved)
     return prepared, e_process(prepared)
 
@@ -94,21 +94,23 @@ def test_an_e_process_has_mean_one_at_the_truth_and_less_below(algorithm, mean, 
 def test_what_is_said_of_all_means_holds_at_each_and_is_nearly_reached():
     _, process = made(arms=2)
     rng = np.random.default_rng(0)
-    count = 200
-    batches, others = rng.integers(1, 15, size=(2, count))
+    count = 60
+    batches, others = rng.integers(3, 14, size=(2, count))
     low = rng.uniform(0, 0.9, count)
     high = np.minimum(low + rng.choice([0.5, 0.1, 0.01], count), 1)
     units = process.users * float(process.precision)
     ours, theirs = np.rint(high * units[batches - 1]), np.rint(low * units[others - 1])
     found = process.apart(batches, ours, others, theirs)
-    grid = np.linspace(0, 1, 4001)
-    points = np.sort(np.hstack([np.tile(grid, (count, 1)), low[:, None] + (high - low)[:, None] * grid]))
+    grid = np.linspace(0, 1, 2001)
+    points = np.sort(
+        np.hstack([np.tile(grid, (count, 1)), low[:, None] + (high - low)[:, None] * grid])
+    )
     sums = process.larger(batches, ours, points) + process.smaller(others, theirs, points)
     least = sums.min(axis=1)
     assert (found <= least).all()
     known = np.isfinite(found)
-    assert known.mean() > 0.95
-    assert (least - found)[known].max() <= 0.01 * np.abs(least[known]).max() + 0.05
+    assert known.mean() > 0.9 and known[least > 0].all()
+    assert (least - found <= 0.2 + 0.06 * np.abs(least))[known].all()
 
 
 def test_an_arm_is_not_apart_from_one_whose_estimate_is_as_large():
@@ -126,7 +128,7 @@ def test_the_threshold_is_for_what_misreading_leaves():
     assert Fraction(prepared.index.misread.upper) * 5 == process.misread
     left = mpmath.mpf("0.05") - mpmath.mpf(process.misread.numerator) / process.misread.denominator
     assert mpmath.log(4 / left) <= process.threshold <= mpmath.log(4 / left) + 1e-12
-    assert made(TT)[1].misread == 0
+    assert made(LUCB)[1].misread == 0
 
 
 def test_a_confidence_that_misreading_uses_up_is_refused():

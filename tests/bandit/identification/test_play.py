@@ -1,0 +1,110 @@
+"""The core of identification, against one written again run by run, and the error that it keeps."""
+
+import numpy as np
+import pytest
+
+from exactdp.bandit.environments.environment import Environment
+from exactdp.bandit.environments.table import Bernoulli
+from exactdp.bandit.evidence import Audited
+from exactdp.bandit.identification.algorithms import DIST_DP_LUCB, IDENTIFIERS
+from exactdp.bandit.identification.eprocess import e_process
+from exactdp.bandit.identification.play import play_until_sure
+from exactdp.bandit.play import Simulated
+from exactdp.bandit.prepare import prepare
+from exactdp.bandit.setting import Setting
+from exactdp.exact import Enclosure
+
+
+def coins(*means):
+    return Environment("coins", tuple(map(Bernoulli, means)))
+
+
+def unproved(protocol, demand):
+    """Evidence in name only: what is tested here are decisions."""
+    return Audited(protocol, demand, Enclosure.exactly(0))
+
+
+class Kept:
+    """A source that keeps what it has released, of one run: arm, users, value."""
+
+    def __init__(self, seed, environment):
+        self.inner = Simulated(np.random.default_rng(seed))
+        self.arms, self.seen = environment.arms, []
+
+    def released(self, release, laws, counts):
+        values = self.inner.released(release, laws, counts)
+        self.seen.append((self.arms.index(laws[0]), release, values[0]))
+        return values
+
+
+@pytest.mark.parametrize("algorithm", IDENTIFIERS, ids=lambda each: each.name)
+@pytest.mark.parametrize("most", [1500, 10**5])
+def test_every_run_does_what_is_said(algorithm, most):
+    environment = coins("0.3", "0.6", "0.52", "0.1")
+    prepared = prepare(algorithm, Setting(4, most, 1, growth=2), prove=unproved)
+    process, index = e_process(prepared), prepared.index
+    ends = set()
+    for seed in range(4):
+        kept = Kept(seed, environment)
+        found = play_until_sure(prepared, process, environment, 1, kept)
+        users, sums, batches = [0] * 4, [0] * 4, [0] * 4
+        leader = first = 0
+        open_: dict[int, float] = {}
+        for step, (arm, release, value) in enumerate(kept.seen):
+            if step < 4:
+                assert arm == step
+            else:
+                assert open_ and arm == (leader if users[leader] <= users[first] else first)
+            batches[arm] += 1
+            users[arm] += release.users
+            assert release.users == prepared.phase(batches[arm], 1).users
+            sums[arm] += release.decoded(np.array([value]))[0]
+            means = [total / max(count, 1) for total, count in zip(sums, users, strict=True)]
+            leader, open_ = means.index(max(means)), {}
+            for other in {*range(4)} - {leader} if step >= 3 else ():
+                ours, theirs = [
+                    (np.array([batches[e]]), np.array([float(sums[e])])) for e in (leader, other)
+                ]
+                if process.apart(*ours, *theirs)[0] < process.threshold:
+                    open_[other] = index.of(*theirs)[0]
+            first = min(open_, key=lambda each: (-open_[each], each), default=None)
+        assert found.leader[0] == leader and found.decided[0] == (not open_)
+        assert found.pulls[0].tolist() == users and found.batches[0].tolist() == batches
+        assert sum(users) <= most
+        ends.add(not open_)
+    assert (False in ends) == (most < 10**5)
+
+
+def test_clear_instances_are_decided_rightly():
+    environment = coins("0.9", "0.4", "0.2")
+    prepared = prepare(DIST_DP_LUCB, Setting(3, 10**6, "0.5", confidence="1e-6"), prove=unproved)
+    source = Simulated(np.random.default_rng(0))
+    found = play_until_sure(prepared, e_process(prepared), environment, 100, source)
+    assert found.decided.all() and (found.leader == 0).all()
+
+
+def test_the_best_of_equal_arms_is_hardly_ever_named():
+    """With two best arms every decision for one of them is an error of the proof: p in all."""
+    environment = coins("0.5", "0.5")
+    prepared = prepare(DIST_DP_LUCB, Setting(2, 10**4, 1, confidence="0.2"), prove=unproved)
+    source = Simulated(np.random.default_rng(5))
+    found = play_until_sure(prepared, e_process(prepared), environment, 1000, source)
+    # either arm may be named, each with probability at most p: 1000 runs stay below 0.4 + 6 sigma
+    assert found.decided.sum() <= 1000 * 0.4 + 6 * 16
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("epsilon", ["0.1", "1"])
+def test_the_error_of_many_near_ties_is_at_most_p(epsilon):
+    """If p holds their count is above p + 5 sigma with probability below 1e-6."""
+    runs, p = 100_000, 0.1
+    environment = coins("0.5", "0.5005")
+    prepared = prepare(
+        DIST_DP_LUCB, Setting(2, 50_000, epsilon, confidence="0.1", growth="1.5"), prove=unproved
+    )
+    process, wrong = e_process(prepared), 0
+    for share in range(100):
+        source = Simulated(np.random.default_rng([7, share]))
+        found = play_until_sure(prepared, process, environment, runs // 100, source)
+        wrong += int((found.decided & (found.leader == 0)).sum())
+    assert wrong <= runs * p + 5 * (runs * p * (1 - p)) ** 0.5
