@@ -47,10 +47,11 @@ def _first(setting: Setting) -> int:
     return certain_ceiling(lambda: -ball(setting.confidence).log() / ball(setting.epsilon), "n_1")
 
 
-def _release(setting: Setting, users: int, trust: Trust) -> Release:
+def laplace_release(setting: Setting, users: int, trust: Trust, accuracy: int) -> Release:
+    """With the grid of all batches, and tau of Theorem 1 with this in the place of its T."""
     precision = least_precision(setting.epsilon, setting.horizon)
     scale = precision / setting.epsilon
-    tau = laplace_accuracy(scale, accuracy_horizon(setting))
+    tau = laplace_accuracy(scale, accuracy)
     central = trust is Trust.CENTRAL
     share: Law = DiscreteLaplace(scale) if central else laplace_share(users, scale)
     modulus = users * precision + 2 * tau + 1
@@ -62,7 +63,7 @@ def _private(name: str, trust: Trust) -> Algorithm:
         name,
         _SOURCE,
         lambda setting, batch, _: from_first(setting, batch, _first(setting)),
-        lambda setting, users: _release(setting, users, trust),
+        lambda setting, users: laplace_release(setting, users, trust, accuracy_horizon(setting)),
         None,
         lambda setting: Demand(PureDP(setting.epsilon)),
         forgets=False,

@@ -13,12 +13,15 @@ longer there, and elsewhere saves the noise of two batches.
 
 from __future__ import annotations
 
+import math
+
 from attrs import evolve
 
 from ...exact.number import ball
 from ...mechanisms.certain import certain_ceiling
+from ...mechanisms.protocols.protocol import Trust
 from ..algorithms.algorithm import Algorithm
-from ..algorithms.indexed import DIST_DP_KLUCB, DP_KLUCB, KL_UCB, from_first
+from ..algorithms.indexed import DIST_DP_KLUCB, DP_KLUCB, KL_UCB, from_first, laplace_release
 from ..setting import Setting
 
 _SOURCE = "LUCB in batches that grow by arm, until an e-process decides"
@@ -31,8 +34,23 @@ def _schedule(setting: Setting, batch: int, _: int) -> int:
     return from_first(setting, batch, first)
 
 
-DIST_DP_LUCB = evolve(DIST_DP_KLUCB, name="dist-dp-lucb", source=_SOURCE, schedule=_schedule)
-DP_LUCB = evolve(DP_KLUCB, name="dp-lucb", source=_SOURCE, schedule=_schedule)
+def _private(like: Algorithm, name: str, trust: Trust) -> Algorithm:
+    return evolve(
+        like,
+        name=name,
+        source=_SOURCE,
+        schedule=_schedule,
+        release=lambda setting, users: laplace_release(setting, users, trust, _accuracy(setting)),
+    )
+
+
+def _accuracy(setting: Setting) -> int:
+    """A sum is read wrongly with probability at most p/(1024 K), whatever the horizon."""
+    return math.ceil(1024 * setting.arms / setting.confidence)
+
+
+DIST_DP_LUCB = _private(DIST_DP_KLUCB, "dist-dp-lucb", Trust.DISTRIBUTED)
+DP_LUCB = _private(DP_KLUCB, "dp-lucb", Trust.CENTRAL)
 LUCB = evolve(KL_UCB, name="lucb", source=f"{_SOURCE}, without privacy")
 
 IDENTIFIERS: tuple[Algorithm, ...] = (DIST_DP_LUCB, DP_LUCB, LUCB)

@@ -1,5 +1,6 @@
 """The e-processes: their means are 1, and what is said of all l holds for all l."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import mpmath
@@ -132,5 +133,7 @@ def test_the_threshold_is_for_what_misreading_leaves():
 
 
 def test_a_confidence_that_misreading_uses_up_is_refused():
-    with pytest.raises(ParameterError, match="confidence must be above what wrong decoding costs"):
-        made(arms=100, most=10**4, epsilon=5, confidence="0.05")
+    prepared, _ = made(arms=2, confidence="0.05")
+    spent = replace(prepared.index, misread=Enclosure.exactly(Fraction(1, 40)))
+    with pytest.raises(ParameterError, match=r"confidence must be above .* 0.05, got 0.05"):
+        e_process(replace(prepared, index=spent))

@@ -1,0 +1,54 @@
+"""Runs of an identification: any workers, and what is counted."""
+
+import numpy as np
+import pytest
+
+from exactdp.bandit.environments.environment import Environment
+from exactdp.bandit.environments.table import Bernoulli
+from exactdp.bandit.evidence import Audited
+from exactdp.bandit.identification.algorithms import DIST_DP_LUCB
+from exactdp.bandit.identification.run import identify, ready
+from exactdp.bandit.instances import Fixed
+from exactdp.bandit.play import Aggregator
+from exactdp.bandit.run import Config
+from exactdp.bandit.setting import Setting
+from exactdp.exact import Enclosure
+
+
+def unproved(protocol, demand):
+    """Evidence in name only: what is tested here are decisions."""
+    return Audited(protocol, demand, Enclosure.exactly(0))
+
+
+def config(*means, most="1e5", **options):
+    place = Fixed(Environment("coins", tuple(map(Bernoulli, means))))
+    return Config(DIST_DP_LUCB, Setting(len(means), most, 1, confidence="0.01"), place, **options)
+
+
+@pytest.mark.slow
+def test_any_number_of_workers_finds_the_same():
+    given = config("0.8", "0.4", "0.2")
+    shared = ready(given, unproved)
+    one = identify(given, 150, 3, ready_made=shared)
+    two = identify(given, 150, 3, workers=2, ready_made=shared)
+    for name in ("chosen", "right", "pulls", "batches"):
+        assert np.array_equal(getattr(one, name), getattr(two, name))
+
+
+def test_runs_are_counted_and_held_against_the_lower_bound():
+    given = config("0.8", "0.4", "0.2")
+    shared, ticks = ready(given, unproved), []
+    one = identify(given, 100, 3, ready_made=shared, progress=ticks.append)
+    assert ticks == [64, 36] and one.runs == 100
+    again = identify(given, 64, 3, ready_made=shared)
+    assert np.array_equal(one.pulls[:64], again.pulls)
+    assert np.array_equal(one.right, one.chosen == 0)
+    assert one.wrong == int((one.chosen > 0).sum()) and one.undecided == 0
+    assert one.time().mean == pytest.approx(one.pulls.sum(axis=1).mean())
+    assert one.ratio().mean == pytest.approx(one.time().mean / float(one.least))
+
+
+def test_users_one_by_one_are_told_apart_too():
+    given = config("0.95", "0.05", most="400", faithful=Aggregator.PLAIN)
+    found = identify(given, 2, ready_made=ready(given, unproved))
+    assert found.right.all()

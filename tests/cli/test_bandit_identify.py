@@ -1,0 +1,104 @@
+"""`exactdp bandit identify`: the shape of its JSON, its exit codes."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from exactdp.bandit.environments.instance import instance
+from exactdp.bandit.identification.characteristic_time import least_time
+from exactdp.bandit.lower_bound import Barrier
+from exactdp.cli.main import app, main
+from exactdp.exact import Enclosure
+from exactdp.verify.certificate import Certificate
+
+EASY = ("--instance", "coins:0.9,0.3,0.1", "--epsilon", "1", "--runs", "5", "--most", "1e5")
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("EXACTDP_CACHE", str(tmp_path / "cache"))
+
+
+def identify(*arguments):
+    return CliRunner().invoke(app, ["bandit", "identify", *arguments])
+
+
+def identify_json(*arguments):
+    result = identify(*arguments, "--json")
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def test_json_says_what_was_found_what_it_took_and_what_it_cost():
+    shown = identify_json(*EASY, "--confidence", "0.001")
+    assert (shown["algorithm"], shown["most"], shown["runs"]) == ("dist-dp-lucb", 100_000, 5)
+    assert shown["error_at_most"] == "0.001"
+    assert shown["chosen"] == [0] * 5 and shown["right"] == [True] * 5
+    assert (shown["wrong"], shown["undecided"]) == (0, 0)
+    times = [sum(pulls) for pulls in shown["pulls"]]
+    assert shown["stopping_time"]["mean"] == pytest.approx(sum(times) / 5)
+    least = Enclosure.from_json(shown["lower_bound"]["users"])
+    truth = least_time(instance("coins:0.9,0.3,0.1"), 1, "0.001")
+    assert least.lower <= truth.upper and truth.lower <= least.upper
+    ratio = shown["time_over_bound"]["mean"]
+    assert ratio == pytest.approx(shown["stopping_time"]["mean"] / float(least)) and ratio > 1
+    assert all(count >= 3 for count in shown["batches"])
+    assert float(Enclosure.from_json(shown["privacy"]["once"]).upper) <= 1
+    for entry in shown["certificates"]:
+        assert Certificate(json.dumps(entry["certificate"])).check().valid
+
+
+@pytest.mark.parametrize("algorithm", ["dp-lucb", "lucb"])
+def test_whom_users_trust_is_chosen(algorithm):
+    shown = identify_json(*EASY, "--algorithm", algorithm)
+    assert shown["right"] == [True] * 5
+    assert bool(shown["certificates"]) == (algorithm == "dp-lucb")
+    barrier = Barrier.NONE if algorithm == "lucb" else Barrier.GLOBAL
+    assert shown["lower_bound"]["for"] == barrier.value
+
+
+def test_the_same_seed_gives_the_same_numbers():
+    arguments = (*EASY, "--instance", "easy", "--sigma", "0", "--arms", "2", "--most", "1e4")
+    one = identify(*arguments, "--json")
+    assert identify(*arguments, "--json").stdout == one.stdout
+    assert identify(*arguments, "--json", "--seed", "1").stdout != one.stdout
+
+
+def test_a_run_that_needs_more_users_is_undecided():
+    arguments = ("--instance", "coins:0.51,0.5", "--epsilon", "1", "--most", "500", "--runs", "3")
+    result = identify(*arguments, "--json")
+    assert result.exit_code == 3
+    shown = json.loads(result.stdout)
+    assert shown["chosen"] == [None] * 3 and shown["undecided"] == 3 and shown["wrong"] == 0
+    assert all(sum(pulls) <= 500 for pulls in shown["pulls"])
+    assert shown["time_over_bound"] is None
+    result = identify(*arguments)
+    assert result.exit_code == 3
+    assert "undecided" in result.stdout
+
+
+def test_one_run_names_the_arm_and_equal_arms_have_no_bound():
+    result = identify(*EASY, "--runs", "1")
+    assert result.exit_code == 0
+    assert "arm 0, counted from 0" in result.stdout
+    result = identify(*EASY, "--instance", "coins:0.5,0.5", "--most", "300", "--json")
+    assert json.loads(result.stdout)["lower_bound"] is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (("--epsilon", "1", "--confidence", "0.5"), "confidence must be below 1/2"),
+        (("--epsilon", "1", "--most", "50"), "most must be at least"),
+        (("--epsilon", "1", "--most", "many"), "most"),
+        (("--epsilon", "1", "--algorithm", "dist-dp-se"), "algorithm must be one of dist-dp-lucb"),
+        ((), "--epsilon must be given"),
+        (("--epsilon", "1", "--instance", "fair", "--sigma", "0"), "--sigma is of the instances"),
+    ],
+)
+def test_bad_input_ends_with_one_line_and_code_2(capsys, arguments, named):
+    assert main(["bandit", "identify", *arguments]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert named in shown.err and shown.err.count("\n") == 1
