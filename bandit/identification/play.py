@@ -59,7 +59,7 @@ def play_until_sure(
         number = batches[rows, arm]
         _, sums = release_one_each(source, phases, environment, arm, number, totals.dtype)
         totals[rows, arm] += sums
-        bounds[rows, arm] = index.of(number, totals[rows, arm])
+        bounds[rows, arm] = index.of(number, totals[rows, arm].astype(float))
         apart[rows, arm] = np.nan
 
     for arm in range(arms):
