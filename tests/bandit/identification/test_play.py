@@ -96,17 +96,15 @@ def test_the_best_of_equal_arms_is_hardly_ever_named():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("epsilon", ["0.1", "1"])
-def test_the_error_of_many_near_ties_is_at_most_p(epsilon):
+def test_the_error_of_many_near_ties_is_at_most_p():
     """If p holds their count is above p + 5 sigma with probability below 1e-6."""
     runs, p = 100_000, 0.1
-    environment = coins("0.5", "0.5005")
-    prepared = prepare(
-        DIST_DP_LUCB, Setting(2, 50_000, epsilon, confidence="0.1", growth="1.5"), prove=unproved
-    )
+    environment = coins("0.5005", "0.5")
+    setting = Setting(2, 20_000, "0.5", confidence="0.1", growth=2)
+    prepared = prepare(DIST_DP_LUCB, setting, prove=unproved)
     process, wrong = e_process(prepared), 0
     for share in range(100):
         source = Simulated(np.random.default_rng([7, share]))
         found = play_until_sure(prepared, process, environment, runs // 100, source)
-        wrong += int((found.decided & (found.leader == 0)).sum())
+        wrong += int((found.decided & (found.leader == 1)).sum())
     assert wrong <= runs * p + 5 * (runs * p * (1 - p)) ** 0.5
