@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
@@ -48,11 +48,24 @@ def init(
     days: Annotated[
         str | None, option("N", "what was charged in the last N days counts, nothing older")
     ] = None,
+    plan: Annotated[
+        list[str] | None,
+        option("SPEC[*K]", "of the approx limit: all that will ever be used; may be repeated"),
+    ] = None,
     wait: Wait = WAIT,
 ) -> None:
-    """Make a ledger with a limit for every user, or several: all of them must hold."""
+    """Make a ledger with a limit for every user, or several: all of them must hold.
+
+    With --plan the uses are fixed now, and composed exactly: nothing else can be charged.
+    """
     names = ["limit"] if len(limit) == 1 else limit
-    given = [Limit.of(text, name, days) for text, name in zip(limit, names, strict=True)]
+    planned = None if plan is None else _texts(plan)
+    if planned and sum(text.startswith("approx:") for text in limit) != 1:
+        raise ParameterError("--plan is of an approx limit: there must be one, and no other")
+    given = [
+        Limit.of(text, name, days, plan=planned if text.startswith("approx:") else None)
+        for text, name in zip(limit, names, strict=True)
+    ]
     with _bad_input(), Ledger.create(url, given, _seconds(wait)) as made:
         typer.echo(f"{url}: every user may spend {_limits(made)}")
 
@@ -88,7 +101,7 @@ def charge(
         try:
             with output.working("charging"), time_limit(allowed):
                 make = opened.reserve if reserve else opened.charge
-                made = make(list(specs), users, key, project, digest)
+                made = make(_texts(specs), users, key, project, digest)
         except RefusedError as error:
             _say_refused(error, as_json)
             raise typer.Exit(1) from None
@@ -227,13 +240,20 @@ def _opened(url: str, wait: str, read_only: bool = False) -> Ledger:
     return Ledger.open(url, _seconds(wait), read_only)
 
 
+def _texts(specs: Sequence[str]) -> list[str]:
+    """Each use with its count; those that files list as well."""
+    return [f"{spec.text}*{times}" for spec, times in options.read_uses(specs)]
+
+
 def _seconds(text: str) -> float:
     return float(exact(text, "--wait", at_least=0, at_most=10**5))
 
 
 def _limits(opened: Ledger) -> str:
     named = (
-        f"{limit.claim}" + (f" in {limit.days} days" if limit.days else "")
+        f"{limit.claim}"
+        + (" by its plan" if limit.is_planned else "")
+        + (f" in {limit.days} days" if limit.days else "")
         for limit in opened.limits
     )
     return " and ".join(named)

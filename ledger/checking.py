@@ -148,8 +148,9 @@ def check(
     reason = f"{end.rows} rows, {end.users} users: every cost, sum and hash is right"
     open_ones: list[str] = []
     if prove is not None:
-        from .proving import unproved
+        from .proving import unproved, unproved_plans
 
+        open_ones += unproved_plans(limits, prove)
         different = select(uses.c.mechanism, uses.c.costs).distinct()
         for mechanism, costs in sorted(map(tuple, connection.execute(different))):
             open_ones += unproved(limits, mechanism, costs, prove)

@@ -13,6 +13,8 @@ surcharge(a_j, delta_j) is at most epsilon whenever the user stops; this is the 
 (epsilon, delta)-DP. (To go on while *any* order has room, each with the whole delta, is another
 rule, which nothing covers.)
 
+*A plan.* A list of uses that is fixed beforehand counts uses, and fits at every level (`planned`).
+
 *A window.* With `days` only what was charged in the last so many days counts: the claim holds of
 what a user takes part in during any such period. *A project.* With `project` only charges of that
 project count.
@@ -31,49 +33,18 @@ from ..accounting.composed import compose
 from ..accounting.divergences.gaussian_bounds import squared
 from ..accounting.participation.charges import MOST_USES
 from ..accounting.participation.filter_order import best_order, surcharge
-from ..exact import Enclosure, ExactInput, ParameterError, decimal_text, exact, refine, whole
+from ..exact import Enclosure, ExactInput, ParameterError, decimal_text, refine, whole
 from ..mechanisms.mechanism import Mechanism
 from ..verify.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP, parse_claim
-from . import amounts
+from . import amounts, planned
 from .amounts import Amount
+from .levels import MU2, PURE, RENYI, RHO, USES, Level
 
-PURE, RHO, MU2, RENYI = "pure", "rho", "mu2", "renyi"
 _NEAR = [Fraction(1, 4), Fraction(1, 2), Fraction(2), Fraction(4)]  # times a - 1 of the best order
 _MOST_DAYS = 10**6
 _SPARE = Fraction(4, 10**12)
 
 Amounts = tuple[Amount, ...]  # one for each level
-
-
-@frozen
-class Level:
-    """A cost that adds up, and how much of it there is. delta: its share, where it takes one."""
-
-    kind: str
-    room: Fraction
-    order: Fraction | None = None
-    delta: Fraction = Fraction(0)
-
-    @property
-    def title(self) -> str:
-        """What it counts, in words."""
-        return f"order {decimal_text(self.order)}" if self.order is not None else self.kind
-
-    def to_text(self) -> str:
-        """As it stands in the database."""
-        numbers = [self.room, *([] if self.order is None else [self.order, self.delta])]
-        return f"{self.kind}:{','.join(map(decimal_text, numbers))}"
-
-    @staticmethod
-    def from_text(text: str) -> Level:
-        """The level that was written so. Raises ValueError for other text."""
-        kind, _, rest = text.partition(":")
-        level = Level(kind, *(exact(number, "level") for number in rest.split(",")))
-        if kind not in (PURE, RHO, MU2, RENYI) or (kind == RENYI) != (level.order is not None):
-            raise ParameterError(f"not a level: {text[:40]!r}")
-        if level.to_text() != text:
-            raise ParameterError(f"not a level: {text[:40]!r}")
-        return level
 
 
 def _days(value: ExactInput | None) -> int | None:
@@ -96,31 +67,49 @@ class Limit:
         name: str = "limit",
         days: ExactInput | None = None,
         project: str = "",
+        plan: object = None,
     ) -> Limit:
-        """The limit of this claim. Raises ParameterError where nothing counts towards one."""
+        """The limit of this claim. Raises ParameterError where nothing counts towards one.
+
+        plan: of approx, all that will ever be used, fixed now: a spec, SPEC*K, a mechanism, a
+        composition, or a list of these, verified to keep the claim together (`planned`).
+        """
         stated = parse_claim(claim) if isinstance(claim, str) else claim
-        return Limit(stated, _levels(stated), name, days, project)
+        levels = _levels(stated) if plan is None else planned.levels_of(stated, plan)
+        return Limit(stated, levels, name, days, project)
 
     @property
     def nothing(self) -> Amounts:
         """The balance of who has spent nothing."""
         return (amounts.ZERO,) * len(self.levels)
 
+    @property
+    def is_planned(self) -> bool:
+        """Does it count the uses of a list that is fixed beforehand?"""
+        return any(level.kind == USES for level in self.levels)
+
     def costs(self, mechanism: Mechanism) -> tuple[Enclosure, ...]:
         """What one use costs at each level."""
+        if self.is_planned:
+            return planned.costs(self.levels, mechanism)
         return _costs(self.levels, mechanism)  # type: ignore[arg-type]  # frozen: it has a hash
 
     def fits(self, spent: Sequence[Amount]) -> bool:
-        """Is so much within the limit, at one level at least?"""
+        """Is so much within the limit: at one level at least, of a plan at all of them?"""
         pairs = zip(spent, self.levels, strict=True)
-        return any(amount is not None and amount <= level.room for amount, level in pairs)
+        within = (amount is not None and amount <= level.room for amount, level in pairs)
+        return all(within) if self.is_planned else any(within)
 
     def most(self, spent: Sequence[Amount], each: Sequence[Amount]) -> int:
         """How many more uses of this cost fit (at most 10^9)."""
-        return max(map(_most, self.levels, spent, each))
+        fitting = map(_most, self.levels, spent, each)
+        return min(fitting) if self.is_planned else max(fitting)
 
     def report(self, lower: Sequence[Amount], upper: Sequence[Amount]) -> Enclosure:
         """What was spent in the number that the claim bounds: epsilon, rho, or mu^2."""
+        if self.is_planned:
+            assert isinstance(self.claim, ApproxDP)
+            return planned.report(self.claim, self.levels, tuple(upper))
         costs = [amounts.enclosure(*both) for both in zip(lower, upper, strict=True)]
         reports = map(_reported, self.levels, costs)
         least = next(reports)
@@ -143,6 +132,9 @@ class Limit:
     def objection(self) -> str | None:
         """Why its levels do not prove its claim; None where they do."""
         claim = self.claim
+        if self.is_planned:
+            doubt = planned.objection(claim, self.levels)
+            return None if doubt is None else f"its plan {doubt}"
         if not isinstance(claim, ApproxDP):
             return None if self.levels == _levels(claim) else "not the currency of its claim"
         if sum(level.delta for level in self.levels) > claim.delta:

@@ -11,13 +11,15 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from math import isqrt
 
-from ..accounting.composed import compose
+from ..accounting.composed import Composition, compose
 from ..exact import OutOfTimeError, ParameterError, time_limit
 from ..verify import Verdict, audit
 from ..verify.certificate import NotCertifiedError, certificate_of
 from ..verify.guarantee import ZCDP, GaussianDP, Guarantee, PureDP, RenyiDP
 from . import canonical
-from .limits import MU2, PURE, RHO, Level, Limit
+from .levels import MU2, PURE, RHO, USES, Level
+from .limits import Limit
+from .planned import composition
 from .written import read_costs
 
 _BITS = 200
@@ -32,17 +34,33 @@ def unproved(limits: Sequence[Limit], mechanism: str, costs: str, seconds: float
     known: set[Guarantee] = set()
     for limit, levels in zip(limits, read_costs(costs), strict=True):
         for level, (_, upper) in zip(limit.levels, levels, strict=True):
-            if upper is None or (claim := _claim(level, upper)) in known:
+            if upper is None or level.kind == USES or (claim := _claim(level, upper)) in known:
                 continue
             known.add(claim)
-            try:
-                with time_limit(seconds):
-                    found = audit(use, claim)
-                    if found.verdict is not Verdict.VERIFIED:
-                        raise NotCertifiedError(f"the claim is {found.verdict.name}")
-                    certificate_of(found)
-            except (NotCertifiedError, OutOfTimeError, ArithmeticError, ParameterError) as error:
-                yield f"{mechanism} {level.title}: {' '.join(str(error).split())}"
+            if (doubt := _doubt(use, claim, seconds)) is not None:
+                yield f"{mechanism} {level.title}: {doubt}"
+
+
+def unproved_plans(limits: Sequence[Limit], seconds: float) -> Iterator[str]:
+    """Which plans the checker cannot establish to keep their claims, and why."""
+    for limit in limits:
+        if limit.is_planned:
+            whole = composition(limit.levels, [level.room for level in limit.levels])
+            if (doubt := _doubt(whole, limit.claim, seconds)) is not None:
+                yield f"plan of {limit.name}: {doubt}"
+
+
+def _doubt(use: Composition, claim: Guarantee, seconds: float) -> str | None:
+    """Why the checker does not accept that the claim holds; None where it does."""
+    try:
+        with time_limit(seconds):
+            found = audit(use, claim)
+            if found.verdict is not Verdict.VERIFIED:
+                raise NotCertifiedError(f"the claim is {found.verdict.name}")
+            certificate_of(found)
+    except (NotCertifiedError, OutOfTimeError, ArithmeticError, ParameterError) as error:
+        return " ".join(str(error).split())
+    return None
 
 
 def _claim(level: Level, cost: Fraction) -> Guarantee:

@@ -12,7 +12,8 @@ from ..verify.guarantee import parse_claim
 from .amounts import Amount
 from .chain import CANCEL, CHARGE, OPEN, RESERVE, Link, Used
 from .fitting import with_uses
-from .limits import Level, Limit
+from .levels import Level
+from .limits import Limit
 from .schema import balances, charges, entries, head, limits, users, uses
 
 _MANY = 5_000  # values in one statement

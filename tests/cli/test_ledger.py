@@ -232,3 +232,32 @@ def test_nothing_is_drawn_without_a_permit(url, capsys, monkeypatch) -> None:
     assert [(each["key"], each["times"], each["state"]) for each in exported] == [
         ("1", 15, "settled")
     ]
+
+
+def test_a_plan_fixes_all_uses(tmp_path, capsys) -> None:
+    url, uses = str(tmp_path / "a.db"), tmp_path / "uses.txt"
+    uses.write_text(
+        "# a study\nrandomized-response:epsilon=0.1*10\nbinomial:trials=62,probability=1/2*1\n"
+    )
+    words = ("init", url, "--limit", "approx:2,1e-4", "--plan", f"@{uses}")
+    code, out, err = called(capsys, *words)
+    assert (code, err) == (0, "") and "approx:2,0.0001 by its plan" in out
+    charge = ("charge", url, "--user", "ada", "--key")
+    assert called(capsys, *charge, "1", "randomized-response:epsilon=0.1*9")[0] == 0
+    code, out, err = called(capsys, *charge, "2", "randomized-response:epsilon=0.1*2")
+    assert code == 1 and "still fits is 1" in err
+    assert called(capsys, "check", url)[0] == 0
+    for limits in (("zcdp:1",), ("approx:2,1e-4", "approx:3,1e-4")):
+        given = [word for each in limits for word in ("--limit", each)]
+        code, out, err = called(capsys, "init", f"{url}2", *given, "--plan", f"@{uses}")
+        assert code == 2 and "--plan" in err and err.count("\n") == 1
+    code, out, err = called(
+        capsys,
+        "init",
+        f"{url}2",
+        "--limit",
+        "approx:0.1,1e-4",
+        "--plan",
+        "binomial:trials=62,probability=1/2",
+    )
+    assert code == 2 and "REFUTED" in err and not (tmp_path / "a.db2").exists()

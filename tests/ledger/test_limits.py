@@ -17,7 +17,7 @@ from exactdp.accounting.participation.filters import (
 )
 from exactdp.accounting.participation.odometer import RenyiOdometer
 from exactdp.ledger import Limit, amounts
-from exactdp.ledger.limits import Level
+from exactdp.ledger.levels import Level
 from exactdp.mechanisms import Mechanism
 from exactdp.mechanisms.spec import parse
 from exactdp.verify import parse_claim
