@@ -24,6 +24,7 @@ from ..mechanisms.samplers import RandomBits, SeededBits, SystemBits
 from ..mechanisms.samplers.coins import bernoulli
 from ..mechanisms.spec import parse
 from ..verify import ApproxDP, Claim, PureDP, certify, parse_claim
+from ..verify.certificate import Certificate
 from . import output
 from .in_time import Figures
 from .options import DEFAULT_TIME, Json, Note, Time, how_many, option, read_note, read_time
@@ -79,7 +80,7 @@ def round(
 
     Prints the sum that is found beside the true one, who was there at each stage, and the privacy
     of the worst round that users accept: with as many missing as the floor lets be. --time is for
-    what is measured; exit 3 where it ended before the privacy was found.
+    what is measured, and as much again for its certificate; exit 3 where one of them ended first.
     """
     asked = None if claim is None else parse_claim(claim)
     if asked is not None and certificate is None:
@@ -101,13 +102,18 @@ def round(
             )
         spec = filled_in(spec, clients=clients, dimension=dimension)
         federated = play_federated(spec, vanish, floor, plain, delta, bits, source, allowed)
+        figures = Figures()
+        figures.late = not all(cost.is_finite() for cost in federated.costs.values())
         if certificate is not None:
-            federated = replace(federated, proof=certified(federated, asked, certificate, noted))
+            file = certificate
+            with time_limit(allowed, rings=False):
+                found = figures.find(lambda: certified(federated, asked, file, noted), None, 1.0)
+            federated = replace(federated, proof=found, note=figures.note)
         if as_json:
             output.as_json(federated)
         else:
             federated.show()
-        return 0 if all(cost.is_finite() for cost in federated.costs.values()) else 3
+        return figures.code
     if clients is not None or dimension is not None:
         raise ParameterError("--clients and --dimension are for federated:... only")
     parsed = parse(spec)
@@ -160,10 +166,15 @@ def round(
     if certificate is not None and (asked is not None or remains.is_finite()):
         masking = None if batch.terms is None else batch.terms.masking
         stated = asked or _claim(quantity, remains, level)
-        with output.working("certifying what remains"):
-            proof = output.written(
-                lambda: certify(protocol, stated, most, known, masking=masking), certificate, noted
+        file = certificate
+
+        def proved() -> Certificate:
+            return output.written(
+                lambda: certify(protocol, stated, most, known, masking=masking), file, noted
             )
+
+        with output.working("certifying what remains"), time_limit(allowed, rings=False):
+            proof = figures.find(proved, None, 1.0)
     at = None if quantity == "pure" else delta
     played = Played(
         parsed, protocol, batch, beyond, known, most, source, remains, at, proof, certificate

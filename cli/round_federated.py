@@ -5,7 +5,7 @@ from __future__ import annotations
 import resource
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -14,7 +14,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..exact import Enclosure, ParameterError, exact, time_limit, whole
+from ..exact import (
+    Enclosure,
+    OutOfTimeError,
+    ParameterError,
+    exact,
+    time_left,
+    time_limit,
+    whole,
+)
 from ..exact.rounding import to_digits
 from ..mechanisms.aggregation import AggregationError
 from ..mechanisms.aggregation.batch import some_of, some_stages
@@ -31,7 +39,7 @@ from .options import how_many
 
 _LARGEST_BATCH = 100_000
 _SECONDS = 5.0  # mostly enough for epsilon
-_AUDIT_SECONDS = 60.0  # for the verdict on a claim
+_AUDIT_SHARE = 0.5  # of the time left, for the verdict on a claim; the rest is to certify it
 _DIGITS = 6  # of the claim that is certified, rounded up
 
 
@@ -132,7 +140,7 @@ def certified(
     """Of the worst round that clients accept; by default of the least epsilon that is provable.
 
     That may be more than what is measured: some bounds are the prover's alone. Raises
-    ParameterError where it cannot be certified, or not be written.
+    ParameterError where it cannot be certified, or not be written, and OutOfTimeError.
     """
     missing = max(played.costs)
     released = played.settings.missing(missing).released()
@@ -141,12 +149,12 @@ def certified(
             level = exact(played.delta, "delta")
             upper = provable_epsilon(released, level)
             if upper == Decimal("Infinity"):
-                raise ParameterError("--certificate: no epsilon is known to be finite")
+                raise OutOfTimeError("no epsilon is known to be finite in the time allowed")
             claim = ApproxDP(to_digits(Fraction(upper), _DIGITS, ROUND_CEILING), level)
             least = min(played.costs[missing].lower, upper)
             found = Audit(released, claim, Verdict.VERIFIED, Enclosure(least, upper))
         else:
-            with time_limit(_AUDIT_SECONDS):
+            with time_limit(_AUDIT_SHARE * time_left(), rings=False):
                 found = audit(released, claim)
         proof = output.written(lambda: certificate_of(found), file, note)
     return Proof(proof, missing, file)
@@ -157,6 +165,7 @@ class PlayedFederated:
     """What it came to, and epsilon at delta.
 
     costs: by how many shares are missing: as many as really are, and as the floor would accept.
+    note: that not all was found in time, where that is so.
     """
 
     spec: str
@@ -166,6 +175,7 @@ class PlayedFederated:
     delta: str
     costs: Mapping[int, Enclosure]
     proof: Proof | None = None
+    note: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def certified_spec(self) -> str:
@@ -200,6 +210,7 @@ class PlayedFederated:
             "neighbours": "add-remove",
             "privacy": privacy,
             **({} if self.proof is None else self._proved(self.proof)),
+            **self.note,
             "bits_per_user": encoding.bits * encoding.size,
             "bits_sent": found.bits,
             "seconds": {stage: round(each, 4) for stage, each in found.seconds.items()},
@@ -244,6 +255,7 @@ class PlayedFederated:
             said = f"{kind}:{','.join(numbers)} {self.proof.certificate.verdict.name}"
             shown["certificate"] = f"{said}: {self.proof.file}"
             shown["of"] = self.certified_spec
+        shown |= self.note
         rows = [(stage, f"{seconds:.3f}") for stage, seconds in found.seconds.items()]
         render.show(shown, render.grid("part", "seconds", rows=rows, right=("seconds",)))
 

@@ -13,6 +13,7 @@ from ..mechanisms.protocols.protocol import SumProtocol
 from ..mechanisms.spec import Spec
 from ..verify.certificate import Certificate
 from . import render
+from .in_time import LATE
 
 if TYPE_CHECKING:
     from ..mechanisms.aggregation.masked.failure import GraphFailure
@@ -140,7 +141,8 @@ class Played:
 
     def _notes(self) -> list[str]:
         plain = [_PLAIN] if self.batch.terms is None else []
-        return plain + ([_RELAXED] if "aggregation" in self.spec.derived else [])
+        late = [LATE] if self.file is not None and self.proof is None else []
+        return plain + ([_RELAXED] if "aggregation" in self.spec.derived else []) + late
 
     def _risk(self, terms: Terms) -> GraphFailure:
         """How likely the graph of masks gives more than the sum away."""

@@ -1,8 +1,8 @@
 """A limit of time: what is computed inside it ends with what is known by then, and never hangs.
 
 Whoever searches or sums calls `check_time` now and then, or asks `time_left`. In the main thread of
-a POSIX system an interval timer raises the same error between any two steps of Python as well, so
-that no loop can be forgotten; elsewhere the calls of `check_time` have to do.
+a POSIX system an interval timer raises the same error between any two steps of Python as well, but
+for imports, so that no loop can be forgotten; elsewhere the calls of `check_time` have to do.
 
 Everything inside is a pure function of its arguments, so that one that ends early leaves nothing
 half done; whoever has a narrower answer than "anything" catches `OutOfTimeError` and gives that.
@@ -96,5 +96,14 @@ def _ring_at(end: float) -> None:
 
 
 def _ring(number: int, frame: FrameType | None) -> None:
-    if time.monotonic() > _rings.get() and not _held.get():
+    if time.monotonic() > _rings.get() and not _held.get() and not _imports(frame):
         raise OutOfTimeError("the time allowed is over")
+
+
+def _imports(frame: FrameType | None) -> bool:
+    """Is a module being imported? Half of one may not load again, and its lock swallows errors."""
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False

@@ -17,7 +17,7 @@ from attrs import field, frozen
 from ..exact.number import ExactInput, ParameterError, exact, whole
 
 _MOST_DIMENSIONS = 10**15
-_LARGEST = 10**9
+LARGEST = 10**9
 
 Direction: TypeAlias = Mapping[int, int]  # how many coordinates are moved by how much
 
@@ -25,7 +25,7 @@ Direction: TypeAlias = Mapping[int, int]  # how many coordinates are moved by ho
 def _norm(value: ExactInput | None, name: str) -> Fraction | None:
     if value is None:
         return None
-    return exact(value, name, at_least=1, at_most=_LARGEST)
+    return exact(value, name, at_least=1, at_most=LARGEST)
 
 
 def _l2(value: ExactInput | None) -> Fraction | None:

@@ -31,7 +31,7 @@ from attrs import field, frozen
 
 from ..exact.number import ExactInput, ParameterError, exact, whole
 from .protocols.federated.rounding import Nearest, Rounding, read_rounding
-from .reach import Direction, Reach
+from .reach import LARGEST, Direction, Reach
 
 _LARGEST, _MOST_DIMENSIONS = 1 << 46, 10**15
 
@@ -48,7 +48,8 @@ def _dimension(value: ExactInput) -> int:
 class RoundedReach:
     """What real vectors of so many coordinates and at most this L2 norm are rounded to.
 
-    norm: before rounding. Raises ParameterError where all of them are rounded to 0.
+    norm: before rounding. Raises ParameterError where all of them are rounded to 0, and where
+    some are too long.
 
     >>> RoundedReach(4, 100, "stochastic").largest_square, RoundedReach(4, 100, "nearest").farthest
     (196, 4)
@@ -59,9 +60,15 @@ class RoundedReach:
     rounding: Rounding = field(converter=read_rounding)
 
     def __attrs_post_init__(self) -> None:
-        if not self.rounding.squared_bound(self.norm, self.dimension):
+        square = self.rounding.squared_bound(self.norm, self.dimension)
+        if not square:
             raise ParameterError(
                 f"l2 must be large enough that not every vector is rounded to 0, got {self.norm}"
+            )
+        if square >= LARGEST**2:
+            raise ParameterError(
+                f"l2 (clip times scale) must be below {LARGEST} after rounding, got "
+                f"{float(self.norm):.6g} in {self.dimension} dimensions"
             )
 
     @cached_property

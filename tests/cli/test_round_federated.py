@@ -1,6 +1,7 @@
 """`exactdp round federated:...`: a whole round of vectors from the command line."""
 
 import json
+import time
 from fractions import Fraction
 
 import pytest
@@ -99,6 +100,22 @@ def test_a_claim_is_certified_or_refuted(capsys, tmp_path):
     assert "--certificate" in play(capsys, *given, *nowhere, code=2).err
 
 
+@pytest.mark.parametrize("claim", [(), ("--claim", "approx:9,1e-5")])
+def test_a_certificate_that_comes_late_is_not_written(capsys, tmp_path, monkeypatch, claim):
+    spec, file = f"{NOISY},dimension=1,rounding=nearest", tmp_path / "round.json"
+
+    def late(audit):
+        time.sleep(0.3)
+        raise AssertionError("the time allowed was over")
+
+    monkeypatch.setattr(round_federated, "certificate_of", late)
+    given = (spec, "--plain", "--seed", "1", "--delta", "1e-5", "--time", "0.25", *claim)
+    shown = play(capsys, *given, "--certificate", str(file), "--json", code=3)
+    found = json.loads(shown.out)
+    assert "time" in found["note"] and "verdict" not in found and found["summed"] == 10
+    assert not shown.err and not file.exists()
+
+
 @pytest.mark.parametrize("lacking", [(), ("clients=30",), ("dimension=100",)])
 def test_options_fill_in_what_the_spec_lacks(lacking):
     spec = whole = SPEC.format("skellam")
@@ -133,6 +150,7 @@ def test_tables_and_the_system_s_bits(capsys):
         ([SPEC.format("skellam").replace("stddev=0.5", "stddev=0")], "local-stddev"),
         ([SPEC.format("skellam"), "--colluding", "1"], "no others"),
         ([SPEC.format("skellam"), "--vanish", "31"], "vanish"),
+        ([f"{NOISY},dimension=1".replace("scale=2", "scale=1e9")], "clip times scale"),
         ([SPEC.format("skellam") + ",dropout=2"], "leave dropout and poisson out"),
         ([SPEC.format("skellam"), "--delta", "0"], "delta"),
         ([SPEC.format("skellam"), "--clients", "31"], "clients of SPEC, 30, got 31"),

@@ -1,6 +1,7 @@
 """Limits of time: any loop ends, the earliest limit counts, and nothing stays armed."""
 
 import signal
+import sys
 import threading
 import time
 
@@ -102,3 +103,14 @@ def test_no_time_at_all():
         with pytest.raises(OutOfTimeError), time_limit(0):
             spin()
         assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
+
+
+def test_an_import_is_not_cut_short(tmp_path, monkeypatch):
+    slow = "import time\nend = time.monotonic() + 0.2\nwhile time.monotonic() < end:\n    pass\n"
+    (tmp_path / "imported_late.py").write_text(slow)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(OutOfTimeError), time_limit(0.05):
+        import imported_late  # noqa: F401
+
+        check_time()
+    assert sys.modules.pop("imported_late").end
