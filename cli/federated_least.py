@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass
-from decimal import ROUND_CEILING
+from decimal import ROUND_CEILING, ROUND_FLOOR
 from fractions import Fraction
 
 from attrs import evolve
@@ -29,7 +30,7 @@ from .in_time import Figures
 
 _WIDTH = Fraction(1, 1000)
 _DIGITS = 5
-_LARGEST = 10**12
+_LEAST_VARIANCE, _LARGEST_VARIANCE = Fraction(1, 10**9), 10**15  # of laws
 _NEAR = 1e-6
 _MOST_BITS = 32
 _SEARCH = 0.7  # of the time, for the search; the rest is for what is told of what it found
@@ -103,16 +104,16 @@ class _Search:
         self.longest = 0.0
 
     def run(self) -> None:
-        ends = bracketed(
-            self._meets,
-            self.settings.deviation,
-            _DIGITS,
-            1 / Fraction(_LARGEST),
-            Fraction(_LARGEST),
-        )
+        # of a share, and of the sum of all
+        least = _rooted(_LEAST_VARIANCE, ROUND_CEILING)
+        largest = _rooted(Fraction(_LARGEST_VARIANCE, self.settings.clients), ROUND_FLOOR)
+        ends = bracketed(self._meets, self.settings.deviation, _DIGITS, least, largest)
         if isinstance(ends, bool):
-            which = "every local-stddev" if ends else f"no local-stddev up to {_LARGEST}"
-            raise ParameterError(f"target {self.claim} is verified for {which}")
+            which = "every" if ends else "no"
+            raise ParameterError(
+                f"target {self.claim} is verified for {which} local-stddev between "
+                f"{decimal_text(least)} and {decimal_text(largest)}"
+            )
 
         def cost(deviation: Fraction) -> float:
             return float(self._cost(to_digits(deviation, _DIGITS, ROUND_CEILING)))
@@ -144,6 +145,14 @@ class _Search:
         else:
             self.bad = deviation if self.bad is None else max(self.bad, deviation)
         return cost
+
+
+def _rooted(variance: Fraction, rounding: str) -> Fraction:
+    """The root of a variance, rounded to the digits of the search."""
+    up = rounding == ROUND_CEILING
+    return to_digits(
+        Fraction(math.isqrt(math.floor(variance * 10**40)) + up, 10**20), _DIGITS, rounding
+    )
 
 
 def _is_refuted(released: VectorNoise, times: int, claim: Guarantee) -> bool:

@@ -109,16 +109,17 @@ def bracketed(
     least: Fraction,
     largest: Fraction,
 ) -> tuple[Fraction, Fraction] | bool:
-    """(not met, met), about a factor of 4 apart, outward from the start, rounded to these digits.
+    """(not met, met), a factor of 4 apart at most, outward from the start, rounded to these digits.
 
-    Where no crossing lies between the least and the largest value: is it met by all of them?
+    least, largest: of no more digits; nothing beyond is tried. Where there is no crossing up to the
+    least (if it is met) or the largest (if not): is it met?
     """
-    value = to_digits(start, digits, ROUND_CEILING)
+    value = to_digits(min(max(start, least), largest), digits, ROUND_CEILING)
     goal = met(value)
     while True:
         other = value / _GROWTH if goal else value * _GROWTH
-        other = to_digits(other, digits, ROUND_CEILING)
-        if not least <= other <= largest:
+        other = min(max(to_digits(other, digits, ROUND_CEILING), least), largest)
+        if other == value:
             return goal
         if met(other) != goal:
             return (other, value) if goal else (value, other)

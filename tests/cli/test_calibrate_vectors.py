@@ -66,3 +66,9 @@ def test_a_dimension_needs_a_norm(capsys):
     given = ["calibrate", "skellam", "--sensitivity", "4", "--dimension", "9"]
     assert main([*given, "--target", "gdp:1"]) == 2
     assert "--l2" in capsys.readouterr().err
+
+
+def test_where_hardly_anybody_is_sampled_every_noise_will_do(capsys):
+    given = ["calibrate", "skellam", "--l2", "2", "--poisson", "1e-5"]
+    assert main([*given, "--target", "approx:1,1e-3"]) == 2
+    assert "every variance between 1e-9 and 1e15" in capsys.readouterr().err

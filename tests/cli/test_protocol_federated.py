@@ -22,7 +22,7 @@ SPEC = "federated:mechanism={},clip=1,scale=2,clients=4,local-stddev=4,dimension
 
 @pytest.fixture(autouse=True)
 def _quickly(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(protocol_federated, "_SECONDS", 0.1)
+    monkeypatch.setattr(protocol_federated, "_SECONDS", 0.5)
 
 
 def shown(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict:
@@ -102,6 +102,7 @@ def test_nothing_below_the_least_is_verified_by_what_is_known(claim: str, scale:
         ([SPEC.format("skellam", 16) + ",dropout=1"], "--dropout"),
         ([SPEC.format("skellam", 16), "--rounds", "0"], "--rounds"),
         ([SPEC.format("skellam", 16), "--dropout", "4"], "--dropout"),
+        ([SPEC.format("skellam", 16), "--target", "pure:1"], "no local-stddev between"),
         (["theorem1:epsilon=1,batch=8,horizon=100", "--rounds", "2"], "federated"),
     ],
 )
