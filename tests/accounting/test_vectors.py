@@ -98,7 +98,7 @@ def holds(found: Enclosure, truth: float, error: float = _ERROR) -> bool:
     return float(found.lower) <= truth + error and truth - error <= float(found.upper)
 
 
-@settings(max_examples=15)
+@settings(max_examples=6)
 @given(
     LAWS,
     reaches(),

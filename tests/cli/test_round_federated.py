@@ -66,7 +66,7 @@ NOISY = "federated:mechanism=skellam,clip=1,scale=2,clients=10,local-stddev=1,bi
 @pytest.mark.parametrize(
     ("dimension", "rounding"),
     [
-        (1, "stochastic"),
+        pytest.param(1, "stochastic", marks=SLOW),
         pytest.param(1, "nearest", marks=SLOW),
         pytest.param(3, "stochastic", marks=SLOW),
     ],
