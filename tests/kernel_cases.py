@@ -32,6 +32,15 @@ NEAR = [
     ("pmf:file={pair}", "pure:0.6931471805599454", "pure:0.6931471805599453"),
     ("pmf:file={pair}*5", "approx:1.7227665977412,0.1", "approx:1.7227665977411,0.1"),
 ]  # fmt: skip
+LISTS = [
+    ("discrete-laplace:epsilon=0.1*10 + randomized-response:epsilon=0.5*8",
+     "approx:4.9716976455681,1e-6", "approx:4.971697645568,1e-6"),
+    ("discrete-laplace:scale=7/3,sensitivity=4*3 + discrete-laplace:epsilon=1*2 "
+     "+ randomized-response:epsilon=0.5*4",
+     "approx:9.0850842381876,1e-3", "approx:9.0850842381875,1e-3"),
+    ("randomized-response:epsilon=1 + randomized-response:epsilon=2/3", "pure:1.66666666667",
+     "pure:1.66666666666"),
+]  # fmt: skip
 ONE_SIDED = [
     ("binomial:trials=61,probability=1/2", "approx:1,1e-5", "REFUTED"),
     ("skellam:variance=4", "pure:2", "REFUTED"),
@@ -40,7 +49,8 @@ PAIR = "outcome,p,q\na,0.5,0.25\nb,0.3,0.45\nc,0.2,0.3\n"
 
 
 def theorem(spec: str, claim: str, pair: Path) -> str:
-    """What is written of this claim; {pair} in the spec is a file with PAIR."""
+    """What is written of this claim, of uses with + between; {pair} is a file with PAIR."""
     pair.write_text(PAIR)
-    named, times = parse_use(spec.replace("{pair}", str(pair)))
-    return theorem_of(audit(compose((named.mechanism, times)), parse_claim(claim)))
+    uses = [parse_use(each.replace("{pair}", str(pair))) for each in spec.split(" + ")]
+    listed = compose(*((named.mechanism, times) for named, times in uses))
+    return theorem_of(audit(listed, parse_claim(claim)))

@@ -26,9 +26,11 @@ _MOST_WAYS = 1_000_000  # sequences of outcomes that a proof may visit
 _MOST_TRIALS = 100_000
 _LARGEST_MEAN = 5_000  # of a Poisson count
 _LARGEST_LATTICE = 2_000  # points: each use moves by at most the sensitivity
+_MOST_POINTS = 100_000  # of the product of all lattices of a list
 _REACH = (
     "zcdp claims of discrete-gaussian; "
     "pure and approx claims of discrete-laplace, randomized-response and pmf pairs, used K times, "
+    "of lists of discrete-laplace and randomized-response; "
     "and of discrete-gaussian, skellam, binomial and (verified, where its pure epsilon settles it) "
     "discrete-laplace with a modulus, used once"
 )
@@ -106,16 +108,16 @@ def _written(
     verified: bool,
     end: Fraction | Decimal | float,
 ) -> str:
-    if len(uses) != 1 or kind not in ("pure", "approx", "zcdp"):
+    if kind not in ("pure", "approx", "zcdp") or not uses:
         raise _unknown()
+    if len(uses) > 1:
+        return _list(uses, kind, numbers, verified, end)
     ((mechanism, times),) = uses
     if kind == "zcdp":
         return _concentrated(
             Verdicted(times, numbers["rho"], Fraction(0), verified, Fraction(0)), mechanism
         )
-    epsilon, delta = numbers["epsilon"], numbers.get("delta", Fraction(0))
-    room = Fraction(1) if end == INFINITY else abs(Fraction(end) - epsilon)
-    asked = Verdicted(times, epsilon, delta, verified, room)
+    asked = _asked(times, numbers, verified, end)
     match mechanism:
         case Additive():
             return _additive(asked, mechanism)
@@ -124,6 +126,47 @@ def _written(
         case TwoLaws():
             return _pair(asked, mechanism)
     raise _unknown()
+
+
+def _asked(
+    times: int, numbers: Mapping[str, Fraction], verified: bool, end: Fraction | Decimal | float
+) -> Verdicted:
+    epsilon, delta = numbers["epsilon"], numbers.get("delta", Fraction(0))
+    room = Fraction(1) if end == INFINITY else abs(Fraction(end) - epsilon)
+    return Verdicted(times, epsilon, delta, verified, room)
+
+
+def _list(
+    uses: Sequence[tuple[Mechanism, int]],
+    kind: str,
+    numbers: Mapping[str, Fraction],
+    verified: bool,
+    end: Fraction | Decimal | float,
+) -> str:
+    """Of each: uses, scale, sensitivity (0: randomized response of epsilon 1/scale)."""
+    if kind == "zcdp":
+        raise _unknown()
+    fours, points, moved = [], 1, Fraction(0)
+    for mechanism, times in uses:
+        match mechanism:
+            case Additive(law=DiscreteLaplace(inverted=False) as law, modulus=None) if (
+                mechanism.sensitivity > 0
+            ):
+                scale, reach = law.scale, mechanism.sensitivity
+            case Response(delta=0) if mechanism.epsilon:
+                scale, reach = 1 / mechanism.epsilon, 0
+            case _:
+                raise _unknown()
+        fours += [times, *scale.as_integer_ratio(), reach]
+        points *= times * max(reach, 1) + 1
+        moved += times * max(reach, 1) / scale
+    asked = _asked(sum(times for _, times in uses), numbers, verified, end)
+    if points > _MOST_POINTS:
+        raise NotWrittenError(f"--coq: no theorem on more than {_MOST_POINTS:,} privacy losses")
+    if verified and not asked.delta and moved == asked.epsilon:
+        raise NotWrittenError("--coq: no theorem of a list's pure epsilon itself, only of more")
+    far = math.ceil(3 * asked.epsilon / 2) + asked.times + _bits(points)
+    return asked.write("list of uses", {"W": fours} | asked.claim | asked.precision(far))
 
 
 def _additive(asked: Verdicted, noise: Additive) -> str:

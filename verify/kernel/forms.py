@@ -124,12 +124,13 @@ class Form:
             claimed = f"({claimed})-zero-concentrated differentially private"
         else:
             claimed = f"({claimed}, {ratio(numbers, 'n', 'd')})-differentially private"
-        says = "is" if self.verified else "is not"
+        says, which = ("is", "every") if self.verified else ("is not", "some")
         scope = ""
         if "noise_" in self.statement:
-            which = "every" if self.verified else "some"
             asked = "way of asking" if "noise_uses" in self.statement else "query"
             scope = f", for {which} data type, neighbour relation and {asked} of that sensitivity"
+        elif "list_not_dp" in self.statement or "list_dp" in self.statement:
+            scope = f", for {which} data type, neighbour relation and way of asking of this kind"
         return f"{self.words(numbers)} {says} {claimed}{scope}"
 
 
@@ -206,6 +207,24 @@ def _pair(numbers: Numbers) -> str:
     a = numbers["A"]
     assert not isinstance(a, int)
     return f"a pair of laws on {len(a)} outcomes, either way round{_uses(numbers)}"
+
+
+def in_fours(numbers: Numbers) -> list[tuple[int, int, int, int]]:
+    """The uses of a list, as `uses_in` of `Laws.v` reads them: any numbers left over are none."""
+    w = numbers["W"]
+    assert not isinstance(w, int)
+    return list(zip(w[::4], w[1::4], w[2::4], w[3::4], strict=False))
+
+
+def _list(numbers: Numbers) -> str:
+    said = []
+    for k, t, u, s in in_fours(numbers):
+        if s:
+            law = _laplace({"t": t, "u": u, "s": s})
+        else:
+            law = f"a bit by randomized response (epsilon {ratio({'t': t, 'u': u}, 'u', 't')})"
+        said.append(f"{law} {k:,} times")
+    return f"{', then '.join(said) or 'nothing'}, each chosen by the answers before,"
 
 
 def _forms() -> list[Form]:
@@ -381,6 +400,22 @@ def _forms() -> list[Form]:
             f"pair_not_dp list_a list_b (Z.to_nat {{k}}) {precise}",
             _pair,
             ("A", "B"),
+        ),
+        Form(
+            "list of uses, VERIFIED",
+            "ListSums",
+            f"list_dp (uses_in list_w) {claim}",
+            f"mixed_dp list_w {precise}",
+            _list,
+            ("W",),
+        ),
+        Form(
+            "list of uses, REFUTED",
+            "ListSums",
+            f"list_not_dp (uses_in list_w) {claim}",
+            f"mixed_not_dp list_w {precise}",
+            _list,
+            ("W",),
         ),
     ]
 

@@ -10,7 +10,7 @@ from ..checker.binomial import Binomial
 from ..checker.laws import DiscreteGaussian, DiscreteLaplace, Law, Skellam
 from ..checker.mechanisms import Additive, Mechanism, Response, TwoLaws
 from ..checker.reading import Statement
-from .forms import Form, Numbers
+from .forms import Form, Numbers, in_fours
 
 
 def stated(form: Form, numbers: Numbers, claim: Mapping[str, Any] | None) -> Statement:
@@ -20,7 +20,10 @@ def stated(form: Form, numbers: Numbers, claim: Mapping[str, Any] | None) -> Sta
     """
     uses: tuple[tuple[Mechanism, int], ...]
     try:
-        uses = ((_mechanism(form, numbers), _whole(numbers, "k", 1)),)
+        if form.module == "ListSums":
+            uses = tuple((_of_four(t, u, s), k) for k, t, u, s in in_fours(numbers))
+        else:
+            uses = ((_mechanism(form, numbers), _whole(numbers, "k", 1)),)
         epsilon, delta = _ratio(numbers, "a", "b"), _ratio(numbers, "n", "d")
     except ZeroDivisionError:
         uses, epsilon, delta = (), Fraction(0), Fraction(0)
@@ -56,6 +59,13 @@ def _mechanism(form: Form, numbers: Numbers) -> Mechanism:
     # `m` is a modulus where the statement has one, elsewhere a hint
     modulus = _whole(numbers, "m") if "noise_mod_dp" in form.statement else None
     return Additive(law, _whole(numbers, "s", 1), modulus)
+
+
+def _of_four(t: int, u: int, s: int) -> Mechanism:
+    """A use of a list: of sensitivity 0 it is randomized response."""
+    if s == 0:
+        return Response(Fraction(u, t), Fraction(0))
+    return Additive(DiscreteLaplace(Fraction(t, u)), s, None)
 
 
 def _whole(numbers: Numbers, name: str, default: int | None = None) -> int:

@@ -7,7 +7,7 @@ from math import comb
 
 import mpmath
 import pytest
-from kernel_cases import NEAR, theorem
+from kernel_cases import LISTS, NEAR, theorem
 
 from exactdp.accounting.composed import compose
 from exactdp.mechanisms.spec import parse_use
@@ -65,6 +65,10 @@ STATEMENTS = [
      "exists f, discrete_gaussian (100 / 1) f /\\ noise_not_zcdp f 3 (1 / 25)"),
     ("skellam:variance=25,sensitivity=2", "approx:0.5,1e-6",
      "exists f, skellam (25 / 2) f /\\ noise_not_dp f 2 (1 / 2) (1 / 1000000)"),
+    ("discrete-laplace:scale=7/3,sensitivity=4*3 + randomized-response:epsilon=0.4",
+     "approx:5,1e-3", "list_not_dp (uses_in list_w) (5 / 1) (1 / 1000)"),
+    ("randomized-response:epsilon=1 + discrete-laplace:epsilon=1", "pure:2.1",
+     "list_dp (uses_in list_w) (21 / 10) (0 / 1)"),
     ("skellam:variance=1e-9", "pure:1",
      "exists f, skellam (1 / 2000000000) f /\\ noise_not_dp f 1 (1 / 1) (0 / 1)"),
 ]  # fmt: skip
@@ -96,7 +100,19 @@ def test_tables_are_the_columns_over_one_denominator(pair):
     assert [Fraction(each, sum(q)) for each in q] == [Fraction(x) for x in ("0.25", "0.45", "0.3")]
 
 
-@pytest.mark.parametrize(("spec", "verified", "refuted"), NEAR)
+def test_a_list_says_its_uses_in_fours(pair):
+    """Uses, scale as a quotient, sensitivity; 0 where it is randomized response of 1/scale."""
+    spec = "discrete-laplace:scale=7/3,sensitivity=4*3 + randomized-response:epsilon=2/5*6"
+    text = theorem(spec, "approx:5,1e-3", pair)
+    assert "\nDefinition list_w : list Z := [3; 7; 3; 4; 6; 5; 2; 0]%Z.\n" in text
+    form, numbers = recognise(text)
+    says = form.described(numbers)
+    assert "sensitivity 4 plus discrete Laplace noise of scale 7/3 3 times" in says
+    assert "a bit by randomized response (epsilon 0.4) 6 times" in says
+    assert "is not (5, 0.001)-differentially private, for some data type" in says
+
+
+@pytest.mark.parametrize(("spec", "verified", "refuted"), [*NEAR, *LISTS])
 def test_both_verdicts_are_written(pair, spec, verified, refuted):
     for claim, verdict in ((verified, True), (refuted, False)):
         form, numbers = recognise(theorem(spec, claim, pair))
@@ -170,6 +186,10 @@ def test_a_certificate_says_the_same(pair, spec, claim, verdict):
         ("discrete-gaussian:sigma2=100000000000", "approx:1,1e-5"),
         ("binomial:trials=200000,probability=1/2", "approx:1,1e-5"),
         ("pmf:file={pair}*15", "approx:6,0.01"),
+        ("discrete-laplace:epsilon=1 + randomized-response:epsilon=1", "pure:2"),
+        ("discrete-laplace:epsilon=1 + randomized-response:epsilon=1", "zcdp:9"),
+        ("discrete-laplace:epsilon=1 + discrete-gaussian:sigma2=9", "approx:9,0.1"),
+        ("discrete-laplace:epsilon=1*999 + randomized-response:epsilon=1*999", "pure:2000"),
     ],
 )
 def test_what_cannot_be_written_yet(pair, spec, claim):

@@ -11,25 +11,27 @@ Proof.
   - rewrite <- Rmult_minus_distr_l, <- RmaxRmult by easy. f_equal. ring.
   - rewrite <- mass_scale. apply mass_ext. intros u _. rewrite <- IH by easy. f_equal; ring.
 Qed.
-(** All sequences of K members of a list *)
-Fixpoint boxes (l : list Z) (K : nat) : list (list Z) :=
-  match K with O => [[]] | S K' => flat_map (fun k => map (cons k) (boxes l K')) l end.
+(** Sequences with these heads and these rests *)
+Definition heads {T} (l : list T) (b : list (list T)) : list (list T) := flat_map (fun k => map (cons k) b) l.
 (** They differ in the first place or later *)
-Lemma boxes_nodup l K : NoDup l -> NoDup (boxes l K).
+Lemma heads_nodup {T} (l : list T) b : NoDup l -> NoDup b -> NoDup (heads l b).
 Proof.
-  intros Hl. induction K; simpl; [repeat constructor; easy|]. set (b := boxes l K) in *. clearbody b.
-  induction Hl as [|k l Hk Hl IH]; simpl; [constructor|]. apply nodup_app; auto.
+  intros Hl Hb. unfold heads. induction Hl as [|k l Hk Hl IH]; simpl; [constructor|]. apply nodup_app; auto.
   - apply FinFun.Injective_map_NoDup; auto. intros u v E. now injection E.
   - intros ys H1 H2. apply in_map_iff in H1 as (zs & <- & _). apply in_flat_map in H2 as (z & Hz & H2).
     apply in_map_iff in H2 as (ws & E & _). injection E as -> _. contradiction.
 Qed.
 (** Sums of sums *)
+Lemma mass_heads {T} (phi : list T -> R) l b : mass phi (heads l b) = mass (fun k => mass (fun ys => phi (k :: ys)) b) l.
+Proof. unfold heads. induction l as [|k l IH]; [easy|]. simpl. now rewrite mass_app, mass_map, IH. Qed.
+(** All sequences of K members of a list *)
+Fixpoint boxes (l : list Z) (K : nat) : list (list Z) := match K with O => [[]] | S K' => heads l (boxes l K') end.
+(** Head by head *)
+Lemma boxes_nodup l K : NoDup l -> NoDup (boxes l K).
+Proof. intros Hl. induction K; [repeat constructor; easy|now apply heads_nodup]. Qed.
+(** Head by head *)
 Lemma mass_boxes (phi : list Z -> R) l K : mass phi (boxes l (S K)) = mass (fun k => mass (fun ys => phi (k :: ys)) (boxes l K)) l.
-Proof.
-  simpl. induction l as [|k l IH]; [easy|]. simpl. rewrite mass_app, mass_map. f_equal.
-  set (b := boxes (k :: l) K) in *. clearbody b. clear IH.
-  induction l as [|z l IH]; [easy|]. simpl. rewrite mass_app, mass_map. now rewrite IH.
-Qed.
+Proof. apply mass_heads. Qed.
 (** Consecutive whole numbers *)
 Lemma zseq_of_nat n : forall s, zseq (Z.of_nat s) n = map Z.of_nat (seq s n).
 Proof. induction n; intros s; [easy|]. simpl. rewrite <- IHn. do 2 f_equal. lia. Qed.
@@ -47,15 +49,15 @@ Fixpoint spread (K : nat) (F : nat -> R) (s : nat) : R :=
   | O => F s
   | S K' => mass (fun j => share t Delta j * spread K' F (s + j)) (seq 0 (S Delta))
   end.
-(** One use after the other *)
-Lemma spread_product N : forall K s, (s + K * Delta <= N)%nat -> forall x y,
-  (1 + a) ^ K * product_above (repeat p K) (x * a ^ (N - K * Delta - s)) (y * a ^ s)
-  = spread K (fun j => above x y (a ^ (N - j)) (a ^ j)) s.
+(** One use after the other, and what comes after them *)
+Lemma spread_product ps N : forall K s, (s + K * Delta <= N)%nat -> forall x y,
+  (1 + a) ^ K * product_above (repeat p K ++ ps) (x * a ^ (N - K * Delta - s)) (y * a ^ s)
+  = spread K (fun j => product_above ps (x * a ^ (N - j)) (y * a ^ j)) s.
 Proof.
   pose proof (rate t Ht) as Ha. fold a in Ha.
   induction K; intros s Hs x y.
-  - simpl. unfold above. rewrite Nat.sub_0_r. ring.
-  - cbn [repeat product_above spread]. change (points p) with (seq 0 (S Delta)). rewrite <- mass_scale. apply mass_ext.
+  - simpl. rewrite Nat.sub_0_r. ring.
+  - cbn [repeat app product_above spread]. change (points p) with (seq 0 (S Delta)). rewrite <- mass_scale. apply mass_ext.
     intros j Hj. apply in_seq in Hj. rewrite <- IHK by lia. pose proof (share_nonneg t Delta Ht j) as Hw. set (w := share t Delta j) in *.
     replace (x * a ^ (N - S K * Delta - s) * left p j) with (w / (1 + a) * (x * a ^ (N - K * Delta - (s + j)))).
     2: { unfold p. simpl left. fold a. fold w. replace (N - K * Delta - (s + j))%nat with ((N - S K * Delta - s) + (Delta - j))%nat by lia. rewrite pow_add. field. lra. }
@@ -82,7 +84,8 @@ Definition lattice_excess (K : nat) (eps : R) : R :=
 (** By spread_product *)
 Lemma lattice_product K eps : (1 + a) ^ K * product_above (repeat p K) 1 (exp eps) = lattice_excess K eps.
 Proof.
-  unfold lattice_excess. rewrite <- spread_product by lia. rewrite Nat.sub_diag. simpl (a ^ (0 - 0)). now rewrite !Rmult_1_r.
+  pose proof (spread_product [] (K * Delta) K 0 ltac:(lia) 1 (exp eps)) as H.
+  rewrite app_nil_r, Nat.sub_diag in H. simpl (a ^ (0 - 0)) in H. now rewrite !Rmult_1_r in H.
 Qed.
 
 (** The lattice decides, for any data, any relation and any way of asking. *)

@@ -77,6 +77,30 @@ Definition noise_uses_not_dp (f : Z -> R) (K : nat) (Delta : Z) (eps delta : R) 
   exists (D : Type) (adj : D -> D -> Prop) (q : list Z -> D -> Z),
     (forall past, sensitivity adj (q past) Delta) /\ not_dp adj (noisy_answers f q K) eps delta.
 
+(** Different mechanisms on the same data, in a fixed order: noise on an integer query of sensitivity
+    [Delta], or randomized response of a bit; the queries and bits are chosen by the past. *)
+Inductive use := Laplace (t : R) (Delta : Z) | Response (eps0 : R).
+Definition use_of {D} (adj : D -> D -> Prop) (u : use) (M : list (Z + bool) -> D -> Z + bool -> R) : Prop :=
+  match u with
+  | Laplace t Delta => exists q, (forall past, sensitivity adj (q past) Delta) /\
+      forall past d y, M past d y = match y with inl k => add_noise (discrete_laplace t) (q past) d k | inr _ => 0 end
+  | Response eps0 => exists b : list (Z + bool) -> D -> bool,
+      forall past d y, M past d y = match y with inl _ => 0 | inr v => randomized_response eps0 (b past d) v end
+  end.
+Definition list_dp (us : list use) (eps delta : R) : Prop :=
+  forall (D : Type) (adj : D -> D -> Prop) Ms, Forall2 (use_of adj) us Ms -> dp adj (adaptive Ms []) eps delta.
+(** Refuted: one data type, one neighbour relation, one such list of mechanisms. *)
+Definition list_not_dp (us : list use) (eps delta : R) : Prop :=
+  exists (D : Type) (adj : D -> D -> Prop) Ms, Forall2 (use_of adj) us Ms /\ not_dp adj (adaptive Ms []) eps delta.
+(** Four numbers k, t, u, s are k uses of noise of scale t/u and sensitivity s, or where s = 0 of
+    randomized response of eps0 = u/t. *)
+Fixpoint uses_in (l : list Z) : list use :=
+  match l with
+  | k :: t :: u :: s :: l' =>
+      repeat (if (s =? 0)%Z then Response (IZR u / IZR t) else Laplace (IZR t / IZR u) s) (Z.to_nat k) ++ uses_in l'
+  | _ => []
+  end.
+
 (** Rényi divergences of laws that are positive everywhere: sum f^a g^(1-a) at order a > 1, over
     all finite lists of outcomes, is at most e^((a-1) eps). *)
 Definition renyi_term {T} (a : R) (f g : T -> R) (x : T) : R := Rpower (f x) a * Rpower (g x) (1 - a).
