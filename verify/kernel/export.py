@@ -26,7 +26,7 @@ _MOST_WAYS = 1_000_000  # sequences of outcomes that a proof may visit
 _MOST_TRIALS = 100_000
 _LARGEST_MEAN = 5_000  # of a Poisson count
 _LARGEST_LATTICE = 2_000  # points: each use moves by at most the sensitivity
-_MOST_POINTS = 100_000  # of the product of all lattices of a list
+_MOST_POINTS = 20_000  # of the product of all lattices of a list
 _REACH = (
     "zcdp claims of discrete-gaussian; "
     "pure and approx claims of discrete-laplace, randomized-response and pmf pairs, used K times, "
@@ -146,7 +146,7 @@ def _list(
     """Of each: uses, scale, sensitivity (0: randomized response of epsilon 1/scale)."""
     if kind == "zcdp":
         raise _unknown()
-    fours, points, moved = [], 1, Fraction(0)
+    fours, points, moved, step = [], 1, Fraction(0), Fraction(0)
     for mechanism, times in uses:
         match mechanism:
             case Additive(law=DiscreteLaplace(inverted=False) as law, modulus=None) if (
@@ -160,13 +160,18 @@ def _list(
         fours += [times, *scale.as_integer_ratio(), reach]
         points *= times * max(reach, 1) + 1
         moved += times * max(reach, 1) / scale
+        step = max(step, max(reach, 1) / scale)
     asked = _asked(sum(times for _, times in uses), numbers, verified, end)
     if points > _MOST_POINTS:
         raise NotWrittenError(f"--coq: no theorem on more than {_MOST_POINTS:,} privacy losses")
     if verified and not asked.delta and moved == asked.epsilon:
         raise NotWrittenError("--coq: no theorem of a list's pure epsilon itself, only of more")
-    far = math.ceil(3 * asked.epsilon / 2) + asked.times + _bits(points)
-    return asked.write("list of uses", {"W": fours} | asked.claim | asked.precision(far))
+    # an error of e^x counts as one of epsilon, times e^(2 step) where no loss is near epsilon
+    near = _bits(1 / asked.room) if asked.room else _FAR_BITS
+    r = near + 2 * _bits(asked.epsilon) + _bits(asked.times) + math.ceil(3 * step) + 10
+    rare = _bits(1 / asked.delta) if asked.delta else 0
+    p = 2 * r + rare + math.ceil(3 * asked.epsilon / 2) + _bits(points) + 16
+    return asked.write("list of uses", {"W": fours, "r": r, "p": p} | asked.claim)
 
 
 def _additive(asked: Verdicted, noise: Additive) -> str:
