@@ -171,7 +171,8 @@ def _list(
     r = near + 2 * _bits(asked.epsilon) + _bits(asked.times) + math.ceil(3 * step) + 10
     rare = _bits(1 / asked.delta) if asked.delta else 0
     p = 2 * r + rare + math.ceil(3 * asked.epsilon / 2) + _bits(points) + 16
-    return asked.write("list of uses", {"W": fours, "r": r, "p": p} | asked.claim)
+    given: Numbers = {"W": fours, "r": r, "p": p, **asked.claim}
+    return asked.write("list of uses", given)
 
 
 def _additive(asked: Verdicted, noise: Additive) -> str:

@@ -6,7 +6,7 @@ import subprocess
 import time
 
 import pytest
-from kernel_cases import NEAR, ONE_SIDED, theorem
+from kernel_cases import LISTS, NEAR, ONE_SIDED, theorem
 
 from exactdp.cli.main import main
 from exactdp.exact import OutOfTimeError, time_limit
@@ -141,6 +141,31 @@ def test_what_it_must_be_of(monkeypatch, tmp_path, pair, spec, verified, refuted
         monkeypatch.setattr(kernel_theorem, "run", lambda *_: Run(True, LISTED, ""))
 
 
+@pytest.mark.parametrize(("spec", "verified", "refuted"), LISTS)
+def test_what_a_list_must_be_of(monkeypatch, tmp_path, pair, spec, verified, refuted):
+    """Of all of its uses, in any order, no fewer and no others."""
+    monkeypatch.setattr(kernel_theorem, "compiled", lambda needed: tmp_path)
+    monkeypatch.setattr(kernel_theorem, "run", lambda *_: Run(True, LISTED, ""))
+    file = tmp_path / "t.v"
+    uses = spec.split(" + ")
+
+    def told(claim, uses):
+        expected = [word for each in uses for word in ("--expect", each)]
+        return main(["check", str(file), *expected, "--claim", claim])
+
+    for claim in (verified, refuted):
+        file.write_text(theorem(spec, claim, pair))
+        assert told(claim, uses) == told(claim, uses[::-1]) == 0
+        assert told(claim, uses[1:]) == told(claim, [*uses, uses[0]]) == 1
+        assert told(claim, [*uses[1:], "randomized-response:epsilon=7"]) == 1
+    form, numbers = recognise(file.read_text())
+    w = numbers["W"]
+    for wrong, holds in (((*w, 1), True), (w[:-1], False), ((*w[:2], 0, *w[3:]), False),
+                         ((*w[:1], 0, *w[2:]), False), ((w[0] + 1, *w[1:]), False)):  # fmt: skip
+        file.write_text(form.write(numbers | {"W": wrong}))
+        assert (told(refuted, uses) == 0) is holds  # Coq drops what is no four as well
+
+
 def test_what_is_read_back(tmp_path, pair):
     """Pure is approximate at delta = 0 alone; a modulus counts, and a denominator of 0."""
     file = tmp_path / "t.v"
@@ -178,7 +203,7 @@ def _outcome(text, tmp_path):
 
 @pytest.mark.slow
 @with_coq
-@pytest.mark.parametrize(("spec", "verified", "refuted"), NEAR)
+@pytest.mark.parametrize(("spec", "verified", "refuted"), [*NEAR, *LISTS])
 def test_true_claims_compile_and_false_ones_do_not(tmp_path, pair, spec, verified, refuted):
     """The numbers of a refuted claim in the form of a verified one, and the other way round."""
     found = {}
