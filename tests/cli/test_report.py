@@ -111,9 +111,9 @@ def test_a_ledger_is_checked_and_shown_without_names(tmp_path, capsys):
     url, page = str(tmp_path / "a.db"), tmp_path / "page.html"
     one = "discrete-gaussian:sigma2=100,sensitivity=1"
     with Ledger.create(url, "zcdp:0.1") as ledger:
-        ledger.charge(f"{one}*20", ["ada", "bob"], "1")
-        ledger.charge(f"{one}*9", ["eve"], "2")
-        ledger.reserve(one, ["eve", "zoe"], "3").cancel()
+        ledger.charge(f"{one}*20", ["ursula", "boris"], "1")
+        ledger.charge(f"{one}*9", ["yves"], "2")
+        ledger.reserve(one, ["yves", "zoltan"], "3").cancel()
     assert main(["report", "--ledger", url, "--out", str(page)]) == 0
     html = page.read_text(encoding="utf-8")
     shown = Shown(html)
@@ -125,7 +125,7 @@ def test_a_ledger_is_checked_and_shown_without_names(tmp_path, capsys):
     rows = [[cell[0] for cell in row] for row in shown.tables["charged"][0][1:]]
     assert rows == [[one, "cancelled", "2", "2"], [one, "charged", "3", "49"]]
     assert "<svg" in html
-    assert not any(name in html for name in ("ada", "bob", "zoe"))
+    assert not any(name in html for name in ("ursula", "boris", "yves", "zoltan"))
     with sqlite3.connect(url) as connection:
         connection.execute("UPDATE uses SET times = 2 WHERE charge = 1")
     capsys.readouterr()
