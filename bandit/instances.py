@@ -1,4 +1,13 @@
-"""In which environments runs take place: one for all of them, or one drawn for each."""
+"""In which environments runs take place: one for all, one drawn for each, or some in turn.
+
+The instances of the published experiments are some in turn: the scripts that come with Chowdhury
+and Zhou (ICLR 2023; github.com/sayakrc/Differentially-Private-Bandits, MABPrivate.py) have 20 runs,
+each on an instance of its own. Before run r the generator of numpy is seeded with r, and the K = 10
+means are then (1 - D)/2 + D U, U uniform: D = 0.5 easy, D = 0.1 hard. Rewards are Gaussian of
+standard deviation 0.1 about them, clipped to [0, 1]. numpy keeps the stream of its legacy generator
+(MT19937) fixed for good, so that these are their instances, to the last bit of the means. Rewards
+and noise are drawn anew: theirs come from a generator without a seed.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +18,10 @@ from typing import TypeAlias
 import numpy as np
 
 from .environments.environment import EASY, HARD, Environment, drawn_instance
-from .environments.gaussian import DEFAULT_SIGMA
+from .environments.gaussian import DEFAULT_SIGMA, ClippedGaussian
+
+PUBLISHED_GROWTH = 4  # of the batches in the published runs: 4^b users an arm
+_PUBLISHED_RUNS, _PUBLISHED_ARMS = 20, 10
 
 
 @dataclass(frozen=True)
@@ -24,7 +36,9 @@ class Drawn:
     means: tuple[float, float]
     sigma: Fraction | None = Fraction(DEFAULT_SIGMA)
 
-    def environment(self, seed: np.random.SeedSequence) -> Environment:
+    own = True  # does every run have an instance of its own?
+
+    def environment(self, seed: np.random.SeedSequence, run: int = 0) -> Environment:
         """The instance of a run."""
         return drawn_instance(seed, self.arms, self.means, self.sigma, self.name)
 
@@ -35,6 +49,8 @@ class Fixed:
 
     given: Environment
 
+    own = False
+
     @property
     def name(self) -> str:
         return self.given.name
@@ -43,12 +59,30 @@ class Fixed:
     def arms(self) -> int:
         return len(self.given.arms)
 
-    def environment(self, seed: np.random.SeedSequence) -> Environment:
+    def environment(self, seed: np.random.SeedSequence, run: int = 0) -> Environment:
         """The instance of every run."""
         return self.given
 
 
-Instances: TypeAlias = Drawn | Fixed
+@dataclass(frozen=True)
+class Listed:
+    """Run r takes place in the r-th of these, and after the last one in the first one again."""
+
+    name: str
+    given: tuple[Environment, ...]
+
+    own = True
+
+    @property
+    def arms(self) -> int:
+        return len(self.given[0].arms)
+
+    def environment(self, seed: np.random.SeedSequence, run: int = 0) -> Environment:
+        """The instance of a run."""
+        return self.given[run % len(self.given)]
+
+
+Instances: TypeAlias = Drawn | Fixed | Listed
 
 
 def easy(arms: int = 10, sigma: Fraction | None = Fraction(DEFAULT_SIGMA)) -> Drawn:
@@ -59,3 +93,15 @@ def easy(arms: int = 10, sigma: Fraction | None = Fraction(DEFAULT_SIGMA)) -> Dr
 def hard(arms: int = 10, sigma: Fraction | None = Fraction(DEFAULT_SIGMA)) -> Drawn:
     """Means in [0.45, 0.55], as there."""
     return Drawn("hard", arms, HARD, sigma)
+
+
+def published(hard: bool = False) -> Listed:
+    """The 20 instances that the published experiments ran on, the easy or the hard ones."""
+    name, width = ("published-hard", 0.1) if hard else ("published", 0.5)
+
+    def instance(run: int) -> Environment:
+        uniform = np.random.RandomState(run).random_sample(_PUBLISHED_ARMS)
+        means = (width * uniform + (0.5 - width / 2)).tolist()
+        return Environment(name, tuple(ClippedGaussian(mean) for mean in means))
+
+    return Listed(name, tuple(instance(run) for run in range(_PUBLISHED_RUNS)))

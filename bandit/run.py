@@ -22,7 +22,7 @@ from .accounts import Accounts, Permit
 from .algorithms import Algorithm
 from .environments.environment import Environment
 from .evidence import Proof, evidence
-from .instances import Drawn, Instances
+from .instances import Instances
 from .play import Aggregator, Faithful, Released, Simulated, Source, play
 from .prepare import Prepared, Radius, prepare
 from .results import VERSION, Results, RunCache, Share, checkpoints
@@ -93,7 +93,7 @@ def run(
     ready = config.prepared() if prepared is None else prepared
     marks = checkpoints(config.setting.horizon) if rounds is None else rounds
     task = partial(_share, config, ready, start, marks, transcript, accounts)
-    size = _APART if isinstance(config.instances, Drawn) else _TOGETHER
+    size = _APART if config.instances.own else _TOGETHER
     parts = [(first, min(size, count - first)) for first in range(0, count, size)]
     identity = config.identity(start, marks.tolist())
     if accounts is not None:
@@ -118,9 +118,9 @@ def run(
 
 def environments(config: Config, runs: int, seed: int) -> Iterator[Environment]:
     """The instance of all runs, or those of each in order."""
-    count = runs if isinstance(config.instances, Drawn) else 1
+    count = runs if config.instances.own else 1
     for number in range(count):
-        yield config.instances.environment(_seed(seed, _INSTANCE, number))
+        yield config.instances.environment(_seed(seed, _INSTANCE, number), number)
 
 
 def _share(
@@ -135,7 +135,7 @@ def _share(
     """Runs first, ..., first + count - 1."""
     first, count = part
     ledger = None if accounts is None else accounts.opened()
-    together = not isinstance(config.instances, Drawn)
+    together = not config.instances.own
     lines: list[dict[str, Any]] = []
 
     def note(start: int) -> Callable[[Released], None] | None:
@@ -172,7 +172,7 @@ def place_of(config: Config, seed: int, start: int) -> tuple[Environment, Source
     rng = np.random.default_rng(_seed(seed, _RUN, start))
     users = config.faithful
     source = Simulated(rng) if users is None else Faithful.seeded(rng, users)
-    return config.instances.environment(_seed(seed, _INSTANCE, start)), source
+    return config.instances.environment(_seed(seed, _INSTANCE, start), start), source
 
 
 def _seed(seed: int, purpose: int, place: int) -> np.random.SeedSequence:

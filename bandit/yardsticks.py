@@ -7,7 +7,6 @@ from typing import Any
 
 from ..exact.enclosure import Enclosure
 from .expected_regret import expected_regret
-from .instances import Drawn
 from .lower_bound import Barrier, at_horizon, lower_bound
 from .results import Mean, Results
 from .run import Config, environments
@@ -56,9 +55,8 @@ def yardsticks(config: Config, results: Results, seed: int) -> Yardsticks:
         for place in places:
             found = lower_bound(place, config.setting.epsilon, barrier)
             bounds += [] if found is None else [found]
-    drawn = isinstance(config.instances, Drawn)
     return Yardsticks(
         barrier,
         at_horizon(bounds, config.setting.horizon) if bounds else None,
-        None if drawn else expected_regret(results.prepared, first),
+        None if config.instances.own else expected_regret(results.prepared, first),
     )

@@ -25,7 +25,7 @@ from ..exact.content_cache import default_cache
 from . import bandit_shown, output
 from .bandit_figures import figures
 from .bandit_identify import identify_command
-from .bandit_options import read_instances, verifying
+from .bandit_options import read_growth, read_instances, verifying
 from .options import Json, option, read_time
 from .plain import PlainCommand, PlainGroup
 
@@ -54,14 +54,20 @@ def run(
     arms: Annotated[str | None, option("K", "10 if drawn, else those of the data")] = None,
     instance: Annotated[
         str,
-        option("I", "easy or hard (one drawn for each run), fair, coins:MEAN,MEAN,…, or a file"),
+        option(
+            "I",
+            "easy or hard (one drawn for each run), published or published-hard (the 20 of the "
+            "published experiments, in turn), fair, coins:MEAN,MEAN,…, or a file",
+        ),
     ] = "easy",
     runs: Annotated[str, typer.Option(metavar="R")] = "20",
     seed: Annotated[str, typer.Option(metavar="S")] = "0",
     delta: Annotated[str, option("D", "δ of the shuffle paper's algorithms")] = "1e-6",
     scaling: Annotated[str, option("S", "s of Theorems 2 and 4")] = "10",
     confidence: Annotated[str, option("P", "p of the radius")] = "0.1",
-    growth: Annotated[str, option("ETA", "batch b has η^b users an arm")] = "2",
+    growth: Annotated[
+        str | None, option("ETA", "batch b has η^b users an arm; 2, of published instances 4")
+    ] = None,
     radius: Annotated[
         str, option("R", "paper, or certified: proved to keep the best arm")
     ] = "paper",
@@ -128,7 +134,7 @@ def run(
         delta=delta,
         scaling=scaling,
         confidence=confidence,
-        growth=growth,
+        growth=read_growth(growth, instances),
     )
     config = Config(chosen, setting, instances, radii[radius], aggregator)
     allowed = read_time(seconds)

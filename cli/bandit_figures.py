@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Annotated, Any
@@ -47,6 +48,9 @@ def figures(
         bool, typer.Option("--quick", help="a preview within half a minute: fewer, shorter runs")
     ] = False,
     ratings: Annotated[str, option("I", "the real ratings: fair, or a file as for run")] = "fair",
+    instances: Annotated[
+        str, option("I", "of easy and hard: drawn, or published (with the published batches)")
+    ] = "drawn",
     seed: Annotated[str, typer.Option(metavar="S")] = "0",
     workers: Annotated[str, option("W", "processes")] = "2",
     resume: Annotated[
@@ -58,10 +62,15 @@ def figures(
 
     Each as PNG, SVG and CSV. The same seed gives the same files, whatever the number of workers.
     """
-    scale = QUICK if quick else FULL
+    if instances not in ("drawn", "published"):
+        raise ParameterError(f"instances must be drawn or published, got {instances[:40]!r}")
+    is_published = instances == "published"
+    scale = replace(QUICK if quick else FULL, published=is_published)
     crew = whole(workers, "workers", at_least=1, at_most=1024)
     start = whole(seed, "seed", at_least=0)
     shown = [each.up_to(scale.scaling) for each in _chosen(figure)]
+    if is_published:
+        shown = [each.as_published() for each in shown]
     load()  # before the work, not after it
     folder = folder_for(out)
     with output.working("reading ratings"):

@@ -11,13 +11,14 @@ import typer
 from ..bandit.environments.gaussian import DEFAULT_SIGMA
 from ..bandit.environments.instance import instance
 from ..bandit.evidence import NotVerifiedError
-from ..bandit.instances import Fixed, Instances, easy, hard
+from ..bandit.instances import PUBLISHED_GROWTH, Fixed, Instances, Listed, easy, hard, published
 from ..exact import ParameterError, exact, time_limit, whole
 from ..exact.content_cache import default_cache
 from ..verify import Verdict
 from . import output
 
 _DRAWN = {"easy": easy, "hard": hard}
+_PUBLISHED = {"published": False, "published-hard": True}  # are they the hard ones?
 
 
 def read_instances(name: str, arms: str | None, sigma: str | None) -> Instances:
@@ -26,11 +27,23 @@ def read_instances(name: str, arms: str | None, sigma: str | None) -> Instances:
         if sigma is not None:
             raise ParameterError("--sigma is of the instances easy and hard only")
         given = None if arms is None else whole(arms, "arms", at_least=2)
+        if name in _PUBLISHED:
+            listed = published(_PUBLISHED[name])
+            if given not in (None, listed.arms):
+                raise ParameterError(f"arms must be {listed.arms}, as published, got {given}")
+            return listed
         return Fixed(instance(name, arms=given, cache=default_cache()))
     spread: Fraction | None = Fraction(DEFAULT_SIGMA)
     if sigma is not None:
         spread = exact(sigma, "sigma", at_least=0) or None
     return _DRAWN[name](whole("10" if arms is None else arms, "arms", at_least=2), spread)
+
+
+def read_growth(growth: str | None, instances: Instances) -> str:
+    """--growth of `bandit run`: unless given that of the published runs on published instances."""
+    if growth is not None:
+        return growth
+    return str(PUBLISHED_GROWTH) if isinstance(instances, Listed) else "2"
 
 
 @contextmanager

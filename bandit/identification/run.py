@@ -16,7 +16,6 @@ from ...exact.enclosure import Enclosure
 from ...exact.number import ExactInput, ParameterError, whole
 from ...exact.parallel import each
 from ..evidence import Proof, evidence
-from ..instances import Drawn
 from ..prepare import Prepared
 from ..results import Mean
 from ..run import Config, environments, place_of
@@ -116,7 +115,7 @@ def identify(
     start = whole(seed, "seed", at_least=0)
     crew = whole(workers, "workers", at_least=1, at_most=1024)
     shared = ready(config) if ready_made is None else ready_made
-    size = 1 if isinstance(config.instances, Drawn) else _TOGETHER
+    size = 1 if config.instances.own else _TOGETHER
     parts = [(first, min(size, count - first)) for first in range(0, count, size)]
     shares = {}
     for first, found, right in each(partial(_share, config, shared, start), parts, crew, cluster):

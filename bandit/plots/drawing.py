@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import product
 from types import MappingProxyType
 from typing import Any
 
@@ -24,7 +25,7 @@ from ..algorithms import (
 from ..instances import Fixed
 from ..lower_bound import lower_bound
 from ..prepare import Radius
-from .pictures import Figure, Line, Panel, Place
+from .pictures import PUBLISHED_VALUES, Figure, Line, Panel, Place
 from .sweep import Curve, Sweep
 
 _DPI, _KINDS = 160, ("png", "svg")
@@ -33,6 +34,7 @@ _HEAD, _LEGEND = 0.83, 0.36  # above, and below for each row of the legend
 _COLUMNS, _FEW = 5, 3  # of the legend, at most: of names, and of names with radii
 _MARKERS = 7  # a curve
 _BAND = 2  # standard errors
+_ENLARGED = 4  # the last rounds, from 1/4 of them on, are drawn once more
 
 _SETTINGS = {
     "axes.titlesize": FONT + 0.5,
@@ -96,10 +98,13 @@ def _panel(axes: Any, figure: Figure, panel: Panel, sweep: Sweep) -> None:
         curve, style = sweep.curves[panel, line], STYLES[line]
         rounds, mean = curve.rounds, curve.mean
         if curve.runs > 1:
-            width = _BAND * curve.error
+            paired = sweep.paired(figure, panel, line)
+            width = _BAND * (curve.error if paired is None else paired)
             low = np.maximum(mean - width, 0)
             axes.fill_between(rounds, low, mean + width, color=style.colour, alpha=0.13, lw=0)
         axes.plot(rounds, mean, **_drawn(line, _marks(curve, index, len(figure.lines))))
+        for at in PUBLISHED_VALUES.get((panel, line), ()) if sweep.scale.published else ():
+            axes.plot(*at, color=_BLACK, marker="+", markersize=9, markeredgewidth=1.4, zorder=9)
     axes.set_xscale("log")
     axes.set_xlim(curve.rounds[0], curve.rounds[-1])
     if figure.bound:
@@ -110,6 +115,35 @@ def _panel(axes: Any, figure: Figure, panel: Panel, sweep: Sweep) -> None:
         return
     axes.yaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10]))
     axes.set_ylim(bottom=0)
+    _end(axes, figure, panel, sweep)
+
+
+def _end(axes: Any, figure: Figure, panel: Panel, sweep: Sweep) -> None:
+    """The last curves' ends, which all lie close to zero, once more and larger: an inset."""
+    inset = axes.inset_axes((0.56, 0.5, 0.42, 0.47))
+    for line in figure.lines:
+        curve, style = sweep.curves[panel, line], STYLES[line]
+        last = curve.rounds >= curve.rounds[-1] / _ENLARGED
+        inset.plot(
+            curve.rounds[last],
+            curve.mean[last],
+            color=style.colour,
+            linewidth=1.3,
+            linestyle=(0, style.dashes) if style.dashes else "-",
+        )
+    inset.set_xscale("log")
+    inset.set_xticks([])
+    inset.minorticks_off()
+    inset.set_xlim(curve.rounds[last][0], curve.rounds[-1])
+    inset.set_ylim(bottom=0)
+    inset.tick_params(labelsize=FONT - 3, length=2)
+    inset.set_xlabel(f"the last {_ENLARGED - 1}/{_ENLARGED} of the rounds", size=FONT - 3)
+
+
+def _is_paired(figure: Figure, sweep: Sweep) -> bool:
+    """Are bands of differences (`Sweep.paired`)?"""
+    own = any(sweep.places[panel.place].own for panel in figure.panels)
+    return own and len(figure.lines) > 1 and sweep.scale.runs > 1
 
 
 def _bound(axes: Any, curve: Curve) -> None:
@@ -177,21 +211,31 @@ def _caption(figure: Figure, sweep: Sweep) -> list[str]:
     if scale.runs == 1:
         first = ["one run"]
     else:
-        many = "runs" if places <= {Place.RATINGS, Place.COINS} else "random instances"
+        drawn = "of the published instances" if scale.published else "random instances"
+        many = "runs" if places <= {Place.RATINGS, Place.COINS} else drawn
         if Place.RATINGS in places and len(places) > 1:
             many += f" (ratings: {scale.runs} runs)"
         first = [f"mean over {scale.runs} {many}", f"bands: ±{_BAND} standard errors"]
+        if _is_paired(figure, sweep):
+            first[-1] += " of the difference from the panel's mean curve"
     own = " (DP-SE: as its paper says)" if any(line.algorithm == DP_SE for line in lines) else ""
-    first.append(f"$l(b) = {scale.growth}^b$ users an arm in batch $b${own}")
+    growth = figure.panels[0].growth or scale.growth
+    first.append(f"$l(b) = {growth}^b$ users an arm in batch $b${own}")
     second = [f"p = {decimal_text(scale.confidence)}"]
     if len({line.radius for line in lines}) == 1:
         second[0] += ", confidence radius as each algorithm's paper states it"
     if Place.RATINGS in places:
         ratings = sweep.places[Place.RATINGS]
         second.append(f"ratings: {ratings.name}, in {ratings.arms} clusters")
+    if scale.published and any(place in PUBLISHED_VALUES for place in _shown(figure)):
+        second.append("crosses: the published code")
     if figure.remark:
         second.append(figure.remark)
     return ["; ".join(first), "; ".join(second)]
+
+
+def _shown(figure: Figure) -> Iterable[tuple[Panel, Line]]:
+    return product(figure.panels, figure.lines)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from .pictures import Figure
 from .sweep import Sweep
 
 _ABOUT = ("algorithm", "epsilon", "scaling", "radius", "instance", "arms", "horizon")
-COLUMNS = (*_ABOUT, "round", "mean", "standard_error", "runs")
+COLUMNS = (*_ABOUT, "round", "mean", "standard_error", "runs", "paired_error")
 
 
 def folder_for(path: Path) -> Path:
@@ -68,7 +68,7 @@ def csv_text(figure: Figure, sweep: Sweep) -> str:
     """A row for each checkpoint of each curve: mean and standard error of regret by rounds.
 
     Floats read back exactly; the standard error is empty where there is one run only, and scaling
-    for algorithms without s.
+    for algorithms without s. The paired error is that of `Sweep.paired`, empty where there is none.
     """
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
@@ -76,8 +76,17 @@ def csv_text(figure: Figure, sweep: Sweep) -> str:
     for panel, line in product(figure.panels, figure.lines):
         curve = sweep.curves[panel, line]
         about = {**sweep.about(panel, line), "runs": curve.runs}
-        for rounds, mean, error in zip(curve.rounds, curve.mean, curve.error, strict=True):
-            shown = None if np.isnan(error) else repr(float(error))
-            row = {"round": rounds, "mean": repr(float(mean)), "standard_error": shown}
+        paired = sweep.paired(figure, panel, line)
+        for index, (rounds, mean) in enumerate(zip(curve.rounds, curve.mean, strict=True)):
+            row = {
+                "round": rounds,
+                "mean": repr(float(mean)),
+                "standard_error": _text(curve.error[index]),
+                "paired_error": None if paired is None else _text(paired[index]),
+            }
             writer.writerow(about | row)
     return text.getvalue()
+
+
+def _text(error: np.float64) -> str | None:
+    return None if np.isnan(error) else repr(float(error))

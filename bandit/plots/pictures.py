@@ -26,6 +26,7 @@ from ..algorithms import (
     LDP_SE,
     Algorithm,
 )
+from ..instances import PUBLISHED_GROWTH
 from ..prepare import Radius
 
 _WHOSE = {Radius.PAPER: "the paper's radius", Radius.CERTIFIED: "certified radius"}
@@ -65,6 +66,7 @@ class Panel:
 
     place: Place
     epsilon: Fraction
+    growth: int | None = None  # eta of the batches; None: that of the scale
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,12 @@ class Figure:
         """Without the curves of a larger s."""
         kept = tuple(line for line in self.lines if (line.scaling or 0) <= scaling)
         return replace(self, lines=kept)
+
+    def as_published(self) -> Figure:
+        """On log axes, with the batches of the published runs: 4^b users, but 2^b in Figure 4."""
+        growth = 2 if self.name == "figure4" else PUBLISHED_GROWTH
+        rows = tuple(tuple(replace(panel, growth=growth) for panel in row) for row in self.rows)
+        return replace(self, rows=rows, bound=True)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -135,6 +143,19 @@ FIGURES = (
     ),
     Figure("figure5", "Figure 5: real ratings", (_row(Place.RATINGS, *_LOW),), _MAIN),
 )
+# Time-average regret that the published code gives at these rounds, in its 20 runs.
+PUBLISHED_VALUES: Mapping[tuple[Panel, Line], tuple[tuple[int, float], ...]] = MappingProxyType(
+    {
+        (Panel(Place.EASY, Fraction(1, 2), PUBLISHED_GROWTH), Line(DIST_DP_SE)): (
+            (10**5, 0.0483),
+            (10**6, 0.0057),
+        ),
+        (Panel(Place.EASY, Fraction(1, 10), PUBLISHED_GROWTH), Line(DIST_DP_SE)): ((10**5, 0.109),),
+        (Panel(Place.EASY, Fraction(1, 10), PUBLISHED_GROWTH), Line(DIST_RDP_SE, 10)): (
+            (10**5, 0.0760),
+        ),
+    }
+)
 CERTIFIED = Figure(
     "certified",
     "Whose confidence radius decides: the paper's, or one that is certified",
@@ -168,6 +189,7 @@ class Scale:
     scaling     curves of a larger s are left out: their certificates take long
     arms        K of the drawn instances
     confidence  p of the radius
+    published   easy and hard instances are those of the published runs
     """
 
     runs: int
@@ -176,6 +198,7 @@ class Scale:
     scaling: int = 10**6
     arms: int = 10
     confidence: Fraction = Fraction(1, 10)
+    published: bool = False
 
     def rounds(self, place: Place) -> NDArray[np.int64]:
         """The checkpoints: equally far apart on a log axis, the last one is the horizon."""

@@ -20,7 +20,7 @@ from ...exact.parallel import each
 from ...verify.guarantee import RenyiDP
 from ..environments.instance import instance
 from ..evidence import Proof, evidence
-from ..instances import Fixed, Instances, easy, hard
+from ..instances import Fixed, Instances, easy, hard, published
 from ..results import RunCache, Share
 from ..run import Config, run
 from ..setting import Setting
@@ -66,6 +66,20 @@ class Sweep:
     scale: Scale
     places: Mapping[Place, Instances]
     curves: Mapping[tuple[Panel, Line], Curve]
+
+    def paired(self, figure: Figure, panel: Panel, line: Line) -> NDArray[np.float64] | None:
+        """The standard error of how far a curve is from the mean of its panel's curves.
+
+        Curves of a panel meet the same instances, run by run, so that easy and difficult ones do
+        not count: what is left is the chance of rewards and noise. None where there is nothing to
+        pair: one instance for all runs, one run, or one curve.
+        """
+        own = self.curves[panel, line]
+        if not own.config.instances.own or own.runs == 1 or len(figure.lines) == 1:
+            return None
+        together = np.mean([self.curves[panel, each].average for each in figure.lines], axis=0)
+        apart = own.average - together
+        return np.asarray(apart.std(axis=0, ddof=1) / np.sqrt(own.runs))
 
     def about(self, panel: Panel, line: Line) -> dict[str, object]:
         """Of what configuration a curve is."""
@@ -191,6 +205,8 @@ def _instances(place: Place, scale: Scale, ratings: Fixed | None) -> Instances:
         return ratings
     if place is Place.COINS:
         return Fixed(instance(_COINS))
+    if scale.published:
+        return published(place is Place.HARD)
     return (easy if place is Place.EASY else hard)(scale.arms)
 
 
@@ -201,6 +217,6 @@ def _config(panel: Panel, line: Line, scale: Scale, instances: Instances) -> Con
         panel.epsilon,
         scaling=10 if line.scaling is None else line.scaling,
         confidence=scale.confidence,
-        growth=scale.growth,
+        growth=scale.growth if panel.growth is None else panel.growth,
     )
     return Config(line.algorithm, setting, instances, line.radius)
