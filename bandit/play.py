@@ -6,8 +6,8 @@ released; and arms leave whose estimate is more than 2 beta below the best one. 
 the horizon cuts short is not released: its guarantee would be for a full batch, and nothing could
 be decided with it. Once one arm is left nothing is released either, for the same reason.
 
-Runs of one environment go in lock step, as rows of arrays; those with equally many active arms
-share a batch. Runs that are over drop out.
+Runs go in lock step, as rows of arrays, in one environment or each in its own; those with equally
+many active arms share a batch. Runs that are over drop out.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from ..mechanisms.aggregation import PlainSum
 from ..mechanisms.protocols.parties import analyze, randomize
 from ..mechanisms.protocols.protocol import SumProtocol
 from ..mechanisms.samplers.bits import RandomBits, SeededBits
+from .environments.apart import Apart
 from .environments.environment import Environment
 from .environments.rewards import RewardLaw
 from .prepare import Phase, Prepared
@@ -85,27 +86,35 @@ class Played:
 
 def play(
     prepared: Prepared,
-    environment: Environment,
+    environment: Environment | Sequence[Environment],
     runs: int,
     source: Source,
     record: Callable[[Released], None] | None = None,
     permit: Callable[[int, Phase, int, int], None] | None = None,
 ) -> Played:
-    """Run the algorithm in this environment, `runs` times independently.
+    """Run the algorithm in this environment, `runs` times independently, or once in each of these.
 
-    record: is told of every batch that is released. permit: is asked before anything of a batch is
-    drawn, arm by arm: which run, which batch and arm, and the round in which its users begin.
+    Environments of their own are for simulated sums and for algorithms that eliminate. record: is
+    told of every batch that is released. permit: is asked before anything of a batch is drawn, arm
+    by arm: which run, which batch and arm, and the round in which its users begin.
     """
     arms = prepared.setting.arms
-    if len(environment.arms) != arms:
-        raise ParameterError(
-            f"arms must be those of the environment, {len(environment.arms)}, got {arms}"
-        )
-    if prepared.index is not None:
+    places = [environment] if isinstance(environment, Environment) else environment
+    for place in places:
+        if len(place.arms) != arms:
+            raise ParameterError(
+                f"arms must be those of the environment, {len(place.arms)}, got {arms}"
+            )
+    if not isinstance(environment, Environment):
+        if len(places) != runs:
+            raise ParameterError(f"environments must be one a run, {runs}, got {len(places)}")
+        if prepared.index is not None or not isinstance(source, Simulated):
+            raise ParameterError("environments must be one here, for all runs")
+    elif prepared.index is not None:
         from .index_play import play_index
 
         return play_index(prepared, prepared.index, environment, runs, source, record, permit)
-    table = _Table(prepared, environment, runs, source, record, permit)
+    table = _Table(prepared, places, runs, source, record, permit)
     number = 1
     while len(table.going):
         table.batch(number)
@@ -119,20 +128,20 @@ class _Table:
     def __init__(
         self,
         prepared: Prepared,
-        environment: Environment,
+        places: Sequence[Environment],
         runs: int,
         source: Source,
         record: Callable[[Released], None] | None,
         permit: Callable[[int, Phase, int, int], None] | None,
     ) -> None:
         arms = prepared.setting.arms
-        self.prepared, self.laws = prepared, environment.arms
+        self.prepared, self.places = prepared, places
         self.source, self.record, self.permit = source, record, permit
         self.active = np.ones((runs, arms), dtype=bool)
         self.pulls = np.zeros((runs, arms), dtype=np.int64)
         self.totals = np.zeros((runs, arms), dtype=np.int64 if prepared.counts else np.float64)
         self.batches = np.zeros(runs, dtype=np.int64)
-        self.curve = RegretCurve(environment.gaps, runs)
+        self.curve = RegretCurve(np.array([place.gaps for place in places]), runs)
         self.going = np.arange(runs)
 
     def batch(self, number: int) -> None:
@@ -177,13 +186,8 @@ class _Table:
                 first = int(self.pulls[run].sum())
                 for turn, arm in enumerate(np.flatnonzero(self.active[run]).tolist()):
                     self.permit(run, phase, arm, first + turn * phase.users)
-        taking_part = [np.flatnonzero(active[:, arm]) for arm in range(len(self.laws))]
-        shown = [arm for arm, who in enumerate(taking_part) if len(who)]
-        values = self.source.released(
-            release, [self.laws[arm] for arm in shown], [len(taking_part[arm]) for arm in shown]
-        )
-        where = np.concatenate([taking_part[arm] for arm in shown])
-        arms = np.repeat(shown, [len(taking_part[arm]) for arm in shown])
+        arms, where = np.nonzero(active.T)
+        values = self.source.released(release, *self._laws(rows[where], arms))
         released = np.zeros(active.shape, dtype=values.dtype)
         released[where, arms] = values
         sums = release.decoded(released)
@@ -198,6 +202,16 @@ class _Table:
                 on = np.flatnonzero(active[index])
                 own = (released[index, on], totals[index, on], stays[index, on])
                 self.record(Released(int(run), phase, on, *own))
+
+    def _laws(
+        self, runs: NDArray[np.int64], arms: NDArray[np.int64]
+    ) -> tuple[list[RewardLaw], list[int]]:
+        """Of the rewards of these arms of these runs, by arm; how often each law is drawn from."""
+        if len(self.places) > 1:
+            each = [self.places[run].arms[arm] for run, arm in zip(runs, arms, strict=True)]
+            return [Apart(each)], [len(each)]
+        shown, counts = np.unique(arms, return_counts=True)
+        return [self.places[0].arms[arm] for arm in shown], counts.tolist()
 
 
 class Aggregator(Enum):

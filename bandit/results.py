@@ -15,7 +15,7 @@ from ..exact.content_cache import ContentCache
 from ..exact.number import located
 from .prepare import Prepared
 
-VERSION = 2  # of the numbers that a configuration gives: to be raised when these change
+VERSION = 3  # of the numbers that a configuration gives: to be raised when these change
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,16 @@
 """Runs of an algorithm: the same numbers whatever the number of workers.
 
-Runs are done in shares of fixed size. The randomness of a share (and of the instance of a run)
-depends on the seed and its place only, so that neither the number of workers nor the order in
-which shares finish changes anything, and a finished share can be kept on disk (`resume`).
+Runs are done in shares whose sizes are fixed by their place. The randomness of a share (and of the
+instance of a run) depends on the seed and its place only, so that neither the number of workers nor
+the order in which shares finish changes anything, and a finished share can be kept on disk
+(`resume`). Where each run has an instance of its own, a share is played to its full size, whatever
+is asked of it: its runs do not depend on how many there are. So that this wastes little, the first
+shares are small, and each later one as large as all before it, up to a limit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -30,7 +33,7 @@ from .setting import Setting
 from .transcript import batch_lines, end_line
 
 _TOGETHER = 32  # runs of the same instance that go in lock step
-_APART = 5  # runs of an instance each that make a share
+_APART, _MOST_APART = 5, 160  # of runs with an instance each, that go in lock step
 _INSTANCE, _RUN = 0, 1  # what a seed is for
 
 
@@ -93,8 +96,7 @@ def run(
     ready = config.prepared() if prepared is None else prepared
     marks = checkpoints(config.setting.horizon) if rounds is None else rounds
     task = partial(_share, config, ready, start, marks, transcript, accounts)
-    size = _APART if config.instances.own else _TOGETHER
-    parts = [(first, min(size, count - first)) for first in range(0, count, size)]
+    parts = _parts(count, config.instances.own)
     identity = config.identity(start, marks.tolist())
     if accounts is not None:
         accounts.admit(ready)
@@ -118,9 +120,27 @@ def run(
 
 def environments(config: Config, runs: int, seed: int) -> Iterator[Environment]:
     """The instance of all runs, or those of each in order."""
-    count = runs if config.instances.own else 1
-    for number in range(count):
+    yield from _drawn(config, seed, range(runs if config.instances.own else 1))
+
+
+def _drawn(config: Config, seed: int, numbers: Iterable[int]) -> Iterator[Environment]:
+    for number in numbers:
         yield config.instances.environment(_seed(seed, _INSTANCE, number), number)
+
+
+def _parts(count: int, own: bool) -> list[tuple[int, int]]:
+    """The first run of each share, and how many runs are asked of it."""
+    parts, first = [], 0
+    while first < count:
+        size = _size(first) if own else _TOGETHER
+        parts.append((first, min(size, count - first)))
+        first += size
+    return parts
+
+
+def _size(first: int) -> int:
+    """Of the share that begins with this run, where each run has an instance of its own."""
+    return min(max(_APART, first), _MOST_APART)
 
 
 def _share(
@@ -135,11 +155,17 @@ def _share(
     """Runs first, ..., first + count - 1."""
     first, count = part
     ledger = None if accounts is None else accounts.opened()
-    together = not config.instances.own
+    own = config.instances.own
+    together = own and config.faithful is None and not config.algorithm.indexed
+    plays = [(at, 1) for at in range(first, first + count)] if own and not together else [part]
     lines: list[dict[str, Any]] = []
 
-    def note(start: int) -> Callable[[Released], None] | None:
-        return (lambda seen: lines.extend(batch_lines(start, seen))) if transcript else None
+    def note(start: int, size: int) -> Callable[[Released], None] | None:
+        def keep(seen: Released) -> None:
+            if seen.run < size:
+                lines.extend(batch_lines(start, seen))
+
+        return keep if transcript else None
 
     def permit(start: int, size: int) -> Permit | None:
         if accounts is None or ledger is None:
@@ -152,13 +178,24 @@ def _share(
     pulls: list[list[int]] = []
     gone: list[bool] = []
     batches: list[int] = []
-    for start, size in [part] if together else [(at, 1) for at in range(first, first + count)]:
+    for start, size in plays:
         environment, source = place_of(config, seed, start)
-        played = play(prepared, environment, size, source, note(start), permit(start, size))
-        regret += played.curve.at(rounds).tolist()
-        pulls += played.pulls.tolist()
-        gone += np.logical_not(played.active[:, list(environment.best)].any(axis=1)).tolist()
-        batches += played.batches.tolist()
+        places = [environment]
+        if together:  # to its full size, whatever is asked of it
+            places = list(_drawn(config, seed, range(start, start + _size(start))))
+        played = play(
+            prepared,
+            places if together else environment,
+            len(places) if together else size,
+            source,
+            note(start, size),
+            permit(start, size),
+        )
+        best = np.array([place.gaps == 0 for place in places])
+        regret += played.curve.at(rounds)[:size].tolist()
+        pulls += played.pulls[:size].tolist()
+        gone += np.logical_not((played.active & best).any(axis=1))[:size].tolist()
+        batches += played.batches[:size].tolist()
         if transcript:
             lines += [end_line(start + row, played.pulls[row]) for row in range(size)]
     if ledger is not None:

@@ -40,8 +40,8 @@ def instance(
         return _fits(_coins(name), arms, name)
     if isinstance(name, str) and not _exists(name):
         raise ParameterError(
-            f"instance must be easy, hard, published, fair or a file, got {name!r}; "
-            "coins:0.7,0.6 are coins"
+            f"instance must be easy, hard, fair or a file, got {name!r}; coins:0.7,0.6 are coins, "
+            "published and published-hard the instances of the published experiments"
         )
     return read_instance(name, arms, cache=cache)
 

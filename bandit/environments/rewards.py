@@ -118,6 +118,20 @@ def multinomial(
         yield part, counts
 
 
+def multinomial_each(
+    rng: np.random.Generator, count: int, masses: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """Counts of `count` draws among the cells of each row, as `multinomial` draws those of one."""
+    rows, last = np.arange(len(masses)), masses.argmax(axis=1)
+    order = masses.copy()
+    order[rows, last], order[:, -1] = masses[:, -1], masses[rows, last]
+    counts = rng.multinomial(count, order)
+    likeliest = counts[:, -1].copy()
+    counts[:, -1] = counts[rows, last]
+    counts[rows, last] = likeliest
+    return counts
+
+
 def check_sum(count: int, largest: int) -> None:
     """Raise ParameterError if `count` values of at most `largest` may not fit 64 bits."""
     if count < 0:

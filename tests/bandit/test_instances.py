@@ -8,7 +8,7 @@ import pytest
 from exactdp.bandit.environments.environment import EASY, HARD, Environment, drawn_instance
 from exactdp.bandit.environments.gaussian import ClippedGaussian
 from exactdp.bandit.environments.table import Bernoulli
-from exactdp.bandit.instances import Fixed, easy, hard
+from exactdp.bandit.instances import Fixed, easy, hard, published
 
 
 @pytest.mark.parametrize(("family", "low", "high"), [(easy, 0.25, 0.75), (hard, 0.45, 0.55)])
@@ -43,3 +43,33 @@ def test_a_fixed_instance_is_the_same_for_every_run():
     fixed = Fixed(given)
     assert (fixed.name, fixed.arms) == ("two", 2)
     assert fixed.environment(np.random.SeedSequence(5)) is given
+
+
+@pytest.mark.parametrize(("hard", "width"), [(False, 0.5), (True, 0.1)])
+def test_published_instances_are_drawn_as_the_published_code_draws_them(hard, width):
+    """As it does it: the global generator is seeded with the number of the run."""
+    listed, state = published(hard), np.random.get_state()
+    try:
+        for run in range(45):
+            np.random.seed(run % 20)
+            means = width * np.random.rand(10) + (0.5 - width / 2)
+            arms = listed.environment(np.random.SeedSequence(3), run).arms
+            assert [arm.location for arm in arms] == means.tolist()
+            assert {arm.sigma for arm in arms} == {0.1}
+    finally:
+        np.random.set_state(state)
+    assert (len(listed.given), listed.arms) == (20, 10)
+
+
+def test_the_stream_of_the_legacy_generator_is_the_known_one():
+    """Seed 0: 0.5488135..., which numpy keeps fixed (and documents) for RandomState."""
+    first = published().given[0].arms[0].location
+    assert first == pytest.approx(0.25 + 0.5 * 0.5488135039273248, rel=1e-15)
+
+
+def test_all_kinds_are_asked_alike_for_the_instance_of_a_run():
+    seed = np.random.SeedSequence(5)
+    one, other = (easy(4).environment(seed, run) for run in (0, 7))
+    assert one == other  # the seed decides, the number of a listed one only
+    assert published().environment(seed, 3) == published().environment(seed, 23)
+    assert published().own and easy().own and not Fixed(one).own

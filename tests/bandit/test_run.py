@@ -1,21 +1,23 @@
 """Runs: the same numbers for any number of workers, and after an interruption."""
 
 import json
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from exactdp.bandit import run as module
-from exactdp.bandit.algorithms import DIST_DP_SE, LDP_SE, SE
+from exactdp.bandit.algorithms import DIST_DP_SE, DP_SE, LDP_SE, SE
 from exactdp.bandit.environments.environment import drawn_instance
-from exactdp.bandit.instances import Fixed, easy, hard
-from exactdp.bandit.play import Aggregator
+from exactdp.bandit.instances import Fixed, easy, hard, published
+from exactdp.bandit.play import Aggregator, Simulated, play
 from exactdp.bandit.results import checkpoints
-from exactdp.bandit.run import Config, run
+from exactdp.bandit.run import Config, environments, run
 from exactdp.bandit.setting import Setting
 from exactdp.exact.number import ParameterError
 
 CONFIG = Config(DIST_DP_SE, Setting(4, 5000, "0.9"), easy(4))
+PUBLISHED = Config(DIST_DP_SE, Setting(10, 30_000, 1, growth=4), published())
 SAME = Config(DIST_DP_SE, Setting(4, 5000, "0.9"), Fixed(drawn_instance(3, 4, sigma=None)))
 
 
@@ -33,6 +35,44 @@ def test_runs_do_not_depend_on_how_many_there_are():
     many, few = run(CONFIG, 12, 7), run(CONFIG, 7, 7)
     assert (many.regret[:7] == few.regret).all()
     assert len(np.unique(many.regret[:, -1])) == 12
+
+
+@pytest.mark.parametrize("config", [CONFIG, PUBLISHED], ids=["drawn", "published"])
+def test_what_is_kept_of_a_longer_share_is_the_same(config):
+    """Runs, releases and decisions of runs that were not asked for leave no trace."""
+    many, few = (run(config, count, 1, transcript=True) for count in (31, 23))
+    assert (many.regret[:23] == few.regret).all()
+    assert (many.batches[:23] == few.batches).all()
+    assert {line["run"] for line in few.lines} == set(range(23))
+    assert [line for line in many.lines if line["run"] < 23] == list(few.lines)
+
+
+@pytest.mark.parametrize("algorithm", [DIST_DP_SE, SE, DP_SE], ids=lambda one: one.name)
+@pytest.mark.parametrize("sigma", [None, Fraction(1, 10)], ids=["coins", "gaussian"])
+def test_in_lock_step_runs_have_the_law_that_they_have_alone(algorithm, sigma):
+    """The same instances, played together and one by one: no difference beyond chance."""
+    config = Config(algorithm, Setting(3, 20_000, "0.9"), easy(3, sigma))
+    prepared, places = config.prepared(), list(environments(config, 60, 5))
+    source = Simulated(np.random.default_rng(8))
+    together = play(prepared, places * 2, 120, source).pulls.reshape(2, 60, 3)
+    alone = np.array([play(prepared, place, 2, source).pulls for place in places])
+    regret = [
+        np.array([place.regret(each) for place, each in zip(places, pulls, strict=True)])
+        for pulls in (together.transpose(1, 0, 2), alone)
+    ]
+    assert (together.sum(axis=-1) == 20_000).all()
+    apart = (regret[0] - regret[1]).mean(axis=1)
+    error = apart.std(ddof=1) / 60**0.5
+    assert abs(apart.mean()) <= 5 * error  # by chance once in 10^6
+    assert error > 0
+
+
+def test_each_run_is_charged_its_own_instance():
+    """Regret is that of the run's own gaps, and the best arm is its own."""
+    found = run(PUBLISHED, 25, 3)
+    for number, place in enumerate(environments(PUBLISHED, 25, 3)):
+        assert found.regret[number, -1] == pytest.approx(place.regret(found.pulls[number]))
+    assert not found.eliminated.any()
 
 
 def test_algorithms_meet_the_same_instances():
@@ -80,7 +120,7 @@ def test_an_interrupted_sweep_goes_on(tmp_path, monkeypatch):
     resumed = run(CONFIG, 23, 3, resume=tmp_path, progress=told.append)
     assert same(whole, resumed)
     assert sum(told) == 23
-    assert shares == [(0, 5), (5, 5), (10, 5)]
+    assert shares == [(0, 5), (5, 5), (10, 10)]
 
     def never(*_):
         raise AssertionError("was done already")

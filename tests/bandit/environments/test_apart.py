@@ -1,0 +1,81 @@
+"""Sums of many arms at once have the law of each arm's own."""
+
+import numpy as np
+import pytest
+from scipy.stats import chi2
+
+from exactdp.bandit.environments.apart import Apart
+from exactdp.bandit.environments.gaussian import ClippedGaussian, encoded_masses
+from exactdp.bandit.environments.table import Bernoulli, RewardTable
+
+GAUSSIANS = [ClippedGaussian(mean) for mean in (0.02, 0.3, 0.5, 0.97)]
+COINS = [Bernoulli(mean) for mean in (0.0, 0.3, 1.0)]
+MIXED = [GAUSSIANS[1], COINS[1], RewardTable((0, "0.5", 1), ("0.2", "0.3", "0.5"))]
+
+
+def exact(law, precision, count):
+    """The law of a sum, by convolution."""
+    cells, one = law.encoded(precision), np.zeros(precision + 1)
+    one[cells.values] += cells.probabilities
+    total = np.ones(1)
+    for _ in range(count):
+        total = np.convolve(total, one)
+    return total
+
+
+@pytest.mark.parametrize("laws", [GAUSSIANS, COINS, MIXED], ids=["gaussian", "coins", "mixed"])
+@pytest.mark.parametrize(("precision", "count"), [(3, 4), (40, 2), (2, 90)])
+def test_sums_have_the_exact_law(laws, precision, count):
+    """Chi-squared of every arm's sums against the convolution, at level 1e-6."""
+    times = 4000
+    rng = np.random.default_rng(11)
+    drawn = Apart(laws * times).sums(rng, precision, count, len(laws) * times)
+    for law, sums in zip(laws, drawn.reshape(times, -1).T, strict=True):
+        expected = times * exact(law, precision, count)
+        seen = np.bincount(sums, minlength=len(expected))
+        assert len(seen) == len(expected)
+        cuts = np.unique(np.searchsorted(np.cumsum(expected), np.arange(8, times - 8, 40)))
+        edges = np.concatenate(([0], cuts + 1))
+        edges = edges[edges < len(expected)]
+        want, got = np.add.reduceat(expected, edges), np.add.reduceat(seen, edges)
+        assert (got[want == 0] == 0).all()
+        want, got = want[want > 0], got[want > 0]
+        distance = ((got - want) ** 2 / want).sum()
+        if len(want) > 1:
+            assert distance < chi2.isf(1e-6, len(want) - 1)
+        else:
+            assert got.sum() == times
+
+
+@pytest.mark.parametrize("precision", [1, 2, 7, 300])
+def test_cells_of_many_are_those_of_each(precision):
+    locations = np.array([0.0, 0.31, 0.5, 1.0])
+    for row, location in zip(encoded_masses(locations, 0.1, precision), locations, strict=True):
+        own = ClippedGaussian(float(location)).encoded(precision).probabilities
+        assert np.allclose(row, own, rtol=1e-12, atol=1e-300)
+
+
+def test_many_arms_and_users_are_cut_into_parts(monkeypatch):
+    """Each arm is drawn once, in its place, however little is held at once."""
+    monkeypatch.setattr("exactdp.bandit.environments.apart._AT_ONCE", 50)
+    laws = [ClippedGaussian(mean, "0.05") for mean in np.linspace(0.1, 0.9, 33).tolist()]
+    for precision, count, near in ((100, 7, 0.1), (7, 2000, 0.03)):
+        sums = Apart(laws).sums(np.random.default_rng(0), precision, count, 33)
+        assert np.allclose(sums / (precision * count), np.linspace(0.1, 0.9, 33), atol=near)
+
+
+@pytest.mark.parametrize("laws", [GAUSSIANS, COINS, MIXED], ids=["gaussian", "coins", "mixed"])
+@pytest.mark.parametrize("count", [3, 500])
+def test_real_sums_have_the_right_mean(laws, count):
+    times = 300
+    drawn = Apart(laws * times).real_sums(np.random.default_rng(2), count, len(laws) * times)
+    for law, sums in zip(laws, drawn.reshape(times, -1).T, strict=True):
+        error = sums.std(ddof=1) / times**0.5
+        assert abs(sums.mean() - count * law.mean) <= 5 * error + 1e-9
+
+
+def test_fine_grids_and_many_users_are_drawn_by_blocks():
+    rng = np.random.default_rng(4)
+    sums = Apart(GAUSSIANS).sums(rng, 1 << 30, 1 << 20, len(GAUSSIANS))
+    means = sums / (1 << 50)
+    assert np.allclose(means, [law.mean for law in GAUSSIANS], atol=6e-4)
