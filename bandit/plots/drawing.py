@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...exact.canvas import FONT, canvas, rendered
 from ...exact.number import decimal_text
@@ -30,11 +31,13 @@ from .sweep import Curve, Sweep
 
 _DPI, _KINDS = 160, ("png", "svg")
 _PANEL, _ALONE = (3.2, 2.5), (6.6, 3.2)  # inches, with its labels
-_HEAD, _LEGEND = 0.83, 0.36  # above, and below for each row of the legend
+_HEAD, _LEGEND = 1.0, 0.36  # above, and below for each row of the legend
 _COLUMNS, _FEW = 5, 3  # of the legend, at most: of names, and of names with radii
+_LONG = 24  # letters: the longest name without a radius has fewer
 _MARKERS = 7  # a curve
 _BAND = 2  # standard errors
-_ENLARGED = 4  # the last rounds, from 1/4 of them on, are drawn once more
+_ROOM = 1.5  # above and below the curves on log axes
+_ENDS = ((0, min), (1, max))
 
 _SETTINGS = {
     "axes.titlesize": FONT + 0.5,
@@ -53,7 +56,7 @@ _ORANGE, _VERMILION, _PURPLE = "#E69F00", "#D55E00", "#AA4499"
 def draw(figure: Figure, sweep: Sweep) -> dict[str, bytes]:
     """The picture, by file suffix: png and svg. Raises ImportError without matplotlib."""
     columns = max(map(len, figure.rows))
-    across = min(_FEW if figure.bound else _COLUMNS, len(figure.lines))
+    across = min(_FEW if max(map(len, figure.labels)) > _LONG else _COLUMNS, len(figure.lines))
     legend_rows = -(-len(figure.lines) // across)
     below = _LEGEND * legend_rows
     wide, high = _PANEL if columns > 1 else _ALONE
@@ -69,10 +72,10 @@ def draw(figure: Figure, sweep: Sweep) -> dict[str, bytes]:
             at.set_title(letter + _titled(panel, sweep), loc="left")
         for row, panels in zip(axes, figure.rows, strict=True):
             row[0].set_ylabel("time-average regret")
-            if len({panel.place for panel in panels}) == 1 and not figure.bound:
-                top = max(at.get_ylim()[1] for at in row)
+            if len({panel.place for panel in panels}) == 1:
+                low, top = (pick(at.get_ylim()[end] for at in row) for end, pick in _ENDS)
                 for at in row:
-                    at.set_ylim(0, top)
+                    at.set_ylim(low, top)
         for at in axes[-1]:
             at.set_xlabel("rounds")
         picture.align_ylabels()
@@ -92,7 +95,7 @@ def draw(figure: Figure, sweep: Sweep) -> dict[str, bytes]:
 
 
 def _panel(axes: Any, figure: Figure, panel: Panel, sweep: Sweep) -> None:
-    from matplotlib.ticker import MaxNLocator
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
     for index, line in enumerate(figure.lines):
         curve, style = sweep.curves[panel, line], STYLES[line]
@@ -108,36 +111,17 @@ def _panel(axes: Any, figure: Figure, panel: Panel, sweep: Sweep) -> None:
     axes.set_xscale("log")
     axes.set_xlim(curve.rounds[0], curve.rounds[-1])
     if figure.bound:
-        highest = max(sweep.curves[panel, line].mean.max() for line in figure.lines)
         axes.set_yscale("log")
-        axes.set_ylim(top=2 * highest)
-        _bound(axes, curve)
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axes.yaxis.set_minor_formatter(NullFormatter())
+        means = [sweep.curves[panel, line].mean for line in figure.lines]
+        shown = np.concatenate([*means, _bound(axes, curve)])
+        if (shown > 0).any():
+            axes.set_ylim(shown[shown > 0].min() / _ROOM, max(map(np.max, means)) * _ROOM)
         return
     axes.yaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10]))
     axes.set_ylim(bottom=0)
-    _end(axes, figure, panel, sweep)
-
-
-def _end(axes: Any, figure: Figure, panel: Panel, sweep: Sweep) -> None:
-    """The last curves' ends, which all lie close to zero, once more and larger: an inset."""
-    inset = axes.inset_axes((0.56, 0.5, 0.42, 0.47))
-    for line in figure.lines:
-        curve, style = sweep.curves[panel, line], STYLES[line]
-        last = curve.rounds >= curve.rounds[-1] / _ENLARGED
-        inset.plot(
-            curve.rounds[last],
-            curve.mean[last],
-            color=style.colour,
-            linewidth=1.3,
-            linestyle=(0, style.dashes) if style.dashes else "-",
-        )
-    inset.set_xscale("log")
-    inset.set_xticks([])
-    inset.minorticks_off()
-    inset.set_xlim(curve.rounds[last][0], curve.rounds[-1])
-    inset.set_ylim(bottom=0)
-    inset.tick_params(labelsize=FONT - 3, length=2)
-    inset.set_xlabel(f"the last {_ENLARGED - 1}/{_ENLARGED} of the rounds", size=FONT - 3)
 
 
 def _is_paired(figure: Figure, sweep: Sweep) -> bool:
@@ -146,13 +130,15 @@ def _is_paired(figure: Figure, sweep: Sweep) -> bool:
     return own and len(figure.lines) > 1 and sweep.scale.runs > 1
 
 
-def _bound(axes: Any, curve: Curve) -> None:
-    """The known lower bound of the instance, where all runs have one of coins."""
+def _bound(axes: Any, curve: Curve) -> NDArray[np.float64]:
+    """Draw the known lower bound of the instance, where all runs have one of coins."""
     if isinstance(curve.config.instances, Fixed):
         found = lower_bound(curve.config.instances.given, curve.config.setting.epsilon)
         if found is not None:
             at = float(found) * np.log(curve.rounds) / curve.rounds
             axes.plot(curve.rounds, at, color=_GREY, linewidth=1.4, linestyle=(0, (1, 1.6)))
+            return np.asarray(at)
+    return np.empty(0)
 
 
 def _marks(curve: Curve, index: int, lines: int) -> list[int]:
@@ -199,7 +185,7 @@ def _power(number: int) -> str:
 
 def _words(canvas: Any, figure: Figure, sweep: Sweep, height: float) -> None:
     """Heading, and what one must know to read the picture."""
-    left, lines = 0.012, "\n".join(_caption(figure, sweep))
+    left, lines = 0.012, "\n".join([*_caption(figure, sweep), _remarks(figure, sweep)])
     canvas.text(left, 1 - 0.1 / height, figure.heading, va="top", weight="bold", size=FONT + 2)
     canvas.text(
         left, 1 - 0.37 / height, lines, va="top", color="#404040", size=FONT - 0.5, linespacing=1.4
@@ -216,8 +202,6 @@ def _caption(figure: Figure, sweep: Sweep) -> list[str]:
         if Place.RATINGS in places and len(places) > 1:
             many += f" (ratings: {scale.runs} runs)"
         first = [f"mean over {scale.runs} {many}", f"bands: ±{_BAND} standard errors"]
-        if _is_paired(figure, sweep):
-            first[-1] += " of the difference from the panel's mean curve"
     own = " (DP-SE: as its paper says)" if any(line.algorithm == DP_SE for line in lines) else ""
     growth = figure.panels[0].growth or scale.growth
     first.append(f"$l(b) = {growth}^b$ users an arm in batch $b${own}")
@@ -227,11 +211,19 @@ def _caption(figure: Figure, sweep: Sweep) -> list[str]:
     if Place.RATINGS in places:
         ratings = sweep.places[Place.RATINGS]
         second.append(f"ratings: {ratings.name}, in {ratings.arms} clusters")
-    if scale.published and any(place in PUBLISHED_VALUES for place in _shown(figure)):
-        second.append("crosses: the published code")
     if figure.remark:
         second.append(figure.remark)
     return ["; ".join(first), "; ".join(second)]
+
+
+def _remarks(figure: Figure, sweep: Sweep) -> str:
+    """What the bands are of, and what else is drawn."""
+    found = []
+    if _is_paired(figure, sweep):
+        found.append("bands: of the difference from the panel's mean curve on the same instances")
+    if sweep.scale.published and any(place in PUBLISHED_VALUES for place in _shown(figure)):
+        found.append("crosses: the published code")
+    return "; ".join(found)
 
 
 def _shown(figure: Figure) -> Iterable[tuple[Panel, Line]]:

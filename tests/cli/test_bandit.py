@@ -267,3 +267,38 @@ def test_instances_that_are_drawn_are_held_against_the_mean_of_their_bounds():
     arms = [Environment("drawn", tuple(map(Bernoulli, each))) for each in means]
     truth = sum(float(lower_bound(each, "0.9")) for each in arms) / 3 * math.log(3000)
     assert float(shown["lower_bound"]["regret"]["upper"]) == pytest.approx(truth)
+
+
+# What the published code gives (time-average regret after 10^5 rounds), and its standard error for
+# given instances: that of its rewards and noise, in 20 runs.
+@pytest.mark.parametrize(
+    ("epsilon", "algorithm", "theirs", "error"),
+    [
+        ("0.5", "dist-dp-se", 0.0483, 0.00075),
+        ("0.1", "dist-dp-se", 0.109, 0.0021),
+        pytest.param("0.1", "dist-rdp-se", 0.0760, 0.0014, marks=pytest.mark.slow),
+    ],
+)
+def test_published_instances_give_the_published_regret(epsilon, algorithm, theirs, error):
+    given = ("--horizon", "1e5", "--epsilon", epsilon, "--instance", "published", "--runs", "200")
+    shown = run_json(*given, algorithm=algorithm)
+    ours = shown["checkpoints"][-1]["time_average_regret"]["mean"]
+    assert abs(ours - theirs) <= 2 * error
+    assert shown["best_arm_eliminated"] == 0
+
+
+def test_published_instances_are_as_they_are(capsys):
+    given = ("--horizon", "1e3", "--epsilon", "1")
+    asked = run_json(*given, "--instance", "published-hard", "--runs", "2", algorithm="se")
+    assert asked["instance"] == "published-hard"
+    same = run_json(
+        *given, "--instance", "published-hard", "--runs", "2", "--growth", "4", algorithm="se"
+    )
+    other = run_json(
+        *given, "--instance", "published-hard", "--runs", "2", "--growth", "2", algorithm="se"
+    )
+    assert asked["regret"] == same["regret"] != other["regret"]
+    for wrong, named in (("--arms=9", "arms must be 10"), ("--sigma=0.2", "--sigma")):
+        asking = ("bandit", "run", "--algorithm", "se", *given, "--instance", "published", wrong)
+        assert main(list(asking)) == 2
+        assert named in capsys.readouterr().err

@@ -45,6 +45,14 @@ def test_picture_and_data_of_what_was_asked_for(tmp_path, capsys):
     assert shown[1]["curves"][0].keys() >= {"epsilon", "runs", "time_average_regret", "horizon"}
 
 
+def test_published_instances(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(files, "draw", lambda *_: {"png": b"", "svg": b""})
+    assert figure("--out", tmp_path, "--figure", "2", "--instances", "published", "--json") == 0
+    (shown,) = json.loads(capsys.readouterr().out)["figures"]
+    assert {curve["instance"] for curve in shown["curves"]} == {"published"}
+    assert {curve["arms"] for curve in shown["curves"]} == {10}
+
+
 @pytest.mark.slow
 def test_all_figures_with_ratings_of_the_users_own(tmp_path, capsys, table):
     assert figure("--out", tmp_path / "all", "--ratings", table) == 0
@@ -75,6 +83,7 @@ def test_what_is_finished_is_used_again_if_asked(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
+        (["--instances", "fair"], "instances must be drawn or published"),
         (["--figure", "6"], "figure must be one of 1, 2, 3, 4, 5, certified, indices"),
         (["--workers", "0"], "workers"),
         (["--seed", "-1"], "seed"),

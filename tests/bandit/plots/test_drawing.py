@@ -1,12 +1,14 @@
 """Pictures: what is in them, and that they are the same every time."""
 
 import sys
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from exactdp.bandit.algorithms import DP_SE, KL_UCB
+from exactdp.bandit.algorithms import DIST_DP_SE, DP_SE, KL_UCB
+from exactdp.bandit.instances import published
 from exactdp.bandit.lower_bound import lower_bound
 from exactdp.bandit.plots import drawing as module
 from exactdp.bandit.plots.drawing import draw
@@ -56,6 +58,8 @@ def test_captions_say_how_many_runs_and_which_radius(small):
     assert "p = 0.1" in second and "radius as each algorithm's paper" in second
     assert "coins" in second and "A remark" in second
     assert "radius" not in module._caption(RADII, small)[1]  # the legend says whose
+    assert "difference" in module._remarks(TRUST, small)
+    assert module._remarks(RADII, replace(small, scale=replace(SMALL, runs=1))) == ""
 
 
 @pytest.mark.parametrize(("figure", "said"), [(FIGURES[0], True), (FIGURES[3], False)])
@@ -95,3 +99,27 @@ def test_the_lower_bound_is_drawn_where_it_is_known(monkeypatch):
         if bound:
             at = float(lower_bound(found.places[Place.COINS].given, 1))
             assert curves[-1][-1] == pytest.approx(at * np.log(3000) / 3000)
+
+
+def test_what_the_published_code_gives_is_marked(monkeypatch):
+    """Where it is known, on published instances and with the published batches only."""
+    monkeypatch.setattr(module, "rendered", lambda picture, kind, **_: picture.axes)
+    panel = Panel(Place.EASY, Fraction(1, 2))
+    figure = Figure("small", "Small", ((panel,),), (Line(DIST_DP_SE),), bound=True)
+    for name, crosses in (("small", 2), ("figure4", 0)):
+        shown = replace(figure, name=name).as_published()
+        scale = replace(SMALL, published=True)
+        (axes,) = draw(shown, sweep([shown], scale))["png"]
+        assert [line.get_marker() for line in axes.get_lines()].count("+") == crosses
+        assert bool(crosses) == (
+            "published code" in module._remarks(shown, Sweep(scale, {Place.EASY: published()}, {}))
+        )
+
+
+def test_log_axes_hold_every_curve(small, monkeypatch):
+    monkeypatch.setattr(module, "rendered", lambda picture, kind, **_: picture.axes)
+    (axes,) = draw(replace(RADII, bound=True), small)["png"]
+    low, high = axes.get_ylim()
+    for line in RADII.lines:
+        mean = small.curves[EASY, line].mean
+        assert 0 < low < mean[mean > 0].min() and mean.max() < high

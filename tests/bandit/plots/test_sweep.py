@@ -2,13 +2,14 @@
 
 import importlib
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from exactdp.bandit.algorithms import DIST_DP_SE, LDP_SE
-from exactdp.bandit.instances import easy
-from exactdp.bandit.plots.pictures import FIGURES, Line, Place
+from exactdp.bandit.instances import easy, published
+from exactdp.bandit.plots.pictures import FIGURES, Figure, Line, Place
 from exactdp.bandit.plots.sweep import sweep
 from exactdp.bandit.run import Config, run
 from exactdp.bandit.setting import Setting
@@ -116,3 +117,24 @@ def test_one_run_has_no_standard_error():
 def test_real_ratings_must_be_given():
     with pytest.raises(ParameterError, match="ratings"):
         sweep(FIGURES[4:], SMALL)
+
+
+def test_published_figures_run_on_the_published_instances_and_batches():
+    """Figure 4 has batches of 2^b users, the others of 4^b; the rest is as it was."""
+    panel = replace(EASY, epsilon=Fraction(1))
+    for name, growth in (("figure2", 4), ("figure4", 2)):
+        figure = Figure(name, "Small", ((panel,),), (Line(LDP_SE),)).as_published()
+        found = sweep([figure], replace(SMALL, published=True, growth=3))
+        (curve,) = found.curves.values()
+        assert curve.config.instances == found.places[Place.EASY] == published()
+        assert (curve.config.setting.growth, curve.config.setting.arms) == (growth, 10)
+
+
+def test_paired_errors_are_those_of_differences(small):
+    """Of two curves half the difference of one from the other; nothing of a single one."""
+    one, other = (small.curves[EASY, line].average for line in RADII.lines)
+    expected = (one - other).std(axis=0, ddof=1) / 2 / np.sqrt(3)
+    for line in RADII.lines:
+        assert np.allclose(small.paired(RADII, EASY, line), expected, rtol=1e-9, atol=1e-12)
+    assert small.paired(TRUST, REAL, TRUST.lines[0]) is None  # one instance for all runs
+    assert small.paired(replace(RADII, lines=RADII.lines[:1]), EASY, RADII.lines[0]) is None
