@@ -205,8 +205,11 @@ class _Table:
 
     def _laws(
         self, runs: NDArray[np.int64], arms: NDArray[np.int64]
-    ) -> tuple[list[RewardLaw], list[int]]:
-        """Of the rewards of these arms of these runs, by arm; how often each law is drawn from."""
+    ) -> tuple[list[Any], list[int]]:
+        """Of the rewards of these arms of these runs, by arm; how often each law is drawn from.
+
+        Where they differ by run, one that can only be summed (`play` asks for simulated sums).
+        """
         if len(self.places) > 1:
             each = [self.places[run].arms[arm] for run, arm in zip(runs, arms, strict=True)]
             return [Apart(each)], [len(each)]

@@ -220,7 +220,8 @@ def _remarks(figure: Figure, sweep: Sweep) -> str:
     """What the bands are of, and what else is drawn."""
     found = []
     if _is_paired(figure, sweep):
-        found.append("bands: of the difference from the panel's mean curve on the same instances")
+        reference = figure.labels[figure.lines.index(figure.reference)]
+        found.append(f"bands: of the difference from {reference} on the same instances")
     if sweep.scale.published and any(place in PUBLISHED_VALUES for place in _shown(figure)):
         found.append("crosses: the published code")
     return "; ".join(found)

@@ -107,6 +107,12 @@ class Figure:
         )
 
     @property
+    def reference(self) -> Line:
+        """What the others are held against: Dist-DP-SE, else the first one."""
+        own = (line for line in self.lines if line.algorithm == DIST_DP_SE)
+        return next(own, self.lines[0])
+
+    @property
     def panels(self) -> tuple[Panel, ...]:
         """All of them, in reading order."""
         return tuple(panel for row in self.rows for panel in row)

@@ -68,7 +68,7 @@ class Sweep:
     curves: Mapping[tuple[Panel, Line], Curve]
 
     def paired(self, figure: Figure, panel: Panel, line: Line) -> NDArray[np.float64] | None:
-        """The standard error of how far a curve is from the mean of its panel's curves.
+        """The standard error of how far a curve is from the one of its panel that is the reference.
 
         Curves of a panel meet the same instances, run by run, so that easy and difficult ones do
         not count: what is left is the chance of rewards and noise. None where there is nothing to
@@ -77,8 +77,7 @@ class Sweep:
         own = self.curves[panel, line]
         if not own.config.instances.own or own.runs == 1 or len(figure.lines) == 1:
             return None
-        together = np.mean([self.curves[panel, each].average for each in figure.lines], axis=0)
-        apart = own.average - together
+        apart = own.average - self.curves[panel, figure.reference].average
         return np.asarray(apart.std(axis=0, ddof=1) / np.sqrt(own.runs))
 
     def about(self, panel: Panel, line: Line) -> dict[str, object]:

@@ -131,10 +131,11 @@ def test_published_figures_run_on_the_published_instances_and_batches():
 
 
 def test_paired_errors_are_those_of_differences(small):
-    """Of two curves half the difference of one from the other; nothing of a single one."""
+    """From Dist-DP-SE, run by run, whatever is shown beside it; nothing of a single curve."""
     one, other = (small.curves[EASY, line].average for line in RADII.lines)
-    expected = (one - other).std(axis=0, ddof=1) / 2 / np.sqrt(3)
-    for line in RADII.lines:
-        assert np.allclose(small.paired(RADII, EASY, line), expected, rtol=1e-9, atol=1e-12)
+    expected = (one - other).std(axis=0, ddof=1) / np.sqrt(3)
+    assert (small.paired(RADII, EASY, RADII.lines[0]) == 0).all()
+    assert np.allclose(small.paired(RADII, EASY, RADII.lines[1]), expected, rtol=1e-9, atol=1e-12)
+    assert FIGURES[3].reference == Line(DIST_DP_SE) != FIGURES[3].lines[0]
     assert small.paired(TRUST, REAL, TRUST.lines[0]) is None  # one instance for all runs
     assert small.paired(replace(RADII, lines=RADII.lines[:1]), EASY, RADII.lines[0]) is None
