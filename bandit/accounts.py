@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -22,13 +22,12 @@ import numpy as np
 
 from ..exact.number import ParameterError
 from .evidence import plain_release
+from .played import Permit
 from .prepare import Phase, Prepared
 from .release import ModularRelease
 
 if TYPE_CHECKING:
     from ..ledger import Ledger
-
-Permit = Callable[[int, Phase, int, int], None]
 
 
 @dataclass(frozen=True)

@@ -11,17 +11,18 @@ same batch draw together.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .environments.environment import Environment
-from .play import Played, Released, Source
+from .played import Permit, Played, Record, Released
 from .prepare import Phase, Prepared
 from .radius.index import Index
 from .results import RegretCurve
+from .source import Source
 
 
 def play_index(
@@ -30,8 +31,8 @@ def play_index(
     environment: Environment,
     runs: int,
     source: Source,
-    record: Callable[[Released], None] | None = None,
-    permit: Callable[[int, Phase, int, int], None] | None = None,
+    record: Record | None = None,
+    permit: Permit | None = None,
 ) -> Played:
     """Run the policy in this environment, `runs` times independently; as `play`."""
     arms, horizon = prepared.setting.arms, prepared.setting.horizon

@@ -1,87 +1,16 @@
-"""The one elimination core: batches, releases, radii; everything else is what it is given.
-
-Batched successive elimination (Algorithm 1 of Chowdhury and Zhou, ICLR 2023). In every batch each
-active arm is pulled by n new users, one arm after the other; what the n rewards sum up to is
-released; and arms leave whose estimate is more than 2 beta below the best one. A last batch that
-the horizon cuts short is not released: its guarantee would be for a full batch, and nothing could
-be decided with it. Once one arm is left nothing is released either, for the same reason.
-
-Runs go in lock step, as rows of arrays, in one environment or each in its own; those with equally
-many active arms share a batch. Runs that are over drop out.
-"""
+"""Runs of a prepared algorithm, by the core that it is of: elimination, or an index."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from enum import Enum
-from typing import Any, Protocol
-
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Sequence
 
 from ..exact.number import ParameterError
-from ..mechanisms.aggregation import PlainSum
-from ..mechanisms.protocols.parties import analyze, randomize
-from ..mechanisms.protocols.protocol import SumProtocol
-from ..mechanisms.samplers.bits import RandomBits, SeededBits
-from .environments.apart import Apart
+from .elimination import eliminate
 from .environments.environment import Environment
-from .environments.rewards import RewardLaw
-from .prepare import Phase, Prepared
-from .release import ModularRelease, Release
-from .results import RegretCurve
-
-
-class Source(Protocol):
-    """Where released values come from: aggregates drawn in one go, or users one by one."""
-
-    def released(self, release: Release, laws: Sequence[RewardLaw], counts: Sequence[int]) -> Any:
-        """What batches release: counts[i] of them with rewards of laws[i], one after another."""
-
-
-@dataclass(frozen=True)
-class Simulated:
-    """Exact in law, but a batch costs what its aggregate costs: a sum, and one draw of noise."""
-
-    rng: np.random.Generator
-
-    def released(
-        self, release: Release, laws: Sequence[RewardLaw], counts: Sequence[int]
-    ) -> NDArray[Any]:
-        pairs = zip(laws, counts, strict=True)
-        sums = [release.sums(law, self.rng, count) for law, count in pairs]
-        return release.released(np.concatenate(sums), self.rng)
-
-
-@dataclass(frozen=True)
-class Released:
-    """What one batch of one run released, arm by arm, and what was decided: for transcripts."""
-
-    run: int
-    phase: Phase
-    arms: NDArray[np.int64]
-    values: NDArray[Any]
-    totals: NDArray[Any]  # what the estimates rest on, in units of the grid
-    stays: NDArray[np.bool_] | None  # where arms are eliminated
-    index: NDArray[np.float64] | None = None  # where it decides: after this batch
-
-
-@dataclass(frozen=True)
-class Played:
-    """How runs went, one row each.
-
-    pulls    of each arm
-    active   whether each arm was still active at the end; of an index policy, which eliminates
-             none, whether its index was never below its mean
-    batches  how many were released
-    curve   regret over time
-    """
-
-    pulls: NDArray[np.int64]
-    active: NDArray[np.bool_]
-    batches: NDArray[np.int64]
-    curve: RegretCurve
+from .index_play import play_index
+from .played import Permit, Played, Record
+from .prepare import Prepared
+from .source import Simulated, Source
 
 
 def play(
@@ -89,14 +18,13 @@ def play(
     environment: Environment | Sequence[Environment],
     runs: int,
     source: Source,
-    record: Callable[[Released], None] | None = None,
-    permit: Callable[[int, Phase, int, int], None] | None = None,
+    record: Record | None = None,
+    permit: Permit | None = None,
 ) -> Played:
     """Run the algorithm in this environment, `runs` times independently, or once in each of these.
 
-    Environments of their own are for simulated sums and for algorithms that eliminate. record: is
-    told of every batch that is released. permit: is asked before anything of a batch is drawn, arm
-    by arm: which run, which batch and arm, and the round in which its users begin.
+    Environments of their own are for simulated sums and for algorithms that eliminate. record,
+    permit: of `played`.
     """
     arms = prepared.setting.arms
     places = [environment] if isinstance(environment, Environment) else environment
@@ -111,160 +39,5 @@ def play(
         if prepared.index is not None or not isinstance(source, Simulated):
             raise ParameterError("environments must be one here, for all runs")
     elif prepared.index is not None:
-        from .index_play import play_index
-
         return play_index(prepared, prepared.index, environment, runs, source, record, permit)
-    table = _Table(prepared, places, runs, source, record, permit)
-    number = 1
-    while len(table.going):
-        table.batch(number)
-        number += 1
-    return Played(table.pulls, table.active, table.batches, table.curve)
-
-
-class _Table:
-    """The state of all runs, one row each."""
-
-    def __init__(
-        self,
-        prepared: Prepared,
-        places: Sequence[Environment],
-        runs: int,
-        source: Source,
-        record: Callable[[Released], None] | None,
-        permit: Callable[[int, Phase, int, int], None] | None,
-    ) -> None:
-        arms = prepared.setting.arms
-        self.prepared, self.places = prepared, places
-        self.source, self.record, self.permit = source, record, permit
-        self.active = np.ones((runs, arms), dtype=bool)
-        self.pulls = np.zeros((runs, arms), dtype=np.int64)
-        self.totals = np.zeros((runs, arms), dtype=np.int64 if prepared.counts else np.float64)
-        self.batches = np.zeros(runs, dtype=np.int64)
-        self.curve = RegretCurve(np.array([place.gaps for place in places]), runs)
-        self.going = np.arange(runs)
-
-    def batch(self, number: int) -> None:
-        """One more batch for every run that goes on; pulls to the end for those that cannot."""
-        pulled = np.zeros_like(self.pulls)
-        left = self.active[self.going].sum(axis=1)
-        room = self.prepared.setting.horizon - self.pulls[self.going].sum(axis=1)
-        goes_on = np.zeros(len(self.going), dtype=bool)
-        for active in map(int, np.unique(left)):
-            here = left == active
-            phase = self.prepared.phase(number, active) if active > 1 else None
-            if phase is not None:
-                fits = here & (room >= active * phase.users)
-                rows = self.going[fits]
-                if len(rows):
-                    pulled[rows] = self.active[rows] * phase.users
-                    self._release(rows, phase)
-                goes_on |= fits
-            over = here & ~goes_on
-            pulled[self.going[over]] = self._cut(self.going[over], room[over], number, active)
-        self.going = self.going[goes_on]
-        self.pulls += pulled
-        self.curve.add(pulled)
-
-    def _cut(
-        self, rows: NDArray[np.int64], room: NDArray[np.int64], number: int, active: int
-    ) -> NDArray[np.int64]:
-        """The pulls of a batch that the horizon cuts short; the only arm left is pulled on."""
-        setting, algorithm = self.prepared.setting, self.prepared.algorithm
-        users = setting.horizon if active == 1 else algorithm.schedule(setting, number, active)
-        users = min(users, setting.horizon)
-        playing = self.active[rows]
-        before = users * (np.cumsum(playing, axis=1) - playing)
-        cut: NDArray[np.int64] = np.clip(room[:, None] - before, 0, users) * playing
-        return cut
-
-    def _release(self, rows: NDArray[np.int64], phase: Phase) -> None:
-        """Release a batch of these runs, and let arms leave."""
-        active, release = self.active[rows], phase.release
-        if self.permit is not None:
-            for run in rows.tolist():
-                first = int(self.pulls[run].sum())
-                for turn, arm in enumerate(np.flatnonzero(self.active[run]).tolist()):
-                    self.permit(run, phase, arm, first + turn * phase.users)
-        arms, where = np.nonzero(active.T)
-        values = self.source.released(release, *self._laws(rows[where], arms))
-        released = np.zeros(active.shape, dtype=values.dtype)
-        released[where, arms] = values
-        sums = release.decoded(released)
-        totals = sums if self.prepared.algorithm.forgets else self.totals[rows] + sums
-        best = np.where(active, totals, totals[active].min()).max(axis=1, keepdims=True)
-        stays = active & (best - np.where(active, totals, best) <= phase.threshold)
-        self.totals[rows] = totals
-        self.active[rows] = stays
-        self.batches[rows] += 1
-        if self.record is not None:
-            for index, run in enumerate(rows):
-                on = np.flatnonzero(active[index])
-                own = (released[index, on], totals[index, on], stays[index, on])
-                self.record(Released(int(run), phase, on, *own))
-
-    def _laws(
-        self, runs: NDArray[np.int64], arms: NDArray[np.int64]
-    ) -> tuple[list[Any], list[int]]:
-        """Of the rewards of these arms of these runs, by arm; how often each law is drawn from.
-
-        Where they differ by run, one that can only be summed (`play` asks for simulated sums).
-        """
-        if len(self.places) > 1:
-            each = [self.places[run].arms[arm] for run, arm in zip(runs, arms, strict=True)]
-            return [Apart(each)], [len(each)]
-        shown, counts = np.unique(arms, return_counts=True)
-        return [self.places[0].arms[arm] for arm in shown], counts.tolist()
-
-
-class Aggregator(Enum):
-    """How messages are summed."""
-
-    PLAIN = "plain"  # by someone who sees them all
-    MASKED = "masked"  # by secure aggregation; needs the extra `masks`
-
-
-@dataclass(frozen=True)
-class Faithful:
-    """A source of released values that runs every user.
-
-    rng: for the rewards, and the noise of algorithms without discrete noise. bits: for the rest.
-    """
-
-    rng: np.random.Generator
-    bits: RandomBits
-    aggregator: Aggregator = Aggregator.PLAIN
-
-    @staticmethod
-    def seeded(rng: np.random.Generator, aggregator: Aggregator) -> Faithful:
-        """With bits that repeat themselves: for simulation, never for a release."""
-        return Faithful(rng, SeededBits(int(rng.integers(1 << 62))), aggregator)
-
-    def released(
-        self, release: Release, laws: Sequence[RewardLaw], counts: Sequence[int]
-    ) -> NDArray[Any]:
-        """What batches release: counts[i] of them with rewards of laws[i], one after another."""
-        each = [law for law, count in zip(laws, counts, strict=True) for _ in range(count)]
-        rewards = [law.draw(self.rng, release.users) for law in each]
-        if isinstance(release, ModularRelease):
-            seen = [self._one(release.protocol, own) for own in rewards]
-            return np.array(seen, dtype=np.int64)
-        return release.released(np.array([own.sum() for own in rewards]), self.rng)
-
-    def _one(self, protocol: SumProtocol, rewards: NDArray[np.float64]) -> int:
-        """R of every user, S of all messages, A: what it decodes, mod m again."""
-        messages = {
-            user: randomize(protocol, float(reward), self.bits)
-            for user, reward in enumerate(rewards)
-        }
-        modulus = protocol.modulus
-        if modulus is None:
-            aggregate = sum(messages.values())
-        elif self.aggregator is Aggregator.PLAIN:
-            aggregate = PlainSum(modulus).aggregate(messages)
-        else:
-            from ..mechanisms.aggregation.masked import MaskedSum
-
-            aggregate = MaskedSum(modulus).aggregate(messages)
-        decoded = analyze(protocol, aggregate, self.bits) * protocol.precision
-        return decoded.numerator if modulus is None else decoded.numerator % modulus
+    return eliminate(prepared, places, runs, source, record, permit)

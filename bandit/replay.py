@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..mechanisms.protocols.protocol import SumProtocol
-from .play import Released
+from .played import Released
 from .prepare import Phase, Prepared
 from .radius.index import agrees
 from .release import ModularRelease

@@ -21,15 +21,17 @@ from numpy.typing import NDArray
 
 from ..exact.number import ExactInput, whole
 from ..exact.parallel import each
-from .accounts import Accounts, Permit
+from .accounts import Accounts
 from .algorithms import Algorithm
 from .environments.environment import Environment
 from .evidence import Proof, evidence
 from .instances import Instances
-from .play import Aggregator, Faithful, Released, Simulated, Source, play
+from .play import play
+from .played import Permit, Released
 from .prepare import Prepared, Radius, prepare
 from .results import VERSION, Results, RunCache, Share, checkpoints
 from .setting import Setting
+from .source import Aggregator, Faithful, Simulated, Source
 from .transcript import batch_lines, end_line
 
 _TOGETHER = 32  # runs of the same instance that go in lock step

@@ -37,7 +37,7 @@ from numpy.typing import NDArray
 from ..exact.atomic_write import write_atomically
 from ..exact.number import located
 from .evidence import identity, to_json
-from .play import Released
+from .played import Released
 from .prepare import Phase, Prepared
 from .release import ModularRelease
 from .results import Results

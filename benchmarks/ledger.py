@@ -21,6 +21,7 @@ import time
 from collections import Counter
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import insert, update
 
@@ -87,7 +88,9 @@ def grow(url: str, entries: int, users: int) -> None:
         use = Used(ONE, 1, costs_text((((COST, COST),),)))
         digest, at, end = head.hash, max(now(), head.at), max(entries + 1, head.charges)
         for first in range(head.charges, end, BATCH):
-            links, used, listed = [], [], []
+            links: list[dict[str, Any]] = []
+            used: list[dict[str, Any]] = []
+            listed: list[dict[str, Any]] = []
             for number in range(first, min(first + BATCH, end)):
                 user = number * 97 % users
                 link = Link(number, CHARGE, f"bulk {number}", 0, "", "replace", "", at, [use],

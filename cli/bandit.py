@@ -12,11 +12,11 @@ import typer
 from ..bandit.accounts import Accounts
 from ..bandit.algorithms import ALGORITHMS, KL_UCB, SE, named
 from ..bandit.evidence import cached_evidence
-from ..bandit.play import Aggregator
 from ..bandit.prepare import Radius
 from ..bandit.run import Config
 from ..bandit.run import run as run_bandit
 from ..bandit.setting import Setting
+from ..bandit.source import Aggregator
 from ..bandit.transcript import write_transcript
 from ..bandit.yardsticks import yardsticks
 from ..exact import ParameterError, time_limit, whole

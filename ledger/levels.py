@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from urllib.parse import quote, unquote
 
-from attrs import frozen
+from attrs import field, frozen
 
 from ..exact import ParameterError, decimal_text, exact, whole
 
@@ -24,7 +24,7 @@ class Level:
     room: Fraction
     order: Fraction | None = None
     delta: Fraction = Fraction(0)
-    mechanism: str = ""
+    mechanism: str = field(default="", kw_only=True)
 
     @property
     def title(self) -> str:

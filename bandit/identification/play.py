@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from ..environments.environment import Environment
 from ..index_play import release_one_each
-from ..play import Source
 from ..prepare import Prepared
+from ..source import Source
 from .eprocess import EProcess
 
 

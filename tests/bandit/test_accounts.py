@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from exactdp.bandit import play as playing
+from exactdp.bandit import source as playing
 from exactdp.bandit.accounts import Accounts
 from exactdp.bandit.algorithms import (
     CDP_SE,
@@ -26,10 +26,12 @@ from exactdp.bandit.algorithms import (
 from exactdp.bandit.environments.environment import Environment
 from exactdp.bandit.environments.table import Bernoulli
 from exactdp.bandit.instances import Fixed
-from exactdp.bandit.play import Aggregator, Faithful
+from exactdp.bandit.play import play
+from exactdp.bandit.played import Released
 from exactdp.bandit.prepare import prepare
 from exactdp.bandit.run import Config, run
 from exactdp.bandit.setting import Setting
+from exactdp.bandit.source import Aggregator, Faithful
 from exactdp.exact import ParameterError
 from exactdp.ledger import Ledger, RefusedError
 
@@ -80,8 +82,8 @@ def test_releases_that_may_tell_everything_fit_no_limit(tmp_path: Path) -> None:
 def test_permits_are_of_the_rounds_in_which_arms_are_pulled() -> None:
     prepared = prepare(CDP_SE, SETTING)
     asked: list[tuple[int, ...]] = []
-    released: list[playing.Released] = []
-    playing.play(
+    released: list[Released] = []
+    play(
         prepared,
         ENVIRONMENT,
         2,

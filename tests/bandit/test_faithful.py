@@ -14,10 +14,11 @@ from exactdp.bandit.algorithms import ALGORITHMS, CDP_SE, DIST_DP_SE, LDP_SE
 from exactdp.bandit.environments.environment import Environment
 from exactdp.bandit.environments.gaussian import ClippedGaussian
 from exactdp.bandit.environments.table import Bernoulli
-from exactdp.bandit.play import Aggregator, Faithful, Simulated, play
+from exactdp.bandit.play import play
 from exactdp.bandit.prepare import prepare
 from exactdp.bandit.release import ModularRelease
 from exactdp.bandit.setting import Setting
+from exactdp.bandit.source import Aggregator, Faithful, Simulated
 from exactdp.mechanisms.laws import DiscreteLaplace
 from exactdp.mechanisms.protocols import SumProtocol, Trust
 from exactdp.mechanisms.samplers.bits import SeededBits

@@ -8,10 +8,11 @@ from exactdp.bandit.environments.environment import Environment
 from exactdp.bandit.environments.table import Bernoulli
 from exactdp.bandit.evidence import Audited
 from exactdp.bandit.instances import Fixed
-from exactdp.bandit.play import Simulated, play
+from exactdp.bandit.play import play
 from exactdp.bandit.prepare import prepare
 from exactdp.bandit.run import Config, run
 from exactdp.bandit.setting import Setting
+from exactdp.bandit.source import Simulated
 from exactdp.exact import Enclosure, ParameterError
 from exactdp.mechanisms.protocols import Trust
 

@@ -8,9 +8,10 @@ import pytest
 from exactdp.bandit.algorithms import ALGORITHMS, DIST_DP_SE, DP_SE, SDP_AE, SE, VB_SDP_AE
 from exactdp.bandit.environments.environment import Environment, drawn_instance
 from exactdp.bandit.environments.table import Bernoulli
-from exactdp.bandit.play import Simulated, play
+from exactdp.bandit.play import play
 from exactdp.bandit.prepare import prepare
 from exactdp.bandit.setting import Setting
+from exactdp.bandit.source import Simulated
 from exactdp.exact.number import ParameterError
 
 

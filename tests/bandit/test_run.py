@@ -10,10 +10,11 @@ from exactdp.bandit import run as module
 from exactdp.bandit.algorithms import DIST_DP_SE, DP_SE, LDP_SE, SE
 from exactdp.bandit.environments.environment import drawn_instance
 from exactdp.bandit.instances import Fixed, easy, hard, published
-from exactdp.bandit.play import Aggregator, Simulated, play
+from exactdp.bandit.play import play
 from exactdp.bandit.results import checkpoints
 from exactdp.bandit.run import Config, environments, run
 from exactdp.bandit.setting import Setting
+from exactdp.bandit.source import Aggregator, Simulated
 from exactdp.exact.number import ParameterError
 
 CONFIG = Config(DIST_DP_SE, Setting(4, 5000, "0.9"), easy(4))

@@ -9,9 +9,9 @@ from exactdp.bandit.evidence import Audited
 from exactdp.bandit.identification.algorithms import DIST_DP_LUCB, IDENTIFIERS
 from exactdp.bandit.identification.eprocess import e_process
 from exactdp.bandit.identification.play import play_until_sure
-from exactdp.bandit.play import Simulated
 from exactdp.bandit.prepare import prepare
 from exactdp.bandit.setting import Setting
+from exactdp.bandit.source import Simulated
 from exactdp.exact import Enclosure
 
 

@@ -9,9 +9,9 @@ from exactdp.bandit.evidence import Audited
 from exactdp.bandit.identification.algorithms import DIST_DP_LUCB
 from exactdp.bandit.identification.run import identify, ready
 from exactdp.bandit.instances import Fixed
-from exactdp.bandit.play import Aggregator
 from exactdp.bandit.run import Config
 from exactdp.bandit.setting import Setting
+from exactdp.bandit.source import Aggregator
 from exactdp.exact import Enclosure
 
 
