@@ -93,6 +93,8 @@ def _distribution(number: int, limit: Limit, overview: Overview) -> Section:
 
 def _counted(limit: Limit) -> str:
     what = f"project {limit.project}" if limit.project else "everything"
+    if limit.is_planned:
+        what += ", by a plan of " + ", ".join(f"{one.title}*{one.room}" for one in limit.levels)
     return what if limit.days is None else f"{what} in {limit.days} days"
 
 
