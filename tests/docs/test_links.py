@@ -10,6 +10,7 @@ from urllib.parse import unquote
 import pytest
 
 ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
 PAGES = [*ROOT.glob("*.md"), *sorted((ROOT / "docs").rglob("*.md"))]
 CODE = re.compile(r"^(```|~~~).*?^\1|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^()\s]+)\)")
@@ -33,6 +34,8 @@ def broken(page: Path, link: str) -> bool:
     target = (page.parent / unquote(name)).resolve() if name else page
     if not target.is_relative_to(ROOT) or not target.exists():
         return True
+    if target.suffix == ".md" and page.is_relative_to(DOCS) and not target.is_relative_to(DOCS):
+        return True  # no page of the site
     return bool(anchor) and anchor not in anchors(target)
 
 
@@ -47,4 +50,5 @@ def test_a_broken_link_is_seen():
     assert not broken(page, "docs/commands.md#auditing")
     assert broken(page, "docs/commands.md#no-such-heading")
     assert broken(page, "docs/no-such-page.md")
+    assert broken(DOCS / "layout.md", "../README.md")
     assert LINK.findall(prose(page))
