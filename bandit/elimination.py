@@ -26,25 +26,8 @@ from .results import RegretCurve
 from .source import Source
 
 
-def eliminate(
-    prepared: Prepared,
-    places: Sequence[Environment],
-    runs: int,
-    source: Source,
-    record: Record | None,
-    permit: Permit | None,
-) -> Played:
-    """Run it in this one environment, or once in each of these."""
-    table = _Table(prepared, places, runs, source, record, permit)
-    number = 1
-    while len(table.going):
-        table.batch(number)
-        number += 1
-    return Played(table.pulls, table.active, table.batches, table.curve)
-
-
-class _Table:
-    """The state of all runs, one row each."""
+class Elimination:
+    """The state of all runs, one row each; in one environment for all of them, or one for each."""
 
     def __init__(
         self,
@@ -64,6 +47,14 @@ class _Table:
         self.batches = np.zeros(runs, dtype=np.int64)
         self.curve = RegretCurve(np.array([place.gaps for place in places]), runs)
         self.going = np.arange(runs)
+
+    def played(self) -> Played:
+        """Batch after batch, until no run goes on."""
+        number = 1
+        while len(self.going):
+            self.batch(number)
+            number += 1
+        return Played(self.pulls, self.active, self.batches, self.curve)
 
     def batch(self, number: int) -> None:
         """One more batch for every run that goes on; pulls to the end for those that cannot."""

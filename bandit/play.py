@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..exact.number import ParameterError
-from .elimination import eliminate
+from .elimination import Elimination
 from .environments.environment import Environment
 from .index_play import play_index
 from .played import Permit, Played, Record
@@ -40,4 +40,4 @@ def play(
             raise ParameterError("environments must be one here, for all runs")
     elif prepared.index is not None:
         return play_index(prepared, prepared.index, environment, runs, source, record, permit)
-    return eliminate(prepared, places, runs, source, record, permit)
+    return Elimination(prepared, places, runs, source, record, permit).played()

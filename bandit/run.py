@@ -92,9 +92,7 @@ def run(
     anything of theirs is drawn; raises its RefusedError where it does not fit. progress: is told
     how many more runs are done.
     """
-    count = whole(runs, "runs", at_least=1, at_most=10**7)
-    start = whole(seed, "seed", at_least=0)
-    crew = whole(workers, "workers", at_least=1, at_most=1024)
+    count, start, crew = read_counts(runs, seed, workers)
     ready = config.prepared() if prepared is None else prepared
     marks = checkpoints(config.setting.horizon) if rounds is None else rounds
     task = partial(_share, config, ready, start, marks, transcript, accounts)
@@ -118,6 +116,15 @@ def run(
         done.append(share)
         progress(len(share.regret))
     return Results.joined(ready, marks, done)
+
+
+def read_counts(runs: ExactInput, seed: ExactInput, workers: ExactInput) -> tuple[int, int, int]:
+    """How many runs, the seed, how many processes. Raises ParameterError out of range."""
+    return (
+        whole(runs, "runs", at_least=1, at_most=10**7),
+        whole(seed, "seed", at_least=0),
+        whole(workers, "workers", at_least=1, at_most=1024),
+    )
 
 
 def environments(config: Config, runs: int, seed: int) -> Iterator[Environment]:

@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...exact.enclosure import Enclosure
-from ...exact.number import ExactInput, ParameterError, whole
+from ...exact.number import ExactInput, ParameterError
 from ...exact.parallel import each
 from ..evidence import Proof, evidence
 from ..prepare import Prepared
 from ..results import Mean
-from ..run import Config, environments, place_of
+from ..run import Config, environments, place_of, read_counts
 from .characteristic_time import least_time
 from .eprocess import EProcess, e_process
 from .play import Found, play_until_sure
@@ -111,9 +111,7 @@ def identify(
 
     ready_made: what `ready` gave, if at hand. cluster, progress: as in `bandit.run.run`.
     """
-    count = whole(runs, "runs", at_least=1, at_most=10**7)
-    start = whole(seed, "seed", at_least=0)
-    crew = whole(workers, "workers", at_least=1, at_most=1024)
+    count, start, crew = read_counts(runs, seed, workers)
     shared = ready(config) if ready_made is None else ready_made
     size = 1 if config.instances.own else _TOGETHER
     parts = [(first, min(size, count - first)) for first in range(0, count, size)]

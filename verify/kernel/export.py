@@ -110,14 +110,16 @@ def _written(
 ) -> str:
     if kind not in ("pure", "approx", "zcdp") or not uses:
         raise _unknown()
-    if len(uses) > 1:
-        return _list(uses, kind, numbers, verified, end)
-    ((mechanism, times),) = uses
+    mechanism, times = uses[0]
     if kind == "zcdp":
+        if len(uses) > 1:
+            raise _unknown()
         return _concentrated(
             Verdicted(times, numbers["rho"], Fraction(0), verified, Fraction(0)), mechanism
         )
-    asked = _asked(times, numbers, verified, end)
+    asked = _asked(sum(count for _, count in uses), numbers, verified, end)
+    if len(uses) > 1:
+        return _list(uses, asked)
     match mechanism:
         case Additive():
             return _additive(asked, mechanism)
@@ -136,16 +138,8 @@ def _asked(
     return Verdicted(times, epsilon, delta, verified, room)
 
 
-def _list(
-    uses: Sequence[tuple[Mechanism, int]],
-    kind: str,
-    numbers: Mapping[str, Fraction],
-    verified: bool,
-    end: Fraction | Decimal | float,
-) -> str:
+def _list(uses: Sequence[tuple[Mechanism, int]], asked: Verdicted) -> str:
     """Of each: uses, scale, sensitivity (0: randomized response of epsilon 1/scale)."""
-    if kind == "zcdp":
-        raise _unknown()
     fours, points, moved, step = [], 1, Fraction(0), Fraction(0)
     for mechanism, times in uses:
         match mechanism:
@@ -161,10 +155,9 @@ def _list(
         points *= times * max(reach, 1) + 1
         moved += times * max(reach, 1) / scale
         step = max(step, max(reach, 1) / scale)
-    asked = _asked(sum(times for _, times in uses), numbers, verified, end)
     if points > _MOST_POINTS:
         raise NotWrittenError(f"--coq: no theorem on more than {_MOST_POINTS:,} privacy losses")
-    if verified and not asked.delta and moved == asked.epsilon:
+    if asked.verified and not asked.delta and moved == asked.epsilon:
         raise NotWrittenError("--coq: no theorem of a list's pure epsilon itself, only of more")
     # an error of e^x counts as one of epsilon, times e^(2 step) where no loss is near epsilon
     near = _bits(1 / asked.room) if asked.room else _FAR_BITS
