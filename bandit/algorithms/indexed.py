@@ -5,9 +5,11 @@ batches grow by arm, and the index is that of the rewards together with the nois
 discrete, and drawn as shares or by the server; the index is `radius.index`, at the level that keeps
 it above a best arm's mean throughout with probability 1 - p.
 
-After b batches an arm has had N_b = ceil(n_1 eta^(b-1)) users, n_1 = ceil(log(1/p)/epsilon): with
-fewer even a sum of 0 does not rule out a mean near 1 at level p, as noise makes up for it with
-probability e^(-epsilon n_1). Parameters and noise are those of Theorems 1 and 5 of Chowdhury and
+After b batches an arm has had N_b = ceil(n_1 eta^(b-1)) users, n_1 = ceil(3 log(1/p)/epsilon): with
+a third of them not even a sum of 0 rules out a mean near 1 at level p, as noise makes up for it with
+probability e^(-epsilon n_1/3). With all of them one noise tells a gap of about 2/5, and wider gaps
+cost little anyway; smaller first batches would save users there and add their noise to all sums
+after them. Parameters and noise are those of Theorems 1 and 5 of Chowdhury and
 Zhou (ICLR 2023), but every batch has the grid of a batch of T users, g = ceil(epsilon sqrt(T)), so
 that sums add up as whole numbers, and tau is for the confidence p (`accuracy_horizon`).
 """
@@ -43,8 +45,10 @@ def from_first(setting: Setting, batch: int, first: int) -> int:
 
 
 def _first(setting: Setting) -> int:
-    """n_1 = ceil(log(1/p)/epsilon)."""
-    return certain_ceiling(lambda: -ball(setting.confidence).log() / ball(setting.epsilon), "n_1")
+    """n_1 = ceil(3 log(1/p)/epsilon)."""
+    return certain_ceiling(
+        lambda: -3 * ball(setting.confidence).log() / ball(setting.epsilon), "n_1"
+    )
 
 
 def laplace_release(setting: Setting, users: int, trust: Trust, accuracy: int) -> Release:

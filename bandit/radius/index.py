@@ -3,31 +3,48 @@
 Statement. X is what the first b batches of an arm released, added up, in units of rewards: the sum
 S of N rewards in [0, 1] of mean q and noise Z, independent of it, all releases read rightly. With
 
-    q_t(x) = (1 - e^((log L - t x - log E e^(-tZ))/N)) / (1 - e^(-t)),
-    I(x) = min over t of q_t(x)
+    q_t(x) = (1 - e^((log L - t x - log E e^(-tZ) - log C_t)/N)) / (1 - e^(-t)),
+    I(x) = min over t of q_t(x),  C_t = min(1, M_t/(1 - e^(-t/g))),
 
-for finitely many t > 0, whatever the law of the rewards, P(I(X) < q) <= L.
+for finitely many t > 0, M_t as below, whatever the law of the rewards, P(I(X) < q) <= L.
 
 Proof. Every q_t increases with x, hence so does I: where I(X) < q is possible at all it is the
 event X <= x0, I(x0) < q (for sums on a grid x0 is the largest such; for others take a sequence that
-increases to the supremum). Take the t with q_t(x0) < q. As e^(-ts) is convex,
-E e^(-tS) <= (1 - q + q e^(-t))^N, for rewards that are rounded at random too, whose means do not
-change (Hoeffding 1963). So P(X <= x0) <= e^(t x0) E e^(-tS) E e^(-tZ)
-<= e^(t x0) (1 - q (1 - e^(-t)))^N E e^(-tZ), which is less than L just if q > q_t(x0). QED.
+increases to the supremum). Take the t with q_t(x0) < q. Let P' have the density e^(-tX)/E e^(-tX):
+
+    P(X <= x0) = E e^(-tX) e^(t x0) E' [e^(t (X - x0)); X <= x0] <= E e^(-tX) e^(t x0) C_t.
+
+For the mean under P' is at most 1, and Z, whose steps are of 1/g, is independent of S there too:
+given S, X runs through values x0 - r - j/g, r >= 0, j = 0, 1, ... of probability at most
+M_t = max over z of P'(Z = z) each, so that the mean is at most M_t sum over j of e^(-tj/g). As
+e^(-ts) is convex, E e^(-tS) <= (1 - q + q e^(-t))^N, for rewards that are rounded at random too,
+whose means do not change (Hoeffding 1963). So P(X <= x0) <= e^(t x0) (1 - q (1 - e^(-t)))^N
+E e^(-tZ) C_t, which is less than L just if q > q_t(x0). QED.
 
 It is Chernoff's bound of the sum together with its noise, not one of each: with Laplace noise of
-scale 1/epsilon -log P is N d(x/N, q) to first order, d as in `lower_bound`.
+scale 1/epsilon -log P is N d(x/N, q) to first order, d as in `lower_bound`. C_t is what Chernoff's
+bound alone gives away where the noise counts (2 to 4 nats): with one Laplace variable and few
+rewards the bound is its exact tail, e^(-epsilon x)/2.
+
+M_t. In units of 1/g let f(theta) = |E e^((-t/g + i theta) Z)|/E e^(-tZ/g), the modulus of the
+characteristic function of Z under P'. By inversion M_t <= 1/pi times the integral of f over
+[0, pi]; f is the product of those of the batches, and where each of them falls in theta
+(`Law.falls_off_axis`) the sum over intervals of their width times f at their left ends is above it.
+M_t is also at most the largest probability of one batch's noise; for the discrete Laplace, whose
+e^(-tz/g) P(Z = z) is largest at 0, that is P(Z = 0)/E e^(-tZ/g). Other noise has C_t = 1.
 
 Reading. Let w be the probability that some release of an arm is read too small, since noise above
 the window was reduced mod m: w <= sum over batches of P(Z_b > m - 1 - tau - n_b g). A release read
-too large makes X and I larger only. With L = (p - w)/B an arm's index falls below its mean, ever,
-with probability at most p: the index of a best arm, which is all that regret needs.
+too large makes X and I larger only. With levels L_b that sum to p - w an arm's index falls below
+its mean, ever, with probability at most p: the index of a best arm, which is all that regret needs.
+Any such levels do. Arms that take more than a 64th of all users to tell have gaps so small that
+little is lost with them: these batches have a 64th of the level of each of the others.
 
-Rounding. log L - log E e^(-tZ) is rounded down, which raises q_t; the rest is done in floats whose
-errors are a few 2^-53 of |log L - log E e^(-tZ)|/N and t |x|/N in the exponent, and of q_t itself:
-2^-44 of each, and 2^-44, are put on top. So floats are never below I(x), also not those that differ
-from the ones computed here by 2^-46 (1 + |I|), as another machine's may (`agrees`); and x0 is that
-of the exact I.
+Rounding. log L - log E e^(-tZ) - log C_t is rounded down, which raises q_t; the rest is done in
+floats whose errors are a few 2^-53 of |log L - log E e^(-tZ) - log C_t|/N and t |x|/N in the
+exponent, and of q_t itself: 2^-44 of each, and 2^-44, are put on top. So floats are never below
+I(x), also not those that differ from the ones computed here by 2^-46 (1 + |I|), as another
+machine's may (`agrees`); and x0 is that of the exact I.
 
 Adaptivity. Imagine tapes: each arm's rewards and noise, batch by batch, are drawn beforehand; which
 arm is chosen when decides only how much of a tape is seen.
@@ -48,6 +65,7 @@ from numpy.typing import NDArray
 from ...exact.enclosure import Enclosure
 from ...exact.number import ParameterError, ball
 from ...exact.precision import enclose, working_precision
+from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.laws.law import Law
 from .noise import BITS
 from .plan import ContinuousLaplace, Decoding, Noise
@@ -55,6 +73,10 @@ from .plan import ContinuousLaplace, Decoding, Noise
 _STEP = 0.08  # of log(t/(end - t)) from one t to the next: the bound is flat at the best one
 _FARTHEST = 8.0  # the largest t where noise has no tail that limits it
 _SLACK = 2.0**-44
+_LATE = 64  # batches with more than this part of all users have this part of the others' level
+_THETA = np.array([0.0, *math.pi * 2.0 ** np.arange(-30, 0, 1 / 6), 3.1416])  # from 0 beyond pi
+_WIDER = 2.0**-28  # above the relative error of the integral in floats: terms below e^-745 are 0,
+# others are e to a sum of at most 20,000 terms, with an error of 2^-53 of it for each
 
 
 @dataclass(frozen=True)
@@ -77,17 +99,17 @@ class Look:
 class Index:
     """The upper confidence bounds after 1, ..., B batches.
 
-    level      L, of each of them
-    failure    B L + w: encloses the bound of the probability that an arm's index ever falls below
-               its mean
+    levels     L, of each of them
+    failure    their sum + w: encloses the bound of the probability that an arm's index ever falls
+               below its mean
     misread    a bound of the probability that some release of an arm is read wrongly at all
     precision  g
     users      N: of all batches so far
     exponents  the t
-    offsets    log L - log E e^(-tZ), rounded down, B x exponents
+    offsets    log L - log E e^(-tZ) - log C_t, rounded down, B x exponents
     """
 
-    level: Fraction
+    levels: tuple[Fraction, ...]
     failure: Enclosure
     misread: Enclosure
     precision: int
@@ -127,26 +149,72 @@ def index(looks: Sequence[Look], confidence: Fraction) -> Index:
         wraps = [_wrap(look) for look in looks]
         above = enclose(sum((high for _, high in wraps), arb(0)))
         wrong = enclose(sum((low + high for low, high in wraps), arb(0)))
-    level = (confidence - Fraction(above.upper)) / len(looks)
-    if level <= 0:
+    left = confidence - Fraction(above.upper)
+    if left <= 0:
         raise ParameterError(
             f"confidence must be above what wrong decoding costs, {float(above):.3g}, "
             f"got {float(confidence):g}"
         )
     users = np.cumsum([look.users for look in looks])
-    points = _exponents(looks, precision, level, int(users[-1]))
+    levels = _levels(left, users.tolist())
+    points = _exponents(looks, precision, levels[-1], int(users[-1]))
+    known: dict[Noise | None, _Tilted] = {}
     offsets = np.empty((len(looks), len(points)))
+    spent, shape = [arb(0) for _ in points], np.zeros((len(points), len(_THETA) - 1))
+    single = np.zeros(len(points))
+    steps = -np.expm1(-points / precision)
     with working_precision(BITS):
-        start = ball(level).log()
-        spent = [arb(0) for _ in points]
-        known: dict[Noise | None, list[arb]] = {}
         for row, look in enumerate(looks):
             if look.noise not in known:
-                known[look.noise] = [log_mgf(look.noise, -t, precision) for t in points.tolist()]
-            spent = [sum_ + more for sum_, more in zip(spent, known[look.noise], strict=True)]
-            offsets[row] = [_below(start - each) for each in spent]
-    failure = Enclosure.exactly(level * len(looks)).plus(above)
-    return Index(level, failure, wrong, precision, users, points, offsets)
+                known[look.noise] = _tilted(look.noise, points, precision)
+            noise = known[look.noise]
+            spent = [sum_ + more for sum_, more in zip(spent, noise.mgf, strict=True)]
+            shape, single = shape + noise.shape, np.minimum(single, noise.peak)
+            peak = np.minimum(single, np.log(np.exp(shape) @ np.diff(_THETA) / math.pi))
+            excess = np.minimum(peak - np.log(steps) + _WIDER, 0)
+            start = ball(levels[row]).log()
+            lower = [_below(start - each) for each in spent]
+            offsets[row] = np.nextafter(lower - excess, -math.inf)
+    failure = Enclosure.exactly(left).plus(above)
+    return Index(levels, failure, wrong, precision, users, points, offsets)
+
+
+def _levels(total: Fraction, users: Sequence[int]) -> tuple[Fraction, ...]:
+    """Of each batch, adding up to this."""
+    weights = [1 if _LATE * each <= users[-1] else Fraction(1, _LATE) for each in users]
+    return tuple(total * weight / sum(weights) for weight in weights)
+
+
+@dataclass(frozen=True, eq=False)
+class _Tilted:
+    """One batch's noise Z, in units of 1/g, under the density e^(-tZ/g)/E e^(-tZ/g), by t.
+
+    mgf    log E e^(-tZ/g)
+    shape  log f at each theta but the last, rounded up; 0 where f is not known to fall
+    peak   above the logarithm of the largest probability; 0 where that is not known
+    """
+
+    mgf: list[arb]
+    shape: NDArray[np.float64]
+    peak: NDArray[np.float64]
+
+
+def _tilted(noise: Noise | None, points: NDArray[np.float64], precision: int) -> _Tilted:
+    mgf = [log_mgf(noise, -t, precision) for t in points.tolist()]
+    shape = np.zeros((len(points), len(_THETA) - 1))
+    laws = [noise] if isinstance(noise, Law) else noise if isinstance(noise, tuple) else []
+    for law in laws:
+        if law.falls_off_axis:
+            for row, t in enumerate(points.tolist()):
+                real = -arb(t) / precision
+                middle = law.cumulant(acb(real)).real
+                turned = (law.cumulant(acb(real, theta)).real for theta in _THETA[1:-1].tolist())
+                shape[row, 1:] += [min(0.0, _above(each - middle)) for each in turned]
+    peak = np.zeros(len(points))
+    if isinstance(noise, DiscreteLaplace):
+        top = noise.ball(0).log()
+        peak = np.array([min(0.0, _above(top - each)) for each in mgf])
+    return _Tilted(mgf, shape, peak)
 
 
 def log_mgf(noise: Noise | None, t: float, precision: int) -> arb:
@@ -200,3 +268,8 @@ def _wrap(look: Look) -> tuple[arb, arb]:
 
 def _below(value: arb) -> float:
     return float(np.nextafter(float(value.lower()), -math.inf))
+
+
+def _above(value: arb) -> float:
+    found = float(np.nextafter(float(value.upper()), math.inf))
+    return found if found == found else math.inf

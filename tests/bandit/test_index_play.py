@@ -67,7 +67,7 @@ def test_batches_grow_by_arm_and_have_one_grid():
     setting = Setting(4, 10**5, "0.5", confidence="1e-5")
     prepared = prepare(DIST_DP_KLUCB, setting, prove=unproved)
     users = np.cumsum([phase.users for phase in prepared.phases.values()])
-    first = int(np.ceil(np.log(1e5) / 0.5))
+    first = int(np.ceil(3 * np.log(1e5) / 0.5))
     assert users.tolist() == [first * 2**batch for batch in range(len(users))]
     assert users[-1] + 3 * first <= 10**5 < 2 * users[-1] + 3 * first
     assert {phase.release.precision for phase in prepared.phases.values()} == {159}
@@ -79,8 +79,8 @@ def test_batches_grow_by_arm_and_have_one_grid():
 
 
 def test_a_horizon_without_room_is_refused():
-    with pytest.raises(ParameterError, match="horizon must be at least 15, for one batch of each"):
-        prepare(DIST_DP_KLUCB, Setting(3, 14, "0.5"), prove=unproved)
+    with pytest.raises(ParameterError, match="horizon must be at least 42, for one batch of each"):
+        prepare(DIST_DP_KLUCB, Setting(3, 41, "0.5"), prove=unproved)
 
 
 @pytest.mark.parametrize("algorithm", INDEXED, ids=lambda each: each.name)
