@@ -156,7 +156,7 @@ def _indexed(
     """The same for an index policy: what it decides by is certified, whichever radius was asked."""
     chosen = [releases[users] for users in sizes.values()]
     looks = [Look(each.users, each.precision, each.noise, each.decoding) for each in chosen]
-    found = index(looks, setting.confidence)
+    found = index(looks, setting.confidence, algorithm.plain)
     phases: dict[tuple[int, int], Phase] = {}
     units, middle = 0, Fraction(0)
     for place, release in zip(sizes, chosen, strict=True):

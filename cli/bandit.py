@@ -64,7 +64,7 @@ def run(
     seed: Annotated[str, typer.Option(metavar="S")] = "0",
     delta: Annotated[str, option("D", "δ of the shuffle paper's algorithms")] = "1e-6",
     scaling: Annotated[str, option("S", "s of Theorems 2 and 4")] = "10",
-    confidence: Annotated[str, option("P", "p of the radius")] = "0.1",
+    confidence: Annotated[str | None, option("P", "p of the radius, 0.1; of indices 1/T")] = None,
     growth: Annotated[
         str | None, option("ETA", "batch b has η^b users an arm; 2, of published instances 4")
     ] = None,
@@ -133,7 +133,7 @@ def run(
         1 if epsilon is None else epsilon,
         delta=delta,
         scaling=scaling,
-        confidence=confidence,
+        confidence=chosen.usual_confidence(rounds) if confidence is None else confidence,
         growth=read_growth(growth, instances),
     )
     config = Config(chosen, setting, instances, radii[radius], aggregator)

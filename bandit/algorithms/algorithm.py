@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 
 import numpy as np
 from attrs import field, frozen
@@ -38,6 +39,7 @@ class Algorithm:
     demand    (setting): what each batch must be certified for; None: there is no such thing
     forgets   estimates use the last batch only; otherwise all batches so far
     adapts    the schedule and the radius depend on how many arms are active
+    plain     its indices are Chernoff's bounds alone (`radius.index.index`)
     barrier   which lower bound of regret is one for it
     """
 
@@ -51,12 +53,20 @@ class Algorithm:
     demand: Callable[[Setting], Demand] | None = field(eq=False)
     forgets: bool = True
     adapts: bool = False
+    plain: bool = False
     barrier: Barrier = Barrier.NONE
 
     @property
     def indexed(self) -> bool:
         """Does the largest index decide, and not elimination?"""
         return self.radius is None
+
+    def usual_confidence(self, horizon: int, usual: Fraction = Fraction(1, 10)) -> Fraction:
+        """p where none is given: what is usual, but of indices at most 1/T.
+
+        They come close to losing a best arm as often as p allows, and that costs T times a gap.
+        """
+        return min(usual, Fraction(1, horizon)) if self.indexed else usual
 
 
 def growing(setting: Setting, batch: int, active: int) -> int:

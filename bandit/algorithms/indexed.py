@@ -6,12 +6,12 @@ discrete, and drawn as shares or by the server; the index is `radius.index`, at 
 it above a best arm's mean throughout with probability 1 - p.
 
 After b batches an arm has had N_b = ceil(n_1 eta^(b-1)) users, n_1 = ceil(3 log(1/p)/epsilon): with
-a third of them not even a sum of 0 rules out a mean near 1 at level p, as noise makes up for it with
-probability e^(-epsilon n_1/3). With all of them one noise tells a gap of about 2/5, and wider gaps
-cost little anyway; smaller first batches would save users there and add their noise to all sums
-after them. Parameters and noise are those of Theorems 1 and 5 of Chowdhury and
-Zhou (ICLR 2023), but every batch has the grid of a batch of T users, g = ceil(epsilon sqrt(T)), so
-that sums add up as whole numbers, and tau is for the confidence p (`accuracy_horizon`).
+a third of it not even a sum of 0 rules out a mean near 1 at level p, as noise makes up for it with
+probability e^(-epsilon n_1/3). All of it tells a gap of about 2/5 under a single noise; a smaller
+first batch would save users where gaps are wider still, which cost little, and add its noise to all
+sums after it. Parameters and noise are those of Theorems 1 and 5 of Chowdhury and Zhou (ICLR 2023),
+but every batch has the grid of a batch of T users, g = ceil(epsilon sqrt(T)), so that sums add up
+as whole numbers, and tau is for the confidence p (`accuracy_horizon`).
 """
 
 from __future__ import annotations

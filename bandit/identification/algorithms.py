@@ -40,6 +40,7 @@ def _private(like: Algorithm, name: str, trust: Trust) -> Algorithm:
         name=name,
         source=_SOURCE,
         schedule=_schedule,
+        plain=True,
         release=lambda setting, users: laplace_release(setting, users, trust, _accuracy(setting)),
     )
 
@@ -51,7 +52,7 @@ def _accuracy(setting: Setting) -> int:
 
 DIST_DP_LUCB = _private(DIST_DP_KLUCB, "dist-dp-lucb", Trust.DISTRIBUTED)
 DP_LUCB = _private(DP_KLUCB, "dp-lucb", Trust.CENTRAL)
-LUCB = evolve(KL_UCB, name="lucb", source=f"{_SOURCE}, without privacy")
+LUCB = evolve(KL_UCB, name="lucb", source=f"{_SOURCE}, without privacy", plain=True)
 
 IDENTIFIERS: tuple[Algorithm, ...] = (DIST_DP_LUCB, DP_LUCB, LUCB)
 

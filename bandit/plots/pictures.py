@@ -184,7 +184,7 @@ INDICES = Figure(
         Line(KL_UCB, None, Radius.CERTIFIED),
     ),
     "dotted grey: the lower bound of global DP times log t; KL-UCB is not private; "
-    "index policies: the users of an arm double",
+    "index policies: p = 1/T, the users of an arm double",
     bound=True,
 )
 
@@ -198,7 +198,7 @@ class Scale:
     growth      eta, of the batches
     scaling     curves of a larger s are left out: their certificates take long
     arms        K of the drawn instances
-    confidence  p of the radius
+    confidence  p of the radius; of indices 1/T if that is less
     published   easy and hard instances are those of the published runs
     """
 

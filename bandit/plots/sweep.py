@@ -210,12 +210,13 @@ def _instances(place: Place, scale: Scale, ratings: Fixed | None) -> Instances:
 
 
 def _config(panel: Panel, line: Line, scale: Scale, instances: Instances) -> Config:
+    horizon = scale.horizons[panel.place]
     setting = Setting(
         instances.arms,
-        scale.horizons[panel.place],
+        horizon,
         panel.epsilon,
         scaling=10 if line.scaling is None else line.scaling,
-        confidence=scale.confidence,
+        confidence=line.algorithm.usual_confidence(horizon, scale.confidence),
         growth=scale.growth if panel.growth is None else panel.growth,
     )
     return Config(line.algorithm, setting, instances, line.radius)

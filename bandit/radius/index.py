@@ -139,8 +139,11 @@ def agrees(found: float, computed: float) -> bool:
     return abs(found - computed) <= _SLACK / 4 * (1 + abs(computed))
 
 
-def index(looks: Sequence[Look], confidence: Fraction) -> Index:
-    """The bounds of a schedule at confidence p. Raises ParameterError where they cannot be had."""
+def index(looks: Sequence[Look], confidence: Fraction, plain: bool = False) -> Index:
+    """The bounds of a schedule at confidence p. Raises ParameterError where they cannot be had.
+
+    plain: Chernoff's bounds, C_t = 1, all batches at the same level.
+    """
     grids = {look.precision for look in looks}
     if len(grids) != 1:
         raise ParameterError("precisions must be the same in all batches for sums that add up")
@@ -156,7 +159,8 @@ def index(looks: Sequence[Look], confidence: Fraction) -> Index:
             f"got {float(confidence):g}"
         )
     users = np.cumsum([look.users for look in looks])
-    levels = _levels(left, users.tolist())
+    late = users[-1] if plain else users[-1] // _LATE
+    levels = _levels(left, [each > late for each in users.tolist()])
     points = _exponents(looks, precision, levels[-1], int(users[-1]))
     known: dict[Noise | None, _Tilted] = {}
     offsets = np.empty((len(looks), len(points)))
@@ -166,7 +170,7 @@ def index(looks: Sequence[Look], confidence: Fraction) -> Index:
     with working_precision(BITS):
         for row, look in enumerate(looks):
             if look.noise not in known:
-                known[look.noise] = _tilted(look.noise, points, precision)
+                known[look.noise] = _tilted(look.noise, points, precision, plain)
             noise = known[look.noise]
             spent = [sum_ + more for sum_, more in zip(spent, noise.mgf, strict=True)]
             shape, single = shape + noise.shape, np.minimum(single, noise.peak)
@@ -179,9 +183,9 @@ def index(looks: Sequence[Look], confidence: Fraction) -> Index:
     return Index(levels, failure, wrong, precision, users, points, offsets)
 
 
-def _levels(total: Fraction, users: Sequence[int]) -> tuple[Fraction, ...]:
+def _levels(total: Fraction, late: Sequence[bool]) -> tuple[Fraction, ...]:
     """Of each batch, adding up to this."""
-    weights = [1 if _LATE * each <= users[-1] else Fraction(1, _LATE) for each in users]
+    weights = [Fraction(1, _LATE) if each else Fraction(1) for each in late]
     return tuple(total * weight / sum(weights) for weight in weights)
 
 
@@ -199,9 +203,14 @@ class _Tilted:
     peak: NDArray[np.float64]
 
 
-def _tilted(noise: Noise | None, points: NDArray[np.float64], precision: int) -> _Tilted:
+def _tilted(
+    noise: Noise | None, points: NDArray[np.float64], precision: int, plain: bool
+) -> _Tilted:
+    """plain: nothing but the first of the three is known."""
     mgf = [log_mgf(noise, -t, precision) for t in points.tolist()]
-    shape = np.zeros((len(points), len(_THETA) - 1))
+    shape, peak = np.zeros((len(points), len(_THETA) - 1)), np.zeros(len(points))
+    if plain:
+        return _Tilted(mgf, shape, peak)
     laws = [noise] if isinstance(noise, Law) else noise if isinstance(noise, tuple) else []
     for law in laws:
         if law.falls_off_axis:
@@ -210,7 +219,6 @@ def _tilted(noise: Noise | None, points: NDArray[np.float64], precision: int) ->
                 middle = law.cumulant(acb(real)).real
                 turned = (law.cumulant(acb(real, theta)).real for theta in _THETA[1:-1].tolist())
                 shape[row, 1:] += [min(0.0, _above(each - middle)) for each in turned]
-    peak = np.zeros(len(points))
     if isinstance(noise, DiscreteLaplace):
         top = noise.ball(0).log()
         peak = np.array([min(0.0, _above(top - each)) for each in mgf])
