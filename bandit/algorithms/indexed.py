@@ -86,4 +86,5 @@ KL_UCB = Algorithm(
     None,
     None,
     forgets=False,
+    plain=True,
 )

@@ -52,7 +52,7 @@ def _accuracy(setting: Setting) -> int:
 
 DIST_DP_LUCB = _private(DIST_DP_KLUCB, "dist-dp-lucb", Trust.DISTRIBUTED)
 DP_LUCB = _private(DP_KLUCB, "dp-lucb", Trust.CENTRAL)
-LUCB = evolve(KL_UCB, name="lucb", source=f"{_SOURCE}, without privacy", plain=True)
+LUCB = evolve(KL_UCB, name="lucb", source=f"{_SOURCE}, without privacy")
 
 IDENTIFIERS: tuple[Algorithm, ...] = (DIST_DP_LUCB, DP_LUCB, LUCB)
 

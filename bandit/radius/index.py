@@ -37,8 +37,9 @@ Reading. Let w be the probability that some release of an arm is read too small,
 the window was reduced mod m: w <= sum over batches of P(Z_b > m - 1 - tau - n_b g). A release read
 too large makes X and I larger only. With levels L_b that sum to p - w an arm's index falls below
 its mean, ever, with probability at most p: the index of a best arm, which is all that regret needs.
-Any such levels do. Arms that take more than a 64th of all users to tell have gaps so small that
-little is lost with them: these batches have a 64th of the level of each of the others.
+Any such levels do. Here they are equal for N up to 16 times n_1, the users of the first batch, and
+halved with each doubling of N from there on: where batches double a batch has at least p - w over
+6, or over 6 N/(16 n_1), however long the horizon.
 
 Rounding. log L - log E e^(-tZ) - log C_t is rounded down, which raises q_t; the rest is done in
 floats whose errors are a few 2^-53 of |log L - log E e^(-tZ) - log C_t|/N and t |x|/N in the
@@ -73,7 +74,7 @@ from .plan import ContinuousLaplace, Decoding, Noise
 _STEP = 0.08  # of log(t/(end - t)) from one t to the next: the bound is flat at the best one
 _FARTHEST = 8.0  # the largest t where noise has no tail that limits it
 _SLACK = 2.0**-44
-_LATE = 64  # batches with more than this part of all users have this part of the others' level
+_FULL = 16  # up to so many times the users of the first batch a batch has the full level
 _THETA = np.array([0.0, *math.pi * 2.0 ** np.arange(-30, 0, 1 / 6), 3.1416])  # from 0 beyond pi
 _WIDER = 2.0**-28  # above the relative error of the integral in floats: terms below e^-745 are 0,
 # others are e to a sum of at most 20,000 terms, with an error of 2^-53 of it for each
@@ -159,8 +160,7 @@ def index(looks: Sequence[Look], confidence: Fraction, plain: bool = False) -> I
             f"got {float(confidence):g}"
         )
     users = np.cumsum([look.users for look in looks])
-    late = users[-1] if plain else users[-1] // _LATE
-    levels = _levels(left, [each > late for each in users.tolist()])
+    levels = _levels(left, users.tolist(), plain)
     points = _exponents(looks, precision, levels[-1], int(users[-1]))
     known: dict[Noise | None, _Tilted] = {}
     offsets = np.empty((len(looks), len(points)))
@@ -183,9 +183,10 @@ def index(looks: Sequence[Look], confidence: Fraction, plain: bool = False) -> I
     return Index(levels, failure, wrong, precision, users, points, offsets)
 
 
-def _levels(total: Fraction, late: Sequence[bool]) -> tuple[Fraction, ...]:
+def _levels(total: Fraction, users: Sequence[int], equal: bool) -> tuple[Fraction, ...]:
     """Of each batch, adding up to this."""
-    weights = [Fraction(1, _LATE) if each else Fraction(1) for each in late]
+    halvings = [0 if equal else ((each - 1) // (_FULL * users[0])).bit_length() for each in users]
+    weights = [Fraction(1, 1 << each) for each in halvings]
     return tuple(total * weight / sum(weights) for weight in weights)
 
 

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from flint import acb
 from scipy import stats
 from scipy.optimize import minimize_scalar
 
@@ -46,7 +47,7 @@ def masses(noise, reach):
 @pytest.mark.parametrize("q", [0.03, 0.4, 0.75, 0.99])
 def test_no_bound_is_below_the_mean_too_often(noise, q):
     """Against the exact law of coins and noise, after every batch, and not far from it."""
-    sizes, precision, reach = (5, 20, 100), 3, 120
+    sizes, precision, reach = (8, 20, 97), 3, 120
     found = index(looks(sizes, precision, noise), P)
     for batch in (1, 2, 3):
         users = sum(sizes[:batch])
@@ -201,12 +202,29 @@ def test_all_batches_together_keep_the_confidence(q):
     assert P / 20 <= gone <= P
 
 
-def test_levels_add_up_and_early_batches_have_most():
-    sizes = [10 * 2**batch for batch in range(12)]
+def test_levels_add_up_and_halve_as_batches_double():
+    first = 10
+    sizes = [first] + [first * 2**batch for batch in range(11)]
     found = index(looks(sizes, 2, DiscreteLaplace(4)), P)
     assert sum(found.levels) == P
-    late = 64 * found.users > found.users[-1]
-    assert 0 < late.sum() < len(sizes)
-    for level, is_late in zip(found.levels, late, strict=True):
-        assert level == found.levels[0] / (64 if is_late else 1)
-        assert is_late or level > P / len(sizes)
+    assert found.levels[0] > P / 6
+    for batch, level in enumerate(found.levels):
+        assert level == found.levels[0] / 2 ** max(0, batch - 4)
+    finer = index(looks([10, 5, 5, 10, 10, 40, 79, 1, 1, 160], 2, DiscreteLaplace(4)), P)
+    assert [level / finer.levels[0] for level in finer.levels] == [1] * 7 + [1, 0.5, 0.25]
+
+
+def test_plain_bounds_are_chernoffs_at_equal_levels():
+    """And no other ones are above them at the same level."""
+    noise = DiscreteLaplace(4)
+    sharp, plain = (index(looks([10] * 3, 2, noise), P, each) for each in (False, True))
+    assert plain.levels == sharp.levels == (P / 3,) * 3
+    for batch in (1, 2, 3):
+        logs = [float(noise.cumulant(acb(-t / 2)).real.mid()) for t in plain.exponents.tolist()]
+        chernoff = math.log(P / 3) - batch * np.array(logs)
+        assert np.allclose(plain.offsets[batch - 1], chernoff, rtol=1e-12, atol=0)
+    assert np.all(sharp.offsets >= plain.offsets)
+    values = np.arange(-50.0, 80.0)
+    for batch in (1, 2, 3):
+        rows = np.full(len(values), batch)
+        assert np.all(sharp.of(rows, values) <= plain.of(rows, values))
