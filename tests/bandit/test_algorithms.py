@@ -25,6 +25,15 @@ SETTING = Setting(3, 10**5, "0.3", scaling=7, delta="1e-4")
 TAU = math.ceil(96 * math.log(2e4) / 0.09)
 
 
+@pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda each: each.name)
+def test_indices_ask_for_the_confidence_that_regret_needs(algorithm):
+    p = [algorithm.usual_confidence(horizon) for horizon in (2, 10**6)]
+    assert p == (
+        [Fraction(1, 10), Fraction(1, 10**6)] if algorithm.indexed else [Fraction(1, 10)] * 2
+    )
+    assert algorithm.usual_confidence(10**6, Fraction(1, 10**7)) == Fraction(1, 10**7)
+
+
 @pytest.mark.parametrize(
     ("algorithm", "preset", "more"),
     [

@@ -252,6 +252,9 @@ def test_regret_is_held_against_what_is_known():
     plain = run_json(*given, algorithm="dist-dp-se")
     assert plain["lower_bound"] == shown["lower_bound"]
     assert plain["expected_regret"] is None  # of the paper's radius nothing is certified
+    unasked = run_json(*given, algorithm="dist-dp-klucb")
+    assert unasked["setting"] == shown["setting"] and unasked["regret"] == shown["regret"]
+    assert plain["setting"]["confidence"] == "0.1"
     table = run(*given, algorithm="dist-dp-klucb").stdout
     assert "lower bound" in table and "proved" in table
 
