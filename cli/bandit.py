@@ -46,7 +46,7 @@ def run(
             "A",
             "dist-dp-se, dist-rdp-se, dist-cdp-se, cdp-se, ldp-se, shuffle-dp-se, dp-se, "
             "sdp-ae, vb-sdp-ae, or se (not private); by indices dist-dp-klucb, dp-klucb, "
-            "or kl-ucb (not private)",
+            "dist-rdp-klucb, dist-cdp-klucb, dist-gauss-klucb, or kl-ucb (not private)",
         ),
     ],
     horizon: Annotated[str, option("T", "rounds, one user each")],
@@ -62,8 +62,12 @@ def run(
     ] = "easy",
     runs: Annotated[str, typer.Option(metavar="R")] = "20",
     seed: Annotated[str, typer.Option(metavar="S")] = "0",
-    delta: Annotated[str, option("D", "δ of the shuffle paper's algorithms")] = "1e-6",
-    scaling: Annotated[str, option("S", "s of Theorems 2 and 4")] = "10",
+    delta: Annotated[
+        str, option("D", "δ of the shuffle paper's algorithms and of dist-gauss-klucb")
+    ] = "1e-6",
+    scaling: Annotated[
+        str, option("S", "s of Theorems 2 and 4 and of their grid in dist-…-klucb")
+    ] = "10",
     confidence: Annotated[str | None, option("P", "p of the radius, 0.1; of indices 1/T")] = None,
     growth: Annotated[
         str | None, option("ETA", "batch b has η^b users an arm; 2, of published instances 4")

@@ -30,7 +30,12 @@ def identify_command(
         option("I", "coins:MEAN,MEAN,…, fair, a file, or easy or hard (one drawn for each run)"),
     ] = "easy",
     algorithm: Annotated[
-        str, option("A", "dist-dp-lucb, dp-lucb (a trusted server), or lucb (not private)")
+        str,
+        option(
+            "A",
+            "dist-dp-lucb, dp-lucb (a trusted server), dist-rdp-lucb, dist-cdp-lucb, "
+            "dist-gauss-lucb, or lucb (not private)",
+        ),
     ] = "dist-dp-lucb",
     confidence: Annotated[
         str, option("P", "p < 1/2: what bounds the probability of a wrong answer")
@@ -40,6 +45,10 @@ def identify_command(
     sigma: Annotated[
         str | None, option("σ", "of the Gaussian rewards of easy and hard; 0 for coins")
     ] = None,
+    delta: Annotated[str, option("D", "δ of dist-gauss-lucb")] = "1e-6",
+    scaling: Annotated[
+        str, option("S", "s of the grid of dist-rdp-lucb, dist-cdp-lucb, dist-gauss-lucb")
+    ] = "10",
     growth: Annotated[
         str, option("ETA", "after b batches an arm has had n₁ η^(b-1) users")
     ] = "1.5",
@@ -72,6 +81,8 @@ def identify_command(
         instances.arms,
         whole(most, "most", at_least=1, at_most=10**12),
         1 if epsilon is None else epsilon,
+        delta=delta,
+        scaling=scaling,
         confidence=confidence,
         growth=growth,
     )

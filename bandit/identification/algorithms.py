@@ -8,12 +8,14 @@ who sample by top two, in batches that grow by arm; the noise here is discrete.
 
 After b batches a private arm has had ceil(n_1 eta^(b-1)) users. Sums of less than log(1/p)/epsilon
 users can tell no two arms apart, even of means 0 and 1; n_1 = ceil(4 log(1/p)/epsilon) takes little
-longer there, and elsewhere saves the noise of two batches.
+longer there, and elsewhere saves the noise of two batches. Noise with the tails of a Gaussian has
+the n_1 of its index policy.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from attrs import evolve
 
@@ -22,26 +24,41 @@ from ...mechanisms.certain import certain_ceiling
 from ...mechanisms.protocols.protocol import Trust
 from ..algorithms.algorithm import Algorithm
 from ..algorithms.indexed import DIST_DP_KLUCB, DP_KLUCB, KL_UCB, from_first, laplace_release
+from ..algorithms.indexed_gaussian import (
+    DIST_CDP_KLUCB,
+    DIST_GAUSS_KLUCB,
+    DIST_RDP_KLUCB,
+    approx_first,
+    approx_release,
+    gaussian_release,
+    skellam_release,
+    stated_first,
+)
+from ..release import Release
 from ..setting import Setting
 
 _SOURCE = "LUCB in batches that grow by arm, until an e-process decides"
 
 
-def _schedule(setting: Setting, batch: int, _: int) -> int:
-    first = certain_ceiling(
+def _laplace_first(setting: Setting) -> int:
+    return certain_ceiling(
         lambda: -4 * ball(setting.confidence).log() / ball(setting.epsilon), "n_1"
     )
-    return from_first(setting, batch, first)
 
 
-def _private(like: Algorithm, name: str, trust: Trust) -> Algorithm:
+def _private(
+    like: Algorithm,
+    name: str,
+    release: Callable[[Setting, int, int], Release],
+    first: Callable[[Setting], int] = _laplace_first,
+) -> Algorithm:
     return evolve(
         like,
         name=name,
         source=_SOURCE,
-        schedule=_schedule,
         plain=True,
-        release=lambda setting, users: laplace_release(setting, users, trust, _accuracy(setting)),
+        schedule=lambda setting, batch, _: from_first(setting, batch, first(setting)),
+        release=lambda setting, users: release(setting, users, _accuracy(setting)),
     )
 
 
@@ -50,11 +67,29 @@ def _accuracy(setting: Setting) -> int:
     return math.ceil(1024 * setting.arms / setting.confidence)
 
 
-DIST_DP_LUCB = _private(DIST_DP_KLUCB, "dist-dp-lucb", Trust.DISTRIBUTED)
-DP_LUCB = _private(DP_KLUCB, "dp-lucb", Trust.CENTRAL)
+DIST_DP_LUCB = _private(
+    DIST_DP_KLUCB,
+    "dist-dp-lucb",
+    lambda setting, users, tau: laplace_release(setting, users, Trust.DISTRIBUTED, tau),
+)
+DP_LUCB = _private(
+    DP_KLUCB,
+    "dp-lucb",
+    lambda setting, users, tau: laplace_release(setting, users, Trust.CENTRAL, tau),
+)
+DIST_RDP_LUCB = _private(DIST_RDP_KLUCB, "dist-rdp-lucb", skellam_release, stated_first)
+DIST_CDP_LUCB = _private(DIST_CDP_KLUCB, "dist-cdp-lucb", gaussian_release, stated_first)
+DIST_GAUSS_LUCB = _private(DIST_GAUSS_KLUCB, "dist-gauss-lucb", approx_release, approx_first)
 LUCB = evolve(KL_UCB, name="lucb", source=f"{_SOURCE}, without privacy")
 
-IDENTIFIERS: tuple[Algorithm, ...] = (DIST_DP_LUCB, DP_LUCB, LUCB)
+IDENTIFIERS: tuple[Algorithm, ...] = (
+    DIST_DP_LUCB,
+    DP_LUCB,
+    DIST_RDP_LUCB,
+    DIST_CDP_LUCB,
+    DIST_GAUSS_LUCB,
+    LUCB,
+)
 
 
 def named(name: str) -> Algorithm | None:

@@ -17,6 +17,7 @@ from exactdp.bandit.algorithms import (
     DIST_CDP_SE,
     DIST_DP_KLUCB,
     DIST_DP_SE,
+    DIST_RDP_KLUCB,
     DIST_RDP_SE,
     LDP_SE,
     SE,
@@ -38,7 +39,8 @@ from exactdp.ledger import Ledger, RefusedError
 ENVIRONMENT = Environment("two", (Bernoulli("0.9"), Bernoulli("0.1")))
 SETTING = Setting(2, 120, "0.9", delta="0.1", scaling=2)
 SLOW = pytest.param(DIST_CDP_SE, marks=pytest.mark.slow)
-FINITE = [DIST_DP_SE, DIST_DP_KLUCB, DIST_RDP_SE, CDP_SE, LDP_SE, SHUFFLE_DP_SE, SLOW]
+INDEXED = [DIST_DP_KLUCB, DIST_RDP_KLUCB]
+FINITE = [DIST_DP_SE, *INDEXED, DIST_RDP_SE, CDP_SE, LDP_SE, SHUFFLE_DP_SE, SLOW]
 
 
 def _config(algorithm=CDP_SE) -> Config:

@@ -2,23 +2,30 @@
 
 import math
 from fractions import Fraction
+from statistics import NormalDist
 
 import pytest
+from attrs import evolve
 
 from exactdp.bandit.algorithms import (
     ALGORITHMS,
     CDP_SE,
+    DIST_CDP_KLUCB,
     DIST_CDP_SE,
     DIST_DP_SE,
+    DIST_GAUSS_KLUCB,
+    DIST_RDP_KLUCB,
     DIST_RDP_SE,
     LDP_SE,
     SDP_AE,
     SHUFFLE_DP_SE,
     VB_SDP_AE,
 )
+from exactdp.bandit.evidence import NotVerifiedError, audited
+from exactdp.bandit.lower_bound import Barrier
 from exactdp.bandit.setting import Setting
 from exactdp.mechanisms import papers
-from exactdp.mechanisms.laws import Binomial
+from exactdp.mechanisms.laws import Binomial, DiscreteGaussian, Skellam
 from exactdp.mechanisms.protocols import Trust
 
 SETTING = Setting(3, 10**5, "0.3", scaling=7, delta="1e-4")
@@ -52,10 +59,49 @@ def test_protocols_are_those_of_the_theorems(algorithm, preset, more, users):
     assert algorithm.release(SETTING, users).protocol == stated
 
 
+TWINS = [(DIST_RDP_KLUCB, DIST_RDP_SE, Skellam), (DIST_CDP_KLUCB, DIST_CDP_SE, DiscreteGaussian)]
+
+
+@pytest.mark.parametrize(("indexed", "twin", "law"), TWINS, ids=["rdp", "cdp"])
+def test_index_policies_have_the_twin_s_release_of_all_users(indexed, twin, law):
+    """A batch of n users has the grid, tau and noise of T users, in n shares, and its claim."""
+    users = SETTING.horizon
+    whole = indexed.release(SETTING, users).protocol
+    assert whole == twin.release(SETTING, users).protocol
+    few = indexed.release(SETTING, 40).protocol
+    (width,) = few.noise.fields().keys() - {"name"}
+    assert isinstance(few.noise, law)
+    assert getattr(few.noise, width) * 40 == getattr(whole.noise, width) * users
+    assert (few.precision, few.accuracy) == (whole.precision, whole.accuracy)
+    assert few.modulus == 40 * few.precision + 2 * few.accuracy + 1
+    assert indexed.demand(SETTING) == twin.demand(SETTING)
+    assert indexed.barrier is Barrier.NONE  # the bound of global DP is of pure DP
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [("0.1", "1e-6"), ("1", "1e-9"), ("4", "0.1")])
+def test_gaussian_noise_is_as_wide_as_its_claim_needs(epsilon, delta):
+    """By the exact profile of continuous noise, and hardly wider; certified of the sum itself."""
+    setting = Setting(2, 2000, epsilon, delta=delta, scaling=2)
+    protocol = DIST_GAUSS_KLUCB.release(setting, 50).protocol
+    deviation = math.sqrt(protocol.noise.sigma2 * 50) / protocol.precision
+
+    def spent(d):  # Balle and Wang, ICML 2018, Theorem 8
+        e, phi = float(epsilon), NormalDist().cdf
+        return phi(1 / (2 * d) - e * d) - math.exp(e) * phi(-1 / (2 * d) - e * d)
+
+    assert spent(deviation) <= float(delta) <= spent(deviation - 0.0011)
+    demand = DIST_GAUSS_KLUCB.demand(setting)
+    assert audited(protocol, demand).measured.at_most(setting.epsilon)
+    noise = DiscreteGaussian(protocol.noise.sigma2 * Fraction(99, 100))
+    with pytest.raises(NotVerifiedError):
+        audited(evolve(protocol, noise=noise), demand)
+
+
 def test_names_are_distinct_and_all_there():
     assert [algorithm.name for algorithm in ALGORITHMS] == [
         *("dist-dp-se", "dist-rdp-se", "dist-cdp-se", "cdp-se", "ldp-se", "shuffle-dp-se"),
-        *("dp-se", "sdp-ae", "vb-sdp-ae", "se", "dist-dp-klucb", "dp-klucb", "kl-ucb"),
+        *("dp-se", "sdp-ae", "vb-sdp-ae", "se", "dist-dp-klucb", "dp-klucb"),
+        *("dist-rdp-klucb", "dist-cdp-klucb", "dist-gauss-klucb", "kl-ucb"),
     ]
 
 

@@ -4,7 +4,12 @@ import json
 
 import pytest
 
-from exactdp.bandit.algorithms import DIST_DP_KLUCB
+from exactdp.bandit.algorithms import (
+    DIST_CDP_KLUCB,
+    DIST_DP_KLUCB,
+    DIST_GAUSS_KLUCB,
+    DIST_RDP_KLUCB,
+)
 from exactdp.bandit.instances import easy
 from exactdp.bandit.run import Config, run
 from exactdp.bandit.setting import Setting
@@ -12,15 +17,20 @@ from exactdp.bandit.transcript import write_transcript
 from exactdp.bandit.transcript_check import check_transcript
 
 RUNS = 2
+SLOW = pytest.param(DIST_GAUSS_KLUCB, False, marks=pytest.mark.slow)
+
+
+def written(folder, algorithm, growth=3):
+    path = folder / "run.jsonl"
+    setting = Setting(3, 3000, "0.9", growth=growth)
+    results = run(Config(algorithm, setting, easy(3)), RUNS, 5, transcript=True)
+    write_transcript(path, results, {"runs": RUNS, "seed": 5})
+    return path.read_text().splitlines()
 
 
 @pytest.fixture(scope="module")
 def honest(tmp_path_factory):
-    path = tmp_path_factory.mktemp("transcripts") / "run.jsonl"
-    setting = Setting(3, 3000, "0.9", growth=3)
-    results = run(Config(DIST_DP_KLUCB, setting, easy(3)), RUNS, 5, transcript=True)
-    write_transcript(path, results, {"runs": RUNS, "seed": 5})
-    return path.read_text().splitlines()
+    return written(tmp_path_factory.mktemp("transcripts"), DIST_DP_KLUCB)
 
 
 @pytest.fixture
@@ -75,6 +85,31 @@ def test_a_changed_line_is_found(name, value, reason, honest, outcome):
         found = outcome(changed(honest, place, **{name: value(json.loads(honest[place])[name])}))
         assert not found.valid
         assert reason in found.reason
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "proved"),
+    [(DIST_RDP_KLUCB, True), (DIST_CDP_KLUCB, True), SLOW],
+    ids=lambda each: getattr(each, "name", None),
+)
+def test_other_noise_checks_and_what_is_changed_is_found(algorithm, proved, outcome, tmp_path):
+    """By certificates; what spends (epsilon, delta) in sums so wide is audited again."""
+    lines = written(tmp_path, algorithm, 30)
+    found = outcome(lines)
+    assert found.valid, found.reason
+    assert ("0 certificates" in found.reason) != proved
+    assert ("audits repeated" in found.reason) != proved
+    one = json.loads(lines[4])
+    for name, reason in (("released", " is "), ("index", "index is"), ("modulus", "modulus is")):
+        more = 1e-9 if name == "index" else 1
+        found = outcome(changed(lines, 4, **{name: one[name] + more}))
+        assert not found.valid and reason in found.reason
+    head = json.loads(lines[0])
+    for name, value in (("scaling", "3"), ("epsilon", "0.8"), ("delta", "2e-6")):
+        found = outcome(changed(lines, 0, setting=head["setting"] | {name: value}))
+        assert found.valid == (name == "delta" and proved)  # on which those do not depend
+    other = DIST_RDP_KLUCB if algorithm is not DIST_RDP_KLUCB else DIST_CDP_KLUCB
+    assert not outcome(changed(lines, 0, algorithm=other.name)).valid
 
 
 def test_missing_repeated_and_exchanged_lines_are_found(honest, outcome):

@@ -49,13 +49,21 @@ def test_json_says_what_was_found_what_it_took_and_what_it_cost():
         assert Certificate(json.dumps(entry["certificate"])).check().valid
 
 
-@pytest.mark.parametrize("algorithm", ["dp-lucb", "lucb"])
+@pytest.mark.parametrize("algorithm", ["dp-lucb", "dist-rdp-lucb", "dist-cdp-lucb", "lucb"])
 def test_whom_users_trust_is_chosen(algorithm):
     shown = identify_json(*EASY, "--algorithm", algorithm)
     assert shown["right"] == [True] * 5
-    assert bool(shown["certificates"]) == (algorithm == "dp-lucb")
-    barrier = Barrier.NONE if algorithm == "lucb" else Barrier.GLOBAL
+    assert bool(shown["certificates"]) == (algorithm != "lucb")
+    barrier = Barrier.GLOBAL if algorithm == "dp-lucb" else Barrier.NONE
     assert shown["lower_bound"]["for"] == barrier.value
+
+
+def test_delta_is_that_of_its_releases():
+    given = (*EASY, "--algorithm", "dist-gauss-lucb", "--growth", "50", "--most", "5e3")
+    shown = identify_json(*given, "--delta", "1e-3")
+    assert shown["right"] == [True] * 5
+    assert shown["privacy"]["claim"] == "approx:1,0.001"
+    assert 0.9 < float(Enclosure.from_json(shown["privacy"]["once"]).upper) <= 1
 
 
 def test_the_same_seed_gives_the_same_numbers():
