@@ -13,12 +13,11 @@ many active arms share a batch. Runs that are over drop out.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .environments.apart import Apart
+from .environments.apart import laws_of
 from .environments.environment import Environment
 from .played import Permit, Played, Record, Released
 from .prepare import Phase, Prepared
@@ -99,7 +98,7 @@ class Elimination:
                 for turn, arm in enumerate(np.flatnonzero(self.active[run]).tolist()):
                     self.permit(run, phase, arm, first + turn * phase.users)
         arms, where = np.nonzero(active.T)
-        values = self.source.released(release, *self._laws(rows[where], arms))
+        values = self.source.released(release, *laws_of(self.places, rows[where], arms))
         released = np.zeros(active.shape, dtype=values.dtype)
         released[where, arms] = values
         sums = release.decoded(released)
@@ -114,16 +113,3 @@ class Elimination:
                 on = np.flatnonzero(active[index])
                 own = (released[index, on], totals[index, on], stays[index, on])
                 self.record(Released(int(run), phase, on, *own))
-
-    def _laws(
-        self, runs: NDArray[np.int64], arms: NDArray[np.int64]
-    ) -> tuple[list[Any], list[int]]:
-        """Of the rewards of these arms of these runs, by arm; how often each law is drawn from.
-
-        Where they differ by run, one that can only be summed (`play` asks for simulated sums).
-        """
-        if len(self.places) > 1:
-            each = [self.places[run].arms[arm] for run, arm in zip(runs, arms, strict=True)]
-            return [Apart(each)], [len(each)]
-        shown, counts = np.unique(arms, return_counts=True)
-        return [self.places[0].arms[arm] for arm in shown], counts.tolist()

@@ -5,8 +5,9 @@ first one of several) is pulled by as many new users as its next batch has, what
 released, and its bound is that of all its batches so far. A batch that the horizon cuts short is
 not released, as in `play`.
 
-Runs of one environment go in lock step, each with an arm and a batch of its own; those with the
-same batch draw together.
+Runs go in lock step, each with an arm and a batch of its own; in one environment, or each in its
+own one. Those that are due for the same batch draw together, at every step for the batch that most
+are due for, while the others wait.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .environments.apart import laws_of
 from .environments.environment import Environment
 from .played import Permit, Played, Record, Released
 from .prepare import Phase, Prepared
@@ -28,13 +30,13 @@ from .source import Source
 def play_index(
     prepared: Prepared,
     index: Index,
-    environment: Environment,
+    places: Sequence[Environment],
     runs: int,
     source: Source,
     record: Record | None = None,
     permit: Permit | None = None,
 ) -> Played:
-    """Run the policy in this environment, `runs` times independently; as `play`."""
+    """Run the policy in this environment, or each run in its own; as `play`."""
     arms, horizon = prepared.setting.arms, prepared.setting.horizon
     phases = list(prepared.phases.values())  # every one is of a single arm
     bounds = np.full((runs, arms), np.inf)
@@ -42,31 +44,39 @@ def play_index(
     pulls = np.zeros((runs, arms), dtype=np.int64)
     totals = np.zeros((runs, arms), dtype=np.int64 if prepared.counts else np.float64)
     kept = np.ones((runs, arms), dtype=bool)
-    curve = RegretCurve(environment.gaps, runs)
+    means = np.broadcast_to([place.means for place in places], (runs, arms))
+    curve = RegretCurve(np.array([place.gaps for place in places]), runs)
     sizes = np.array([phase.users for phase in phases] + [horizon])
-    going = np.arange(runs)
-    while len(going):
+    going, used = np.arange(runs), np.zeros(runs, dtype=np.int64)
+
+    def pull(rows: NDArray[np.int64], arm: NDArray[np.int64], users: Any) -> None:
+        pulls[rows, arm] += users
+        used[rows] += users
+        curve.add_one(rows, arm, users)
+
+    while True:
         arm = bounds[going].argmax(axis=1)
-        users = sizes[batches[going, arm]]  # no batch follows the last one of the schedule
-        room = horizon - pulls[going].sum(axis=1)
-        fits = (users <= room) & (batches[going, arm] < len(sizes) - 1)
-        pulled = np.where(fits, users, room)  # the arm with the largest index has what is left
-        pulls[going, arm] += pulled
-        curve.add_one(going, arm, pulled)
-        going, arm, first = going[fits], arm[fits], (horizon - room)[fits]
-        batches[going, arm] += 1
+        number = batches[going, arm]  # no batch follows the last one of the schedule
+        fits = (number < len(phases)) & (used[going] + sizes[number] <= horizon)
+        over = going[~fits]
+        if len(over):  # the arm with the largest index has what is left
+            pull(over, arm[~fits], horizon - used[over])
+        going, arm, number = going[fits], arm[fits], number[fits]
+        if not len(going):
+            break
+        due = int(np.bincount(number).argmax())
+        rows, arm, phase = going[number == due], arm[number == due], phases[due]
         if permit is not None:
-            for run, one, start in zip(going.tolist(), arm.tolist(), first.tolist(), strict=True):
-                permit(run, phases[batches[run, one] - 1], one, start)
-        now = batches[going, arm]
-        values, sums = release_one_each(source, phases, environment, arm, now, totals.dtype)
-        totals[going, arm] += sums
-        if len(going):
-            bounds[going, arm] = index.of(now, totals[going, arm])
-            kept[going, arm] &= bounds[going, arm] >= environment.means[arm]
+            for run, one in zip(rows.tolist(), arm.tolist(), strict=True):
+                permit(run, phase, one, int(used[run]))
+        batches[rows, arm] += 1
+        pull(rows, arm, phase.users)
+        values, sums = release_one_each(source, phase, places, rows, arm, totals.dtype)
+        totals[rows, arm] += sums
+        bounds[rows, arm] = index.of(batches[rows, arm], totals[rows, arm])
+        kept[rows, arm] &= bounds[rows, arm] >= means[rows, arm]
         if record is not None:
-            for place, (run, one) in enumerate(zip(going.tolist(), arm.tolist(), strict=True)):
-                phase = phases[batches[run, one] - 1]
+            for place, (run, one) in enumerate(zip(rows.tolist(), arm.tolist(), strict=True)):
                 total = totals[run, one : one + 1].copy()
                 value = values[place : place + 1]
                 bound = bounds[run, one : one + 1].copy()
@@ -76,21 +86,14 @@ def play_index(
 
 def release_one_each(
     source: Source,
-    phases: Sequence[Phase],
-    environment: Environment,
-    arm: NDArray[np.int64],
-    number: NDArray[np.int64],
+    phase: Phase,
+    places: Sequence[Environment],
+    runs: NDArray[np.int64],
+    arms: NDArray[np.int64],
     kind: np.dtype[Any],
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """What runs release that are at this batch of this arm each, and the noisy sums in it."""
-    values, sums = np.zeros((2, len(arm)), dtype=kind)
-    for batch in sorted(set(number.tolist())):
-        release = phases[batch - 1].release
-        here = np.flatnonzero(number == batch)
-        here = here[np.argsort(arm[here], kind="stable")]
-        counts = np.bincount(arm[here], minlength=len(environment.arms))
-        shown = np.flatnonzero(counts)
-        laws = [environment.arms[one] for one in shown.tolist()]
-        values[here] = source.released(release, laws, counts[shown].tolist())
-        sums[here] = release.decoded(values[here])
-    return values, sums
+    """What these runs release that have this batch of this arm each, and the noisy sums in it."""
+    order = np.argsort(arms, kind="stable")
+    values = np.zeros(len(arms), dtype=kind)
+    values[order] = source.released(phase.release, *laws_of(places, runs[order], arms[order]))
+    return values, phase.release.decoded(values)

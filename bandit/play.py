@@ -23,8 +23,7 @@ def play(
 ) -> Played:
     """Run the algorithm in this environment, `runs` times independently, or once in each of these.
 
-    Environments of their own are for simulated sums and for algorithms that eliminate. record,
-    permit: of `played`.
+    Environments of their own are for simulated sums. record, permit: of `played`.
     """
     arms = prepared.setting.arms
     places = [environment] if isinstance(environment, Environment) else environment
@@ -36,8 +35,8 @@ def play(
     if not isinstance(environment, Environment):
         if len(places) != runs:
             raise ParameterError(f"environments must be one a run, {runs}, got {len(places)}")
-        if prepared.index is not None or not isinstance(source, Simulated):
+        if not isinstance(source, Simulated):
             raise ParameterError("environments must be one here, for all runs")
-    elif prepared.index is not None:
-        return play_index(prepared, prepared.index, environment, runs, source, record, permit)
+    if prepared.index is not None:
+        return play_index(prepared, prepared.index, places, runs, source, record, permit)
     return Elimination(prepared, places, runs, source, record, permit).played()

@@ -15,7 +15,7 @@ from ..exact.content_cache import ContentCache
 from ..exact.number import located
 from .prepare import Prepared
 
-VERSION = 3  # of the numbers that a configuration gives: to be raised when these change
+VERSION = 4  # of the numbers that a configuration gives: to be raised when these change
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ class RegretCurve:
     """
 
     def __init__(self, gaps: NDArray[np.float64], runs: int) -> None:
-        self._gaps = gaps
+        self._gaps = np.broadcast_to(gaps, (runs, gaps.shape[-1]))
         self._rounds = [np.zeros((runs, 1), dtype=np.int64)]
         self._regret = [np.zeros((runs, 1))]
 
@@ -172,7 +172,7 @@ class RegretCurve:
         """So many (one number or one a row) further pulls of one arm, in these runs only."""
         rounds, regret = self._rounds[-1][:, -1:].copy(), self._regret[-1][:, -1:].copy()
         rounds[rows, 0] += users
-        regret[rows, 0] += users * self._gaps[arms]
+        regret[rows, 0] += users * self._gaps[rows, arms]
         self._rounds.append(rounds)
         self._regret.append(regret)
 

@@ -96,7 +96,7 @@ def run(
     ready = config.prepared() if prepared is None else prepared
     marks = checkpoints(config.setting.horizon) if rounds is None else rounds
     task = partial(_share, config, ready, start, marks, transcript, accounts)
-    parts = _parts(count, config.instances.own)
+    shares = parts(count, config.instances.own)
     identity = config.identity(start, marks.tolist())
     if accounts is not None:
         accounts.admit(ready)
@@ -105,12 +105,12 @@ def run(
     cache = RunCache(resume, identity | {"transcript": transcript})
     done = [
         kept
-        for part in parts
+        for part in shares
         if (kept := cache.find(*part)) is not None and kept.fits(len(marks), config.setting.arms)
     ]
     for kept in done:
         progress(len(kept.regret))
-    missing = [part for part in parts if part[0] not in {kept.first for kept in done}]
+    missing = [part for part in shares if part[0] not in {kept.first for kept in done}]
     for share in each(task, missing, crew, cluster):
         cache.keep(share)
         done.append(share)
@@ -129,25 +129,29 @@ def read_counts(runs: ExactInput, seed: ExactInput, workers: ExactInput) -> tupl
 
 def environments(config: Config, runs: int, seed: int) -> Iterator[Environment]:
     """The instance of all runs, or those of each in order."""
-    yield from _drawn(config, seed, range(runs if config.instances.own else 1))
+    yield from drawn(config, seed, range(runs if config.instances.own else 1))
 
 
-def _drawn(config: Config, seed: int, numbers: Iterable[int]) -> Iterator[Environment]:
+def drawn(config: Config, seed: int, numbers: Iterable[int]) -> Iterator[Environment]:
+    """The instances of the runs of these numbers."""
     for number in numbers:
         yield config.instances.environment(_seed(seed, _INSTANCE, number), number)
 
 
-def _parts(count: int, own: bool) -> list[tuple[int, int]]:
-    """The first run of each share, and how many runs are asked of it."""
-    parts, first = [], 0
+def parts(count: int, own: bool, together: int = _TOGETHER) -> list[tuple[int, int]]:
+    """The first run of each share, and how many runs are asked of it.
+
+    together: of the same instance.
+    """
+    found, first = [], 0
     while first < count:
-        size = _size(first) if own else _TOGETHER
-        parts.append((first, min(size, count - first)))
+        size = share_size(first) if own else together
+        found.append((first, min(size, count - first)))
         first += size
-    return parts
+    return found
 
 
-def _size(first: int) -> int:
+def share_size(first: int) -> int:
     """Of the share that begins with this run, where each run has an instance of its own."""
     return min(max(_APART, first), _MOST_APART)
 
@@ -165,7 +169,7 @@ def _share(
     first, count = part
     ledger = None if accounts is None else accounts.opened()
     own = config.instances.own
-    together = own and config.faithful is None and not config.algorithm.indexed
+    together = own and config.faithful is None
     plays = [(at, 1) for at in range(first, first + count)] if own and not together else [part]
     lines: list[dict[str, Any]] = []
 
@@ -191,7 +195,7 @@ def _share(
         environment, source = place_of(config, seed, start)
         places = [environment]
         if together:  # to its full size, whatever is asked of it
-            places = list(_drawn(config, seed, range(start, start + _size(start))))
+            places = list(drawn(config, seed, range(start, start + share_size(start))))
         played = play(
             prepared,
             places if together else environment,

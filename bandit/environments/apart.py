@@ -15,11 +15,31 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from .environment import Environment
 from .gaussian import ClippedGaussian, encoded_masses
-from .rewards import RewardLaw, check_sum, multinomial_each, rounded
+from .rewards import RewardLaw, check_sum, multinomial_each
 from .table import Bernoulli
 
-_AT_ONCE = 1 << 18  # rewards, or probabilities of cells, that are held at once
+_AT_ONCE = 1 << 16  # rewards, or probabilities of cells, that are held at once
+_WHOLE = 1 << 53  # below it floats add whole numbers exactly
+_REAL = 1 << 32  # the grid of real sums
+_EACH, _CELL = 25.0, 160.0  # nanoseconds, roughly: a reward that is drawn, a cell that is counted
+
+
+def laws_of(
+    places: Sequence[Environment], runs: NDArray[np.int64], arms: NDArray[np.int64]
+) -> tuple[Sequence[RewardLaw | Apart], list[int]]:
+    """The rewards' laws of these arms, which do not fall, of these runs; how often each is drawn.
+
+    Where they differ by run, one that can only be summed (`play` asks for simulated sums).
+    """
+    if len(places) > 1:
+        each = [
+            places[run].arms[arm] for run, arm in zip(runs.tolist(), arms.tolist(), strict=True)
+        ]
+        return [Apart(each)], [len(each)]
+    shown, counts = np.unique(arms, return_counts=True)
+    return [places[0].arms[arm] for arm in shown.tolist()], counts.tolist()
 
 
 @dataclass(frozen=True)
@@ -37,12 +57,15 @@ class Apart:
         if self._coins is not None:
             return np.asarray(precision * rng.binomial(count, self._coins))
         if self._gaussians is not None:
-            cost_each, cost_cells = 40 * count, 160 * (precision + 1)  # nanoseconds, roughly
-            if min(cost_each, cost_cells) <= self._gaussians[0].blocks_cost(precision, count):
-                draw = self._drawn if cost_each < cost_cells else self._by_cells
-                step = max(1, _AT_ONCE // min(count, precision + 1))
+            fits = count * precision < _WHOLE
+            one_by_one = _EACH * count if fits else np.inf
+            by_cells = _CELL * (precision + 1)
+            if min(one_by_one, by_cells) <= self._gaussians[0].blocks_cost(precision, count):
+                if one_by_one < by_cells:
+                    return self._drawn(rng, count, precision).astype(np.int64)
+                step = max(1, _AT_ONCE // (precision + 1))
                 parts = (self._locations[at : at + step] for at in range(0, size, step))
-                return np.concatenate([draw(rng, part, precision, count) for part in parts])
+                return np.concatenate([self._by_cells(rng, it, precision, count) for it in parts])
         return np.concatenate([law.sums(rng, precision, count, 1) for law in self.laws])
 
     def real_sums(self, rng: np.random.Generator, count: int, size: int) -> NDArray[np.float64]:
@@ -50,13 +73,31 @@ class Apart:
         assert size == len(self.laws)
         if self._coins is not None:
             return np.asarray(rng.binomial(count, self._coins), dtype=np.float64)
+        if self._gaussians is not None:
+            by_blocks = self._gaussians[0].blocks_cost(_REAL, count)
+            if _EACH * count <= by_blocks:
+                return self._drawn(rng, count)
         return np.concatenate([law.real_sums(rng, count, 1) for law in self.laws])
 
     def _drawn(
-        self, rng: np.random.Generator, locations: NDArray[np.float64], precision: int, count: int
-    ) -> NDArray[np.int64]:
-        rewards = rng.normal(locations[:, None], self._sigma, (len(locations), count))
-        return np.asarray(rounded(rng, np.clip(rewards, 0.0, 1.0), precision).sum(axis=1))
+        self, rng: np.random.Generator, count: int, precision: int | None = None
+    ) -> NDArray[np.float64]:
+        """Of each arm the sum of so many rewards, drawn one by one; encoded, if there is a grid."""
+        found = np.zeros(len(self.laws))
+        step, most = max(1, _AT_ONCE // count), min(count, _AT_ONCE)
+        grid = precision or 1
+        for at in range(0, len(found), step):
+            centres = grid * self._locations[at : at + step, None]
+            for done in range(0, count, most):
+                rewards = rng.standard_normal((len(centres), min(most, count - done)))
+                rewards *= grid * self._sigma
+                rewards += centres
+                if precision is not None:  # rounded at random; clipped now it is the same
+                    rewards += rng.random(rewards.shape)
+                    np.floor(rewards, out=rewards)
+                np.clip(rewards, 0, grid, out=rewards)
+                found[at : at + step] += rewards.sum(axis=1)
+        return found
 
     def _by_cells(
         self, rng: np.random.Generator, locations: NDArray[np.float64], precision: int, count: int

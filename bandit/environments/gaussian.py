@@ -45,7 +45,8 @@ class ClippedGaussian:
     sigma: float = float(DEFAULT_SIGMA)
 
     def __init__(self, location: ExactInput, sigma: ExactInput = DEFAULT_SIGMA) -> None:
-        centre = exact(location, "location", at_least=0, at_most=1)
+        known = type(location) is float and 0 <= location <= 1  # thousands are drawn
+        centre = location if known else exact(location, "location", at_least=0, at_most=1)
         spread = exact(sigma, "sigma", above=0)
         if not _SIGMAS[0] <= spread <= _SIGMAS[1]:
             raise ParameterError(f"sigma must be between 1/1000 and 1000, got {float(spread)}")
@@ -214,9 +215,7 @@ def encoded_masses(
 
 def _normal(at: float) -> float:
     """P(Z <= at) of the standard normal."""
-    from scipy.special import ndtr
-
-    return float(ndtr(at))
+    return math.erfc(-at * math.sqrt(0.5)) / 2
 
 
 def _positive_part(shift: float) -> float:

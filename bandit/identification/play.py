@@ -10,6 +10,7 @@ undecided.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +21,8 @@ from ..index_play import release_one_each
 from ..prepare import Prepared
 from ..source import Source
 from .eprocess import EProcess
+
+_AT_ONCE = 2048  # pairs of arms
 
 
 @dataclass(frozen=True)
@@ -37,14 +40,24 @@ class Found:
     pulls: NDArray[np.int64]
     batches: NDArray[np.int64]
 
+    def first(self, count: int) -> Found:
+        """Of the first so many runs."""
+        kept = (self.leader, self.decided, self.pulls, self.batches)
+        return Found(*(each[:count] for each in kept))
+
 
 def play_until_sure(
-    prepared: Prepared, process: EProcess, environment: Environment, runs: int, source: Source
+    prepared: Prepared,
+    process: EProcess,
+    environment: Environment | Sequence[Environment],
+    runs: int,
+    source: Source,
 ) -> Found:
-    """Run it in this environment, `runs` times independently."""
+    """Run it in this environment, `runs` times independently, or once in each of these."""
     phases, horizon = list(prepared.phases.values()), prepared.setting.horizon
-    arms, index = len(environment.arms), prepared.index
-    assert index is not None
+    places = [environment] if isinstance(environment, Environment) else environment
+    arms, index = prepared.setting.arms, prepared.index
+    assert index is not None and len(places) in (1, runs)
     users = np.concatenate([[0], process.users])
     batches = np.zeros((runs, arms), dtype=np.int64)
     totals = np.zeros((runs, arms), dtype=np.int64 if prepared.counts else np.float64)
@@ -55,12 +68,24 @@ def play_until_sure(
     going = np.arange(runs)
 
     def release(rows: NDArray[np.int64], arm: NDArray[np.int64]) -> None:
+        due = batches[rows, arm]
+        for number in np.unique(due).tolist():  # these draw together
+            run, one = rows[due == number], arm[due == number]
+            _, sums = release_one_each(source, phases[number], places, run, one, totals.dtype)
+            totals[run, one] += sums
         batches[rows, arm] += 1
-        number = batches[rows, arm]
-        _, sums = release_one_each(source, phases, environment, arm, number, totals.dtype)
-        totals[rows, arm] += sums
-        bounds[rows, arm] = index.of(number, totals[rows, arm].astype(float))
+        bounds[rows, arm] = index.of(due + 1, totals[rows, arm].astype(float))
         apart[rows, arm] = np.nan
+
+    def tell(row: NDArray[np.int64], other: NDArray[np.int64]) -> None:
+        """How far these arms are apart from their runs' leaders."""
+        own = leader[row]
+        apart[row, other] = process.apart(
+            batches[row, own],
+            totals[row, own].astype(float),
+            batches[row, other],
+            totals[row, other].astype(float),
+        )
 
     for arm in range(arms):
         release(going, np.full(runs, arm))
@@ -71,14 +96,9 @@ def play_until_sure(
         apart[moved] = np.nan
         apart[going, first] = np.inf
         row, other = np.nonzero(np.isnan(apart[going]))
-        row = going[row]
-        own = leader[row]
-        apart[row, other] = process.apart(
-            batches[row, own],
-            totals[row, own].astype(float),
-            batches[row, other],
-            totals[row, other].astype(float),
-        )
+        for at in range(0, len(row), _AT_ONCE):
+            part = slice(at, at + _AT_ONCE)
+            tell(going[row[part]], other[part])
         told = apart[going] >= process.threshold
         decided[going] = told.all(axis=1)
         challenger = np.where(told, -1, bounds[going]).argmax(axis=1)

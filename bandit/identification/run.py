@@ -18,7 +18,7 @@ from ...exact.parallel import each
 from ..evidence import Proof, evidence
 from ..prepare import Prepared
 from ..results import Mean
-from ..run import Config, environments, place_of, read_counts
+from ..run import Config, drawn, environments, parts, place_of, read_counts, share_size
 from .characteristic_time import least_time
 from .eprocess import EProcess, e_process
 from .play import Found, play_until_sure
@@ -113,13 +113,12 @@ def identify(
     """
     count, start, crew = read_counts(runs, seed, workers)
     shared = ready(config) if ready_made is None else ready_made
-    size = 1 if config.instances.own else _TOGETHER
-    parts = [(first, min(size, count - first)) for first in range(0, count, size)]
+    due = parts(count, _apart(config), 1 if config.instances.own else _TOGETHER)
     shares = {}
-    for first, found, right in each(partial(_share, config, shared, start), parts, crew, cluster):
+    for first, found, right in each(partial(_share, config, shared, start), due, crew, cluster):
         shares[first] = found, right
         progress(len(right))
-    ordered = [shares[first] for first, _ in parts]
+    ordered = [shares[first] for first, _ in due]
     return Identified(
         shared,
         np.concatenate([np.where(found.decided, found.leader, -1) for found, _ in ordered]),
@@ -135,8 +134,18 @@ def _share(
 ) -> tuple[int, Found, NDArray[np.bool_]]:
     first, count = part
     environment, source = place_of(config, seed, first)
-    found = play_until_sure(shared.prepared, shared.process, environment, count, source)
-    return first, found, found.decided & np.isin(found.leader, environment.best)
+    places, runs = [environment], count
+    if _apart(config):  # to its full size, whatever is asked of it
+        runs = share_size(first)
+        places = list(drawn(config, seed, range(first, first + runs)))
+    found = play_until_sure(shared.prepared, shared.process, places, runs, source).first(count)
+    gaps = np.broadcast_to([place.gaps for place in places], (runs, len(environment.arms)))
+    return first, found, found.decided & (gaps[np.arange(count), found.leader] == 0)
+
+
+def _apart(config: Config) -> bool:
+    """Do runs go in lock step, each in an instance of its own?"""
+    return config.instances.own and config.faithful is None
 
 
 def _least(config: Config, runs: int, seed: int) -> Enclosure | None:

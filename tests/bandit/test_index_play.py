@@ -29,14 +29,20 @@ def unproved(protocol, demand):
 
 
 @pytest.mark.parametrize("algorithm", INDEXED, ids=lambda each: each.name)
-def test_every_run_does_what_the_policy_says(algorithm):
-    horizon, environment, seen = 4000, coins("0.3", "0.6", "0.55"), []
+@pytest.mark.parametrize("own", [False, True], ids=["together", "apart"])
+def test_every_run_does_what_the_policy_says(algorithm, own):
+    """In one environment, and each in its own."""
+    horizon, seen = 4000, []
+    places = [coins("0.3", "0.6", "0.55")] * 7
+    if own:
+        places = [coins("0.3", f"0.{6 + run_ % 3}", f"0.{run_ + 2}") for run_ in range(7)]
     prepared = prepare(algorithm, Setting(3, horizon, "0.8", growth=3), prove=unproved)
-    played = play(prepared, environment, 7, Simulated(np.random.default_rng(2)), seen.append)
-    for run_ in range(7):
+    source = Simulated(np.random.default_rng(2))
+    played = play(prepared, places if own else places[0], 7, source, seen.append)
+    for run_, environment in enumerate(places):
         releases = [each for each in seen if each.run == run_]
         bounds, batches, sums, pulls = [9.0] * 3, [0] * 3, [0] * 3, [0] * 3
-        regret = []
+        regret, kept = [], [True] * 3
         while True:
             arm = bounds.index(max(bounds))
             phase = prepared.phase(batches[arm] + 1, 1)
@@ -52,10 +58,12 @@ def test_every_run_does_what_the_policy_says(algorithm):
                 prepared.index.of(np.array(batches)[[arm]], np.array([sums[arm]]))[0]
             )
             assert one.index[0] == bounds[arm]
+            kept[arm] &= bounds[arm] >= environment.means[arm]
             regret.append((sum(pulls), float(np.array(pulls) @ environment.gaps)))
         pulls[arm] += horizon - sum(pulls)
         assert not releases
         assert played.pulls[run_].tolist() == pulls
+        assert played.active[run_].tolist() == kept
         assert played.batches[run_] == sum(batches)
         at = played.curve.at(np.array([rounds for rounds, _ in regret]))[run_]
         assert np.allclose(at, [value for _, value in regret])

@@ -148,11 +148,12 @@ def test_runs_in_lock_step_are_independent_of_each_other():
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda algorithm: algorithm.name)
 def test_every_algorithm_runs_to_its_horizon(algorithm):
-    setting = Setting(3, 400, "0.9", delta="0.1")
+    horizon, growth = (5000, 30) if algorithm.indexed else (400, 2)  # its grid is for T users
+    setting = Setting(3, horizon, "0.9", delta="0.1", growth=growth)
     prepared = prepare(algorithm, setting)
     environment = drawn_instance(1, 3, (0.1, 0.9), None)
     played = play(prepared, environment, 4, Simulated(np.random.default_rng(0)))
-    assert (played.pulls.sum(axis=1) == 400).all()
+    assert (played.pulls.sum(axis=1) == horizon).all()
     assert (played.batches > 0).any() or algorithm in (DP_SE, SDP_AE)
 
 

@@ -1,13 +1,14 @@
 """Runs: the same numbers for any number of workers, and after an interruption."""
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from exactdp.bandit import run as module
-from exactdp.bandit.algorithms import DIST_DP_SE, DP_SE, LDP_SE, SE
+from exactdp.bandit.algorithms import DIST_DP_KLUCB, DIST_DP_SE, DP_SE, KL_UCB, LDP_SE, SE
 from exactdp.bandit.environments.environment import drawn_instance
 from exactdp.bandit.instances import Fixed, easy, hard, published
 from exactdp.bandit.play import play
@@ -19,6 +20,7 @@ from exactdp.exact.number import ParameterError
 
 CONFIG = Config(DIST_DP_SE, Setting(4, 5000, "0.9"), easy(4))
 PUBLISHED = Config(DIST_DP_SE, Setting(10, 30_000, 1, growth=4), published())
+INDEXED = Config(DIST_DP_KLUCB, CONFIG.setting, easy(4))
 SAME = Config(DIST_DP_SE, Setting(4, 5000, "0.9"), Fixed(drawn_instance(3, 4, sigma=None)))
 
 
@@ -38,7 +40,9 @@ def test_runs_do_not_depend_on_how_many_there_are():
     assert len(np.unique(many.regret[:, -1])) == 12
 
 
-@pytest.mark.parametrize("config", [CONFIG, PUBLISHED], ids=["drawn", "published"])
+@pytest.mark.parametrize(
+    "config", [CONFIG, PUBLISHED, INDEXED], ids=["drawn", "published", "indexed"]
+)
 def test_what_is_kept_of_a_longer_share_is_the_same(config):
     """Runs, releases and decisions of runs that were not asked for leave no trace."""
     many, few = (run(config, count, 1, transcript=True) for count in (31, 23))
@@ -48,7 +52,9 @@ def test_what_is_kept_of_a_longer_share_is_the_same(config):
     assert [line for line in many.lines if line["run"] < 23] == list(few.lines)
 
 
-@pytest.mark.parametrize("algorithm", [DIST_DP_SE, SE, DP_SE], ids=lambda one: one.name)
+@pytest.mark.parametrize(
+    "algorithm", [DIST_DP_SE, SE, DP_SE, DIST_DP_KLUCB, KL_UCB], ids=lambda one: one.name
+)
 @pytest.mark.parametrize("sigma", [None, Fraction(1, 10)], ids=["coins", "gaussian"])
 def test_in_lock_step_runs_have_the_law_that_they_have_alone(algorithm, sigma):
     """The same instances, played together and one by one: no difference beyond chance."""
@@ -68,10 +74,12 @@ def test_in_lock_step_runs_have_the_law_that_they_have_alone(algorithm, sigma):
     assert error > 0
 
 
-def test_each_run_is_charged_its_own_instance():
+@pytest.mark.parametrize("algorithm", [DIST_DP_SE, DIST_DP_KLUCB], ids=lambda one: one.name)
+def test_each_run_is_charged_its_own_instance(algorithm):
     """Regret is that of the run's own gaps, and the best arm is its own."""
-    found = run(PUBLISHED, 25, 3)
-    for number, place in enumerate(environments(PUBLISHED, 25, 3)):
+    config = replace(PUBLISHED, algorithm=algorithm)
+    found = run(config, 25, 3)
+    for number, place in enumerate(environments(config, 25, 3)):
         assert found.regret[number, -1] == pytest.approx(place.regret(found.pulls[number]))
     assert not found.eliminated.any()
 

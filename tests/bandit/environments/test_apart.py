@@ -59,19 +59,31 @@ def test_many_arms_and_users_are_cut_into_parts(monkeypatch):
     """Each arm is drawn once, in its place, however little is held at once."""
     monkeypatch.setattr("exactdp.bandit.environments.apart._AT_ONCE", 50)
     laws = [ClippedGaussian(mean, "0.05") for mean in np.linspace(0.1, 0.9, 33).tolist()]
-    for precision, count, near in ((100, 7, 0.1), (7, 2000, 0.03)):
+    for precision, count, near in ((100, 7, 0.1), (100, 120, 0.03), (7, 2000, 0.03)):
         sums = Apart(laws).sums(np.random.default_rng(0), precision, count, 33)
         assert np.allclose(sums / (precision * count), np.linspace(0.1, 0.9, 33), atol=near)
 
 
 @pytest.mark.parametrize("laws", [GAUSSIANS, COINS, MIXED], ids=["gaussian", "coins", "mixed"])
 @pytest.mark.parametrize("count", [3, 500])
-def test_real_sums_have_the_right_mean(laws, count):
+def test_real_sums_have_the_right_mean_and_spread(laws, count):
     times = 300
     drawn = Apart(laws * times).real_sums(np.random.default_rng(2), count, len(laws) * times)
     for law, sums in zip(laws, drawn.reshape(times, -1).T, strict=True):
         error = sums.std(ddof=1) / times**0.5
         assert abs(sums.mean() - count * law.mean) <= 5 * error + 1e-9
+        cells = law.encoded(1 << 10)  # rounding to which adds at most 2^-22 to a variance
+        one = cells.probabilities @ (cells.values / (1 << 10) - law.mean) ** 2
+        assert sums.var(ddof=1) == pytest.approx(count * one, rel=5 * (2 / times) ** 0.5, abs=1e-9)
+
+
+def test_sums_that_floats_do_not_hold_are_not_drawn_in_floats():
+    """2^53 and more: whole numbers, by the law's own blocks; and never above n g."""
+    rng, top = np.random.default_rng(3), [ClippedGaussian(1, "0.01")] * 40
+    for precision, count in ((1 << 40, 1 << 14), (1 << 50, 100), (1 << 30, 50)):
+        sums = Apart(top).sums(rng, precision, count, 40)
+        assert (sums <= precision * count).all()
+        assert len(np.unique(sums % 2)) == 2
 
 
 def test_fine_grids_and_many_users_are_drawn_by_blocks():

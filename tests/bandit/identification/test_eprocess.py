@@ -6,6 +6,7 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
+from scipy import special
 
 from exactdp.bandit.evidence import Audited
 from exactdp.bandit.identification.algorithms import DIST_DP_LUCB, IDENTIFIERS, LUCB
@@ -13,6 +14,7 @@ from exactdp.bandit.identification.eprocess import e_process
 from exactdp.bandit.prepare import prepare
 from exactdp.bandit.setting import Setting
 from exactdp.exact import Enclosure, ParameterError
+from exactdp.mechanisms.laws import DiscreteGaussian, Skellam
 
 
 def unproved(protocol, demand):
@@ -59,11 +61,24 @@ def test_floats_are_as_near_to_the_definition_as_is_said(mean):
             assert abs(found(*one, point)[0, 0] - float(truth)) <= error
 
 
+def written_weights(release, noise):
+    """The masses of the total noise."""
+    share = release.protocol.noise
+    if isinstance(share, Skellam):
+        return special.ive(np.abs(noise), float(share.variance) * release.users)
+    if isinstance(share, DiscreteGaussian):  # the sum of shares so wide is one, but for 1e-40
+        assert share.sigma2 > 5
+        weights = np.exp(-(noise**2) / (2 * float(share.sigma2) * release.users))
+        return weights / weights.sum()
+    decay = np.exp(-2.0 / release.precision)  # discrete Laplace of scale g/epsilon
+    return decay ** np.abs(noise) * (1 - decay) / (1 + decay)
+
+
 @pytest.mark.parametrize("algorithm", IDENTIFIERS, ids=lambda each: each.name)
 @pytest.mark.parametrize(("mean", "claimed"), [("0.3", "0.3"), ("0.3", "0.45"), ("0.8", "0.8")])
 def test_an_e_process_has_mean_one_at_the_truth_and_less_below(algorithm, mean, claimed):
     """Summed over all outcomes of a first batch: a binomial sum, and the noise's own law."""
-    prepared, process = made(algorithm, most=3000, epsilon=2)
+    prepared, process = made(algorithm, most=3000, epsilon=2, scaling=1)
     release = prepared.phases[1, 1].release
     users, grid = release.users, release.precision
     coin, claim = Fraction(mean), float(Fraction(claimed))
@@ -75,10 +90,9 @@ def test_an_e_process_has_mean_one_at_the_truth_and_less_below(algorithm, mean, 
     if release.noise is None:
         noise, weights = np.array([0]), np.array([1.0])
     else:
-        reach = 40 * grid
-        decay = np.exp(-2.0 / grid)  # discrete Laplace of scale g/epsilon
+        reach = 60 * grid
         noise = np.arange(-reach, reach + 1)
-        weights = decay ** np.abs(noise) * (1 - decay) / (1 + decay)
+        weights = written_weights(release, noise)
     for below, sums in ((False, lambda k: k), (True, lambda k: users - k)):
         total = 0.0
         for successes, chance in enumerate(binomial):

@@ -6,10 +6,10 @@ import pytest
 from exactdp.bandit.environments.environment import Environment
 from exactdp.bandit.environments.table import Bernoulli
 from exactdp.bandit.evidence import Audited
-from exactdp.bandit.identification.algorithms import DIST_DP_LUCB
+from exactdp.bandit.identification.algorithms import DIST_DP_LUCB, LUCB
 from exactdp.bandit.identification.run import identify, ready
-from exactdp.bandit.instances import Fixed
-from exactdp.bandit.run import Config
+from exactdp.bandit.instances import Fixed, easy
+from exactdp.bandit.run import Config, environments
 from exactdp.bandit.setting import Setting
 from exactdp.bandit.source import Aggregator
 from exactdp.exact import Enclosure
@@ -46,6 +46,26 @@ def test_runs_are_counted_and_held_against_the_lower_bound():
     assert one.wrong == int((one.chosen > 0).sum()) and one.undecided == 0
     assert one.time().mean == pytest.approx(one.pulls.sum(axis=1).mean())
     assert one.ratio().mean == pytest.approx(one.time().mean / float(one.least))
+
+
+@pytest.mark.parametrize("algorithm", [DIST_DP_LUCB, LUCB], ids=lambda each: each.name)
+def test_runs_in_lock_step_are_of_their_own_instances_and_number(algorithm):
+    given = Config(algorithm, Setting(3, "3e4", 1, confidence="0.01"), easy(3))
+    shared = ready(given, unproved)
+    many, few = (identify(given, count, 5, ready_made=shared) for count in (18, 12))
+    for name in ("chosen", "right", "pulls", "batches"):
+        assert np.array_equal(getattr(many, name)[:12], getattr(few, name))
+    best = [place.best[0] for place in environments(given, 18, 5)]
+    assert np.array_equal(many.right, many.chosen == best)
+    assert many.right.sum() >= 12 and len(set(many.chosen.tolist())) >= 3
+    assert len(np.unique(many.pulls, axis=0)) >= 12
+
+
+def test_drawn_instances_are_for_users_one_by_one_as_well():
+    setting = Setting(2, 300, 1, confidence="0.2")
+    given = Config(DIST_DP_LUCB, setting, easy(2), faithful=Aggregator.PLAIN)
+    found = identify(given, 2, ready_made=ready(given, unproved))
+    assert found.runs == 2 and (found.pulls.sum(axis=1) <= 300).all()
 
 
 def test_users_one_by_one_are_told_apart_too():
