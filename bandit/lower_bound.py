@@ -52,18 +52,7 @@ def hardness(
     if high <= low:
         raise ParameterError(f"y must be above x = {float(low)}, got {float(high)}")
     budget = exact(epsilon, "epsilon", above=0)
-
-    def value() -> arb:
-        if barrier is Barrier.NONE:
-            return _kl(ball(low), ball(high))
-        near = _global(low, high, budget)
-        if barrier is Barrier.GLOBAL:
-            return near
-        growth = ball(budget).exp()
-        answers = ((1 + ball(mean) * (growth - 1)) / (1 + growth) for mean in (low, high))
-        return near.min(_kl(*answers))
-
-    return refine(value)
+    return refine(lambda: _hardness(low, high, budget, barrier))
 
 
 def lower_bound(
@@ -76,13 +65,17 @@ def lower_bound(
     means = coins(environment)
     if means is None:
         return None
-    best = max(means)
-    parts = (
-        Enclosure.exactly(best - mean).over(hardness(mean, best, epsilon, barrier))
-        for mean in means
-        if mean < best
-    )
-    return Enclosure.total(parts)
+    best, budget = max(means), exact(epsilon, "epsilon", above=0)
+    if best == 1 and barrier is Barrier.NONE:
+        return Enclosure.exactly(0)  # kl is infinite: any other answer than 1 rules a mean of 1 out
+
+    def value() -> arb:
+        parts = (
+            ball(best - it) / _hardness(it, best, budget, barrier) for it in means if it < best
+        )
+        return sum(parts, arb(0))
+
+    return refine(value)
 
 
 def coins(environment: Environment) -> list[Fraction] | None:
@@ -112,6 +105,17 @@ def at_horizon(bounds: Iterable[Enclosure], horizon: ExactInput) -> Enclosure:
 def _ends(a: Enclosure, b: Enclosure) -> Iterable[tuple[Fraction, Fraction]]:
     for left, right in ((a.lower, b.lower), (a.upper, b.upper)):
         yield Fraction(left), Fraction(right)
+
+
+def _hardness(low: Fraction, high: Fraction, budget: Fraction, barrier: Barrier) -> arb:
+    if barrier is Barrier.NONE:
+        return _kl(ball(low), ball(high))
+    near = _global(low, high, budget)
+    if barrier is Barrier.GLOBAL:
+        return near
+    growth = ball(budget).exp()
+    answers = ((1 + ball(mean) * (growth - 1)) / (1 + growth) for mean in (low, high))
+    return near.min(_kl(*answers))
 
 
 def _global(low: Fraction, high: Fraction, epsilon: Fraction) -> arb:

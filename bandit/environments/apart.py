@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,10 +29,10 @@ _EACH, _CELL = 25.0, 160.0  # nanoseconds, roughly: a reward that is drawn, a ce
 
 def laws_of(
     places: Sequence[Environment], runs: NDArray[np.int64], arms: NDArray[np.int64]
-) -> tuple[Sequence[RewardLaw | Apart], list[int]]:
+) -> tuple[list[Any], list[int]]:
     """The rewards' laws of these arms, which do not fall, of these runs; how often each is drawn.
 
-    Where they differ by run, one that can only be summed (`play` asks for simulated sums).
+    Where they differ by run, one `Apart`: it can only be summed (`play` asks for simulated sums).
     """
     if len(places) > 1:
         each = [

@@ -42,8 +42,9 @@ class Found:
 
     def first(self, count: int) -> Found:
         """Of the first so many runs."""
-        kept = (self.leader, self.decided, self.pulls, self.batches)
-        return Found(*(each[:count] for each in kept))
+        return Found(
+            self.leader[:count], self.decided[:count], self.pulls[:count], self.batches[:count]
+        )
 
 
 def play_until_sure(

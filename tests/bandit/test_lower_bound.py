@@ -1,6 +1,7 @@
 """The lower bound of regret, against minimisations that know nothing of its closed form."""
 
 import math
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
@@ -118,3 +119,22 @@ def test_coins_can_be_named():
             instance(text)
     with pytest.raises(ParameterError, match="arms must be 2"):
         instance("coins:0.5,0.4", arms=3)
+
+
+@pytest.mark.parametrize("barrier", list(Barrier), ids=lambda each: each.name)
+def test_many_arms_are_the_sum_of_each(barrier):
+    """As added up in floats, and narrow; a best arm that always pays leaves kl infinite."""
+    means = [Fraction(k, 2000) for k in range(300, 1300)]
+    place = Environment("many", tuple(map(Bernoulli, means)))
+    found = lower_bound(place, "0.5", barrier)
+    best = max(place.means.tolist())
+    parts = [
+        (best - mean) / float(hardness(mean, best, "0.5", barrier))
+        for mean in place.means.tolist()[:-1:50]
+    ]
+    fewer = Environment("some", (*place.arms[:-1:50], place.arms[-1]))
+    assert float(lower_bound(fewer, "0.5", barrier)) == pytest.approx(sum(parts), rel=1e-9)
+    assert found.is_within(Fraction(1, 10**12))
+    assert found.greater_than(lower_bound(fewer, "0.5", barrier).upper)
+    sure = Environment("sure", (*fewer.arms, Bernoulli(1)))
+    assert (float(lower_bound(sure, "0.5", barrier)) == 0) == (barrier is Barrier.NONE)
