@@ -11,25 +11,31 @@ import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache, partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from ..accounting.composed import Composition, compose
+from ..accounting.envelope import unit_parameter
 from ..exact.content_cache import ContentCache
 from ..exact.enclosure import Enclosure
 from ..exact.number import ParameterError
+from ..mechanisms.continuous import ContinuousNoise, Shape
 from ..mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ..mechanisms.mechanism import AdditiveNoise
-from ..mechanisms.protocols.protocol import SumProtocol
+from ..mechanisms.protocols.protocol import SumProtocol, Trust
 from ..verify.audit import Verdict, audit
 from ..verify.certificate import Certificate, MismatchError
 from ..verify.fields import NotCertifiedError, protocol_fields
+from ..verify.guarantee import RenyiDP
 from ..verify.protocol import certify, leaking
 from .algorithms.algorithm import Demand
 
 _WIDEST = 400.0  # standard deviation of what is released
+_LISTED = 4096  # moduli whose residues are listed
+_ROUGH = Fraction(1, 10**6)  # relative width of what several places cost
 _NARROW = 8  # sigma2 of a share
 
 
@@ -132,6 +138,27 @@ def plain_release(protocol: SumProtocol, demand: Demand) -> Composition:
     released = protocol.released()
     plain = AdditiveNoise(released.law, released.sensitivity)
     return compose(leaking(plain, demand.relaxation))
+
+
+def repeated_cost(protocol: SumProtocol, demand: Demand, times: int) -> Enclosure:
+    """What one sum costs who has so many of its users' places, and all the rewards of these.
+
+    She moves the sum by up to `times` precision: the same noise, at that sensitivity, mod m where
+    residues are few enough to be listed (else before the reduction). In the local model every place
+    sends a message of its own: so many uses. What an aggregation leaks besides is bounded for any
+    two inputs. Rényi divergences of wide noise are bounded by those of the Gaussian that hides it
+    (docs/envelope.md).
+    """
+    claim, released = demand.claim, protocol.released()
+    if protocol.trust is Trust.LOCAL:
+        return claim.measure(times * plain_release(protocol, demand), _ROUGH)
+    shift, law, modulus = times * released.sensitivity, released.law, released.modulus
+    if isinstance(claim, RenyiDP) and float(law.moments().variance.upper) > _WIDEST**2:
+        distance = Fraction(unit_parameter(law).upper) * shift
+        hiding = compose(ContinuousNoise(Shape.GAUSSIAN, 1 / distance))
+        return Enclosure(Fraction(0), claim.measure(hiding, _ROUGH).upper)
+    moved = AdditiveNoise(law, shift, modulus if modulus and modulus <= _LISTED else None)
+    return claim.measure(compose(leaking(moved, demand.relaxation)), _ROUGH)
 
 
 def _in_reach(protocol: SumProtocol, demand: Demand) -> bool:

@@ -6,6 +6,9 @@ choose, and batches of one number have a release for each arm: what she is charg
 over all ways to take part in B of them, each as often as there are arms, for each quantity by
 itself (`accounting.participation.choices`). If B is not given it is the number of batches in the
 schedule; if there are fewer to take part in, the schedule is run as often as it takes.
+
+Who has several places in *one* sum spends more there than in as many sums by Rényi divergence or
+rho, which grow with the square: what that costs is said besides (`Privacy.one_sum`).
 Everything here is about what is *released*, and holds for every adversary who sees all of it; for
 whom the users need not trust see `Trust`.
 """
@@ -13,20 +16,23 @@ whom the users need not trust see `Trust`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 from ..accounting.participation.choices import Choices, Offer
+from ..exact.deadline import OutOfTimeError, time_left, time_limit
 from ..exact.enclosure import Enclosure
 from ..exact.number import ExactInput, decimal_text, exact, whole
 from ..verify.guarantee import Guarantee, PureDP
 from .algorithms.algorithm import Demand
-from .evidence import plain_release
+from .evidence import plain_release, repeated_cost
 from .prepare import Prepared
 from .release import LaplaceRelease, ModularRelease, Release
 
+_SECONDS = 30.0  # for what several places in one sum cost
 _NOT_PRIVATE = "nothing is added to the rewards: not private"
 _CONTINUOUS = (
     "the Laplace mechanism on the reals (Dwork, McSherry, Nissim, Smith, TCC 2006, Proposition 1): "
@@ -48,6 +54,8 @@ class Privacy:
     delta      given for `epsilon`
     epsilon    the least for which all these together are (epsilon, delta)-DP, where it was asked
                for: of the sums before their reduction mod m, of which releases are post-processing
+    one_sum    the most that one release costs who takes part in it so many times (or as often as it
+               has users), where their number was given; for `delta` as `once` is
     """
 
     claim: Guarantee | None
@@ -59,6 +67,7 @@ class Privacy:
     delta: Fraction | None
     epsilon: Enclosure | None
     note: str | None = None
+    one_sum: Enclosure | None = None
 
     def to_json(self) -> dict[str, Any]:
         """As `--json` shows it: figures rounded outward."""
@@ -72,6 +81,7 @@ class Privacy:
                 "together": _json(self.together),
                 "delta": None if self.delta is None else decimal_text(self.delta),
                 "epsilon": _json(self.epsilon),
+                "one_sum": _json(self.one_sum),
             },
             "note": self.note,
         }
@@ -108,6 +118,7 @@ def privacy(
     level = None if delta is None else exact(delta, "delta", above=0, below=1)
     epsilon = None if level is None else choices.epsilon(level)
     together = _together(wanted.claim, choices.largest_sum(costs), count)
+    one_sum = None if batches is None else _one_sum(prepared, wanted, count)
     return Privacy(
         wanted.claim,
         first.protocol.trust.value,
@@ -118,7 +129,20 @@ def privacy(
         level,
         epsilon,
         wanted.claim.remark(count),
+        one_sum,
     )
+
+
+def _one_sum(prepared: Prepared, demand: Demand, times: int) -> Enclosure | None:
+    """The most that so many places in one release cost; None where that takes too long."""
+    found: Enclosure | None = None
+    with suppress(OutOfTimeError), time_limit(min(_SECONDS, time_left() / 2)):
+        for release, _ in prepared.releases():
+            assert isinstance(release, ModularRelease)
+            cost = repeated_cost(release.protocol, demand, min(times, release.users))
+            found = cost if found is None else found.maximum(cost)
+        return found
+    return None
 
 
 def _choices(

@@ -16,7 +16,7 @@ from ..bandit.privacy import Privacy, privacy
 from ..bandit.results import Mean, Results
 from ..bandit.run import Config
 from ..bandit.yardsticks import Yardsticks
-from ..exact import decimal_text, whole
+from ..exact import Enclosure, decimal_text, whole
 from ..verify.certificate import Certificate
 from . import render
 
@@ -183,14 +183,21 @@ def private(spent: Privacy) -> dict[str, str | Text]:
         "one batch": f"{spent.quantity} {spent.once}",
     }
     if spent.batches > 1 and spent.together is not None:
-        most = f"at most {render.at_most(Fraction(spent.together.upper))}"
-        value = str(spent.together) if spent.together.lower else most
+        value = _exactly_or_at_most(spent.together)
         shown[f"{spent.batches} batches"] = f"{spent.quantity} {value}"
+    if spent.one_sum is not None and spent.batches > 1:
+        places = f"{spent.batches} places in one sum"
+        shown[places] = f"{spent.quantity} {_exactly_or_at_most(spent.one_sum)}"
     if spent.epsilon is not None and spent.delta is not None:
         shown["together"] = f"epsilon {spent.epsilon} at delta = {decimal_text(spent.delta)}"
     if spent.note:
         shown["note"] = spent.note
     return shown
+
+
+def _exactly_or_at_most(value: Enclosure) -> str:
+    most = "infinity" if not value.is_finite() else render.at_most(Fraction(value.upper))
+    return str(value) if value.lower else f"at most {most}"
 
 
 _TRUST = {

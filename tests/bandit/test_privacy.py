@@ -1,15 +1,18 @@
 """The privacy statement against compositions composed by hand."""
 
+import math
 from fractions import Fraction
 from functools import reduce
 from itertools import combinations_with_replacement
 
+import numpy as np
 import pytest
 
 from exactdp.accounting import compose
 from exactdp.bandit.algorithms import (
     CDP_SE,
     DIST_CDP_SE,
+    DIST_DP_KLUCB,
     DIST_DP_SE,
     DIST_RDP_SE,
     DP_SE,
@@ -18,12 +21,14 @@ from exactdp.bandit.algorithms import (
     SE,
     SHUFFLE_DP_SE,
 )
+from exactdp.bandit.evidence import repeated_cost
 from exactdp.bandit.prepare import prepare
 from exactdp.bandit.privacy import privacy
 from exactdp.bandit.setting import Setting
 from exactdp.exact.enclosure import Enclosure
 from exactdp.exact.number import ParameterError
 from exactdp.mechanisms import AdditiveNoise
+from exactdp.mechanisms.protocols import SumProtocol
 from exactdp.verify import ZCDP, ApproxDP, PureDP
 
 SETTING = Setting(2, 400, "0.5")
@@ -190,3 +195,47 @@ def test_a_run_that_releases_nothing_spends_nothing():
 def test_batches_must_be_a_number_of_them():
     with pytest.raises(ParameterError, match="batches"):
         privacy(prepare(DIST_DP_SE, SETTING), 0)
+
+
+def brute_force(protocol, places):
+    """max |log ratio| of what is released mod m, for sums that differ by up to so many rewards."""
+    m, scale = protocol.modulus, float(protocol.precision / Fraction(1, 2))
+    law = np.zeros(m)
+    for x in range(-400, 401):  # the total noise, discrete Laplace
+        law[x % m] += math.exp(-abs(x) / scale) * math.tanh(1 / (2 * scale))
+    shifts = range(1, places * protocol.precision + 1)
+    return max(float(np.log(law / np.roll(law, shift)).max()) for shift in shifts)
+
+
+@pytest.mark.parametrize("places", [1, 2, 3])
+def test_several_places_in_one_sum_are_those_of_all_outcomes(places):
+    """Against every outcome of a small modulus, where wrapping tells less than the sum itself."""
+    for users, modulus in ((4, 12), (4, 25), (9, 40)):
+        stated = DIST_DP_SE.release(SETTING, users).protocol
+        protocol = SumProtocol(users, stated.precision, 3, modulus, stated.noise)
+        cost = repeated_cost(protocol, DIST_DP_SE.demand(SETTING), places)
+        truth = brute_force(protocol, places)
+        assert float(cost.lower) <= truth + 1e-9 and truth - 1e-9 <= float(cost.upper)
+        assert truth < places / 2
+        assert float(cost.upper) <= truth * (1 + 1e-5)
+
+
+@pytest.mark.parametrize("algorithm", [DIST_DP_SE, CDP_SE, LDP_SE, DIST_DP_KLUCB])
+def test_twice_in_one_sum_costs_twice_epsilon_at_most(algorithm):
+    spent = privacy(prepare(algorithm, SETTING), 2)
+    assert spent.one_sum.at_most(1)
+    assert spent.one_sum.at_least(1 - Fraction(1, 10**3))
+    assert spent.to_json()["returning"]["one_sum"] == spent.one_sum.to_json()
+    assert privacy(prepare(algorithm, SETTING)).one_sum is None
+
+
+def test_a_leak_counts_once_and_divergences_grow_with_the_square():
+    spent = privacy(prepare(SHUFFLE_DP_SE, SETTING), 2)
+    assert spent.one_sum.at_most(Fraction(3, 4))  # 1/4 for the leak, 1/4 for each place
+    demand = DIST_RDP_SE.demand(Setting(2, 400, "0.5"))
+    for users in (16, 10**6):  # by the divergence itself, and by the Gaussian that hides it
+        protocol = DIST_RDP_SE.release(Setting(2, 400, "0.5"), users).protocol
+        for places in (1, 2, 5):
+            cost = repeated_cost(protocol, demand, places)
+            gaussian = places**2 / 4  # order 2, variance (g/epsilon)²
+            assert 0.99 * gaussian <= float(cost.upper) <= 1.01 * gaussian

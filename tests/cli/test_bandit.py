@@ -106,6 +106,9 @@ def test_users_who_return_spend_more():
     shown = run_json(*SMALL, "--horizon", "100", "--returning", "2", "--delta", "1e-3")
     returning = shown["privacy"]["returning"]
     assert returning["batches"] == 2
+    assert 1.7 < float(returning["one_sum"]["upper"]) <= 1.8
+    table = run(*SMALL, "--horizon", "100", "--returning", "2").stdout
+    assert "2 places in one sum" in " ".join(table.split())
     assert float(returning["epsilon"]["upper"]) <= float(returning["together"]["upper"]) <= 1.8
 
 
