@@ -1,0 +1,1 @@
+"""Linear contextual bandits, in batches whose noisy sums are vectors."""

@@ -1,0 +1,112 @@
+"""Real contexts: the data sets that come with scikit-learn, as bandits of classification.
+
+A user is a row that is drawn at random, an arm says a class, the reward is 1 if it is the row's
+own. Features are found on one half of the rows, picked by the seed, which is public; users are rows
+of the other half. On the public half features are standardised and turned into `components`
+principal components, divided by the largest norm; a user's are clipped to norm 1. With z for them,
+
+    x_a = e_a (x) (z, 1)/sqrt 2,    d = K (components + 1):
+
+a linear model of its own for each class. That E[2y - 1 | x_a] is linear in x_a is not true of such
+data, and no radius is proved for them: `misfit` says how far the best theta is off.
+
+    digits   1797 images of 8 x 8 pixels, 10 classes (Alpaydin, Kaynak 1998, UCI)
+    wine     178 wines, 13 features, 3 classes (Forina et al. 1991, UCI)
+    cancer   569 tumours, 30 features, 2 classes (Wolberg et al. 1995, UCI)
+    iris     150 flowers, 4 features, 3 classes (Fisher 1936)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...exact.extra import bring
+from ...exact.number import ExactInput, ParameterError, whole
+from .setting import MOST_DIMENSIONS
+
+SETS = {"digits": 2, "wine": 4, "cancer": 5, "iris": 3}  # and components unless given
+_LOADERS = {name: f"load_{name}" for name in SETS} | {"cancer": "load_breast_cancer"}
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Classification:
+    """Say the class, of users who are rows of a data set. Raises ImportError without `data`."""
+
+    kind: str
+    components: int
+    seed: int
+    features: Floats = field(repr=False)  # (z, 1)/sqrt 2, of users' rows
+    labels: NDArray[np.intp] = field(repr=False)
+    arms: int
+    theta: None
+    public_norm: float
+
+    def __init__(
+        self, kind: str, components: ExactInput | None = None, seed: ExactInput = 0
+    ) -> None:
+        def put(name: str, value: object) -> None:
+            object.__setattr__(self, name, value)
+
+        count = whole(SETS[kind] if components is None else components, "components", at_least=1)
+        put("kind", kind)
+        put("components", count)
+        put("seed", whole(seed, "seed", at_least=0, at_most=2**32 - 1))
+        rows, labels = getattr(bring("sklearn.datasets", "data"), _LOADERS[kind])(return_X_y=True)
+        arms = int(labels.max()) + 1
+        most = min(rows.shape[1], MOST_DIMENSIONS // arms - 1)
+        if count > most:
+            raise ParameterError(f"components must be at most {most} of {kind}, got {count}")
+        order = np.random.default_rng(self.seed).permutation(len(rows))
+        public, users = np.split(order, [len(rows) // 2])
+        features = _features(rows, public, count)
+        put("features", features[users])
+        put("labels", labels[users])
+        put("arms", arms)
+        put("theta", None)
+        put("public_norm", float(np.linalg.norm(_fit(features[public], labels[public], arms))))
+
+    @property
+    def name(self) -> str:
+        return f"{self.kind}:components={self.components}"
+
+    @property
+    def dimension(self) -> int:
+        return self.arms * (self.components + 1)
+
+    def draw(self, rng: np.random.Generator, users: int) -> tuple[Floats, Floats]:
+        rows = rng.integers(len(self.labels), size=users)
+        contexts = np.zeros((users, self.arms, self.arms, self.components + 1))
+        every = np.arange(self.arms)
+        contexts[:, every, every] = self.features[rows][:, None]
+        means = (self.labels[rows][:, None] == every).astype(np.float64)
+        return contexts.reshape(users, self.arms, self.dimension), means
+
+    def linear_regret(self) -> float:
+        """By how much a round's reward falls short of 1 if the best linear fit chooses."""
+        fit = _fit(self.features, self.labels, self.arms)
+        chosen = (self.features @ fit.T).argmax(axis=1)
+        return float(np.mean(chosen != self.labels))
+
+
+def _features(rows: Floats, public: NDArray[np.intp], components: int) -> Floats:
+    decomposition: Any = bring("sklearn.decomposition", "data")
+    mean, spread = rows[public].mean(axis=0), rows[public].std(axis=0)
+    scaled = (rows - mean) / np.where(spread > 0, spread, np.inf)
+    method = decomposition.PCA(components, svd_solver="full").fit(scaled[public])
+    found = method.transform(scaled)
+    found /= np.linalg.norm(found[public], axis=1).max()
+    found /= np.maximum(1.0, np.linalg.norm(found, axis=1))[:, None]
+    return np.hstack([found, np.ones((len(found), 1))]) / np.sqrt(2)
+
+
+def _fit(features: Floats, labels: NDArray[np.intp], arms: int) -> Floats:
+    """The least-squares theta of each class."""
+    signs = np.where(labels[:, None] == np.arange(arms), 1.0, -1.0)
+    found: Floats = np.linalg.lstsq(features, signs, rcond=None)[0].T
+    return found

@@ -1,0 +1,110 @@
+"""Where users' contexts and rewards come from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...exact.number import ExactInput, ParameterError, exact, whole
+from .setting import MOST_DIMENSIONS
+
+Floats = NDArray[np.float64]
+
+_MOST_ARMS = 1000
+
+
+class LinearEnvironment(Protocol):
+    """Arms with a context each, for every user, and the mean rewards of these."""
+
+    @property
+    def name(self) -> str:
+        """For tables."""
+
+    @property
+    def dimension(self) -> int:
+        """d."""
+
+    @property
+    def arms(self) -> int:
+        """K."""
+
+    @property
+    def theta(self) -> Floats | None:
+        """theta*, with E[2y - 1 | x] = <x, theta*>; None where no such is known to exist."""
+
+    def draw(self, rng: np.random.Generator, users: int) -> tuple[Floats, Floats]:
+        """So many users' contexts (users x K x d, of norm at most 1) and means (users x K)."""
+
+
+@dataclass(frozen=True, eq=False)
+class UnitBall:
+    """Contexts uniform in the unit ball, for each user and arm anew; coins of mean (1 + <x, t>)/2.
+
+    seed: of theta*, uniform on the sphere of radius `norm`, which is at most 1.
+    """
+
+    dimension: int
+    arms: int
+    norm: float
+    seed: int
+
+    def __init__(
+        self,
+        dimension: ExactInput = 5,
+        arms: ExactInput = 20,
+        norm: ExactInput = 1,
+        seed: ExactInput = 0,
+    ) -> None:
+        def put(name: str, value: object) -> None:
+            object.__setattr__(self, name, value)
+
+        put("dimension", whole(dimension, "dimension", at_least=1, at_most=MOST_DIMENSIONS))
+        put("arms", whole(arms, "arms", at_least=2, at_most=_MOST_ARMS))
+        put("norm", float(exact(norm, "norm", above=0, at_most=1)))
+        put("seed", whole(seed, "seed", at_least=0))
+
+    @property
+    def name(self) -> str:
+        return f"unit:dimension={self.dimension},arms={self.arms},norm={self.norm:g}"
+
+    @cached_property
+    def theta(self) -> Floats:
+        drawn = np.random.default_rng(self.seed).standard_normal(self.dimension)
+        scaled: Floats = drawn * (self.norm / np.linalg.norm(drawn))
+        return scaled
+
+    def draw(self, rng: np.random.Generator, users: int) -> tuple[Floats, Floats]:
+        contexts = rng.standard_normal((users, self.arms, self.dimension))
+        lengths = rng.random((users, self.arms)) ** (1 / self.dimension)
+        contexts *= (lengths / np.sqrt((contexts**2).sum(axis=2)))[:, :, None]
+        return contexts, np.clip((1 + contexts @ self.theta) / 2, 0, 1)
+
+
+def linear_environment(text: str, seed: ExactInput = 0) -> LinearEnvironment:
+    """`unit:dimension=5,arms=20,norm=1`, or a data set: `digits:components=3` (see `data`).
+
+    seed: of theta*, and of which half of the data is public. Raises ParameterError for anything
+    else, ImportError where the data's package is missing.
+    """
+    from .data import SETS, Classification
+
+    name, _, rest = text.partition(":")
+    keys = ("dimension", "arms", "norm") if name == "unit" else ("components",)
+    if name != "unit" and name not in SETS:
+        known = ", ".join(("unit", *SETS))
+        raise ParameterError(f"instance must be one of {known}, got {text[:40]!r}")
+    values: dict[str, str] = {}
+    for part in rest.split(",") if rest else ():
+        key, equals, value = part.partition("=")
+        if not equals or key not in keys or key in values:
+            raise ParameterError(
+                f"instance {name} takes {', '.join(keys)}, as KEY=VALUE, got {part[:40]!r}"
+            )
+        values[key] = value
+    if name == "unit":
+        return UnitBall(**values, seed=seed)
+    return Classification(name, **values, seed=seed)

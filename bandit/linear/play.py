@@ -1,0 +1,133 @@
+"""One run of batched LinUCB: all users of a batch follow what was released before it.
+
+A user takes the arm of the largest <theta^, x> + width(x); before anything is released, one at
+random. Contexts, arms and rewards stay with the user: she sends her `contribution`, of which the
+server gets the batch's noisy sum. (LinUCB: Abbasi-Yadkori, Pal, Szepesvari 2011; in batches under
+local and shuffled privacy, and with federated users: Shariff, Sheffet 2018; Zhou, Chowdhury, arXiv
+2302.13945.)
+
+Simulated: rounding and noise are drawn by NumPy for the whole batch, with the law of `contribution`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .contribution import Contribution
+from .environments import LinearEnvironment
+from .radius import Estimate, Radius
+from .release import LinearRelease
+
+_AT_ONCE = 1 << 14  # users at most (`radius` counts on it), and
+_NUMBERS = 1 << 21  # numbers of their contexts, about
+
+Floats = NDArray[np.float64]
+
+
+class Sums(Protocol):
+    """What the server knows of G and u after each batch."""
+
+    def add(self, contexts: Floats, rewards: Floats) -> None:
+        """Some users of the batch."""
+
+    def release(self) -> tuple[Floats, Floats]:
+        """End the batch: G~ and u~ of all so far."""
+
+
+class ExactSums:
+    """Without privacy."""
+
+    def __init__(self, dimension: int) -> None:
+        self.gram, self.rewards = np.zeros((dimension, dimension)), np.zeros(dimension)
+
+    def add(self, contexts: Floats, rewards: Floats) -> None:
+        self.gram += contexts.T @ contexts
+        self.rewards += contexts.T @ (2 * rewards - 1)
+
+    def release(self) -> tuple[Floats, Floats]:
+        return (self.gram + self.gram.T) / 2, self.rewards
+
+
+class NoisySums:
+    """Rounded, with noise, mod 2^bits: batch by batch, then read and added up."""
+
+    def __init__(self, release: LinearRelease, rng: np.random.Generator) -> None:
+        self.contribution: Contribution = release.contribution
+        self._variance, self._rng = float(release.noise.variance), rng
+        self._batch = np.zeros(self.contribution.size, dtype=np.int64)
+        self._total = np.zeros(self.contribution.size, dtype=np.int64)
+
+    def add(self, contexts: Floats, rewards: Floats) -> None:
+        scaled = self.contribution.vectors(contexts, rewards)
+        scaled += self._rng.random(scaled.shape)
+        self._batch += np.floor(scaled).astype(np.int64).sum(axis=0)
+
+    def release(self) -> tuple[Floats, Floats]:
+        size = self.contribution.size
+        drawn = self._rng.poisson(self._variance / 2, (2, size))
+        sent = self.contribution.residues(self._batch + drawn[0] - drawn[1])
+        self._batch = np.zeros(size, dtype=np.int64)
+        self._total += self.contribution.centred(sent)
+        return self.contribution.unscaled(self._total / self.contribution.scale)
+
+
+@dataclass(frozen=True, eq=False)
+class LinearRun:
+    """One run, after each batch.
+
+    regret     pseudo-regret so far
+    certified  what it is at most, in the event of the radius
+    outside    contexts so far, of all arms, whose mean was outside the radius; None where no
+               linear truth is known
+    shift      lambda of the estimate that the batch gave
+    """
+
+    regret: Floats
+    certified: Floats
+    outside: NDArray[np.int64] | None
+    shift: Floats
+    last: Estimate
+
+
+def play_linear(
+    environment: LinearEnvironment,
+    radius: Radius,
+    release: LinearRelease | None,
+    seed: np.random.SeedSequence,
+) -> LinearRun:
+    """Play it. The same seed has the same users, whatever is released of them."""
+    users, noise = (np.random.default_rng(each) for each in seed.spawn(2))
+    sums: Sums = ExactSums(radius.dimension) if release is None else NoisySums(release, noise)
+    theta, cap = environment.theta, min(1.0, float(radius.norm))
+    most = max(1, min(_AT_ONCE, _NUMBERS // (environment.arms * environment.dimension)))
+    known: Estimate | None = None
+    regret, certified, outside, rows = 0.0, 0.0, 0, []
+    before = 0
+    for batch, after in enumerate(radius.users, 1):
+        for start in range(before, after, most):
+            count = min(most, after - start)
+            contexts, means = environment.draw(users, count)
+            luck, pick = users.random(count), users.random(means.shape)
+            every = np.arange(count)
+            if known is None:
+                chosen = pick.argmax(axis=1)
+                certified += count * cap
+            else:
+                centre, width = known.means(contexts), known.widths(contexts)
+                chosen = (centre + width).argmax(axis=1)
+                certified += float(np.minimum(width[every, chosen], cap).sum())
+                if theta is not None:
+                    outside += int((np.abs(centre - contexts @ theta) > width).sum())
+            regret += float((means.max(axis=1) - means[every, chosen]).sum())
+            rewards = (luck < means[every, chosen]).astype(np.float64)
+            sums.add(contexts[every, chosen], rewards)
+        known = radius.estimate(batch, *sums.release())
+        rows.append((regret, certified, outside, known.shift))
+        before = after
+    assert known is not None
+    first, second, third, fourth = (np.array(column) for column in zip(*rows, strict=True))
+    return LinearRun(first, second, None if theta is None else third, fourth, known)

@@ -1,0 +1,218 @@
+"""What is known of theta* after noisy sums: an estimate, and a radius for every context at once.
+
+*Model.* User i has a context x_i in R^d (chosen among her arms' by what was released before she came,
+her own data, and chance), |x_i| <= 1, and a reward y_i in [0, 1]; with r_i = 2 y_i - 1,
+
+    E[r_i | all before, x_i] = <x_i, theta*>,    |theta*| <= S.                                  (M)
+
+After b batches with n users in all the server has G~ = G + N and u~ = u + eta: G = sum x_i x_i', u =
+sum r_i x_i, N symmetric (`noise`). For any lambda and any matrix W (best W = (G~ + lambda I)^-1) put
+
+    theta^ = W u~,    H = G~ + (c + rho) I,    beta = sqrt(2 log(1/p_1) + log(det H / rho^d)),
+
+    width(x) = beta sqrt(z' H z) + gamma |z| + e |x|,    z = W' x,    gamma = c_e + |lambda| S,
+
+    e = |I - W (G~ + lambda I)| S,      c, c_e: |N| <= c and |eta - N theta*| <= c_e.            (N)
+
+**Theorem.** With probability at least 1 - p, |<theta^ - theta*, x>| <= width(x) after every batch and
+for every x in R^d; p = p_1 + the sum over batches of what (N) fails with + what wrapping does.
+
+*Proof.* (i) Let e_i = r_i - <x_i, theta*>, xi_n = sum e_i x_i. Given all before and x_i, e_i has mean
+0 in an interval of length 2: E e^(s e_i) <= e^(s^2/2) (Hoeffding). So for q in R^d
+
+    M_n(q) = exp(<q, xi_n> - q' G_n q/2)
+
+is a nonnegative supermartingale in n, M_0 = 1, and so is its mean over q drawn from N(0, I/rho) (method
+of mixtures; rho > 0 is fixed beforehand), which is
+
+    det(I + G_n/rho)^(-1/2) exp(|xi_n|^2/2 in the norm of (G_n + rho I)^-1).
+
+By Ville's inequality it ever reaches 1/p_1 with probability at most p_1. Otherwise, for all n,
+
+    |xi_n| in the norm of (G_n + rho I)^-1  <=  sqrt(2 log(1/p_1) + log det(I + G_n/rho)) =: beta_n.
+
+(Abbasi-Yadkori, Pal, Szepesvari 2011, Theorem 1. The regulariser is rho I, without noise: n counts
+users, not releases, and nothing about the noise is needed.)
+
+(ii) Let (N) hold, and no sum wrap. G + rho I = G~ - N + rho I <= H (as matrices). So H >= rho I, and
+det(I + G/rho) <= det H/rho^d: beta_n <= beta. Also det(I + G/rho) <= (1 + n/(d rho))^d, as tr G <= n
+(means), which serves where it is smaller.
+
+(iii) u~ = G theta* + xi + eta = (G~ + lambda I) theta* + xi + (eta - N theta*) - lambda theta*, hence
+
+    theta^ - theta* = W (xi + (eta - N theta*) - lambda theta*) - (I - W (G~ + lambda I)) theta*,
+    |<x, theta^ - theta*>| <= |<z, xi>| + (c_e + |lambda| S)|z| + e |x|,
+
+and |<z, xi>| <= beta_n sqrt(z' (G + rho I) z) <= beta sqrt(z' H z). QED.
+
+Nothing is asked of W and lambda, which may depend on all releases. lambda is the least >= 0 with
+which no eigenvalue of G~ + lambda I is below `FLOOR` c (rho = max(1, c) of the first batch); once the
+contexts are plenty it is 0, and noise costs gamma |z|, of order 1/n, beside beta/sqrt(n).
+
+*Regret.* A user takes the arm of the largest <theta^, x> + width(x). In the theorem's event the arm
+that is best for her falls short of it by at most 2 width(x) of the chosen one, in r; in y by
+width(x). `play` adds up min(width, 1, S): regret is at most that, on the same event.
+
+*What is not exact.* Fixed-point vectors stand for g phi: with f fraction bits each coordinate is
+moved by at most 2^-f, twice (`on_grid` shortens at most once or so, by a relative 2^-39 with all
+floats before): in phi at most DRIFT = 2 sqrt(D) 2^-f/g + 2^-38, for each user. What is read of the
+sums (`contribution.read`) is off by a relative 2^-48. Both are added to c and c_e. det H, I - W(...)
+and theta^ - W u~ are computed in balls from the very floats that are used. Width itself is found in
+floats: with u = 2^-53, |W|, |H| Frobenius norms and |x| <= 1, the computed Z is off by at most
+2 d u |W|, Z'HZ by 4 d u |H||Z|^2, <theta^, x> by 2 d u |theta^|, so that
+
+    8 beta |W| sqrt(d u |H|) + 4 d u (gamma |W| + |theta^|)
+
+is added to e, and everything is made larger by 2^-40 for the last few roundings and |x|.
+
+*What is assumed.* (M). Of real data it is a model, not a fact, and nobody's theorem.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from flint import arb, arb_mat
+from numpy.typing import NDArray
+
+from ...exact.number import ball
+from ...exact.precision import working_precision
+from ...mechanisms.protocols.federated.grid import fraction_bits
+from .contribution import MATRIX
+from .noise import error_bound, matrix_bound
+from .release import LinearRelease
+from .setting import LinearSetting
+
+FLOOR = 2.0  # times c: the least eigenvalue that is divided by
+_REWARDS = Fraction(1, 2)  # of p: for (i); of the rest each half is for one bound of (N)
+_BITS = 128
+_UNIT, _READ, _DRIFT, _LAST = 2.0**-53, 2.0**-48, 2.0**-38, 1 + 2.0**-40
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Radius:
+    """What holds after each batch, but with probability `failure` in all.
+
+    users     n, after each batch
+    matrix    c, without what floats add, rounded up
+    error     c_e, likewise
+    rewards   p_1
+    ridge     rho
+    norm      S
+    """
+
+    dimension: int
+    users: tuple[int, ...]
+    matrix: tuple[float, ...]
+    error: tuple[float, ...]
+    rewards: Fraction
+    ridge: float
+    norm: Fraction
+    failure: Fraction
+    drift: float
+
+    def estimate(self, batch: int, gram: Floats, rewards: Floats) -> Estimate:
+        """From the released sums of the first `batch` batches, 1, 2, ....
+
+        gram: G~, symmetric. rewards: u~.
+        """
+        users, norm = self.users[batch - 1], float(self.norm)
+        size = float(np.linalg.norm(gram) + np.linalg.norm(rewards))
+        inexact = (users * self.drift + _READ * (size + 1)) * _LAST
+        c = self.matrix[batch - 1] + inexact
+        c_e = self.error[batch - 1] + inexact * (1 + norm)
+        least = float(np.linalg.eigvalsh(gram)[0])
+        shift = max(0.0, FLOOR * max(c, self.ridge) - least)
+        inverse = np.linalg.inv(gram + shift * np.eye(self.dimension))
+        theta = inverse @ rewards
+        with working_precision(_BITS):
+            one = _identity(self.dimension)
+            exact_gram, exact_inverse = _exact(gram), _exact(inverse)
+            wide = exact_gram + (arb(c) + arb(self.ridge)) * one
+            beta = self._beta(wide, users)
+            off = one - exact_inverse * (exact_gram + arb(shift) * one)
+            rest = _exact(theta[:, None]) - exact_inverse * _exact(rewards[:, None])
+            bias = _norm(off) * ball(self.norm) + _norm(rest)
+            gamma = arb(c_e) + arb(shift) * ball(self.norm)
+            most, weight, missed = (_above(each) for each in (beta, gamma, bias))
+            shape = np.array([[float(each.mid()) for each in row] for row in wide.tolist()])
+        frobenius, high = (float(np.linalg.norm(each)) for each in (inverse, shape))
+        floats = 8 * most * frobenius * math.sqrt(self.dimension * _UNIT * high)
+        size = weight * frobenius + float(np.linalg.norm(theta))
+        floats += 4 * self.dimension * _UNIT * size
+        return Estimate(theta, inverse, shape, most, weight, (missed + floats) * _LAST, shift)
+
+    def _beta(self, wide: arb_mat, users: int) -> arb:
+        ridge = arb(self.ridge)
+        log_det = self.dimension * (1 + users / (self.dimension * ridge)).log()
+        found = wide.det() / ridge**self.dimension
+        if found >= 1 and found.log() < log_det:  # it is, where the bounds of the noise hold
+            log_det = found.log()
+        return (log_det - 2 * ball(self.rewards).log()).sqrt()
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """theta^, W, H, beta, gamma, e and lambda."""
+
+    theta: Floats
+    inverse: Floats
+    shape: Floats
+    beta: float
+    gamma: float
+    rest: float
+    shift: float
+
+    def widths(self, contexts: Floats) -> Floats:
+        """The width of each context, along the last axis; |x| <= 1."""
+        z = contexts @ self.inverse
+        square = np.maximum(((z @ self.shape) * z).sum(axis=-1), 0.0)
+        length = np.sqrt((z * z).sum(axis=-1))
+        found: Floats = (self.beta * np.sqrt(square) + self.gamma * length) * _LAST + self.rest
+        return found
+
+    def means(self, contexts: Floats) -> Floats:
+        """<theta^, x>."""
+        found: Floats = contexts @ self.theta
+        return found
+
+
+def radius(setting: LinearSetting, release: LinearRelease | None) -> Radius:
+    """The constants of every batch. release: None where the sums are released as they are."""
+    ends, p = setting.batches, setting.confidence
+    drift = _DRIFT
+    if release is None:
+        none = (0.0,) * len(ends)
+        return Radius(setting.dimension, ends, none, none, p, 1.0, setting.norm, p, drift)
+    one = release.contribution
+    drift += 2 * math.sqrt(one.size) * 2.0 ** -fraction_bits(Fraction(one.scale)) / one.scale
+    drift /= float(MATRIX)  # the smaller weight
+    each = (p * (1 - _REWARDS) - release.wraps) / (2 * len(ends))
+    looks = list(enumerate(ends, 1))
+    matrix = tuple(matrix_bound(release, batch, users, each) for batch, users in looks)
+    error = tuple(error_bound(release, batch, users, setting.norm, each) for batch, users in looks)
+    ridge = max(1.0, matrix[0])
+    rewards = p * _REWARDS
+    return Radius(setting.dimension, ends, matrix, error, rewards, ridge, setting.norm, p, drift)
+
+
+def _identity(size: int) -> arb_mat:
+    return arb_mat([[int(row == column) for column in range(size)] for row in range(size)])
+
+
+def _exact(values: Floats) -> arb_mat:
+    return arb_mat([[arb(each) for each in row] for row in values.tolist()])
+
+
+def _norm(matrix: arb_mat) -> arb:
+    squares: arb = sum((each * each for each in matrix.entries()), arb(0))
+    return squares.sqrt()
+
+
+def _above(value: arb) -> float:
+    return math.nextafter(float(value.upper()), math.inf)

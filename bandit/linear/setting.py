@@ -1,0 +1,89 @@
+"""What a linear bandit is told beforehand: public numbers, exact."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ...exact.number import ExactInput, ParameterError, decimal_text, exact, whole
+
+MOST_DIMENSIONS = 32  # a user sends d(d + 1)/2 + d numbers
+_LONGEST_HORIZON = 10**8
+_MOST_BATCHES = 400
+
+
+@dataclass(frozen=True)
+class LinearSetting:
+    """The numbers that a run may depend on.
+
+    dimension   d, of the contexts, 1 to 32
+    horizon     T, the number of users, one a round
+    norm        S: what |theta*| is at most
+    epsilon     of every batch; None: nothing is hidden
+    delta       of every batch
+    confidence  p: with which probability the radius may fail, ever
+    first       users of the first batch
+    growth      eta: after b batches there have been first eta^(b-1) users
+    """
+
+    dimension: int
+    horizon: int
+    norm: Fraction
+    epsilon: Fraction | None
+    delta: Fraction
+    confidence: Fraction
+    first: int
+    growth: Fraction
+
+    def __init__(
+        self,
+        dimension: ExactInput,
+        horizon: ExactInput,
+        epsilon: ExactInput | None = 1,
+        *,
+        norm: ExactInput = 1,
+        delta: ExactInput = "1e-6",
+        confidence: ExactInput = "0.05",
+        first: ExactInput | None = None,
+        growth: ExactInput = 2,
+    ) -> None:
+        def put(name: str, value: object) -> None:
+            object.__setattr__(self, name, value)
+
+        put("dimension", whole(dimension, "dimension", at_least=1, at_most=MOST_DIMENSIONS))
+        put("horizon", whole(horizon, "horizon", at_least=1, at_most=_LONGEST_HORIZON))
+        put("norm", exact(norm, "norm", above=0, at_most=1000))
+        least, most = Fraction(1, 100), 100
+        given = None if epsilon is None else exact(epsilon, "epsilon", at_least=least, at_most=most)
+        put("epsilon", given)
+        put("delta", exact(delta, "delta", at_least=Fraction(1, 10**15), below=1))
+        put("confidence", exact(confidence, "confidence", at_least=Fraction(1, 10**15), below=1))
+        if first is None:  # about where the noise no longer outweighs the contexts
+            first = min(self.horizon, math.ceil(8 * self.dimension / min(given or 8, 8)) + 1)
+        put("first", whole(first, "first", at_least=1, at_most=self.horizon))
+        put("growth", exact(growth, "growth", at_least=Fraction(11, 10), at_most=1000))
+        if len(self.batches) > _MOST_BATCHES:
+            raise ParameterError(f"growth must leave at most {_MOST_BATCHES} batches")
+
+    @property
+    def batches(self) -> tuple[int, ...]:
+        """How many users there have been after each batch; the last number is the horizon."""
+        ends, real = [self.first], Fraction(self.first)
+        while ends[-1] < self.horizon:
+            real *= self.growth
+            ends.append(min(self.horizon, max(math.ceil(real), ends[-1] + 1)))
+        return tuple(ends)
+
+    def without_privacy(self) -> LinearSetting:
+        """The same, with nothing hidden."""
+        names = ("norm", "delta", "confidence", "first", "growth")
+        kept = {name: getattr(self, name) for name in names}
+        return LinearSetting(self.dimension, self.horizon, None, **kept)
+
+    def to_json(self) -> dict[str, str | None]:
+        """Every number as exact text; `LinearSetting(**...)` reads it back."""
+        found = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {
+            name: None if value is None else decimal_text(value) for name, value in found.items()
+        }
