@@ -25,6 +25,7 @@ from ..exact.content_cache import default_cache
 from . import bandit_shown, output
 from .bandit_figures import figures
 from .bandit_identify import identify_command
+from .bandit_linear import linear_command
 from .bandit_options import read_growth, read_instances, verifying
 from .options import Json, option, read_time
 from .plain import PlainCommand, PlainGroup
@@ -171,6 +172,7 @@ def run(
 
 
 bandit.command("identify", cls=PlainCommand)(identify_command)
+bandit.command("linear", cls=PlainCommand)(linear_command)
 bandit.command(cls=PlainCommand)(figures)
 
 

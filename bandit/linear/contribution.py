@@ -4,13 +4,13 @@ A user with context x in R^d, |x| <= 1, and reward y in [0, 1], r = 2y - 1, cont
 
     phi(x, r) = (3/5 svec(x x'), 4/5 r x),   svec(A) = (A_11, sqrt 2 A_12, ..., A_22, ...),
 
-d(d + 1)/2 + d numbers. svec keeps inner products of symmetric matrices, so that |svec(x x')| = |x|^2
-<= 1 and |phi| <= 1. (With weights a and b the noise is sqrt(a^2 + b^2) times as large, in A by 1/a
-and in r x by 1/b; 3 : 4 is within 1 % of the best for |theta*| = 1, see `radius`.)
+d(d + 1)/2 + d numbers. svec keeps inner products of symmetric matrices, so that |svec(x x')| is
+|x|^2 <= 1, and |phi| <= 1. (The noise is that of a vector of norm 1 divided by the weights; 3 : 4
+is within 2 % of the best for |theta*| = 1 in many dimensions, see (3) of `noise`.)
 
-The client scales by an integer g, replaces g phi by a fixed-point vector of norm at most g, in exact
-integers, and rounds each coordinate at random (`protocols.federated.grid`, `rounding`): what is
-certified of a vector of norm g holds for every input, whatever the floats before did.
+The client scales by a whole number g, replaces g phi by a fixed-point vector of norm at most g, in
+exact integers, and rounds each coordinate at random (`protocols.federated.grid`, `rounding`): what
+is certified of a vector of norm g holds for every input, whatever the floats before did.
 """
 
 from __future__ import annotations

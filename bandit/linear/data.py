@@ -1,14 +1,16 @@
 """Real contexts: the data sets that come with scikit-learn, as bandits of classification.
 
 A user is a row that is drawn at random, an arm says a class, the reward is 1 if it is the row's
-own. Features are found on one half of the rows, picked by the seed, which is public; users are rows
-of the other half. On the public half features are standardised and turned into `components`
-principal components, divided by the largest norm; a user's are clipped to norm 1. With z for them,
+own; K classes are kept, the first ones. One half of the rows, picked by the seed, is public; users
+are rows of the other half. On the public half features are standardised, turned into `components`
+principal components and divided by their median norm; longer ones are clipped to norm 1. With z for
+them,
 
     x_a = e_a (x) (z, 1)/sqrt 2,    d = K (components + 1):
 
-a linear model of its own for each class. That E[2y - 1 | x_a] is linear in x_a is not true of such
-data, and no radius is proved for them: `misfit` says how far the best theta is off.
+a linear model of its own for each class; its norm is taken from the least-squares fit of the public
+half. That E[2y - 1 | x_a] is linear in x_a is not true of such data: the radius is proved of a model
+that they do not follow, and no regret falls below that of the best linear fit (`linear_regret`).
 
     digits   1797 images of 8 x 8 pixels, 10 classes (Alpaydin, Kaynak 1998, UCI)
     wine     178 wines, 13 features, 3 classes (Forina et al. 1991, UCI)
@@ -18,6 +20,7 @@ data, and no radius is proved for them: `misfit` says how far the best theta is 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,7 +31,8 @@ from ...exact.extra import bring
 from ...exact.number import ExactInput, ParameterError, whole
 from .setting import MOST_DIMENSIONS
 
-SETS = {"digits": 2, "wine": 4, "cancer": 5, "iris": 3}  # and components unless given
+SETS = {"digits": (3, 3), "wine": (2, 3), "cancer": (2, 2), "iris": (2, 3)}  # unless given:
+# components and classes
 _LOADERS = {name: f"load_{name}" for name in SETS} | {"cancer": "load_breast_cancer"}
 
 Floats = NDArray[np.float64]
@@ -45,20 +49,27 @@ class Classification:
     labels: NDArray[np.intp] = field(repr=False)
     arms: int
     theta: None
-    public_norm: float
+    norm: float
 
     def __init__(
-        self, kind: str, components: ExactInput | None = None, seed: ExactInput = 0
+        self,
+        kind: str,
+        components: ExactInput | None = None,
+        classes: ExactInput | None = None,
+        seed: ExactInput = 0,
     ) -> None:
         def put(name: str, value: object) -> None:
             object.__setattr__(self, name, value)
 
-        count = whole(SETS[kind] if components is None else components, "components", at_least=1)
+        usual = SETS[kind]
+        count = whole(usual[0] if components is None else components, "components", at_least=1)
         put("kind", kind)
         put("components", count)
         put("seed", whole(seed, "seed", at_least=0, at_most=2**32 - 1))
         rows, labels = getattr(bring("sklearn.datasets", "data"), _LOADERS[kind])(return_X_y=True)
         arms = int(labels.max()) + 1
+        arms = whole(usual[1] if classes is None else classes, "classes", at_least=2, at_most=arms)
+        rows, labels = rows[labels < arms], labels[labels < arms]
         most = min(rows.shape[1], MOST_DIMENSIONS // arms - 1)
         if count > most:
             raise ParameterError(f"components must be at most {most} of {kind}, got {count}")
@@ -69,11 +80,12 @@ class Classification:
         put("labels", labels[users])
         put("arms", arms)
         put("theta", None)
-        put("public_norm", float(np.linalg.norm(_fit(features[public], labels[public], arms))))
+        fitted = np.linalg.norm(_fit(features[public], labels[public], arms))
+        put("norm", math.ceil(10 * fitted) / 10)
 
     @property
     def name(self) -> str:
-        return f"{self.kind}:components={self.components}"
+        return f"{self.kind}:components={self.components},classes={self.arms}"
 
     @property
     def dimension(self) -> int:
@@ -100,7 +112,7 @@ def _features(rows: Floats, public: NDArray[np.intp], components: int) -> Floats
     scaled = (rows - mean) / np.where(spread > 0, spread, np.inf)
     method = decomposition.PCA(components, svd_solver="full").fit(scaled[public])
     found = method.transform(scaled)
-    found /= np.linalg.norm(found[public], axis=1).max()
+    found /= np.median(np.linalg.norm(found[public], axis=1))
     found /= np.maximum(1.0, np.linalg.norm(found, axis=1))[:, None]
     return np.hstack([found, np.ones((len(found), 1))]) / np.sqrt(2)
 

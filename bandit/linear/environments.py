@@ -33,6 +33,10 @@ class LinearEnvironment(Protocol):
         """K."""
 
     @property
+    def norm(self) -> float:
+        """What |theta*| is taken to be at most."""
+
+    @property
     def theta(self) -> Floats | None:
         """theta*, with E[2y - 1 | x] = <x, theta*>; None where no such is known to exist."""
 
@@ -85,7 +89,7 @@ class UnitBall:
 
 
 def linear_environment(text: str, seed: ExactInput = 0) -> LinearEnvironment:
-    """`unit:dimension=5,arms=20,norm=1`, or a data set: `digits:components=3` (see `data`).
+    """`unit:dimension=5,arms=20,norm=1`, or data: `digits:components=3,classes=3` (see `data`).
 
     seed: of theta*, and of which half of the data is public. Raises ParameterError for anything
     else, ImportError where the data's package is missing.
@@ -93,7 +97,7 @@ def linear_environment(text: str, seed: ExactInput = 0) -> LinearEnvironment:
     from .data import SETS, Classification
 
     name, _, rest = text.partition(":")
-    keys = ("dimension", "arms", "norm") if name == "unit" else ("components",)
+    keys = ("dimension", "arms", "norm") if name == "unit" else ("components", "classes")
     if name != "unit" and name not in SETS:
         known = ", ".join(("unit", *SETS))
         raise ParameterError(f"instance must be one of {known}, got {text[:40]!r}")

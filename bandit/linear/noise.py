@@ -1,4 +1,4 @@
-"""How far noise in all coordinates moves what is read: norms, by Chernoff's bound in all directions.
+"""How far noise in every coordinate moves what is read: Chernoff's bound in all directions.
 
 After b batches with n users in all, the coordinates of the sum of g phi are off by a vector W: b
 times Skellam noise of variance v in each (`release`), and n times rounding at random, without bias,
@@ -10,18 +10,18 @@ a coordinate is of mean 0 in an interval of length 1 (Hoeffding 1963). So for ev
 whatever the contexts are, and however they depend on earlier releases. K is even, and K(s)/s^2 does
 not fall in |s|. So for any vector a, all |a_j| <= m, and s > 0
 
-    sum K(s a_j)  <=  |a|^2 K(s m)/m^2.                                                          (1)
+    sum K(s a_j)  <=  |a|^2 K(s m)/m^2.                                                        (1)
 
-*A norm.* Let u be uniform on the unit sphere of R^k, h_k(x) = E e^(x u_1) = 0F1(; k/2; x^2/4), which
+*A norm.* Let u be uniform on the unit sphere of R^k; h_k(x) = E e^(x u_1) = 0F1(; k/2; x^2/4)
 rises in x > 0. For a random vector Y in R^k
 
     E h_k(s |Y|) = E E_u e^(s <u, Y>) = E_u E e^(s <u, Y>),
 
 so P(|Y| >= r) <= (E_u E e^(s <u, Y>)) / h_k(s r) for every s > 0 (Markov). No net is needed.
 
-*The matrix.* Its part W_1 of W has k = d(d + 1)/2 coordinates: E e^(s <u, W_1>) <= e^K(s) by (1), so
+*The matrix.* Its part W_1 of W has k = d(d + 1)/2 coordinates. E e^(s <u, W_1>) <= e^K(s) by (1):
 
-    P(|W_1| >= r) <= e^K(s) / h_k(s r).                                                          (2)
+    P(|W_1| >= r) <= e^K(s) / h_k(s r).                                                        (2)
 
 The sum of x x' is read with the error N, svec(N) = (5/3) W_1/g, and |N| <= |N|_F = (5/3)|W_1|/g.
 
@@ -31,10 +31,10 @@ will matter, |theta*| <= S. For a unit vector w
     <w, e> = (5/4)<w, W_2>/g - (5/3)<svec((w theta*' + theta* w')/2), W_1>/g = <a, W>,
     |a|^2 = (25/16 + (25/18)(|theta*|^2 + <w, theta*>^2))/g^2 <= m^2 = (25/16 + (25/9) S^2)/g^2.
 
-By (1) with c = K(s m)/(g m)^2, and as <w, theta*> = |theta*| u_1 has E e^(x u_1^2) = 1F1(1/2; d/2; x)
-for w uniform on the sphere of R^d, which rises in x >= 0,
+By (1), with c = K(s m)/(g m)^2, E e^(s <w, e>) <= exp(c g^2 |a|^2). For w uniform on the sphere of
+R^d, <w, theta*> is |theta*| u_1 in law, and E e^(x u_1^2) = 1F1(1/2; d/2; x) rises in x >= 0. So
 
-    P(|e| >= r) <= exp(c (25/16 + (25/18) S^2)) 1F1(1/2; d/2; (25/18) c S^2) / h_d(s r).          (3)
+    P(|e| >= r) <= exp(c (25/16 + (25/18) S^2)) 1F1(1/2; d/2; (25/18) c S^2) / h_d(s r).       (3)
 
 Every s gives a bound; a good one and the r are looked for in floats, and then proved in balls.
 """

@@ -6,7 +6,7 @@ server gets the batch's noisy sum. (LinUCB: Abbasi-Yadkori, Pal, Szepesvari 2011
 local and shuffled privacy, and with federated users: Shariff, Sheffet 2018; Zhou, Chowdhury, arXiv
 2302.13945.)
 
-Simulated: rounding and noise are drawn by NumPy for the whole batch, with the law of `contribution`.
+Simulated: rounding and noise are drawn by NumPy, of a whole batch, with the law of `contribution`.
 """
 
 from __future__ import annotations
@@ -111,10 +111,10 @@ def play_linear(
         for start in range(before, after, most):
             count = min(most, after - start)
             contexts, means = environment.draw(users, count)
-            luck, pick = users.random(count), users.random(means.shape)
+            luck = users.random(count)
             every = np.arange(count)
             if known is None:
-                chosen = pick.argmax(axis=1)
+                chosen = users.integers(environment.arms, size=count)
                 certified += count * cap
             else:
                 centre, width = known.means(contexts), known.widths(contexts)

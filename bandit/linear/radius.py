@@ -1,71 +1,72 @@
 """What is known of theta* after noisy sums: an estimate, and a radius for every context at once.
 
-*Model.* User i has a context x_i in R^d (chosen among her arms' by what was released before she came,
-her own data, and chance), |x_i| <= 1, and a reward y_i in [0, 1]; with r_i = 2 y_i - 1,
+*Model.* User i has a context x_i in R^d, |x_i| <= 1 (chosen among her arms' by earlier releases,
+her own data, and chance), and a reward y_i in [0, 1]; with r_i = 2 y_i - 1,
 
-    E[r_i | all before, x_i] = <x_i, theta*>,    |theta*| <= S.                                  (M)
+    E[r_i | all before, x_i] = <x_i, theta*>,    |theta*| <= S.                                (M)
 
-After b batches with n users in all the server has G~ = G + N and u~ = u + eta: G = sum x_i x_i', u =
-sum r_i x_i, N symmetric (`noise`). For any lambda and any matrix W (best W = (G~ + lambda I)^-1) put
+After b batches with n users in all the server has G~ = G + N and u~ = u + eta: G = sum x_i x_i',
+u = sum r_i x_i, N symmetric (`noise`). Let rho > 0 be fixed beforehand, lambda and W (a matrix; the
+best one is (G~ + lambda I)^-1) anything, and
 
-    theta^ = W u~,    H = G~ + (c + rho) I,    beta = sqrt(2 log(1/p_1) + log(det H / rho^d)),
+    theta^ = W u~,    H = G~ + (c + rho) I,    beta = sqrt(2 log(1/p_1) + log(det H/rho^d)),
 
     width(x) = beta sqrt(z' H z) + gamma |z| + e |x|,    z = W' x,    gamma = c_e + |lambda| S,
 
-    e = |I - W (G~ + lambda I)| S,      c, c_e: |N| <= c and |eta - N theta*| <= c_e.            (N)
+    e = |I - W (G~ + lambda I)| S,    where c, c_e: |N| <= c and |eta - N theta*| <= c_e.      (N)
 
-**Theorem.** With probability at least 1 - p, |<theta^ - theta*, x>| <= width(x) after every batch and
-for every x in R^d; p = p_1 + the sum over batches of what (N) fails with + what wrapping does.
+**Theorem.** With probability at least 1 - p, |<theta^ - theta*, x>| <= width(x) after every batch,
+for every x in R^d at once; p is p_1, plus what (N) fails with in each batch, plus wrapping.
 
-*Proof.* (i) Let e_i = r_i - <x_i, theta*>, xi_n = sum e_i x_i. Given all before and x_i, e_i has mean
-0 in an interval of length 2: E e^(s e_i) <= e^(s^2/2) (Hoeffding). So for q in R^d
+*Proof.* (i) Let e_i = r_i - <x_i, theta*> and xi_n = sum e_i x_i. Given all before and x_i, e_i has
+mean 0 in an interval of length 2: E e^(s e_i) <= e^(s^2/2) (Hoeffding 1963). So for every q in R^d
 
     M_n(q) = exp(<q, xi_n> - q' G_n q/2)
 
-is a nonnegative supermartingale in n, M_0 = 1, and so is its mean over q drawn from N(0, I/rho) (method
-of mixtures; rho > 0 is fixed beforehand), which is
+is a nonnegative supermartingale in n, M_0 = 1, and so is its mean over q drawn from N(0, I/rho),
 
-    det(I + G_n/rho)^(-1/2) exp(|xi_n|^2/2 in the norm of (G_n + rho I)^-1).
+    det(I + G_n/rho)^(-1/2) exp(|xi_n|^2/2),    |.| the norm of (G_n + rho I)^-1
 
-By Ville's inequality it ever reaches 1/p_1 with probability at most p_1. Otherwise, for all n,
+(the method of mixtures). By Ville's inequality it ever reaches 1/p_1 with probability at most p_1.
+Otherwise, for all n,
 
-    |xi_n| in the norm of (G_n + rho I)^-1  <=  sqrt(2 log(1/p_1) + log det(I + G_n/rho)) =: beta_n.
+    |xi_n| <= beta_n = sqrt(2 log(1/p_1) + log det(I + G_n/rho))    in that norm.
 
-(Abbasi-Yadkori, Pal, Szepesvari 2011, Theorem 1. The regulariser is rho I, without noise: n counts
-users, not releases, and nothing about the noise is needed.)
+This is Theorem 1 of Abbasi-Yadkori, Pal, Szepesvari (2011). Nothing in it is noisy: neither the
+regulariser rho I nor G_n, and n counts users, not releases.
 
-(ii) Let (N) hold, and no sum wrap. G + rho I = G~ - N + rho I <= H (as matrices). So H >= rho I, and
-det(I + G/rho) <= det H/rho^d: beta_n <= beta. Also det(I + G/rho) <= (1 + n/(d rho))^d, as tr G <= n
-(means), which serves where it is smaller.
+(ii) Let (N) hold, and no sum wrap. Then G + rho I = G~ - N + rho I <= H, as matrices. So H >= rho I
+and det(I + G/rho) <= det H/rho^d, hence beta_n <= beta. (Where det H is larger, beta is found from
+det(I + G/rho) <= (1 + n/(d rho))^d, as tr G <= n, by the inequality of the means.)
 
-(iii) u~ = G theta* + xi + eta = (G~ + lambda I) theta* + xi + (eta - N theta*) - lambda theta*, hence
+(iii) u~ = G theta* + xi + eta = (G~ + lambda I) theta* + xi + (eta - N theta*) - lambda theta*, so
 
     theta^ - theta* = W (xi + (eta - N theta*) - lambda theta*) - (I - W (G~ + lambda I)) theta*,
     |<x, theta^ - theta*>| <= |<z, xi>| + (c_e + |lambda| S)|z| + e |x|,
 
 and |<z, xi>| <= beta_n sqrt(z' (G + rho I) z) <= beta sqrt(z' H z). QED.
 
-Nothing is asked of W and lambda, which may depend on all releases. lambda is the least >= 0 with
-which no eigenvalue of G~ + lambda I is below `FLOOR` c (rho = max(1, c) of the first batch); once the
-contexts are plenty it is 0, and noise costs gamma |z|, of order 1/n, beside beta/sqrt(n).
+As W and lambda may depend on all releases, lambda is the least >= 0 with which no eigenvalue of
+G~ + lambda I is below `FLOOR` max(c, rho). Once contexts are plenty it is 0, and noise costs
+gamma |z|, of order 1/n, beside beta/sqrt(n). rho is max(1, c) of the first batch.
 
 *Regret.* A user takes the arm of the largest <theta^, x> + width(x). In the theorem's event the arm
-that is best for her falls short of it by at most 2 width(x) of the chosen one, in r; in y by
-width(x). `play` adds up min(width, 1, S): regret is at most that, on the same event.
+that is best for her is ahead of it by at most 2 width(x) of the chosen one, in r; in y by width(x).
+`play` adds up min(width, 1, S): regret is at most that, on the same event.
 
-*What is not exact.* Fixed-point vectors stand for g phi: with f fraction bits each coordinate is
-moved by at most 2^-f, twice (`on_grid` shortens at most once or so, by a relative 2^-39 with all
-floats before): in phi at most DRIFT = 2 sqrt(D) 2^-f/g + 2^-38, for each user. What is read of the
-sums (`contribution.read`) is off by a relative 2^-48. Both are added to c and c_e. det H, I - W(...)
-and theta^ - W u~ are computed in balls from the very floats that are used. Width itself is found in
-floats: with u = 2^-53, |W|, |H| Frobenius norms and |x| <= 1, the computed Z is off by at most
-2 d u |W|, Z'HZ by 4 d u |H||Z|^2, <theta^, x> by 2 d u |theta^|, so that
+*What is not exact.* Fixed-point vectors stand for g phi: with f fraction bits (`on_grid`) each is
+off by at most 2 sqrt(D) 2^-f, where it is shortened by a relative 2^-39, with all floats before:
+phi is off by at most 2 sqrt(D) 2^-f/g + 2^-38, for each user. What is read of the sums is off by a
+relative 2^-48. Both are added to c and c_e. det H, I - W (G~ + lambda I) and theta^ - W u~ (added
+to e) are computed in balls, from the very floats that are used. Widths are found in floats: with
+u = 2^-53, |W| and |H| Frobenius norms, |x| <= 1, the computed z is off by at most 2 d u |W|, z' H z
+by 4 d u |H||z|^2, <theta^, x> by 2 d u |theta^|, so that
 
     8 beta |W| sqrt(d u |H|) + 4 d u (gamma |W| + |theta^|)
 
-is added to e, and everything is made larger by 2^-40 for the last few roundings and |x|.
+is added to e; all is made larger by a relative 2^-40 for the last roundings, and those of |x|.
 
-*What is assumed.* (M). Of real data it is a model, not a fact, and nobody's theorem.
+*What is assumed.* (M). Of real data it is a model that they do not follow, and no theorem.
 """
 
 from __future__ import annotations

@@ -26,6 +26,7 @@ import numpy as np
 from flint import arb
 from scipy.special import log_ndtr
 
+from ...accounting.composed import Use
 from ...exact.enclosure import Enclosure
 from ...exact.number import ParameterError, ball, decimal_text
 from ...exact.precision import enclose, working_precision
@@ -39,7 +40,6 @@ from ...verify.certificate import Certificate, MismatchError, certificate_of
 from ...verify.fields import NotCertifiedError, use_fields
 from ...verify.guarantee import ApproxDP
 from ...verify.vector_bounds import provable_epsilon
-from ...accounting.composed import Use
 from ..evidence import NotVerifiedError
 from .contribution import MOST_BITS, Contribution
 from .setting import LinearSetting
@@ -155,8 +155,8 @@ def wrap_bound(contribution: Contribution, noise: Skellam, users: int) -> Fracti
     """With at most which probability some coordinate of a batch's sum wraps.
 
     Every coordinate of g phi lies in [-g, g], and so does what it is rounded to, as g is whole. So
-    the sum wraps only where |Z_j| >= R = 2^(bits-1) - n g for the noise Z_j of one of D coordinates:
-    probability at most 2 D e^(v (cosh t - 1) - t R), Chernoff's bound at any t > 0.
+    the sum wraps only where |Z_j| >= R = 2^(bits-1) - n g for the noise Z_j of one of D
+    coordinates: with probability at most 2 D e^(v (cosh t - 1) - t R), at any t > 0 (Chernoff).
     """
     room = contribution.modulus // 2 - users * contribution.scale
     if room <= 0:

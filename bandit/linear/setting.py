@@ -59,8 +59,8 @@ class LinearSetting:
         put("epsilon", given)
         put("delta", exact(delta, "delta", at_least=Fraction(1, 10**15), below=1))
         put("confidence", exact(confidence, "confidence", at_least=Fraction(1, 10**15), below=1))
-        if first is None:  # about where the noise no longer outweighs the contexts
-            first = min(self.horizon, math.ceil(8 * self.dimension / min(given or 8, 8)) + 1)
+        if first is None:  # fewer are lost in the noise
+            first = min(self.horizon, math.ceil(32 * self.dimension / min(given or 8, 8)))
         put("first", whole(first, "first", at_least=1, at_most=self.horizon))
         put("growth", exact(growth, "growth", at_least=Fraction(11, 10), at_most=1000))
         if len(self.batches) > _MOST_BATCHES:

@@ -1,0 +1,221 @@
+"""`exactdp bandit linear`: contexts, and rewards that are linear in them, both hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import typer
+
+from ..bandit.linear.data import Classification
+from ..bandit.linear.environments import LinearEnvironment, linear_environment
+from ..bandit.linear.run import LinearReady, LinearResults, linear_ready, run_linear
+from ..bandit.linear.setting import LinearSetting
+from ..bandit.results import Mean
+from ..exact import ParameterError, decimal_text, whole
+from . import output, render
+from .bandit_options import verifying
+from .bandit_shown import number
+from .options import Json, option, read_time
+
+_NAMES = {
+    "dist-dp-linucb": "LinUCB in batches, with Skellam noise from the users' shares",
+    "linucb": "LinUCB in batches, without privacy",
+}
+_ROWS = 12  # batches shown
+_MODEL = "E[2y - 1 | x] = <x, theta*>"
+
+
+def linear_command(
+    horizon: Annotated[str, option("T", "rounds, one user each")],
+    epsilon: Annotated[str | None, option("E", "of every batch; all but linucb need it")] = None,
+    instance: Annotated[
+        str,
+        option(
+            "I",
+            "unit:dimension=5,arms=20,norm=1 (drawn contexts), or data: digits, wine, cancer, iris "
+            "(:components=3,classes=3)",
+        ),
+    ] = "unit",
+    algorithm: Annotated[
+        str, option("A", "dist-dp-linucb, or linucb (not private)")
+    ] = "dist-dp-linucb",
+    delta: Annotated[str, option("D", "of every batch")] = "1e-6",
+    norm: Annotated[
+        str | None, option("S", "what |theta*| is at most; that of the instance if not given")
+    ] = None,
+    confidence: Annotated[str, option("P", "p: the radius ever fails with at most this")] = "0.05",
+    first: Annotated[str | None, option("N", "users of the first batch")] = None,
+    growth: Annotated[str, option("ETA", "after b batches there were N η^(b-1) users")] = "2",
+    runs: Annotated[str, typer.Option(metavar="R")] = "10",
+    seed: Annotated[str, typer.Option(metavar="S")] = "0",
+    workers: Annotated[str, option("N", "processes")] = "1",
+    cluster: Annotated[
+        str | None, option("ADDRESS", "a dask scheduler, or local to start one")
+    ] = None,
+    as_json: Json = False,
+    seconds: Annotated[
+        str, typer.Option("--time", metavar="S", help="seconds for the proofs before the runs")
+    ] = "600",
+) -> None:
+    """Run a linear contextual bandit: regret, a radius that is proved, and what it cost in privacy.
+
+    The same seed gives the same numbers, whatever the number of workers.
+    """
+    if algorithm not in _NAMES:
+        raise ParameterError(
+            f"algorithm must be one of {', '.join(_NAMES)}, got {algorithm[:40]!r}"
+        )
+    private = algorithm != "linucb"
+    if private and epsilon is None:
+        raise ParameterError(f"--epsilon must be given for {algorithm}")
+    if not private and epsilon is not None:
+        raise ParameterError("--epsilon is of dist-dp-linucb: linucb hides nothing")
+    count = whole(runs, "runs", at_least=1, at_most=10**6)
+    start = whole(seed, "seed", at_least=0, at_most=2**32 - 1)
+    environment = linear_environment(instance, start)
+    setting = LinearSetting(
+        environment.dimension,
+        horizon,
+        epsilon,
+        norm=environment.norm if norm is None else norm,
+        delta=delta,
+        confidence=confidence,
+        first=first,
+        growth=growth,
+    )
+    with verifying(read_time(seconds), "verifying the release, computing radii"):
+        ready = linear_ready(setting)
+    with output.progress("runs", count) as tick:
+        found = run_linear(
+            environment, ready, count, start, workers, cluster=cluster, progress=tick
+        )
+    if as_json:
+        output.as_json(_json(algorithm, environment, found))
+    else:
+        _show(algorithm, environment, found)
+
+
+def _json(name: str, environment: LinearEnvironment, found: LinearResults) -> dict[str, Any]:
+    ready, setting = found.ready, found.ready.setting
+    return {
+        "algorithm": name,
+        "source": _NAMES[name],
+        "horizon": setting.horizon,
+        "runs": found.runs,
+        "setting": setting,
+        "instance": environment.name,
+        "arms": environment.arms,
+        "radius": {
+            "model": f"{_MODEL}, |theta*| <= {decimal_text(setting.norm)}",
+            "model_holds": environment.theta is not None,
+            "failure": setting.confidence,
+            "runs_outside": None if found.outside is None else int(found.outside.sum()),
+            "matrix": list(ready.radius.matrix),
+            "error": list(ready.radius.error),
+        },
+        "regret": found.total_regret(),
+        "regret_without_privacy": found.plain_regret(),
+        "regret_certified": found.certified_regret(),
+        "regret_of_best_linear": _linear(environment, setting),
+        "checkpoints": [
+            {
+                "round": users,
+                "regret": Mean.of(found.regret[:, batch]),
+                "without_privacy": Mean.of(found.plain[:, batch]),
+                "certified": Mean.of(found.certified[:, batch]),
+            }
+            for batch, users in enumerate(found.rounds)
+        ],
+        **_privacy_json(ready),
+    }
+
+
+def _privacy_json(ready: LinearReady) -> dict[str, Any]:
+    release = ready.release
+    if release is None:
+        return {"privacy": None, "certificates": [], "bits_per_user": None}
+    one = release.contribution
+    return {
+        "privacy": {
+            "claim": str(release.claim),
+            "trust": "distributed",
+            "neighbours": "add-remove",
+            "mechanism": release.spec,
+            "batches": len(ready.radius.users),
+            "measured": release.certificate.measured,
+            "noise": {"standard_deviation": release.deviation, "norm_of_a_user": 1},
+            "wraps": {"lower": "0", "upper": decimal_text(release.wraps)},
+        },
+        "certificates": [{"certificate": release.certificate.content}],
+        "bits_per_user": one.bits * one.size,
+    }
+
+
+def _linear(environment: LinearEnvironment, setting: LinearSetting) -> float | None:
+    if not isinstance(environment, Classification):
+        return None
+    return environment.linear_regret() * setting.horizon
+
+
+def _show(name: str, environment: LinearEnvironment, found: LinearResults) -> None:
+    ready, setting = found.ready, found.ready.setting
+    runs = "1 run" if found.runs == 1 else f"{found.runs:,} runs"
+    p = decimal_text(setting.confidence)
+    given = {
+        "algorithm": f"{name}: {_NAMES[name]}",
+        "instance": f"{environment.name}: {environment.arms} arms, d = {environment.dimension}",
+        "horizon": f"{setting.horizon:,} users in {len(found.rounds)} batches, {runs}",
+        "radius": f"fails with probability at most {p}, ever, if {_MODEL}, |theta*| <= "
+        f"{decimal_text(setting.norm)}",
+    }
+    shown: dict[str, Any] = {
+        "regret": number(found.total_regret()),
+        "without privacy": number(found.plain_regret()),
+        "where the radius holds": f"at most {number(found.certified_regret())}",
+    }
+    if ready.release is None:
+        del shown["without privacy"]
+    if found.outside is not None:
+        shown["outside the radius"] = f"{int(found.outside.sum())} of {runs}"
+    best = _linear(environment, setting)
+    if best is not None:
+        shown["the model"] = (
+            "is an assumption, and not true of these data: so is the radius. The best linear fit "
+            f"has regret {best:,.1f}"
+        )
+    render.show(given, _table(found), {**shown, **_private(ready)})
+
+
+def _table(found: LinearResults) -> Any:
+    step = max(1, len(found.rounds) // _ROWS)
+    batches = list(range(len(found.rounds)))[::-step][:_ROWS][::-1]
+    rows = [
+        (
+            f"{found.rounds[batch]:,}",
+            *(
+                f"{values[:, batch].mean():,.1f}"
+                for values in (found.regret, found.plain, found.certified)
+            ),
+        )
+        for batch in batches
+    ]
+    columns = ("users", "regret", "without privacy", "at most, in the radius")
+    return render.grid(*columns, rows=rows, right=columns)
+
+
+def _private(ready: LinearReady) -> Mapping[str, str]:
+    release = ready.release
+    if release is None:
+        return {"privacy": "nothing is added to the sums: not private"}
+    one = release.contribution
+    return {
+        "privacy": f"{release.claim} of every batch and of the whole run, for users who take part "
+        "once, towards the server, which sees sums only",
+        "neighbours": "a user's context and reward, or zeros instead; her noise in both. Replaced "
+        "by another's: twice epsilon, (1 + e^epsilon) delta",
+        "mechanism": f"{release.spec} VERIFIED, with a certificate",
+        "noise": f"{release.deviation:.4g} in each of {one.size} numbers of a batch's sum, to "
+        "which a user adds a vector of norm at most 1",
+        "bits per user": f"{one.bits * one.size}, of sums mod 2^{one.bits}",
+    }

@@ -1,0 +1,102 @@
+"""Runs: what is released, what holds in each of them."""
+
+import numpy as np
+import pytest
+
+from exactdp.bandit.linear.environments import UnitBall
+from exactdp.bandit.linear.play import ExactSums, NoisySums, play_linear
+from exactdp.bandit.linear.radius import radius
+from exactdp.bandit.linear.release import certified_release
+from exactdp.bandit.linear.setting import LinearSetting
+from exactdp.mechanisms.samplers import SeededBits
+
+
+@pytest.fixture(scope="module")
+def setting():
+    return LinearSetting(2, 6000, 2)
+
+
+@pytest.fixture(scope="module")
+def release(setting):
+    return certified_release(setting)
+
+
+def _users(count):
+    rng = np.random.default_rng(count)
+    contexts = rng.standard_normal((count, 2))
+    contexts /= np.linalg.norm(contexts, axis=1)[:, None]
+    return contexts, rng.integers(2, size=count).astype(float)
+
+
+def test_released_sums_are_the_sums_and_noise_of_the_said_size(release):
+    sums, exact = NoisySums(release, np.random.default_rng(0)), ExactSums(2)
+    batches, found = 300, []
+    before = np.zeros((2, 2)), np.zeros(2)
+    for number in range(1, batches + 1):
+        contexts, rewards = _users(20)
+        for each in (sums, exact):
+            each.add(contexts, rewards)
+        gram, vector = sums.release()
+        found.append(
+            (gram[0, 0] - before[0][0, 0], gram[0, 1] - before[0][0, 1], vector[1] - before[1][1])
+        )
+        before = gram, vector
+        assert number * 20 == pytest.approx(np.trace(exact.release()[0]))
+    truth_gram, truth_vector = exact.release()
+    last_gram, last_vector = before
+    off = release.deviation * np.sqrt(batches)
+    assert np.abs(last_gram - truth_gram).max() < 5 * off * 5 / 3
+    assert np.abs(last_vector - truth_vector).max() < 5 * off * 5 / 4
+    contexts, rewards = _users(20)
+    means = contexts[:, 0] @ contexts[:, 0], contexts[:, 0] @ contexts[:, 1]
+    noise = np.array(found) - [*means, (2 * rewards - 1) @ contexts[:, 1]]
+    weights = np.array([5 / 3, 5 / 3 / np.sqrt(2), 5 / 4])
+    assert np.allclose(noise.std(axis=0), release.deviation * weights, rtol=0.15)
+
+
+def test_users_one_by_one_release_the_same(release):
+    """Messages with shares, as clients send them, are read as the simulation's sums are."""
+    contexts, rewards = _users(30)
+    bits, share = SeededBits(5), release.share(30)
+    total = np.zeros(release.contribution.size, dtype=np.uint64)
+    for context, reward in zip(contexts, rewards, strict=True):
+        total += release.contribution.message(context, reward, bits, share)
+    modulus = np.uint64(release.contribution.modulus - 1)
+    gram, vector = release.contribution.read(total & modulus)
+    off = 6 * release.deviation
+    assert np.abs(gram - contexts.T @ contexts).max() < off * 5 / 3
+    assert np.abs(vector - contexts.T @ (2 * rewards - 1)).max() < off * 5 / 4
+    assert np.abs(gram - contexts.T @ contexts).max() > 0.01
+
+
+@pytest.mark.parametrize("private", [True, False])
+def test_the_radius_holds_and_regret_is_below_what_it_certifies(setting, release, private):
+    given = radius(setting, release) if private else radius(setting.without_privacy(), None)
+    for seed in range(8):
+        place = UnitBall(2, 5, seed=seed)
+        run = play_linear(place, given, release if private else None, np.random.SeedSequence(seed))
+        assert run.outside[-1] == 0
+        assert (run.regret <= run.certified).all()
+        assert (np.diff(run.regret) >= 0).all() and run.certified[-1] < 6000
+        grid = np.linspace(0, 2 * np.pi, 100)
+        every = np.stack([np.cos(grid), np.sin(grid)], axis=1)
+        off = np.abs(run.last.means(every) - every @ place.theta)
+        assert (off <= run.last.widths(every)).all()
+
+
+def test_it_learns(setting, release):
+    given = radius(setting, release)
+    run = play_linear(UnitBall(2, 5), given, release, np.random.SeedSequence(1))
+    users = np.array(given.users)
+    early = run.regret[0] / users[0]
+    late = (run.regret[-1] - run.regret[-3]) / (users[-1] - users[-3])
+    assert late < early / 10
+
+
+def test_the_same_seed_has_the_same_users_whatever_is_released(setting, release):
+    noisy, plain = radius(setting, release), radius(setting.without_privacy(), None)
+    seed = np.random.SeedSequence(3)
+    one = play_linear(UnitBall(2, 5), noisy, release, seed)
+    two = play_linear(UnitBall(2, 5), plain, None, np.random.SeedSequence(3))
+    assert one.regret[0] == two.regret[0]  # arms at random, before anything is known
+    assert one.regret[-1] != two.regret[-1]

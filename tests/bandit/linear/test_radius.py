@@ -1,0 +1,138 @@
+"""The radius: its theorem at the worst that its events allow, and how often these fail."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from exactdp.bandit.linear import radius as module
+from exactdp.bandit.linear.radius import FLOOR, Radius, radius
+from exactdp.bandit.linear.release import certified_release
+from exactdp.bandit.linear.setting import LinearSetting
+
+
+@pytest.fixture(scope="module")
+def setting():
+    return LinearSetting(3, 2000, 1, first=200, confidence="0.02", norm=2)
+
+
+@pytest.fixture(scope="module")
+def release(setting):
+    return certified_release(setting)
+
+
+def _length(vector, matrix):
+    return float(np.sqrt(vector @ matrix @ vector))
+
+
+@pytest.mark.parametrize("users", [40, 4000, 10**6])
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_the_worst_that_the_events_allow_is_within_and_reaches_the_radius(users, seed, sign):
+    """Rewards, noise and theta* chosen against one context: each at the end of what is allowed."""
+    d, c, c_e, ridge, norm, p = 4, 30.0, 25.0, 7.0, 1.5, Fraction(1, 50)
+    rng = np.random.default_rng(seed)
+    seen = rng.standard_normal((200, d)) * [1.0, 0.5, 0.2, 0.05]
+    seen /= np.linalg.norm(seen, axis=1).max()
+    gram = seen.T @ seen * (users / 200)
+    noisy = gram + sign * c * np.eye(d)
+    given = Radius(d, (users,), (c,), (c_e,), p, ridge, Fraction(norm), p, 0.0)
+    shift = max(0.0, FLOOR * c - np.linalg.eigvalsh(noisy)[0])
+    context = rng.standard_normal(d)
+    context /= np.linalg.norm(context)
+    z = np.linalg.solve(noisy + shift * np.eye(d), context)
+    regular = gram + ridge * np.eye(d)
+    log_det = np.linalg.slogdet(regular / ridge)[1]
+    beta = np.sqrt(2 * np.log(1 / float(p)) + log_det)
+    rewards = beta * regular @ z / _length(z, regular)
+    error = c_e * z / np.linalg.norm(z)
+    theta = -norm * z / np.linalg.norm(z)
+    found = given.estimate(1, noisy, gram @ theta + rewards + error + sign * c * theta)
+    off = found.means(context) - context @ theta
+    width = found.widths(context)
+    assert found.shift == pytest.approx(shift)
+    assert off == pytest.approx(
+        beta * _length(z, regular) + (c_e + shift * norm) * _length(z, np.eye(d))
+    )
+    assert off <= width
+    if sign < 0:  # nothing is lost then: H is G + rho I
+        assert off >= 0.9999 * width
+    more = rng.standard_normal((1000, d))
+    more /= np.linalg.norm(more, axis=1)[:, None]
+    assert (np.abs(found.means(more) - more @ theta) <= found.widths(more)).all()
+
+
+def test_any_noise_within_its_norm_keeps_the_matrix_above():
+    rng, d, c, ridge = np.random.default_rng(0), 3, 5.0, 5.0
+    given = Radius(d, (50,), (c,), (c,), Fraction(1, 10), ridge, Fraction(1), Fraction(1, 10), 0.0)
+    for _ in range(50):
+        seen = rng.standard_normal((50, d))
+        seen /= np.linalg.norm(seen, axis=1)[:, None]
+        noise = rng.standard_normal((d, d))
+        noise += noise.T
+        noise *= c / np.linalg.norm(noise, 2)
+        found = given.estimate(1, seen.T @ seen + noise, np.zeros(d))
+        below = found.shape - seen.T @ seen - ridge * np.eye(d)
+        assert np.linalg.eigvalsh(below)[0] > -1e-9
+        truth = np.linalg.slogdet(np.eye(d) + seen.T @ seen / ridge)[1]
+        assert found.beta >= np.sqrt(2 * np.log(10) + truth)
+        assert found.beta <= np.sqrt(2 * np.log(10) + d * np.log(1 + 50 / (d * ridge))) * (
+            1 + 1e-12
+        )
+
+
+def test_rewards_leave_the_ellipsoid_as_seldom_as_is_said():
+    """Fair signs as rewards, one context: Ville's event, at every time of 2000."""
+    p, runs, users = Fraction(1, 4), 4000, 2000
+    signs = np.random.default_rng(1).choice([-1.0, 1.0], (runs, users)).cumsum(axis=1)
+    count = np.arange(1, users + 1)
+    given = Radius(1, (1,) * users, (0.0,) * users, (0.0,) * users, p, 1.0, Fraction(1), p, 0.0)
+    at = (1, 10, 100, 1000, 2000)
+    for n in at:  # the radius' own beta
+        assert given.estimate(1, np.array([[float(n)]]), np.zeros(1)).beta == pytest.approx(
+            np.sqrt(2 * np.log(4) + np.log(1 + min(n, 1))), rel=1e-9
+        )
+    beta = np.sqrt(2 * np.log(4) + np.log(1 + count))
+    outside = (np.abs(signs) / np.sqrt(count + 1) > beta).any(axis=1).mean()
+    assert 0.02 < outside <= 0.25
+
+
+def test_an_inverse_that_is_none_costs_what_it_is_off():
+    """W may be anything: what is lost by it is in the rest."""
+    given = Radius(2, (100,), (1.0,), (1.0,), Fraction(1, 10), 1.0, Fraction(2), Fraction(1), 0.0)
+    gram, theta = np.diag([60.0, 40.0]), np.array([2.0, 0.0])
+    good = given.estimate(1, gram, gram @ theta)
+    assert good.rest < 1e-6 and np.allclose(good.theta, theta)
+    inverse = np.linalg.inv
+    try:
+        np.linalg.inv = lambda matrix: inverse(matrix) * 0.9
+        bad = given.estimate(1, gram, gram @ theta)
+    finally:
+        np.linalg.inv = inverse
+    assert bad.rest == pytest.approx(0.1 * np.sqrt(2) * 2, rel=1e-3)
+    assert np.allclose(bad.theta, 0.9 * theta)
+
+
+def test_failures_add_up_to_p(setting, release, monkeypatch):
+    spent = []
+
+    def bound(release, batches, users, *more):
+        assert setting.batches[batches - 1] == users
+        spent.append(more[-1])
+        return 1.0
+
+    monkeypatch.setattr(module, "matrix_bound", bound)
+    monkeypatch.setattr(module, "error_bound", bound)
+    found = radius(setting, release)
+    assert len(spent) == 2 * len(setting.batches)
+    assert sum(spent) + found.rewards + release.wraps == setting.confidence == found.failure
+
+
+def test_more_batches_and_a_larger_norm_mean_more_noise(setting, release):
+    found = radius(setting, release)
+    assert list(found.matrix) == sorted(found.matrix)
+    assert list(found.error) == sorted(found.error)
+    assert found.ridge == found.matrix[0]
+    plain = radius(setting.without_privacy(), None)
+    assert set(plain.matrix) == set(plain.error) == {0.0} and plain.rewards == setting.confidence
+    assert 0 < plain.drift < found.drift < 1e-9

@@ -1,0 +1,98 @@
+"""The mechanism of every batch: its certificate, and that nothing goes without."""
+
+from dataclasses import replace
+
+import pytest
+from attrs import evolve
+
+import exactdp
+from exactdp.bandit.evidence import NotVerifiedError
+from exactdp.bandit.linear import release as module
+from exactdp.bandit.linear.contribution import Contribution
+from exactdp.bandit.linear.release import certified_release, released, wrap_bound
+from exactdp.bandit.linear.run import linear_ready
+from exactdp.bandit.linear.setting import LinearSetting
+from exactdp.mechanisms.laws import Skellam
+from exactdp.verify.certificate import MismatchError
+
+
+@pytest.fixture(scope="module")
+def setting():
+    return LinearSetting(3, 2000, 1, first=200)
+
+
+@pytest.fixture(scope="module")
+def release(setting):
+    return certified_release(setting)
+
+
+def test_the_release_is_certified_for_the_claim(setting, release):
+    content = release.certificate.content
+    assert release.certificate.verdict.name == "VERIFIED"
+    assert content["claim"] == {"kind": "approx", "epsilon": "1", "delta": "0.000001"}
+    assert content["neighbours"] == "add-remove"
+    assert release.certificate.check().valid
+    assert release.certificate.measured.at_most(1)
+
+
+def test_its_spec_is_the_mechanism_that_is_certified(setting, release):
+    mechanism = exactdp.mechanism(release.spec).uses[0].mechanism
+    assert mechanism == released(release.contribution, release.noise)
+    assert mechanism.reach.norm == release.contribution.scale
+    assert mechanism.reach.dimension == 9
+
+
+def test_shares_of_any_number_of_users_are_the_noise(release):
+    for users in (1, 7, 1000):
+        assert release.share(users).sum_of(users) == release.noise
+
+
+def test_noise_is_little_more_than_that_of_a_gaussian(release):
+    assert 4.22 < release.deviation < 4.27  # 4.2247 for epsilon 1 and delta 1e-6
+
+
+def test_a_certificate_of_anything_else_is_refused(release):
+    less = Skellam(release.noise.variance * 99 / 100)
+    with pytest.raises(MismatchError):
+        replace(release, noise=less)
+    with pytest.raises(MismatchError):
+        replace(release, contribution=evolve(release.contribution, scale=1024))
+    with pytest.raises(MismatchError):
+        replace(release, claim=exactdp.verify.ApproxDP("0.5", "1e-6"))
+
+
+def test_without_a_proof_nothing_is_ready(setting, monkeypatch):
+    monkeypatch.setattr(module, "_TRIES", 3)
+    monkeypatch.setattr(module, "provable_epsilon", lambda mechanism, delta: 2)
+    with pytest.raises(NotVerifiedError, match="no noise was verified"):
+        linear_ready(setting)
+
+
+def test_noise_grows_until_it_is_verified(setting, release, monkeypatch):
+    found = iter([2, 1.5, 0.5])
+    monkeypatch.setattr(module, "provable_epsilon", lambda mechanism, delta: next(found))
+    monkeypatch.setattr(module, "_certificate", lambda *given: release.certificate)
+    with pytest.raises(MismatchError):  # its certificate is of less noise
+        certified_release(setting)
+    assert next(found, None) is None
+
+
+@pytest.mark.parametrize(("bits", "users"), [(6, 3), (7, 3), (7, 5), (6, 1)])
+def test_sums_wrap_as_seldom_as_is_said(bits, users):
+    one, noise = Contribution(2, 4, bits), Skellam(variance=30)
+    half = 2 ** (bits - 1)
+    worst = max(  # of one coordinate, the worst sum of users in [-4, 4]
+        float((noise.upper_tail(half - s) + noise.lower_tail(-half - s - 1)).upper())
+        for s in (-4 * users, 0, 4 * users)
+    )
+    bound = float(wrap_bound(one, noise, users))
+    assert worst <= bound <= 1
+    assert min(1, worst) > bound / (40 * one.size)  # Chernoff's is not far off
+
+
+def test_bits_suffice_and_no_more(setting, release):
+    one = release.contribution
+    assert release.wraps <= setting.confidence / 1024
+    fewer = evolve(one, bits=one.bits - 1)
+    batches = len(setting.batches)
+    assert wrap_bound(fewer, release.noise, 800) * batches > setting.confidence / 1024

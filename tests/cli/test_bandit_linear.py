@@ -1,0 +1,90 @@
+"""`exactdp bandit linear`: the shape of its JSON, its exit codes."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+import exactdp
+from exactdp.bandit.linear import release
+from exactdp.cli.main import app, main
+from exactdp.verify.certificate import Certificate
+
+SMALL = ("--horizon", "2000", "--instance", "unit:dimension=2,arms=3", "--runs", "2")
+PRIVATE = (*SMALL, "--epsilon", "1")
+
+
+def linear(*arguments):
+    return CliRunner().invoke(app, ["bandit", "linear", *arguments])
+
+
+def test_json_says_what_was_found_proved_and_spent():
+    result = linear(*PRIVATE, "--json")
+    assert result.exit_code == 0, result.output
+    shown = json.loads(result.stdout)
+    assert (shown["algorithm"], shown["horizon"], shown["runs"]) == ("dist-dp-linucb", 2000, 2)
+    assert shown["instance"] == "unit:dimension=2,arms=3,norm=1"
+    assert shown["radius"]["runs_outside"] == 0 and shown["radius"]["model_holds"] is True
+    assert shown["radius"]["failure"] == "0.05"
+    assert shown["regret"]["mean"] <= shown["regret_certified"]["mean"] <= 2000
+    assert shown["regret_without_privacy"]["mean"] <= shown["regret"]["mean"]
+    last = shown["checkpoints"][-1]
+    assert last["round"] == 2000 and last["regret"] == shown["regret"]
+    privacy = shown["privacy"]
+    assert privacy["claim"] == "approx:1,0.000001" and privacy["neighbours"] == "add-remove"
+    assert float(privacy["measured"]["upper"]) <= 1
+    (entry,) = shown["certificates"]
+    assert Certificate(json.dumps(entry["certificate"])).check().valid
+    assert exactdp.mechanism(privacy["mechanism"]).uses[0].mechanism.reach.dimension == 5
+    assert shown["bits_per_user"] % 5 == 0
+
+
+def test_tables_and_json_of_the_algorithm_without_privacy():
+    result = linear(*SMALL, "--algorithm", "linucb")
+    assert result.exit_code == 0 and "not private" in result.stdout
+    shown = json.loads(linear(*SMALL, "--algorithm", "linucb", "--json").stdout)
+    assert shown["privacy"] is None and shown["certificates"] == []
+
+
+def test_real_data_are_said_not_to_follow_the_model():
+    arguments = ("--horizon", "300", "--instance", "iris", "--epsilon", "5", "--runs", "1")
+    result = linear(*arguments)
+    assert result.exit_code == 0, result.output
+    assert "is an assumption, and not true of these data" in " ".join(result.stdout.split())
+    shown = json.loads(linear(*arguments, "--json").stdout)
+    assert shown["radius"]["runs_outside"] is None and shown["radius"]["model_holds"] is False
+    assert 0 < shown["regret_of_best_linear"] < 300
+
+
+def test_the_same_seed_gives_the_same_numbers():
+    one = linear(*PRIVATE, "--json").stdout
+    assert linear(*PRIVATE, "--json").stdout == one
+    assert linear(*PRIVATE, "--seed", "1", "--json").stdout != one
+
+
+def test_what_is_not_verified_does_not_run(monkeypatch, capsys):
+    monkeypatch.setattr(release, "provable_epsilon", lambda mechanism, delta: 2)
+    assert main(["bandit", "linear", *PRIVATE]) == 3
+    shown = capsys.readouterr()
+    assert shown.out == "" and "no noise was verified" in shown.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (SMALL, "--epsilon must be given"),
+        ((*PRIVATE, "--algorithm", "linucb"), "--epsilon is of dist-dp-linucb"),
+        ((*PRIVATE, "--algorithm", "ucb"), "algorithm must be one of dist-dp-linucb"),
+        ((*PRIVATE, "--delta", "0"), "delta"),
+        ((*PRIVATE, "--norm", "none"), "norm"),
+        ((*PRIVATE, "--first", "3000"), "first"),
+        ((*PRIVATE, "--runs", "0"), "runs"),
+        ((*PRIVATE, "--instance", "moon"), "instance must be one of"),
+        ((*PRIVATE, "--instance", "unit:dimension=99"), "dimension"),
+    ],
+)
+def test_bad_input_ends_with_one_line_and_code_2(capsys, arguments, named):
+    assert main(["bandit", "linear", *arguments]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert named in shown.err and shown.err.count("\n") == 1
