@@ -117,7 +117,7 @@ def _json(name: str, environment: LinearEnvironment, found: LinearResults) -> di
         "regret": found.total_regret(),
         "regret_without_privacy": found.plain_regret(),
         "regret_certified": found.certified_regret(),
-        "regret_of_best_linear": _linear(environment, setting),
+        "regret_of_linear_fit": _linear(environment, setting),
         "checkpoints": [
             {
                 "round": users,
@@ -181,8 +181,8 @@ def _show(name: str, environment: LinearEnvironment, found: LinearResults) -> No
     best = _linear(environment, setting)
     if best is not None:
         shown["the model"] = (
-            "is an assumption, and not true of these data: so is the radius. The best linear fit "
-            f"has regret {best:,.1f}"
+            "is an assumption, and not true of these data: nor need the radius hold. The "
+            f"least-squares fit to all users has regret {best:,.1f}"
         )
     render.show(given, _table(found), {**shown, **_private(ready)})
 

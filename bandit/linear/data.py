@@ -8,9 +8,9 @@ them,
 
     x_a = e_a (x) (z, 1)/sqrt 2,    d = K (components + 1):
 
-a linear model of its own for each class; its norm is taken from the least-squares fit of the public
-half. That E[2y - 1 | x_a] is linear in x_a is not true of such data: the radius is proved of a model
-that they do not follow, and no regret falls below that of the best linear fit (`linear_regret`).
+a linear model of its own for each class; its norm is taken from the least-squares fit of the
+public half. That E[2y - 1 | x_a] is linear in x_a is not true of such data: the radius is proved of
+a model that they do not follow. What a linear model comes to is about `linear_regret`.
 
     digits   1797 images of 8 x 8 pixels, 10 classes (Alpaydin, Kaynak 1998, UCI)
     wine     178 wines, 13 features, 3 classes (Forina et al. 1991, UCI)
@@ -100,7 +100,7 @@ class Classification:
         return contexts.reshape(users, self.arms, self.dimension), means
 
     def linear_regret(self) -> float:
-        """By how much a round's reward falls short of 1 if the best linear fit chooses."""
+        """How often the least-squares fit to all users' rows says the wrong class of them."""
         fit = _fit(self.features, self.labels, self.arms)
         chosen = (self.features @ fit.T).argmax(axis=1)
         return float(np.mean(chosen != self.labels))

@@ -22,9 +22,7 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING
 from fractions import Fraction
 
-import numpy as np
 from flint import arb
-from scipy.special import log_ndtr
 
 from ...accounting.composed import Use
 from ...exact.enclosure import Enclosure
@@ -174,8 +172,9 @@ def _gaussian(epsilon: float, delta: float) -> float:
 
     def excess(log_sigma: float) -> float:
         sigma = math.exp(log_sigma)
-        above, below = log_ndtr(np.array([0.5, -0.5]) / sigma - epsilon * sigma)
-        rest = -math.expm1(epsilon + below - above)
-        return float(above) + math.log(max(rest, 1e-300)) - math.log(delta)
+        above, below = (
+            math.erfc((epsilon * sigma - side / sigma) / math.sqrt(2)) / 2 for side in (0.5, -0.5)
+        )
+        return math.log(max(above - math.exp(epsilon) * below, 1e-300)) - math.log(delta)
 
     return math.exp(float_root(excess, -12.0, 12.0, 1e-9))

@@ -26,7 +26,7 @@ from .setting import LinearSetting
 
 @dataclass(frozen=True)
 class LinearReady:
-    """What all runs share: the release with its certificate, and the radii, with privacy and without.
+    """What all runs share: the release with its certificate, the radii, and those without privacy.
 
     release: None where nothing is hidden; then `plain` is all there is.
     """

@@ -53,7 +53,7 @@ def test_real_data_are_said_not_to_follow_the_model():
     assert "is an assumption, and not true of these data" in " ".join(result.stdout.split())
     shown = json.loads(linear(*arguments, "--json").stdout)
     assert shown["radius"]["runs_outside"] is None and shown["radius"]["model_holds"] is False
-    assert 0 < shown["regret_of_best_linear"] < 300
+    assert 0 < shown["regret_of_linear_fit"] < 300
 
 
 def test_the_same_seed_gives_the_same_numbers():
