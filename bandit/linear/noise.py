@@ -55,7 +55,8 @@ from .contribution import MATRIX, VECTOR
 from .release import LinearRelease
 
 _BITS, _MOST_TERMS = 128, 100_000
-_TRIED = [0.3 * 1.1**step for step in range(16)]  # s, by about r over the variance
+_STEP = 1.1
+_TRIED = [_STEP**-step for step in range(16)]  # s, by the largest
 _MORE = 1 + 2.0**-30  # until it is proved
 _MOST_TRIES = 60
 _LEAST, _NEAR = 1e-3, 1e-10
@@ -106,8 +107,12 @@ def _norm(log_mean: Callable[[arb], arb], size: int, deviation: float, failure: 
     """An r with log_mean(s) - log h(s r) <= log(failure), proved, for some s."""
     with working_precision(_BITS):
         goal = ball(failure).log()
-        about = (math.sqrt(size) + math.sqrt(-2 * float(goal.mid()))) / deviation
-        steps = [arb(tried * about) for tried in _TRIED]
+        about, most = arb(math.sqrt(size) / deviation), size - goal
+        while log_mean(about) < most:  # at the best s it is no more, about
+            about *= 2
+        while log_mean(about) > most:
+            about /= _STEP
+        steps = [about * tried for tried in _TRIED]
         needs = [float((log_mean(s) - goal).mid()) for s in steps]
         found = [_inverse(size, need) / float(s) for s, need in zip(steps, needs, strict=True)]
         best = found.index(min(found))

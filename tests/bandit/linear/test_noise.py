@@ -16,8 +16,8 @@ from exactdp.mechanisms.laws import Skellam
 VARIANCE, SCALE = 9, 4
 
 
-def _release(dimension):
-    return SimpleNamespace(contribution=Contribution(dimension, SCALE, 40), noise=Skellam(VARIANCE))
+def _release(dimension, variance=VARIANCE):
+    return SimpleNamespace(contribution=Contribution(dimension, SCALE, 40), noise=Skellam(variance))
 
 
 def _coordinate(batches, users):
@@ -50,6 +50,18 @@ def test_one_dimension_is_enumerated(batches, users, failure):
         errors = np.abs(5 / 4 * first - 5 / 3 * float(norm) * second).ravel() / SCALE
         truth = _quantile(errors, both, float(failure))
         assert truth <= error_bound(_release(1), batches, users, norm, failure) <= 1.35 * truth
+
+
+@pytest.mark.parametrize("norm", [1, 4])
+def test_noise_that_is_far_from_gaussian_is_enumerated(norm):
+    """Of variance 1/50 an outcome of 3 is far likelier than e^(-9/(2/50))."""
+    places, failure = np.arange(-12, 13), Fraction(1, 10**9)
+    masses = skellam.pmf(places, 0.01, 0.01)
+    first, second = np.meshgrid(places, places)
+    errors = np.abs(5 / 4 * first - 5 / 3 * norm * second).ravel() / SCALE
+    truth = _quantile(errors, np.outer(masses, masses).ravel(), float(failure))
+    found = error_bound(_release(1, Fraction(1, 50)), 1, 0, Fraction(norm), failure)
+    assert truth <= found <= 2 * truth
 
 
 def test_a_matrix_is_enumerated():

@@ -1,13 +1,17 @@
 """Runs: what is released, what holds in each of them."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
+from exactdp.bandit.linear.contribution import Contribution
 from exactdp.bandit.linear.environments import UnitBall
 from exactdp.bandit.linear.play import ExactSums, NoisySums, play_linear
 from exactdp.bandit.linear.radius import radius
 from exactdp.bandit.linear.release import certified_release
 from exactdp.bandit.linear.setting import LinearSetting
+from exactdp.mechanisms.laws import Skellam
 from exactdp.mechanisms.samplers import SeededBits
 
 
@@ -52,6 +56,18 @@ def test_released_sums_are_the_sums_and_noise_of_the_said_size(release):
     noise = np.array(found) - [*means, (2 * rewards - 1) @ contexts[:, 1]]
     weights = np.array([5 / 3, 5 / 3 / np.sqrt(2), 5 / 4])
     assert np.allclose(noise.std(axis=0), release.deviation * weights, rtol=0.15)
+
+
+def test_rounding_has_no_bias_and_adds_what_the_radius_counts_on():
+    users, little = 20_000, Skellam(variance="1e-9")
+    one = Contribution(2, 16, 40)
+    sums = NoisySums(SimpleNamespace(contribution=one, noise=little), np.random.default_rng(2))
+    context, reward = np.array([0.31, 0.72]), 0.9
+    sums.add(np.tile(context, (users, 1)), np.full(users, reward))
+    gram, vector = sums.release()
+    most = 6 * np.sqrt(users / 4) / 16 * 5 / 3
+    assert np.abs(gram - users * np.outer(context, context)).max() <= most
+    assert np.abs(vector - users * 0.8 * context).max() <= most
 
 
 def test_users_one_by_one_release_the_same(release):
