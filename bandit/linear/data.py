@@ -114,11 +114,12 @@ def _features(rows: Floats, public: NDArray[np.intp], components: int) -> Floats
     found = method.transform(scaled)
     found /= np.median(np.linalg.norm(found[public], axis=1))
     found /= np.maximum(1.0, np.linalg.norm(found, axis=1))[:, None]
-    return np.hstack([found, np.ones((len(found), 1))]) / np.sqrt(2)
+    features: Floats = np.hstack([found, np.ones((len(found), 1))]) / np.sqrt(2)
+    return features
 
 
 def _fit(features: Floats, labels: NDArray[np.intp], arms: int) -> Floats:
     """The least-squares theta of each class."""
     signs = np.where(labels[:, None] == np.arange(arms), 1.0, -1.0)
-    found: Floats = np.linalg.lstsq(features, signs, rcond=None)[0].T
-    return found
+    found = np.linalg.lstsq(features, signs, rcond=None)[0]
+    return np.asarray(found.T, dtype=np.float64)

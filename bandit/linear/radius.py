@@ -129,7 +129,7 @@ class Radius:
         c_e = self.error[batch - 1] + inexact * (1 + norm)
         least = float(np.linalg.eigvalsh(gram)[0])
         shift = max(0.0, FLOOR * max(c, self.ridge) - least)
-        inverse = np.linalg.inv(gram + shift * np.eye(self.dimension))
+        inverse: Floats = np.linalg.inv(gram + shift * np.eye(self.dimension)).astype(np.float64)
         theta = inverse @ rewards
         with working_precision(_BITS):
             one = _identity(self.dimension)

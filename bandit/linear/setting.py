@@ -10,7 +10,6 @@ from ...exact.number import ExactInput, ParameterError, decimal_text, exact, who
 
 MOST_DIMENSIONS = 32  # a user sends d(d + 1)/2 + d numbers
 _LONGEST_HORIZON = 10**8
-_MOST_BATCHES = 400
 
 
 @dataclass(frozen=True)
@@ -54,17 +53,14 @@ class LinearSetting:
         put("dimension", whole(dimension, "dimension", at_least=1, at_most=MOST_DIMENSIONS))
         put("horizon", whole(horizon, "horizon", at_least=1, at_most=_LONGEST_HORIZON))
         put("norm", exact(norm, "norm", above=0, at_most=1000))
-        least, most = Fraction(1, 100), 100
-        given = None if epsilon is None else exact(epsilon, "epsilon", at_least=least, at_most=most)
+        given = None if epsilon is None else _at_least("1e-2", epsilon, "epsilon", at_most=100)
         put("epsilon", given)
-        put("delta", exact(delta, "delta", at_least=Fraction(1, 10**15), below=1))
-        put("confidence", exact(confidence, "confidence", at_least=Fraction(1, 10**15), below=1))
+        put("delta", _at_least("1e-15", delta, "delta", below=1))
+        put("confidence", _at_least("1e-15", confidence, "confidence", below=1))
         if first is None:  # fewer are lost in the noise
             first = min(self.horizon, math.ceil(32 * self.dimension / min(given or 8, 8)))
         put("first", whole(first, "first", at_least=1, at_most=self.horizon))
-        put("growth", exact(growth, "growth", at_least=Fraction(11, 10), at_most=1000))
-        if len(self.batches) > _MOST_BATCHES:
-            raise ParameterError(f"growth must leave at most {_MOST_BATCHES} batches")
+        put("growth", _at_least("1.1", growth, "growth", at_most=1000))
 
     @property
     def batches(self) -> tuple[int, ...]:
@@ -87,3 +83,10 @@ class LinearSetting:
         return {
             name: None if value is None else decimal_text(value) for name, value in found.items()
         }
+
+
+def _at_least(least: str, value: ExactInput, name: str, **most: int) -> Fraction:
+    found = exact(value, name, above=0, **most)
+    if found < Fraction(least):
+        raise ParameterError(f"{name} must be at least {least}, got {decimal_text(found)}")
+    return found

@@ -10,7 +10,7 @@ from exactdp.bandit.linear import release
 from exactdp.cli.main import app, main
 from exactdp.verify.certificate import Certificate
 
-SMALL = ("--horizon", "2000", "--instance", "unit:dimension=2,arms=3", "--runs", "2")
+SMALL = ("--horizon", "600", "--instance", "unit:dimension=2,arms=3", "--runs", "2")
 PRIVATE = (*SMALL, "--epsilon", "1")
 
 
@@ -22,14 +22,14 @@ def test_json_says_what_was_found_proved_and_spent():
     result = linear(*PRIVATE, "--json")
     assert result.exit_code == 0, result.output
     shown = json.loads(result.stdout)
-    assert (shown["algorithm"], shown["horizon"], shown["runs"]) == ("dist-dp-linucb", 2000, 2)
+    assert (shown["algorithm"], shown["horizon"], shown["runs"]) == ("dist-dp-linucb", 600, 2)
     assert shown["instance"] == "unit:dimension=2,arms=3,norm=1"
     assert shown["radius"]["runs_outside"] == 0 and shown["radius"]["model_holds"] is True
     assert shown["radius"]["failure"] == "0.05"
-    assert shown["regret"]["mean"] <= shown["regret_certified"]["mean"] <= 2000
+    assert shown["regret"]["mean"] <= shown["regret_certified"]["mean"] <= 600
     assert shown["regret_without_privacy"]["mean"] <= shown["regret"]["mean"]
     last = shown["checkpoints"][-1]
-    assert last["round"] == 2000 and last["regret"] == shown["regret"]
+    assert last["round"] == 600 and last["regret"] == shown["regret"]
     privacy = shown["privacy"]
     assert privacy["claim"] == "approx:1,0.000001" and privacy["neighbours"] == "add-remove"
     assert float(privacy["measured"]["upper"]) <= 1

@@ -116,3 +116,21 @@ def test_the_same_seed_has_the_same_users_whatever_is_released(setting, release)
     two = play_linear(UnitBall(2, 5), plain, None, np.random.SeedSequence(3))
     assert one.regret[0] == two.regret[0]  # arms at random, before anything is known
     assert one.regret[-1] != two.regret[-1]
+
+
+class _TwoArms:
+    """Their contexts are e_1 and e_2, for everybody."""
+
+    name, dimension, arms, norm, theta = "two", 2, 2, 1.0, np.array([0.0, 0.05])
+
+    def draw(self, rng, users):
+        contexts = np.broadcast_to(np.eye(2), (users, 2, 2))
+        return contexts, (1 + contexts @ self.theta) / 2
+
+
+def test_arms_that_may_be_best_are_taken():
+    setting = LinearSetting(2, 2000, None, first=8, growth="1.2")
+    run = play_linear(_TwoArms(), radius(setting, None), None, np.random.SeedSequence(0))
+    taken = np.diag(run.last.shape) - 1
+    assert taken.sum() == pytest.approx(2000)
+    assert taken.min() > 200  # none is proved to be worse by then
