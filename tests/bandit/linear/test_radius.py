@@ -97,18 +97,15 @@ def test_rewards_leave_the_ellipsoid_as_seldom_as_is_said():
     assert 0.02 < outside <= 0.25
 
 
-def test_an_inverse_that_is_none_costs_what_it_is_off():
+def test_an_inverse_that_is_none_costs_what_it_is_off(monkeypatch):
     """W may be anything: what is lost by it is in the rest."""
     given = Radius(2, (100,), (1.0,), (1.0,), Fraction(1, 10), 1.0, Fraction(2), Fraction(1), 0.0)
     gram, theta = np.diag([60.0, 40.0]), np.array([2.0, 0.0])
     good = given.estimate(1, gram, gram @ theta)
     assert good.rest < 1e-6 and np.allclose(good.theta, theta)
     inverse = np.linalg.inv
-    try:
-        np.linalg.inv = lambda matrix: inverse(matrix) * 0.9
-        bad = given.estimate(1, gram, gram @ theta)
-    finally:
-        np.linalg.inv = inverse
+    monkeypatch.setattr(np.linalg, "inv", lambda matrix: inverse(matrix) * 0.9)
+    bad = given.estimate(1, gram, gram @ theta)
     assert bad.rest == pytest.approx(0.1 * np.sqrt(2) * 2, rel=1e-3)
     assert np.allclose(bad.theta, 0.9 * theta)
 
