@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
-from itertools import count
 
 from ...accounting.composed import compose
 from ...exact import ParameterError
@@ -24,7 +23,6 @@ _LEAST_BITS = 60
 _FAR_BITS = 200  # where it is not known how close the claim is
 _MOST_WAYS = 1_000_000  # sequences of outcomes that a proof may visit
 _MOST_TRIALS = 100_000
-_LARGEST_MEAN = 5_000  # of a Poisson count
 _LARGEST_LATTICE = 2_000  # points: each use moves by at most the sensitivity
 _MOST_POINTS = 20_000  # of the product of all lattices of a list
 _REACH = (
@@ -239,25 +237,21 @@ def _concentrated(asked: Verdicted, noise: Mechanism) -> str:
 
 
 def _skellam(asked: Verdicted, law: Skellam, moved: int) -> str:
-    """Hints: the Poisson weights that are not lost in the precision, and bits for the first."""
-    mean = law.variance / 2
-    if mean > _LARGEST_MEAN:
-        raise NotWrittenError(
-            f"--coq: no theorem of Poisson counts of mean above {_LARGEST_MEAN:,}"
-        )
+    """Hints: the weights that are not lost in the precision, and where their ratios start."""
+    mean, v = law.variance / 2, float(law.variance)
     far = 0 if asked.delta else _bits_of_loss(law, asked.epsilon / moved, moved)
-    r = asked.precision(far)["r"] + 2 * _bits(mean)
-    log_mean = math.log(mean.numerator) - math.log(mean.denominator)
-
-    def lost(k: int) -> bool:
-        return k * log_mean - math.exp(log_mean) - math.lgamma(k + 1) < -r * math.log(2)
-
-    start = next(k for k in count() if k >= mean - 1 or not lost(k))
-    length = next(k for k in count(math.ceil(mean) + 1) if lost(k)) - start
-    width = r + _bits(length) + 10
-    bits = max(2 * r + 16, width + math.ceil(3 * mean / 2))
+    r = asked.precision(far)["r"]
+    last = next((k for k in range(1, _MOST_TRIALS) if law.rough(k) > r * math.log(2)), _MOST_TRIALS)
+    bits = r + _bits(last) + 10
+    # a step from k to k - 1 narrows f(k)/f(k - 1) by about its square, e^(-2 asinh(k/v))
+    start, narrowed = last, 0.0
+    while start <= _MOST_TRIALS and narrowed < bits * math.log(2):
+        start += 1
+        narrowed += 2 * math.asinh(start / v)
+    if start > _MOST_TRIALS:
+        raise NotWrittenError(f"--coq: no theorem of noise on more than {_MOST_TRIALS:,} outcomes")
     t, u = mean.as_integer_ratio()
-    shape = {"t": t, "u": u, "s": moved, "q": bits, "c": bits - width, "o": start, "l": length}
+    shape = {"t": t, "u": u, "s": moved, "q": bits, "o": start, "l": last}
     return asked.write("Skellam", shape | asked.claim | {"r": r, "p": 2 * r + 16})
 
 

@@ -233,7 +233,7 @@ def _forms() -> list[Form]:
     lattice = "(Z.to_nat {k}) {t} {u} (Z.to_nat {s})"
     gaussian = "exists f, discrete_gaussian ({t} / {u}) f /\\"
     skellam = "exists f, skellam ({t} / {u}) f /\\"
-    counts = "{t} {u} {s} {a} {b} {n} {d} {p} {r} {q} {c} (Z.to_nat {o}) (Z.to_nat {l})"
+    ratios = "{t} {u} {s} {a} {b} {n} {d} {p} {r} {q} (Z.to_nat {o}) (Z.to_nat {l})"
     around = "{t} {u} {s} {a} {b} {n} {d} {p} {r} (Z.to_nat {l}) (Z.to_nat {h})"
     binomial = "(binomial (Z.to_nat {t}) ({u} / {v})) {s}"
     fair = "(binomial (Z.to_nat {t}) (1 / 2)) 1"
@@ -319,14 +319,14 @@ def _forms() -> list[Form]:
             "Skellam, VERIFIED",
             "Skellam",
             f"{skellam} noise_dp f {{s}} {claim}",
-            f"skellam_dp {counts}",
+            f"skellam_dp {ratios}",
             _skellam,
         ),
         Form(
             "Skellam, REFUTED",
             "Skellam",
             f"{skellam} noise_not_dp f {{s}} {claim}",
-            f"skellam_not_dp {counts}",
+            f"skellam_not_dp {ratios}",
             _skellam,
         ),
         Form(

@@ -43,6 +43,42 @@ Proof.
     apply geometric with (m := (s + Z.of_nat n)%Z); auto. lia.
 Qed.
 
+(** ** What is even, and falls at least geometrically after n *)
+Section Even.
+Variables (w : Z -> R) (a : R) (n : nat).
+Hypotheses (Hpos : forall k, 0 <= w k) (Heven : forall k, w (- k)%Z = w k) (Ha : 0 <= a < 1).
+Hypothesis (Hfall : forall k, (Z.of_nat n < k)%Z -> w (k + 1)%Z <= a * w k).
+Let half (k : Z) : R := if (k <? 1)%Z then 0 else w k.
+Let rest : R := w (Z.of_nat n + 1)%Z / (1 - a).
+(** One side: listed weights, then a geometric tail *)
+Lemma half_le l : NoDup l -> mass half l <= mass w (zseq 1 n) + rest.
+Proof.
+  intros Hl. unfold rest. replace (Z.of_nat n + 1)%Z with (1 + Z.of_nat n)%Z by lia.
+  assert (forall k, 0 <= half k) as H0 by (intros; unfold half; destruct (_ <? _)%Z; [lra|easy]).
+  assert (forall k, (1 <= k)%Z -> half k = w k) as H1 by (intros; unfold half; now rewrite (proj2 (Z.ltb_ge _ _))).
+  eapply Rle_trans; [apply (mass_tail half _ 1 n l Ha); auto|].
+  - intros k Hk. unfold half. now rewrite (proj2 (Z.ltb_lt _ _)).
+  - intros k Hk. rewrite !H1 by lia. apply Hfall. lia.
+  - rewrite H1 by lia. rewrite (mass_ext half w); [lra|]. intros k Hk. apply in_zseq in Hk. apply H1. lia.
+Qed.
+(** Zero and two sides *)
+Lemma even_le l : NoDup l -> mass w l <= w 0%Z + 2 * (mass w (zseq 1 n) + rest).
+Proof.
+  intros Hl. set (at0 := fun k => if (k =? 0)%Z then w 0%Z else 0).
+  rewrite (mass_ext w (fun k => 1 * at0 k + 1 * (1 * half k + 1 * half (- k)%Z))).
+  - rewrite (mass_lin at0), (mass_lin half (fun k => half (- k)%Z)).
+    assert (mass at0 l <= mass at0 [0%Z]).
+    { apply mass_cover; auto.
+      - intros x. unfold at0. destruct (_ =? _)%Z; [easy|lra].
+      - intros x _. unfold at0. destruct (Z.eqb_spec x 0); [subst; left; now left|now right]. }
+    cbn [mass] in *. unfold at0 in H. rewrite Z.eqb_refl in H. fold at0 in H.
+    pose proof (half_le l Hl). pose proof (half_le (map Z.opp l)) as Hr. rewrite mass_map in Hr.
+    specialize (Hr ltac:(apply Injective_map_NoDup; auto; intros x y; lia)). lra.
+  - intros k _. unfold at0, half. destruct (Z.eqb_spec k 0) as [->|]; [simpl; lra|].
+    destruct (Z.ltb_spec k 1), (Z.ltb_spec (- k) 1); try lia; rewrite ?Heven; lra.
+Qed.
+End Even.
+
 (** ** The weights *)
 Section Gauss.
 Variable s2 : R.
@@ -81,35 +117,11 @@ Proof.
 Qed.
 
 (** The sum of all weights: at most those within n on both sides and two tails. *)
-Definition half (k : Z) : R := if (k <? 1)%Z then 0 else w k.
 Definition rest (n : nat) : R := w (Z.of_nat n + 1) / (1 - exp (- (IZR (2 * (Z.of_nat n + 1) + 1) / (2 * s2)))).
-(** One side: listed weights, then a geometric tail *)
-Lemma half_le n l : NoDup l -> mass half l <= mass w (zseq 1 n) + rest n.
-Proof.
-  intros Hl. unfold rest. replace (Z.of_nat n + 1)%Z with (1 + Z.of_nat n)%Z by lia.
-  pose proof (decay_lt (1 + Z.of_nat n) ltac:(lia)) as Ha.
-  assert (forall k, 0 <= half k) as H0 by (intros; unfold half; destruct (_ <? _)%Z; [lra|left; apply w_pos]).
-  assert (forall k, (1 <= k)%Z -> half k = w k) as H1 by (intros; unfold half; now rewrite (proj2 (Z.ltb_ge _ _))).
-  eapply Rle_trans; [apply (mass_tail half _ 1 n l Ha); auto|].
-  - intros k Hk. unfold half. now rewrite (proj2 (Z.ltb_lt _ _)).
-  - intros k Hk. rewrite !H1 by lia. now apply w_falls.
-  - rewrite H1 by lia. rewrite (mass_ext half w); [lra|]. intros k Hk. apply in_zseq in Hk. apply H1. lia.
-Qed.
-(** Zero and two sides *)
+(** By even_le *)
 Lemma all_le n l : NoDup l -> mass w l <= w 0 + 2 * (mass w (zseq 1 n) + rest n).
 Proof.
-  intros Hl. set (at0 := fun k => if (k =? 0)%Z then w 0 else 0).
-  rewrite (mass_ext w (fun k => 1 * at0 k + 1 * (1 * half k + 1 * half (- k)%Z))).
-  - rewrite (mass_lin at0), (mass_lin half (fun k => half (- k)%Z)).
-    assert (mass at0 l <= mass at0 [0%Z]).
-    { apply mass_cover; auto.
-      - intros x. unfold at0. destruct (_ =? _)%Z; [left; apply w_pos|lra].
-      - intros x _. unfold at0. destruct (Z.eqb_spec x 0); [subst; left; now left|now right]. }
-    cbn [mass] in *. unfold at0 in H. rewrite Z.eqb_refl in H. fold at0 in H.
-    pose proof (half_le n l Hl). pose proof (half_le n (map Z.opp l)) as Hr. rewrite mass_map in Hr.
-    specialize (Hr ltac:(apply Injective_map_NoDup; auto; intros x y; lia)). lra.
-  - intros k _. unfold at0, half. destruct (Z.eqb_spec k 0) as [->|]; [simpl; lra|].
-    destruct (Z.ltb_spec k 1), (Z.ltb_spec (- k) 1); try lia; rewrite ?w_neg; lra.
+  apply even_le; [intros; left; apply w_pos|exact w_neg|apply decay_lt; lia|]. intros k Hk. apply w_falls. lia.
 Qed.
 
 (** The law exists, is a law, and is the only one of these weights. *)

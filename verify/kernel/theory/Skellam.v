@@ -1,248 +1,225 @@
-(** Skellam noise: Poisson weights from below, and sums of their products; no tail needs a bound. *)
-From Coq Require Import Reals List ZArith Lra Lia Psatz FinFun.
-From ExactDP Require Import Definitions Laws Mass Exponential Weights Tables DiscreteGaussian PostProcessing FromBelow.
+(** Skellam noise: the ratios of its probabilities, enclosed from far out inwards, give weights from below; what
+    they leave out counts against the claim. *)
+From Coq Require Import Reals List ZArith Lra Lia Psatz.
+From ExactDP Require Import Definitions Laws Mass Exponential Weights Tables DiscreteGaussian SkellamLaw FromBelow.
 Import ListNotations.
 Open Scope R_scope.
 
-(** ** Two independent counts have a law: their probabilities sum to 1 *)
-(** The sums of Coq's library *)
-Lemma mass_seq f n : mass f (seq 0 (S n)) = sum_f_R0 f n.
-Proof. induction n; [simpl; ring|]. rewrite seq_S, mass_app, IHn, tech5. simpl. ring. Qed.
-
-Section Counts.
-Variable mu : R.
-Hypothesis Hmu : 0 < mu.
-Let p := poisson mu.
-Let both (c : nat * nat) := p (fst c) * p (snd c).
-Let square n := list_prod (seq 0 (S n)) (seq 0 (S n)).
-
-(** A quotient of such *)
-Lemma poisson_nonneg n : 0 <= poisson mu n.
-Proof.
-  unfold poisson, Rdiv. apply Rmult_le_pos; [apply Rmult_le_pos|left; apply Rinv_0_lt_compat, INR_fact_lt_0].
-  - left. apply exp_pos. - apply pow_le. lra.
-Qed.
-(** One factor more on both sides *)
-Lemma poisson_step n : poisson mu (S n) * INR (S n) = poisson mu n * mu.
-Proof.
-  unfold poisson. rewrite fact_simpl, mult_INR. cbn [pow]. field. split; [apply INR_fact_neq_0|now apply not_0_INR].
-Qed.
-(** The series of e^mu *)
-Lemma poisson_sum : Un_cv (fun n => mass p (seq 0 (S n))) 1.
-Proof.
-  apply Un_cv_ext with (fun n => exp (- mu) * sum_f_R0 (fun i => / INR (fact i) * mu ^ i) n).
-  - intros n. rewrite mass_seq, scal_sum. apply sum_eq. intros i _. unfold p, poisson, Rdiv. ring.
-  - replace 1 with (exp (- mu) * exp mu) by (rewrite <- exp_plus, <- exp_0; f_equal; lra).
-    apply (CV_mult (fun _ => exp (- mu))).
-    + intros e He. exists O. intros. now rewrite R_dist_eq.
-    + exact (proj2_sig (exist_exp mu)).
-Qed.
-(** Its square *)
-Lemma square_sum : Un_cv (fun n => mass both (square n)) 1.
-Proof.
-  apply Un_cv_ext with (fun n => mass p (seq 0 (S n)) * mass p (seq 0 (S n))).
-  - intros n. unfold both, square. now rewrite (mass_prod p p).
-  - replace 1 with (1 * 1) by ring. apply CV_mult; apply poisson_sum.
-Qed.
-(** A product of such *)
-Lemma both_nonneg c : 0 <= both c.
-Proof. apply Rmult_le_pos; apply poisson_nonneg. Qed.
-(** Larger squares hold more *)
-Lemma square_le n : mass both (square n) <= 1.
-Proof.
-  apply (growing_ineq (fun n => mass both (square n))); [|exact square_sum]. intros m. unfold square.
-  apply mass_cover; [exact both_nonneg|apply nodup_prod; apply seq_NoDup|].
-  intros [x y] H. left. apply in_prod_iff in H. rewrite !in_seq in H. apply in_prod_iff. rewrite !in_seq. lia.
-Qed.
-(** Some square holds every list *)
-Lemma in_square (l : list (nat * nat)) : exists n, forall c, In c l -> In c (square n).
-Proof.
-  enough (exists n, forall c, In c l -> (fst c <= n /\ snd c <= n)%nat) as [n H].
-  { exists n. intros [x y] Hc. specialize (H _ Hc). cbn [fst snd] in H. apply in_prod_iff. rewrite !in_seq. lia. }
-  induction l as [|a l [n IH]]; [exists O; easy|]. exists (Nat.max n (Nat.max (fst a) (snd a))).
-  intros c [<-|H]; [lia|]. specialize (IH c H). lia.
-Qed.
-(** Squares hold all but any e *)
-Lemma both_pmf : pmf both.
-Proof.
-  split; [exact both_nonneg|]. split.
-  - intros r (l & Hl & _ & ->). destruct (in_square l) as [n Hn]. apply Rle_trans with (2 := square_le n).
-    apply mass_cover; auto using both_nonneg.
-  - intros b Hb. apply Rnot_lt_le. intros Hlt. destruct (square_sum (1 - b) ltac:(lra)) as [n Hn].
-    specialize (Hn n (le_n _)). apply Rabs_def2 in Hn.
-    assert (mass both (square n) <= b); [|lra]. apply Hb. exists (square n). repeat split; auto.
-    apply nodup_prod; apply seq_NoDup.
-Qed.
-
-(** The law exists, is a law, and is the only one. *)
-Theorem skellam_exists : exists f, skellam mu f.
-Proof. apply image_exists, both_pmf. Qed.
-(** A supremum is unique *)
-Theorem skellam_unique f g : skellam mu f -> skellam mu g -> forall k, f k = g k.
-Proof. intros Hf Hg k. exact (has_prob_unique _ _ _ _ (Hf k) (Hg k)). Qed.
-(** It is what is computed from a law *)
-Lemma skellam_pmf f : skellam mu f -> pmf f.
-Proof. intros H. exact (image_pmf _ _ f H both_pmf). Qed.
-(** Finitely many of the pairs that lead there *)
-Lemma skellam_ge f x y n : skellam mu f ->
-  mass (fun j => p (x + j) * p (y + j)) (seq 0 n) <= f (Z.of_nat x - Z.of_nat y)%Z.
-Proof.
-  intros Hf. destruct (Hf (Z.of_nat x - Z.of_nat y)%Z) as [H _]. apply H.
-  exists (map (fun j => (x + j, y + j)%nat) (seq 0 n)). repeat split.
-  - apply Injective_map_NoDup; [|apply seq_NoDup]. intros i j E. injection E. lia.
-  - intros c Hc. apply in_map_iff in Hc as (j & <- & _). cbn [fst snd]. lia.
-  - now rewrite mass_map.
-Qed.
-
-(** [l] lists the Poisson weights from o on, in units of 1/W, from below. *)
-Definition lists (W : R) (o : nat) (l : list Z) : Prop :=
-  forall i, (0 <= nth i l 0)%Z /\ IZR (nth i l 0%Z) <= p (o + i) * W.
-(** Its rest *)
-Lemma lists_skipn W m : forall o l, lists W o l -> lists W (o + m) (skipn m l).
-Proof.
-  intros o l H i. specialize (H (m + i)%nat). rewrite Nat.add_assoc in H. enough (nth i (skipn m l) 0%Z = nth (m + i) l 0%Z) as -> by easy.
-  clear H. revert l. induction m; intros [|a l]; cbn [skipn Nat.add nth]; auto. now destruct i.
-Qed.
-(** In larger units, rounded down *)
-Lemma lists_shiftr W c o l : (0 <= c)%Z -> lists (W * IZR (2 ^ c)) o l -> lists W o (map (fun x => Z.shiftr x c) l).
-Proof.
-  intros Hc H i. specialize (H i) as [H0 H]. set (g := fun x => Z.shiftr x c).
-  assert (nth i (map g l) 0%Z = g (nth i l 0%Z)) as -> by (rewrite <- (map_nth g); unfold g; now rewrite Z.shiftr_0_l). unfold g.
-  split; [now apply Z.shiftr_nonneg|]. rewrite Z.shiftr_div_pow2 by easy.
-  pose proof (div_le (nth i l 0%Z) (2 ^ c) ltac:(apply Z.pow_pos_nonneg; lia)).
-  apply Rmult_le_reg_r with (IZR (2 ^ c)); [now apply IZR_pow2_pos|lra].
-Qed.
-
-(** sum_i a_i b_i *)
-Fixpoint inner (A B : list Z) : Z :=
-  match A, B with a :: A', b :: B' => a * b + inner A' B' | _, _ => 0 end%Z.
-(** ... from below that of the weights *)
-Lemma inner_le W A : 0 <= W -> forall B x y, lists W x A -> lists W y B ->
-  IZR (inner A B) <= mass (fun j => p (x + j) * p (y + j)) (seq 0 (length A)) * (W * W).
-Proof.
-  intros HW. induction A as [|a A IH]; intros [|b B] x y HA HB; cbn [inner]; try (simpl; lra).
-  - apply Rmult_le_pos; [|nra]. apply mass_nonneg. intros. apply Rmult_le_pos; apply poisson_nonneg.
-  - assert (forall o z l, lists W o (z :: l) -> lists W (S o) l) as Hl.
-    { intros o z l H i. specialize (H (S i)). cbn [nth] in H. now rewrite Nat.add_succ_r in H. }
-    specialize (IH B (S x) (S y) (Hl _ _ _ HA) (Hl _ _ _ HB)). cbn [length seq mass]. rewrite plus_IZR, mult_IZR.
-    rewrite <- seq_shift, mass_map. rewrite (mass_ext _ (fun j => p (S x + j) * p (S y + j))) by (intros; do 2 f_equal; lia).
-    destruct (HA O) as [Ha0 Ha]. destruct (HB O) as [Hb0 Hb]. cbn [nth] in *. apply IZR_le in Ha0, Hb0.
-    assert (IZR a * IZR b <= (p (x + 0) * W) * (p (y + 0) * W)) by (apply Rmult_le_compat; lra). lra.
-Qed.
-
-(** Inner products of B with what is left of A; those of a list with itself, for differences of either sign. *)
-Fixpoint products (A B : list Z) : list Z :=
-  match A with [] => [] | _ :: A' => inner A B :: products A' B end.
-Definition differences (l : list Z) : list Z := let half := products l l in rev (tl half) ++ half.
-(** One a member *)
-Lemma products_length B A : length (products A B) = length A.
-Proof. induction A; simpl; congruence. Qed.
-(** By definition *)
-Lemma products_nth B A : forall i, nth i (products A B) 0%Z = inner (skipn i A) B.
-Proof. induction A; intros [|i]; cbn [products nth skipn]; auto. Qed.
-(** Each counts pairs of one difference *)
-Lemma products_le W o l f i : 0 <= W -> lists W o l -> skellam mu f ->
-  IZR (nth i (products l l) 0%Z) <= f (Z.of_nat i) * (W * W) /\
-  IZR (nth i (products l l) 0%Z) <= f (- Z.of_nat i)%Z * (W * W).
-Proof.
-  intros HW Hl Hf. rewrite products_nth. pose proof (inner_le W (skipn i l) HW l (o + i) o (lists_skipn W i o l Hl) Hl) as H.
-  set (n := length (skipn i l)) in *. split; apply Rle_trans with (1 := H); (apply Rmult_le_compat_r; [nra|]).
-  - replace (Z.of_nat i) with (Z.of_nat (o + i) - Z.of_nat o)%Z by lia. now apply skellam_ge.
-  - replace (- Z.of_nat i)%Z with (Z.of_nat o - Z.of_nat (o + i))%Z by lia.
-    rewrite (mass_ext _ (fun j => p (o + j) * p (o + i + j))) by (intros; ring). now apply skellam_ge.
-Qed.
-(** From the middle in both directions *)
-Lemma differences_le W o l f k : 0 <= W -> lists W o l -> skellam mu f ->
-  IZR (entry (differences l) (k + (Z.of_nat (length l) - 1))) <= f k * (W * W).
-Proof.
-  intros HW Hl Hf. pose proof (proj1 (skellam_pmf f Hf) k) as H0. assert (0 <= f k * (W * W)) by (apply Rmult_le_pos; nra).
-  unfold entry, differences. destruct (Z.ltb_spec (k + (Z.of_nat (length l) - 1)) 0) as [|Hk]; [easy|].
-  assert (length (tl (products l l)) = (length l - 1)%nat) as Hlen.
-  { rewrite <- (products_length l l). destruct (products l l); simpl; lia. }
-  destruct (Z_lt_dec k 0).
-  - rewrite app_nth1 by (rewrite rev_length; lia). rewrite rev_nth by lia. rewrite Hlen.
-    replace (nth _ (tl (products l l)) 0%Z) with (nth (Z.to_nat (- k)) (products l l) 0%Z).
-    + replace k with (- Z.of_nat (Z.to_nat (- k)))%Z at 2 by lia. now apply products_le with (o := o).
-    + replace (Z.to_nat (- k)) with (S (length l - 1 - S (Z.to_nat (k + (Z.of_nat (length l) - 1))))) by lia.
-      destruct (products l l); [now destruct (_ - _)%nat|easy].
-  - rewrite app_nth2; rewrite rev_length, Hlen; [|lia].
-    destruct l as [|a l]; [simpl; now destruct (Z.to_nat _ - _)%nat|].
-    replace (Z.to_nat (k + (Z.of_nat (length (a :: l)) - 1)) - (length (a :: l) - 1))%nat with (Z.to_nat k) by (simpl length; lia).
-    replace k with (Z.of_nat (Z.to_nat k)) at 2 by lia. now apply products_le with (o := o).
-Qed.
-End Counts.
-
-(** ** The check in whole numbers; mu = u/v *)
+(** mu = u/v *)
 Open Scope Z_scope.
-(** Each weight is the last times mu/(k+1), rounded down. *)
-Fixpoint counts (n : nat) (u v k a : Z) : list Z :=
-  match n with O => [] | S m => a :: counts m u v (k + 1) (a * u / (v * (k + 1))) end.
-(** [len] Poisson weights from o on, known to Q bits, of which c are left out. *)
-Definition counts_from (u v Q c : Z) (r o len : nat) : list Z :=
-  map (fun x => Z.shiftr x c) (skipn o (counts (o + len) u v 0 (fst (exp_box r Q (- u) v)))).
-Definition is_mean (u v Q c : Z) (r : nat) : bool :=
-  ((0 <? u) && (0 <? v) && (0 <=? c) && (c <=? Q) && (u <? v * 2 ^ Z.of_nat r))%bool.
-Definition skellam_check (u v Delta a b n d P : Z) (r : nat) (Q c : Z) (o len : nat) : bool :=
-  (is_mean u v Q c r &&
-   below_check (differences (counts_from u v Q c r o len)) (2 ^ (Q - c) * 2 ^ (Q - c)) Delta a b n d P r)%bool.
-Definition skellam_refutes (u v Delta a b n d P : Z) (r : nat) (Q c : Z) (o len : nat) : bool :=
-  (is_mean u v Q c r &&
-   below_refutes (differences (counts_from u v Q c r o len)) (2 ^ (Q - c) * 2 ^ (Q - c)) Delta (Z.to_nat Delta) a b n d P r)%bool.
+(** f(k+1)/f(k) within [lo, hi] in units of 2^-P, of k = 0, 1, ...: from a far k, where it lies between 0 and
+    mu/(k+1), down to 0. Each step narrows it. *)
+Fixpoint ratios (k : nat) (u v P lo hi : Z) (l : list (Z * Z)) : list (Z * Z) :=
+  match k with
+  | O => (lo, hi) :: l
+  | S k' => let c := v * Z.of_nat k * 2 ^ P in let U := u * 2 ^ (2 * P) in
+            ratios k' u v P (U / (c + u * hi)) (U / (c + u * lo) + 1) ((lo, hi) :: l)
+  end.
+Definition far_ratios (N : nat) (u v P : Z) : list (Z * Z) := ratios N u v P 0 (u * 2 ^ P / (v * (Z.of_nat N + 1)) + 1) [].
+(** f(k)/f(0): products of ratios, rounded down and up *)
+Fixpoint lower (P x : Z) (l : list (Z * Z)) : list Z :=
+  x :: match l with [] => [] | q :: l' => lower P (Z.shiftr (x * fst q) P) l' end.
+Fixpoint upper (P x : Z) (l : list (Z * Z)) : list Z :=
+  x :: match l with [] => [] | q :: l' => upper P (up P (x * snd q)) l' end.
+(** Weights from -n to n, and 2^P/f(0): the sum of all, of which those after n are at most a geometric series *)
+Definition both_sides (l : list Z) : list Z := rev (tl l) ++ l.
+Definition whole (P : Z) (l : list (Z * Z)) : Z :=
+  let h := snd (last l (0, 0)) in let U := upper P (2 ^ P) l in 2 * total U - 2 ^ P + 2 * (last U 0 * h / (2 ^ P - h) + 1).
+Definition first_ratios (u v Q : Z) (N n : nat) : list (Z * Z) := firstn n (far_ratios N u v Q).
+Definition is_mean (u v Q : Z) (l : list (Z * Z)) : bool :=
+  ((0 <? u) && (0 <? v) && (0 <=? Q) && (0 <? Z.of_nat (length l)) && (snd (last l (0, 0)) <? 2 ^ Q))%bool.
+Definition skellam_check (u v Delta a b n d P : Z) (r : nat) (Q : Z) (N m : nat) : bool :=
+  let l := first_ratios u v Q N m in (is_mean u v Q l && below_check (both_sides (lower Q (2 ^ Q) l)) (whole Q l) Delta a b n d P r)%bool.
+Definition skellam_refutes (u v Delta a b n d P : Z) (r : nat) (Q : Z) (N m : nat) : bool :=
+  let l := first_ratios u v Q N m in (is_mean u v Q l && below_refutes (both_sides (lower Q (2 ^ Q) l)) (whole Q l) Delta (Z.to_nat Delta) a b n d P r)%bool.
 Close Scope Z_scope.
 
 Section Mean.
-Variables (u v : Z).
-Hypotheses (Hu : (0 < u)%Z) (Hv : (0 < v)%Z).
+Variables (u v Q : Z) (f : Z -> R).
+Hypotheses (Hu : (0 < u)%Z) (Hv : (0 < v)%Z) (HQ : (0 <= Q)%Z).
 Let mu := IZR u / IZR v.
+Let q := IZR (2 ^ Q).
+Hypothesis Hf : skellam mu f.
+Let g (k : nat) := f (Z.of_nat k).
 (** A quotient of positive numbers *)
 Lemma mean_pos : 0 < mu.
 Proof. apply Rdiv_lt_0_compat; now apply IZR_lt. Qed.
-(** By poisson_step *)
-Lemma counts_ok W n : 0 <= W -> forall k a, (0 <= a)%Z -> IZR a <= poisson mu k * W ->
-  lists mu W k (counts n u v (Z.of_nat k) a).
+(** No outcome is impossible *)
+Lemma g_pos k : 0 < g k.
+Proof. exact (skellam_pos mu mean_pos f k Hf). Qed.
+(** The recurrence, without quotients *)
+Lemma g_step k : IZR u * g k = IZR v * IZR (Z.of_nat (S k)) * g (S k) + IZR u * g (S (S k)).
 Proof.
-  intros HW. assert (forall k, 0 <= poisson mu k * W) as H0 by (intros; apply Rmult_le_pos; [apply poisson_nonneg, mean_pos|easy]).
-  induction n; intros k a Ha H i; cbn [counts]; [destruct i; simpl; auto using Z.le_refl|].
-  destruct i as [|i]; cbn [nth]; [now rewrite Nat.add_0_r|]. rewrite Nat.add_succ_r.
-  replace (Z.of_nat k + 1)%Z with (Z.of_nat (S k)) by lia. set (c := (v * Z.of_nat (S k))%Z). assert (0 < c)%Z as Hc by (unfold c; nia).
-  apply (IHn (S k)); [apply Z.div_pos; nia|].
-  pose proof (div_le (a * u) c Hc) as Hd. apply IZR_lt in Hc. apply Rmult_le_reg_r with (IZR c); [easy|].
-  apply Rle_trans with (1 := Hd). apply IZR_lt in Hu as Hu'. apply IZR_lt in Hv as Hv'.
-  replace (poisson mu (S k) * W * IZR c) with (poisson mu k * W * IZR u).
-  - rewrite mult_IZR. apply Rmult_le_compat_r; lra.
-  - unfold c. rewrite mult_IZR, <- INR_IZR_INZ. pose proof (poisson_step mu k) as E.
-    replace (poisson mu (S k) * W * (IZR v * INR (S k))) with (poisson mu (S k) * INR (S k) * (W * IZR v)) by ring.
-    rewrite E. unfold mu. field. lra.
+  pose proof (skellam_recurrence mu mean_pos f k Hf) as E. fold (g k) (g (S k)) (g (S (S k))) in E. rewrite INR_IZR_INZ in E.
+  apply IZR_lt in Hv. replace (IZR u) with (IZR v * mu) by (unfold mu; field; lra).
+  replace (IZR v * mu * g k) with (IZR v * (mu * g k)) by ring. rewrite E. ring.
+Qed.
+(** The recurrence's last term is positive *)
+Lemma g_falls k : IZR v * IZR (Z.of_nat (S k)) * g (S k) <= IZR u * g k.
+Proof. rewrite g_step. pose proof (g_pos (S (S k))). apply IZR_lt in Hu. nra. Qed.
+
+(** What a list says of the ratios from k on *)
+Fixpoint enclosed (k : nat) (l : list (Z * Z)) : Prop :=
+  match l with
+  | [] => True
+  | x :: l' => ((0 <= fst x)%Z /\ IZR (fst x) * g k <= q * g (S k) <= IZR (snd x) * g k) /\ enclosed (S k) l'
+  end.
+(** Downwards *)
+Lemma ratios_ok k : forall lo hi l, enclosed k ((lo, hi) :: l) -> enclosed 0 (ratios k u v Q lo hi l).
+Proof.
+  pose proof (IZR_pow2_pos Q HQ) as Hq. fold q in Hq. assert (IZR (2 ^ (2 * Q)) = q * q) as E2 by (unfold q; rewrite <- mult_IZR, <- Z.pow_add_r by lia; do 2 f_equal; lia).
+  assert (0 < 2 ^ Q)%Z as HqZ by (apply Z.pow_pos_nonneg; lia). assert (0 < 2 ^ (2 * Q))%Z as HqZ2 by (apply Z.pow_pos_nonneg; lia).
+  induction k; intros lo hi l H; [exact H|]. cbn [ratios]. apply IHk. cbn [enclosed fst snd]. split; [|exact H].
+  destruct H as [(H0 & H1 & H2) _]. cbn [fst snd] in *. pose proof (g_pos k) as Hk. pose proof (g_pos (S k)) as Hk1. pose proof (g_pos (S (S k))) as Hk2.
+  assert (0 <= IZR hi) as Hhi by (apply Rmult_le_reg_r with (g (S k)); nra). apply le_IZR in Hhi.
+  set (c := (v * Z.of_nat (S k) * 2 ^ Q)%Z). assert (0 < c)%Z as Hc by (unfold c; nia).
+  assert (IZR c = IZR v * IZR (Z.of_nat (S k)) * q) as Ec by (unfold c, q; now rewrite !mult_IZR).
+  pose proof (g_step k) as E. set (s := IZR v * IZR (Z.of_nat (S k))) in *. apply IZR_lt in Hu as Hu'.
+  pose proof (div_le (u * 2 ^ (2 * Q)) (c + u * hi) ltac:(nia)) as D1. pose proof (div_up (u * 2 ^ (2 * Q)) (c + u * lo) ltac:(nia)) as D2.
+  assert (0 <= u * 2 ^ (2 * Q) / (c + u * hi))%Z as Hx by (apply Z.div_pos; nia). assert (0 <= u * 2 ^ (2 * Q) / (c + u * lo))%Z as Hy by (apply Z.div_pos; nia).
+  split; [easy|]. assert (0 < s * q) as Hs by (rewrite <- Ec; now apply IZR_lt).
+  set (x := (_ / (c + u * hi))%Z) in *. set (y := (_ / (c + u * lo) + 1)%Z) in *. assert (0 <= y)%Z as Hy' by lia.
+  rewrite !mult_IZR, E2, plus_IZR, mult_IZR, Ec in D1, D2. apply IZR_le in H0, Hhi, Hx, Hy'.
+ 
+  assert (IZR u * (q * g k) = s * q * g (S k) + IZR u * (q * g (S (S k)))) as E' by (replace (IZR u * (q * g k)) with (q * (IZR u * g k)) by ring; rewrite E; ring).
+  split; apply Rmult_le_reg_l with (IZR u * q); try nra.
+  - apply Rle_trans with (IZR x * (s * q + IZR u * IZR hi) * g (S k)); [|nra].
+    replace (IZR u * q * (IZR x * g k)) with (IZR x * (IZR u * (q * g k))) by ring. rewrite E'. 
+    assert (IZR u * (q * g (S (S k))) <= IZR u * (IZR hi * g (S k))) by (apply Rmult_le_compat_l; lra). nra.
+  - apply Rle_trans with (IZR y * (s * q + IZR u * IZR lo) * g (S k)); [nra|].
+    replace (IZR u * q * (IZR y * g k)) with (IZR y * (IZR u * (q * g k))) by ring. rewrite E'.
+    assert (IZR u * (IZR lo * g (S k)) <= IZR u * (q * g (S (S k)))) by (apply Rmult_le_compat_l; lra). nra.
+Qed.
+(** Far out *)
+Lemma far_ratios_ok N : enclosed 0 (far_ratios N u v Q).
+Proof.
+  apply ratios_ok. cbn [enclosed fst snd]. split; [|easy]. split; [lia|]. pose proof (g_pos N). pose proof (g_pos (S N)).
+  pose proof (IZR_pow2_pos Q HQ) as Hq. fold q in Hq. split; [nra|].
+  pose proof (g_falls N) as Hg. pose proof (div_up (u * 2 ^ Q) (v * (Z.of_nat N + 1)) ltac:(nia)) as D.
+  replace (Z.of_nat N + 1)%Z with (Z.of_nat (S N)) in * by lia. rewrite !mult_IZR in D. fold q in D. set (y := IZR (_ + 1)) in *.
+  assert (0 < IZR v * IZR (Z.of_nat (S N))) as Hs by (apply Rmult_lt_0_compat; apply IZR_lt; lia). set (s := IZR v * _) in *.
+  apply Rmult_le_reg_l with s; [easy|]. apply Rle_trans with (q * (IZR u * g N)); nra.
+Qed.
+(** The first of them *)
+Lemma enclosed_firstn m : forall k l, enclosed k l -> enclosed k (firstn m l).
+Proof. induction m; intros k [|x l] H; simpl; auto. destruct H as [H H']. split; auto. Qed.
+(** Rounded down *)
+Lemma lower_ok : forall l k x i, enclosed k l -> (0 <= x)%Z -> IZR x * g 0 <= q * g k ->
+  0 <= IZR (nth i (lower Q x l) 0%Z) /\ IZR (nth i (lower Q x l) 0%Z) * g 0 <= q * g (k + i).
+Proof.
+  pose proof (IZR_pow2_pos Q HQ) as Hq. fold q in Hq. assert (forall k, 0 < q * g k) as Hqg by (intros; apply Rmult_lt_0_compat; [easy|apply g_pos]).
+  induction l as [|y l IH]; intros k x i Hl Hx H.
+  - destruct i as [|i]; cbn [lower nth]; [rewrite Nat.add_0_r; split; [now apply IZR_le|easy]|].
+    destruct i; rewrite Rmult_0_l; split; try lra; left; apply Hqg.
+  - cbn [lower]. destruct i as [|i]; cbn [nth]; [rewrite Nat.add_0_r; split; [now apply IZR_le|easy]|]. destruct Hl as [(H0 & H1 & _) Hl].
+    rewrite Nat.add_succ_r. apply (IH (S k)); [easy|apply Z.shiftr_nonneg; nia|]. rewrite Z.shiftr_div_pow2 by easy.
+    pose proof (div_le (x * fst y) (2 ^ Q) ltac:(apply Z.pow_pos_nonneg; lia)) as D. rewrite mult_IZR in D. fold q in D. set (z := IZR (_ / _)) in *.
+    apply IZR_le in H0, Hx. pose proof (g_pos 0). pose proof (g_pos k). apply Rmult_le_reg_r with q; [easy|].
+    apply Rle_trans with (IZR x * g 0 * IZR (fst y)); [nra|]. apply Rle_trans with (q * g k * IZR (fst y)); [nra|nra].
+Qed.
+(** Rounded up: all of them, and the last *)
+Lemma upper_ok : forall l k x, enclosed k l -> q * g k <= IZR x * g 0 ->
+  q * mass f (zseq (Z.of_nat k) (S (length l))) <= IZR (total (upper Q x l)) * g 0 /\
+  q * g (k + length l) <= IZR (last (upper Q x l) 0%Z) * g 0.
+Proof.
+  pose proof (IZR_pow2_pos Q HQ) as Hq. fold q in Hq. induction l as [|y l IH]; intros k x Hl H.
+  - cbn [upper length zseq mass total fold_right last]. rewrite Nat.add_0_r, Z.add_0_r. fold (g k). split; lra.
+  - destruct Hl as [(H0 & _ & H1) Hl]. pose proof (g_pos 0) as G0. pose proof (g_pos k) as Gk.
+    destruct (IH (S k) (up Q (x * snd y)) Hl) as [I1 I2].
+    { unfold up. rewrite Z.shiftr_div_pow2 by easy. pose proof (div_up (x * snd y) (2 ^ Q) ltac:(apply Z.pow_pos_nonneg; lia)) as D.
+      rewrite mult_IZR in D. fold q in D. set (z := IZR (_ + 1)) in *.
+      assert (0 <= IZR (snd y)) by (pose proof (g_pos (S k)); apply Rmult_le_reg_r with (g k); nra).
+      apply Rmult_le_reg_r with q; [easy|]. apply Rle_trans with (IZR x * g 0 * IZR (snd y)); [|nra]. nra. }
+    cbn [upper length]. split.
+    + cbn [zseq mass total fold_right]. rewrite plus_IZR. fold (g k) (total (upper Q (up Q (x * snd y)) l)).
+      replace (Z.of_nat k + 1)%Z with (Z.of_nat (S k)) by lia. cbn [zseq mass] in I1. lra.
+    + rewrite Nat.add_succ_r. destruct l; exact I2.
+Qed.
+(** The last of them *)
+Lemma last_ok : forall l k, enclosed k l -> l <> [] -> q * g (k + length l) <= IZR (snd (last l (0%Z, 0%Z))) * g (k + length l - 1).
+Proof.
+  induction l as [|x l IH]; intros k H Hn; [easy|]. destruct H as [(_ & _ & H) Hl]. destruct l as [|y l].
+  - cbn [length last]. replace (k + 1)%nat with (S k) by lia. now replace (S k - 1)%nat with k by lia.
+  - specialize (IH (S k) Hl ltac:(discriminate)). cbn [length] in *. replace (k + S (S (length l)))%nat with (S k + S (length l))%nat by lia. exact IH.
+Qed.
+(** From the middle in both directions *)
+Lemma both_sides_entry l k : (0 < length l)%nat ->
+  entry (both_sides l) (k + (Z.of_nat (length l) - 1)) = nth (Z.to_nat (Z.abs k)) l 0%Z.
+Proof.
+  intros Hl. destruct l as [|a l]; [easy|]. unfold entry, both_sides. cbn [tl length].
+  destruct (Z.ltb_spec (k + (Z.of_nat (S (length l)) - 1)) 0) as [H|H]; [rewrite nth_overflow; [easy|simpl; lia]|].
+  destruct (Z_lt_dec k 0).
+  - rewrite app_nth1 by (rewrite rev_length; lia). rewrite rev_nth by lia.
+    replace (Z.to_nat (Z.abs k)) with (S (length l - S (Z.to_nat (k + (Z.of_nat (S (length l)) - 1))))) by lia. easy.
+  - rewrite app_nth2; rewrite rev_length; [|lia]. f_equal. lia.
+Qed.
+(** All there is: the rest falls geometrically *)
+Lemma whole_ok l : enclosed 0 l -> (0 < Z.of_nat (length l))%Z -> (snd (last l (0, 0)) < 2 ^ Q)%Z -> q <= IZR (whole Q l) * g 0.
+Proof.
+  intros Hl Hn Hm. pose proof (IZR_pow2_pos Q HQ) as Hq. fold q in Hq.
+  destruct (upper_ok l 0 (2 ^ Q) Hl) as [H1 H2]; [fold q; lra|]. cbn [zseq mass] in H1. change (f (Z.of_nat 0)) with (g 0) in H1.
+  change (Z.of_nat 0 + 1)%Z with 1%Z in H1. cbn [Nat.add] in H2. pose proof (last_ok l 0 Hl ltac:(now destruct l)) as Hlast. cbn [Nat.add] in Hlast.
+  unfold whole. set (U := upper Q (2 ^ Q) l) in *. set (h := snd (last l (0, 0)%Z)) in *. set (n := length l) in *. set (D := (2 ^ Q - h)%Z). assert (0 < D)%Z as HD by (unfold D; lia).
+  pose proof (div_up (last U 0 * h)%Z D HD) as Ht. rewrite mult_IZR in Ht. set (t := IZR (_ + 1)) in *.
+  assert (IZR D = q - IZR h) as ED by (unfold D, q; now rewrite minus_IZR). apply IZR_lt in HD as HD'.
+  pose proof (g_pos n) as Gn. pose proof (g_pos (n - 1)) as Gn1.
+  assert (0 <= IZR h) as Hh by (apply Rmult_le_reg_r with (g (n - 1)); nra).
+  assert (0 <= IZR h / q < 1) as Ha.
+  { split; [apply Rmult_le_pos; [lra|left; apply Rinv_0_lt_compat; lra]|]. apply Rmult_lt_reg_r with q; [lra|]. unfold Rdiv. rewrite Rmult_assoc, Rinv_l; lra. }
+  assert (forall k, (Z.of_nat n <= k)%Z -> f (k + 1)%Z <= IZR h / q * f k) as Hfall.
+  { intros k Hk. pose proof (skellam_falls mu mean_pos f Hf (n - 1) (Z.to_nat k) ltac:(lia)) as G. cbv beta zeta in G.
+    replace (Z.of_nat (S (Z.to_nat k))) with (k + 1)%Z in G by lia. replace (S (n - 1)) with n in G by lia. fold (g (n - 1)) (g n) in G. rewrite Z2Nat.id in G by lia.
+    pose proof (g_pos (Z.to_nat k)) as P. unfold g in P. rewrite Z2Nat.id in P by lia.
+    apply Rmult_le_reg_r with (g (n - 1)); [easy|]. apply Rle_trans with (1 := G). apply Rmult_le_reg_l with q; [easy|].
+    replace (q * (IZR h / q * f k * g (n - 1))) with (IZR h * g (n - 1) * f k) by (field; lra). nra. }
+  destruct (skellam_pmf mu mean_pos f Hf) as [Hpos [_ Hlub]].
+  set (W := (2 * total U - 2 ^ Q + 2 * _)%Z).
+  assert (1 <= IZR W * g 0 / q) as H; [|apply Rmult_le_compat_r with (r := q) in H; [|lra]; unfold Rdiv in H; rewrite Rmult_assoc, Rinv_l in H; lra].
+  apply Hlub. intros z (l' & Hl' & _ & ->).
+  pose proof (even_le f (IZR h / q) n Hpos (fun k => skellam_even mu mean_pos f k Hf) Ha (fun k Hk => Hfall k ltac:(lia)) l' Hl') as He.
+  apply Rmult_le_reg_r with q; [easy|]. replace (IZR W * g 0 / q * q) with (IZR W * g 0) by (field; lra).
+  apply Rle_trans with ((g 0 + 2 * (mass f (zseq 1 n) + IZR h / IZR D * g n)) * q).
+  - apply Rmult_le_compat_r; [lra|]. apply Rle_trans with (1 := He). unfold g at 1. cbn [Z.of_nat].
+    assert (f (Z.of_nat n + 1)%Z / (1 - IZR h / q) <= IZR h / IZR D * g n); [|lra].
+    replace (IZR h / IZR D * g n) with (IZR h / q * g n / (1 - IZR h / q)) by (rewrite ED; field; lra).
+    apply Rmult_le_compat_r; [left; apply Rinv_0_lt_compat; lra|]. apply (Hfall (Z.of_nat n)). lia.
+  - assert (IZR h / IZR D * (q * g n) <= t * g 0).
+    { pose proof (g_pos 0). apply Rmult_le_reg_l with (IZR D); [easy|]. replace (IZR D * (IZR h / IZR D * (q * g n))) with (IZR h * (q * g n)) by (field; lra).
+      apply Rle_trans with (IZR h * (IZR (last U 0%Z) * g 0)); [apply Rmult_le_compat_l; lra|]. nra. }
+    unfold W. rewrite plus_IZR, minus_IZR, !mult_IZR. fold q t. lra.
 Qed.
 (** The law is at least the table's weights *)
-Lemma weights_ok Q c r o len f : is_mean u v Q c r = true -> skellam mu f -> forall k,
-  let l := counts_from u v Q c r o len in
-  IZR (entry (differences l) (k + (Z.of_nat (length l) - 1))) <= f k * IZR (2 ^ (Q - c) * 2 ^ (Q - c)).
+Lemma weights_ok N m : let l := first_ratios u v Q N m in is_mean u v Q l = true ->
+  forall k, IZR (entry (both_sides (lower Q (2 ^ Q) l)) (k + Z.of_nat (length l))) <= f k * IZR (whole Q l).
 Proof.
-  intros H Hf k l. unfold is_mean in H. split_bool H. rewrite mult_IZR. pose proof (IZR_pow2_pos (Q - c) ltac:(lia)) as HW.
-  apply differences_le with (mu := mu) (o := o); auto using mean_pos; [lra|].
-  apply lists_shiftr; [easy|]. rewrite <- mult_IZR, <- Z.pow_add_r by lia. replace (Q - c + c)%Z with Q by lia.
-  change o with (0 + o)%nat at 1. apply lists_skipn. pose proof (IZR_pow2_pos Q ltac:(lia)) as HQ.
-  destruct (exp_box_ok r Q (- u) v ltac:(lia) Hv ltac:(lia)) as [E0 [E1 _]].
-  apply (counts_ok _ _ (Rlt_le _ _ HQ) 0%nat); [easy|].
-  unfold poisson. cbn [pow fact INR]. unfold mu. rewrite opp_IZR in E1.
-  replace (- (IZR u / IZR v)) with (- IZR u / IZR v) by (unfold Rdiv; ring). lra.
+  intros l H k. unfold is_mean in H. split_bool H. pose proof (IZR_pow2_pos Q HQ) as Hq. fold q in Hq.
+  assert (enclosed 0 l) as Hl by apply enclosed_firstn, far_ratios_ok.
+  assert (forall l x, length (lower Q x l) = S (length l)) as Hlen by (intros l0; induction l0; intros x; simpl; auto).
+  pose proof (both_sides_entry (lower Q (2 ^ Q) l) k ltac:(rewrite Hlen; lia)) as E. rewrite Hlen in E.
+  replace (Z.of_nat (S (length l)) - 1)%Z with (Z.of_nat (length l)) in E by lia. rewrite E.
+  pose proof (whole_ok l Hl ltac:(easy) ltac:(easy)) as Hw. set (W := IZR (whole _ _)) in *.
+  destruct (lower_ok l 0 (2 ^ Q) (Z.to_nat (Z.abs k)) Hl ltac:(apply Z.pow_nonneg; lia) ltac:(fold q; lra)) as [H0' H1']. set (z := IZR (nth _ _ _)) in *.
+  cbn [Nat.add] in H1'. assert (g (Z.to_nat (Z.abs k)) = f k) as Ek.
+  { unfold g. rewrite Z2Nat.id by lia. destruct (Z.abs_spec k) as [[_ ->]|[_ ->]]; [easy|now apply (skellam_even mu mean_pos)]. }
+  rewrite Ek in H1'. pose proof (g_pos 0) as G0. pose proof (proj1 (skellam_pmf mu mean_pos f Hf) k) as Hk.
+  assert (0 < W) by (apply Rmult_lt_reg_r with (g 0); nra).
+  apply Rmult_le_reg_r with q; [easy|]. apply Rle_trans with (z * (W * g 0)); [now apply Rmult_le_compat_l|nra].
 Qed.
 End Mean.
 
 (** What the listed weights leave out counts against the claim *)
-Theorem skellam_dp u v Delta a b n d P r Q c o len : skellam_check u v Delta a b n d P r Q c o len = true ->
+Theorem skellam_dp u v Delta a b n d P r Q N m : skellam_check u v Delta a b n d P r Q N m = true ->
   exists f, skellam (IZR u / IZR v) f /\ noise_dp f Delta (IZR a / IZR b) (IZR n / IZR d).
 Proof.
   unfold skellam_check. intros H. apply andb_prop in H as [Hm Hc]. pose proof Hm as H. unfold is_mean in H. split_bool H.
-  destruct (skellam_exists _ (mean_pos u v ltac:(easy) ltac:(easy))) as [f Hf]. exists f. split; [easy|].
-  eapply below_dp; [apply (skellam_pmf _ (mean_pos u v ltac:(easy) ltac:(easy)) f Hf)|apply (weights_ok u v ltac:(easy) ltac:(easy) Q c r o len f Hm Hf)|exact Hc].
+  pose proof (mean_pos u v ltac:(easy) ltac:(easy)) as Hmu. destruct (skellam_exists _ Hmu) as [f Hf]. exists f. split; [easy|].
+  eapply below_dp; [apply (skellam_pmf _ Hmu f Hf)|exact (weights_ok u v Q f ltac:(easy) ltac:(easy) ltac:(easy) Hf N m Hm)|exact Hc].
 Qed.
 (** ... or against its refutation *)
-Theorem skellam_not_dp u v Delta a b n d P r Q c o len : skellam_refutes u v Delta a b n d P r Q c o len = true ->
+Theorem skellam_not_dp u v Delta a b n d P r Q N m : skellam_refutes u v Delta a b n d P r Q N m = true ->
   exists f, skellam (IZR u / IZR v) f /\ noise_not_dp f Delta (IZR a / IZR b) (IZR n / IZR d).
 Proof.
   unfold skellam_refutes. intros H. apply andb_prop in H as [Hm Hc]. pose proof Hm as H. unfold is_mean in H. split_bool H.
-  destruct (skellam_exists _ (mean_pos u v ltac:(easy) ltac:(easy))) as [f Hf]. exists f. split; [easy|].
-  eapply below_not_dp; [apply (skellam_pmf _ (mean_pos u v ltac:(easy) ltac:(easy)) f Hf)|apply (weights_ok u v ltac:(easy) ltac:(easy) Q c r o len f Hm Hf)|exact Hc].
+  pose proof (mean_pos u v ltac:(easy) ltac:(easy)) as Hmu. destruct (skellam_exists _ Hmu) as [f Hf]. exists f. split; [easy|].
+  eapply below_not_dp; [apply (skellam_pmf _ Hmu f Hf)|exact (weights_ok u v Q f ltac:(easy) ltac:(easy) ltac:(easy) Hf N m Hm)|exact Hc].
 Qed.
