@@ -26,7 +26,7 @@ _MOST_TRIALS = 100_000
 _LARGEST_LATTICE = 2_000  # points: each use moves by at most the sensitivity
 _MOST_POINTS = 20_000  # of the product of all lattices of a list
 _REACH = (
-    "zcdp claims of discrete-gaussian; "
+    "zcdp and rdp claims of discrete-gaussian, used K times; "
     "pure and approx claims of discrete-laplace, randomized-response and pmf pairs, used K times, "
     "of lists of discrete-laplace and randomized-response; "
     "and of discrete-gaussian, skellam, binomial and (verified, where its pure epsilon settles it) "
@@ -106,15 +106,15 @@ def _written(
     verified: bool,
     end: Fraction | Decimal | float,
 ) -> str:
-    if kind not in ("pure", "approx", "zcdp") or not uses:
+    if kind not in ("pure", "approx", "zcdp", "rdp") or not uses:
         raise _unknown()
     mechanism, times = uses[0]
-    if kind == "zcdp":
+    if kind in ("zcdp", "rdp"):
         if len(uses) > 1:
             raise _unknown()
-        return _concentrated(
-            Verdicted(times, numbers["rho"], Fraction(0), verified, Fraction(0)), mechanism
-        )
+        bound = numbers["rho" if kind == "zcdp" else "epsilon"]
+        asked = Verdicted(times, bound, Fraction(0), verified, Fraction(0))
+        return _concentrated(asked, mechanism, numbers.get("order"))
     asked = _asked(sum(count for _, count in uses), numbers, verified, end)
     if len(uses) > 1:
         return _list(uses, asked)
@@ -224,16 +224,29 @@ def _gaussian(asked: Verdicted, sigma2: Fraction, moved: int) -> str:
     return asked.write("discrete Gaussian", shape | asked.claim | precision)
 
 
-def _concentrated(asked: Verdicted, noise: Mechanism) -> str:
-    """rho = Delta^2/(2 sigma2) of discrete Gaussian noise, exactly."""
-    if not isinstance(noise, Additive) or noise.modulus is not None or asked.times != 1:
+def _concentrated(asked: Verdicted, noise: Mechanism, order: Fraction | None) -> str:
+    """rho = Delta^2/(2 sigma2) of discrete Gaussian noise; at an order, order times as much.
+
+    That is exact where order Delta is whole, and no more than a bound elsewhere.
+    """
+    if not isinstance(noise, Additive) or noise.modulus is not None:
         raise _unknown()
     if not isinstance(noise.law, DiscreteGaussian):
         raise _unknown()
     t, u = noise.law.sigma2.as_integer_ratio()
     a, b = asked.epsilon.as_integer_ratio()
     numbers = {"t": t, "u": u, "s": noise.sensitivity, "a": a, "b": b}
-    return asked.write("discrete Gaussian, zero-concentrated", numbers)
+    times = {"k": asked.times}
+    if order is None:
+        if asked.times == 1:
+            return asked.write("discrete Gaussian, zero-concentrated", numbers)
+        return asked.write("discrete Gaussian, K uses, zero-concentrated", numbers | times)
+    most = asked.times * order * noise.sensitivity**2 / (2 * noise.law.sigma2)
+    whole = (order * noise.sensitivity).denominator == 1
+    if not (most <= asked.epsilon if asked.verified else whole and asked.epsilon < most):
+        raise NotWrittenError("--coq: no theorem between a Renyi divergence and its bound")
+    c, e = order.as_integer_ratio()
+    return asked.write("discrete Gaussian, Renyi", numbers | times | {"c": c, "e": e})
 
 
 def _skellam(asked: Verdicted, law: Skellam, moved: int) -> str:

@@ -79,9 +79,12 @@ class Form:
         return self.title.endswith("VERIFIED")
 
     @property
-    def concentrated(self) -> bool:
-        """Is it of zero-concentrated differential privacy, rho = a/b?"""
-        return "zcdp" in self.statement
+    def kind(self) -> str:
+        """Of which claim: epsilon or rho is a/b, delta n/d, an order c/e."""
+        for kind, word in (("zcdp", "zcdp"), ("rdp", "renyi")):
+            if word in self.statement:
+                return kind
+        return "approx"
 
     def write(self, numbers: Numbers) -> str:
         """The file with these numbers. Raises FormError where one is too long or negative."""
@@ -120,8 +123,10 @@ class Form:
     def described(self, numbers: Numbers) -> str:
         """What the theorem says, in words."""
         claimed = ratio(numbers, "a", "b")
-        if self.concentrated:
+        if self.kind == "zcdp":
             claimed = f"({claimed})-zero-concentrated differentially private"
+        elif self.kind == "rdp":
+            claimed = f"({ratio(numbers, 'c', 'e')}, {claimed})-Rényi differentially private"
         else:
             claimed = f"({claimed}, {ratio(numbers, 'n', 'd')})-differentially private"
         says, which = ("is", "every") if self.verified else ("is not", "some")
@@ -162,18 +167,16 @@ def _uses(numbers: Numbers) -> str:
     return f", used {numbers['k']:,} times on the same data," if numbers["k"] != 1 else ""
 
 
-@_noise
-def _laplace(numbers: Numbers) -> str:
+def _laplace_law(numbers: Numbers) -> str:
     return f"discrete Laplace noise of scale {ratio(numbers, 't', 'u')}"
 
 
-def _answers(numbers: Numbers) -> str:
-    if numbers["k"] == 1:
-        return _laplace(numbers)
-    return (
-        f"a sequence of {numbers['k']:,} integer queries of sensitivity {numbers['s']}, each "
-        "chosen by the answers before, plus discrete Laplace noise of scale "
-        f"{ratio(numbers, 't', 'u')},"
+def _answers(law: Callable[[Numbers], str]) -> Callable[[Numbers], str]:
+    return lambda numbers: (
+        _noise(law)(numbers)
+        if numbers["k"] == 1
+        else f"a sequence of {numbers['k']:,} integer queries of sensitivity {numbers['s']}, each "
+        f"chosen by the answers before, plus {law(numbers)},"
     )
 
 
@@ -182,8 +185,7 @@ def _reduced(numbers: Numbers) -> str:
     return f"discrete Laplace noise of scale {ratio(numbers, 't', 'u')}, seen mod {numbers['m']},"
 
 
-@_noise
-def _gaussian(numbers: Numbers) -> str:
+def _gaussian_law(numbers: Numbers) -> str:
     return f"discrete Gaussian noise of sigma2 {ratio(numbers, 't', 'u')}"
 
 
@@ -220,7 +222,7 @@ def _list(numbers: Numbers) -> str:
     said = []
     for k, t, u, s in in_fours(numbers):
         if s:
-            law = _laplace({"t": t, "u": u, "s": s})
+            law = _noise(_laplace_law)({"t": t, "u": u, "s": s})
         else:
             law = f"a bit by randomized response (epsilon {ratio({'t': t, 'u': u}, 'u', 't')})"
         said.append(f"{law} {k:,} times")
@@ -250,7 +252,7 @@ def _forms() -> list[Form]:
             "DiscreteLaplace",
             f"noise_dp {laplace} {claim}",
             "laplace_dp {t} {u} {s} {a} {b} {n} {d}",
-            _laplace,
+            _noise(_laplace_law),
         ),
         Form(
             "discrete Laplace mod m, pure, VERIFIED",
@@ -264,56 +266,85 @@ def _forms() -> list[Form]:
             "DiscreteLaplace",
             f"noise_not_dp {laplace} {pure}",
             "laplace_not_dp {t} {u} {s} {a} {b}",
-            _laplace,
+            _noise(_laplace_law),
         ),
         Form(
             "discrete Laplace, K uses, pure, VERIFIED",
             "Lattice",
             f"noise_uses_dp {uses} {claim}",
             f"pure_uses_dp {lattice} {{a}} {{b}} {{n}} {{d}}",
-            _answers,
+            _answers(_laplace_law),
         ),
         Form(
             "discrete Laplace, K uses, VERIFIED",
             "Lattice",
             f"noise_uses_dp {uses} {claim}",
             f"lattice_dp {lattice} {precise}",
-            _answers,
+            _answers(_laplace_law),
         ),
         Form(
             "discrete Laplace, K uses, REFUTED",
             "Lattice",
             f"noise_uses_not_dp {uses} {claim}",
             f"lattice_not_dp {lattice} {precise}",
-            _answers,
+            _answers(_laplace_law),
         ),
         Form(
             "discrete Gaussian, VERIFIED",
             "DiscreteGaussian",
             f"{gaussian} noise_dp f {{s}} {claim}",
             f"gauss_dp {around}",
-            _gaussian,
+            _noise(_gaussian_law),
         ),
         Form(
             "discrete Gaussian, REFUTED",
             "DiscreteGaussian",
             f"{gaussian} noise_not_dp f {{s}} {claim}",
             f"gauss_not_dp {around}",
-            _gaussian,
+            _noise(_gaussian_law),
         ),
         Form(
             "discrete Gaussian, zero-concentrated, VERIFIED",
             "Concentrated",
             f"{gaussian} noise_zcdp f {{s}} ({{a}} / {{b}})",
             "zcdp_dp {t} {u} {s} {a} {b}",
-            _gaussian,
+            _noise(_gaussian_law),
         ),
         Form(
             "discrete Gaussian, zero-concentrated, REFUTED",
             "Concentrated",
             f"{gaussian} noise_not_zcdp f {{s}} ({{a}} / {{b}})",
             "zcdp_not_dp {t} {u} {s} {a} {b}",
-            _gaussian,
+            _noise(_gaussian_law),
+        ),
+        Form(
+            "discrete Gaussian, K uses, zero-concentrated, VERIFIED",
+            "Concentrated",
+            f"{gaussian} noise_uses_zcdp f (Z.to_nat {{k}}) {{s}} ({{a}} / {{b}})",
+            "zcdp_uses_dp (Z.to_nat {k}) {t} {u} {s} {a} {b}",
+            _answers(_gaussian_law),
+        ),
+        Form(
+            "discrete Gaussian, K uses, zero-concentrated, REFUTED",
+            "Concentrated",
+            f"{gaussian} noise_uses_not_zcdp f (Z.to_nat {{k}}) {{s}} ({{a}} / {{b}})",
+            "zcdp_uses_not_dp (Z.to_nat {k}) {t} {u} {s} {a} {b}",
+            _answers(_gaussian_law),
+        ),
+        Form(
+            "discrete Gaussian, Renyi, VERIFIED",
+            "Concentrated",
+            f"{gaussian} noise_uses_renyi f (Z.to_nat {{k}}) {{s}} ({{c}} / {{e}}) ({{a}} / {{b}})",
+            "gauss_renyi_dp (Z.to_nat {k}) {t} {u} {s} {c} {e} {a} {b}",
+            _answers(_gaussian_law),
+        ),
+        Form(
+            "discrete Gaussian, Renyi, REFUTED",
+            "Concentrated",
+            f"{gaussian} noise_uses_not_renyi f (Z.to_nat {{k}}) {{s}} "
+            "({c} / {e}) ({a} / {b})",
+            "gauss_renyi_not_dp (Z.to_nat {k}) {t} {u} {s} {c} {e} {a} {b}",
+            _answers(_gaussian_law),
         ),
         Form(
             "Skellam, VERIFIED",

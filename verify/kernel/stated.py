@@ -25,12 +25,16 @@ def stated(form: Form, numbers: Numbers, claim: Mapping[str, Any] | None) -> Sta
         else:
             uses = ((_mechanism(form, numbers), _whole(numbers, "k", 1)),)
         epsilon, delta = _ratio(numbers, "a", "b"), _ratio(numbers, "n", "d")
+        order = _ratio(numbers, "c", "e")
     except ZeroDivisionError:
-        uses, epsilon, delta = (), Fraction(0), Fraction(0)
+        uses, epsilon, delta, order = (), Fraction(0), Fraction(0), Fraction(0)
     verdict = "VERIFIED" if form.verified else "REFUTED"
     anything = (Fraction(0), Fraction(0))  # a theorem measures nothing
-    if form.concentrated:
+    if form.kind == "zcdp":
         return Statement(uses, "zcdp", {"rho": epsilon}, verdict, anything, None)
+    if form.kind == "rdp":
+        at = {"order": order, "epsilon": epsilon}
+        return Statement(uses, "rdp", at, verdict, anything, None)
     approximate = delta != 0 or (claim is not None and claim["kind"] == "approx")
     said = {"epsilon": epsilon} | ({"delta": delta} if approximate else {})
     kind = "approx" if approximate else "pure"

@@ -63,6 +63,16 @@ STATEMENTS = [
      "exists f, discrete_gaussian (100 / 1) f /\\ noise_zcdp f 1 (1 / 200)"),
     ("discrete-gaussian:sigma2=100,sensitivity=3", "zcdp:0.04",
      "exists f, discrete_gaussian (100 / 1) f /\\ noise_not_zcdp f 3 (1 / 25)"),
+    ("discrete-gaussian:sigma2=100*3", "zcdp:0.015",
+     "exists f, discrete_gaussian (100 / 1) f /\\ noise_uses_zcdp f (Z.to_nat 3) 1 (3 / 200)"),
+    ("discrete-gaussian:sigma2=100*3", "zcdp:0.01",
+     "exists f, discrete_gaussian (100 / 1) f /\\ noise_uses_not_zcdp f (Z.to_nat 3) 1 (1 / 100)"),
+    ("discrete-gaussian:sigma2=100", "rdp:3/2,0.1",
+     "exists f, discrete_gaussian (100 / 1) f /\\ "
+     "noise_uses_renyi f (Z.to_nat 1) 1 (3 / 2) (1 / 10)"),
+    ("discrete-gaussian:sigma2=100,sensitivity=2*3", "rdp:3/2,0.0125",
+     "exists f, discrete_gaussian (100 / 1) f /\\ "
+     "noise_uses_not_renyi f (Z.to_nat 3) 2 (3 / 2) (1 / 80)"),
     ("skellam:variance=25,sensitivity=2", "approx:0.5,1e-6",
      "exists f, skellam (25 / 2) f /\\ noise_not_dp f 2 (1 / 2) (1 / 1000000)"),
     ("discrete-laplace:scale=7/3,sensitivity=4*3 + randomized-response:epsilon=0.4",
@@ -119,9 +129,10 @@ def test_both_verdicts_are_written(pair, spec, verified, refuted):
         assert form.verified is verdict
         says = form.described(numbers)
         assert (" is not (" in says) is not verdict
-        named = [each.removeprefix("file=") for each in re.findall(r"[=:,]([\d.e/-]+)", claim)]
-        a, b = numbers["a"], numbers["b"]
-        assert Fraction(a, b) == Fraction(named[0])
+        named = parse_claim(claim).fields()
+        assert Fraction(numbers["a"], numbers["b"]) == Fraction(
+            named["rho" if form.kind == "zcdp" else "epsilon"]
+        )
 
 
 @pytest.mark.parametrize("trials", [1, 2, 7, 16, 61, 200])
@@ -178,8 +189,9 @@ def test_a_certificate_says_the_same(pair, spec, claim, verdict):
         ("discrete-laplace:epsilon=1,modulus=64*2", "pure:2"),
         ("discrete-laplace:scale=100,sensitivity=50*50", "approx:3,1e-6"),
         ("discrete-laplace:epsilon=1", "zcdp:0.5"),
-        ("discrete-gaussian:sigma2=100*2", "zcdp:0.01"),
-        ("discrete-gaussian:sigma2=100", "rdp:2,0.01"),
+        ("discrete-gaussian:sigma2=1/10", "rdp:3/2,7.4999"),
+        ("discrete-gaussian:sigma2=100,modulus=1024", "rdp:2,1"),
+        ("discrete-gaussian:sigma2=100 + discrete-gaussian:sigma2=9", "zcdp:1"),
         ("gaussian:sigma=1", "approx:9,1e-5"),
         ("discrete-gaussian:sigma2=100,l2=4", "approx:9,1e-5"),
         ("randomized-response:epsilon=1,neighbours=add-remove,poisson=0.5", "pure:1"),

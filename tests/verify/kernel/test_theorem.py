@@ -18,7 +18,13 @@ from exactdp.verify.kernel.library import compiled, sources
 from exactdp.verify.kernel.theorem import ALLOWED, axioms_in
 
 with_coq = pytest.mark.skipif(shutil.which("coqc") is None, reason="needs coqc")
-GENERAL = ("adaptive_composition", "image_dominated", "post_processing", "group_privacy")
+GENERAL = (
+    "adaptive_composition",
+    "image_dominated",
+    "post_processing",
+    "group_privacy",
+    "renyi_composition",
+)
 LISTED = """\
 Axioms:
 ClassicalDedekindReals.sig_not_dec : forall P : Prop, {~ ~ P} + {~ P}

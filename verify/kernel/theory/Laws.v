@@ -101,20 +101,35 @@ Fixpoint uses_in (l : list Z) : list use :=
   | _ => []
   end.
 
-(** Rényi divergences of laws that are positive everywhere: sum f^a g^(1-a) at order a > 1, over
-    all finite lists of outcomes, is at most e^((a-1) eps). *)
+(** Rényi divergences at order a > 1: sum f^a g^(1-a), over all finite lists of outcomes that f makes possible (g has
+    to, too), is at most e^((a-1) eps). *)
 Definition renyi_term {T} (a : R) (f g : T -> R) (x : T) : R := Rpower (f x) a * Rpower (g x) (1 - a).
 Definition renyi {T} (a : R) (f g : T -> R) (eps : R) : Prop :=
-  forall l, NoDup l -> mass (renyi_term a f g) l <= exp ((a - 1) * eps).
-Definition not_renyi {T} (a : R) (f g : T -> R) (eps : R) : Prop :=
-  exists l, NoDup l /\ mass (renyi_term a f g) l > exp ((a - 1) * eps).
+  (forall x, 0 < f x -> 0 < g x) /\
+  forall l, NoDup l -> (forall x, In x l -> 0 < f x) -> mass (renyi_term a f g) l <= exp ((a - 1) * eps).
+Definition renyi_dp {D T} (adj : D -> D -> Prop) (M : D -> T -> R) (a eps : R) : Prop :=
+  (forall d, pmf (M d)) /\ forall d d', adj d d' -> renyi a (M d) (M d') eps.
+(** Refuted: some outcomes that both make possible, on one pair of neighbours. *)
+Definition not_renyi_dp {D T} (adj : D -> D -> Prop) (M : D -> T -> R) (a eps : R) : Prop :=
+  (forall d, pmf (M d)) /\ exists d d' l, adj d d' /\ NoDup l /\ (forall x, In x l -> 0 < M d x /\ 0 < M d' x) /\
+    mass (renyi_term a (M d) (M d')) l > exp ((a - 1) * eps).
 
-(** rho-zero-concentrated DP: at every order a, eps = a rho. *)
-Definition noise_zcdp (f : Z -> R) (Delta : Z) (rho : R) : Prop :=
-  forall (D : Type) (adj : D -> D -> Prop) (q : D -> Z), sensitivity adj q Delta ->
-    (forall d, pmf (add_noise f q d)) /\ (forall d k, 0 < add_noise f q d k) /\
-    forall d d', adj d d' -> forall a, 1 < a -> renyi a (add_noise f q d) (add_noise f q d') (a * rho).
-Definition noise_not_zcdp (f : Z -> R) (Delta : Z) (rho : R) : Prop :=
-  exists (D : Type) (adj : D -> D -> Prop) (q : D -> Z), sensitivity adj q Delta /\
-    (forall d, pmf (add_noise f q d)) /\ (forall d k, 0 < add_noise f q d k) /\
-    exists d d' a, adj d d' /\ 1 < a /\ not_renyi a (add_noise f q d) (add_noise f q d') (a * rho).
+(** Of noise on a query, once and on K queries chosen by the past *)
+Definition noise_renyi (f : Z -> R) (Delta : Z) (a eps : R) : Prop :=
+  forall (D : Type) (adj : D -> D -> Prop) (q : D -> Z), sensitivity adj q Delta -> renyi_dp adj (add_noise f q) a eps.
+Definition noise_not_renyi (f : Z -> R) (Delta : Z) (a eps : R) : Prop :=
+  exists (D : Type) (adj : D -> D -> Prop) (q : D -> Z), sensitivity adj q Delta /\ not_renyi_dp adj (add_noise f q) a eps.
+Definition noise_uses_renyi (f : Z -> R) (K : nat) (Delta : Z) (a eps : R) : Prop :=
+  forall (D : Type) (adj : D -> D -> Prop) (q : list Z -> D -> Z),
+    (forall past, sensitivity adj (q past) Delta) -> renyi_dp adj (noisy_answers f q K) a eps.
+Definition noise_uses_not_renyi (f : Z -> R) (K : nat) (Delta : Z) (a eps : R) : Prop :=
+  exists (D : Type) (adj : D -> D -> Prop) (q : list Z -> D -> Z),
+    (forall past, sensitivity adj (q past) Delta) /\ not_renyi_dp adj (noisy_answers f q K) a eps.
+
+(** rho-zero-concentrated DP: at every order a, eps = a rho; refuted at some order. *)
+Definition noise_zcdp (f : Z -> R) (Delta : Z) (rho : R) : Prop := forall a, 1 < a -> noise_renyi f Delta a (a * rho).
+Definition noise_not_zcdp (f : Z -> R) (Delta : Z) (rho : R) : Prop := exists a, 1 < a /\ noise_not_renyi f Delta a (a * rho).
+Definition noise_uses_zcdp (f : Z -> R) (K : nat) (Delta : Z) (rho : R) : Prop :=
+  forall a, 1 < a -> noise_uses_renyi f K Delta a (a * rho).
+Definition noise_uses_not_zcdp (f : Z -> R) (K : nat) (Delta : Z) (rho : R) : Prop :=
+  exists a, 1 < a /\ noise_uses_not_renyi f K Delta a (a * rho).
