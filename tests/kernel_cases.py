@@ -43,6 +43,8 @@ LISTS = [
      "approx:9.0850842381876,1e-3", "approx:9.0850842381875,1e-3"),
     ("randomized-response:epsilon=1 + randomized-response:epsilon=2/3", "pure:1.66666666667",
      "pure:1.66666666666"),
+    ("discrete-laplace:scale=7/3,sensitivity=4*3 + randomized-response:epsilon=2/5*6",
+     "pure:264/35", "pure:7.542857142857"),
 ]  # fmt: skip
 ONE_SIDED = [
     ("binomial:trials=61,probability=1/2", "approx:1,1e-5", "REFUTED"),

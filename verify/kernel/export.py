@@ -153,10 +153,10 @@ def _list(uses: Sequence[tuple[Mechanism, int]], asked: Verdicted) -> str:
         points *= times * max(reach, 1) + 1
         moved += times * max(reach, 1) / scale
         step = max(step, max(reach, 1) / scale)
+    if asked.verified and moved <= asked.epsilon:
+        return asked.write("list of uses, pure", {"W": fours, **asked.claim})
     if points > _MOST_POINTS:
         raise NotWrittenError(f"--coq: no theorem on more than {_MOST_POINTS:,} privacy losses")
-    if asked.verified and not asked.delta and moved == asked.epsilon:
-        raise NotWrittenError("--coq: no theorem of a list's pure epsilon itself, only of more")
     # an error of e^x counts as one of epsilon, times e^(2 step) where no loss is near epsilon
     near = _bits(1 / asked.room) if asked.room else _FAR_BITS
     r = near + 2 * _bits(asked.epsilon) + _bits(asked.times) + math.ceil(3 * step) + 10
@@ -300,6 +300,8 @@ def _response(asked: Verdicted, one: Response) -> str:
     e, f = one.epsilon.as_integer_ratio()
     numbers = {"e": e, "f": f, "k": asked.times}
     pure = asked.times * one.epsilon <= asked.epsilon
+    if asked.verified and pure and asked.times > 1 and e:
+        return _list([(one, asked.times)], asked)  # of all bits, each chosen by the answers before
     if asked.verified == pure and (pure or not asked.delta):
         return asked.write("randomized response, pure", numbers | _pure(asked))
     return asked.write("randomized response", numbers | asked.claim | asked.precision())

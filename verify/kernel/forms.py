@@ -433,6 +433,14 @@ def _forms() -> list[Form]:
             ("A", "B"),
         ),
         Form(
+            "list of uses, pure, VERIFIED",
+            "PureLists",
+            f"list_dp (uses_in list_w) {claim}",
+            "pure_list_dp list_w {a} {b} {n} {d}",
+            _list,
+            ("W",),
+        ),
+        Form(
             "list of uses, VERIFIED",
             "ListSums",
             f"list_dp (uses_in list_w) {claim}",

@@ -20,7 +20,7 @@ def stated(form: Form, numbers: Numbers, claim: Mapping[str, Any] | None) -> Sta
     """
     uses: tuple[tuple[Mechanism, int], ...]
     try:
-        if form.module == "ListSums":
+        if "W" in form.given:
             uses = tuple((_of_four(t, u, s), k) for k, t, u, s in in_fours(numbers))
         else:
             uses = ((_mechanism(form, numbers), _whole(numbers, "k", 1)),)

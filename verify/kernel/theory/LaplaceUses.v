@@ -11,6 +11,34 @@ Proof.
   - rewrite <- Rmult_minus_distr_l, <- RmaxRmult by easy. f_equal. ring.
   - rewrite <- mass_scale. apply mass_ext. intros u _. rewrite <- IH by easy. f_equal; ring.
 Qed.
+(** No excess where the product of the largest ratios is at most y/x *)
+Lemma product_above_zero ps cs : Forall2 (fun p c => 0 < c /\ forall u, In u (points p) -> 0 <= left p u <= c * right p u) ps cs ->
+  forall x y, 0 <= x -> x * fold_right Rmult 1 cs <= y -> product_above ps x y = 0.
+Proof.
+  intros H. induction H as [|p c ps cs [Hc Hp] H IH]; intros x y Hx Hy; cbn [product_above fold_right] in *; [apply Rmax_left; lra|].
+  assert (0 < fold_right Rmult 1 cs) as HP by (clear - H; induction H as [|p c ps cs [Hc _] H IH]; simpl; [lra|now apply Rmult_lt_0_compat]).
+  rewrite (mass_ext _ (fun u => 0 * 0)); [rewrite mass_scale; ring|]. intros u Hu. specialize (Hp u Hu). rewrite Rmult_0_l. apply IH; [nra|].
+  set (P := fold_right Rmult 1 cs) in *. assert (0 <= right p u) by nra. apply Rle_trans with (x * (c * right p u) * P); [|nra].
+  apply Rmult_le_compat_r; [lra|]. apply Rmult_le_compat_l; lra.
+Qed.
+(** The ratios of the pair of discrete Laplace noise are at most e^(Delta/t) *)
+Lemma laplace_pair_ratio t Delta u : 0 < t -> In u (points (laplace_pair t Delta)) ->
+  0 <= left (laplace_pair t Delta) u <= exp (INR Delta / t) * right (laplace_pair t Delta) u.
+Proof.
+  intros Ht Hu. split; [now apply laplace_pair_positive|]. apply in_seq in Hu. simpl left. simpl right.
+  pose proof (rate t Ht) as Ha. pose proof (share_nonneg t Delta Ht u) as Hw. set (w := share t Delta u) in *. set (a := exp (- (1 / t))) in *.
+  assert (a ^ (Delta - u) <= exp (INR Delta / t) * a ^ u) as H.
+  { pose proof (power_range t Ht (Delta - u)) as H1. fold a in H1. assert (exp (INR Delta / t) * (a ^ u * a ^ (Delta - u)) = 1) as E.
+    { rewrite <- pow_add. replace (u + (Delta - u))%nat with Delta by lia. unfold a. rewrite exp_mult_pow, <- exp_plus. transitivity (exp 0); [f_equal; field; lra|apply exp_0]. }
+    pose proof (power_range t Ht u) as H2. fold a in H2. pose proof (exp_pos (INR Delta / t)) as Hx. set (x := exp (INR Delta / t)) in *.
+    apply Rle_trans with 1; [apply H1|]. rewrite <- E. apply Rmult_le_compat_l; nra. }
+  replace (w * a ^ (Delta - u) / (1 + a)) with (w / (1 + a) * a ^ (Delta - u)) by (field; lra).
+  replace (exp (INR Delta / t) * (w * a ^ u / (1 + a))) with (w / (1 + a) * (exp (INR Delta / t) * a ^ u)) by (field; lra).
+  apply Rmult_le_compat_l; [|easy]. apply Rmult_le_pos; [easy|left; apply Rinv_0_lt_compat; lra].
+Qed.
+(** Exponents add *)
+Lemma exp_repeat x K : fold_right Rmult 1 (repeat (exp x) K) = exp (INR K * x).
+Proof. induction K; [simpl; rewrite Rmult_0_l, exp_0; easy|]. cbn [repeat fold_right]. rewrite IHK, <- exp_plus, S_INR. f_equal. ring. Qed.
 (** Sequences with these heads and these rests *)
 Definition heads {T} (l : list T) (b : list (list T)) : list (list T) := flat_map (fun k => map (cons k) b) l.
 (** They differ in the first place or later *)

@@ -286,31 +286,19 @@ Qed.
 Definition pure_uses_check (K : nat) (t u : Z) (Delta : nat) (a b n d : Z) : bool :=
   ((0 <? t)%Z && (0 <? u)%Z && (0 <? Z.of_nat Delta)%Z && is_ratio a b && is_ratio n d &&
    (Z.of_nat K * Z.of_nat Delta * u * b <=? a * t)%Z)%bool.
-(** No point of the lattice has an excess *)
+(** No ratio is larger *)
 Theorem pure_uses_dp K t u Delta a b n d : pure_uses_check K t u Delta a b n d = true ->
   noise_uses_dp (discrete_laplace (IZR t / IZR u)) K (Z.of_nat Delta) (IZR a / IZR b) (IZR n / IZR d).
 Proof.
   unfold pure_uses_check. intros H. split_bool H. assert (0 < IZR t / IZR u) as Ht by now apply ratio_pos.
-  apply uses_dp; [easy|lia|]. pose proof (rate _ Ht) as Hq. set (q := exp (- (1 / (IZR t / IZR u)))) in *.
-  apply Rle_trans with 0; [|apply Rmult_le_pos; [now apply ratio_nonneg|apply pow_le; lra]].
-  apply Rle_trans with (spread (IZR t / IZR u) Delta K (fun _ => 0) 0).
-  - unfold lattice_excess. apply (spread_le (IZR t / IZR u) Delta Ht ltac:(lia) (K * Delta)); [|lia]. fold q. intros j Hj. unfold above.
-    right. apply Rmax_left. rewrite Rmult_1_l.
-    assert (1 <= exp (IZR a / IZR b) * q ^ (K * Delta)) as Hone.
-    { unfold q. rewrite exp_mult_pow, <- exp_plus. apply Rle_trans with (exp 0); [rewrite exp_0; lra|]. apply exp_le. rewrite INR_IZR_INZ, Nat2Z.inj_mul, mult_IZR.
-      match goal with X : (_ <= a * t)%Z |- _ => apply IZR_le in X; rewrite !mult_IZR in X; rename X into Hc end.
-      assert (0 < IZR t) by now apply IZR_lt. assert (0 < IZR u) by now apply IZR_lt.
-      assert (0 < IZR b) by (apply IZR_lt; eauto using ratio_bottom).
-      apply Rmult_le_reg_r with (IZR t * IZR b); [nra|].
-      replace ((IZR a / IZR b + IZR (Z.of_nat K) * IZR (Z.of_nat Delta) * - (1 / (IZR t / IZR u))) * (IZR t * IZR b))
-        with (IZR a * IZR t - IZR (Z.of_nat K) * IZR (Z.of_nat Delta) * IZR u * IZR b) by (field; lra). lra. }
-    replace (K * Delta)%nat with ((K * Delta - j) + j)%nat in Hone by lia. rewrite pow_add in Hone.
-    pose proof (power_range _ Ht (K * Delta - j)) as Hj1. pose proof (power_range _ Ht j) as Hj2. fold q in Hj1, Hj2.
-    pose proof (exp_pos (IZR a / IZR b)). set (x := exp (IZR a / IZR b)) in *.
-    assert (x * (q ^ (K * Delta - j) * q ^ j) <= x * q ^ j) by (apply Rmult_le_compat_l; nra). lra.
-  - generalize 0%nat. induction K; intros s; cbn [spread]; [lra|].
-    rewrite (mass_ext _ (fun _ => 0 * spread (IZR t / IZR u) Delta 0 (fun _ => 0) 0)).
-    + rewrite mass_scale. lra.
-    + intros j _. cbn [spread]. clear - Ht. assert (forall s, spread (IZR t / IZR u) Delta K (fun _ => 0) s = 0) as ->; [|ring].
-      induction K; intros s'; cbn [spread]; [easy|]. rewrite (mass_ext _ (fun _ => 0 * 0)); [rewrite mass_scale; ring|]. intros. rewrite IHK. ring.
+  apply uses_dp; [easy|lia|]. pose proof (rate _ Ht) as Hq. rewrite <- lattice_product by (easy || lia).
+  rewrite product_above_zero with (cs := repeat (exp (INR Delta / (IZR t / IZR u))) K); [| |lra|].
+  - rewrite Rmult_0_r. apply Rmult_le_pos; [now apply ratio_nonneg|apply pow_le; lra].
+  - clear - Ht. induction K; simpl; constructor; auto. split; [apply exp_pos|]. intros j. now apply laplace_pair_ratio.
+  - rewrite Rmult_1_l, exp_repeat. apply exp_le.
+    match goal with X : (_ <= a * t)%Z |- _ => apply IZR_le in X; rewrite !mult_IZR, <- !INR_IZR_INZ in X; rename X into Hc end.
+    assert (0 < IZR t) by now apply IZR_lt. assert (0 < IZR u) by now apply IZR_lt. assert (0 < IZR b) by (apply IZR_lt; eauto using ratio_bottom).
+    apply Rmult_le_reg_r with (IZR t * IZR b); [nra|].
+    replace (INR K * (INR Delta / (IZR t / IZR u)) * (IZR t * IZR b)) with (INR K * INR Delta * IZR u * IZR b) by (field; lra).
+    replace (IZR a / IZR b * (IZR t * IZR b)) with (IZR a * IZR t) by (field; lra). lra.
 Qed.
