@@ -29,6 +29,8 @@ NEAR = [
     ("discrete-gaussian:sigma2=7/3,sensitivity=3*5", "zcdp:135/14", "zcdp:9.6428571428"),
     ("discrete-gaussian:sigma2=7/3,sensitivity=3", "rdp:2,27/7", "rdp:2,3.857142857"),
     ("discrete-gaussian:sigma2=7/3,sensitivity=3*5", "rdp:7/3,22.5", "rdp:7/3,22.4999999999"),
+    ("randomized-response:epsilon=1*48", "rdp:7/3,37.6312300442", "rdp:7/3,37.6312300441"),
+    ("pmf:file={pair}*5", "rdp:3,1.9962692405445", "rdp:3,1.9962692405444"),
     ("skellam:variance=25", "approx:0.6852603602,1e-5", "approx:0.6852603601,1e-5"),
     ("skellam:variance=7/3,sensitivity=3", "approx:3.0370477553638,0.1",
      "approx:3.0370477553637,0.1"),

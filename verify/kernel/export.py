@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
 
 from ...accounting.composed import compose
-from ...exact import ParameterError
 from ..audit import Audit, Verdict
 from ..checker.arithmetic import INFINITY
 from ..checker.binomial import Binomial
@@ -17,65 +15,14 @@ from ..checker.laws import DiscreteGaussian, DiscreteLaplace, Skellam
 from ..checker.mechanisms import Additive, Mechanism, Response, TwoLaws
 from ..checker.reading import Statement, read_claim, read_use
 from ..fields import NotCertifiedError, use_fields
-from .forms import FORMS, FormError, Numbers
+from .forms import Numbers
+from .renyi import concentrated, renyi
+from .verdicted import FAR_BITS, NotWrittenError, Verdicted, bits, columns, unknown
 
-_LEAST_BITS = 60
-_FAR_BITS = 200  # where it is not known how close the claim is
 _MOST_WAYS = 1_000_000  # sequences of outcomes that a proof may visit
 _MOST_TRIALS = 100_000
 _LARGEST_LATTICE = 2_000  # points: each use moves by at most the sensitivity
 _MOST_POINTS = 20_000  # of the product of all lattices of a list
-_REACH = (
-    "zcdp and rdp claims of discrete-gaussian, used K times; "
-    "pure and approx claims of discrete-laplace, randomized-response and pmf pairs, used K times, "
-    "of lists of discrete-laplace and randomized-response; "
-    "and of discrete-gaussian, skellam, binomial and (verified, where its pure epsilon settles it) "
-    "discrete-laplace with a modulus, used once"
-)
-
-
-class NotWrittenError(ParameterError):
-    """A verdict for which no theorem can be written yet; the message names those that can."""
-
-
-@dataclass(frozen=True)
-class Verdicted:
-    """What a theorem is to say; room: how far the claim is from what is true (0: not known).
-
-    epsilon: rho, where the claim is of that.
-    """
-
-    times: int
-    epsilon: Fraction
-    delta: Fraction
-    verified: bool
-    room: Fraction
-
-    @property
-    def claim(self) -> dict[str, int]:
-        """The claim's numbers, as the forms name them."""
-        (a, b), (n, d) = self.epsilon.as_integer_ratio(), self.delta.as_integer_ratio()
-        return {"a": a, "b": b, "n": n, "d": d}
-
-    def precision(self, far: int = 0) -> dict[str, int]:
-        """How often exp is squared, and to how many bits it is known: its error is about 2^-r.
-
-        far: bits of how rare the outcomes are that decide.
-        """
-        near = _bits(1 / self.room) + 20 if self.room else _FAR_BITS
-        rare = _bits(1 / self.delta) if self.delta else 0
-        squarings = (
-            max(_LEAST_BITS, near) + rare + 2 * _bits(self.epsilon) + _bits(self.times) + far
-        )
-        return {"r": squarings, "p": 2 * squarings + 16}
-
-    def write(self, name: str, numbers: Numbers) -> str:
-        """The file of this form, of this verdict."""
-        form = FORMS[f"{name}, {'VERIFIED' if self.verified else 'REFUTED'}"]
-        try:
-            return form.write(numbers)
-        except FormError as error:
-            raise NotWrittenError(f"--coq: no theorem: {error}") from error
 
 
 def theorem_of(audit: Audit) -> str:
@@ -85,7 +32,7 @@ def theorem_of(audit: Audit) -> str:
     try:
         uses = [read_use(use_fields(use)) for use in compose(audit.mechanism).uses]
     except NotCertifiedError as error:
-        raise _unknown() from error
+        raise unknown() from error
     kind, numbers = read_claim(audit.claim.fields())
     verified = audit.verdict is Verdict.VERIFIED
     end = audit.measured.upper if verified else audit.measured.lower
@@ -107,14 +54,17 @@ def _written(
     end: Fraction | Decimal | float,
 ) -> str:
     if kind not in ("pure", "approx", "zcdp", "rdp") or not uses:
-        raise _unknown()
+        raise unknown()
     mechanism, times = uses[0]
     if kind in ("zcdp", "rdp"):
         if len(uses) > 1:
-            raise _unknown()
-        bound = numbers["rho" if kind == "zcdp" else "epsilon"]
-        asked = Verdicted(times, bound, Fraction(0), verified, Fraction(0))
-        return _concentrated(asked, mechanism, numbers.get("order"))
+            raise unknown()
+        if kind == "zcdp":
+            rho = numbers["rho"]
+            return concentrated(
+                Verdicted(times, rho, Fraction(0), verified, Fraction(0)), mechanism
+            )
+        return renyi(_asked(times, numbers, verified, end), mechanism, numbers["order"])
     asked = _asked(sum(count for _, count in uses), numbers, verified, end)
     if len(uses) > 1:
         return _list(uses, asked)
@@ -125,7 +75,7 @@ def _written(
             return _response(asked, mechanism)
         case TwoLaws():
             return _pair(asked, mechanism)
-    raise _unknown()
+    raise unknown()
 
 
 def _asked(
@@ -148,7 +98,7 @@ def _list(uses: Sequence[tuple[Mechanism, int]], asked: Verdicted) -> str:
             case Response(delta=0) if mechanism.epsilon:
                 scale, reach = 1 / mechanism.epsilon, 0
             case _:
-                raise _unknown()
+                raise unknown()
         fours += [times, *scale.as_integer_ratio(), reach]
         points *= times * max(reach, 1) + 1
         moved += times * max(reach, 1) / scale
@@ -158,10 +108,10 @@ def _list(uses: Sequence[tuple[Mechanism, int]], asked: Verdicted) -> str:
     if points > _MOST_POINTS:
         raise NotWrittenError(f"--coq: no theorem on more than {_MOST_POINTS:,} privacy losses")
     # an error of e^x counts as one of epsilon, times e^(2 step) where no loss is near epsilon
-    near = _bits(1 / asked.room) if asked.room else _FAR_BITS
-    r = near + 2 * _bits(asked.epsilon) + _bits(asked.times) + math.ceil(3 * step) + 10
-    rare = _bits(1 / asked.delta) if asked.delta else 0
-    p = 2 * r + rare + math.ceil(3 * asked.epsilon / 2) + _bits(points) + 16
+    near = bits(1 / asked.room) if asked.room else FAR_BITS
+    r = near + 2 * bits(asked.epsilon) + bits(asked.times) + math.ceil(3 * step) + 10
+    rare = bits(1 / asked.delta) if asked.delta else 0
+    p = 2 * r + rare + math.ceil(3 * asked.epsilon / 2) + bits(points) + 16
     given: Numbers = {"W": fours, "r": r, "p": p, **asked.claim}
     return asked.write("list of uses", given)
 
@@ -174,14 +124,14 @@ def _additive(asked: Verdicted, noise: Additive) -> str:
         if asked.times == 1:
             return _reduced(asked, law.scale, noise.sensitivity, noise.modulus)
     if asked.times != 1 or noise.modulus is not None:
-        raise _unknown()
+        raise unknown()
     if isinstance(law, DiscreteGaussian):
         return _gaussian(asked, law.sigma2, noise.sensitivity)
     if isinstance(law, Skellam):
         return _skellam(asked, law, noise.sensitivity)
     if isinstance(law, Binomial) and isinstance(law.probability, Fraction):
         return _binomial(asked, law.trials, law.probability, noise.sensitivity)
-    raise _unknown()
+    raise unknown()
 
 
 def _laplace(asked: Verdicted, scale: Fraction, moved: int) -> str:
@@ -197,7 +147,7 @@ def _laplace(asked: Verdicted, scale: Fraction, moved: int) -> str:
         return asked.write("discrete Laplace, pure", numbers | _pure(asked))
     if asked.times * moved > _LARGEST_LATTICE:
         raise NotWrittenError(f"--coq: no theorem on more than {_LARGEST_LATTICE:,} privacy losses")
-    far = math.ceil(3 * asked.epsilon / 2) + asked.times + _bits(moved)
+    far = math.ceil(3 * asked.epsilon / 2) + asked.times + bits(moved)
     precise = numbers | {"k": asked.times} | asked.claim | asked.precision(far)
     return asked.write("discrete Laplace, K uses", precise)
 
@@ -206,7 +156,7 @@ def _reduced(asked: Verdicted, scale: Fraction, moved: int, modulus: int) -> str
     """Seen mod m it costs no more than unseen: how much less has no form."""
     t, u = scale.as_integer_ratio()
     if not asked.verified or moved / scale > asked.epsilon:
-        raise _unknown()
+        raise unknown()
     numbers = {"t": t, "u": u, "s": moved, "m": modulus} | asked.claim
     return asked.write("discrete Laplace mod m, pure", numbers)
 
@@ -224,47 +174,22 @@ def _gaussian(asked: Verdicted, sigma2: Fraction, moved: int) -> str:
     return asked.write("discrete Gaussian", shape | asked.claim | precision)
 
 
-def _concentrated(asked: Verdicted, noise: Mechanism, order: Fraction | None) -> str:
-    """rho = Delta^2/(2 sigma2) of discrete Gaussian noise; at an order, order times as much.
-
-    That is exact where order Delta is whole, and no more than a bound elsewhere.
-    """
-    if not isinstance(noise, Additive) or noise.modulus is not None:
-        raise _unknown()
-    if not isinstance(noise.law, DiscreteGaussian):
-        raise _unknown()
-    t, u = noise.law.sigma2.as_integer_ratio()
-    a, b = asked.epsilon.as_integer_ratio()
-    numbers = {"t": t, "u": u, "s": noise.sensitivity, "a": a, "b": b}
-    times = {"k": asked.times}
-    if order is None:
-        if asked.times == 1:
-            return asked.write("discrete Gaussian, zero-concentrated", numbers)
-        return asked.write("discrete Gaussian, K uses, zero-concentrated", numbers | times)
-    most = asked.times * order * noise.sensitivity**2 / (2 * noise.law.sigma2)
-    whole = (order * noise.sensitivity).denominator == 1
-    if not (most <= asked.epsilon if asked.verified else whole and asked.epsilon < most):
-        raise NotWrittenError("--coq: no theorem between a Renyi divergence and its bound")
-    c, e = order.as_integer_ratio()
-    return asked.write("discrete Gaussian, Renyi", numbers | times | {"c": c, "e": e})
-
-
 def _skellam(asked: Verdicted, law: Skellam, moved: int) -> str:
     """Hints: the weights that are not lost in the precision, and where their ratios start."""
     mean, v = law.variance / 2, float(law.variance)
     far = 0 if asked.delta else _bits_of_loss(law, asked.epsilon / moved, moved)
     r = asked.precision(far)["r"]
     last = next((k for k in range(1, _MOST_TRIALS) if law.rough(k) > r * math.log(2)), _MOST_TRIALS)
-    bits = r + _bits(last) + 10
+    width = r + bits(last) + 10
     # a step from k to k - 1 narrows f(k)/f(k - 1) by about its square, e^(-2 asinh(k/v))
     start, narrowed = last, 0.0
-    while start <= _MOST_TRIALS and narrowed < bits * math.log(2):
+    while start <= _MOST_TRIALS and narrowed < width * math.log(2):
         start += 1
         narrowed += 2 * math.asinh(start / v)
     if start > _MOST_TRIALS:
         raise NotWrittenError(f"--coq: no theorem of noise on more than {_MOST_TRIALS:,} outcomes")
     t, u = mean.as_integer_ratio()
-    shape = {"t": t, "u": u, "s": moved, "q": bits, "o": start, "l": last}
+    shape = {"t": t, "u": u, "s": moved, "q": width, "o": start, "l": last}
     return asked.write("Skellam", shape | asked.claim | {"r": r, "p": 2 * r + 16})
 
 
@@ -296,7 +221,7 @@ def _threshold(trials: int, epsilon: Fraction) -> int:
 
 def _response(asked: Verdicted, one: Response) -> str:
     if one.delta:
-        raise _unknown()
+        raise unknown()
     e, f = one.epsilon.as_integer_ratio()
     numbers = {"e": e, "f": f, "k": asked.times}
     pure = asked.times * one.epsilon <= asked.epsilon
@@ -315,9 +240,7 @@ def _pair(asked: Verdicted, pair: TwoLaws) -> str:
         raise NotWrittenError(
             f"--coq: no theorem of more than {_MOST_WAYS:,} sequences of outcomes"
         )
-    bottom = math.lcm(*(mass.denominator for mass in pair.p + pair.q))
-    a, b = ([int(mass * bottom) for mass in side] for side in (pair.p, pair.q))
-    numbers: Numbers = {"A": a, "B": b, "k": asked.times, **asked.claim, **asked.precision()}
+    numbers = columns(pair) | {"k": asked.times, **asked.claim, **asked.precision()}
     return asked.write("pair of tables", numbers)
 
 
@@ -325,11 +248,3 @@ def _pure(asked: Verdicted) -> dict[str, int]:
     """The claim's numbers; what is refuted at delta = 0 leaves delta out."""
     claim = asked.claim
     return claim if asked.verified else {name: claim[name] for name in "ab"}
-
-
-def _bits(number: Fraction | int) -> int:
-    return max(0, math.ceil(number)).bit_length()
-
-
-def _unknown() -> NotWrittenError:
-    return NotWrittenError(f"--coq: no theorem of this can be written yet, only of {_REACH}")

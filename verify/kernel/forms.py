@@ -80,7 +80,7 @@ class Form:
 
     @property
     def kind(self) -> str:
-        """Of which claim: epsilon or rho is a/b, delta n/d, an order c/e."""
+        """Of which claim: epsilon or rho is a/b, delta n/d, an order c/o."""
         for kind, word in (("zcdp", "zcdp"), ("rdp", "renyi")):
             if word in self.statement:
                 return kind
@@ -126,7 +126,7 @@ class Form:
         if self.kind == "zcdp":
             claimed = f"({claimed})-zero-concentrated differentially private"
         elif self.kind == "rdp":
-            claimed = f"({ratio(numbers, 'c', 'e')}, {claimed})-Rényi differentially private"
+            claimed = f"({ratio(numbers, 'c', 'o')}, {claimed})-Rényi differentially private"
         else:
             claimed = f"({claimed}, {ratio(numbers, 'n', 'd')})-differentially private"
         says, which = ("is", "every") if self.verified else ("is not", "some")
@@ -334,16 +334,16 @@ def _forms() -> list[Form]:
         Form(
             "discrete Gaussian, Renyi, VERIFIED",
             "Concentrated",
-            f"{gaussian} noise_uses_renyi f (Z.to_nat {{k}}) {{s}} ({{c}} / {{e}}) ({{a}} / {{b}})",
-            "gauss_renyi_dp (Z.to_nat {k}) {t} {u} {s} {c} {e} {a} {b}",
+            f"{gaussian} noise_uses_renyi f (Z.to_nat {{k}}) {{s}} ({{c}} / {{o}}) ({{a}} / {{b}})",
+            "gauss_renyi_dp (Z.to_nat {k}) {t} {u} {s} {c} {o} {a} {b}",
             _answers(_gaussian_law),
         ),
         Form(
             "discrete Gaussian, Renyi, REFUTED",
             "Concentrated",
             f"{gaussian} noise_uses_not_renyi f (Z.to_nat {{k}}) {{s}} "
-            "({c} / {e}) ({a} / {b})",
-            "gauss_renyi_not_dp (Z.to_nat {k}) {t} {u} {s} {c} {e} {a} {b}",
+            "({c} / {o}) ({a} / {b})",
+            "gauss_renyi_not_dp (Z.to_nat {k}) {t} {u} {s} {c} {o} {a} {b}",
             _answers(_gaussian_law),
         ),
         Form(
@@ -415,6 +415,36 @@ def _forms() -> list[Form]:
             f"not_dp differ {response} {claim}",
             f"answers_are_not_dp (Z.to_nat {{k}}) {{e}} {{f}} {precise}",
             _response,
+        ),
+        Form(
+            "randomized response, Renyi, VERIFIED",
+            "RenyiPairs",
+            f"renyi_dp differ {response} ({{c}} / {{o}}) ({{a}} / {{b}})",
+            "response_renyi_dp (Z.to_nat {k}) {e} {f} {c} {o} {a} {b} {p} {r}",
+            _response,
+        ),
+        Form(
+            "randomized response, Renyi, REFUTED",
+            "RenyiPairs",
+            f"not_renyi_dp differ {response} ({{c}} / {{o}}) ({{a}} / {{b}})",
+            "response_renyi_not_dp (Z.to_nat {k}) {e} {f} {c} {o} {a} {b} {p} {r}",
+            _response,
+        ),
+        Form(
+            "pair of tables, Renyi, VERIFIED",
+            "RenyiPairs",
+            f"renyi_dp differ {pair} ({{c}} / 1) ({{a}} / {{b}})",
+            "tables_renyi_dp list_a list_b (Z.to_nat {k}) {c} {a} {b} {p} {r}",
+            _pair,
+            ("A", "B"),
+        ),
+        Form(
+            "pair of tables, Renyi, REFUTED",
+            "RenyiPairs",
+            f"not_renyi_dp differ {pair} ({{c}} / 1) ({{a}} / {{b}})",
+            "tables_renyi_not_dp list_a list_b (Z.to_nat {k}) {c} {a} {b} {p} {r}",
+            _pair,
+            ("A", "B"),
         ),
         Form(
             "pair of tables, VERIFIED",

@@ -25,7 +25,7 @@ def stated(form: Form, numbers: Numbers, claim: Mapping[str, Any] | None) -> Sta
         else:
             uses = ((_mechanism(form, numbers), _whole(numbers, "k", 1)),)
         epsilon, delta = _ratio(numbers, "a", "b"), _ratio(numbers, "n", "d")
-        order = _ratio(numbers, "c", "e")
+        order = _ratio(numbers, "c", "o") if form.kind == "rdp" else Fraction(0)
     except ZeroDivisionError:
         uses, epsilon, delta, order = (), Fraction(0), Fraction(0), Fraction(0)
     verdict = "VERIFIED" if form.verified else "REFUTED"
@@ -54,9 +54,9 @@ def _mechanism(form: Form, numbers: Numbers) -> Mechanism:
             law = Binomial(_whole(numbers, "t"), _ratio(numbers, "u", "v"))
         case "BinomialTail":
             law = Binomial(_whole(numbers, "t"), Fraction(1, 2))
-        case "RandomizedResponse":
+        case "RandomizedResponse" | "RenyiPairs" if not form.given:
             return Response(_ratio(numbers, "e", "f"), Fraction(0))
-        case "Pairs":
+        case "Pairs" | "RenyiPairs":
             return TwoLaws(_table(numbers, "A"), _table(numbers, "B"), Fraction(0))
         case other:
             raise AssertionError(f"no mechanism of {other}")

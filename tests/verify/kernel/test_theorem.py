@@ -193,6 +193,12 @@ def test_what_is_read_back(tmp_path, pair):
     assert says(seen, reduced, "pure:1") and not says(seen, laplace, "pure:1")
     assert not says(pure, reduced, "pure:1")
     assert not says(pure, laplace.replace("1", "1,sensitivity=2"), "pure:1")
+    gauss = "discrete-gaussian:sigma2=4,sensitivity=2"
+    renyi = theorem(gauss, "rdp:3/2,1", pair)
+    assert says(renyi, gauss, "rdp:1.5,1") and not says(renyi, gauss, "rdp:2,1")
+    assert not says(renyi, gauss, "zcdp:1") and not says(renyi, gauss, "approx:1,0")
+    form, numbers = recognise(renyi)
+    assert not says(form.write(numbers | {"o": 0}), gauss, "rdp:1.5,1")
     form, numbers = recognise(pure)
     assert not says(form.write(numbers | {"u": 0}), laplace, "pure:1")
 

@@ -53,12 +53,12 @@ Qed.
 Lemma mass_heads {T} (phi : list T -> R) l b : mass phi (heads l b) = mass (fun k => mass (fun ys => phi (k :: ys)) b) l.
 Proof. unfold heads. induction l as [|k l IH]; [easy|]. simpl. now rewrite mass_app, mass_map, IH. Qed.
 (** All sequences of K members of a list *)
-Fixpoint boxes (l : list Z) (K : nat) : list (list Z) := match K with O => [[]] | S K' => heads l (boxes l K') end.
+Fixpoint boxes {T} (l : list T) (K : nat) : list (list T) := match K with O => [[]] | S K' => heads l (boxes l K') end.
 (** Head by head *)
-Lemma boxes_nodup l K : NoDup l -> NoDup (boxes l K).
+Lemma boxes_nodup {T} (l : list T) K : NoDup l -> NoDup (boxes l K).
 Proof. intros Hl. induction K; [repeat constructor; easy|now apply heads_nodup]. Qed.
 (** Head by head *)
-Lemma mass_boxes (phi : list Z -> R) l K : mass phi (boxes l (S K)) = mass (fun k => mass (fun ys => phi (k :: ys)) (boxes l K)) l.
+Lemma mass_boxes {T} (phi : list T -> R) l K : mass phi (boxes l (S K)) = mass (fun k => mass (fun ys => phi (k :: ys)) (boxes l K)) l.
 Proof. apply mass_heads. Qed.
 (** Consecutive whole numbers *)
 Lemma zseq_of_nat n : forall s, zseq (Z.of_nat s) n = map Z.of_nat (seq s n).

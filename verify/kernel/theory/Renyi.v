@@ -1,5 +1,5 @@
 (** Rényi divergences of mechanisms used one after the other add, however each is chosen by the outputs before it. *)
-From Coq Require Import Reals List ZArith Lra Lia Psatz.
+From Coq Require Import Reals List ZArith Lra Lia Psatz FunctionalExtensionality.
 From ExactDP Require Import Definitions Laws Mass Weights Composition LaplaceUses.
 Import ListNotations.
 Open Scope R_scope.
@@ -91,18 +91,18 @@ Proof.
   - apply Forall_forall. intros M HM. apply repeat_spec in HM as ->. intros past d. exact (pmf_shift f (- q past d) Hf).
   - clear Hf. induction K; simpl; constructor; auto. intros past. apply (H D adj (q past) (Hq past)).
 Qed.
-(** The same query K times, on sequences of outcomes that refute one use *)
-Theorem uses_not_renyi f Delta a eps K : (0 < K)%nat -> noise_not_renyi f Delta a eps -> noise_uses_not_renyi f K Delta a (INR K * eps).
+(** The same mechanism K times, on sequences of outcomes that refute one use *)
+Theorem repeat_not_renyi {D T} (adj : D -> D -> Prop) (M : D -> T -> R) a eps K : (0 < K)%nat -> not_renyi_dp adj M a eps ->
+  not_renyi_dp adj (adaptive (repeat (fun _ => M) K) []) a (INR K * eps).
 Proof.
-  intros HK (D & adj & q & Hq & Hp & d & d' & l & Ha & Hl & Hpos & Hgt). exists D, adj, (fun _ => q). split; [easy|].
-  set (Ms := repeat (fun _ : list Z => add_noise f q)). split.
-  { intros e. apply adaptive_pmf, Forall_forall. intros M HM. apply repeat_spec in HM as ->. now intros past. }
-  exists d, d', (boxes l K). unfold noisy_answers. fold (Ms K).
+  intros HK (Hp & d & d' & l & Ha & Hl & Hpos & Hgt). set (Ms := repeat (fun _ : list T => M)). split.
+  { intros e. apply adaptive_pmf, Forall_forall. intros N HN. apply repeat_spec in HN as ->. now intros past. }
+  exists d, d', (boxes l K). fold (Ms K).
   assert (forall K past ys, In ys (boxes l K) -> 0 < adaptive (Ms K) past d ys /\ 0 < adaptive (Ms K) past d' ys) as Hin.
   { clear - Hpos. induction K; intros past ys Hy; [destruct Hy as [<-|[]]; simpl; lra|]. cbn [boxes] in Hy. unfold heads in Hy.
     apply in_flat_map in Hy as (k & Hk & Hy). apply in_map_iff in Hy as (zs & <- & Hz). destruct (Hpos k Hk). destruct (IHK (k :: past) zs Hz).
     unfold Ms in *. cbn [repeat adaptive]. split; now apply Rmult_lt_0_compat. }
-  split; [easy|]. split; [now apply boxes_nodup|]. split; [now apply Hin|]. set (m := mass (renyi_term a (add_noise f q d) (add_noise f q d')) l) in *.
+  split; [easy|]. split; [now apply boxes_nodup|]. split; [now apply Hin|]. set (m := mass (renyi_term a (M d) (M d')) l) in *.
   assert (forall K past, mass (renyi_term a (adaptive (Ms K) past d) (adaptive (Ms K) past d')) (boxes l K) = m ^ K) as Hm.
   { clear - Hpos Hin. induction K; intros past.
     - simpl. unfold renyi_term, Rpower. simpl. rewrite ln_1, !Rmult_0_r, exp_0. ring.
@@ -113,4 +113,52 @@ Proof.
   { clear. induction K; [simpl; rewrite Rmult_0_l, Rmult_0_r; apply exp_0|]. cbn [pow]. rewrite <- IHK, <- exp_plus, S_INR. f_equal. ring. }
   pose proof (exp_pos ((a - 1) * eps)) as He. set (x := exp _) in *. clear - HK Hgt He. destruct K as [|K]; [lia|]. clear HK.
   induction K; [simpl; lra|]. change (m * m ^ S K > x * x ^ S K). assert (0 < x ^ S K) by (now apply pow_lt). nra.
+Qed.
+(** The same query K times *)
+Theorem uses_not_renyi f Delta a eps K : (0 < K)%nat -> noise_not_renyi f Delta a eps -> noise_uses_not_renyi f K Delta a (INR K * eps).
+Proof.
+  intros HK (D & adj & q & Hq & H). exists D, adj, (fun _ => q). split; [easy|]. exact (repeat_not_renyi adj _ a eps K HK H).
+Qed.
+
+(** Uses that do not look at the past *)
+Lemma repeated_adaptive {D T} (M : D -> T -> R) K d : forall past, adaptive (repeat (fun _ => M) K) past d = repeated M K d.
+Proof.
+  induction K; intros past; apply functional_extensionality; intros [|y ys]; try easy. cbn [repeat adaptive repeated]. now rewrite IHK.
+Qed.
+(** K times as much *)
+Theorem repeated_renyi {D T} (adj : D -> D -> Prop) (M : D -> T -> R) a eps K : renyi_dp adj M a eps -> renyi_dp adj (repeated M K) a (INR K * eps).
+Proof.
+  intros [Hp H]. replace (repeated M K) with (adaptive (repeat (fun _ : list T => M) K) []) by (apply functional_extensionality; intros d; apply repeated_adaptive).
+  rewrite <- sum_repeat. apply renyi_composition.
+  - apply Forall_forall. intros N HN. apply repeat_spec in HN as ->. now intros past.
+  - induction K; simpl; constructor; auto.
+Qed.
+(** ... and no less *)
+Theorem repeated_not_renyi {D T} (adj : D -> D -> Prop) (M : D -> T -> R) a eps K : (0 < K)%nat ->
+  not_renyi_dp adj M a eps -> not_renyi_dp adj (repeated M K) a (INR K * eps).
+Proof.
+  intros HK H. replace (repeated M K) with (adaptive (repeat (fun _ : list T => M) K) []) by (apply functional_extensionality; intros d; apply repeated_adaptive).
+  now apply repeat_not_renyi.
+Qed.
+
+(** Laws on finitely many outcomes *)
+Lemma renyi_finite {T} a (f g : T -> R) eps L : (forall x, 0 < f x -> In x L /\ 0 < g x) ->
+  mass (counted a f g) L <= exp ((a - 1) * eps) -> renyi a f g eps.
+Proof.
+  intros H Hm. split; [intros x Hx; now apply H|]. intros l Hl Hpos. rewrite counted_all by easy. apply Rle_trans with (2 := Hm).
+  apply mass_cover; auto.
+  - intros x. unfold counted. destruct (Rlt_dec _ _); [left; apply renyi_term_pos|lra].
+  - intros x Hx. left. now apply H, Hpos.
+Qed.
+(** The outcomes that count *)
+Lemma not_renyi_finite {D T} (adj : D -> D -> Prop) (M : D -> T -> R) a eps d d' L : (forall e, pmf (M e)) -> adj d d' -> NoDup L ->
+  (forall x, In x L -> 0 < M d x -> 0 < M d' x) -> exp ((a - 1) * eps) < mass (counted a (M d) (M d')) L -> not_renyi_dp adj M a eps.
+Proof.
+  intros Hp Ha HL H Hm. set (p := fun x => if Rlt_dec 0 (M d x) then true else false).
+  assert (forall x, In x (filter p L) -> In x L /\ 0 < M d x) as Hin.
+  { intros x Hx. apply filter_In in Hx as [Hx Hx']. split; [easy|]. unfold p in Hx'. now destruct (Rlt_dec _ _). }
+  split; [easy|]. exists d, d', (filter p L). split; [easy|]. split; [now apply NoDup_filter|]. split.
+  - intros x Hx. apply Hin in Hx as [Hx Hx']. auto.
+  - rewrite counted_all by (intros x Hx; now apply Hin). rewrite mass_filter. apply Rlt_le_trans with (1 := Hm), Req_le, mass_ext.
+    intros x _. unfold counted, p. now destruct (Rlt_dec _ _).
 Qed.

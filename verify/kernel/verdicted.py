@@ -1,0 +1,81 @@
+"""A verdict as a theorem is to say it: its numbers, the precision of its proof, what has none."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ...exact import ParameterError
+from ..checker.mechanisms import TwoLaws
+from .forms import FORMS, FormError, Numbers
+
+LEAST_BITS = 60
+FAR_BITS = 200  # where it is not known how close the claim is
+_REACH = (
+    "zcdp and rdp claims of discrete-gaussian, and rdp claims of randomized-response and (at whole "
+    "orders, no probability being 0) pmf pairs, used K times; "
+    "pure and approx claims of discrete-laplace, randomized-response and pmf pairs, used K times, "
+    "of lists of discrete-laplace and randomized-response; "
+    "and of discrete-gaussian, skellam, binomial and (verified, where its pure epsilon settles it) "
+    "discrete-laplace with a modulus, used once"
+)
+
+
+class NotWrittenError(ParameterError):
+    """A verdict for which no theorem can be written yet; the message names those that can."""
+
+
+@dataclass(frozen=True)
+class Verdicted:
+    """What a theorem is to say; room: how far the claim is from what is true (0: not known).
+
+    epsilon: rho, where the claim is of that.
+    """
+
+    times: int
+    epsilon: Fraction
+    delta: Fraction
+    verified: bool
+    room: Fraction
+
+    @property
+    def claim(self) -> dict[str, int]:
+        """The claim's numbers, as the forms name them."""
+        (a, b), (n, d) = self.epsilon.as_integer_ratio(), self.delta.as_integer_ratio()
+        return {"a": a, "b": b, "n": n, "d": d}
+
+    def precision(self, far: int = 0) -> dict[str, int]:
+        """How often exp is squared, and to how many bits it is known: its error is about 2^-r.
+
+        far: bits of how rare the outcomes are that decide.
+        """
+        near = bits(1 / self.room) + 20 if self.room else FAR_BITS
+        rare = bits(1 / self.delta) if self.delta else 0
+        squarings = max(LEAST_BITS, near) + rare + 2 * bits(self.epsilon) + bits(self.times) + far
+        return {"r": squarings, "p": 2 * squarings + 16}
+
+    def write(self, name: str, numbers: Numbers) -> str:
+        """The file of this form, of this verdict."""
+        form = FORMS[f"{name}, {'VERIFIED' if self.verified else 'REFUTED'}"]
+        try:
+            return form.write(numbers)
+        except FormError as error:
+            raise NotWrittenError(f"--coq: no theorem: {error}") from error
+
+
+def columns(pair: TwoLaws) -> Numbers:
+    """Both laws in whole numbers over one denominator."""
+    bottom = math.lcm(*(mass.denominator for mass in pair.p + pair.q))
+    a, b = ([int(mass * bottom) for mass in side] for side in (pair.p, pair.q))
+    return {"A": a, "B": b}
+
+
+def bits(number: Fraction | int) -> int:
+    """Of a number that is not negative, rounded up."""
+    return max(0, math.ceil(number)).bit_length()
+
+
+def unknown() -> NotWrittenError:
+    """What to say where there is no form."""
+    return NotWrittenError(f"--coq: no theorem of this can be written yet, only of {_REACH}")
