@@ -15,7 +15,7 @@ from ..checker.laws import DiscreteGaussian, DiscreteLaplace, Skellam
 from ..checker.mechanisms import Additive, Mechanism, Response, TwoLaws
 from ..checker.reading import Statement, read_claim, read_use
 from ..fields import NotCertifiedError, use_fields
-from .forms import Numbers
+from .form import Numbers
 from .renyi import concentrated, renyi
 from .verdicted import FAR_BITS, NotWrittenError, Verdicted, bits, columns, unknown
 

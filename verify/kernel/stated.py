@@ -10,7 +10,8 @@ from ..checker.binomial import Binomial
 from ..checker.laws import DiscreteGaussian, DiscreteLaplace, Law, Skellam
 from ..checker.mechanisms import Additive, Mechanism, Response, TwoLaws
 from ..checker.reading import Statement
-from .forms import Form, Numbers, in_fours
+from .form import Form, Numbers
+from .words import in_fours
 
 
 def stated(form: Form, numbers: Numbers, claim: Mapping[str, Any] | None) -> Statement:

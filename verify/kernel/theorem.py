@@ -12,7 +12,8 @@ from typing import Any
 from ...exact.regular_file import read_at_most
 from ..checker.expected import difference
 from .coq import CoqError, run
-from .forms import FormError, recognise
+from .form import FormError
+from .forms import recognise
 from .library import compiled, required_by
 from .stated import stated
 

@@ -8,7 +8,8 @@ from fractions import Fraction
 
 from ...exact import ParameterError
 from ..checker.mechanisms import TwoLaws
-from .forms import FORMS, FormError, Numbers
+from .form import FormError, Numbers
+from .forms import FORMS
 
 LEAST_BITS = 60
 FAR_BITS = 200  # where it is not known how close the claim is

@@ -1,0 +1,90 @@
+"""What theorems are about, in words, of their numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .form import Numbers, ratio
+
+
+def noise(law: Callable[[Numbers], str]) -> Callable[[Numbers], str]:
+    """An integer query plus noise of this law."""
+    return lambda numbers: (
+        f"an integer query of sensitivity {numbers.get('s', 1)} plus {law(numbers)}"
+    )
+
+
+def uses(numbers: Numbers) -> str:
+    """How often, where it is more than once."""
+    return f", used {numbers['k']:,} times on the same data," if numbers["k"] != 1 else ""
+
+
+def laplace_law(numbers: Numbers) -> str:
+    """Discrete Laplace noise."""
+    return f"discrete Laplace noise of scale {ratio(numbers, 't', 'u')}"
+
+
+def answers(law: Callable[[Numbers], str]) -> Callable[[Numbers], str]:
+    """Queries, each chosen by the answers before, plus noise of this law."""
+    return lambda numbers: (
+        noise(law)(numbers)
+        if numbers["k"] == 1
+        else f"a sequence of {numbers['k']:,} integer queries of sensitivity {numbers['s']}, each "
+        f"chosen by the answers before, plus {law(numbers)},"
+    )
+
+
+@noise
+def reduced(numbers: Numbers) -> str:
+    """A query plus discrete Laplace noise, seen mod m."""
+    return f"discrete Laplace noise of scale {ratio(numbers, 't', 'u')}, seen mod {numbers['m']},"
+
+
+def gaussian_law(numbers: Numbers) -> str:
+    """Discrete Gaussian noise."""
+    return f"discrete Gaussian noise of sigma2 {ratio(numbers, 't', 'u')}"
+
+
+@noise
+def skellam(numbers: Numbers) -> str:
+    """A query plus Skellam noise."""
+    mean = ratio(numbers, "t", "u")
+    return f"Skellam noise (the difference of two Poisson counts of mean {mean})"
+
+
+@noise
+def binomial(numbers: Numbers) -> str:
+    """A query plus binomial noise."""
+    chance = ratio(numbers, "u", "v") if "u" in numbers else "1/2"
+    return f"binomial noise of {numbers['t']} trials with probability {chance}"
+
+
+def response(numbers: Numbers) -> str:
+    """Randomized response, used K times."""
+    return f"randomized response (epsilon {ratio(numbers, 'e', 'f')}){uses(numbers)}"
+
+
+def pair(numbers: Numbers) -> str:
+    """A user's pair of laws, used K times."""
+    a = numbers["A"]
+    assert not isinstance(a, int)
+    return f"a pair of laws on {len(a)} outcomes, either way round{uses(numbers)}"
+
+
+def in_fours(numbers: Numbers) -> list[tuple[int, int, int, int]]:
+    """The uses of a list, as `uses_in` of `Laws.v` reads them: any numbers left over are none."""
+    w = numbers["W"]
+    assert not isinstance(w, int)
+    return list(zip(w[::4], w[1::4], w[2::4], w[3::4], strict=False))
+
+
+def listed(numbers: Numbers) -> str:
+    """A list of uses."""
+    said = []
+    for k, t, u, s in in_fours(numbers):
+        if s:
+            law = noise(laplace_law)({"t": t, "u": u, "s": s})
+        else:
+            law = f"a bit by randomized response (epsilon {ratio({'t': t, 'u': u}, 'u', 't')})"
+        said.append(f"{law} {k:,} times")
+    return f"{', then '.join(said) or 'nothing'}, each chosen by the answers before,"
