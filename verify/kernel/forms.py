@@ -200,10 +200,10 @@ def _forms() -> list[Form]:
         ),
         Form(
             "randomized response, VERIFIED",
-            "RandomizedResponse",
-            f"dp differ {response} {claim}",
-            f"answers_are_dp (Z.to_nat {{k}}) {{e}} {{f}} {precise}",
-            words.response,
+            "ResponseUses",
+            f"list_dp (repeat (Response ({{e}} / {{f}})) (Z.to_nat {{k}})) {claim}",
+            f"answers_uses_dp (Z.to_nat {{k}}) {{e}} {{f}} {precise}",
+            words.bits,
         ),
         Form(
             "randomized response, REFUTED",

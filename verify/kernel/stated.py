@@ -55,7 +55,7 @@ def _mechanism(form: Form, numbers: Numbers) -> Mechanism:
             law = Binomial(_whole(numbers, "t"), _ratio(numbers, "u", "v"))
         case "BinomialTail":
             law = Binomial(_whole(numbers, "t"), Fraction(1, 2))
-        case "RandomizedResponse" | "RenyiPairs" if not form.given:
+        case "RandomizedResponse" | "ResponseUses" | "RenyiPairs" if not form.given:
             return Response(_ratio(numbers, "e", "f"), Fraction(0))
         case "Pairs" | "RenyiPairs":
             return TwoLaws(_table(numbers, "A"), _table(numbers, "B"), Fraction(0))

@@ -64,6 +64,14 @@ def response(numbers: Numbers) -> str:
     return f"randomized response (epsilon {ratio(numbers, 'e', 'f')}){uses(numbers)}"
 
 
+def bits(numbers: Numbers) -> str:
+    """Bits, each chosen by the answers before."""
+    each = f"by randomized response (epsilon {ratio(numbers, 'e', 'f')})"
+    if numbers["k"] == 1:
+        return f"a bit {each}"
+    return f"a sequence of {numbers['k']:,} bits {each}, each chosen by the answers before,"
+
+
 def pair(numbers: Numbers) -> str:
     """A user's pair of laws, used K times."""
     a = numbers["A"]

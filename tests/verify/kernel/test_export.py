@@ -54,6 +54,8 @@ STATEMENTS = [
     ("randomized-response:epsilon=1", "pure:1",
      "dp differ (repeated (randomized_response (1 / 1)) (Z.to_nat 1)) (1 / 1) (0 / 1)"),
     ("randomized-response:epsilon=1*48", "pure:48", "list_dp (uses_in list_w) (48 / 1) (0 / 1)"),
+    ("randomized-response:epsilon=1*48", "approx:46,1e-6",
+     "list_dp (repeat (Response (1 / 1)) (Z.to_nat 48)) (46 / 1) (1 / 1000000)"),
     ("randomized-response:epsilon=1*48", "approx:45,1e-6",
      "not_dp differ (repeated (randomized_response (1 / 1)) (Z.to_nat 48)) (45 / 1) (1 / 1000000)"),
     ("randomized-response:epsilon=1*48", "rdp:7/3,40",
