@@ -50,7 +50,7 @@ FAMILIES: Mapping[str, tuple[Callable[[int], str], str, int]] = {  # spec, claim
     "fair bits": (lambda n: f"binomial:trials={n},probability=1/2", "delta:1e-5", 8_000),
     "binomial": (lambda n: f"binomial:trials={n},probability=1/3", "delta:1e-5", 1_000),
     "randomized response": (lambda n: f"randomized-response:epsilon=0.1*{n}", "delta:1e-6", 2_000),
-    "discrete Laplace uses": (lambda n: f"discrete-laplace:epsilon=0.1*{n}", "delta:1e-6", 300),
+    "discrete Laplace uses": (lambda n: f"discrete-laplace:epsilon=0.1*{n}", "delta:1e-6", 500),
     "discrete Gaussian sigma2": (lambda n: f"discrete-gaussian:sigma2={n}", "delta:1e-6", 160_000),
     "Skellam variance": (lambda n: f"skellam:variance={n}", "delta:1e-6", 300_000),
     "outcomes of a pair": (lambda n: f"pmf:file={{{n}}}", "delta:1e-2", 8_000),

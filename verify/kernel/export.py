@@ -107,13 +107,16 @@ def _list(uses: Sequence[tuple[Mechanism, int]], asked: Verdicted) -> str:
         return asked.write("list of uses, pure", {"W": fours, **asked.claim})
     if points > _MOST_POINTS:
         raise NotWrittenError(f"--coq: no theorem on more than {_MOST_POINTS:,} privacy losses")
-    # an error of e^x counts as one of epsilon, times e^(2 step) where no loss is near epsilon
+    given: Numbers = {"W": fours, **_lattice_precision(asked, points, step), **asked.claim}
+    return asked.write("list of uses", given)
+
+
+def _lattice_precision(asked: Verdicted, points: int, step: Fraction) -> dict[str, int]:
+    """An error of e^x counts as one of epsilon, times e^(2 step) where no loss is near epsilon."""
     near = bits(1 / asked.room) if asked.room else FAR_BITS
     r = near + 2 * bits(asked.epsilon) + bits(asked.times) + math.ceil(3 * step) + 10
     rare = bits(1 / asked.delta) if asked.delta else 0
-    p = 2 * r + rare + math.ceil(3 * asked.epsilon / 2) + bits(points) + 16
-    given: Numbers = {"W": fours, "r": r, "p": p, **asked.claim}
-    return asked.write("list of uses", given)
+    return {"r": r, "p": 2 * r + rare + math.ceil(3 * asked.epsilon / 2) + bits(points) + 16}
 
 
 def _additive(asked: Verdicted, noise: Additive) -> str:
@@ -147,9 +150,10 @@ def _laplace(asked: Verdicted, scale: Fraction, moved: int) -> str:
         return asked.write("discrete Laplace, pure", numbers | _pure(asked))
     if asked.times * moved > _LARGEST_LATTICE:
         raise NotWrittenError(f"--coq: no theorem on more than {_LARGEST_LATTICE:,} privacy losses")
-    far = math.ceil(3 * asked.epsilon / 2) + asked.times + bits(moved)
-    precise = numbers | {"k": asked.times} | asked.claim | asked.precision(far)
-    return asked.write("discrete Laplace, K uses", precise)
+    precise = _lattice_precision(asked, asked.times * moved + 1, moved / scale)
+    return asked.write(
+        "discrete Laplace, K uses", numbers | {"k": asked.times} | asked.claim | precise
+    )
 
 
 def _reduced(asked: Verdicted, scale: Fraction, moved: int, modulus: int) -> str:

@@ -73,14 +73,14 @@ def _forms() -> list[Form]:
         ),
         Form(
             "discrete Laplace, K uses, VERIFIED",
-            "Lattice",
+            "ListSums",
             f"noise_uses_dp {uses} {claim}",
             f"lattice_dp {lattice} {precise}",
             words.answers(words.laplace_law),
         ),
         Form(
             "discrete Laplace, K uses, REFUTED",
-            "Lattice",
+            "ListSums",
             f"noise_uses_not_dp {uses} {claim}",
             f"lattice_not_dp {lattice} {precise}",
             words.answers(words.laplace_law),

@@ -45,7 +45,7 @@ def stated(form: Form, numbers: Numbers, claim: Mapping[str, Any] | None) -> Sta
 def _mechanism(form: Form, numbers: Numbers) -> Mechanism:
     law: Law
     match form.module:
-        case "DiscreteLaplace" | "Lattice":
+        case "DiscreteLaplace" | "Lattice" | "ListSums":
             law = DiscreteLaplace(_ratio(numbers, "t", "u"))
         case "DiscreteGaussian" | "Concentrated":
             law = DiscreteGaussian(_ratio(numbers, "t", "u"))

@@ -279,13 +279,14 @@ Qed.
 End Sums.
 
 (** Each factor rounded up, and the total down *)
-Theorem mixed_dp l a b n d P r : list_check l a b n d P r = true -> list_dp (uses_in l) (IZR a / IZR b) (IZR n / IZR d).
+Lemma list_check_ok l a b n d P r : list_check l a b n d P r = true ->
+  Forall sound (blocks_in l) /\ product_above (pairs (blocks_in l)) 1 (exp (IZR a / IZR b)) <= IZR n / IZR d.
 Proof.
   unfold list_check. intros H. split_bool H. set (bs := blocks_in l) in *. set (e := exp_below r P a b) in *.
   assert (0 <= P)%Z as HP by assumption. pose proof (IZR_pow2_pos P HP) as Hp. set (p := IZR (2 ^ P)) in *.
-  destruct (tables_up P r HP bs) as [Hbs Hts]; auto. destruct (pairs_in l Hbs) as [Hus Hpairs].
+  destruct (tables_up P r HP bs) as [Hbs Hts]; auto.
   assert (IZR e <= exp (IZR a / IZR b) * p) as He by (apply exp_below_ok; eauto using ratio_top, ratio_bottom). set (x := exp (IZR a / IZR b)) in *.
-  apply list_is_dp; [easy|]. rewrite Hpairs. fold bs x.
+  split; [easy|].
   pose proof (sums_ge P HP bs _ Hbs Hts 1 x (2 ^ P)%Z e ltac:(lra) ltac:(fold p; lra) ltac:(easy) He) as Hsum. fold p in Hsum.
   rewrite <- excess_product in Hsum by easy. pose proof (whole_down_ok P r HP bs ltac:(easy)) as HW. fold p in HW. pose proof (whole_pos bs) as Hw.
   match goal with X : (sums _ _ _ _ _ * d <= _)%Z |- _ => apply IZR_le in X; rewrite !mult_IZR in X; rename X into Hc end. fold p in Hc.
@@ -299,13 +300,14 @@ Proof.
 Qed.
 
 (** Each factor rounded down, and the total up *)
-Theorem mixed_not_dp l a b n d P r : list_refutes l a b n d P r = true -> list_not_dp (uses_in l) (IZR a / IZR b) (IZR n / IZR d).
+Lemma list_refutes_ok l a b n d P r : list_refutes l a b n d P r = true ->
+  Forall sound (blocks_in l) /\ 0 <= IZR n / IZR d < product_above (pairs (blocks_in l)) 1 (exp (IZR a / IZR b)).
 Proof.
   unfold list_refutes. intros H. split_bool H. set (bs := blocks_in l) in *. set (e := exp_above r P a b) in *.
   assert (0 <= P)%Z as HP by assumption. pose proof (IZR_pow2_pos P HP) as Hp. set (p := IZR (2 ^ P)) in *.
-  destruct (tables_down P r HP bs) as [Hbs Hts]; auto. destruct (pairs_in l Hbs) as [Hus Hpairs].
+  destruct (tables_down P r HP bs) as [Hbs Hts]; auto.
   assert (exp (IZR a / IZR b) * p <= IZR e) as He by (apply exp_above_ok; eauto using ratio_top, ratio_bottom). pose proof (exp_pos (IZR a / IZR b)) as Hx. set (x := exp (IZR a / IZR b)) in *.
-  apply list_is_not_dp; [easy|now apply ratio_nonneg|]. rewrite Hpairs. fold bs x.
+  split; [easy|]. split; [now apply ratio_nonneg|].
   pose proof (sums_le P HP bs _ Hbs Hts 1 x (2 ^ P)%Z e ltac:(lra) ltac:(apply Z.pow_nonneg; lia) ltac:(fold p; lra) He) as Hsum. fold p in Hsum.
   rewrite <- excess_product in Hsum by easy. pose proof (whole_up_ok P r HP bs ltac:(easy)) as HW. fold p in HW. pose proof (whole_pos bs) as Hw.
   match goal with X : (_ < sums _ _ _ _ _ * d)%Z |- _ => apply IZR_lt in X; rewrite !mult_IZR in X; rename X into Hc end. fold p in Hc.
@@ -316,4 +318,47 @@ Proof.
   replace (IZR n / IZR d * (IZR d * (p * q * whole bs))) with (IZR n * (q * whole bs) * p) by (field; lra).
   assert (IZR n * (q * whole bs) <= IZR n * L) as X by (apply Rmult_le_compat_l; lra).
   apply Rmult_le_compat_r with (r := p) in X; [|lra]. apply Rmult_le_compat_r with (r := IZR d) in Hsum; [|lra]. lra.
+Qed.
+
+(** The product of the pairs decides *)
+Theorem mixed_dp l a b n d P r : list_check l a b n d P r = true -> list_dp (uses_in l) (IZR a / IZR b) (IZR n / IZR d).
+Proof.
+  intros H. destruct (list_check_ok _ _ _ _ _ _ _ H) as [Hbs Hle]. destruct (pairs_in l Hbs) as [Hus Hpairs]. apply list_is_dp; [easy|now rewrite Hpairs].
+Qed.
+(** ... either way *)
+Theorem mixed_not_dp l a b n d P r : list_refutes l a b n d P r = true -> list_not_dp (uses_in l) (IZR a / IZR b) (IZR n / IZR d).
+Proof.
+  intros H. destruct (list_refutes_ok _ _ _ _ _ _ _ H) as [Hbs [H0 Hlt]]. destruct (pairs_in l Hbs) as [Hus Hpairs]. apply list_is_not_dp; [easy|easy|now rewrite Hpairs].
+Qed.
+
+(** ** Noise on K queries: a list of one block *)
+Definition one_block (K : nat) (t u : Z) (Delta : nat) : list Z := [Z.of_nat K; t; u; Z.of_nat Delta].
+Definition lattice_check (K : nat) (t u : Z) (Delta : nat) (a b n d P : Z) (r : nat) : bool :=
+  ((0 <? Z.of_nat Delta)%Z && list_check (one_block K t u Delta) a b n d P r)%bool.
+Definition lattice_refutes (K : nat) (t u : Z) (Delta : nat) (a b n d P : Z) (r : nat) : bool :=
+  ((0 <? Z.of_nat Delta)%Z && list_refutes (one_block K t u Delta) a b n d P r)%bool.
+(** Its pairs *)
+Lemma block_pairs K t u Delta : (0 < Delta)%nat ->
+  blocks_in (one_block K t u Delta) = [Block K t u Delta] /\ pairs [Block K t u Delta] = repeat (laplace_pair (IZR t / IZR u) Delta) K.
+Proof.
+  intros HD. split; [|unfold pairs; cbn [flat_map count reach]; now rewrite app_nil_r]. unfold one_block. cbn [blocks_in].
+  destruct (Z.eqb_spec (Z.of_nat Delta) 0); [lia|]. now rewrite !Nat2Z.id.
+Qed.
+(** The product of the pairs decides *)
+Theorem lattice_dp K t u Delta a b n d P r : lattice_check K t u Delta a b n d P r = true ->
+  noise_uses_dp (discrete_laplace (IZR t / IZR u)) K (Z.of_nat Delta) (IZR a / IZR b) (IZR n / IZR d).
+Proof.
+  unfold lattice_check. intros H. split_bool H. destruct (list_check_ok _ _ _ _ _ _ _ H0) as [Hbs Hle].
+  destruct (block_pairs K t u Delta ltac:(lia)) as [E1 E2]. rewrite E1 in Hbs, Hle. rewrite E2 in Hle. apply Forall_cons_iff in Hbs as [Hb _].
+  pose proof (scale_pos _ Hb) as Ht. unfold scale in Ht. cbn [top bottom] in Ht. pose proof (rate _ Ht).
+  apply uses_dp; [easy|lia|]. rewrite <- lattice_product by (easy || lia). rewrite Rmult_comm. apply Rmult_le_compat_r; [apply pow_le; lra|easy].
+Qed.
+(** ... either way *)
+Theorem lattice_not_dp K t u Delta a b n d P r : lattice_refutes K t u Delta a b n d P r = true ->
+  noise_uses_not_dp (discrete_laplace (IZR t / IZR u)) K (Z.of_nat Delta) (IZR a / IZR b) (IZR n / IZR d).
+Proof.
+  unfold lattice_refutes. intros H. split_bool H. destruct (list_refutes_ok _ _ _ _ _ _ _ H0) as [Hbs [Hn Hlt]].
+  destruct (block_pairs K t u Delta ltac:(lia)) as [E1 E2]. rewrite E1 in Hbs, Hlt. rewrite E2 in Hlt. apply Forall_cons_iff in Hbs as [Hb _].
+  pose proof (scale_pos _ Hb) as Ht. unfold scale in Ht. cbn [top bottom] in Ht. pose proof (rate _ Ht).
+  apply uses_not_dp; [easy|lia|easy|]. rewrite <- lattice_product by (easy || lia). rewrite Rmult_comm. apply Rmult_lt_compat_l; [apply pow_lt; lra|easy].
 Qed.
