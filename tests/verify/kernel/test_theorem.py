@@ -227,10 +227,10 @@ def test_true_claims_compile_and_false_ones_do_not(tmp_path, pair, spec, verifie
         assert outcome.valid and set(outcome.axioms) == set(ALLOWED), outcome
         found[verdict] = form, numbers
     for one, other in (("VERIFIED", "REFUTED"), ("REFUTED", "VERIFIED")):
-        form, numbers = found[one][0], found[other][1]
+        (form, own), (_, numbers) = found[one], found[other]
         names = re.findall(r"{(\w+)}", form.template)
         left_out = {"n": 0, "d": 1, "p": 300, "r": 140}  # of claims that delta = 0 settles
-        false = form.write({name: (left_out | numbers)[name] for name in names})
+        false = form.write({name: (own | left_out | numbers)[name] for name in names})
         outcome = _outcome(false, tmp_path)
         assert not outcome.valid and "does not accept" in outcome.reason
 
