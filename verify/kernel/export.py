@@ -244,7 +244,8 @@ def _pair(asked: Verdicted, pair: TwoLaws) -> str:
         raise NotWrittenError(
             f"--coq: no theorem of more than {_MOST_WAYS:,} sequences of outcomes"
         )
-    numbers = columns(pair) | {"k": asked.times, **asked.claim, **asked.precision()}
+    listed = columns(pair)
+    numbers: Numbers = {**listed, "k": asked.times, **asked.claim, **asked.precision()}
     return asked.write("pair of tables", numbers)
 
 

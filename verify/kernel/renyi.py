@@ -6,6 +6,7 @@ from fractions import Fraction
 
 from ..checker.laws import DiscreteGaussian
 from ..checker.mechanisms import Additive, Mechanism, Response, TwoLaws
+from .form import Numbers
 from .verdicted import FAR_BITS, NotWrittenError, Verdicted, bits, columns, unknown
 
 
@@ -29,8 +30,8 @@ def renyi(asked: Verdicted, mechanism: Mechanism, order: Fraction) -> str:
             return asked.write("randomized response, Renyi", numbers | precise)
         case TwoLaws(slack=0) if o == 1 and all(mechanism.p + mechanism.q):
             precise = _precision(asked, order, Fraction(0))
-            listed = columns(mechanism)
-            return asked.write("pair of tables, Renyi", at | _claim(asked) | precise | listed)
+            listed: Numbers = {**at, **_claim(asked), **precise, **columns(mechanism)}
+            return asked.write("pair of tables, Renyi", listed)
     numbers = at | _gaussian(asked, mechanism)
     assert isinstance(mechanism, Additive) and isinstance(mechanism.law, DiscreteGaussian)
     moved = order * mechanism.sensitivity

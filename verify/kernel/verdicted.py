@@ -65,7 +65,7 @@ class Verdicted:
             raise NotWrittenError(f"--coq: no theorem: {error}") from error
 
 
-def columns(pair: TwoLaws) -> Numbers:
+def columns(pair: TwoLaws) -> dict[str, list[int]]:
     """Both laws in whole numbers over one denominator."""
     bottom = math.lcm(*(mass.denominator for mass in pair.p + pair.q))
     a, b = ([int(mass * bottom) for mass in side] for side in (pair.p, pair.q))
