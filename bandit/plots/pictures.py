@@ -184,7 +184,7 @@ INDICES = Figure(
         Line(KL_UCB, None, Radius.CERTIFIED),
     ),
     "dotted grey: the lower bound of global DP times log t; KL-UCB is not private; "
-    "index policies: p = 1/T, the users of an arm double",
+    "index policies: p = 1/T, an arm's users in all grow by that factor",
     bound=True,
 )
 
