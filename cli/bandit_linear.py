@@ -108,7 +108,7 @@ def _json(name: str, environment: LinearEnvironment, found: LinearResults) -> di
         "arms": environment.arms,
         "radius": {
             "model": f"{_MODEL}, |theta*| <= {decimal_text(setting.norm)}",
-            "model_holds": environment.theta is not None,
+            "model_holds": _follows(environment, setting),
             "failure": setting.confidence,
             "runs_outside": None if found.outside is None else int(found.outside.sum()),
             "matrix": list(ready.radius.matrix),
@@ -152,6 +152,11 @@ def _privacy_json(ready: LinearReady) -> dict[str, Any]:
     }
 
 
+def _follows(environment: LinearEnvironment, setting: LinearSetting) -> bool:
+    """Is what the radius assumes known to be true?"""
+    return environment.theta is not None and environment.norm <= float(setting.norm)
+
+
 def _linear(environment: LinearEnvironment, setting: LinearSetting) -> float | None:
     if not isinstance(environment, Classification):
         return None
@@ -183,6 +188,11 @@ def _show(name: str, environment: LinearEnvironment, found: LinearResults) -> No
         shown["the model"] = (
             "is an assumption, and not true of these data: nor need the radius hold. The "
             f"least-squares fit to all users has regret {best:,.1f}"
+        )
+    elif not _follows(environment, setting):
+        shown["the model"] = (
+            f"does not hold: |theta*| is {environment.norm:g}, so that nothing is proved of regret "
+            "or radius"
         )
     render.show(given, _table(found), {**shown, **_private(ready)})
 

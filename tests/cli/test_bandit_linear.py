@@ -56,6 +56,15 @@ def test_real_data_are_said_not_to_follow_the_model():
     assert 0 < shown["regret_of_linear_fit"] < 300
 
 
+@pytest.mark.parametrize(("norm", "holds"), [("0.1", True), ("0.0999999", False), ("2", True)])
+def test_the_model_holds_where_theta_is_as_short_as_is_assumed(norm, holds):
+    instance = ("--horizon", "50", "--instance", "unit:dimension=2,arms=3,norm=0.1", "--runs", "1")
+    arguments = (*instance, "--algorithm", "linucb", "--norm", norm)
+    shown = json.loads(linear(*arguments, "--json").stdout)
+    assert shown["radius"]["model_holds"] is holds
+    assert ("does not hold" in linear(*arguments).stdout) is not holds
+
+
 def test_the_same_seed_gives_the_same_numbers():
     one = linear(*PRIVATE, "--json").stdout
     assert linear(*PRIVATE, "--json").stdout == one
