@@ -22,7 +22,7 @@ from .environments import LinearEnvironment
 from .radius import Estimate, Radius
 from .release import LinearRelease
 
-_AT_ONCE = 1 << 14  # users at most (`radius` counts on it), and
+_AT_ONCE = 1 << 14  # users at most, and
 _NUMBERS = 1 << 21  # numbers of their contexts, about
 
 Floats = NDArray[np.float64]

@@ -56,11 +56,12 @@ that is best for her is ahead of it by at most 2 width(x) of the chosen one, in 
 
 *What is not exact.* Fixed-point vectors stand for g phi: with f fraction bits (`on_grid`) each is
 off by at most 2 sqrt(D) 2^-f, where it is shortened by a relative 2^-39, with all floats before:
-phi is off by at most 2 sqrt(D) 2^-f/g + 2^-38, for each user. What is read of the sums is off by a
-relative 2^-48. Both are added to c and c_e. det H, I - W (G~ + lambda I) and theta^ - W u~ (added
-to e) are computed in balls, from the very floats that are used. Widths are found in floats: with
-u = 2^-53, |W| and |H| Frobenius norms, |x| <= 1, the computed z is off by at most 2 d u |W|, z' H z
-by 4 d u |H||z|^2, <theta^, x> by 2 d u |theta^|, so that
+phi is off by at most 2 sqrt(D) 2^-f/g + 2^-38, for each user. (Without privacy, sums of T numbers
+in floats, in any order, are off by a relative (T + 2) u at most, u = 2^-53, as T is at most 10^8.)
+What is read of the sums is off by a relative 2^-48. All this is added to c and c_e. det H,
+I - W (G~ + lambda I) and theta^ - W u~ (added to e) are computed in balls, from the very floats
+that are used. Widths are found in floats: with |W| and |H| Frobenius norms, |x| <= 1, the computed
+z is off by at most 2 d u |W|, z' H z by 4 d u |H||z|^2, <theta^, x> by 2 d u |theta^|, so that
 
     8 beta |W| sqrt(d u |H|) + 4 d u (gamma |W| + |theta^|)
 
@@ -186,13 +187,12 @@ class Estimate:
 def radius(setting: LinearSetting, release: LinearRelease | None) -> Radius:
     """The constants of every batch. release: None where the sums are released as they are."""
     ends, p = setting.batches, setting.confidence
-    drift = _DRIFT
     if release is None:
-        none = (0.0,) * len(ends)
+        none, drift = (0.0,) * len(ends), (setting.horizon + 2) * _UNIT
         return Radius(setting.dimension, ends, none, none, p, 1.0, setting.norm, p, drift)
     one = release.contribution
-    drift += 2 * math.sqrt(one.size) * 2.0 ** -fraction_bits(Fraction(one.scale)) / one.scale
-    drift /= float(MATRIX)  # the smaller weight
+    unit = 2.0 ** -fraction_bits(Fraction(one.scale)) / one.scale
+    drift = (_DRIFT + 2 * math.sqrt(one.size) * unit) / float(MATRIX)  # the smaller weight
     each = (p * (1 - _REWARDS) - release.wraps) / (2 * len(ends))
     looks = list(enumerate(ends, 1))
     matrix = tuple(matrix_bound(release, batch, users, each) for batch, users in looks)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from exactdp.bandit.linear import radius as module
+from exactdp.bandit.linear.play import ExactSums
 from exactdp.bandit.linear.radius import FLOOR, Radius, radius
 from exactdp.bandit.linear.release import certified_release
 from exactdp.bandit.linear.setting import LinearSetting
@@ -123,6 +124,19 @@ def test_failures_add_up_to_p(setting, release, monkeypatch):
     found = radius(setting, release)
     assert len(spent) == 2 * len(setting.batches)
     assert sum(spent) + found.rewards + release.wraps == setting.confidence == found.failure
+
+
+def test_sums_in_floats_are_within_what_is_counted_for_them():
+    """Many users, then more one by one: each is cut off by half a unit in the sum's last place."""
+    many, more = 1 << 20, 40_000
+    sums, one = ExactSums(1), np.array([[np.sqrt(1 - 2.0**-33 - 2.0**-42)]])
+    sums.add(np.ones((many, 1)), np.ones(many))
+    for _ in range(more):
+        sums.add(one, np.ones(1))
+    off = many + more * Fraction(one[0, 0]) ** 2 - Fraction(sums.release()[0][0, 0])
+    users = many + more
+    assert off > Fraction(users, 2**38)  # far more than a user alone is off by
+    assert off <= users * Fraction(radius(LinearSetting(1, users, None), None).drift)
 
 
 def test_more_batches_and_a_larger_norm_mean_more_noise(setting, release):
