@@ -73,7 +73,8 @@ class UnitBall:
 
     @property
     def name(self) -> str:
-        return f"unit:dimension={self.dimension},arms={self.arms},norm={self.norm:g}"
+        norm = repr(self.norm).removesuffix(".0")
+        return f"unit:dimension={self.dimension},arms={self.arms},norm={norm}"
 
     @cached_property
     def theta(self) -> Floats:
