@@ -83,9 +83,10 @@ from numpy.typing import NDArray
 from ...exact.number import ball
 from ...exact.precision import working_precision
 from ...mechanisms.protocols.federated.grid import fraction_bits
+from ...verify.certificate import MismatchError
 from .contribution import MATRIX
 from .noise import error_bound, matrix_bound
-from .release import LinearRelease
+from .release import WRAPS, LinearRelease, wraps_of
 from .setting import LinearSetting
 
 FLOOR = 2.0  # times c: the least eigenvalue that is divided by
@@ -185,15 +186,21 @@ class Estimate:
 
 
 def radius(setting: LinearSetting, release: LinearRelease | None) -> Radius:
-    """The constants of every batch. release: None where the sums are released as they are."""
+    """The constants of every batch. release: None where the sums are released as they are.
+
+    Raises MismatchError for a release of another setting: of other numbers, or whose sums may wrap.
+    """
     ends, p = setting.batches, setting.confidence
     if release is None:
         none, drift = (0.0,) * len(ends), (setting.horizon + 2) * _UNIT
         return Radius(setting.dimension, ends, none, none, p, 1.0, setting.norm, p, drift)
     one = release.contribution
+    wraps = wraps_of(setting, one, release.noise)
+    if one.dimension != setting.dimension or wraps > WRAPS * p:
+        raise MismatchError("the release is of another setting: its dimension, or its batches")
     unit = 2.0 ** -fraction_bits(Fraction(one.scale)) / one.scale
     drift = (_DRIFT + 2 * math.sqrt(one.size) * unit) / float(MATRIX)  # the smaller weight
-    each = (p * (1 - _REWARDS) - release.wraps) / (2 * len(ends))
+    each = (p * (1 - _REWARDS) - wraps) / (2 * len(ends))
     looks = list(enumerate(ends, 1))
     matrix = tuple(matrix_bound(release, batch, users, each) for batch, users in looks)
     error = tuple(error_bound(release, batch, users, setting.norm, each) for batch, users in looks)

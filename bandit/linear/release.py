@@ -139,14 +139,24 @@ def _wide_enough(
     setting: LinearSetting, scale: int, noise: Skellam
 ) -> tuple[Contribution, Fraction]:
     """As few bits as let a sum wrap in some batch with probability at most `WRAPS` p."""
-    ends = setting.batches
-    largest = max(after - before for before, after in zip((0, *ends), ends, strict=False))
-    for bits in range((largest * scale).bit_length() + 1, MOST_BITS + 1):
+    for bits in range((_largest(setting) * scale).bit_length() + 1, MOST_BITS + 1):
         contribution = Contribution(setting.dimension, scale, bits)
-        wraps = wrap_bound(contribution, noise, largest) * len(ends)
+        wraps = wraps_of(setting, contribution, noise)
         if wraps <= WRAPS * setting.confidence:
             return contribution, wraps
     raise ParameterError(f"horizon must be smaller: sums need more than {MOST_BITS} bits")
+
+
+def wraps_of(setting: LinearSetting, contribution: Contribution, noise: Skellam) -> Fraction:
+    """With at most which probability some coordinate of some batch's sum wraps."""
+    found = wrap_bound(contribution, noise, _largest(setting)) * len(setting.batches)
+    return min(found, Fraction(1))
+
+
+def _largest(setting: LinearSetting) -> int:
+    """The users of the largest batch."""
+    ends = setting.batches
+    return max(after - before for before, after in zip((0, *ends), ends, strict=False))
 
 
 def wrap_bound(contribution: Contribution, noise: Skellam, users: int) -> Fraction:

@@ -10,6 +10,7 @@ from exactdp.bandit.linear.play import ExactSums
 from exactdp.bandit.linear.radius import FLOOR, Radius, radius
 from exactdp.bandit.linear.release import certified_release
 from exactdp.bandit.linear.setting import LinearSetting
+from exactdp.verify.certificate import MismatchError
 
 
 @pytest.fixture(scope="module")
@@ -137,6 +138,15 @@ def test_sums_in_floats_are_within_what_is_counted_for_them():
     users = many + more
     assert off > Fraction(users, 2**38)  # far more than a user alone is off by
     assert off <= users * Fraction(radius(LinearSetting(1, users, None), None).drift)
+
+
+@pytest.mark.parametrize(("dimension", "horizon"), [(3, 10**7), (2, 2000)])
+def test_a_release_whose_sums_may_wrap_or_are_of_other_vectors_is_refused(
+    dimension, horizon, release
+):
+    other = LinearSetting(dimension, horizon, 1, first=200)
+    with pytest.raises(MismatchError, match="another setting"):
+        radius(other, release)
 
 
 def test_more_batches_and_a_larger_norm_mean_more_noise(setting, release):
