@@ -76,10 +76,7 @@ class LinearResults:
         return Mean.of(self.plain[:, -1])
 
 
-def linear_ready(
-    setting: LinearSetting,
-    prove: Callable[[LinearSetting], LinearRelease] = certified_release,
-) -> LinearReady:
+def linear_ready(setting: LinearSetting) -> LinearReady:
     """Certify the release, and compute the radii.
 
     Raises NotVerifiedError where the release is not verified: then nothing can run.
@@ -87,7 +84,7 @@ def linear_ready(
     plain = radius(setting.without_privacy(), None)
     if setting.epsilon is None:
         return LinearReady(setting, None, plain, plain)
-    release = prove(setting)
+    release = certified_release(setting)
     return LinearReady(setting, release, radius(setting, release), plain)
 
 
