@@ -26,7 +26,16 @@ from . import bandit_shown, output
 from .bandit_figures import figures
 from .bandit_identify import identify_command
 from .bandit_linear import linear_command
-from .bandit_options import read_growth, read_instances, verifying
+from .bandit_options import (
+    Cluster,
+    ProofTime,
+    Runs,
+    Seed,
+    Workers,
+    read_growth,
+    read_instances,
+    verifying,
+)
 from .options import Json, option, read_time
 from .plain import PlainCommand, PlainGroup
 
@@ -61,8 +70,8 @@ def run(
             "published experiments, in turn), fair, coins:MEAN,MEAN,…, or a file",
         ),
     ] = "easy",
-    runs: Annotated[str, typer.Option(metavar="R")] = "20",
-    seed: Annotated[str, typer.Option(metavar="S")] = "0",
+    runs: Runs = "20",
+    seed: Seed = "0",
     delta: Annotated[
         str, option("D", "δ of the shuffle paper's algorithms and of dist-gauss-klucb")
     ] = "1e-6",
@@ -82,10 +91,8 @@ def run(
     returning: Annotated[
         str | None, option("B", "a user of B batches: also her ε at δ, composed exactly")
     ] = None,
-    workers: Annotated[str, option("N", "processes")] = "1",
-    cluster: Annotated[
-        str | None, option("ADDRESS", "a dask scheduler, or local to start one")
-    ] = None,
+    workers: Workers = "1",
+    cluster: Cluster = None,
     faithful: Annotated[
         bool, typer.Option("--faithful", help="run every user through R, S and A (small T)")
     ] = False,
@@ -107,9 +114,7 @@ def run(
     ] = None,
     resume: Annotated[Path | None, option("DIR", "keep finished runs there, and use them")] = None,
     as_json: Json = False,
-    seconds: Annotated[
-        str, typer.Option("--time", metavar="S", help="seconds for the proofs before the runs")
-    ] = "600",
+    seconds: ProofTime = "600",
 ) -> None:
     """Run a private bandit: regret over time, arms eliminated, and what it cost in privacy.
 

@@ -33,6 +33,7 @@ from ..exact import ParameterError, decimal_text, whole
 from ..exact.canvas import load
 from ..exact.content_cache import default_cache
 from . import output, render
+from .bandit_options import Seed, Workers
 from .options import Json, option
 
 _RUNS = "runs"  # the folder of finished runs, inside --out
@@ -51,8 +52,8 @@ def figures(
     instances: Annotated[
         str, option("I", "of easy and hard: drawn, or published (with the published batches)")
     ] = "drawn",
-    seed: Annotated[str, typer.Option(metavar="S")] = "0",
-    workers: Annotated[str, option("W", "processes")] = "2",
+    seed: Seed = "0",
+    workers: Workers = "2",
     resume: Annotated[
         bool, typer.Option("--resume", help=f"use the finished runs in DIR/{_RUNS}")
     ] = False,

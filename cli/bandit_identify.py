@@ -16,7 +16,7 @@ from ..bandit.setting import Setting
 from ..exact import ParameterError, decimal_text, whole
 from ..exact.content_cache import default_cache
 from . import output, render
-from .bandit_options import read_instances, verifying
+from .bandit_options import Cluster, ProofTime, Runs, Seed, Workers, read_instances, verifying
 from .bandit_shown import number, private, proved
 from .options import Json, option, read_time
 
@@ -52,16 +52,12 @@ def identify_command(
     growth: Annotated[
         str, option("ETA", "after b batches an arm has had n₁ η^(b-1) users")
     ] = "1.5",
-    runs: Annotated[str, typer.Option(metavar="R")] = "20",
-    seed: Annotated[str, typer.Option(metavar="S")] = "0",
-    workers: Annotated[str, option("N", "processes")] = "1",
-    cluster: Annotated[
-        str | None, option("ADDRESS", "a dask scheduler, or local to start one")
-    ] = None,
+    runs: Runs = "20",
+    seed: Seed = "0",
+    workers: Workers = "1",
+    cluster: Cluster = None,
     as_json: Json = False,
-    seconds: Annotated[
-        str, typer.Option("--time", metavar="S", help="seconds for the proofs before the runs")
-    ] = "600",
+    seconds: ProofTime = "600",
 ) -> None:
     """Find the best arm, wrongly with probability at most p: how long it takes, and its privacy.
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-import typer
-
 from ..bandit.linear.data import Classification
 from ..bandit.linear.environments import LinearEnvironment, linear_environment
 from ..bandit.linear.run import LinearReady, LinearResults, linear_ready, run_linear
@@ -14,7 +12,7 @@ from ..bandit.linear.setting import LinearSetting
 from ..bandit.results import Mean
 from ..exact import ParameterError, decimal_text, whole
 from . import output, render
-from .bandit_options import verifying
+from .bandit_options import Cluster, ProofTime, Runs, Seed, Workers, verifying
 from .bandit_shown import number
 from .options import Json, option, read_time
 
@@ -47,16 +45,12 @@ def linear_command(
     confidence: Annotated[str, option("P", "p: the radius ever fails with at most this")] = "0.05",
     first: Annotated[str | None, option("N", "users of the first batch")] = None,
     growth: Annotated[str, option("ETA", "after b batches there were N η^(b-1) users")] = "2",
-    runs: Annotated[str, typer.Option(metavar="R")] = "10",
-    seed: Annotated[str, typer.Option(metavar="S")] = "0",
-    workers: Annotated[str, option("N", "processes")] = "1",
-    cluster: Annotated[
-        str | None, option("ADDRESS", "a dask scheduler, or local to start one")
-    ] = None,
+    runs: Runs = "10",
+    seed: Seed = "0",
+    workers: Workers = "1",
+    cluster: Cluster = None,
     as_json: Json = False,
-    seconds: Annotated[
-        str, typer.Option("--time", metavar="S", help="seconds for the proofs before the runs")
-    ] = "600",
+    seconds: ProofTime = "600",
 ) -> None:
     """Run a linear contextual bandit: regret, a radius that is proved, and what it cost in privacy.
 
@@ -91,18 +85,21 @@ def linear_command(
             environment, ready, count, start, workers, cluster=cluster, progress=tick
         )
     if as_json:
-        output.as_json(_json(algorithm, environment, found))
+        output.as_json(_json(algorithm, environment, found, start))
     else:
         _show(algorithm, environment, found)
 
 
-def _json(name: str, environment: LinearEnvironment, found: LinearResults) -> dict[str, Any]:
+def _json(
+    name: str, environment: LinearEnvironment, found: LinearResults, seed: int
+) -> dict[str, Any]:
     ready, setting = found.ready, found.ready.setting
     return {
         "algorithm": name,
         "source": _NAMES[name],
         "horizon": setting.horizon,
         "runs": found.runs,
+        "seed": seed,
         "setting": setting,
         "instance": environment.name,
         "arms": environment.arms,

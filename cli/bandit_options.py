@@ -1,10 +1,11 @@
-"""What `bandit run` and `bandit identify` read and report alike."""
+"""What the commands of bandits read and report alike."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
+from typing import Annotated, TypeAlias
 
 import typer
 
@@ -16,6 +17,17 @@ from ..exact import ParameterError, exact, time_limit, whole
 from ..exact.content_cache import default_cache
 from ..verify import Verdict
 from . import output
+from .options import option
+
+Runs: TypeAlias = Annotated[str, typer.Option(metavar="R")]
+Seed: TypeAlias = Annotated[str, typer.Option(metavar="S")]
+Workers: TypeAlias = Annotated[str, option("N", "processes")]
+Cluster: TypeAlias = Annotated[
+    str | None, option("ADDRESS", "a dask scheduler, or local to start one")
+]
+ProofTime: TypeAlias = Annotated[
+    str, typer.Option("--time", metavar="S", help="seconds for the proofs before the runs")
+]
 
 _DRAWN = {"easy": easy, "hard": hard}
 _PUBLISHED = {"published": False, "published-hard": True}  # are they the hard ones?

@@ -23,6 +23,7 @@ def test_json_says_what_was_found_proved_and_spent():
     assert result.exit_code == 0, result.output
     shown = json.loads(result.stdout)
     assert (shown["algorithm"], shown["horizon"], shown["runs"]) == ("dist-dp-linucb", 600, 2)
+    assert shown["seed"] == 0
     assert shown["instance"] == "unit:dimension=2,arms=3,norm=1"
     assert shown["radius"]["runs_outside"] == 0 and shown["radius"]["model_holds"] is True
     assert shown["radius"]["failure"] == "0.05"
