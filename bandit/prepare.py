@@ -24,6 +24,7 @@ from .release import ModularRelease, Release
 from .setting import Setting
 
 _MOST_BATCHES = 20_000
+_LARGEST = 1 << 63  # sums of all batches of an arm stay below it
 
 
 class Radius(Enum):
@@ -122,6 +123,8 @@ def prepare(
             f"horizon must be at least {least}, for one batch of each arm, got {setting.horizon}"
         )
     releases = {users: algorithm.release(setting, users) for users in {*sizes.values()}}
+    if not algorithm.forgets:
+        _fits(sizes, releases)
     demand = None if algorithm.demand is None else algorithm.demand(setting)
     proofs: dict[int, Evidence] = {}
     for users, release in releases.items():
@@ -164,6 +167,20 @@ def _indexed(
         held = proofs.get(release.users)
         phases[place] = Phase(*place, release, held, None, units, middle, math.inf)
     return Prepared(algorithm, setting, Radius.CERTIFIED, phases, found.failure, found)
+
+
+def _fits(sizes: Mapping[tuple[int, int], int], releases: Mapping[int, Release]) -> None:
+    """Raise ParameterError unless sums that are never forgotten are whole numbers of 64 bits."""
+    totals: dict[int, int] = {}
+    for (_, active), users in sizes.items():
+        release = releases[users]
+        if isinstance(release, ModularRelease):
+            totals[active] = totals.get(active, 0) + release.largest
+    if max(totals.values(), default=0) >= _LARGEST:
+        raise ParameterError(
+            "horizon and precision must keep the sum of all batches of an arm below 2^63 for "
+            f"simulation, got up to {max(totals.values())}: lower the horizon, epsilon or scaling"
+        )
 
 
 def _threshold(beta: float, units: int, release: Release) -> int | float:

@@ -69,10 +69,13 @@ class ModularRelease:
     protocol: SumProtocol
 
     def __post_init__(self) -> None:
-        protocol = self.protocol
-        largest = protocol.modulus or protocol.users * protocol.precision
-        if largest >= _LIMIT:
-            raise ParameterError(f"modulus must be below 2^62 for simulation, got {largest}")
+        if self.largest >= _LIMIT:
+            raise ParameterError(f"modulus must be below 2^62 for simulation, got {self.largest}")
+
+    @property
+    def largest(self) -> int:
+        """Above what is decoded; where there is no modulus, but for noise: the sum of rewards."""
+        return self.protocol.modulus or self.protocol.users * self.protocol.precision
 
     @property
     def users(self) -> int:

@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 
-from exactdp.bandit.algorithms import ALGORITHMS, DIST_DP_KLUCB, DP_KLUCB
+from exactdp.bandit.algorithms import ALGORITHMS, DIST_DP_KLUCB, DIST_RDP_KLUCB, DP_KLUCB
 from exactdp.bandit.environments.environment import Environment
 from exactdp.bandit.environments.table import Bernoulli
 from exactdp.bandit.evidence import Audited
+from exactdp.bandit.identification.algorithms import DIST_CDP_LUCB
 from exactdp.bandit.instances import Fixed
 from exactdp.bandit.play import play
-from exactdp.bandit.prepare import prepare
+from exactdp.bandit.prepare import prepare, schedule
 from exactdp.bandit.run import Config, run
 from exactdp.bandit.setting import Setting
 from exactdp.bandit.source import Simulated
@@ -98,3 +99,21 @@ def test_a_best_index_is_seldom_below_its_mean(algorithm):
     config = Config(algorithm, setting, Fixed(coins("0.5", "0.5")))
     found = run(config, 200, prepared=config.prepared(unproved))
     assert found.eliminated.sum() <= 200 * 0.5
+
+
+def test_sums_of_all_batches_fit_64_bits():
+    """Each of these batches would, and together they would not; others do."""
+    setting = Setting(2, 10**12, "1.3", confidence="1e-12", growth="1.5")
+    for algorithm in (DIST_RDP_KLUCB, DIST_CDP_LUCB):
+        sizes = schedule(algorithm, setting).values()
+        moduli = [algorithm.release(setting, users).protocol.modulus for users in sizes]
+        assert max(moduli) < 2**62 and sum(moduli) > 2**63
+        with pytest.raises(ParameterError, match="all batches of an arm below 2\\^63"):
+            prepare(algorithm, setting, prove=unproved)
+    setting = Setting(2, 10**12, "0.4", confidence="1e-12", growth=100)
+    prepared = prepare(DIST_RDP_KLUCB, setting, prove=unproved)
+    totals = np.zeros(1, dtype=np.int64)
+    for phase in prepared.phases.values():
+        totals += phase.release.decoded(np.array([phase.users * phase.release.precision]))
+    assert totals.tolist() == [phase.units] and phase.units > 2**58
+    assert prepared.index.of(np.array([phase.number]), totals).tolist() == [1.0]
