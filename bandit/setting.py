@@ -20,8 +20,8 @@ class Setting:
     epsilon     the privacy parameter that the algorithm is run with
     delta       delta of approximate DP (the shuffle paper's algorithms)
     scaling     s >= 1 of Theorems 2 and 4
-    confidence  p of the confidence radius, or of indices, for which `Algorithm.usual_confidence` has
-                1/T, as `exactdp bandit run` does; here it is 0.1 unless it is given
+    confidence  p of the confidence radius, or of indices: 0.1 unless it is given, where
+                `bandit run` takes `Algorithm.usual_confidence`, 1/T for indices
     growth      eta: batch b has ceil(eta^b) users an arm
     """
 
