@@ -26,6 +26,7 @@ is evaluated in balls. Where an index decides F grows by the chance that any oth
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from fractions import Fraction
@@ -34,6 +35,7 @@ from itertools import accumulate
 import numpy as np
 from flint import arb
 
+from ..exact.deadline import check_time
 from ..exact.enclosure import Enclosure
 from ..exact.number import ball
 from ..exact.precision import enclose, working_precision
@@ -73,18 +75,21 @@ class _Bounds(ABC):
         sizes = [release.users for release in releases]
         self.users = sizes if self.forgets else list(accumulate(sizes))
         self.precision = releases[-1].precision
-        self._mgf: dict[tuple[Noise | None, float, int], arb] = {}
+        noises = [(release.noise, release.precision) for release in releases]
+        self._noises = [Counter([each]) for each in noises]
+        if not self.forgets:
+            self._noises = list(accumulate(self._noises))
+        self._mgf: dict[tuple[Noise | None, int, float], arb] = {}
 
     def log_mgf(self, batch: int, s: float) -> arb:
         """Of the noise that decides after so many batches, in units of rewards, at s."""
-        numbers = [batch] if self.forgets else range(1, batch + 1)
-        return sum((self._one(self.phases[number], s) for number in numbers), arb(0))
+        counts = self._noises[batch - 1].items()
+        return sum((times * self._one(*noise, s) for noise, times in counts), arb(0))
 
-    def _one(self, phase: Phase, s: float) -> arb:
-        release = phase.release
-        key = release.noise, s, release.precision
+    def _one(self, noise: Noise | None, precision: int, s: float) -> arb:
+        key = noise, precision, s
         if key not in self._mgf:
-            self._mgf[key] = log_mgf(release.noise, s, release.precision)
+            self._mgf[key] = log_mgf(noise, s, precision)
         return self._mgf[key]
 
     def pulls(self, mean: Fraction, best: Fraction) -> arb:
@@ -92,6 +97,7 @@ class _Bounds(ABC):
         sizes = [phase.users for phase in self.phases.values()]
         total, still = arb(sizes[0]), arb(1)
         for batch, following in enumerate([*sizes[1:], self.rest], 1):
+            check_time()
             still = still.min(self.chance(batch, mean, best))
             total += min(following, self.horizon) * still
         return total

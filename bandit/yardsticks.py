@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from ..exact.deadline import OutOfTimeError, check_time
 from ..exact.enclosure import Enclosure
 from .expected_regret import expected_regret
 from .lower_bound import Barrier, at_horizon, lower_bound
@@ -18,9 +20,9 @@ class Yardsticks:
 
     barrier      which algorithms the lower bound is for
     lower_bound  times log T, its mean over runs where each has an instance of its own; None for
-                 rewards other than coins
+                 rewards other than coins, and where time ends before
     expected     the upper bound that is proved, from 0; None where nothing is certified of the
-                 decisions, or where each run has an instance of its own
+                 decisions, where each run has an instance of its own, and where time ends before
     """
 
     barrier: Barrier
@@ -45,18 +47,22 @@ class Yardsticks:
 
 
 def yardsticks(config: Config, results: Results, seed: int) -> Yardsticks:
-    """Of these runs, from this seed."""
-    places = environments(config, results.runs, seed)
-    barrier = config.algorithm.barrier
-    first = next(places)
-    bounds, bound = [], lower_bound(first, config.setting.epsilon, barrier)
-    if bound is not None:
-        bounds = [bound]
-        for place in places:
-            found = lower_bound(place, config.setting.epsilon, barrier)
-            bounds += [] if found is None else [found]
-    return Yardsticks(
-        barrier,
-        at_horizon(bounds, config.setting.horizon) if bounds else None,
-        None if config.instances.own else expected_regret(results.prepared, first),
-    )
+    """Of these runs, from this seed; within `time_limit`."""
+    bound = expected = None
+    with suppress(OutOfTimeError):
+        bound = _lower_bound(config, results.runs, seed)
+    with suppress(OutOfTimeError):
+        if not config.instances.own:
+            expected = expected_regret(results.prepared, next(environments(config, 1, seed)))
+    return Yardsticks(config.algorithm.barrier, bound, expected)
+
+
+def _lower_bound(config: Config, runs: int, seed: int) -> Enclosure | None:
+    bounds = []
+    for place in environments(config, runs, seed):
+        check_time()
+        found = lower_bound(place, config.setting.epsilon, config.algorithm.barrier)
+        if found is None and not bounds:  # other rewards than coins
+            return None
+        bounds += [] if found is None else [found]
+    return at_horizon(bounds, config.setting.horizon)

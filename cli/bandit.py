@@ -168,7 +168,7 @@ def run(
     if transcript is not None:
         about = {"instance": config.instances.name, "runs": count, "seed": start}
         write_transcript(transcript, results, about)
-    with output.working("bounding regret"):
+    with time_limit(allowed), output.working("bounding regret"):
         beside = yardsticks(config, results, start)
     if as_json:
         output.as_json(bandit_shown.to_json(config, results, spent, beside))

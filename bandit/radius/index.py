@@ -63,6 +63,7 @@ import numpy as np
 from flint import acb, arb
 from numpy.typing import NDArray
 
+from ...exact.deadline import check_time
 from ...exact.enclosure import Enclosure
 from ...exact.number import ParameterError, ball
 from ...exact.precision import enclose, working_precision
@@ -169,6 +170,7 @@ def index(looks: Sequence[Look], confidence: Fraction, plain: bool = False) -> I
     steps = -np.expm1(-points / precision)
     with working_precision(BITS):
         for row, look in enumerate(looks):
+            check_time()
             if look.noise not in known:
                 known[look.noise] = _tilted(look.noise, points, precision, plain)
             noise = known[look.noise]

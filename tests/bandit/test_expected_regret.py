@@ -14,6 +14,8 @@ from exactdp.bandit.instances import Fixed
 from exactdp.bandit.prepare import Radius, prepare
 from exactdp.bandit.run import Config, run
 from exactdp.bandit.setting import Setting
+from exactdp.bandit.yardsticks import yardsticks
+from exactdp.exact import time_limit
 
 
 def coins(*means):
@@ -102,3 +104,14 @@ def test_noise_that_is_not_centred_has_one():
     environment = coins("0.6", "0.5")
     held = prepare(VB_SDP_AE, Setting(2, 10**5, "0.9", delta="0.1"), Radius.CERTIFIED)
     assert expected_regret(held, environment).upper <= 10**4
+
+
+def test_runs_are_shown_without_yardsticks_that_take_too_long():
+    config = Config(KL_UCB, Setting(2, 1000), Fixed(coins("0.6", "0.5")), Radius.CERTIFIED)
+    results = run(config, 2, 0)
+    whole = yardsticks(config, results, 0)
+    assert whole.lower_bound is not None and whole.expected is not None
+    with time_limit(0.0, rings=False):
+        late = yardsticks(config, results, 0)
+    assert late.lower_bound is None and late.expected is None
+    assert late.ratio(results.total_regret()) is None
