@@ -58,7 +58,7 @@ def yardsticks(config: Config, results: Results, seed: int) -> Yardsticks:
 
 
 def _lower_bound(config: Config, runs: int, seed: int) -> Enclosure | None:
-    bounds = []
+    bounds: list[Enclosure] = []
     for place in environments(config, runs, seed):
         check_time()
         found = lower_bound(place, config.setting.epsilon, config.algorithm.barrier)
