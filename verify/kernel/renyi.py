@@ -29,6 +29,8 @@ def renyi(asked: Verdicted, mechanism: Mechanism, order: Fraction) -> str:
             precise = _precision(asked, order, 2 * order * mechanism.epsilon)
             return asked.write("randomized response, Renyi", numbers | precise)
         case TwoLaws(slack=0) if o == 1 and all(mechanism.p + mechanism.q):
+            if asked.verified and not asked.epsilon:  # the proof rounds each quotient up
+                raise NotWrittenError("--coq: no theorem of a Rényi divergence of 0")
             precise = _precision(asked, order, Fraction(0))
             listed: Numbers = {**at, **_claim(asked), **precise, **columns(mechanism)}
             return asked.write("pair of tables, Renyi", listed)

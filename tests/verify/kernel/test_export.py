@@ -218,6 +218,18 @@ def test_what_cannot_be_written_yet(pair, spec, claim):
         theorem(spec, claim, pair)
 
 
+def test_equal_tables_have_no_theorem_at_zero(tmp_path):
+    """Rounding up leaves more than 0: of any more there is one, and at 0 of what is refuted."""
+    equal = tmp_path / "equal.csv"
+    equal.write_text("outcome,p,q\na,0.5,0.5\nb,0.5,0.5\n")
+    with pytest.raises(NotWrittenError, match="no theorem of a Rényi divergence of 0"):
+        theorem(f"pmf:file={equal}*5", "rdp:2,0", tmp_path / "pair.csv")
+    form, _ = recognise(theorem(f"pmf:file={equal}*5", "rdp:2,1e-9", tmp_path / "pair.csv"))
+    assert form.verified
+    form, _ = recognise(theorem("pmf:file={pair}", "rdp:2,0", tmp_path / "pair.csv"))
+    assert not form.verified
+
+
 def test_nothing_is_written_of_undecided():
     named, _ = parse_use("binomial:trials=62,probability=1/2")
     found = audit(named.mechanism, parse_claim("approx:1,1e-5"))
