@@ -63,8 +63,7 @@ def test_no_index_is_below_the_mean_too_often(algorithm, q):
     prepared = prepare(algorithm, setting, prove=unproved)
     phases, index = list(prepared.phases.values()), prepared.index
     assert len(phases) >= 2 and index.failure.upper <= setting.confidence
-    level = float(index.level)
-    above = float(index.failure.upper) - level * len(phases)
+    above = float(index.failure.upper) - float(sum(index.levels))
     plain, kept, low = np.array([1.0]), np.array([1.0]), 0
     for number, phase in enumerate(phases, 1):
         values, law = decoded(phase.release, q)
@@ -74,6 +73,6 @@ def test_no_index_is_below_the_mean_too_often(algorithm, q):
         low += int(values[0])
         totals = np.arange(low, low + len(plain)).astype(float)
         short = index.of(np.full(len(totals), number), totals) < q
-        assert plain[short].sum() <= level + above + 1e-12
+        assert plain[short].sum() <= float(index.levels[number - 1]) + above + 1e-12
         kept[short] = 0
     assert 1 - kept.sum() <= P
