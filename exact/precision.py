@@ -6,6 +6,7 @@ and restored there; everything that computes with balls runs inside it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
@@ -48,6 +49,17 @@ def enclose_between(lower: arb, upper: arb) -> Enclosure:
     """From a lower to an upper bound of a number that is not negative; either may be infinite."""
     least = max(enclose(lower.lower()).lower, Decimal(0))
     return Enclosure(least, enclose(upper.upper()).upper)
+
+
+def upper_float(value: arb) -> float:
+    """A float that is not below the ball; infinity where nothing is known."""
+    found = math.nextafter(float(value.upper()), math.inf)
+    return math.inf if math.isnan(found) else found
+
+
+def lower_float(value: arb) -> float:
+    """A float that is not above the ball; minus infinity where nothing is known."""
+    return -upper_float(-value)
 
 
 def floor_of(value: arb) -> int:

@@ -47,7 +47,7 @@ from flint import arb, arb_poly
 
 from ...exact.deadline import check_time
 from ...exact.number import ExactInput, ball, exact, whole
-from ...exact.precision import enclose, working_precision
+from ...exact.precision import enclose, upper_float, working_precision
 from ...mechanisms.laws.law import Law
 from .unit import unit_parameter
 
@@ -190,7 +190,7 @@ def _float(value: arb) -> float:
     """At least the ball."""
     if not value < 1e300:
         return math.inf
-    return math.nextafter(float(value.upper()), math.inf)
+    return upper_float(value)
 
 
 class _Moments:

@@ -33,7 +33,7 @@ from flint import arb
 from numpy.typing import NDArray
 
 from ...exact.deadline import check_time
-from ...exact.precision import floor_of
+from ...exact.precision import floor_of, lower_float, upper_float
 from .law import Atoms
 
 _Floats: TypeAlias = NDArray[np.float64]
@@ -148,7 +148,9 @@ class Chords:
                 weights[shift] = weights.get(shift, arb(0)) + mass.upper() * (1 - part)
                 weights[shift + 1] = weights.get(shift + 1, arb(0)) + mass.upper() * part
         shifts = sorted(weights)
-        return _Stencil(law, shifts, [[_above(weights[m]) for m in shifts]], (_above(far),))
+        return _Stencil(
+            law, shifts, [[upper_float(weights[m]) for m in shifts]], (upper_float(far),)
+        )
 
     def _padded(self, table: _Floats) -> _Floats:
         """With the values beyond both ends: on the chord from (0, 1), and the last one."""
@@ -229,8 +231,8 @@ class Policies:
         return _Stencil(
             law,
             shifts,
-            [[_below(weights[m][0]) for m in shifts], [_above(weights[m][1]) for m in shifts]],
-            (_below(law.escaping()), _below(p), _above(q)),
+            [[_below(weights[m][0]) for m in shifts], [upper_float(weights[m][1]) for m in shifts]],
+            (_below(law.escaping()), _below(p), upper_float(q)),
         )
 
     def _step(self, policy: Policy, stencil: _Stencil) -> Policy:
@@ -279,9 +281,5 @@ def _nearest(value: arb) -> int:
     return floor_of(value.mid() + arb(0.5))
 
 
-def _above(value: arb) -> float:
-    return math.nextafter(float(value.upper()), math.inf)
-
-
 def _below(value: arb) -> float:
-    return max(math.nextafter(float(value.lower()), -math.inf), 0.0)
+    return max(lower_float(value), 0.0)

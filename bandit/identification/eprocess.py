@@ -51,7 +51,7 @@ from flint import arb
 from numpy.typing import NDArray
 
 from ...exact.number import ParameterError, ball
-from ...exact.precision import refine, working_precision
+from ...exact.precision import lower_float, refine, working_precision
 from ...exact.rounding import float_above
 from ..prepare import Prepared
 from ..radius.index import farthest, log_mgf
@@ -186,7 +186,7 @@ def e_process(prepared: Prepared) -> EProcess:
                     sum_ + log_mgf(noise, sign * t, precision)
                     for sum_, t in zip(spent, points.tolist(), strict=True)
                 ]
-                offsets[row] = [np.nextafter(float((-each).lower()), -np.inf) for each in spent]
+                offsets[row] = [lower_float(-each) for each in spent]
     odds = (setting.arms - 1) / left
     threshold = float_above(refine(lambda: ball(odds).log()).upper)
     return EProcess(threshold, misread, precision, users, points, above, below)

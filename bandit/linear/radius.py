@@ -81,7 +81,7 @@ from flint import arb, arb_mat
 from numpy.typing import NDArray
 
 from ...exact.number import ball
-from ...exact.precision import working_precision
+from ...exact.precision import upper_float, working_precision
 from ...mechanisms.protocols.federated.grid import fraction_bits
 from ...verify.certificate import MismatchError
 from .contribution import MATRIX
@@ -142,7 +142,7 @@ class Radius:
             rest = _exact(theta[:, None]) - exact_inverse * _exact(rewards[:, None])
             bias = _norm(off) * ball(self.norm) + _norm(rest)
             gamma = arb(c_e) + arb(shift) * ball(self.norm)
-            most, weight, missed = (_above(each) for each in (beta, gamma, bias))
+            most, weight, missed = (upper_float(each) for each in (beta, gamma, bias))
             shape = np.array([[float(each.mid()) for each in row] for row in wide.tolist()])
         frobenius, high = (float(np.linalg.norm(each)) for each in (inverse, shape))
         floats = 8 * most * frobenius * math.sqrt(self.dimension * _UNIT * high)
@@ -220,7 +220,3 @@ def _exact(values: Floats) -> arb_mat:
 def _norm(matrix: arb_mat) -> arb:
     squares: arb = sum((each * each for each in matrix.entries()), arb(0))
     return squares.sqrt()
-
-
-def _above(value: arb) -> float:
-    return math.nextafter(float(value.upper()), math.inf)

@@ -66,7 +66,7 @@ from numpy.typing import NDArray
 from ...exact.deadline import check_time
 from ...exact.enclosure import Enclosure
 from ...exact.number import ParameterError, ball
-from ...exact.precision import enclose, working_precision
+from ...exact.precision import enclose, lower_float, upper_float, working_precision
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.laws.law import Law
 from .noise import BITS
@@ -179,7 +179,7 @@ def index(looks: Sequence[Look], confidence: Fraction, plain: bool = False) -> I
             peak = np.minimum(single, np.log(np.exp(shape) @ np.diff(_THETA) / math.pi))
             excess = np.minimum(peak - np.log(steps) + _WIDER, 0)
             start = ball(levels[row]).log()
-            lower = [_below(start - each) for each in spent]
+            lower = [lower_float(start - each) for each in spent]
             offsets[row] = np.nextafter(lower - excess, -math.inf)
     failure = Enclosure.exactly(left).plus(above)
     return Index(levels, failure, wrong, precision, users, points, offsets)
@@ -221,10 +221,10 @@ def _tilted(
                 real = -arb(t) / precision
                 middle = law.cumulant(acb(real)).real
                 turned = (law.cumulant(acb(real, theta)).real for theta in _THETA[1:-1].tolist())
-                shape[row, 1:] += [min(0.0, _above(each - middle)) for each in turned]
+                shape[row, 1:] += [min(0.0, upper_float(each - middle)) for each in turned]
     if isinstance(noise, DiscreteLaplace):
         top = noise.ball(0).log()
-        peak = np.array([min(0.0, _above(top - each)) for each in mgf])
+        peak = np.array([min(0.0, upper_float(top - each)) for each in mgf])
     return _Tilted(mgf, shape, peak)
 
 
@@ -275,12 +275,3 @@ def _wrap(look: Look) -> tuple[arb, arb]:
         raise ParameterError(f"modulus must be at least n g + accuracy + 1, got {room} less")
     below = look.noise.lower_tail(-look.decoding.accuracy - 1)
     return below, look.noise.upper_tail(room + 1)
-
-
-def _below(value: arb) -> float:
-    return float(np.nextafter(float(value.lower()), -math.inf))
-
-
-def _above(value: arb) -> float:
-    found = float(np.nextafter(float(value.upper()), math.inf))
-    return found if found == found else math.inf
