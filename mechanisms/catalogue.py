@@ -138,11 +138,29 @@ def _reach(values: Values) -> Reach | RoundedReach:
     return RoundedReach(values["l2"], values["dimension"], values["rounding"])
 
 
+def _sensitivity(values: Values) -> str:
+    """What the query moves by in L1, which is what the epsilon of Laplace noise is for.
+
+    Of a vector that is the l1 that is given: what other norms make of it is not guessed.
+    """
+    if not values.keys() & set(_VECTOR):
+        return values.get("sensitivity", "1")
+    reach = _reach(values)
+    if "l1" not in values:
+        instead = "scale = l1/epsilon" if "rounding" in values else "l1 as well, or scale"
+        raise ParameterError(
+            f"epsilon is for vectors of a known l1: give {instead}; l1 is at most "
+            f"{reach.largest_sum} within the norms given"
+        )
+    return values["l1"]
+
+
 def _additive(family: type[Law]) -> Entry:
     """Noise that is added to an integer query; of `users` equal shares where that is given."""
 
     def build(values: Values) -> Mechanism | Spec:
-        noise = family.from_spec(values)
+        by_epsilon = {"sensitivity": _sensitivity(values)} if "epsilon" in values else {}
+        noise = family.from_spec({**values, **by_epsilon})
         if not any(key in values for key in ("users", *_MISSING)):
             return _noisy(values, noise)
         if values.get("neighbours", "replace") != "replace" or values.keys() & set(_SAMPLING[1:]):

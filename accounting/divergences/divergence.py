@@ -54,6 +54,8 @@ def pure_epsilon(mechanism: Mechanism, width: Fraction = WIDTH, cap: int = CAP) 
     if allocation(mechanism) is not None:  # of either sign, without a bound
         return Enclosure.infinite()
     if (batches := batch_law(mechanism)) is not None:
+        if batches.rate == 1:  # all users, of whom the noise alone may say it exactly
+            return pure_epsilon(batches.mechanism, width)
         return batched_pure(batches, width)
     if (noise := continuous(mechanism)) is not None:
         if noise.shape is Shape.LAPLACE and noise.rate == 1:

@@ -179,7 +179,7 @@ class DiscreteLaplace(Law):
 
     @classmethod
     def from_spec(cls, values: Mapping[str, ExactInput]) -> DiscreteLaplace:
-        """By scale, or by epsilon = sensitivity/scale."""
+        """By scale, or by epsilon = sensitivity/scale; of a vector the sensitivity is its l1."""
         if ("epsilon" in values) == ("scale" in values):
             raise ParameterError(f"{cls.name}: exactly one of epsilon and scale must be given")
         sensitivity = exact(values.get("sensitivity", "1"), "sensitivity", at_least=1)

@@ -10,7 +10,7 @@ from mpmath import mpf
 from subsets import fixed_size, neighbours, released, together
 
 from exactdp.accounting import compose
-from exactdp.exact import ParameterError
+from exactdp.exact import Enclosure, ParameterError
 from exactdp.mechanisms import (
     AdditiveNoise,
     Binomial,
@@ -155,3 +155,8 @@ def test_what_is_not_known_is_refused(plain):
 def test_a_batch_is_no_larger_than_all_users():
     with pytest.raises(ParameterError, match="fixed-size"):
         FixedSize(RandomizedResponse(1), 11, 10)
+
+
+def test_a_batch_of_all_users_costs_what_the_noise_alone_does():
+    all_users = FixedSize(ContinuousNoise(Shape.LAPLACE, 70, 7), 10, 10)
+    assert compose(all_users).pure() == (Enclosure.exactly(Fraction(1, 10)))

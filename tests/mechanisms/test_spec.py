@@ -20,6 +20,7 @@ from exactdp.mechanisms import (
     UndecidedError,
     papers,
 )
+from exactdp.mechanisms.sampled import unsampled
 from exactdp.mechanisms.spec import parse
 
 SHARED = {"users": "10", "dropout": "2", "collusion": "1"}
@@ -351,6 +352,41 @@ def test_an_aggregator_in_another_modulus_is_refused(keys, named):
 def test_malformed_specs_are_refused(text, named):
     with pytest.raises(ParameterError, match=named):
         parse(text)
+
+
+@pytest.mark.parametrize(
+    ("keys", "scale"),
+    [
+        ("epsilon=0.5", 2),
+        ("epsilon=0.5,sensitivity=3", 6),
+        ("epsilon=0.5,l1=2", 4),
+        ("epsilon=0.5,l1=5/2", 5),
+        ("epsilon=0.5,l1=2,l2=1,dimension=7", 4),
+        ("epsilon=0.5,l1=2,neighbours=add-remove,poisson=0.1", 4),
+        ("epsilon=0.5,l1=2,users=5", 4),
+        ("epsilon=0.5,users=5,sensitivity=2", 4),
+    ],
+)
+def test_epsilon_is_for_the_norm_that_is_given(keys, scale):
+    mechanism = parse(f"discrete-laplace:{keys}").mechanism
+    assert unsampled(mechanism).law == DiscreteLaplace(scale)
+
+
+@pytest.mark.parametrize(
+    ("keys", "told"),
+    [
+        ("l2=3", "give l1 as well, or scale; l1 is at most 9"),
+        ("linf=3,dimension=20", "give l1 as well, or scale; l1 is at most 60"),
+        ("l2=3,dimension=3,rounding=nearest,neighbours=add-remove", "give scale.*at most 6"),
+        ("l1=3,dimension=3,l2=3,rounding=nearest,neighbours=add-remove", "l1 must not be given"),
+        ("l1=3,sensitivity=2", "sensitivity is of single numbers"),
+        ("l1=0.5", "l1 must be an exact number at least 1"),
+        ("dimension=3", "a vector needs l2, l1"),
+    ],
+)
+def test_epsilon_of_other_norms_is_not_guessed(keys, told):
+    with pytest.raises(ParameterError, match=told):
+        parse(f"discrete-laplace:epsilon=1/2,{keys}")
 
 
 # -- files ----------------------------------------------------------------------------------------

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from relations.draw import level, scenario
-from relations.engine import AtMost, Held, Statement, composition_of, in_python, run
+from relations.engine import AtMost, Held, Statement, composition_of, equal, in_python, run
 from relations.notions import at_most
-from relations.scenarios import Cost, Scenario
+from relations.scenarios import Cost, Scenario, spec
 
 from exactdp.exact import Enclosure, OutOfTimeError, decimal_text, time_left
 from exactdp.verify import ZCDP, ApproxDP, Audit, Claim, PureDP, RenyiDP, Verdict, audit
@@ -89,4 +89,43 @@ def typed_verdicts(rng: random.Random) -> Iterator[Statement]:
     yield Held(not opposite, f"{claim} of {what}", (shown["verdict"], told.verdict.name))
 
 
-RELATIONS = (verdicts, approximate_verdicts, typed_verdicts)
+def epsilon_is_a_claim(rng: random.Random) -> Iterator[Statement]:
+    """epsilon=E promises pure:E, whatever is typed beside it; of a whole norm alone, no less."""
+    epsilon = Fraction(rng.choice(("1e-9", "0.1", "1/3", "1", "2.3", "40")))
+    norm = rng.choice(("1", "2", "7", "300"))
+    one = spec("discrete-laplace", epsilon=epsilon, **rng.choice(({}, {"sensitivity": norm})))
+    kind = rng.choice(("scalar", "vector", "rounded", "continuous", "response"))
+    if kind == "vector":
+        other = rng.choice(({}, {"l2": "2"}, {"linf": "1", "dimension": "5"}, {"dimension": "3"}))
+        norm = rng.choice((norm, "2.5"))
+        one = spec("discrete-laplace", epsilon=epsilon, l1=norm, **other)
+        if rng.random() < 0.2:
+            one = one.but(l1=None)  # refused
+    elif kind == "rounded":  # refused
+        one = one.but(l2=norm, dimension="3", rounding="nearest", neighbours="add-remove")
+    elif kind == "continuous":
+        norm = rng.choice((norm, "0.7"))
+        one = spec("laplace", epsilon=epsilon, **{rng.choice(("sensitivity", "l1")): norm})
+    elif kind == "response":
+        one = spec("randomized-response", epsilon=epsilon)
+    further: list[dict[str, object]] = [{}, {}, {"neighbours": "add-remove"}]
+    further += [{"neighbours": "add-remove", "poisson": each} for each in ("0.1", "1")]
+    if kind in ("scalar", "continuous", "response"):
+        further += [{"fixed-size": "3/10"}, {"fixed-size": "10/10"}]
+    if kind in ("scalar", "vector"):
+        further += [{"modulus": each} for each in ("2", "5", "65536")] + [{"users": "4"}]
+    added = rng.choice(further)
+    told = run(
+        "audit",
+        one.but(**added).typed(),
+        "--claim",
+        f"pure:{decimal_text(epsilon)}",
+        exits={0, 1, 3},
+    )
+    text = f"{one} {added}"
+    yield Held(told["verdict"] == "VERIFIED", f"pure:{epsilon} of {text}", told["measured"])
+    if set(dict(one.keys)) <= {"epsilon", "sensitivity", "l1"} and not added and norm.isdigit():
+        yield from equal(Cost(Scenario.of(one), "pure"), Enclosure.exactly(epsilon), text)
+
+
+RELATIONS = (verdicts, approximate_verdicts, typed_verdicts, epsilon_is_a_claim)
