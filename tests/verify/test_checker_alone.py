@@ -1,6 +1,7 @@
 """The checker alone: mpmath and the standard library, in one file, the same bytes each time."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -59,3 +60,49 @@ def test_files_that_are_none(archive, tmp_path):
     path.write_text('{"format": 1, "format": 2}')
     done = run(archive, str(path))
     assert done.returncode == 2 and "twice" in done.stdout and not done.stderr
+
+
+BLOCKED = """
+import sys
+from importlib.abc import MetaPathFinder
+
+class Blocked(MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        first = name.partition(".")[0]
+        if first not in {"__main__", "exactdp", "mpmath", *sys.stdlib_module_names}:
+            raise ModuleNotFoundError(f"{name} is not installed", name=name)
+
+sys.meta_path.insert(0, Blocked())
+"""  # FLINT, numpy, scipy, sympy, attrs, typer, rich and whatever else there is
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory):
+    """An environment with Python and mpmath alone: importing anything else fails."""
+    folder = tmp_path_factory.mktemp("bare")
+    (folder / "sitecustomize.py").write_text(BLOCKED)
+    return {**os.environ, "PYTHONPATH": str(folder)}
+
+
+def started(bare, *words):
+    return subprocess.run(
+        [sys.executable, *words], env=bare, capture_output=True, text=True, timeout=120
+    )
+
+
+@pytest.mark.parametrize("name", ["flint", "numpy", "scipy", "sympy", "attrs", "typer", "rich"])
+def test_the_bare_environment_is_bare(bare, name):
+    assert f"{name} is not installed" in started(bare, "-c", f"import {name}").stderr
+
+
+@pytest.mark.parametrize("packed", [False, True], ids=["module", "archive"])
+def test_python_and_mpmath_are_all_it_needs(bare, archive, tmp_path, packed):
+    path = tmp_path / "certificate.json"
+    certificate_of(audit(*AUDITS["zcdp"])).write(path)
+    checker = [str(archive)] if packed else ["-m", "exactdp.verify.checker"]
+    done = started(bare, *checker, str(path))
+    assert done.returncode == 0, done.stderr
+    assert "valid: re-established" in done.stdout
+    path.write_text("{}")
+    assert started(bare, *checker, str(path)).returncode == 2
+    assert started(bare, *checker, "--schema").returncode == 0
