@@ -5,10 +5,8 @@ Each use is put between lists of uses of other mechanisms (`mechanisms.vector` h
 reach, from below; all by their Gaussian envelope, or all in one coordinate, from above. Which of
 these is the worst, or the best, may differ from figure to figure.
 
-*No coordinate moves by more than 1* (`linf=1`, as where one cell of a histogram becomes another):
-then one vector is the worst, of as many +-1 as can be. Moving fewer is what is left of it when the
-noise is that of the others' (a reflection of a coordinate changes nothing), so that its cost is
-exact: that of so many uses of one number.
+*The dearest vector is known* (`Reach.dearest`, as where one cell of a histogram becomes another):
+then its cost is exact, that of as many uses of one number as it has coordinates.
 
 *What adds up over coordinates* (pure epsilon, Rényi divergence at each order, rho, which is at most
 the sum of suprema) is c(|v_1|) + c(|v_2|) + ..., c(k) the cost of one number that moves by k. Where
@@ -33,7 +31,6 @@ from ..mechanisms.continuous import ContinuousNoise, Shape
 from ..mechanisms.laws.law import Law
 from ..mechanisms.mechanism import AdditiveNoise, Mechanism, OneWay
 from ..mechanisms.protocols.federated.rounding import Stochastic
-from ..mechanisms.reach import Reach
 from ..mechanisms.rounded import RoundedReach
 from ..mechanisms.sampled import likewise, unsampled
 from ..mechanisms.vector import VectorNoise, vector
@@ -231,13 +228,21 @@ def sides_of(uses: Sequence[Use]) -> Sides | None:
         )
         above = tuple(dict.fromkeys((enveloped, alone)))
         likely = above if all(one is None or _is_light(one) for one in found) else likely
-    is_exact = kept and all(one is None or _is_flat(one) for one in found)
-    return Sides(tuple(uses), tuple(kept), above, likely, kept[0] if is_exact else None)
+    return Sides(tuple(uses), tuple(kept), above, likely, _exactly(uses))
 
 
-def _is_flat(one: VectorNoise) -> bool:
-    """Does no coordinate move by more than 1, and does the noise alone count?"""
-    return isinstance(one.reach, Reach) and one.reach.farthest == 1 and one.rate == 1
+def _exactly(uses: Sequence[Use]) -> Uses | None:
+    """Uses of one number each that cost the same as these; None where none are known to."""
+    found: list[Use] = []
+    for use in uses:
+        one = vector(use.mechanism)
+        if one is None:
+            found.append(use)
+        elif (parts := one.dearest()) is None:
+            return None
+        else:
+            found += _each(use, parts)
+    return tuple(found) if sum(use.times for use in found) <= _MOST_USES else None
 
 
 def _between(lower: Sequence[Enclosure], upper: Sequence[Enclosure]) -> Enclosure:
@@ -253,7 +258,11 @@ def _along(use: Use, turn: int) -> list[Use]:
     if one is None:
         return [use]
     directions = one.directions()
-    parts = one.along(directions[min(turn, len(directions) - 1)])
+    return _each(use, one.along(directions[min(turn, len(directions) - 1)]))
+
+
+def _each(use: Use, parts: Sequence[tuple[Mechanism, int]]) -> list[Use]:
+    """These in place of what is used, as often, in the same order of the two datasets."""
     return [Use(_likewise(use.mechanism, part), count * use.times) for part, count in parts]
 
 

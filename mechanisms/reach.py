@@ -118,6 +118,15 @@ class Reach:
         """The farthest with one coordinate."""
         return {self.farthest: 1}
 
+    def dearest(self) -> Direction | None:
+        """A vector that no other within reach costs more than; None where none is known to be.
+
+        For symmetric noise, with nothing but the noise at random. Where no coordinate moves by
+        more than 1: of as many +-1 as can be. A reflection of a coordinate changes nothing, and
+        whoever leaves out coordinates of it has any other vector.
+        """
+        return self._of(1) if self.farthest == 1 else None
+
     @property
     def _square(self) -> int:
         """floor(l2^2)."""
@@ -144,15 +153,20 @@ class Reach:
         return {move: min(counts)}
 
     def _steepest(self) -> Direction:
-        """The largest coordinate first, then what is left over."""
+        """The largest coordinate first, as often as it fits, then what is left over.
+
+        What is left of |v|_2^2 by a move of its root is below twice that root: some ten turns.
+        """
         square = self._square if self.l2 is not None else self._sum**2
-        total, moves = self._sum, Counter[int]()
-        for _ in range(min(self.most_coordinates, 64)):
-            move = min(math.isqrt(square), total, self.farthest)
-            if move == 0:
-                break
-            moves[move] += 1
-            square, total = square - move**2, total - move
+        total, coordinates, moves = self._sum, self.most_coordinates, Counter[int]()
+        while coordinates and (move := min(math.isqrt(square), total, self.farthest)):
+            count = min(coordinates, total // move, square // move**2)
+            moves[move] += count
+            coordinates, square, total = (
+                coordinates - count,
+                square - count * move**2,
+                total - count * move,
+            )
         return dict(moves)
 
     def _spread(self) -> Direction:

@@ -115,6 +115,10 @@ class RoundedReach:
         far = math.floor(self.norm + (Fraction(1, 2) if not self.is_random else 0))
         return {far: 1} if far else {}
 
+    def dearest(self) -> None:
+        """No vector that is rounded is known to be the dearest."""
+        return None
+
     @property
     def chance(self) -> Fraction:
         """With which probability some y is rounded to a unit vector, or else to 0."""

@@ -119,6 +119,13 @@ class VectorNoise:
             return self.reach.directions()
         return [self.reach.alone()]
 
+    def dearest(self) -> list[tuple[Mechanism, int]] | None:
+        """Uses of one number each that cost exactly what it does; None where none are known to."""
+        if self.rate != 1:
+            return None
+        direction = self.reach.dearest()
+        return None if direction is None else self.along(direction)
+
     def _by_chance(self) -> list[tuple[Mechanism, int]]:
         if isinstance(self.reach, Reach) or not self.reach.is_random:
             return []

@@ -175,6 +175,18 @@ def test_moves_by_1_cost_just_what_so_many_numbers_do(
     assert compose((noise, 2)).renyi(3) == compose((alone, 2)).renyi(3)
 
 
+@pytest.mark.parametrize("dimension", [63, 64, 65, 100, 10**6])
+def test_every_coordinate_that_moves_is_counted(dimension: int) -> None:
+    flat = f"linf=1,dimension={dimension}"
+    laplace = compose(parse(f"discrete-laplace:scale=10,{flat}").mechanism)
+    assert laplace.pure() == Enclosure.exactly(Fraction(dimension, 10))
+    gaussian = compose(parse(f"discrete-gaussian:sigma2=10,{flat}").mechanism)
+    assert gaussian.zcdp() == Enclosure.exactly(Fraction(dimension, 20))
+    # of the Skellam distribution D_2 = log(sum p(x)^2 / p(x-1)) is at least d^2 / v - O(1/v^2)
+    skellam = compose(parse(f"skellam:variance=10000,{flat}").mechanism)
+    assert skellam.renyi(2).lower >= Fraction(dimension, 10000) * Fraction(999, 1000)
+
+
 def test_the_dimension_makes_no_difference() -> None:
     spec = "discrete-gaussian:sigma2=400,l2=4"
     wide = compose((parse(f"{spec},dimension=1000000").mechanism, 300))

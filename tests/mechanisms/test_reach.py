@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from math import isqrt
 
 import pytest
 from hypothesis import given
@@ -50,6 +51,36 @@ def test_directions_are_within_reach(reach: Reach) -> None:
     for direction in reach.directions():
         moved = sorted(coordinates(direction), reverse=True)
         assert tuple(moved + [0] * (reach.dimension - len(moved))) in tried
+
+
+@given(reaches())
+def test_the_dearest_vector_has_every_other_among_its_coordinates(reach: Reach) -> None:
+    dearest = reach.dearest()
+    if dearest is None:
+        return
+    moved = coordinates(dearest)
+    assert set(moved) == {1}
+    assert all(max(v) <= 1 and sum(v) <= len(moved) for v in everything(reach))
+
+
+@pytest.mark.parametrize("dimension", [63, 64, 65, 100, 10**6, 10**15])
+def test_no_direction_is_cut_short(dimension: int) -> None:
+    flat = Reach(linf=1, dimension=dimension)
+    assert flat.dearest() == {1: dimension} == flat.directions()[0]
+    assert Reach(linf=3, dimension=dimension).directions() == [{3: dimension}, {1: dimension}]
+
+
+@given(st.integers(1, 10**6), st.integers(1, 50), st.integers(1, 200))
+def test_the_steepest_direction_takes_the_most_at_every_coordinate(
+    square: int, linf: int, dimension: int
+) -> None:
+    reach = Reach.of_square(square, linf, dimension)
+    left, taken = square, []
+    for _ in range(dimension):
+        move = min(isqrt(left), linf)
+        left -= move**2
+        taken.append(move)
+    assert coordinates(reach.directions()[0]) == [move for move in taken if move]
 
 
 def test_the_dimension_need_not_be_known() -> None:

@@ -11,11 +11,13 @@ from relations.least import least_noise
 from relations.monotone import sensitivity_grows
 from relations.slack import members
 from relations.truths import files
+from relations.vectors import part_of_a_vector
 
 from exactdp.accounting import composed
 from exactdp.accounting.losses.product import Product
 from exactdp.accounting.participation.choices import Choices
 from exactdp.mechanisms import AdditiveNoise
+from exactdp.mechanisms.reach import Reach
 from exactdp.verify import calibration
 
 
@@ -67,12 +69,22 @@ def dearest_by_pure_epsilon(monkeypatch):
     monkeypatch.setattr(Choices, "epsilon", epsilon)
 
 
+def a_direction_cut_short(monkeypatch):
+    """The dearest of vectors whose coordinates move by 1 was taken to have 64 of them at most."""
+
+    def dearest(self):
+        return {1: min(64, self.largest_sum)} if self.farthest == 1 else None
+
+    monkeypatch.setattr(Reach, "dearest", dearest)
+
+
 @pytest.mark.parametrize(
     ("put_back", "relation", "seeds"),
     [
         (only_the_largest_shift, sensitivity_grows, range(100, 110)),
         (each_use_its_worst_way, files, range(20)),
         (no_slack_of_several_uses, members, range(4)),
+        (a_direction_cut_short, part_of_a_vector, (23, 31, 47)),
         pytest.param(the_first_crossing, least_noise, [129], marks=pytest.mark.slow),
         pytest.param(dearest_by_pure_epsilon, returning_user, [1275], marks=pytest.mark.slow),
     ],

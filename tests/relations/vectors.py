@@ -26,7 +26,7 @@ _REACH = {
     "l2": ("1", "1.41", "1.4142136", "2", "2.5", "7", "100.5"),
     "l1": ("1", "2", "2.5", "6", "200"),
     "linf": ("1", "2", "5"),
-    "dimension": ("1", "2", "3", "1000", "1e6"),
+    "dimension": ("1", "2", "3", "65", "1000", "1e6"),
 }
 _DIGITS = 30
 _ROUNDING = Fraction(1, 10**20)
@@ -90,6 +90,24 @@ def more_is_within_reach(rng: random.Random) -> Iterator[AtMost]:
         larger.append((one.but(poisson="1"), count, "not sampled"))
     for each, times, why in rng.sample(larger, min(len(larger), 2)):
         yield AtMost(cost, Cost(Scenario.of((each, times)), cost.quantity, cost.at), why)
+
+
+def part_of_a_vector(rng: random.Random) -> Iterator[AtMost]:
+    """As many coordinates as fit, moved alike, are a vector within reach: so many uses of one."""
+    one, move = vectors(rng).but(poisson=None, neighbours=None), rng.choice((1, 1, 1, 2, 5))
+    if rng.random() < 0.5:  # a cell of a histogram
+        one = one.but(linf=1, l2=None, dimension=rng.choice(("2", "65", "1000", "1e6")))
+    norms = {key: Fraction(one[key]) for key in _REACH if key in one}
+    if move > norms.get("linf", move):
+        return
+    most = {"l2": norms["l2"] ** 2 / move**2} if "l2" in norms else {}
+    most |= {"l1": norms["l1"] / move} if "l1" in norms else {}
+    fit = int(min([*most.values(), norms.get("dimension", Fraction(10**6))]))
+    scalar = one.but(**dict.fromkeys(_REACH), sensitivity=move)
+    cost = _ask(rng, Scenario.of(one))
+    for count in {fit, rng.randint(0, fit)} - {0}:
+        parts = Cost(Scenario.of((scalar, count)), cost.quantity, cost.at)
+        yield AtMost(parts, cost, f"{count} coordinates that move by {move}")
 
 
 def less_noise(rng: random.Random) -> Iterator[AtMost]:
@@ -208,6 +226,7 @@ def _moved(law: dict[int, Any], shift: int, modulus: int | None) -> list[tuple[A
 
 RELATIONS = (
     more_is_within_reach,
+    part_of_a_vector,
     less_noise,
     one_coordinate,
     rounded_vectors,
