@@ -220,7 +220,11 @@ def migrate(
         before = database.revision(connection)
         if before not in REVISIONS:
             raise ParameterError(f"URL: there is no ledger of a known revision at {url!r}")
+        if before == REVISION:
+            database.check_revision(connection)
         database.migrate(connection, to)
+        if to == REVISION:
+            database.check_revision(connection)
     database.close()
     typer.echo(f"{url}: from revision {before} to {to}")
 

@@ -8,9 +8,11 @@ if TYPE_CHECKING:
     from .book import Ledger, Permit, Recorded
     from .checking import Checked
     from .errors import (
+        DamagedError,
         KeyConflictError,
         LedgerError,
         RefusedError,
+        ReplacedError,
         StateError,
         UnavailableError,
         UnknownKeyError,
@@ -19,9 +21,9 @@ if TYPE_CHECKING:
     from .limits import Limit
     from .reading import Balance, Entry
 
-__all__ = ["Balance", "Checked", "Entry", "KeyConflictError", "Ledger", "LedgerError", "Limit"]
-__all__ += ["Permit", "Recorded", "RefusedError", "StateError", "UnavailableError"]
-__all__ += ["UnknownKeyError", "UsedKeyError"]
+__all__ = ["Balance", "Checked", "DamagedError", "Entry", "KeyConflictError", "Ledger"]
+__all__ += ["LedgerError", "Limit", "Permit", "Recorded", "RefusedError", "ReplacedError"]
+__all__ += ["StateError", "UnavailableError", "UnknownKeyError", "UsedKeyError"]
 
 __getattr__ = lazily(
     __name__,
@@ -29,9 +31,11 @@ __getattr__ = lazily(
         ".book": ("Ledger", "Permit", "Recorded"),
         ".checking": ("Checked",),
         ".errors": (
+            "DamagedError",
             "KeyConflictError",
             "LedgerError",
             "RefusedError",
+            "ReplacedError",
             "StateError",
             "UnavailableError",
             "UnknownKeyError",

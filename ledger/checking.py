@@ -2,7 +2,8 @@
 
 That rows are numbered without a gap, that each hash covers what the row says and the hash before
 it, that reservations are closed once, that the costs bound what its mechanisms cost, computed anew
-(`check_rows`); that every balance is the sum of what was charged and not cancelled, and that it was
+(`check_rows`); that the tables are those that the migrations make, and the file is whole
+(`tables`); that every balance is the sum of what was charged and not cancelled, and that it was
 within its limit at every charge (`check_users`); and that no table holds a row besides.
 
 *In parts.* Stretches of the chain and some thousand users at a time are checked by themselves, each
@@ -33,7 +34,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from ..exact import ParameterError
 from ..exact.parallel import each
-from . import check_rows, check_users, rows
+from . import check_rows, check_users, rows, tables
 from .chain import NOTHING
 from .database import Database
 from .errors import BrokenError
@@ -133,6 +134,8 @@ def check(
     """
     right = 0, NOTHING
     try:
+        if (wrong := tables.difference(connection) or tables.damage(connection)) is not None:
+            raise BrokenError(wrong)
         end, limits = _end(connection), rows.read_limits(connection)
         _check_limits(limits)
         found = _parts(connection, limits, end, progress, crew)
@@ -175,10 +178,10 @@ def check_at(
     database = Database(url, timeout, read_only=True)
     try:
         with database.read() as connection:
-            tables = set(inspect(connection).get_table_names())
-            if not tables & metadata.tables.keys():
+            found = set(inspect(connection).get_table_names())
+            if not found & metadata.tables.keys():
                 raise ParameterError(f"URL: there is no ledger at {url!r}")
-            if missing := metadata.tables.keys() - tables:
+            if missing := metadata.tables.keys() - found:
                 return Checked(False, f"tables are missing: {', '.join(sorted(missing))}", 0, "")
             crew = None
             if workers > 1 or cluster is not None:
@@ -290,6 +293,9 @@ def _check_ends(
         seen = sum(getattr(part, table.name) for part in found)
         if seen != _count(connection, select(table)):
             raise BrokenError(f"{table.name}: some follow from no charge")
+    if connection.dialect.name == "postgresql":  # the rows themselves: an index may be damaged
+        for way in ("indexscan", "indexonlyscan", "bitmapscan"):
+            connection.exec_driver_sql(f"SET LOCAL enable_{way} = off")
     for table, names in ((users, ("name",)), (charges, ("key", "stage"))):
         different = select(*(table.c[name] for name in names)).distinct()
         if _count(connection, different) != _count(connection, select(table)):

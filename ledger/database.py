@@ -32,7 +32,8 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 from sqlalchemy.pool import QueuePool
 
 from ..exact import ParameterError
-from .errors import LedgerError, UnavailableError
+from . import tables
+from .errors import DamagedError, LedgerError, UnavailableError
 from .inputs import read_timeout
 from .schema import REVISION
 
@@ -120,7 +121,8 @@ class Database:
         return str(rows[0]) if len(rows) == 1 else "?"
 
     def check_revision(self, connection: Connection) -> None:
-        """Raises ParameterError where there is no ledger of this version."""
+        """Raises ParameterError where there is no ledger of this version, DamagedError for others'
+        tables, triggers and views."""
         found = self.revision(connection)
         if found is None:
             raise ParameterError(f"URL: there is no ledger at {self.shown!r}")
@@ -129,6 +131,8 @@ class Database:
                 f"URL: the ledger's schema is of revision {found[:40]!r}, not {REVISION}: "
                 "`exactdp ledger migrate` brings it there"
             )
+        if (wrong := tables.difference(connection)) is not None:
+            raise DamagedError(f"{wrong}: see `exactdp ledger check`")
 
     def migrate(self, connection: Connection, revision: str = REVISION) -> None:
         """Bring the schema to a revision ("base": away with it), within the transaction."""
@@ -174,6 +178,8 @@ class Database:
                 cursor.execute("PRAGMA journal_mode=WAL")
             cursor.execute("PRAGMA synchronous=FULL")
             cursor.execute("PRAGMA foreign_keys=ON")
+            cursor.execute("PRAGMA cell_size_check=ON")  # more of what is damaged is noticed
+            cursor.execute("PRAGMA trusted_schema=OFF")
             cursor.close()
 
         return made

@@ -64,5 +64,16 @@ class UnavailableError(LedgerError, OSError):
     """
 
 
+class DamagedError(UnavailableError):
+    """What is in the database is no ledger, or not as it was written: `exactdp ledger check`."""
+
+
+class ReplacedError(UnavailableError):
+    """The ledger that was opened is not there any more: another stands in its place, or none.
+
+    Nothing was recorded. Open it again, once what is there now is right.
+    """
+
+
 class BrokenError(Exception):
     """Where a ledger that is checked breaks, and how."""
