@@ -5,17 +5,19 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
+FROM ?= 0
 # Most of what is installed is never imported: 40 s less from nothing if it is compiled when it is.
 export PIP_NO_COMPILE := 1
 FOLDERS := $(filter-out api tests,$(patsubst %/__init__.py,%,$(wildcard */__init__.py)))
 
-.PHONY: help demo test slow kernel flower lowest coverage lint bench checker docs clean
+.PHONY: help demo test slow relations kernel flower lowest coverage lint bench checker docs clean
 .NOTPARALLEL:
 
 help:
 	@echo "make demo   audit the papers' mechanisms, compose mechanisms, run the audited bandit"
 	@echo "make test   the tests"
 	@echo "make slow   the slow tests as well"
+	@echo "make relations  350 newly drawn cases of each relation between answers (FROM=0: the first seed)"
 	@echo "make kernel the tests of theorems, with Coq, which it installs by apt if it may"
 	@echo "make flower the tests of what stands in Flower, with Flower itself and its simulation"
 	@echo "make lowest the tests, with the lowest versions of everything that they need"
@@ -34,6 +36,9 @@ test: $(VENV)/ready-test
 
 slow: $(VENV)/ready-test $(VENV)/ready-docs flower
 	$(BIN)/python -m pytest -q -n $(WORKERS) -m "slow or not slow"
+
+relations: $(VENV)/ready-test
+	cd tests && ../$(BIN)/python -m relations --cases 350 --workers $(WORKERS) --from $(FROM)
 
 kernel: $(VENV)/ready-test
 	@command -v coqc > /dev/null || apt-get install --yes --no-install-recommends coq || { \

@@ -78,6 +78,11 @@ class Tally:
         self.counts[kind] += 1
         self.failures.append(f"{kind}: {message}")
 
+    def add(self, other: Tally) -> None:
+        """What was found elsewhere, too."""
+        self.counts.update(other.counts)
+        self.failures += other.failures
+
     def __str__(self) -> str:
         return ", ".join(f"{count} {kind}" for kind, count in sorted(self.counts.items()))
 

@@ -1,4 +1,4 @@
-"""Every relation on drawn cases: a few of each here, 10,000 in all among the slow tests."""
+"""Every relation on drawn cases: a few of each here, 350 of each by `make relations`."""
 
 from fractions import Fraction
 
@@ -9,9 +9,6 @@ from relations.engine import AtMost, Held, Tally, examine
 from exactdp.exact import Enclosure
 
 _QUICK = 4
-_BLOCK = 50  # cases of one slow test
-_SEARCHED = 2  # blocks of each search
-_BLOCKS = -(-(10_000 - _SEARCHED * _BLOCK * len(SEARCHES)) // (_BLOCK * len(RELATIONS)))
 _each = pytest.mark.parametrize("relation", RELATIONS, ids=lambda each: each.__name__)
 _each_search = pytest.mark.parametrize("relation", SEARCHES, ids=lambda each: each.__name__)
 
@@ -31,25 +28,6 @@ def test_a_few_cases(relation):
 @_each_search
 def test_a_search(relation):
     _hold(relation, range(1), 5)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("block", range(_BLOCKS))
-@_each
-def test_ten_thousand_cases(relation, block):
-    _hold(relation, _seeds(block), 1)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("block", range(_SEARCHED))
-@_each_search
-def test_many_searches(relation, block):
-    _hold(relation, _seeds(block), 20)
-
-
-def _seeds(block):
-    first = _QUICK + block * _BLOCK
-    return range(first, first + _BLOCK)
 
 
 def test_only_what_is_certain_is_a_contradiction():
