@@ -260,8 +260,8 @@ def farthest(noise: Noise | None, precision: int) -> float:
         return precision / float(noise.scale) * (1 - 2.0**-40)
     if not isinstance(noise, Law):
         return min(farthest(law, precision) for law in noise)
-    ends = [abs(end) for end in noise.mgf_domain if isinstance(end, Fraction)]
-    return min([_FARTHEST, *(float(end) * precision * (1 - 2.0**-40) for end in ends)])
+    ends = [lower_float(abs(ball(end))) for end in noise.mgf_domain if end is not None]
+    return min([_FARTHEST, *(end * precision * (1 - 2.0**-40) for end in ends)])
 
 
 def _wrap(look: Look) -> tuple[arb, arb]:

@@ -11,13 +11,16 @@ from scipy.optimize import minimize_scalar
 
 from exactdp.bandit.radius.index import Look, agrees, index
 from exactdp.bandit.radius.plan import ContinuousLaplace, Decoding
-from exactdp.exact.number import ParameterError
+from exactdp.exact.number import Logarithm, ParameterError, mpf
+from exactdp.mechanisms.laws.branch import over
 from exactdp.mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from exactdp.mechanisms.laws.discrete_laplace import DiscreteLaplace
 from exactdp.mechanisms.laws.finite import FiniteLaw
 from exactdp.mechanisms.laws.skellam import Skellam
 
 P = Fraction(1, 10)
+# p(k) is as (5/6)^|k|: its scale, and where its transform ends, are formulas
+FORMULA = DiscreteLaplace(over(1, Logarithm(Fraction(6, 5))))
 
 
 def looks(sizes, precision, noise, tau=None):
@@ -39,11 +42,11 @@ def masses(noise, reach):
         half = float(noise.variance) / 2
         law = stats.skellam(half, half)
     else:
-        law = stats.dlaplace(1 / float(noise.scale))
+        law = stats.dlaplace(1 / float(mpf(noise.scale)))
     return law.pmf(np.arange(-reach, reach + 1))
 
 
-@pytest.mark.parametrize("noise", [None, DiscreteLaplace(6), Skellam(30)], ids=str)
+@pytest.mark.parametrize("noise", [None, DiscreteLaplace(6), FORMULA, Skellam(30)], ids=str)
 @pytest.mark.parametrize("q", [0.03, 0.4, 0.75, 0.99])
 def test_no_bound_is_below_the_mean_too_often(noise, q):
     """Against the exact law of coins and noise, after every batch, and not far from it."""
