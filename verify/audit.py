@@ -25,6 +25,7 @@ _SHARE = 0.6  # of the time that is left; the rest is for the other way to ask, 
 _FAR = 10**15  # digits tell an excess of more than this part of the claim
 _ZERO, _INFINITY = Fraction(0), Decimal("Infinity")
 _ALONG = "refuted along a vector within reach: no single outcome is named"
+_NONE_FOUND = "refuted by a proof, about the tails maybe: no single outcome was found that shows it"
 _COMPOSED = "refuted by what all uses together reveal: no single outcome is named"
 
 
@@ -46,7 +47,8 @@ class Audit(Rows):
     An audit is not true or false (`bool` raises TypeError): ask `.verified` or `.refuted`, of which
     neither holds where it is undecided.
 
-    witness: on REFUTED, where to look; None where only a proof about the tails refutes.
+    witness: on REFUTED, where to look; None where a proof about the tails refutes, or none of the
+    outcomes that were looked at does alone.
     note: anything that a reader must know besides.
     """
 
@@ -145,7 +147,7 @@ def audit(
             witness = _witness(composition.uses[0].mechanism, claim, measured)
     except OutOfTimeError:
         witness = None
-    remark = None if witness else "refuted by a proof about the tails: no single outcome is named"
+    remark = None if witness else _NONE_FOUND
     return Audit(mechanism, claim, Verdict.REFUTED, measured, witness, remark)
 
 
@@ -175,7 +177,7 @@ def _in_time(asked: Composition, other: Bounded, width: Fraction, cap: int) -> b
 def _witness(mechanism: Mechanism, claim: Guarantee, measured: Enclosure) -> Witness | None:
     """Something that refutes the claim for certain, for a claim known to be refuted.
 
-    None where the refutation rests on a proof about the tails alone.
+    None where the refutation rests on a proof about the tails alone, or on a pair further down.
     """
     # the first pairs are the worst ones wherever that is known
     if has_no_outcomes(mechanism):
