@@ -4,6 +4,8 @@ Whoever searches or sums calls `check_time` now and then, or asks `time_left`. I
 a POSIX system an interval timer raises the same error between any two steps of Python as well, but
 for imports, so that no loop can be forgotten; elsewhere the calls of `check_time` have to do.
 
+What is quick comes first, in a `grace` of processor time that a busy machine does not shorten.
+
 Everything inside is a pure function of its arguments, so that one that ends early leaves nothing
 half done; whoever has a narrower answer than "anything" catches `OutOfTimeError` and gives that.
 """
@@ -14,7 +16,7 @@ import math
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import FrameType
@@ -22,7 +24,9 @@ from types import FrameType
 from .number import ExactInput, exact
 
 _AGAIN = 0.5  # seconds after which the timer speaks up again, if somebody went on
+_OFTEN = 0.02  # the same where it counts processor time, of which it knows no more than to look
 _held: ContextVar[bool] = ContextVar("exactdp_uninterrupted", default=False)
+_clock: ContextVar[Callable[[], float]] = ContextVar("exactdp_clock", default=time.monotonic)
 _end: ContextVar[float] = ContextVar("exactdp_deadline", default=math.inf)
 _rings: ContextVar[float] = ContextVar("exactdp_timer", default=math.inf)
 
@@ -33,12 +37,12 @@ class OutOfTimeError(ArithmeticError):
 
 def time_left() -> float:
     """How many seconds are left; infinite without a limit, never negative."""
-    return max(_end.get() - time.monotonic(), 0.0)
+    return max(_end.get() - _clock.get()(), 0.0)
 
 
 def check_time() -> None:
     """Raise OutOfTimeError where the limit is over."""
-    if time.monotonic() > _end.get():
+    if _clock.get()() > _end.get():
         raise OutOfTimeError("the time allowed is over")
 
 
@@ -51,7 +55,7 @@ def time_limit(seconds: ExactInput, *, rings: bool = True) -> Iterator[None]:
     """
     if not isinstance(seconds, int | float):
         seconds = float(exact(seconds, "seconds", at_least=0))
-    end = min(_end.get(), time.monotonic() + seconds)
+    end = min(_end.get(), _clock.get()() + seconds)
     outer = _rings.get()
     token, ringing = _end.set(end), _rings.set(min(outer, end) if rings else outer)
     armed = rings and math.isfinite(end) and _has_timer()
@@ -68,6 +72,26 @@ def time_limit(seconds: ExactInput, *, rings: bool = True) -> Iterator[None]:
                 signal.signal(signal.SIGALRM, before)
         _rings.reset(ringing)
         _end.reset(token)
+
+
+@contextmanager
+def grace(seconds: float) -> Iterator[None]:
+    """Allow the block so many seconds of this thread's processor time, and no limit outside of it.
+
+    For what takes little, so that it is known before a limit ends, however busy the machine is and
+    also where the limit is over. Limits inside count processor time as well.
+    """
+    outer, clock = _rings.get(), _clock.set(time.thread_time)
+    tokens = _end.set(math.inf), _rings.set(math.inf)
+    try:
+        with time_limit(seconds):
+            yield
+    finally:
+        _rings.reset(tokens[1])
+        _end.reset(tokens[0])
+        _clock.reset(clock)
+        if math.isfinite(outer) and _has_timer():
+            _ring_at(outer)
 
 
 @contextmanager
@@ -91,12 +115,14 @@ def _has_timer() -> bool:
 
 def _ring_at(end: float) -> None:
     """Set the timer; not at all for an infinite end."""
-    seconds = max(end - time.monotonic(), 1e-6) if math.isfinite(end) else 0.0
-    signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN if seconds else 0.0)
+    clock = _clock.get()
+    seconds = max(end - clock(), 1e-6) if math.isfinite(end) else 0.0
+    again = _AGAIN if clock is time.monotonic else _OFTEN
+    signal.setitimer(signal.ITIMER_REAL, seconds, again if seconds else 0.0)
 
 
 def _ring(number: int, frame: FrameType | None) -> None:
-    if time.monotonic() > _rings.get() and not _held.get() and not _imports(frame):
+    if _clock.get()() > _rings.get() and not _held.get() and not _imports(frame):
         raise OutOfTimeError("the time allowed is over")
 
 

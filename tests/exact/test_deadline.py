@@ -8,6 +8,7 @@ import time
 import pytest
 
 from exactdp.exact import OutOfTimeError, check_time, time_left, time_limit
+from exactdp.exact.deadline import grace
 
 
 def spin():
@@ -114,3 +115,35 @@ def test_an_import_is_not_cut_short(tmp_path, monkeypatch):
 
         check_time()
     assert sys.modules.pop("imported_late").end
+
+
+def test_a_grace_counts_processor_time_alone():
+    with grace(0.05):
+        time.sleep(0.2)  # as if the processors were busy elsewhere
+        check_time()
+        assert 0 < time_left() <= 0.05
+    with pytest.raises(OutOfTimeError), grace(0.02):
+        spin()
+    assert time_left() == float("inf")
+    assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
+
+
+def test_a_grace_is_given_where_a_limit_is_over():
+    with pytest.raises(OutOfTimeError), time_limit(0.05):
+        try:
+            spin()
+        except OutOfTimeError:
+            with grace(0.5):
+                time.sleep(0.1)
+                with pytest.raises(OutOfTimeError), time_limit(0.01):  # of processor time as well
+                    spin()
+                assert time_left() > 0.1
+        spin()
+
+
+def test_a_limit_rings_again_after_a_grace():
+    with pytest.raises(OutOfTimeError), time_limit(0.1):
+        with grace(0.05):
+            pass
+        assert 0 < time_left() <= 0.1
+        spin()
