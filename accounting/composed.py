@@ -29,7 +29,7 @@ from .composed_zcdp import composed_zcdp
 from .composition import WORK
 from .curves import Profile, Tradeoff, profile, tradeoff
 from .divergences import divergence
-from .scenario import Scenario, Use, dearest, largest, worst
+from .scenario import Scenario, Use, dearest, largest, neighbours, worst
 from .vectors import Sides, sides_of
 
 __all__ = ["Composition", "Use", "compose"]
@@ -70,9 +70,10 @@ def _precision(width: ExactInput, cap: ExactInput = CAP) -> tuple[Fraction, int]
 
 
 def _counted(uses: Sequence[Use]) -> tuple[Use, ...]:
-    """Equal mechanisms counted together."""
+    """Equal mechanisms counted together, if their neighbours are the same."""
     if not uses:
         raise ParameterError("a composition must have at least one use of a mechanism")
+    neighbours(uses)
     counts: dict[Mechanism, int] = {}
     for mechanism, times in uses:
         counts[mechanism] = counts.get(mechanism, 0) + times
@@ -85,6 +86,8 @@ def _counted(uses: Sequence[Use]) -> tuple[Use, ...]:
 class Composition(Rows):
     """Uses of mechanisms, all seen by the same adversary. Equal mechanisms are counted together.
 
+    Raises ParameterError for uses of different neighbours (`scenario.neighbours`).
+
     `100 * a + 50 * b` composes, as `compose((a, 100), (b, 50))` does.
     """
 
@@ -94,6 +97,11 @@ class Composition(Rows):
     def times(self) -> int:
         """How many uses there are altogether."""
         return sum(use.times for use in self.uses)
+
+    @property
+    def neighbours(self) -> str:
+        """How neighbouring datasets differ: the same in all uses."""
+        return neighbours(self.uses)
 
     def __add__(self, other: Composition | Mechanism) -> Composition:
         return compose(self, other)

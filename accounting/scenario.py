@@ -33,7 +33,9 @@ Scenario: TypeAlias = tuple[Use, ...]  # of mechanisms for which both ways round
 def neighbours(uses: Sequence[Use]) -> str:
     """How neighbouring datasets differ: replace (one user's data), or add-remove (one user).
 
-    Raises ParameterError where the uses do not agree.
+    Whatever adds up or compares what uses cost asks here: one user's data replaced and one user
+    more are different notions of privacy, and a sum over both would be about neither. Raises
+    ParameterError where the uses do not agree.
     """
     named = {getattr(mechanism, "neighbours", "replace") for mechanism, _ in uses}
     if len(named) > 1:

@@ -24,6 +24,7 @@ from typing import Any
 from attrs import evolve, frozen
 from sqlalchemy import Connection
 
+from ..accounting.scenario import Use, neighbours
 from ..exact import ParameterError
 from ..verify.guarantee import Guarantee
 from . import amounts, canonical, rows
@@ -277,7 +278,7 @@ class Ledger:
             read_text(key, "key"),
             STAGES[action],
             project and read_text(project, "project"),
-            getattr(next(iter(used.values()))[0], "neighbours", "replace"),
+            neighbours([Use(one, count) for one, count in used.values()]),
             read_digest(certificate),
             "",
             listed,

@@ -15,7 +15,6 @@ from typing import Any
 
 from ..accounting.composed import Composition, Use
 from ..accounting.composed import compose as _compose
-from ..accounting.scenario import neighbours
 from ..exact import ParameterError, decimal_text
 from ..mechanisms import AdditiveNoise, FinitePair, Mechanism, RandomizedResponse
 from ..mechanisms.allocation import Allocation
@@ -44,7 +43,7 @@ def uses_of(released: object) -> dict[str, tuple[Mechanism, int]]:
         found[written] = (mechanism, earlier + count)
     if not found:
         raise ParameterError("there must be at least one mechanism")
-    neighbours(_compose(*found.values()).uses)  # the same in all
+    _compose(*found.values())  # neighbours are the same in all
     return dict(sorted(found.items()))
 
 

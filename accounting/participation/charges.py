@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeAlias
 
 from ...exact import Enclosure, ExactInput, whole
 from ...mechanisms.mechanism import Mechanism
+from ..scenario import Use, neighbours
 
 MOST_USES = 10**9
 
@@ -32,8 +33,17 @@ def read_times(times: ExactInput) -> int:
     return whole(times, "times", at_least=1, at_most=MOST_USES)
 
 
+def admit(charges: Charges, mechanism: Mechanism) -> None:
+    """Raise ParameterError for neighbours that are not those of what was charged before."""
+    neighbours([*(Use(charge.mechanism, charge.times) for charge in charges), Use(mechanism, 1)])
+
+
 def with_use(charges: Charges, mechanism: Mechanism, times: int, cost: Enclosure) -> Charges:
-    """The charges with so many uses more; a mechanism seen before keeps its cost."""
+    """The charges with so many uses more; a mechanism seen before keeps its cost.
+
+    Raises ParameterError where `admit` does.
+    """
+    admit(charges, mechanism)
     if all(charge.mechanism != mechanism for charge in charges):
         return (*charges, Charge(mechanism, times, cost))
     return tuple(

@@ -48,6 +48,7 @@ from ..composed import Composition, Use
 from ..divergences import divergence
 from ..interop.grid_composition import composed, composition_laws
 from ..interop.loss_grid import Grid, GridLaw, largest
+from ..scenario import neighbours
 
 _BITS = 192
 _ROUGH = Fraction(1, 10**5)  # relative width asked of the lower bound where no choice is dearest
@@ -77,7 +78,10 @@ def _listed(offers: Sequence[Offer]) -> tuple[Offer, ...]:
 
 @frozen
 class Choices:
-    """All ways to take part `count` times in what is on offer, at most so often in each."""
+    """All ways to take part `count` times in what is on offer, at most so often in each.
+
+    Raises ParameterError where less is on offer, or for offers of different neighbours.
+    """
 
     offers: tuple[Offer, ...] = field(converter=_listed)
     count: int = field(converter=_read_count)
@@ -88,6 +92,7 @@ class Choices:
             raise ParameterError(
                 f"count must be at most what is on offer, {most}, got {self.count}"
             )
+        neighbours([use for offer in self.offers for use in offer.composition.uses])
 
     def pure(self) -> Enclosure:
         """The largest pure epsilon."""

@@ -70,7 +70,17 @@ from ..composed import compose
 from ..divergences.gaussian_bounds import largest_mu, squared
 from ..levels import read_epsilon, read_mu, read_order, read_rho
 from ..methods.conversion import zcdp_to_epsilon
-from .charges import MOST_USES, Charge, Charges, minus, narrowed, read_times, total, with_use
+from .charges import (
+    MOST_USES,
+    Charge,
+    Charges,
+    admit,
+    minus,
+    narrowed,
+    read_times,
+    total,
+    with_use,
+)
 from .filter_order import best_order, best_order_for, surcharge
 
 _ZERO = Enclosure.exactly(0)
@@ -92,7 +102,10 @@ class OverspentError(Exception):
 
 @frozen
 class Filter(ABC):
-    """A limit on a cost that adds up, and what was spent of it so far. An immutable value."""
+    """A limit on a cost that adds up, and what was spent of it so far. An immutable value.
+
+    Uses whose neighbours differ from those spent before are refused: ParameterError.
+    """
 
     charges: Charges = field(default=(), kw_only=True)
     limits: ClassVar[str] = "epsilon"  # the field of what all uses together may cost
@@ -127,7 +140,7 @@ class Filter(ABC):
     def spend(self, mechanism: Mechanism, times: ExactInput = 1) -> Self:
         """The filter after so many uses more, if they certainly fit.
 
-        Raises OverspentError otherwise. This value does not change either way.
+        Raises OverspentError otherwise. This value does not change in any case.
         """
         count = read_times(times)
         answer, charges = self._tried(mechanism, count)
@@ -138,6 +151,7 @@ class Filter(ABC):
 
     def most(self, mechanism: Mechanism) -> int:
         """How many more uses certainly fit (at most 10^9)."""
+        admit(self.charges, mechanism)
         each, room = self._cost_of(mechanism).upper, self.left().lower
         if each == Decimal("Infinity") or room < 0:
             return 0

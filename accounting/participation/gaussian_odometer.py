@@ -25,7 +25,7 @@ from ...mechanisms.continuous import ContinuousNoise, Shape
 from ...mechanisms.mechanism import Mechanism
 from ..composed import compose
 from ..divergences.gaussian_bounds import squared
-from .charges import Charges, read_times, total, with_use
+from .charges import Charges, admit, read_times, total, with_use
 
 _LEAST, _RATIO, _LEVELS = Fraction(1, 32), Fraction(5, 4), 40  # up to a mu of about 190
 
@@ -42,8 +42,12 @@ class GaussianOdometer:
     charges: Charges = field(default=(), kw_only=True)
 
     def spend(self, mechanism: Mechanism, times: ExactInput = 1) -> GaussianOdometer:
-        """The odometer after so many uses more. Nothing is refused; the report may be infinite."""
+        """The odometer after so many uses more. No cost is refused; the report may be infinite.
+
+        Raises ParameterError for neighbours other than those of what was spent before.
+        """
         count = read_times(times)
+        admit(self.charges, mechanism)
         known = (charge.each for charge in self.charges if charge.mechanism == mechanism)
         cost = next(known, None)
         if cost is None:

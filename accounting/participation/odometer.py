@@ -44,7 +44,7 @@ from attrs import evolve, field, frozen
 from ...exact import Enclosure, ExactInput, ParameterError, exact, refine
 from ...mechanisms.mechanism import Mechanism
 from ..composed import compose
-from .charges import Charges, read_times, total, with_use
+from .charges import Charges, admit, read_times, total, with_use
 from .filter_order import best_order, surcharge
 
 _ZERO = Enclosure.exactly(0)
@@ -98,8 +98,12 @@ class RenyiOdometer:
         )
 
     def spend(self, mechanism: Mechanism, times: ExactInput = 1) -> RenyiOdometer:
-        """The odometer after so many uses more. Nothing is refused; the report may be infinite."""
+        """The odometer after so many uses more. No cost is refused; the report may be infinite.
+
+        Raises ParameterError for neighbours other than those of what was spent before.
+        """
         count = read_times(times)
+        admit(self.charges[-1], mechanism)
         known = any(charge.mechanism == mechanism for charge in self.charges[-1])
         costs = [_ZERO] * len(self.charges) if known else self._costs(mechanism)
         return evolve(

@@ -34,6 +34,7 @@ from ...mechanisms.mechanism import Mechanism
 from ..composed import Composition, Use, compose
 from ..levels import read_delta, read_epsilon
 from ..methods.comparison import METHODS, Method
+from ..scenario import neighbours
 from .charges import MOST_USES, read_times
 from .known_costs import Remaining, remaining, reported
 
@@ -99,11 +100,13 @@ class ReturningUsers:
         """The value after `times` batches with this mechanism, each with all of these users.
 
         users: hashable names, each once. Raises ParticipationError, naming a user, where one is
-        listed twice or would take part in more than `limit` batches.
+        listed twice or would take part in more than `limit` batches, and ParameterError for
+        neighbours other than those of the batches before.
         """
         count, names = read_times(times), _names(users)
         kind = Kind(run, mechanism)
         kinds = self.kinds if kind in self.kinds else (*self.kinds, kind)
+        self._admit(mechanism)
         index = kinds.index(kind)
         following: dict[History, History] = {}
         histories = dict(self.histories)
@@ -193,12 +196,17 @@ class ReturningUsers:
         width: of what was spent; the count is certain at any.
         """
         target, level = read_epsilon(epsilon), read_delta(delta)
+        self._admit(mechanism)
         before = self.composition(user)
         most = (MOST_USES if self.limit is None else self.limit) - self.batches(user)
         return {
             method.name: remaining(method, before, mechanism, target, level, most, width)
             for method in methods
         }
+
+    def _admit(self, mechanism: Mechanism) -> None:
+        """Raise ParameterError for neighbours other than those of the batches so far."""
+        neighbours([Use(each, 1) for each in (*(kind.mechanism for kind in self.kinds), mechanism)])
 
     def _composition(self, history: History, run: str | None) -> Composition | None:
         """Equal for histories that cost the same, whatever their runs."""

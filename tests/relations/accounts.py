@@ -1,22 +1,34 @@
-"""Accounts of returning users: no choice of batches costs more than a user is charged for."""
+"""Accounts: no choice of batches costs more than a user is charged for, and none mixes notions."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cache
 
-from relations.engine import AtMost, Statement
+from relations.engine import AtMost, Held, Statement
+from relations.scenarios import spec
 
 from exactdp.accounting import compose
+from exactdp.accounting.participation.choices import Choices, Offer
+from exactdp.accounting.participation.filters import (
+    GaussianFilter,
+    PureFilter,
+    RenyiFilter,
+    ZcdpFilter,
+)
+from exactdp.accounting.participation.gaussian_odometer import GaussianOdometer
+from exactdp.accounting.participation.odometer import RenyiOdometer
+from exactdp.accounting.participation.returning_users import ReturningUsers
 from exactdp.bandit.algorithms import DIST_CDP_SE, DIST_DP_SE, DIST_RDP_SE, LDP_SE
 from exactdp.bandit.algorithms.algorithm import Algorithm
 from exactdp.bandit.prepare import Prepared, prepare
 from exactdp.bandit.privacy import privacy
 from exactdp.bandit.release import ModularRelease
 from exactdp.bandit.setting import Setting
-from exactdp.mechanisms import AdditiveNoise
+from exactdp.exact import ParameterError
+from exactdp.mechanisms import AdditiveNoise, Mechanism
 
 _prepared = cache(prepare)
 
@@ -50,4 +62,45 @@ def returning_user(rng: random.Random) -> Iterator[Statement]:
                      f"{why}: {count} batches of {users} users")  # fmt: skip
 
 
+_ACCOUNTS: dict[str, Callable[[Mechanism, Mechanism], object]] = {
+    "a pure filter": lambda one, other: PureFilter(10**6).spend(one).spend(other),
+    "what fits": lambda one, other: ZcdpFilter(10**6).spend(one).fits(other),
+    "how many fit": lambda one, other: ZcdpFilter(10**6).spend(one).most(other),
+    "a zCDP filter": lambda one, other: ZcdpFilter(10**6).spend(one).spend(other),
+    "a Rényi filter": lambda one, other: RenyiFilter(2, 10**6).spend(one).spend(other),
+    "a Gaussian filter": lambda one, other: GaussianFilter(10**6).spend(one).spend(other),
+    "an odometer": lambda one, other: RenyiOdometer("1e-6").spend(one).spend(other),
+    "a Gaussian odometer": lambda one, other: GaussianOdometer("1e-6").spend(one).spend(other),
+    "a returning user": lambda one, other: ReturningUsers().after(one, ["a"]).after(other, ["b"]),
+    "what is left": lambda one, other: (
+        ReturningUsers().after(one, ["a"]).remaining("b", other, 1, "0.1", [])
+    ),
+    "choices": lambda one, other: Choices([Offer(compose(one), 1), Offer(compose(other), 1)], 1),
+    "a sum": lambda one, other: compose(one) + other,
+    "a filter of lists": lambda one, other: ZcdpFilter(10**6).spend(one).spend(compose(other)),
+}
+
+
+def only_the_same_neighbours_add_up(rng: random.Random) -> Iterator[Statement]:
+    """Uses of different neighbours have no cost together, whoever counts it."""
+    kinds = (
+        spec("randomized-response", epsilon="0.1"),
+        spec("laplace", epsilon="0.1"),
+        spec("discrete-laplace", epsilon="0.1", modulus=rng.choice((None, "3"))),
+    )
+    ways = ("replace", "add-remove")
+    first = rng.choice(kinds).but(neighbours=rng.choice((None, *ways)))
+    second, account = rng.choice(kinds), _ACCOUNTS[name := rng.choice(list(_ACCOUNTS))]
+    for way in ways:
+        other = second.but(neighbours=way)
+        try:
+            account(first.mechanism(), other.mechanism())
+            taken = True
+        except ParameterError:
+            taken = False
+        same = dict(first.keys).get("neighbours", "replace") == way
+        yield Held(taken is same, f"{name} of {first} and {other}: taken", taken)
+
+
 RELATIONS = (returning_user,)
+QUICK = (only_the_same_neighbours_add_up,)

@@ -30,6 +30,7 @@ RELATIONS: tuple[Relation, ...] = (
     *decisions.RELATIONS,
     *gaussian.RELATIONS,
     *vectors.RELATIONS,
+    *accounts.QUICK,
 )
 SEARCHES: tuple[Relation, ...] = (
     *least.RELATIONS,

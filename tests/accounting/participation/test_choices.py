@@ -20,6 +20,7 @@ from exactdp.mechanisms import (
     RandomizedResponse,
     Skellam,
 )
+from exactdp.mechanisms.continuous import ContinuousNoise, Shape
 
 WIDTH = Fraction(1, 10**5)
 DELTAS = ["1e-9", "0.05"]
@@ -116,3 +117,9 @@ def test_more_than_is_on_offer_cannot_be_chosen():
         menu([(laplace(1), 2)], 3)
     with pytest.raises(ParameterError, match="delta"):
         menu([(laplace(1), 2)], 1).epsilon(0)
+
+
+def test_offers_of_different_neighbours_are_refused():
+    ways = (ContinuousNoise(Shape.LAPLACE, 9, 1, way) for way in ("replace", "add-remove"))
+    with pytest.raises(ParameterError, match="neighbours must be the same"):
+        Choices([Offer(compose(one), 1) for one in ways], 1)

@@ -304,3 +304,16 @@ def test_bad_input_is_named() -> None:
         ZcdpFilter.for_target(1, 0)
     with pytest.raises(ParameterError, match="leaves nothing to spend"):
         RenyiFilter.for_target("0.1", "1e-6", order=2)
+
+
+@pytest.mark.parametrize(
+    "start", [PureFilter(9), RenyiFilter(2, 9), ZcdpFilter(9), GaussianFilter(9)]
+)
+def test_uses_of_different_neighbours_do_not_add_up(start: Filter) -> None:
+    one, other = (ContinuousNoise(Shape.LAPLACE, 9, 1, way) for way in ("replace", "add-remove"))
+    spent = start.spend(one)
+    for ask in (spent.spend, spent.fits, spent.most):
+        for wanted in (other, compose(other)):  # a list of uses is one, too
+            with pytest.raises(ParameterError, match="neighbours must be the same"):
+                ask(wanted)
+    assert spent == start.spend(one)

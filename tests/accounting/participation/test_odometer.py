@@ -126,6 +126,13 @@ def test_gaussian_reports_are_those_of_the_level_reached() -> None:
     assert start.spend(ContinuousNoise(Shape.GAUSSIAN, "1e-3")).epsilon() == Enclosure.infinite()
 
 
+def test_uses_of_different_neighbours_do_not_add_up() -> None:
+    one, other = (ContinuousNoise(Shape.GAUSSIAN, 9, 1, way) for way in ("replace", "add-remove"))
+    for odometer in (RenyiOdometer("1e-6"), GaussianOdometer("1e-6")):
+        with pytest.raises(ParameterError, match="neighbours must be the same"):
+            odometer.spend(one).spend(other)
+
+
 def test_bad_input_is_named() -> None:
     for delta in (0, 1, "nan"):
         for odometer in (RenyiOdometer, GaussianOdometer):

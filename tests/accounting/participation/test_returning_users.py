@@ -20,6 +20,7 @@ from exactdp.accounting.participation.returning_users import (
 )
 from exactdp.exact import WIDTH, Enclosure, ParameterError
 from exactdp.mechanisms import AdditiveNoise, DiscreteGaussian, DiscreteLaplace, Mechanism
+from exactdp.mechanisms.continuous import ContinuousNoise, Shape
 
 SMALL = AdditiveNoise(DiscreteLaplace(10), 1)
 LARGE = AdditiveNoise(DiscreteLaplace(40), 1)
@@ -252,3 +253,12 @@ def test_bad_input_is_named() -> None:
         users.spent("ada", 2)
     with pytest.raises(ParameterError, match="epsilon must be"):
         users.remaining("ada", SMALL, -1, "1e-6")
+
+
+def test_batches_of_different_neighbours_are_refused() -> None:
+    one, other = (ContinuousNoise(Shape.LAPLACE, 9, 1, way) for way in ("replace", "add-remove"))
+    users = ReturningUsers().after(one, ["ada"])
+    with pytest.raises(ParameterError, match="neighbours must be the same"):
+        users.after(other, ["bob"])
+    with pytest.raises(ParameterError, match="neighbours must be the same"):
+        users.remaining("bob", other, 1, "1e-6", [])
