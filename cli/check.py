@@ -12,7 +12,7 @@ from ..exact.atomic_write import check_target
 from ..exact.regular_file import open_regular
 from ..verify import parse_claim
 from ..verify.certificate import Certificate, CertificateError
-from ..verify.checker.expected import difference
+from ..verify.checker.expected import ANYTHING, Expected, difference
 from ..verify.checker.reading import read
 from ..verify.checker.schema import schema_text
 from ..verify.checker.words import UNPROVED, claim_text, described
@@ -21,7 +21,6 @@ from . import options, output
 from .options import DEFAULT_TIME, Json, Time, option
 from .theorem import checked_theorem, is_theorem, write_theorem
 
-Expected: TypeAlias = "tuple[list[dict[str, Any]], dict[str, str] | None]"
 Found: TypeAlias = "tuple[dict[str, Any], list[str], int]"  # as JSON, as text, the exit code
 
 _SHARE = 0.95  # of the time for the checker, so that it is the one to say what was settled
@@ -38,7 +37,18 @@ def check(
     expect: Annotated[
         list[str] | None, option("SPEC[*K]", "they must be of these uses; may be repeated")
     ] = None,
-    claim: Annotated[str | None, option("CLAIM", "they must be of this claim")] = None,
+    claim: Annotated[
+        str | None, option("CLAIM", "they must verify this claim, or one that implies it")
+    ] = None,
+    at_most: Annotated[
+        str | None, option("CLAIM", "they must verify this claim, or a stronger one")
+    ] = None,
+    verdict: Annotated[
+        str | None, option("V", "VERIFIED or REFUTED: of --claim where one is named")
+    ] = None,
+    neighbours: Annotated[
+        str | None, option("N", "replace or add-remove: how neighbouring datasets must differ")
+    ] = None,
     coq: Annotated[
         Path | None, option("FILE.v", "write what a valid certificate says as a Coq theorem")
     ] = None,
@@ -58,7 +68,7 @@ def check(
     if not files:
         raise ParameterError("FILE is missing: name certificates, or a bandit's transcripts")
     allowed = options.read_time(seconds)
-    expected = _expected(expect or [], claim)
+    expected = _expected(expect or [], claim, at_most, verdict, neighbours)
     if coq is not None:
         check_target(coq, "--coq")
         if len(files) > 1 or is_theorem(files[0]):
@@ -68,11 +78,12 @@ def check(
         try:
             with time_limit(allowed):
                 if is_theorem(file):
-                    found.append(checked_theorem(file, *expected))
+                    found.append(checked_theorem(file, expected))
                 elif _begins_as_transcript(file):
-                    if expect or claim is not None or coq is not None:
+                    if expected != ANYTHING or coq is not None:
                         raise ParameterError(
-                            f"--expect, --claim and --coq are not of transcripts: {file}"
+                            "--expect, --claim, --at-most, --verdict, --neighbours and --coq are "
+                            f"not of transcripts: {file}"
                         )
                     found.append(_transcript(file))
                 else:
@@ -91,14 +102,26 @@ def check(
     raise typer.Exit(next((code for code in (1, 3) if code in codes), 0))
 
 
-def _expected(specs: list[str], claim: str | None) -> Expected:
-    """The fields of a certificate of these uses and this claim."""
+def _expected(
+    specs: list[str],
+    claim: str | None,
+    at_most: str | None,
+    verdict: str | None,
+    neighbours: str | None,
+) -> Expected:
+    """What certificates must be of: these uses, claims, verdict and neighbours."""
     uses = options.composed(options.read_uses(specs)).uses if specs else ()
-    stated = None if claim is None else parse_claim(claim).fields()
+    stated, most = (
+        None if each is None else parse_claim(each).fields() for each in (claim, at_most)
+    )
     try:
-        return [use_fields(use) for use in uses], stated
+        fields = [use_fields(use) for use in uses]
     except NotCertifiedError as error:
         raise ParameterError(f"--expect names what has no certificates: {error}") from error
+    try:
+        return Expected(fields, stated, most, verdict, neighbours)
+    except CertificateError as error:
+        raise ParameterError(f"--{error}") from error
 
 
 def _certificate(file: Path, expected: Expected, seconds: float, coq: Path | None) -> Found:
@@ -107,7 +130,7 @@ def _certificate(file: Path, expected: Expected, seconds: float, coq: Path | Non
         statement = read(certificate.content)
     except CertificateError as error:
         raise ParameterError(f"FILE: {error}") from error
-    odd = difference(statement, *expected)
+    odd = difference(statement, expected)
     if odd is None:
         with output.working(f"checking {file}"):
             outcome = certificate.check(seconds)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..exact.atomic_write import write_atomically
 from ..exact.number import ParameterError, located
+from ..verify.checker.expected import Expected
 from . import output
 
 
@@ -22,15 +22,13 @@ def is_theorem(file: Path) -> bool:
     return file.suffix == ".v"
 
 
-def checked_theorem(
-    file: Path, uses: Sequence[Mapping[str, Any]], claim: Mapping[str, Any] | None
-) -> tuple[dict[str, Any], list[str], int]:
+def checked_theorem(file: Path, expected: Expected) -> tuple[dict[str, Any], list[str], int]:
     """What Coq's kernel makes of it, if it is of these: as JSON, as text, the exit code."""
     from ..verify.kernel import CoqError, check_theorem
 
     try:
         with output.working(f"compiling {file}"), located(f"FILE: {file}"):
-            outcome = check_theorem(file, uses, claim)
+            outcome = check_theorem(file, expected)
     except CoqError as error:
         raise ParameterError(f"FILE: {error}") from error
     lines = [f"{'valid' if outcome.valid else 'not valid'}: {outcome.reason}"]

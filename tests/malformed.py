@@ -90,6 +90,7 @@ _CALLS = (
     "audit SPEC --claim CLAIM --certificate @out.json",
     "audit SPEC --claim CLAIM --width 1e-6",
     "check @certificate.json",
+    "check @certificate.json --at-most approx:3,1e-3 --verdict VERIFIED --neighbours replace",
     "check @protocol.json --json",
     "check @run.jsonl --time 30",
     "compose SPEC*2 randomized-response:epsilon=1*3 --delta 1e-3 --pure --time 20",

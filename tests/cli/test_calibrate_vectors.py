@@ -7,7 +7,7 @@ import pytest
 
 from exactdp.cli.main import main
 from exactdp.verify.checker import check
-from exactdp.verify.checker.expected import claim_fields, difference, spec_fields
+from exactdp.verify.checker.expected import Expected, claim_fields, difference, spec_fields
 from exactdp.verify.checker.reading import read
 
 GIVEN = ["calibrate", "discrete-gaussian", "--l2", "4", "--dimension", "100"]
@@ -31,8 +31,8 @@ def test_what_is_found_is_audited_the_same(capsys):
     assert failing <= below < value <= below * (1 + Fraction(2, 10**9))
     proof = shown["certificate"]
     assert proof["verdict"] == "VERIFIED" and check(proof).valid
-    expected = [spec_fields(shown["spec"])], claim_fields("zcdp:0.05")
-    assert difference(read(proof), *expected) is None
+    expected = Expected([spec_fields(shown["spec"])], claim_fields("zcdp:0.05"))
+    assert difference(read(proof), expected) is None
     for found, code in ((shown, 0), (shown["failing"], 1)):
         assert main(["audit", found["spec"], "--claim", "zcdp:0.05"]) == code
         capsys.readouterr()

@@ -67,14 +67,61 @@ def test_not_valid(capsys, file):
         (["--expect", "discrete-laplace:scale=10*2"], 1),
         (["--expect", "discrete-laplace:scale=10,modulus=64"], 1),
         (["--expect", "discrete-laplace:scale=10", "--expect", "skellam:variance=9"], 1),
-        (["--claim", "pure:0.2"], 1),
-        (["--claim", "approx:0.1,0"], 1),
+        (["--claim", "pure:0.2"], 0),
+        (["--claim", "pure:0.09"], 1),
+        (["--claim", "approx:0.1,0"], 0),
+        (["--claim", "approx:0.1,1e-9"], 0),
+        (["--claim", "rdp:2,0.01"], 0),
+        (["--claim", "zcdp:0.005"], 0),
+        (["--claim", "zcdp:0.0049"], 1),
+        (["--claim", "gdp:0.1"], 1),
+        (["--at-most", "pure:0.1"], 0),
+        (["--at-most", "pure:0.099"], 1),
+        (["--claim", "pure:0.2", "--at-most", "pure:0.099"], 1),
+        (["--verdict", "VERIFIED"], 0),
+        (["--verdict", "REFUTED"], 1),
+        (["--claim", "pure:0.1", "--verdict", "REFUTED"], 1),
+        (["--neighbours", "replace"], 0),
+        (["--neighbours", "add-remove"], 1),
+        (["--neighbours", "remove"], 2),
+        (["--verdict", "verified"], 2),
+        (["--at-most", "pure:0.1", "--verdict", "REFUTED"], 2),
+        (["--at-most", "pure"], 2),
         (["--claim", "pure"], 2),
         (["--expect", "geometric:scale=10"], 2),
     ],
 )
 @pytest.mark.parametrize("module", [main, alone], ids=["exactdp", "the checker alone"])
 def test_of_what_it_is(capsys, file, options, code, module):
+    _ends(capsys, file, options, code, module)
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        ([], 0),
+        (["--expect", "discrete-laplace:scale=10", "--verdict", "REFUTED"], 0),
+        (["--claim", "pure:0.05"], 1),
+        (["--claim", "pure:1"], 1),
+        (["--at-most", "pure:1"], 1),
+        (["--verdict", "VERIFIED"], 1),
+        (["--claim", "pure:0.05", "--verdict", "VERIFIED"], 1),
+        (["--claim", "pure:0.05", "--verdict", "REFUTED"], 0),
+        (["--claim", "approx:0.05,0", "--verdict", "REFUTED"], 0),
+        (["--claim", "pure:0.01", "--verdict", "REFUTED"], 0),
+        (["--claim", "gdp:0.01", "--verdict", "REFUTED"], 1),
+        (["--claim", "pure:0.06", "--verdict", "REFUTED"], 1),
+        (["--claim", "approx:0.05,1e-9", "--verdict", "REFUTED"], 1),
+    ],
+)
+@pytest.mark.parametrize("module", [main, alone], ids=["exactdp", "the checker alone"])
+def test_what_is_refuted_is_not_what_was_claimed(capsys, tmp_path, options, code, module):
+    path = tmp_path / "refuted.json"
+    certificate_of(audit(AdditiveNoise(DiscreteLaplace(10), 1), PureDP("0.05"))).write(path)
+    _ends(capsys, path, options, code, module)
+
+
+def _ends(capsys, file, options, code, module):
     words = ["check", str(file), *options]
     try:
         found = module(words if module is main else words[1:])

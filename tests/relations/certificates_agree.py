@@ -23,6 +23,8 @@ from relations.scenarios import Scenario, pmf
 from exactdp.verify import ZCDP, ApproxDP, Claim, PureDP, RenyiDP, Verdict, audit
 from exactdp.verify.certificate import Certificate, NotCertifiedError, certificate_of
 from exactdp.verify.checker import check
+from exactdp.verify.checker.implied import Claimed, implies
+from exactdp.verify.checker.reading import read_claim
 
 
 def certificates(rng: random.Random) -> Iterator[Statement]:
@@ -39,11 +41,17 @@ def certificates(rng: random.Random) -> Iterator[Statement]:
               if (held := _certificate(what, claim)) is not None]  # fmt: skip
     for (what, claim, held), (other, denied, refusal) in permutations(proved, 2):
         high, low = held.measured.upper, refusal.measured.lower
+        text = f"{held.verdict.name} {claim} ({held.measured}) of {what}, "
+        text += f"{refusal.verdict.name} {denied} ({refusal.measured}) of {other}"
         if isinstance(high, Fraction) and (what == whole or other == part):
             follows = implied(_bounded(claim, high), denied, _rarest(what))
-            text = f"{held.verdict.name} {claim} ({held.measured}) of {what}, "
-            text += f"{refusal.verdict.name} {denied} ({refusal.measured}) of {other}"
             yield Held(follows is None or not low > follows, "two valid certificates", text)
+        if what == other and refusal.verdict is Verdict.REFUTED is not held.verdict:
+            yield Held(not implies(_read(claim), _read(denied)), "what the checker infers", text)
+
+
+def _read(claim: Claim) -> Claimed:
+    return read_claim(claim.fields())
 
 
 def _small(rng: random.Random) -> Scenario:

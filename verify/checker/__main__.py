@@ -17,8 +17,9 @@ from typing import Any
 from . import SECONDS, Outcome, check
 from .canonical import loaded
 from .deadline import OutOfTimeError, time_limit
-from .expected import claim_fields, difference, spec_fields
-from .reading import read
+from .expected import Expected, claim_fields, difference, spec_fields
+from .reading import VERDICTS, read
+from .scenarios import NEIGHBOURS
 from .schema import schema_text
 from .shape import CertificateError
 from .words import UNPROVED, described
@@ -28,12 +29,24 @@ _LARGEST_FILE = 20_000_000  # bytes
 
 def main(arguments: list[str] | None = None) -> int:
     """Check the files named; the exit code."""
-    parser = argparse.ArgumentParser(prog="exactdp-check", description=__doc__.splitlines()[0])
+    first, _, *ends = __doc__.splitlines()
+    parser = argparse.ArgumentParser(prog="exactdp-check", description=first, epilog=" ".join(ends))
     parser.add_argument("files", nargs="*", metavar="FILE", type=Path)
     parser.add_argument(
         "--expect", nargs="+", action="extend", default=[], metavar="SPEC[*K]", help="of these uses"
     )
-    parser.add_argument("--claim", metavar="CLAIM", help="of this claim")
+    parser.add_argument(
+        "--claim", metavar="CLAIM", help="verified: this claim, or one that implies it"
+    )
+    parser.add_argument(
+        "--at-most", metavar="CLAIM", help="verified: this claim, or a stronger one"
+    )
+    parser.add_argument(
+        "--verdict", metavar="V", help=f"{' or '.join(VERDICTS)}: of --claim, if any"
+    )
+    parser.add_argument(
+        "--neighbours", metavar="N", help=f"of {' or '.join(NEIGHBOURS)} neighbours"
+    )
     parser.add_argument("--time", metavar="S", type=float, default=SECONDS, help="seconds a file")
     parser.add_argument("--json", action="store_true", help="print one JSON list")
     parser.add_argument("--schema", action="store_true", help="print the JSON Schema of the files")
@@ -46,11 +59,16 @@ def main(arguments: list[str] | None = None) -> int:
     if not 0 < asked.time <= 1e6:
         parser.error(f"--time must be above 0 and at most 1000000, got {asked.time}")
     try:
-        uses = [spec_fields(text) for text in asked.expect]
-        claim = None if asked.claim is None else claim_fields(asked.claim)
+        expected = Expected(
+            [spec_fields(text) for text in asked.expect],
+            None if asked.claim is None else claim_fields(asked.claim),
+            None if asked.at_most is None else claim_fields(asked.at_most),
+            asked.verdict,
+            asked.neighbours,
+        )
     except (CertificateError, ValueError, ZeroDivisionError) as error:
         parser.error(str(error))
-    results = [_checked(file, uses, claim, asked.time) for file in asked.files]
+    results = [_checked(file, expected, asked.time) for file in asked.files]
     if asked.json:
         print(json.dumps([result for result, _ in results], indent=2))
     else:
@@ -62,16 +80,14 @@ def main(arguments: list[str] | None = None) -> int:
     return next((code for code in (2, 1, 3) if code in codes), 0)
 
 
-def _checked(
-    file: Path, uses: list[dict[str, Any]], claim: dict[str, str] | None, seconds: float
-) -> tuple[dict[str, Any], int]:
+def _checked(file: Path, expected: Expected, seconds: float) -> tuple[dict[str, Any], int]:
     shown: dict[str, Any] = {"file": ascii(str(file))[1:-1]}
     try:
         with time_limit(seconds):
             data = _read(file)
             statement = read(data)
             says = described(statement)
-            odd = difference(statement, uses, claim)
+            odd = difference(statement, expected)
             outcome = check(data, None) if odd is None else Outcome(False, odd)
     except OutOfTimeError as error:
         return {**shown, "state": "undecided", "reason": str(error)}, 3

@@ -7,12 +7,16 @@ which hands over what they stand for.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from .reading import CLAIMS, Statement, read_claim, read_use
-from .shape import CertificateError
+from .implied import implies
+from .mechanisms import Mechanism
+from .reading import CLAIMS, VERDICTS, Statement, read_claim, read_use
+from .scenarios import NEIGHBOURS, neighbours_of
+from .shape import CertificateError, read_number, shown
 
 _LAWS = {
     "discrete-laplace": ("scale",),
@@ -23,6 +27,7 @@ _LAWS = {
     "binomial": ("trials", "probability"),
 }
 _NORMS = ("l2", "l1", "linf", "dimension")
+_LARGEST = 10**40  # and the least is its inverse
 _USERS = {"neighbours": "replace", "poisson": "1"}
 _CONTINUOUS = {"gaussian": ("sigma", "l2"), "laplace": ("scale", "l1")}
 
@@ -54,10 +59,9 @@ def spec_fields(text: str) -> dict[str, Any]:
         sensitivity = values.pop("sensitivity", "1")
         modulus = values.pop("modulus", None)
         if name == "discrete-laplace" and "epsilon" in values:
-            epsilon = Fraction(values.pop("epsilon"))
-            values["scale"] = str(Fraction(sensitivity) / epsilon)
+            values["scale"] = _scale(values, vector.get("l1") if vector else sensitivity)
         if "sigma" in values and "sigma2" in _LAWS[name]:
-            values["sigma2"] = str(Fraction(values.pop("sigma")) ** 2)
+            values["sigma2"] = str(_positive(values.pop("sigma"), "sigma") ** 2)
         mechanism = {
             **(vector or {"kind": "additive", "sensitivity": sensitivity}),
             "law": {"name": name, **values},
@@ -111,29 +115,81 @@ def _continuous(name: str, values: dict[str, str]) -> dict[str, str]:
     found = {"kind": "continuous", "law": name, "sensitivity": sensitivity}
     found |= {"neighbours": "replace", "poisson": "1"}
     if "epsilon" in values and name == "laplace":
-        found["scale"] = str(Fraction(sensitivity) / Fraction(values.pop("epsilon")))
+        found["scale"] = _scale(values, sensitivity)
     elif scale in values:
         found["scale"] = values.pop(scale)
+    if odd := sorted(values.keys() - _USERS):
+        raise CertificateError(f"{name} has no {shown(odd[0])}, or it is given in two ways")
     return found | values
 
 
-def difference(
-    statement: Statement, uses: Sequence[Mapping[str, Any]], claim: Mapping[str, Any] | None
-) -> str | None:
-    """How the certificate is of something else; None where it is what was expected.
+def _positive(text: str, name: str) -> Fraction:
+    return read_number(text, name, above=Fraction(1, _LARGEST), at_most=_LARGEST)
 
-    uses: fields of the uses expected, in any order; none: any will do.
+
+def _scale(values: dict[str, str], sensitivity: str | None) -> str:
+    """The scale of Laplace noise of this epsilon; the sensitivity of a vector is in L1."""
+    if sensitivity is None or "scale" in values:
+        raise CertificateError("epsilon is in place of scale, and of vectors with l1 only")
+    epsilon = _positive(values.pop("epsilon"), "epsilon")
+    return str(_positive(sensitivity, "sensitivity") / epsilon)
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What a certificate must be, to be of use to who reads it.
+
+    uses        fields of all uses, in any order; none: any will do
+    claim       fields of a claim that must be verified, or refuted if the verdict is REFUTED
+    at_most     fields of another claim that must be verified
+    verdict     VERIFIED or REFUTED; None: VERIFIED where a claim is named, else any
+    neighbours  replace or add-remove; None: any
     """
-    if uses:
-        wanted: Counter[Any] = Counter()
-        for each in uses:
-            mechanism, times = read_use(dict(each))
-            wanted[mechanism] += times
-        held: Counter[Any] = Counter()
-        for mechanism, times in statement.uses:
-            held[mechanism] += times
-        if wanted != held:
-            return "it is of other uses than expected"
-    if claim is not None and read_claim(dict(claim)) != (statement.kind, dict(statement.numbers)):
-        return "it is of another claim than expected"
+
+    uses: Sequence[Mapping[str, Any]] = ()
+    claim: Mapping[str, Any] | None = None
+    at_most: Mapping[str, Any] | None = None
+    verdict: str | None = None
+    neighbours: str | None = None
+
+    def __post_init__(self) -> None:
+        for name, held, allowed in (
+            ("verdict", self.verdict, VERDICTS),
+            ("neighbours", self.neighbours, NEIGHBOURS),
+        ):
+            if held is not None and held not in allowed:
+                raise CertificateError(f"{name} must be {' or '.join(allowed)}, got {shown(held)}")
+        if self.at_most is not None and self.verdict == "REFUTED":
+            raise CertificateError("what holds at most is VERIFIED: verdict must not be REFUTED")
+
+
+ANYTHING = Expected()
+
+
+def difference(statement: Statement, expected: Expected) -> str | None:
+    """How the certificate is of something else; None where it is what was expected."""
+    wanted = _counted(read_use(dict(each)) for each in expected.uses)
+    if wanted and wanted != _counted(statement.uses):
+        return "it is of other uses than expected"
+    found = neighbours_of(statement.uses)
+    if expected.neighbours is not None and found != {expected.neighbours}:
+        return f"it is of neighbours that differ by {' or '.join(sorted(found))}, not as expected"
+    claims = [each for each in (expected.claim, expected.at_most) if each is not None]
+    verdict = expected.verdict or ("VERIFIED" if claims else statement.verdict)
+    if statement.verdict != verdict:
+        return f"it is {statement.verdict}, and {verdict} was expected"
+    held = (statement.kind, statement.numbers)
+    for asked in map(read_claim, map(dict, claims)):
+        if verdict == "VERIFIED" and not implies(held, asked):
+            return "it is of another claim, which is not known to imply the one expected"
+        if verdict == "REFUTED" and not implies(asked, held):
+            return "it is of another claim, which is not known to follow from the one expected"
     return None
+
+
+def _counted(uses: Iterable[tuple[Mechanism, int]]) -> Counter[Mechanism]:
+    """How often each mechanism is used."""
+    found: Counter[Mechanism] = Counter()
+    for mechanism, times in uses:
+        found[mechanism] += times
+    return found

@@ -35,7 +35,7 @@ from .mechanisms import (
 from .protocol import MASKS, TRUSTS, Protocol
 from .reach import Reach
 from .rounded import ROUNDINGS, Rounded
-from .scenarios import is_fixed
+from .scenarios import NEIGHBOURS, is_fixed, neighbours_of
 from .shape import CertificateError, look_over, read_fields, read_list, read_number, read_whole
 
 FORMAT = "exactdp certificate"
@@ -43,6 +43,7 @@ FIRST, SECOND = 1, 2  # versions; what the second adds:
 _ADDED = ("made", "note", "digest")
 _LONGEST_DENOMINATOR = 50_000  # bits, of all masses of a law together
 _SETTING = ("neighbours", "orientation")  # both or neither
+VERDICTS = ("VERIFIED", "REFUTED")
 CLAIMS = {
     "pure": ("epsilon",),
     "approx": ("epsilon", "delta"),
@@ -124,8 +125,8 @@ def read(data: object) -> Statement:
     elif any(isinstance(each, _SET) for each, _ in uses):
         raise CertificateError("neighbours and orientation must be named")
     kind, numbers = read_claim(fields["claim"])
-    if fields["verdict"] not in ("VERIFIED", "REFUTED"):
-        raise CertificateError("verdict must be VERIFIED or REFUTED")
+    if fields["verdict"] not in VERDICTS:
+        raise CertificateError(f"verdict must be {' or '.join(VERDICTS)}")
     ends = read_fields(fields["measured"], "measured", "lower", "upper")
     low, high = _end(ends["lower"], "lower"), _end(ends["upper"], "upper")
     if not 0 <= low <= high:
@@ -204,8 +205,8 @@ def _moves(data: object) -> tuple[tuple[int, int], ...]:
 
 def _look_at_setting(fields: Mapping[str, Any], uses: Sequence[tuple[Mechanism, int]]) -> None:
     """Is what it says of the neighbours what is going to be checked?"""
-    held = {getattr(each, "neighbours", "replace") for each, _ in uses}
-    if not isinstance(fields["neighbours"], str) or held != {fields["neighbours"]}:
+    held = fields["neighbours"]
+    if not isinstance(held, str) or neighbours_of(uses) != {held}:
         raise CertificateError("neighbours must be those of all uses")
     if fields["orientation"] != ("fixed" if is_fixed(uses) else "free"):
         raise CertificateError(
@@ -328,8 +329,8 @@ def _dimension(fields: Mapping[str, Any]) -> int:
 
 def _users(fields: Mapping[str, Any]) -> tuple[str, Fraction]:
     """Who neighbours are, and with what probability each user takes part."""
-    if fields["neighbours"] not in ("replace", "add-remove"):
-        raise CertificateError("neighbours must be replace or add-remove")
+    if fields["neighbours"] not in NEIGHBOURS:
+        raise CertificateError(f"neighbours must be {' or '.join(NEIGHBOURS)}")
     rate = _rate(fields["poisson"])
     if rate < 1 and fields["neighbours"] != "add-remove":
         raise CertificateError("poisson below 1 needs the neighbours add-remove")

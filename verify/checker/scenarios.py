@@ -35,6 +35,12 @@ from .mechanisms import (
 )
 
 Uses = Sequence[tuple[Mechanism, int]]
+NEIGHBOURS = ("replace", "add-remove")
+
+
+def neighbours_of(uses: Uses) -> set[str]:
+    """How neighbouring datasets differ, of every use: what does not say so is of replaced data."""
+    return {getattr(each, "neighbours", "replace") for each, _ in uses}
 
 
 def scenarios(uses: Uses) -> list[Uses]:

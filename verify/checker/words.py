@@ -13,7 +13,7 @@ from .mechanisms import Additive, Continuous, FixedSize, Mechanism, Response, Sa
 from .reach import Reach
 from .reading import Statement
 from .rounded import Rounded
-from .scenarios import is_fixed
+from .scenarios import is_fixed, neighbours_of
 
 UNPROVED = "it says, which is not proved:"  # before the lines of what is not valid
 _DIGITS = 17
@@ -34,7 +34,7 @@ def described(statement: Statement) -> list[str]:
         for mechanism, times in statement.uses
     ]
     way = "the same way round in every use" if is_fixed(statement.uses) else "either way round"
-    added = any(getattr(each, "neighbours", "") == "add-remove" for each, _ in statement.uses)
+    added = "add-remove" in neighbours_of(statement.uses)
     differ = "one user added or removed" if added else "one user's data replaced by other data"
     lines.append(f"neighbours: {differ}; {way}")
     numbers = {name: _claimed(number) for name, number in statement.numbers.items()}

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
 
 from ..checker.binomial import Binomial
 from ..checker.laws import DiscreteGaussian, DiscreteLaplace, Law, Skellam
@@ -14,8 +12,8 @@ from .form import Form, Numbers
 from .words import in_fours
 
 
-def stated(form: Form, numbers: Numbers, claim: Mapping[str, Any] | None) -> Statement:
-    """What it says, in the words of the claim expected: pure is approximate at delta = 0.
+def stated(form: Form, numbers: Numbers) -> Statement:
+    """What it says, pure claims as approximate ones of delta = 0, which they are.
 
     No uses where a denominator is 0: such a theorem is of nothing, and has no proof.
     """
@@ -36,10 +34,8 @@ def stated(form: Form, numbers: Numbers, claim: Mapping[str, Any] | None) -> Sta
     if form.kind == "rdp":
         at = {"order": order, "epsilon": epsilon}
         return Statement(uses, "rdp", at, verdict, anything, None)
-    approximate = delta != 0 or (claim is not None and claim["kind"] == "approx")
-    said = {"epsilon": epsilon} | ({"delta": delta} if approximate else {})
-    kind = "approx" if approximate else "pure"
-    return Statement(uses, kind, said, verdict, anything, None)
+    said = {"epsilon": epsilon, "delta": delta}
+    return Statement(uses, "approx", said, verdict, anything, None)
 
 
 def _mechanism(form: Form, numbers: Numbers) -> Mechanism:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from ...exact.regular_file import read_at_most
-from ..checker.expected import difference
+from ..checker.expected import ANYTHING, Expected, difference
 from .coq import CoqError, run
 from .form import FormError
 from .forms import recognise
@@ -38,12 +36,10 @@ class Outcome:
     axioms: tuple[str, ...] = ()
 
 
-def check_theorem(
-    file: Path, uses: Sequence[Mapping[str, Any]] = (), claim: Mapping[str, Any] | None = None
-) -> Outcome:
+def check_theorem(file: Path, expected: Expected = ANYTHING) -> Outcome:
     """Compile a file that `--coq` wrote; nothing else is compiled, whatever it holds.
 
-    uses, claim: fields of what it must be of, as for certificates.
+    expected: what it must be of, as for certificates.
 
     Raises OSError where the file cannot be read, ParameterError where there is no Coq, CoqError
     where the library does not compile, OutOfTimeError at the end of a `time_limit`.
@@ -54,8 +50,8 @@ def check_theorem(
         why = str(error) if isinstance(error, FormError) else "it is not plain text"
         return Outcome(False, why)
     text, says = form.write(numbers), form.described(numbers)
-    if uses or claim is not None:
-        other = difference(stated(form, numbers, claim), uses, claim)
+    if expected != ANYTHING:
+        other = difference(stated(form, numbers), expected)
         if other is not None:
             return Outcome(False, other, says)
     library = compiled(required_by(text))

@@ -130,16 +130,21 @@ def test_what_it_must_be_of(monkeypatch, tmp_path, pair, spec, verified, refuted
     file = tmp_path / "t.v"
     here = spec.replace("{pair}", str(pair))
     more = here + ("0" if "*" in here else "*2")  # used more often
-    for claim, other in ((verified, refuted), (refuted, verified)):
+    for claim, other, verdict in (
+        (verified, refuted, []),
+        (refuted, verified, ["--verdict", "REFUTED"]),
+    ):
         file.write_text(theorem(spec, claim, pair))
         told = ["check", str(file), "--expect", here, "--claim", claim]
+        assert main(told) == (1 if verdict else 0)
+        told += verdict
         assert main(told) == 0
         for wrong in (
             [*told[:3], more],
             [*told[:3], "randomized-response:epsilon=1.5"],
             [*told, "--expect", here],
-            [*told[:2], "--claim", other],
-            [*told[:2], "--claim", "zcdp:1"],
+            [*told[:2], "--claim", other, *verdict],
+            [*told[:2], "--claim", "gdp:99" if verdict else "gdp:1e-9", *verdict],
         ):
             assert main(wrong) == 1
         monkeypatch.setattr(kernel_theorem, "run", lambda *_: Run(False, "", "Error: no"))
@@ -157,7 +162,8 @@ def test_what_a_list_must_be_of(monkeypatch, tmp_path, pair, spec, verified, ref
 
     def told(claim, uses):
         expected = [word for each in uses for word in ("--expect", each)]
-        return main(["check", str(file), *expected, "--claim", claim])
+        verdict = ["--verdict", "REFUTED" if claim == refuted else "VERIFIED"]
+        return main(["check", str(file), *expected, "--claim", claim, *verdict])
 
     for claim in (verified, refuted):
         file.write_text(theorem(spec, claim, pair))
@@ -173,7 +179,7 @@ def test_what_a_list_must_be_of(monkeypatch, tmp_path, pair, spec, verified, ref
 
 
 def test_what_is_read_back(tmp_path, pair):
-    """Pure is approximate at delta = 0 alone; a modulus counts, and a denominator of 0."""
+    """Pure is approximate at delta = 0; a modulus counts, and a denominator of 0."""
     file = tmp_path / "t.v"
 
     def says(text, spec, claim):
@@ -185,7 +191,7 @@ def test_what_is_read_back(tmp_path, pair):
 
     laplace, reduced = "discrete-laplace:epsilon=1", "discrete-laplace:epsilon=1,modulus=64"
     pure = theorem(laplace, "pure:1", pair)
-    assert says(pure, laplace, "approx:1,0") and not says(pure, laplace, "approx:1,1e-9")
+    assert says(pure, laplace, "approx:1,0") and not says(pure, laplace, "approx:0.9,1e-9")
     assert says(pure, "discrete-laplace:scale=1", "pure:1")
     loose = theorem(laplace, "approx:1,1e-9", pair)
     assert says(loose, laplace, "approx:1,1e-9") and not says(loose, laplace, "pure:1")

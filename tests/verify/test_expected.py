@@ -1,0 +1,54 @@
+"""What the checker alone reads of SPEC: the same uses as the package, or an error, soon."""
+
+import pytest
+
+from exactdp.accounting.composed import Use
+from exactdp.mechanisms.spec import parse
+from exactdp.verify.checker import CertificateError
+from exactdp.verify.checker.expected import spec_fields
+from exactdp.verify.checker.reading import read_use
+from exactdp.verify.fields import use_fields
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "discrete-laplace:epsilon=0.1",
+        "discrete-laplace:epsilon=0.1,sensitivity=3,modulus=64",
+        "discrete-laplace:epsilon=0.1,l1=3,dimension=2",
+        "discrete-gaussian:sigma=3,l2=2",
+        "laplace:epsilon=0.5,sensitivity=2",
+        "gaussian:sigma=2,l2=3,neighbours=add-remove,poisson=0.1",
+        "randomized-response:epsilon=1",
+        "skellam:variance=9,neighbours=add-remove,poisson=1/3",
+    ],
+)
+def test_as_the_package_reads_it(text):
+    held = read_use(use_fields(Use(parse(text).mechanism, 1)))
+    assert read_use(spec_fields(text)) == held
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "discrete-laplace:epsilon=0.1,scale=10",
+        "discrete-laplace:epsilon=0.1,l2=3",
+        "discrete-laplace:epsilon=0",
+        "discrete-laplace:epsilon=1e999999999",
+        "discrete-laplace:epsilon=1e9999",
+        "discrete-laplace:epsilon=١",
+        "discrete-laplace:epsilon=1_0",
+        "discrete-laplace:epsilon=nan",
+        "discrete-gaussian:sigma=1e999999999",
+        "discrete-gaussian:sigma=1e-9999",
+        "laplace:epsilon=1e999999999",
+        "laplace:epsilon=1,scale=1",
+        "laplace:l1=2,sensitivity=1,scale=3",
+        "gaussian:sigma=2,scale=3",
+        "geometric:scale=1",
+        "skellam",
+    ],
+)
+def test_anything_else_is_refused(text):
+    with pytest.raises(CertificateError):
+        spec_fields(text)
