@@ -29,6 +29,7 @@ from exactdp.ledger import Ledger, amounts, rows, schema
 from exactdp.ledger.chain import CHARGE, Link, Used
 from exactdp.ledger.checking import check_at
 from exactdp.ledger.database import Database
+from exactdp.ledger.head import read_head
 from exactdp.ledger.inputs import now
 from exactdp.ledger.written import costs_text
 
@@ -76,7 +77,7 @@ def grow(url: str, entries: int, users: int) -> None:
     spent: Counter[int] = Counter()
     database = Database(url)
     with database.write() as connection:
-        head = rows.locked_head(connection)
+        head = read_head(connection)
         assert head.users in (0, users)
         if not head.users:
             known = [{"id": user, "name": f"user {user}"} for user in range(users)]

@@ -15,6 +15,7 @@ import typer
 
 from ..exact import ParameterError, exact, time_limit, whole
 from ..exact.regular_file import open_regular
+from ..ledger.address import shown as shown_address
 from ..ledger.book import Ledger
 from ..ledger.checking import check_at
 from ..ledger.database import Database
@@ -67,7 +68,7 @@ def init(
         for text, name in zip(limit, names, strict=True)
     ]
     with _bad_input(), Ledger.create(url, given, _seconds(wait)) as made:
-        typer.echo(f"{url}: every user may spend {_limits(made)}")
+        typer.echo(f"{shown_address(url)}: every user may spend {_limits(made)}")
 
 
 @ledger.command(cls=PlainCommand)
@@ -148,7 +149,7 @@ def show(
     else:
         from . import ledger_shown
 
-        ledger_shown.ledger(url, shown)
+        ledger_shown.ledger(shown_address(url), shown)
 
 
 @ledger.command(cls=PlainCommand)
@@ -219,14 +220,16 @@ def migrate(
     with _bad_input(), database.write() as connection:
         before = database.revision(connection)
         if before not in REVISIONS:
-            raise ParameterError(f"URL: there is no ledger of a known revision at {url!r}")
+            raise ParameterError(
+                f"URL: there is no ledger of a known revision at {database.shown!r}"
+            )
         if before == REVISION:
             database.check_revision(connection)
         database.migrate(connection, to)
         if to == REVISION:
             database.check_revision(connection)
     database.close()
-    typer.echo(f"{url}: from revision {before} to {to}")
+    typer.echo(f"{database.shown}: from revision {before} to {to}")
 
 
 @contextmanager

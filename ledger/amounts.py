@@ -17,6 +17,7 @@ floats). Amounts are compared by Python's integers, while the ledger is locked.
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -32,6 +33,9 @@ ZERO = Fraction(0)
 _BITS = 4096
 _FARTHEST = 5000  # decimal exponents beyond it are not expanded
 _INFINITE = "inf"
+_MOST = Fraction(2 ** (_BITS - 1))
+_LONGEST = 2 * 1300  # characters: 4096 bits are 1234 digits
+_WRITTEN = re.compile("(0|-?[1-9][0-9]*)/[1-9][0-9]*")
 
 
 def ends(cost: Enclosure) -> tuple[Amount, Amount]:
@@ -59,7 +63,11 @@ def text(amount: Amount) -> str:
 @lru_cache(maxsize=1 << 16)
 def read(written: str) -> Amount:
     """The amount that was written so. Raises ValueError for what `text` does not write."""
-    amount = None if written == _INFINITE else Fraction(written)
+    if written == _INFINITE:
+        return None
+    if len(written) > _LONGEST or _WRITTEN.fullmatch(written) is None:
+        raise ValueError(f"not an amount: {written[:40]!r}")
+    amount = Fraction(written)
     if text(amount) != written:
         raise ValueError(f"not an amount: {written[:40]!r}")
     return amount
@@ -96,4 +104,5 @@ def _below(end: Endpoint) -> Amount:
             return None
         if abs(end.adjusted()) > _FARTHEST:
             return ZERO
-    return floor(Fraction(end) / UNIT) * UNIT
+    rounded = floor(Fraction(end) / UNIT) * UNIT
+    return rounded if _is_short(rounded) else min(rounded, _MOST)

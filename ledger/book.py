@@ -40,6 +40,7 @@ from .errors import (
     UsedKeyError,
 )
 from .fitting import Refusal, refusal, tried
+from .head import Head, Seen, demand_opening, locked_head, read_head
 from .inputs import now, read_digest, read_limits, read_names, read_text, read_users, since
 from .limits import Limit
 from .reading import Balance, Entry, Overview, balances, entries, overview, summary
@@ -89,6 +90,9 @@ class Ledger:
         with database.read() as connection:
             database.check_revision(connection)
             self.limits = rows.read_limits(connection)
+            demand_opening(connection, self.limits)
+            end = read_head(connection)
+        self._seen = Seen(end.charges - 1, end.hash)
 
     @staticmethod
     def create(
@@ -109,7 +113,7 @@ class Ledger:
             if not database.is_sqlite:  # there is no head to lock yet
                 connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7265)")
             if database.revision(connection) is not None:
-                raise ParameterError(f"URL: there is a ledger already at {url!r}")
+                raise ParameterError(f"URL: there is a ledger already at {database.shown!r}")
             database.migrate(connection)
             rows.write_limits(connection, given)
             rows.write_link(connection, link, link.hash(NOTHING), 0)
@@ -242,7 +246,7 @@ class Ledger:
     def head(self) -> str:
         """The hash of the last row, which covers all before: keep it elsewhere."""
         with self._database.read() as connection:
-            return str(rows.read_head(connection).hash)
+            return read_head(connection).hash
 
     def check(
         self, head: str | None = None, progress: Callable[[int], None] = lambda more: None
@@ -286,15 +290,20 @@ class Ledger:
         )
 
         def record(connection: Connection) -> tuple[Link, bool, str]:
-            head = rows.locked_head(connection)
+            end = locked_head(connection, self._seen)
             if earlier := rows.of_key(connection, key):
                 return _again(connection, earlier[0], wanted)
-            at = max(now(), head.at)
-            link = evolve(wanted, id=head.charges, at=at)
-            return link, True, self._add(connection, link, head)
+            link = evolve(wanted, id=end.charges, at=max(now(), end.at))
+            return link, True, self._add(connection, link, end)
 
         found: tuple[Link, bool, str] = self._written(record)
+        self._saw(found[0].id, found[2])
         return found
+
+    def _saw(self, row: int, digest: str) -> None:
+        """This row is durable: it will be in the chain."""
+        if row > self._seen.row:
+            self._seen = Seen(row, digest)
 
     def _costs(self, mechanism: Any) -> str:
         """What one use costs, at every level of every limit."""
@@ -302,21 +311,21 @@ class Ledger:
             tuple(tuple(map(amounts.ends, limit.costs(mechanism))) for limit in self.limits)
         )
 
-    def _add(self, connection: Connection, link: Link, head: Any) -> str:
+    def _add(self, connection: Connection, link: Link, end: Head) -> str:
         """Write a charge and the balances of its users, if all of them may; its hash."""
-        if head.neighbours not in ("", link.neighbours):
+        if end.neighbours not in ("", link.neighbours):
             raise ParameterError(
-                f"neighbours must be {head.neighbours}, as in all that was charged before, "
+                f"neighbours must be {end.neighbours}, as in all that was charged before, "
                 f"got {link.neighbours}"
             )
         known = rows.numbers_of(connection, link.users)
         new = [name for name in link.users if name not in known]
-        made = {name: head.users + position for position, name in enumerate(new)}
+        made = {name: end.users + position for position, name in enumerate(new)}
         members = known | made
         held = rows.balances_of(connection, list(known.values()))
         after = self._fitting(connection, link, members, held)
-        digest = link.hash(head.hash)
-        rows.write_link(connection, link, digest, head.users + len(new))
+        digest = link.hash(end.hash)
+        rows.write_link(connection, link, digest, end.users + len(new))
         rows.write_users(connection, made)
         rows.write_entries(connection, link.id, list(members.values()))
         rows.write_balances(connection, held, after)
@@ -363,23 +372,26 @@ class Ledger:
     def _close(self, key: str, action: str) -> None:
         read_text(key, "key")
 
-        def record(connection: Connection) -> None:
-            head = rows.locked_head(connection)
+        def record(connection: Connection) -> tuple[int, str] | None:
+            end = locked_head(connection, self._seen)
             if not (found := rows.of_key(connection, key)):
                 raise UnknownKeyError(f"there is no charge with the key {key[:60]!r}")
             opened, *closed = found
             state = closed[0].action if closed else opened.action
             if state == action or (state == CHARGE and action == SETTLE):
-                return
+                return None
             if state != RESERVE:
                 raise StateError(f"key {key!r} is of what was {_WORDS[state]}: it stays so")
-            at = max(now(), head.at)
-            link = Link(head.charges, action, key, STAGES[action], "", "", "", at)
-            rows.write_link(connection, link, link.hash(head.hash), head.users)
+            at = max(now(), end.at)
+            link = Link(end.charges, action, key, STAGES[action], "", "", "", at)
+            digest = link.hash(end.hash)
+            rows.write_link(connection, link, digest, end.users)
             if action == CANCEL:
                 self._refold(connection, opened)
+            return link.id, digest
 
-        self._written(record)
+        if (made := self._written(record)) is not None:
+            self._saw(*made)
 
     def _refold(self, connection: Connection, opened: Any) -> None:
         """The balances of who was charged, added up again without what is cancelled."""

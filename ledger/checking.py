@@ -37,11 +37,14 @@ from ..exact.parallel import each
 from . import check_rows, check_users, rows, tables
 from .chain import NOTHING
 from .database import Database
-from .errors import BrokenError
+from .errors import BrokenError, DamagedError
 from .limits import Limit
 from .schema import REVISION, balances, charges, entries, metadata, users, uses
 
-_BROKEN = (ValueError, TypeError, ArithmeticError, LookupError, SQLAlchemyError)
+_BROKEN = (
+    *(ValueError, TypeError, ArithmeticError, LookupError, AttributeError, RecursionError),
+    *(SQLAlchemyError, DamagedError),
+)
 
 
 @frozen
@@ -180,7 +183,7 @@ def check_at(
         with database.read() as connection:
             found = set(inspect(connection).get_table_names())
             if not found & metadata.tables.keys():
-                raise ParameterError(f"URL: there is no ledger at {url!r}")
+                raise ParameterError(f"URL: there is no ledger at {database.shown!r}")
             if missing := metadata.tables.keys() - found:
                 return Checked(False, f"tables are missing: {', '.join(sorted(missing))}", 0, "")
             crew = None

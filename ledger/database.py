@@ -18,7 +18,6 @@ from __future__ import annotations
 import os
 import random
 import sqlite3
-import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,17 +26,19 @@ from typing import Any
 from urllib.parse import quote
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
-from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.pool import QueuePool
 
-from ..exact import ParameterError
-from . import tables
+from ..exact import OutOfTimeError, ParameterError
+from . import files, tables
+from .address import read_address, shown, without_secrets
 from .errors import DamagedError, LedgerError, UnavailableError
 from .inputs import read_timeout
 from .schema import REVISION
 
 _SHORTEST, _LONGEST = 0.001, 0.05  # seconds between attempts to become the writer, on average
+_LONGEST_TEXT = 10**8  # bytes of a row
+_NOT_OURS = (ValueError, TypeError, ArithmeticError, LookupError, AttributeError, RecursionError)
 _MIGRATIONS = Path(__file__).parent / "migrations"
 
 
@@ -47,12 +48,13 @@ class Database:
     def __init__(
         self, url: str, timeout: float = 30, read_only: bool = False, new: bool = False
     ) -> None:
-        self.shown, self.read_only, self._timeout = url, read_only, read_timeout(timeout)
-        self.url = _url(url)
+        self.url = read_address(url)
+        self.shown, self.read_only, self._timeout = shown(url), read_only, read_timeout(timeout)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         self._process = os.getpid()
         if self.is_sqlite:
-            self.path = _file(self.url.database or "", url, new)
+            self.path = files.find(self.url.database or "", self.shown, new)
+            self._file = files.standing(self.path, writes=False)
         self._engine = self._sqlite() if self.is_sqlite else self._postgresql()
 
     @property
@@ -75,7 +77,10 @@ class Database:
         with self._told(), self.engine.connect() as connection, connection.begin():
             if self.is_sqlite:
                 self._lock(connection)
+                self._demand_file(connection)
             yield connection
+            if self.is_sqlite:
+                self._demand_file(connection)
 
     @contextmanager
     def read(self, snapshot: str | None = None) -> Iterator[Connection]:
@@ -89,6 +94,7 @@ class Database:
             with connection.begin():
                 if self.is_sqlite:
                     connection.exec_driver_sql("BEGIN")
+                    self._demand_file(connection)
                 elif snapshot is not None:
                     quoted = snapshot.replace("'", "''")
                     connection.exec_driver_sql(f"SET TRANSACTION SNAPSHOT '{quoted}'")
@@ -99,6 +105,11 @@ class Database:
         if self.is_sqlite:
             return None
         return str(connection.execute(text("SELECT pg_export_snapshot()")).scalar_one())
+
+    def _demand_file(self, connection: Connection) -> None:
+        """Raise ReplacedError where this connection's file is not that at the path any more."""
+        opened: files.Files = connection.info["files"]
+        opened.demand(files.standing(self.path, not self.read_only))
 
     def _lock(self, connection: Connection) -> None:
         """BEGIN IMMEDIATE; SQLite's own way to wait sleeps up to 100 ms between two attempts."""
@@ -148,15 +159,21 @@ class Database:
 
     @contextmanager
     def _told(self) -> Iterator[None]:
+        """What the database raises, and what its content does that is not as we write it, typed."""
         try:
             yield
+        except (ParameterError, LedgerError, OutOfTimeError):
+            raise
         except (SQLAlchemyError, sqlite3.Error, UnicodeError) as error:  # text that is damaged
             cause = error.orig if isinstance(error, DBAPIError) else error
-            line = " ".join(str(cause).split())
+            line = without_secrets(" ".join(str(cause).split()), self.url)
             raise UnavailableError(f"the database of the ledger: {line[:300]}") from error
+        except _NOT_OURS as error:
+            line = " ".join(str(error).split())
+            raise DamagedError(f"the ledger is not as it was written: {line[:300]}") from error
 
     def _sqlite(self) -> Engine:
-        mode = "ro" if self.read_only else "rwc"
+        mode = "ro" if self.read_only else "rw"
         name = f"file:{quote(str(self.path))}?mode={mode}"
         arguments: dict[str, Any] = {
             "timeout": self._timeout,
@@ -171,8 +188,9 @@ class Database:
         )
 
         @event.listens_for(made, "connect")
-        def _prepare(connection: Any, _: object) -> None:
+        def _prepare(connection: Any, record: Any) -> None:
             connection.isolation_level = None  # BEGIN is ours
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_TEXT)
             cursor = connection.cursor()
             if not self.read_only:
                 cursor.execute("PRAGMA journal_mode=WAL")
@@ -180,18 +198,25 @@ class Database:
             cursor.execute("PRAGMA foreign_keys=ON")
             cursor.execute("PRAGMA cell_size_check=ON")  # more of what is damaged is noticed
             cursor.execute("PRAGMA trusted_schema=OFF")
+            cursor.execute("SELECT count(*) FROM sqlite_master").fetchone()  # its log is open now
             cursor.close()
+            self._file.demand(files.standing(self.path, writes=False))
+            record.info["files"] = files.standing(self.path, not self.read_only)
 
         return made
 
     def _postgresql(self) -> Engine:
         wait = max(1, int(1000 * self._timeout))  # 0 would be for ever
-        options = f"-c synchronous_commit=on -c lock_timeout={wait}"
+        asked = self.url.query.get("options", "")
+        options = asked if isinstance(asked, str) else " ".join(asked)
+        options += f" -c synchronous_commit=on -c lock_timeout={wait}"  # the last one holds
         if self.read_only:
             options += " -c default_transaction_read_only=on"
-        given = {"options": options, "connect_timeout": max(2, int(self._timeout))}
+        given: dict[str, Any] = {"options": options.strip()}
+        if "connect_timeout" not in self.url.query:
+            given["connect_timeout"] = max(2, int(self._timeout))
         return create_engine(
-            self.url,
+            self.url.difference_update_query(["options"]),
             connect_args=given,
             isolation_level="READ COMMITTED",
             pool_pre_ping=True,
@@ -208,38 +233,3 @@ def _begun(cursor: Any, last: bool) -> bool:
             raise
         return False
     return True
-
-
-def _file(path: str, shown: str, new: bool) -> Path:
-    """The file of a ledger, or the place of a new one."""
-    try:
-        kind = os.stat(path).st_mode
-    except FileNotFoundError as error:
-        if not new:
-            raise ParameterError(f"URL: there is no ledger at {shown[:60]!r}") from error
-    except (OSError, ValueError) as error:
-        raise ParameterError(f"URL: {shown[:60]!r}: {error}") from error
-    else:
-        if not stat.S_ISREG(kind):
-            raise ParameterError(f"URL: not a regular file: {shown[:60]!r}")
-    return Path(path)
-
-
-def _url(text: str) -> URL:
-    """A path, or a URL of SQLite or PostgreSQL."""
-    if not isinstance(text, str) or not text or not text.isprintable():
-        raise ParameterError("URL must be a path or postgresql://..., in printable text")
-    if text.endswith(":memory:"):
-        raise ParameterError("URL must be a path: what is in memory alone would be lost")
-    if "://" not in text:
-        return URL.create("sqlite", database=os.path.abspath(text))
-    try:
-        url = make_url(text)
-    except (ArgumentError, ValueError) as error:
-        raise ParameterError("URL must be a path or postgresql://...") from error
-    name = url.get_backend_name()
-    if name == "sqlite" and url.database:
-        return URL.create("sqlite", database=os.path.abspath(url.database))
-    if name in ("postgresql", "postgres"):
-        return url.set(drivername="postgresql+psycopg")
-    raise ParameterError(f"URL must be a path or postgresql://..., got {text[:60]!r}")

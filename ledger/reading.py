@@ -16,6 +16,8 @@ from ..exact import Enclosure
 from . import amounts, rows
 from .amounts import Amount
 from .chain import CANCEL, CHARGE, OPEN, RESERVE, SETTLE
+from .errors import DamagedError
+from .head import read_head
 from .inputs import now, since
 from .limits import Limit
 from .schema import charges, users, uses
@@ -23,6 +25,7 @@ from .schema import entries as listed
 from .written import read_costs
 
 _AT_ONCE = 10_000
+_TEXTS = ("key", "name", "mechanism", "at", "hash", "project", "neighbours", "certificate")
 STATES = {CHARGE: "charged", RESERVE: "reserved", SETTLE: "settled", CANCEL: "cancelled"}
 
 
@@ -139,6 +142,8 @@ def entries(
     if user is not None:
         asked = asked.where(users.c.name == user)
     for row in connection.execute(asked, execution_options={"yield_per": _AT_ONCE}):
+        if not all(isinstance(getattr(row, name), str) for name in _TEXTS):
+            raise DamagedError(f"row {row.id}: a value of it is of another type")
         yield Entry(
             row.key,
             row.name,
@@ -163,6 +168,8 @@ def balances(
         known = {row.name: row.id for row in everyone}
     else:
         known = rows.numbers_of(connection, names)
+    if not all(isinstance(name, str) for name in known):
+        raise DamagedError("users: a name is of another type")
     window = since(limit, now())
     members = list(known.values())
     below, above = (
@@ -195,7 +202,7 @@ def summary(connection: Connection, limits: Sequence[Limit], user: str | None) -
         "entries": [entry.to_json() for entry in entries(connection, limits, user)],
         "spent": dearest.spent.to_json(),
         "left": dearest.left.to_json(),
-        "head": rows.read_head(connection).hash,
+        "head": read_head(connection).hash,
     }
 
 

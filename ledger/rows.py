@@ -11,6 +11,7 @@ from ..exact import ParameterError
 from ..verify.guarantee import parse_claim
 from .amounts import Amount
 from .chain import CANCEL, CHARGE, OPEN, RESERVE, Link, Used
+from .errors import DamagedError
 from .fitting import with_uses
 from .levels import Level
 from .limits import Limit
@@ -19,7 +20,6 @@ from .schema import balances, charges, entries, head, limits, users, uses
 _MANY = 5_000  # values in one statement
 
 # What every charge asks and writes, built once.
-_LOCK = select(head).where(head.c.id == 0).with_for_update()
 _OF_KEY = (
     select(charges)
     .where(charges.c.key == bindparam("asked"), charges.c.action != OPEN)
@@ -70,20 +70,23 @@ def batches(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
 
 
 def read_limits(connection: Connection) -> tuple[Limit, ...]:
-    """The limits of the ledger, in their order. Raises ParameterError for what are none."""
+    """The limits of the ledger, in their order. Raises DamagedError for what are none."""
     found = connection.execute(select(limits).order_by(limits.c.id)).all()
-    given = tuple(
-        Limit(
-            parse_claim(row.claim),
-            tuple(map(Level.from_text, row.levels.split(" "))),
-            row.name,
-            row.days or None,
-            row.project,
+    try:
+        given = tuple(
+            Limit(
+                parse_claim(row.claim),
+                tuple(map(Level.from_text, row.levels.split(" "))),
+                row.name,
+                row.days or None,
+                row.project,
+            )
+            for row in found
         )
-        for row in found
-    )
+    except (ParameterError, TypeError, AttributeError) as error:
+        raise DamagedError(f"limits: {error}") from error
     if [tuple(row) for row in found] != [tuple(row.values()) for row in _limit_rows(given)]:
-        raise ParameterError("limits must stand in their table as they were written")
+        raise DamagedError("limits: do not stand in their table as they were written")
     return given
 
 
@@ -104,11 +107,6 @@ def _limit_rows(given: Sequence[Limit]) -> list[dict[str, Any]]:
         }
         for number, limit in enumerate(given)
     ]
-
-
-def locked_head(connection: Connection) -> Row[Any]:
-    """The end of the chain; whoever reads it so is the only writer until the transaction ends."""
-    return connection.execute(_LOCK).one()
 
 
 def write_link(connection: Connection, link: Link, digest: str, members: int) -> None:
@@ -153,7 +151,15 @@ def of_key(connection: Connection, key: str) -> list[Row[Any]]:
 
 def uses_of(connection: Connection, charge: int) -> list[Used]:
     """What a charge uses."""
-    return [Used(*row) for row in connection.execute(_USES_OF, {"asked": charge}).all()]
+    return [_used(*row) for row in connection.execute(_USES_OF, {"asked": charge}).all()]
+
+
+def _used(mechanism: object, times: object, costs: object) -> Used:
+    if not isinstance(mechanism, str) or not isinstance(costs, str) or type(times) is not int:
+        raise DamagedError("uses: a value of it is of another type")
+    if times < 1:
+        raise DamagedError("uses: a mechanism is used less than once")
+    return Used(mechanism, times, costs)
 
 
 def users_of(connection: Connection, charge: int) -> dict[str, int]:
@@ -230,5 +236,5 @@ def sums(
         asked, given = _CHARGED_OF, given | {"of": limit.project}
     for some in batches(members):
         for user, *use in connection.execute(asked, {"asked": some} | given).all():
-            spent[user] = with_uses(spent[user], [Used(*use)], number, up)
+            spent[user] = with_uses(spent[user], [_used(*use)], number, up)
     return spent

@@ -22,7 +22,7 @@ def read_costs(text: str) -> Costs:
     """The costs that were written so. Raises ValueError for other text."""
     try:
         costs = tuple(tuple(map(_read_ends, levels)) for levels in json.loads(text))
-    except (TypeError, AttributeError) as error:
+    except (TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"not costs: {text[:40]!r}") from error
     if costs_text(costs) != text:
         raise ValueError(f"not costs: {text[:40]!r}")
@@ -36,7 +36,14 @@ def _ends_text(lower: Amount, upper: Amount) -> str:
 
 def _read_ends(text: str) -> tuple[Amount, Amount]:
     lower, _, upper = text.partition(" ")
-    return amounts.read(lower), amounts.read(upper or lower)
+    return amounts.read(lower), _at_least_nothing(upper or lower)
+
+
+def _at_least_nothing(text: str) -> Amount:
+    amount = amounts.read(text)
+    if amount is not None and amount < 0:
+        raise ValueError(f"below 0: {text[:40]!r}")
+    return amount
 
 
 def spent_text(spent: Sequence[Amount]) -> str:
@@ -47,4 +54,4 @@ def spent_text(spent: Sequence[Amount]) -> str:
 @lru_cache(maxsize=1 << 14)
 def read_spent(text: str) -> tuple[Amount, ...]:
     """The balance that was written so. Raises ValueError for other text."""
-    return tuple(map(amounts.read, text.split(" ")))
+    return tuple(map(_at_least_nothing, text.split(" ")))

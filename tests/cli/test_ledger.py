@@ -144,6 +144,54 @@ def test_the_check_says_where_it_breaks(url, capsys) -> None:
     assert (code, out, "revision 'other'" in err) == (2, "", True)
 
 
+ENDLESS = [
+    "UPDATE balances SET spent = '1e1000000000'",
+    "UPDATE balances SET spent = '1/1' || printf('%.*c', 1000000, '0')",
+    "UPDATE balances SET spent = 1e308",
+    "UPDATE balances SET spent = x'00ff'",
+    "UPDATE uses SET costs = '[[\"1e1000000000\"]]'",
+    "UPDATE uses SET costs = printf('%.*c', 1000000, '[')",
+    "UPDATE uses SET times = 0.5",
+    "UPDATE uses SET mechanism = 1",
+    "UPDATE charges SET at = 'x'",
+    "UPDATE charges SET hash = x'00'",
+    "UPDATE users SET name = x'00'",
+    "UPDATE limits SET claim = 'zcdp:1e1000000000'",
+    "UPDATE limits SET levels = 'rho:1e1000000000'",
+    "UPDATE limits SET levels = 1",
+    "UPDATE limits SET days = 1e300",
+    "UPDATE limits SET claim = 'zcdp:9'",
+    "UPDATE head SET at = '6026-01-01T00:00:00.000000Z'",
+    "UPDATE head SET at = 'x'",
+    "UPDATE head SET charges = 1e300",
+    "UPDATE head SET charges = 'x'",
+    "UPDATE head SET users = -1",
+    "UPDATE head SET users = 7",
+    "UPDATE head SET neighbours = 'x'",
+    "UPDATE head SET hash = 7",
+    "DELETE FROM head",
+]
+
+
+@pytest.mark.parametrize("change", ENDLESS)
+def test_what_nobody_wrote_is_told_at_once(change, url, capsys) -> None:
+    called(capsys, "charge", url, ONE, "--user", "ada", "--key", "1")
+    called(capsys, "charge", url, ONE, "--user", "ada", "--key", "2", "--reserve")
+    with sqlite3.connect(url) as connection:
+        connection.execute(change)
+    before = _dumped(url)
+    code, out, _ = called(capsys, "check", url)
+    assert (code, out.startswith("not valid")) == (1, True)
+    if "head" in change or "balances" in change or "limits" in change:
+        code, out, err = called(capsys, "charge", url, ONE, "--user", "ada", "--key", "3")
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert _dumped(url) == before
+    more = ("charge", ONE, "--user", "ada", "--key"), ("show",), ("export",), ("cancel", "--key")
+    for name, *words in more:
+        code, out, err = called(capsys, name, url, *words, *(["2"] if "--key" in words else []))
+        assert code in (0, 2) and err.count("\n") == (code == 2), (name, err)
+
+
 def test_costs_are_proved_by_the_checker_of_certificates(url, capsys) -> None:
     called(capsys, "charge", url, f"{ONE}*3", "--user", "ada", "--key", "1")
     called(capsys, "charge", url, "gaussian:sigma=10", "--user", "ada", "--key", "2")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from decimal import Decimal
 from fractions import Fraction
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from exactdp.exact import Enclosure
 from exactdp.ledger import amounts
 from exactdp.ledger.amounts import UNIT
+from exactdp.ledger.written import read_costs, read_spent
 
 exact = st.fractions(min_value=0)
 longs = st.builds(Fraction, st.integers(0, 2**5000), st.integers(1, 2**5000))
@@ -79,3 +81,60 @@ def test_what_is_too_small_is_a_unit(end: str) -> None:
 def test_only_what_is_written_is_read(text: str) -> None:
     with pytest.raises((ValueError, ZeroDivisionError)):
         amounts.read(text)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "1e1000000000",
+        "1e-1000000000/1",
+        "1" * 10**6 + "/1",
+        "1/" + "1" * 10**6,
+        "01/1",
+        "1/01",
+        "2/4",
+        "0/2",
+        "-0/1",
+        "+1/1",
+        " 1/1",
+        "1/1\n",
+        "1_0/1",
+        "\u0661/1",
+        "1",
+        "1/0",
+        "0.5",
+        "nan",
+        "Infinity",
+        "",
+    ],
+)
+def test_no_other_text_is_an_amount(written: str) -> None:
+    """And none takes long to read: no exponents, and no more digits than a sum may have."""
+    with pytest.raises(ValueError, match="not an amount"):
+        amounts.read(written)
+    with pytest.raises(ValueError, match="not"):
+        read_spent(f"1/2 {written}")
+    with pytest.raises(ValueError, match="not"):
+        read_costs(json.dumps([[f"0/1 {written}"]]))
+
+
+def test_the_longest_sums_are_read() -> None:
+    largest = Fraction(2**4096 - 1, 2**4096 - 3)
+    assert amounts.read(amounts.text(largest)) == largest
+    assert amounts.times(largest, 1) == largest
+    for lower in (Fraction(10**4999), Fraction(10**2000, 3), Decimal("1e4999")):
+        ends = amounts.ends(Enclosure(lower, Decimal("Infinity")))
+        assert ends[0] is not None and ends[0] <= lower and ends[1] is None
+        assert [amounts.read(amounts.text(end)) for end in ends] == list(ends)
+
+
+@pytest.mark.parametrize("text", ["-1/2", "0/1 -1/2", "1/2 -1/200"])
+def test_nothing_is_given_back(text: str) -> None:
+    with pytest.raises(ValueError, match="below 0"):
+        read_spent(text)
+
+
+@pytest.mark.parametrize("text", ["[" * 10**5, "[[1]]", '[["1/1 2/1 "]]', "{}", "1", "9" * 10**5])
+def test_other_text_is_no_cost(text: str) -> None:
+    with pytest.raises(ValueError):
+        read_costs(text)
