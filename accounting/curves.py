@@ -141,7 +141,7 @@ def profile(
             found[k] = composition.delta(grid[k], width)
     kept = sorted(found) if epsilons is None and found else range(len(grid))
     deltas = [found.get(k, _PROBABILITY) for k in kept]
-    return Profile(tuple(grid[k] for k in kept), _falling(deltas))
+    return Profile(tuple(grid[k] for k in kept), tuple(rising(deltas[::-1])[::-1]))
 
 
 def _coarse_first(count: int) -> list[int]:
@@ -153,14 +153,12 @@ def _coarse_first(count: int) -> list[int]:
     return list(order)
 
 
-def _falling(deltas: Sequence[Enclosure]) -> tuple[Enclosure, ...]:
-    """What is known of each, given that none is above the one before it."""
-    most = list(accumulate((each.upper for each in deltas), min))
-    least = list(accumulate((each.lower for each in reversed(deltas)), max))[::-1]
-    both = zip(least, most, strict=True)
-    return tuple(
-        each.intersection(Enclosure(*ends)) for each, ends in zip(deltas, both, strict=True)
-    )
+def rising(values: Sequence[Enclosure]) -> list[Enclosure]:
+    """What is known of each, given that none is below the one before it."""
+    least = accumulate(values, Enclosure.maximum)
+    most = [*accumulate(reversed(values), Enclosure.minimum)][::-1]
+    each = zip(values, least, most, strict=True)
+    return [Enclosure(low.lower, high.upper, why=value.why) for value, low, high in each]
 
 
 def _top(composition: Composed) -> Fraction:

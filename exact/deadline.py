@@ -29,6 +29,8 @@ _held: ContextVar[bool] = ContextVar("exactdp_uninterrupted", default=False)
 _clock: ContextVar[Callable[[], float]] = ContextVar("exactdp_clock", default=time.monotonic)
 _end: ContextVar[float] = ContextVar("exactdp_deadline", default=math.inf)
 _rings: ContextVar[float] = ContextVar("exactdp_timer", default=math.inf)
+# seconds of each clock that went by while modules were loaded: no limit counts them
+_loading = {time.monotonic: 0.0, time.thread_time: 0.0}
 
 
 class OutOfTimeError(ArithmeticError):
@@ -37,12 +39,12 @@ class OutOfTimeError(ArithmeticError):
 
 def time_left() -> float:
     """How many seconds are left; infinite without a limit, never negative."""
-    return max(_end.get() - _clock.get()(), 0.0)
+    return max(_end.get() - _now(), 0.0)
 
 
 def check_time() -> None:
     """Raise OutOfTimeError where the limit is over."""
-    if _clock.get()() > _end.get():
+    if _now() > _end.get():
         raise OutOfTimeError("the time allowed is over")
 
 
@@ -55,7 +57,7 @@ def time_limit(seconds: ExactInput, *, rings: bool = True) -> Iterator[None]:
     """
     if not isinstance(seconds, int | float):
         seconds = float(exact(seconds, "seconds", at_least=0))
-    end = min(_end.get(), _clock.get()() + seconds)
+    end = min(_end.get(), _now() + seconds)
     outer = _rings.get()
     token, ringing = _end.set(end), _rings.set(min(outer, end) if rings else outer)
     armed = rings and math.isfinite(end) and _has_timer()
@@ -108,6 +110,25 @@ def uninterrupted() -> Iterator[None]:
     check_time()
 
 
+@contextmanager
+def off_the_clock() -> Iterator[None]:
+    """Load a module: that is start-up wherever it happens, and no limit counts it."""
+    started, token = {clock: clock() for clock in _loading}, _held.set(True)
+    try:
+        yield
+    finally:
+        _held.reset(token)
+        for clock, start in started.items():
+            _loading[clock] += clock() - start
+        if math.isfinite(_rings.get()) and _has_timer():
+            _ring_at(_rings.get())
+
+
+def _now() -> float:
+    clock = _clock.get()
+    return clock() - _loading[clock]
+
+
 def _has_timer() -> bool:
     main = threading.current_thread() is threading.main_thread()
     return main and hasattr(signal, "setitimer")
@@ -116,13 +137,13 @@ def _has_timer() -> bool:
 def _ring_at(end: float) -> None:
     """Set the timer; not at all for an infinite end."""
     clock = _clock.get()
-    seconds = max(end - clock(), 1e-6) if math.isfinite(end) else 0.0
+    seconds = max(end - _now(), 1e-6) if math.isfinite(end) else 0.0
     again = _AGAIN if clock is time.monotonic else _OFTEN
     signal.setitimer(signal.ITIMER_REAL, seconds, again if seconds else 0.0)
 
 
 def _ring(number: int, frame: FrameType | None) -> None:
-    if _clock.get()() > _rings.get() and not _held.get() and not _imports(frame):
+    if _now() > _rings.get() and not _held.get() and not _imports(frame):
         raise OutOfTimeError("the time allowed is over")
 
 

@@ -1,6 +1,8 @@
-"""What is imported when it is first asked for: names of a package (PEP 562), and mpmath.
+"""What is imported when it is first asked for: names of a package (PEP 562), mpmath, and scipy's
+special functions.
 
-What a command does not use, it does not load: most of what it takes to start is imports.
+What a command does not use, it does not load: most of what it takes to start is imports. No limit
+of time counts them, wherever they happen.
 """
 
 from __future__ import annotations
@@ -11,20 +13,30 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["lazily", "mpmath"]
+__all__ = ["lazily", "mpmath", "special"]
 
 
 class _Later(ModuleType):
     """A module that is imported when a name of it is asked for."""
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(import_module(self.__name__), name)
+        return getattr(_loaded(self.__name__), name)
 
 
 if TYPE_CHECKING:
     import mpmath
+    from scipy import special
 else:
-    mpmath = _Later("mpmath")
+    mpmath, special = _Later("mpmath"), _Later("scipy.special")
+
+
+def _loaded(name: str, package: str | None = None) -> Any:
+    if name in sys.modules:
+        return sys.modules[name]
+    from .deadline import off_the_clock  # which this one is loaded for
+
+    with off_the_clock():
+        return import_module(name, package)
 
 
 def lazily(package: str, names: Mapping[str, Sequence[str]]) -> Callable[[str], Any]:
@@ -37,7 +49,7 @@ def lazily(package: str, names: Mapping[str, Sequence[str]]) -> Callable[[str], 
     def find(name: str) -> Any:
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        found = getattr(import_module(homes[name], package), name)
+        found = getattr(_loaded(homes[name], package), name)
         setattr(sys.modules[package], name, found)  # and is not asked for again
         return found
 

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from fractions import Fraction
 from functools import partial
 
 from ..accounting.composed import compose
-from ..accounting.curves import Curve, tradeoff
+from ..accounting.curves import Curve, rising, tradeoff
+from ..accounting.figure import Figure
 from ..accounting.group import group_epsilons, has_groups
-from ..accounting.methods.comparison import compare
-from ..accounting.methods.usual import usual
-from ..exact import Enclosure, OutOfTimeError, decimal_text, time_left, time_limit
+from ..exact import Enclosure, OutOfTimeError, decimal_text, time_left
 from ..mechanisms.protocols.protocol import Trust
 from .measured import NARROW, NOT_COMPUTED, measured
 from .page import Cell, Picture, Section, Table
 from .pictures import profile_svg, tradeoff_svg, uses_svg
 from .subject import Subject, small
 
-_POINTS, _STEPS = 31, 60
+_STEPS = 60
 _SHARE = 0.9  # of the time that is left
 _MORE = (1, 10, 100, 1000)
 _MULTIPLES = (1, 2, 5, 10)
@@ -26,19 +26,17 @@ _GROUPS = (2, 5, 10)
 
 def notions(subject: Subject) -> list[Section]:
     """epsilon at every delta; pure epsilon, rho and mu."""
-    of = subject.composition
-    wanted: list[tuple[str, Callable[[float], Enclosure]]] = [
-        (f"ε at δ = {small(delta)}", partial(subject.epsilon_at, delta))
-        for delta in subject.deltas[1:]
+    shown = [(f"ε at δ = {small(delta)}", Figure("epsilon", delta)) for delta in subject.deltas]
+    shown += [
+        ("pure ε (δ = 0)", Figure("epsilon", Fraction(0))),
+        ("ρ of ρ-zCDP", Figure("zcdp")),
+        ("μ of μ-GDP", Figure("gdp")),
     ]
-    wanted += [
-        ("pure ε (δ = 0)", partial(measured, partial(of.pure, NARROW))),
-        ("ρ of ρ-zCDP", partial(measured, partial(of.zcdp, NARROW))),
-        ("μ of μ-GDP", partial(measured, partial(of.gdp, NARROW))),
+    waiting = range(len(shown), 0, -1)
+    rows: list[Sequence[Cell]] = [
+        (name, subject.figure(figure, _share(left)))
+        for left, (name, figure) in zip(waiting, shown, strict=True)
     ]
-    rows: list[Sequence[Cell]] = [(f"ε at δ = {subject.delta}", subject.epsilon)]
-    for waiting, (name, compute) in zip(range(len(wanted), 0, -1), wanted, strict=True):
-        rows.append((name, compute(_share(waiting))))
     section = Section(
         "notions",
         "How much privacy it costs",
@@ -53,7 +51,7 @@ def notions(subject: Subject) -> list[Section]:
 
 def curves(subject: Subject) -> list[Section]:
     """The profile and the trade-off curve, as pictures and point by point."""
-    known = subject.composition.profile(points=_POINTS)
+    known = subject.profile
     errors = tradeoff(known, None, _STEPS)
     return [
         Section(
@@ -98,6 +96,7 @@ def more_uses(subject: Subject) -> list[Section]:
         compute = partial(several.epsilon, subject.deltas[0], NARROW)
         known = several == of
         found.append(subject.epsilon if known else measured(compute, _share(waiting)))
+    found = rising(found)  # leaving uses out costs no more
     shown = [(k, value) for k, value in zip(counts, found, strict=True) if _drawable(value)]
     label = f"ε at δ = {subject.delta}"
     picture = None
@@ -120,14 +119,13 @@ def more_uses(subject: Subject) -> list[Section]:
 
 def methods(subject: Subject) -> list[Section]:
     """What the usual methods of accounting would report."""
-    of, delta = subject.composition, subject.deltas[0]
+    reported = subject.reported
     rows: list[Sequence[Cell]] = [("exact composition (this report)", subject.epsilon, "")]
-    with time_limit(_SHARE * time_left(), rings=False):
-        for each in compare(of, delta, NARROW, usual(of)):
-            value: Cell = "does not apply" if each.value is None else each.value
-            if each.value is None and each.remark.startswith("not computed"):
-                value = NOT_COMPUTED
-            rows.append((each.method.title, value, each.remark))
+    for each in reported:
+        value: Cell = "does not apply" if each.value is None else each.value
+        if each.value is None and each.open:
+            value = NOT_COMPUTED
+        rows.append((each.method.title, value, each.remark))
     columns = ("method", f"ε at δ = {subject.delta}", "remark")
     section = Section(
         "methods",
@@ -155,8 +153,8 @@ def groups(subject: Subject) -> list[Section]:
         found = group_epsilons(of, _GROUPS, delta)
     except OutOfTimeError:
         found = [Enclosure.unknown().because(NOT_COMPUTED)] * len(_GROUPS)
-    sizes = (str(size) for size in _GROUPS)
-    rows = [("1", subject.epsilon), *zip(sizes, found, strict=True)]
+    sizes = ("1", *map(str, _GROUPS))
+    rows = [*zip(sizes, rising([subject.epsilon, *found]), strict=True)]  # smaller ones are in it
     section = Section(
         "groups",
         "Groups of users",

@@ -3,28 +3,56 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
 from ..exact import OutOfTimeError, time_left, time_limit
 from ..verify import Audit, Verdict, audit
+from ..verify.audit import settled
 from ..verify.certificate import Certificate, NotCertifiedError, certificate_of
 from ..verify.kernel import NotWrittenError, theorem_of
 from .page import Cell, File, Section, Table
 from .subject import Subject, used
 
-_VERDICT = 0.4  # of the time for a claim; the rest is for its certificate
+_VERDICTS, _FIGURES, _CERTIFICATES = 0.15, 0.6, 0.5  # of the time left at each
+_Each = TypeVar("_Each")
 _BARE = "python -m exactdp.verify.checker"
 
 
 def decided(subject: Subject) -> list[tuple[Audit, Certificate | str]]:
-    """Each claim's verdict, with its certificate, or why it has none; each in its time."""
-    found: list[tuple[Audit, Certificate | str]] = []
-    for waiting, claim in zip(range(len(subject.claims), 0, -1), subject.claims, strict=True):
-        with time_limit(time_left() / waiting, rings=False):
-            with time_limit(_VERDICT * time_left(), rings=False):
-                result = audit(subject.composition, claim)
-            found.append((result, _certified(result)))
+    """Each claim's verdict, with its certificate, or why it has none; each in its time.
+
+    What an audit leaves open may follow from the figures of the page: they are found here as well.
+    """
+    audits = []
+    with time_limit(_VERDICTS * time_left(), rings=False):
+        for waiting, claim in _waiting(subject.claims):
+            with time_limit(time_left() / waiting, rings=False):
+                audits.append(audit(subject.composition, claim))
+    for each in audits:
+        if each.claim.figure is not None:
+            subject.known.learn(each.claim.figure, each.measured)
+    if audits:
+        with time_limit(_FIGURES * time_left(), rings=False):
+            subject.find()
+    found = []
+    with time_limit(_CERTIFICATES * time_left(), rings=False):
+        for waiting, each in _waiting(audits):
+            with time_limit(time_left() / waiting, rings=False):
+                result = told(subject, each)
+                found.append((result, _certified(result)))
     return found
+
+
+def told(subject: Subject, found: Audit) -> Audit:
+    """The audit, with all that is known by now of what it measured."""
+    figure = found.claim.figure
+    return found if figure is None else settled(found, subject.known.of(figure))
+
+
+def _waiting(each: Sequence[_Each]) -> Iterable[tuple[int, _Each]]:
+    """With how many there are from this one on."""
+    return zip(range(len(each), 0, -1), each, strict=True)
 
 
 def _certified(result: Audit) -> Certificate | str:

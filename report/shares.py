@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
 
 from ..accounting.composed import compose
+from ..accounting.curves import rising
 from ..exact import Enclosure, time_left, time_limit
 from ..mechanisms.protocols.federated import Settings, error_bound
 from ..mechanisms.spec import Spec, parse
@@ -28,12 +28,13 @@ def missing_shares(subject: Subject) -> list[Section]:
         return []
     users, level = min(counts), subject.deltas[0]
     gone = sorted({1, *(math.ceil(users * Fraction(share)) for share in _GONE)} - {users})
-    rows: list[Sequence[Cell]] = [("0", subject.epsilon)]
+    found = [subject.epsilon]
     for waiting, missing in zip(range(len(gone), 0, -1), gone, strict=True):
         left = [(without(spec, missing).mechanism, times) for spec, times in subject.uses]
         with time_limit(_SHARE * time_left() / waiting, rings=False):
-            value = measured(partial(compose(*left).epsilon, level, NARROW), time_left())
-        rows.append((str(missing), value))
+            found.append(measured(partial(compose(*left).epsilon, level, NARROW), time_left()))
+    # fewer shares and further independent ones are what there is with all of them
+    rows = [*zip(map(str, (0, *gone)), rising(found), strict=True)]
     section = Section(
         "shares",
         "What a missing share costs",

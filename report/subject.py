@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, partial
 
 from ..accounting.composed import Composition, compose
+from ..accounting.curves import Profile, profile
+from ..accounting.figure import Figure, anything
+from ..accounting.known import Known, figure_of, quickly
+from ..accounting.methods.comparison import BOUNDS, Reported, compare
+from ..accounting.methods.usual import usual
 from ..accounting.scenario import Use, neighbours, orientation, sampled_users
-from ..exact import Enclosure, decimal_text, time_left
+from ..exact import Enclosure, ExactInput, decimal_text, exact, time_left, time_limit
+from ..exact.deadline import grace
 from ..mechanisms.spec import Spec
 from ..verify import Guarantee
 from .measured import NARROW, measured
 
+_POINTS = 31
+_SHARE = 0.9  # of the time that is left
+_CLOSING = 0.5  # seconds of the processor
 _NEIGHBOURS = {
     "replace": "one user's data are replaced by other data of that user",
     "add-remove": "one user is added or removed",
@@ -24,13 +33,13 @@ _NEIGHBOURS = {
 class Subject:
     """deltas: exact, the first of them the one at which methods and groups are compared.
 
-    known: epsilon at some delta, as audits of claims have found it.
+    sought: figures for which time was spent already.
     """
 
     uses: Sequence[tuple[Spec, int]]
     claims: Sequence[Guarantee]
     deltas: Sequence[Fraction]
-    known: Mapping[Fraction, Enclosure] = field(default_factory=dict)
+    sought: set[Figure] = field(default_factory=set, init=False, compare=False)
 
     @cached_property
     def composition(self) -> Composition:
@@ -38,14 +47,70 @@ class Subject:
         return compose(*((spec.mechanism, times) for spec, times in self.uses))
 
     @cached_property
-    def epsilon(self) -> Enclosure:
-        """At the first delta, found once: in at most half of the time of whoever asks first."""
-        return self.epsilon_at(self.deltas[0], time_left() / 2)
+    def known(self) -> Known:
+        """What is known of all uses together by now: every line of a page tells the same."""
+        return quickly(self.composition)
 
-    def epsilon_at(self, delta: Fraction, seconds: float) -> Enclosure:
-        """In so many seconds; where that is too few, what a claim's audit has found."""
-        compute = partial(self.composition.epsilon, delta, NARROW)
-        return measured(compute, seconds, self.known.get(delta))
+    @property
+    def epsilon(self) -> Enclosure:
+        """At the first delta; found in at most half of the time of whoever asks first."""
+        return self.figure(Figure("epsilon", self.deltas[0]), time_left() / 2)
+
+    def figure(self, figure: Figure, seconds: float) -> Enclosure:
+        """All that is known of it; sought once, in so many seconds, where that is too little."""
+        if figure not in self.sought and not self.known.of(figure).is_within(NARROW):
+            self.sought.add(figure)
+            compute = partial(figure_of, self.composition, figure, NARROW)
+            self.known.learn(figure, measured(compute, seconds, anything(figure)))
+        return self.known.of(figure)
+
+    @cached_property
+    def places(self) -> tuple[Fraction, ...]:
+        """The epsilons of the profile; what delta is there is known from then on."""
+        found = profile(_Shared(self), None, _POINTS, NARROW)
+        for at, value in found.points():
+            self.known.learn(Figure("delta", at), value)
+        return found.epsilons
+
+    @property
+    def profile(self) -> Profile:
+        """All that is known of delta at these places."""
+        deltas = (self.known.of(Figure("delta", at)) for at in self.places)
+        return Profile(self.places, tuple(deltas))
+
+    @cached_property
+    def reported(self) -> Sequence[Reported]:
+        """What other methods report at the first delta; a bound that they prove is known then."""
+        found = compare(self.composition, self.deltas[0], NARROW, usual(self.composition))
+        for each in found:
+            if each.method in BOUNDS and each.value is not None:
+                most = Enclosure(Fraction(0), each.value.upper)
+                self.known.learn(Figure("epsilon", self.deltas[0]), most)
+        return found
+
+    def find(self) -> None:
+        """Every figure of all uses together, in shares of the time; and what follows of them.
+
+        It is called before anything is shown, so that no line tells less than another.
+        """
+        self.figure(Figure("zcdp"), _share(10))
+        self.figure(Figure("epsilon", self.deltas[0]), _share(2))
+        others = [Figure("epsilon", delta) for delta in (*self.deltas[1:], Fraction(0))]
+        for waiting, each in enumerate([Figure("gdp"), *others][::-1], 5):
+            self.figure(each, _share(waiting))
+        with time_limit(_share(2), rings=False):
+            _ = self.places
+        with time_limit(_share(2), rings=False):
+            _ = self.reported
+        with grace(_CLOSING):  # all that is found is told, however late it is
+            self.known.close(self.figures)
+
+    @property
+    def figures(self) -> list[Figure]:
+        """What a page shows of all uses together."""
+        at_deltas = [Figure("epsilon", delta) for delta in (*self.deltas, Fraction(0))]
+        at_places = [Figure("delta", place) for place in self.places]
+        return [*at_deltas, Figure("zcdp"), Figure("gdp"), *at_places]
 
     @property
     def delta(self) -> str:
@@ -82,6 +147,24 @@ class Subject:
     @property
     def _listed(self) -> list[Use]:
         return [Use(spec.mechanism, times) for spec, times in self.uses]
+
+
+@dataclass(frozen=True)
+class _Shared:
+    """What a profile is made of: epsilon as it is known already, or from now on."""
+
+    subject: Subject
+
+    def delta(self, epsilon: ExactInput, width: Fraction) -> Enclosure:
+        return self.subject.composition.delta(epsilon, width)
+
+    def epsilon(self, delta: ExactInput, width: Fraction) -> Enclosure:
+        level = exact(delta, "delta")
+        return self.subject.figure(Figure("epsilon", level), time_left())
+
+
+def _share(waiting: int) -> float:
+    return _SHARE * time_left() / waiting
 
 
 def used(spec: Spec, times: int) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from decimal import ROUND_FLOOR, Decimal
 from enum import Enum
 from fractions import Fraction
@@ -10,6 +11,7 @@ from itertools import chain, islice
 
 from ..accounting.composed import Composition, compose
 from ..accounting.continuous.uses import has_no_outcomes
+from ..accounting.figure import meeting
 from ..exact import CAP, WIDTH, Enclosure, OutOfTimeError, decimal_text, time_left, time_limit
 from ..exact.rounding import to_digits
 from ..exact.rows import Rows, written
@@ -122,6 +124,7 @@ def audit(
     composition = compose(mechanism)
     measured = Enclosure.unknown()
     why = f"could not be enclosed more narrowly with {cap} bits"
+    why += " or in the time allowed" if math.isfinite(time_left()) else ""
     try:
         with time_limit(_SHARE * time_left()):
             measured = _narrowed(composition, claim, width, cap)
@@ -137,7 +140,26 @@ def audit(
         reason = f": {'; '.join(measured.why)}" if measured.why else f", which {why}"
         note = f"{decimal_text(claim.bound)} lies inside what is known of the true value{reason}"
         return Audit(mechanism, claim, Verdict.UNDECIDED, measured, note=note)
-    if answer:
+    return _decided(mechanism, claim, measured, verified=answer)
+
+
+def settled(found: Audit, known: Enclosure) -> Audit:
+    """The audit, given what else is known of what it measured: an open claim may follow from it."""
+    measured = found.measured
+    if found.claim.figure is not None:
+        measured = meeting(found.claim.figure, measured, known)
+    answer = measured.at_most(found.claim.bound)
+    if found.verdict is not Verdict.UNDECIDED or answer is None:
+        return replace(found, measured=measured)
+    return _decided(found.mechanism, found.claim, measured, verified=answer)
+
+
+def _decided(
+    mechanism: Mechanism | Composition, claim: Guarantee, measured: Enclosure, verified: bool
+) -> Audit:
+    """With where to look, if it is refuted."""
+    composition = compose(mechanism)
+    if verified:
         return Audit(mechanism, claim, Verdict.VERIFIED, measured)
     if composition.times > 1 or vector(composition.uses[0].mechanism):
         note = _COMPOSED if composition.times > 1 else _ALONG

@@ -16,6 +16,7 @@ from attrs import field, frozen
 
 from ..accounting.composed import Composition
 from ..accounting.composition import WORK
+from ..accounting.figure import Figure
 from ..accounting.levels import read_delta, read_epsilon, read_mu, read_order, read_rho
 from ..accounting.vectors import Sides
 from ..exact import CAP, WIDTH, Enclosure, ParameterError, decimal_text
@@ -71,6 +72,11 @@ class Guarantee(Bounded):
         return None
 
     @property
+    def figure(self) -> Figure | None:
+        """What it bounds, by the name under which figures of a composition are known."""
+        return None
+
+    @property
     def is_void(self) -> bool:
         """Does everything have it?"""
         return False
@@ -118,6 +124,10 @@ class PureDP(Guarantee):
     def as_approx(self) -> ApproxDP:
         return ApproxDP(self.epsilon, 0)
 
+    @property
+    def figure(self) -> Figure:
+        return Figure("epsilon", Fraction(0))
+
     def _measured(self, of: Composition, width: Fraction, cap: int, work: float) -> Enclosure:
         return of.pure(width, cap)
 
@@ -146,6 +156,10 @@ class ApproxDP(Guarantee):
     @property
     def as_approx(self) -> ApproxDP:
         return self
+
+    @property
+    def figure(self) -> Figure:
+        return Figure("epsilon", self.delta)
 
     def _measured(self, of: Composition, width: Fraction, cap: int, work: float) -> Enclosure:
         return of.epsilon(self.delta, width, cap, work)
@@ -195,6 +209,10 @@ class RenyiDP(Guarantee):
     def quantity(self) -> str:
         return f"Rényi divergence of order {decimal_text(self.order)}"
 
+    @property
+    def figure(self) -> Figure:
+        return Figure("renyi", self.order)
+
     def _measured(self, of: Composition, width: Fraction, cap: int, work: float) -> Enclosure:
         return of.renyi(self.order, width, cap)
 
@@ -214,6 +232,10 @@ class ZCDP(Guarantee):
 
     rho: Fraction = field(converter=read_rho)
 
+    @property
+    def figure(self) -> Figure:
+        return Figure("zcdp")
+
     def _measured(self, of: Composition, width: Fraction, cap: int, work: float) -> Enclosure:
         return of.zcdp(width, cap)
 
@@ -232,6 +254,10 @@ class GaussianDP(Guarantee):
     bounds = "mu"
 
     mu: Fraction = field(converter=read_mu)
+
+    @property
+    def figure(self) -> Figure:
+        return Figure("gdp")
 
     def _measured(self, of: Composition, width: Fraction, cap: int, work: float) -> Enclosure:
         return of.gdp(width, cap)

@@ -23,6 +23,7 @@ from .conversion import Conversion, renyi_to_delta, renyi_to_epsilon, zcdp_to_de
 __all__ = [
     "ADVANCED",
     "BASIC",
+    "BOUNDS",
     "EXACT",
     "KOV",
     "METHODS",
@@ -169,8 +170,10 @@ def _has_no_curve(composition: Composition) -> bool:
 def _rho(composition: Composition, width: Fraction) -> Enclosure:
     """The sum of every use's own rho."""
     each = [compose(use.mechanism).zcdp(width).times(use.times) for use in composition.uses]
+    if Enclosure.infinite() in each:
+        raise DoesNotApplyError("the rho of some use is infinite")
     if not all(found.is_finite() for found in each):
-        raise DoesNotApplyError("the rho of some use is not known to be finite")
+        raise ArithmeticError("the rho of some use is not known to be finite")
     return Enclosure.total(each)
 
 
@@ -203,6 +206,7 @@ THEOREM7 = Method(
 BASIC = Method(
     "basic", "basic: the sum", "each use at its exact ε for δ/K", shares.basic, shares.basic_delta
 )
+BOUNDS = (KOV, RDP, ZCDP, ADVANCED, BASIC)  # proved: the truth is at most what they report
 METHODS: Mapping[str, Method] = MappingProxyType(
     {method.name: method for method in (EXACT, KOV, RDP, ZCDP, ADVANCED, THEOREM7, BASIC)}
 )

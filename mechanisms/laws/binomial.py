@@ -17,7 +17,7 @@ from flint import acb, arb, ctx
 from numpy.typing import NDArray
 
 from ...exact.enclosure import Enclosure
-from ...exact.lazy import mpmath
+from ...exact.lazy import mpmath, special
 from ...exact.number import ExactInput, Formula, ParameterError, Real, ball, exact, mpf
 from ...exact.precision import refine, working_precision
 from .. import parameters
@@ -252,8 +252,6 @@ def _log_float(number: Fraction) -> float:
 
 def _stirling_rest(k: NDArray[np.float64] | np.float64) -> NDArray[np.float64]:
     """log k! - log(sqrt(2 pi k) (k/e)^k), k >= 1."""
-    from scipy import special
-
     small = np.minimum(k, 16.0)
     direct = special.gammaln(small + 1) - (small + 0.5) * np.log(small) + small
     series = (1 / 12 - (1 / 360 - (1 / 1260 - 1 / (1680 * k * k)) / (k * k)) / (k * k)) / k

@@ -16,7 +16,7 @@ from attrs import field, frozen
 from flint import acb, arb
 from numpy.typing import NDArray
 
-from ...exact.lazy import mpmath
+from ...exact.lazy import mpmath, special
 from ...exact.number import Real, ball, mpf
 from ...exact.precision import refine
 from ..samplers.bits import RandomBits
@@ -84,8 +84,6 @@ class Polya(Law):
         return values
 
     def log_pmf(self, xs: NDArray[np.int64]) -> NDArray[np.float64]:
-        from scipy import special
-
         x = np.asarray(xs, dtype=np.float64)
         k = np.maximum(x, 1)
         r, rate = float(self.shape), float(rate_below(self.scale))

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from ...exact import contour
 from ...exact.enclosure import Enclosure
-from ...exact.lazy import mpmath
+from ...exact.lazy import mpmath, special
 from ...exact.number import ball, mpf
 from .. import parameters
 from ..samplers.bits import RandomBits
@@ -140,8 +140,6 @@ class Skellam(Law):
         return falling.min(d**2 / (2 * v)) if v * s**3 >= 8 else falling
 
     def log_pmf(self, xs: NDArray[np.int64]) -> NDArray[np.float64]:
-        from scipy import special
-
         v = float(self.variance)
         k = np.abs(np.asarray(xs, dtype=np.float64))
         with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):

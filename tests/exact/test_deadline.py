@@ -8,7 +8,7 @@ import time
 import pytest
 
 from exactdp.exact import OutOfTimeError, check_time, time_left, time_limit
-from exactdp.exact.deadline import grace
+from exactdp.exact.deadline import grace, off_the_clock
 
 
 def spin():
@@ -146,4 +146,18 @@ def test_a_limit_rings_again_after_a_grace():
         with grace(0.05):
             pass
         assert 0 < time_left() <= 0.1
+        spin()
+
+
+def test_what_is_loaded_on_the_way_is_not_counted():
+    """Start-up is no part of the time, and what comes after it still has all of its own."""
+    with time_limit(1):
+        before = time_left()
+        with off_the_clock():
+            time.sleep(1.2)
+        assert 0.3 < time_left() <= before
+        assert 0 < signal.getitimer(signal.ITIMER_REAL)[0] <= 1
+    with pytest.raises(OutOfTimeError), time_limit(0.05):
+        with off_the_clock():
+            pass
         spin()

@@ -12,6 +12,7 @@ from itertools import pairwise
 import pytest
 from report_reading import Shown, cell
 
+from exactdp.accounting.figure import Figure
 from exactdp.exact import Enclosure, ParameterError, exact, time_limit
 from exactdp.mechanisms.spec import parse_use
 from exactdp.report import evidence, make
@@ -20,7 +21,7 @@ from exactdp.report.page import File, Page, Section, Table
 from exactdp.report.pictures import spent_svg
 from exactdp.report.shares import how_many, missing_shares, rounds, without
 from exactdp.report.subject import Subject
-from exactdp.verify import Verdict, parse_claim
+from exactdp.verify import Audit, Verdict, parse_claim
 from exactdp.verify.certificate import Certificate
 from exactdp.verify.checker import check
 from exactdp.verify.checker.expected import difference
@@ -238,14 +239,32 @@ def test_a_missing_share_costs_what_the_audit_says():
 
 def test_what_an_audit_found_is_known_where_time_is_short(monkeypatch):
     delta = Fraction(1, 10**9)
-    late = subject("skellam:variance=100", claims=("approx:1,1e-9",))
-    (result, _), *_ = found = evidence.decided(late)
-    seen = []
-    monkeypatch.setattr(make, "_measured", lambda about: seen.append(about) or [])
-    make.report(late, found)
-    ends = seen[0].epsilon_at(delta, 1e-6)
+    about = subject("skellam:variance=100", claims=("approx:1,1e-9",), deltas=("1e-9",))
+    monkeypatch.setattr(Subject, "find", lambda _: None)
+    ((result, _),) = evidence.decided(about)
+    monkeypatch.undo()
+    ends = about.figure(Figure("epsilon", delta), 1e-6)
     assert (ends.lower, ends.upper) == (result.measured.lower, result.measured.upper)
-    assert not late.epsilon_at(delta, 1e-6).is_finite()
+    assert about.figure(Figure("gdp"), 1e-6).upper == Decimal("inf")
+
+
+def test_a_claim_left_open_follows_from_what_else_is_on_the_page(monkeypatch):
+    """Verdict and figures are of the same enclosure, wherever that was found."""
+    about = subject("skellam:variance=100*20", claims=("approx:2.2,1e-6", "approx:0.3,1e-6"))
+    monkeypatch.setattr(
+        evidence,
+        "audit",
+        lambda of, claim: Audit(of, claim, Verdict.UNDECIDED, Enclosure.unknown()),
+    )
+    monkeypatch.setattr(Subject, "find", lambda _: None)
+    (low, _), (high, _) = evidence.decided(about)
+    assert low.verdict is Verdict.VERIFIED  # by Rényi divergences of a few orders alone
+    assert high.verdict is Verdict.UNDECIDED
+    about.known.learn(Figure("epsilon", Fraction(1, 10**6)), Enclosure(Fraction(1), Fraction(3)))
+    (_, _), (high, _) = evidence.decided(about)
+    assert high.verdict is Verdict.REFUTED and high.measured == low.measured.intersection(
+        Enclosure(Fraction(1), Fraction(3))
+    )
 
 
 def test_users_are_counted_in_whole_numbers():

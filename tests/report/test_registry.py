@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from exactdp.exact import time_limit
 from exactdp.mechanisms.spec import parse_use
 from exactdp.report import evidence
 from exactdp.report.registry import TO_FILL_IN, entry, record
@@ -41,7 +42,8 @@ def fits(form, held, where="entry"):
 
 def made(*uses, claims=()):
     found = Subject([*map(parse_use, uses)], [*map(parse_claim, claims)], [Fraction(1, 10**6)])
-    return found, evidence.decided(found)
+    with time_limit(8, rings=False):
+        return found, evidence.decided(found)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,34 @@
+"""A figure: a number of a composition by its name, and two enclosures of the same one."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import NamedTuple
+
+from ..exact.enclosure import Enclosure
+
+
+class ContradictionError(RuntimeError):
+    """Two enclosures of one number do not meet: a defect of this program, and never an answer."""
+
+
+class Figure(NamedTuple):
+    """A number of a composition: "epsilon" at a delta (0: the pure one), "delta" at an epsilon,
+    "renyi" at an order, "zcdp" or "gdp".
+    """
+
+    quantity: str
+    at: Fraction | None = None
+
+
+def meeting(figure: Figure, one: Enclosure, other: Enclosure) -> Enclosure:
+    """What both leave of the number. Raises ContradictionError where they do not meet."""
+    if one.at_most(other.upper) is False or other.at_most(one.upper) is False:
+        at = "" if figure.at is None else f" at {figure.at}"
+        raise ContradictionError(f"{figure.quantity}{at} lies in {one!r} and in {other!r}")
+    return one.intersection(other)
+
+
+def anything(figure: Figure) -> Enclosure:
+    """What is true of every mechanism."""
+    return Enclosure.probability() if figure.quantity == "delta" else Enclosure.unknown()
