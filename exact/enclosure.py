@@ -1,7 +1,7 @@
 """A closed interval that is known to contain the true real number.
 
 Comparisons have three answers: `at_most` and its like say True (certainly), False (certainly not)
-or None (cannot tell); `<=` and its like answer too, but raise UndecidedError in place of None.
+or None (cannot tell); `<=`, `==` and their like answer too, but raise UndecidedError for None.
 Text and JSON are rounded outward, so that what is read back still contains the truth; `float` and
 formats such as ".4f" keep the upper end only, rounded up: what is safe to say of a cost of privacy.
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
@@ -38,10 +39,11 @@ class Enclosure:
     why: what keeps it from being narrower besides precision and time, in words, as far as that is
     known. It goes along with what is made of the number, and is no part of its value.
 
-    `==` compares the two intervals, not the numbers in them. `<`, `<=`, `>` and `>=` compare the
-    true number with an exact one (int, Fraction, Decimal, text, or a float, which stands for the
-    decimal that it prints as) or with that of another enclosure, and raise UndecidedError where the
-    answer is not certain. `float(...)` is the upper end, rounded up; `bool(...)` raises TypeError.
+    `<`, `<=`, `>`, `>=`, `==` and `!=` (hence `in`) compare the true number with an exact one (int,
+    Fraction, Decimal, text, or a float, which stands for the decimal that it prints as), and raise
+    UndecidedError where the answer is not certain. Two enclosures are compared in order as the
+    numbers in them, but `==` says whether they are the same interval: as values they are keys and
+    members of lists. `float(...)` is the upper end, rounded up; `bool(...)` raises TypeError.
 
     >>> third = Enclosure(Fraction(33, 100), Fraction(34, 100))
     >>> third <= 1, third > "0.3"
@@ -50,6 +52,8 @@ class Enclosure:
     Traceback (most recent call last):
         ...
     exactdp.exact.enclosure.UndecidedError: [0.33, 0.34] cannot be told from 1/3
+    >>> third == "0.35", Enclosure.exactly(2) == 2
+    (False, True)
     >>> float(third), f"{third:.1f}"
     (0.34, '0.4')
     """
@@ -136,7 +140,21 @@ class Enclosure:
         ends = _ends(other)
         return self._told(other, _less(ends[1], self.lower), not _less(ends[0], self.upper))
 
-    def _told(self, other: Enclosure | ExactInput, is_true: bool, is_false: bool) -> bool:
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Enclosure):
+            return self.lower == other.lower and self.upper == other.upper
+        try:
+            value, _ = _ends(other)  # type: ignore[arg-type]
+        except ParameterError:  # no number
+            return NotImplemented
+        outside = _less(value, self.lower) or _less(self.upper, value)
+        return self._told(other, not outside and not _less(self.lower, self.upper), outside)
+
+    def __hash__(self) -> int:
+        point = self.lower == self.upper  # which equals a number
+        return hash(self.lower if point else (self.lower, self.upper))
+
+    def _told(self, other: object, is_true: bool, is_false: bool) -> bool:
         if not (is_true or is_false):
             raise UndecidedError(f"{self} cannot be told from {other}")
         return is_true
@@ -253,9 +271,12 @@ def _ends(number: Enclosure | ExactInput) -> tuple[Endpoint, Endpoint]:
     """Both ends of what an enclosure is compared with."""
     if isinstance(number, Enclosure):
         return number.lower, number.upper
-    if isinstance(number, (float, Decimal)) and math.isinf(number):
-        return Decimal(number), Decimal(number)
-    value = exact(number, "the number compared with")
+    value: Endpoint | None = None  # of a Decimal whatever its exponent, also an infinite one
+    if isinstance(number, (str, Decimal)) or (isinstance(number, float) and math.isinf(number)):
+        with suppress(ArithmeticError):
+            value = Decimal(number)
+    if not isinstance(value, Decimal) or value.is_nan():
+        value = exact(number, "the number compared with")
     return value, value
 
 

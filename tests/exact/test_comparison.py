@@ -3,7 +3,7 @@
 import math
 from decimal import Decimal
 from fractions import Fraction
-from operator import ge, gt, le, lt
+from operator import eq, ge, gt, le, lt, ne
 
 import pytest
 from hypothesis import given
@@ -40,6 +40,47 @@ def test_a_number_may_be_of_any_exact_kind_and_on_either_side(x):
             assert operator(point, one) is operator(x, 1)
             if not isinstance(one, str):
                 assert operator(one, point) is operator(1, x)
+
+
+@given(FRACTIONS, FRACTIONS, FRACTIONS, st.sampled_from((Fraction, str)))
+def test_equality_with_a_number_is_of_the_number_inside(a, b, x, kind):
+    found, x = Enclosure(min(a, b), max(a, b)), kind(x)
+    if a == b == Fraction(x):
+        assert found == x and x == found and x in [found]
+    elif min(a, b) <= Fraction(x) <= max(a, b):
+        for ask in (eq, ne, lambda one, other: other in (one,)):
+            for sides in ((found, x), (x, found)):
+                with pytest.raises(UndecidedError, match="cannot be told"):
+                    ask(*sides)
+    else:
+        assert found != x and x != found and x not in [found]
+
+
+@pytest.mark.parametrize("number", [0.335, Decimal("0.335"), "0.335", "67/200", Fraction(67, 200)])
+def test_equality_is_not_told_where_it_is_not_known(number):
+    with pytest.raises(UndecidedError):
+        Enclosure(Fraction(33, 100), Fraction(34, 100)) == number  # noqa: B015
+    assert Enclosure.exactly(Fraction("0.335")) == number
+    assert Enclosure.exactly(0) != number != Enclosure.infinite()
+
+
+@given(FRACTIONS, FRACTIONS, FRACTIONS, FRACTIONS)
+def test_enclosures_are_equal_as_intervals(a, b, c, d):
+    left, right = Enclosure(min(a, b), max(a, b)), Enclosure(min(c, d), max(c, d))
+    assert (left == right) is ((left.lower, left.upper) == (right.lower, right.upper))
+    assert left in {left: 1} and left == Enclosure(left.lower, left.upper, why=("a reason",))
+    assert hash(Enclosure.exactly(a)) == hash(a)  # which it equals
+
+
+def test_equality_with_what_is_no_number():
+    point = Enclosure.exactly(1)
+    for other in (None, "none", "", True, (1, 1), float("nan"), Decimal("NaN"), object()):
+        assert point != other != point
+    tiny = Decimal("1e-99999")
+    assert Enclosure(tiny, tiny) == tiny == Enclosure(tiny, tiny) != Enclosure.exactly(0)
+    assert Enclosure.infinite() == math.inf == Enclosure.infinite() == "inf" != Enclosure.exactly(0)
+    with pytest.raises(UndecidedError):
+        Enclosure.unknown() == math.inf  # noqa: B015
 
 
 def test_infinity():
