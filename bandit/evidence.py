@@ -144,7 +144,8 @@ def repeated_cost(protocol: SumProtocol, demand: Demand, times: int) -> Enclosur
     """What one sum costs who has so many of its users' places, and all the rewards of these.
 
     She moves the sum by up to `times` precision: the same noise, at that sensitivity, mod m where
-    residues are few enough to be listed (else before the reduction). In the local model every place
+    residues are few enough to be listed; else before the reduction, which bounds it from above. In
+    the local model every place
     sends a message of its own: so many uses. What an aggregation leaks besides is bounded for any
     two inputs. Rényi divergences of wide noise are bounded by those of the Gaussian that hides it
     (docs/envelope.md).
@@ -158,7 +159,8 @@ def repeated_cost(protocol: SumProtocol, demand: Demand, times: int) -> Enclosur
         hiding = compose(ContinuousNoise(Shape.GAUSSIAN, 1 / distance))
         return Enclosure(Fraction(0), claim.measure(hiding, _ROUGH).upper)
     moved = AdditiveNoise(law, shift, modulus if modulus and modulus <= _LISTED else None)
-    return claim.measure(compose(leaking(moved, demand.relaxation)), _ROUGH)
+    found = claim.measure(compose(leaking(moved, demand.relaxation)), _ROUGH)
+    return found if moved.modulus == modulus else Enclosure(Fraction(0), found.upper)
 
 
 def _in_reach(protocol: SumProtocol, demand: Demand) -> bool:

@@ -91,7 +91,8 @@ def raised_scale(protocol: SumProtocol, dropout: ExactInput) -> Provision | None
     """Pólya shares of the same shape and a larger scale that keep the pure epsilon.
 
     The scale has 9 digits, and the next smaller such number is too small. None for other noise,
-    and where no scale does. Raises ParameterError where nobody would be left.
+    and where none up to 2^20 times the scale does. Raises ParameterError where nobody would be
+    left.
     """
     share, missing = protocol.noise, missing_users(protocol.users, dropout)
     if not isinstance(share, PolyaDifference) or not isinstance(share.scale, Fraction):

@@ -220,6 +220,21 @@ def test_several_places_in_one_sum_are_those_of_all_outcomes(places):
         assert float(cost.upper) <= truth * (1 + 1e-5)
 
 
+def test_so_many_places_that_their_sums_wrap_cost_less_than_before_the_reduction():
+    """A move by T of noise of parameter b, mod m, has the ratios (1 + b^m)/(b^T + b^(m-T))."""
+    setting = Setting(2, 10**5, 1, confidence="0.01")
+    for users in (256, 16384):
+        protocol = DIST_DP_SE.release(setting, users).protocol
+        released = protocol.released()
+        cost = repeated_cost(protocol, DIST_DP_SE.demand(setting), users)
+        log_b, m = -1 / released.law.scale, released.modulus
+        farthest = min(users * released.sensitivity, m // 2)  # the largest of those ratios
+        truth = math.log1p(math.exp(m * log_b)) - np.logaddexp(
+            float(farthest * log_b), float((m - farthest) * log_b)
+        )
+        assert float(cost.lower) <= truth <= float(cost.upper)
+
+
 @pytest.mark.parametrize("algorithm", [DIST_DP_SE, CDP_SE, LDP_SE, DIST_DP_KLUCB])
 def test_twice_in_one_sum_costs_twice_epsilon_at_most(algorithm):
     spent = privacy(prepare(algorithm, SETTING), 2)
