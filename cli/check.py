@@ -12,7 +12,7 @@ from ..exact.atomic_write import check_target
 from ..exact.regular_file import open_regular
 from ..verify import parse_claim
 from ..verify.certificate import Certificate, CertificateError
-from ..verify.checker.expected import ANYTHING, Expected, difference
+from ..verify.checker.expected import Expected, difference
 from ..verify.checker.reading import read
 from ..verify.checker.schema import schema_text
 from ..verify.checker.words import UNPROVED, claim_text, described
@@ -80,7 +80,7 @@ def check(
                 if is_theorem(file):
                     found.append(checked_theorem(file, expected))
                 elif _begins_as_transcript(file):
-                    if expected != ANYTHING or coq is not None:
+                    if not expected.is_anything or coq is not None:
                         raise ParameterError(
                             "--expect, --claim, --at-most, --verdict, --neighbours and --coq are "
                             f"not of transcripts: {file}"

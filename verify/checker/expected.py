@@ -162,6 +162,12 @@ class Expected:
         if self.at_most is not None and self.verdict == "REFUTED":
             raise CertificateError("what holds at most is VERIFIED: verdict must not be REFUTED")
 
+    @property
+    def is_anything(self) -> bool:
+        """Will every certificate do?"""
+        others = (self.claim, self.at_most, self.verdict, self.neighbours)
+        return not self.uses and all(each is None for each in others)
+
 
 ANYTHING = Expected()
 
