@@ -213,7 +213,7 @@ class _Search:
         if self.bound == 0:
             raise ParameterError(f"target {claim} cannot be met by any noise of this kind")
         if claim.is_void:
-            self._refuse("every")
+            self._refuse_end(self.least, True)
 
     def composition(self, value: Fraction) -> Composition:
         return compose(self.family.build(value)) * self.times
@@ -293,13 +293,18 @@ class _Search:
     def _refuse_ends(self, value: Fraction, found: Enclosure) -> None:
         ends = (self.least, self.largest) if self.family.falls else (self.largest, self.least)
         met = found.at_most(self.bound)
-        if value == ends[1] and met is not True:
-            self._refuse("no")
-        if value == ends[0] and met is True:
-            self._refuse("every")
+        if (value == ends[1] and met is not True) or (value == ends[0] and met):
+            self._refuse_end(value, met)
 
-    def _refuse(self, which: str) -> None:
+    def _refuse_end(self, value: Fraction, met: bool | None) -> None:
+        """Say what an end of what is tried tells of all before it."""
         check_time()  # what is measured when it is over tells nothing
+        if met is None:
+            raise UndecidedError(
+                f"whether {self.family.parameter} = {decimal_text(value)}, the last that is tried, "
+                f"meets {self.claim} cannot be told"
+            )
+        which = "every" if met else "no"
         low = "1" if self.family.is_whole else "1e-9"
         high = "1e15" if self.largest == _LARGEST else decimal_text(self.largest)
         raise ParameterError(
@@ -361,12 +366,12 @@ class _Search:
             value = self._rounded(start * (1 + side * step), rounding)
             if self.family.is_whole and last is not None and (value - last) * side <= 0:
                 value = last + side
-            if value < self.least:
-                self._refuse("every" if self.family.falls else "no")
-            if value > self.largest:
-                self._refuse("no" if self.family.falls else "every")
-            if self.met(value) is wanted:
-                return value
+            end = min(max(value, self.least), self.largest)
+            met = self.met(end)
+            if met is wanted:
+                return end
+            if end != value:
+                self._refuse_end(end, met)
             last = value
             step = max(3 * step, _GRID)
             if step >= 1:
