@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR
 from fractions import Fraction
@@ -44,7 +45,8 @@ class Least:
     verdict: of the smaller one, REFUTED by a vector within reach, or NOT VERIFIED, which leaves
     open whether it would do. bits: the fewest with which any coordinate of such a sum wraps rarely
     enough; None if none. Where the time ended first, `settled` is false, and both are as close as
-    they were by then: None where none was found.
+    they were by then: None where none was found. is_least: the search has
+    ended, so that the two are next to each other. costs: at most what others that were tried cost.
     """
 
     deviation: Fraction | None
@@ -52,6 +54,8 @@ class Least:
     verdict: str
     bits: int | None
     settled: bool
+    is_least: bool
+    costs: Mapping[Fraction, Endpoint]
 
     def to_json(self) -> dict[str, object]:
         """For `output.as_json`."""
@@ -62,7 +66,13 @@ class Least:
             "verdict": "VERIFIED" if found else "UNDECIDED",
             "neighbour": {"value": self.neighbour, "verdict": self.verdict},
             "bits": self.bits,
+            "is_least": self.is_least,
         }
+
+    @property
+    def label(self) -> str:
+        """What it is: of one that has others below it, nothing more than that it is verified."""
+        return "least local-stddev" if self.is_least else "local-stddev"
 
     def told(self) -> str:
         """In words."""
@@ -70,7 +80,8 @@ class Least:
             "none" if each is None else decimal_text(each)
             for each in (self.deviation, self.neighbour)
         )
-        return f"{good} VERIFIED, {bad} {self.verdict}"
+        rest = "" if self.is_least else ": the least is not known"
+        return f"{good} VERIFIED, {bad} {self.verdict}{rest}"
 
 
 def least_deviation(
@@ -90,7 +101,15 @@ def least_deviation(
             refuted = Figures().find(lambda: _is_refuted(below, times, claim), False, 1.0)
     if good is not None:
         bits = rest.find(lambda: _fewest_bits(settings.with_deviation(good), risk), None)
-    return Least(good, bad, "REFUTED" if refuted else "NOT VERIFIED", bits, not rest.late)
+    return Least(
+        good,
+        bad,
+        "REFUTED" if refuted else "NOT VERIFIED",
+        bits,
+        not rest.late,
+        search.is_done,
+        search.known,
+    )
 
 
 class _Search:
@@ -102,6 +121,7 @@ class _Search:
         self.good: Fraction | None = None
         self.bad: Fraction | None = None
         self.longest = 0.0
+        self.is_done = False
 
     def run(self) -> None:
         # of a share, and of the sum of all
@@ -122,6 +142,7 @@ class _Search:
             self._meets, cost, float(self.claim.bound), ends, _DIGITS, _NEAR
         )
         self.bad = bad or None
+        self.is_done = True
 
     def _meets(self, deviation: Fraction) -> bool:
         return self._cost(deviation) <= self.claim.bound

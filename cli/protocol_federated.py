@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from decimal import ROUND_CEILING
+from dataclasses import dataclass, replace
+from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
 
+from ..accounting.curves import rising
+from ..accounting.figure import Figure, meeting
 from ..exact import Enclosure, ParameterError, decimal_text, exact, time_left, whole
 from ..exact.precision import refine
 from ..exact.rounding import to_digits
+from ..mechanisms.laws.skellam import Skellam
 from ..mechanisms.protocols.federated import Settings, error_bound
 from ..mechanisms.spec import Spec
-from ..verify import parse_claim
+from ..verify import Guarantee, parse_claim
 from . import output, render
-from .federated_least import least_deviation
+from .federated_least import Least, least_deviation
 from .in_time import Figures
 from .measure import epsilon_of
 
@@ -66,12 +69,13 @@ def federated(
         share = _SHARE if claim else 1 - _SHARE / 4
         seconds = min(_SECONDS, share * time_left() / (1 + 2 * len(gone)))
         epsilon = epsilon_of(settings.released(), times, level, seconds)
-        figures.late |= not epsilon.is_finite()
         costs = [_cost(settings, missing, times, level, seconds) for missing in gone]
         least = None
         if claim is not None:
             least = least_deviation(settings, times, claim, risk, seconds)
             figures.late |= not least.settled
+        epsilon, costs = _shared(settings, epsilon, costs, _found(least, settings, claim, level))
+        figures.late |= not epsilon.is_finite()
         told = {
             "rounds": times,
             "epsilon": {"delta": delta, **epsilon.to_json()},
@@ -95,7 +99,11 @@ def federated(
     facts = render.described(parsed)
     facts["neighbours"] = "a client's vector, or zeros instead; its share of noise in both"
     facts[f"ε at δ = {delta}, {times} rounds"] = render.shown(epsilon)
-    facts["a coordinate wraps"] = f"with probability {render.shown(worst)}, at worst"
+    facts["a coordinate wraps"] = (
+        f"with probability {render.shown(worst)}, were every vector largest there after rotation"
+        if worst != Enclosure.probability()
+        else "not found in the time allowed, were every vector largest there after rotation"
+    )
     if bound is not None:
         facts["any wraps"] = (
             f"with probability at most {render.at_most(Fraction(bound.wrap.upper))}, over "
@@ -118,7 +126,7 @@ def federated(
     if least is not None:
         found = {
             "target": f"{target}, {times} rounds together",
-            "least local-stddev": least.told(),
+            least.label: least.told(),
         }
         if least.settled or least.bits is not None:
             fewest = "none of 1 to 32" if least.bits is None else str(least.bits)
@@ -130,6 +138,35 @@ def federated(
     if figures.late:
         render.show(figures.note)
     return figures.code
+
+
+def _found(
+    least: Least | None, settings: Settings, claim: Guarantee | None, delta: Fraction
+) -> Enclosure:
+    """What the search for the least deviation has found of the one that is given."""
+    if least is None or claim is None or claim.figure != Figure("epsilon", delta):
+        return Enclosure.unknown()
+    return Enclosure(Fraction(0), least.costs.get(settings.deviation, Decimal("Infinity")))
+
+
+def _shared(
+    settings: Settings, epsilon: Enclosure, costs: Sequence[_Cost], known: Enclosure
+) -> tuple[Enclosure, list[_Cost]]:
+    """The same, given what each says of the others.
+
+    Fewer shares and further independent ones are what there is with more of them: it costs less.
+    Larger shares of Skellam noise are smaller ones and further Skellam noise; of others nobody
+    knows it here.
+    """
+    figure = Figure("epsilon")
+    whole, *missing = rising([meeting(figure, epsilon, known), *(each.epsilon for each in costs)])
+    most = Enclosure.unknown()
+    if isinstance(settings.share, Skellam):
+        most = Enclosure(Fraction(0), whole.upper)
+    return whole, [
+        replace(cost, epsilon=each, provided=meeting(figure, cost.provided, most))
+        for cost, each in zip(costs, missing, strict=True)
+    ]
 
 
 def _cost(settings: Settings, missing: int, times: int, delta: Fraction, seconds: float) -> _Cost:

@@ -12,6 +12,7 @@ half done; whoever has a narrower answer than "anything" catches `OutOfTimeError
 
 from __future__ import annotations
 
+import contextlib
 import math
 import signal
 import threading
@@ -25,6 +26,8 @@ from .number import ExactInput, exact
 
 _AGAIN = 0.5  # seconds after which the timer speaks up again, if somebody went on
 _OFTEN = 0.02  # the same where it counts processor time, of which it knows no more than to look
+_SOON = 0.0005  # seconds in which a limit is set or taken back
+_LIMITS = (__file__, contextlib.__file__)
 _held: ContextVar[bool] = ContextVar("exactdp_uninterrupted", default=False)
 _clock: ContextVar[Callable[[], float]] = ContextVar("exactdp_clock", default=time.monotonic)
 _end: ContextVar[float] = ContextVar("exactdp_deadline", default=math.inf)
@@ -59,6 +62,8 @@ def time_limit(seconds: ExactInput, *, rings: bool = True) -> Iterator[None]:
         seconds = float(exact(seconds, "seconds", at_least=0))
     end = min(_end.get(), _now() + seconds)
     outer = _rings.get()
+    if _now() > outer and not _held.get():
+        raise OutOfTimeError("the time allowed is over")
     token, ringing = _end.set(end), _rings.set(min(outer, end) if rings else outer)
     armed = rings and math.isfinite(end) and _has_timer()
     before = signal.signal(signal.SIGALRM, _ring) if armed else None
@@ -67,13 +72,13 @@ def time_limit(seconds: ExactInput, *, rings: bool = True) -> Iterator[None]:
             _ring_at(end)
         yield
     finally:
+        _rings.reset(ringing)
+        _end.reset(token)
         if armed:
             _ring_at(outer)
             # without another handler ours stays: a last ring on its way would kill the process
             if math.isinf(outer) and before not in (None, signal.SIG_DFL):
                 signal.signal(signal.SIGALRM, before)
-        _rings.reset(ringing)
-        _end.reset(token)
 
 
 @contextmanager
@@ -143,8 +148,13 @@ def _ring_at(end: float) -> None:
 
 
 def _ring(number: int, frame: FrameType | None) -> None:
-    if _now() > _rings.get() and not _held.get() and not _imports(frame):
-        raise OutOfTimeError("the time allowed is over")
+    if _now() <= _rings.get() or _held.get() or _imports(frame):
+        return
+    if frame is not None and frame.f_code.co_filename in _LIMITS:
+        # a limit half set or half taken back would stay so: when that is done
+        signal.setitimer(signal.ITIMER_REAL, _SOON, _AGAIN)
+        return
+    raise OutOfTimeError("the time allowed is over")
 
 
 def _imports(frame: FrameType | None) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from decimal import Decimal
 from fractions import Fraction
 
 import pytest
@@ -11,9 +12,10 @@ from scipy import stats
 
 from exactdp.accounting import compose
 from exactdp.accounting.vectors import sides_of
-from exactdp.cli import protocol_federated
+from exactdp.cli import federated_least, protocol_federated
 from exactdp.cli.federated_least import least_deviation
 from exactdp.cli.main import main
+from exactdp.exact import Enclosure, OutOfTimeError
 from exactdp.mechanisms.spec import parse
 from exactdp.verify import parse_claim
 
@@ -97,6 +99,55 @@ def test_nothing_below_the_least_is_verified_by_what_is_known(claim: str, scale:
         known[deviation] = MIXED[claim](sides_of(uses)).upper
     assert known[found.deviation] <= goal.bound < known[found.neighbour]
     assert 0 < found.deviation - found.neighbour <= found.deviation / 10**4
+
+
+def test_what_is_not_next_to_another_is_not_called_the_least(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A search that time cut short tells what it verified, and no more."""
+
+    def cut_short(search: object) -> None:
+        search._meets(Fraction(64))  # type: ignore[attr-defined]
+        raise OutOfTimeError("the time allowed is over")
+
+    monkeypatch.setattr(federated_least._Search, "run", cut_short)
+    arguments = [SPEC.format("skellam", 16), "--dropout", "1", "--target", "approx:2,1e-5"]
+    assert main(["protocol", *arguments]) == 3
+    said = " ".join(capsys.readouterr().out.split())
+    assert "least local-stddev" not in said
+    assert "local-stddev 64 VERIFIED, none NOT VERIFIED: the least is not known" in said
+    assert main(["protocol", *arguments, "--json"]) == 3
+    assert json.loads(capsys.readouterr().out)["least"]["is_least"] is False
+
+
+@pytest.mark.parametrize("seconds", ["0.1", "1"])
+def test_no_line_tells_less_than_another(capsys: pytest.CaptureFixture[str], seconds: str) -> None:
+    """Fewer shares cost no less, larger ones no more, and something is known of each."""
+    main(["protocol", SPEC.format("skellam", 16), "--json", "--time", seconds])
+    found = json.loads(capsys.readouterr().out)
+    costs = [found["epsilon"], *(row["epsilon"] for row in found["dropout"])]
+    for side in ("lower", "upper"):
+        ends = [Decimal(cost[side]) for cost in costs]
+        assert ends == sorted(ends) and ends[0].is_finite()
+        whole = Decimal(found["epsilon"]["upper"])
+    assert all(Decimal(row["epsilon_provided"]["upper"]) <= whole for row in found["dropout"])
+
+
+def test_the_search_tells_the_cost_of_what_is_given(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its bound at the given deviation is one of the same figure."""
+    settings = parse(SPEC.format("skellam", 16)).federated
+    goal = parse_claim("approx:2,1e-6")
+    found = least_deviation(settings, 1, goal, Fraction(1, 10**6), 0.01)
+    assert settings.deviation in found.costs
+    most = found.costs[settings.deviation]
+    monkeypatch.setattr(protocol_federated, "epsilon_of", lambda *_: Enclosure.unknown())
+    monkeypatch.setattr(protocol_federated, "least_deviation", lambda *_: found)
+    arguments = [SPEC.format("skellam", 16), "--dropout", "1", "--target", "approx:2,1e-6"]
+    main(["protocol", *arguments, "--json"])
+    told = json.loads(capsys.readouterr().out)["epsilon"]
+    assert Decimal(told["upper"]) <= Decimal(float(most) * (1 + 1e-9))
 
 
 @pytest.mark.parametrize(

@@ -161,3 +161,20 @@ def test_what_is_loaded_on_the_way_is_not_counted():
         with off_the_clock():
             pass
         spin()
+
+
+def test_a_limit_that_ends_while_others_are_set_leaves_none_behind(monkeypatch):
+    """The timer rings anywhere, also where a limit begins or ends, which is taken back anyhow."""
+    lost = []
+    monkeypatch.setattr(sys, "unraisablehook", lost.append)
+
+    def nested():
+        while True:
+            with time_limit(1), grace(0.0004), time_limit(5):
+                sum(range(10))
+
+    for k in range(300):
+        with pytest.raises(OutOfTimeError), time_limit(k % 20 * 1e-4):
+            nested()
+        assert time_left() == float("inf")
+    assert not lost
