@@ -7,7 +7,6 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
@@ -22,8 +21,8 @@ from ..ledger.database import Database
 from ..ledger.errors import LedgerError, RefusedError, UnavailableError
 from ..ledger.limits import Limit
 from ..ledger.schema import REVISION, REVISIONS
-from ..verify.certificate import Certificate, CertificateError
 from . import options, output
+from .ledger_certificate import digest_of
 from .options import CLAIMS, DEFAULT_TIME, Json, Time, option
 from .plain import PlainCommand, PlainGroup
 
@@ -40,6 +39,7 @@ URL: TypeAlias = Annotated[
 Key: TypeAlias = Annotated[str, option("KEY", "of this charge alone")]
 Wait: TypeAlias = Annotated[str, option("S", "seconds to wait for other writers")]
 WAIT = "30"
+_FORMULAS = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")  # the last four: of full width
 
 
 @ledger.command(cls=PlainCommand)
@@ -82,7 +82,7 @@ def charge(
     ] = None,
     project: Annotated[str, option("NAME", "for limits of one project")] = "",
     certificate: Annotated[
-        str | None, option("FILE", "a certificate that goes with it: its SHA-256 is recorded")
+        str | None, option("FILE", "a certificate of just this, VERIFIED: its SHA-256 is recorded")
     ] = None,
     reserve: Annotated[
         bool, typer.Option("--reserve", help="before a release; settle or cancel it later")
@@ -96,8 +96,11 @@ def charge(
     A key that is there already records nothing more: exit 0 if it is the same charge, 2 if not.
     """
     users = [*user, *(_lines(users_from) if users_from is not None else ())]
-    digest = "" if certificate is None else _digest(Path(certificate))
     allowed = options.read_time(seconds)
+    digest = ""
+    if certificate is not None:
+        listed = options.composed(options.read_uses(specs)).uses
+        digest = digest_of(Path(certificate), listed, allowed)
     with _bad_input(), _opened(url, wait) as opened:
         try:
             with output.working("charging"), time_limit(allowed):
@@ -199,7 +202,10 @@ def export(
     user: Annotated[str | None, option("U", "only this user")] = None,
     wait: Wait = WAIT,
 ) -> None:
-    """Write all entries to standard output: as CSV, or as a JSON list."""
+    """Write all entries to standard output: as CSV, or as a JSON list.
+
+    In CSV what begins like a formula has an apostrophe before it; in JSON everything is as it is.
+    """
     if form not in ("csv", "json"):
         raise ParameterError(f"--format must be csv or json, got {form[:40]!r}")
     with _bad_input(), _opened(url, wait, read_only=True) as opened:
@@ -279,16 +285,6 @@ def _lines(path: str) -> list[str]:
     return [line for line in text.splitlines() if line]
 
 
-def _digest(path: Path) -> str:
-    """The SHA-256 of a certificate's file. Raises ParameterError for what is no certificate."""
-    try:
-        Certificate.read(path)
-        with open_regular(path) as opened:
-            return sha256(opened.read()).hexdigest()
-    except (OSError, CertificateError) as error:
-        raise ParameterError(f"--certificate: {error}") from error
-
-
 def _say_refused(error: RefusedError, as_json: bool) -> None:
     if as_json:
         output.as_json({"recorded": False, "refused": error})
@@ -302,7 +298,13 @@ def _write_csv(entries: Iterator[dict[str, Any]]) -> None:
     )
     table.writeheader()
     for entry in entries:
-        table.writerow(entry | {"cost": json.dumps(entry["cost"])})
+        row = entry | {"cost": json.dumps(entry["cost"])}
+        table.writerow({name: _cell(value) for name, value in row.items()})
+
+
+def _cell(value: Any) -> Any:
+    """What a spreadsheet would take for a formula is text to it with an apostrophe before it."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULAS) else value
 
 
 def _write_json(entries: Iterator[dict[str, Any]]) -> None:

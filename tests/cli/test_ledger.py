@@ -282,6 +282,20 @@ def test_nothing_is_drawn_without_a_permit(url, capsys, monkeypatch) -> None:
     ]
 
 
+def test_no_cell_of_a_table_is_a_formula(url, capsys) -> None:
+    names = ["=1+1", "+1", "-1", "@SUM(1)", "=cmd|' /C calc'!A0", "\uff1d1", "a=1", '"=1"', "'=1"]
+    users = [word for name in names for word in ("--user", name)]
+    words = ("charge", url, ONE, *users, "--key", "=1", "--project=-1")
+    assert called(capsys, *words)[0] == 0
+    rows = list(csv.DictReader(io.StringIO(called(capsys, "export", url)[1])))
+    cells = {cell for row in rows for cell in row.values()}
+    assert not any(cell.startswith(("=", "+", "-", "@", "\uff1d")) for cell in cells)
+    assert {row["user"].removeprefix("'") for row in rows} == {*names, "=1"} - {"'=1"}
+    exact = json.loads(called(capsys, "export", url, "--format", "json")[1])
+    assert {each["user"] for each in exact} == set(names)
+    assert {(each["key"], each["project"]) for each in exact} == {("=1", "-1")}
+
+
 def test_a_plan_fixes_all_uses(tmp_path, capsys) -> None:
     url, uses = str(tmp_path / "a.db"), tmp_path / "uses.txt"
     uses.write_text(

@@ -1,0 +1,37 @@
+"""The certificate that goes with a charge: of what is charged, VERIFIED, and accepted now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+
+from ..accounting.scenario import Use
+from ..exact import ParameterError
+from ..exact.regular_file import open_regular
+from ..verify.certificate import Certificate, CertificateError
+from ..verify.checker.expected import Expected, difference
+from ..verify.checker.reading import read
+from ..verify.fields import NotCertifiedError, use_fields
+from . import output
+
+
+def digest_of(path: Path, uses: Sequence[Use], seconds: float) -> str:
+    """The SHA-256 of its file. Raises ParameterError unless the checker accepts it within so many
+    seconds, and it says VERIFIED of these uses, all of them and no others.
+    """
+    try:
+        with open_regular(path) as opened:
+            digest = sha256(opened.read()).hexdigest()
+        certificate = Certificate.read(path)
+        expected = Expected([use_fields(use) for use in uses], verdict="VERIFIED")
+        doubt = difference(read(certificate.content), expected)
+        if doubt is None:
+            with output.working(f"checking {path}"):
+                outcome = certificate.check(seconds)
+            doubt = None if outcome.valid else f"the checker does not accept it: {outcome.reason}"
+    except (OSError, CertificateError, NotCertifiedError) as error:
+        raise ParameterError(f"--certificate: {error}") from error
+    if doubt is not None:
+        raise ParameterError(f"--certificate: {path}: {doubt}")
+    return digest
