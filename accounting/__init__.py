@@ -8,7 +8,7 @@ from ..exact.lazy import lazily
 
 if TYPE_CHECKING:
     from .composed import Composition, Use, compose
-    from .curves import Profile, Tradeoff
+    from .curves import Profile
     from .divergences.divergence import (
         delta,
         epsilon,
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from .participation.gaussian_odometer import GaussianOdometer
     from .participation.odometer import RenyiOdometer
     from .participation.returning_users import ParticipationError, ReturningUsers, plan
+    from .tradeoff import Tradeoff
 
 __all__ = [
     "METHODS",
@@ -80,7 +81,7 @@ __getattr__ = lazily(
     __name__,
     {
         ".composed": ["Composition", "Use", "compose"],
-        ".curves": ["Profile", "Tradeoff"],
+        ".curves": ["Profile"],
         ".divergences.divergence": [
             "delta",
             "epsilon",
@@ -110,5 +111,6 @@ __getattr__ = lazily(
         ".participation.gaussian_odometer": ["GaussianOdometer"],
         ".participation.odometer": ["RenyiOdometer"],
         ".participation.returning_users": ["ParticipationError", "ReturningUsers", "plan"],
+        ".tradeoff": ["Tradeoff"],
     },
 )

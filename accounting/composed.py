@@ -27,9 +27,10 @@ from .composed_gdp import composed_gdp
 from .composed_profile import profile_of
 from .composed_zcdp import composed_zcdp
 from .composition import WORK
-from .curves import Profile, Tradeoff, profile, tradeoff
+from .curves import Profile, profile
 from .divergences import divergence
-from .scenario import Scenario, Use, dearest, largest, neighbours, worst
+from .scenario import Scenario, Use, dearest, is_one_way, largest, neighbours, worst
+from .tradeoff import Tradeoff, tradeoff
 from .vectors import Sides, sides_of
 
 __all__ = ["Composition", "Use", "compose"]
@@ -229,13 +230,18 @@ class Composition(Rows):
         alphas: Sequence[ExactInput] | None = None,
         points: ExactInput = 100,
         width: ExactInput = _NARROW,
+        known: Profile | None = None,
     ) -> Tradeoff:
-        """The least type II error of any test of neighbours, certified, at these type I errors.
+        """The least type II errors of tests of neighbours, certified, at these type I errors.
 
-        alphas: probabilities; None for so many `points`. width: of the profile that it is made
-        from. Source and proof: `accounting.curves.tradeoff`.
+        alphas: probabilities; None for so many `points`. width: of the profiles that it is made
+        from. known: the profile of this composition, where it has been measured already. Source and
+        proof: `accounting.tradeoff`.
         """
-        return tradeoff(self.profile(width=width), alphas, points)
+        narrow = _precision(width)[0]
+        if known is None:
+            known = self.profile(width=narrow)
+        return tradeoff(self.uses, Composition, known, alphas, points, narrow)
 
     def delta(
         self,
@@ -345,8 +351,8 @@ class Composition(Rows):
         """What is measured; where that says nothing, what pure epsilon alone implies.
 
         instead: the same of randomized response, than which no epsilon-DP mechanism is less
-        private (`ResponsePair`). plain: at most what pure epsilon allows, without any work. most:
-        what it cannot exceed in any case.
+        private (`ResponsePair`); that needs the pure epsilon of both ways round. plain: at most
+        what pure epsilon allows, without any work. most: what it cannot exceed in any case.
         """
         found = Enclosure(_ZERO, most)
         try:
@@ -361,7 +367,7 @@ class Composition(Rows):
             if pure == _INFINITY:
                 return found
             found = found.intersection(Enclosure(_ZERO, plain(Fraction(pure))))
-            if pure <= _LARGEST_RESPONSE:
+            if pure <= _LARGEST_RESPONSE and not is_one_way(self.uses):
                 bound = instead(compose(RandomizedResponse(Fraction(pure)))).upper
                 found = found.intersection(Enclosure(_ZERO, bound))
         return found

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from flint import arb
@@ -18,6 +18,9 @@ from ..exact import Enclosure, ball, working_precision
 from ..exact.extra import bring
 from ..exact.rounding import float_above
 from .convex import balls, polygon_below
+
+if TYPE_CHECKING:
+    from .tradeoff import Tradeoff
 
 _FINE = 2000  # places where the bounds are drawn
 _BITS = 256
@@ -44,14 +47,27 @@ def plot_profile(epsilons: Sequence[Fraction], deltas: Sequence[Enclosure], ax: 
     return ax
 
 
-def plot_tradeoff(alphas: Sequence[Fraction], betas: Sequence[Enclosure], ax: Any) -> Any:
-    """The type II error against the type I error, and guessing beside it."""
+def plot_tradeoff(curve: Tradeoff, ax: Any) -> Any:
+    """The type II error against the type I error; guessing, and what is symmetric, beside it.
+
+    Each direction is convex; what is shaded, the smaller of the two, need not be.
+    """
     ax = _axes(ax)
+    at = np.linspace(float(curve.alphas[0]), float(curve.alphas[-1]), _FINE)
     with working_precision(_BITS):
-        errors = [ball(alpha) for alpha in alphas]
-        corners = polygon_below(errors, [balls(beta) for beta in betas])
-    at = np.linspace(float(alphas[0]), float(alphas[-1]), _FINE)
-    _shade(ax, at, *_bounds(at, errors, corners, betas))
+        errors = [ball(alpha) for alpha in curve.alphas]
+        forward, backward, hull = (
+            _bounds(at, errors, polygon_below(errors, [balls(beta) for beta in betas]), betas)
+            for betas in (curve.forward, curve.backward, curve.hull)
+        )
+    _shade(ax, at, np.minimum(forward[0], backward[0]), np.minimum(forward[1], backward[1]))
+    if curve.forward != curve.backward:
+        for high, style, label in (
+            (forward[1], "-.", "D ruled out"),
+            (backward[1], (0, (1, 1)), "D\u2032 ruled out"),
+            (hull[1], "--", "symmetric convex hull"),
+        ):
+            ax.plot(at, high, linestyle=style, linewidth=0.8, label=label)
     ax.plot([0, 1], [1, 0], linestyle=":", color="grey", linewidth=1, label="guessing")
     ax.set_xlabel("type I error α")
     ax.set_ylabel("type II error β")

@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeAlias
 
 from ..exact.enclosure import Enclosure
 from ..exact.number import ParameterError
-from ..mechanisms.mechanism import Mechanism, OneWay, ways
+from ..mechanisms.mechanism import Mechanism, OnePair, OneWay, ways
 from ..mechanisms.sampled import dearest_ways, sampling_of
 
 
@@ -101,6 +101,11 @@ def worst(
         if roughly is None or found.at_least(roughly(scenario).upper) is not True:
             found = found.maximum(measure(scenario))
     return found
+
+
+def is_one_way(uses: Sequence[Use]) -> bool:
+    """Is D fixed beforehand in some use, so that what is measured may hold of that way alone?"""
+    return any(isinstance(use.mechanism, OneWay | OnePair) for use in uses)
 
 
 def is_oriented(uses: Sequence[Use]) -> bool:

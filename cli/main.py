@@ -43,7 +43,7 @@ _VERBS = {  # what each does, in its module's words; only what is called is load
     "2 neither.",
     "compose": "Compose mechanisms, each used K times: pure ε, Rényi, δ(ε) and ε(δ) of all "
     "together.",
-    "profile": "The privacy profile δ(ε) and the trade-off curve, from both sides; picture, CSV.",
+    "profile": "The privacy profile δ(ε) and the trade-off curves, from both sides; picture, CSV.",
     "report": "Write one page to hand on: verdicts, pictures, what was not checked, certificates.",
     "calibrate": "Find the least noise that meets a target: verified, and refuted 1e-9 below.",
     "claims": "Check what the papers say: holds, holds with a correction, or fails.",

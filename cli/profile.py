@@ -1,15 +1,17 @@
-"""`exactdp profile`: the privacy profile and the trade-off curve, both with certified bounds."""
+"""`exactdp profile`: the privacy profile and the trade-off curves, all with certified bounds."""
 
 from __future__ import annotations
 
 import csv
 import io
+import math
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ..accounting.curves import Curve, tradeoff
+from ..accounting.curves import Profile
+from ..accounting.tradeoff import Tradeoff, further_profiles
 from ..exact import Enclosure, OutOfTimeError, ParameterError, decimal_text, time_left, time_limit
 from ..exact.atomic_write import atomic_write, check_target, write_atomically
 from ..exact.number import located
@@ -17,7 +19,7 @@ from . import options, output
 from .options import DEFAULT_TIME, Json, Specs, Time, option
 
 _POINTS, _STEPS = 41, 100
-_SHARE = 0.9  # of the time for the profile; the trade-off curve follows from it
+_SHARE = 0.9  # of the time for all profiles; the trade-off curves follow from them
 _SHOWN = 4  # every so many points in the table
 _UNKNOWN = Enclosure.probability()
 
@@ -29,12 +31,12 @@ def profile(
     ] = None,
     table: Annotated[
         Path | None,
-        typer.Option("--csv", metavar="FILE", help="write every point of both curves as CSV"),
+        typer.Option("--csv", metavar="FILE", help="write every point of all curves as CSV"),
     ] = None,
     as_json: Json = False,
     seconds: Time = DEFAULT_TIME,
 ) -> None:
-    """The privacy profile δ(ε) and the trade-off curve, from both sides; picture, CSV."""
+    """The privacy profile δ(ε) and the trade-off curves, from both sides; picture, CSV."""
     allowed = options.read_time(seconds)
     kind = None if plot is None else _kind(plot)
     for option_name, path in (("--plot", plot), ("--csv", table)):
@@ -45,9 +47,11 @@ def profile(
     uses = options.read_uses(specs)
     with time_limit(allowed, rings=False), output.working("measuring"):
         composition = options.composed(uses)
-        with time_limit(_SHARE * time_left(), rings=False):
+        further = further_profiles(composition.uses)
+        with time_limit(_SHARE * time_left() / (1 + further), rings=False):
             known = composition.profile(points=_POINTS)
-        errors = tradeoff(known, None, _STEPS)
+        with time_limit(_SHARE * time_left() if further else math.inf, rings=False):
+            errors = composition.tradeoff(points=_STEPS, known=known)
         try:
             with time_limit(time_left()):
                 mu = composition.gdp()
@@ -85,13 +89,21 @@ def _kind(plot: Path) -> str:
     return kind
 
 
-def _csv(*curves: Curve) -> str:
-    """Exact places, and both ends of the value there, rounded outward."""
+def _csv(known: Profile, errors: Tradeoff) -> str:
+    """Exact places of each curve, and both ends of the value there, rounded outward."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(("curve", "at", "lower", "upper"))
-    for curve in curves:
-        name = type(curve).__name__.lower()
-        for place, value in curve.points():
+    named = [("profile", known.points()), ("tradeoff", errors.points())]
+    named += [
+        (name, list(zip(errors.alphas, values, strict=True)))
+        for name, values in (
+            ("tradeoff-forward", errors.forward),
+            ("tradeoff-backward", errors.backward),
+            ("symmetric-hull", errors.hull),
+        )
+    ]
+    for name, points in named:
+        for place, value in points:
             writer.writerow((name, decimal_text(place), *value.to_json().values()))
     return text.getvalue()

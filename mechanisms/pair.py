@@ -180,6 +180,10 @@ class SampledPair:
         """(P, Q) if removing, else (Q, P)."""
         return self.pair if self.removing else self.pair.swapped()
 
+    def swapped(self) -> SampledPair:
+        """The other direction."""
+        return replace(self, removing=not self.removing)
+
     def wrapped(self, modulus: int) -> SampledPair:
         """Seen mod `modulus`, of a pair that is not yet."""
         assert isinstance(self.pair, ShiftPair)

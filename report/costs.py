@@ -7,10 +7,11 @@ from fractions import Fraction
 from functools import partial
 
 from ..accounting.composed import compose
-from ..accounting.curves import Curve, rising, tradeoff
+from ..accounting.curves import Curve, rising
 from ..accounting.figure import Figure
 from ..accounting.group import group_epsilons, has_groups
-from ..exact import Enclosure, OutOfTimeError, decimal_text, time_left
+from ..accounting.tradeoff import Tradeoff
+from ..exact import Enclosure, OutOfTimeError, decimal_text, time_left, time_limit
 from ..mechanisms.protocols.protocol import Trust
 from .measured import NARROW, NOT_COMPUTED, measured
 from .page import Cell, Picture, Section, Table
@@ -22,6 +23,14 @@ _SHARE = 0.9  # of the time that is left
 _MORE = (1, 10, 100, 1000)
 _MULTIPLES = (1, 2, 5, 10)
 _GROUPS = (2, 5, 10)
+_TWO_DIRECTIONS = {
+    True: (),
+    False: (
+        "Errors differ with the dataset that is wrongly ruled out at the rate α: D (the one with "
+        "the user, or the first of two), or D′. β is the smaller of the two, what an adversary "
+        "gets; the symmetric convex hull is less than that: it says what δ(ε) says at all ε.",
+    ),
+}
 
 
 def notions(subject: Subject) -> list[Section]:
@@ -52,7 +61,8 @@ def notions(subject: Subject) -> list[Section]:
 def curves(subject: Subject) -> list[Section]:
     """The profile and the trade-off curve, as pictures and point by point."""
     known = subject.profile
-    errors = tradeoff(known, None, _STEPS)
+    with time_limit(_SHARE * time_left() / 2, rings=False):
+        errors = subject.composition.tradeoff(points=_STEPS, known=known)
     return [
         Section(
             "profile",
@@ -73,9 +83,10 @@ def curves(subject: Subject) -> list[Section]:
                 "datasets it was. A test that is wrong about one of them with probability α is "
                 "wrong about the other with probability β or more. Perfect privacy is the dotted "
                 "line: nothing better than guessing.",
+                *_TWO_DIRECTIONS[errors.forward == errors.backward],
             ),
             picture=Picture(tradeoff_svg(errors), _ends("β falls", errors)),
-            tables=(_points("The trade-off curve, point by point", ("α", "β(α)"), errors),),
+            tables=(_errors(errors),),
         ),
     ]
 
@@ -178,6 +189,17 @@ def _drawable(value: Enclosure) -> bool:
 
 def _points(caption: str, columns: Sequence[str], curve: Curve) -> Table:
     rows = [(decimal_text(at), value) for at, value in curve.points()]
+    return Table(caption, columns, rows, folded=True)
+
+
+def _errors(curve: Tradeoff) -> Table:
+    """beta; where the directions differ, each of them and the symmetric hull as well."""
+    caption, columns = "The trade-off curve, point by point", ["α", "β(α)"]
+    values = [curve.betas]
+    if curve.forward != curve.backward:
+        columns += ["D ruled out", "D′ ruled out", "symmetric convex hull"]
+        values += [curve.forward, curve.backward, curve.hull]
+    rows = list(zip(map(decimal_text, curve.alphas), *values, strict=True))
     return Table(caption, columns, rows, folded=True)
 
 

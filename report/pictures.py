@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..accounting.curves import Profile, Tradeoff
+from ..accounting.curves import Profile
 from ..accounting.plots import plot_profile, plot_tradeoff
+from ..accounting.tradeoff import Tradeoff
 from ..exact import Enclosure
 from ..exact.canvas import canvas, rendered
 from ..exact.rounding import float_above, float_below
@@ -51,7 +52,7 @@ def profile_svg(profile: Profile) -> str:
 
 def tradeoff_svg(curve: Tradeoff) -> str:
     """The type II error against the type I error, for a page."""
-    return _inline("tradeoff", lambda ax: plot_tradeoff(curve.alphas, curve.betas, ax))
+    return _inline("tradeoff", lambda ax: plot_tradeoff(curve, ax))
 
 
 def uses_svg(times: Sequence[int], epsilons: Sequence[Enclosure], label: str) -> str:

@@ -145,3 +145,16 @@ def assert_ball_holds(
     middle, radius, size = mpf(found.mid()), mpf(found.rad()), abs(truth)
     assert abs(middle - truth) <= radius + size * mpf(10) ** -30 + absolute, (found, truth)
     assert radius <= relative * size + absolute, (found, truth)
+
+
+def least_type_2(p, q, alpha):
+    """Neyman and Pearson's type II error of a test of p against q, at this type I error: exact.
+
+    Outcomes are rejected in the order of falling q/p, the last one by chance.
+    """
+    left, missed = alpha, Fraction(1)
+    ratios = [(b / a if a else None, a, b) for a, b in zip(p, q, strict=True) if a or b]
+    for ratio, a, b in sorted(ratios, key=lambda each: (each[0] is not None, -(each[0] or 0))):
+        share = Fraction(1) if ratio is None or a <= left else left / a
+        left, missed = left - share * a, missed - share * b
+    return missed

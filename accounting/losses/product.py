@@ -25,6 +25,7 @@ from ...exact import ball, working_precision
 from ...mechanisms import AdditiveNoise, FinitePair, Mechanism, Pair, ShiftPair, WrappedPair
 from ...mechanisms.fixed_size import FixedSize
 from ...mechanisms.laws.finite import FiniteLaw
+from ...mechanisms.mechanism import OnePair
 from ...mechanisms.pair import SampledPair
 from ...mechanisms.sampled import likewise, unsampled
 from ..divergences.finite_sums import is_listed
@@ -184,6 +185,11 @@ def _factor(use: Use, log_delta: float) -> Factor:
     """The pairs to pick among, the worst ones first as far as that is known."""
     mechanism, times = use
     inner = unsampled(mechanism)
+    if isinstance(inner, OnePair):
+        seen = inner.pair
+        if isinstance(seen, WrappedPair | SampledPair) and _settled(seen, times, log_delta):
+            return Factor((seen.unwrapped,), times, (seen,))
+        return Factor((seen,), times)
     if isinstance(inner, FixedSize) and inner.rate != 1:
         return Factor(tuple(inner.pairs()), times, choices=tuple(inner.attained()))
     if isinstance(inner, AdditiveNoise) and inner.modulus and inner.law.shape_is_proved:
@@ -200,6 +206,11 @@ def _factor(use: Use, log_delta: float) -> Factor:
         if farthest * len(plain) > _MOST_PAIRS:
             return Factor(plain, times, choices=reduced)
     return _ranked(mechanism, times)
+
+
+def _settled(pair: WrappedPair | SampledPair, times: int, log_delta: float) -> bool:
+    """Is it reduced mod m, in a way that is charged for rather than listed?"""
+    return reduction(pair) is not None and _hardly_wraps((pair,), times, log_delta)
 
 
 def _ranked(mechanism: Mechanism, times: int) -> Factor:

@@ -1,22 +1,18 @@
-"""Profiles and trade-off curves: certified bounds contain curves that are computed otherwise."""
+"""Profiles: certified bounds contain curves that are computed otherwise."""
 
 import time
 from fractions import Fraction
-from itertools import pairwise, product
-from math import prod
+from itertools import pairwise
 
 import matplotlib
 import oracles
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from exactdp.accounting import compose
-from exactdp.accounting.curves import profile, tradeoff
+from exactdp.accounting.curves import profile
 from exactdp.exact import ParameterError, time_limit
 from exactdp.mechanisms import (
     AdditiveNoise,
-    DiscreteGaussian,
     DiscreteLaplace,
     FinitePair,
     RandomizedResponse,
@@ -24,113 +20,6 @@ from exactdp.mechanisms import (
 )
 
 matplotlib.use("Agg")
-
-ALPHAS = [Fraction(k, 20) for k in range(21)] + [Fraction(1, 1000), Fraction(1, 10**6)]
-
-
-def corners(p, q):
-    """Type I and II errors of the tests that reject P on any set of outcomes."""
-    sets = product((0, 1), repeat=len(p))
-    return [
-        (
-            sum((a for a, chosen in zip(p, each, strict=True) if chosen), Fraction(0)),
-            sum((b for b, chosen in zip(q, each, strict=True) if not chosen), Fraction(0)),
-        )
-        for each in sets
-    ]
-
-
-def least_error(points, alpha):
-    """The lower convex hull of these points at alpha, by all chords: slow and plain."""
-    best = min((beta for x, beta in points if x <= alpha), default=Fraction(1))
-    for x, y in points:
-        for u, v in points:
-            if x < alpha < u:
-                best = min(best, y + (v - y) * (alpha - x) / (u - x))
-    return best
-
-
-def both_ways(p, q):
-    return corners(p, q) + corners(q, p)
-
-
-def columns(size):
-    """Two laws on so many outcomes, in twentieths."""
-    cuts = st.lists(st.integers(0, 20), min_size=size - 1, max_size=size - 1).map(sorted)
-
-    def law(cut):
-        ends = [0, *cut, 20]
-        return tuple(Fraction(b - a, 20) for a, b in pairwise(ends))
-
-    return st.tuples(cuts.map(law), cuts.map(law))
-
-
-@given(columns(4))
-def test_tests_on_all_sets_of_outcomes(two):
-    p, q = two
-    found = compose(FinitePair(("a", "b", "c", "d"), p, q)).tradeoff(ALPHAS)
-    points = both_ways(p, q)
-    for alpha, beta in zip(found.alphas, found.betas, strict=True):
-        assert beta.contains(least_error(points, alpha)), alpha
-
-
-@settings(max_examples=15)
-@given(columns(2))
-def test_two_uses(two):
-    p, q = two
-    found = (2 * compose(FinitePair(("a", "b"), p, q))).tradeoff(ALPHAS)
-    points = both_ways(*([prod(each) for each in product(law, repeat=2)] for law in (p, q)))
-    for alpha, beta in zip(found.alphas, found.betas, strict=True):
-        assert beta.contains(least_error(points, alpha)), alpha
-
-
-@pytest.mark.parametrize("delta", ["0", "0.1"])
-def test_randomized_response_has_the_curve_of_epsilon_and_delta(delta):
-    """Kairouz, Oh, Viswanath, Theorem 2.1: its errors fill the region of (epsilon, delta)-DP."""
-    odds = Fraction("2.718281828459045235360287471352662497757247")  # e, below by less than 1e-42
-    found = compose(RandomizedResponse(1, delta)).tradeoff(ALPHAS)
-    for alpha, beta in zip(found.alphas, found.betas, strict=True):
-        rest = 1 - Fraction(delta)
-        true = max(Fraction(0), rest - odds * alpha, (rest - alpha) / odds)
-        assert beta.at_least(true - Fraction(1, 10**40)) is not False
-        assert beta.at_most(true + Fraction(1, 10**40)) is not False
-        if alpha:
-            assert Fraction(beta.upper) - Fraction(beta.lower) < Fraction(1, 10**9)
-
-
-@pytest.mark.parametrize(
-    "m",
-    [
-        compose((AdditiveNoise(DiscreteLaplace(3), 1), 7)),
-        compose((AdditiveNoise(DiscreteGaussian(9), 2), 3)),
-        compose(AdditiveNoise(Skellam(4), 1)),
-    ],
-)
-def test_the_curve_is_symmetric_falls_and_keeps_to_every_epsilon_and_delta(m):
-    known, alphas = m.profile(points=12), [Fraction(k, 25) for k in range(26)]
-    betas = tradeoff(known, alphas, 1).betas
-    back = tradeoff(known, [Fraction(beta.upper) for beta in betas], 1)  # f(f(alpha)) <= alpha
-    inverse = dict(zip(back.alphas, back.betas, strict=True))
-    for low, high in pairwise(betas):
-        assert low.less_than(high.lower) is not True
-    for alpha, beta in zip(alphas, betas, strict=True):
-        assert beta.at_most(1 - alpha)
-        assert inverse[Fraction(beta.upper)].at_most(alpha) is not False
-    for epsilon, odds in (("0.3", "1.349859"), ("1", "2.718282"), ("2.2", "9.025014")):
-        level = Fraction(m.delta(epsilon).upper)  # off the grid; odds above e^epsilon
-        for alpha, beta in zip(alphas, betas, strict=True):
-            assert beta.less_than(1 - level - Fraction(odds) * alpha) is not True
-
-
-def test_more_points_narrow_it():
-    m = compose((AdditiveNoise(DiscreteLaplace(3), 1), 7))
-    coarse, fine = (m.profile(points=points) for points in (5, 50))
-
-    def widest(profile):
-        betas = tradeoff(profile, ALPHAS, 1).betas
-        return max(Fraction(beta.upper) - Fraction(beta.lower) for beta in betas)
-
-    assert widest(fine) < widest(coarse) / 4
 
 
 def test_the_profile_is_delta():

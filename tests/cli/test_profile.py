@@ -45,7 +45,13 @@ def test_a_table_says_the_same(shown, tmp_path):
     with open(tmp_path / "curves.csv", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     due = [("profile", row["epsilon"], row["delta"]) for row in shown["profile"]]
-    due += [("tradeoff", row["type_1"], row["type_2"]) for row in shown["tradeoff"]]
+    for name, key in (
+        ("tradeoff", "type_2"),
+        ("tradeoff-forward", "type_2_forward"),
+        ("tradeoff-backward", "type_2_backward"),
+        ("symmetric-hull", "symmetric_hull"),
+    ):
+        due += [(name, row["type_1"], row[key]) for row in shown["tradeoff"]]
     assert [(row["curve"], row["at"]) for row in rows] == [each[:2] for each in due]
     assert [{"lower": row["lower"], "upper": row["upper"]} for row in rows] == [
         each[2] for each in due

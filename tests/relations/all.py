@@ -6,6 +6,7 @@ from relations import (
     accounts,
     certificates_agree,
     decisions,
+    errors,
     gaussian,
     least,
     monotone,
@@ -31,6 +32,7 @@ RELATIONS: tuple[Relation, ...] = (
     *gaussian.RELATIONS,
     *vectors.RELATIONS,
     *accounts.QUICK,
+    *errors.RELATIONS,
 )
 SEARCHES: tuple[Relation, ...] = (
     *least.RELATIONS,
