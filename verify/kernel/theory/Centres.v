@@ -76,7 +76,8 @@ Section Theta.
 Variable v : R.
 Hypothesis Hv : 0 < v.
 Let h := v / 2.
-Let Hh : 0 < h := ltac:(unfold h; lra).
+Let Hh : 0 < h.
+Proof. unfold h. lra. Qed.
 Variables (x N X a b G H : R).
 Hypotheses (HN : sums v 0 N) (HX : sums v (2 * x) X).
 Hypotheses (Ha : sums h 0 a) (Hb : sums h (- / 2) b) (HG : sums h x G) (HH : sums h (x - / 2) H).

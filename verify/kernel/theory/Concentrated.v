@@ -18,11 +18,11 @@ Proof.
   - intros k. now rewrite around_0.
 Qed.
 (** A product of powers of moved weights is a weight around some centre. *)
-Lemma renyi_term c d a N k : 0 < N -> (forall k, f k = around s2 0 k / N) ->
+Lemma shifted_term c d a N k : 0 < N -> (forall k, f k = around s2 0 k / N) ->
   renyi_term a (fun k => f (k - c)%Z) (fun k => f (k - d)%Z) k
   = exp ((a - 1) * (a * IZR (c - d) ^ 2 / (2 * s2))) / N * around s2 (a * IZR c + (1 - a) * IZR d) k.
 Proof.
-  intros HN E. unfold Laws.renyi_term, Rpower. rewrite !E. unfold around. unfold Rdiv at 1 3. rewrite !ln_mult by (apply exp_pos || now apply Rinv_0_lt_compat). rewrite !ln_exp, !ln_Rinv by easy.
+  intros HN E. unfold renyi_term, Rpower. rewrite !E. unfold around. unfold Rdiv at 1 3. rewrite !ln_mult by (apply exp_pos || now apply Rinv_0_lt_compat). rewrite !ln_exp, !ln_Rinv by easy.
   replace (exp ((a - 1) * (a * IZR (c - d) ^ 2 / (2 * s2))) / N) with (exp ((a - 1) * (a * IZR (c - d) ^ 2 / (2 * s2)) + - ln N)).
   2: { rewrite exp_plus, exp_Ropp, exp_ln by easy. reflexivity. }
   rewrite <- !exp_plus. f_equal. rewrite !minus_IZR. field. lra.
@@ -36,7 +36,7 @@ Theorem gauss_renyi Delta a eps : 1 < a -> a * (IZR Delta ^ 2 / (2 * s2)) <= eps
 Proof.
   intros Hall Hr D adj q Hq. destruct gauss_sums as (N & HN & HS & E). split; [intros d; exact (pmf_shift f (- q d) (gauss_pmf s2 f Hf))|].
   intros d d' Ha. split; [intros; apply gauss_pos|]. intros l Hl _. unfold add_noise.
-  rewrite (mass_ext _ _ l (fun k _ => renyi_term (q d) (q d') a N k HN E)), mass_scale.
+  rewrite (mass_ext _ _ l (fun k _ => shifted_term (q d) (q d') a N k HN E)), mass_scale.
   pose proof (centre_le s2 Hs (a * IZR (q d) + (1 - a) * IZR (q d')) N l HS Hl) as Hm.
   apply Rle_trans with (exp ((a - 1) * (a * IZR (q d - q d') ^ 2 / (2 * s2))) / N * N).
   - apply Rmult_le_compat_l; [|easy]. left. apply Rdiv_lt_0_compat; [apply exp_pos|easy].
@@ -59,7 +59,7 @@ Proof.
   pose proof (exp_pos ((a - 1) * eps)) as Hx. set (x := exp ((a - 1) * eps)) in *.
   apply NNPP. intros Hno. assert (N <= N * x / g); [|apply Rmult_le_compat_r with (r := g) in H; [|lra]; replace (N * x / g * g) with (N * x) in H by (field; lra); nra].
   apply HW. intros r (l & Hl & _ & ->). apply Rnot_lt_le. intros Hgt. apply Hno. exists l. split; [discriminate|]. split; [easy|].
-  split; [intros; split; apply gauss_pos|]. rewrite (mass_ext _ _ l (fun k _ => renyi_term Delta 0 a N k HN E)), mass_scale.
+  split; [intros; split; apply gauss_pos|]. rewrite (mass_ext _ _ l (fun k _ => shifted_term Delta 0 a N k HN E)), mass_scale.
   replace (a * IZR Delta + (1 - a) * 0) with (IZR n) by lra.
   replace ((a - 1) * (a * IZR (Delta - 0) ^ 2 / (2 * s2))) with ((a - 1) * (a * (IZR Delta ^ 2 / (2 * s2)))) by (rewrite Z.sub_0_r; field; lra). fold g.
   apply Rmult_lt_compat_l with (r := g / N) in Hgt; [|apply Rdiv_lt_0_compat; lra].

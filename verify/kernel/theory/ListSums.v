@@ -26,8 +26,10 @@ Proof. induction n; simpl; [easy|]. now rewrite IHn. Qed.
 (** Block by block *)
 Lemma pairs_in : forall l, Forall sound (blocks_in l) -> Forall proper (uses_in l) /\ map pair_of (uses_in l) = pairs (blocks_in l).
 Proof.
-  fix IH 1. intros [|k [|t [|u [|s l]]]] H; try (split; [constructor|easy]).
-  cbn [blocks_in] in H. apply Forall_cons_iff in H as [(Ht & Hu & Hs) H]. destruct (IH l H) as [H1 H2]. clear IH. cbn [top bottom reach] in *.
+  enough (forall n l, (length l <= n)%nat -> Forall sound (blocks_in l) ->
+    Forall proper (uses_in l) /\ map pair_of (uses_in l) = pairs (blocks_in l)) as A by (intros l; now apply (A (length l))).
+  induction n as [|n IH]; intros [|k [|t [|u [|s l]]]] Hn H; try (split; [constructor|easy]); [easy|].
+  cbn [blocks_in] in H. apply Forall_cons_iff in H as [(Ht & Hu & Hs) H]. cbn [length] in Hn. destruct (IH l ltac:(lia) H) as [H1 H2]. clear IH. cbn [top bottom reach] in *.
   cbn [uses_in blocks_in]. unfold pairs. cbn [flat_map count]. fold (pairs (blocks_in l)). unfold scale. cbn [top bottom reach].
   rewrite map_app, H2. apply IZR_lt in Ht, Hu.
   assert (0 < IZR t / IZR u) by (apply Rdiv_lt_0_compat; lra). assert (0 < IZR u / IZR t) by (apply Rdiv_lt_0_compat; lra). split.
