@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +32,12 @@ def checked_theorem(file: Path, expected: Expected) -> tuple[dict[str, Any], lis
             outcome = check_theorem(file, expected)
     except CoqError as error:
         raise ParameterError(f"FILE: {error}") from error
-    lines = [f"{'valid' if outcome.valid else 'not valid'}: {outcome.reason}"]
+    word = "valid, but vacuous" if outcome.vacuous else "valid" if outcome.valid else "not valid"
+    lines = [f"{word}: {outcome.reason}"]
     if outcome.says is not None:
         lines.append(outcome.says if outcome.valid else f"it says: {outcome.says}")
+    if outcome.vacuous:
+        lines.append(f"it says nothing of any noise: {outcome.vacuous}")
     if outcome.valid:
         lines.append(f"axioms: {', '.join(outcome.axioms) or 'none'}")
     shown = {
@@ -41,5 +45,7 @@ def checked_theorem(file: Path, expected: Expected) -> tuple[dict[str, Any], lis
         "reason": outcome.reason,
         "says": outcome.says,
         "axioms": list(outcome.axioms),
+        "lists": {name: asdict(listed) for name, listed in outcome.lists.items()},
+        "vacuous": outcome.vacuous,
     }
     return shown, lines, 0 if outcome.valid else 1

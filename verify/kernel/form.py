@@ -16,10 +16,12 @@ Numbers: TypeAlias = Mapping[str, "int | Sequence[int]"]  # lists have names in 
 
 _DIGITS = 4_000  # of one number; Python itself reads no integers of more than 4,300
 _NUMBER = rf"(?:0|[1-9][0-9]{{0,{_DIGITS - 1}}})"
+_OF_A_USE = 4  # numbers of list_w
+# Definitions and Laws come last: what the statement names is theirs, whatever else has that name
 _FILE = """\
 (* exactdp theorem, version 1: {title} *)
 From Coq Require Import Reals List ZArith.
-From ExactDP Require Import Definitions Laws {module}.
+From ExactDP Require Import {module} Definitions Laws.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -81,7 +83,11 @@ class Form:
         return "approx"
 
     def write(self, numbers: Numbers) -> str:
-        """The file with these numbers. Raises FormError where one is too long or negative."""
+        """The file with these numbers.
+
+        Raises FormError where one is too long or negative, or a list has another length than it
+        must have.
+        """
         text = self.template.format(
             **{
                 name: str(number) if isinstance(number, int) else "; ".join(map(str, number))
@@ -93,14 +99,32 @@ class Form:
         return text
 
     def read(self, text: str) -> dict[str, int | tuple[int, ...]] | None:
-        """The numbers with which this form is just this text; None where there are none."""
+        """The numbers with which this form is just this text; None where there are none.
+
+        Raises FormError where a list has another length than it must have.
+        """
         found = self._pattern.fullmatch(text)
         if found is None:
             return None
-        return {
+        numbers: dict[str, int | tuple[int, ...]] = {
             name: int(part) if name.islower() else tuple(map(int, part.split("; ")))
             for name, part in found.groupdict().items()
         }
+        lists = self.lists(numbers)
+        if len(lists.get("list_w", ())) % _OF_A_USE:
+            raise FormError(f"list_w has {len(lists['list_w']):,} numbers: each use takes four")
+        if len({len(column) for column in lists.values()}) > 1:
+            raise FormError("list_a and list_b are not of one length")
+        return numbers
+
+    def lists(self, numbers: Numbers) -> dict[str, tuple[int, ...]]:
+        """The lists that the statement names, as it names them."""
+        found = {}
+        for name in self.given:
+            values = numbers[name]
+            assert not isinstance(values, int)
+            found[f"list_{name.lower()}"] = tuple(values)
+        return found
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ...exact.regular_file import read_at_most
@@ -14,6 +15,8 @@ from .form import FormError
 from .forms import recognise
 from .library import compiled, required_by
 from .stated import stated
+from .vacuous import vacuity
+from .words import digest
 
 LARGEST = 20_000_000  # bytes of a file
 ALLOWED = (
@@ -27,13 +30,27 @@ _AXIOM = re.compile(r"([\w.']+)(?: :.*)?")
 
 
 @dataclass(frozen=True)
+class Listed:
+    """A list that a theorem names: how long it is, and the SHA-256 of what its brackets hold."""
+
+    length: int
+    sha256: str
+
+
+@dataclass(frozen=True)
 class Outcome:
-    """Whether the kernel accepts it, and why not; what it says in words, and its axioms."""
+    """Whether the kernel accepts it, and why not; what it says in words, and its axioms.
+
+    lists    those that it names
+    vacuous  of what is valid: why it says nothing of any noise, where it does not
+    """
 
     valid: bool
     reason: str
     says: str | None = None
     axioms: tuple[str, ...] = ()
+    lists: Mapping[str, Listed] = field(default_factory=dict)
+    vacuous: str | None = None
 
 
 def check_theorem(file: Path, expected: Expected = ANYTHING) -> Outcome:
@@ -49,21 +66,24 @@ def check_theorem(file: Path, expected: Expected = ANYTHING) -> Outcome:
     except (FormError, UnicodeDecodeError) as error:
         why = str(error) if isinstance(error, FormError) else "it is not plain text"
         return Outcome(False, why)
-    text, says = form.write(numbers), form.described(numbers)
+    text, statement = form.write(numbers), stated(form, numbers)
+    lists = {name: Listed(len(each), digest(each)) for name, each in form.lists(numbers).items()}
+    said = Outcome(False, "", form.described(numbers), (), lists)
     if not expected.is_anything:
-        other = difference(stated(form, numbers), expected)
+        other = difference(statement, expected)
         if other is not None:
-            return Outcome(False, other, says)
+            return replace(said, reason=other)
     library = compiled(required_by(text))
     with tempfile.TemporaryDirectory() as made:
         (Path(made) / "Verdict.v").write_text(text, encoding="ascii")
         outcome = run(["-R", str(library), "ExactDP", "Verdict.v"], Path(made))
     if not outcome.compiled:
-        return Outcome(False, f"Coq does not accept it: {outcome.message}", says)
-    axioms = axioms_in(outcome.output)
-    if odd := set(axioms) - set(ALLOWED):
-        return Outcome(False, f"it rests on more axioms: {', '.join(sorted(odd))}", says, axioms)
-    return Outcome(True, "proved: Coq's kernel accepts it", says, axioms)
+        return replace(said, reason=f"Coq does not accept it: {outcome.message}")
+    said = replace(said, axioms=axioms_in(outcome.output))
+    if odd := set(said.axioms) - set(ALLOWED):
+        return replace(said, reason=f"it rests on more axioms: {', '.join(sorted(odd))}")
+    proved = "proved: Coq's kernel accepts it"
+    return replace(said, valid=True, reason=proved, vacuous=vacuity(statement))
 
 
 def axioms_in(output: str) -> tuple[str, ...]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import hashlib
+from collections.abc import Callable, Sequence
 
 from .form import Numbers, ratio
+
+_SHORT = 60  # characters of a list that is said in full
 
 
 def noise(law: Callable[[Numbers], str]) -> Callable[[Numbers], str]:
@@ -74,16 +77,34 @@ def bits(numbers: Numbers) -> str:
 
 def pair(numbers: Numbers) -> str:
     """A user's pair of laws, used K times."""
-    a = numbers["A"]
-    assert not isinstance(a, int)
-    return f"a pair of laws on {len(a)} outcomes, either way round{uses(numbers)}"
+    a, b = numbers["A"], numbers["B"]
+    assert not (isinstance(a, int) or isinstance(b, int))
+    return (
+        f"a pair of laws on {len(a):,} outcomes, proportional to {_weights('list_a', a)} and to "
+        f"{_weights('list_b', b)}, either way round{uses(numbers)}"
+    )
+
+
+def _weights(name: str, weights: Sequence[int]) -> str:
+    text = _text(weights)
+    said = f"[{text}]" if len(text) <= _SHORT else f"SHA-256 {digest(weights)}"
+    return f"{name} ({len(weights):,} numbers, {said})"
+
+
+def digest(numbers: Sequence[int]) -> str:
+    """The SHA-256 of a list as it stands in the file, between its brackets."""
+    return hashlib.sha256(_text(numbers).encode("ascii")).hexdigest()
+
+
+def _text(numbers: Sequence[int]) -> str:
+    return "; ".join(map(str, numbers))
 
 
 def in_fours(numbers: Numbers) -> list[tuple[int, int, int, int]]:
-    """The uses of a list, as `uses_in` of `Laws.v` reads them: any numbers left over are none."""
+    """The uses of a list, as `uses_in` of `Laws.v` reads them; it drops numbers left over."""
     w = numbers["W"]
     assert not isinstance(w, int)
-    return list(zip(w[::4], w[1::4], w[2::4], w[3::4], strict=False))
+    return list(zip(w[::4], w[1::4], w[2::4], w[3::4], strict=True))
 
 
 def listed(numbers: Numbers) -> str:

@@ -1,5 +1,6 @@
 """What is written of a verdict: the statement by hand, hints by what they must be, and refusals."""
 
+import hashlib
 import re
 from dataclasses import replace
 from fractions import Fraction
@@ -21,7 +22,7 @@ from exactdp.verify.kernel.library import sources
 LAPLACE = """\
 (* exactdp theorem, version 1: discrete Laplace, pure, VERIFIED *)
 From Coq Require Import Reals List ZArith.
-From ExactDP Require Import Definitions Laws DiscreteLaplace.
+From ExactDP Require Import DiscreteLaplace Definitions Laws.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -127,6 +128,57 @@ def test_a_list_says_its_uses_in_fours(pair):
     assert "sensitivity 4 plus discrete Laplace noise of scale 7/3 3 times" in says
     assert "a bit by randomized response (epsilon 0.4) 6 times" in says
     assert "is not (5, 0.001)-differentially private, for some data type" in says
+
+
+def test_a_pair_says_which(pair, tmp_path):
+    """A short one in full, a long one by its digest: of what stands between the brackets."""
+    form, numbers = recognise(theorem("pmf:file={pair}", "pure:1", pair))
+    says = form.described(numbers)
+    assert "on 3 outcomes, proportional to list_a (3 numbers, [10; 6; 4]) and to " in says
+    assert "list_b (3 numbers, [5; 9; 6]), either way round" in says
+    long = tmp_path / "long.csv"
+    rows = [f"{k},{Fraction(k + 1, 820)},{Fraction(40 - k, 820)}" for k in range(40)]
+    long.write_text("\n".join(["outcome,p,q", *rows, ""]))
+    text = theorem(f"pmf:file={long}", "pure:4", pair)
+    form, numbers = recognise(text)
+    says = form.described(numbers)
+    for name in ("list_a", "list_b"):
+        between = re.search(rf"^Definition {name} : list Z := \[(.*)\]%Z\.$", text, re.M)[1]
+        digest = hashlib.sha256(between.encode()).hexdigest()
+        assert f"{name} (40 numbers, SHA-256 {digest})" in says
+    other = form.described(numbers | {"B": (*numbers["B"][:-1], 2)})
+    assert other != says
+
+
+def test_no_two_theorems_are_said_alike():
+    """Of each form, whatever number of its statement is another: the words are others."""
+    for form in FORMS.values():
+        names = set(re.findall(r"{(\w+)}", form.statement)) | set(form.given)
+        own = {
+            name: 2 + 3 * place if name.islower() else (1, 7, 5, 2)
+            for place, name in enumerate(sorted(re.findall(r"{(\w+)}", form.template)))
+        }
+        for name in names:
+            other = own[name] + 1 if name.islower() else (1, 7, 5, 3)
+            assert form.described(own) != form.described(own | {name: other}), (form.title, name)
+
+
+@pytest.mark.parametrize(
+    ("spec", "claim", "name", "wrong", "reason"),
+    [
+        ("randomized-response:epsilon=1*9", "pure:9", "W", (9, 1, 1, 0, 5), "each use takes four"),
+        ("randomized-response:epsilon=1*9", "pure:9", "W", (9, 1, 1), "each use takes four"),
+        ("pmf:file={pair}", "pure:1", "B", (5, 9, 6, 0), "not of one length"),
+    ],
+)
+def test_lists_of_another_length_are_refused(pair, spec, claim, name, wrong, reason):
+    text = theorem(spec, claim, pair)
+    form, numbers = recognise(text)
+    with pytest.raises(FormError, match=reason):
+        form.write(numbers | {name: wrong})
+    own = "; ".join(map(str, numbers[name]))
+    with pytest.raises(FormError, match=reason):
+        recognise(text.replace(f"[{own}]%Z", f"[{'; '.join(map(str, wrong))}]%Z"))
 
 
 @pytest.mark.parametrize(("spec", "verified", "refuted"), [*NEAR, *LISTS])
@@ -243,7 +295,7 @@ OTHER = {
     "one line before": 'Redirect "/tmp/x" Print All.\n' + LAPLACE,
     "a plugin": LAPLACE.replace("Import ListNotations.", 'Declare ML Module "x".'),
     "another library": LAPLACE.replace("From ExactDP", "From Other"),
-    "another module": LAPLACE.replace("DiscreteLaplace.\n", "DiscreteLaplace Evil.\n"),
+    "another module": LAPLACE.replace(" DiscreteLaplace ", " DiscreteLaplace Evil "),
     "an axiom": LAPLACE.replace("Theorem verdict", "Axiom verdict"),
     "admitted": LAPLACE.replace("Qed", "Admitted"),
     "another proof": LAPLACE.replace("apply (laplace_dp", "apply (laplace_dp "),
@@ -274,7 +326,7 @@ def test_every_form_reads_what_it_writes_and_no_other_does():
     for title, form in FORMS.items():
         names = set(re.findall(r"{(\w+)}", form.template))
         numbers = {
-            name: 3 + place if name.islower() else (1, place, 0)
+            name: 3 + place if name.islower() else (1, place, 0, 7)
             for place, name in enumerate(sorted(names))
         }
         text = form.write(numbers)
@@ -300,6 +352,65 @@ def test_nothing_in_the_library_is_assumed():
         assert odd.search(code) is None, (name, odd.search(code))
         held = re.findall(r"^(Section|End|Variables?|Hypothes\w+|Context)\b", code, re.M)
         assert held.count("Section") == held.count("End")  # no variable outside of a section
+
+
+_BUGGY = re.compile(
+    r"\b(Program|fix|CoFixpoint|CoInductive|Module|Functor|Include|SProp|Universes?|Polymorphic|"
+    r"Cumulative|PrimInt63|U?[Ii]nt63|Floats?|PArray|\w+_no_check|vm_compute|Proof using)\b"
+    r"|:=\s*ltac:"
+)
+
+
+def test_the_library_keeps_off_the_known_bugs_of_coq():
+    """What they take, by docs/kernel.md, is not there."""
+    for name, text in sources().items():
+        code = re.sub(r"\(\*.*?\*\)", "", text, flags=re.S)
+        assert _BUGGY.search(code) is None, (name, _BUGGY.search(code))
+        for function in re.findall(r"^Fixpoint\b.*?\.\s*$", code, re.M | re.S):
+            assert not re.search(r"\bwith\s+\w+[^=|]*:=", function), (name, function)  # mutual
+
+
+_NAMING = re.compile(
+    r"^\s*(?:(?:Local|Global|Program|Polymorphic|#\[[^\]]*\])\s+)*"
+    r"(?:Definition|(?:Co)?Fixpoint|Function|Lemma|Theorem|Corollary|Fact|Remark|Proposition|Property|"
+    r"(?:Co)?Inductive|Variant|Record|Structure|Class|Instance|Example|Notation|Module|Ltac|with)"
+    r'\s+"?([\w\']+)([^.]*)',
+    re.M,
+)
+
+
+def _named(text):
+    """What a file of the library calls something that outlives it, constructors and fields too."""
+    code = re.sub(r"\(\*.*?\*\)", "", text, flags=re.S)
+    names = set()
+    for found in _NAMING.finditer(code):
+        names.add(found[1])
+        if found[0].lstrip().startswith(("Inductive", "Record", "Variant")):
+            names |= set(re.findall(r"(?:\||:=|[{;])\s*([A-Za-z_]\w*)", found[2]))
+    return names
+
+
+def test_no_module_takes_a_name_that_a_statement_uses():
+    """Else what a theorem says would hang on which file it names last."""
+    texts = sources()
+    trusted = _named(texts["Definitions"]) | _named(texts["Laws"])
+    assert {"dp", "renyi_term", "use", "Laplace", "Response", "mass"} <= trusted
+    said = {
+        name
+        for form in FORMS.values()
+        for name in re.findall(r"[A-Za-z_]\w*", re.sub(r"{\w+}", " ", form.statement))
+    }
+    assert not _named(texts["Definitions"]) & _named(texts["Laws"])
+    for name, text in texts.items():
+        if name not in ("Definitions", "Laws"):
+            assert _named(text) and not _named(text) & (trusted | said | {"list", "nat", "R"}), name
+
+
+def test_definitions_come_last():
+    """So that they would be meant even if a module took one of their names."""
+    for form in FORMS.values():
+        required = re.findall(r"^From \w+ Require Import (.*)\.$", form.template, re.M)
+        assert required[-1].split()[-2:] == ["Definitions", "Laws"]
 
 
 def test_definitions_prove_nothing():
