@@ -20,8 +20,8 @@ E (R^a - R^(1-a)) |b|^2 >= E (R^a - R^(1-a)) E |b|^2, and E R^a - E R^(1-a) cann
 
 *D_a/a does not fall in a*, for all of these: it is half the integral over s of the mean of |b|^2
 under the law of density R^a/E R^a to Q, which rises in a as |b|^2 and log R both rise in every
-coordinate and log R is supermodular (Fortuin, Kasteleyn, Ginibre). So a bound at the next whole
-order serves at any real one.
+coordinate and log R is supermodular (Preston 1974; Karlin and Rinott 1980). So a bound at the next
+whole order serves at any real one.
 
 *One coordinate*, y = m + f, integer a, s = mu^2:
 

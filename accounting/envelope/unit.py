@@ -21,9 +21,10 @@ t(j)/(j - 1/2) does not rise in j, so t(k+1) - t(k) <= t(k)/(k - 1/2) <= 2 t(1).
 *Where that holds.* Discrete Gaussian: A is constant. Discrete Laplace: A(k) = 0 for k >= 1.
 Skellam: with l(k) = log I(k+1)/I(k) at the variance x, l(k)' = -2 sinh l(k) - (2k+1)/x, and
 D(k) = A(k) - A(k+1) = l(k-1) - 2 l(k) + l(k+1) for k >= 1, -3 l(0) + l(1) for k = 0. As x -> 0 all
-D(k) > 0. At a first zero D(k)' <= 0; but there l(k) is the mean of two distinct negative numbers
-(k >= 1), sinh is strictly concave on them, and D(k)' = -2 [sinh l(k-1) - 2 sinh l(k) + sinh l(k+1)]
-> 0; or l(1) = 3 l(0) (k = 0), and D(0)' = 6 sinh l(0) - 2 sinh l(1) = -8 sinh^3 l(0) > 0.
+D(k) > 0. At a first zero D(k)' <= 0; but there l(k) is the mean of two negative numbers (k >= 1),
+distinct as I(k)^2 - I(k-1) I(k+1) has positive coefficients, sinh is strictly concave on them, and
+D(k)' = -2 [sinh l(k-1) - 2 sinh l(k) + sinh l(k+1)] > 0; or l(1) = 3 l(0) (k = 0), and D(0)' =
+6 sinh l(0) - 2 sinh l(1) = -8 sinh^3 l(0) > 0.
 Pólya differences of shape r > 1: the same with l(k) = log p(k+1)/p(k) and z = cosh(1/scale), where
 (z^2 - 1) dl(k)/dz = (2k+1)(z - cosh l(k)) + (2r-1) sinh l(k); as z -> infinity all D(k) > 0, and
 at a zero dD(k)/dz < 0 (`docs/envelope.md`). Sums of discrete Laplace noise are such.

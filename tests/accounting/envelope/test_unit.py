@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
+from math import comb, factorial, log
 
 import mpmath
 import oracles
@@ -68,6 +69,35 @@ def test_it_is_the_largest_step(law, pmf, last, reach):
     # by theorem A, t(k)/(k - 1/2) falls
     sums = [sum(found[1:k], found[0] / 2) / (k - mpf(1) / 2) for k in range(1, last)]
     assert all(near >= far - mpf(10) ** -40 for near, far in pairwise(sums))
+
+
+@pytest.mark.parametrize("k", range(6))
+def test_skellam_is_strictly_log_concave(k):
+    """Every coefficient of I_k^2 - I_(k-1) I_(k+1) in x/2 is positive, as docs/envelope.md says."""
+
+    def bessel(order):  # I_-1 is I_1
+        return {
+            abs(order) + 2 * j: Fraction(1, factorial(j) * factorial(abs(order) + j))
+            for j in range(10)
+        }
+
+    def coefficient(one, other, power):
+        return sum(one[i] * other.get(power - i, 0) for i in one if i <= power)
+
+    for n in range(8):
+        power = 2 * k + 2 * n
+        found = coefficient(bessel(k), bessel(k), power)
+        found -= coefficient(bessel(k - 1), bessel(k + 1), power)
+        assert found == Fraction(comb(power, n), factorial(k + n) ** 2 * (k + n + 1)) > 0
+
+
+@pytest.mark.parametrize("sigma2", ["0.25", "1", "4"])
+def test_steps_tend_to_the_root_of_the_curvature(sigma2):
+    """Lemma 3 of docs/envelope.md: by its proof the gap is of order log(k)/k^2."""
+    root = 1 / float(Fraction(sigma2)) ** 0.5
+    found = steps(oracles.discrete_gaussian(sigma2), 33, 60)
+    gaps = [abs(float(found[k]) - root) for k in (8, 16, 32)]
+    assert gaps[0] > gaps[1] > gaps[2] and gaps[2] < 8 * log(32) / 32**2
 
 
 @pytest.mark.parametrize(("count", "sigma2"), SUMS)
