@@ -18,7 +18,7 @@ decides, the rest of the horizon after the last batch. In a good run
   S_a + Z_a >= x_t for every t of `radius.index`, x_t the number with q_t(x_t) = mu* - eta, eta more
   than what the index exceeds q_t by for its rounding.
 
-Either has a Chernoff bound, for rewards of any law in [0, 1] with these means (Hoeffding 1963):
+Either has a Chernoff bound, for independent rewards in [0, 1] with these means (Hoeffding 1963):
 E e^(sS) <= (1 - mu + mu e^s)^N for s of any sign. The s, and t, are chosen in floats; what is said
 is evaluated in balls. Where an index decides F grows by the chance that any other arm is misread.
 """

@@ -12,8 +12,9 @@ Statement. Stop with arm a where for every other arm j and *every* l in [0, 1]
 
     log A_a(l) + log B_j(l) >= log((K - 1)/p).
 
-Whatever the laws of the rewards, and whichever arm has the next batch by what was released, this
-ever happens with an arm that is not best with probability at most p, if all sums are read rightly.
+Whatever the laws of the rewards (independent, of one mean for each arm), and whichever arm has the
+next batch by what was released, this ever happens with an arm that is not best with probability at
+most p, if all sums are read rightly.
 
 Proof. As e^(ts) is convex, E e^(ts) <= 1 + q (e^t - 1) for a reward s in [0, 1] of mean q, rounded
 at random to a grid or not (Hoeffding 1963). So for q <= l one more batch of the arm multiplies

@@ -1,12 +1,13 @@
 """Upper confidence bounds of an arm's mean from noisy sums that are never forgotten.
 
 Statement. X is what the first b batches of an arm released, added up, in units of rewards: the sum
-S of N rewards in [0, 1] of mean q and noise Z, independent of it, all releases read rightly. With
+S of N independent rewards in [0, 1] of mean q and noise Z, independent of it, all releases read
+rightly. With
 
     q_t(x) = (1 - e^((log L - t x - log E e^(-tZ) - log C_t)/N)) / (1 - e^(-t)),
     I(x) = min over t of q_t(x),  C_t = min(1, M_t/(1 - e^(-t/g))),
 
-for finitely many t > 0, M_t as below, whatever the law of the rewards, P(I(X) < q) <= L.
+for finitely many t > 0, M_t as below, whatever the laws of the rewards, P(I(X) < q) <= L.
 
 Proof. Every q_t increases with x, hence so does I: where I(X) < q is possible at all it is the
 event X <= x0, I(x0) < q (for sums on a grid x0 is the largest such; for others take a sequence that
