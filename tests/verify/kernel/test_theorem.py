@@ -17,7 +17,9 @@ from exactdp.verify.kernel import theorem as kernel_theorem
 from exactdp.verify.kernel.coq import Run
 from exactdp.verify.kernel.forms import FORMS, recognise
 from exactdp.verify.kernel.library import compiled, sources
+from exactdp.verify.kernel.stated import stated
 from exactdp.verify.kernel.theorem import ALLOWED, axioms_in
+from exactdp.verify.kernel.vacuous import vacuity
 
 with_coq = pytest.mark.skipif(shutil.which("coqc") is None, reason="needs coqc")
 GENERAL = (
@@ -252,6 +254,19 @@ def test_what_says_nothing_is_called_vacuous(
     assert any(reason in line for line in lines) and reason in shown["vacuous"]
     monkeypatch.setattr(kernel_theorem, "run", lambda *_: Run(False, "", "Error: no"))
     assert _outcome(form.write(numbers | wrong), tmp_path).vacuous is None  # it is not proved
+
+
+@pytest.mark.parametrize("number", [0, 1, 2, 10**30])
+def test_all_numbers_are_read_back(number):
+    """Whatever stands in a file is stated, and judged: Coq decides whether it is proved."""
+    for form in FORMS.values():
+        names = re.findall(r"{(\w+)}", form.template)
+        numbers = {name: number if name.islower() else (number,) * 4 for name in names}
+        if "W" in names:
+            numbers["W"] = (number, number, number, 0, 0, number, number, number)
+        statement = stated(form, numbers)
+        assert vacuity(statement) is None or form.verified
+        assert form.described(numbers)
 
 
 def test_lists_that_are_named(capsys, monkeypatch, tmp_path, pair):
