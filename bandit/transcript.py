@@ -2,8 +2,8 @@
 
 JSON lines. The first is the header: the algorithm and its numbers, how many runs there are, the
 evidence of every release that occurs, by a short name, and the SHA-256 of all that stands below it,
-so that whoever has the header's digest notices a run that is left out. Then, batch by batch and arm
-by arm,
+so that whoever has the header's digest (its head) notices a run that is left out. Then, batch by
+batch and arm by arm,
 
     run, batch, arm
     users, precision     n and g
@@ -105,12 +105,17 @@ def end_line(run: int, pulls: NDArray[np.int64]) -> dict[str, Any]:
     return {"run": run, "pulls": pulls.tolist()}
 
 
-def write_transcript(path: Path, results: Results, about: dict[str, Any]) -> None:
-    """Write the transcript of runs that kept one: whole, or not at all."""
+def write_transcript(path: Path, results: Results, about: dict[str, Any]) -> str:
+    """Write the transcript of runs that kept one: whole, or not at all. Returns its head.
+
+    That is the SHA-256 of the header, in hexadecimal digits: who keeps it notices any change.
+    """
     below = "".join(map(_written, results.lines))
     digest = hashlib.sha256(below.encode()).hexdigest()
     with located(f"transcript: {path}"):
-        write_atomically(path, _written(header(results.prepared, about, digest)) + below)
+        first = _written(header(results.prepared, about, digest))
+        write_atomically(path, first + below)
+    return hashlib.sha256(first.encode()).hexdigest()
 
 
 def _written(line: dict[str, Any]) -> str:

@@ -12,7 +12,8 @@ and by which radius arms leave, or by which bounds the next arm is chosen. Then
   that the header names.
 
 What it cannot see is whether the released values came from the users, nor whether header and runs
-were written anew together: keep the header's digest elsewhere to notice that.
+were written anew together, whole runs left out: keep the header's digest elsewhere (`head`, the
+SHA-256 of the first line) to notice that.
 """
 
 from __future__ import annotations
@@ -50,24 +51,34 @@ class TranscriptError(ValueError):
 
 @dataclass(frozen=True)
 class Checked:
-    """Is a transcript valid, in one line why, and of what: algorithm, epsilon, number of runs."""
+    """Is a transcript valid, in one line why, and of what: algorithm, epsilon, number of runs.
+
+    head: SHA-256 of its first line, in hexadecimal digits, which holds that of all others.
+    """
 
     valid: bool
     reason: str
+    head: str
     about: dict[str, Any] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         raise TypeError("the outcome of a check is not true or false: ask .valid")
 
 
-def check_transcript(path: Path) -> Checked:
-    """Verify a transcript file. Raises TranscriptError for what is none."""
-    below = hashlib.sha256()
-    lines = _lines(path, below)
+def check_transcript(path: Path, kept: str | None = None) -> Checked:
+    """Verify a transcript file. Raises TranscriptError for what is none.
+
+    kept: the head that it must have.
+    """
+    top, below = hashlib.sha256(), hashlib.sha256()
+    lines = _lines(path, top, below)
     head = next(lines, None)
+    digest = top.hexdigest()
     if head is None or head.get("format") != FORMAT or not same(head.get("version"), VERSION):
         raise TranscriptError(f"{path}: not a transcript of version {VERSION}")
     about: dict[str, Any] = {}
+    if kept is not None and kept.lower() != digest:
+        return Checked(False, f"its head is {digest}, not the one that was kept", digest)
     try:
         check_fields(head.keys() - OPTIONAL, REQUIRED, "header")
         prepared = _prepared(head)
@@ -99,12 +110,12 @@ def check_transcript(path: Path) -> Checked:
     except (TranscriptError, OutOfTimeError):
         raise
     except (NotValidError, NotVerifiedError, MismatchError, ParameterError) as error:
-        return Checked(False, str(error), about)
+        return Checked(False, str(error), digest, about)
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         reason = f"a line does not read: {type(error).__name__}: {error}"
-        return Checked(False, reason, about)
+        return Checked(False, reason, digest, about)
     reason = f"{released} releases in {runs} runs follow; {_counted(prepared)}"
-    return Checked(True, reason, about)
+    return Checked(True, reason, digest, about)
 
 
 def _about(prepared: Prepared, runs: int) -> dict[str, Any]:
@@ -158,6 +169,8 @@ def _held(shown: dict[str, Any], protocol: SumProtocol, demand: Demand) -> Evide
             if identity(certificate) != name:
                 raise NotValidError(f"certificate {name} is not what its name says")
             outcome = certificate.check()
+            if outcome.undecided:
+                raise OutOfTimeError(f"certificate {name}: {outcome.reason}")
             if not outcome.valid:
                 raise NotValidError(f"certificate {name} is not valid: {outcome.reason}")
             admit(protocol, demand, certificate)
@@ -181,13 +194,12 @@ def _no_constant(text: str) -> NoReturn:
     raise ValueError(f"{text} is not a number")
 
 
-def _lines(path: Path, below: Hash) -> Iterator[dict[str, Any]]:
-    """One line after the other; all but the first go into this digest."""
+def _lines(path: Path, top: Hash, below: Hash) -> Iterator[dict[str, Any]]:
+    """One line after the other; the first goes into one digest, all others into another."""
     try:
         with open_regular(path) as file:
             for number, raw in enumerate(iter(lambda: file.readline(_LONGEST_LINE), b""), 1):
-                if number > 1:
-                    below.update(raw)
+                (below if number > 1 else top).update(raw)
                 try:
                     line = json.loads(
                         raw.decode("utf-8"),

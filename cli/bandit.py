@@ -165,15 +165,19 @@ def run(
             accounts=accounts,
             progress=tick,
         )
+    head = None
     if transcript is not None:
         about = {"instance": config.instances.name, "runs": count, "seed": start}
-        write_transcript(transcript, results, about)
+        head = write_transcript(transcript, results, about)
     with time_limit(allowed), output.working("bounding regret"):
         beside = yardsticks(config, results, start)
     if as_json:
-        output.as_json(bandit_shown.to_json(config, results, spent, beside))
+        shown = bandit_shown.to_json(config, results, spent, beside)
+        output.as_json(shown if head is None else shown | {"transcript_head": head})
     else:
         bandit_shown.show(config, results, spent, beside)
+        if head is not None:
+            typer.echo(f"head of the transcript, to keep elsewhere: {head}")
 
 
 bandit.command("identify", cls=PlainCommand)(identify_command)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
@@ -49,6 +50,9 @@ def check(
     neighbours: Annotated[
         str | None, option("N", "replace or add-remove: how neighbouring datasets must differ")
     ] = None,
+    head: Annotated[
+        str | None, option("DIGEST", "of a bandit's transcript: it must have this head")
+    ] = None,
     coq: Annotated[
         Path | None, option("FILE.v", "write what a valid certificate says as a Coq theorem")
     ] = None,
@@ -60,7 +64,7 @@ def check(
 ) -> None:
     """Check certificates, theorems or transcripts: exit 0 valid, 1 not (and why), 2 neither.
 
-    Exit 3: not settled within --time.
+    Exit 3: undecided, within --time or by the bounds that the checker has.
     """
     if schema:
         typer.echo(schema_text(), nl=False)
@@ -69,6 +73,8 @@ def check(
         raise ParameterError("FILE is missing: name certificates, or a bandit's transcripts")
     allowed = options.read_time(seconds)
     expected = _expected(expect or [], claim, at_most, verdict, neighbours)
+    if head is not None and not re.fullmatch("[0-9a-fA-F]{64}", head):
+        raise ParameterError(f"--head must be 64 hexadecimal digits, got {head[:70]!r}")
     if coq is not None:
         check_target(coq, "--coq")
         if len(files) > 1 or is_theorem(files[0]):
@@ -77,15 +83,20 @@ def check(
     for file in files:
         try:
             with time_limit(allowed):
+                is_transcript = not is_theorem(file) and _begins_as_transcript(file)
+                if head is not None and not is_transcript:
+                    raise ParameterError(
+                        f"--head is of transcripts: {file} (of a ledger: exactdp ledger check)"
+                    )
                 if is_theorem(file):
                     found.append(checked_theorem(file, expected))
-                elif _begins_as_transcript(file):
+                elif is_transcript:
                     if not expected.is_anything or coq is not None:
                         raise ParameterError(
                             "--expect, --claim, --at-most, --verdict, --neighbours and --coq are "
                             f"not of transcripts: {file}"
                         )
-                    found.append(_transcript(file))
+                    found.append(_transcript(file, head))
                 else:
                     found.append(_certificate(file, expected, _SHARE * allowed, coq))
         except OutOfTimeError as error:
@@ -162,17 +173,19 @@ def _begins_as_transcript(file: Path) -> bool:
         return False
 
 
-def _transcript(file: Path) -> Found:
+def _transcript(file: Path, head: str | None) -> Found:
     from ..bandit.transcript_check import TranscriptError, check_transcript
 
     try:
         with output.working(f"checking {file}"):
-            outcome = check_transcript(file)
+            outcome = check_transcript(file, head)
     except TranscriptError as error:
         raise ParameterError(f"FILE: {error}") from error
     lines = [f"{'valid' if outcome.valid else 'not valid'}: {outcome.reason}"]
     if outcome.about:
         about = outcome.about.items()
         lines.append(", ".join(f"{key} {'none' if val is None else val}" for key, val in about))
-    shown = {"valid": outcome.valid, "reason": outcome.reason, **outcome.about}
+    lines.append(f"head: {outcome.head}")
+    shown = {"valid": outcome.valid, "reason": outcome.reason, "head": outcome.head}
+    shown |= outcome.about
     return shown, lines, 0 if outcome.valid else 1

@@ -1,5 +1,6 @@
 """Transcripts: what is written checks, and what is tampered with does not."""
 
+import hashlib
 import json
 
 import pytest
@@ -22,7 +23,9 @@ from exactdp.bandit.run import Config, run
 from exactdp.bandit.setting import Setting
 from exactdp.bandit.transcript import write_transcript
 from exactdp.bandit.transcript_check import TranscriptError, check_transcript
+from exactdp.exact import OutOfTimeError
 from exactdp.verify.certificate import Certificate
+from exactdp.verify.checker import Outcome
 
 
 def written(path, algorithm=DIST_DP_SE, runs=2, radius=Radius.PAPER, **numbers):
@@ -87,6 +90,25 @@ def test_an_honest_transcript_checks(honest, file):
     assert found.valid
     releases = len(honest) - 3
     assert f"{releases} releases in 2 runs follow" in found.reason
+
+
+def test_a_run_left_out_is_noticed_by_the_head(honest, file):
+    """Header and runs written anew together follow as before: only the head tells."""
+    whole = outcome(file, honest)
+    assert check_transcript(file, whole.head).valid
+    lines = copy([line for line in honest if line.get("run") != 1])
+    below = "".join(json.dumps(line) + "\n" for line in lines[1:])
+    lines[0] |= {"runs": 1, "sha256": hashlib.sha256(below.encode()).hexdigest()}
+    shortened = outcome(file, lines)
+    assert shortened.valid and shortened.head != whole.head
+    noticed = check_transcript(file, whole.head)
+    assert not noticed.valid and whole.head != noticed.head == shortened.head
+
+
+def test_what_is_undecided_is_not_called_wrong(honest, file, monkeypatch):
+    monkeypatch.setattr(Certificate, "check", lambda _: Outcome(False, "too close", True))
+    with pytest.raises(OutOfTimeError, match="too close"):
+        outcome(file, honest)
 
 
 def test_every_line_says_what_was_released(honest):

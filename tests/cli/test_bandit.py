@@ -1,5 +1,6 @@
 """`exactdp bandit run`: the shape of its JSON, its exit codes, transcripts that check."""
 
+import hashlib
 import json
 import math
 
@@ -150,9 +151,16 @@ def test_faithful_runs_take_every_user(monkeypatch):
 
 def test_a_transcript_checks_and_a_changed_one_does_not(tmp_path):
     file = tmp_path / "run.jsonl"
-    assert run(*SMALL, "--transcript", str(file)).exit_code == 0
-    result = CliRunner().invoke(app, ["check", str(file)])
+    printed = run(*SMALL, "--transcript", str(file))
+    assert printed.exit_code == 0
+    head = hashlib.sha256(file.read_bytes().splitlines(keepends=True)[0]).hexdigest()
+    assert printed.stdout.splitlines()[-1].endswith(head)
+    result = CliRunner().invoke(app, ["check", str(file), "--head", head])
     assert (result.exit_code, result.stdout.partition(":")[0]) == (0, "valid")
+    assert result.stdout.splitlines()[-1] == f"  head: {head}"
+    assert CliRunner().invoke(app, ["check", str(file), "--head", "0" * 64]).exit_code == 1
+    assert main(["check", str(file), "--head", head[:-1]]) == 2
+    assert main(["check", str(file), "--claim", "pure:1"]) == 2
     lines = file.read_text().splitlines()
     line = json.loads(lines[3])
     line["released"] += 1

@@ -106,6 +106,7 @@ def test_what_is_too_long_to_sum_is_not_valid():
     place = ("uses", 0, "mechanism", "law", "variance")
     found = check(edited(content, place, "1e12"))
     assert not found.valid and "could not be re-established" in found.reason
+    assert found.undecided
 
 
 @pytest.mark.parametrize("name", ["laplace", "skellam", "binomial"])

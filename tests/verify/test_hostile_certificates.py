@@ -3,15 +3,20 @@
 import copy
 import json
 import random
+import sys
+import unicodedata
 
 import pytest
-from certificates import check, edited, places
+from certificate_mutants import second, sources
+from certificates import check, edited, places, resealed, shape
 
 from exactdp.cli.main import main
 from exactdp.verify.certificate import Certificate
 from exactdp.verify.checker import CertificateError, Outcome
 from exactdp.verify.checker.__main__ import main as alone
 from exactdp.verify.checker.deadline import time_limit
+from exactdp.verify.checker.reading import read
+from exactdp.verify.checker.shape import _HIDDEN
 from exactdp.verify.checker.words import UNPROVED
 
 PAIR = {
@@ -203,6 +208,95 @@ def test_what_is_not_proved_is_told_as_such(tmp_path, capsys, checker):
         said = capsys.readouterr().out.splitlines()
         assert any("(2, 3)-Rényi" in line for line in said)
         assert ("  " + UNPROVED in said) is not proved
+
+
+@pytest.mark.parametrize("checker", [alone, lambda words: main(["check", *words])])
+def test_what_is_neither_proved_nor_wrong_is_undecided(tmp_path, capsys, checker):
+    """Exit code 3, and never 1: nothing is known to be wrong."""
+    file = tmp_path / "certificate.json"
+    wide = {**NOISE, "law": {"name": "skellam", "variance": "1e12"}, "modulus": None}
+    file.write_text(json.dumps(_with(wide, "1", APPROX, "1")))
+    assert checker([str(file)]) == 3
+    said = capsys.readouterr().out.splitlines()
+    assert "undecided: " in said[0] and "could not be re-established" in said[0]
+    assert "  " + UNPROVED in said
+    assert checker([str(file), "--claim", "pure:1"]) == 1  # whatever it is, it is not that
+
+
+EXTREMES = ("1e9999", "1e-9999", "1e400", "1e99", "1e16", "0", "-1", "9" * 3999, "1/" + "7" * 3900,
+            "nan", "inf", "٣", "½", ["1"], {"a": "1"}, 10**400, -1, 1e308)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [name for name in sources() if name.endswith(" 2")])
+def test_extremes_in_any_number_are_refused_or_judged(name, tmp_path, capsys):
+    """No traceback, whatever a number is: in the checker, in what it says, in its command."""
+    content, file = sources()[name], tmp_path / "certificate.json"
+    numbers = [path for path, held in places(content)
+               if isinstance(held, str) and held[:1].isdigit() and path != ("digest",)]  # fmt: skip
+    every = [(path, value) for path in numbers for value in EXTREMES]
+    of_claim = [each for each in every if each[0][0] == "claim" and each[1] == "1e9999"]
+    for path, value in [*of_claim, *random.Random(name).sample(every, 12)]:
+        file.write_text(json.dumps(edited(content, path, value)))
+        assert alone([str(file), "--time", "2"]) in (0, 1, 2, 3)
+        out, err = capsys.readouterr()
+        assert not err and all(len(line) < 1000 for line in out.splitlines())
+        if (path, value) in of_claim:
+            assert "too large" in out or "at most 1" in out
+
+
+def test_numbers_have_bounds_everywhere():
+    """What no closer bound holds: claims, ends, hints, and what a logarithm is of."""
+    law = {"name": "binomial", "trials": "30", "probability": {"factor": "1e-2", "log": "5"}}
+    noise = {"kind": "additive", "law": law, "sensitivity": "1", "modulus": None}
+    content = _with(noise, "1", {"kind": "rdp", "order": "2", "epsilon": "3"}, "3", {"step": "1"})
+    read(content)
+    numbers = [
+        path for path, held in places(content) if isinstance(held, str) and held[0].isdigit()
+    ]
+    for path in numbers:
+        with pytest.raises(CertificateError):
+            read(edited(content, path, "1e9999"))
+
+
+# -- what hides in a text -------------------------------------------------------------------------
+
+_FILLERS = {0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFFA0, *range(0x180B, 0x1810)}
+_FILLERS |= {*range(0xFE00, 0xFE10), *range(0xE0000, 0xE1000)}
+_SEEN = {*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD}  # though Cf
+
+
+def _hides(code):
+    kind = unicodedata.category(chr(code))
+    return code in _FILLERS or (kind in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp") and code not in _SEEN)
+
+
+def test_every_character_that_hides_is_refused_and_no_other():
+    for code in range(sys.maxunicode + 1):
+        if unicodedata.category(chr(code)) != "Cn":
+            assert (_HIDDEN.search(chr(code)) is not None) is _hides(code), hex(code)
+
+
+HIDDEN = ("a\u200bb", "a\u2060b", "\ufeffa", "a\u202eb", "a\u2066b", "a\U000e0041b", "a\u00ad")
+HIDDEN += ("a\x1b[2Jb", "a\nb", "a\rb", "a\u2028b", "a\ufe0fb", "a\U000e0100b", "\u3164")
+
+
+@pytest.mark.parametrize("text", HIDDEN)
+def test_hidden_characters_are_refused_in_every_text(text):
+    content = second(_with(PAIR, "1", {"kind": "pure", "epsilon": "3"}, "3"))
+    content = resealed({**content, "orientation": "fixed"})
+    assert check(content).valid
+    for path in (("note",), ("made", "by"), ("made", "version"), ("made", "at"),
+                 ("uses", 0, "mechanism", "outcomes", 0)):  # fmt: skip
+        found = check(edited(content, path, text))
+        assert not found.valid and found.reason.startswith("not a certificate"), path
+        assert not shape().is_valid(edited(content, path, text)) or ord(max(text)) > 0xFFFF
+
+
+@pytest.mark.parametrize("text", ["Zoë’s 2nd count, naïve", "数え上げ №7", "счёт", "😀 ok", "שלום"])
+def test_what_is_seen_is_taken(text):
+    content = second(_with(PAIR, "1", {"kind": "pure", "epsilon": "3"}, "3"))
+    content = resealed({**content, "orientation": "fixed"})
+    assert check(edited(content, ("note",), text)).valid
 
 
 def test_reading_a_file_counts_as_well(tmp_path, capsys):

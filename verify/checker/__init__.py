@@ -2,8 +2,8 @@
 
 `check` accepts a certificate only if the verdict follows from its measured enclosure and it can
 itself prove that the true value lies inside. What it cannot prove it says it could not
-re-establish: that is no proof of the opposite, and never "valid". Hints save work; a wrong one can
-only make a certificate fail.
+re-establish: that is undecided, no proof of the opposite, and never "valid". Hints save work; a
+wrong one can only make a certificate fail.
 
 The digest of a certificate of the second version must be that of all else in it (`canonical`): who
 made it, when, and the note are held together by it with what is proved, and change nothing else.
@@ -52,7 +52,8 @@ reduced mod m.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from html import escape
@@ -84,7 +85,8 @@ _ATTEMPTS = ((96, False), (128, True), (320, True))  # bits, and whether all shi
 class Outcome:
     """valid: the certificate is proved. reason: in one line, why it is or is not.
 
-    undecided: the time allowed was over before that was known.
+    undecided: nothing is known to be wrong, but it is not proved: the time allowed was over, or the
+    bounds here are not narrow enough, or do not cover it.
     """
 
     valid: bool
@@ -102,8 +104,8 @@ class Outcome:
 def check(data: object, seconds: float | None = SECONDS) -> Outcome:
     """Check the content of a certificate (what its JSON file holds); None: however long it takes.
 
-    A file that is no certificate, or one too large to prove, is not valid; one that would take
-    longer than allowed is not valid either, and its outcome says that it is undecided.
+    A file that is no certificate is not valid. What is too large or too close to prove, or would
+    take longer than allowed, is not valid either, and its outcome says that it is undecided.
     """
     try:
         with time_limit(seconds):
@@ -127,31 +129,41 @@ def _check(data: object) -> Outcome:
         if doubt is not None:
             return Outcome(False, doubt)
     try:
-        doubts = (_doubt(part) for part in parts(statement))
-        doubt = next((each for each in doubts if each is not None), None)
+        with _opened():
+            doubts = (_doubt(part) for part in parts(statement))
+            doubt = next((each for each in doubts if each is not None), None)
     except OpenError as error:
-        doubt = f"could not be re-established: {error}"
+        return Outcome(False, f"could not be re-established: {error}", undecided=True)
     return Outcome(True, "re-established") if doubt is None else Outcome(False, doubt)
 
 
+@contextmanager
+def _opened() -> Iterator[None]:
+    """What cannot be computed, of numbers beyond all bounds, is open."""
+    try:
+        yield
+    except OpenError:
+        raise
+    except (OverflowError, ZeroDivisionError, ValueError) as error:
+        raise OpenError(f"{type(error).__name__}: {error}") from error
+
+
 def _doubt(part: Part) -> str | None:
-    """Why this was not proved; None if it was."""
+    """Why this is wrong; None if it was proved. Raises OpenError where neither is known."""
     statement, inside = part.statement, None
     reason = "its bounds are not narrow enough"
     for bits, full in _attempts(statement):
         try:
-            with precision(bits):
+            with precision(bits), _opened():
                 inside = _is_inside(statement, full)
         except OpenError as error:
             inside, reason = None, str(error)
-        except (OverflowError, ZeroDivisionError, ValueError) as error:  # numbers beyond all bounds
-            inside, reason = None, f"{type(error).__name__}: {error}"
         if inside is not None:
             break
     if inside:
         return None
     if inside is None or part.needed:
-        return f"could not be re-established: {reason if inside is None else part.needed}"
+        raise OpenError(reason if inside is None else part.needed)
     return "what is measured does not contain the true value"
 
 

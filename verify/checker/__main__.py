@@ -1,7 +1,7 @@
 """`python -m exactdp.verify.checker FILE...`: check certificates with Python and mpmath alone.
 
 Exit code 0: all are valid (and as expected); 1: one is not; 2: one is no certificate, or the call
-is wrong; 3: one was not settled in the time allowed.
+is wrong; 3: one is undecided, in the time allowed or by the bounds that there are here.
 """
 
 from __future__ import annotations

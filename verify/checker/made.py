@@ -8,14 +8,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from .shape import CertificateError, read_fields
+from .shape import CertificateError, read_fields, read_readable
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.A)  # UTC, to the second
 _LONGEST_NOTE, _LONGEST_NAME = 1000, 100  # characters
-# What could make a line read as something else: controls, ends of lines, marks of direction.
-_UNREADABLE = re.compile(
-    "[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
-)
 
 
 @dataclass(frozen=True)
@@ -38,7 +34,7 @@ def read_made(fields: Mapping[str, Any]) -> Made:
     made = read_fields(given, "made", "by", "version", *when)
     if not isinstance(fields["digest"], str) or not re.fullmatch("[0-9a-f]{64}", fields["digest"]):
         raise CertificateError("digest must be 64 hexadecimal digits, small letters")
-    by, version = (_line(made[name], name, _LONGEST_NAME) for name in ("by", "version"))
+    by, version = (read_readable(made[name], name, 1, _LONGEST_NAME) for name in ("by", "version"))
     return Made(
         by,
         version,
@@ -49,15 +45,7 @@ def read_made(fields: Mapping[str, Any]) -> Made:
 
 def read_note(text: object) -> str:
     """Read what people noted: one line. Raises CertificateError for anything else."""
-    return _line(text, "note", _LONGEST_NOTE)
-
-
-def _line(text: object, name: str, most: int) -> str:
-    if not isinstance(text, str) or not 1 <= len(text) <= most or _UNREADABLE.search(text):
-        raise CertificateError(
-            f"{name} must be one line of 1 to {most} characters, no control characters among them"
-        )
-    return text
+    return read_readable(text, "note", 1, _LONGEST_NOTE)
 
 
 def _time(text: object) -> str:

@@ -36,7 +36,16 @@ from .protocol import MASKS, TRUSTS, Protocol
 from .reach import Reach
 from .rounded import ROUNDINGS, Rounded
 from .scenarios import NEIGHBOURS, is_fixed, neighbours_of
-from .shape import CertificateError, look_over, read_fields, read_list, read_number, read_whole
+from .shape import (
+    LONGEST_TEXT,
+    CertificateError,
+    look_over,
+    read_fields,
+    read_list,
+    read_number,
+    read_readable,
+    read_whole,
+)
 
 FORMAT = "exactdp certificate"
 FIRST, SECOND = 1, 2  # versions; what the second adds:
@@ -253,9 +262,10 @@ def _mechanism(data: object) -> Mechanism:
         return Response(epsilon, read_number(fields["delta"], "delta", at_most=1))
     if kind == "pair":
         fields = read_fields(data, kind, "kind", "outcomes", "p", "q", "slack")
-        names = read_list(fields["outcomes"], "outcomes", 100_000)
-        if not all(type(name) is str for name in names) or len(set(names)) != len(names):
-            raise CertificateError("outcomes must be distinct texts")
+        listed = read_list(fields["outcomes"], "outcomes", 100_000)
+        names = [read_readable(name, "an outcome", 0, LONGEST_TEXT) for name in listed]
+        if len(set(names)) != len(names):
+            raise CertificateError("outcomes must be distinct")
         slack = read_number(fields["slack"], "slack", at_most=1)
         p, q = (_masses(fields[side], side, len(names), slack) for side in "pq")
         return TwoLaws(p, q, slack)

@@ -14,10 +14,21 @@ from typing import Any
 from .deadline import check_time
 
 _NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d{1,4})?|-?\d+/\d+", re.A)
-_LONGEST_TEXT = 4_000  # characters; Python itself reads no integers of more than 4,300 digits
+_LARGEST = 10**100  # of any number that has no closer bound: far within what a float can hold
+LONGEST_TEXT = 4_000  # characters; Python itself reads no integers of more than 4,300 digits
 _DEEPEST = 8
 _MOST_PARTS = 400_000  # texts, numbers, lists and objects together
 _MOST_CHARACTERS = 20_000_000
+
+
+# In a text for people: what is not seen, or makes a line read as something else. Controls, ends of
+# lines, marks of direction, what has no width or changes how a letter is drawn, fillers, halves of
+# surrogate pairs, private use, tags.
+_HIDDEN = re.compile(
+    "[\0-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
+    "\u2060-\u206f\u3164\ud800-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff"
+    "\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U0010ffff]"
+)
 
 
 class CertificateError(ValueError):
@@ -32,8 +43,8 @@ def look_over(data: object) -> None:
         for each in layer:
             if isinstance(each, str):
                 characters += len(each)
-                if len(each) > _LONGEST_TEXT:
-                    raise CertificateError(f"a text has more than {_LONGEST_TEXT} characters")
+                if len(each) > LONGEST_TEXT:
+                    raise CertificateError(f"a text has more than {LONGEST_TEXT} characters")
             elif isinstance(each, (dict, list)):
                 parts += len(each)
                 if parts > _MOST_PARTS:
@@ -61,20 +72,30 @@ def read_number(
     *,
     above: Fraction | None = None,
     least: int = 0,
-    at_most: int | None = None,
+    at_most: int = _LARGEST,
 ) -> Fraction:
     """Read an exact number of a few thousand digits at most. Raises CertificateError for others."""
     check_time()
-    if not isinstance(text, str) or len(text) > _LONGEST_TEXT or not _NUMBER.fullmatch(text):
+    if not isinstance(text, str) or len(text) > LONGEST_TEXT or not _NUMBER.fullmatch(text):
         raise CertificateError(f"{name} must be exact text, such as 0.1, 1/3 or 1e-6")
     if re.search("/0+$", text):
         raise CertificateError(f"{name} has the denominator 0")
     number = Fraction(text)
     if number < least or (above is not None and number <= above):
         raise CertificateError(f"{name} is too small")
-    if at_most is not None and number > at_most:
+    if number > at_most:
         raise CertificateError(f"{name} is too large")
     return number
+
+
+def read_readable(text: object, name: str, least: int, most: int) -> str:
+    """Read a text for people, in one line. Raises CertificateError where something in it hides."""
+    if not isinstance(text, str) or not least <= len(text) <= most or _HIDDEN.search(text):
+        raise CertificateError(
+            f"{name} must be one line of {least} to {most} characters, all of which are seen: no "
+            "control characters, none of no width, no marks of direction"
+        )
+    return text
 
 
 def read_list(data: object, name: str, most: int) -> list[Any]:
