@@ -200,14 +200,14 @@ def _attained(uses: Sequence[Use], measure: Measure, known: Profile) -> tuple[Sc
             with suppress(OutOfTimeError), time_limit(time_left() / 4):
                 below.sort(key=lambda each: measure(each).delta(middle, _ROUGH).lower)
         found = below[-1] if below else ()
-    fixed = [(_fixed(use.mechanism), use.times) for use in found]
+    fixed = [(one_pair(use.mechanism), use.times) for use in found]
     kept = [(pair, times) for pair, times in fixed if pair is not None]
     ahead, back = (tuple(Use(pair[way], times) for pair, times in kept) for way in (0, 1))
     return ahead, back
 
 
-def _fixed(mechanism: Mechanism) -> tuple[Mechanism, Mechanism] | None:
-    """One pair of it, and the swapped one; None where nothing is released."""
+def one_pair(mechanism: Mechanism) -> tuple[Mechanism, Mechanism] | None:
+    """One pair that neighbours attain, and the swapped one; None where nothing is released."""
     inner = either_way(mechanism)
     if isinstance(inner, FixedSize) and (noise := continuous(inner.mechanism)) is not None:
         inner = evolve(noise, neighbours="add-remove", rate=inner.rate)

@@ -22,11 +22,13 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+from ..accounting.composed import compose
 from ..accounting.participation.choices import Choices, Offer
 from ..exact.deadline import OutOfTimeError, time_left, time_limit
 from ..exact.enclosure import Enclosure
 from ..exact.number import ExactInput, decimal_text, exact, whole
 from ..verify.guarantee import Guarantee, PureDP
+from ..verify.protocol import leaking
 from .algorithms.algorithm import Demand
 from .evidence import plain_release, repeated_cost
 from .prepare import Prepared
@@ -53,7 +55,7 @@ class Privacy:
     together   what these cost
     delta      given for `epsilon`
     epsilon    the least for which all these together are (epsilon, delta)-DP, where it was asked
-               for: of the sums before their reduction mod m, of which releases are post-processing
+               for: of what is released, sums mod m
     one_sum    the most that one release costs who takes part in it so many times (or as often as it
                has users), where their number was given; for `delta` as `once` is
     """
@@ -118,6 +120,8 @@ def privacy(
     level = None if delta is None else exact(delta, "delta", above=0, below=1)
     epsilon = None if level is None else choices.epsilon(level)
     together = _together(wanted.claim, choices.largest_sum(costs), count)
+    if epsilon is not None and isinstance(wanted.claim, PureDP):
+        epsilon = epsilon.intersection(Enclosure(Fraction(0), together.upper))
     one_sum = None if batches is None else _one_sum(prepared, wanted, count)
     return Privacy(
         wanted.claim,
@@ -157,7 +161,11 @@ def _choices(
         times[users] += prepared.setting.arms
     runs = -(-count // sum(times.values()))
     offers = [
-        Offer(plain_release(release.protocol, demand), runs * times[release.users])
+        Offer(
+            plain_release(release.protocol, demand),
+            runs * times[release.users],
+            compose(leaking(release.protocol.released(), demand.relaxation)),
+        )
         for release in releases
         if isinstance(release, ModularRelease)
     ]

@@ -26,12 +26,17 @@ size). So of one limit d dominates each of its multiples, whose losses include a
 *from both sides* elsewhere: above by the pairs with the largest profiles, on a grid of losses
 (`loss_grid`); below by what filling the slots costs, in the best of some orders. That is narrow
 where the profiles are alike, and wide where they cross far from each other.
+
+*What is released* may be post-processing of what is composed here (a reduction mod m): then the
+above bounds it from above, and from below what it costs itself, in a choice and for a pair of
+neighbours that attain it. No epsilon(delta) of it is above its pure epsilon.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -41,7 +46,7 @@ from attrs import field, frozen
 from flint import arb
 
 from ...exact import Enclosure, Endpoint, ExactInput, ParameterError, ball, exact, whole
-from ...exact.deadline import check_time
+from ...exact.deadline import OutOfTimeError, check_time, time_left, time_limit
 from ...exact.precision import WIDTH, enclose, working_precision
 from ...mechanisms import AdditiveNoise, Mechanism, RandomizedResponse
 from ..composed import Composition, Use
@@ -49,6 +54,7 @@ from ..divergences import divergence
 from ..interop.grid_composition import composed, composition_laws
 from ..interop.loss_grid import Grid, GridLaw, largest
 from ..scenario import neighbours
+from ..tradeoff import one_pair
 
 _BITS = 192
 _ROUGH = Fraction(1, 10**5)  # relative width asked of the lower bound where no choice is dearest
@@ -58,14 +64,24 @@ _TAIL = Fraction(1, 10**12)  # of delta
 _MOST_RANKED = 1 << 12  # points where costs are only ranked
 _MOST_COMPARED = 500  # losses of one pair
 _TRIED = 2  # orders
+_SECONDS = 10.0  # for each bound of what is released
 
 
 @dataclass(frozen=True)
 class Offer:
-    """What one batch releases, and in how many batches a user may meet it."""
+    """What one batch releases, and in how many batches a user may meet it.
+
+    processed: what is released, where that is post-processing of `composition`.
+    """
 
     composition: Composition
     times: int
+    processed: Composition | None = None
+
+    @property
+    def released(self) -> Composition:
+        """What costs count of."""
+        return self.processed or self.composition
 
 
 def _read_count(value: ExactInput) -> int:
@@ -96,15 +112,15 @@ class Choices:
 
     def pure(self) -> Enclosure:
         """The largest pure epsilon."""
-        return self.largest_sum([offer.composition.pure() for offer in self.offers])
+        return self.largest_sum([offer.released.pure() for offer in self.offers])
 
     def renyi(self, order: ExactInput) -> Enclosure:
         """The largest Rényi divergence of this order."""
-        return self.largest_sum([offer.composition.renyi(order) for offer in self.offers])
+        return self.largest_sum([offer.released.renyi(order) for offer in self.offers])
 
     def zcdp(self) -> Enclosure:
         """At most this rho."""
-        total = self.largest_sum([offer.composition.zcdp() for offer in self.offers])
+        total = self.largest_sum([offer.released.zcdp() for offer in self.offers])
         return total if self.count == 1 else Enclosure(Decimal(0), total.upper)
 
     def largest_sum(self, costs: Sequence[Enclosure]) -> Enclosure:
@@ -135,15 +151,38 @@ class Choices:
             menu = self._on_a_grid(level)
             order = self._ranked(menu, level)
         if self._is_dearest(order):
-            return self._chosen(order).epsilon(level, width)
+            found = self._chosen(order).epsilon(level, width)
+            return found if self._is_released else self._processed(found, order, level)
         lower: Endpoint = Fraction(0)
         for first in order[:_TRIED]:
             one = self._chosen([first, *(index for index in order if index != first)])
             found = one.epsilon(level, max(width, _ROUGH), work=_ROUGH_WORK).lower
             lower = max(lower, found)
         with working_precision(_BITS):
-            upper = min(self._above(menu, order, level), self.pure().upper)
-        return Enclosure(lower, upper)
+            found = Enclosure(lower, self._above(menu, order, level))
+        if not self._is_released:
+            return self._processed(found, order, level)
+        return found.intersection(Enclosure(Fraction(0), self.pure().upper))
+
+    @property
+    def _is_released(self) -> bool:
+        return all(offer.processed is None for offer in self.offers)
+
+    def _processed(self, found: Enclosure, order: Sequence[int], delta: Fraction) -> Enclosure:
+        """Of what is released, given what it is post-processing of."""
+        pairs = [
+            Use(pair[0], use.times * times)
+            for index, times in self.filled(order)
+            for use in self.offers[index].released.uses
+            if (pair := one_pair(use.mechanism)) is not None
+        ]
+        attained, most = Enclosure.exactly(0), found.upper
+        with suppress(OutOfTimeError), time_limit(min(_SECONDS, time_left() / 3)):
+            most = min(most, self.pure().upper)
+        with suppress(OutOfTimeError), time_limit(min(_SECONDS, time_left() / 2)):
+            if pairs:
+                attained = Composition(pairs).epsilon(delta, _ROUGH, work=_ROUGH_WORK)
+        return Enclosure(attained.lower, most)
 
     def _chosen(self, order: Sequence[int]) -> Composition:
         return Composition(

@@ -102,8 +102,17 @@ def test_the_dearest_at_delta_are_not_the_dearest_by_pure_epsilon():
     spent = privacy(prepared, 5, "0.05")
     # five batches of 4 users: randomized response, 2^5 outcomes; found apart from the library
     dearest = Fraction("1.73411966969272")
-    assert spent.epsilon.at_least(dearest)
+    # before the reduction mod m, which takes next to nothing here
+    assert spent.epsilon.at_least(dearest - Fraction(1, 10**4))
     assert spent.epsilon.at_most(dearest + Fraction(1, 10**13))
+
+
+def test_epsilon_at_delta_is_of_what_is_released_and_at_most_pure():
+    """Reduced mod m, two batches have a pure epsilon of 1.7999993; before it, 1.8."""
+    spent = privacy(prepare(DIST_DP_SE, Setting(10, 40, "0.9")), 2, "1e-12")
+    assert spent.together.less_than(Fraction("1.7999995"))
+    assert spent.epsilon.upper <= spent.together.upper
+    assert spent.epsilon.at_least(Fraction("1.7998"))
 
 
 def uniform_choices(prepared, batches):

@@ -38,7 +38,7 @@ def _prepare(algorithm: Algorithm, *setting: object, **more: object) -> Prepared
 
 
 def returning_user(rng: random.Random) -> Iterator[Statement]:
-    """Explicit batches, of those that a run may have, before their reduction mod m."""
+    """Explicit batches, of those that a run may have, as they are released; at most pure."""
     algorithm = rng.choice((DIST_DP_SE, DIST_DP_SE, DIST_RDP_SE, DIST_CDP_SE, LDP_SE))
     arms, horizon = rng.choice((2, 10)), rng.choice((1000, 10**5))
     epsilon, growth = rng.choice(("0.1", "0.5", "2")), rng.choice((2, 4))
@@ -52,12 +52,19 @@ def returning_user(rng: random.Random) -> Iterator[Statement]:
     by_users = {release.users: release for release, _ in prepared.releases()}
     why = f"{algorithm.name}, K = {arms}, T = {horizon}, epsilon {epsilon}, growth {growth}, " \
           f"delta {float(delta)}, {count} batches"  # fmt: skip
+    if told.quantity == "epsilon" and told.together is not None:
+        yield Held(told.epsilon.upper <= told.together.upper, f"{why}: epsilon(delta) <= pure",
+                   (told.epsilon, told.together))  # fmt: skip
     for users in (sizes[0], sizes[-1], rng.choice(sizes)):
         release = by_users[users]
         if not isinstance(release, ModularRelease) or count > arms:
             continue
         plain = release.protocol.released()
         chosen = compose((AdditiveNoise(plain.law, plain.sensitivity), count))
+        if plain.modulus and plain.modulus <= 256:
+            chosen = compose((plain, count))
+        elif plain.modulus:  # by little, which is not looked at
+            continue
         yield AtMost(chosen.epsilon(delta, Fraction(1, 10**6), work=0.1), told.epsilon,
                      f"{why}: {count} batches of {users} users")  # fmt: skip
 
