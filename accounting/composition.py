@@ -242,7 +242,7 @@ def _epsilon(
             if infinite_losses(composite, charges, arb(1)).at_most(delta):
                 return Enclosure.exactly(0)
             return never_below(composite, ball(delta), charges)
-        largest = _largest_loss(composite, charges, delta)
+        largest = largest_level(composite, charges, delta)
     distance = total_variation(product)
     if largest.upper == 0 or (distance is not None and distance <= delta):
         return Enclosure.exactly(0)
@@ -271,7 +271,7 @@ def _epsilon(
     return refine(exact, width=width, cap=cap)
 
 
-def _largest_loss(composite: Composite, charges: Charges, delta: Fraction) -> Enclosure:
+def largest_level(composite: Composite, charges: Charges, delta: Fraction) -> Enclosure:
     """A level >= 0 beyond which delta(level) is at most this delta, where one is known for certain.
 
     So it is beyond the largest finite loss, where infinite ones weigh no more: also just as much.

@@ -152,7 +152,7 @@ def saddle_at(composite: Composite, level: float) -> Saddle:
         c = math.exp(log_c)
         return composite.cumulant(c).slope - level - 1 / c - 1 / (c + 1)
 
-    return _saddle(composite, math.exp(_rising_root(slope)), level)
+    return _saddle(composite, math.exp(rising_root(slope)), level)
 
 
 def saddle_for(composite: Composite, log_delta: float) -> Saddle:
@@ -161,7 +161,7 @@ def saddle_for(composite: Composite, log_delta: float) -> Saddle:
     def at(log_c: float) -> Saddle:
         return _saddle(composite, math.exp(log_c))
 
-    return at(_rising_root(lambda log_c: log_delta - at(log_c).log_delta))
+    return at(rising_root(lambda log_c: log_delta - at(log_c).log_delta))
 
 
 def _saddle(composite: Composite, c: float, level: float | None = None) -> Saddle:
@@ -172,7 +172,7 @@ def _saddle(composite: Composite, c: float, level: float | None = None) -> Saddl
     return Saddle(c, where, found, height - 0.5 * math.log(2 * math.pi * curvature))
 
 
-def _rising_root(function: Callable[[float], float]) -> float:
+def rising_root(function: Callable[[float], float]) -> float:
     """About where a rising function of log c is 0, within the range of c."""
     value, ends = cache(function), (math.log(_LEAST), math.log(_LARGEST))
     here, there, step = 1.0, 1.0, 1.0

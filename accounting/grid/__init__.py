@@ -1,0 +1,1 @@
+"""The coarse grid: losses on a lattice from both sides, their weights as integers."""

@@ -1,0 +1,154 @@
+"""delta(epsilon) and epsilon(delta) from both sides by a coarse grid: a first answer, quickly.
+
+What is measured is what `composed_profile` measures of the uses of one scenario, with the same
+pairs, charges and choices (`losses.product`): several pairs that an adversary may choose among at
+every use, on the way, are bounded from above by one pair that dominates them all, from below by
+one of them throughout. Only how the sum is measured differs (`sides`): alike for all laws.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import TypeAlias
+
+from flint import arb
+
+from ...exact.enclosure import Enclosure
+from ...exact.number import ball
+from ...exact.precision import working_precision
+from ...mechanisms.pair import Pair, SampledPair, ShiftPair, TwoWayPair, WrappedPair
+from ..composition import (
+    FIRST_TAIL,
+    LEAST_LOG_DELTA,
+    infinite_losses,
+    largest_level,
+    never_below,
+    over_choices,
+)
+from ..continuous.allocated import allocations_of
+from ..continuous.batches import batches_of
+from ..continuous.uses import parts_of
+from ..divergences.finite_sums import is_listed
+from ..losses.composite import Composite, saddle_at
+from ..losses.of_pair import window
+from ..losses.product import Product, product_of
+from ..scenario import Scenario
+from .bounds import grid
+from .cells import Continuous, Parts
+from .tilt import seen, tilt_at, tilt_for
+
+_BITS = 128
+_MOST_OUTCOMES = 20_000
+_NO_WIDTH = Fraction(0)
+
+_Continuous: TypeAlias = Sequence[tuple[Continuous, int]]
+
+
+class NotCoveredError(ArithmeticError):
+    """The coarse grid knows nothing of such mechanisms."""
+
+
+def grid_delta(uses: Scenario, epsilon: Fraction, points: int) -> Enclosure:
+    """Bounds of the least delta for which these uses are (epsilon, delta)-DP in this scenario.
+
+    points: about how many the lattice of the sum has. Raises NotCoveredError for mechanisms that
+    are not bounded by pairs of laws here, or by too many outcomes.
+    """
+    level, log_delta = float(ball(epsilon).mid()), 0.0
+    parts, product = _composed(uses, math.inf)
+    with working_precision(_BITS):
+        first = Composite(_laws(parts, product.fixed(0), FIRST_TAIL))
+        if not first.is_void():
+            log_delta = max(saddle_at(first, level).log_delta, LEAST_LOG_DELTA)
+    parts, product = _composed(uses, log_delta)
+
+    def measured(product: Product, share: float) -> Enclosure:
+        with working_precision(_BITS):
+            here, charges, tail = ball(epsilon), product.charges(), _tail(log_delta)
+            laws = _laws(parts, product, tail)
+            composite = Composite(laws)
+            if composite.is_void() or composite.largest() <= here:
+                return infinite_losses(composite, charges, here.exp())
+            return grid(laws, charges, tilt_at(seen(laws, tail), level), tail, points).delta(here)
+
+    return _over_choices(parts, product, measured, log_delta)
+
+
+def grid_epsilon(uses: Scenario, delta: Fraction, points: int) -> Enclosure:
+    """Bounds of the least epsilon >= 0 for which they are (epsilon, delta)-DP, 0 < delta < 1.
+
+    As `grid_delta`.
+    """
+    log_delta = float(ball(delta).log().mid())
+    parts, product = _composed(uses, log_delta)
+
+    def measured(product: Product, share: float) -> Enclosure:
+        with working_precision(_BITS):
+            target, charges, tail = ball(delta), product.charges(), _tail(log_delta)
+            laws = _laws(parts, product, tail)
+            composite = Composite(laws)
+            most = largest_level(composite, charges, delta)
+            if composite.is_void():
+                return Enclosure(Fraction(0), most.upper)
+            rest = composite.escaping() - charges.less_p - charges.slack
+            if not rest < target:
+                return never_below(composite, target, charges)
+            tilt = tilt_for(seen(laws, tail), float((target - rest.max(arb(0))).log().mid()))
+            found = grid(laws, charges, tilt, tail, points).epsilon(target)
+            return found.intersection(Enclosure(Fraction(0), most.upper))
+
+    return _over_choices(parts, product, measured, log_delta)
+
+
+def _tail(log_delta: float) -> float:
+    """The logarithm of the P-mass that is left out: as where the sum is measured exactly, so that
+    the outcomes are listed once for both.
+    """
+    return log_delta - 0.7 * _BITS - 10
+
+
+# -- what is composed -----------------------------------------------------------------------------
+
+
+def _composed(uses: Scenario, log_delta: float) -> tuple[_Continuous, Product]:
+    """The continuous uses, and what is composed of the others."""
+    if allocations_of(uses) is not None or batches_of(uses) is not None:
+        raise NotCoveredError("allocations and batches of continuous noise have grids of their own")
+    parts, others = parts_of(uses)
+    known = [(law, times) for law, times in parts if isinstance(law, Continuous)]
+    assert len(known) == len(parts)
+    return known, product_of(others, log_delta)
+
+
+def _over_choices(
+    parts: _Continuous,
+    product: Product,
+    measure: Callable[[Product, float], Enclosure],
+    log_delta: float,
+) -> Enclosure:
+    if parts and not product.factors:
+        return measure(product, 1.0)
+    return over_choices(product, measure, None, log_delta, _NO_WIDTH)
+
+
+def _laws(parts: _Continuous, product: Product, log_tail: float) -> Parts:
+    """The losses of all uses, leaving out P-mass of about e^log_tail altogether."""
+    for factor in product.factors:
+        tail = log_tail - math.log(factor.times * len(product.factors))
+        if sum(_count(pair, tail) for pair in factor.pairs) > _MOST_OUTCOMES:
+            raise NotCoveredError(f"more than {_MOST_OUTCOMES} outcomes are not put on a grid")
+    return [*parts, *product.atoms(log_tail)]
+
+
+def _count(pair: Pair, log_tail: float) -> int:
+    """How many outcomes it has, about, that are listed."""
+    if isinstance(pair, SampledPair | TwoWayPair):
+        return _count(pair.pair, log_tail)
+    if isinstance(pair, ShiftPair) and not is_listed(pair):
+        low, high = window(pair.law, log_tail)
+        return high - low
+    if isinstance(pair, WrappedPair):
+        return pair.modulus
+    return pair.shift if isinstance(pair, ShiftPair) else 0

@@ -1,0 +1,161 @@
+"""Masses on a lattice as integers that are rounded one way, and their convolution.
+
+*Tilted.* The mass at the point k h is n_k 2^-bits e^(scale - tilt k h), n_k an integer: far out,
+where a tiny delta is decided, it has as many digits as in the middle. Products of polynomials in
+integers are exact; each is shifted right by `bits`, rounding up or down as all weights are.
+
+*What is cut off.* Rounding down, it is dropped. Rounding up, its tilted mass is kept as `rest`, its
+place forgotten: of masses at points from l h on, that weighs at most rest 2^-bits e^(scale - tilt
+l h), and so it does if these are moved to points below.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+
+from attrs import evolve, frozen
+from flint import arb, arb_poly, fmpz, fmpz_poly
+
+from ...exact.number import ball
+from ...exact.precision import floor_of
+
+_LONGEST = 1 << 20  # points
+
+
+@frozen(eq=False)
+class Weights:
+    """n_k for k = first, first + 1, ..., and the rest in the same unit. up: all are rounded up."""
+
+    up: bool
+    bits: int
+    step: Fraction
+    tilt: Fraction
+    scale: Fraction
+    first: int
+    masses: fmpz_poly
+    rest: int = 0
+
+    @staticmethod
+    def of(
+        masses: Mapping[int, arb], up: bool, bits: int, step: Fraction, tilt: Fraction, most: int
+    ) -> Weights:
+        """From masses by their points, at the working precision; the scale makes them about 1.
+
+        most: what the points at either end that are cut off may weigh together, about.
+        """
+        unit, decay = arb(2) ** bits, ball(tilt * step)
+        tilted = [(k, masses[k] * (decay * k).exp()) for k in sorted(masses)]
+        total = sum((mass for _, mass in tilted), arb(0)).upper()
+        scale = Fraction(float(total.log().mid())) if total > 0 else Fraction(0)
+        unit *= (-ball(scale)).exp()
+        tilted = [(k, mass * unit) for k, mass in tilted]
+        low = _end((mass for _, mass in tilted), most)
+        high = _end((mass for _, mass in reversed(tilted[low:])), most)
+        kept = tilted[low : len(tilted) - high]
+        lost = sum((mass for _, mass in tilted[:low] + tilted[len(tilted) - high :]), arb(0))
+        rest = _whole(lost, up) * up
+        if not kept:
+            return Weights(up, bits, step, tilt, scale, 0, fmpz_poly(), rest)
+        first, last = kept[0][0], kept[-1][0]
+        if last - first > _LONGEST:
+            raise ArithmeticError(f"a step so fine needs more than {_LONGEST} points")
+        dense = [0] * (last + 1 - first)
+        for k, mass in kept:
+            dense[k - first] = _whole(mass, up)
+        return Weights(up, bits, step, tilt, scale, first, fmpz_poly(dense), rest)
+
+    def __len__(self) -> int:
+        return int(self.masses.length())
+
+    @property
+    def total(self) -> int:
+        """The sum of all n_k."""
+        return int(self.masses(fmpz(1)))
+
+    def times(self, other: Weights) -> Weights:
+        """Of the sum of two independent losses, on the same lattice."""
+        rest = self.rest * (other.total + other.rest) + self.total * other.rest
+        return evolve(
+            self,
+            scale=self.scale + other.scale,
+            first=self.first + other.first,
+            masses=self._shifted(self.masses * other.masses),
+            rest=-(-rest >> self.bits),
+        )
+
+    def cut(self, most: int) -> Weights:
+        """Without the points at either end that weigh at most so much."""
+        count = len(self)
+        low = _end((self.masses[k] for k in range(count)), most)
+        high = _end((self.masses[k] for k in range(count - 1, low - 1, -1)), most)
+        kept = self.masses.truncate(count - high).right_shift(low)
+        lost = int((self.masses - kept.left_shift(low))(fmpz(1)))
+        return evolve(self, first=self.first + low, masses=kept, rest=self.rest + lost * self.up)
+
+    def coarsened(self, shares: Sequence[arb]) -> Weights:
+        """On every second point; one between two gives these shares to the one below and above.
+
+        Untilted; the scale moves by half a step, so that tilted masses add up to as much as before.
+        """
+        odd, move = self.first % 2, ball(self.tilt * self.step)
+        coeffs = self.masses.coeffs()
+        even, between = fmpz_poly(coeffs[odd::2]), fmpz_poly(coeffs[1 - odd :: 2])
+        below, above = shares
+        raised = (move / 2).exp()
+        found = even.left_shift(odd) * self._factor(raised)
+        found += between * self._factor(below / raised)
+        found += between.left_shift(1) * self._factor(above * raised**3)
+        rest = self.rest * int(self._factor(raised))
+        return evolve(
+            self,
+            step=2 * self.step,
+            scale=self.scale - self.tilt * self.step / 2,
+            first=self.first // 2,
+            masses=self._shifted(found),
+            rest=-(-rest >> self.bits),
+        )
+
+    def tail(self, start: int, more: int = 0) -> arb:
+        """The sum of masses times e^(-more k h), k >= start, without the rest."""
+        skipped = max(start - self.first, 0)
+        if skipped >= len(self):
+            return arb(0)
+        first, decay = self.first + skipped, ball((self.tilt + more) * self.step)
+        values = arb_poly(self.masses.right_shift(skipped))
+        return values((-decay).exp()) * (ball(self.scale) - decay * first).exp() / (1 << self.bits)
+
+    def untilted(self, mass: int, level: arb) -> arb:
+        """So many units of tilted mass at this level."""
+        return mass * (ball(self.scale) - ball(self.tilt) * level).exp() / (1 << self.bits)
+
+    @property
+    def log_unit(self) -> float:
+        """log(2^-bits e^scale), in floats."""
+        return float(self.scale) - self.bits * math.log(2)
+
+    def _factor(self, value: arb) -> fmpz:
+        return fmpz(_whole(value * arb(2) ** self.bits, self.up))
+
+    def _shifted(self, masses: fmpz_poly) -> fmpz_poly:
+        unit = fmpz(1 << self.bits)
+        return -(-masses // unit) if self.up else masses // unit
+
+
+def _end(masses: Iterable[arb | fmpz], most: int) -> int:
+    """How many of the first of these weigh at most so much together."""
+    total, count = arb(0), 0
+    for mass in masses:
+        total += mass
+        if not total <= most:
+            break
+        count += 1
+    return count
+
+
+def _whole(value: arb, up: bool) -> int:
+    """An integer that is not below the ball, or not above it; never negative."""
+    if up:
+        return max(-floor_of((-value).lower()), 0)
+    return max(floor_of(value.lower()), 0)
