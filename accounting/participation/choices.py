@@ -151,13 +151,12 @@ class Choices:
             menu = self._on_a_grid(level)
             order = self._ranked(menu, level)
         if self._is_dearest(order):
-            found = self._chosen(order).epsilon(level, width)
-            return found if self._is_released else self._processed(found, order, level)
+            exactly = self._chosen(order).epsilon(level, width)
+            return exactly if self._is_released else self._processed(exactly, order, level)
         lower: Endpoint = Fraction(0)
         for first in order[:_TRIED]:
             one = self._chosen([first, *(index for index in order if index != first)])
-            found = one.epsilon(level, max(width, _ROUGH), work=_ROUGH_WORK).lower
-            lower = max(lower, found)
+            lower = max(lower, one.epsilon(level, max(width, _ROUGH), work=_ROUGH_WORK).lower)
         with working_precision(_BITS):
             found = Enclosure(lower, self._above(menu, order, level))
         if not self._is_released:

@@ -153,9 +153,10 @@ class RoundedUp(Law):
 
 
 def worst_rounding_quantile(users: ExactInput, failure: ExactInput) -> Enclosure:
-    """The least t with sup over data P(|rounding error| > t/g) <= `failure`, between two integers.
+    """The least real t with sup over data P(|rounding error| > t/g) <= `failure`, enclosed.
 
-    Up to 32 users they are the same.
+    Whole t are looked at: one that is met and one before it that is not have the least between
+    them. Up to 32 users they are neighbours.
     """
     n = whole(users, "users", at_least=1)
     p = exact(failure, "failure", above=0, at_most=1)
@@ -168,7 +169,7 @@ def worst_rounding_quantile(users: ExactInput, failure: ExactInput) -> Enclosure
 
     low = least(_by_data, 1 + math.isqrt(n))
     high = low if n <= _EXACT_UP_TO else least(_by_normal, low)
-    return Enclosure(Fraction(low), Fraction(high))
+    return Enclosure(Fraction(max(low - 1, 0)), Fraction(high))
 
 
 def _by_data(n: int, t: int) -> arb:

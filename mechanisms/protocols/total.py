@@ -92,7 +92,10 @@ def worst_error(protocol: SumProtocol, threshold: ExactInput, missing: ExactInpu
 def worst_error_quantile(
     protocol: SumProtocol, failure: ExactInput, missing: ExactInput = 0
 ) -> Enclosure:
-    """The least t with sup over data P(|A - sum of rewards| > t/g) <= failure: two integers."""
+    """The least real t with sup over data P(|A - sum of rewards| > t/g) <= failure, enclosed.
+
+    The lower end is a whole t at which that does not hold, the upper end one at which it does.
+    """
     p = exact(failure, "failure", above=0, at_most=1)
     absent = whole(missing, "missing", at_least=0, at_most=protocol.users - 1)
     largest = largest_error(protocol, absent)
@@ -103,7 +106,7 @@ def worst_error_quantile(
     variance = float(protocol.total_noise(absent).moments().variance.upper)
     growth = math.sqrt(1 + (protocol.users - absent) / (4 * variance))
     low = least(_by_data, int(noise_quantile(protocol, p, absent) * growth))
-    return Enclosure(Fraction(low), Fraction(least(_by_convexity, low + 2)))
+    return Enclosure(Fraction(max(low - 1, 0)), Fraction(least(_by_convexity, low + 2)))
 
 
 def _by_data(protocol: SumProtocol, t: int, missing: int) -> arb:

@@ -118,8 +118,27 @@ def test_quantile_meets_the_level() -> None:
         for t in (1, 2, 3):
             chance = Fraction(worst_rounding(n, t).upper)
             nearly = 1 + Fraction(1, 10**9)
-            assert worst_rounding_quantile(n, chance * nearly) == Enclosure.exactly(t)
-            assert worst_rounding_quantile(n, chance / nearly).lower == t + 1
+            met, missed = (
+                worst_rounding_quantile(n, p) for p in (chance * nearly, chance / nearly)
+            )
+            assert (met.lower, met.upper) == (t - 1, t)
+            assert (missed.lower, missed.upper) == (t, t + 1)
     found = worst_rounding_quantile(2**20, "1e-6")
-    assert found.lower <= found.upper <= found.lower + 1
+    assert found.lower <= found.upper <= found.lower + 2
     assert worst_rounding_quantile(10, 1) == Enclosure.exactly(0)
+
+
+def test_one_user_has_a_quantile_between_whole_steps() -> None:
+    """The error of one reward is f or 1 - f: above t with probability max(f, 1 - f) <= p if f > p.
+
+    Of f = u below 1/2 it is 1 - u with probability u, and u otherwise: sup over u of P(error > t)
+    is 1 - t for t >= 1/2 (u < 1 - t), and the least t at which that is p < 1/2 is 1 - p.
+    """
+    for p in (Fraction(1, 10), Fraction(1, 3), Fraction(49, 100)):
+        assert worst_rounding_quantile(1, p).contains(1 - p)
+        for t in (1 - p - Fraction(1, 100), 1 - p):
+            chances = [
+                (f if 1 - f > t else 0) + (1 - f if f > t else 0)
+                for f in (Fraction(k, 1000) for k in range(1, 1000))
+            ]
+            assert (max(chances) <= p) is (t == 1 - p)
