@@ -4,21 +4,20 @@ Round t of every run, counted from 0, is that of user t mod N: "PREFIX" and that
 is twice in a batch of one arm that has at most N users, and everybody returns: in later batches, in
 other runs, in whatever else is charged to the same ledger.
 
-Before anything of a release is drawn, its users are charged for it, durably. The key says all that
-the drawn values depend on: algorithm, setting, instance, seed, versions, the runs that go in lock
-step, and which run, batch and arm it is. Whoever repeats a run that was killed draws the same
-values from the same seed: that is the same release, with the same key, and it is charged once.
+Before anything of a release is drawn, its users are charged for it, durably. What is charged is
+released: so its noise is of the operating system's generator, and no seed determines it. The key
+says what the release is of, and has a random part of its own: a run that is repeated, or was killed
+and begins again, draws other values, which are other releases, and is charged for them.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from ..exact.number import ParameterError
 from .evidence import plain_release
@@ -63,11 +62,11 @@ class Accounts:
         return {"ledger": ledger.opening(), "users": self.users, "prefix": self.prefix}
 
     def permit(self, ledger: Ledger, prepared: Prepared, about: Mapping[str, Any]) -> Permit:
-        """What charges the users of a release. about: all that what is drawn depends on."""
+        """What charges the users of a release. about: what is run, for the key."""
         demand = prepared.algorithm.demand
         assert demand is not None
         wanted = demand(prepared.setting)
-        whole = {**about, "users": self.users, "prefix": self.prefix, "numpy": np.__version__}
+        whole = {**about, "users": self.users, "once": secrets.token_hex(16)}
         name = hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()[:32]
 
         def charge(run: int, phase: Phase, arm: int, first: int) -> None:

@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..exact.number import ExactInput, whole
+from ..exact.number import ExactInput, ParameterError, whole
 from ..exact.parallel import each
+from ..mechanisms.samplers.bits import SystemBits
 from .accounts import Accounts
 from .algorithms import Algorithm
 from .environments.environment import Environment
@@ -29,7 +30,7 @@ from .instances import Instances
 from .play import play
 from .played import Permit, Released
 from .prepare import Prepared, Radius, prepare
-from .results import VERSION, Results, RunCache, Share, checkpoints
+from .results import Results, RunCache, Share, checkpoints
 from .setting import Setting
 from .source import Aggregator, Faithful, Simulated, Source
 from .transcript import batch_lines, end_line
@@ -89,7 +90,8 @@ def run(
     prepared: what `config.prepared()` gave, if at hand. rounds: the checkpoints. resume: a folder
     in which finished shares are kept, and looked for. transcript: keep every release. cluster: a
     dask scheduler's address, or "local". accounts: users who return, charged in a ledger before
-    anything of theirs is drawn; raises its RefusedError where it does not fit. progress: is told
+    anything of theirs is drawn, from the operating system's bits: the seed is of instances and
+    rewards only; raises its RefusedError where it does not fit. progress: is told
     how many more runs are done.
     """
     count, start, crew = read_counts(runs, seed, workers)
@@ -100,6 +102,8 @@ def run(
     identity = config.identity(start, marks.tolist())
     if accounts is not None:
         accounts.admit(ready)
+        if config.faithful is None:
+            raise ParameterError("accounts are of releases: simulated aggregates charge nobody")
         with accounts.opened() as ledger:
             identity["accounts"] = accounts.identity(ledger)
     cache = RunCache(resume, identity | {"transcript": transcript})
@@ -183,8 +187,7 @@ def _share(
     def permit(start: int, size: int) -> Permit | None:
         if accounts is None or ledger is None:
             return None
-        about = config.identity(seed, ()) | {"version": VERSION, "together": [start, size]}
-        charge = accounts.permit(ledger, prepared, about)
+        charge = accounts.permit(ledger, prepared, config.identity(seed, ()))
         return lambda run, *release: charge(start + run, *release)
 
     regret: list[list[float]] = []
@@ -192,7 +195,7 @@ def _share(
     gone: list[bool] = []
     batches: list[int] = []
     for start, size in plays:
-        environment, source = place_of(config, seed, start)
+        environment, source = place_of(config, seed, start, release=accounts is not None)
         places = [environment]
         if together:  # to its full size, whatever is asked of it
             places = list(drawn(config, seed, range(start, start + share_size(start))))
@@ -217,11 +220,17 @@ def _share(
     return Share(first, regret, pulls, gone, batches, lines)
 
 
-def place_of(config: Config, seed: int, start: int) -> tuple[Environment, Source]:
-    """Where the runs from this one on take place, and what they release."""
+def place_of(
+    config: Config, seed: int, start: int, release: bool = False
+) -> tuple[Environment, Source]:
+    """Where the runs from this one on take place, and what they release.
+
+    release: with noise that no seed determines.
+    """
     rng = np.random.default_rng(_seed(seed, _RUN, start))
-    users = config.faithful
-    source = Simulated(rng) if users is None else Faithful.seeded(rng, users)
+    source: Source = Simulated(rng)
+    if (users := config.faithful) is not None:
+        source = Faithful(rng, SystemBits(), users) if release else Faithful.seeded(rng, users)
     return config.instances.environment(_seed(seed, _INSTANCE, start), start), source
 
 

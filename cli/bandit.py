@@ -30,7 +30,6 @@ from .bandit_options import (
     Cluster,
     ProofTime,
     Runs,
-    Seed,
     Workers,
     read_growth,
     read_instances,
@@ -71,7 +70,7 @@ def run(
         ),
     ] = "easy",
     runs: Runs = "20",
-    seed: Seed = "0",
+    seed: Annotated[str | None, typer.Option(metavar="S", show_default="0")] = None,
     delta: Annotated[
         str, option("D", "δ of the shuffle paper's algorithms and of dist-gauss-klucb")
     ] = "1e-6",
@@ -101,7 +100,7 @@ def run(
     ] = False,
     ledger: Annotated[
         str | None,
-        option("URL", "with --faithful: users return, and are charged before noise is drawn"),
+        option("URL", "with --faithful, no --seed: users return, charged before noise is drawn"),
     ] = None,
     users: Annotated[
         str | None, option("N", "with --ledger: round t is of user t mod N; T if not given")
@@ -118,10 +117,16 @@ def run(
 ) -> None:
     """Run a private bandit: regret over time, arms eliminated, and what it cost in privacy.
 
-    The same seed gives the same numbers, whatever the number of workers.
+    The same seed gives the same numbers, whatever the number of workers. With --ledger noise is of
+    the operating system's generator, and a run that is repeated is charged again.
     """
     count = whole(runs, "runs", at_least=1, at_most=10**7)
-    start = whole(seed, "seed", at_least=0)
+    start = whole("0" if seed is None else seed, "seed", at_least=0)
+    if ledger is not None and seed is not None:
+        raise ParameterError(
+            "--ledger charges for releases, whose noise no seed determines: leave --seed away, or "
+            "--ledger, to charge nobody"
+        )
     if transcript is not None:
         check_target(transcript, "transcript")
     chosen = named(algorithm)
