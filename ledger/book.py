@@ -41,8 +41,18 @@ from .errors import (
 )
 from .fitting import Refusal, refusal, tried
 from .head import Head, Seen, demand_opening, locked_head, read_head
-from .inputs import now, read_digest, read_limits, read_names, read_text, read_users, since
+from .inputs import (
+    now,
+    read_digest,
+    read_limits,
+    read_names,
+    read_project,
+    read_text,
+    read_users,
+    since,
+)
 from .limits import Limit
+from .names import is_plain, new_name
 from .reading import Balance, Entry, Overview, balances, entries, overview, summary
 from .written import costs_text, spent_text
 
@@ -224,19 +234,21 @@ class Ledger:
         asked = None if users is None else read_names(users)
         number = 0 if limit is None else names.index(limit)
         with self._database.read() as connection:
-            return balances(connection, number, self.limits[number], asked)
+            held = {} if asked is None else rows.held_names(connection, asked)
+            own = None if asked is None else [held.get(name, name) for name in asked]
+            return balances(connection, number, self.limits[number], own)
 
     def entries(self, user: str | None = None) -> Iterator[Entry]:
         """What was charged to whom, oldest first: a row for each charge, mechanism and user."""
         asked = None if user is None else read_text(user, "user")
         with self._database.read() as connection:
-            yield from entries(connection, self.limits, asked)
+            yield from entries(connection, self.limits, _held(connection, asked))
 
     def summary(self, user: str | None = None) -> dict[str, Any]:
         """All that `exactdp ledger show --json` shows, of one moment."""
         asked = None if user is None else read_text(user, "user")
         with self._database.read() as connection:
-            return summary(connection, self.limits, asked)
+            return summary(connection, self.limits, _held(connection, asked))
 
     def opening(self) -> str:
         """The hash of the first row, which no two ledgers share."""
@@ -281,7 +293,7 @@ class Ledger:
             action,
             read_text(key, "key"),
             STAGES[action],
-            project and read_text(project, "project"),
+            read_project(project, self.limits),
             neighbours([Use(one, count) for one, count in used.values()]),
             read_digest(certificate),
             "",
@@ -291,9 +303,10 @@ class Ledger:
 
         def record(connection: Connection) -> tuple[Link, bool, str]:
             end = locked_head(connection, self._seen)
+            asked = evolve(wanted, users=_written_names(connection, names))
             if earlier := rows.of_key(connection, key):
-                return _again(connection, earlier[0], wanted)
-            link = evolve(wanted, id=end.charges, at=max(now(), end.at))
+                return _again(connection, earlier[0], asked)
+            link = evolve(asked, id=end.charges, at=max(now(), end.at))
             return link, True, self._add(connection, link, end)
 
         found: tuple[Link, bool, str] = self._written(record)
@@ -416,6 +429,19 @@ class Ledger:
                     raise
                 time.sleep(0.05 * 2**attempt)
         raise AssertionError  # pragma: no cover
+
+
+def _held(connection: Connection, user: str | None) -> str | None:
+    """A user's name as the ledger has it, or as it is given."""
+    return None if user is None else rows.held_names(connection, [user]).get(user, user)
+
+
+def _written_names(connection: Connection, names: Sequence[str]) -> list[str]:
+    """Names of users as the ledger has them, or as new ones are written, sorted."""
+    odd = [name for name in names if not is_plain(name)]
+    held = rows.held_names(connection, odd) if odd else {}
+    new = {name: new_name(name, "user") for name in odd if name not in held}
+    return sorted(held.get(name) or new.get(name) or name for name in names)
 
 
 def _again(connection: Connection, earlier: Any, wanted: Link) -> tuple[Link, bool, str]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
+from unicodedata import normalize
 
 from ..exact import ExactInput, ParameterError, exact
 from ..verify.guarantee import Guarantee
 from .limits import Limit
+from .names import new_name, spellings
 
 _LONGEST = 255
 _MOST_USERS = 10**7
@@ -16,7 +18,7 @@ _LONGEST_WAIT = 10**6  # seconds
 
 
 def read_text(value: object, name: str) -> str:
-    """Printable text of 1 to 255 characters, taken as it is: no two spellings are the same."""
+    """Printable text of 1 to 255 characters, taken as it is."""
     if isinstance(value, str) and 0 < len(value) <= _LONGEST and value.isprintable():
         return value
     raise ParameterError(
@@ -37,9 +39,19 @@ def read_users(value: str | Iterable[str]) -> list[str]:
     names = read_names(value)
     if not 0 < len(names) <= _MOST_USERS:
         raise ParameterError(f"users must be 1 to {_MOST_USERS} names, got {len(names)}")
-    if len(set(names)) != len(names):
+    if len({normalize("NFC", name) for name in names}) != len(names):
         raise ParameterError("users must be distinct: each is charged once")
     return sorted(names)
+
+
+def read_project(value: object, limits: Sequence[Limit]) -> str:
+    """A project as the limits name it, or as a new one is written; "" for none."""
+    if value == "":
+        return ""
+    project = read_text(value, "project")
+    named = {each for limit in limits for each in [limit.project] if each}
+    same = (each for each in spellings(project) if each in named)
+    return next(same, None) or new_name(project, "project")
 
 
 def read_digest(value: str) -> str:
@@ -60,8 +72,11 @@ def read_limits(value: Limit | Guarantee | str | Sequence[Limit]) -> tuple[Limit
     if not names or len(set(names)) != len(names):
         raise ParameterError("limits must be at least one, and of different names")
     for limit in given:
-        if limit.project:
-            read_text(limit.project, "project")
+        if (
+            limit.project
+            and new_name(read_text(limit.project, "project"), "project") != limit.project
+        ):
+            raise ParameterError("project of a limit must be in Unicode's composed form (NFC)")
         if (doubt := limit.objection()) is not None:
             raise ParameterError(f"limit {limit.name}: {doubt}")
     return tuple(given)

@@ -15,6 +15,7 @@ from .errors import DamagedError
 from .fitting import with_uses
 from .levels import Level
 from .limits import Limit
+from .names import spellings
 from .schema import balances, charges, entries, head, limits, users, uses
 
 _MANY = 5_000  # values in one statement
@@ -176,6 +177,14 @@ def numbers_of(connection: Connection, names: Sequence[str]) -> dict[str, int]:
         listed = connection.execute(_NUMBERS, {"asked": some}).all()
         found |= {name: number for name, number in listed}  # noqa: C416  # rows are no pairs to mypy
     return found
+
+
+def held_names(connection: Connection, names: Sequence[str]) -> dict[str, str]:
+    """Of these names those that the ledger has, in whichever spelling, as they stand there."""
+    ways = {name: spellings(name) for name in names}
+    held = numbers_of(connection, sorted({way for each in ways.values() for way in each}))
+    found = {name: [way for way in each if way in held] for name, each in ways.items()}
+    return {name: here[0] for name, here in found.items() if here}
 
 
 def write_users(connection: Connection, made: Mapping[str, int]) -> None:
