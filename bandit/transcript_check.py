@@ -29,7 +29,8 @@ from ..exact.deadline import OutOfTimeError
 from ..exact.number import ParameterError, decimal_text, whole
 from ..exact.regular_file import open_regular
 from ..mechanisms.protocols.protocol import SumProtocol
-from ..verify.certificate import Certificate, MismatchError
+from ..verify.certificate import Certificate, CertificateError, MismatchError
+from ..verify.checker.shape import LONGEST_TEXT, read_readable
 from .algorithms import named
 from .algorithms.algorithm import Demand
 from .evidence import Evidence, NotVerifiedError, admit, audited, identity, to_json
@@ -39,6 +40,7 @@ from .setting import Setting
 from .transcript import FORMAT, OPTIONAL, REQUIRED, VERSION
 
 _LONGEST_LINE = 10_000_000  # bytes
+_LONGEST_REASON = 1_000  # characters
 
 
 if TYPE_CHECKING:
@@ -83,6 +85,7 @@ def check_transcript(path: Path, kept: str | None = None) -> Checked:
         check_fields(head.keys() - OPTIONAL, REQUIRED, "header")
         prepared = _prepared(head)
         runs = whole(head["runs"], "runs", at_least=1)
+        _look_at_where(head)
         about = _about(prepared, runs)
         ended: set[int] = set()
         current: ReplayedRun | None = None
@@ -110,12 +113,28 @@ def check_transcript(path: Path, kept: str | None = None) -> Checked:
     except (TranscriptError, OutOfTimeError):
         raise
     except (NotValidError, NotVerifiedError, MismatchError, ParameterError) as error:
-        return Checked(False, str(error), digest, about)
+        return Checked(False, _seen(str(error)), digest, about)
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         reason = f"a line does not read: {type(error).__name__}: {error}"
-        return Checked(False, reason, digest, about)
+        return Checked(False, _seen(reason), digest, about)
     reason = f"{released} releases in {runs} runs follow; {_counted(prepared)}"
     return Checked(True, reason, digest, about)
+
+
+def _look_at_where(head: dict[str, Any]) -> None:
+    """Where it was run is told, and proved by nothing: a text that is seen, and a whole number."""
+    try:
+        read_readable(head.get("instance", ""), "instance", 0, LONGEST_TEXT)
+    except CertificateError as error:
+        raise NotValidError(str(error)) from error
+    if type(head.get("seed", 0)) is not int:
+        raise NotValidError("seed must be a whole number")
+
+
+def _seen(text: str) -> str:
+    """A line that quotes what somebody else wrote, as any terminal shows it."""
+    shown = (each if each.isprintable() else ascii(each)[1:-1] for each in text[:_LONGEST_REASON])
+    return "".join(shown)
 
 
 def _about(prepared: Prepared, runs: int) -> dict[str, Any]:

@@ -111,6 +111,23 @@ def test_what_is_undecided_is_not_called_wrong(honest, file, monkeypatch):
         outcome(file, honest)
 
 
+@pytest.mark.parametrize("text", ["\x1b[2J", "a\nb", "a\u202eb", "a\u200bb", "x" * 10**5])
+def test_what_somebody_else_wrote_is_told_in_a_line_that_is_seen(text, honest, file):
+    evidence = copy(honest)
+    evidence[0]["evidence"][0] |= {"id": text, "note": "x"}
+    field, named = copy(honest), copy(honest)
+    field[1][text] = 1
+    named[0]["instance"] = text
+    for lines in (evidence, field, named):
+        found = outcome(file, lines)
+        assert not found.valid and len(found.reason) < 10_000 and found.reason.isprintable()
+
+
+@pytest.mark.parametrize("seed", ["1", 1.0, True, None, [], {}])
+def test_a_seed_is_a_whole_number(seed, honest, file):
+    assert "seed" in outcome(file, _with(honest, 0, seed=seed)).reason
+
+
 def test_every_line_says_what_was_released(honest):
     head, line = honest[0], honest[1]
     names = {"run", "batch", "arm", "users", "precision", "accuracy", "modulus"}
