@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console, RenderableType
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from ..exact import Enclosure
@@ -29,6 +31,8 @@ _DIGITS = 6  # where many figures stand side by side
 
 _NOTHING: Mapping[str, str] = {}
 _BAR = 20  # cells
+# a word of digits, an exponent, and the brackets and signs around them
+_NUMBER = re.compile(r"(?<!\S)[^\s\w]*\d[\d.,/]*(?:e[+-]?\d+)?[^\s\w]*(?!\S)")
 _COLOURS = {"VERIFIED": "bold green", "REFUTED": "bold red", "UNDECIDED": "bold yellow"}
 _QUANTITIES = {
     "pure": "pure ε",
@@ -41,9 +45,39 @@ _QUANTITIES = {
 _GIVEN = {"order": "order", "epsilon": "ε", "delta": "δ"}
 
 
+class _Console(Console):
+    """Does not cut off what cannot be broken."""
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        super().print(*objects, **{"crop": False, **options})
+
+
+class _Table(Table):
+    """Whose columns are never narrower than a number in them: a broken number reads as another."""
+
+    def add_column(self, header: RenderableType = "", *args: Any, **options: Any) -> None:
+        super().add_column(header, *args, **options)
+        self._widen(self.columns[-1], header)
+
+    def add_row(self, *cells: RenderableType | None, **options: Any) -> None:
+        first = not self.row_count
+        super().add_row(*cells, **options)
+        for column, cell in zip(self.columns, cells, strict=False):
+            is_number = self._widen(column, cell)
+            column.no_wrap = is_number and (first or column.no_wrap)
+
+    @staticmethod
+    def _widen(column: Column, cell: RenderableType | None) -> bool:
+        """Make room for the numbers in a cell; is it one number, or nothing?"""
+        text = cell.plain if isinstance(cell, Text) else cell if isinstance(cell, str) else ""
+        numbers = _NUMBER.findall(text)
+        column.min_width = max(column.min_width or 0, *map(cell_len, numbers), 0)
+        return text == "".join(numbers)
+
+
 def console() -> Console:
     """Standard output: plain where it is not a terminal."""
-    return Console(highlight=False, emoji=False)  # a colon is a colon, and no list of emoji is read
+    return _Console(highlight=False, emoji=False)  # a colon is a colon, no list of emoji is read
 
 
 def measurements(uses: Uses, results: Sequence[Measured], method: Method | None = None) -> None:
@@ -159,7 +193,7 @@ def verdict(result: Audit) -> Text:
 
 def facts(named: Mapping[str, str | Text]) -> Table:
     """One fact a line, the names aligned."""
-    table = Table.grid(padding=(0, 2))
+    table = _Table.grid(padding=(0, 2))
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
     for name, fact in named.items():
@@ -178,7 +212,7 @@ def grid(
     *columns: str, rows: Iterable[Sequence[str | Text]] = (), right: Sequence[str] = ()
 ) -> Table:
     """A table with these columns, those in `right` aligned right."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = _Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for column in columns:
         table.add_column(column, justify="right" if column in right else "left", overflow="fold")
     for row in rows:
