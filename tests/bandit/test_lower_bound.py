@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
+from exactdp.bandit.algorithms import DIST_DP_KLUCB
 from exactdp.bandit.environments.environment import Environment, drawn_instance
 from exactdp.bandit.environments.instance import instance
 from exactdp.bandit.environments.table import Bernoulli, RewardTable
 from exactdp.bandit.lower_bound import Barrier, at_horizon, hardness, lower_bound
+from exactdp.bandit.setting import Setting
 from exactdp.exact import ParameterError
 
 
@@ -138,3 +140,18 @@ def test_many_arms_are_the_sum_of_each(barrier):
     assert found.greater_than(lower_bound(fewer, "0.5", barrier).upper)
     sure = Environment("sure", (*fewer.arms, Bernoulli(1)))
     assert (float(lower_bound(sure, "0.5", barrier)) == 0) == (barrier is Barrier.NONE)
+
+
+@pytest.mark.parametrize("epsilon", ["0.01", "0.1", "1", "8"])
+@pytest.mark.parametrize("low", ["0.01", "0.3", "0.9"])
+def test_a_first_batch_is_at_most_three_gaps_of_it(epsilon, low):
+    """As d is at most epsilon Delta: what docs/bandit.md says of the first batches of indices."""
+    horizon = 10**6
+    usual = DIST_DP_KLUCB.usual_confidence(horizon)
+    setting = Setting(2, horizon, epsilon, confidence=usual)
+    gap = Fraction("0.99") - Fraction(low)
+    share = float(hardness(low, "0.99", epsilon).upper) / math.log(horizon)
+    ratio = DIST_DP_KLUCB.schedule(setting, 1, 2) * share
+    assert ratio <= (3 + float(epsilon) / math.log(horizon)) * gap
+    if (epsilon, low) == ("0.1", "0.01"):
+        assert ratio == pytest.approx(2.94, abs=0.005)
