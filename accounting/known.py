@@ -34,7 +34,7 @@ _NARROW = Fraction(1, 10**4)  # so well known, no conversion helps
 _LARGEST_RESPONSE = 1000  # pure epsilon; beyond, its randomized response tells nothing
 _MOST, _LEAST = 10**4, Fraction(1, 10**6)  # mu of a Gaussian that is asked what it costs
 _SHIFT = 10**20  # digits of a root
-_ORDERS = tuple(map(Fraction, (8, 2, 32, 16, 4, 64, 12, 6, 24, 3, 256, "1.5")))  # best first
+_ORDERS = (*map(Fraction, (8, 2, 32, 16, 4, 64, 12, 6, 24, 3, 256)), Fraction(3, 2))  # best first
 _QUICK = 0.15  # seconds of the processor
 
 

@@ -8,23 +8,21 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
 from ..exact import ParameterError, exact, time_limit, whole
 from ..exact.regular_file import open_regular
-from ..ledger.address import shown as shown_address
-from ..ledger.book import Ledger
-from ..ledger.checking import check_at
-from ..ledger.database import Database
 from ..ledger.errors import LedgerError, RefusedError, UnavailableError
 from ..ledger.limits import Limit
-from ..ledger.schema import REVISION, REVISIONS
 from . import options, output
 from .ledger_certificate import digest_of
 from .options import CLAIMS, DEFAULT_TIME, Json, Time, option
 from .plain import PlainCommand, PlainGroup
+
+if TYPE_CHECKING:  # what needs a database's drivers is loaded where one is opened: help needs none
+    from ..ledger import Ledger
 
 ledger = typer.Typer(
     name="ledger",
@@ -67,6 +65,9 @@ def init(
         Limit.of(text, name, days, plan=planned if text.startswith("approx:") else None)
         for text, name in zip(limit, names, strict=True)
     ]
+    from ..ledger import Ledger
+    from ..ledger.address import shown as shown_address
+
     with _bad_input(), Ledger.create(url, given, _seconds(wait)) as made:
         typer.echo(f"{shown_address(url)}: every user may spend {_limits(made)}")
 
@@ -150,6 +151,7 @@ def show(
     if as_json:
         output.as_json(shown)
     else:
+        from ..ledger.address import shown as shown_address
         from . import ledger_shown
 
         ledger_shown.ledger(shown_address(url), shown)
@@ -173,6 +175,8 @@ def check(
     wait: Wait = WAIT,
 ) -> None:
     """Recompute every cost, every sum and the chain of hashes: exit 0, or 1 and where it breaks."""
+    from ..ledger.checking import check_at
+
     seconds = None if prove is None else options.read_time(prove)
     crew = whole(workers, "--workers", at_least=1, at_most=1024)
     with _bad_input():
@@ -216,10 +220,16 @@ def export(
 @ledger.command(cls=PlainCommand)
 def migrate(
     url: URL,
-    to: Annotated[str, option("REVISION", "of the schema, back or forward")] = REVISION,
+    to: Annotated[
+        str | None, option("REVISION", "of the schema, back or forward (the newest)")
+    ] = None,
     wait: Wait = WAIT,
 ) -> None:
     """Bring the tables to what this version knows, or back to an earlier revision."""
+    from ..ledger.database import Database
+    from ..ledger.schema import REVISION, REVISIONS
+
+    to = REVISION if to is None else to
     if to not in REVISIONS:
         raise ParameterError(f"--to must be one of {', '.join(REVISIONS)}, got {to[:40]!r}")
     database = Database(url, _seconds(wait))
@@ -250,6 +260,8 @@ def _bad_input() -> Iterator[None]:
 
 
 def _opened(url: str, wait: str, read_only: bool = False) -> Ledger:
+    from ..ledger import Ledger
+
     return Ledger.open(url, _seconds(wait), read_only)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from exactdp.cli.main import _EXTRAS
+from exactdp.cli.main import _EXTRAS, _VERBS
 
 RUN = "bandit run --algorithm dist-dp-se --epsilon 0.5 --horizon 50"
 ROUND = "round theorem1:epsilon=0.5,batch=4,horizon=100"
@@ -57,6 +57,10 @@ def without(names, call, folder):
         ("sklearn", "bandit figures --out folder --quick", "data"),
         ("sqlalchemy", "ledger init a.db --limit zcdp:1", "ledger"),
         ("alembic", "ledger init a.db --limit zcdp:1", "ledger"),
+        ("sqlalchemy", "ledger show a.db", "ledger"),
+        ("sqlalchemy", "ledger check a.db", "ledger"),
+        ("sqlalchemy", "ledger migrate a.db", "ledger"),
+        ("sqlalchemy", "report --ledger a.db --out page.html", "ledger"),
         ("psycopg", "ledger show postgresql://localhost/none", "postgresql"),
         ("sqlalchemy", "sample SPEC --size 1 --ledger a.db --user a --key k", "ledger"),
     ],
@@ -73,6 +77,13 @@ def test_a_missing_extra_is_named(missing, call, extra, tmp_path, monkeypatch):
 def test_without_any_extra_the_rest_works(tmp_path):
     ended = without(",".join([*_EXTRAS, "dp_accounting"]), RUN, tmp_path)
     assert (ended.returncode, ended.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("verb", [*_VERBS, "ledger init", "ledger check", "bandit figures"])
+def test_help_needs_no_extra(verb, tmp_path):
+    ended = without(",".join([*_EXTRAS, "dp_accounting"]), f"{verb} --help", tmp_path)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert "Usage: exactdp" in ended.stdout
 
 
 def test_every_extra_exists():
