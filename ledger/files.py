@@ -71,6 +71,6 @@ def find(path: str, shown: str, new: bool) -> Path:
 def _inode(path: str | Path) -> Inode:
     try:
         found = os.stat(path)
-    except FileNotFoundError:
+    except OSError:  # also where its folder is gone, or is none any more
         return None
     return found.st_dev, found.st_ino

@@ -106,6 +106,18 @@ def test_a_link_that_is_turned_to_another_file_is_another_ledger(tmp_path) -> No
             ledger.balances()
 
 
+def test_a_folder_that_is_moved_away_is_noticed(tmp_path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    with Ledger.create(str(folder / "a.db"), "zcdp:0.1") as ledger:
+        ledger.charge(ONE, "ada", "1")
+        folder.rename(tmp_path / "away")
+        for again in (folder.touch, folder.unlink):  # a file in its place, and nothing
+            again()
+            with pytest.raises(ReplacedError, match="removed"):
+                ledger.charge(ONE, "ada", "2")
+
+
 def test_a_file_that_is_replaced_while_a_charge_is_recorded_is_noticed(tmp_path) -> None:
     path = tmp_path / "a.db"
     with Ledger.create(str(path), "zcdp:0.1") as ledger:
