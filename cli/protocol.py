@@ -9,7 +9,7 @@ import typer
 
 from ..exact import ParameterError, time_limit
 from ..mechanisms.spec import parse
-from .options import DEFAULT_TIME, Json, Time, option, read_time
+from .options import DEFAULT_TIME, PAGE_TIME, Json, PageTime, option, read_time
 from .protocol_shuffle import shuffled
 from .protocol_sum import summed
 
@@ -41,7 +41,7 @@ def protocol(
         Path | None, option("FILE", "write the page of all protocols, or of `federated`")
     ] = None,
     figure: Annotated[Path | None, option("FILE.svg", "draw the figure of that page")] = None,
-    seconds: Time = DEFAULT_TIME,
+    seconds: PageTime = None,
 ) -> int:
     """Certify a protocol's failures and errors; find what it really needs to send."""
     if markdown is not None or figure is not None:
@@ -50,12 +50,15 @@ def protocol(
             raise ParameterError(
                 f"--markdown and --figure take no SPEC (or just {_FEDERATED}) and no other option"
             )
-        _write(spec, markdown, figure)
+        from .pages.page import page_time
+
+        with page_time(read_time(seconds or PAGE_TIME)):
+            _write(spec, markdown, figure)
         return 0
     if spec is None:
         raise ParameterError("SPEC is missing: a protocol, or --markdown FILE for all of them")
     parsed = parse(spec)
-    with time_limit(read_time(seconds), rings=False):
+    with time_limit(read_time(seconds or DEFAULT_TIME), rings=False):
         if parsed.federated is not None:
             from .protocol_federated import federated
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from threading import current_thread, main_thread
 from typing import TypeAlias
 
 from ...exact.atomic_write import check_target
@@ -71,6 +74,30 @@ def write_page(
             write(figure, svg(), "--figure")
     if markdown is not None:
         write(markdown, text)
+
+
+@contextmanager
+def page_time(seconds: float) -> Iterator[None]:
+    """End the process, exit code 3, where the page takes more seconds of the processor than these.
+
+    A page has no room for figures that are open. At once, as an interruption does: limits inside
+    would catch an error, and go on. Files appear whole or not at all.
+    """
+    ends = hasattr(signal, "setitimer") and current_thread() is main_thread()
+    before = signal.signal(signal.SIGPROF, _late) if ends else None
+    try:
+        if ends:
+            signal.setitimer(signal.ITIMER_PROF, seconds)
+        yield
+    finally:
+        if ends:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            signal.signal(signal.SIGPROF, before)
+
+
+def _late(*_: object) -> None:
+    os.write(2, b"exactdp: undecided: no page in the time allowed (--time S allows more)\n")
+    os._exit(3)
 
 
 def _filled(block: str) -> str:
