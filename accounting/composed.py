@@ -13,12 +13,13 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
-from typing import TypeAlias
+from functools import update_wrapper
+from typing import Concatenate, ParamSpec, TypeAlias, TypeVar
 
 from attrs import field, frozen
 
 from ..exact import CAP, WIDTH, Enclosure, Endpoint, ExactInput, ParameterError, exact, whole
-from ..exact.deadline import OutOfTimeError, time_left, time_limit
+from ..exact.deadline import OutOfTimeError, finishing, time_left, time_limit, told
 from ..exact.rows import Rows, written
 from ..mechanisms.fixed_size import FixedSize
 from ..mechanisms.mechanism import Mechanism, RandomizedResponse
@@ -30,7 +31,7 @@ from .composition import WORK
 from .curves import Profile, profile
 from .divergences import divergence
 from .scenario import Scenario, Use, dearest, is_one_way, largest, neighbours, worst
-from .tradeoff import Tradeoff, tradeoff
+from .tradeoff import Tradeoff, guessing, tradeoff
 from .vectors import Sides, sides_of
 
 __all__ = ["Composition", "Use", "compose"]
@@ -44,6 +45,8 @@ _ROUGH, _QUICK = Fraction(1, 100), 0.2  # width, and seconds of work
 _SHARE = 0.9  # of the time that is left; the rest is for what is known anyway
 
 
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 Part: TypeAlias = "Mechanism | Composition | tuple[Mechanism | Composition, ExactInput]"
 
 
@@ -83,11 +86,51 @@ def _counted(uses: Sequence[Use]) -> tuple[Use, ...]:
     return tuple(Use(*count) for count in counts.items())
 
 
+def _answered(
+    nothing: Enclosure,
+) -> Callable[
+    [Callable[Concatenate[Composition, _P], Enclosure]],
+    Callable[Concatenate[Composition, _P], Enclosure],
+]:
+    """A figure that is always answered: with `nothing`, what holds anyway, out of time.
+
+    Whoever keeps what is answered asks `check_time` first.
+    """
+
+    def decorated(
+        figure: Callable[Concatenate[Composition, _P], Enclosure],
+    ) -> Callable[Concatenate[Composition, _P], Enclosure]:
+        def answered(self: Composition, /, *args: _P.args, **named: _P.kwargs) -> Enclosure:
+            return told(lambda: figure(self, *args, **named), nothing)
+
+        update_wrapper(answered, figure)
+        return answered
+
+    return decorated
+
+
+def _finished(
+    curve: Callable[Concatenate[Composition, _P], _R],
+) -> Callable[Concatenate[Composition, _P], _R]:
+    """The same of what gives all that is known once no time is left: asked again, it ends soon."""
+
+    def answered(self: Composition, /, *args: _P.args, **named: _P.kwargs) -> _R:
+        found = told(lambda: curve(self, *args, **named), None)
+        if found is not None:
+            return found
+        with finishing():
+            return curve(self, *args, **named)
+
+    update_wrapper(answered, curve)
+    return answered
+
+
 @frozen(repr=False)
 class Composition(Rows):
     """Uses of mechanisms, all seen by the same adversary. Equal mechanisms are counted together.
 
-    Raises ParameterError for uses of different neighbours (`scenario.neighbours`).
+    Raises ParameterError for uses of different neighbours (`scenario.neighbours`). Inside a
+    `time_limit` every figure is answered with what is known when it ends.
 
     `100 * a + 50 * b` composes, as `compose((a, 100), (b, 50))` does.
     """
@@ -124,6 +167,7 @@ class Composition(Rows):
         """One row a mechanism: mechanism and times."""
         return [{"mechanism": written(use.mechanism), "times": use.times} for use in self.uses]
 
+    @_answered(Enclosure.unknown())
     def pure(self, width: ExactInput = WIDTH, cap: ExactInput = CAP) -> Enclosure:
         """The least epsilon of (epsilon, 0)-DP: suprema of independent losses add up."""
         narrow, bits = _precision(width, cap)
@@ -147,6 +191,7 @@ class Composition(Rows):
         """The Rényi divergence of this order > 1."""
         return self.renyi_curve([order], width, cap)[0]
 
+    @_finished
     def renyi_curve(
         self, orders: Sequence[ExactInput], width: ExactInput = WIDTH, cap: ExactInput = CAP
     ) -> list[Enclosure]:
@@ -157,6 +202,27 @@ class Composition(Rows):
         """
         narrow, bits = _precision(width, cap)
         wanted = [exact(order, "order", above=1) for order in orders]
+        found = [Enclosure.unknown()] * len(wanted)
+        with suppress(OutOfTimeError):
+            with suppress(OutOfTimeError), time_limit(_SHARE * time_left()):
+                found = self._renyi_curve(wanted, narrow, bits)
+            for index, order in enumerate(wanted):
+                if not found[index].is_finite():
+                    found[index] = self._renyi_at(order, found[index], bits)
+        with finishing():
+            return found
+
+    def _renyi_at(self, order: Fraction, known: Enclosure, cap: int) -> Enclosure:
+        """What pure epsilon tells besides; rho is at most epsilon^2/2, as in `zcdp`."""
+        return self._within_time(
+            lambda: known,
+            lambda dominating: dominating.renyi(order, _COARSE, cap),
+            lambda pure: min(pure, order * pure**2 / 2),
+        )
+
+    def _renyi_curve(
+        self, wanted: Sequence[Fraction], narrow: Fraction, bits: int
+    ) -> list[Enclosure]:
         if (sides := sides_of(self.uses)) is not None:
             curve = sides.curve_between(
                 lambda uses: Composition(uses).renyi_curve(wanted, narrow, bits),
@@ -176,6 +242,7 @@ class Composition(Rows):
                 best[index] = best[index].maximum(total)
         return [value.because(*self._open()) for value in best]
 
+    @_answered(Enclosure.unknown())
     def zcdp(self, width: ExactInput = WIDTH, cap: ExactInput = CAP) -> Enclosure:
         """The least rho of rho-zCDP: the supremum of the composed curve over all orders."""
         narrow, bits = _precision(width, cap)
@@ -195,6 +262,7 @@ class Composition(Rows):
                 found = found.intersection(Enclosure(share.lower, _INFINITY))
         return found
 
+    @_answered(Enclosure.unknown())
     def gdp(self, width: ExactInput = WIDTH, cap: ExactInput = CAP) -> Enclosure:
         """The least mu of mu-Gaussian DP, the distance of a Gaussian pair that dominates.
 
@@ -203,15 +271,19 @@ class Composition(Rows):
         narrow, bits = _precision(width, cap)
         if (sides := sides_of(self.uses)) is not None:
             return sides.between(lambda uses, narrow: Composition(uses).gdp(narrow, bits), narrow)
-        return composed_gdp(
-            self.uses,
-            lambda level: self.delta(level, _COARSE, bits, _QUICK),
-            lambda: self.pure(_COARSE, bits),
-            lambda: self.zcdp(_COARSE, bits),
-            narrow,
-            bits,
+        return self._within_time(
+            lambda: composed_gdp(
+                self.uses,
+                lambda level: self.delta(level, _COARSE, bits, _QUICK),
+                lambda: self.pure(_COARSE, bits),
+                lambda: self.zcdp(_COARSE, bits),
+                narrow,
+                bits,
+            ),
+            lambda dominating: dominating.gdp(_COARSE, bits),
         ).because(*self._open())
 
+    @_finished
     def profile(
         self,
         epsilons: Sequence[ExactInput] | None = None,
@@ -239,10 +311,18 @@ class Composition(Rows):
         proof: `accounting.tradeoff`.
         """
         narrow = _precision(width)[0]
-        if known is None:
-            known = self.profile(width=narrow)
-        return tradeoff(self.uses, Composition, known, alphas, points, narrow)
 
+        def curves() -> Tradeoff:
+            profile = self.profile(width=narrow) if known is None else known
+            return tradeoff(self.uses, Composition, profile, alphas, points, narrow)
+
+        found = told(curves, None)
+        if found is not None:
+            return found
+        with finishing():
+            return guessing(alphas, points)
+
+    @_answered(Enclosure.probability())
     def delta(
         self,
         epsilon: ExactInput,
@@ -263,7 +343,7 @@ class Composition(Rows):
                 lambda uses, narrow: Composition(uses).delta(level, narrow, bits, seconds),
                 narrow,
                 lambda: sides.delta(level),
-            )
+            ).intersection(Enclosure.probability())
         return self._within_time(
             lambda: self._composed(
                 lambda mechanism: divergence.delta(mechanism, level, narrow, bits),
@@ -275,6 +355,7 @@ class Composition(Rows):
             most=Fraction(1),
         )
 
+    @_answered(Enclosure.unknown())
     def epsilon(
         self,
         delta: ExactInput,

@@ -12,7 +12,7 @@ from itertools import accumulate
 from typing import Any, ClassVar, Protocol
 
 from ..exact import Enclosure, ExactInput, ParameterError, exact, whole
-from ..exact.deadline import OutOfTimeError, time_left, time_limit
+from ..exact.deadline import OutOfTimeError, finishing, time_left, time_limit
 from ..exact.rows import Rows
 
 _NARROW = Fraction(1, 10**4)  # relative width of a point, narrower than a picture shows
@@ -98,22 +98,27 @@ def profile(
     """
     if epsilons is None:
         count = whole(points, "points", at_least=2, at_most=MOST_POINTS)
-        top = _top(composition)
-        grid = [top * k / (count - 1) for k in range(count)]
+        top = _ONE
+        with suppress(OutOfTimeError):
+            top = _top(composition)
+        with finishing():
+            grid = [top * k / (count - 1) for k in range(count)]
     else:
         grid = sorted({exact(epsilon, "epsilon", at_least=0) for epsilon in epsilons})
         if not grid:
             raise ParameterError("epsilons must hold at least one number")
     found: dict[int, Enclosure] = {}
     allowed = time_left()
-    for k in _coarse_first(len(grid)):
-        if time_left() < _REST * allowed:
-            break
-        with suppress(OutOfTimeError), time_limit(_SHARE * time_left()):
-            found[k] = composition.delta(grid[k], width)
-    kept = sorted(found) if epsilons is None and found else range(len(grid))
-    deltas = [found.get(k, _PROBABILITY) for k in kept]
-    return Profile(tuple(grid[k] for k in kept), tuple(rising(deltas[::-1])[::-1]))
+    with suppress(OutOfTimeError):
+        for k in _coarse_first(len(grid)):
+            if not time_left() or time_left() < _REST * allowed:
+                break
+            with suppress(OutOfTimeError), time_limit(_SHARE * time_left()):
+                found[k] = composition.delta(grid[k], width)
+    with finishing():
+        kept = sorted(found) if epsilons is None and found else range(len(grid))
+        deltas = [found.get(k, _PROBABILITY) for k in kept]
+        return Profile(tuple(grid[k] for k in kept), tuple(rising(deltas[::-1])[::-1]))
 
 
 def _coarse_first(count: int) -> list[int]:

@@ -105,13 +105,7 @@ def tradeoff(
     None: 0, ..., 1 in `points` steps that are finer near 0, where the curve is steep. measure: of
     uses, what profiles are taken of. known: the profile of these uses, to this width.
     """
-    if alphas is None:
-        count = whole(points, "points", at_least=1, at_most=MOST_POINTS)
-        grid = [Fraction(k * k, count * count) for k in range(count + 1)]
-    else:
-        grid = sorted({exact(alpha, "alpha", at_least=0, at_most=1) for alpha in alphas})
-        if not grid:
-            raise ParameterError("alphas must hold at least one number")
+    grid = _grid(alphas, points)
     ways, attained = _profiles(uses, measure, known, width)
     with working_precision(_BITS):
         hull = _between((known, known), (known, known), grid)
@@ -122,6 +116,23 @@ def tradeoff(
         Enclosure(min(one.lower, other.lower), min(one.upper, other.upper)) for one, other in both
     )
     return Tradeoff(tuple(grid), betas, forward, backward, hull)
+
+
+def guessing(alphas: Sequence[ExactInput] | None, points: ExactInput) -> Tradeoff:
+    """What holds of every mechanism: no test is worse than guessing."""
+    grid = _grid(alphas, points)
+    most = tuple(Enclosure(Fraction(0), 1 - alpha) for alpha in grid)
+    return Tradeoff(tuple(grid), most, most, most, most)
+
+
+def _grid(alphas: Sequence[ExactInput] | None, points: ExactInput) -> list[Fraction]:
+    if alphas is None:
+        count = whole(points, "points", at_least=1, at_most=MOST_POINTS)
+        return [Fraction(k * k, count * count) for k in range(count + 1)]
+    grid = sorted({exact(alpha, "alpha", at_least=0, at_most=1) for alpha in alphas})
+    if not grid:
+        raise ParameterError("alphas must hold at least one number")
+    return grid
 
 
 def further_profiles(uses: Sequence[Use]) -> int:

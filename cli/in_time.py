@@ -17,7 +17,7 @@ _Nothing = TypeVar("_Nothing")
 class Figures:
     """Each is found in a share of the time that is left, or stands for what is known without.
 
-    late: whether one of them was not found.
+    late: whether one of them was not found, or may have been cut short.
     """
 
     def __init__(self) -> None:
@@ -29,7 +29,9 @@ class Figures:
         """What is computed; nothing, where the time ends first."""
         try:
             with time_limit(share * time_left()):
-                return compute()
+                found = compute()
+                self.late |= not time_left()
+                return found
         except OutOfTimeError:
             self.late = True
             return nothing

@@ -14,7 +14,7 @@ from ..accounting.composition import WORK
 from ..accounting.figure import Figure
 from ..accounting.known import quickly
 from ..accounting.methods.classical import DoesNotApplyError
-from ..exact import WIDTH, Enclosure, OutOfTimeError, exact, time_left, time_limit
+from ..exact import WIDTH, Enclosure, OutOfTimeError, check_time, exact, time_left, time_limit
 from ..exact.deadline import grace
 from ..mechanisms.allocation import allocation
 from ..mechanisms.mechanism import Mechanism
@@ -160,7 +160,10 @@ def _attempt(compute: Callable[[], Enclosure], seconds: float) -> tuple[Enclosur
     """The value; [0, inf] with a note where none is found."""
     try:
         with time_limit(seconds):
-            return compute(), None
+            found = compute()
+            if found in (_ANYTHING, Enclosure.probability()):
+                check_time()
+            return found, None
     except DoesNotApplyError:
         raise
     except OutOfTimeError:

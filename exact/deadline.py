@@ -21,9 +21,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import FrameType
+from typing import TypeVar, cast
 
 from .number import ExactInput, exact
 
+_Answer = TypeVar("_Answer")
+_Other = TypeVar("_Other")
+_CLOSE = 0.005  # seconds before the end that are as good as none
 _AGAIN = 0.5  # seconds after which the timer speaks up again, if somebody went on
 _OFTEN = 0.02  # the same where it counts processor time, of which it knows no more than to look
 _SOON = 0.0005  # seconds in which a limit is set or taken back
@@ -116,6 +120,41 @@ def uninterrupted() -> Iterator[None]:
 
 
 @contextmanager
+def finishing() -> Iterator[None]:
+    """Hold the timer back while an answer is put together: quick, and nothing raises at its end."""
+    token = _held.set(True)
+    try:
+        yield
+    finally:
+        _noticed()
+        _held.reset(token)
+
+
+def told(ask: Callable[[], _Answer], nothing: _Other) -> _Answer | _Other:
+    """What is asked for; nothing, where the time ends first. The caller is not interrupted."""
+    before = _held.get()
+    outer, found = _held.set(True), cast("_Answer | _Other", nothing)
+    try:
+        inner = _held.set(before)  # only in here the timer is heard
+        try:
+            found = ask()
+        finally:
+            _held.reset(inner)
+    except OutOfTimeError:
+        pass
+    finally:
+        _noticed()
+        _held.reset(outer)
+    return found
+
+
+def _noticed() -> None:
+    """Whoever answers because the time is all but over is not told so again at once."""
+    if _has_timer() and _now() > _rings.get() - _CLOSE:
+        signal.setitimer(signal.ITIMER_REAL, _AGAIN, _AGAIN)
+
+
+@contextmanager
 def off_the_clock() -> Iterator[None]:
     """Load a module: that is start-up wherever it happens, and no limit counts it."""
     started, token = {clock: clock() for clock in _loading}, _held.set(True)
@@ -142,7 +181,7 @@ def _has_timer() -> bool:
 def _ring_at(end: float) -> None:
     """Set the timer; not at all for an infinite end."""
     clock = _clock.get()
-    seconds = max(end - _now(), 1e-6) if math.isfinite(end) else 0.0
+    seconds = max(end - _now(), _SOON) if math.isfinite(end) else 0.0
     again = _AGAIN if clock is time.monotonic else _OFTEN
     signal.setitimer(signal.ITIMER_REAL, seconds, again if seconds else 0.0)
 

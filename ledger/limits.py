@@ -33,7 +33,15 @@ from ..accounting.composed import compose
 from ..accounting.divergences.gaussian_bounds import squared
 from ..accounting.participation.charges import MOST_USES
 from ..accounting.participation.filter_order import best_order, surcharge
-from ..exact import Enclosure, ExactInput, ParameterError, decimal_text, refine, whole
+from ..exact import (
+    Enclosure,
+    ExactInput,
+    ParameterError,
+    check_time,
+    decimal_text,
+    refine,
+    whole,
+)
 from ..mechanisms.mechanism import Mechanism
 from ..verify.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP, parse_claim
 from . import amounts, planned
@@ -201,6 +209,7 @@ def _costs(levels: tuple[Level, ...], mechanism: Mechanism) -> tuple[Enclosure, 
             found.append(use.pure())
         else:
             found.append(use.zcdp() if level.kind == RHO else squared(use.gdp()))
+    check_time()  # what is charged for good is not cut short
     return tuple(found)
 
 

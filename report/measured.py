@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
-from ..exact import Enclosure, OutOfTimeError, time_limit
+from ..exact import Enclosure, OutOfTimeError, check_time, time_limit
 
 NARROW = Fraction(1, 10**4)  # relative width where many figures stand side by side
 NOT_COMPUTED = "not found in the time allowed"
@@ -18,7 +18,10 @@ def measured(
     unknown = Enclosure.unknown() if otherwise is None else otherwise
     try:
         with time_limit(seconds):
-            return compute()
+            found = compute()
+            if found in (Enclosure.unknown(), Enclosure.probability()):
+                check_time()
+            return found
     except OutOfTimeError:
         return unknown.because(NOT_COMPUTED)
     except (ArithmeticError, NotImplementedError) as error:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from ...exact import Enclosure, ExactInput, whole
+from ...exact.deadline import check_time
 from ...mechanisms.mechanism import Mechanism
 from ..scenario import Use, neighbours
 
+_Cost = TypeVar("_Cost")
 MOST_USES = 10**9
 
 
@@ -31,6 +33,13 @@ Charges: TypeAlias = tuple[Charge, ...]
 def read_times(times: ExactInput) -> int:
     """How often a mechanism is to be used: 1 to 10^9."""
     return whole(times, "times", at_least=1, at_most=MOST_USES)
+
+
+def measured(cost: Callable[[], _Cost]) -> _Cost:
+    """What is to be charged for good. Raises OutOfTimeError where it may have been cut short."""
+    found = cost()
+    check_time()
+    return found
 
 
 def admit(charges: Charges, mechanism: Mechanism) -> None:

@@ -75,6 +75,7 @@ from .charges import (
     Charge,
     Charges,
     admit,
+    measured,
     minus,
     narrowed,
     read_times,
@@ -164,7 +165,7 @@ class Filter(ABC):
     def _cost_of(self, mechanism: Mechanism) -> Enclosure:
         seen = (charge.each for charge in self.charges if charge.mechanism == mechanism)
         known = next(seen, None)
-        return self.cost(mechanism) if known is None else known
+        return measured(lambda: self.cost(mechanism)) if known is None else known
 
     def _tried(self, mechanism: Mechanism, times: int) -> tuple[bool | None, Charges]:
         """Do they fit, and the charges if so. Costs are narrowed where the decision is close."""

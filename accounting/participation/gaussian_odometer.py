@@ -25,7 +25,7 @@ from ...mechanisms.continuous import ContinuousNoise, Shape
 from ...mechanisms.mechanism import Mechanism
 from ..composed import compose
 from ..divergences.gaussian_bounds import squared
-from .charges import Charges, admit, read_times, total, with_use
+from .charges import Charges, admit, measured, read_times, total, with_use
 
 _LEAST, _RATIO, _LEVELS = Fraction(1, 32), Fraction(5, 4), 40  # up to a mu of about 190
 
@@ -51,7 +51,7 @@ class GaussianOdometer:
         known = (charge.each for charge in self.charges if charge.mechanism == mechanism)
         cost = next(known, None)
         if cost is None:
-            cost = squared(compose(mechanism).gdp())
+            cost = measured(lambda: squared(compose(mechanism).gdp()))
         return evolve(self, charges=with_use(self.charges, mechanism, count, cost))
 
     def spent(self) -> Enclosure:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ...exact import Enclosure, OutOfTimeError
+from ...exact.deadline import check_time
 from ...exact.roots import first_met_near
 from ...mechanisms.mechanism import Mechanism
 from ..composed import Composition, compose
@@ -39,7 +40,9 @@ def reported(
     if composition is None:
         return _NOTHING
     try:
-        return method.epsilon(composition, delta, width)
+        found = method.epsilon(composition, delta, width)
+        check_time()  # what is known for want of time is not kept
+        return found
     except OutOfTimeError:
         raise
     except ArithmeticError:  # its conditions do not hold, or could not be told to hold

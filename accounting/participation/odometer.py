@@ -44,7 +44,7 @@ from attrs import evolve, field, frozen
 from ...exact import Enclosure, ExactInput, ParameterError, exact, refine
 from ...mechanisms.mechanism import Mechanism
 from ..composed import compose
-from .charges import Charges, admit, read_times, total, with_use
+from .charges import Charges, admit, measured, read_times, total, with_use
 from .filter_order import best_order, surcharge
 
 _ZERO = Enclosure.exactly(0)
@@ -105,7 +105,8 @@ class RenyiOdometer:
         count = read_times(times)
         admit(self.charges[-1], mechanism)
         known = any(charge.mechanism == mechanism for charge in self.charges[-1])
-        costs = [_ZERO] * len(self.charges) if known else self._costs(mechanism)
+        nothing = [_ZERO] * len(self.charges)
+        costs = nothing if known else measured(lambda: self._costs(mechanism))
         return evolve(
             self,
             charges=tuple(

@@ -225,3 +225,29 @@ def test_every_name_is_there_and_importing_costs_nothing():
     loaded = "{'flint', 'numpy', 'mpmath'} & {*sys.modules}"
     code = f"import sys, exactdp; sys.exit(' '.join({loaded}) or 0)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("seconds", [0, 0.02])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "discrete-laplace:epsilon=0.1",
+        "skellam:variance=100*20",
+        "skellam:variance=100,l2=4*5",
+        "polya-difference:shape=0.9,scale=10*4",
+        "laplace:epsilon=1,fixed-size=1/10*10",
+        "gaussian:sigma=1,neighbours=add-remove,allocation=1/100",
+    ],
+)
+def test_every_figure_is_answered_in_time(text, seconds):
+    with exactdp.time_limit(30):
+        m = exactdp.mechanism(text)
+        for figure in (m.pure, m.zcdp, m.gdp, lambda: m.renyi(2), lambda: m.epsilon("1e-6")):
+            with exactdp.time_limit(seconds):
+                found = figure()
+            assert found.lower >= 0
+        for figure in (lambda: m.delta(1), lambda: m.profile().deltas[0], m.tradeoff):
+            with exactdp.time_limit(seconds):
+                found = figure()
+            assert not isinstance(found, exactdp.Enclosure) or found.upper <= 1
+    exactdp.mechanism("discrete-laplace:epsilon=0.1").pure()  # no limit is left behind

@@ -8,6 +8,7 @@ from relations import (
     decisions,
     errors,
     gaussian,
+    in_time,
     least,
     monotone,
     notions,
@@ -33,6 +34,7 @@ RELATIONS: tuple[Relation, ...] = (
     *vectors.RELATIONS,
     *accounts.QUICK,
     *errors.RELATIONS,
+    *in_time.RELATIONS,
 )
 SEARCHES: tuple[Relation, ...] = (
     *least.RELATIONS,
