@@ -103,8 +103,7 @@ def certificates(
     for number, (result, made) in enumerate(found, 1):
         if isinstance(made, Certificate):
             name = f"certificate-{number}.json"
-            claim = shlex.quote(str(result.claim))
-            check = f"exactdp check {name} {expected} --claim {claim}"
+            check = check_with(name, str(result.claim), result.verdict, expected)
             files.append(File(name, made.text, check))
         else:
             missing.append(f"{result.claim}: {made}")
@@ -129,5 +128,17 @@ def _theorem(name: str, result: Audit, expected: str) -> list[File]:
         text = theorem_of(result)
     except NotWrittenError:
         return []
-    claim = shlex.quote(str(result.claim))
-    return [File(name, text, f"exactdp check {name} {expected} --claim {claim}")]
+    return [File(name, text, check_with(name, str(result.claim), result.verdict, expected))]
+
+
+def check_with(name: str, claim: str, verdict: Verdict, expected: str = "") -> str:
+    """The command that checks this file, and that it says just this of the claim."""
+    refuted = ("--verdict REFUTED",) if verdict is Verdict.REFUTED else ()
+    words = (
+        "exactdp check",
+        shlex.quote(name),
+        expected,
+        f"--claim {shlex.quote(claim)}",
+        *refuted,
+    )
+    return " ".join(filter(None, words))

@@ -11,6 +11,7 @@ from ..verify.certificate import Certificate
 from ..verify.checker import Outcome
 from ..verify.checker.reading import read
 from ..verify.checker.words import claim_text, described
+from .evidence import check_with
 from .page import Cell, File, Section, Table
 from .scope import NOT_CHECKED
 
@@ -32,7 +33,7 @@ def of_certificate(name: str, held: Certificate, outcome: Outcome) -> tuple[str,
     content = held.content
     kept = ("neighbours", "orientation")
     facts |= {each: str(content[each]) for each in kept if each in content}
-    check = f"exactdp check {shlex.quote(name)} --claim {shlex.quote(claim)}"
+    check = check_with(name, claim, held.verdict)
     sections = [
         Section("checked", "What the checker found", facts=facts),
         Section("says", "What it says", points=says),

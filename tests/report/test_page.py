@@ -8,11 +8,13 @@ import shlex
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from report_reading import Shown, cell
 
 from exactdp.accounting.figure import Figure
+from exactdp.cli.main import main
 from exactdp.exact import Enclosure, ParameterError, exact, time_limit
 from exactdp.mechanisms.spec import parse_use
 from exactdp.report import evidence, make
@@ -24,7 +26,7 @@ from exactdp.report.subject import Subject
 from exactdp.verify import Audit, Verdict, parse_claim
 from exactdp.verify.certificate import Certificate
 from exactdp.verify.checker import check
-from exactdp.verify.checker.expected import difference
+from exactdp.verify.checker.expected import Expected, difference
 from exactdp.verify.fields import use_fields
 from exactdp.verify.kernel.forms import recognise
 from exactdp.verify.kernel.stated import stated
@@ -119,9 +121,19 @@ def test_what_proves_the_verdicts_is_inside_and_has_its_digest(about, found, htm
         certificate, text = (held["content"] for held in section["files"][2 * k : 2 * k + 2])
         assert check(json.loads(certificate)).valid
         form, numbers = recognise(text)
-        claim = audit.claim.fields()
-        assert difference(stated(form, numbers, claim), uses, claim) is None
+        expected = Expected(uses, audit.claim.fields(), verdict=audit.verdict.name)
+        assert difference(stated(form, numbers), expected) is None
         assert form.verified == (audit.verdict is Verdict.VERIFIED)
+
+
+def test_the_commands_that_check_it_end_with_0(about, found, tmp_path, monkeypatch):
+    """Also of what is refuted, of which the claim alone is not valid."""
+    monkeypatch.chdir(tmp_path)
+    assert {audit.verdict for audit, _ in found} == {Verdict.VERIFIED, Verdict.REFUTED}
+    for held in evidence.certificates(about, found).files:
+        if held.name.endswith(".json"):
+            Path(held.name).write_text(held.content, encoding="utf-8")
+            assert main(shlex.split(held.check)[1:]) == 0
 
 
 def test_it_says_how_to_make_it_again(about, html):
