@@ -38,6 +38,7 @@ from . import check_rows, check_users, rows, tables
 from .chain import NOTHING
 from .database import Database
 from .errors import BrokenError, DamagedError
+from .head import demand_opening
 from .limits import Limit
 from .schema import REVISION, balances, charges, entries, metadata, users, uses
 
@@ -140,6 +141,7 @@ def check(
         if (wrong := tables.difference(connection) or tables.damage(connection)) is not None:
             raise BrokenError(wrong)
         end, limits = _end(connection), rows.read_limits(connection)
+        demand_opening(connection, limits)  # first: to audit a plan that nobody made may take long
         _check_limits(limits)
         found = _parts(connection, limits, end, progress, crew)
         for task, part in found:
@@ -147,7 +149,7 @@ def check(
             if part.reason is not None:
                 raise BrokenError(part.reason)
         _check_ends(connection, [part for _, part in found], end, kept)
-    except BrokenError as error:
+    except (BrokenError, DamagedError) as error:
         return Checked(False, str(error), *right)
     except _BROKEN as error:
         return Checked(False, _line(error), *right)

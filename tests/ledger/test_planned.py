@@ -1,12 +1,14 @@
 """Limits of a list of uses that is fixed beforehand."""
 
+import sqlite3
 from fractions import Fraction
 
 import pytest
 
 from exactdp.accounting import compose
 from exactdp.exact import ParameterError
-from exactdp.ledger import Ledger, Limit, RefusedError
+from exactdp.ledger import DamagedError, Ledger, Limit, RefusedError
+from exactdp.ledger.checking import check_at
 from exactdp.ledger.levels import Level
 from exactdp.ledger.proving import unproved_plans
 from exactdp.mechanisms import FinitePair
@@ -104,3 +106,23 @@ def test_levels_read_back(limit):
     for wrong in ("uses:0,x", "uses:1/2,x", "uses:-1,x", "uses:x", "uses:1,a b", "uses:1,%41"):
         with pytest.raises(ValueError):
             Level.from_text(wrong)
+
+
+def test_a_plan_that_nobody_made_is_not_audited(tmp_path, monkeypatch) -> None:
+    """To compose a million uses takes long: the hash of the first row tells before that."""
+    url, one = str(tmp_path / "a.db"), "randomized-response:epsilon=0.1"
+    Ledger.create(url, Limit.of("approx:2,1e-4", plan=f"{one}*10")).close()
+    with sqlite3.connect(url) as connection:
+        changed = connection.execute(
+            "UPDATE limits SET levels = replace(levels, 'uses:10,', 'uses:1000000,')"
+        )
+        assert changed.rowcount == 1
+
+    def audited(*given):
+        raise AssertionError("audited")
+
+    monkeypatch.setattr("exactdp.ledger.planned.audit", audited)
+    found = check_at(url)
+    assert (found.valid, found.reason) == (False, "row 0: its hash is not that of the limits")
+    with pytest.raises(DamagedError, match="row 0"):
+        Ledger.open(url)
