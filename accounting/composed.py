@@ -25,7 +25,7 @@ from ..mechanisms.fixed_size import FixedSize
 from ..mechanisms.mechanism import Mechanism, RandomizedResponse
 from ..mechanisms.sampled import unsampled
 from .composed_gdp import composed_gdp
-from .composed_profile import profile_of
+from .composed_profile import Enough, never, profile_of
 from .composed_zcdp import composed_zcdp
 from .composition import WORK
 from .curves import Profile, profile
@@ -329,25 +329,29 @@ class Composition(Rows):
         width: ExactInput = WIDTH,
         cap: ExactInput = CAP,
         work: ExactInput = WORK,
+        enough: Enough = never,
     ) -> Enclosure:
         """The least delta of (epsilon, delta)-DP, epsilon >= 0.
 
         work: about how many seconds losses that live on no lattice may take; where that ends the
-        search, the enclosure is wider than asked, and says why.
+        search, the enclosure is wider than asked, and says why. enough: whether a first, coarse
+        enclosure will do, where a narrower one takes long.
         """
         narrow, bits = _precision(width, cap)
         seconds = float(exact(work, "work", at_least=0))
         level = exact(epsilon, "epsilon", at_least=0)
         if (sides := sides_of(self.uses)) is not None:
             return sides.between(
-                lambda uses, narrow: Composition(uses).delta(level, narrow, bits, seconds),
+                lambda uses, narrow: Composition(uses).delta(level, narrow, bits, seconds, enough),
                 narrow,
                 lambda: sides.delta(level),
             ).intersection(Enclosure.probability())
         return self._within_time(
             lambda: self._composed(
                 lambda mechanism: divergence.delta(mechanism, level, narrow, bits),
-                lambda uses, narrow, seconds: profile_of(uses).delta(level, narrow, bits, seconds),
+                lambda uses, narrow, seconds: profile_of(uses, enough).delta(
+                    level, narrow, bits, seconds
+                ),
                 narrow,
                 seconds,
             ),
@@ -362,8 +366,9 @@ class Composition(Rows):
         width: ExactInput = WIDTH,
         cap: ExactInput = CAP,
         work: ExactInput = WORK,
+        enough: Enough = never,
     ) -> Enclosure:
-        """The least epsilon >= 0 of (epsilon, delta)-DP; work as for `delta`."""
+        """The least epsilon >= 0 of (epsilon, delta)-DP; work and enough as for `delta`."""
         narrow, bits = _precision(width, cap)
         seconds = float(exact(work, "work", at_least=0))
         level = exact(delta, "delta", at_least=0, at_most=1)
@@ -371,14 +376,16 @@ class Composition(Rows):
             return self.pure(narrow, bits)
         if (sides := sides_of(self.uses)) is not None:
             return sides.between(
-                lambda uses, narrow: Composition(uses).epsilon(level, narrow, bits, seconds),
+                lambda uses, narrow: Composition(uses).epsilon(
+                    level, narrow, bits, seconds, enough
+                ),
                 narrow,
                 lambda: self._besides(sides, level, bits),
             )
         return self._within_time(
             lambda: self._composed(
                 lambda mechanism: divergence.epsilon(mechanism, level, narrow, bits),
-                lambda uses, narrow, seconds: profile_of(uses).epsilon(
+                lambda uses, narrow, seconds: profile_of(uses, enough).epsilon(
                     level, narrow, bits, seconds
                 ),
                 narrow,

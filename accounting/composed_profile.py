@@ -1,4 +1,9 @@
-"""delta(epsilon) and epsilon(delta) of the uses of one scenario: what measures which uses."""
+"""delta(epsilon) and epsilon(delta) of the uses of one scenario: what measures which uses.
+
+A ladder of two rungs: the coarse grid (`grid.rung`), and what is exact or as narrow as asked. Where
+the latter takes long the grid is asked first, and the answer is what both leave; elsewhere only if
+the time ends.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +11,28 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import NamedTuple, TypeAlias
 
+from ..exact.deadline import OutOfTimeError, grace
 from ..exact.enclosure import Enclosure
+from ..exact.rows import written
 from . import mixed
 from .composition import composed_delta, composed_epsilon
 from .continuous import allocated, batches
 from .continuous import composed as continuous
 from .continuous.uses import parts_of
+from .figure import ContradictionError, Figure, meeting
+from .grid.rung import NotCoveredError, coarse, takes_long
 from .scenario import Scenario
 
 _Measure: TypeAlias = Callable[[Fraction, Fraction, int, float], Enclosure]
+Enough: TypeAlias = Callable[[Enclosure], bool]
+
+COARSE = "for want of time it was measured on a coarse grid only"
+_GRACE = 0.6  # seconds of the processor for the coarse grid
+
+
+def never(_: Enclosure) -> bool:
+    """Nothing is narrow enough."""
+    return False
 
 
 class ComposedProfile(NamedTuple):
@@ -24,8 +42,63 @@ class ComposedProfile(NamedTuple):
     epsilon: _Measure
 
 
-def profile_of(uses: Scenario) -> ComposedProfile:
+def profile_of(uses: Scenario, enough: Enough = never) -> ComposedProfile:
     """Of these uses together: discrete or continuous noise or both, allocations, or batches.
+
+    enough: what of a first enclosure makes a narrower one needless. Raises ParameterError for lists
+    that mix the last two with other mechanisms, and ContradictionError where two ways to measure
+    these do not agree.
+    """
+    exact = _narrowly(uses)
+    return ComposedProfile(
+        lambda level, width, cap, work: _climbed(
+            uses,
+            Figure("delta", level),
+            lambda found: found.is_within(width) or enough(found),
+            lambda: exact.delta(level, width, cap, work),
+        ),
+        lambda delta, width, cap, work: _climbed(
+            uses,
+            Figure("epsilon", delta),
+            lambda found: found.is_within(width) or enough(found),
+            lambda: exact.epsilon(delta, width, cap, work),
+        ),
+    )
+
+
+def _climbed(
+    uses: Scenario, figure: Figure, enough: Enough, measure: Callable[[], Enclosure]
+) -> Enclosure:
+    """The coarse grid where what is measured takes long, and that as well if it is not enough."""
+    known: Enclosure | None = None
+    try:
+        if takes_long(uses, figure):
+            known = _coarsely(uses, figure)
+        if known is not None and enough(known):
+            return known
+        found = measure()
+    except OutOfTimeError:
+        if known is None and (known := _coarsely(uses, figure)) is None:
+            raise
+        return known.because(COARSE)
+    try:
+        return found if known is None else meeting(figure, found, known)
+    except ContradictionError as error:
+        listed = " + ".join(f"{times} * {written(one)}" for one, times in uses)
+        raise ContradictionError(f"{error}: {listed}") from error
+
+
+def _coarsely(uses: Scenario, figure: Figure) -> Enclosure | None:
+    """By the coarse grid; None where it does not apply."""
+    try:
+        with grace(_GRACE):
+            return coarse(uses, figure)
+    except (OutOfTimeError, NotCoveredError):
+        return None
+
+
+def _narrowly(uses: Scenario) -> ComposedProfile:
+    """What is exact, or as narrow as asked.
 
     Raises ParameterError for lists that mix the last two with other mechanisms.
     """

@@ -47,6 +47,18 @@ _ATTEMPTS = 3
 _OPEN_CHOICE = "which of several pairs of neighbours an adversary picks is open"
 
 
+def is_smoothed(uses: Scenario, log_delta: float) -> bool:
+    """Do their losses live on no lattice, and have more values than are listed? That takes long.
+
+    Also where an adversary chooses among several pairs.
+    """
+    product = product_of(uses, log_delta)
+    with working_precision(_SMOOTHED_BITS):
+        if not product.factors or product.composite(_log_tail(log_delta)).is_void():
+            return False
+    return not product.is_exact or _events(product, log_delta) is None
+
+
 def composed_delta(
     uses: Scenario, epsilon: Fraction, width: Fraction, cap: int, work: float = WORK
 ) -> Enclosure:

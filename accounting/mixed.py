@@ -194,6 +194,12 @@ def _charged(bounds: _Bounds, charges: Charges) -> _Bounds:
 # -- by conditioning ------------------------------------------------------------------------------
 
 
+def is_conditioned(parts: Parts, uses: Scenario, log_delta: float) -> bool:
+    """Are the sums so short that they take no time?"""
+    product = product_of(uses, log_delta)
+    return product.is_exact and _is_conditioned(parts, product, log_delta)
+
+
 def _is_conditioned(parts: Parts, product: Product, log_delta: float) -> bool:
     if not smooth.is_closed(parts):
         return False

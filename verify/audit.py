@@ -175,7 +175,7 @@ def _decided(
 
 def _narrowed(composition: Composition, claim: Guarantee, width: Fraction, cap: int) -> Enclosure:
     """What is measured, narrower until the bound lies outside of it."""
-    measured = claim.measure(composition, width, cap)
+    measured = claim.deciding(composition, width, cap)
     for _ in range(_ATTEMPTS):
         if measured.at_most(claim.bound) is not None or not measured.is_within(width):
             break
@@ -191,7 +191,7 @@ def _in_time(asked: Composition, other: Bounded, width: Fraction, cap: int) -> b
     """The same claim asked the other way; None also where the time does not suffice."""
     try:
         with time_limit(_SHARE * time_left()):
-            return other.measure(asked, width, cap).at_most(other.bound)
+            return other.deciding(asked, width, cap).at_most(other.bound)
     except OutOfTimeError:
         return None
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import TypeAlias
 
 from flint import arb
@@ -23,17 +24,22 @@ from ..composition import (
     FIRST_TAIL,
     LEAST_LOG_DELTA,
     infinite_losses,
+    is_smoothed,
     largest_level,
     never_below,
     over_choices,
 )
 from ..continuous.allocated import allocations_of
 from ..continuous.batches import batches_of
+from ..continuous.composed import is_closed
+from ..continuous.sampled_gaussian import SampledGaussian
 from ..continuous.uses import parts_of
 from ..divergences.finite_sums import is_listed
+from ..figure import Figure
 from ..losses.composite import Composite, saddle_at
 from ..losses.of_pair import window
 from ..losses.product import Product, product_of
+from ..mixed import is_conditioned
 from ..scenario import Scenario
 from .bounds import grid
 from .cells import Continuous, Parts
@@ -41,6 +47,8 @@ from .tilt import seen, tilt_at, tilt_for
 
 _BITS = 128
 _MOST_OUTCOMES = 20_000
+_LARGEST, _SMALLEST, _WORK = 2048, 512, 24_000  # points of a sum, and that times products
+_ANY = -50.0  # logarithm of a delta that is not known yet
 _NO_WIDTH = Fraction(0)
 
 _Continuous: TypeAlias = Sequence[tuple[Continuous, int]]
@@ -48,6 +56,38 @@ _Continuous: TypeAlias = Sequence[tuple[Continuous, int]]
 
 class NotCoveredError(ArithmeticError):
     """The coarse grid knows nothing of such mechanisms."""
+
+
+def takes_long(uses: Scenario, figure: Figure) -> bool:
+    """Does the figure itself take about a second or more, and the coarse grid tell something?"""
+    if allocations_of(uses) is not None or batches_of(uses) is not None or figure.at is None:
+        return False
+    if figure.quantity == "epsilon" and not 0 < figure.at < 1:
+        return False
+    parts, others = parts_of(uses)
+    if parts and not others:
+        return not is_closed(parts) and not all(
+            isinstance(law, SampledGaussian) for law, _ in parts
+        )
+    log_delta = _ANY if figure.quantity == "delta" else float(ball(figure.at).log().mid())
+    if parts:
+        return not is_conditioned(parts, others, log_delta)
+    return is_smoothed(others, log_delta)
+
+
+@lru_cache(maxsize=32)
+def coarse(uses: Scenario, figure: Figure) -> Enclosure:
+    """delta at an epsilon, or epsilon at a delta, on as fine a lattice as takes little time.
+
+    Raises as `grid_delta`.
+    """
+    assert figure.at is not None
+    products = sum(times.bit_length() + times.bit_count() for _, times in uses)
+    points = _LARGEST
+    while points > _SMALLEST and points * products > _WORK:
+        points //= 2
+    measured = grid_delta if figure.quantity == "delta" else grid_epsilon
+    return measured(uses, figure.at, points)
 
 
 def grid_delta(uses: Scenario, epsilon: Fraction, points: int) -> Enclosure:

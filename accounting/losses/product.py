@@ -175,6 +175,7 @@ def _dominating(pairs: tuple[Pair, ...], log_tail: float, bits: int) -> Atoms:
     return dominating([listed_law(pair, log_tail) for pair in pairs])
 
 
+@lru_cache(maxsize=16)
 def product_of(uses: Scenario, log_delta: float) -> Product:
     """What is composed in this scenario; no factors where nothing is released."""
     factors = (_factor(use, log_delta) for use in uses)

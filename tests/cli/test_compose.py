@@ -187,7 +187,7 @@ def test_a_width_that_is_asked_for_is_worth_more_work(monkeypatch, asked, work):
 
     def wide(*arguments):
         seen.append(arguments[-1])
-        return Enclosure(Fraction(1), Fraction(2)), True
+        return Enclosure(Fraction(2), Fraction(3)), True
 
     monkeypatch.setattr(composition, "_smoothed_epsilon", wide)
     monkeypatch.setattr(divergence, "epsilon", lambda *_: Enclosure(Fraction(1), Fraction(2)))

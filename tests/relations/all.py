@@ -5,6 +5,7 @@ from __future__ import annotations
 from relations import (
     accounts,
     certificates_agree,
+    coarse,
     decisions,
     errors,
     gaussian,
@@ -32,6 +33,7 @@ RELATIONS: tuple[Relation, ...] = (
     *decisions.RELATIONS,
     *gaussian.RELATIONS,
     *vectors.RELATIONS,
+    *coarse.RELATIONS,
     *accounts.QUICK,
     *errors.RELATIONS,
     *in_time.RELATIONS,

@@ -1,0 +1,83 @@
+"""The ladder: the coarse grid and what is narrow agree, and stand in for each other."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from exactdp.accounting import composed_profile
+from exactdp.accounting.composed import compose
+from exactdp.accounting.figure import ContradictionError
+from exactdp.exact import Enclosure, OutOfTimeError
+from exactdp.exact.deadline import time_limit
+from exactdp.mechanisms import AdditiveNoise, Binomial, DiscreteGaussian, Skellam
+from exactdp.verify import audit, parse_claim
+
+MANY = compose((AdditiveNoise(Skellam(100)), 20))  # off every lattice; epsilon(1e-6) = 1.9920265...
+SKEWED = compose((AdditiveNoise(Binomial(300, "1/3")), 5))
+DELTA = Fraction(1, 10**6)
+
+
+def late(*_: object) -> Enclosure:
+    raise OutOfTimeError("the time allowed is over")
+
+
+@pytest.fixture
+def out_of_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is narrow comes too late."""
+    late_profile = composed_profile.ComposedProfile(late, late)
+    monkeypatch.setattr(composed_profile, "_narrowly", lambda uses: late_profile)
+
+
+@pytest.mark.usefixtures("out_of_time")
+def test_without_time_the_coarse_grid_answers() -> None:
+    found = MANY.epsilon(DELTA)
+    assert found.lower <= Fraction("1.9920266") and Fraction("1.9920265") <= found.upper
+    assert found.is_within(Fraction(1, 1000))
+    assert composed_profile.COARSE in found.why
+    level = MANY.delta(2)
+    assert level.lower <= DELTA and level.lower > 0 and level.upper < 2 * DELTA
+
+
+@pytest.mark.usefixtures("out_of_time")
+def test_so_it_does_where_the_rest_is_quick() -> None:
+    found = compose((AdditiveNoise(DiscreteGaussian(100)), 20)).epsilon(DELTA)
+    assert found.is_within(Fraction(1, 1000))
+
+
+@pytest.mark.usefixtures("out_of_time")
+def test_choices_are_bounded_as_well() -> None:
+    found = SKEWED.epsilon(DELTA)
+    assert found.is_finite() and found.is_within(Fraction(1, 10))
+
+
+def test_a_limit_that_is_over_at_once_still_leaves_bounds() -> None:
+    with time_limit(0.01):
+        found = MANY.epsilon(DELTA)
+    assert found.is_finite()
+
+
+@pytest.mark.parametrize("answer", [("5", "6"), ("0.1", "0.2")])
+def test_answers_that_do_not_meet_are_an_alarm(
+    monkeypatch: pytest.MonkeyPatch, answer: tuple[str, str]
+) -> None:
+    wrong = Enclosure(*map(Fraction, answer))
+    monkeypatch.setattr(composed_profile, "coarse", lambda uses, figure: wrong)
+    few = compose((AdditiveNoise(Skellam(100)), 3))
+    with pytest.raises(ContradictionError, match=r"epsilon.*Skellam") as error:
+        few.epsilon(DELTA, width=Fraction(1, 10**4), work=0.1)
+    assert all(text in str(error.value) for text in answer)
+
+
+@pytest.mark.usefixtures("out_of_time")
+@pytest.mark.parametrize(("claim", "holds"), [("approx:2,1e-6", True), ("approx:1.99,1e-6", False)])
+def test_a_claim_is_decided_by_the_first_rung_that_decides_it(claim: str, holds: bool) -> None:
+    found = audit(MANY, parse_claim(claim))
+    assert found.verified is holds and found.refuted is not holds
+
+
+@pytest.mark.usefixtures("out_of_time")
+def test_and_left_open_where_it_does_not() -> None:
+    found = audit(MANY, parse_claim("approx:1.9920265,1e-6"))
+    assert not found.verified and not found.refuted
