@@ -13,9 +13,10 @@ import os
 import signal
 import sys
 import traceback
+import warnings
 from collections.abc import Iterable, Sequence
 from importlib import import_module
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -35,6 +36,8 @@ _EXTRAS = {  # what is imported only where it is needed, and the extra that brin
     "alembic": "ledger",
     "psycopg": "postgresql",
 }
+
+_PLAINLY = warnings.showwarning
 
 _VERBS = {  # what each does, in its module's words; only what is called is loaded
     "audit": "Audit mechanisms, each used K times: verified, refuted with a witness, or undecided.",
@@ -142,6 +145,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run() -> None:
     """Entry point: run the command line and end the process with its exit code."""
     signal.signal(signal.SIGINT, _interrupted)
+    warnings.showwarning = _warn
     gc.set_threshold(100_000)  # imports allocate a lot, and drop nothing that is worth a search
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
@@ -172,6 +176,14 @@ def _interrupted(*_: object) -> None:
     if sys.stderr.isatty():
         os.write(sys.stderr.fileno(), b"\x1b[?25h\n")  # show the cursor that a spinner hides
     os._exit(130)
+
+
+def _warn(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+    """One line of ours; of other packages as Python does."""
+    if category.__module__.startswith("exactdp."):
+        _say(f"warning: {message}", 0)
+    else:
+        _PLAINLY(message, category, *where, **more)
 
 
 def _say(message: str, code: int) -> int:

@@ -7,6 +7,7 @@ calibration, searches, certificates and accounts ask the guarantee, never which 
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from fractions import Fraction
 from typing import ClassVar, TypeAlias
@@ -23,6 +24,8 @@ from ..exact import CAP, WIDTH, Enclosure, ParameterError, decimal_text
 from ..exact.suggest import meant
 from ..mechanisms.pair import Pair
 from .witness import Witness, at_event, at_order, at_outcome, at_separation, steepest_order
+
+_LARGE_DELTA = Fraction(1, 10)  # a delta that nobody means
 
 
 @frozen
@@ -292,8 +295,15 @@ NOTIONS: dict[str, type[Guarantee]] = {
 }
 
 
+class ClaimWarning(UserWarning):
+    """A claim is read as it is typed, and hardly meant so."""
+
+
 def parse_claim(text: str) -> Guarantee:
-    """Read "pure:0.1", "approx:1,1e-6", "rdp:2,0.01", "zcdp:0.005" or "gdp:0.1"."""
+    """Read "pure:0.1", "approx:1,1e-6", "rdp:2,0.01", "zcdp:0.005" or "gdp:0.1".
+
+    Warns (ClaimWarning) of an approximate claim whose delta is large and above its epsilon.
+    """
     kind, colon, rest = text.strip().partition(":")
     if not colon or kind not in NOTIONS:
         *most, last = (f"{name}:{','.join(n.names()).upper()}" for name, n in NOTIONS.items())
@@ -304,4 +314,12 @@ def parse_claim(text: str) -> Guarantee:
     count = len(notion.names())
     if len(values) != count:
         raise ParameterError(f"claim {kind} takes {count} number(s), got {text[:60]!r}")
-    return notion(*values)
+    claim = notion(*values)
+    if isinstance(claim, ApproxDP) and claim.delta >= max(_LARGE_DELTA, claim.epsilon):
+        warnings.warn(
+            f"{text.strip()} says epsilon = {values[0]} and delta = {values[1]}: approx:EPSILON,"
+            f"DELTA may be meant the other way, approx:{values[1]},{values[0]}",
+            ClaimWarning,
+            stacklevel=2,
+        )
+    return claim

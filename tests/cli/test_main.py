@@ -69,6 +69,17 @@ def test_a_message_that_cannot_be_written_changes_no_exit_code(where: str) -> No
         assert ended.returncode == code
 
 
+def test_a_claim_that_looks_swapped_is_warned_of_in_one_line() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-m", "exactdp.cli", *_RESPONSE[:2], "--claim", "approx:1e-6,1"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0 and ended.stderr.count("\n") == 1
+    assert ended.stderr.startswith("exactdp: warning: approx:1e-6,1 says epsilon = 1e-6 and delta")
+
+
 def test_the_version_is_that_of_the_package(capsys):
     assert main(["--version"]) == 0
     assert capsys.readouterr().out == f"exactdp {metadata.version('exactdp')}\n"

@@ -1,5 +1,6 @@
 """Guarantees: text and fields there and back, and a new notion of privacy made by one class."""
 
+import warnings
 from fractions import Fraction
 
 import mpmath
@@ -26,7 +27,7 @@ from exactdp.verify import (
 )
 from exactdp.verify.certificate import certificate_of
 from exactdp.verify.fields import NotCertifiedError
-from exactdp.verify.guarantee import NOTIONS, Guarantee, parse_claim
+from exactdp.verify.guarantee import NOTIONS, ClaimWarning, Guarantee, parse_claim
 from exactdp.verify.search import Axis, claimed, search
 from exactdp.verify.witness import at_event
 
@@ -110,3 +111,16 @@ def test_a_new_notion_is_one_class() -> None:
     assert search([Axis("scale", [2, 1])], question, seconds=60).violation.point["scale"] == 1
     with pytest.raises(NotCertifiedError):
         certificate_of(verified)
+
+
+@pytest.mark.parametrize("text", ["approx:1e-6,1", "approx:1e-6, 0.5", "approx:0,0.1"])
+def test_a_claim_that_looks_swapped_is_warned_of(text: str) -> None:
+    with pytest.warns(ClaimWarning, match="may be meant the other way"):
+        parse_claim(text)
+
+
+@pytest.mark.parametrize("text", ["approx:1,1e-6", "approx:0.05,0.04", "approx:3,0.5", "pure:0"])
+def test_others_are_not(text: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        parse_claim(text)
