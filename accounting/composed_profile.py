@@ -1,13 +1,15 @@
 """delta(epsilon) and epsilon(delta) of the uses of one scenario: what measures which uses.
 
-A ladder of two rungs: the coarse grid (`grid.rung`), and what is exact or as narrow as asked. Where
-the latter takes long the grid is asked first, and the answer is what both leave; elsewhere only if
-the time ends.
+A ladder: the coarse grid (`grid.rung`), and what is exact or as narrow as asked. Where the latter
+takes long the grid is asked first, and the answer is what both leave; elsewhere only if the time
+ends. Where the grid does not apply, a Gaussian (`by_envelope`) or Rényi divergences (`by_orders`)
+still bound it from above.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from fractions import Fraction
 from typing import NamedTuple, TypeAlias
 
@@ -15,11 +17,13 @@ from ..exact.deadline import OutOfTimeError, grace
 from ..exact.enclosure import Enclosure
 from ..exact.rows import written
 from . import mixed
+from .by_envelope import by_envelope
+from .by_orders import by_orders
 from .composition import composed_delta, composed_epsilon
 from .continuous import allocated, batches
 from .continuous import composed as continuous
 from .continuous.uses import parts_of
-from .figure import ContradictionError, Figure, meeting
+from .figure import ContradictionError, Figure, anything, meeting
 from .grid.rung import NotCoveredError, coarse, takes_long
 from .scenario import Scenario
 
@@ -27,7 +31,8 @@ _Measure: TypeAlias = Callable[[Fraction, Fraction, int, float], Enclosure]
 Enough: TypeAlias = Callable[[Enclosure], bool]
 
 COARSE = "for want of time it was measured on a coarse grid only"
-_GRACE = 0.6  # seconds of the processor for the coarse grid
+FROM_ABOVE = "for want of time only a bound from above was found"
+_GRACE = 0.6  # seconds of the processor for each
 
 
 def never(_: Enclosure) -> bool:
@@ -79,7 +84,7 @@ def _climbed(
         found = measure()
     except OutOfTimeError:
         if known is None and (known := _coarsely(uses, figure)) is None:
-            raise
+            return _from_above(uses, figure)
         return known.because(COARSE)
     try:
         return found if known is None else meeting(figure, found, known)
@@ -95,6 +100,18 @@ def _coarsely(uses: Scenario, figure: Figure) -> Enclosure | None:
             return coarse(uses, figure)
     except (OutOfTimeError, NotCoveredError):
         return None
+
+
+def _from_above(uses: Scenario, figure: Figure) -> Enclosure:
+    """By a Gaussian or by Rényi divergences. Raises OutOfTimeError where they tell nothing."""
+    nothing = anything(figure)
+    if figure.at or figure.quantity == "delta":
+        for bound in (by_envelope, by_orders):
+            with suppress(OutOfTimeError), grace(_GRACE):
+                found = bound(uses, figure)
+                if found != nothing:
+                    return found.because(FROM_ABOVE)
+    raise OutOfTimeError("the time allowed is over")
 
 
 def _narrowly(uses: Scenario) -> ComposedProfile:

@@ -16,13 +16,11 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import partial
 
-from flint import arb
-
-from ..exact import Enclosure, Endpoint, OutOfTimeError, ball
+from ..exact import Enclosure, Endpoint, OutOfTimeError
 from ..exact.deadline import grace
-from ..exact.precision import refine
 from ..mechanisms.continuous import ContinuousNoise, Shape
 from ..mechanisms.mechanism import RandomizedResponse
+from .by_orders import ORDERS, delta_of, epsilon_of
 from .composed import Composition, compose
 from .figure import Figure, anything, meeting
 from .methods.conversion import Conversion, zcdp_to_delta, zcdp_to_epsilon
@@ -34,7 +32,6 @@ _NARROW = Fraction(1, 10**4)  # so well known, no conversion helps
 _LARGEST_RESPONSE = 1000  # pure epsilon; beyond, its randomized response tells nothing
 _MOST, _LEAST = 10**4, Fraction(1, 10**6)  # mu of a Gaussian that is asked what it costs
 _SHIFT = 10**20  # digits of a root
-_ORDERS = (*map(Fraction, (8, 2, 32, 16, 4, 64, 12, 6, 24, 3, 256)), Fraction(3, 2))  # best first
 _QUICK = 0.15  # seconds of the processor
 
 
@@ -115,10 +112,10 @@ class Known:
         orders = [each for each in self._each("renyi") if each[1].is_finite()]
         if figure.quantity == "epsilon" and at:
             yield partial(_of_rho, zcdp_to_epsilon, rho, at)
-            yield from (partial(_epsilon_of, order, value.upper, at) for order, value in orders)
+            yield from (partial(epsilon_of, order, value.upper, at) for order, value in orders)
         if figure.quantity == "delta" and at is not None:
             yield partial(_of_rho, zcdp_to_delta, rho, at)
-            yield from (partial(_delta_of, order, value.upper, at) for order, value in orders)
+            yield from (partial(delta_of, order, value.upper, at) for order, value in orders)
 
     def _dominating(self, figure: Figure) -> Iterator[Composition]:
         """Mechanisms than which this one is not less private."""
@@ -136,7 +133,7 @@ def quickly(of: Composition) -> Known:
     with suppress(OutOfTimeError), grace(_QUICK):
         found.learn(Figure("epsilon", _ZERO), of.pure(_ROUGHLY))
     with suppress(OutOfTimeError), grace(_QUICK):
-        for order in _ORDERS:
+        for order in ORDERS:
             found.learn(Figure("renyi", order), of.renyi(order, _ROUGHLY))
     return found
 
@@ -185,24 +182,3 @@ def _root(square: Endpoint) -> Endpoint:
     if square == _INFINITY:
         return square
     return Fraction(math.isqrt(math.floor(Fraction(square) * _SHIFT**2)), _SHIFT)
-
-
-def _epsilon_of(order: Fraction, divergence: Endpoint, delta: Fraction) -> Endpoint:
-    """At most what a Rényi divergence of one order tells (`methods.conversion`, at this order)."""
-
-    def bound() -> arb:
-        a = ball(order)
-        return ball(Fraction(divergence)) - (a * ball(delta)).log() / (a - 1) + (1 - 1 / a).log()
-
-    return max(refine(bound, width=_ROUGHLY).upper, _ZERO)
-
-
-def _delta_of(order: Fraction, divergence: Endpoint, epsilon: Fraction) -> Endpoint:
-    """The same, solved for delta."""
-
-    def bound() -> arb:
-        a = ball(order)
-        gap = ball(Fraction(divergence) - epsilon)
-        return ((a - 1) * (gap + (a - 1).log()) - a * a.log()).exp()
-
-    return min(refine(bound, width=_ROUGHLY).upper, Fraction(1))

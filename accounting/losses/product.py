@@ -175,9 +175,14 @@ def _dominating(pairs: tuple[Pair, ...], log_tail: float, bits: int) -> Atoms:
     return dominating([listed_law(pair, log_tail) for pair in pairs])
 
 
-@lru_cache(maxsize=16)
 def product_of(uses: Scenario, log_delta: float) -> Product:
     """What is composed in this scenario; no factors where nothing is released."""
+    return _product_of(tuple(uses), log_delta)
+
+
+@lru_cache(maxsize=16)
+def _product_of(uses: Scenario, log_delta: float) -> Product:
+    """Kept, since one answer asks for it several times."""
     factors = (_factor(use, log_delta) for use in uses)
     return Product(tuple(factor for factor in factors if factor.pairs))
 

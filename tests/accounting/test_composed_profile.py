@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import composed_truth as truth
 import pytest
+from mpmath import mpf
 
 from exactdp.accounting import composed_profile
 from exactdp.accounting.composed import compose
@@ -12,6 +14,7 @@ from exactdp.accounting.figure import ContradictionError
 from exactdp.exact import Enclosure, OutOfTimeError
 from exactdp.exact.deadline import time_limit
 from exactdp.mechanisms import AdditiveNoise, Binomial, DiscreteGaussian, Skellam
+from exactdp.mechanisms.sampled import Sampled
 from exactdp.verify import audit, parse_claim
 
 MANY = compose((AdditiveNoise(Skellam(100)), 20))  # off every lattice; epsilon(1e-6) = 1.9920265...
@@ -81,3 +84,26 @@ def test_a_claim_is_decided_by_the_first_rung_that_decides_it(claim: str, holds:
 def test_and_left_open_where_it_does_not() -> None:
     found = audit(MANY, parse_claim("approx:1.9920265,1e-6"))
     assert not found.verified and not found.refuted
+
+
+@pytest.mark.usefixtures("out_of_time")
+def test_noise_too_wide_for_the_grid_has_the_envelope_of_its_law() -> None:
+    """30.57887 to all digits shown: with so much noise it costs what the Gaussian costs."""
+    wide = compose((AdditiveNoise(Skellam(10**8), 10**4), 20))
+    found = wide.epsilon(DELTA)
+    assert Fraction("30.57886") < found.upper < Fraction("30.5790")
+    assert 0 < wide.delta(30).upper < 2 * DELTA
+    sampled = compose((Sampled(AdditiveNoise(Skellam(10**8), 10**4), "1/100"), 20))
+    assert 0 < sampled.epsilon(DELTA).upper < Fraction("4.5")
+
+
+@pytest.mark.usefixtures("out_of_time")
+def test_what_has_no_envelope_has_renyi_divergences(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(composed_profile, "_coarsely", lambda *_: None)
+    noise = AdditiveNoise(Binomial(20, "1/2"), 1, 7)
+    found = compose((noise, 5)).epsilon(DELTA)
+    assert found.is_finite() and found.lower == 0
+    for pair in noise.pairs():
+        one = [(truth.real(p), truth.real(q)) for p, q in zip(pair.p, pair.q, strict=True)]
+        two, three = truth.product(one, one), truth.product(one, one, one)
+        assert truth.outcomes_delta(two, three, Fraction(found.upper)) <= mpf("1e-6")
