@@ -10,13 +10,14 @@ FROM ?= 0
 export PIP_NO_COMPILE := 1
 FOLDERS := $(filter-out api tests,$(patsubst %/__init__.py,%,$(wildcard */__init__.py)))
 
-.PHONY: help demo test slow relations kernel flower lowest coverage lint bench checker docs clean
+.PHONY: help demo test slow marathon relations kernel flower lowest coverage lint bench checker docs clean
 .NOTPARALLEL:
 
 help:
 	@echo "make demo   audit the papers' mechanisms, compose mechanisms, run the audited bandit"
 	@echo "make test   the tests"
 	@echo "make slow   the slow tests as well"
+	@echo "make marathon  what takes minutes by itself: ledgers under fire, theorems of all kinds"
 	@echo "make relations  350 newly drawn cases of each relation between answers (FROM=0: the first seed)"
 	@echo "make kernel the tests of theorems, with Coq, which it installs by apt if it may"
 	@echo "make flower the tests of what stands in Flower, with Flower itself and its simulation"
@@ -35,7 +36,10 @@ test: $(VENV)/ready-test
 	$(BIN)/python -m pytest -q -n $(WORKERS)
 
 slow: $(VENV)/ready-test $(VENV)/ready-docs flower
-	$(BIN)/python -m pytest -q -n $(WORKERS) -m "slow or not slow"
+	$(BIN)/python -m pytest -q -n $(WORKERS) -m "(slow or not slow) and not marathon"
+
+marathon: $(VENV)/ready-test
+	$(BIN)/python -m pytest -q -n $(WORKERS) -m marathon
 
 relations: $(VENV)/ready-test
 	cd tests && ../$(BIN)/python -m relations --cases 350 --workers $(WORKERS) --from $(FROM)

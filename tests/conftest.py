@@ -19,6 +19,7 @@ settings.register_profile(
 settings.load_profile("exactdp")
 
 
+_THEOREMS = "tests/verify/kernel/"
 SLOW = Path(__file__).with_name("slow.txt")
 
 
@@ -29,6 +30,8 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.nodeid in slow:
             item.add_marker(pytest.mark.slow)
+        if item.nodeid.startswith(_THEOREMS) and item.get_closest_marker("slow"):
+            item.add_marker(pytest.mark.marathon)  # Coq compiles the library: make kernel as well
 
 
 @pytest.fixture(autouse=True)

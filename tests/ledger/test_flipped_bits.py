@@ -162,6 +162,7 @@ def test_a_time_of_the_head_that_is_ahead_opens_no_window(whole, tmp_path) -> No
 
 
 @pytest.mark.slow
+@pytest.mark.marathon
 @pytest.mark.parametrize("seed", range(8))
 def test_two_thousand_flipped_bits(seed, whole, tmp_path, capsys) -> None:
     where = list(range(whole.stat().st_size))

@@ -159,5 +159,6 @@ def test_histories() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.marathon
 def test_many_histories() -> None:
     _run(10_000)

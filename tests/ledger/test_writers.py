@@ -60,6 +60,7 @@ def test_eight_processes_that_write_at_once_never_overspend(url: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.marathon
 def test_64_writers_with_10_000_charges_on_each_side_of_the_limit(url: str) -> None:
     rate = _all_at_once(url, writers=64, charges=313, room=10_000)
     print(f"{url.partition(':')[0]}: {rate:.0f} charges a second by 64 writers")
@@ -139,5 +140,6 @@ def test_writers_that_are_killed_release_nothing_that_is_not_charged(tmp_path: P
 
 
 @pytest.mark.slow
+@pytest.mark.marathon
 def test_a_thousand_writers_that_are_killed(url: str, tmp_path: Path) -> None:
     _kill(url, 1000, 2, tmp_path / "released")
