@@ -27,6 +27,7 @@ from typing import Any, TypeAlias
 from .accounting import Composition
 from .accounting import compose as _compose
 from .exact import WIDTH, ExactInput, ParameterError, exact, whole
+from .exact.deadline import told
 from .exact.moment import now
 from .mechanisms import Mechanism
 from .mechanisms.protocols.protocol import SumProtocol
@@ -41,6 +42,8 @@ from .verify.checker import SECONDS, Outcome
 from .verify.checker import check as _check
 from .verify.families import choose
 from .verify.vector_calibration import VectorCalibration, calibrate_vector, choose_vector
+
+_NOT_IN_TIME = Outcome(False, "the time allowed is over", undecided=True)
 
 __all__ = ["audit", "calibrate", "certify", "check", "compose", "mechanism"]
 
@@ -156,7 +159,7 @@ def check(
         certificate = Certificate.read(certificate)
     content = certificate.content if isinstance(certificate, Certificate) else certificate
     allowed = None if seconds is None else float(exact(seconds, "seconds", at_least=0))
-    return _check(content, allowed)
+    return told(lambda: _check(content, allowed), _NOT_IN_TIME)
 
 
 def calibrate(

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import ROUND_FLOOR, Decimal
 from enum import Enum
 from fractions import Fraction
 from itertools import chain, islice
+from typing import TypeVar
 
 from ..accounting.composed import Composition, compose
 from ..accounting.continuous.uses import has_no_outcomes
 from ..accounting.figure import meeting
 from ..exact import CAP, WIDTH, Enclosure, OutOfTimeError, decimal_text, time_left, time_limit
+from ..exact.deadline import finishing, told
 from ..exact.rounding import to_digits
 from ..exact.rows import Rows, written
 from ..mechanisms.mechanism import Mechanism, ways
 from ..mechanisms.vector import vector
-from .guarantee import Bounded, Guarantee
+from .guarantee import Guarantee
 from .witness import Witness
 
 _NARROWER = Fraction(1, 10**12)  # each further attempt asks for this much less width
@@ -29,6 +32,8 @@ _ZERO, _INFINITY = Fraction(0), Decimal("Infinity")
 _ALONG = "refuted along a vector within reach: no single outcome is named"
 _NONE_FOUND = "refuted by a proof, about the tails maybe: no single outcome was found that shows it"
 _COMPOSED = "refuted by what all uses together reveal: no single outcome is named"
+
+_Found = TypeVar("_Found")
 
 
 class Verdict(Enum):
@@ -121,26 +126,39 @@ def audit(
     width: the relative width that `measured` is to have. cap: bits of precision allowed. Inside a
     `time_limit` it ends in time, UNDECIDED where nothing else is certain by then.
     """
-    composition = compose(mechanism)
-    measured = Enclosure.unknown()
-    why = f"could not be enclosed more narrowly with {cap} bits"
-    why += " or in the time allowed" if math.isfinite(time_left()) else ""
-    try:
-        with time_limit(_SHARE * time_left()):
-            measured = _narrowed(composition, claim, width, cap)
-    except OutOfTimeError:
-        why = "could not be enclosed more narrowly in the time allowed"
-    answer = measured.at_most(claim.bound)
-    if answer is None and claim.other_way is not None:
-        answer = _in_time(composition, claim.other_way, width, cap)
-        if answer is not None:
+    with finishing():
+        composition = compose(mechanism)
+    found = told(lambda: _in_share(lambda: _narrowed(composition, claim, width, cap)), None)
+    with finishing():
+        measured = Enclosure.unknown() if found is None else found
+        answer, other = measured.at_most(claim.bound), claim.other_way
+    if answer is None and other is not None:
+        ask, bound = other.deciding, other.bound
+        answer = told(lambda: _in_share(lambda: ask(composition, width, cap).at_most(bound)), None)
+    with finishing():
+        if answer is None:
+            return _undecided(mechanism, claim, measured, found is not None, cap)
+        if measured.at_most(claim.bound) is None:
             ends = (_ZERO, claim.bound) if answer else (claim.bound, _INFINITY)
             measured = measured.intersection(Enclosure(*ends))
-    if answer is None:
-        reason = f": {'; '.join(measured.why)}" if measured.why else f", which {why}"
-        note = f"{decimal_text(claim.bound)} lies inside what is known of the true value{reason}"
-        return Audit(mechanism, claim, Verdict.UNDECIDED, measured, note=note)
     return _decided(mechanism, claim, measured, verified=answer)
+
+
+def _undecided(
+    mechanism: Mechanism | Composition,
+    claim: Guarantee,
+    measured: Enclosure,
+    in_time: bool,
+    cap: int,
+) -> Audit:
+    """With the reason."""
+    why = "in the time allowed" if not in_time else f"with {cap} bits"
+    why += " or in the time allowed" if in_time and math.isfinite(time_left()) else ""
+    reason = f", which could not be enclosed more narrowly {why}"
+    if measured.why:
+        reason = f": {'; '.join(measured.why)}"
+    note = f"{decimal_text(claim.bound)} lies inside what is known of the true value{reason}"
+    return Audit(mechanism, claim, Verdict.UNDECIDED, measured, note=note)
 
 
 def settled(found: Audit, known: Enclosure) -> Audit:
@@ -158,19 +176,23 @@ def _decided(
     mechanism: Mechanism | Composition, claim: Guarantee, measured: Enclosure, verified: bool
 ) -> Audit:
     """With where to look, if it is refuted."""
-    composition = compose(mechanism)
-    if verified:
-        return Audit(mechanism, claim, Verdict.VERIFIED, measured)
-    if composition.times > 1 or vector(composition.uses[0].mechanism):
-        note = _COMPOSED if composition.times > 1 else _ALONG
-        return Audit(mechanism, claim, Verdict.REFUTED, measured, note=note)
-    try:
-        with time_limit(_SHARE * time_left()):
-            witness = _witness(composition.uses[0].mechanism, claim, measured)
-    except OutOfTimeError:
-        witness = None
-    remark = None if witness else _NONE_FOUND
-    return Audit(mechanism, claim, Verdict.REFUTED, measured, witness, remark)
+    with finishing():
+        if verified:
+            return Audit(mechanism, claim, Verdict.VERIFIED, measured)
+        composition = compose(mechanism)
+        one = composition.uses[0].mechanism
+        if composition.times > 1 or vector(one):
+            note = _COMPOSED if composition.times > 1 else _ALONG
+            return Audit(mechanism, claim, Verdict.REFUTED, measured, note=note)
+    witness = told(lambda: _in_share(lambda: _witness(one, claim, measured)), None)
+    with finishing():
+        remark = None if witness else _NONE_FOUND
+        return Audit(mechanism, claim, Verdict.REFUTED, measured, witness, remark)
+
+
+def _in_share(measure: Callable[[], _Found]) -> _Found:
+    with time_limit(_SHARE * time_left()):
+        return measure()
 
 
 def _narrowed(composition: Composition, claim: Guarantee, width: Fraction, cap: int) -> Enclosure:
@@ -185,15 +207,6 @@ def _narrowed(composition: Composition, claim: Guarantee, width: Fraction, cap: 
         except OutOfTimeError:
             break
     return measured
-
-
-def _in_time(asked: Composition, other: Bounded, width: Fraction, cap: int) -> bool | None:
-    """The same claim asked the other way; None also where the time does not suffice."""
-    try:
-        with time_limit(_SHARE * time_left()):
-            return other.deciding(asked, width, cap).at_most(other.bound)
-    except OutOfTimeError:
-        return None
 
 
 def _witness(mechanism: Mechanism, claim: Guarantee, measured: Enclosure) -> Witness | None:

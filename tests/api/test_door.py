@@ -251,3 +251,10 @@ def test_every_figure_is_answered_in_time(text, seconds):
                 found = figure()
             assert not isinstance(found, exactdp.Enclosure) or found.upper <= 1
     exactdp.mechanism("discrete-laplace:epsilon=0.1").pure()  # no limit is left behind
+
+
+def test_a_check_that_a_limit_ends_is_undecided() -> None:
+    certificate = exactdp.certify("skellam:variance=30*6", "zcdp:1")
+    with exactdp.time_limit(0.01):
+        found = exactdp.check(certificate)
+    assert found.undecided and not found.valid

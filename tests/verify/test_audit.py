@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import pytest
 
-from exactdp.accounting import epsilon, pure_epsilon, renyi_divergence, zcdp
-from exactdp.exact import Enclosure, ParameterError
+from exactdp.accounting import compose, epsilon, pure_epsilon, renyi_divergence, zcdp
+from exactdp.exact import Enclosure, ParameterError, time_limit
 from exactdp.mechanisms import (
     AdditiveNoise,
     Binomial,
@@ -21,9 +21,11 @@ from exactdp.mechanisms import (
     Skellam,
 )
 from exactdp.mechanisms.papers import theorem1, theorem2
+from exactdp.mechanisms.spec import parse
 from exactdp.verify import (
     ZCDP,
     ApproxDP,
+    Audit,
     Claim,
     PureDP,
     RenyiDP,
@@ -182,3 +184,12 @@ def test_an_excess_without_upper_end_is_still_measured_from_the_claim() -> None:
     assert found.witness.value.upper == Enclosure.infinite().upper
     excess = Fraction(found.witness.value.lower) - Fraction(found.witness.excess.lower)
     assert excess == Fraction(1, 2)
+
+
+def test_no_audit_is_interrupted_once_it_can_answer() -> None:
+    """A limit that ends anywhere in an audit leaves an audit."""
+    uses = compose((parse("discrete-gaussian:sigma2=7/3,neighbours=add-remove").mechanism, 3))
+    for step in range(0, 60, 3):
+        with time_limit(0.0005 * 1.15**step / 4):
+            found = audit(uses, ApproxDP(Fraction(step + 1, 20), "1e-3"))
+        assert isinstance(found, Audit)
