@@ -1,9 +1,10 @@
 """delta(epsilon) and epsilon(delta) of the uses of one scenario: what measures which uses.
 
 A ladder: the coarse grid (`grid.rung`), and what is exact or as narrow as asked. Where the latter
-takes long the grid is asked first, and the answer is what both leave; elsewhere only if the time
-ends. Where the grid does not apply, a Gaussian (`by_envelope`) or Rényi divergences (`by_orders`)
-still bound it from above.
+takes long the grid is asked first, and the answer is what both leave; a finer grid stands for it
+where the work allowed would end it early. Elsewhere the grid is asked only if the time ends. Where
+it does not apply, a Gaussian (`by_envelope`) or Rényi divergences (`by_orders`) bound the figure
+from above.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from .continuous import allocated, batches
 from .continuous import composed as continuous
 from .continuous.uses import parts_of
 from .figure import ContradictionError, Figure, anything, meeting
-from .grid.rung import NotCoveredError, coarse, takes_long
+from .grid.rung import NotCoveredError, coarse, fine, takes_long
 from .scenario import Scenario
 
 _Measure: TypeAlias = Callable[[Fraction, Fraction, int, float], Enclosure]
@@ -60,28 +61,38 @@ def profile_of(uses: Scenario, enough: Enough = never) -> ComposedProfile:
             uses,
             Figure("delta", level),
             lambda found: found.is_within(width) or enough(found),
+            lambda: fine(uses, Figure("delta", level), width, work),
             lambda: exact.delta(level, width, cap, work),
         ),
         lambda delta, width, cap, work: _climbed(
             uses,
             Figure("epsilon", delta),
             lambda found: found.is_within(width) or enough(found),
+            lambda: fine(uses, Figure("epsilon", delta), width, work),
             lambda: exact.epsilon(delta, width, cap, work),
         ),
     )
 
 
 def _climbed(
-    uses: Scenario, figure: Figure, enough: Enough, measure: Callable[[], Enclosure]
+    uses: Scenario,
+    figure: Figure,
+    enough: Enough,
+    refined: Callable[[], Enclosure | None],
+    measure: Callable[[], Enclosure],
 ) -> Enclosure:
-    """The coarse grid where what is measured takes long, and that as well if it is not enough."""
+    """The coarse grid where what is measured takes long, and that as well if it is not enough.
+
+    refined: a finer grid, where that is narrower than what is measured.
+    """
     known: Enclosure | None = None
     try:
         if takes_long(uses, figure):
             known = _coarsely(uses, figure)
         if known is not None and enough(known):
             return known
-        found = measure()
+        finer = None if known is None else refined()
+        found = measure() if finer is None else finer
     except OutOfTimeError:
         if known is None and (known := _coarsely(uses, figure)) is None:
             return _from_above(uses, figure)

@@ -20,6 +20,7 @@ from ..exact.number import ball
 from ..exact.precision import enclose_between, refine, working_precision
 from ..exact.roots import met_near
 from .divergences.privacy_profile import Event, root_near, value_at
+from .figure import Figure
 from .losses.adaptive import Menu, TooManyChoicesError, adaptive_delta, adaptive_epsilon
 from .losses.composite import NO_LATTICE, Composite, Saddle, saddle_at, saddle_for
 from .losses.distance import total_variation
@@ -27,7 +28,7 @@ from .losses.lattice import LatticeTail
 from .losses.law import Atoms
 from .losses.listed import ListedLoss, count_values
 from .losses.product import Charges, Product, product_of
-from .losses.smoothed import SmoothedProfile
+from .losses.smoothed import SmoothedProfile, sigma_within
 from .scenario import Scenario
 
 WORK = 4.0  # about how many seconds losses off a lattice may take where the width asks for more
@@ -57,6 +58,42 @@ def is_smoothed(uses: Scenario, log_delta: float) -> bool:
         if not product.factors or product.composite(_log_tail(log_delta)).is_void():
             return False
     return not product.is_exact or _events(product, log_delta) is None
+
+
+def smoothed_width(uses: Scenario, figure: Figure, width: Fraction, work: float) -> float:
+    """About how narrow, relatively, smoothing makes it in so much work; at least this width.
+
+    0 where it is exact, or as narrow as that, without.
+    """
+    assert figure.at is not None
+    is_epsilon = figure.quantity == "epsilon"
+    with working_precision(_SMOOTHED_BITS):
+        at = ball(figure.at)
+        log_delta = float(at.log().mid()) if is_epsilon else FIRST_TAIL + 100
+        product = product_of(uses, log_delta)
+        parts, charges = product.atoms(_log_tail(log_delta)), product.charges()
+        composite = Composite(parts)
+        if not product.is_exact or composite.is_void():
+            return 0.0
+        saddle = towards(composite, at, charges) if is_epsilon else None
+        if not is_epsilon:
+            saddle = saddle_at(composite, float(at.mid()))
+        elif enclose_between(*_by_top_losses(parts, at, charges)).is_within(width):
+            return 0.0
+        if saddle is None or saddle.log_delta < LEAST_LOG_DELTA:
+            return 0.0
+        sigma_for = _sigma_for_epsilon if is_epsilon else _sigma_for_delta
+        asked = sigma_for(float(width), saddle)
+        return float(width) * (sigma_within(parts, saddle, asked, work) / asked) ** 2
+
+
+def _sigma_for_delta(width: float, saddle: Saddle) -> float:
+    return math.sqrt(0.9 * width / (saddle.c * (saddle.c + 1)))
+
+
+def _sigma_for_epsilon(width: float, saddle: Saddle) -> float:
+    spread = width * max(saddle.level, _NEAR_ZERO)
+    return math.sqrt(0.9 * spread / (saddle.c + 1))
 
 
 def composed_delta(
@@ -234,8 +271,7 @@ def _smoothed_delta(
         parts, here = product.atoms(_log_tail(log_delta)), ball(epsilon)
         composite, charges = Composite(parts), product.charges()
         saddle = saddle_at(composite, float(here.mid()))
-        sigma = math.sqrt(0.9 * width / (saddle.c * (saddle.c + 1)))
-        profile = SmoothedProfile(parts, saddle, sigma, work)
+        profile = SmoothedProfile(parts, saddle, _sigma_for_delta(width, saddle), work)
         lower, upper = profile.bounds(here)
         odds = here.exp()
         lower, upper = lower - charges.below(odds), upper + charges.above(odds)
@@ -335,8 +371,7 @@ def _smoothed_epsilon(
         low, high = _by_top_losses(parts, target, charges)
         if enclose_between(low, high).is_within(Fraction(width)):
             return enclose_between(low, high), True
-        spread = width * max(saddle.level, _NEAR_ZERO)
-        profile = SmoothedProfile(parts, saddle, math.sqrt(0.9 * spread / (saddle.c + 1)), work)
+        profile = SmoothedProfile(parts, saddle, _sigma_for_epsilon(width, saddle), work)
 
         def bounds(level: arb) -> tuple[arb, arb]:
             lower, upper = profile.bounds(level)

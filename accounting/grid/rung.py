@@ -28,6 +28,7 @@ from ..composition import (
     largest_level,
     never_below,
     over_choices,
+    smoothed_width,
 )
 from ..continuous.allocated import allocations_of
 from ..continuous.batches import batches_of
@@ -36,7 +37,7 @@ from ..continuous.sampled_gaussian import SampledGaussian
 from ..continuous.uses import parts_of
 from ..divergences.finite_sums import is_listed
 from ..figure import Figure
-from ..losses.composite import Composite, saddle_at
+from ..losses.composite import NO_LATTICE, Composite, saddle_at
 from ..losses.of_pair import window
 from ..losses.product import Product, product_of
 from ..mixed import is_conditioned
@@ -47,7 +48,10 @@ from .tilt import seen, tilt_at, tilt_for
 
 _BITS = 128
 _MOST_OUTCOMES = 20_000
-_LARGEST, _SMALLEST, _WORK = 2048, 512, 24_000  # points of a sum, and that times products
+_PER_POINT = 8e-6  # seconds, of the sum and of each product on the way
+_LITTLE = 0.2  # seconds
+_SURELY = 2.0  # times narrower a finer grid must be, about, to be preferred
+_SMALLEST, _LARGEST, _FINEST = 512, 2048, 1 << 18  # points: in little time, and at all
 _ANY = -50.0  # logarithm of a delta that is not known yet
 _NO_WIDTH = Fraction(0)
 
@@ -75,17 +79,48 @@ def takes_long(uses: Scenario, figure: Figure) -> bool:
     return is_smoothed(others, log_delta)
 
 
-@lru_cache(maxsize=32)
 def coarse(uses: Scenario, figure: Figure) -> Enclosure:
     """delta at an epsilon, or epsilon at a delta, on as fine a lattice as takes little time.
 
     Raises as `grid_delta`.
     """
-    assert figure.at is not None
+    return _measured(uses, figure, _few(uses))
+
+
+def fine(uses: Scenario, figure: Figure, width: Fraction, work: float) -> Enclosure | None:
+    """The same on a lattice that takes about half so many seconds, where that is best.
+
+    That is where the work would end the smoothing of losses before it is as narrow: the grid's
+    width falls with the square of the points. None elsewhere.
+    """
+    few, points = _few(uses), min(_affordable(uses, work / 2), _FINEST)
+    parts, others = parts_of(uses)
+    if parts or points <= few:
+        return None
+    first = _measured(uses, figure, few)
+    if not first.is_finite() or not first.upper:
+        return None
+    gap = Fraction(first.upper) - Fraction(first.lower)
+    reached = float(gap / Fraction(first.upper)) * (few / points) ** 2
+    smoothed = smoothed_width(others, figure, width, work)
+    if smoothed <= _SURELY * width or smoothed < _SURELY * reached:
+        return None
+    return _measured(uses, figure, points).because(NO_LATTICE)
+
+
+def _few(uses: Scenario) -> int:
+    return max(min(_affordable(uses, _LITTLE), _LARGEST), _SMALLEST)
+
+
+def _affordable(uses: Scenario, work: float) -> int:
+    """How many points of the sum so many seconds allow, about."""
     products = sum(times.bit_length() + times.bit_count() for _, times in uses)
-    points = _LARGEST
-    while points > _SMALLEST and points * products > _WORK:
-        points //= 2
+    return 1 << max(int(work / (_PER_POINT * products)), 1).bit_length() - 1
+
+
+@lru_cache(maxsize=32)
+def _measured(uses: Scenario, figure: Figure, points: int) -> Enclosure:
+    assert figure.at is not None
     measured = grid_delta if figure.quantity == "delta" else grid_epsilon
     return measured(uses, figure.at, points)
 

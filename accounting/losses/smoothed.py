@@ -41,6 +41,7 @@ from .periods import aliases, period
 from .scan import Scan
 from .table import BallTable
 
+_SAMPLES, _SAMPLE = 8, 32  # of a block: heights, and nodes there, that are looked at beforehand
 _FIRST_BLOCK, _LARGEST_BLOCK = 256, 1 << 18
 _NEGLIGIBLE = 1e-5  # of the width that is asked for
 # What nodes cost, in about seconds, in balls and in the scan: decides how far to go, by count only
@@ -168,6 +169,35 @@ class SmoothedProfile:
         self._heights = np.array([float(s.imag.mid()) for s, _, _ in self.nodes])
         self._above = np.array([complex((value / peak).mid()) for _, value, _ in self.nodes])
         self._gap = np.array([complex((value / peak).mid()) for _, _, value in self.nodes])
+
+
+def sigma_within(
+    parts: Sequence[tuple[Atoms, int]], saddle: Saddle, sigma: float, work: float
+) -> float:
+    """About which sigma that work reaches where this one is asked for.
+
+    Nodes are counted at a sample of heights; blocks that grow as they do are not ended halfway.
+    """
+    length, *_ = period(Composite(tuple(parts)), saddle, 90.0)
+    spacing = 2 * math.pi / length
+    scale = math.exp(saddle.log_delta - saddle.cumulant.value + saddle.c * saddle.level)
+    tolerance = _NEGLIGIBLE * scale * min(1.0, (sigma * (saddle.c + 1)) ** 2)
+    wanted = math.ceil(_reach(sigma, tolerance) / spacing) + 2
+    scan = Scan(parts, saddle.c, arb(spacing))
+    limit = math.log(tolerance * saddle.c / (1 + saddle.c))
+    terms = sum(len(law) for law, _ in parts)
+    per_scanned = _PER_SCANNED * len(parts) + _PER_SCANNED_TERM * scan.terms
+    spent, first, block = 0.0, 0, _FIRST_BLOCK
+    while first < wanted:
+        places = [first + block * k // _SAMPLES for k in range(_SAMPLES)]
+        shares = [float((scan.log_bounds(at, _SAMPLE) > limit).mean()) for at in places]
+        share = sum(shares) / _SAMPLES
+        spent += block * (share * (_PER_NODE + _PER_TERM * terms) + per_scanned)
+        if first and spent > work:
+            return _sigma(first * spacing, tolerance)
+        first += block
+        block = min(4 * block, _LARGEST_BLOCK, max(_FIRST_BLOCK, wanted - first))
+    return sigma
 
 
 def _runs(kept: NDArray[np.intp]) -> Iterator[tuple[int, int]]:

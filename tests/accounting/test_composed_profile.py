@@ -31,6 +31,7 @@ def out_of_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever is narrow comes too late."""
     late_profile = composed_profile.ComposedProfile(late, late)
     monkeypatch.setattr(composed_profile, "_narrowly", lambda uses: late_profile)
+    monkeypatch.setattr(composed_profile, "fine", late)
 
 
 @pytest.mark.usefixtures("out_of_time")
@@ -53,6 +54,16 @@ def test_so_it_does_where_the_rest_is_quick() -> None:
 def test_choices_are_bounded_as_well() -> None:
     found = SKEWED.epsilon(DELTA)
     assert found.is_finite() and found.is_within(Fraction(1, 10))
+
+
+def test_a_finer_grid_stands_for_what_the_work_would_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    late_profile = composed_profile.ComposedProfile(late, late)
+    monkeypatch.setattr(composed_profile, "_narrowly", lambda uses: late_profile)
+    found = MANY.epsilon(DELTA)
+    assert found.lower <= Fraction("1.9920266") and Fraction("1.9920265") <= found.upper
+    assert found.is_within(Fraction(1, 10**7)) and composed_profile.COARSE not in found.why
+    many = compose((AdditiveNoise(Skellam(100)), 200))  # smoothing is narrower than any grid
+    assert not many.epsilon(DELTA).is_within(Fraction(1, 10**7))
 
 
 def test_a_limit_that_is_over_at_once_still_leaves_bounds() -> None:

@@ -187,11 +187,11 @@ def test_a_width_that_is_asked_for_is_worth_more_work(monkeypatch, asked, work):
 
     def wide(*arguments):
         seen.append(arguments[-1])
-        return Enclosure(Fraction(2), Fraction(3)), True
+        return Enclosure(Fraction(3), Fraction(4)), True
 
     monkeypatch.setattr(composition, "_smoothed_epsilon", wide)
     monkeypatch.setattr(divergence, "epsilon", lambda *_: Enclosure(Fraction(1), Fraction(2)))
-    (result,) = run_json("skellam:variance=10*3", "--delta", "1e-6", *asked)["results"]
+    (result,) = run_json("skellam:variance=100*50", "--delta", "1e-6", *asked)["results"]
     assert seen == [work]
     assert "lattice" in result["note"]
     assert ("--width" in result["note"]) == (not asked)
