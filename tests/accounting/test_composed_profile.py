@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import composed_truth as truth
+import mpmath
 import pytest
 from mpmath import mpf
 
@@ -13,7 +14,13 @@ from exactdp.accounting.composed import compose
 from exactdp.accounting.figure import ContradictionError
 from exactdp.exact import Enclosure, OutOfTimeError
 from exactdp.exact.deadline import time_limit
-from exactdp.mechanisms import AdditiveNoise, Binomial, DiscreteGaussian, Skellam
+from exactdp.mechanisms import (
+    AdditiveNoise,
+    Binomial,
+    DiscreteGaussian,
+    DiscreteGaussianSum,
+    Skellam,
+)
 from exactdp.mechanisms.sampled import Sampled
 from exactdp.verify import audit, parse_claim
 
@@ -70,6 +77,28 @@ def test_a_limit_that_is_over_at_once_still_leaves_bounds() -> None:
     with time_limit(0.01):
         found = MANY.epsilon(DELTA)
     assert found.is_finite()
+
+
+def test_one_use_has_the_first_rung_as_well() -> None:
+    """Its own way takes seconds: each probability of such a sum is a contour integral."""
+    with time_limit(0.05):
+        found = compose(AdditiveNoise(DiscreteGaussianSum(4, "0.25"), 1)).epsilon(DELTA)
+    one = [mpmath.exp(-2 * mpf(k) ** 2) for k in range(-10, 11)]
+    law = [mpf(1)]
+    for _ in range(4):
+        law = [
+            sum(law[j] * one[k - j] for j in range(len(law)) if 0 <= k - j < len(one))
+            for k in range(len(law) + len(one) - 1)
+        ]
+
+    def delta(level: Fraction) -> mpf:
+        odds = mpmath.exp(mpf(level.numerator) / level.denominator)
+        pairs = zip([*law, 0], [0, *law], strict=True)
+        return sum(max(q - odds * p, 0) for p, q in pairs) / sum(law)
+
+    target = mpf(1) / 10**6
+    assert delta(Fraction(found.lower)) >= target >= delta(Fraction(found.upper))
+    assert found.is_within(Fraction(1, 100))
 
 
 @pytest.mark.parametrize("answer", [("5", "6"), ("0.1", "0.2")])
