@@ -25,11 +25,12 @@ from ..mechanisms.fixed_size import FixedSize
 from ..mechanisms.mechanism import Mechanism, RandomizedResponse
 from ..mechanisms.sampled import unsampled
 from .composed_gdp import composed_gdp
-from .composed_profile import Enough, never, profile_of
+from .composed_profile import Enough, in_little_time, never, profile_of
 from .composed_zcdp import composed_zcdp
 from .composition import WORK
 from .curves import Profile, profile
 from .divergences import divergence
+from .figure import Figure
 from .scenario import Scenario, Use, dearest, is_one_way, largest, neighbours, worst
 from .tradeoff import Tradeoff, guessing, tradeoff
 from .vectors import Sides, sides_of
@@ -357,6 +358,7 @@ class Composition(Rows):
             ),
             lambda dominating: dominating.delta(level, _COARSE, bits),
             most=Fraction(1),
+            quick=lambda: self._in_little_time(Figure("delta", level)),
         )
 
     @_answered(Enclosure.unknown())
@@ -393,7 +395,12 @@ class Composition(Rows):
             ),
             lambda dominating: dominating.epsilon(level, _COARSE, bits),
             lambda pure: pure,
+            quick=lambda: self._in_little_time(Figure("epsilon", level)),
         )
+
+    def _in_little_time(self, figure: Figure) -> Enclosure:
+        found = worst(self.uses, lambda uses: in_little_time(uses, figure))
+        return found.because(*self._open())
 
     def _besides(self, sides: Sides, delta: Fraction, cap: int) -> Enclosure:
         """What else bounds the epsilon of vectors from above."""
@@ -413,8 +420,7 @@ class Composition(Rows):
     ) -> Enclosure:
         """By what measures a single use, and several in one scenario."""
         if self.times == 1:
-            with suppress(OutOfTimeError):  # else what is quick for several uses is so for one
-                return one(self.uses[0].mechanism)
+            return one(self.uses[0].mechanism)
 
         found = worst(
             self.uses,
@@ -436,8 +442,11 @@ class Composition(Rows):
         instead: Callable[[Composition], Enclosure],
         plain: Callable[[Fraction], Endpoint] = lambda _: _INFINITY,
         most: Endpoint = _INFINITY,
+        quick: Callable[[], Enclosure] | None = None,
     ) -> Enclosure:
         """What is measured; where that says nothing, what pure epsilon alone implies.
+
+        quick: what is known in any case, asked for where the time ends.
 
         instead: the same of randomized response, than which no epsilon-DP mechanism is less
         private (`ResponsePair`); that needs the pure epsilon of both ways round. plain: at most
@@ -448,7 +457,8 @@ class Composition(Rows):
             with time_limit(_SHARE * time_left()):
                 found = measure()
         except OutOfTimeError:
-            pass
+            with suppress(OutOfTimeError):
+                found = found if quick is None else found.intersection(quick())
         if (found.is_finite() and found.upper != 1) or found.lower == found.upper:
             return found
         with suppress(OutOfTimeError), time_limit(_SHARE * time_left()):

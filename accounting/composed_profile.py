@@ -94,14 +94,21 @@ def _climbed(
         finer = None if known is None else refined()
         found = measure() if finer is None else finer
     except OutOfTimeError:
-        if known is None and (known := _coarsely(uses, figure)) is None:
-            return _from_above(uses, figure)
-        return known.because(COARSE)
+        return in_little_time(uses, figure) if known is None else known.because(COARSE)
     try:
         return found if known is None else meeting(figure, found, known)
     except ContradictionError as error:
         listed = " + ".join(f"{times} * {written(one)}" for one, times in uses)
         raise ContradictionError(f"{error}: {listed}") from error
+
+
+def in_little_time(uses: Scenario, figure: Figure) -> Enclosure:
+    """By what takes some tenths of a second of the processor, whatever time is left.
+
+    Raises OutOfTimeError where that tells nothing.
+    """
+    known = _coarsely(uses, figure)
+    return _from_above(uses, figure) if known is None else known.because(COARSE)
 
 
 def _coarsely(uses: Scenario, figure: Figure) -> Enclosure | None:

@@ -103,6 +103,7 @@ def grace(seconds: float) -> Iterator[None]:
         _clock.reset(clock)
         if math.isfinite(outer) and _has_timer():
             _ring_at(outer)
+            _noticed()  # what was found in it is not lost to a limit that is over
 
 
 @contextmanager

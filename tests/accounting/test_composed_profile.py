@@ -19,6 +19,7 @@ from exactdp.mechanisms import (
     Binomial,
     DiscreteGaussian,
     DiscreteGaussianSum,
+    FinitePair,
     Skellam,
 )
 from exactdp.mechanisms.sampled import Sampled
@@ -99,6 +100,19 @@ def test_one_use_has_the_first_rung_as_well() -> None:
     target = mpf(1) / 10**6
     assert delta(Fraction(found.lower)) >= target >= delta(Fraction(found.upper))
     assert found.is_within(Fraction(1, 100))
+
+
+def test_every_figure_has_it_also_where_the_limit_is_over() -> None:
+    """Two tables, each the same way round throughout, whose losses add up off any lattice."""
+    uses = compose(
+        (FinitePair(["a", "b"], ["0.3", "0.7"], ["0.62", "0.38"]), 100),
+        (FinitePair(["a", "b"], ["0.11", "0.89"], ["0.5", "0.5"]), 150),
+    )
+    with time_limit(0.02):
+        found = [uses.epsilon(delta) for delta in ("1e-6", "1e-20", "1e-3")]
+    exact = [uses.epsilon(delta) for delta in ("1e-6", "1e-20", "1e-3")]
+    for quick, narrow in zip(found, exact, strict=True):
+        assert quick.lower <= narrow.lower and narrow.upper <= quick.upper <= 300
 
 
 @pytest.mark.parametrize("answer", [("5", "6"), ("0.1", "0.2")])
