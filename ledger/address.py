@@ -37,6 +37,8 @@ def read_address(given: str) -> URL:
                 f"URL of SQLite must be sqlite:///PATH alone, got {shown(given)!r}"
             )
         return URL.create("sqlite", database=os.path.abspath(url.database))
+    if "@" in (url.host or ""):  # what stands before it is part of a password
+        raise ParameterError(f"URL must write @ in a password as %40, got {shown(given)!r}")
     if name in ("postgresql", "postgres"):
         return url.set(drivername="postgresql+psycopg")
     raise ParameterError(f"URL must be a path or postgresql://..., got {shown(given)!r}")
