@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 from flint import arb
@@ -18,9 +18,6 @@ from ..exact import Enclosure, ball, working_precision
 from ..exact.extra import bring
 from ..exact.rounding import float_above
 from .convex import balls, polygon_below
-
-if TYPE_CHECKING:
-    from .tradeoff import Tradeoff
 
 _FINE = 2000  # places where the bounds are drawn
 _BITS = 256
@@ -47,7 +44,22 @@ def plot_profile(epsilons: Sequence[Fraction], deltas: Sequence[Enclosure], ax: 
     return ax
 
 
-def plot_tradeoff(curve: Tradeoff, ax: Any) -> Any:
+class Errors(Protocol):
+    """Errors of tests at rising type I errors, as `Tradeoff` has them."""
+
+    @property
+    def alphas(self) -> Sequence[Fraction]: ...
+    @property
+    def betas(self) -> Sequence[Enclosure]: ...
+    @property
+    def forward(self) -> Sequence[Enclosure]: ...
+    @property
+    def backward(self) -> Sequence[Enclosure]: ...
+    @property
+    def hull(self) -> Sequence[Enclosure]: ...
+
+
+def plot_tradeoff(curve: Errors, ax: Any) -> Any:
     """The type II error against the type I error; guessing, and what is symmetric, beside it.
 
     Each direction is convex; what is shaded, the smaller of the two, need not be.

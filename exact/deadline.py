@@ -23,6 +23,7 @@ from contextvars import ContextVar
 from types import FrameType
 from typing import TypeVar, cast
 
+from .clock import clock, held, now
 from .number import ExactInput, exact
 
 _Answer = TypeVar("_Answer")
@@ -32,12 +33,8 @@ _AGAIN = 0.5  # seconds after which the timer speaks up again, if somebody went 
 _OFTEN = 0.02  # the same where it counts processor time, of which it knows no more than to look
 _SOON = 0.0005  # seconds in which a limit is set or taken back
 _LIMITS = (__file__, contextlib.__file__)
-_held: ContextVar[bool] = ContextVar("exactdp_uninterrupted", default=False)
-_clock: ContextVar[Callable[[], float]] = ContextVar("exactdp_clock", default=time.monotonic)
 _end: ContextVar[float] = ContextVar("exactdp_deadline", default=math.inf)
 _rings: ContextVar[float] = ContextVar("exactdp_timer", default=math.inf)
-# seconds of each clock that went by while modules were loaded: no limit counts them
-_loading = {time.monotonic: 0.0, time.thread_time: 0.0}
 
 
 class OutOfTimeError(ArithmeticError):
@@ -46,12 +43,12 @@ class OutOfTimeError(ArithmeticError):
 
 def time_left() -> float:
     """How many seconds are left; infinite without a limit, never negative."""
-    return max(_end.get() - _now(), 0.0)
+    return max(_end.get() - now(), 0.0)
 
 
 def check_time() -> None:
     """Raise OutOfTimeError where the limit is over."""
-    if _now() > _end.get():
+    if now() > _end.get():
         raise OutOfTimeError("the time allowed is over")
 
 
@@ -64,9 +61,9 @@ def time_limit(seconds: ExactInput, *, rings: bool = True) -> Iterator[None]:
     """
     if not isinstance(seconds, int | float):
         seconds = float(exact(seconds, "seconds", at_least=0))
-    end = min(_end.get(), _now() + seconds)
+    end = min(_end.get(), now() + seconds)
     outer = _rings.get()
-    if _now() > outer and not _held.get():
+    if now() > outer and not held.get():
         raise OutOfTimeError("the time allowed is over")
     token, ringing = _end.set(end), _rings.set(min(outer, end) if rings else outer)
     armed = rings and math.isfinite(end) and _has_timer()
@@ -92,7 +89,7 @@ def grace(seconds: float) -> Iterator[None]:
     For what takes little, so that it is known before a limit ends, however busy the machine is and
     also where the limit is over. Limits inside count processor time as well.
     """
-    outer, clock = _rings.get(), _clock.set(time.thread_time)
+    outer, before = _rings.get(), clock.set(time.thread_time)
     tokens = _end.set(math.inf), _rings.set(math.inf)
     try:
         with time_limit(seconds):
@@ -100,7 +97,7 @@ def grace(seconds: float) -> Iterator[None]:
     finally:
         _rings.reset(tokens[1])
         _end.reset(tokens[0])
-        _clock.reset(clock)
+        clock.reset(before)
         if math.isfinite(outer) and _has_timer():
             _ring_at(outer)
             _noticed()  # what was found in it is not lost to a limit that is over
@@ -112,66 +109,47 @@ def uninterrupted() -> Iterator[None]:
 
     The block must be short, or ask `time_left` itself; afterwards the limit counts again.
     """
-    token = _held.set(True)
+    token = held.set(True)
     try:
         yield
     finally:
-        _held.reset(token)
+        held.reset(token)
     check_time()
 
 
 @contextmanager
 def finishing() -> Iterator[None]:
     """Hold the timer back while an answer is put together: quick, and nothing raises at its end."""
-    token = _held.set(True)
+    token = held.set(True)
     try:
         yield
     finally:
         _noticed()
-        _held.reset(token)
+        held.reset(token)
 
 
 def told(ask: Callable[[], _Answer], nothing: _Other) -> _Answer | _Other:
     """What is asked for; nothing, where the time ends first. The caller is not interrupted."""
-    before = _held.get()
-    outer, found = _held.set(True), cast("_Answer | _Other", nothing)
+    before = held.get()
+    outer, found = held.set(True), cast("_Answer | _Other", nothing)
     try:
-        inner = _held.set(before)  # only in here the timer is heard
+        inner = held.set(before)  # only in here the timer is heard
         try:
             found = ask()
         finally:
-            _held.reset(inner)
+            held.reset(inner)
     except OutOfTimeError:
         pass
     finally:
         _noticed()
-        _held.reset(outer)
+        held.reset(outer)
     return found
 
 
 def _noticed() -> None:
     """Whoever answers because the time is all but over is not told so again at once."""
-    if _has_timer() and _now() > _rings.get() - _CLOSE:
+    if _has_timer() and now() > _rings.get() - _CLOSE:
         signal.setitimer(signal.ITIMER_REAL, _AGAIN, _AGAIN)
-
-
-@contextmanager
-def off_the_clock() -> Iterator[None]:
-    """Load a module: that is start-up wherever it happens, and no limit counts it."""
-    started, token = {clock: clock() for clock in _loading}, _held.set(True)
-    try:
-        yield
-    finally:
-        _held.reset(token)
-        for clock, start in started.items():
-            _loading[clock] += clock() - start
-        if math.isfinite(_rings.get()) and _has_timer():
-            _ring_at(_rings.get())
-
-
-def _now() -> float:
-    clock = _clock.get()
-    return clock() - _loading[clock]
 
 
 def _has_timer() -> bool:
@@ -181,14 +159,13 @@ def _has_timer() -> bool:
 
 def _ring_at(end: float) -> None:
     """Set the timer; not at all for an infinite end."""
-    clock = _clock.get()
-    seconds = max(end - _now(), _SOON) if math.isfinite(end) else 0.0
-    again = _AGAIN if clock is time.monotonic else _OFTEN
+    seconds = max(end - now(), _SOON) if math.isfinite(end) else 0.0
+    again = _AGAIN if clock.get() is time.monotonic else _OFTEN
     signal.setitimer(signal.ITIMER_REAL, seconds, again if seconds else 0.0)
 
 
 def _ring(number: int, frame: FrameType | None) -> None:
-    if _now() <= _rings.get() or _held.get() or _imports(frame):
+    if now() <= _rings.get() or held.get() or _imports(frame):
         return
     if frame is not None and frame.f_code.co_filename in _LIMITS:
         # a limit half set or half taken back would stay so: when that is done

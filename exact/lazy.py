@@ -13,6 +13,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from .clock import off_the_clock
+
 __all__ = ["lazily", "mpmath", "special"]
 
 
@@ -33,8 +35,6 @@ else:
 def _loaded(name: str, package: str | None = None) -> Any:
     if name in sys.modules:
         return sys.modules[name]
-    from .deadline import off_the_clock  # which this one is loaded for
-
     with off_the_clock():
         return import_module(name, package)
 

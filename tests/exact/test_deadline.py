@@ -8,7 +8,8 @@ import time
 import pytest
 
 from exactdp.exact import OutOfTimeError, check_time, time_left, time_limit
-from exactdp.exact.deadline import grace, off_the_clock
+from exactdp.exact.clock import off_the_clock
+from exactdp.exact.deadline import grace
 
 
 def spin():
