@@ -73,11 +73,13 @@ from .protocol import objection
 from .reading import Statement, read
 from .scenarios import Uses, scenarios
 from .shape import CertificateError
-from .vectors import Part, parts
+from .vectors import Part, attained, parts
 
 __all__ = ["SECONDS", "CertificateError", "Outcome", "check"]
 
 SECONDS = 60.0
+_ABOVE = 1 + Fraction(1, 10**6)  # by so much a rho is called another
+_WRONG = "what is measured does not contain the true value"
 _ATTEMPTS = ((96, False), (128, True), (320, True))  # bits, and whether all shifts are listed
 
 
@@ -133,7 +135,9 @@ def _check(data: object) -> Outcome:
             doubts = (_doubt(part) for part in parts(statement))
             doubt = next((each for each in doubts if each is not None), None)
     except OpenError as error:
-        return Outcome(False, f"could not be re-established: {error}", undecided=True)
+        if not _is_exceeded(statement):
+            return Outcome(False, f"could not be re-established: {error}", undecided=True)
+        doubt = _WRONG
     return Outcome(True, "re-established") if doubt is None else Outcome(False, doubt)
 
 
@@ -164,7 +168,22 @@ def _doubt(part: Part) -> str | None:
         return None
     if inside is None or part.needed:
         raise OpenError(reason if inside is None else part.needed)
-    return "what is measured does not contain the true value"
+    return _WRONG
+
+
+def _is_exceeded(statement: Statement) -> bool:
+    """Does some vector within reach cost more than what is measured, for certain?"""
+    try:
+        with precision(_ATTEMPTS[0][0]), _opened():
+            one = attained(statement)
+            if one is None or one.measured[1] == INFINITY:
+                return False
+            if one.kind == "zcdp":
+                above = Fraction(one.measured[1]) * _ABOVE
+                return any(rho_at_least(uses, above, True, True) for uses in scenarios(one.uses))
+            return _is_inside(one, full=True) is False
+    except OpenError:
+        return False
 
 
 def _attempts(statement: Statement) -> Sequence[tuple[int, bool]]:
@@ -200,7 +219,12 @@ def _is_inside(statement: Statement, full: bool) -> bool | None:
         if low == 0:
             return True
         search = iv.prec == _ATTEMPTS[1][0]
-        return True if any(rho_at_least(uses, low, full, search) for uses in ways) else None
+        if any(rho_at_least(uses, low, full, search) for uses in ways):
+            return True
+        if not search or low == INFINITY:
+            return None
+        below = Fraction(low) / _ABOVE
+        return False if all(rho_at_most(uses, below, full) for uses in ways) else None
     return _contains(statement.measured, _largest(found))
 
 

@@ -82,6 +82,25 @@ def parts(statement: Statement) -> list[Part]:
     return [Part(each, "what bounds its vectors is not inside what is measured") for each in found]
 
 
+def attained(statement: Statement) -> Statement | None:
+    """That a vector within reach costs at most what is measured: the named one, or the farthest in
+    one coordinate. Where this is false, the statement is. None where no vector is.
+    """
+    if not any(isinstance(one, Vector) for one, _ in statement.uses):
+        return None
+    uses: list[tuple[Mechanism, int]] = []
+    for (one, times), moves in zip(statement.uses, statement.along, strict=True):
+        if not isinstance(one, Vector):
+            uses.append((one, times))
+        elif isinstance(one.reach, Reach):
+            counts, chance = _counts(one, moves or [(one.reach.farthest, 1)])
+            uses += [
+                (_moved(one, move, one.modulus, chance), k * times) for move, k in counts.items()
+            ]
+    measured = (Fraction(0), statement.measured[1])
+    return replace(statement, uses=tuple(uses), measured=measured) if uses else None
+
+
 def _above(statement: Statement) -> tuple[tuple[tuple[Mechanism, int], ...], Fraction]:
     """Uses that cost at least as much, and what is spent on others already."""
     uses: list[tuple[Mechanism, int]] = []
