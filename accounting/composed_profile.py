@@ -25,7 +25,7 @@ from .continuous import allocated, batches
 from .continuous import composed as continuous
 from .continuous.uses import parts_of
 from .figure import ContradictionError, Figure, anything, meeting
-from .grid.rung import NotCoveredError, coarse, fine, takes_long
+from .grid.rung import coarse, fine, takes_long
 from .scenario import Scenario
 
 _Measure: TypeAlias = Callable[[Fraction, Fraction, int, float], Enclosure]
@@ -116,7 +116,7 @@ def _coarsely(uses: Scenario, figure: Figure) -> Enclosure | None:
     try:
         with grace(_GRACE):
             return coarse(uses, figure)
-    except (OutOfTimeError, NotCoveredError):
+    except ArithmeticError:  # out of time, not covered, or no lattice that fits is known
         return None
 
 

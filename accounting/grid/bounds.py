@@ -157,6 +157,9 @@ def grid(parts: Parts, charges: Charges, tilt: Tilt, log_tail: float, points: in
     )
     spread = _WIDE / points * math.sqrt(max(tilt.cumulant.curvature, 0.0) / uses)
 
+    if not math.isfinite(tilt.c) or not math.isfinite(spread):
+        raise ArithmeticError("where the losses are to be looked at closely is not known in floats")
+
     def step_for(count: int) -> Fraction:
         return Fraction(2) ** math.floor(math.log2(max(spread * math.sqrt(count), least)))
 
@@ -184,4 +187,4 @@ def _span(law: CellLaw, tilt: float) -> float:
         return 0.0
     losses = np.array([float(loss.mid()) for loss in law.losses])
     seen = losses[law.tilted(tilt) > _SEEN]
-    return float(seen.max() - seen.min())
+    return float(seen.max() - seen.min()) if seen.size else 0.0

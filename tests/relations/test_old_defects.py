@@ -9,6 +9,7 @@ from relations.accounts import returning_user
 from relations.engine import Tally, examine
 from relations.least import least_noise
 from relations.monotone import sensitivity_grows
+from relations.notions import inverse
 from relations.slack import members
 from relations.truths import files
 from relations.vectors import part_of_a_vector
@@ -95,3 +96,9 @@ def test_a_defect_that_is_put_back_is_contradicted(monkeypatch, put_back, relati
         if examine(relation, [seed], 60, Tally()).counts["contradiction"]:
             return
     pytest.fail(f"{relation.__name__} finds nothing")
+
+
+def test_a_lattice_that_no_float_chooses_is_left_to_the_other_way():
+    """All losses but those of weight 1e-9 are infinite: seed 26 ended with a ValueError."""
+    tally = examine(inverse, [26], 60, Tally())
+    assert not tally.failures and tally.counts["statements"]
