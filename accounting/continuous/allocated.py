@@ -8,12 +8,12 @@ N(0, I), in one direction (`mechanisms.allocation`), composed over epochs.
 exact for one epoch. Several epochs are composed on a lattice, from above and below
 (`grid.allocated`), and so is one with too little noise.
 
-*k > 1, from above.* Deal floor(t/k) of the steps to each of k groups at random (what is left over
-remains unused), then choose one step in each: by symmetry all sets of k steps are as likely. Given
-the groups that is k uses of 1 of floor(t/k), the same Q; divergences of averages are at most the
-largest one (joint convexity). *From below*, for any k: the sum of all steps is post-processing,
-N(k mu, t) against N(0, t). *From above*, too: by convexity as the mechanism with the same steps
-throughout, k uses of the Gaussian. Different epochs are independent.
+*k > 1, from above.* Deal the steps at random to k groups of t/k steps, rounded down or up, then
+choose one step in each: by symmetry all sets of k steps are as likely. Given the groups that is k
+uses of 1 of t/k, the same Q; divergences of averages are at most the largest one (joint convexity).
+*From below*, for any k: the sum of all steps is post-processing, N(k mu, t) against N(0, t), and so
+is that of any function of each (`grid.dealt`). *From above*, too: by convexity as the mechanism
+with the same steps throughout, k uses of the Gaussian. Different epochs are independent.
 
 *Rényi.* D_a(P, Q) (a - 1) = log E S^a, D_a(Q, P) (a - 1) = log E S^(1-a). log E S^a is convex in a
 (and 0 at 0 and 1): between whole orders it lies below the chord and above the neighbouring ones

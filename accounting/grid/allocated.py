@@ -15,10 +15,9 @@ from attrs import frozen
 from flint import arb
 
 from ...exact.number import ball
-from ..continuous.sampled_gaussian import SampledGaussian
 from ..losses.law import Cumulant, cumulant_of
 from .average import averaged
-from .cells import Bounded, Cell, Cells, divided
+from .cells import Bounded, Cell, Cells
 
 _MORE = 10.0  # by so much, in its logarithm, more is left out than of other losses
 _LEAST = 1e-300
@@ -27,12 +26,12 @@ _ROUGHLY = (Fraction(1, 1 << 20), -60.0, 256)  # step, tail and points of what i
 
 @frozen
 class AllocatedLoss(Bounded):
-    """One of `steps` steps. apart: the loss that is certain instead, where this only dominates."""
+    """One of `steps` steps. attained: does it tell anything from below, too?"""
 
     noise: Fraction
     steps: int
     removing: bool
-    apart: SampledGaussian | None = None
+    attained: bool = True
 
     def largest(self) -> arb:
         """There is none, either way round."""
@@ -58,8 +57,8 @@ class AllocatedLoss(Bounded):
                 mass *= (ball(spread.step) * k).exp()
             found.append(Cell(ratio * k, ratio * k, mass, arb(0)))
             attained.append(Cell(ratio * k, ratio * k, *((p, q) if self.removing else (q, p))))
-        if self.apart is not None:
-            attained = divided(self.apart, step, tilt, log_tail).cells
+        if not self.attained:
+            attained = [Cell(0, 0, arb(1), arb(1))]
         missing = arb(spread.missing) if self.removing else spread.missing + up * arb(spread.zero)
         return Cells(found, missing, attained)
 

@@ -28,6 +28,7 @@ from ..losses.composite import Composite
 from ..losses.law import Atoms
 from ..losses.product import Charges
 from .cells import CellLaw, Parts, cells_of
+from .dealt import DealtSteps
 from .sides import Rule, Sides
 from .tilt import Tilt
 from .weights import Weights
@@ -167,15 +168,20 @@ def grid(parts: Parts, charges: Charges, tilt: Tilt, log_tail: float, points: in
     c = Fraction(min(tilt.c, _STEEPEST / float(step_for(uses))))
     accuracy = 2 * points.bit_length() + _SPARE_BITS
     levels = sum(2 * times.bit_length() for _, times in parts)
-    bits = accuracy + (_SPARE * uses * points).bit_length()
+    steps = max((law.steps for law, _ in parts if isinstance(law, DealtSteps)), default=1)
+    bits = accuracy + (_SPARE * uses * points * steps**2).bit_length()
     rule = Rule(step_for, longest, bits, max((1 << bits - accuracy) // (uses * levels), 1))
     total: Sides | None = None
     missing = arb(0)
     for law, times in parts:
         check_time()
-        cells = cells_of(law, first, float(c), log_tail, points)
-        missing += times * cells.missing.upper()
-        one = Sides.of(cells, first, c, rule).power(times, rule)
+        if isinstance(law, DealtSteps):
+            one = law.sides(first, c, rule, log_tail, points)
+        else:
+            cells = cells_of(law, first, float(c), log_tail, points)
+            missing += times * cells.missing.upper()
+            one = Sides.of(cells, first, c, rule)
+        one = one.power(times, rule)
         total = one if total is None else total.times(one, rule)
     assert total is not None
     return Grid(total, Composite(parts).escaping(), missing.upper(), charges)

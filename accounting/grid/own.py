@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from ...mechanisms.allocation import Allocation, allocation
@@ -12,6 +11,7 @@ from ..continuous.sampled_gaussian import SampledGaussian
 from ..scenario import Use
 from .allocated import AllocatedLoss
 from .cells import CellLaw, Parts
+from .dealt import DealtSteps
 from .two_way import TwoWayLoss
 
 
@@ -26,7 +26,7 @@ def own_parts(uses: Sequence[Use]) -> tuple[Parts, tuple[Use, ...]]:
     others: list[Use] = []
     for use in uses:
         if (allocated := allocation(use.mechanism)) is not None:
-            found.append((_allocated(allocated), allocated.taken * use.times))
+            found += _allocated(allocated, use.times)
         elif (batches := batch_law(use.mechanism)) is not None:
             attained = plain_law(batches)
             found.append((attained if attained.rate == 1 else TwoWayLoss(attained), use.times))
@@ -35,14 +35,16 @@ def own_parts(uses: Sequence[Use]) -> tuple[Parts, tuple[Use, ...]]:
     return found, tuple(others)
 
 
-def _allocated(one: Allocation) -> AllocatedLoss | SampledGaussian:
-    """Of one of the steps taken: as if chosen among t/k, but in fact of all steps' sum."""
+def _allocated(one: Allocation, times: int) -> Iterator[tuple[CellLaw, int]]:
+    """One of t steps; of k > 1 from above one in each of k groups, from below all steps' sum."""
     noise = one.scale / one.sensitivity
     if one.taken == one.steps:
-        return SampledGaussian(Fraction(1), noise, one.removing)
-    if one.taken == 1:
-        return AllocatedLoss(noise, one.steps, one.removing)
-    share = Fraction(one.steps, one.taken)
-    root = Fraction(math.isqrt((share.numerator << 80) // share.denominator) + 1, 1 << 40)
-    apart = SampledGaussian(Fraction(1), noise * root, one.removing)
-    return AllocatedLoss(noise, one.steps // one.taken, one.removing, apart)
+        yield SampledGaussian(Fraction(1), noise, one.removing), one.taken * times
+        return
+    several = one.taken > 1
+    least, larger = divmod(one.steps, one.taken)
+    for steps, groups in ((least, one.taken - larger), (least + 1, larger)):
+        if groups:
+            yield AllocatedLoss(noise, steps, one.removing, not several), groups * times
+    if several:
+        yield DealtSteps(noise, one.taken, one.steps, one.removing), times

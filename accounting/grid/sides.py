@@ -80,7 +80,7 @@ class Sides:
             Weights.of(above, True, bits, step, tilt, most),
             Weights.of(below_p, False, bits, step, tilt, most),
             Weights.of(below_q, True, bits, step, tilt + 1, most),
-        )._kept(rule)
+        ).kept(rule)
 
     @property
     def step(self) -> Fraction:
@@ -100,7 +100,7 @@ class Sides:
             one.p.times(other.p).cut(rule.most * uses),
             one.q.times(other.q).cut(rule.most * uses),
             uses,
-        )._kept(rule)
+        ).kept(rule)
 
     def power(self, count: int, rule: Rule) -> Sides:
         """The sum of so many of these."""
@@ -114,7 +114,8 @@ class Sides:
                 return product
             square = square.times(square, rule)
 
-    def _kept(self, rule: Rule) -> Sides:
+    def kept(self, rule: Rule) -> Sides:
+        """On a lattice as coarse as so many uses may have, or as the rule's length demands."""
         found = self
         while 2 * found.step <= rule.step_for(found.uses) or found._length > rule.longest:
             found = found._coarsened()

@@ -87,6 +87,18 @@ class Weights:
             rest=-(-rest >> self.bits),
         )
 
+    def power(self, count: int, most: int) -> Weights:
+        """Of the sum of so many of these, each of which may lose so much at either end."""
+        square, product, uses = self, None, 1
+        while True:
+            if count & 1:
+                product = square if product is None else square.times(product).cut(most * uses)
+            count >>= 1
+            if not count:
+                assert product is not None
+                return product
+            square, uses = square.times(square).cut(2 * most * uses), 2 * uses
+
     def cut(self, most: int) -> Weights:
         """Without the points at either end that weigh at most so much."""
         masses = [int(mass) for mass in self.masses.coeffs()]
