@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import NamedTuple, TypeAlias
 
 from ..exact.deadline import OutOfTimeError, grace
-from ..exact.enclosure import Enclosure
+from ..exact.enclosure import ContradictionError, Enclosure
 from ..exact.rows import written
 from . import mixed
 from .by_envelope import by_envelope
@@ -23,7 +23,7 @@ from .by_orders import by_orders
 from .composition import composed_delta, composed_epsilon
 from .continuous import allocated, batches
 from .continuous.uses import parts_of
-from .figure import ContradictionError, Figure, anything, meeting
+from .figure import Figure, anything, meeting
 from .grid.own import is_own
 from .grid.rung import coarse, fine, narrowed, takes_long
 from .scenario import Scenario

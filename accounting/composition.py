@@ -33,6 +33,7 @@ from .scenario import Scenario
 
 WORK = 4.0  # about how many seconds losses off a lattice may take where the width asks for more
 _MOST_LISTED = 150_000  # values of a composed loss that are listed
+_NEGLIGIBLE = Fraction(1, 10**300)  # nobody asks how much less delta is than this
 _SMOOTHED_BITS = 128
 FIRST_TAIL = -150.0  # the logarithm of the mass left out before delta is known, about
 _BELOW_DELTA = 20.0  # by so much less in its logarithm may be left out of what is played out
@@ -212,6 +213,23 @@ def _log_tail(log_delta: float) -> float:
     return log_delta - 0.7 * ctx.prec - 10
 
 
+def _refined(
+    product: Product, exact: Callable[[], Enclosure], width: Fraction, cap: int
+) -> Enclosure:
+    """`refine`; from above only where a pair dominates several: each precision has its own."""
+    if product.is_exact:
+        return refine(exact, width=width, cap=cap)
+    met = False
+
+    def above() -> Enclosure:
+        nonlocal met
+        found = exact()
+        met = found.is_within(width) or found.upper < _NEGLIGIBLE
+        return Enclosure(Fraction(0), found.upper)
+
+    return refine(above, width=width, cap=cap, enough=lambda _: met)
+
+
 # -- delta(level) ---------------------------------------------------------------------------------
 
 
@@ -234,7 +252,7 @@ def _delta(
         value = value_at(here, product.charges().to_event(event, here))
         return enclose_between(value.lower().min(arb(1)), value.upper().min(arb(1)))
 
-    return refine(exact, width=width, cap=cap).found_by(_BY_EVENTS[events])
+    return _refined(product, exact, width, cap).found_by(_BY_EVENTS[events])
 
 
 def _beyond_all_losses(product: Product, epsilon: Fraction) -> Enclosure | None:
@@ -322,7 +340,7 @@ def _epsilon(
         found = root_near(arb(saddle.level), target, exceeding, largest)
         return found.intersection(Enclosure(Fraction(0), largest.upper))
 
-    return refine(exact, width=width, cap=cap).found_by(_BY_EVENTS[events])
+    return _refined(product, exact, width, cap).found_by(_BY_EVENTS[events])
 
 
 def largest_level(composite: Composite, charges: Charges, delta: Fraction) -> Enclosure:

@@ -5,11 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import NamedTuple
 
-from ..exact.enclosure import Enclosure
-
-
-class ContradictionError(RuntimeError):
-    """Two enclosures of one number do not meet: a defect of this program, and never an answer."""
+from ..exact.enclosure import ContradictionError, Enclosure
 
 
 class Figure(NamedTuple):
@@ -23,10 +19,11 @@ class Figure(NamedTuple):
 
 def meeting(figure: Figure, one: Enclosure, other: Enclosure) -> Enclosure:
     """What both leave of the number. Raises ContradictionError where they do not meet."""
-    if one.at_most(other.upper) is False or other.at_most(one.upper) is False:
+    try:
+        return one.intersection(other)
+    except ContradictionError as error:
         at = "" if figure.at is None else f" at {figure.at}"
-        raise ContradictionError(f"{figure.quantity}{at} lies in {one!r} and in {other!r}")
-    return one.intersection(other)
+        raise ContradictionError(f"{figure.quantity}{at}: {error}") from error
 
 
 def anything(figure: Figure) -> Enclosure:

@@ -28,6 +28,10 @@ _PRINTED_DIGITS = 25
 _HUGE = 5000  # decimal exponents beyond this are compared by magnitude, never expanded
 
 
+class ContradictionError(RuntimeError):
+    """Two enclosures of one number do not meet: a defect of this program, and never an answer."""
+
+
 class UndecidedError(ArithmeticError):
     """A comparison that stays open: the numbers compared are not known well enough."""
 
@@ -184,7 +188,12 @@ class Enclosure:
         return self if self.by else replace(self, by=(method,))
 
     def intersection(self, other: Enclosure) -> Enclosure:
-        """What both enclosures of the same number leave of it."""
+        """What both enclosures of the same number leave of it.
+
+        Raises ContradictionError where they do not meet.
+        """
+        if self.at_most(other.upper) is False or other.at_most(self.upper) is False:
+            raise ContradictionError(f"one number lies in {self!r} and in {other!r}")
         return self._made(
             other, _larger(self.lower, other.lower), _smaller(self.upper, other.upper)
         )

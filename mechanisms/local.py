@@ -21,7 +21,7 @@ from attrs import field, frozen
 from flint import arb
 
 from ..exact.number import ExactInput, Logarithm, Real, ball, exact
-from .listed_pair import ListedPair, Masses, Steps
+from .listed_pair import ListedPair, Masses, Steps, Swapped
 from .mechanism import Mechanism
 from .pair import FinitePair, Pair
 
@@ -146,8 +146,7 @@ class LocalPair(ListedPair):
 
     def swapped(self) -> ListedPair:
         found = local_pair(self.q, self.p, self.names)
-        assert isinstance(found, LocalPair)
-        return found
+        return found if isinstance(found, LocalPair) else Swapped(self)  # all weights rational
 
 
 def _with_sign(

@@ -92,7 +92,8 @@ def _corners(shuffled: Reports, above: bool) -> list[Point]:
         levels = _levels(shuffled)
         if above:
             return filled(_bounds(shuffled, levels))
-        crowd = shuffled.worst_attained(ball(levels[_DOTS // 4]), shuffled.mirrored)
+        middle = levels[min(_DOTS // 4, len(levels) - 1)]  # hardly any where reports tell nothing
+        crowd = shuffled.worst_attained(ball(middle), shuffled.mirrored)
         tests = _tests(crowd, shuffled.users, levels)
         if crowd.mirrored:
             return attained(tests, tests)

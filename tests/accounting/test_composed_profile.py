@@ -11,9 +11,9 @@ from mpmath import mpf
 
 from exactdp.accounting import composed_profile
 from exactdp.accounting.composed import compose
-from exactdp.accounting.figure import ContradictionError
 from exactdp.exact import Enclosure, OutOfTimeError
 from exactdp.exact.deadline import time_limit
+from exactdp.exact.enclosure import ContradictionError
 from exactdp.mechanisms import (
     AdditiveNoise,
     Binomial,

@@ -10,9 +10,10 @@ from scipy import stats
 
 from exactdp.accounting import compose
 from exactdp.accounting.curves import rising
-from exactdp.accounting.figure import ContradictionError, Figure, meeting
+from exactdp.accounting.figure import Figure, meeting
 from exactdp.accounting.known import Known, figure_of, quickly
 from exactdp.exact import Enclosure, time_limit
+from exactdp.exact.enclosure import ContradictionError
 from exactdp.mechanisms.mechanism import RandomizedResponse
 from exactdp.mechanisms.spec import parse
 

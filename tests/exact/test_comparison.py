@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from exactdp.exact import Enclosure, ParameterError, UndecidedError
+from exactdp.exact.enclosure import ContradictionError
 from exactdp.exact.rounding import float_above, float_below, format_above
 from exactdp.exact.suggest import meant
 
@@ -174,3 +175,8 @@ def test_the_methods_that_found_an_end_go_along_with_it():
     assert wide.plus(low).times(2).negated().by == ("wide", "low")
     assert wide.maximum(low).by == ("low",)
     assert wide.found_by("another").by == ("wide",)
+
+
+def test_two_enclosures_of_one_number_meet():
+    with pytest.raises(ContradictionError, match="lies in"):
+        Enclosure.exactly(1).intersection(Enclosure.exactly(2))

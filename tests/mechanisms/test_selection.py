@@ -162,3 +162,10 @@ def test_what_is_wrong_is_refused():
     ):
         with pytest.raises(ParameterError):
             parse(wrong)
+
+
+@pytest.mark.slow
+def test_at_the_largest_loss_of_all_uses_there_is_a_bound():
+    """What dominates all choices is another pair at every precision: no lower bounds of it."""
+    found = compose((_of("exponential:epsilon=0.1"), 2)).delta(Fraction(1, 5))
+    assert found.lower == 0 and found.upper < Fraction(1, 10**30)

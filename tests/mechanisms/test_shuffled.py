@@ -348,3 +348,16 @@ def test_intervals_of_counts_are_bounded_by_their_reports_told(monkeypatch):
         with working_precision(128):
             found = Shuffled(table(rows), 8).at(ball(F(3, 2)), 1e-3)
         assert between(found, truth(rows, 8, F(3, 2)))
+
+
+@pytest.mark.parametrize("local", ["randomized-response:epsilon=0", "unary-encoding:p=1/2,q=1/2"])
+def test_reports_that_tell_nothing_still_tell_nothing_in_several_rounds(local):
+    rounds = compose((parse(f"{local},shuffled=5").mechanism, 2))
+    assert rounds.delta(0).upper < F(1, 10**30) and rounds.pure().upper == 0
+
+
+def test_a_table_of_equal_laws_tells_nothing_whatever_its_rows_are_multiples_of(tmp_path):
+    file = tmp_path / "equal.csv"
+    file.write_text("value,a,b\nx,2*exp(1),2*exp(1)\ny,exp(1/2),exp(1/2)\n")
+    rounds = compose((parse(f"local:file={file},normalise=yes,shuffled=2").mechanism, 2))
+    assert rounds.delta(0).upper < F(1, 10**30) and rounds.renyi(2).upper < F(1, 10**30)
