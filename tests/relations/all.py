@@ -10,6 +10,7 @@ from relations import (
     errors,
     gaussian,
     in_time,
+    ladders,
     least,
     monotone,
     notions,
@@ -37,6 +38,7 @@ RELATIONS: tuple[Relation, ...] = (
     *accounts.QUICK,
     *errors.RELATIONS,
     *in_time.RELATIONS,
+    *ladders.RELATIONS,
 )
 SEARCHES: tuple[Relation, ...] = (
     *least.RELATIONS,

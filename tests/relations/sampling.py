@@ -28,6 +28,11 @@ def _sampled(one: Spec, rate: Fraction) -> Spec:
     return one.but(neighbours="add-remove", poisson=rate)
 
 
+def sampled(rng: random.Random) -> Spec:
+    """Any of them at any rate."""
+    return _sampled(_plain(rng), rng.choice(_RATES))
+
+
 def _two_rates(rng: random.Random) -> tuple[Fraction, Fraction]:
     less, more = sorted(rng.sample(_RATES, 2))
     return less, more
@@ -72,7 +77,7 @@ def a_table_is_mixed(rng: random.Random) -> Iterator[AtMost]:
 
 def pure_bounds_all(rng: random.Random) -> Iterator[AtMost]:
     """Rényi divergences and epsilon(delta) are at most pure epsilon."""
-    what = Scenario.of((_sampled(_plain(rng), rng.choice(_RATES)), times(rng)))
+    what = Scenario.of((sampled(rng), times(rng)))
     pure = Cost(what, "pure")
     yield AtMost(Cost(what, "renyi", Fraction(2)), pure, "Rényi is at most pure")
     yield AtMost(Cost(what, "renyi", Fraction(50)), pure, "Rényi is at most pure")

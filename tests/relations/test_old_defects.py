@@ -7,6 +7,7 @@ import pytest
 from flint import arb
 from relations.accounts import returning_user
 from relations.engine import Tally, examine
+from relations.ladders import all_methods_meet
 from relations.least import least_noise
 from relations.monotone import sensitivity_grows
 from relations.notions import inverse
@@ -86,6 +87,7 @@ def a_direction_cut_short(monkeypatch):
         (each_use_its_worst_way, files, range(20)),
         (no_slack_of_several_uses, members, range(4)),
         (a_direction_cut_short, part_of_a_vector, (23, 31, 47)),
+        (a_direction_cut_short, all_methods_meet, [126]),
         pytest.param(the_first_crossing, least_noise, [129], marks=pytest.mark.slow),
         pytest.param(dearest_by_pure_epsilon, returning_user, [1275], marks=pytest.mark.slow),
     ],

@@ -58,6 +58,11 @@ def vectors(rng: random.Random) -> Spec:
     return found.but(poisson=rate, neighbours="add-remove" if rate else None)
 
 
+def histogram(rng: random.Random, one: Spec) -> Spec:
+    """The same of cells, each of which moves by 1."""
+    return one.but(linf=1, l2=None, dimension=rng.choice(("2", "65", "1000", "1e6")))
+
+
 def _ask(rng: random.Random, what: Scenario) -> Cost:
     levels = {
         "pure": (None,),
@@ -95,8 +100,8 @@ def more_is_within_reach(rng: random.Random) -> Iterator[AtMost]:
 def part_of_a_vector(rng: random.Random) -> Iterator[AtMost]:
     """As many coordinates as fit, moved alike, are a vector within reach: so many uses of one."""
     one, move = vectors(rng).but(poisson=None, neighbours=None), rng.choice((1, 1, 1, 2, 5))
-    if rng.random() < 0.5:  # a cell of a histogram
-        one = one.but(linf=1, l2=None, dimension=rng.choice(("2", "65", "1000", "1e6")))
+    if rng.random() < 0.5:
+        one = histogram(rng, one)
     norms = {key: Fraction(one[key]) for key in _REACH if key in one}
     if move > norms.get("linf", move):
         return
