@@ -37,12 +37,13 @@ def composed_zcdp(uses: Scenario, width: Fraction, cap: int) -> Enclosure:
 def _searched(uses: Scenario, known: Enclosure, width: Fraction, cap: int) -> Enclosure:
     if any(has_no_outcomes(use.mechanism) for use in uses):
         return known
-    menus = [tuple(islice(use.mechanism.pairs(), _MOST_CHOICES + 1)) for use in uses]
-    if math.prod(map(len, menus)) > _MOST_CHOICES:
+    menus = [(tuple(islice(one.pairs(), _MOST_CHOICES + 1)), times) for one, times in uses]
+    menus = [menu for menu in menus if menu[0]]  # what has no pair tells nothing
+    if math.prod(len(pairs) for pairs, _ in menus) > _MOST_CHOICES:
         return known
     best = Enclosure.exactly(0)
-    for choice in product(*menus):
-        pairs = [(pair, use.times) for pair, use in zip(choice, uses, strict=True)]
+    for choice in product(*(pairs for pairs, _ in menus)):
+        pairs = [(pair, times) for pair, (_, times) in zip(choice, menus, strict=True)]
 
         def measured(pairs: Sequence[tuple[Pair, int]] = pairs) -> Enclosure:
             found = concentrated.joint(pairs)

@@ -308,3 +308,12 @@ def test_rho_without_time_is_bracketed_by_one_order_and_pure_epsilon(monkeypatch
     found = compose(noise).zcdp()
     assert share.lower * (1 - Fraction(1, 10**5)) <= found.lower <= true.lower
     assert true.upper <= found.upper <= pure_epsilon(noise).upper
+
+
+def test_rho_of_a_list_with_what_tells_nothing_is_that_of_the_rest():
+    """Reduced mod 1 it has no pair at all, which left no choice of pairs."""
+    response, nothing = RandomizedResponse(40), AdditiveNoise(Skellam(1), 1, modulus=1)
+    found, rest = (compose((response, 3), *more).zcdp() for more in ((nothing,), ()))
+    assert found.lower <= rest.upper
+    assert rest.lower <= found.upper
+    assert found.is_within(Fraction(1, 10**9))
