@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from ..exact.lazy import lazily
 
 if TYPE_CHECKING:
-    from .composed import Composition, Use, compose
-    from .curves import Profile
-    from .divergences.divergence import (
+    from .composition.composed import Composition, Use, compose
+    from .composition.curves import Profile
+    from .composition.divergence import (
         delta,
         epsilon,
         gaussian_dp,
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
         total_variation,
         zcdp,
     )
-    from .methods.comparison import METHODS, DoesNotApplyError, Method, Reported, compare
-    from .methods.conversion import (
+    from .composition.tradeoff import Tradeoff
+    from .divergences.conversion import (
         pure_to_renyi,
         pure_to_zcdp,
         renyi_to_delta,
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         zcdp_to_delta,
         zcdp_to_epsilon,
     )
+    from .methods.comparison import METHODS, DoesNotApplyError, Method, Reported, compare
     from .participation.filters import (
         GaussianFilter,
         OverspentError,
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from .participation.gaussian_odometer import GaussianOdometer
     from .participation.odometer import RenyiOdometer
     from .participation.returning_users import ParticipationError, ReturningUsers, plan
-    from .tradeoff import Tradeoff
 
 __all__ = [
     "METHODS",
@@ -80,9 +80,9 @@ __all__ = [
 __getattr__ = lazily(
     __name__,
     {
-        ".composed": ["Composition", "Use", "compose"],
-        ".curves": ["Profile"],
-        ".divergences.divergence": [
+        ".composition.composed": ["Composition", "Use", "compose"],
+        ".composition.curves": ["Profile"],
+        ".composition.divergence": [
             "delta",
             "epsilon",
             "gaussian_dp",
@@ -93,7 +93,7 @@ __getattr__ = lazily(
             "zcdp",
         ],
         ".methods.comparison": ["METHODS", "DoesNotApplyError", "Method", "Reported", "compare"],
-        ".methods.conversion": [
+        ".divergences.conversion": [
             "pure_to_renyi",
             "pure_to_zcdp",
             "renyi_to_delta",
@@ -111,6 +111,6 @@ __getattr__ = lazily(
         ".participation.gaussian_odometer": ["GaussianOdometer"],
         ".participation.odometer": ["RenyiOdometer"],
         ".participation.returning_users": ["ParticipationError", "ReturningUsers", "plan"],
-        ".tradeoff": ["Tradeoff"],
+        ".composition.tradeoff": ["Tradeoff"],
     },
 )

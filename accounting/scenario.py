@@ -6,7 +6,7 @@ for each way round, or one, where no use can tell the ways apart.
 
 Within a scenario the choices of different uses are independent. For pure epsilon and for each Rényi
 order the worst choice does not depend on the others, and costs add up. For epsilon(delta) the worst
-sequence of choices is neither: see `composition`.
+sequence of choices is neither: see `losses.sums`.
 """
 
 from __future__ import annotations

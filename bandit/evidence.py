@@ -17,7 +17,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from ..accounting.composed import Composition, compose
+from ..accounting.composition.composed import Composition, compose
 from ..accounting.envelope import unit_parameter
 from ..exact.content_cache import ContentCache
 from ..exact.enclosure import Enclosure

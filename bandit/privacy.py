@@ -22,7 +22,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from ..accounting.composed import compose
+from ..accounting.composition.composed import compose
 from ..accounting.participation.choices import Choices, Offer
 from ..exact.deadline import OutOfTimeError, time_left, time_limit
 from ..exact.enclosure import Enclosure

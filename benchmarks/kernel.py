@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from exactdp.accounting.composed import Composition, compose
+from exactdp.accounting.composition.composed import Composition, compose
 from exactdp.mechanisms.spec import parse_use
 from exactdp.verify import audit, parse_claim
 from exactdp.verify.kernel import theorem_of

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..accounting.composed import Composition
+from ..accounting.composition.composed import Composition
 from ..exact.number import ParameterError, located
 from ..exact.suggest import meant
 from ..mechanisms.pair_file import read_text

@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 from ..accounting import Composition
+from ..accounting.interop.usual import usual
 from ..accounting.methods.comparison import EXACT, Reported, compare
-from ..accounting.methods.usual import usual
 from ..exact import Enclosure
 from .measure import Measured, Request, Width, measure
 

@@ -12,7 +12,7 @@ from fractions import Fraction
 from attrs import evolve
 
 from ..accounting import compose
-from ..accounting.vectors import sides_of
+from ..accounting.composition.vectors import sides_of
 from ..exact import (
     Endpoint,
     OutOfTimeError,

@@ -9,10 +9,10 @@ from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..accounting.composed import Composition, compose
-from ..accounting.composition import WORK
+from ..accounting.composition.composed import Composition, compose
+from ..accounting.composition.known import quickly
 from ..accounting.figure import Figure
-from ..accounting.known import quickly
+from ..accounting.losses.sums import WORK
 from ..accounting.methods.classical import DoesNotApplyError
 from ..exact import WIDTH, Enclosure, OutOfTimeError, check_time, exact, time_left, time_limit
 from ..exact.deadline import grace

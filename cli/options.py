@@ -9,7 +9,7 @@ from typing import Annotated, Any, TypeAlias
 
 import typer
 
-from ..accounting.composed import Composition, compose
+from ..accounting.composition.composed import Composition, compose
 from ..accounting.scenario import Use, neighbours, orientation, sampled_users
 from ..exact.number import ParameterError, exact, located, whole
 from ..mechanisms.pair_file import read_text

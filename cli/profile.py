@@ -10,8 +10,8 @@ from typing import Annotated
 
 import typer
 
-from ..accounting.curves import Profile
-from ..accounting.tradeoff import Tradeoff, further_profiles
+from ..accounting.composition.curves import Profile
+from ..accounting.composition.tradeoff import Tradeoff, further_profiles
 from ..exact import Enclosure, OutOfTimeError, ParameterError, decimal_text, time_left, time_limit
 from ..exact.atomic_write import atomic_write, check_target, write_atomically
 from ..exact.number import located

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
 
-from ..accounting.curves import rising
+from ..accounting.composition.curves import rising
 from ..accounting.figure import Figure, meeting
 from ..exact import Enclosure, ParameterError, decimal_text, exact, time_left, whole
 from ..exact.precision import refine

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from attrs import Attribute, frozen
 
-from ..accounting.composed import Composition, compose
+from ..accounting.composition.composed import Composition, compose
 from ..exact.number import ParameterError, located
 from ..exact.suggest import meant
 from ..mechanisms.spec import parse_use

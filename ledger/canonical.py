@@ -13,8 +13,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from ..accounting.composed import Composition, Use
-from ..accounting.composed import compose as _compose
+from ..accounting.composition.composed import Composition, Use
+from ..accounting.composition.composed import compose as _compose
 from ..exact import ParameterError, decimal_text
 from ..exact.square_root import SquareRoot
 from ..mechanisms import AdditiveNoise, FinitePair, Mechanism, RandomizedResponse

@@ -29,7 +29,7 @@ from typing import Any
 
 from attrs import field, frozen
 
-from ..accounting.composed import compose
+from ..accounting.composition.composed import compose
 from ..accounting.divergences.gaussian_bounds import squared
 from ..accounting.participation.charges import MOST_USES
 from ..accounting.participation.filter_order import best_order, surcharge

@@ -18,7 +18,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 
-from ..accounting.composed import Composition, compose
+from ..accounting.composition.composed import Composition, compose
 from ..exact import Enclosure, ParameterError
 from ..mechanisms.mechanism import Mechanism
 from ..verify import Verdict, audit

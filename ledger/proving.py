@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from math import isqrt
 
-from ..accounting.composed import Composition, compose
+from ..accounting.composition.composed import Composition, compose
 from ..exact import OutOfTimeError, ParameterError, time_limit
 from ..verify import Verdict, audit
 from ..verify.certificate import NotCertifiedError, certificate_of

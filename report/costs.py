@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
 
-from ..accounting.composed import compose
-from ..accounting.curves import Curve, rising
+from ..accounting.composition.composed import compose
+from ..accounting.composition.curves import Curve, rising
+from ..accounting.composition.group import group_epsilons, has_groups
+from ..accounting.composition.tradeoff import Tradeoff
 from ..accounting.figure import Figure
-from ..accounting.group import group_epsilons, has_groups
-from ..accounting.tradeoff import Tradeoff
 from ..exact import Enclosure, OutOfTimeError, decimal_text, time_left, time_limit
 from ..mechanisms.protocols.protocol import Trust
 from .measured import NARROW, NOT_COMPUTED, measured

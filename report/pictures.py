@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..accounting.curves import Profile
-from ..accounting.plots import plot_profile, plot_tradeoff
-from ..accounting.tradeoff import Tradeoff
+from ..accounting.composition.curves import Profile
+from ..accounting.composition.plots import plot_profile, plot_tradeoff
+from ..accounting.composition.tradeoff import Tradeoff
 from ..exact import Enclosure
 from ..exact.canvas import canvas, rendered
 from ..exact.rounding import float_above, float_below

@@ -6,8 +6,8 @@ import math
 from fractions import Fraction
 from functools import partial
 
-from ..accounting.composed import compose
-from ..accounting.curves import rising
+from ..accounting.composition.composed import compose
+from ..accounting.composition.curves import rising
 from ..exact import Enclosure, time_left, time_limit
 from ..mechanisms.protocols.federated import Settings, error_bound
 from ..mechanisms.spec import Spec, parse

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, partial
 
-from ..accounting.composed import Composition, compose
-from ..accounting.curves import Profile, profile
+from ..accounting.composition.composed import Composition, compose
+from ..accounting.composition.curves import Profile, profile
+from ..accounting.composition.known import Known, figure_of, quickly
 from ..accounting.figure import Figure, anything
-from ..accounting.known import Known, figure_of, quickly
+from ..accounting.interop.usual import usual
 from ..accounting.methods.comparison import BOUNDS, Reported, compare
-from ..accounting.methods.usual import usual
 from ..accounting.scenario import Use, neighbours, orientation, sampled_users
 from ..exact import Enclosure, ExactInput, decimal_text, exact, time_left, time_limit
 from ..exact.deadline import grace

@@ -13,7 +13,7 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
-from exactdp.accounting.composed import Composition, compose
+from exactdp.accounting.composition.composed import Composition, compose
 from exactdp.exact import Enclosure
 from exactdp.exact.number import decimal_text
 from exactdp.mechanisms import (

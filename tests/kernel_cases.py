@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from exactdp.accounting.composed import compose
+from exactdp.accounting.composition.composed import compose
 from exactdp.mechanisms.spec import parse_use
 from exactdp.verify import audit, parse_claim
 from exactdp.verify.kernel import theorem_of

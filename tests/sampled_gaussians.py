@@ -1,8 +1,8 @@
 """So many uses of one sampled Gaussian, in one direction."""
 
-from exactdp.accounting.continuous.composed import composed_renyi, sampled_gaussian
-from exactdp.accounting.mixed import delta as composed_delta
-from exactdp.accounting.mixed import epsilon as composed_epsilon
+from exactdp.accounting.losses.continuous.composed import composed_renyi, sampled_gaussian
+from exactdp.accounting.losses.mixed import delta as composed_delta
+from exactdp.accounting.losses.mixed import epsilon as composed_epsilon
 
 
 def _of(measure):

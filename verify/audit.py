@@ -11,9 +11,9 @@ from fractions import Fraction
 from itertools import chain, islice
 from typing import TypeVar
 
-from ..accounting.composed import Composition, compose
-from ..accounting.continuous.uses import has_no_outcomes
+from ..accounting.composition.composed import Composition, compose
 from ..accounting.figure import meeting
+from ..accounting.losses.continuous.uses import has_no_outcomes
 from ..exact import CAP, WIDTH, Enclosure, OutOfTimeError, decimal_text, time_left, time_limit
 from ..exact.deadline import finishing, told
 from ..exact.rounding import to_digits

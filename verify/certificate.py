@@ -44,8 +44,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from ..accounting.composed import Composition, Use, compose
-from ..accounting.vectors import sides_of
+from ..accounting.composition.composed import Composition, Use, compose
+from ..accounting.composition.vectors import sides_of
 from ..exact.atomic_write import write_atomically
 from ..exact.deadline import time_left, uninterrupted
 from ..exact.enclosure import Enclosure

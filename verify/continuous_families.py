@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ..accounting.composed import compose
+from ..accounting.composition.composed import compose
 from ..exact.number import ExactInput, ParameterError, decimal_text, exact, whole
 from ..exact.suggest import meant
 from ..mechanisms.continuous import ContinuousNoise, Shape

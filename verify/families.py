@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable
 from fractions import Fraction
 
-from ..accounting.composed import compose
+from ..accounting.composition.composed import compose
 from ..exact.number import ParameterError, decimal_text, exact, whole
 from ..exact.suggest import meant
 from ..mechanisms.laws.families import FAMILIES

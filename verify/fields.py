@@ -9,7 +9,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from ..accounting.composed import Use
+from ..accounting.composition.composed import Use
 from ..accounting.scenario import is_oriented, neighbours
 from ..exact.number import ExactInput, ParameterError, decimal_text, exact, whole
 from ..exact.square_root import SquareRoot

@@ -15,11 +15,11 @@ from typing import ClassVar, TypeAlias
 import attrs
 from attrs import field, frozen
 
-from ..accounting.composed import Composition
-from ..accounting.composition import WORK
+from ..accounting.composition.composed import Composition
+from ..accounting.composition.vectors import Sides
 from ..accounting.figure import Figure
 from ..accounting.levels import read_delta, read_epsilon, read_mu, read_order, read_rho
-from ..accounting.vectors import Sides
+from ..accounting.losses.sums import WORK
 from ..exact import CAP, WIDTH, Enclosure, ParameterError, decimal_text
 from ..exact.suggest import meant
 from ..mechanisms.pair import Pair

@@ -17,7 +17,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, TypeVar
 
-from ..accounting.composed import Composition, compose
+from ..accounting.composition.composed import Composition, compose
 from ..exact.number import ExactInput, ParameterError, exact, whole
 from ..mechanisms import (
     AdditiveNoise,

@@ -32,7 +32,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from ..accounting.composed import Composition, compose
+from ..accounting.composition.composed import Composition, compose
 from ..exact import Enclosure, Endpoint, ExactInput, ParameterError, exact, whole
 from ..mechanisms.mechanism import Mechanism
 from .guarantee import Guarantee

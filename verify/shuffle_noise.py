@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ..accounting.composed import compose
+from ..accounting.composition.composed import compose
 from ..exact.deadline import OutOfTimeError, time_left
 from ..exact.number import ExactInput, ParameterError, whole
 from ..exact.roots import first_met_near

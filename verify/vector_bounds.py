@@ -12,9 +12,9 @@ from fractions import Fraction
 from functools import partial
 from typing import Any, TypeAlias
 
-from ..accounting.composed import Composition, Use, compose
+from ..accounting.composition.composed import Composition, Use, compose
+from ..accounting.composition.vectors import MOST_MOVES, least_tilt, rounded_at_random, sides_of
 from ..accounting.envelope import NoEnvelopeError, rounded_distance
-from ..accounting.vectors import MOST_MOVES, least_tilt, rounded_at_random, sides_of
 from ..exact.enclosure import Enclosure, Endpoint
 from ..exact.number import decimal_text
 from ..exact.rounding import to_digits

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from decimal import ROUND_FLOOR
 from fractions import Fraction
 
-from ..accounting.composed import Composition, Use
-from ..accounting.vectors import Sides, sides_of
+from ..accounting.composition.composed import Composition, Use
+from ..accounting.composition.vectors import Sides, sides_of
 from ..exact.deadline import OutOfTimeError, check_time, time_left, time_limit
 from ..exact.enclosure import Enclosure
 from ..exact.number import ExactInput, ParameterError, decimal_text, whole

@@ -33,7 +33,7 @@ from ...exact.enclosure import Enclosure, Endpoint
 from ...exact.number import ball
 from ...exact.precision import enclose, working_precision
 from ...exact.roots import float_root, met_near
-from ..continuous import gaussian
+from . import gaussian
 from .gaussian_dp import of_pure, separation
 
 _BITS = 192

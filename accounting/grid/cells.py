@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 
 from ...exact.number import ball
 from ...exact.precision import floor_of
-from ..continuous.sampled_gaussian import SampledGaussian
-from ..continuous.sampled_laplace import SampledLaplace
+from ..losses.continuous.sampled_gaussian import SampledGaussian
+from ..losses.continuous.sampled_laplace import SampledLaplace
 from ..losses.law import Atoms, Cumulant, FiniteLoss, cumulant_of
 
 Continuous: TypeAlias = SampledGaussian | SampledLaplace

@@ -28,7 +28,7 @@ from attrs import frozen
 from flint import arb
 
 from ...exact.number import ball
-from ..continuous.sampled_gaussian import SampledGaussian
+from ..losses.continuous.sampled_gaussian import SampledGaussian
 from ..losses.law import Cumulant, cumulant_of
 from .cells import Bounded, divided, tail
 from .sides import Rule, Sides

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from ...mechanisms.allocation import Allocation, allocation
-from ..continuous.batches import batch_law, plain_law
-from ..continuous.sampled_gaussian import SampledGaussian
+from ..losses.continuous.batches import batch_law, plain_law
+from ..losses.continuous.sampled_gaussian import SampledGaussian
 from ..scenario import Use
 from .allocated import AllocatedLoss
 from .cells import CellLaw, Parts

@@ -20,7 +20,16 @@ from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from ...exact.precision import working_precision
 from ...mechanisms.pair import Pair, SampledPair, ShiftPair, TwoWayPair, WrappedPair
-from ..composition import (
+from ..divergences.finite_sums import is_listed
+from ..figure import Figure
+from ..losses.composite import NO_LATTICE, Composite, saddle_at
+from ..losses.continuous.composed import is_closed
+from ..losses.continuous.sampled_gaussian import SampledGaussian
+from ..losses.continuous.uses import parts_of
+from ..losses.mixed import is_conditioned
+from ..losses.of_pair import window
+from ..losses.product import Product, product_of
+from ..losses.sums import (
     FIRST_TAIL,
     LEAST_LOG_DELTA,
     infinite_losses,
@@ -30,15 +39,6 @@ from ..composition import (
     over_choices,
     smoothed_width,
 )
-from ..continuous.composed import is_closed
-from ..continuous.sampled_gaussian import SampledGaussian
-from ..continuous.uses import parts_of
-from ..divergences.finite_sums import is_listed
-from ..figure import Figure
-from ..losses.composite import NO_LATTICE, Composite, saddle_at
-from ..losses.of_pair import window
-from ..losses.product import Product, product_of
-from ..mixed import is_conditioned
 from ..scenario import Scenario
 from .bounds import grid
 from .cells import Continuous, NotCoveredError, Parts

@@ -16,9 +16,9 @@ from flint import arb
 from ...exact import ExactInput, ParameterError, ball, exact, working_precision
 from ...exact.rounding import float_above
 from ...mechanisms.mechanism import Mechanism
-from ..composed import Composition, compose
-from .grid_composition import composition_laws
-from .loss_grid import Grid, GridLaw
+from ..composition.composed import Composition, compose
+from ..composition.grid_composition import composition_laws
+from ..composition.loss_grid import Grid, GridLaw
 
 if TYPE_CHECKING:
     from dp_accounting.pld.pld_pmf import PLDPmf

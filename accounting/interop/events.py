@@ -22,7 +22,7 @@ from ...mechanisms.continuous import ContinuousNoise, Shape
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.mechanism import AdditiveNoise, Mechanism, RandomizedResponse
 from ...mechanisms.pair import FinitePair
-from ..composed import Composition, Use
+from ..composition.composed import Composition, Use
 
 if TYPE_CHECKING:
     from dp_accounting import DpEvent

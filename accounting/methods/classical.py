@@ -29,7 +29,7 @@ from ...exact import (
 )
 from ...exact.rounding import to_digits
 from ...mechanisms.mechanism import RandomizedResponse
-from ..composed import Composition, compose
+from ..composition.composed import Composition, compose
 from ..levels import read_delta, read_epsilon
 
 _INFINITE = Decimal("Infinity")

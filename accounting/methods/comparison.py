@@ -15,10 +15,16 @@ from typing import NamedTuple, TypeAlias
 
 from ...exact import WIDTH, Enclosure, ExactInput, ParameterError, exact
 from ...exact.deadline import OutOfTimeError, time_left, time_limit
-from ..composed import Composition, compose
+from ..composition.composed import Composition, compose
+from ..divergences.conversion import (
+    Conversion,
+    renyi_to_delta,
+    renyi_to_epsilon,
+    zcdp_to_delta,
+    zcdp_to_epsilon,
+)
 from . import shares
 from .classical import DoesNotApplyError
-from .conversion import Conversion, renyi_to_delta, renyi_to_epsilon, zcdp_to_delta, zcdp_to_epsilon
 
 __all__ = [
     "ADVANCED",

@@ -14,7 +14,7 @@ from functools import reduce
 from typing import TypeAlias
 
 from ...exact import WIDTH, Enclosure
-from ..composed import Composition, compose
+from ..composition.composed import Composition, compose
 from . import classical
 from .classical import DoesNotApplyError, Each
 from .least_delta import least_delta

@@ -46,9 +46,9 @@ from flint import arb
 from ...exact import Enclosure, ExactInput, ParameterError, ball, exact, whole
 from ...exact.precision import refine, working_precision
 from ...mechanisms import AdditiveNoise, DiscreteGaussian, Mechanism, RandomizedResponse, Skellam
-from ..composed import compose
-from ..divergences import divergence
-from ..methods.conversion import renyi_to_epsilon
+from ..composition import divergence
+from ..composition.composed import compose
+from ..divergences.conversion import renyi_to_epsilon
 from .least_noise import least_noise
 
 Noise: TypeAlias = Callable[[Fraction], Mechanism]  # the mechanism with noise of this variance

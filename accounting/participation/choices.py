@@ -49,12 +49,12 @@ from ...exact import Enclosure, Endpoint, ExactInput, ParameterError, ball, exac
 from ...exact.deadline import OutOfTimeError, check_time, time_left, time_limit
 from ...exact.precision import WIDTH, enclose, working_precision
 from ...mechanisms import AdditiveNoise, Mechanism, RandomizedResponse
-from ..composed import Composition, Use
-from ..divergences import divergence
-from ..interop.grid_composition import composed, composition_laws
-from ..interop.loss_grid import Grid, GridLaw, largest
+from ..composition import divergence
+from ..composition.composed import Composition, Use
+from ..composition.grid_composition import composed, composition_laws
+from ..composition.loss_grid import Grid, GridLaw, largest
+from ..composition.tradeoff import one_pair
 from ..scenario import neighbours
-from ..tradeoff import one_pair
 
 _BITS = 192
 _ROUGH = Fraction(1, 10**5)  # relative width asked of the lower bound where no choice is dearest

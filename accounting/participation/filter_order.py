@@ -14,7 +14,7 @@ from flint import arb
 from ...exact import ball, refine
 from ...exact.roots import float_root
 from ...mechanisms.mechanism import Mechanism
-from ..composed import compose
+from ..composition.composed import compose
 
 _COARSE = Fraction(1, 10**4)
 _FARTHEST = 6.0  # in the logarithm of order - 1, from the order that suits Gaussian noise

@@ -66,10 +66,10 @@ from ...exact import WIDTH, Enclosure, ExactInput, ParameterError, ball, exact, 
 from ...exact.rounding import to_digits
 from ...mechanisms.continuous import ContinuousNoise, Shape
 from ...mechanisms.mechanism import Mechanism
-from ..composed import compose
+from ..composition.composed import compose
+from ..divergences.conversion import zcdp_to_epsilon
 from ..divergences.gaussian_bounds import largest_mu, squared
 from ..levels import read_epsilon, read_mu, read_order, read_rho
-from ..methods.conversion import zcdp_to_epsilon
 from .charges import (
     MOST_USES,
     Charge,

@@ -23,7 +23,7 @@ from attrs import evolve, field, frozen
 from ...exact import Enclosure, ExactInput, exact
 from ...mechanisms.continuous import ContinuousNoise, Shape
 from ...mechanisms.mechanism import Mechanism
-from ..composed import compose
+from ..composition.composed import compose
 from ..divergences.gaussian_bounds import squared
 from .charges import Charges, admit, measured, read_times, total, with_use
 

@@ -11,7 +11,7 @@ from ...exact import Enclosure, OutOfTimeError
 from ...exact.deadline import check_time
 from ...exact.roots import first_met_near
 from ...mechanisms.mechanism import Mechanism
-from ..composed import Composition, compose
+from ..composition.composed import Composition, compose
 from ..methods.comparison import Method
 from .charges import minus
 

@@ -43,7 +43,7 @@ from attrs import evolve, field, frozen
 
 from ...exact import Enclosure, ExactInput, ParameterError, exact, refine
 from ...mechanisms.mechanism import Mechanism
-from ..composed import compose
+from ..composition.composed import compose
 from .charges import Charges, admit, measured, read_times, total, with_use
 from .filter_order import best_order, surcharge
 

@@ -31,7 +31,7 @@ from attrs import evolve, field, frozen
 
 from ...exact import WIDTH, Enclosure, ExactInput, ParameterError, whole
 from ...mechanisms.mechanism import Mechanism
-from ..composed import Composition, Use, compose
+from ..composition.composed import Composition, Use, compose
 from ..levels import read_delta, read_epsilon
 from ..methods.comparison import METHODS, Method
 from ..scenario import neighbours

@@ -24,7 +24,7 @@ from fractions import Fraction
 
 from flint import arb
 
-from ...accounting.composed import Use
+from ...accounting.composition.composed import Use
 from ...exact.enclosure import Enclosure
 from ...exact.number import ParameterError, ball, decimal_text
 from ...exact.precision import enclose, working_precision

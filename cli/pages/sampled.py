@@ -9,8 +9,8 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from ...accounting import Composition, compose
+from ...accounting.interop.foreign import OPACUS, PLD
 from ...accounting.methods.comparison import RDP, Method, compare
-from ...accounting.methods.foreign import OPACUS, PLD
 from ...exact import Enclosure
 from ...exact.canvas import canvas, rendered
 from ...mechanisms.allocation import Allocation

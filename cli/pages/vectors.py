@@ -14,7 +14,7 @@ from flint import arb
 
 from ...accounting import Composition, compose
 from ...accounting.divergences.gaussian_bounds import largest_mu
-from ...accounting.methods.distributed import TFF
+from ...accounting.interop.distributed import TFF
 from ...exact import Enclosure, time_limit
 from ...exact.canvas import canvas, rendered
 from ...exact.precision import START, working_precision

@@ -10,7 +10,7 @@ from mpmath import mpf
 from subsets import neighbours, poisson, released, together
 
 from exactdp.accounting import compose
-from exactdp.accounting.composition import composed_delta
+from exactdp.accounting.losses.sums import composed_delta
 from exactdp.accounting.scenario import scenarios
 from exactdp.exact import Enclosure, ParameterError
 from exactdp.exact.precision import CAP

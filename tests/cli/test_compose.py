@@ -8,8 +8,9 @@ import pytest
 from typer.testing import CliRunner
 
 from exactdp import accounting
-from exactdp.accounting import Composition, composition
-from exactdp.accounting.divergences import divergence
+from exactdp.accounting import Composition
+from exactdp.accounting.composition import divergence
+from exactdp.accounting.losses import sums as composition
 from exactdp.accounting.methods import comparison
 from exactdp.accounting.methods.comparison import METHODS
 from exactdp.cli.main import app, main, run

@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from exactdp.accounting import compose
-from exactdp.accounting.vectors import sides_of
+from exactdp.accounting.composition.vectors import sides_of
 from exactdp.cli import federated_least, protocol_federated
 from exactdp.cli.federated_least import least_deviation
 from exactdp.cli.main import main

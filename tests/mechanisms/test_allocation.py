@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from exactdp.accounting.composed import compose
+from exactdp.accounting.composition.composed import compose
 from exactdp.exact import ParameterError
 from exactdp.mechanisms.allocation import Allocation
 from exactdp.mechanisms.continuous import ContinuousNoise, Shape

@@ -11,7 +11,7 @@ import mpmath
 import pytest
 
 from exactdp.accounting import compose
-from exactdp.accounting.attained import two_outcomes
+from exactdp.accounting.composition.attained import two_outcomes
 from exactdp.accounting.figure import Figure
 from exactdp.exact import ParameterError
 from exactdp.mechanisms import AdditiveNoise, DiscreteGaussian, FinitePair

@@ -9,7 +9,7 @@ from fractions import Fraction
 from relations.draw import EPSILONS, level, scenario
 from relations.engine import Statement, composition_of, equal
 
-from exactdp.accounting.composed_profile import _narrowly
+from exactdp.accounting.composition.composed_profile import _narrowly
 from exactdp.accounting.figure import Figure
 from exactdp.accounting.grid.cells import NotCoveredError
 from exactdp.accounting.grid.rung import grid_delta, grid_epsilon

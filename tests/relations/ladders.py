@@ -16,16 +16,16 @@ from relations.scenarios import Scenario, Spec, spec
 from relations.vectors import histogram, vectors
 
 from exactdp.accounting import Composition
-from exactdp.accounting.by_envelope import by_envelope
-from exactdp.accounting.by_orders import by_orders
-from exactdp.accounting.composed_profile import _narrowly, in_little_time
+from exactdp.accounting.composition.by_envelope import by_envelope
+from exactdp.accounting.composition.by_orders import by_orders
+from exactdp.accounting.composition.composed_profile import _narrowly, in_little_time
+from exactdp.accounting.composition.known import Known, figure_of
+from exactdp.accounting.composition.profiled import profiled
+from exactdp.accounting.composition.vectors import Sides, sides_of
 from exactdp.accounting.figure import ContradictionError, Figure, anything
 from exactdp.accounting.grid.rung import grid_delta, grid_epsilon
-from exactdp.accounting.known import Known, figure_of
-from exactdp.accounting.profiled import profiled
 from exactdp.accounting.scenario import Scenario as Uses
 from exactdp.accounting.scenario import Use, worst
-from exactdp.accounting.vectors import Sides, sides_of
 from exactdp.exact import Enclosure, time_limit
 from exactdp.exact.deadline import time_left
 from exactdp.mechanisms import UndecidedError

@@ -15,7 +15,7 @@ from relations.slack import members
 from relations.truths import files
 from relations.vectors import part_of_a_vector
 
-from exactdp.accounting import composed
+from exactdp.accounting.composition import composed
 from exactdp.accounting.losses.product import Product
 from exactdp.accounting.participation.choices import Choices
 from exactdp.mechanisms import AdditiveNoise

@@ -18,7 +18,7 @@ from certificates import (
 )
 
 import exactdp.verify.checker as checker
-from exactdp.accounting.composed import compose
+from exactdp.accounting.composition.composed import compose
 from exactdp.mechanisms import AdditiveNoise, DiscreteGaussian, RandomizedResponse
 from exactdp.verify import ZCDP, ApproxDP, PureDP, audit
 from exactdp.verify.certificate import certificate_of

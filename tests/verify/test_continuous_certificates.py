@@ -12,7 +12,7 @@ from certificates import check
 from continuous_truth import closed, renyi
 
 from exactdp import audit
-from exactdp.accounting.composed import Use
+from exactdp.accounting.composition.composed import Use
 from exactdp.mechanisms.continuous import ContinuousNoise, Shape
 from exactdp.verify.certificate import NotCertifiedError, certificate_of
 from exactdp.verify.checker import continuous, continuous_renyi

@@ -2,7 +2,7 @@
 
 import pytest
 
-from exactdp.accounting.composed import Use
+from exactdp.accounting.composition.composed import Use
 from exactdp.mechanisms.spec import parse
 from exactdp.verify.checker import CertificateError
 from exactdp.verify.checker.expected import spec_fields

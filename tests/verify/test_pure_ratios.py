@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import discrete_laplace, exactly, polya_difference, real
 
-from exactdp.accounting.divergences import divergence
+from exactdp.accounting.composition import divergence
 from exactdp.mechanisms import papers
 from exactdp.mechanisms.laws.discrete_laplace import DiscreteLaplace, PolyaDifference
 from exactdp.mechanisms.mechanism import AdditiveNoise

@@ -7,8 +7,8 @@ import pytest
 from scipy.optimize import brentq
 from scipy.stats import norm
 
+from exactdp.accounting.composition.vectors import sides_of
 from exactdp.accounting.scenario import Use
-from exactdp.accounting.vectors import sides_of
 from exactdp.exact import ParameterError, time_limit
 from exactdp.mechanisms.spec import parse
 from exactdp.verify import Verdict, parse_claim

@@ -14,7 +14,7 @@ from fractions import Fraction
 import sympy
 from flint import arb
 
-from ...accounting.divergences import divergence
+from ...accounting.composition import divergence
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from ...exact.precision import refine

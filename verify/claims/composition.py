@@ -21,8 +21,8 @@ from math import log
 import sympy
 from flint import arb
 
-from ...accounting.composed import compose
-from ...accounting.methods import conversion
+from ...accounting.composition.composed import compose
+from ...accounting.divergences import conversion
 from ...accounting.participation.appendix_i import NoisePerBatch, discrete_gaussian, noise_per_batch
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball

@@ -8,8 +8,8 @@ from fractions import Fraction
 import sympy
 from flint import arb
 
-from ...accounting.divergences import divergence
-from ...accounting.methods.distributed import gaussians_tau
+from ...accounting.composition import divergence
+from ...accounting.interop.distributed import gaussians_tau
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from ...exact.precision import enclose, working_precision

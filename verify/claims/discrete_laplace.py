@@ -13,8 +13,8 @@ from fractions import Fraction
 import sympy
 from flint import arb
 
-from ...accounting.divergences import divergence
-from ...accounting.divergences.divergence import pure_epsilon
+from ...accounting.composition import divergence
+from ...accounting.composition.divergence import pure_epsilon
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from ...mechanisms import papers

@@ -28,7 +28,7 @@ from typing import Any
 import sympy
 from flint import arb
 
-from ...accounting.divergences import divergence
+from ...accounting.composition import divergence
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from ...mechanisms import papers

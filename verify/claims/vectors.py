@@ -9,7 +9,7 @@ from itertools import product
 from typing import NamedTuple
 
 from ...accounting.envelope import unit_parameter
-from ...accounting.methods.distributed import published_renyi
+from ...accounting.interop.distributed import published_renyi
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from ...exact.precision import enclose, refine

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Context, Decimal
 from fractions import Fraction
 
-from ...accounting.composed import compose
+from ...accounting.composition.composed import compose
 from ..audit import Audit, Verdict
 from ..checker.arithmetic import INFINITY
 from ..checker.binomial import Binomial

@@ -13,7 +13,7 @@ from ....mechanisms.laws.law import Law
 from ....mechanisms.protocols.federated import Encoding
 from ....mechanisms.reach import Reach
 from ....mechanisms.vector import VectorNoise
-from ...composed import Composition, compose
+from ...composition.composed import Composition, compose
 
 _WIDTH = Fraction(1, 1000)
 

@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from exactdp.accounting.composed import compose
+from exactdp.accounting.composition.composed import compose
 from exactdp.accounting.grid.average import averaged
 from exactdp.accounting.grid.rung import grid_delta, grid_epsilon
 from exactdp.accounting.scenario import Scenario, Use

@@ -17,7 +17,7 @@ import oracles
 import pytest
 from mpmath import mpf
 
-from exactdp.accounting.composed import Composition, compose
+from exactdp.accounting.composition.composed import Composition, compose
 from exactdp.accounting.grid.cells import NotCoveredError
 from exactdp.accounting.grid.rung import grid_delta, grid_epsilon
 from exactdp.accounting.scenario import Scenario, scenarios

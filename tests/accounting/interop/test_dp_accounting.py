@@ -15,7 +15,7 @@ import pytest
 from mpmath import mpf
 
 from exactdp.accounting import delta, renyi_curve
-from exactdp.accounting.composed import compose
+from exactdp.accounting.composition.composed import compose
 from exactdp.accounting.interop.dp_accounting import rdp_epsilons, to_dp_accounting
 from exactdp.exact import ParameterError
 from exactdp.mechanisms import (

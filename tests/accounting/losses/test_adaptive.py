@@ -8,7 +8,6 @@ from flint import arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from exactdp.accounting.composition import composed_delta, composed_epsilon
 from exactdp.accounting.losses.adaptive import (
     TooManyChoicesError,
     adaptive_delta,
@@ -16,6 +15,7 @@ from exactdp.accounting.losses.adaptive import (
 )
 from exactdp.accounting.losses.law import Atoms
 from exactdp.accounting.losses.of_pair import listed_law
+from exactdp.accounting.losses.sums import composed_delta, composed_epsilon
 from exactdp.exact import Enclosure, working_precision
 from exactdp.exact.number import Logarithm, ball
 from exactdp.exact.precision import enclose

@@ -13,7 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mpf
 
-from exactdp.accounting.composed import Composition, compose
+from exactdp.accounting.composition.composed import Composition, compose
+from exactdp.accounting.divergences.conversion import (
+    renyi_to_epsilon,
+    zcdp_to_delta,
+    zcdp_to_epsilon,
+)
 from exactdp.accounting.methods.comparison import (
     ADVANCED,
     BASIC,
@@ -27,7 +32,6 @@ from exactdp.accounting.methods.comparison import (
     Method,
     compare,
 )
-from exactdp.accounting.methods.conversion import renyi_to_epsilon, zcdp_to_delta, zcdp_to_epsilon
 from exactdp.exact import WIDTH, Enclosure, ParameterError
 from exactdp.mechanisms import (
     AdditiveNoise,

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mpmath import mpf
 
-from exactdp.accounting.composed import compose
-from exactdp.accounting.methods.conversion import zcdp_to_epsilon
+from exactdp.accounting.composition.composed import compose
+from exactdp.accounting.divergences.conversion import zcdp_to_epsilon
 from exactdp.accounting.participation.filters import (
     Filter,
     GaussianFilter,

@@ -10,7 +10,7 @@ import oracles
 import pytest
 from mpmath import mpf
 
-from exactdp.accounting.divergences import divergence
+from exactdp.accounting.composition import divergence
 from exactdp.accounting.participation.filters import RenyiFilter
 from exactdp.accounting.participation.gaussian_odometer import GaussianOdometer
 from exactdp.accounting.participation.odometer import RenyiOdometer

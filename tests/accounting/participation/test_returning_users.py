@@ -9,9 +9,9 @@ from fractions import Fraction
 
 import pytest
 
-from exactdp.accounting.composed import Composition, compose
+from exactdp.accounting.composition.composed import Composition, compose
+from exactdp.accounting.divergences.conversion import zcdp_to_epsilon
 from exactdp.accounting.methods.comparison import METHODS, Method
-from exactdp.accounting.methods.conversion import zcdp_to_epsilon
 from exactdp.accounting.participation.known_costs import Remaining
 from exactdp.accounting.participation.returning_users import (
     ParticipationError,

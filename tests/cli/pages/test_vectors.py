@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from exactdp.accounting import compose
-from exactdp.accounting.methods.distributed import TFF
+from exactdp.accounting.interop.distributed import TFF
 from exactdp.cli.main import main
 from exactdp.cli.pages import vectors
 

@@ -8,7 +8,7 @@ import mpmath
 import pytest
 from oracles import exactly, real
 
-from exactdp.accounting.methods import conversion
+from exactdp.accounting.divergences import conversion
 from exactdp.verify.claims.composition import (
     PURE_POINTS,
     TARGET,

@@ -9,7 +9,7 @@ import pytest
 from mpmath import mpf
 from oracles import assert_ball_holds, convolution, discrete_gaussian, exactly
 
-from exactdp.accounting.methods.distributed import gaussians_tau
+from exactdp.accounting.interop.distributed import gaussians_tau
 from exactdp.exact.precision import working_precision
 from exactdp.verify.claims.discrete_gaussian_sums import (
     excess_at,

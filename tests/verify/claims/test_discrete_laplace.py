@@ -9,7 +9,7 @@ import pytest
 from mpmath import mpf
 from oracles import convolution, discrete_laplace, exactly, polya_difference, real, tail
 
-from exactdp.accounting.divergences.divergence import pure_epsilon
+from exactdp.accounting.composition.divergence import pure_epsilon
 from exactdp.mechanisms import papers
 from exactdp.mechanisms.papers import theorem5
 from exactdp.verify.claims.discrete_laplace import (

@@ -10,7 +10,7 @@ import mpmath
 import pytest
 from kernel_cases import LISTS, NEAR, theorem
 
-from exactdp.accounting.composed import compose
+from exactdp.accounting.composition.composed import compose
 from exactdp.mechanisms.spec import parse_use
 from exactdp.verify import Verdict, audit, parse_claim
 from exactdp.verify.certificate import certificate_of

@@ -1,0 +1,1 @@
+"""What uses cost: one by itself, and lists of them together."""

@@ -1,0 +1,142 @@
+"""What mechanisms of a Rényi guarantee attain: pairs of two outcomes that have it.
+
+Whatever has a guarantee, seen by a single event, has it still: so the worst epsilon at a delta, and
+delta at an epsilon, of all mechanisms that have it are those of pairs of two outcomes. Floats seek
+a good one; that it has the guarantee, both ways round, is proved of its exact probabilities.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+
+from ...exact.deadline import OutOfTimeError
+from ...exact.precision import refine
+from ...mechanisms.dominating import RenyiCurve
+from ...mechanisms.guaranteed import Guaranteed
+from ...mechanisms.mechanism import either_way
+from ...mechanisms.pair import FinitePair
+from ..divergences.concentrated import supremum
+from ..divergences.renyi import divergences
+from ..figure import Figure
+from ..scenario import Use
+
+_ROUGHLY = Fraction(1, 10**9)
+_ORDERS = np.geomspace(1e-3, 1e4, 300)  # less 1
+_TURNS, _PLACES = 40, 12
+_MARGINS = (1e-7, 1e-5, 1e-3)  # by which the probability under Q is raised
+_FARTHEST = 10**4  # epsilon
+_MORE = 0.6  # of log delta: where a use is one of several, more than delta is told by it
+
+
+def attained(uses: Sequence[Use], figure: Figure) -> list[tuple[Use, ...]]:
+    """Lists that cost at most what these do: one guaranteed use as two outcomes, all else alike."""
+    for index, use in enumerate(uses):
+        one = either_way(use.mechanism)
+        if isinstance(one, Guaranteed):
+            rest = [Use(use.mechanism, use.times - 1)] if use.times > 1 else []
+            others = (*uses[:index], *rest, *uses[index + 1 :])
+            pairs = (two_outcomes(one.curve, level) for level in _levels(figure, bool(others)))
+            return [(Use(one.alike(pair), 1), *others) for pair in pairs if pair is not None]
+    return []
+
+
+def _levels(figure: Figure, among_others: bool) -> list[Figure]:
+    """Where other uses tell of the data as well, this one may do so at a larger delta."""
+    if figure.at is None or not among_others:
+        return [figure]
+    if figure.quantity == "delta":
+        return [figure, Figure("delta", figure.at / 2)]
+    return [figure, Figure("epsilon", Fraction(math.exp(_MORE * _log(figure.at))))]
+
+
+@lru_cache(maxsize=64)
+def two_outcomes(curve: RenyiCurve, figure: Figure) -> FinitePair | None:
+    """A pair that this curve bounds, with nearly the largest such figure; None if none is found.
+
+    figure: "epsilon" at a delta in (0, 1), or "delta" at an epsilon; of others none is sought.
+    """
+    low = -60.0
+    if figure.at is None or (figure.quantity == "delta" and figure.at > _FARTHEST):
+        return None
+    if figure.quantity == "epsilon":
+        if not 0 < figure.at < 1:
+            return None
+        low = _log(figure.at)
+    at = low if figure.quantity == "epsilon" else float(figure.at)
+
+    def gain(log_p: float) -> float:
+        """epsilon, or log delta, of the event of this probability."""
+        log_q = _least_q(curve, log_p)
+        if figure.quantity == "epsilon":
+            return log_p + _log_rest(at - log_p) - log_q
+        return log_p + _log_rest(at + log_q - log_p)
+
+    best = _largest(gain, low, -1e-3)
+    p = Fraction(math.exp(best))
+    for margin in _MARGINS:
+        q = Fraction(math.exp(_least_q(curve, best)) * (1 + margin))
+        if 0 < q < p < 1:
+            pair = FinitePair(("seen", "not"), (p, 1 - p), (q, 1 - q))
+            with suppress(OutOfTimeError, ArithmeticError):
+                if all(_has(curve, one) for one in (pair, pair.swapped())):
+                    return pair
+    return None
+
+
+def _has(curve: RenyiCurve, pair: FinitePair) -> bool:
+    """Is it proved that this curve bounds its divergences?"""
+    if curve.order is None:
+        found = refine(lambda: supremum(pair).value, width=_ROUGHLY)
+    else:
+        order = curve.order
+        found = refine(lambda: divergences(pair, [order])[0], width=_ROUGHLY)
+    return found.at_most(curve.bound) is True
+
+
+def _least_q(curve: RenyiCurve, log_p: float) -> float:
+    """log of about the least q < p for which the curve bounds (p, 1 - p) and (q, 1 - q)."""
+    p, bound = math.exp(log_p), float(curve.bound)
+    orders = _ORDERS if curve.order is None else np.array([float(curve.order) - 1])
+    most = orders * bound * (orders + 1 if curve.order is None else 1)
+    log_rest = math.log1p(-p)
+
+    def has(log_q: float) -> bool:
+        rest = math.log1p(-math.exp(log_q))
+        forth = np.logaddexp(
+            log_p + orders * (log_p - log_q), log_rest + orders * (log_rest - rest)
+        )
+        back = np.logaddexp(log_q - orders * (log_p - log_q), rest - orders * (log_rest - rest))
+        return bool((forth <= most).all() and (back <= most).all())
+
+    high, step = log_p, 1.0
+    while has(high - step) and step < 1e4:
+        step *= 2
+    low = high - step
+    for _ in range(_TURNS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if has(middle) else (middle, high)
+    return high
+
+
+def _largest(cost: Callable[[float], float], low: float, high: float) -> float:
+    """About where it is largest: on a grid, ever finer around the best."""
+    for _ in range(4):
+        places = [low + (high - low) * i / _PLACES for i in range(_PLACES + 1)]
+        best = max(range(len(places)), key=lambda i: cost(places[i]))
+        low, high = places[max(best - 1, 0)], places[min(best + 1, _PLACES)]
+    return (low + high) / 2
+
+
+def _log_rest(log_share: float) -> float:
+    """log(1 - e^log_share); of nothing, or less, the less the more is missing."""
+    return math.log(-math.expm1(log_share)) if log_share < -1e-12 else -1e6 - log_share
+
+
+def _log(number: Fraction) -> float:
+    return math.log(number.numerator) - math.log(number.denominator)

@@ -1,0 +1,55 @@
+"""What the Gaussian envelope tells of epsilon and delta of composed noise: from above, quickly.
+
+Noise that a Gaussian dominates (`envelope.unit`) still does when its users are sampled, and in
+every list: post-processing passes through mixtures and products. Also where it is reduced mod m.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from ...exact.enclosure import Enclosure
+from ...mechanisms.continuous import ContinuousNoise, Shape, continuous
+from ...mechanisms.mechanism import AdditiveNoise, Mechanism, either_way
+from ...mechanisms.sampled import Sampled, unsampled
+from ..envelope import NoEnvelopeError, distance_at, unit_parameter
+from ..figure import Figure, anything
+from ..losses import mixed
+from ..losses.continuous.uses import parts_of
+from ..scenario import Scenario, Use
+
+_ROUGHLY = Fraction(1, 10**6)
+
+
+def by_envelope(uses: Scenario, figure: Figure) -> Enclosure:
+    """Bounds of epsilon at a delta above 0, or of delta at an epsilon; anything if it has none."""
+    assert figure.at is not None
+    try:
+        parts, _ = parts_of(_enveloped(uses))
+    except NoEnvelopeError:
+        return anything(figure)
+    measured = mixed.epsilon if figure.quantity == "epsilon" else mixed.delta
+    found = measured(parts, figure.at, _ROUGHLY)
+    return Enclosure(Fraction(0), found.upper).found_by("Gaussian envelope")
+
+
+def _enveloped(uses: Sequence[Use]) -> list[Use]:
+    return [Use(_gaussian(mechanism), times) for mechanism, times in uses]
+
+
+def _gaussian(mechanism: Mechanism) -> ContinuousNoise:
+    """The Gaussian that dominates it, the same way round. Raises NoEnvelopeError."""
+    noise = continuous(mechanism)
+    if noise is not None and noise.shape is Shape.GAUSSIAN:
+        return noise
+    inner = unsampled(mechanism)
+    if not isinstance(inner, AdditiveNoise) or inner.farthest == 0:
+        raise NoEnvelopeError("only noise on a number has the envelope of its law")
+    distance = distance_at(unit_parameter(inner.law).upper, inner.farthest**2)
+    sampled = either_way(mechanism)
+    if not isinstance(sampled, Sampled):
+        return ContinuousNoise(Shape.GAUSSIAN, Fraction(1), distance)
+    return ContinuousNoise(
+        Shape.GAUSSIAN, Fraction(1), distance, sampled.neighbours, sampled.rate, sampled.removing
+    )

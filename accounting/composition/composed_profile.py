@@ -1,0 +1,184 @@
+"""delta(epsilon) and epsilon(delta) of the uses of one scenario: what measures which uses.
+
+A ladder: the coarse grid (`grid.rung`), and what is exact or as narrow as asked. Where the latter
+takes long the grid is asked first, and the answer is what both leave; a finer grid stands for it
+where the work allowed would end it early. Elsewhere the grid is asked only if the time ends. Where
+it does not apply, a Gaussian (`by_envelope`) or Rényi divergences (`by_orders`) bound the figure
+from above.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from fractions import Fraction
+from typing import NamedTuple, TypeAlias
+
+from ...exact.deadline import OutOfTimeError, grace
+from ...exact.enclosure import ContradictionError, Enclosure
+from ...exact.rows import written
+from ..figure import Figure, anything, meeting
+from ..grid.own import is_own
+from ..grid.rung import coarse, fine, narrowed, takes_long
+from ..losses import mixed
+from ..losses.continuous import allocated, batches
+from ..losses.continuous.uses import parts_of
+from ..losses.sums import composed_delta, composed_epsilon
+from ..scenario import Scenario
+from .by_envelope import by_envelope
+from .by_orders import by_orders
+
+_Measure: TypeAlias = Callable[[Fraction, Fraction, int, float], Enclosure]
+Enough: TypeAlias = Callable[[Enclosure], bool]
+
+COARSE = "for want of time it was measured on a coarse grid only"
+BETWEEN = "it was measured on a grid, between laws that dominate and what is certain"
+FROM_ABOVE = "for want of time only a bound from above was found"
+_WIDE = Fraction(1, 100)
+_GRACE = 0.6  # seconds of the processor for each
+
+
+def never(_: Enclosure) -> bool:
+    """Nothing is narrow enough."""
+    return False
+
+
+class ComposedProfile(NamedTuple):
+    """delta at an epsilon and epsilon at a delta, by width, cap of the precision, and work."""
+
+    delta: _Measure
+    epsilon: _Measure
+
+
+def profile_of(uses: Scenario, enough: Enough = never) -> ComposedProfile:
+    """Of these uses together: discrete or continuous noise or both, allocations, or batches.
+
+    enough: what of a first enclosure makes a narrower one needless. Raises ContradictionError where
+    two ways to measure these do not agree.
+    """
+    exact = _narrowly(uses)
+    return ComposedProfile(
+        lambda level, width, cap, work: _climbed(
+            uses,
+            Figure("delta", level),
+            lambda found: found.is_within(width) or enough(found),
+            lambda: fine(uses, Figure("delta", level), width, work),
+            lambda: exact.delta(level, width, cap, work),
+            width,
+        ),
+        lambda delta, width, cap, work: _climbed(
+            uses,
+            Figure("epsilon", delta),
+            lambda found: found.is_within(width) or enough(found),
+            lambda: fine(uses, Figure("epsilon", delta), width, work),
+            lambda: exact.epsilon(delta, width, cap, work),
+            width,
+        ),
+    )
+
+
+def _climbed(
+    uses: Scenario,
+    figure: Figure,
+    enough: Enough,
+    refined: Callable[[], Enclosure | None],
+    measure: Callable[[], Enclosure],
+    width: Fraction,
+) -> Enclosure:
+    """The coarse grid where what is measured takes long or is wide, and that too if need be.
+
+    refined: a finer grid, where that is narrower than what is measured.
+    """
+    known: Enclosure | None = None
+    try:
+        if takes_long(uses, figure):
+            known = _coarsely(uses, figure)
+        if known is not None and enough(known):
+            return known
+        finer = None if known is None else refined()
+        found = measure() if finer is None else finer
+    except OutOfTimeError:
+        return in_little_time(uses, figure) if known is None else known.because(COARSE)
+    if known is None and not found.is_within(max(width, _WIDE)) and not enough(found):
+        known = _coarsely(uses, figure)
+    try:
+        return found if known is None else meeting(figure, found, known)
+    except ContradictionError as error:
+        listed = " + ".join(f"{times} * {written(one)}" for one, times in uses)
+        raise ContradictionError(f"{error}: {listed}") from error
+
+
+def in_little_time(uses: Scenario, figure: Figure) -> Enclosure:
+    """By what takes some tenths of a second of the processor, whatever time is left.
+
+    Raises OutOfTimeError where that tells nothing.
+    """
+    known = _coarsely(uses, figure)
+    return _from_above(uses, figure) if known is None else known.because(COARSE)
+
+
+def _coarsely(uses: Scenario, figure: Figure) -> Enclosure | None:
+    """By the coarse grid; None where it does not apply."""
+    try:
+        with grace(_GRACE):
+            return coarse(uses, figure)
+    except ArithmeticError:  # out of time, not covered, or no lattice that fits is known
+        return None
+
+
+def _from_above(uses: Scenario, figure: Figure) -> Enclosure:
+    """By a Gaussian or by Rényi divergences. Raises OutOfTimeError where they tell nothing."""
+    nothing = anything(figure)
+    if figure.at or figure.quantity == "delta":
+        for bound in (by_envelope, by_orders):
+            with suppress(ArithmeticError), grace(_GRACE):  # out of time, or not known
+                found = bound(uses, figure)
+                if found != nothing:
+                    return found.because(FROM_ABOVE)
+    raise OutOfTimeError("the time allowed is over")
+
+
+def _bounded(uses: Scenario, figure: Figure, width: Fraction, work: float) -> Enclosure:
+    """By the grid, and what else is known of allocations or batches: one use exactly."""
+    assert figure.at is not None
+    known, is_delta = anything(figure), figure.quantity == "delta"
+    if figure == Figure("epsilon", Fraction(1)):
+        return Enclosure.exactly(0)
+    if (parts := allocated.allocations_of(uses)) is not None:
+        known = (
+            allocated.allocated_delta(parts, figure.at, width)
+            if is_delta
+            else allocated.allocated_epsilon(parts, figure.at)
+        )
+    elif (drawn := batches.batches_of(uses)) is not None:
+        measure, at = mixed.delta if is_delta else mixed.epsilon, figure.at
+        known = batches.without_grid(drawn, lambda laws: measure(laws, at, width, work / 2))
+    if known.is_within(width):
+        return known
+    try:
+        found = narrowed(uses, figure, width, work / 2)
+    except OutOfTimeError:
+        found = in_little_time(uses, figure)
+    except ArithmeticError:
+        return known
+    bare = Enclosure(known.lower, known.upper)
+    return meeting(figure, bare, found).because(BETWEEN)
+
+
+def _narrowly(uses: Scenario) -> ComposedProfile:
+    """What is exact, or as narrow as asked."""
+    if is_own(uses):
+        return ComposedProfile(
+            lambda level, width, cap, work: _bounded(uses, Figure("delta", level), width, work),
+            lambda delta, width, cap, work: _bounded(uses, Figure("epsilon", delta), width, work),
+        )
+    parts, others = parts_of(uses)
+    if not parts:
+        return ComposedProfile(
+            lambda level, width, cap, work: composed_delta(uses, level, width, cap, work),
+            lambda delta, width, cap, work: composed_epsilon(uses, delta, width, cap, work),
+        )
+    return ComposedProfile(
+        lambda level, width, cap, work: mixed.delta(parts, level, width, work, others),
+        lambda delta, width, cap, work: mixed.epsilon(parts, delta, width, work, others),
+    )

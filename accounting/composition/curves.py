@@ -1,0 +1,153 @@
+"""The privacy profile, as certified bounds on a grid: how large delta is at every epsilon."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, fields
+from decimal import ROUND_CEILING, Context, Decimal
+from fractions import Fraction
+from itertools import accumulate
+from typing import Any, ClassVar, Protocol
+
+from ...exact import Enclosure, ExactInput, ParameterError, exact, whole
+from ...exact.deadline import OutOfTimeError, finishing, time_left, time_limit
+from ...exact.rows import Rows
+
+_NARROW = Fraction(1, 10**4)  # relative width of a point, narrower than a picture shows
+_LEVELS = ("1e-9", "1e-6", "1e-3", "0.1")  # of delta, down to which the curve is followed
+MOST_POINTS = 100_000
+_SHARE, _REST = 0.5, 0.1  # of the time left, for a point; of all of it, when no more is begun
+_ONE = Fraction(1)
+_PROBABILITY = Enclosure(Fraction(0), _ONE)
+
+
+@dataclass(frozen=True, repr=False)
+class Curve(Rows):
+    """Enclosures of a curve at exact places; names: what rows call the place and the value.
+
+    The first two fields are the places and the values."""
+
+    names: ClassVar[tuple[str, str]]
+    places: ClassVar[str]
+
+    def points(self) -> list[tuple[Fraction, Enclosure]]:
+        """(place, value), the places rising."""
+        places, values = (getattr(self, field.name) for field in fields(self)[:2])
+        return list(zip(places, values, strict=True))
+
+    @abstractmethod
+    def _drawn(self, ax: Any) -> Any: ...
+
+    def rows(self) -> list[dict[str, object]]:
+        """One row a place: the place and the value there."""
+        return [dict(zip(self.names, point, strict=True)) for point in self.points()]
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw it with matplotlib and return the Axes; what lies between the bounds is shaded.
+
+        ax: the matplotlib Axes to draw on, new ones if None. Raises ImportError where matplotlib
+        is not installed.
+        """
+        return self._drawn(ax)
+
+    def __repr__(self) -> str:
+        places = [float(place) for place, _ in self.points()]
+        ends = f"{places[0]:g} to {places[-1]:g}"
+        return f"{type(self).__name__}({len(places)} {self.places} from {ends})"
+
+
+@dataclass(frozen=True, repr=False)
+class Profile(Curve):
+    """delta(epsilon), the least delta of (epsilon, delta)-DP, at rising epsilons.
+
+    `epsilons` are exact, `deltas` enclosures of the true values; both without a unit.
+    """
+
+    names = ("epsilon", "delta")
+    places = "epsilons"
+
+    epsilons: tuple[Fraction, ...]
+    deltas: tuple[Enclosure, ...]
+
+    def _drawn(self, ax: Any) -> Any:
+        from .plots import plot_profile
+
+        return plot_profile(self.epsilons, self.deltas, ax)
+
+
+class Composed(Protocol):
+    """What a profile is made of (`Composition`)."""
+
+    def delta(self, epsilon: ExactInput, width: Fraction) -> Enclosure: ...
+
+    def epsilon(self, delta: ExactInput, width: Fraction) -> Enclosure: ...
+
+
+def profile(
+    composition: Composed,
+    epsilons: Sequence[ExactInput] | None,
+    points: ExactInput,
+    width: Fraction,
+) -> Profile:
+    """delta at these epsilons; None: `points` of them, from 0 to where delta has all but vanished.
+
+    Inside a `time_limit` that ends before, there are fewer points of its own; of those given, one
+    that was not reached is known only to lie between its neighbours.
+    """
+    if epsilons is None:
+        count = whole(points, "points", at_least=2, at_most=MOST_POINTS)
+        top = _ONE
+        with suppress(OutOfTimeError):
+            top = _top(composition)
+        with finishing():
+            grid = [top * k / (count - 1) for k in range(count)]
+    else:
+        grid = sorted({exact(epsilon, "epsilon", at_least=0) for epsilon in epsilons})
+        if not grid:
+            raise ParameterError("epsilons must hold at least one number")
+    found: dict[int, Enclosure] = {}
+    allowed = time_left()
+    with suppress(OutOfTimeError):
+        for k in _coarse_first(len(grid)):
+            if not time_left() or time_left() < _REST * allowed:
+                break
+            with suppress(OutOfTimeError), time_limit(_SHARE * time_left()):
+                found[k] = composition.delta(grid[k], width)
+    with finishing():
+        kept = sorted(found) if epsilons is None and found else range(len(grid))
+        deltas = [found.get(k, _PROBABILITY) for k in kept]
+        return Profile(tuple(grid[k] for k in kept), tuple(rising(deltas[::-1])[::-1]))
+
+
+def _coarse_first(count: int) -> list[int]:
+    """0, ..., count - 1 from both ends on by halves, so that any beginning is spread out."""
+    step = 1 << count.bit_length()
+    order = dict.fromkeys((count - 1, 0))
+    while step := step // 2:
+        order |= dict.fromkeys(range(0, count, step))
+    return list(order)
+
+
+def rising(values: Sequence[Enclosure]) -> list[Enclosure]:
+    """What is known of each, given that none is below the one before it."""
+    least = accumulate(values, Enclosure.maximum)
+    most = [*accumulate(reversed(values), Enclosure.minimum)][::-1]
+    each = zip(values, least, most, strict=True)
+    return [Enclosure(low.lower, high.upper, why=value.why) for value, low, high in each]
+
+
+def _top(composition: Composed) -> Fraction:
+    """Where delta is about 1e-9, or as small as it gets, in two digits rounded up."""
+    for k, level in enumerate(_LEVELS):
+        try:
+            with time_limit(time_left() / (8 - k)):
+                high = composition.epsilon(level, _NARROW).upper
+        except OutOfTimeError:
+            break
+        if not (isinstance(high, Decimal) and high.is_infinite()):
+            up = Context(prec=2, rounding=ROUND_CEILING)
+            most = Fraction(high) * (1 if k == 0 else 2)  # delta stays above 1e-9: show how
+            return Fraction(up.divide(Decimal(most.numerator), Decimal(most.denominator))) or _ONE
+    return _ONE

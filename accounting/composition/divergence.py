@@ -1,0 +1,336 @@
+"""How private one use of a mechanism is: the largest divergence over all pairs that count.
+
+Both ways round count (`Mechanism.reversed`); lists of uses are in `composed`. Every figure is an
+enclosure of the truth, of relative width 1e-12 unless asked otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from functools import reduce
+from itertools import islice
+
+from attrs import evolve
+
+from ...exact.deadline import OutOfTimeError, check_time
+from ...exact.enclosure import Enclosure
+from ...exact.number import ExactInput, ball, exact
+from ...exact.precision import CAP, WIDTH, enclose, refine, refine_each
+from ...exact.square_root import SquareRoot, squared
+from ...mechanisms.allocation import Allocation, allocation
+from ...mechanisms.continuous import ContinuousNoise, Shape, continuous
+from ...mechanisms.laws.law import Law
+from ...mechanisms.mechanism import Mechanism, ways
+from ...mechanisms.pair import FinitePair, Pair, SampledPair, WrappedPair
+from ...mechanisms.sampled import dearest_ways
+from ..divergences import concentrated, renyi
+from ..divergences.gaussian_bounds import bounded_mu, root_of
+from ..divergences.gaussian_dp import gaussian_mu, of_laplace
+from ..divergences.largest_loss import largest_loss
+from ..divergences.privacy_profile import delta_of, epsilon_of
+from ..divergences.wrapped import is_enumerable, reduction
+from ..losses import mixed
+from ..losses.continuous import allocated, composed
+from ..losses.continuous.batches import batch_law, batched_pure, batched_renyi, plain_law
+from ..losses.continuous.uses import line_law
+
+_ZERO = Enclosure.exactly(0)
+_ANYTHING = Enclosure.unknown()
+_FEW_RESIDUES = 64
+_SLACK_CAP = 192  # bits
+_MU_CAP = 768
+_COARSE = Fraction(1, 10**9)
+_ORDERS = tuple(map(Fraction, ("1.001", "1.2", "1.5", "2", "3", "5", "8", "16", "32", "64")))
+
+
+def pure_epsilon(mechanism: Mechanism, width: Fraction = WIDTH, cap: int = CAP) -> Enclosure:
+    """The least epsilon for which the mechanism is (epsilon, 0)-DP; infinite if there is none."""
+    if allocation(mechanism) is not None:  # of either sign, without a bound
+        return Enclosure.infinite()
+    if (batches := batch_law(mechanism)) is not None:
+        if batches.rate == 1:  # all users, of whom the noise alone may say it exactly
+            return pure_epsilon(batches.mechanism, width)
+        return batched_pure(batches, width)
+    if (noise := continuous(mechanism)) is not None:
+        if noise.shape is Shape.LAPLACE and noise.rate == 1:
+            return _exactly(noise.move)
+        return _of_losses(mechanism, lambda parts: composed.composed_pure(parts, width))
+    return refine(
+        lambda: _largest(mechanism, lambda pair: largest_loss(pair).value), width=width, cap=cap
+    )
+
+
+def delta(
+    mechanism: Mechanism, epsilon: ExactInput, width: Fraction = WIDTH, cap: int = CAP
+) -> Enclosure:
+    """The least delta for which the mechanism is (epsilon, delta)-DP, epsilon >= 0."""
+    level = exact(epsilon, "epsilon", at_least=0)
+    if allocation(mechanism) is not None:
+        return _of_allocation(
+            mechanism, lambda one: allocated.allocated_delta([(one, 1)], level, width)
+        )
+    if (batches := batch_law(mechanism)) is not None:
+        return mixed.delta([(plain_law(batches), 1)], level, width)
+    if continuous(mechanism) is not None:
+        return _of_losses(mechanism, lambda parts: mixed.delta(parts, level, width))
+    return refine(
+        lambda: _largest(mechanism, lambda pair: enclose(delta_of(pair, ball(level), level))),
+        width=width,
+        cap=cap,
+    )
+
+
+def total_variation(mechanism: Mechanism, width: Fraction = WIDTH, cap: int = CAP) -> Enclosure:
+    """The total variation distance of neighbouring outputs, which is delta at epsilon = 0."""
+    return delta(mechanism, 0, width, cap)
+
+
+def epsilon(
+    mechanism: Mechanism, delta: ExactInput, width: Fraction = WIDTH, cap: int = CAP
+) -> Enclosure:
+    """The least epsilon >= 0 for which the mechanism is (epsilon, delta)-DP."""
+    level = exact(delta, "delta", at_least=0, at_most=1)
+    if level == 0:
+        return pure_epsilon(mechanism, width, cap)
+    if level == 1:
+        return _ZERO
+    if allocation(mechanism) is not None:
+        return _of_allocation(mechanism, lambda one: allocated.allocated_epsilon([(one, 1)], level))
+    if (batches := batch_law(mechanism)) is not None:
+        return mixed.epsilon([(plain_law(batches), 1)], level, width)
+    if continuous(mechanism) is not None:
+        return _of_losses(mechanism, lambda parts: mixed.epsilon(parts, level, width))
+    return refine(
+        lambda: _largest(
+            mechanism,
+            lambda pair: epsilon_of(pair, level, largest_loss(pair).value),
+        ),
+        width=width,
+        cap=min(cap, _SLACK_CAP) if _has_slack(mechanism) else cap,
+    )
+
+
+def renyi_divergence(
+    mechanism: Mechanism, order: ExactInput, width: Fraction = WIDTH, cap: int = CAP
+) -> Enclosure:
+    """The Rényi divergence of this order > 1: the least epsilon of (order, epsilon)-RDP."""
+    return renyi_curve(mechanism, [order], width, cap)[0]
+
+
+def renyi_curve(
+    mechanism: Mechanism, orders: Sequence[ExactInput], width: Fraction = WIDTH, cap: int = CAP
+) -> list[Enclosure]:
+    """The Rényi divergence at each of these orders > 1."""
+    wanted = [exact(order, "order", above=1) for order in orders]
+    if allocation(mechanism) is not None:
+        return [
+            _of_allocation(mechanism, lambda one: allocated.allocated_renyi(one, order, width))  # noqa: B023
+            for order in wanted
+        ]
+    if (batches := batch_law(mechanism)) is not None:
+        return [batched_renyi(batches, order, width) for order in wanted]
+    if (noise := continuous(mechanism)) is not None:
+        if noise.shape is Shape.GAUSSIAN and noise.rate == 1:
+            rho = squared(noise.move) / 2
+            return [Enclosure.exactly(order * rho) for order in wanted]
+        return [
+            _of_losses(mechanism, lambda parts: composed.composed_renyi(parts, order, width))  # noqa: B023
+            for order in wanted
+        ]
+    return refine_each(
+        lambda indices: _largest_curve(mechanism, [wanted[index] for index in indices]),
+        len(wanted),
+        width=width,
+        cap=cap,
+    )
+
+
+def zcdp(mechanism: Mechanism, width: Fraction = WIDTH, cap: int = CAP) -> Enclosure:
+    """The least rho for which the mechanism is rho-zCDP."""
+    if (one := allocation(mechanism)) is not None:
+        return allocated.allocated_rho(one)
+    if (batches := batch_law(mechanism)) is not None:
+        plain = batches.mechanism
+        assert isinstance(plain, ContinuousNoise)
+        return _continuous_rho(evolve(plain, neighbours="add-remove", rate=batches.rate), width)
+    if (noise := continuous(mechanism)) is not None:
+        return _continuous_rho(noise, width)
+    return refine(
+        lambda: _largest(mechanism, lambda pair: concentrated.supremum(pair).value),
+        width=width,
+        cap=min(cap, 384),
+    )
+
+
+def gaussian_dp(mechanism: Mechanism, width: Fraction = WIDTH, cap: int = CAP) -> Enclosure:
+    """The least mu for which the mechanism is mu-GDP; infinite if there is none.
+
+    Where the outcomes are sampled or the shape is not enough, from two sides (`gaussian_bounds`).
+    One way round is enough: if the trade-off function of (P, Q) is at least one that is its own
+    inverse, so is that of (Q, P).
+    """
+    found = _gaussian_mu(mechanism, width, cap)
+    if found.is_within(width) or found.lower == Decimal("Infinity"):
+        return found
+    return bounded_mu(
+        found,
+        lambda level: delta(mechanism, level, _COARSE, cap),
+        lambda: pure_epsilon(mechanism, _COARSE, cap),
+        lambda: zcdp(mechanism, _COARSE, cap),
+        width,
+    )
+
+
+def _gaussian_mu(mechanism: Mechanism, width: Fraction, cap: int) -> Enclosure:
+    """What is known of mu without the profile.
+
+    Sampling, of either kind, is at most the mechanism without it: who takes part is the same on
+    both sides, and where it is not the user nothing is told of the user.
+    """
+    if (one := allocation(mechanism)) is not None:  # given the steps, so many of the Gaussian
+        square = one.taken * (one.sensitivity / one.scale) ** 2
+        return Enclosure(Fraction(0), root_of(Enclosure.exactly(square)).upper)
+    if (batches := batch_law(mechanism)) is not None:
+        plain = gaussian_dp(batches.mechanism, width, cap)
+        return plain if batches.rate == 1 else Enclosure(Fraction(0), plain.upper)
+    if (noise := continuous(mechanism)) is not None:
+        move = noise.move
+        if noise.shape is Shape.GAUSSIAN:
+            found = _exactly(move)
+        else:
+            found = refine(lambda: of_laplace(ball(move)), width=width, cap=cap)
+        return found if noise.rate == 1 else Enclosure(Fraction(0), found.upper)
+    return refine(
+        lambda: _largest(mechanism, gaussian_mu),
+        width=width,
+        enough=lambda found: bool(found.why),  # more bits tell no more
+        cap=min(cap, _MU_CAP),
+    )
+
+
+def _of_losses(mechanism: Mechanism, measure: Callable[[composed.Parts], Enclosure]) -> Enclosure:
+    """Of continuous noise, which has no outcomes to list: by its loss, either way round."""
+    best = _ZERO
+    for way in ways(mechanism):
+        law = line_law(way)
+        assert law is not None
+        best = best.maximum(measure([(law, 1)]))
+    return best
+
+
+def _of_allocation(mechanism: Mechanism, measure: Callable[[Allocation], Enclosure]) -> Enclosure:
+    """Of random allocation, either way round."""
+    found = (allocation(way) for way in ways(mechanism))
+    return reduce(Enclosure.maximum, (measure(one) for one in found if one is not None))
+
+
+def _exactly(value: Fraction | SquareRoot) -> Enclosure:
+    """The point, or as narrow as the root of a rational can be told."""
+    if isinstance(value, SquareRoot):
+        return root_of(Enclosure.exactly(value.square))
+    return Enclosure.exactly(value)
+
+
+def _continuous_rho(noise: ContinuousNoise, width: Fraction) -> Enclosure:
+    """Sampling is at most the mechanism without it, whichever dataset comes first.
+
+    (1-q) Q + q P against Q, and the reverse, are at most P against Q, by quasi-convexity. For the
+    Gaussian, the user removed, that is attained in the limit of large orders: ((1-q) Q + q P)^a >=
+    (q P)^a loses at most a log(1/q)/(a - 1), which vanishes against the order a. The Laplace is
+    measured at a few orders for a lower bound.
+    """
+    move = noise.move
+    if isinstance(move, SquareRoot) or noise.shape is Shape.GAUSSIAN:
+        return Enclosure.exactly(squared(move) / 2)
+    if noise.rate == 1:
+        return refine(lambda: concentrated.laplace_supremum(move).value, width=width, cap=384)
+    upper = refine(lambda: concentrated.laplace_supremum(move).value, width=_COARSE).upper
+    curve = renyi_curve(noise, _ORDERS, _COARSE)
+    each = zip(curve, _ORDERS, strict=True)
+    least = max(Fraction(found.lower) / order for found, order in each)
+    return Enclosure(least, upper).because("which order is the worst of sampled Laplace is open")
+
+
+def _has_slack(mechanism: Mechanism) -> bool:
+    """Is what is known of a pair no narrower with more bits?"""
+    return any(isinstance(pair, FinitePair) and pair.slack for pair in islice(mechanism.pairs(), 1))
+
+
+def _largest(mechanism: Mechanism, measure: Callable[[Pair], Enclosure]) -> Enclosure:
+    """Measure the pairs that can still matter, either way round, and take the largest."""
+    best = _ZERO
+    for way in dearest_ways(mechanism):
+        best = best.maximum(_largest_of(way.pairs(), measure))
+        if not best.is_finite() and best.lower == best.upper:
+            break
+    return best
+
+
+def _largest_of(pairs: Iterable[Pair], measure: Callable[[Pair], Enclosure]) -> Enclosure:
+    """The largest over these pairs, measured in order.
+
+    For a law of proved shape, without a wrap, every divergence grows with the shift (see
+    `AdditiveNoise.pairs`), sampled or not, and wrapping is post-processing: once a shift's
+    unwrapped divergence is below what another one certainly has, all smaller shifts are. Moduli too
+    large to enumerate are bracketed by bounds that grow with the shift up to m/2: the largest
+    speaks for all.
+    """
+    best, ceiling = _ZERO, _ANYTHING
+    is_capped = False  # does the ceiling speak for all pairs?
+    largest: int | None = None
+    settled: set[Law] = set()  # an asymmetric law and its mirror image are settled one by one
+    try:
+        for pair in pairs:
+            check_time()
+            wrapped = reduction(pair)
+            few = wrapped is not None and wrapped.modulus <= _FEW_RESIDUES
+            if few and isinstance(pair, SampledPair):  # quicker listed than left out
+                pass
+            elif wrapped is not None and wrapped.law.shape_is_proved:
+                assert isinstance(pair, WrappedPair | SampledPair)
+                law = wrapped.law
+                if largest is None:
+                    largest = wrapped.shift
+                if wrapped.shift == largest:
+                    unwrapped = measure(pair.unwrapped)
+                    ceiling = unwrapped if ceiling is _ANYTHING else ceiling.maximum(unwrapped)
+                    is_capped = law.symmetric
+                else:
+                    is_capped = True
+                    if not is_enumerable(wrapped):
+                        return best
+                    if law in settled:
+                        continue
+                    if best.at_least(measure(pair.unwrapped).upper) is True:
+                        settled.add(law)
+                        if law.symmetric or len(settled) == 2:
+                            return best
+                        continue
+            best = best.maximum(measure(pair))
+            if not best.is_finite() and best.lower == best.upper:
+                break
+    except OutOfTimeError:
+        if not is_capped:
+            raise
+        return Enclosure(best.lower, ceiling.upper)
+    return best
+
+
+def _both_ways(mechanism: Mechanism) -> Iterator[Pair]:
+    for way in dearest_ways(mechanism):
+        yield from way.pairs()
+
+
+def _largest_curve(mechanism: Mechanism, orders: Sequence[Fraction]) -> Sequence[Enclosure]:
+    best = [_ZERO] * len(orders)
+    for pair in _both_ways(mechanism):
+        if reduction(pair) is not None:  # which shifts matter depends on the order
+            return [
+                _largest(mechanism, lambda pair: renyi.divergences(pair, [order])[0])  # noqa: B023
+                for order in orders
+            ]
+        values = renyi.divergences(pair, orders)
+        best = [old.maximum(new) for old, new in zip(best, values, strict=True)]
+    return best

@@ -1,0 +1,169 @@
+"""Group privacy: what datasets that differ in several users cost, from what one user costs.
+
+With k users changed one after the other, there are k steps between neighbours. So for a group of k
+
+- a mechanism of pure epsilon e has k e;
+- (e, d)-DP is (k e, (1 + e^e + ... + e^((k-1) e)) d)-DP (Vadhan, "The complexity of differential
+  privacy", 2017, Lemma 2.2);
+- mu-GDP is (k mu)-GDP (Dong, Roth, Su, "Gaussian differential privacy", JRSS B 2022, Theorem 2.14);
+- a query of sensitivity D has sensitivity k D, and some has no less. So noise that is added to a
+  number, and depends on no data, costs exactly what it costs at that sensitivity.
+
+A group contains each of its users: it costs no less than one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from decimal import Decimal
+from fractions import Fraction
+from functools import partial
+
+from attrs import evolve
+
+from ...exact import (
+    Enclosure,
+    ExactInput,
+    ParameterError,
+    ball,
+    enclose,
+    exact,
+    whole,
+    working_precision,
+)
+from ...exact.deadline import OutOfTimeError, time_left, time_limit
+from ...mechanisms.continuous import ContinuousNoise, Shape
+from ...mechanisms.mechanism import AdditiveNoise, Mechanism
+from ...mechanisms.pair import FinitePair
+from ...mechanisms.sampled import Sampled, unsampled
+from .composed import Composition, Use, compose
+
+_WIDTH = Fraction(1, 10**4)  # relative; a group's cost is mostly a bound anyway
+_BITS = 128
+_STEPS, _WIDER = 16, Fraction(101, 100)  # of a search for an epsilon that holds
+_MOST = Fraction(10_000)
+_ZERO = Fraction(0)
+_INFINITY = Decimal("Infinity")
+
+
+def group_epsilon(of: Composition, size: ExactInput, delta: ExactInput) -> Enclosure:
+    """The least epsilon of (epsilon, delta)-DP for datasets that differ in at most `size` users.
+
+    Exact where noise is added to numbers and nobody is sampled; else the lower end is that of one
+    user, and the upper one the least that the rules above give.
+    """
+    return group_epsilons(of, [size], delta)[0]
+
+
+def group_epsilons(
+    of: Composition, sizes: Sequence[ExactInput], delta: ExactInput
+) -> list[Enclosure]:
+    """The same for several sizes: what they share is found once.
+
+    Raises ParameterError for tables: they are of two named datasets, between which nobody stands.
+    """
+    if not has_groups(of):
+        raise ParameterError("a table is of two named datasets: there are no groups")
+    users = [whole(size, "size", at_least=1) for size in sizes]
+    level = exact(delta, "delta", above=0, at_most=1)
+    enlarged = [_larger(of, count) for count in users]
+    found = [each.epsilon(level, _WIDTH) for each in enlarged if each is not None]
+    return found if found else _by_rules(of, users, level)
+
+
+def has_groups(of: Composition) -> bool:
+    """Are its neighbours any datasets that differ in one user, and not two that are named?"""
+    return not any(isinstance(unsampled(use.mechanism), FinitePair) for use in of.uses)
+
+
+def _larger(of: Composition, users: int) -> Composition | None:
+    """The same uses at a group's sensitivity; None where that rule does not hold for all."""
+    uses = []
+    for mechanism, times in of.uses:
+        enlarged = _enlarged(mechanism, users)
+        if enlarged is None:
+            return None
+        uses.append(Use(enlarged, times))
+    return Composition(uses)
+
+
+def _by_rules(of: Composition, sizes: Sequence[int], delta: Fraction) -> list[Enclosure]:
+    """The least upper end of any rule; one that takes longer than its share of the time is none."""
+    single, pure, mu = (
+        _in_share(share, find)
+        for share, find in (
+            (0.2, lambda: of.epsilon(delta, _WIDTH)),
+            (0.1, lambda: of.pure(_WIDTH)),
+            (0.4, lambda: of.gdp(_WIDTH)),
+        )
+    )
+    found = []
+    for left, users in zip(range(len(sizes), 0, -1), sizes, strict=True):
+        if users == 1:
+            found.append(single)
+            continue
+        bounds = [
+            pure.times(users),
+            _in_share(0.5 / left, partial(_gaussian, mu, users, delta)),
+            _in_share(0.9 / left, partial(_by_steps, of, users, delta)),
+        ]
+        found.append(Enclosure(single.lower, min(each.upper for each in bounds)))
+    return found
+
+
+def _in_share(share: float, find: Callable[[], Enclosure]) -> Enclosure:
+    """In this share of the time that is left; unknown where it does not suffice."""
+    with suppress(OutOfTimeError), time_limit(share * time_left()):
+        return find()
+    return Enclosure.unknown()
+
+
+def _enlarged(mechanism: Mechanism, users: int) -> Mechanism | None:
+    """The same noise for a group's sensitivity; None where the rule does not hold as it is."""
+    if isinstance(mechanism, AdditiveNoise) or (
+        isinstance(mechanism, ContinuousNoise) and mechanism.rate == 1
+    ):
+        return evolve(mechanism, sensitivity=users * mechanism.sensitivity)
+    if isinstance(mechanism, Sampled) and mechanism.rate == 1:
+        inner = _enlarged(mechanism.mechanism, users)
+        return None if inner is None else evolve(mechanism, mechanism=inner)
+    return None
+
+
+def _gaussian(mu: Enclosure, users: int, delta: Fraction) -> Enclosure:
+    """What the Gaussian of users times mu costs."""
+    if mu.upper == 0:
+        return Enclosure.exactly(0)
+    if mu.upper == _INFINITY or mu.upper * users >= _MOST:
+        return Enclosure.unknown()
+    noise = ContinuousNoise(Shape.GAUSSIAN, 1 / (users * Fraction(mu.upper)))
+    return compose(noise).epsilon(delta, _WIDTH)
+
+
+def _by_steps(of: Composition, users: int, delta: Fraction) -> Enclosure:
+    """users times the first e met that one user has at so small a delta that the group's holds."""
+    for e in _candidates(of, users, delta):
+        if e >= _MOST:
+            break
+        if of.delta(e, _WIDTH).upper <= _share(users, e, delta):
+            return Enclosure(_ZERO, users * e)
+    return Enclosure.unknown()
+
+
+def _candidates(of: Composition, users: int, delta: Fraction) -> Iterator[Fraction]:
+    """Rising: each is what one user costs at the delta that the one before asks for."""
+    e = Fraction(0)
+    for _ in range(_STEPS):
+        high = of.epsilon(_share(users, e, delta), _WIDTH).upper
+        if high == _INFINITY:
+            return
+        e = Fraction(high) * _WIDER
+        yield e
+
+
+def _share(users: int, e: Fraction, delta: Fraction) -> Fraction:
+    """A lower bound of delta/(1 + e^e + ... + e^((users-1) e))."""
+    with working_precision(_BITS):
+        steps = sum((ball(e * i).exp() for i in range(1, users)), ball(1))
+        return Fraction(enclose(ball(delta) / steps).lower)

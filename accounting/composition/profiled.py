@@ -1,0 +1,95 @@
+"""One use of a mechanism that measures its own profile from both sides: delta, and its inverse."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from fractions import Fraction
+
+from ...exact.deadline import OutOfTimeError
+from ...exact.enclosure import Enclosure, Endpoint
+from ...mechanisms.dominating import Profiled
+from ...mechanisms.mechanism import either_way
+from ..scenario import Use
+
+_ROUGH, _MIDDLE, _FINE = 1e-3, 1e-4, 1e-5  # relative widths of delta
+_GAP = Fraction(1, 200)  # relative: what finer measuring does not close
+_NEAR = Fraction(1, 10**5)  # relative distance of two epsilons between which the answer lies
+_MOST_TURNS = 40
+_FAR = Fraction(10_000)  # no epsilon is looked for beyond
+_ZERO = Fraction(0)
+OPEN = "what some neighbours attain is less than what bounds them all"
+
+
+def profiled(uses: Sequence[Use]) -> Profiled | None:
+    """The mechanism of these uses, if it is used once and measures its own profile."""
+    if len(uses) != 1 or uses[0].times != 1:
+        return None
+    one = either_way(uses[0].mechanism)
+    return one if isinstance(one, Profiled) else None
+
+
+def own_delta(one: Profiled, epsilon: Fraction, width: Fraction) -> Enclosure:
+    """delta(epsilon), quickly first, and then as narrowly as it measures itself."""
+    known = Enclosure.probability()
+    with suppress(OutOfTimeError):
+        for precise in (_ROUGH, _FINE):
+            upper = min(known.upper, one.delta_at_most(epsilon, precise))
+            known = Enclosure(known.lower, upper)
+            lower = max(known.lower, one.delta_at_least(epsilon, precise))
+            known = Enclosure(min(lower, upper), upper)
+            if known.is_within(width) or not known.is_within(_GAP):
+                break
+    return known.because(OPEN)
+
+
+def own_epsilon(one: Profiled, delta: Fraction, most: Enclosure) -> Enclosure:
+    """The least epsilon with delta(epsilon) <= delta, 0 < delta < 1. most: the pure epsilon."""
+    end = Fraction(most.upper) if most.is_finite() else _FAR
+    high = _last(one.delta_at_most, delta, end)[1]
+    low = _last(one.delta_at_least, delta, end)[0]
+    upper: Endpoint = most.upper if high is None else min(high, most.upper)
+    return Enclosure(min(low, upper), upper).because(OPEN)
+
+
+def _last(
+    measure: Callable[[Fraction, float], Endpoint], delta: Fraction, end: Fraction
+) -> tuple[Fraction, Fraction | None]:
+    """Two near epsilons, delta exceeded at the first and not at the second (None: none was found).
+
+    By false position in the logarithm, one end's weight halved where it stays (Illinois); floats
+    choose where to look. Out of time, as near as they are by then.
+    """
+    low, high = _ZERO, None
+    with suppress(OutOfTimeError):
+        goal = math.log(delta.numerator) - math.log(delta.denominator)
+        left, right, place = _gap(measure(low, _ROUGH), goal), -4.0, end
+        if left <= 0:
+            return low, low
+        stayed = 0
+        for _ in range(_MOST_TURNS):
+            if place - low <= place * _NEAR:
+                break
+            share = min(max(left / (left - right), 1e-6), 1 - 1e-6)
+            middle = Fraction(float(low + (place - low) * Fraction(share)))
+            if not low < middle < place:
+                break
+            narrow = _MIDDLE if place - low < place / 100 else _ROUGH
+            found = measure(middle, narrow)
+            if found > delta:
+                low, left = middle, max(_gap(found, goal), 1e-12)
+                right, stayed = (right / 2 if stayed > 0 else right), 1
+            else:
+                place = high = middle
+                right = min(max(_gap(found, goal), 4 * goal - 40), -1e-12)
+                left, stayed = (left / 2 if stayed < 0 else left), -1
+    return low, high
+
+
+def _gap(value: Endpoint, goal: float) -> float:
+    """The logarithm of the value less its goal."""
+    number = Fraction(value)
+    if number <= 0:
+        return -math.inf
+    return math.log(number.numerator) - math.log(number.denominator) - goal

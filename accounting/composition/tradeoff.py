@@ -1,0 +1,289 @@
+"""Trade-off curves: the least type II error of a test of neighbours, at each type I error.
+
+*Two directions.* Of the datasets D, D' a test may take either for its null hypothesis. `forward`
+rejects D: its type I error is a probability under D, its type II error one under D', T(D, D') in
+the words of Dong, Roth, Su ("Gaussian differential privacy", JRSS B 2022). `backward`, T(D', D), is
+its inverse. Where they differ an adversary has the smaller, and `hull`, the largest convex and
+symmetric function below both, is less than any test attains: it is what an f-DP statement with a
+symmetric f says, and has the same content as the privacy profile.
+
+*From profiles.* With d(g) the largest P(S) - g Q(S) over events S, d'(g) the largest Q(S) - g P(S),
+g = e^epsilon >= 1, and d'(g) = 1 - g (1 - d(1/g)) for g < 1,
+
+    T(P, Q)(a) = sup over g >= 1 of max(0, 1 - d'(g) - g a, (1 - d(g) - a)/g)
+
+(Wasserman and Zhou, JASA 2010, Theorem 2.4; Dong, Roth, Su, Proposition 2.5). The hull is that of
+the larger of d and d' in the place of both.
+
+*Lower bound.* Every epsilon of a grid, with upper bounds of d and d' over all that neighbours may
+do, gives a value below.
+
+*Upper bound.* Of one pair that neighbours attain, throughout: where they have a choice, the
+supremum over g above is of another pair at each g, and no test need attain it. All g count, also
+those between. d is convex in g and does not rise, so it lies above a polygon (`polygon_below`).
+Along an edge d' = u - v g both 1 - u + (v - a) g and (1 - u - a)/g + v are monotone in g: the
+supremum is attained at a vertex. Beyond the grid the last chord goes on until d' would be 0; there
+both fall in g. No test is worse than guessing: T(a) <= 1 - a.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import islice
+from typing import Any, TypeAlias
+
+from attrs import evolve
+from flint import arb
+
+from ...exact import Enclosure, ExactInput, ParameterError, ball, exact, whole
+from ...exact.deadline import OutOfTimeError, time_left, time_limit
+from ...exact.precision import enclose, working_precision
+from ...mechanisms.allocation import allocation
+from ...mechanisms.continuous import continuous
+from ...mechanisms.fixed_size import FixedSize
+from ...mechanisms.mechanism import Mechanism, OnePair, OneWay, either_way
+from ...mechanisms.pair import TwoWayPair
+from ..convex import Vertex, balls, polygon_below
+from ..scenario import Scenario, Use, scenarios
+from .curves import MOST_POINTS, Composed, Curve, Profile, profile
+from .vectors import sides_of
+
+_BITS = 256
+_ROUGH = Fraction(1, 100)
+_ZERO = Enclosure.exactly(0)
+
+Measure: TypeAlias = Callable[[Sequence[Use]], Composed]
+_Ways: TypeAlias = tuple[Profile, Profile]  # of D against D' and of D' against D, on one grid
+
+
+@dataclass(frozen=True, repr=False)
+class Tradeoff(Curve):
+    """The least type II error of any test of neighbours D and D', at rising type I errors.
+
+    `alphas` are exact probabilities, the others enclosures there: `betas` of the smaller of
+    `forward`, T(D, D'), and `backward`, T(D', D); `hull` of the largest convex and symmetric
+    function below both. D is the dataset with the user (neighbours add-remove), or column p.
+    """
+
+    names = ("type_1", "type_2")
+    places = "type I errors"
+
+    alphas: tuple[Fraction, ...]
+    betas: tuple[Enclosure, ...]
+    forward: tuple[Enclosure, ...]
+    backward: tuple[Enclosure, ...]
+    hull: tuple[Enclosure, ...]
+
+    def rows(self) -> list[dict[str, object]]:
+        """One row a type I error: type_2, type_2_forward, type_2_backward and symmetric_hull."""
+        besides = zip(self.forward, self.backward, self.hull, strict=True)
+        names = ("type_2_forward", "type_2_backward", "symmetric_hull")
+        return [
+            row | dict(zip(names, more, strict=True))
+            for row, more in zip(super().rows(), besides, strict=True)
+        ]
+
+    def _drawn(self, ax: Any) -> Any:
+        from .plots import plot_tradeoff
+
+        return plot_tradeoff(self, ax)
+
+
+def tradeoff(
+    uses: Sequence[Use],
+    measure: Measure,
+    known: Profile,
+    alphas: Sequence[ExactInput] | None,
+    points: ExactInput,
+    width: Fraction,
+) -> Tradeoff:
+    """The trade-off curves of these uses, at these type I errors.
+
+    None: 0, ..., 1 in `points` steps that are finer near 0, where the curve is steep. measure: of
+    uses, what profiles are taken of. known: the profile of these uses, to this width.
+    """
+    grid = _grid(alphas, points)
+    ways, attained = _profiles(uses, measure, known, width)
+    with working_precision(_BITS):
+        hull = _between((known, known), (known, known), grid)
+        forward = _between(ways, attained, grid)
+        backward = _between(ways[::-1], attained[::-1], grid)
+    both = zip(forward, backward, strict=True)
+    betas = tuple(
+        Enclosure(min(one.lower, other.lower), min(one.upper, other.upper)) for one, other in both
+    )
+    return Tradeoff(tuple(grid), betas, forward, backward, hull)
+
+
+def guessing(alphas: Sequence[ExactInput] | None, points: ExactInput) -> Tradeoff:
+    """What holds of every mechanism: no test is worse than guessing."""
+    grid = _grid(alphas, points)
+    most = tuple(Enclosure(Fraction(0), 1 - alpha) for alpha in grid)
+    return Tradeoff(tuple(grid), most, most, most, most)
+
+
+def _grid(alphas: Sequence[ExactInput] | None, points: ExactInput) -> list[Fraction]:
+    if alphas is None:
+        count = whole(points, "points", at_least=1, at_most=MOST_POINTS)
+        return [Fraction(k * k, count * count) for k in range(count + 1)]
+    grid = sorted({exact(alpha, "alpha", at_least=0, at_most=1) for alpha in alphas})
+    if not grid:
+        raise ParameterError("alphas must hold at least one number")
+    return grid
+
+
+def further_profiles(uses: Sequence[Use]) -> int:
+    """How many profiles the curves need besides that of these uses."""
+    return (2 if len(scenarios(uses)) > 1 else 0) + (0 if _is_one_pair(uses) else 2)
+
+
+# -- which profiles -------------------------------------------------------------------------------
+
+
+def _profiles(
+    uses: Sequence[Use], measure: Measure, known: Profile, width: Fraction
+) -> tuple[_Ways, _Ways]:
+    """Of all that neighbours may do, and of one pair that they attain throughout."""
+    waiting, found = further_profiles(uses), scenarios(uses)
+    ways = (known, known)
+    if len(found) > 1:
+        second = _within(known, measure(found[1]), known, width, 1 / waiting)
+        first = _within(known, measure(found[0]), second, width, 1 / (waiting - 1))
+        ways = (first, second)
+    if _is_one_pair(uses):
+        return ways, ways
+    ahead, back = _attained(uses, measure, known)
+    if not ahead:  # nothing is known to be attained but guessing
+        none = Profile(known.epsilons, (_ZERO,) * len(known.epsilons))
+        return ways, (none, none)
+    with time_limit(time_left() / 2, rings=False):
+        first = profile(measure(ahead), known.epsilons, 0, width)
+    return ways, (first, profile(measure(back), known.epsilons, 0, width))
+
+
+def _within(
+    known: Profile, way: Composed, other: Profile, width: Fraction, share: float
+) -> Profile:
+    """One of two ways of which the larger is known: measured where it is not the larger itself.
+
+    Both are the total variation distance at epsilon = 0.
+    """
+    deltas = dict(zip(known.epsilons, known.deltas, strict=True))
+    asked = [
+        at
+        for at, most, beside in zip(known.epsilons, known.deltas, other.deltas, strict=True)
+        if at and most.upper and not beside.upper < most.lower
+    ]
+    if asked:
+        with time_limit(share * time_left(), rings=False):
+            measured = profile(way, asked, 0, width)
+        for at, delta in measured.points():
+            deltas[at] = delta.intersection(Enclosure(Fraction(0), deltas[at].upper))
+    return Profile(known.epsilons, tuple(deltas.values()))
+
+
+def _is_one_pair(uses: Sequence[Use]) -> bool:
+    """Is there nothing to choose for neighbours but which of them is D?"""
+    if (sides := sides_of(uses)) is not None:
+        return sides.exact is not None and _is_one_pair(sides.exact)
+    for mechanism, _ in uses:
+        if continuous(mechanism) is None and allocation(mechanism) is None:
+            inner = either_way(mechanism)
+            if isinstance(inner, FixedSize) and inner.rate != 1:
+                return False
+            if isinstance(inner, FixedSize):
+                inner = inner.mechanism
+            if continuous(inner) is None and len(list(islice(inner.pairs(), 2))) > 1:
+                return False
+    return True
+
+
+def _attained(uses: Sequence[Use], measure: Measure, known: Profile) -> tuple[Scenario, Scenario]:
+    """A pair that neighbours attain, for (D, D') and for (D', D), use by use; empty: none known."""
+    found = scenarios(uses)[0]
+    if (sides := sides_of(found)) is not None:
+        middle = known.epsilons[len(known.epsilons) // 2]
+        below = list(sides.below)
+        if len(below) > 1:
+            with suppress(OutOfTimeError), time_limit(time_left() / 4):
+                below.sort(key=lambda each: measure(each).delta(middle, _ROUGH).lower)
+        found = below[-1] if below else ()
+    fixed = [(one_pair(use.mechanism), use.times) for use in found]
+    kept = [(pair, times) for pair, times in fixed if pair is not None]
+    ahead, back = (tuple(Use(pair[way], times) for pair, times in kept) for way in (0, 1))
+    return ahead, back
+
+
+def one_pair(mechanism: Mechanism) -> tuple[Mechanism, Mechanism] | None:
+    """One pair that neighbours attain, and the swapped one; None where nothing is released."""
+    inner = either_way(mechanism)
+    if isinstance(inner, FixedSize) and (noise := continuous(inner.mechanism)) is not None:
+        inner = evolve(noise, neighbours="add-remove", rate=inner.rate)
+    elif (noise := continuous(inner)) is not None:
+        inner = evolve(noise, neighbours="add-remove")
+    elif allocation(inner) is None:
+        pair = next(iter(inner.pairs()), None)
+        if isinstance(pair, TwoWayPair):
+            pair = pair.pair
+        return None if pair is None else (OnePair(pair), OnePair(pair.swapped()))
+    return OneWay(inner), OneWay(inner.reversed())
+
+
+# -- from profiles to errors ----------------------------------------------------------------------
+
+
+def _between(ways: _Ways, attained: _Ways, grid: Sequence[Fraction]) -> tuple[Enclosure, ...]:
+    """T(P, Q) at these type I errors. ways: d and d', whose upper bounds hold of all neighbours;
+    attained: those of one pair, whose lower bounds count."""
+    odds = [ball(epsilon).exp() for epsilon in ways[0].epsilons]
+    tops = [
+        [(g, balls(delta)[1]) for g, delta in zip(odds, way.deltas, strict=True)] for way in ways
+    ]
+    bounds = [[balls(delta) for delta in way.deltas] for way in attained]
+    ends = (_vertices(odds, *bounds), _vertices(odds, *bounds[::-1]))
+    return tuple(_enclosed(alpha, tops, ends) for alpha in grid)
+
+
+def _enclosed(
+    alpha: Fraction, tops: Sequence[list[Vertex]], ends: Sequence[list[Vertex]]
+) -> Enclosure:
+    low, high = enclose(_supremum(alpha, *tops)).lower, enclose(_supremum(alpha, *ends)).upper
+    least = Enclosure(low, 1 - alpha).maximum(_ZERO)
+    return least.intersection(Enclosure(Fraction(0), high))
+
+
+def _supremum(alpha: Fraction, forth: list[Vertex], back: list[Vertex]) -> arb:
+    """Over points (g, d(g)) and (g, d'(g))."""
+    a = ball(alpha)
+    found = arb(0)
+    for g, delta in back:
+        found = found.max(1 - delta - g * a)
+    for g, delta in forth:
+        found = found.max((1 - delta - a) / g)
+    return found
+
+
+def _vertices(
+    odds: list[arb], bounds: list[tuple[arb, arb]], other: list[tuple[arb, arb]]
+) -> list[Vertex]:
+    """Of a polygon below d, from 1 on and beyond the last of the odds. other: bounds of d'.
+
+    Left of 1, d goes on as a convex function of g: at 1/g it is 1 - (1 - d'(g))/g.
+    """
+    if odds[0] == 1 and len(odds) > 1:
+        g, mirrored = odds[1], other[1]
+        first = (1 - (1 - mirrored[0]) / g, 1 - (1 - mirrored[1]) / g)
+        vertices = polygon_below([1 / g, *odds], [first, *bounds])[2:]  # those from 1 on
+    else:  # between 1 and the first of the odds, nothing is known but that d does not rise
+        vertices = [(arb(1), bounds[0][0]), *polygon_below(odds, bounds)]
+    end, low = odds[-1], bounds[-1][0]
+    if len(odds) > 1:
+        slope = (low - bounds[-2][1]) / (end - odds[-2])
+        if slope >= 0:  # so d stays where it is
+            return vertices
+        if slope < 0:
+            return [*vertices, (end - low / slope, arb(0))]
+    return [*vertices, (end, arb(0))]

@@ -1,0 +1,477 @@
+"""What uses of vectors cost: no more than what dominates them, no less than what they dominate.
+
+Each use is put between lists of uses of other mechanisms (`mechanisms.vector` has the proofs, and
+`mechanisms.rounded` of real vectors that are rounded): all vectors along some direction within
+reach, from below; all by their Gaussian envelope, or all in one coordinate, from above. Which of
+these is the worst, or the best, may differ from figure to figure.
+
+*The dearest vector is known* (`Reach.dearest`, as where one cell of a histogram becomes another):
+then its cost is exact, that of as many uses of one number as it has coordinates.
+
+*What adds up over coordinates* (pure epsilon, Rényi divergence at each order, rho, which is at most
+the sum of suprema) is c(|v_1|) + c(|v_2|) + ..., c(k) the cost of one number that moves by k. Where
+c(k) <= a k^2 + b k for all k within reach, a, b >= 0, it is at most a |v|_2^2 + b |v|_1: the best
+such a and b are a vertex of these constraints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache, partial, reduce
+from typing import TypeVar
+
+from attrs import evolve, frozen
+
+from ...exact.deadline import OutOfTimeError, grace, time_left, time_limit
+from ...exact.enclosure import Enclosure, Endpoint
+from ...mechanisms.continuous import ContinuousNoise, Shape
+from ...mechanisms.dominating import Dominating, Parts, RenyiCurve, dominated
+from ...mechanisms.laws.law import Law
+from ...mechanisms.mechanism import AdditiveNoise, Mechanism, OneWay
+from ...mechanisms.protocols.federated.rounding import Stochastic
+from ...mechanisms.rounded import RoundedReach
+from ...mechanisms.sampled import likewise, unsampled
+from ...mechanisms.vector import VectorNoise, vector
+from ..envelope import NoEnvelopeError, distance_at, rounded_distance, rounded_renyi, unit_parameter
+from ..figure import Figure
+from ..scenario import Use
+from . import divergence
+from .attained import attained
+from .binned import binned
+from .rounding import rounded_delta, rounded_epsilon
+from .trimmed_vectors import Repeated, is_trimmable, trimmed_delta, trimmed_epsilon
+
+OPEN = "which vectors within reach cost most is open: some attained, and what dominates all"
+
+_LITTLE = 0.3  # seconds of the processor
+_SHARE = 0.5  # of the time that is left, for each list that bounds from either side
+MOST_MOVES = 16  # of one coordinate, each of which is measured
+_MOST_USES = 10**9
+_FEW_RESIDUES = 64
+_FARTHEST = 10**9  # that one number may move
+_ATTAINED = Fraction(1, 10**6)  # width of what vectors attain: less than the gap above it, mostly
+_GUARANTEED = Fraction(1, 10**5)  # width of what bounds all that have a guarantee: the same
+_WIDE, _WIDE_REDUCED = 10**5, 100  # variances from which on outcomes are seen by bins
+_ZERO, _INFINITY = Fraction(0), Decimal("Infinity")
+_ANYTHING = Enclosure.unknown()
+
+Uses = tuple[Use, ...]
+_Known = TypeVar("_Known")
+
+
+@frozen
+class Sides:
+    """Lists of uses that cost at most as much as these, and lists that cost at least as much.
+
+    likely: those of the latter that can be the least at a delta. slower: more of `above`, for where
+    the others leave a gap. exact: a list that costs the same, where one is known. complete: do
+    these uses cost what the dearest of `below` does? guaranteed: what bounds Rényi divergences of
+    some uses, and how often; others: all the other uses. why: what is open in between. pure: a list
+    of the same pure epsilon.
+    """
+
+    uses: Uses
+    below: tuple[Uses, ...]
+    above: tuple[Uses, ...]
+    likely: tuple[Uses, ...]
+    exact: Uses | None = None
+    complete: bool = False
+    guaranteed: tuple[tuple[RenyiCurve, int], ...] = ()
+    others: Uses = ()
+    why: tuple[str, ...] = (OPEN,)
+    slower: tuple[Uses, ...] = ()
+    pure: Uses | None = None
+
+    def near(self, figure: Figure) -> Sides:
+        """With what is attained at this figure besides, by what is known by a guarantee only."""
+        if not self.guaranteed:
+            return self
+        more: list[Uses] = []
+        nothing: list[Uses] = []
+        for uses in _in_time(partial(attained, self.uses, figure), nothing):
+            sides = sides_of(uses)
+            more += [uses] if sides is None else sides.below[:1]
+        return evolve(self, below=(*self.below, *more))
+
+    @property
+    def is_reduced(self) -> bool:
+        """Are all vectors reduced mod a number so small that all residues are seen often?"""
+        found = (vector(use.mechanism) for use in self.uses)
+        return all(one is None or (one.modulus or _FARTHEST) <= _FEW_RESIDUES for one in found)
+
+    def dominating(self, measure: Callable[[Uses], Enclosure]) -> Enclosure:
+        """The least of what dominates: its upper end bounds these uses, its lower end nothing."""
+        return min(map(measure, self.likely), key=lambda one: one.upper)
+
+    def between(
+        self,
+        measure: Callable[[Uses, Fraction], Enclosure],
+        width: Fraction,
+        besides: Callable[[], Enclosure] = Enclosure.unknown,
+    ) -> Enclosure:
+        """From the largest of those below to the least of those above.
+
+        measure: of a list of uses, to a relative width. besides: what else is known, asked for
+        between the two: in this order, what is quick is known first.
+        """
+        if self.guaranteed:
+            width = max(width, _GUARANTEED)
+        if self.exact is not None:
+            found = _in_time(partial(measure, self.exact, width), _ANYTHING)
+            if found.is_finite() or found.lower == _INFINITY:
+                return found
+        if self.complete:
+            each = [_in_time(partial(measure, uses, width), _ANYTHING) for uses in self.below]
+            found = reduce(Enclosure.maximum, each)
+            if found.is_finite() or found.lower == _INFINITY:
+                return found
+        above = {uses: _quickly(partial(measure, uses, width), _ANYTHING) for uses in self.likely}
+        known = besides()
+        lower = [above[uses] for uses in self.below if uses in above]
+        for uses in self.below:
+            if uses not in above:
+                seen = partial(_measured_by_bins, measure, uses, max(width, _ATTAINED))
+                whole = partial(measure, uses, width)
+                asked = whole if self.complete else seen
+                lower.append((_in_time if lower else _quickly)(asked, _ANYTHING))
+        found = _between(lower, list(above.values()), self.why).intersection(known)
+        for uses in self.slower:
+            if not found.is_within(max(width, _ATTAINED)):
+                asked = partial(measure, uses, width)
+                found = found.intersection(Enclosure(_ZERO, _in_time(asked, _ANYTHING).upper))
+        return self._among(found, lower)
+
+    def curve_between(
+        self,
+        measure: Callable[[Uses], Sequence[Enclosure]],
+        bounds: Callable[[RenyiCurve], Sequence[Endpoint]],
+        width: Fraction,
+    ) -> list[Enclosure]:
+        """The same of what adds up over uses and coordinates, number by number.
+
+        bounds: what each is at most by a curve that is guaranteed, infinite where it has no bound.
+        """
+        count = len(bounds(RenyiCurve(_ZERO)))
+        nothing: Sequence[Enclosure] = [_ANYTHING] * count
+        if self.exact is not None:
+            alike = list(_in_time(partial(measure, self.exact), nothing))
+            if all(one.is_finite() or one.lower == _INFINITY for one in alike):
+                return alike
+        above = [_in_time(partial(measure, uses), nothing) for uses in self.above]
+        below = [_in_time(partial(measure, uses), nothing) for uses in self.below]
+        found = [
+            self._among(_between(each, list(upper), self.why), each)
+            for i, upper in enumerate(zip(*above, strict=True))
+            for each in [[curve[i] for curve in below]]
+        ]
+        if all(one.is_within(width) for one in found):
+            return found
+        totals = _in_time(partial(_totals, self.uses, measure, bounds, nothing), nothing)
+        return [
+            total if total.lower == _INFINITY else one.intersection(Enclosure(_ZERO, total.upper))
+            for one, total in zip(found, totals, strict=True)
+        ]
+
+    def _among(self, found: Enclosure, lower: Sequence[Enclosure]) -> Enclosure:
+        """At most the largest of what is attained, where nothing else is."""
+        if not self.complete or len(lower) < len(self.below):
+            return found
+        return found.intersection(reduce(Enclosure.maximum, lower))
+
+    def is_nearer_mixed(self, delta: Fraction) -> bool:
+        """Is the Gaussian of the mixture nearer than that of the longest vector? It saves time.
+
+        The first dominates but for a little of delta, the second dominates everything.
+        """
+        found = rounded_at_random(self.uses)
+        if found is None or found[0].is_one_number or not 0 < delta < 1:
+            return False
+        one, reach, times = found
+        missed = delta / (100 * times)
+        with suppress(NoEnvelopeError):
+            longest = _distance(one.law, reach.largest_square)
+            return rounded_distance(one.law, reach.norm, reach.dimension, missed) < longest
+        return False
+
+    def epsilon(self, delta: Fraction) -> Enclosure:
+        """At most what is known besides: of rounding at random, the mixture that it is; of binomial
+        noise, that of a law which is all but the same.
+        """
+        return self._mixed(
+            lambda one, reach, times: rounded_epsilon(
+                one.law, reach.norm, delta, reach.dimension, times, one.rate
+            )
+        ).intersection(self._trimmed(lambda uses: trimmed_epsilon(uses, delta)))
+
+    def delta(self, epsilon: Fraction) -> Enclosure:
+        """The same at this epsilon."""
+        return self._mixed(
+            lambda one, reach, times: rounded_delta(
+                one.law, reach.norm, epsilon, reach.dimension, times, one.rate
+            )
+        ).intersection(self._trimmed(lambda uses: trimmed_delta(uses, epsilon)))
+
+    def renyi(self, order: Fraction) -> Enclosure:
+        """The same of the Rényi divergence of this order."""
+
+        def measured(one: VectorNoise, reach: RoundedReach, times: int) -> Enclosure:
+            cost = rounded_renyi(one.law, reach.norm, reach.dimension, order, one.rate)
+            return _ANYTHING if cost is None else Enclosure(_ZERO, cost * times)
+
+        return self._mixed(measured)
+
+    def _mixed(self, measure: Callable[[VectorNoise, RoundedReach, int], Enclosure]) -> Enclosure:
+        """Where all uses are of one vector that is; else, and out of time, nothing is known."""
+        found = rounded_at_random(self.uses)
+        if found is not None:
+            with suppress(NoEnvelopeError):
+                return _in_time(partial(measure, *found), _ANYTHING)
+        return _ANYTHING
+
+    def _trimmed(self, measure: Callable[[Repeated], Enclosure]) -> Enclosure:
+        """Where all noise is binomial; else, and out of time, nothing is known."""
+        found = [(vector(use.mechanism), use.times) for use in self.uses]
+        trimmable = [(one, times) for one, times in found if one is not None and is_trimmable(one)]
+        if len(trimmable) < len(found):
+            return _ANYTHING
+        return _in_time(partial(measure, trimmable), _ANYTHING)
+
+
+def rounded_at_random(uses: Sequence[Use]) -> tuple[VectorNoise, RoundedReach, int] | None:
+    """The vector, its reach and how often it is used, where all uses are of one such; else None."""
+    mechanism, times = uses[0]
+    one = vector(mechanism)
+    if len(uses) > 1 or one is None or not isinstance(one.reach, RoundedReach):
+        return None
+    return (one, one.reach, times) if isinstance(one.reach.rounding, Stochastic) else None
+
+
+def _in_time(measure: Callable[[], _Known], nothing: _Known) -> _Known:
+    """What is measured, in a share of the time that is left; else what says nothing."""
+    with suppress(OutOfTimeError), time_limit(_SHARE * time_left()):
+        return measure()
+    return nothing
+
+
+def _quickly(measure: Callable[[], _Known], nothing: _Known) -> _Known:
+    """As `_in_time`; where that tells nothing, what takes little, however busy the machine is."""
+    found = _in_time(measure, nothing)
+    if found == nothing:
+        with suppress(OutOfTimeError), grace(_LITTLE):
+            found = measure()
+    return found
+
+
+def _measured_by_bins(
+    measure: Callable[[Uses, Fraction], Enclosure], uses: Uses, width: Fraction
+) -> Enclosure:
+    return measure(tuple(map(_seen, uses)), width)
+
+
+def sides_of(uses: Sequence[Use]) -> Sides | None:
+    """The lists on both sides of these uses; None where all have pairs of laws of their own."""
+    found = [_dominating(use.mechanism) for use in uses]
+    if not any(found):
+        return None
+    below = dict.fromkeys(_turns(uses, [None if one is None else one.lower for one in found]))
+    kept = [each for each in below if each and sum(use.times for use in each) <= _MOST_USES]
+    above = tuple(
+        dict.fromkeys(_turns(uses, [None if one is None else one.upper for one in found]))
+    )
+    few = any(one is not None and one.one_suffices for one in found)
+    exact = None
+    if all(one is None or one.exact is not None for one in found):
+        (exact,) = _turns(uses, [None if one is None else (one.exact or (),) for one in found])
+    pure = None
+    if any(one is not None and one.pure for one in found):
+        known = [None if one is None else one.pure or one.exact or () for one in found]
+        if all(one is None or one for one in known):
+            (pure,) = _turns(uses, [None if one is None else (one,) for one in known])
+    each = list(zip(found, uses, strict=True))
+    alone = found[0] if len(uses) == uses[0].times == 1 else None
+    return Sides(
+        tuple(uses),
+        tuple(kept),
+        above,
+        above[:1] if few else above,
+        exact if exact is None or sum(use.times for use in exact) <= _MOST_USES else None,
+        alone is not None and alone.complete,
+        tuple((one.curve, use.times) for one, use in each if one is not None and one.curve),
+        tuple(use for one, use in each if one is None or not one.curve),
+        tuple(dict.fromkeys(one.why for one in found if one is not None)),
+        tuple(_turns(uses, [None if one is None else one.slower or one.upper for one in found]))
+        if any(one is not None and one.slower for one in found)
+        else (),
+        pure,
+    )
+
+
+def _dominating(mechanism: Mechanism) -> Dominating | None:
+    """What a use lies between; None where it has pairs of laws of its own."""
+    if (one := vector(mechanism)) is not None:
+        return _of_vector(one)
+    known = dominated(mechanism)
+    found = None if known is None else known.dominating()
+    if found is None or found.envelope is None:
+        return found
+    noise = ContinuousNoise(Shape.GAUSSIAN, Fraction(1), _distance(*found.envelope))
+    around = evolve(noise, neighbours=getattr(mechanism, "neighbours", "replace"))
+    return evolve(found, upper=(*found.upper, ((around, 1),)))
+
+
+def _turns(uses: Sequence[Use], choices: Sequence[Sequence[Parts] | None]) -> Iterator[Uses]:
+    """The first, second, ... list of each use together: the last of each where it has no more."""
+    for turn in range(max((len(lists) for lists in choices if lists is not None), default=0)):
+        found: list[Use] = []
+        for use, lists in zip(uses, choices, strict=True):
+            if lists is None:
+                found.append(use)
+            elif lists:
+                parts = lists[min(turn, len(lists) - 1)]
+                found += [
+                    Use(_likewise(use.mechanism, part), count * use.times) for part, count in parts
+                ]
+        yield tuple(found)
+
+
+def _of_vector(one: VectorNoise) -> Dominating:
+    """Along directions within reach; by the Gaussian envelope, or all in one coordinate."""
+    lower = [tuple(one.along(direction)) for direction in one.directions()]
+    dearest, upper, light = one.dearest(), [((_enveloped(one), 1),)], True
+    if one.reach.largest_sum <= _FARTHEST:
+        upper.append(((one.of_one_number(), 1),))
+        light = _is_light(one)
+    exact = None if dearest is None else tuple(dearest)
+    return Dominating(lower, upper, exact, one_suffices=not light, why=OPEN)
+
+
+def _between(
+    lower: Sequence[Enclosure], upper: Sequence[Enclosure], why: Sequence[str]
+) -> Enclosure:
+    least = max((one.lower for one in lower), default=_ZERO)
+    best = min(upper, key=lambda one: one.upper)
+    said = tuple(dict.fromkeys(reason for one in (*lower, best) for reason in one.why))
+    ends = [one for one in lower if one.lower is least] + [best]
+    by = tuple(dict.fromkeys(method for one in ends for method in one.by))
+    return Enclosure(least, best.upper, why=said, by=by).because(*why)
+
+
+def _seen(use: Use) -> Use:
+    """What is told of a use by bins of its outcome, where all of them would take long."""
+    noise = unsampled(use.mechanism)
+    if not isinstance(noise, AdditiveNoise) or not noise.law.symmetric:
+        return use
+    deviation2 = Fraction(noise.law.moments().variance.upper)
+    modulus = noise.modulus
+    if deviation2 < (_WIDE if modulus is None else _WIDE_REDUCED):
+        return use
+    if modulus is not None and (modulus**2 < 4 * deviation2 or noise.farthest < noise.sensitivity):
+        return use
+    seen = likewise(use.mechanism, binned(noise.law, noise.sensitivity, modulus))
+    if isinstance(use.mechanism, OneWay) or getattr(seen, "rate", 1) == 1:
+        seen = OneWay(seen)  # unsampled, the other way round is its mirror image
+    return Use(seen, use.times)
+
+
+def _likewise(mechanism: Mechanism, other: Mechanism) -> Mechanism:
+    """The other one, for the same order of the two datasets where that is fixed."""
+    return OneWay(other) if isinstance(mechanism, OneWay) else other
+
+
+def _enveloped(one: VectorNoise) -> Mechanism:
+    """The Gaussian that dominates it; one number where only one moves, or no envelope is known.
+
+    Of a vector that is rounded at random it dominates the longest that may be sent; what is proved
+    of the mixture itself belongs beside it.
+    """
+    if one.is_one_number:
+        return one.of_one_number()
+    try:
+        distance = _distance(one.law, one.reach.largest_square)
+    except NoEnvelopeError:
+        return one.of_one_number()
+    return ContinuousNoise(
+        Shape.GAUSSIAN, Fraction(1), distance, one.neighbours, one.rate, one.removing
+    )
+
+
+def _is_light(one: VectorNoise) -> bool:
+    """May all in one coordinate cost less than the Gaussian envelope, at some delta?
+
+    Not where that has tails like a Gaussian's and |v|_1 is much above |v|_2: that saves time only.
+    """
+    if one.reach.largest_sum**2 <= 2 * one.reach.largest_square:
+        return True
+    return divergence.pure_epsilon(AdditiveNoise(one.law)).is_finite()
+
+
+@lru_cache(maxsize=64)
+def _distance(law: Law, square: int) -> Fraction:
+    """mu_1 |v|_2, at most: rational."""
+    return distance_at(unit_parameter(law).upper, square)
+
+
+def _totals(
+    uses: Uses,
+    measure: Callable[[Uses], Sequence[Enclosure]],
+    bounds: Callable[[RenyiCurve], Sequence[Endpoint]],
+    nothing: Sequence[Enclosure],
+) -> Sequence[Enclosure]:
+    """What all uses add up to, coordinate by coordinate, at most; nothing where one is unknown."""
+    parts = []
+    for use in uses:
+        part = _by_coordinates(use, measure, bounds)
+        if part is None:
+            return nothing
+        parts.append(part)
+    return [Enclosure.total(each) for each in zip(*parts, strict=True)]
+
+
+def _by_coordinates(
+    use: Use,
+    measure: Callable[[Uses], Sequence[Enclosure]],
+    bounds: Callable[[RenyiCurve], Sequence[Endpoint]],
+) -> list[Enclosure] | None:
+    """What all coordinates and uses add up to, at most; None where that is not known."""
+    one = vector(use.mechanism)
+    if one is None:
+        found = _dominating(use.mechanism)
+        if found is None or found.curve is None:
+            return None if found else list(measure((use,)))
+        least = [_INFINITY if end == _INFINITY else _ZERO for end in bounds(found.curve)]
+        ends = zip(least, bounds(found.curve), strict=True)
+        return [Enclosure(low, high).times(use.times) for low, high in ends]
+    if one.rate != 1 or one.reach.farthest > MOST_MOVES:
+        return None
+    moves = range(1, one.reach.farthest + 1)
+    costs = [measure(tuple(Use(*part) for part in one.along({move: 1}))) for move in moves]
+    square, total = one.reach.largest_square, one.reach.largest_sum
+    columns = zip(*costs, strict=True)
+    return [_dual(column, square, total).times(use.times) for column in columns]
+
+
+def _dual(costs: Sequence[Enclosure], square: int, total: int) -> Enclosure:
+    """The sum over coordinates of costs[|v_i| - 1], at most."""
+    if any(cost.upper == _INFINITY for cost in costs):
+        return _ANYTHING
+    uppers = [Fraction(cost.upper) for cost in costs]
+    slope, level = least_tilt(uppers, square, total)
+    return Enclosure(_ZERO, slope * square + level * total)
+
+
+def least_tilt(costs: Sequence[Fraction], square: int, total: int) -> tuple[Fraction, Fraction]:
+    """Those a, b >= 0 with a k^2 + b k >= cost of k for which a square + b total is least.
+
+    Divided by k: a k + b >= cost/k =: r(k). For a given a the least b is the largest r(k) - a k,
+    so that the whole is convex and linear between slopes of the upper hull of the r(k).
+    """
+    rates = [(move, cost / move) for move, cost in enumerate(costs, start=1)]
+    slopes = {_ZERO, max(rate / move for move, rate in rates)}
+    slopes |= {(s - r) / (j - i) for i, r in rates for j, s in rates if j > i and s > r}
+    tilts = [
+        (slope, max(_ZERO, *(rate - slope * move for move, rate in rates))) for slope in slopes
+    ]
+    return min(tilts, key=lambda tilt: tilt[0] * square + tilt[1] * total)

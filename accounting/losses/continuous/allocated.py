@@ -1,0 +1,257 @@
+"""What random allocation costs: P = average over sets A of k of t steps of N(mu 1_A, I) against Q =
+N(0, I), in one direction (`mechanisms.allocation`), composed over epochs.
+
+*k = 1.* dP/dQ = S, the `average` of t likelihood ratios under Q, so that with G(x) = E_Q (x - S)^+
+
+    remove: H_g(P, Q) = E_Q (S - g)^+ = 1 - g + G(g),   add: H_g(Q, P) = E_Q (1 - g S)^+ = g G(1/g),
+
+exact for one epoch. Several epochs are composed on a lattice, from above and below
+(`grid.allocated`), and so is one with too little noise.
+
+*k > 1, from above.* Deal the steps at random to k groups of t/k steps, rounded down or up, then
+choose one step in each: by symmetry all sets of k steps are as likely. Given the groups that is k
+uses of 1 of t/k, the same Q; divergences of averages are at most the largest one (joint convexity).
+*From below*, for any k: the sum of all steps is post-processing, N(k mu, t) against N(0, t), and so
+is that of any function of each (`grid.dealt`). *From above*, too: by convexity as the mechanism
+with the same steps throughout, k uses of the Gaussian. Different epochs are independent.
+
+*Rényi.* D_a(P, Q) (a - 1) = log E S^a, D_a(Q, P) (a - 1) = log E S^(1-a). log E S^a is convex in a
+(and 0 at 0 and 1): between whole orders it lies below the chord and above the neighbouring ones
+prolonged. Since (sum of R_i)^a >= sum of R_i^a, D_a(P, Q) >= a mu^2/2 - log t. Since S is at least
+the geometric mean, D_a(Q, P) <= mu^2/2 + (a - 1) mu^2/(2t).
+
+*rho* is k mu^2/2: at most that by convexity; at least, in the limit of large orders, since P has at
+least 1/C times the density of one set's law, C sets (remove).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import TypeAlias
+
+from flint import arb
+
+from ....exact.deadline import OutOfTimeError
+from ....exact.enclosure import Enclosure
+from ....exact.number import ball
+from ....exact.precision import WIDTH, enclose_between, refine, working_precision
+from ....exact.roots import first_met_near
+from ....mechanisms.allocation import Allocation, allocation
+from ...divergences import gaussian
+from ...scenario import Use
+from .average import Average, Below, TooManyNodesError
+from .root import between, root
+
+Parts: TypeAlias = Sequence[tuple[Allocation, int]]
+
+SEVERAL = "each user in several steps of an epoch: bounded by as many uses of one step each"
+FAR = "random allocation with so little noise is bounded by closed forms only"
+BETWEEN = "Rényi divergences of random allocation between whole orders are interpolated"
+
+_BITS = 128
+_NAT = math.log(2)
+_MOST_ORDER = 400
+_FIRST_TAIL, _LAST_TAIL = -46.0, -2000.0
+
+
+def allocations_of(uses: Sequence[Use]) -> Parts | None:
+    """These uses, where all are random allocations; None elsewhere."""
+    found = [(each, times) for each, times in ((allocation(m), k) for m, k in uses) if each]
+    return found if len(found) == len(uses) else None
+
+
+def allocated_delta(parts: Parts, level: Fraction, width: Fraction = WIDTH) -> Enclosure:
+    """delta(level), level >= 0, of these uses together, all in one direction.
+
+    Exact for one epoch, but for too little noise; else between Gaussians.
+    """
+    if all(one.taken == one.steps for one, _ in parts):
+        return refine(lambda: gaussian.delta(_gaussians(parts)[0], ball(level)), width=width)
+    with working_precision(_BITS):
+        low, high = (gaussian.delta(mu, ball(level)) for mu in _gaussians(parts))
+        found = enclose_between(low, high)
+    tail = _FIRST_TAIL
+    while True:
+        if (bounds := _one_epoch(parts, tail)) is None:
+            return found
+        try:
+            with working_precision(_precision(tail)):
+                found = found.intersection(between(*bounds(ball(level))))
+        except ArithmeticError:  # too many nodes, or out of time
+            return found.because(FAR)
+        if found.is_within(width) or found.upper == 0 or tail < _LAST_TAIL:
+            return found
+        size = float(ball(Fraction(found.upper)).log().mid())
+        if size > tail + 40 or tail < 2 * size:  # it is not for the tail that it is wide
+            return found
+        tail = 1.5 * size - 45
+
+
+def allocated_epsilon(parts: Parts, target: Fraction) -> Enclosure:
+    """The least epsilon >= 0 for this delta, 0 < target < 1; as `allocated_delta`."""
+    with working_precision(_BITS):
+        low, high = (_gaussian_epsilon(mu, ball(target)) for mu in _gaussians(parts))
+        known = Enclosure(low.lower, high.upper)
+    if all(one.taken == one.steps for one, _ in parts):
+        return known
+    log_delta = float(ball(target).log().mid())
+    tail = log_delta - 45
+    bounds = _one_epoch(parts, tail)
+    if bounds is None:
+        return known
+    try:
+        with working_precision(_precision(tail)):
+            goal = ball(target)
+            bounds(arb(_far(parts, log_delta)))  # one integral for all levels up to there
+            if bounds(arb(0))[1] <= goal:
+                return Enclosure.exactly(0)
+            start, slope = _near(bounds, goal, float(known.upper))
+            return known.intersection(root(bounds, goal, arb(start), slope))
+    except ArithmeticError:
+        return known.because(FAR)
+
+
+def allocated_renyi(one: Allocation, order: Fraction, width: Fraction = WIDTH) -> Enclosure:
+    """The Rényi divergence of one use at this order > 1."""
+    mu2 = (one.sensitivity / one.scale) ** 2
+    known = Enclosure(order * mu2 * one.taken**2 / one.steps / 2, order * mu2 * one.taken / 2)
+    if one.taken == one.steps:
+        return known
+    average = Average(one.scale / one.sensitivity, one.steps // one.taken)
+    try:
+        found = (_removed if one.removing else _added)(average, order, width)
+    except OutOfTimeError:
+        return known.because(FAR)
+    if one.taken > 1:
+        return known.intersection(Enclosure(Fraction(0), found.times(one.taken).upper)).because(
+            SEVERAL
+        )
+    return known.intersection(found)
+
+
+def allocated_rho(one: Allocation) -> Enclosure:
+    """rho of one use, the user removed; what it is at most if added."""
+    return Enclosure.exactly((one.sensitivity / one.scale) ** 2 * one.taken / 2)
+
+
+# -- Gaussians that dominate and are dominated ----------------------------------------------------
+
+
+def _gaussians(parts: Parts) -> tuple[arb, arb]:
+    """The distances of two Gaussian pairs: by the sum of all steps, and of the same ones always."""
+    least = most = arb(0)
+    for one, times in parts:
+        mu2 = (ball(one.sensitivity) / ball(one.scale)) ** 2
+        least += times * mu2 * one.taken**2 / one.steps
+        most += times * mu2 * one.taken
+    return least.sqrt(), most.sqrt()
+
+
+def _gaussian_epsilon(mu: arb, goal: arb) -> Enclosure:
+    def bounds(level: arb) -> tuple[arb, arb]:
+        value = gaussian.delta(mu, level)
+        return value.lower(), value.upper()
+
+    if bounds(arb(0))[1] <= goal:
+        return Enclosure.exactly(0)
+    start, slope = _near(bounds, goal, 1.0)
+    return root(bounds, goal, arb(start), slope)
+
+
+# -- one epoch ------------------------------------------------------------------------------------
+
+_Bounds: TypeAlias = Callable[[arb], tuple[arb, arb]]
+
+
+def _precision(tail: float) -> int:
+    return _BITS + math.ceil(-2 * tail / _NAT)
+
+
+def _one_epoch(parts: Parts, tail: float) -> _Bounds | None:
+    """The profile of one epoch, k = 1, at the working precision; None of anything else.
+
+    Integrals are made anew where a level is farther out.
+    """
+    (one, times), *others = parts
+    if others or times > 1 or one.taken > 1:
+        return None
+    average = Average(one.scale / one.sensitivity, one.steps)
+    made: list[tuple[float, Below]] = []
+
+    def bounds(level: arb) -> tuple[arb, arb]:
+        odds = level.exp()
+        here = float(level.mid())
+        if one.removing:
+            if not made or made[-1][0] < here:
+                made.append((here, Below(average, math.exp(here) * (1 + 1e-9), tail)))
+            value = 1 - odds + made[-1][1](odds)
+        else:
+            if not made or made[-1][0] < here:
+                made.append((here + 4, Below(average, 1.0, tail - here - 4)))
+            value = odds * made[-1][1](1 / odds)
+        value = value.max(arb(0))
+        return value.lower(), value.upper()
+
+    return bounds
+
+
+def _far(parts: Parts, log_delta: float) -> float:
+    """A level beyond which one epoch, the user removed, has less than this delta, about."""
+    one = parts[0][0]
+    average = Average(one.scale / one.sensitivity, one.steps // one.taken)
+    return first_met_near(lambda i: bool(average.log_above(i / 64) <= log_delta), 1, 0) / 64
+
+
+def _near(bounds: _Bounds, goal: arb, scale: float) -> tuple[float, float]:
+    """About where the bounds reach the goal, and minus the slope of their logarithm there."""
+
+    def height(level: float) -> float:
+        value = bounds(arb(level))[1]
+        return float((value / goal).log().mid()) if value > 0 else -math.inf
+
+    low, high = 0.0, min(max(scale, 1e-9), 1 / 16)
+    while height(high) > 0:
+        low, high = high, 2 * high
+    for _ in range(24):
+        middle = (low + high) / 2
+        low, high = (middle, high) if height(middle) > 0 else (low, middle)
+    gap = max(high * 1e-4, 1e-12)
+    slope = (height(max(low - gap, 0.0)) - height(low)) / gap
+    return low, slope if math.isfinite(slope) and slope > 0 else 1.0
+
+
+# -- Rényi ----------------------------------------------------------------------------------------
+
+
+def _removed(average: Average, order: Fraction, width: Fraction) -> Enclosure:
+    mu2 = (1 / average.noise) ** 2
+    if order > _MOST_ORDER:
+        loss = refine(lambda: ball(order * mu2) / 2 - arb(average.steps).log(), width=width)
+        least = Enclosure.exactly(0).maximum(loss)
+        return Enclosure(least.lower, order * mu2 / 2).because(FAR)
+    whole, c = order.denominator == 1, ball(order - 1)
+
+    def compute() -> arb | Enclosure:
+        below = math.floor(order)
+        logs = [moment.log() for moment in average.moments(below + 3)]
+        if whole:
+            return logs[below] / (below - 1)
+        share = ball(order - below)
+        chord = logs[below] + share * (logs[below + 1] - logs[below])
+        left = logs[below] + share * (logs[below] - logs[below - 1])
+        right = logs[below + 1] - (1 - share) * (logs[below + 2] - logs[below + 1])
+        return enclose_between(left.max(right).max(arb(0)).lower() / c, chord.upper() / c)
+
+    found = refine(compute, width=width)
+    return found if whole else found.because(BETWEEN)
+
+
+def _added(average: Average, order: Fraction, width: Fraction) -> Enclosure:
+    b = order - 1
+    try:
+        return refine(lambda: average.inverse_moment(ball(b)).log() / ball(b), width=width)
+    except TooManyNodesError:
+        mu2 = 1 / average.noise**2
+        return Enclosure(Fraction(0), mu2 / 2 + b * mu2 / (2 * average.steps)).because(FAR)

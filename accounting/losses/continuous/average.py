@@ -1,0 +1,354 @@
+"""The average S of t independent likelihood ratios of N(mu, 1) against N(0, 1).
+
+S = (1/t) sum of e^(mu X_i - mu^2/2), X_i standard normal: the likelihood ratio of what random
+allocation releases (`allocated`). E S = 1. With phi(u) = E e^(-u e^(mu X - mu^2/2)), Re u >= 0, its
+Laplace transform is phi(u/t)^t.
+
+*phi by a rule.* phi(u) = int n(x - ia) exp(-u e^(mu (x - ia) - mu^2/2)) dx, n the normal density,
+for every a with |psi - mu v| <= pi/2, v between 0 and a, psi = arg u: the exponential is at most 1
+there. With mu a = mu b <= pi/4 that holds for |v - a| <= b and all psi in [0, pi/2], and |n(x -
+iv)| = n(x) e^(v^2/2), so that the trapezoidal rule of step h errs by at most 2 e^(2 b^2)/(e^(2 pi
+b/h) - 1) (Trefethen and Weideman 2014, Theorem 5.1) and its nodes beyond |x| = w weigh at most
+e^(a^2/2) P(|X| > w). One rule serves all u of the quadrant. For u >= 0 the same with a = 0, mu b <=
+pi/2, e^(b^2/2).
+
+*G(x) = E (x - S)^+.* By Bromwich's integral G(x) = (1/2 pi i) int phi(u/t)^t e^(ux)/u^2 du over Re
+u = c > 0. Equidistant nodes of spacing 2 pi/Lambda give sum over integers r of e^(-c r Lambda) G(x
++ r Lambda), absolutely convergent on both sides; r < 0 gives 0 where Lambda >= x, since S > 0, and
+0 <= G(y) <= y bounds what r > 0 gives. From height Y on
+
+    |phi(c + iy)| <= e^(a^2/2) phi(c cos mu a + Y sin mu a),  0 <= mu a <= pi/2,
+
+by the shifted integral, and the nodes weigh e^(cx) D/(pi (Y - spacing)), D that bound's t-th power.
+
+*Moments.* E S^n = n! t^-n [z^n] (sum over j of e^(mu^2 j (j-1)/2) z^j/j!)^t for whole n. For b > 0,
+Gamma(b) E S^-b = int e^(bv) phi_S(e^v) dv, phi_S = phi(./t)^t: along Im v = theta its absolute
+value integrates to at most (cos theta)^-b times as much, |phi_S(u)| <= phi_S(Re u): the rule of
+step h errs relatively by 2 (cos theta)^-b/(e^(2 pi theta/h) - 1). To the left of v0, 1 - e^v <=
+phi_S(e^v) <= 1 (E S = 1) leaves a geometric sum. To the right of v1 the nodes weigh at most e^(-m
+v1) times all of them for b + m, and E S^-(b+m) <= exp((b+m) mu^2/2 + (b+m)^2 mu^2/(2t)), as the
+geometric mean is less than S.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+
+import numpy as np
+from flint import acb, acb_mat, arb, arb_mat, ctx
+from numpy.typing import NDArray
+
+from ....exact.deadline import check_time
+from ....exact.number import ball
+from ....exact.precision import working_precision
+from ..table import powers
+from .line import Line, Table
+
+_MOST_NODES = 60_000
+_MOST_BITS = 1e8  # of nodes together, for one inverse moment
+_NAT = math.log(2)
+_MOST_MOMENTS = 64
+_HEIGHTS = np.geomspace(1e-15, 1e15, 600)
+
+
+class TooManyNodesError(ArithmeticError):
+    """An integral that would take too long."""
+
+
+@dataclass(frozen=True)
+class Average:
+    """S, for t = steps and mu = 1/noise."""
+
+    noise: Fraction
+    steps: int
+
+    @property
+    def mu(self) -> arb:
+        return 1 / ball(self.noise)
+
+    # -- in balls ---------------------------------------------------------------------------------
+
+    def line(self, c: arb, goal: float) -> Line:
+        """phi(u/t) on Re u = c, Im u >= 0, as a sum over nodes, off by about e^-goal."""
+        mu, size = self.mu, float(1 / self.noise)
+        b = arb(min(math.pi / (4 * size) * (1 - 2**-40), math.sqrt(goal / 2)))
+        h = (2 * arb.pi() * b / (goal + 2 * b**2 + 1)).mid()
+        count = math.ceil(math.sqrt(2 * goal + float(b.mid()) ** 2) / float(h.mid()))
+        error = 2 * (2 * b**2).exp() / ((2 * arb.pi() * b / h).exp() - 1)
+        error += (b**2 / 2).exp() * (h * count / arb(2).sqrt()).erfc()
+        weights, losses = [], []
+        for k in range(-count, count + 1):
+            x = acb(h * k, -b)
+            one = (x * mu - mu**2 / 2).exp() / self.steps
+            weights.append((-(x**2) / 2 - one * c).exp() * h / (2 * arb.pi()).sqrt())
+            losses.append(-one)
+        return Line(weights, losses, error.upper())
+
+    def transform(self, u: arb) -> arb:
+        """phi(u/t)^t, u >= 0."""
+        nodes, error = _real_rule(self, ctx.prec)
+        total = sum((weight * (-u * one).exp() for weight, one in nodes), arb(0))
+        return (total + arb(0, error)).max(arb(0)).min(arb(1)) ** self.steps
+
+    def decay(self, c: arb, y: arb, a: float) -> arb:
+        """An upper bound of |phi((c + iv)/t)|^t for all v >= y; 0 <= mu a <= pi/2."""
+        turn = self.mu * arb(a)
+        at = c * turn.cos() + y * turn.sin()
+        return ((arb(a) ** 2 / 2 * self.steps).exp() * self.transform(at.lower())).upper()
+
+    def moment(self, order: int) -> arb:
+        """E S^order."""
+        return self.moments(order)[order]
+
+    def moments(self, most: int) -> list[arb]:
+        """E S^n for n = 0, ..., most."""
+        return list(_moments(self, most, ctx.prec))
+
+    def inverse_moment(self, b: arb) -> arb:
+        """E S^-b, b > 0."""
+        goal, size = _NAT * ctx.prec + 5, float(b.mid())
+        theta = math.pi / 2 - min(1.0, math.pi / 2 * size / (size + goal / 4))
+        step = arb(2 * math.pi * theta / (goal - size * math.log(math.cos(theta)) + 1))
+        left, m = arb(-goal), arb(self._far_right(size, goal))
+        right = self._reach(size, float(m), goal)
+        bits = ctx.prec + math.ceil(size * max(right, 0.0) / _NAT) + 20
+        nodes = (right + goal) / float(step) * bits * max(1.0, float(self.mu.mid()))
+        if nodes * bits > _MOST_BITS:
+            raise TooManyNodesError("the average of lognormals comes too close to 0")
+        with working_precision(bits):
+            count = math.ceil((right + goal) / float(step))
+            values = self._on_lattice(left, step, count + 1)
+            weighed = ((b * (left + step * k)).exp() * value for k, value in enumerate(values))
+            total = sum(weighed, arb(0))
+            before = (b * (left - step)).exp() / (1 - (-b * step).exp())
+            total = (total + before * (1 - left.exp()).union(arb(1))) * step
+            big, mu2 = b + m, self.mu**2
+            beyond = (-m * (left + step * count)).exp() * big.gamma()
+            beyond *= (big * mu2 / 2 + big**2 * mu2 / (2 * self.steps)).exp()
+            tilt = math.atan(2 * math.pi / (float(step) * float(big.mid())))
+            total += (beyond * (1 + _tilt_error(big, step, tilt))).union(arb(0))
+            return total / b.gamma() / (1 + arb(0, _tilt_error(b, step, theta).upper()))
+
+    def _on_lattice(self, left: arb, step: arb, count: int) -> list[arb]:
+        """phi_S(e^(left + step k)), k < count: nodes in x of step/(mu r) meet those in v."""
+        mu, goal = self.mu, _NAT * ctx.prec
+        b = _half_strip(mu, goal)
+        finer = math.ceil(float((step / (mu * _step(b, goal))).mid()) + 0.01)
+        h = step / (mu * finer)
+        reach, error = _reaching(h, b, goal)
+        weights = [(-((h * j) ** 2) / 2).exp() * h for j in range(-reach, reach + 1)]
+        start, table = left - mu**2 / 2 - arb(self.steps).log(), []
+        for n in range(-reach, (count - 1) * finer + reach + 1):
+            table.append((-(start + step * n / finer).exp()).exp())
+        column = arb_mat(len(weights), 1, weights)
+        found = []
+        for k in range(count):
+            check_time()
+            row = arb_mat(1, len(weights), table[k * finer : k * finer + len(weights)])
+            value = (row * column)[0, 0] / (2 * arb.pi()).sqrt() + arb(0, error)
+            found.append(value.max(arb(0)).min(arb(1)) ** self.steps)
+        return found
+
+    def _reach(self, b: float, m: float, goal: float) -> float:
+        """The v1 beyond which nodes weigh e^-goal of E S^-b >= 1 at most, about."""
+        mu2, big = float(1 / self.noise) ** 2, b + m
+        height = math.lgamma(big) + big * mu2 / 2 + big**2 * mu2 / (2 * self.steps)
+        return (height - math.lgamma(b) + goal) / m
+
+    def _far_right(self, b: float, goal: float) -> float:
+        """The m that makes this v1 the least, about."""
+        found = np.geomspace(1, 1e6, 120)
+        return float(min(found, key=lambda m: self._reach(b, float(m), goal)))
+
+    # -- in floats, which choose and decide nothing -----------------------------------------------
+
+    def log_transform(self, u: NDArray[np.float64] | float) -> NDArray[np.float64]:
+        """log phi(u/t)^t, about."""
+        logs = np.log(np.maximum(np.asarray(u) / self.steps, 1e-300))
+        found = np.interp(logs, np.log(_HEIGHTS), _log_phi(float(1 / self.noise)))
+        small = np.asarray(u) / self.steps < _HEIGHTS[0]
+        result: NDArray[np.float64] = self.steps * np.where(small, 0.0, found)
+        return result
+
+    def log_decay(self, c: float, y: float) -> tuple[float, float]:
+        """The logarithm of `decay` and the a that makes it least, about."""
+        size = float(1 / self.noise)
+        turns = np.geomspace(1e-6, math.pi / 2 * (1 - 1e-9), 120)
+        heights = self.steps * (turns / size) ** 2 / 2
+        heights = heights + self.log_transform(c * np.cos(turns) + y * np.sin(turns))
+        best = int(heights.argmin())
+        return float(heights[best]), float(turns[best] / size)
+
+    def log_below(self, x: float) -> float:
+        """log P(S < x) is at most this, about (Chernoff)."""
+        c = np.geomspace(1e-6, 1e9, 600)
+        return min(0.0, float((c * x + self.log_transform(c)).min()))
+
+    def log_above(self, level: float) -> float:
+        """log E (S - e^level)^+ is at most this, about: s^n bounds (s - x)^+."""
+        found = 0.0
+        for n, log_moment in enumerate(self._log_moments[2:], start=2):
+            bound = log_moment + (1 - n) * level + (n - 1) * math.log(n - 1) - n * math.log(n)
+            found = min(found, bound)
+        return found
+
+    @cached_property
+    def _log_moments(self) -> list[float]:
+        with working_precision(128):
+            return [float(moment.log().mid()) for moment in self.moments(_MOST_MOMENTS)]
+
+
+def _tilt_error(b: arb, step: arb, theta: float) -> arb:
+    """By how much the rule for Gamma(b) E S^-b errs, relatively."""
+    return 2 * arb(theta).cos() ** -b / ((2 * arb.pi() * theta / step).exp() - 1)
+
+
+class Below:
+    """G(x) = E (x - S)^+ for 0 < x <= most, off by about e^log_error."""
+
+    def __init__(self, average: Average, most: float, log_error: float) -> None:
+        self.average = average
+        c, length, height = _planned(average, most, log_error)
+        need = c * most - log_error
+        bits = (need + math.log(average.steps + 2) + 12) / _NAT + 60
+        self.bits = math.ceil(bits + min(need, math.pi**2 / 8 * float(average.noise) ** 2) / _NAT)
+        with working_precision(self.bits):
+            self.c = arb(c)
+            self.spacing = arb(2 * math.pi / length)
+            self.length = 2 * arb.pi() / self.spacing
+            self.most = self.length.lower()
+            count = max(3, math.ceil(height / float(self.spacing.mid())))
+            values = Table(average.line(self.c, need + 15), self.spacing).transforms(count)
+            share, weighed = self.spacing / arb.pi(), []
+            for j, value in enumerate(values):
+                u = acb(self.c, self.spacing * j)
+                weighed.append(value**average.steps / u**2 * (share if j else share / 2))
+            self.columns = 1 << (count.bit_length() // 2)
+            rows = -(-count // self.columns)
+            weighed += [acb(0)] * (rows * self.columns - count)
+            self.sum = acb_mat(rows, self.columns, weighed)
+            end = self.spacing * count
+            turned = average.log_decay(c, float(end.mid()))[1]
+            far = average.decay(self.c, end, turned)
+            self.rest = (far / (arb.pi() * (end - self.spacing))).upper()
+
+    def __call__(self, x: arb) -> arb:
+        """G(x), a ball."""
+        return self.many([x])[0]
+
+    def many(self, levels: Sequence[arb]) -> list[arb]:
+        """G at each of these."""
+        with working_precision(self.bits):
+            # sum of w_j z^j by rows: powers from halves and products of matrices, since the boxes
+            # of complex balls swell in Horner's scheme
+            waves = [acb(0, self.spacing * x).exp() for x in levels]
+            within = powers(waves, self.columns)
+            strides = [one * other for one, other in zip(within[-1], waves, strict=True)]
+            table = acb_mat(self.columns, len(waves), [value for row in within for value in row])
+            parts, rows = (self.sum * table).entries(), self.sum.nrows()
+            totals, count = [acb(0)] * len(waves), len(waves)
+            for k, turned in enumerate(powers(strides, rows)):
+                row = parts[k * count : (k + 1) * count]
+                totals = [t + a * b for t, a, b in zip(totals, row, turned, strict=True)]
+            return [self._from(total.real, x) for total, x in zip(totals, levels, strict=True)]
+
+    def _from(self, value: arb, x: arb) -> arb:
+        if not x <= self.most:
+            return (x - 1).max(arb(0)).union(x)
+        value = (self.c * x).exp() * (value + arb(0, self.rest))
+        fall = (-self.c * self.length).exp()
+        aliases = x * fall / (1 - fall) + self.length * fall / (1 - fall) ** 2
+        value -= aliases.union(arb(0))
+        return value.max(x - 1).max(arb(0)).min(x)
+
+
+@lru_cache(maxsize=32)
+def _moments(average: Average, most: int, bits: int) -> tuple[arb, ...]:
+    mu2, factorial = average.mu**2, arb(1)
+    terms = []
+    for j in range(most + 1):
+        factorial *= max(j, 1)
+        terms.append((mu2 * j * (j - 1) / 2).exp() / factorial)
+    powers = _power(terms, average.steps)
+    found, factorial = [], arb(1)
+    for n in range(most + 1):
+        factorial *= arb(max(n, 1)) / (average.steps if n else 1)
+        found.append(powers[n] * factorial)
+    return tuple(found)
+
+
+def _power(terms: list[arb], exponent: int) -> list[arb]:
+    """Coefficients of the exponent-th power of a power series that starts with 1.
+
+    From q = p^e: q' p = e p' q.
+    """
+    count, found = len(terms), [arb(1)]
+    for n in range(1, count):
+        total = arb(0)
+        for j in range(1, n + 1):
+            total += (exponent * j - (n - j)) * terms[j] * found[n - j]
+        found.append(total / n)
+    return found
+
+
+@lru_cache(maxsize=32)
+def _real_rule(average: Average, bits: int) -> tuple[list[tuple[arb, arb]], arb]:
+    """Weights and e^(mu x - mu^2/2)/t of the nodes for u >= 0, and by how much they err."""
+    mu, goal = average.mu, _NAT * bits
+    b = _half_strip(mu, goal)
+    h = _step(b, goal)
+    count, error = _reaching(h, b, goal)
+    nodes = []
+    for k in range(-count, count + 1):
+        weight = (-((h * k) ** 2) / 2).exp() * h / (2 * arb.pi()).sqrt()
+        nodes.append((weight, (mu * h * k - mu**2 / 2).exp() / average.steps))
+    return nodes, error
+
+
+def _half_strip(mu: arb, goal: float) -> arb:
+    return arb(min(math.pi / (2 * float(mu.mid())) * (1 - 2**-40), math.sqrt(goal)))
+
+
+def _step(b: arb, goal: float) -> arb:
+    return (2 * arb.pi() * b / (goal + b**2 / 2 + 1)).mid()
+
+
+def _reaching(h: arb, b: arb, goal: float) -> tuple[int, arb]:
+    """How many nodes to either side, and by how much the rule for u >= 0 errs with them."""
+    count = math.ceil(math.sqrt(2 * goal) / float(h.mid()))
+    error = 2 * (b**2 / 2).exp() / ((2 * arb.pi() * b / h).exp() - 1)
+    return count, (error + (h * count / arb(2).sqrt()).erfc()).upper()
+
+
+@lru_cache(maxsize=32)
+def _log_phi(size: float) -> NDArray[np.float64]:
+    """log phi at _HEIGHTS, about."""
+    x = np.linspace(-38, 38, 3001)
+    logs = -(x**2) / 2 + math.log((x[1] - x[0]) / math.sqrt(2 * math.pi))
+    growth = np.exp(np.minimum(size * x - size**2 / 2, 600))
+    return np.array([np.logaddexp.reduce(logs - u * growth) for u in _HEIGHTS])
+
+
+def _planned(average: Average, most: float, log_error: float) -> tuple[float, float, float]:
+    """c, Lambda and the height of the last node for which the fewest nodes do, about."""
+    best = (math.inf, 0.0, 0.0, 0.0)
+    for c in np.geomspace(0.02, 3.0, 24) * (10 - log_error) / most:
+        length = most * (1 + 1e-9)
+        for _ in range(4):
+            length = max(most * (1 + 1e-9), (4 - log_error + math.log(most + 2 * length)) / c)
+        low, high = math.log(1e-3), math.log(1e12)
+        for _ in range(40):
+            middle = (low + high) / 2
+            y = math.exp(middle)
+            done = c * most + average.log_decay(float(c), y)[0] - middle <= log_error - 3
+            low, high = (low, middle) if done else (middle, high)
+        height = math.exp(high) * 1.05
+        count = height * length / (2 * math.pi)
+        best = min(best, (count, float(c), float(length), height))
+    if best[0] > _MOST_NODES:
+        raise TooManyNodesError("the average of lognormals has a tail too long to invert")
+    return best[1], best[2], best[3]

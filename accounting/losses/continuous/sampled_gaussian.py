@@ -1,0 +1,365 @@
+"""Gaussian noise whose user takes part with probability q: the transform of the privacy loss.
+
+Units of the sensitivity: Q = N(0, t^2), P = N(1, t^2), t the noise; dP/dQ(x) = e^((2x-1)/(2 t^2)),
+
+    r(x) = 1 - q + q e^((2x-1)/(2 t^2))    the ratio of (1-q) Q + q P to Q.
+
+A dataset that has the user against one that has not ("remove"): L = log r under (1-q) Q + q P; the
+other way round ("add"): L = -log r under Q. Both are M(s) = int phi_t(x) r(x)^(p(s)) dx with
+p(s) = s + 1 or p(s) = -s. Write p = p(c), s = c + iy, y >= 0, and f_c = phi_t r^p > 0.
+
+*Analytic.* r has no zero with |Im x| < pi t^2. For |v| < pi t^2 and theta = v/t^2:
+
+    |phi_t(x + iv)| = phi_t(x) e^(v^2/(2 t^2)),
+    r(x) cos(theta/2) <= |r(x + iv)| <= r(x)      (|A + B e^(i theta)|, A, B >= 0),
+    arg r(x + iv) lies in [0, theta] for v >= 0, and rises in v as long as theta <= pi/2
+                                          (its derivative is Re(z/(A + z)), z = B e^(i theta)).
+
+*The rule.* The trapezoidal rule with step h of a function analytic for |Im x| < b errs by at most
+2A/(e^(2 pi b/h) - 1), A a bound of its integrals of absolute values along the lines in the strip
+(Trefethen and Weideman 2014, Theorem 5.1). We take it along the line Im x = +-a, on the side where
+|r^(iy)| = e^(-y |arg r|) <= 1, with a strip of half-width b <= a, which does not leave that side:
+so the same rule holds for every y >= 0, with A = e^growth M(c),
+
+    growth = v^2/(2 t^2) + (-p)^+ (-log cos(v/(2 t^2))),    v = a + b < pi t^2.
+
+Nodes outside a window that holds 0 and p fall geometrically: with 0 <= (log r)' <= 1/t^2, the slope
+-x/t^2 + p (log r)' of log f_c lies between -x/t^2 and (p - x)/t^2 for p >= 0, and falls in x for p
+< 0 (log r is convex). For large p a window around p alone will do: with e = t^2 (log r)', which
+rises, f_c rises by at least (p e(z) - low)/t^2 from some z on to the window's left end `low`, and
+below z it is at most phi_t r(z)^p, whose nodes' sum is at most r(z)^p (1 + h/(t sqrt(2 pi))).
+
+*Decay.* On the line Im x = a, |M(c + iy)| <= int |f(x + ia)| dx, which falls in y. Its integrand is
+e^(a^2/(2 t^2)) phi_t(x) (r(x + ia) r(x - ia))^(p/2) e^(iy/2 (log r(x + ia) - log r(x - ia)))
+(remove), analytic itself; at height v' <= b its last factor is e^(-y/2 (arg r(x + i(v'+a)) - arg
+r(x + i(v'-a)))) <= 1 while a + b <= pi t^2/2. So the same rule applies to it with the same growth,
+again for all y.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+from flint import acb, arb, ctx
+from numpy.typing import NDArray
+
+from ....exact.deadline import check_time
+from ....exact.number import ball
+from ....exact.square_root import SquareRoot
+from ...divergences import gaussian
+from ...sampling import added, pure_added, removed
+from ..law import Cumulant, FiniteLoss, cumulant_of
+from .line import Line
+
+_WIDEST, _SQUARE = 3.0, 1.55  # of the strip, in units of t^2: below pi and below pi/2
+_FLOAT_NODES = 4000
+
+
+@dataclass(frozen=True)
+class _Rule:
+    """Nodes start + k step, k < count; it errs by at most relative * M(c) + absolute."""
+
+    start: arb
+    step: arb
+    count: int
+    relative: arb
+    absolute: arb
+
+    def nodes(self) -> list[arb]:
+        return [self.start + self.step * k for k in range(self.count)]
+
+
+@dataclass(frozen=True)
+class SampledGaussian(FiniteLoss):
+    """The privacy loss of one use, in one direction."""
+
+    rate: Fraction  # q, in (0, 1]
+    noise: Fraction | SquareRoot  # t = sigma/sensitivity
+    removing: bool
+
+    listed = True
+
+    def largest(self) -> arb:
+        if self.removing:
+            return arb.pos_inf()
+        return pure_added(ball(self.rate), arb.pos_inf())
+
+    def profile(self, level: arb) -> arb:
+        """delta(level) of one use."""
+        q, mu = ball(self.rate), 1 / ball(self.noise)
+        through = removed if self.removing else added
+        return through(q, level, lambda at: gaussian.delta(mu, at))
+
+    def transform(self, s: acb) -> acb:
+        """M(s), Im s = 0."""
+        if s.imag != 0:
+            raise ValueError("on a line the transform is made all at once: line()")
+        c, at = s.real, _at if s.real.is_exact() else _at.__wrapped__  # only exact balls hash
+        return acb(at(self, c, ctx.prec))
+
+    def rough(self, c: arb) -> tuple[arb, arb]:
+        """Bounds of M(c) without a rule.
+
+        Removing, p = c + 1 >= 1: (x + y)^p >= x^p + y^p below, Minkowski's inequality above, for x
+        = 1 - q and y = q dP/dQ, whose p-th moment is q^p e^(p(p-1)/(2 t^2)). Adding: Q(x <= z)
+        r(z)^-c for every z below, e^(c sup L) and, as sampling is post-processing, the moment for
+        q = 1 above.
+        """
+        noise, q = ball(self.noise), ball(self.rate)
+        log_moment = c * (c + 1) / (2 * noise**2)
+        if self.removing:
+            p = c + 1
+            least = (1 - q) ** p + q**p * log_moment.exp()
+            return least.lower(), ((1 - q + q * (log_moment / p).exp()) ** p).upper()
+        least = arb(1)
+        for z in (arb(0.25), *(-far * noise * (1 + noise) for far in (0, 1, 2, 4, 8, 16, 32))):
+            tail = (-z / (noise * arb(2).sqrt())).erfc() / 2
+            least = least.max((tail * (-c * (q * self._odds(z).expm1()).log1p()).exp()).lower())
+        return least, log_moment.exp().min((c * self.largest()).exp()).upper()
+
+    def cumulant(self, c: float) -> Cumulant:
+        log_weights, losses, _ = self._floats(c)
+        return cumulant_of(log_weights, losses)
+
+    def line(self, c: arb, top: float, log_error: float) -> Line:
+        power, goal = self._power(c), -log_error
+        width = self._strip(float(power.mid()), goal)
+        a = arb(width) / 2
+        rule = self._rule(power, a, a, goal)
+        weights, losses = [], []
+        for x in rule.nodes():
+            weight, loss = self._node(power, x, a)
+            weights.append(weight * rule.step)
+            losses.append(loss)
+        check_time()
+        peak = self.transform(acb(c)).real
+        return Line(weights, losses, (rule.relative * peak + rule.absolute).upper())
+
+    def terms(self, c: float, top: float, log_error: float) -> float:
+        power = c + 1 if self.removing else -c
+        width = self._strip(power, -log_error)
+        reach = -log_error + self._growth_about(power, width) + 3
+        low, high = self._window(power, reach)
+        return (high - low) * reach / (math.pi * width)
+
+    def _strip(self, power: float, goal: float) -> float:
+        """The width of the strip for which the rule needs the fewest nodes, about."""
+        largest = min(_WIDEST * float(self.noise) ** 2, self._scale(power, goal))
+        return _least(lambda width: (goal + self._growth_about(power, width)) / width, largest)
+
+    def _scale(self, power: float, goal: float) -> float:
+        """How wide a strip grows by about `goal`: v^2/(2 t^2), or |p| v^2/(8 t^4)."""
+        noise, root = float(self.noise), math.sqrt(2 * goal)
+        return 2 * noise * root * min(1.0, 2 * noise / math.sqrt(max(-power, 1e-300)))
+
+    def log_decay(self, c: float, y: float) -> float:
+        return self._decay_about(c, y)[0]
+
+    def decay(self, c: arb, y: float) -> arb:
+        peak = self.transform(acb(c)).real
+        shift = self._decay_about(float(c.mid()), y)[1]
+        if shift == 0:
+            return peak.upper()
+        power, goal = self._power(c), 60.0
+        noise2 = float(self.noise) ** 2
+        room = _SQUARE * noise2 - shift
+        room = min(room, self._scale(float(power.mid()), goal) + shift)
+
+        def steps(width: float) -> float:
+            return (goal + self._growth_about(float(power.mid()), shift + width)) / width
+
+        rule = self._rule(power, arb(shift), arb(_least(steps, room)), goal)
+        total = arb(0)
+        for x in rule.nodes():
+            weight, loss = self._node(power, x, arb(shift))
+            total += abs(weight) * (-loss.imag * y).exp()
+        found = total * rule.step + rule.relative * peak + rule.absolute
+        return found.upper().min(peak.upper())
+
+    # -- the rule -----------------------------------------------------------------------------
+
+    def _power(self, c: arb) -> arb:
+        return c + 1 if self.removing else -c
+
+    def _node(self, power: arb, x: arb, a: arb) -> tuple[acb, acb]:
+        """phi r^p on the line Im = +-a above or below x, and the loss there, Im loss >= 0."""
+        noise2 = ball(self.noise) ** 2
+        z = acb(x, a if self.removing else -a)
+        odds = ((2 * z - 1) / (2 * noise2)).expm1()
+        log_ratio = (1 + ball(self.rate) * odds).log()
+        weight = (power * log_ratio - z * z / (2 * noise2)).exp() / (2 * arb.pi() * noise2).sqrt()
+        return weight, log_ratio if self.removing else -log_ratio
+
+    def _growth(self, power: arb, v: arb) -> arb:
+        noise2 = ball(self.noise) ** 2
+        found = v * v / (2 * noise2)
+        if not power >= 0:
+            half = v / (2 * noise2)
+            assert half < arb.pi() / 2
+            found += abs(power) * -half.cos().log()
+        return found
+
+    def _growth_about(self, power: float, v: float) -> float:
+        noise2 = float(self.noise) ** 2
+        found = v * v / (2 * noise2)
+        return found if power >= 0 else found + power * math.log(math.cos(v / (2 * noise2)))
+
+    def _rule(self, power: arb, a: arb, b: arb, goal: float) -> _Rule:
+        """Along the line Im x = a with a strip of half-width b; the error about e^-goal M(c)."""
+        noise = ball(self.noise)
+        assert a + b < arb.pi() * noise**2
+        growth = self._growth(power, a + b)
+        reach = goal + float(growth.mid()) + 3
+        step = (2 * arb.pi() * b / reach).mid()
+        relative = 2 * growth.exp() / (2 * arb.pi() * b / step).expm1()
+        ends = self._window(float(power.mid()), reach)
+        low, high = arb(ends[0]), arb(ends[1])
+        count = math.ceil(float(((high - low) / step).mid())) + 1
+        absolute = arb(0)
+        if low > 0:
+            edge = self._edge()
+            highest = (power * (1 + ball(self.rate) * self._odds(edge).expm1()).log()).exp()
+            nearly = 1 + step / (noise * (2 * arb.pi()).sqrt())
+            absolute += highest * nearly * growth.exp()
+        for x, slope in zip(
+            (low - step, low + step * count), self._slopes(power, low, high), strict=True
+        ):
+            assert slope > 0
+            weight, _ = self._node(power, x, arb(0))
+            absolute += weight.real * step * growth.exp() / -(-step * slope).expm1()
+        return _Rule(low, step, count, relative.upper(), absolute.upper())
+
+    def _slopes(self, power: arb, low: arb, high: arb) -> tuple[arb, arb]:
+        """log f_c rises at least so fast below `low`, and falls at least so fast above `high`."""
+        noise2 = ball(self.noise) ** 2
+        if power >= 0:
+            rise = power * self._share(self._edge()) - low if low > 0 else -low
+            return rise / noise2, (high - power) / noise2
+        below, above = ((-x + power * self._share(x)) / noise2 for x in (low, high))
+        return below, -above
+
+    def _odds(self, x: arb) -> arb:
+        """log dP/dQ."""
+        return (2 * x - 1) / (2 * ball(self.noise) ** 2)
+
+    def _edge(self) -> arb:
+        """z: from here on r is q e^u but for a factor of about 1 + e^-40."""
+        if self.rate == 1:
+            return arb(0)
+        return arb(0.5) + ball(self.noise) ** 2 * (
+            (ball(1 - self.rate) / ball(self.rate)).log() + 40
+        )
+
+    def _is_lifted(self, power: float, reach: float) -> bool:
+        """Does all that matters lie around p, about: beyond z, and far above what is below it?"""
+        noise2, q = float(self.noise) ** 2, self.rate
+        odds = 0.0 if q == 1 else float((ball(1 - q).log() - ball(q).log()).mid())
+        edge = 0.0 if q == 1 else 0.5 + noise2 * (odds + 40)
+        spread = float(self.noise) * math.sqrt(2 * reach)
+        below = power * ((2 * edge - 1) / (2 * noise2) + 1e-9) + reach + 50
+        return power - spread > max(edge, 0.0) and below < power * (power - 1) / (2 * noise2)
+
+    def _share(self, x: arb) -> arb:
+        """t^2 (log r)'(x)."""
+        turned = ball(self.rate) * ((2 * x - 1) / (2 * ball(self.noise) ** 2)).exp()
+        return turned / (1 - ball(self.rate) + turned)
+
+    def _window(self, power: float, reach: float) -> tuple[float, float]:
+        """Where log f_c is within about `reach` of its largest value."""
+        spread = float(self.noise) * math.sqrt(2 * reach)
+        if power >= 0:
+            return (power - spread if self._is_lifted(power, reach) else -spread), power + spread
+
+        q, noise2 = float(self.rate), float(self.noise) ** 2
+
+        def height(x: float) -> float:
+            u = (2 * x - 1) / (2 * noise2)
+            log_ratio = u if q == 1 or u > 500 else math.log1p(q * math.expm1(u))
+            return power * log_ratio - x * x / (2 * noise2)
+
+        low, high = power, 0.0  # log f_c is concave, its slope (-x + power share(x))/t^2
+        for _ in range(60):
+            left, right = low + (high - low) * 0.382, low + (high - low) * 0.618
+            low, high = (left, high) if height(left) < height(right) else (low, right)
+        mode = (low + high) / 2
+        ends = []
+        for sign in (-1, 1):
+            near, far = 0.0, spread  # as concave as the Gaussian at least
+            for _ in range(30):
+                middle = (near + far) / 2
+                inside = height(mode + sign * middle) > height(mode) - reach
+                near, far = (middle, far) if inside else (near, middle)
+            ends.append(mode + sign * far)
+        return ends[0], ends[1]
+
+    # -- floats -------------------------------------------------------------------------------
+
+    def _floats(
+        self, c: float
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Logarithms of weights, losses and nodes of the rule on the real axis."""
+        noise, power = float(self.noise), c + 1 if self.removing else -c
+        low, high = self._window(power, 40.0)
+        count = int(min(_FLOAT_NODES, max(60.0, (high - low) / (0.3 * min(noise, noise**2)))))
+        x, step = np.linspace(low, high, count, retstep=True)
+        log_ratio = self._log_ratio((2 * x - 1) / (2 * noise**2))
+        log_weights = power * log_ratio - x * x / (2 * noise**2)
+        log_weights += math.log(float(step) / (noise * math.sqrt(2 * math.pi)))
+        return log_weights, log_ratio if self.removing else -log_ratio, x
+
+    def _log_ratio(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
+        q = float(self.rate)
+        if q == 1:
+            return u
+        small = np.log1p(q * np.expm1(np.minimum(u, 1.0)))
+        large = u + math.log(q) + np.log1p((1 - q) / q * np.exp(-np.maximum(u, 1.0)))
+        return np.where(u < 1, small, large)
+
+    def _decay_about(self, c: float, y: float) -> tuple[float, float]:
+        """log of int |f(x + ia)| dx/M(c), and the a at which it is least, about."""
+        noise2, power = float(self.noise) ** 2, c + 1 if self.removing else -c
+        log_weights, log_ratio, x = self._floats(c)
+        if not self.removing:
+            log_ratio = -log_ratio
+        # in terms of the share B/(A + B) of the part that turns, A = 1 - q
+        share = (
+            -np.expm1(np.minimum(math.log1p(-float(self.rate)) - log_ratio, 0.0))
+            if (self.rate < 1)
+            else np.ones_like(x)
+        )
+        base = _log_sum(log_weights)
+        best = (0.0, 0.0)
+        largest = min(0.8 * _SQUARE, 12 / math.sqrt(noise2))
+        for turn in np.geomspace(largest * 1e-6, largest, 60):
+            real, imag = 1 - share * (1 - math.cos(turn)), share * math.sin(turn)
+            size = power / 2 * np.log(real**2 + imag**2)
+            logs = log_weights + size - y * np.arctan2(imag, real)
+            found = _log_sum(logs) + turn**2 * noise2 / 2 - base
+            if found < best[0]:
+                best = (found, float(turn) * noise2)
+        return best
+
+
+@lru_cache(maxsize=256)
+def _at(law: SampledGaussian, c: arb, bits: int) -> arb:
+    """M(c), by the rule on the real axis: S = M (1 +- relative) +- absolute."""
+    power, goal = law._power(c), 0.7 * bits
+    rule = law._rule(power, arb(0), arb(law._strip(float(power.mid()), goal)), goal)
+    total = sum((law._node(power, x, arb(0))[0].real for x in rule.nodes()), arb(0)) * rule.step
+    return (total + arb(0, rule.absolute)) / (1 + arb(0, rule.relative))
+
+
+def _log_sum(logs: NDArray[np.float64]) -> float:
+    """log of the sum of e^logs, about; far quicker than numpy's own, which goes pair by pair."""
+    peak = float(logs.max())
+    return peak + math.log(float(np.exp(logs - peak).sum()))
+
+
+def _least(function: Callable[[float], float], largest: float) -> float:
+    """About where a function with one valley is least on (0, largest]."""
+    return min((largest * k / 48 for k in range(1, 49)), key=function)

@@ -1,0 +1,203 @@
+"""Laplace noise whose user takes part with probability q: the transform of the privacy loss.
+
+Q = Lap(0, b), P = Lap(D, b), e = D/b: under Q the unsampled loss u = log dP/dQ is e with
+probability e^(-e)/2, -e with probability 1/2, and has the density e^(-e/2) e^(-u/2)/4 between. With
+r(u) = 1 - q + q e^u as in `sampled_gaussian`, L = log r under (1-q) Q + q P ("remove") or
+L = -log r under Q ("add"), and M(s) = E_Q r^(p(s)), p(s) = s + 1 or -s; p = p(c) on the line.
+
+*The rule.* Two atoms, and Gauss-Legendre with n points for g(u) = e^(-u/2) r(u)^(p(s)) on [-e, e]:
+where g is analytic and at most A in the ellipse with foci +-e and semi-axes e (R +- 1/R)/2, it errs
+by at most e (64/15) A R^(-2n)/(1 - R^-2), n >= 2: Chebyshev coefficients are at most 2 A R^-k, the
+rule is exact below degree 2n and for odd degrees, and wrong by at most 2 + 2/(k^2 - 1) for T_k.
+With x, v the semi-axes and v <= pi/2: |r| <= r(x), |r| >= r(-x) cos(v/2) and
+|arg r| <= min(v, q e^x v/(1-q)), since the real part of r is at least 1 - q and arctan z <= z.
+
+*Decay.* The atoms do not decay. Integrating by parts, with h = g_c/(log r)' = e^(-3u/2) r^(p+1)/q,
+
+    |int_w^e g_c e^(iy log r) du| <= (h(e) + h(w) + V(h))/y,  V(h) <= h(e) + h(w):
+
+log h is convex (p + 1 >= 0, as log r is) or a sum of two that fall (p + 1 < 0), so h has no inner
+maximum. What is below w, where the loss may hardly vary, is bounded by its weight.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+
+import numpy as np
+from flint import acb, arb, ctx
+from numpy.typing import NDArray
+
+from ....exact.deadline import check_time
+from ....exact.number import ball
+from ...sampling import added, pure_added, pure_removed, removed
+from ..law import Cumulant, FiniteLoss, cumulant_of
+from . import laplace
+from .line import Line
+
+_GROWTHS = [1 + 2.0**-k for k in range(-4, 14)]  # R that are tried
+_CELLS = 64
+_NEVER = 1 << 40  # points
+
+
+@dataclass(frozen=True)
+class SampledLaplace(FiniteLoss):
+    """The privacy loss of one use, in one direction."""
+
+    rate: Fraction  # q, in (0, 1]
+    epsilon: Fraction  # sensitivity/scale
+    removing: bool
+
+    listed = False
+
+    def largest(self) -> arb:
+        pure = pure_removed if self.removing else pure_added
+        return pure(ball(self.rate), ball(self.epsilon))
+
+    def profile(self, level: arb) -> arb:
+        """delta(level) of one use."""
+        epsilon = ball(self.epsilon)
+        through = removed if self.removing else added
+        return through(ball(self.rate), level, lambda at: laplace.delta(epsilon, at))
+
+    def transform(self, s: acb) -> acb:
+        """M(s), Im s = 0."""
+        if s.imag != 0:
+            raise ValueError("on a line the transform is made all at once: line()")
+        c, at = s.real, _at if s.real.is_exact() else _at.__wrapped__  # only exact balls hash
+        return acb(at(self, c, ctx.prec))
+
+    def rough(self, c: arb) -> tuple[arb, arb]:
+        """Bounds of M(c) without a rule.
+
+        As for the Gaussian: removing, p-th powers of sums; adding, the atoms, and no sampling or
+        e^(c sup L).
+        """
+        q, moment = ball(self.rate), laplace.renyi_sum(ball(self.epsilon), c + 1)
+        if self.removing:
+            p = c + 1
+            least = (1 - q) ** p + q**p * moment
+            return least.lower(), ((1 - q + q * moment ** (1 / p)) ** p).upper()
+        atoms = sum((m * (-c * self._log_ratio(u)).exp() for m, u in self._atoms()), arb(0))
+        return atoms.max(arb(1)).lower(), moment.min((c * self.largest()).exp()).upper()
+
+    def line(self, c: arb, top: float, log_error: float) -> Line:
+        weights, losses, error = self._rule(self._power(c), top, -log_error)
+        return Line([acb(one) for one in weights], [acb(one) for one in losses], error)
+
+    def cumulant(self, c: float) -> Cumulant:
+        logs, losses = self.about
+        return cumulant_of(logs + c * losses, losses)
+
+    def log_decay(self, c: float, y: float) -> float:
+        exact = arb(c)
+        return float((self.decay(exact, y) / self.transform(acb(exact)).real).log().mid())
+
+    def decay(self, c: arb, y: float) -> arb:
+        return self._decays(c, float(y)).min(self.transform(acb(c)).real.upper())
+
+    def terms(self, c: float, top: float, log_error: float) -> float:
+        power = self._power(arb(c))
+        return 2 + min(self._points(power, top, -log_error, growth) for growth in _GROWTHS)
+
+    def _decays(self, c: arb, y: float) -> arb:
+        """The atoms, the inner part up to some u by its weight, and from there on by parts."""
+        atoms, cells = _cells(self, c, ctx.prec)
+        found, last, height = arb.pos_inf(), cells[-1][1], 2 / arb(y)
+        for weight, edge in cells:
+            found = found.min((atoms + weight + height * (edge + last)).upper())
+        return found
+
+    def _power(self, c: arb) -> arb:
+        return c + 1 if self.removing else -c
+
+    def _log_ratio(self, u: arb) -> arb:
+        return u if self.rate == 1 else (ball(self.rate) * u.expm1()).log1p()
+
+    def _atoms(self) -> list[tuple[arb, arb]]:
+        epsilon = ball(self.epsilon)
+        return [((-epsilon).exp() / 2, epsilon), (arb(1) / 2, -epsilon)]
+
+    def _rule(self, power: arb, top: float, goal: float) -> tuple[list[arb], list[arb], arb]:
+        """Masses times r^p, losses, and the error for all 0 <= y <= top: about e^-goal M(c)."""
+        count, growth = min((self._points(power, top, goal, by), by) for by in _GROWTHS)
+        nodes = [*self._atoms(), *self._legendre(count)]
+        check_time()
+        weights, losses = [], []
+        for mass, u in nodes:
+            log_ratio = self._log_ratio(u)
+            weights.append(mass * (power * log_ratio).exp())
+            losses.append(log_ratio if self.removing else -log_ratio)
+        return weights, losses, self._error(power, top, count, arb(growth)).upper()
+
+    def _legendre(self, count: int) -> list[tuple[arb, arb]]:
+        epsilon, found = ball(self.epsilon), []
+        for k in range(count):
+            node, weight = arb.legendre_p_root(count, k, weight=True)
+            u = epsilon * node
+            found.append((weight * epsilon * (-epsilon / 2 - u / 2).exp() / 4, u))
+        return found
+
+    def _error(self, power: arb, top: float, count: int, growth: arb) -> arb:
+        epsilon, q = ball(self.epsilon), ball(self.rate)
+        x, v = epsilon * (growth + 1 / growth) / 2, epsilon * (growth - 1 / growth) / 2
+        if not v <= arb.pi() / 2:
+            return arb.pos_inf()
+        angle = v if self.rate == 1 else v.min(q * x.exp() * v / (1 - q))
+        if power >= 0:
+            largest = power * self._log_ratio(x)
+        else:
+            largest = power * (self._log_ratio(-x) + (v / 2).cos().log())
+        size = (x / 2 + largest + angle * arb(top)).exp()
+        rest = growth ** (-2 * count) / (1 - growth**-2)
+        return (-epsilon / 2).exp() / 4 * epsilon * arb(64) / 15 * size * rest
+
+    def _points(self, power: arb, top: float, goal: float, growth: float) -> int:
+        """How many points make the error about e^-goal M(c), whose atoms weigh something."""
+        excess = self._error(power, top, 0, arb(growth))
+        if not excess.is_finite():
+            return _NEVER
+        atoms = sum(
+            (mass * (power * self._log_ratio(u)).exp() for mass, u in self._atoms()), arb(0)
+        )
+        log_excess = float((excess / atoms).log().mid()) + goal
+        return max(4, math.ceil(log_excess / (2 * math.log(growth))))
+
+    @cached_property
+    def about(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Logarithms of masses, and losses, for integrals."""
+        epsilon, q = float(self.epsilon), float(self.rate)
+        nodes, weights = np.polynomial.legendre.leggauss(200)
+        u = np.concatenate([epsilon * nodes, [epsilon, -epsilon]])
+        inner = np.log(weights * epsilon / 4) - epsilon / 2 - epsilon * nodes / 2
+        log_masses = np.concatenate([inner, [-epsilon - math.log(2), -math.log(2)]])
+        if q < 1:
+            top = np.maximum(u, 0.0)
+            u = top + np.log((1 - q) * np.exp(-top) + q * np.exp(u - top))
+        return (log_masses + u, u) if self.removing else (log_masses, -u)
+
+
+@lru_cache(maxsize=64)
+def _cells(law: SampledLaplace, c: arb, bits: int) -> tuple[arb, list[tuple[arb, arb]]]:
+    """The atoms' weight, and at some u of [-e, e] a bound of the weight below, and h(u)."""
+    power, epsilon, q = law._power(c), ball(law.epsilon), ball(law.rate)
+    atoms = sum((m * (power * law._log_ratio(u)).exp() for m, u in law._atoms()), arb(0))
+    scale, below, found = (-epsilon / 2).exp() / 4, arb(0), []
+    points = [epsilon * arb(2 * k - _CELLS) / _CELLS for k in range(_CELLS + 1)]
+    logs = [law._log_ratio(u) for u in points]
+    for k, (u, log_ratio) in enumerate(zip(points, logs, strict=True)):
+        if k:  # r^p is monotone, and int e^(-u/2) du is elementary
+            largest = (power * (log_ratio if power >= 0 else logs[k - 1])).exp()
+            below += 2 * ((-points[k - 1] / 2).exp() - (-u / 2).exp()) * scale * largest
+        found.append((below, scale * (-3 * u / 2 + (power + 1) * log_ratio).exp() / q))
+    return atoms, found
+
+
+@lru_cache(maxsize=256)
+def _at(law: SampledLaplace, c: arb, bits: int) -> arb:
+    """M(c)."""
+    weights, _, error = law._rule(law._power(c), 0.0, 0.7 * bits)
+    return sum(weights, arb(0)) + arb(0, error)

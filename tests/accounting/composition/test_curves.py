@@ -1,0 +1,116 @@
+"""Profiles: certified bounds contain curves that are computed otherwise."""
+
+import time
+from fractions import Fraction
+from itertools import pairwise
+
+import matplotlib
+import oracles
+import pytest
+
+from exactdp.accounting import compose
+from exactdp.accounting.composition.curves import profile
+from exactdp.exact import ParameterError, time_limit
+from exactdp.mechanisms import (
+    AdditiveNoise,
+    DiscreteLaplace,
+    FinitePair,
+    RandomizedResponse,
+    Skellam,
+)
+
+matplotlib.use("Agg")
+
+
+def test_the_profile_is_delta():
+    m = compose((AdditiveNoise(DiscreteLaplace(10), 1), 9))
+    found = m.profile(["0.5", 0, "0.25", "0.5"])
+    assert found.epsilons == (0, Fraction(1, 4), Fraction(1, 2))
+    for epsilon, delta in zip(found.epsilons, found.deltas, strict=True):
+        exact = m.delta(epsilon)
+        assert delta.contains(exact.lower) and delta.contains(exact.upper)
+
+
+@pytest.mark.parametrize(
+    "m",
+    [
+        compose(AdditiveNoise(DiscreteLaplace("0.001"), 1)),  # epsilon = 1000
+        compose(RandomizedResponse(0)),
+        compose(FinitePair(("a", "b"), ("1", "0"), ("0", "1"))),  # nothing is hidden
+    ],
+)
+def test_extremes_are_drawn(m):
+    drawn = m.tradeoff(points=5).plot()
+    assert drawn.get_xlabel() == "type I error α"
+    assert m.profile(points=5).plot(drawn.figure.subplots()).get_ylabel() == "δ"
+
+
+def test_the_shaded_region_contains_what_lies_between_the_points():
+    m = compose((AdditiveNoise(DiscreteLaplace(10), 1), 30))
+    axes = m.profile(points=8).plot()
+    low, high = (line.get_xydata() for line in axes.get_lines())
+    for k in range(50, 2000, 333):
+        true = m.delta(Fraction(low[k][0]))
+        assert low[k][1] * (1 - 1e-9) <= float(true.lower) <= float(true) <= high[k][1] * (1 + 1e-9)
+
+
+def test_no_time_leaves_bounds_that_hold():
+    m = compose((AdditiveNoise(Skellam(100), 1), 20))
+    with time_limit(0.3):
+        found = m.profile(points=4)
+    for epsilon, delta in zip(found.epsilons, found.deltas, strict=True):
+        exact = m.delta(epsilon, Fraction(1, 10**3))
+        oracles.assert_meet(delta, exact)
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda m: m.profile([]), "at least one"),
+        (lambda m: m.profile([-1]), "epsilon must be"),
+        (lambda m: m.profile(points=1), "points must be"),
+        (lambda m: m.tradeoff([]), "at least one"),
+        (lambda m: m.tradeoff([2]), "alpha must be"),
+        (lambda m: m.tradeoff(points=0), "points must be"),
+    ],
+)
+def test_bad_grids_are_refused(call, says):
+    with pytest.raises(ParameterError, match=says):
+        call(compose(AdditiveNoise(DiscreteLaplace(10), 1)))
+
+
+class Slow:
+    """Of randomized response with epsilon = 1, each delta after so many seconds."""
+
+    def __init__(self, seconds):
+        self.seconds, self.one = seconds, compose(RandomizedResponse(1))
+
+    def delta(self, epsilon, width):
+        end = time.monotonic() + self.seconds
+        while time.monotonic() < end:
+            pass
+        return self.one.delta(epsilon, width)
+
+    def epsilon(self, delta, width):
+        return self.one.epsilon(delta, width)
+
+
+@pytest.mark.parametrize("rings", [True, False])
+@pytest.mark.parametrize("seconds", [0.02, 10])
+def test_a_profile_that_is_cut_short_is_still_one(seconds, rings):
+    places = [Fraction(k, 8) for k in range(9)]
+    for asked in (places, None):
+        with time_limit(0.2, rings=rings):
+            known = profile(Slow(seconds), asked, 21, Fraction(1, 10**4))
+        assert len(known.rows()) == len(known.epsilons) == len(known.deltas) <= 21
+        assert asked is None or list(known.epsilons) == places
+        for epsilon, delta in known.points():
+            truth = compose(RandomizedResponse(1)).delta(epsilon)
+            assert delta.lower <= truth.upper and truth.lower <= delta.upper
+        assert all(b.upper <= a.upper and b.lower <= a.lower for a, b in pairwise(known.deltas))
+
+
+def test_without_a_limit_every_point_is_there():
+    known = profile(Slow(0), None, 21, Fraction(1, 10**4))
+    assert len(known.epsilons) == 21
+    assert all(delta.is_within(Fraction(1, 10**4)) for delta in known.deltas)
