@@ -59,6 +59,11 @@ class Noisy:
     counts: Thresholded
 
     @property
+    def whole(self) -> bool:
+        """Are all counts whole numbers? Not where noise is continuous: users add what they like."""
+        return isinstance(self.counts.noise, AdditiveNoise)
+
+    @property
     def step(self) -> Fraction | int:
         """The most that one user adds to a count."""
         return self.counts.noise.sensitivity
@@ -106,6 +111,7 @@ class Optimal:
     epsilon: Fraction = field(converter=_epsilon)
     delta: Fraction = field(converter=_delta)
 
+    whole: ClassVar[bool] = True
     step: ClassVar[int] = 1
 
     def chances(self, count: Fraction | int) -> tuple[arb, arb]:
@@ -258,7 +264,8 @@ class KeyNames(Dominated):
             lower.append(((AnyCount(self.rule, self.removing, attained=True), 1),))
         upper = [self._way(parts) for parts in self.rule.dominating(self.keys)]
         slower = []
-        known = complete or counts == list(range(len(counts)))  # is every count among the pairs?
+        up_to = self.rule.whole and counts == list(range(len(counts)))
+        known = complete or up_to  # is every count among the pairs?
         if known and (self.keys == 1 or len(counts) <= _MOST_CHOICES):
             slower = [((AnyCount(self.rule, self.removing), self.keys),)]
         why = "which counts the others hold in a user's keys, at each use, is open"

@@ -189,3 +189,21 @@ def test_pure_and_renyi_are_infinite_and_nothing_is_below_zero():
     composed = compose(_of("discrete-laplace:scale=1,threshold=5,keys=3"))
     assert composed.pure() == composed.renyi(2) == composed.zcdp() == Enclosure.infinite()
     assert composed.epsilon("0.9") == Enclosure.exactly(0)
+
+
+@pytest.mark.parametrize(("threshold", "moved"), [(2, 2), (5, 1), (1, "1/2")])
+def test_names_under_continuous_noise_are_of_counts_that_need_not_be_whole(threshold, moved):
+    """Others hold any real number: the worst lies between whole ones, here near 0.987."""
+    level, step = 0.026, float(Fraction(moved))
+
+    def shown(short: float) -> float:
+        return math.exp(-short) / 2 if short >= 0 else 1 - math.exp(short) / 2
+
+    counts = (threshold * k / 1000 for k in range(1, 2000))
+    truth = max(  # with others who hold n, and alone
+        *(shown(threshold - step - n) - math.exp(level) * shown(threshold - n) for n in counts),
+        shown(threshold - step),
+    )
+    spec = f"laplace:scale=1,sensitivity={moved},threshold={threshold},neighbours=add-remove"
+    found = compose(parse(spec + ",names=yes").mechanism).delta(Fraction("0.026"))
+    assert found.lower <= truth * (1 + 1e-12) and truth <= found.upper
