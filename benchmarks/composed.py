@@ -166,7 +166,7 @@ CASES: Sequence[Case] = (
         "calibrate-skellam",
         "Skellam variance for approx:1,1e-6 over 64 uses, Δ=32",
         calibrated,
-        60,
+        10,
         megabytes=4000,
         verdict="VERIFIED",
     ),

@@ -31,8 +31,10 @@ from .order import Cover, Monotone, fails_down_to, meets_up_to
 _DIGITS = 12
 _APART = Fraction(1, 10**9)  # how far apart the two values may be, relative to the larger
 _LEAST, _LARGEST = Fraction(1, 10**9), Fraction(10**15)
-_WIDTHS = tuple(Fraction(1, 10**digits) for digits in (5, 7, 10))
-_FINER = tuple(Fraction(1, 10**digits) for digits in (10, 11, 13, 16, 24))
+_WIDTHS = (*(Fraction(1, 10**digits) for digits in (3, 7)), Fraction(3, 10**10))
+_FINER = (_WIDTHS[-1], *(Fraction(1, 10**digits) for digits in (10, 11, 13, 16, 24)))
+_NEAR = 100  # times as far as a cost may be off is near enough to ask for it more narrowly
+_SURELY = 30  # times as far apart as they may be off must two costs be, to tell a slope
 _WORK = 40.0  # about how many seconds one verdict may take where losses live on no lattice
 _MOST_TURNS = 60
 _GRID = Fraction(1, 10**_DIGITS)
@@ -293,7 +295,7 @@ class _Search:
         """About the value at which the cost is the bound, and the relative doubt about it."""
         goal = math.log(float(self.bound))
         log_value, slope = math.log(self.family.start), -1.0 if self.family.falls else 1.0
-        last: tuple[float, float] | None = None
+        last: tuple[float, float, float] | None = None
         below, above = math.log(float(self.least)), math.log(float(self.largest))
         doubt = 1.0
         for width in _WIDTHS:
@@ -307,18 +309,23 @@ class _Search:
                     below = max(below, log_value)
                 else:
                     above = min(above, log_value)
-                if last is not None and abs(log_value - last[0]) > 1e-7:
+                off = _relative(found)
+                if (
+                    last is not None
+                    and abs(log_value - last[0]) > 1e-7
+                    and (abs(height - last[1]) > _SURELY * (off + last[2]) or off == 1)
+                ):
                     measured = (height - last[1]) / (log_value - last[0])
                     if measured * slope > 0 and math.isfinite(measured):
                         slope = math.copysign(min(max(abs(measured), 0.1), 50.0), slope)
-                last = (log_value, height)
+                last = (log_value, height, off)
                 step = -height / slope
                 if not abs(step) < 3:
                     step = math.copysign(3.0, step)
                 log_value = min(max(log_value + step, below - 1e-4), above + 1e-4)
                 # where a figure takes long, another one is not worth what it would tell
-                near = max(float(width), float(_APART)) if found.why else float(width)
-                if abs(step) < 30 * near or (self.family.is_whole and abs(step) < 0.1):
+                near = max(min(off, float(width)), float(_APART if found.why else 10 * _GRID))
+                if abs(step) < _NEAR * near or (self.family.is_whole and abs(step) < 0.1):
                     break
             doubt = _relative(found) / abs(slope)
             if found.why:  # near enough for two verdicts, and far enough to tell both at once

@@ -238,6 +238,11 @@ class Atoms:
         weights: NDArray[np.float64] = np.exp(height - height.max())
         return weights / float(weights.sum())
 
+    @property
+    def about(self) -> NDArray[np.float64]:
+        """The losses, in floats."""
+        return self._floats[1]
+
     @cached_property
     def _floats(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         logs = [_log_about(mass) for mass in self.masses]

@@ -28,17 +28,15 @@ charged (`scan`); all others are evaluated in balls (`table`).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
 
 import numpy as np
 from flint import acb, arb
-from numpy.typing import NDArray
 
 from .composite import Composite, Saddle
 from .law import Atoms
 from .periods import aliases, period
-from .scan import Scan
+from .scan import Screened, runs_of
 from .table import BallTable
 
 _SAMPLES, _SAMPLE = 8, 32  # of a block: heights, and nodes there, that are looked at beforehand
@@ -105,12 +103,13 @@ class SmoothedProfile:
         """M at the nodes that matter, outward until sigma or the work allowed is reached."""
         spacing = float(self.spacing.mid())
         wanted = math.ceil(_reach(sigma, self.tolerance) / spacing) + 2
-        scan = Scan(self.parts, self.saddle.c, self.spacing)
+        limit = math.log(self.tolerance * self.saddle.c / (1 + self.saddle.c))
+        scan = Screened(self.parts, self.saddle.c, self.spacing, limit)
         self.tables = [BallTable(law, self.c, self.spacing) for law, _ in self.parts]
         per_scanned = _PER_SCANNED * len(self.parts) + _PER_SCANNED_TERM * scan.terms
         terms = sum(len(law) for law, _ in self.parts)
+        per_scanned /= scan.stride
         per_node, per_run = _PER_NODE + _PER_TERM * terms, _PER_RUN_TERM * terms
-        limit = math.log(self.tolerance * self.saddle.c / (1 + self.saddle.c))
         self.values: dict[int, acb] = {}
         self.skipped_above = self.skipped_gap = 0.0
         spent, first, block = 0.0, 0, _FIRST_BLOCK
@@ -118,7 +117,7 @@ class SmoothedProfile:
         while first < wanted:
             bounds = scan.log_bounds(first, block)
             kept = np.flatnonzero(bounds > limit)
-            runs = list(_runs(kept))
+            runs = list(runs_of(kept))
             spent += len(kept) * per_node + len(runs) * per_run + block * per_scanned
             if first and spent > work:
                 self.limited = True
@@ -183,14 +182,14 @@ def sigma_within(
     scale = math.exp(saddle.log_delta - saddle.cumulant.value + saddle.c * saddle.level)
     tolerance = _NEGLIGIBLE * scale * min(1.0, (sigma * (saddle.c + 1)) ** 2)
     wanted = math.ceil(_reach(sigma, tolerance) / spacing) + 2
-    scan = Scan(parts, saddle.c, arb(spacing))
     limit = math.log(tolerance * saddle.c / (1 + saddle.c))
+    scan = Screened(parts, saddle.c, arb(spacing), limit)
     terms = sum(len(law) for law, _ in parts)
-    per_scanned = _PER_SCANNED * len(parts) + _PER_SCANNED_TERM * scan.terms
+    per_scanned = (_PER_SCANNED * len(parts) + _PER_SCANNED_TERM * scan.terms) / scan.stride
     spent, first, block = 0.0, 0, _FIRST_BLOCK
     while first < wanted:
         places = [first + block * k // _SAMPLES for k in range(_SAMPLES)]
-        shares = [float((scan.log_bounds(at, _SAMPLE) > limit).mean()) for at in places]
+        shares = [float((scan.each.log_bounds(at, _SAMPLE) > limit).mean()) for at in places]
         share = sum(shares) / _SAMPLES
         spent += block * (share * (_PER_NODE + _PER_TERM * terms) + per_scanned)
         if first and spent > work:
@@ -198,14 +197,6 @@ def sigma_within(
         first += block
         block = min(4 * block, _LARGEST_BLOCK, max(_FIRST_BLOCK, wanted - first))
     return sigma
-
-
-def _runs(kept: NDArray[np.intp]) -> Iterator[tuple[int, int]]:
-    """Consecutive indices as (first, count)."""
-    if len(kept):
-        edges = np.flatnonzero(np.diff(kept) > 1) + 1
-        for low, high in pairwise([0, *edges.tolist(), len(kept)]):
-            yield int(kept[low]), high - low
 
 
 def _reach(sigma: float, tolerance: float) -> float:

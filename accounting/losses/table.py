@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 from flint import acb, acb_mat, arb
 
 from ...exact.deadline import check_time
 from .law import Atoms
 
 _CHUNK = 8192  # atoms at a time
+_LIGHT = 1e-30  # of all, in tilted mass: atoms that weigh less only widen the balls
 
 
 class BallTable:
@@ -15,10 +17,15 @@ class BallTable:
 
     def __init__(self, law: Atoms, c: arb, spacing: arb) -> None:
         self.c, self.spacing = c, spacing
-        self.chunks = [
-            (law.masses[low : low + _CHUNK], law.losses[low : low + _CHUNK])
-            for low in range(0, len(law), _CHUNK)
-        ]
+        heavy = law.tilted(float(c.mid())) > _LIGHT
+        self.chunks = []
+        for low in range(0, len(law), _CHUNK):
+            kept = [k for k in range(low, min(low + _CHUNK, len(law))) if heavy[k]]
+            if kept:
+                self.chunks.append(([law.masses[k] for k in kept], [law.losses[k] for k in kept]))
+        light = (law.masses[k] * (c * law.losses[k]).exp() for k in np.flatnonzero(~heavy))
+        error = arb(0, sum(light, arb(0)).upper())
+        self.light = acb(error, error)
         self.steps = [
             [acb(0, spacing * loss).exp() for loss in losses] for _, losses in self.chunks
         ]
@@ -29,7 +36,7 @@ class BallTable:
         columns = 1 << (count.bit_length() // 2)
         rows = -(-count // columns)
         self._prepare(columns)
-        totals = [acb(0)] * (rows * columns)
+        totals = [self.light] * (rows * columns)
         s = acb(self.c, self.spacing * first)
         for (masses, losses), strides, right in zip(
             self.chunks, self.strides, self.right, strict=True

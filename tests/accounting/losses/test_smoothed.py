@@ -15,7 +15,7 @@ from exactdp.accounting.losses.composite import Composite, saddle_at
 from exactdp.accounting.losses.law import Atoms
 from exactdp.accounting.losses.listed import ListedLoss
 from exactdp.accounting.losses.of_pair import listed_law
-from exactdp.accounting.losses.scan import Scan
+from exactdp.accounting.losses.scan import Scan, Screened
 from exactdp.accounting.losses.smoothed import SmoothedProfile
 from exactdp.accounting.losses.table import BallTable
 from exactdp.exact import working_precision
@@ -62,6 +62,43 @@ def test_the_scan_is_never_below_the_truth(pair, times):
             # and not far above, where single precision can tell
             slack = times * (2e-4 if times <= 1000 else 1e-9) / float(size.mid())
             assert found[j] <= truth + slack + 1e-6
+
+
+@pytest.mark.parametrize("times", [40, 1000, 100_000])
+@pytest.mark.parametrize("pair", [SKELLAM, POLYA, THREE])
+@pytest.mark.parametrize("first", [0, 50])
+def test_a_scan_in_strides_is_never_below_the_truth(first, pair, times):
+    with working_precision(128):
+        law, c, spacing = listed_law(pair, -60.0), 0.8, arb("0.01618")
+        limit = -30.0
+        scan = Screened([(law, times)], c, spacing, limit)
+        assert scan.stride > 1
+        found = scan.log_bounds(first, 200)
+        at_c = abs(law.transform(acb(c)))
+        for j in range(0, 200, 7):
+            size = abs(law.transform(acb(c, spacing * (first + j)))) / at_c
+            assert found[j] >= float((size.log() * times).mid())
+        each = Scan([(law, times)], c, spacing).log_bounds(first, 200)
+        told = found > limit  # as near as each node tells
+        assert np.allclose(found[told], each[told], atol=1e-3 * times**0.5)
+        # what one node tells of several is no more than that
+        assert (found[~told] >= each[~told] - 1e-3 * times).all()
+
+
+def test_atoms_that_weigh_next_to_nothing_widen_the_table():
+    with working_precision(128):
+        law, spacing = listed_law(SKELLAM, -60.0), arb("0.37")
+        light = Atoms(
+            [*law.masses, arb("1e-32")], [*law.losses, arb(2)], law.escaping(), law.missing()
+        )
+        c = arb(1)
+        plain, table = (BallTable(one, c, spacing) for one in (law, light))
+        assert sum(map(len, (losses for _, losses in table.chunks))) <= len(law)
+        for j in (0, 5):
+            (value,) = table.transforms(j, 1)
+            assert value.contains(plain.transforms(j, 1)[0].mid())
+            assert value.overlaps(light.transform(acb(c, spacing * j)))
+            assert value.real.rad() >= arb("7e-32")
 
 
 @given(
