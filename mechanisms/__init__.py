@@ -15,8 +15,17 @@ from .laws import (
     UndecidedError,
 )
 from .mechanism import AdditiveNoise, Mechanism, RandomizedResponse
-from .pair import FinitePair, Pair, ResponsePair, SampledPair, ShiftPair, TwoWayPair, WrappedPair
-from .sampled import Sampled
+from .pair import (
+    FinitePair,
+    MixturePair,
+    Pair,
+    ResponsePair,
+    SampledPair,
+    ShiftPair,
+    TwoWayPair,
+    WrappedPair,
+)
+from .sampled import Poisson, RandomRate, Sampled, Scheme
 
 __all__ = [
     "AdditiveNoise",
@@ -29,14 +38,18 @@ __all__ = [
     "FixedSize",
     "Law",
     "Mechanism",
+    "MixturePair",
     "Moments",
     "Pair",
+    "Poisson",
     "Polya",
     "PolyaDifference",
+    "RandomRate",
     "RandomizedResponse",
     "ResponsePair",
     "Sampled",
     "SampledPair",
+    "Scheme",
     "ShiftPair",
     "Skellam",
     "TwoWayPair",

@@ -25,7 +25,8 @@ from typing import ClassVar
 from attrs import evolve, field, frozen
 
 from ..exact.number import ExactInput, ParameterError, exact, whole
-from .continuous import ContinuousNoise, Shape
+from ..exact.square_root import SquareRoot
+from .continuous import ContinuousNoise, Shape, continuous
 from .mechanism import Mechanism, either_way
 from .pair import Pair
 
@@ -42,14 +43,6 @@ def _sensitivity(value: ExactInput) -> Fraction:
 
 def _count(value: ExactInput) -> int:
     return whole(value, "allocation", at_least=1, at_most=_MOST_STEPS)
-
-
-def read_allocation(text: str) -> tuple[str, str]:
-    """K/STEPS as two numbers."""
-    taken, slash, steps = text.partition("/")
-    if not slash:
-        raise ParameterError(f"allocation must read K/STEPS, got {text[:40]!r}")
-    return taken, steps
 
 
 @frozen
@@ -102,3 +95,33 @@ def allocation(mechanism: Mechanism) -> Allocation | None:
     """The random allocation that this is, either way round; None for anything else."""
     inner = either_way(mechanism)
     return inner if isinstance(inner, Allocation) else None
+
+
+@frozen
+class RandomAllocation:
+    """Each user in so many of all steps, which are one use: a `Scheme`."""
+
+    taken: ExactInput
+    steps: ExactInput
+
+    neighbours: ClassVar[str] = "add-remove"
+    why: ClassVar[str] = "each user takes part in so many of all steps, chosen at random"
+
+    @staticmethod
+    def read(text: str) -> RandomAllocation:
+        """K/STEPS."""
+        taken, slash, steps = text.partition("/")
+        if not slash:
+            raise ParameterError(f"allocation must read K/STEPS, got {text[:40]!r}")
+        return RandomAllocation(taken, steps)
+
+    def of(self, mechanism: Mechanism) -> Allocation:
+        """Of Gaussian noise with a rational sigma."""
+        noise = continuous(mechanism)
+        if noise is None or noise.shape is not Shape.GAUSSIAN or noise.rate != 1:
+            raise ParameterError("allocation needs continuous Gaussian noise")
+        if isinstance(noise.scale, SquareRoot):
+            raise ParameterError(
+                f"allocation needs a rational sigma, got the root of {str(noise.scale.square)[:40]}"
+            )
+        return Allocation(noise.scale, noise.sensitivity, self.taken, self.steps)

@@ -16,9 +16,7 @@ from attrs import evolve
 from ..exact.number import ParameterError, exact, whole
 from ..exact.rows import written
 from ..exact.square_root import SquareRoot, square_root
-from .allocation import Allocation, read_allocation
 from .continuous import ContinuousNoise, Shape
-from .fixed_size import FixedSize, read_batches
 from .guaranteed import read_guarantee
 from .keys import KEYS, Key
 from .laws.families import FAMILIES
@@ -27,7 +25,8 @@ from .local_catalogue import LOCAL, built_by
 from .mechanism import AdditiveNoise, Mechanism
 from .pair_file import read_pair
 from .reach import Reach
-from .sampled import Sampled, check_neighbours, sampling_rate, unsampled
+from .sampled import unsampled
+from .schemes import with_users
 from .threshold import read_threshold
 from .vector import VectorNoise
 
@@ -150,36 +149,18 @@ def _sparse_vector(values: Values) -> Mechanism:
     return SparseVector(values["epsilon"], answers, values.get("share"), variant)
 
 
-def _with_users(values: Values, mechanism: Mechanism) -> Mechanism:
-    """The mechanism for the neighbours that are named, users sampled or not."""
-    neighbours, rate = values.get("neighbours", "replace"), values.get("poisson", "1")
-    check_neighbours(neighbours, sampling_rate(rate))
-    if "fixed-size" not in values and neighbours == "add-remove":
-        return Sampled(mechanism, rate)
-    return _in_batches(values, mechanism)
-
-
-def _in_batches(values: Values, mechanism: Mechanism) -> Mechanism:
-    """The mechanism on batches of a fixed size, where that is given."""
-    if "fixed-size" not in values:
-        return mechanism
-    if values.get("neighbours", "replace") != "replace":
-        raise ParameterError("fixed-size needs neighbours=replace: all datasets have as many users")
-    return FixedSize(mechanism, *read_batches(values["fixed-size"]))
-
-
 def _noisy(values: Values, noise: Law) -> Mechanism:
     """A number, or a vector where its norms are given, plus this noise, users sampled or not."""
     modulus = _modulus(values)
     if values.keys() & set(_THRESHOLD):
         return _counts(values, AdditiveNoise(noise, values.get("sensitivity", "1"), modulus))
     if not values.keys() & set(_VECTOR):
-        return _with_users(values, AdditiveNoise(noise, values.get("sensitivity", "1"), modulus))
+        return with_users(values, AdditiveNoise(noise, values.get("sensitivity", "1"), modulus))
     for key in ("sensitivity", "fixed-size"):
         if key in values:
             raise ParameterError(f"{key} is of single numbers: a vector takes {', '.join(_VECTOR)}")
-    neighbours, rate = values.get("neighbours", "replace"), values.get("poisson", "1")
-    return VectorNoise(noise, _reach(values), modulus, neighbours, rate)
+    neighbours = values.get("neighbours", "replace")
+    return with_users(values, VectorNoise(noise, _reach(values), modulus, neighbours))
 
 
 def _reach(values: Values) -> Reach | RoundedReach:
@@ -358,19 +339,7 @@ def _continuous(shape: Shape, says: str, own: Mapping[str, Key]) -> Entry:
         size = _SCALES[given[0]](number, sensitivity)
         if values.keys() & set(_THRESHOLD):
             return _counts(values, ContinuousNoise(shape, size, sensitivity))
-        neighbours, rate = values.get("neighbours", "replace"), values.get("poisson", "1")
-        if "allocation" in values:
-            if neighbours != "add-remove" or values.keys() & set(_SAMPLING[1:]):
-                raise ParameterError(
-                    "allocation needs neighbours=add-remove, and no poisson or fixed-size: each "
-                    "user takes part in so many of all steps, chosen at random"
-                )
-            if isinstance(size, SquareRoot):
-                raise ParameterError(
-                    f"allocation needs a rational sigma, got the root of {short(str(size.square))}"
-                )
-            return Allocation(size, sensitivity, *read_allocation(values["allocation"]))
-        return _in_batches(values, ContinuousNoise(shape, size, sensitivity, neighbours, rate))
+        return with_users(values, ContinuousNoise(shape, size, sensitivity))
 
     allows = (*sizes, "sensitivity", norm, *_SAMPLING, *_THRESHOLD)
     if shape is Shape.GAUSSIAN:
@@ -447,7 +416,7 @@ _OTHERS: dict[str, Entry] = {
     "randomized-response": Entry(
         ("epsilon",),
         ("delta", "categories", "shuffled", *_SAMPLING),
-        lambda given: _with_users(given, built_by("randomized-response")(given)),
+        lambda given: with_users(given, built_by("randomized-response")(given)),
         "one bit, or category: the truth with odds e^epsilon to 1",
         "epsilon=1",
         {
@@ -572,7 +541,7 @@ _OTHERS: dict[str, Entry] = {
     "pmf": Entry(
         ("file",),
         ("slack", *_POISSON),
-        lambda given: _with_users(given, read_pair(given["file"], given.get("slack", "0"))),
+        lambda given: with_users(given, read_pair(given["file"], given.get("slack", "0"))),
         "your own two laws, of one dataset and its neighbour, as a table",
         "file=pair.csv",
     ),

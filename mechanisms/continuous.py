@@ -75,6 +75,10 @@ class ContinuousNoise:
         """How users are sampled, in words; None where all take part."""
         return poisson_sampling(self.rate)
 
+    def at_rate(self, rate: Fraction, removing: bool) -> Mechanism:
+        """The same of users who take part with this probability; neighbours add-remove."""
+        return evolve(self, neighbours="add-remove", rate=rate, removing=removing)
+
     def pairs(self) -> Iterable[Pair]:
         """It has no pairs of laws on outcomes; what asks for some cannot take it."""
         raise ParameterError(

@@ -49,14 +49,6 @@ def _symmetric(mechanism: Mechanism) -> Mechanism:
     )
 
 
-def read_batches(text: str) -> tuple[str, str]:
-    """SIZE/POPULATION as two numbers."""
-    size, slash, population = text.partition("/")
-    if not slash:
-        raise ParameterError(f"fixed-size must read SIZE/POPULATION, got {text[:40]!r}")
-    return size, population
-
-
 def _size(value: ExactInput) -> int:
     return whole(value, "fixed-size", at_least=1)
 
@@ -103,3 +95,26 @@ class FixedSize:
 
     def reversed(self) -> Mechanism:
         return self
+
+
+@frozen
+class WithoutReplacement:
+    """Batches of so many of all users, each batch as likely: a `Scheme`."""
+
+    size: ExactInput
+    population: ExactInput
+
+    neighbours: ClassVar[str] = "replace"
+    why: ClassVar[str] = "all datasets have as many users"
+
+    @staticmethod
+    def read(text: str) -> WithoutReplacement:
+        """SIZE/POPULATION."""
+        size, slash, population = text.partition("/")
+        if not slash:
+            raise ParameterError(f"fixed-size must read SIZE/POPULATION, got {text[:40]!r}")
+        return WithoutReplacement(size, population)
+
+    def of(self, mechanism: Mechanism) -> FixedSize:
+        """What dominates all neighbours, both ways round."""
+        return FixedSize(mechanism, self.size, self.population)

@@ -27,8 +27,8 @@ from .continuous import ContinuousNoise, Shape
 from .dominating import Dominated, Dominating, Parts, RenyiCurve
 from .mechanism import Mechanism, RandomizedResponse
 from .moment_profile import dominating_pair
-from .pair import FinitePair
-from .sampled import Sampled, check_neighbours, sampling_rate
+from .sampled import check_neighbours
+from .schemes import with_users
 
 KINDS = {
     "pure": ("epsilon",),
@@ -57,12 +57,12 @@ class Guaranteed(Dominated):
 
     def dominating(self) -> Dominating:
         """A Gaussian that has the guarantee, and what dominates all mechanisms that have it."""
-        upper: Parts = ((_as(dominating_pair(self.curve), self.neighbours), 1),)
+        upper: Parts = ((self.alike(dominating_pair(self.curve)), 1),)
         return Dominating(self._gaussian(), (upper,), curve=self.curve, why=_WHY)
 
-    def alike(self, pair: FinitePair) -> Mechanism:
+    def alike(self, pair: Mechanism) -> Mechanism:
         """This pair, which has the guarantee, for the same neighbours."""
-        return _as(pair, self.neighbours)
+        return with_users({"neighbours": self.neighbours}, pair)
 
     def _gaussian(self) -> tuple[Parts, ...]:
         """N(mu, 1) against N(0, 1) has a mu^2/2 at order a."""
@@ -78,18 +78,16 @@ def read_guarantee(values: Mapping[str, str]) -> Mechanism:
     if names is None or len(numbers) != len(names):
         forms = ", ".join(f"{one}:{','.join(n.upper() for n in KINDS[one])}" for one in KINDS)
         raise ParameterError(f"guarantee must be one of {forms}, got {values['claim'][:40]!r}")
-    neighbours = values.get("neighbours", "replace")
-    rate = sampling_rate(values.get("poisson", "1"))
-    check_neighbours(neighbours, rate)
     read = {name: number.strip() for name, number in zip(names, numbers, strict=True)}
     if kind in ("pure", "approx"):
-        return _as(RandomizedResponse(**read), neighbours, rate)
+        return with_users(values, RandomizedResponse(**read))
     size = {name: exact(number, name, at_least=0) for name, number in read.items()}
     if kind == "gdp":
         if not size["mu"]:
-            return _as(RandomizedResponse(0), neighbours, rate)
-        return ContinuousNoise(Shape.GAUSSIAN, Fraction(1), size["mu"], neighbours, rate)
-    if rate != 1:
+            return with_users(values, RandomizedResponse(0))
+        return with_users(values, ContinuousNoise(Shape.GAUSSIAN, Fraction(1), size["mu"]))
+    nothing = with_users(values, RandomizedResponse(0))
+    if getattr(nothing, "rate", 1) != 1:
         raise ParameterError(
             f"poisson must not be given with {kind}: what it is worth for sampled users does not "
             "follow from it (of pure, approx and gdp it does)"
@@ -97,9 +95,5 @@ def read_guarantee(values: Mapping[str, str]) -> Mechanism:
     order = exact(read["order"], "order", above=1, at_most=10_000) if kind == "rdp" else None
     bound = size["epsilon" if order else "rho"]
     if not bound:
-        return _as(RandomizedResponse(0), neighbours, rate)
-    return Guaranteed(RenyiCurve(bound, order), neighbours)
-
-
-def _as(mechanism: Mechanism, neighbours: str, rate: Fraction = Fraction(1)) -> Mechanism:
-    return Sampled(mechanism, rate) if neighbours == "add-remove" else mechanism
+        return nothing
+    return Guaranteed(RenyiCurve(bound, order), values.get("neighbours", "replace"))

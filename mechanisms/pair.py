@@ -10,7 +10,7 @@ stays so of the mixture, so that dominating pairs dominate when sampled as well.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
@@ -184,6 +184,35 @@ class SampledPair:
 
 
 @dataclass(frozen=True)
+class MixturePair:
+    """One of several pairs, drawn alike on both sides and told; with what is left of 1, no loss.
+
+    The losses' law is the mixture of theirs. parts: how likely each pair is, which add up to at
+    most 1; all of them sampled from one pair, so that they are reduced alike.
+    """
+
+    parts: tuple[tuple[Fraction, PlainPair | ListedPair | SampledPair], ...]
+
+    @property
+    def rest(self) -> Fraction:
+        """How likely nothing is told of the two datasets."""
+        return 1 - sum((weight for weight, _ in self.parts), Fraction(0))
+
+    def swapped(self) -> MixturePair:
+        """The other direction."""
+        return MixturePair(tuple((weight, pair.swapped()) for weight, pair in self.parts))
+
+    def wrapped(self, modulus: int) -> MixturePair:
+        """Seen mod `modulus`, of pairs that are not yet."""
+        return MixturePair(tuple((w, pair.wrapped(modulus)) for w, pair in self.parts))  # type: ignore[union-attr]
+
+    @property
+    def unwrapped(self) -> MixturePair:
+        """The pairs before the reduction."""
+        return MixturePair(tuple((w, pair.unwrapped) for w, pair in self.parts))  # type: ignore[union-attr]
+
+
+@dataclass(frozen=True)
 class TwoWayPair:
     """What dominates a pair (P, Q), P the mixture, and (Q, P) at once, where P is the dearer first.
 
@@ -197,7 +226,8 @@ class TwoWayPair:
 
 
 PlainPair: TypeAlias = ShiftPair | WrappedPair | ResponsePair
-Pair: TypeAlias = PlainPair | FinitePair | ListedPair | SampledPair | TwoWayPair
+Reducible: TypeAlias = WrappedPair | SampledPair | MixturePair
+Pair: TypeAlias = PlainPair | FinitePair | ListedPair | SampledPair | MixturePair | TwoWayPair
 
 
 def sampled(pair: PlainPair | FinitePair | ListedPair, rate: Fraction, removing: bool) -> Pair:
@@ -207,3 +237,17 @@ def sampled(pair: PlainPair | FinitePair | ListedPair, rate: Fraction, removing:
     if isinstance(pair, FinitePair):
         return pair.sampled(rate, removing)
     return SampledPair(pair, rate, removing)
+
+
+def mixture(parts: Sequence[tuple[Fraction, Pair]]) -> Pair:
+    """These pairs, sampled from one, drawn with these probabilities and told; see `MixturePair`."""
+    tables = [(weight, pair) for weight, pair in parts if isinstance(pair, FinitePair)]
+    if not tables:
+        return MixturePair(tuple(parts))  # type: ignore[arg-type]
+    rest = 1 - sum((weight for weight, _ in tables), Fraction(0))
+    names, p, q = (["nothing"], [rest], [rest]) if rest else ([], [], [])
+    for turn, (weight, pair) in enumerate(tables):
+        names += [f"{name} ({turn})" for name in pair.outcomes]
+        p += [weight * mass for mass in pair.p]
+        q += [weight * mass for mass in pair.q]
+    return FinitePair(tuple(names), tuple(p), tuple(q), tables[0][1].slack)

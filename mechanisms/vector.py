@@ -81,6 +81,10 @@ class VectorNoise:
         """Does only one coordinate ever move? Then its noise alone counts, and all is exact."""
         return self.reach.dimension == 1 or self.reach.largest_square == 1
 
+    def at_rate(self, rate: Fraction, removing: bool) -> Mechanism:
+        """The same of users who take part with this probability; neighbours add-remove."""
+        return evolve(self, neighbours="add-remove", rate=rate, removing=removing)
+
     def pairs(self) -> Iterable[Pair]:
         """It has no single pair that is known to dominate and is attained."""
         raise ParameterError(

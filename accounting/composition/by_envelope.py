@@ -12,7 +12,7 @@ from fractions import Fraction
 from ...exact.enclosure import Enclosure
 from ...mechanisms.continuous import ContinuousNoise, Shape, continuous
 from ...mechanisms.mechanism import AdditiveNoise, Mechanism, either_way
-from ...mechanisms.sampled import Sampled, unsampled
+from ...mechanisms.sampled import RandomRate, Sampled, likewise, unsampled
 from ..envelope import NoEnvelopeError, distance_at, unit_parameter
 from ..figure import Figure, anything
 from ..losses import mixed
@@ -38,18 +38,20 @@ def _enveloped(uses: Sequence[Use]) -> list[Use]:
     return [Use(_gaussian(mechanism), times) for mechanism, times in uses]
 
 
-def _gaussian(mechanism: Mechanism) -> ContinuousNoise:
+def _gaussian(mechanism: Mechanism) -> Mechanism:
     """The Gaussian that dominates it, the same way round. Raises NoEnvelopeError."""
     noise = continuous(mechanism)
     if noise is not None and noise.shape is Shape.GAUSSIAN:
         return noise
-    inner = unsampled(mechanism)
+    inner, sampled = unsampled(mechanism), either_way(mechanism)
+    if isinstance(inner, ContinuousNoise) and inner.shape is Shape.GAUSSIAN:
+        return mechanism
     if not isinstance(inner, AdditiveNoise) or inner.farthest == 0:
         raise NoEnvelopeError("only noise on a number has the envelope of its law")
     distance = distance_at(unit_parameter(inner.law).upper, inner.farthest**2)
-    sampled = either_way(mechanism)
+    gaussian = ContinuousNoise(Shape.GAUSSIAN, Fraction(1), distance)
     if not isinstance(sampled, Sampled):
-        return ContinuousNoise(Shape.GAUSSIAN, Fraction(1), distance)
+        return likewise(sampled, gaussian) if isinstance(sampled, RandomRate) else gaussian
     return ContinuousNoise(
         Shape.GAUSSIAN, Fraction(1), distance, sampled.neighbours, sampled.rate, sampled.removing
     )

@@ -12,18 +12,16 @@ from fractions import Fraction
 from functools import reduce
 from itertools import islice
 
-from attrs import evolve
-
 from ...exact.deadline import OutOfTimeError, check_time
 from ...exact.enclosure import Enclosure
 from ...exact.number import ExactInput, ball, exact
 from ...exact.precision import CAP, WIDTH, enclose, refine, refine_each
 from ...exact.square_root import SquareRoot, squared
 from ...mechanisms.allocation import Allocation, allocation
-from ...mechanisms.continuous import ContinuousNoise, Shape, continuous
+from ...mechanisms.continuous import ContinuousNoise, Shape
 from ...mechanisms.laws.law import Law
-from ...mechanisms.mechanism import Mechanism, ways
-from ...mechanisms.pair import FinitePair, Pair, SampledPair, WrappedPair
+from ...mechanisms.mechanism import Mechanism, either_way, ways
+from ...mechanisms.pair import FinitePair, MixturePair, Pair, Reducible, SampledPair
 from ...mechanisms.sampled import dearest_ways
 from ..divergences import concentrated, renyi
 from ..divergences.gaussian_bounds import bounded_mu, root_of
@@ -33,8 +31,8 @@ from ..divergences.privacy_profile import delta_of, epsilon_of
 from ..divergences.wrapped import is_enumerable, reduction
 from ..losses import mixed
 from ..losses.continuous import allocated, composed
-from ..losses.continuous.batches import batch_law, batched_pure, batched_renyi, plain_law
-from ..losses.continuous.uses import line_law
+from ..losses.continuous.batches import batch_law, batched_renyi
+from ..losses.continuous.uses import continuous_noise, single_law
 
 _ZERO = Enclosure.exactly(0)
 _ANYTHING = Enclosure.unknown()
@@ -49,12 +47,9 @@ def pure_epsilon(mechanism: Mechanism, width: Fraction = WIDTH, cap: int = CAP) 
     """The least epsilon for which the mechanism is (epsilon, 0)-DP; infinite if there is none."""
     if allocation(mechanism) is not None:  # of either sign, without a bound
         return Enclosure.infinite()
-    if (batches := batch_law(mechanism)) is not None:
-        if batches.rate == 1:  # all users, of whom the noise alone may say it exactly
-            return pure_epsilon(batches.mechanism, width)
-        return batched_pure(batches, width)
-    if (noise := continuous(mechanism)) is not None:
-        if noise.shape is Shape.LAPLACE and noise.rate == 1:
+    if (noise := continuous_noise(mechanism)) is not None:
+        rates = getattr(either_way(mechanism), "rates", ((1, noise.rate),))
+        if noise.shape is Shape.LAPLACE and any(rate == 1 for _, rate in rates):
             return _exactly(noise.move)
         return _of_losses(mechanism, lambda parts: composed.composed_pure(parts, width))
     return refine(
@@ -71,9 +66,7 @@ def delta(
         return _of_allocation(
             mechanism, lambda one: allocated.allocated_delta([(one, 1)], level, width)
         )
-    if (batches := batch_law(mechanism)) is not None:
-        return mixed.delta([(plain_law(batches), 1)], level, width)
-    if continuous(mechanism) is not None:
+    if continuous_noise(mechanism) is not None:
         return _of_losses(mechanism, lambda parts: mixed.delta(parts, level, width))
     return refine(
         lambda: _largest(mechanism, lambda pair: enclose(delta_of(pair, ball(level), level))),
@@ -98,9 +91,7 @@ def epsilon(
         return _ZERO
     if allocation(mechanism) is not None:
         return _of_allocation(mechanism, lambda one: allocated.allocated_epsilon([(one, 1)], level))
-    if (batches := batch_law(mechanism)) is not None:
-        return mixed.epsilon([(plain_law(batches), 1)], level, width)
-    if continuous(mechanism) is not None:
+    if continuous_noise(mechanism) is not None:
         return _of_losses(mechanism, lambda parts: mixed.epsilon(parts, level, width))
     return refine(
         lambda: _largest(
@@ -129,9 +120,9 @@ def renyi_curve(
             _of_allocation(mechanism, lambda one: allocated.allocated_renyi(one, order, width))  # noqa: B023
             for order in wanted
         ]
-    if (batches := batch_law(mechanism)) is not None:
+    if (batches := batch_law(mechanism)) is not None and batches.rate != 1:
         return [batched_renyi(batches, order, width) for order in wanted]
-    if (noise := continuous(mechanism)) is not None:
+    if (noise := continuous_noise(mechanism)) is not None:
         if noise.shape is Shape.GAUSSIAN and noise.rate == 1:
             rho = squared(noise.move) / 2
             return [Enclosure.exactly(order * rho) for order in wanted]
@@ -151,12 +142,8 @@ def zcdp(mechanism: Mechanism, width: Fraction = WIDTH, cap: int = CAP) -> Enclo
     """The least rho for which the mechanism is rho-zCDP."""
     if (one := allocation(mechanism)) is not None:
         return allocated.allocated_rho(one)
-    if (batches := batch_law(mechanism)) is not None:
-        plain = batches.mechanism
-        assert isinstance(plain, ContinuousNoise)
-        return _continuous_rho(evolve(plain, neighbours="add-remove", rate=batches.rate), width)
-    if (noise := continuous(mechanism)) is not None:
-        return _continuous_rho(noise, width)
+    if (noise := continuous_noise(mechanism)) is not None:
+        return _continuous_rho(noise, width, mechanism)
     return refine(
         lambda: _largest(mechanism, lambda pair: concentrated.supremum(pair).value),
         width=width,
@@ -192,10 +179,7 @@ def _gaussian_mu(mechanism: Mechanism, width: Fraction, cap: int) -> Enclosure:
     if (one := allocation(mechanism)) is not None:  # given the steps, so many of the Gaussian
         square = one.taken * (one.sensitivity / one.scale) ** 2
         return Enclosure(Fraction(0), root_of(Enclosure.exactly(square)).upper)
-    if (batches := batch_law(mechanism)) is not None:
-        plain = gaussian_dp(batches.mechanism, width, cap)
-        return plain if batches.rate == 1 else Enclosure(Fraction(0), plain.upper)
-    if (noise := continuous(mechanism)) is not None:
+    if (noise := continuous_noise(mechanism)) is not None:
         move = noise.move
         if noise.shape is Shape.GAUSSIAN:
             found = _exactly(move)
@@ -211,12 +195,10 @@ def _gaussian_mu(mechanism: Mechanism, width: Fraction, cap: int) -> Enclosure:
 
 
 def _of_losses(mechanism: Mechanism, measure: Callable[[composed.Parts], Enclosure]) -> Enclosure:
-    """Of continuous noise, which has no outcomes to list: by its loss, either way round."""
+    """Of one use of continuous noise, which has no outcomes to list, either way round."""
     best = _ZERO
     for way in ways(mechanism):
-        law = line_law(way)
-        assert law is not None
-        best = best.maximum(measure([(law, 1)]))
+        best = best.maximum(measure([(single_law(way), 1)]))
     return best
 
 
@@ -233,7 +215,9 @@ def _exactly(value: Fraction | SquareRoot) -> Enclosure:
     return Enclosure.exactly(value)
 
 
-def _continuous_rho(noise: ContinuousNoise, width: Fraction) -> Enclosure:
+def _continuous_rho(
+    noise: ContinuousNoise, width: Fraction, sampled: Mechanism | None = None
+) -> Enclosure:
     """Sampling is at most the mechanism without it, whichever dataset comes first.
 
     (1-q) Q + q P against Q, and the reverse, are at most P against Q, by quasi-convexity. For the
@@ -247,7 +231,7 @@ def _continuous_rho(noise: ContinuousNoise, width: Fraction) -> Enclosure:
     if noise.rate == 1:
         return refine(lambda: concentrated.laplace_supremum(move).value, width=width, cap=384)
     upper = refine(lambda: concentrated.laplace_supremum(move).value, width=_COARSE).upper
-    curve = renyi_curve(noise, _ORDERS, _COARSE)
+    curve = renyi_curve(noise if sampled is None else sampled, _ORDERS, _COARSE)
     each = zip(curve, _ORDERS, strict=True)
     least = max(Fraction(found.lower) / order for found, order in each)
     return Enclosure(least, upper).because("which order is the worst of sampled Laplace is open")
@@ -286,10 +270,10 @@ def _largest_of(pairs: Iterable[Pair], measure: Callable[[Pair], Enclosure]) -> 
             check_time()
             wrapped = reduction(pair)
             few = wrapped is not None and wrapped.modulus <= _FEW_RESIDUES
-            if few and isinstance(pair, SampledPair):  # quicker listed than left out
+            if few and isinstance(pair, SampledPair | MixturePair):  # quicker listed than left out
                 pass
             elif wrapped is not None and wrapped.law.shape_is_proved:
-                assert isinstance(pair, WrappedPair | SampledPair)
+                assert isinstance(pair, Reducible)
                 law = wrapped.law
                 if largest is None:
                     largest = wrapped.shift

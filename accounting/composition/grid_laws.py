@@ -17,6 +17,7 @@ from ...mechanisms.listed_pair import ListedPair
 from ...mechanisms.mechanism import AdditiveNoise, Mechanism, ways
 from ...mechanisms.pair import (
     FinitePair,
+    MixturePair,
     Pair,
     ResponsePair,
     SampledPair,
@@ -67,9 +68,9 @@ def _pairs(mechanism: Mechanism) -> Iterable[Pair]:
 
 def _of_pair(pair: Pair, grid: Grid, tail: Fraction) -> GridLaw:
     law = GridLaw(grid)
-    if isinstance(pair, SampledPair | TwoWayPair):
+    if isinstance(pair, SampledPair | MixturePair | TwoWayPair):
         wrapped = reduction(pair)
-        if isinstance(pair, SampledPair) and wrapped and not is_enumerable(wrapped):
+        if not isinstance(pair, TwoWayPair) and wrapped and not is_enumerable(wrapped):
             pair = pair.unwrapped
         atoms = listed_law(pair, float(ball(tail).log().mid()))
         law.infinite = atoms.escaping() + atoms.missing()

@@ -47,6 +47,7 @@ from ...mechanisms.fixed_size import FixedSize
 from ...mechanisms.mechanism import Mechanism, OnePair, OneWay, either_way
 from ...mechanisms.pair import TwoWayPair
 from ..convex import Vertex, balls, polygon_below
+from ..losses.continuous.uses import line_law
 from ..scenario import Scenario, Use, scenarios
 from .curves import MOST_POINTS, Composed, Curve, Profile, profile
 from .vectors import sides_of
@@ -190,7 +191,7 @@ def _is_one_pair(uses: Sequence[Use]) -> bool:
     if (sides := sides_of(uses)) is not None:
         return sides.exact is not None and _is_one_pair(sides.exact)
     for mechanism, _ in uses:
-        if continuous(mechanism) is None and allocation(mechanism) is None:
+        if line_law(mechanism) is None and allocation(mechanism) is None:
             inner = either_way(mechanism)
             if isinstance(inner, FixedSize) and inner.rate != 1:
                 return False
@@ -224,7 +225,7 @@ def one_pair(mechanism: Mechanism) -> tuple[Mechanism, Mechanism] | None:
         inner = evolve(noise, neighbours="add-remove", rate=inner.rate)
     elif (noise := continuous(inner)) is not None:
         inner = evolve(noise, neighbours="add-remove")
-    elif allocation(inner) is None:
+    elif line_law(inner) is None and allocation(inner) is None:
         pair = next(iter(inner.pairs()), None)
         if isinstance(pair, TwoWayPair):
             pair = pair.pair

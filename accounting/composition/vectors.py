@@ -30,10 +30,10 @@ from ...exact.enclosure import Enclosure, Endpoint
 from ...mechanisms.continuous import ContinuousNoise, Shape
 from ...mechanisms.dominating import Dominating, Parts, RenyiCurve, dominated
 from ...mechanisms.laws.law import Law
-from ...mechanisms.mechanism import AdditiveNoise, Mechanism, OneWay
+from ...mechanisms.mechanism import AdditiveNoise, Mechanism, OneWay, either_way
 from ...mechanisms.protocols.federated.rounding import Stochastic
 from ...mechanisms.rounded import RoundedReach
-from ...mechanisms.sampled import likewise, unsampled
+from ...mechanisms.sampled import RandomRate, bare, likewise, unsampled
 from ...mechanisms.vector import VectorNoise, vector
 from ..envelope import NoEnvelopeError, distance_at, rounded_distance, rounded_renyi, unit_parameter
 from ..figure import Figure
@@ -313,7 +313,9 @@ def _dominating(mechanism: Mechanism) -> Dominating | None:
     """What a use lies between; None where it has pairs of laws of its own."""
     if (one := vector(mechanism)) is not None:
         return _of_vector(one)
-    known = dominated(mechanism)
+    known, inner = dominated(mechanism), either_way(mechanism)
+    if isinstance(inner, RandomRate) and (one := vector(inner.mechanism)) is not None:
+        return _of_vector_at(inner, one)
     found = None if known is None else known.dominating()
     if found is None or found.envelope is None:
         return found
@@ -346,6 +348,15 @@ def _of_vector(one: VectorNoise) -> Dominating:
         light = _is_light(one)
     exact = None if dearest is None else tuple(dearest)
     return Dominating(lower, upper, exact, one_suffices=not light, why=OPEN)
+
+
+def _of_vector_at(sampled: RandomRate, one: VectorNoise) -> Dominating:
+    """The same at rates that are drawn and told: what bounds the vector, sampled alike."""
+    known = _of_vector(evolve(one, neighbours="add-remove"))
+    upper = [((evolve(sampled, mechanism=bare(part)), 1),) for ((part, _),) in known.upper]
+    alone = one.reach.alone()
+    lower = [((evolve(sampled, mechanism=bare(part)), 1),) for part, _ in one.along(alone) if alone]
+    return evolve(known, lower=lower, upper=upper, exact=None)
 
 
 def _between(

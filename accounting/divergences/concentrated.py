@@ -40,6 +40,7 @@ from ...exact.precision import enclose
 from ...mechanisms.listed_pair import ListedPair
 from ...mechanisms.pair import (
     FinitePair,
+    MixturePair,
     Pair,
     ResponsePair,
     SampledPair,
@@ -132,7 +133,7 @@ def _(pair: SampledPair) -> Supremum:
             found = _search([(sums, 1)])
     except (ArithmeticError, OutOfTimeError):
         least = divergences(pair, [Fraction(2)])[0].lower
-        found = Supremum(Enclosure(_halved(least), Decimal("Infinity")), Fraction(2))
+        found = Supremum(Enclosure(_shared(least, Fraction(2)), Decimal("Infinity")), Fraction(2))
     if found.value.is_within(_NARROW):
         return found
     mu = gaussian_distance(plain.law) if isinstance(plain, ShiftPair) else None
@@ -146,14 +147,27 @@ def _(pair: SampledPair) -> Supremum:
 
 
 @supremum.register
+def _(pair: MixturePair) -> Supremum:
+    """At most the largest of all parts (quasi-convexity); at least what a few orders tell."""
+    if is_listed(pair):
+        return _of_listed(pair)
+    each = [supremum(one) for _, one in pair.parts]
+    most = max(one.value.upper for one in each)
+    orders = sorted({max(one.order, Fraction(2)) for one in each} | {Fraction(2)})
+    curve = zip(divergences(pair, orders), orders, strict=True)
+    least, order = max((_shared(value.lower, order), order) for value, order in curve)
+    return Supremum(Enclosure(min(least, most), most), order)
+
+
+@supremum.register
 def _(pair: TwoWayPair) -> Supremum:
     """Between what neighbours attain, and that of the pair without sampling (quasi-convexity)."""
     least, most = supremum(pair.pair), supremum(pair.pair.pair)
     return Supremum(Enclosure(least.value.lower, most.value.upper), least.order)
 
 
-def _halved(end: Endpoint) -> Endpoint:
-    return end if isinstance(end, Decimal) and end.is_infinite() else Fraction(end) / 2
+def _shared(end: Endpoint, order: Fraction) -> Endpoint:
+    return end if isinstance(end, Decimal) and end.is_infinite() else Fraction(end) / order
 
 
 @supremum.register(FinitePair)
@@ -167,7 +181,7 @@ def _(pair: WrappedPair) -> Supremum:
     return _of_listed(pair) if is_enumerable(pair) else _of_large_modulus(pair)
 
 
-def _of_listed(pair: FinitePair | ListedPair | SampledPair | WrappedPair) -> Supremum:
+def _of_listed(pair: Pair) -> Supremum:
     largest = largest_loss(pair).value
     if not largest.is_finite():
         slack = isinstance(pair, FinitePair) and pair.slack
@@ -204,7 +218,7 @@ def laplace_supremum(epsilon: Fraction) -> Supremum:
 
 
 def _sums(pair: Pair) -> _Sums | None:
-    if isinstance(pair, TwoWayPair):
+    if isinstance(pair, TwoWayPair) or (isinstance(pair, MixturePair) and not is_listed(pair)):
         return None
     wrapped = reduction(pair)
     if wrapped is not None and not is_enumerable(wrapped):

@@ -18,6 +18,7 @@ from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.listed_pair import ListedPair
 from ...mechanisms.pair import (
     FinitePair,
+    MixturePair,
     Pair,
     ResponsePair,
     SampledPair,
@@ -41,6 +42,8 @@ def is_listed(pair: Pair) -> bool:
     """Are its outcomes few enough to be listed, those of equal ratio together?"""
     if isinstance(pair, SampledPair):
         return is_listed(pair.pair)
+    if isinstance(pair, MixturePair):
+        return all(is_listed(one) for _, one in pair.parts)
     if isinstance(pair, WrappedPair):
         return is_enumerable(pair)
     if isinstance(pair, ShiftPair):
@@ -96,6 +99,16 @@ def _(pair: SampledPair) -> Listed:
     each = zip(plain.p, plain.q, strict=True)
     mixture = [(1 - rate) * q + rate * p for p, q in each]
     return Listed(mixture, plain.q) if pair.removing else Listed(plain.q, mixture)
+
+
+@listed.register
+def _(pair: MixturePair) -> Listed:
+    p, q = ([ball(pair.rest)], [ball(pair.rest)]) if pair.rest else ([], [])
+    for weight, one in pair.parts:
+        outcomes, share = listed(one), ball(weight)
+        p += [share * mass for mass in outcomes.p]
+        q += [share * mass for mass in outcomes.q]
+    return Listed(p, q)
 
 
 def split(outcomes: Listed, odds: arb) -> tuple[arb, arb, arb]:

@@ -49,6 +49,7 @@ from ...mechanisms.laws.law import Law
 from ...mechanisms.listed_pair import ListedPair
 from ...mechanisms.pair import (
     FinitePair,
+    MixturePair,
     Pair,
     ResponsePair,
     SampledPair,
@@ -141,6 +142,15 @@ def _(pair: SampledPair) -> Enclosure:
         return Enclosure.infinite()  # P has outcomes without Q, and rate of them remain
     most = gaussian_mu(plain).upper
     return _between(pair).intersection(Enclosure(Fraction(0), most))
+
+
+@gaussian_mu.register
+def _(pair: MixturePair) -> Enclosure:
+    """At most the largest of all parts: the trade-off function of what tells the part is convex."""
+    if is_listed(pair):
+        return _of_listed(listed(pair))
+    most = max(gaussian_mu(one).upper for _, one in pair.parts)
+    return Enclosure(Fraction(0), most).because(_OPEN)
 
 
 @gaussian_mu.register

@@ -26,6 +26,7 @@ from ...exact.precision import enclose
 from ...mechanisms.listed_pair import ListedPair
 from ...mechanisms.pair import (
     FinitePair,
+    MixturePair,
     Pair,
     ResponsePair,
     SampledPair,
@@ -66,6 +67,13 @@ def _(pair: SampledPair) -> LargestLoss:
     value, outcome = largest_loss(pair.facing)
     named = pair.removing or isinstance(pair.pair, ResponsePair)  # else it is read backwards
     return LargestLoss(sampled_loss(pair, value), outcome if named else None)
+
+
+@largest_loss.register
+def _(pair: MixturePair) -> LargestLoss:
+    each = [largest_loss(one) for _, one in pair.parts]
+    best = max(each, key=lambda one: one.value.lower)
+    return LargestLoss(reduce(Enclosure.maximum, (one.value for one in each), _ZERO), best.outcome)
 
 
 @largest_loss.register

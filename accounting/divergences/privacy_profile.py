@@ -26,6 +26,7 @@ from ...exact.roots import first_met_near, float_root, met_between, met_near
 from ...mechanisms.listed_pair import ListedPair
 from ...mechanisms.pair import (
     FinitePair,
+    MixturePair,
     Pair,
     ResponsePair,
     SampledPair,
@@ -100,6 +101,19 @@ def _(pair: SampledPair, level: arb, exact_level: Fraction | None = None) -> Eve
         return _NOTHING._replace(excess=rest.upper().max(arb(0)))
     event = exceeding(pair.facing, level + (rate / rest).log(), same)
     return Event(event.p, (1 - rate) * event.p + rate * event.q, rest * event.excess)
+
+
+@exceeding.register
+def _(pair: MixturePair, level: arb, exact_level: Fraction | None = None) -> Event:
+    """The events of all parts together; what tells nothing has no loss above the level."""
+    if is_listed(pair):
+        return Event(*split(listed(pair), level.exp()))
+    found = _NOTHING
+    for weight, one in pair.parts:
+        p, q, excess, *_ = exceeding(one, level, exact_level)
+        share = ball(weight)
+        found = Event(found.p + share * p, found.q + share * q, found.excess + share * excess)
+    return found
 
 
 @exceeding.register
@@ -248,6 +262,11 @@ def _of_response(pair: ResponsePair, delta: Fraction) -> arb:
 
 def _escaping(pair: Pair) -> arb:
     """P of the outcomes that Q cannot have: the limit of delta(level) as the level grows."""
+    if isinstance(pair, MixturePair):
+        each = ((ball(weight), _escaping(one)) for weight, one in pair.parts)
+        return sum((share * one for share, one in each), arb(0))
+    if isinstance(pair, SampledPair):
+        return ball(pair.rate) * _escaping(pair.facing) if pair.removing else arb(0)
     if isinstance(pair, WrappedPair) and never_wraps(pair):
         pair = pair.unwrapped
     if isinstance(pair, ShiftPair):
@@ -295,6 +314,8 @@ def _located(pair: Pair, delta: Fraction, largest: Enclosure) -> arb:
 
 def _first_guess(pair: Pair, log_delta: float) -> float:
     """About where the root lies: the loss as far out as a Gaussian tail of this size."""
+    if isinstance(pair, MixturePair):
+        return max(_first_guess(one, log_delta) for _, one in pair.parts)
     if isinstance(pair, SampledPair):
         pair = pair.facing
     if isinstance(pair, WrappedPair):

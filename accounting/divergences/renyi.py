@@ -17,7 +17,9 @@ from ...mechanisms.laws.discrete_gaussian import DiscreteGaussianSum
 from ...mechanisms.listed_pair import ListedPair
 from ...mechanisms.pair import (
     FinitePair,
+    MixturePair,
     Pair,
+    Reducible,
     ResponsePair,
     SampledPair,
     ShiftPair,
@@ -61,6 +63,27 @@ def _of_sampled(pair: SampledPair, orders: Sequence[Fraction]) -> list[Enclosure
         return [Enclosure.infinite() for _ in orders]
     sums = sampled_sums(pair, ctx.prec)
     return [_from_sum(sums.at(order), order) for order in orders]
+
+
+@divergences.register
+def _(pair: MixturePair, orders: Sequence[Fraction]) -> list[Enclosure]:
+    """e^((a-1) D_a) is the mixture of theirs, which rises in each of them."""
+    if is_listed(pair):
+        outcomes = listed(pair)
+        return [_from_sum(renyi_sums(outcomes, ball(order))[0], order) for order in orders]
+    curves = [divergences(one, orders) for _, one in pair.parts]
+    found = []
+    for order, column in zip(orders, zip(*curves, strict=True), strict=True):
+        ends = []
+        for side in ("lower", "upper"):
+            total = ball(pair.rest)
+            for (weight, _), value in zip(pair.parts, column, strict=True):
+                end = getattr(value, side)
+                power = arb.pos_inf() if end == Decimal("Infinity") else ball(Fraction(end))
+                total += ball(weight) * (ball(order - 1) * power).exp()
+            ends.append(_from_sum(total, order))
+        found.append(Enclosure(ends[0].lower, ends[1].upper))
+    return found
 
 
 @divergences.register
@@ -121,7 +144,7 @@ def _summed(pair: ShiftPair, sums: RenyiSums, order: Fraction) -> Enclosure:
 
 
 @divergences.register(WrappedPair)
-def _of_wrapped(pair: WrappedPair | SampledPair, orders: Sequence[Fraction]) -> list[Enclosure]:
+def _of_wrapped(pair: Reducible, orders: Sequence[Fraction]) -> list[Enclosure]:
     """Reduction is post-processing: at most what holds without it."""
     wrapped = reduction(pair)
     assert wrapped is not None
@@ -148,9 +171,7 @@ def _window(sums: RenyiSums | SampledSums, order: Fraction) -> tuple[int, int, a
         return None
 
 
-def _below(
-    pair: WrappedPair | SampledPair, wrapped: WrappedPair, orders: Sequence[Fraction]
-) -> list[Enclosure]:
+def _below(pair: Reducible, wrapped: WrappedPair, orders: Sequence[Fraction]) -> list[Enclosure]:
     """Lower bounds: sum over a window W of P^a (Q (1 + e))^(1-a) <= the wrapped sum.
 
     Of a sampled pair as well: residues have at least the mass that a mixture has in W, and at most

@@ -17,7 +17,7 @@ from flint import acb, arb, ctx
 from ...exact.number import ball
 from ...exact.precision import working_precision
 from ...mechanisms.laws.law import Law
-from ...mechanisms.pair import Pair, SampledPair, WrappedPair
+from ...mechanisms.pair import MixturePair, Pair, Reducible, SampledPair, WrappedPair
 
 _LARGEST_ENUMERATED = 1 << 16
 _MOST_IMAGES = 1 << 21  # outcomes summed directly, before the Fourier sum takes over
@@ -25,6 +25,8 @@ _MOST_IMAGES = 1 << 21  # outcomes summed directly, before the Fourier sum takes
 
 def reduction(pair: Pair) -> WrappedPair | None:
     """The reduced pair that this is, sampled or not; None where nothing is reduced."""
+    if isinstance(pair, MixturePair):
+        return reduction(pair.parts[0][1])
     plain = pair.pair if isinstance(pair, SampledPair) else pair
     return plain if isinstance(plain, WrappedPair) else None
 
@@ -45,8 +47,11 @@ def residues(law: Law, modulus: int) -> list[arb]:
     return list(_residues(law, modulus, ctx.prec))
 
 
-def outside_masses(pair: WrappedPair | SampledPair) -> tuple[arb, arb]:
+def outside_masses(pair: Reducible) -> tuple[arb, arb]:
     """P and Q of the outcomes outside one period W, centred between the two laws."""
+    if isinstance(pair, MixturePair):
+        each = [(ball(weight), outside_masses(one)) for weight, one in pair.parts]  # type: ignore[arg-type]
+        return tuple(sum((w * ends[k] for w, ends in each), arb(0)) for k in (0, 1))  # type: ignore[return-value]
     if isinstance(pair, SampledPair):
         assert isinstance(pair.pair, WrappedPair)
         p, q = outside_masses(pair.pair)

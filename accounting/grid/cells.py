@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from ...exact.number import ball
 from ...exact.precision import floor_of
+from ..losses.continuous.mixture import MixtureLoss
 from ..losses.continuous.sampled_gaussian import SampledGaussian
 from ..losses.continuous.sampled_laplace import SampledLaplace
 from ..losses.law import Atoms, Cumulant, FiniteLoss, cumulant_of
@@ -85,7 +86,7 @@ class Bounded(FiniteLoss):
         raise NotImplementedError
 
 
-CellLaw: TypeAlias = Atoms | Continuous | Bounded
+CellLaw: TypeAlias = Atoms | Continuous | MixtureLoss | Bounded
 Parts: TypeAlias = Sequence[tuple[CellLaw, int]]
 
 
@@ -100,7 +101,20 @@ def cells_of(law: CellLaw, step: Fraction, tilt: float, log_tail: float, points:
         return _listed(law, step)
     if isinstance(law, Continuous):
         return divided(law, step, tilt, log_tail)
+    if isinstance(law, MixtureLoss):
+        return _mixed(law, step, tilt, log_tail)
     return law.cells(step, tilt, log_tail, points)
+
+
+def _mixed(law: MixtureLoss, step: Fraction, tilt: float, log_tail: float) -> Cells:
+    """Those of all parts, as likely as each; and no loss."""
+    rest, missing = ball(law.rest), arb(0)
+    found = [Cell(0, 0, rest, rest)]
+    for weight, part in law.parts:
+        share, one = ball(weight), divided(part, step, tilt, log_tail)
+        found += [Cell(low, high, share * p, share * q) for low, high, p, q in one.cells]
+        missing += share * one.missing
+    return Cells(found, missing)
 
 
 def _listed(law: Atoms, step: Fraction) -> Cells:
@@ -220,7 +234,7 @@ class Seen:
 
     def cumulant(self, c: float) -> Cumulant:
         """Its logarithm and derivatives."""
-        if not isinstance(self.law, SampledGaussian):
+        if not isinstance(self.law, SampledGaussian | MixtureLoss):
             return self.law.cumulant(c)
         logs, losses = self.masses
         return cumulant_of(logs + c * losses, losses)
@@ -229,6 +243,14 @@ class Seen:
     def masses(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Logarithms of P-masses, and losses, of continuous noise: at equidistant v."""
         law = self.law
+        if isinstance(law, MixtureLoss):
+            each = [(weight, *Seen(part, self.log_tail).masses) for weight, part in law.parts]
+            found = [logs + math.log(weight) for weight, logs, _ in each]
+            all_losses = [losses for *_, losses in each]
+            if law.rest:
+                found.append(np.array([math.log(law.rest)]))
+                all_losses.append(np.zeros(1))
+            return np.concatenate(found), np.concatenate(all_losses)
         if isinstance(law, SampledLaplace):
             return law.about
         assert isinstance(law, SampledGaussian)

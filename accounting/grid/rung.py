@@ -19,11 +19,12 @@ from flint import arb
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from ...exact.precision import working_precision
-from ...mechanisms.pair import Pair, SampledPair, ShiftPair, TwoWayPair, WrappedPair
+from ...mechanisms.pair import MixturePair, Pair, SampledPair, ShiftPair, TwoWayPair, WrappedPair
 from ..divergences.finite_sums import is_listed
 from ..figure import Figure
 from ..losses.composite import NO_LATTICE, Composite, saddle_at
 from ..losses.continuous.composed import is_closed
+from ..losses.continuous.mixture import MixtureLoss
 from ..losses.continuous.sampled_gaussian import SampledGaussian
 from ..losses.continuous.uses import parts_of
 from ..losses.mixed import is_conditioned
@@ -196,7 +197,7 @@ def _composed(uses: Scenario, log_delta: float) -> tuple[Parts, Product]:
     """The continuous uses, and what is composed of the others."""
     own, rest = own_parts(uses)
     parts, others = parts_of(rest)
-    known = [(law, times) for law, times in parts if isinstance(law, Continuous)]
+    known = [(law, times) for law, times in parts if isinstance(law, Continuous | MixtureLoss)]
     assert len(known) == len(parts)
     return [*own, *known], product_of(others, log_delta)
 
@@ -225,6 +226,8 @@ def _count(pair: Pair, log_tail: float) -> int:
     """How many outcomes it has, about, that are listed."""
     if isinstance(pair, SampledPair | TwoWayPair):
         return _count(pair.pair, log_tail)
+    if isinstance(pair, MixturePair):
+        return sum(_count(one, log_tail) for _, one in pair.parts)
     if isinstance(pair, ShiftPair) and not is_listed(pair):
         low, high = window(pair.law, log_tail)
         return high - low

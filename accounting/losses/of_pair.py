@@ -20,6 +20,7 @@ from ...mechanisms.laws.law import Law
 from ...mechanisms.listed_pair import ListedPair
 from ...mechanisms.pair import (
     FinitePair,
+    MixturePair,
     Pair,
     ResponsePair,
     SampledPair,
@@ -60,6 +61,22 @@ def _(pair: SampledPair, log_tail: float) -> LossLaw:
     outcomes = listed(pair)
     exactly = pair.rate * plain.delta if isinstance(plain, ResponsePair) else None
     return _from_balls(outcomes.p, outcomes.q, exactly if pair.removing else Fraction(0))
+
+
+@loss_law.register
+def _(pair: MixturePair, log_tail: float) -> LossLaw:
+    """Their masses, as likely as each; and no loss."""
+    masses, losses = ([ball(pair.rest)], [arb(0)]) if pair.rest else ([], [])
+    escaping, missing, exactly = arb(0), arb(0), [Fraction(0)]
+    for weight, one in pair.parts:
+        law, share = listed_law(one, log_tail), ball(weight)
+        masses += [share * mass for mass in law.masses]
+        losses += law.losses
+        escaping, missing = escaping + share * law.escaping(), missing + share * law.missing()
+        if law.exactly_escaping is not None:
+            exactly.append(weight * law.exactly_escaping)
+    known = sum(exactly, Fraction(0)) if len(exactly) > len(pair.parts) else None
+    return Atoms(masses, losses, escaping, missing, exactly_escaping=known)
 
 
 @loss_law.register

@@ -22,11 +22,11 @@ from itertools import islice
 from flint import arb, ctx
 
 from ...exact import ball, working_precision
-from ...mechanisms import AdditiveNoise, FinitePair, Mechanism, Pair, ShiftPair, WrappedPair
+from ...mechanisms import AdditiveNoise, FinitePair, Mechanism, Pair, ShiftPair
 from ...mechanisms.fixed_size import FixedSize
 from ...mechanisms.laws.finite import FiniteLaw
 from ...mechanisms.mechanism import OnePair
-from ...mechanisms.pair import SampledPair
+from ...mechanisms.pair import MixturePair, Reducible, SampledPair
 from ...mechanisms.sampled import likewise, unsampled
 from ..divergences.finite_sums import is_listed
 from ..divergences.privacy_profile import Event
@@ -54,7 +54,7 @@ class Factor:
 
     pairs: tuple[Pair, ...]
     times: int
-    reduced: tuple[WrappedPair | SampledPair, ...] = ()
+    reduced: tuple[Reducible, ...] = ()
     choices: tuple[Pair, ...] = ()
 
     @property
@@ -197,7 +197,7 @@ def _factor(use: Use, log_delta: float) -> Factor:
     inner = unsampled(mechanism)
     if isinstance(inner, OnePair):
         seen = inner.pair
-        if isinstance(seen, WrappedPair | SampledPair) and _settled(seen, times, log_delta):
+        if isinstance(seen, Reducible) and _settled(seen, times, log_delta):
             return Factor((seen.unwrapped,), times, (seen,))
         return Factor((seen,), times)
     if isinstance(inner, FixedSize) and inner.rate != 1:
@@ -209,7 +209,9 @@ def _factor(use: Use, log_delta: float) -> Factor:
         # every pair is post-processing of one of these
         plain = tuple(likewise(mechanism, AdditiveNoise(law, farthest)).pairs())
         reduced = tuple(
-            pair.wrapped(modulus) for pair in plain if isinstance(pair, ShiftPair | SampledPair)
+            pair.wrapped(modulus)
+            for pair in plain
+            if isinstance(pair, ShiftPair | SampledPair | MixturePair)
         )
         if _hardly_wraps(reduced, times, log_delta):
             return Factor(plain, times, reduced)
@@ -218,7 +220,7 @@ def _factor(use: Use, log_delta: float) -> Factor:
     return _ranked(mechanism, times)
 
 
-def _settled(pair: WrappedPair | SampledPair, times: int, log_delta: float) -> bool:
+def _settled(pair: Reducible, times: int, log_delta: float) -> bool:
     """Is it reduced mod m, in a way that is charged for rather than listed?"""
     return reduction(pair) is not None and _hardly_wraps((pair,), times, log_delta)
 
@@ -238,7 +240,7 @@ def _ranked(mechanism: Mechanism, times: int) -> Factor:
     return Factor(pairs, times)
 
 
-def _hardly_wraps(pairs: Sequence[WrappedPair | SampledPair], times: int, log_delta: float) -> bool:
+def _hardly_wraps(pairs: Sequence[Reducible], times: int, log_delta: float) -> bool:
     """Is too little beyond one period to matter, or are there too many residues to list?"""
     if all(_never_wraps(pair) or not is_listed(pair) for pair in pairs):
         return True
@@ -247,7 +249,7 @@ def _hardly_wraps(pairs: Sequence[WrappedPair | SampledPair], times: int, log_de
         return all(sum(outside_masses(pair), arb(0)) < least for pair in pairs)
 
 
-def _never_wraps(pair: WrappedPair | SampledPair) -> bool:
+def _never_wraps(pair: Reducible) -> bool:
     wrapped = reduction(pair)
     assert wrapped is not None
     return never_wraps(wrapped)

@@ -32,7 +32,6 @@ from ....mechanisms.continuous import ContinuousNoise, Shape, continuous
 from ....mechanisms.fixed_size import FixedSize
 from ....mechanisms.mechanism import Mechanism, either_way
 from ...scenario import Use
-from ..composite import Composite
 from . import composed
 from .line import LineLaw
 from .sampled_gaussian import SampledGaussian
@@ -60,8 +59,6 @@ def batches_of(uses: Sequence[Use]) -> Batches | None:
 def batched_renyi(one: FixedSize, order: Fraction, width: Fraction = WIDTH) -> Enclosure:
     """The Rényi divergence of one use at this order > 1."""
     lower = composed.composed_renyi(_laws([(one, 1)]), order, width)
-    if one.rate == 1:
-        return lower
     plain = composed.composed_renyi(_unsampled([(one, 1)]), order, width)
     c = ball(order - 1)
 
@@ -73,11 +70,6 @@ def batched_renyi(one: FixedSize, order: Fraction, width: Fraction = WIDTH) -> E
 
     upper = refine(compute, width=width)
     return lower.hull(plain.minimum(upper))
-
-
-def batched_pure(one: FixedSize, width: Fraction = WIDTH) -> Enclosure:
-    """The largest loss of one use, which adds up."""
-    return refine(lambda: Composite([(plain_law(one), 1)]).largest(), width=width)
 
 
 def without_grid(

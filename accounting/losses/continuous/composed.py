@@ -25,6 +25,7 @@ from ..composite import Composite, Saddle
 from .inversion import Parts, Profile
 from .laplace_sum import Series, series
 from .line import LineLaw
+from .mixture import MixtureLoss
 from .root import between
 from .sampled_gaussian import SampledGaussian
 from .sampled_laplace import SampledLaplace
@@ -100,7 +101,7 @@ def composed_renyi(parts: Parts, order: ExactInput, width: Fraction = WIDTH) -> 
         for law, times in parts:
             if isinstance(law, SampledGaussian) and law.rate == 1:
                 least = most = times * ball(alpha) / (2 * ball(law.noise) ** 2)
-            elif law in far and isinstance(law, SampledGaussian | SampledLaplace):
+            elif law in far and isinstance(law, SampledGaussian | SampledLaplace | MixtureLoss):
                 least, most = (times * end.log() / c for end in law.rough(c))
             else:
                 least = most = times * law.transform(acb(c)).real.log() / c
