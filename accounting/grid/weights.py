@@ -12,16 +12,17 @@ l h), and so it does if these are moved to points below.
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from itertools import accumulate
+from typing import TypeVar
 
 from attrs import evolve, frozen
 from flint import arb, arb_poly, fmpz, fmpz_poly
 
 from ...exact.number import ball
 from ...exact.precision import floor_of
+
+_Mass = TypeVar("_Mass", arb, fmpz)
 
 _LONGEST = 1 << 20  # points
 
@@ -53,11 +54,10 @@ class Weights:
         scale = Fraction(float(total.log().mid())) if total > 0 else Fraction(0)
         unit *= (-ball(scale)).exp()
         tilted = [(k, mass * unit) for k, mass in tilted]
-        low = _end((mass for _, mass in tilted), most)
-        high = _end((mass for _, mass in reversed(tilted[low:])), most)
+        low, left = _cut((mass for _, mass in tilted), most)
+        high, right = _cut((mass for _, mass in reversed(tilted[low:])), most)
         kept = tilted[low : len(tilted) - high]
-        lost = sum((mass for _, mass in tilted[:low] + tilted[len(tilted) - high :]), arb(0))
-        rest = _whole(lost, up) * up
+        rest = _whole(arb(left + right), up) * up
         if not kept:
             return Weights(up, bits, step, tilt, scale, 0, fmpz_poly(), rest)
         first, last = kept[0][0], kept[-1][0]
@@ -101,13 +101,14 @@ class Weights:
 
     def cut(self, most: int) -> Weights:
         """Without the points at either end that weigh at most so much."""
-        masses = [int(mass) for mass in self.masses.coeffs()]
-        low = bisect_right(list(accumulate(masses)), most)
-        high = bisect_right(list(accumulate(reversed(masses[low:]))), most)
-        end = len(masses) - high
-        lost = sum(masses[:low]) + sum(masses[end:])
+        size, masses = len(self), self.masses
+        low, left = _cut((masses[k] for k in range(size)), most)
+        high, right = _cut((masses[k] for k in range(size - 1, low - 1, -1)), most)
+        end, lost = size - high, left + right
         kept = self.masses.truncate(end).right_shift(low)
-        return evolve(self, first=self.first + low, masses=kept, rest=self.rest + lost * self.up)
+        return evolve(
+            self, first=self.first + low, masses=kept, rest=self.rest + int(lost) * self.up
+        )
 
     def coarsened(self, shares: Sequence[arb]) -> Weights:
         """On every second point; one between two gives these shares to the one below and above.
@@ -158,15 +159,16 @@ class Weights:
         return -(-masses // unit) if self.up else masses // unit
 
 
-def _end(masses: Iterable[arb], most: int) -> int:
-    """How many of the first of these weigh at most so much together."""
-    total, count = arb(0), 0
+def _cut(masses: Iterable[_Mass], most: int) -> tuple[int, _Mass | int]:
+    """How many of the first of these weigh at most so much together, and what they weigh."""
+    total: _Mass | int = 0
+    count = 0
     for mass in masses:
-        total += mass
-        if not total <= most:
+        more = total + mass
+        if not more <= most:
             break
-        count += 1
-    return count
+        total, count = more, count + 1
+    return count, total
 
 
 def _whole(value: arb, up: bool) -> int:
