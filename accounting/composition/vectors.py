@@ -228,7 +228,7 @@ class Sides:
         found = rounded_at_random(self.uses)
         if found is not None:
             with suppress(NoEnvelopeError):
-                return _in_time(partial(measure, *found), _ANYTHING)
+                return _quickly(partial(measure, *found), _ANYTHING)
         return _ANYTHING
 
     def _trimmed(self, measure: Callable[[Repeated], Enclosure]) -> Enclosure:

@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from exactdp.accounting.composition import rounding
 from exactdp.accounting.composition.rounding import rounded_delta, rounded_epsilon
 from exactdp.accounting.composition.rounding_cost import RoundingCost, rounding_cost, table
 from exactdp.accounting.divergences.conversion import zcdp_to_epsilon
@@ -15,6 +16,7 @@ from exactdp.accounting.divergences.gaussian_bounds import largest_mu
 from exactdp.accounting.losses.continuous.composed import sampled_gaussian
 from exactdp.accounting.losses.mixed import epsilon as composed_epsilon
 from exactdp.exact import ParameterError
+from exactdp.exact.deadline import OutOfTimeError
 from exactdp.mechanisms.laws import DiscreteGaussian, Skellam
 
 
@@ -139,3 +141,16 @@ def test_table_is_rounded_up() -> None:
     lines = table([cost]).splitlines()
     assert lines[2] == "| 12 | 510 | 9.058 | 2.010 | 4.000 | 1.001 | 1.001 | 0.875 |"
     assert len({line.count("|") for line in lines}) == 1
+
+
+def test_out_of_time_for_renyi_divergences_the_gaussian_of_the_mixture_is_known(monkeypatch):
+    whole = rounded_epsilon(Skellam(1000000), 1000, "1e-6", 1024, 100, "0.01")
+
+    def out_of_time(*_args, **_named):
+        raise OutOfTimeError("the time allowed is over")
+
+    monkeypatch.setattr(rounding, "renyi_to_epsilon", out_of_time)
+    found = rounded_epsilon(Skellam(1000000), 1000, "1e-6", 1024, 100, "0.01")
+    assert found.upper == whole.upper < 1
+    with pytest.raises(OutOfTimeError):  # nothing else is known without the dimension
+        rounded_epsilon(Skellam(1000000), 1000, "1e-6")
