@@ -93,7 +93,7 @@ def test_a_claim_is_certified_or_refuted(capsys, tmp_path):
     for claim, verdict in (("rdp:2,9", "VERIFIED"), ("rdp:2,0.01", "REFUTED")):
         shown = play(capsys, *given, "--certificate", str(file), "--claim", claim).out
         assert f"{claim} {verdict}" in shown
-        assert main(["check", str(file), "--claim", claim]) == 0
+        assert main(["check", str(file), "--claim", claim, "--verdict", verdict]) == 0
         capsys.readouterr()
     assert "--certificate is missing" in play(capsys, *given, "--claim", "rdp:2,9", code=2).err
     nowhere = ("--certificate", str(tmp_path / "none" / "round.json"))

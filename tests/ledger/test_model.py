@@ -35,9 +35,6 @@ times = st.integers(1, 3)
 rarely = st.sampled_from([False] * 7 + [True])
 
 
-_opened: list[Ledger] = []  # by the history before: its statements are compiled
-
-
 @lru_cache
 def _places() -> tuple[str, str]:
     """Where histories are kept, one after the other, and an empty ledger with which each begins."""
@@ -58,13 +55,13 @@ class Histories(RuleBasedStateMachine):
         self.path, empty = _places()
         with closing(sqlite3.connect(empty)) as source, closing(sqlite3.connect(self.path)) as here:
             source.backup(here)
-        _opened[:] = _opened or [Ledger.open(self.path)]
-        self.ledger = _opened[0]
+        self.ledger = Ledger.open(self.path)  # one opened before notices that its file is another
         # key -> action, users, epsilon, times, state
         self.model: dict[str, tuple[str, frozenset[str], str, int, str]] = {}
 
     def teardown(self) -> None:
         assert self.ledger.check().valid
+        self.ledger.close()
 
     def _spent(self, user: str) -> Fraction:
         live = (one for one in self.model.values() if one[4] != "cancelled" and user in one[1])
@@ -117,7 +114,7 @@ class Histories(RuleBasedStateMachine):
     def close(self, action: str, key: str, again: bool) -> None:
         if again:
             self.ledger.close()
-            self.ledger = _opened[0] = Ledger.open(self.path)
+            self.ledger = Ledger.open(self.path)
         closed = {"settle": "settled", "cancel": "cancelled"}[action]
         try:
             getattr(self.ledger, action)(key)

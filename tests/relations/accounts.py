@@ -23,18 +23,27 @@ from exactdp.accounting.participation.odometer import RenyiOdometer
 from exactdp.accounting.participation.returning_users import ReturningUsers
 from exactdp.bandit.algorithms import DIST_CDP_SE, DIST_DP_SE, DIST_RDP_SE, LDP_SE
 from exactdp.bandit.algorithms.algorithm import Algorithm
+from exactdp.bandit.evidence import NotVerifiedError
 from exactdp.bandit.prepare import Prepared, prepare
 from exactdp.bandit.privacy import privacy
 from exactdp.bandit.release import ModularRelease
 from exactdp.bandit.setting import Setting
-from exactdp.exact import ParameterError
+from exactdp.exact import OutOfTimeError, ParameterError, time_left
 from exactdp.mechanisms import AdditiveNoise, Mechanism
+from exactdp.verify import Verdict
 
 _prepared = cache(prepare)
 
 
 def _prepare(algorithm: Algorithm, *setting: object, **more: object) -> Prepared:
-    return _prepared(algorithm, Setting(*setting, **more))  # type: ignore[arg-type]
+    """Raises OutOfTimeError where a batch stays open for want of time."""
+    before = time_left()
+    try:
+        return _prepared(algorithm, Setting(*setting, **more))  # type: ignore[arg-type]
+    except NotVerifiedError as error:
+        if error.verdict is Verdict.UNDECIDED and time_left() < before / 2:
+            raise OutOfTimeError("the preparation has used up its share of the time") from error
+        raise
 
 
 def returning_user(rng: random.Random) -> Iterator[Statement]:

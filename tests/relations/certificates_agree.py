@@ -14,7 +14,7 @@ from itertools import permutations
 from math import prod
 
 from mpmath import iv
-from relations.decisions import claim_near
+from relations.decisions import claim_near, short
 from relations.draw import any_spec, level, table
 from relations.engine import Held, Statement, composition_of
 from relations.notions import rational
@@ -67,7 +67,7 @@ def _claims(rng: random.Random, what: Scenario) -> list[Claim]:
     """One near what it bounds, and the same number in other notions."""
     claim, _, _ = claim_near(rng, what)
     bound = claim.bound * Fraction(rng.choice(("1", "1", "0.85", "0.7")))
-    bound = Fraction(f"{float(bound):.9g}")
+    bound = short(bound)
     others: list[Claim] = [
         PureDP(bound),
         ApproxDP(bound, "1e-30"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from decimal import Context, Decimal
 from fractions import Fraction
 
 from relations.draw import level, scenario
@@ -13,6 +14,12 @@ from relations.scenarios import Cost, Scenario, spec
 
 from exactdp.exact import Enclosure, OutOfTimeError, decimal_text, time_left
 from exactdp.verify import ZCDP, ApproxDP, Audit, Claim, PureDP, RenyiDP, Verdict, audit
+
+
+def short(value: Fraction) -> Fraction:
+    """To nine digits, as somebody types it; numbers beyond all floats too."""
+    few = Context(prec=9)
+    return Fraction(few.divide(few.create_decimal(value.numerator), Decimal(value.denominator)))
 
 
 def claim_near(rng: random.Random, what: Scenario) -> tuple[Claim, Cost, Enclosure]:
@@ -27,7 +34,7 @@ def claim_near(rng: random.Random, what: Scenario) -> tuple[Claim, Cost, Enclosu
     found = in_python(cost)
     middle = Fraction(found.upper) if found.is_finite() else Fraction(rng.choice((1, 7)))
     factor = rng.choice(("1/2", "0.99", "0.999999", "1", "1.000001", "1.01", "2"))
-    near = Fraction(f"{float(middle * Fraction(factor)):.9g}")
+    near = short(middle * Fraction(factor))
     if cost.at is None:
         return (PureDP if kind == "pure" else ZCDP)(near), cost, found
     claim = ApproxDP(near, cost.at) if kind == "approx" else RenyiDP(cost.at, near)

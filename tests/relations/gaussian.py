@@ -87,7 +87,9 @@ def _delta(mu: Fraction, level: Fraction) -> Fraction:
         return Fraction(0)
     with mpmath.workdps(_DIGITS):
         m, e = _real(mu), _real(level)
-        near, far = mpmath.ncdf(m / 2 - e / m), mpmath.exp(e) * mpmath.ncdf(-m / 2 - e / m)
+        if abs(place := m / 2 - e / m) > 10**6:  # beyond what erfc is made for: at most Phi(-10^6)
+            return Fraction(1) if place > 0 else Fraction(1, 10**1000)
+        near, far = mpmath.ncdf(place), mpmath.exp(e) * mpmath.ncdf(-m / 2 - e / m)
         # each is right to about 60 digits; the rest is for what cancels
         return min(
             max(_fraction(near - far), Fraction(0)) + _fraction(near) * _ROUNDING, Fraction(1)

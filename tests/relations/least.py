@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterator
 from fractions import Fraction
 
+from relations.decisions import short
 from relations.engine import Held, Statement, run
 from relations.scenarios import spec
 
@@ -42,7 +43,7 @@ def least_noise(rng: random.Random) -> Iterator[Statement]:
         if name == "binomial":
             value = Fraction(int(value))
         if 0 < value < least:
-            value = Fraction(f"{float(value):.9g}")
+            value = short(value)
             yield Held(told(value) is not Verdict.VERIFIED, why, f"{key} = {float(value)} meets it")
 
 
