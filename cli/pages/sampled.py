@@ -157,16 +157,15 @@ it. δ = {_DELTA}; in brackets where the bounds are farther apart.
 {table(columns, rows)}
 
 Neighbours differ by one user; the worse of adding and removing counts, as above. One epoch is exact
-(with little noise a bracket of a few digits); several, and lists with other mechanisms, are composed
-on a lattice from both sides (`accounting/grid/average.py`);
-`allocation=k/t`, k > 1, is bounded from above by k groups into which the steps are dealt, one of each,
-from below by the sum of a function of every step (`accounting/grid/dealt.py`): a few percent apart with
-σ = 1, less with more noise. Users are allocated
-independently of each other, so that batches differ in size (Feldman and Shenfeld, "Privacy
-amplification by random allocation", arXiv:2502.08202; Chua et al., "Balls-and-bins sampling for
-DP-SGD", arXiv:2412.16802). Batches cut from one shuffled order all have one size: a user then also
-moves the others between batches, which may cost much more (Chua et al., "How private are DP-SGD
-implementations?", ICML 2024), and nothing is claimed of that here."""
+(with little noise a bracket of a few digits); several, and lists with other mechanisms, are
+composed on a lattice from both sides (`accounting/grid/average.py`); `allocation=k/t`, k > 1, is
+bounded from above by k groups into which the steps are dealt, one of each, from below by the sum of
+a function of every step (`accounting/grid/dealt.py`): a few percent apart with σ = 1, less with
+more noise. Users are allocated independently of each other, so that batches differ in size (Feldman
+and Shenfeld, "Privacy amplification by random allocation", arXiv:2502.08202; Chua et al.,
+"Balls-and-bins sampling for DP-SGD", arXiv:2412.16802). Batches cut from one shuffled order all
+have one size: a user then also moves the others between batches, which may cost much more (Chua et
+al., "How private are DP-SGD implementations?", ICML 2024), and nothing is claimed of that here."""
 
 
 def hard(settings: Sequence[tuple[str, str, int, str, str]] = HARD) -> str:
