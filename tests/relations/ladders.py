@@ -27,11 +27,11 @@ from exactdp.accounting.grid.rung import grid_delta, grid_epsilon
 from exactdp.accounting.scenario import Scenario as Uses
 from exactdp.accounting.scenario import Use, worst
 from exactdp.exact import Enclosure, time_limit
-from exactdp.exact.deadline import time_left
+from exactdp.exact.deadline import grace, time_left
 from exactdp.mechanisms import UndecidedError
 
 _WIDTH, _CAP, _WORK = Fraction(1, 10**6), 6144, 0.1
-_SHARE = 0.8  # of the time; the rest is for what does not hear its end
+_SECONDS = 0.1  # for a method, at most
 _MOST_USES = 1000  # that basic composition is asked of
 _ADD = {"neighbours": "add-remove"}
 _Method = tuple[str, Callable[[], Enclosure]]
@@ -51,25 +51,26 @@ def all_methods_meet(rng: random.Random) -> Iterator[Held]:
     figure, of = _figure(rng), composition_of(what)
     error: ContradictionError | None = None
     try:
-        with time_limit(_SHARE * time_left()):
-            answers = ask_all(of, figure)
-        meet_all(figure, answers)
+        meet_all(figure, dict(ask_all(of, figure)))
     except ContradictionError as found:
         error = found
     yield Held(error is None, str(what), error)
 
 
-def ask_all(of: Composition, figure: Figure) -> dict[str, Enclosure]:
-    """What each method tells, by its name; in equal shares of the time that is left."""
-    methods, found = list(_methods(of, figure)), dict[str, Enclosure]()
-    for index, (name, ask) in enumerate(methods):
+def ask_all(of: Composition, figure: Figure) -> Iterator[tuple[str, Enclosure]]:
+    """Each method's name and what it tells; each in so many seconds of the processor."""
+    methods = list(_methods(of, figure))
+    seconds = min(_SECONDS, time_left() / len(methods))
+    for name, ask in methods:
+        found: Enclosure | None = None
         # OutOfTimeError and NotCoveredError are ArithmeticErrors
         with (
             suppress(ArithmeticError, UndecidedError, NotImplementedError),
-            time_limit(time_left() / (len(methods) - index)),
+            grace(seconds),
         ):
-            found[name] = ask()
-    return found
+            found = ask()
+        if found is not None:
+            yield name, found
 
 
 def meet_all(figure: Figure, found: Mapping[str, Enclosure]) -> None:
