@@ -31,7 +31,7 @@ import numpy as np
 from flint import acb, arb, ctx
 from numpy.typing import NDArray
 
-from ....exact.deadline import check_time
+from ....exact.deadline import check_time, uninterrupted
 from ....exact.number import ball
 from ...sampling import added, pure_added, pure_removed, removed
 from ..law import Cumulant, FiniteLoss, cumulant_of
@@ -170,7 +170,7 @@ class SampledLaplace(FiniteLoss):
     def about(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Logarithms of masses, and losses, for integrals."""
         epsilon, q = float(self.epsilon), float(self.rate)
-        nodes, weights = np.polynomial.legendre.leggauss(200)
+        nodes, weights = _nodes()
         u = np.concatenate([epsilon * nodes, [epsilon, -epsilon]])
         inner = np.log(weights * epsilon / 4) - epsilon / 2 - epsilon * nodes / 2
         log_masses = np.concatenate([inner, [-epsilon - math.log(2), -math.log(2)]])
@@ -178,6 +178,13 @@ class SampledLaplace(FiniteLoss):
             top = np.maximum(u, 0.0)
             u = top + np.log((1 - q) * np.exp(-top) + q * np.exp(u - top))
         return (log_masses + u, u) if self.removing else (log_masses, -u)
+
+
+@lru_cache(maxsize=1)
+def _nodes() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Of integrals from -1 to 1; numpy turns any error on the way into a ValueError."""
+    with uninterrupted():
+        return np.polynomial.legendre.leggauss(200)
 
 
 @lru_cache(maxsize=64)

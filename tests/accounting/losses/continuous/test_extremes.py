@@ -1,9 +1,11 @@
 """Extreme noise, rates and orders: still narrow, and within what simpler bounds say."""
 
+import time
 import warnings
 from fractions import Fraction
 
 import mpmath
+import numpy as np
 import pytest
 from mpmath import mp, mpf
 
@@ -14,7 +16,8 @@ from exactdp.accounting.losses.continuous.composed import (
     sampled_gaussian,
     sampled_laplace,
 )
-from exactdp.exact import OutOfTimeError, working_precision
+from exactdp.accounting.losses.continuous.sampled_laplace import _nodes as laplace_nodes
+from exactdp.exact import OutOfTimeError, check_time, time_limit, working_precision
 
 ADD = "neighbours=add-remove"
 
@@ -121,3 +124,24 @@ def test_without_time_one_use_and_basic_composition_bracket(monkeypatch):
     for known, plain in ((delta, two.delta(1)), (epsilon, two.epsilon("1e-3"))):
         assert 0 < plain.lower <= known.lower
         assert known.upper <= plain.upper < 2
+
+
+def test_the_end_of_the_time_is_no_error_of_numpys(monkeypatch):
+    """Whose polynomials turn whatever is raised inside them into a ValueError."""
+    nodes = np.polynomial.legendre.leggauss
+
+    def turning(count):
+        try:
+            end = time.monotonic() + 0.05
+            while time.monotonic() < end:
+                pass
+        except ArithmeticError as error:
+            raise ValueError from error
+        return nodes(count)
+
+    monkeypatch.setattr(np.polynomial.legendre, "leggauss", turning)
+    law = sampled_laplace("0.1", 1, 1, "remove")
+    laplace_nodes.cache_clear()
+    with pytest.raises(OutOfTimeError), time_limit(0.01):
+        assert len(law.about[0]) == 202
+        check_time()
