@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import partial
 from typing import Annotated, Any
 
@@ -56,7 +57,8 @@ def calibrate(
         str | None,
         option(
             "PARAMETER",
-            "threshold: of counts per key with this noise; "
+            "threshold: of counts per key with this noise; epsilon0: the largest of users' own "
+            "reports, shuffled=N or not; "
             "of gaussian:sigma=S or laplace:scale=B: times, for the most uses, or poisson, for the "
             "largest probability of taking part; else the least noise",
         ),
@@ -156,7 +158,10 @@ def _edge(chosen: Chosen, edge: Edge) -> dict[str, Any]:
 
 def _meaning(found: Calibration, meaning: tuple[str, str]) -> str:
     """In words, for a noise and for a cost (which falls where noise grows)."""
-    return meaning[found.least.neighbour > found.least.value].format(found.parameter)
+    value, neighbour = found.value, found.neighbour
+    said = meaning[neighbour > value].format(found.parameter)
+    near = abs(neighbour - value) <= Fraction(1, 10**8) * value or value.denominator == 1
+    return said if near else said.replace(", to 1e-9", "")
 
 
 def _certificate(audit: Audit, note: str | None) -> dict[str, Any] | None:

@@ -44,6 +44,7 @@ _MOST_EDGES = 20  # crossings of the bound that are looked at
 _PROVING = 0.75  # of the time left that proofs about all other values may take
 _INFINITY = Decimal("Infinity")
 _MOST_HALVED = 10**7
+_APART_VERDICTS, _VERDICT_DIGITS = Fraction(1, 10**4), 6
 _UNKNOWN = "it is not known how this family's cost depends on the value"
 
 
@@ -55,7 +56,8 @@ class Family:
     whole numbers count. halved: the cost may jump, so that a range is halved instead. falls: the
     value is a noise, so that the cost falls as it grows, at least on the whole; or else a cost.
     order: for a claim and so many uses, what is proved of all smaller and all larger noises; None
-    where nothing is. largest: no larger value is looked at.
+    where nothing is. largest: no larger value is looked at. rises: why the cost rises with the
+    value for certain; values between the last verified and the first refuted one may stay open.
     """
 
     parameter: str
@@ -66,6 +68,7 @@ class Family:
     order: Callable[[Guarantee, int], Cover | None] | None = None
     largest: Fraction = _LARGEST
     halved: bool = False
+    rises: str = ""
 
 
 @dataclass(frozen=True)
@@ -174,6 +177,47 @@ def _by_halves(family: Family, claim: Guarantee, times: int) -> Calibration:
     return Calibration(family.parameter, edge, edge)
 
 
+def _by_verdicts(family: Family, claim: Guarantee, times: int) -> Calibration:
+    """The largest value that is verified and the least that is refuted, of a cost that rises."""
+    known: dict[Verdict, tuple[Fraction, Audit]] = {}
+
+    def asked(value: Fraction) -> Verdict:
+        found = audit(compose((family.build(value), times)), claim)
+        better = {Verdict.VERIFIED: max, Verdict.REFUTED: min}.get(found.verdict)
+        if better is not None:
+            before = known.get(found.verdict, (value, found))
+            known[found.verdict] = better(before, (value, found), key=lambda one: one[0])
+        return found.verdict
+
+    def narrowed(low: Fraction, high: Fraction, meets: Verdict, fails: Verdict | None) -> None:
+        """Halve a range that begins with what `meets`; what it ends with is not of that verdict."""
+        while high - low > high * _APART_VERDICTS:
+            check_time()
+            middle = to_digits((low + high) / 2, _VERDICT_DIGITS, ROUND_FLOOR)
+            found = asked(middle)
+            if found is Verdict.UNDECIDED and fails is not None:
+                narrowed(low, middle, Verdict.VERIFIED, None)
+                narrowed(middle, high, Verdict.UNDECIDED, None)
+                return
+            low, high = (middle, high) if found is meets else (low, middle)
+
+    value = Fraction(family.start)
+    while len(known) < 2:
+        check_time()
+        asked(value)
+        if not Fraction(1, 10**6) <= value <= family.largest:
+            which = "every" if Verdict.VERIFIED in known else "no"
+            raise ParameterError(f"{which} {family.parameter} that is searched meets the target")
+        value *= Fraction(1, 2) if Verdict.VERIFIED not in known else 2
+    low, high = known[Verdict.VERIFIED][0], known[Verdict.REFUTED][0]
+    narrowed(low, high, Verdict.VERIFIED, Verdict.REFUTED)
+    ends = *known[Verdict.VERIFIED], *known[Verdict.REFUTED]
+    between = f"between {decimal_text(ends[0])} and {decimal_text(ends[2])} it is open"
+    return Calibration(
+        family.parameter, Edge(*ends, False, between), Edge(*ends, True, family.rises)
+    )
+
+
 def calibrate(family: Family, claim: Guarantee, times: ExactInput = 1) -> Calibration:
     """The least noise with which so many uses meet the claim together.
 
@@ -181,6 +225,8 @@ def calibrate(family: Family, claim: Guarantee, times: ExactInput = 1) -> Calibr
     UndecidedError where the verdicts near the least one stay open, and UnfinishedError where a
     limit of time ends before they are there.
     """
+    if family.rises:
+        return _by_verdicts(family, claim, whole(times, "times", at_least=1))
     if family.halved:
         return _by_halves(family, claim, whole(times, "times", at_least=1))
     search = _Search(family, claim, times)

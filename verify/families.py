@@ -28,6 +28,15 @@ __all__ = ["Chosen", "calibrated_names", "choose"]
 
 
 _RESPONSE = "randomized-response"
+_REPORTS = (
+    _RESPONSE,
+    "unary-encoding",
+    "count-mean-sketch",
+    "subset-selection",
+    "hadamard-response",
+    "one-bit-mean",
+)
+_MIXED = "a report of less epsilon is one of more that is mixed with noise, user by user"
 
 
 def calibrated_names() -> list[str]:
@@ -50,6 +59,8 @@ def choose(
     name, values = read_name(text, "NAME")
     if find == "threshold":
         return _least_threshold(name, values, sensitivity, poisson, option)
+    if find == "epsilon0":
+        return _largest_report(name, values, sensitivity or poisson, option)
     if name in NAMES:
         return choose_continuous(name, values, sensitivity, times, poisson, find, option)
     named, times = f"{option}sensitivity", times or 1
@@ -125,6 +136,28 @@ def _least_threshold(
     build(least)  # bad values of other keys are refused here
     start = max(10.0, 10 * float(least))
     family = Family("threshold", build, start, is_whole=True, order=order, halved=True)
+    return Chosen(family, name, fixed)
+
+
+def _largest_report(name: str, values: Values, given: str | None, option: str) -> Chosen:
+    """Of users' own reports, shuffled or not: the keys of the spec but for its epsilon."""
+    if given is not None:
+        raise ParameterError(f"{option}sensitivity and {option}poisson do not go with epsilon0")
+    if name not in _REPORTS:
+        raise ParameterError(
+            f"NAME must be one of {', '.join(_REPORTS)} to find an epsilon0, got {name[:40]!r}"
+        )
+    if "epsilon" in values:
+        raise ParameterError(f"{name}: epsilon is what is looked for")
+    if name == "subset-selection" and "size" not in values:
+        raise ParameterError("subset-selection: size must be given: the best one jumps")
+    fixed = tuple(f"{key}={value}" for key, value in values.items())
+
+    def build(value: Fraction) -> Mechanism:
+        return parse(f"{name}:{','.join((*fixed, f'epsilon={value}'))}").mechanism
+
+    build(Fraction(1))  # bad values of other keys are refused here
+    family = Family("epsilon", build, falls=False, largest=Fraction(100), rises=_MIXED)
     return Chosen(family, name, fixed)
 
 
