@@ -20,6 +20,7 @@ from functools import lru_cache
 
 from ..accounting.composition.composed import Composition, compose
 from ..exact import Enclosure, ParameterError
+from ..exact.enclosure import UndecidedError
 from ..mechanisms.mechanism import Mechanism
 from ..verify import Verdict, audit
 from ..verify.guarantee import ApproxDP, Guarantee
@@ -44,15 +45,26 @@ def levels_of(claim: Guarantee, plan: object) -> tuple[Level, ...]:
     return levels
 
 
-@lru_cache(maxsize=64)
 def objection(claim: Guarantee, levels: tuple[Level, ...]) -> str | None:
     """Why so many uses are not proved to keep the claim; None where they are."""
+    try:
+        return _objection(claim, levels)
+    except UndecidedError as error:
+        return str(error)
+
+
+@lru_cache(maxsize=64)
+def _objection(claim: Guarantee, levels: tuple[Level, ...]) -> str | None:
+    """The same. Raises UndecidedError, so that what the time left open is asked again."""
     if not isinstance(claim, ApproxDP) or any(level.kind != USES for level in levels):
         return "mixes uses with what adds up"
     found = audit(composition(levels, [level.room for level in levels]), claim)
     if found.verdict is Verdict.VERIFIED:
         return None
-    return f"must be verified to keep {claim}, but it is {found.verdict.name}: {found.measured}"
+    doubt = f"must be verified to keep {claim}, but it is {found.verdict.name}: {found.measured}"
+    if found.verdict is Verdict.UNDECIDED:
+        raise UndecidedError(doubt)
+    return doubt
 
 
 def composition(levels: Sequence[Level], counts: Sequence[Fraction]) -> Composition:

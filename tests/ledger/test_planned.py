@@ -1,23 +1,26 @@
 """Limits of a list of uses that is fixed beforehand."""
 
 import sqlite3
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
 from exactdp.accounting import compose
 from exactdp.exact import ParameterError
-from exactdp.ledger import DamagedError, Ledger, Limit, RefusedError
+from exactdp.ledger import DamagedError, Ledger, Limit, RefusedError, planned
 from exactdp.ledger.checking import check_at
 from exactdp.ledger.levels import Level
 from exactdp.ledger.proving import unproved_plans
 from exactdp.mechanisms import FinitePair
 from exactdp.mechanisms.spec import parse
+from exactdp.verify import Verdict, audit, parse_claim
 
 TABLE = FinitePair(("a b", "c%,"), ("1/2", "1/2"), ("2/5", "3/5"))
 ANSWERS, COUNT = "randomized-response:epsilon=0.1", "discrete-laplace:epsilon=0.2"
 PLAN = [f"{ANSWERS}*10", f"{COUNT}*3", (TABLE, 2)]
 CLAIM = "approx:1.4206,1e-3"
+OPEN = {"verdict": Verdict.UNDECIDED}
 
 
 @pytest.fixture(scope="module")
@@ -97,6 +100,17 @@ def test_levels_prove_the_claim_or_are_objected_to(limit):
         assert "plan" in Limit(limit.claim, changed).objection()
     wide = Limit(limit.claim, (Level("uses", Fraction(99), mechanism=COUNT),))
     assert "REFUTED" in next(unproved_plans([wide], 20))
+
+
+def test_what_time_left_open_is_asked_again(monkeypatch):
+    """A busy moment is not remembered: the same plan is proved when there is time."""
+    tight = "approx:1.42057,1e-3"
+    levels = Limit.of(CLAIM, plan=PLAN).levels
+    with monkeypatch.context() as busy:
+        busy.setattr(planned, "audit", lambda what, claim: replace(audit(what, claim), **OPEN))
+        doubt = planned.objection(parse_claim(tight), levels)
+        assert "UNDECIDED" in doubt
+    assert planned.objection(parse_claim(tight), levels) is None
 
 
 def test_levels_read_back(limit):
