@@ -91,7 +91,7 @@ def _climbed(
     """
     known: Enclosure | None = None
     try:
-        if takes_long(uses, figure):
+        if takes_long(uses, figure, width):
             known = _coarsely(uses, figure)
         if known is not None and enough(known):
             return known

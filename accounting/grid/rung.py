@@ -51,6 +51,7 @@ _MOST_OUTCOMES = 50_000
 _CLOSE, _EVERY = 35.0, 20.0  # so far below delta, in its logarithm, is what is left out; steps
 _PER_POINT = 8e-6  # seconds, of the sum and of each product on the way
 _LITTLE = 0.2  # seconds
+_QUICK = 0.05  # seconds of smoothing that a first answer by the grid does not save
 _SURELY = 2.0  # times narrower a finer grid must be, about, to be preferred
 _SMALLEST, _LARGEST, _FINEST = 512, 2048, 1 << 18  # points: in little time, and at all
 _FINEST_BOUNDED = 4096  # where what is between two laws stays open, or takes the points' square
@@ -59,8 +60,8 @@ _ANY = -50.0  # logarithm of a delta that is not known yet
 _NO_WIDTH = Fraction(0)
 
 
-def takes_long(uses: Scenario, figure: Figure) -> bool:
-    """Does the figure itself take about a second or more, and the coarse grid tell something?"""
+def takes_long(uses: Scenario, figure: Figure, width: Fraction) -> bool:
+    """Does the figure itself take longer than the coarse grid, and that tell something?"""
     if figure.at is None or (figure.quantity == "epsilon" and not 0 < figure.at < 1):
         return False
     if is_own(uses):
@@ -73,7 +74,9 @@ def takes_long(uses: Scenario, figure: Figure) -> bool:
     log_delta = _ANY if figure.quantity == "delta" else float(ball(figure.at).log().mid())
     if parts:
         return not is_conditioned(parts, others, log_delta)
-    return is_smoothed(others, log_delta)
+    if not is_smoothed(others, log_delta):
+        return False
+    return not 0 < smoothed_width(others, figure, width, _QUICK) <= float(width)
 
 
 def coarse(uses: Scenario, figure: Figure) -> Enclosure:

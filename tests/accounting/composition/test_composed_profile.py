@@ -124,7 +124,7 @@ def test_answers_that_do_not_meet_are_an_alarm(
     monkeypatch.setattr(composed_profile, "coarse", lambda uses, figure: wrong)
     few = compose((AdditiveNoise(Skellam(100)), 3))
     with pytest.raises(ContradictionError, match=r"epsilon.*Skellam") as error:
-        few.epsilon(DELTA, width=Fraction(1, 10**4), work=0.1)
+        few.epsilon(DELTA, work=0.1)
     assert all(text in str(error.value) for text in answer)
 
 
