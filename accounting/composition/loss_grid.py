@@ -21,14 +21,11 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import reduce
 from itertools import pairwise
-from typing import TypeVar
 
 from flint import arb
 
 from ...exact.number import ball
 from ...exact.precision import floor_of
-
-Mass = TypeVar("Mass", int, arb)
 
 
 class Grid:
@@ -101,25 +98,18 @@ class GridLaw:
 
     def trimmed(self, tail: Fraction) -> GridLaw:
         """Fewer points: up to this mass raised from below them, and as much made infinite."""
-        points = self.points()
-        kept, raised, infinite = cut_off([self.masses[k] for k in points], ball(tail), arb(0))
-        law = GridLaw(
-            self.grid, {k: self.masses[k] for k in points[kept]}, self.infinite + infinite
-        )
-        law.put(points[kept][0], raised)
+        points, most = self.points(), ball(tail)
+        low, high, raised, infinite = 0, len(points), arb(0), arb(0)
+        while low + 1 < high and raised + self.masses[points[low]] <= most:
+            raised += self.masses[points[low]]
+            low += 1
+        while low + 1 < high and infinite + self.masses[points[high - 1]] <= most:
+            high -= 1
+            infinite += self.masses[points[high]]
+        kept = {k: self.masses[k] for k in points[low:high]}
+        law = GridLaw(self.grid, kept, self.infinite + infinite)
+        law.put(points[low], raised)
         return law
-
-
-def cut_off(masses: Sequence[Mass], most: Mass, nothing: Mass) -> tuple[slice, Mass, Mass]:
-    """Which masses stay, and what is cut off at the low and at the high end, at most so much."""
-    low, high, raised, infinite = 0, len(masses), nothing, nothing
-    while low + 1 < high and raised + masses[low] <= most:
-        raised += masses[low]
-        low += 1
-    while low + 1 < high and infinite + masses[high - 1] <= most:
-        high -= 1
-        infinite += masses[high]
-    return slice(low, high), raised, infinite
 
 
 class _Profile:

@@ -34,7 +34,7 @@ from flint import arb
 
 from ...exact.number import ball
 from .cells import Cells
-from .weights import Weights
+from .weights import Weights, power
 
 
 class Rule(NamedTuple):
@@ -104,15 +104,7 @@ class Sides:
 
     def power(self, count: int, rule: Rule) -> Sides:
         """The sum of so many of these."""
-        square, product = self, None
-        while True:
-            if count & 1:
-                product = square if product is None else square.times(product, rule)
-            count >>= 1
-            if not count:
-                assert product is not None
-                return product
-            square = square.times(square, rule)
+        return power(self, count, lambda one, other: one.times(other, rule))
 
     def kept(self, rule: Rule) -> Sides:
         """On a lattice as coarse as so many uses may have, or as the rule's length demands."""

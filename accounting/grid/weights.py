@@ -12,7 +12,7 @@ l h), and so it does if these are moved to points below.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import TypeVar
 
@@ -23,6 +23,7 @@ from ...exact.number import ball
 from ...exact.precision import floor_of
 
 _Mass = TypeVar("_Mass", arb, fmpz)
+_Sum = TypeVar("_Sum")
 
 _LONGEST = 1 << 20  # points
 
@@ -157,6 +158,19 @@ class Weights:
     def _shifted(self, masses: fmpz_poly) -> fmpz_poly:
         unit = fmpz(1 << self.bits)
         return -(-masses // unit) if self.up else masses // unit
+
+
+def power(one: _Sum, count: int, plus: Callable[[_Sum, _Sum], _Sum]) -> _Sum:
+    """One added to itself until it stands there so many times, by doubling."""
+    square, found = one, None
+    while True:
+        if count & 1:
+            found = square if found is None else plus(square, found)
+        count >>= 1
+        if not count:
+            assert found is not None
+            return found
+        square = plus(square, square)
 
 
 def _cut(masses: Iterable[_Mass], most: int) -> tuple[int, _Mass | int]:

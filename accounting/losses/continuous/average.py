@@ -183,11 +183,6 @@ class Average:
         best = int(heights.argmin())
         return float(heights[best]), float(turns[best] / size)
 
-    def log_below(self, x: float) -> float:
-        """log P(S < x) is at most this, about (Chernoff)."""
-        c = np.geomspace(1e-6, 1e9, 600)
-        return min(0.0, float((c * x + self.log_transform(c)).min()))
-
     def log_above(self, level: float) -> float:
         """log E (S - e^level)^+ is at most this, about: s^n bounds (s - x)^+."""
         found = 0.0
