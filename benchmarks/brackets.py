@@ -30,7 +30,7 @@ KINDS: Sequence[tuple[str, float, str]] = (
     ("sums", PLAIN, "discrete-gaussian-sum:count=128,sigma2=0.25*20"),
     ("many shifts", PLAIN, "polya-difference:shape=0.9,scale=10,sensitivity=5*30"),
     ("bounded", PLAIN, "binomial:trials=1000,probability=1/2*10"),
-    ("wrapped", PLAIN, "discrete-gaussian:sigma2=1e6,sensitivity=60000,modulus=65536*3"),
+    ("wrapped", PLAIN, "skellam:variance=100,sensitivity=9,modulus=64*20"),
     ("continuous", PLAIN, "gaussian:sigma=2*10 laplace:scale=2*10"),
     ("mixed", PLAIN, "gaussian:sigma=2*10 skellam:variance=100*20 randomized-response:epsilon=1*3"),
     ("local", PLAIN, "unary-encoding:epsilon=1*20 rappor:f=1/2*5"),

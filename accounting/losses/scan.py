@@ -75,7 +75,8 @@ class Scan:
         while stride < _LONGEST_STRIDE:
             longer = 3 * stride
             each = ((times, longer / 2 * phases.change) for phases, times in self.parts)
-            if sum(times * math.log(min(change, 1.0)) for times, change in each) > limit - _SPARE:
+            best = sum(times * math.log(min(change, 1.0)) for times, change in each if change > 0)
+            if best > limit - _SPARE:
                 break
             stride = longer
         return stride
