@@ -77,6 +77,8 @@ class ContinuousNoise:
 
     def at_rate(self, rate: Fraction, removing: bool) -> Mechanism:
         """The same of users who take part with this probability; neighbours add-remove."""
+        if self.rate != 1:
+            raise ParameterError("mechanism must be one of which nobody is sampled yet")
         return evolve(self, neighbours="add-remove", rate=rate, removing=removing)
 
     def pairs(self) -> Iterable[Pair]:

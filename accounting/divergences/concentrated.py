@@ -64,6 +64,7 @@ _SEARCH_SECONDS = 4.0  # for each search of a sampled pair, whose orders can be 
 _CEILING_SECONDS = 3.0  # for what holds without sampling, where the search left a gap
 _NARROWEST = Fraction(1, 1 << 18)
 _LARGEST_ORDER = Fraction(1 << 40)
+_FEW_ORDERS = 64  # up to which those of a mixture are tried
 
 
 class Supremum(NamedTuple):
@@ -120,8 +121,7 @@ def _(pair: SampledPair) -> Supremum:
     if isinstance(plain, ShiftPair) and pair.removing:
         if is_infinite(plain):
             return Supremum(Enclosure.infinite(), Fraction(2))
-        known = plain.law.zcdp_exact(plain.shift)
-        if known is not None and plain.law.gaussians:  # others may meet it at small orders alone
+        if (known := _met_without_end(pair)) is not None:
             return Supremum(Enclosure.exactly(known), _LARGEST_ORDER)
     if is_listed(pair):
         return _of_listed(pair)
@@ -146,14 +146,27 @@ def _(pair: SampledPair) -> Supremum:
     return Supremum(found.value.intersection(ceiling), found.order)
 
 
+def _met_without_end(pair: Pair) -> Fraction | None:
+    """The supremum, where it is known to be met, or come near, at orders without end."""
+    plain = pair.facing if isinstance(pair, SampledPair) and pair.removing else pair
+    if isinstance(plain, ShiftPair) and plain.law.gaussians:  # others may meet it at small orders
+        return plain.law.zcdp_exact(plain.shift)
+    return None
+
+
 @supremum.register
 def _(pair: MixturePair) -> Supremum:
-    """At most the largest of all parts (quasi-convexity); at least what a few orders tell."""
+    """At most the largest of all parts (quasi-convexity); at least what a few orders tell.
+
+    D_a is at least that of a part less log(1/w)/(a - 1), w how likely it is: as for sampled pairs.
+    """
     if is_listed(pair):
         return _of_listed(pair)
     each = [supremum(one) for _, one in pair.parts]
     most = max(one.value.upper for one in each)
-    orders = sorted({max(one.order, Fraction(2)) for one in each} | {Fraction(2)})
+    if most in [_met_without_end(one) for _, one in pair.parts]:
+        return Supremum(Enclosure(most, most), _LARGEST_ORDER)
+    orders = sorted({Fraction(2), *(one.order for one in each if 2 < one.order <= _FEW_ORDERS)})
     curve = zip(divergences(pair, orders), orders, strict=True)
     least, order = max((_shared(value.lower, order), order) for value, order in curve)
     return Supremum(Enclosure(min(least, most), most), order)

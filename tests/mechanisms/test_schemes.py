@@ -17,9 +17,10 @@ from mpmath import mpf
 from subsets import together
 
 from exactdp.accounting import compose
-from exactdp.exact import ParameterError
+from exactdp.exact import Enclosure, ParameterError
 from exactdp.mechanisms import (
     AdditiveNoise,
+    DiscreteGaussian,
     DiscreteLaplace,
     FinitePair,
     Mechanism,
@@ -201,6 +202,12 @@ def test_laplace_at_either_rate():
 
 
 @pytest.mark.parametrize("scheme", TOYS)
+def test_rho_is_met_at_orders_without_end(scheme):
+    found = compose((scheme.of(AdditiveNoise(DiscreteGaussian(100), 5)), TIMES)).zcdp()
+    assert found == Enclosure.exactly(TIMES * Fraction(25, 200))
+
+
+@pytest.mark.parametrize("scheme", TOYS)
 def test_vectors(scheme):
     """Two coordinates that both move are attained; so the enclosure is at least their cost."""
     one = compose(scheme.of(VectorNoise(Skellam(1), Reach(l2=1, dimension=3))))
@@ -265,5 +272,7 @@ def test_refused():
         RandomRate(RandomizedResponse(1), (("0.6", 1), ("0.6", "0.5")))
     with pytest.raises(ParameterError, match="mechanism must be"):
         TOYS[0].of(read_guarantee({"claim": "zcdp:0.1"}))
+    with pytest.raises(ParameterError, match="nobody is sampled yet"):
+        TOYS[0].of(TOYS[0].of(ContinuousNoise(Shape.GAUSSIAN, 2)).parts[0][1].at_rate(Q, True))
     with pytest.raises(ParameterError, match="poisson must be an exact number above 0"):
         RandomRate(RandomizedResponse(1), ((1, 0),))
