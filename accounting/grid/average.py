@@ -106,9 +106,11 @@ class Spread:
             one, other = one._padded(first, last), other._padded(first, last)
         split, rounded = _kernels(one.step, len(one))
 
+        points = len(one) + split[0].move + 1  # of which sums that are rounded may need fewer
+
         def summed(a: _Floats, b: _Floats, kernels: Sequence[_Kernel]) -> _Floats:
-            found = _met(a, b, kernels)
-            return 2 * found if a is b else found + _met(b, a, kernels)
+            found = _met(a, b, kernels, points)
+            return 2 * found if a is b else found + _met(b, a, kernels, points)
 
         above = summed(one.above, other.above, split)
         above[: len(one)] += one.zero * other.above + other.zero * one.above
@@ -267,10 +269,10 @@ class _Kernel(NamedTuple):
     weights: _Floats
 
 
-def _met(a: _Floats, b: _Floats, kernels: Sequence[_Kernel]) -> _Floats:
-    """The sum over i <= j of b_i a_j, each at its place."""
+def _met(a: _Floats, b: _Floats, kernels: Sequence[_Kernel], points: int) -> _Floats:
+    """The sum over i <= j of b_i a_j, each at its place of so many points."""
     count = len(a)
-    found = np.zeros(count + kernels[0].move + 1)
+    found = np.zeros(points)
     for move, start, weights in kernels:
         within = np.convolve(b[: count - start], weights)[: count - start]
         found[start + move : count + move] += a[start:] * within

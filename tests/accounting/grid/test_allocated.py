@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from exactdp.accounting.composition.composed import compose
+from exactdp.accounting.figure import Figure
 from exactdp.accounting.grid.average import averaged
-from exactdp.accounting.grid.rung import grid_delta, grid_epsilon
+from exactdp.accounting.grid.rung import coarse, grid_delta, grid_epsilon
 from exactdp.accounting.scenario import Scenario, Use
 from exactdp.mechanisms.allocation import Allocation
 from exactdp.mechanisms.continuous import ContinuousNoise, Shape
@@ -213,3 +214,10 @@ def test_what_several_steps_attain_is_what_a_sum_over_them_tells(removing: bool)
         truth = ndtr(mu / 2 - level / mu) - math.exp(level) * ndtr(-mu / 2 - level / mu)
         found = grid_delta(uses, Fraction(str(level)), 512)
         assert 0.98 * truth <= float(found.lower) <= float(found.upper) <= 1.04 * truth
+
+
+def test_sums_rounded_to_one_point_have_no_fewer_points_than_split_ones() -> None:
+    """Far below what is looked at, where every point is kept: such sums had one fewer."""
+    uses = uses_of("1", 100_000, removing=False, times=100)
+    found = coarse(uses, Figure("delta", Fraction(2)))
+    assert found.lower < Fraction(1, 10**30)  # Poisson sampling as often: 1.8e-37
