@@ -31,7 +31,7 @@ from ..losses.sums import WORK
 from ..scenario import Scenario, Use, dearest, is_one_way, largest, neighbours, worst
 from . import divergence
 from .composed_gdp import composed_gdp
-from .composed_profile import Enough, in_little_time, never, profile_of
+from .composed_profile import Enough, in_little_time, measured, never
 from .composed_zcdp import composed_zcdp
 from .curves import Profile, profile
 from .profiled import own_delta, own_epsilon, profiled
@@ -366,14 +366,7 @@ class Composition(Rows):
                 .intersection(Enclosure.probability())
             )
         return self._within_time(
-            lambda: self._composed(
-                lambda mechanism: divergence.delta(mechanism, level, narrow, bits),
-                lambda uses, narrow, seconds: profile_of(uses, enough).delta(
-                    level, narrow, bits, seconds
-                ),
-                narrow,
-                seconds,
-            ),
+            lambda: self._composed(Figure("delta", level), narrow, bits, seconds, enough),
             lambda dominating: dominating.delta(level, _COARSE, bits),
             most=Fraction(1),
             quick=lambda: self._in_little_time(Figure("delta", level)),
@@ -405,14 +398,7 @@ class Composition(Rows):
                 lambda: self._besides(sides, level, bits),
             )
         return self._within_time(
-            lambda: self._composed(
-                lambda mechanism: divergence.epsilon(mechanism, level, narrow, bits),
-                lambda uses, narrow, seconds: profile_of(uses, enough).epsilon(
-                    level, narrow, bits, seconds
-                ),
-                narrow,
-                seconds,
-            ),
+            lambda: self._composed(Figure("epsilon", level), narrow, bits, seconds, enough),
             lambda dominating: dominating.epsilon(level, _COARSE, bits),
             lambda pure: pure,
             quick=lambda: self._in_little_time(Figure("epsilon", level)),
@@ -460,20 +446,17 @@ class Composition(Rows):
         return Enclosure.unknown()
 
     def _composed(
-        self,
-        one: Callable[[Mechanism], Enclosure],
-        several: Callable[[Scenario, Fraction, float], Enclosure],
-        width: Fraction,
-        work: float,
+        self, figure: Figure, width: Fraction, cap: int, work: float, enough: Enough
     ) -> Enclosure:
         """By what measures a single use, and several in one scenario."""
         if self.times == 1 and allocation(self.uses[0].mechanism) is None:
-            return one(self.uses[0].mechanism)
-
+            assert figure.at is not None
+            one = divergence.delta if figure.quantity == "delta" else divergence.epsilon
+            return one(self.uses[0].mechanism, figure.at, width, cap)
         found = worst(
             self.uses,
-            lambda uses: several(uses, width, work),
-            lambda uses: several(uses, _ROUGH, _QUICK),
+            lambda uses: measured(uses, figure, width, cap, work, enough),
+            lambda uses: measured(uses, figure, _ROUGH, cap, _QUICK, enough),
         )
         return found.because(*self._open())
 

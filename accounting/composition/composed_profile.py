@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from fractions import Fraction
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from ...exact.deadline import OutOfTimeError, grace
 from ...exact.enclosure import ContradictionError, Enclosure
@@ -28,7 +28,6 @@ from ..scenario import Scenario
 from .by_envelope import by_envelope
 from .by_orders import by_orders
 
-_Measure: TypeAlias = Callable[[Fraction, Fraction, int, float], Enclosure]
 Enough: TypeAlias = Callable[[Enclosure], bool]
 
 COARSE = "for want of time it was measured on a coarse grid only"
@@ -43,63 +42,35 @@ def never(_: Enclosure) -> bool:
     return False
 
 
-class ComposedProfile(NamedTuple):
-    """delta at an epsilon and epsilon at a delta, by width, cap of the precision, and work."""
-
-    delta: _Measure
-    epsilon: _Measure
-
-
-def profile_of(uses: Scenario, enough: Enough = never) -> ComposedProfile:
-    """Of these uses together: discrete or continuous noise or both, allocations, or batches.
-
-    enough: what of a first enclosure makes a narrower one needless. Raises ContradictionError where
-    two ways to measure these do not agree.
-    """
-    exact = _narrowly(uses)
-    return ComposedProfile(
-        lambda level, width, cap, work: _climbed(
-            uses,
-            Figure("delta", level),
-            lambda found: found.is_within(width) or enough(found),
-            lambda: fine(uses, Figure("delta", level), width, work),
-            lambda: exact.delta(level, width, cap, work),
-            width,
-        ),
-        lambda delta, width, cap, work: _climbed(
-            uses,
-            Figure("epsilon", delta),
-            lambda found: found.is_within(width) or enough(found),
-            lambda: fine(uses, Figure("epsilon", delta), width, work),
-            lambda: exact.epsilon(delta, width, cap, work),
-            width,
-        ),
-    )
-
-
-def _climbed(
+def measured(
     uses: Scenario,
     figure: Figure,
-    enough: Enough,
-    refined: Callable[[], Enclosure | None],
-    measure: Callable[[], Enclosure],
     width: Fraction,
+    cap: int,
+    work: float,
+    enough: Enough = never,
 ) -> Enclosure:
-    """The coarse grid where what is measured takes long or is wide, and that too if need be.
+    """Of these uses together: discrete or continuous noise or both, allocations, or batches.
 
-    refined: a finer grid, where that is narrower than what is measured.
+    cap: of the precision, in bits. work: about how many seconds. enough: what of a first enclosure
+    makes a narrower one needless. The coarse grid is asked where what is narrow takes long or is
+    wide, and that too if need be. Raises ContradictionError where two ways do not agree.
     """
+
+    def is_enough(found: Enclosure) -> bool:
+        return found.is_within(width) or enough(found)
+
     known: Enclosure | None = None
     try:
         if takes_long(uses, figure, width):
             known = _coarsely(uses, figure)
-        if known is not None and enough(known):
+        if known is not None and is_enough(known):
             return known
-        finer = None if known is None else refined()
-        found = measure() if finer is None else finer
+        finer = None if known is None else fine(uses, figure, width, work)
+        found = narrowly(uses, figure, width, cap, work) if finer is None else finer
     except OutOfTimeError:
         return in_little_time(uses, figure) if known is None else known.because(COARSE)
-    if known is None and not found.is_within(max(width, _WIDE)) and not enough(found):
+    if known is None and not found.is_within(max(width, _WIDE)) and not is_enough(found):
         known = _coarsely(uses, figure)
     try:
         return found if known is None else meeting(figure, found, known)
@@ -165,20 +136,14 @@ def _bounded(uses: Scenario, figure: Figure, width: Fraction, work: float) -> En
     return meeting(figure, bare, found).because(BETWEEN)
 
 
-def _narrowly(uses: Scenario) -> ComposedProfile:
+def narrowly(uses: Scenario, figure: Figure, width: Fraction, cap: int, work: float) -> Enclosure:
     """What is exact, or as narrow as asked."""
+    assert figure.at is not None
     if is_own(uses):
-        return ComposedProfile(
-            lambda level, width, cap, work: _bounded(uses, Figure("delta", level), width, work),
-            lambda delta, width, cap, work: _bounded(uses, Figure("epsilon", delta), width, work),
-        )
-    parts, others = parts_of(uses)
+        return _bounded(uses, figure, width, work)
+    (parts, others), is_delta = parts_of(uses), figure.quantity == "delta"
     if not parts:
-        return ComposedProfile(
-            lambda level, width, cap, work: composed_delta(uses, level, width, cap, work),
-            lambda delta, width, cap, work: composed_epsilon(uses, delta, width, cap, work),
-        )
-    return ComposedProfile(
-        lambda level, width, cap, work: mixed.delta(parts, level, width, work, others),
-        lambda delta, width, cap, work: mixed.epsilon(parts, delta, width, work, others),
-    )
+        composed = composed_delta if is_delta else composed_epsilon
+        return composed(uses, figure.at, width, cap, work)
+    measure = mixed.delta if is_delta else mixed.epsilon
+    return measure(parts, figure.at, width, work, others)

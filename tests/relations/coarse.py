@@ -9,7 +9,7 @@ from fractions import Fraction
 from relations.draw import EPSILONS, level, scenario
 from relations.engine import Statement, composition_of, equal
 
-from exactdp.accounting.composition.composed_profile import _narrowly
+from exactdp.accounting.composition.composed_profile import narrowly
 from exactdp.accounting.figure import Figure
 from exactdp.accounting.grid.cells import NotCoveredError
 from exactdp.accounting.grid.rung import grid_delta, grid_epsilon
@@ -31,14 +31,11 @@ def rungs_meet(rng: random.Random) -> Iterator[Statement]:
     if figure.quantity == "epsilon" and not 0 < figure.at < 1:
         return
     for uses in scenarios(composition_of(what).uses):
-        exact, why = _narrowly(uses), f"{what}: {figure} on {points} points"
+        why = f"{what}: {figure} on {points} points"
         try:
-            if figure.quantity == "delta":
-                coarse = grid_delta(uses, figure.at, points)
-                narrow = exact.delta(figure.at, _WIDTH, _CAP, _WORK)
-            else:
-                coarse = grid_epsilon(uses, figure.at, points)
-                narrow = exact.epsilon(figure.at, _WIDTH, _CAP, _WORK)
+            on_grid = grid_delta if figure.quantity == "delta" else grid_epsilon
+            coarse = on_grid(uses, figure.at, points)
+            narrow = narrowly(uses, figure, _WIDTH, _CAP, _WORK)
         except NotCoveredError:
             return
         yield from equal(coarse, narrow, why)
@@ -55,18 +52,17 @@ def one_use_is_exact_otherwise(rng: random.Random) -> Iterator[Statement]:
         )
     )
     uses, points = (Use(mechanism, 1),), rng.choice((16, 64, 512))
-    exact, level = _narrowly(uses), Fraction(rng.choice(EPSILONS))
+    level = Fraction(rng.choice(EPSILONS))
     delta = rng.choice((Fraction(1, 100), Fraction(1, 10**6), Fraction(1, 10**12)))
     what = f"{mechanism} on {points} points"
     try:
         coarse = grid_delta(uses, level, points), grid_epsilon(uses, delta, points)
     except NotCoveredError:
         return
-    for name, at, found, measure in (
-        ("delta", level, coarse[0], exact.delta),
-        ("epsilon", delta, coarse[1], exact.epsilon),
+    for figure, found in zip(
+        (Figure("delta", level), Figure("epsilon", delta)), coarse, strict=True
     ):
-        yield from equal(found, measure(at, _WIDTH, _CAP, _WORK), f"{name}({at}) of {what}")
+        yield from equal(found, narrowly(uses, figure, _WIDTH, _CAP, _WORK), f"{figure} of {what}")
 
 
 RELATIONS = (rungs_meet, one_use_is_exact_otherwise)

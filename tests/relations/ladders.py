@@ -18,7 +18,7 @@ from relations.vectors import histogram, vectors
 from exactdp.accounting import Composition
 from exactdp.accounting.composition.by_envelope import by_envelope
 from exactdp.accounting.composition.by_orders import by_orders
-from exactdp.accounting.composition.composed_profile import _narrowly, in_little_time
+from exactdp.accounting.composition.composed_profile import in_little_time, narrowly
 from exactdp.accounting.composition.known import Known, figure_of
 from exactdp.accounting.composition.profiled import profiled
 from exactdp.accounting.composition.vectors import Sides, sides_of
@@ -134,12 +134,8 @@ def _of_scenarios(of: Composition, figure: Figure) -> Iterator[_Method]:
         return
     grid = grid_delta if is_delta else grid_epsilon
 
-    def narrow(uses: Uses) -> Enclosure:
-        exact = _narrowly(uses)
-        return (exact.delta if is_delta else exact.epsilon)(at, _WIDTH, _CAP, _WORK)
-
     each: dict[str, Callable[[Uses], Enclosure]] = {
-        "narrow": narrow,
+        "narrow": lambda uses: narrowly(uses, figure, _WIDTH, _CAP, _WORK),
         "in little time": lambda uses: in_little_time(uses, figure),
         "envelope": lambda uses: by_envelope(uses, figure),
         "orders": lambda uses: by_orders(uses, figure),

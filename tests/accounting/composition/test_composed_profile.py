@@ -38,8 +38,7 @@ def late(*_: object) -> Enclosure:
 @pytest.fixture
 def out_of_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever is narrow comes too late."""
-    late_profile = composed_profile.ComposedProfile(late, late)
-    monkeypatch.setattr(composed_profile, "_narrowly", lambda uses: late_profile)
+    monkeypatch.setattr(composed_profile, "narrowly", late)
     monkeypatch.setattr(composed_profile, "fine", late)
 
 
@@ -66,8 +65,7 @@ def test_choices_are_bounded_as_well() -> None:
 
 
 def test_a_finer_grid_stands_for_what_the_work_would_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    late_profile = composed_profile.ComposedProfile(late, late)
-    monkeypatch.setattr(composed_profile, "_narrowly", lambda uses: late_profile)
+    monkeypatch.setattr(composed_profile, "narrowly", late)
     found = MANY.epsilon(DELTA)
     assert found.lower <= Fraction("1.9920266") and Fraction("1.9920265") <= found.upper
     assert found.is_within(Fraction(1, 10**7)) and composed_profile.COARSE not in found.why
