@@ -119,15 +119,20 @@ def allocated_renyi(one: Allocation, order: Fraction, width: Fraction = WIDTH) -
     known = Enclosure(order * mu2 * one.taken**2 / one.steps / 2, order * mu2 * one.taken / 2)
     if one.taken == one.steps:
         return known
-    average = Average(one.scale / one.sensitivity, one.steps // one.taken)
+    measure = _removed if one.removing else _added
+    least, larger = divmod(one.steps, one.taken)
+    groups = ((least, one.taken - larger), (least + 1, larger))
     try:
-        found = (_removed if one.removing else _added)(average, order, width)
+        each = [
+            measure(Average(one.scale / one.sensitivity, steps), order, width).times(count)
+            for steps, count in groups
+            if count
+        ]
     except OutOfTimeError:
         return known.because(FAR)
+    found = Enclosure.total(each)
     if one.taken > 1:
-        return known.intersection(Enclosure(Fraction(0), found.times(one.taken).upper)).because(
-            SEVERAL
-        )
+        return known.intersection(Enclosure(Fraction(0), found.upper)).because(SEVERAL)
     return known.intersection(found)
 
 

@@ -12,7 +12,11 @@ from scipy.special import ndtr
 
 from exactdp.accounting.composition.composed import compose
 from exactdp.accounting.grid.rung import grid_delta
-from exactdp.accounting.losses.continuous.allocated import allocated_delta, allocated_epsilon
+from exactdp.accounting.losses.continuous.allocated import (
+    allocated_delta,
+    allocated_epsilon,
+    allocated_renyi,
+)
 from exactdp.accounting.losses.continuous.average import Average, Below
 from exactdp.accounting.scenario import Use
 from exactdp.exact import working_precision
@@ -207,3 +211,15 @@ def test_so_little_noise_is_bounded_all_the_same():
         < compose((Allocation("0.3", 1, 1, 1), 2)).epsilon("1e-5").upper
     )
     assert found.why
+
+
+@pytest.mark.parametrize(("taken", "steps"), [(2, 4), (3, 5), (4, 5), (7, 30)])
+def test_renyi_of_several_steps_leaves_no_step_out(taken, steps):
+    """Of order 2, user removed: E e^(mu^2 J), J what two sets of steps have in common."""
+    common = range(max(0, 2 * taken - steps), taken + 1)
+    ways = [math.comb(taken, j) * math.comb(steps - taken, taken - j) for j in common]
+    moment = sum(way * math.exp(j / 4) for way, j in zip(ways, common, strict=True))
+    truth = math.log(moment / math.comb(steps, taken))
+    found = allocated_renyi(Allocation(2, 1, taken, steps), Fraction(2))
+    assert float(found.lower) <= truth * (1 + 1e-9)
+    assert truth * (1 - 1e-9) <= float(found.upper) <= 1.2 * truth
