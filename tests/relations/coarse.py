@@ -17,6 +17,7 @@ from exactdp.accounting.scenario import Use, scenarios
 from exactdp.mechanisms.allocation import Allocation
 from exactdp.mechanisms.continuous import ContinuousNoise, Shape
 from exactdp.mechanisms.fixed_size import FixedSize
+from exactdp.mechanisms.sampled import RandomRate
 
 _WIDTH, _CAP, _WORK = Fraction(1, 10**6), 6144, 0.1
 
@@ -42,13 +43,19 @@ def rungs_meet(rng: random.Random) -> Iterator[Statement]:
 
 
 def one_use_is_exact_otherwise(rng: random.Random) -> Iterator[Statement]:
-    """An epoch of random allocation by inversion, and a batch by the pair that it attains."""
+    """An epoch of random allocation by inversion, a batch by the pair that it attains, and rates
+    that are told by the mixture of their profiles.
+    """
     scale, steps = Fraction(rng.randrange(8, 60), 10), rng.choice((1, 2, 3, 5, 17, 100))
     size = rng.randrange(1, steps + 1)
+    noise = ContinuousNoise(rng.choice(list(Shape)), scale, 1)
+    share, rate = Fraction(rng.randrange(1, 10), 10), Fraction(rng.randrange(1, 101), 100)
+    rates = rng.choice((((share, rate),), ((share, rate), (1 - share, rate**2))))
     mechanism = rng.choice(
         (
             Allocation(scale, 1, 1, steps, rng.random() < 0.5),
-            FixedSize(ContinuousNoise(rng.choice(list(Shape)), scale, 1), size, steps),
+            FixedSize(noise, size, steps),
+            RandomRate(noise, rates, rng.random() < 0.5),
         )
     )
     uses, points = (Use(mechanism, 1),), rng.choice((16, 64, 512))
