@@ -319,7 +319,7 @@ class Composition(Rows):
 
         alphas: probabilities; None for so many `points`. width: of the profiles that it is made
         from. known: the profile of this composition, where it has been measured already. Source and
-        proof: `accounting.tradeoff`.
+        proof: `accounting.composition.tradeoff`.
         """
         narrow = _precision(width)[0]
 
