@@ -21,7 +21,7 @@ MIXED = (("skellam:variance=100", 3), ("gaussian:sigma=4", 2), ("laplace:scale=3
 
 
 def passed(run: Callable[[], object]) -> tuple[int, int]:
-    """The functions and the files that it enters, called again once all is imported."""
+    """The functions and the files that it enters, what it imports late among them."""
     seen: set[CodeType] = set()
 
     def enter(frame: FrameType, event: str, _: object) -> None:
