@@ -29,6 +29,7 @@ from ..exact.square_root import SquareRoot
 from .continuous import ContinuousNoise, Shape, continuous
 from .mechanism import Mechanism, either_way
 from .pair import Pair
+from .sampled import read_share
 
 _MOST_STEPS = 10**7
 
@@ -71,6 +72,13 @@ class Allocation:
         """How users are sampled, in words."""
         return f"each user takes part in {self.taken} of {self.steps} steps, chosen at random"
 
+    @property
+    def groups(self) -> tuple[tuple[int, int], ...]:
+        """How many steps the groups have that all steps are dealt to, one step taken in each."""
+        least, larger = divmod(self.steps, self.taken)
+        both = ((least, self.taken - larger), (least + 1, larger))
+        return tuple((steps, count) for steps, count in both if count)
+
     def pairs(self) -> Iterable[Pair]:
         """It has no pairs of laws on outcomes; what asks for some cannot take it."""
         raise ParameterError(
@@ -110,10 +118,7 @@ class RandomAllocation:
     @staticmethod
     def read(text: str) -> RandomAllocation:
         """K/STEPS."""
-        taken, slash, steps = text.partition("/")
-        if not slash:
-            raise ParameterError(f"allocation must read K/STEPS, got {text[:40]!r}")
-        return RandomAllocation(taken, steps)
+        return RandomAllocation(*read_share(text, "allocation", "K/STEPS"))
 
     def of(self, mechanism: Mechanism) -> Allocation:
         """Of Gaussian noise with a rational sigma."""

@@ -32,6 +32,7 @@ from .continuous import ContinuousNoise
 from .laws.finite import FiniteLaw
 from .mechanism import AdditiveNoise, Mechanism, RandomizedResponse
 from .pair import Pair, ResponsePair, SampledPair, ShiftPair, TwoWayPair
+from .sampled import read_share
 
 
 def _symmetric(mechanism: Mechanism) -> Mechanism:
@@ -110,10 +111,7 @@ class WithoutReplacement:
     @staticmethod
     def read(text: str) -> WithoutReplacement:
         """SIZE/POPULATION."""
-        size, slash, population = text.partition("/")
-        if not slash:
-            raise ParameterError(f"fixed-size must read SIZE/POPULATION, got {text[:40]!r}")
-        return WithoutReplacement(size, population)
+        return WithoutReplacement(*read_share(text, "fixed-size", "SIZE/POPULATION"))
 
     def of(self, mechanism: Mechanism) -> FixedSize:
         """What dominates all neighbours, both ways round."""

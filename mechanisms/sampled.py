@@ -36,7 +36,7 @@ def sampling_rate(value: ExactInput) -> Fraction:
     return exact(value, "poisson", above=0, at_most=1)
 
 
-def check_neighbours(neighbours: str, rate: Fraction) -> None:
+def check_neighbours(neighbours: str, rate: Fraction = Fraction(1)) -> None:
     """Raise ParameterError for neighbours of another name, and for a rate that they cannot have."""
     if neighbours not in NEIGHBOURS:
         raise ParameterError(f"neighbours must be replace or add-remove, got {neighbours[:40]!r}")
@@ -135,6 +135,14 @@ class Poisson:
         return at_rate(mechanism, self.rate)
 
 
+def read_share(text: str, named: str, form: str) -> tuple[str, str]:
+    """A and B of A/B; ParameterError by this name for anything else."""
+    first, slash, second = text.partition("/")
+    if not slash:
+        raise ParameterError(f"{named} must read {form}, got {text[:40]!r}")
+    return first, second
+
+
 def _rates(rates: Iterable[tuple[ExactInput, ExactInput]]) -> tuple[tuple[Fraction, Fraction], ...]:
     return tuple(
         (exact(weight, "weight", above=0, at_most=1), sampling_rate(rate)) for weight, rate in rates
@@ -212,7 +220,9 @@ def unsampled(mechanism: Mechanism) -> Mechanism:
 def likewise(mechanism: Mechanism, other: Mechanism) -> Mechanism:
     """The other one, sampled as the first and the same way round."""
     inner = either_way(mechanism)
-    return evolve(inner, mechanism=other) if isinstance(inner, Sampled | RandomRate) else other
+    if isinstance(inner, Sampled):
+        return at_rate(other, inner.rate, inner.removing)
+    return evolve(inner, mechanism=other) if isinstance(inner, RandomRate) else other
 
 
 def bare(mechanism: Mechanism) -> Mechanism:

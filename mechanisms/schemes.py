@@ -9,7 +9,7 @@ from ..exact.number import ParameterError
 from .allocation import RandomAllocation
 from .fixed_size import WithoutReplacement
 from .mechanism import Mechanism
-from .sampled import NEIGHBOURS, Poisson, Scheme
+from .sampled import Poisson, Scheme, check_neighbours
 
 
 class NamedScheme(Scheme, Protocol):
@@ -30,8 +30,7 @@ _ALL = Poisson(1)  # everybody takes part
 def with_users(values: Mapping[str, str], mechanism: Mechanism) -> Mechanism:
     """The mechanism for the neighbours that a spec's keys name, its users sampled if so said."""
     neighbours = values.get("neighbours", "replace")
-    if neighbours not in NEIGHBOURS:
-        raise ParameterError(f"neighbours must be replace or add-remove, got {neighbours[:40]!r}")
+    check_neighbours(neighbours)
     read = {key: SCHEMES[key](values[key]) for key in SCHEMES if key in values}
     given = {key: scheme for key, scheme in read.items() if scheme != _ALL}
     if len(given) > 1:

@@ -11,8 +11,8 @@ from fractions import Fraction
 
 from ...exact.enclosure import Enclosure
 from ...mechanisms.continuous import ContinuousNoise, Shape, continuous
-from ...mechanisms.mechanism import AdditiveNoise, Mechanism, either_way
-from ...mechanisms.sampled import RandomRate, Sampled, likewise, unsampled
+from ...mechanisms.mechanism import AdditiveNoise, Mechanism
+from ...mechanisms.sampled import likewise, unsampled
 from ..envelope import NoEnvelopeError, distance_at, unit_parameter
 from ..figure import Figure, anything
 from ..losses import mixed
@@ -43,15 +43,10 @@ def _gaussian(mechanism: Mechanism) -> Mechanism:
     noise = continuous(mechanism)
     if noise is not None and noise.shape is Shape.GAUSSIAN:
         return noise
-    inner, sampled = unsampled(mechanism), either_way(mechanism)
+    inner = unsampled(mechanism)
     if isinstance(inner, ContinuousNoise) and inner.shape is Shape.GAUSSIAN:
         return mechanism
     if not isinstance(inner, AdditiveNoise) or inner.farthest == 0:
         raise NoEnvelopeError("only noise on a number has the envelope of its law")
     distance = distance_at(unit_parameter(inner.law).upper, inner.farthest**2)
-    gaussian = ContinuousNoise(Shape.GAUSSIAN, Fraction(1), distance)
-    if not isinstance(sampled, Sampled):
-        return likewise(sampled, gaussian) if isinstance(sampled, RandomRate) else gaussian
-    return ContinuousNoise(
-        Shape.GAUSSIAN, Fraction(1), distance, sampled.neighbours, sampled.rate, sampled.removing
-    )
+    return likewise(mechanism, ContinuousNoise(Shape.GAUSSIAN, Fraction(1), distance))

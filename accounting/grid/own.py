@@ -42,9 +42,7 @@ def _allocated(one: Allocation, times: int) -> Iterator[tuple[CellLaw, int]]:
         yield SampledGaussian(Fraction(1), noise, one.removing), one.taken * times
         return
     several = one.taken > 1
-    least, larger = divmod(one.steps, one.taken)
-    for steps, groups in ((least, one.taken - larger), (least + 1, larger)):
-        if groups:
-            yield AllocatedLoss(noise, steps, one.removing, not several), groups * times
+    for steps, groups in one.groups:
+        yield AllocatedLoss(noise, steps, one.removing, not several), groups * times
     if several:
         yield DealtSteps(noise, one.taken, one.steps, one.removing), times

@@ -90,15 +90,12 @@ class Weights:
 
     def power(self, count: int, most: int) -> Weights:
         """Of the sum of so many of these, each of which may lose so much at either end."""
-        square, product, uses = self, None, 1
-        while True:
-            if count & 1:
-                product = square if product is None else square.times(product).cut(most * uses)
-            count >>= 1
-            if not count:
-                assert product is not None
-                return product
-            square, uses = square.times(square).cut(2 * most * uses), 2 * uses
+
+        def plus(one: tuple[Weights, int], other: tuple[Weights, int]) -> tuple[Weights, int]:
+            uses = one[1] + other[1]
+            return one[0].times(other[0]).cut(most * uses), uses
+
+        return power((self, 1), count, plus)[0]
 
     def cut(self, most: int) -> Weights:
         """Without the points at either end that weigh at most so much."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cache
 
+from relations.decisions import is_out_of_time
 from relations.engine import AtMost, Held, Statement
 from relations.scenarios import spec
 
@@ -30,7 +31,6 @@ from exactdp.bandit.release import ModularRelease
 from exactdp.bandit.setting import Setting
 from exactdp.exact import OutOfTimeError, ParameterError, time_left
 from exactdp.mechanisms import AdditiveNoise, Mechanism
-from exactdp.verify import Verdict
 
 _prepared = cache(prepare)
 
@@ -41,7 +41,7 @@ def _prepare(algorithm: Algorithm, *setting: object, **more: object) -> Prepared
     try:
         return _prepared(algorithm, Setting(*setting, **more))  # type: ignore[arg-type]
     except NotVerifiedError as error:
-        if error.verdict is Verdict.UNDECIDED and time_left() < before / 2:
+        if is_out_of_time(error.verdict, before):
             raise OutOfTimeError("the preparation has used up its share of the time") from error
         raise
 

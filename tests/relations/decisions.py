@@ -41,11 +41,16 @@ def claim_near(rng: random.Random, what: Scenario) -> tuple[Claim, Cost, Enclosu
     return claim, cost, found
 
 
+def is_out_of_time(verdict: Verdict, before: float) -> bool:
+    """Is it open for want of time, of which so much was left before?"""
+    return verdict is Verdict.UNDECIDED and time_left() < before / 2
+
+
 def _audited(what: Scenario, claim: Claim) -> Audit:
     """The audit of all uses; OutOfTimeError where it is UNDECIDED for want of time."""
     before = time_left()
     told = audit(composition_of(what), claim, Fraction(1, 10**6))
-    if told.verdict is Verdict.UNDECIDED and time_left() < before / 2:
+    if is_out_of_time(told.verdict, before):
         raise OutOfTimeError("the audit has used up its share of the time")
     return told
 

@@ -120,13 +120,10 @@ def allocated_renyi(one: Allocation, order: Fraction, width: Fraction = WIDTH) -
     if one.taken == one.steps:
         return known
     measure = _removed if one.removing else _added
-    least, larger = divmod(one.steps, one.taken)
-    groups = ((least, one.taken - larger), (least + 1, larger))
     try:
         each = [
             measure(Average(one.scale / one.sensitivity, steps), order, width).times(count)
-            for steps, count in groups
-            if count
+            for steps, count in one.groups
         ]
     except OutOfTimeError:
         return known.because(FAR)
