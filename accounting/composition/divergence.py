@@ -9,30 +9,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from functools import reduce
 from itertools import islice
 
 from ...exact.deadline import OutOfTimeError, check_time
 from ...exact.enclosure import Enclosure
 from ...exact.number import ExactInput, ball, exact
 from ...exact.precision import CAP, WIDTH, enclose, refine, refine_each
-from ...exact.square_root import SquareRoot, squared
-from ...mechanisms.allocation import Allocation, allocation
-from ...mechanisms.continuous import ContinuousNoise, Shape
 from ...mechanisms.laws.law import Law
-from ...mechanisms.mechanism import Mechanism, either_way, ways
+from ...mechanisms.mechanism import Mechanism
 from ...mechanisms.pair import FinitePair, MixturePair, Pair, Reducible, SampledPair
 from ...mechanisms.sampled import dearest_ways
 from ..divergences import concentrated, renyi
-from ..divergences.gaussian_bounds import bounded_mu, root_of
-from ..divergences.gaussian_dp import gaussian_mu, of_laplace
+from ..divergences.gaussian_bounds import bounded_mu
+from ..divergences.gaussian_dp import gaussian_mu
 from ..divergences.largest_loss import largest_loss
 from ..divergences.privacy_profile import delta_of, epsilon_of
 from ..divergences.wrapped import is_enumerable, reduction
-from ..losses import mixed
-from ..losses.continuous import allocated, composed
-from ..losses.continuous.batches import batch_law, batched_renyi
-from ..losses.continuous.uses import continuous_noise, single_law
+from .one_use import without_outcomes
 
 _ZERO = Enclosure.exactly(0)
 _ANYTHING = Enclosure.unknown()
@@ -40,18 +33,12 @@ _FEW_RESIDUES = 64
 _SLACK_CAP = 192  # bits
 _MU_CAP = 768
 _COARSE = Fraction(1, 10**9)
-_ORDERS = tuple(map(Fraction, ("1.001", "1.2", "1.5", "2", "3", "5", "8", "16", "32", "64")))
 
 
 def pure_epsilon(mechanism: Mechanism, width: Fraction = WIDTH, cap: int = CAP) -> Enclosure:
     """The least epsilon for which the mechanism is (epsilon, 0)-DP; infinite if there is none."""
-    if allocation(mechanism) is not None:  # of either sign, without a bound
-        return Enclosure.infinite()
-    if (noise := continuous_noise(mechanism)) is not None:
-        rates = getattr(either_way(mechanism), "rates", ((1, noise.rate),))
-        if noise.shape is Shape.LAPLACE and any(rate == 1 for _, rate in rates):
-            return _exactly(noise.move)
-        return _of_losses(mechanism, lambda parts: composed.composed_pure(parts, width))
+    if (own := without_outcomes(mechanism)) is not None:
+        return own.pure(width)
     return refine(
         lambda: _largest(mechanism, lambda pair: largest_loss(pair).value), width=width, cap=cap
     )
@@ -62,12 +49,8 @@ def delta(
 ) -> Enclosure:
     """The least delta for which the mechanism is (epsilon, delta)-DP, epsilon >= 0."""
     level = exact(epsilon, "epsilon", at_least=0)
-    if allocation(mechanism) is not None:
-        return _of_allocation(
-            mechanism, lambda one: allocated.allocated_delta([(one, 1)], level, width)
-        )
-    if continuous_noise(mechanism) is not None:
-        return _of_losses(mechanism, lambda parts: mixed.delta(parts, level, width))
+    if (own := without_outcomes(mechanism)) is not None:
+        return own.delta(level, width)
     return refine(
         lambda: _largest(mechanism, lambda pair: enclose(delta_of(pair, ball(level), level))),
         width=width,
@@ -89,10 +72,8 @@ def epsilon(
         return pure_epsilon(mechanism, width, cap)
     if level == 1:
         return _ZERO
-    if allocation(mechanism) is not None:
-        return _of_allocation(mechanism, lambda one: allocated.allocated_epsilon([(one, 1)], level))
-    if continuous_noise(mechanism) is not None:
-        return _of_losses(mechanism, lambda parts: mixed.epsilon(parts, level, width))
+    if (own := without_outcomes(mechanism)) is not None:
+        return own.epsilon(level, width)
     return refine(
         lambda: _largest(
             mechanism,
@@ -115,21 +96,8 @@ def renyi_curve(
 ) -> list[Enclosure]:
     """The Rényi divergence at each of these orders > 1."""
     wanted = [exact(order, "order", above=1) for order in orders]
-    if allocation(mechanism) is not None:
-        return [
-            _of_allocation(mechanism, lambda one: allocated.allocated_renyi(one, order, width))  # noqa: B023
-            for order in wanted
-        ]
-    if (batches := batch_law(mechanism)) is not None and batches.rate != 1:
-        return [batched_renyi(batches, order, width) for order in wanted]
-    if (noise := continuous_noise(mechanism)) is not None:
-        if noise.shape is Shape.GAUSSIAN and noise.rate == 1:
-            rho = squared(noise.move) / 2
-            return [Enclosure.exactly(order * rho) for order in wanted]
-        return [
-            _of_losses(mechanism, lambda parts: composed.composed_renyi(parts, order, width))  # noqa: B023
-            for order in wanted
-        ]
+    if (own := without_outcomes(mechanism)) is not None:
+        return [own.renyi(order, width) for order in wanted]
     return refine_each(
         lambda indices: _largest_curve(mechanism, [wanted[index] for index in indices]),
         len(wanted),
@@ -140,10 +108,8 @@ def renyi_curve(
 
 def zcdp(mechanism: Mechanism, width: Fraction = WIDTH, cap: int = CAP) -> Enclosure:
     """The least rho for which the mechanism is rho-zCDP."""
-    if (one := allocation(mechanism)) is not None:
-        return allocated.allocated_rho(one)
-    if (noise := continuous_noise(mechanism)) is not None:
-        return _continuous_rho(noise, width, mechanism)
+    if (own := without_outcomes(mechanism)) is not None:
+        return own.zcdp(width)
     return refine(
         lambda: _largest(mechanism, lambda pair: concentrated.supremum(pair).value),
         width=width,
@@ -158,7 +124,8 @@ def gaussian_dp(mechanism: Mechanism, width: Fraction = WIDTH, cap: int = CAP) -
     One way round is enough: if the trade-off function of (P, Q) is at least one that is its own
     inverse, so is that of (Q, P).
     """
-    found = _gaussian_mu(mechanism, width, cap)
+    own = without_outcomes(mechanism)
+    found = _gaussian_mu(mechanism, width, cap) if own is None else own.gdp(width, cap)
     if found.is_within(width) or found.lower == Decimal("Infinity"):
         return found
     return bounded_mu(
@@ -171,70 +138,13 @@ def gaussian_dp(mechanism: Mechanism, width: Fraction = WIDTH, cap: int = CAP) -
 
 
 def _gaussian_mu(mechanism: Mechanism, width: Fraction, cap: int) -> Enclosure:
-    """What is known of mu without the profile.
-
-    Sampling, of either kind, is at most the mechanism without it: who takes part is the same on
-    both sides, and where it is not the user nothing is told of the user.
-    """
-    if (one := allocation(mechanism)) is not None:  # given the steps, so many of the Gaussian
-        square = one.taken * (one.sensitivity / one.scale) ** 2
-        return Enclosure(Fraction(0), root_of(Enclosure.exactly(square)).upper)
-    if (noise := continuous_noise(mechanism)) is not None:
-        move = noise.move
-        if noise.shape is Shape.GAUSSIAN:
-            found = _exactly(move)
-        else:
-            found = refine(lambda: of_laplace(ball(move)), width=width, cap=cap)
-        return found if noise.rate == 1 else Enclosure(Fraction(0), found.upper)
+    """What is known of mu without the profile."""
     return refine(
         lambda: _largest(mechanism, gaussian_mu),
         width=width,
         enough=lambda found: bool(found.why),  # more bits tell no more
         cap=min(cap, _MU_CAP),
     )
-
-
-def _of_losses(mechanism: Mechanism, measure: Callable[[composed.Parts], Enclosure]) -> Enclosure:
-    """Of one use of continuous noise, which has no outcomes to list, either way round."""
-    best = _ZERO
-    for way in ways(mechanism):
-        best = best.maximum(measure([(single_law(way), 1)]))
-    return best
-
-
-def _of_allocation(mechanism: Mechanism, measure: Callable[[Allocation], Enclosure]) -> Enclosure:
-    """Of random allocation, either way round."""
-    found = (allocation(way) for way in ways(mechanism))
-    return reduce(Enclosure.maximum, (measure(one) for one in found if one is not None))
-
-
-def _exactly(value: Fraction | SquareRoot) -> Enclosure:
-    """The point, or as narrow as the root of a rational can be told."""
-    if isinstance(value, SquareRoot):
-        return root_of(Enclosure.exactly(value.square))
-    return Enclosure.exactly(value)
-
-
-def _continuous_rho(
-    noise: ContinuousNoise, width: Fraction, sampled: Mechanism | None = None
-) -> Enclosure:
-    """Sampling is at most the mechanism without it, whichever dataset comes first.
-
-    (1-q) Q + q P against Q, and the reverse, are at most P against Q, by quasi-convexity. For the
-    Gaussian, the user removed, that is attained in the limit of large orders: ((1-q) Q + q P)^a >=
-    (q P)^a loses at most a log(1/q)/(a - 1), which vanishes against the order a. The Laplace is
-    measured at a few orders for a lower bound.
-    """
-    move = noise.move
-    if isinstance(move, SquareRoot) or noise.shape is Shape.GAUSSIAN:
-        return Enclosure.exactly(squared(move) / 2)
-    if noise.rate == 1:
-        return refine(lambda: concentrated.laplace_supremum(move).value, width=width, cap=384)
-    upper = refine(lambda: concentrated.laplace_supremum(move).value, width=_COARSE).upper
-    curve = renyi_curve(noise if sampled is None else sampled, _ORDERS, _COARSE)
-    each = zip(curve, _ORDERS, strict=True)
-    least = max(Fraction(found.lower) / order for found, order in each)
-    return Enclosure(least, upper).because("which order is the worst of sampled Laplace is open")
 
 
 def _has_slack(mechanism: Mechanism) -> bool:
