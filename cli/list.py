@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
 
 from ..exact import ParameterError
 from ..exact.suggest import meant
-from ..mechanisms.catalogue import Entry, Spec, entries
+from ..mechanisms.catalogue import EXAMPLE_FILES, Entry, Spec, entries
+from ..mechanisms.samplers import NoSamplerError
 from ..mechanisms.samplers.released import release
 from ..mechanisms.spec import parse
 from ..verify.families import calibrated_names
@@ -62,15 +65,21 @@ def _mechanism(name: str, entry: Entry) -> dict[str, Any]:
         }
         for key, meaning in entry.keys.items()
     ]
-    example = f"{name}:{entry.example}"
-    commands = _commands(name, example)
-    return {
-        "name": name,
-        "says": entry.says,
-        "example": example,
-        "keys": keys,
-        "commands": commands,
-    }
+    about = {"name": name, "says": entry.says, "example": f"{name}:{entry.example}"}
+    if name in EXAMPLE_FILES:
+        about["file"] = EXAMPLE_FILES[name]
+    return about | {"keys": keys, "commands": _commands(name, entry.example)}
+
+
+def _example(name: str, example: str) -> Spec:
+    """The example, with its file where it names one."""
+    if name not in EXAMPLE_FILES:
+        return parse(f"{name}:{example}")
+    key, path = example.partition(",")[0].split("=")
+    with TemporaryDirectory() as folder:
+        written = Path(folder, path)
+        written.write_text(EXAMPLE_FILES[name])
+        return parse(f"{name}:{example.replace(f'{key}={path}', f'{key}={written}')}")
 
 
 def _commands(name: str, example: str) -> tuple[str, ...]:
@@ -78,10 +87,7 @@ def _commands(name: str, example: str) -> tuple[str, ...]:
     found: tuple[str, ...] = _ALL
     if name in calibrated_names():
         found += ("calibrate",)
-    try:
-        spec = parse(example)
-    except ParameterError:  # a table, whose file is not there
-        return (*found, "sample")
+    spec = _example(name, example)
     if _is_sampled(spec):
         found += ("sample",)
     if spec.protocol is not None or spec.shuffled is not None or spec.federated is not None:
@@ -94,8 +100,10 @@ def _commands(name: str, example: str) -> tuple[str, ...]:
 def _is_sampled(spec: Spec) -> bool:
     try:
         release(spec.drawn or spec.mechanism)
-    except ParameterError:
+    except NoSamplerError:
         return False
+    except ParameterError:  # of the query 0, or of a spec that does not say enough to be drawn
+        pass
     return True
 
 
@@ -119,7 +127,8 @@ def _show_all(mechanisms: Any, claims: Any) -> None:
 def _show(about: dict[str, Any]) -> None:
     from . import render
 
-    facts = {key: about[key] for key in ("name", "says", "example", "claim") if key in about}
+    shown = ("name", "says", "example", "file", "claim")
+    facts = {key: about[key] for key in shown if key in about}
     parts: tuple[Any, ...] = (facts | {"commands": ", ".join(about["commands"])},)
     if "keys" in about:
         rows = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -10,9 +11,8 @@ from typing import Annotated, Any
 import typer
 
 from ..exact import ParameterError, whole
-from ..mechanisms import Mechanism
 from ..mechanisms.samplers import RandomBits, SeededBits, SystemBits
-from ..mechanisms.samplers.released import release, share_of_noise, simulated_release
+from ..mechanisms.samplers.released import Drawn, release, share_of_noise, simulated_release
 from ..mechanisms.spec import parse
 from . import output
 from .options import option
@@ -33,7 +33,7 @@ def sample(
         typer.Option(metavar="S", min=0, help="the same again: for tests, never for a release"),
     ] = None,
     query: Annotated[
-        str | None, option("Q", "of this query instead of 0: a number, or scores as 3,5,2")
+        str | None, option("Q", "of this query instead of 0: a number, or several as 3,5,2")
     ] = None,
     ledger: Annotated[
         str | None, option("URL", "charge this ledger first: no bit is drawn without its permit")
@@ -41,28 +41,28 @@ def sample(
     user: Annotated[list[str] | None, option("U", "whom it is charged to; repeats")] = None,
     key: Annotated[str | None, option("KEY", "of this release alone, in the ledger")] = None,
 ) -> None:
-    """Draw what a mechanism releases of the query 0, exactly, one draw a line.
+    """Draw what a mechanism releases of a query, exactly, one draw a line.
 
-    Additive noise: integers, reduced mod m where SPEC has a modulus; randomized-response: the
-    answered bit; local randomizers: what a user with the first value reports; trees: all prefix
-    sums; pmf: outcomes of the
-    column p; theorem3: what a perfect aggregation releases.
+    Numbers and vectors with their noise, reduced mod m where SPEC has a modulus; counts from a
+    threshold on; who is chosen; what users report, shuffled or not; all prefix sums of a tree;
+    pmf: outcomes of the column p; theorem3: what a perfect aggregation releases.
     Without --seed the random bits are those of the
     operating system's CSPRNG. With --ledger each draw is charged to every --user; exit 1 if that
     does not fit, and nothing is drawn.
     """
     count = whole(size, "size", at_least=0)
     parsed = parse(spec)
-    mechanism = parsed.drawn or parsed.mechanism
+    mechanism: Any = parsed.drawn or parsed.mechanism
     asked = _read_query(query)
     if share_of is not None:
         if query is not None:
             raise ParameterError("--query must not be given with --share-of: shares are of noise")
         mechanism = share_of_noise(mechanism, share_of)
+    one = release(mechanism, asked) if seed is None else simulated_release(mechanism, asked)
     if ledger is None:
         if user or key is not None:
             raise ParameterError("--user and --key are of a ledger: --ledger URL is missing")
-        _write(mechanism, asked, seed, count)
+        _write(one, seed, count)
         return
     if not user or key is None:
         raise ParameterError("--ledger needs --user and --key: who is charged, and under which key")
@@ -73,7 +73,7 @@ def sample(
 
     try:
         with Ledger.open(ledger) as opened, opened.permit((spec, count), user, key):
-            _write(mechanism, asked, None, count)
+            _write(one, None, count)
     except RefusedError as error:
         typer.echo(f"exactdp: {error}", err=True)
         raise typer.Exit(1) from None
@@ -83,20 +83,29 @@ def sample(
         raise ParameterError(str(error)) from error
 
 
-def _read_query(text: str | None) -> str | list[int]:
-    """One number, or scores."""
+def _read_query(text: str | None) -> str | list[str]:
+    """One number, or several."""
     if text is None or "," not in text:
         return "0" if text is None else text
-    return [whole(score, "--query") for score in text.split(",")]
+    return text.split(",")
 
 
-def _write(mechanism: Mechanism, query: str | list[int], seed: int | None, count: int) -> None:
-    one: Callable[[Any], int | str]
+def _line(drawn: Drawn) -> str:
+    """A vector's numbers one after the other, rows of several joined by commas; counts as JSON."""
+    if isinstance(drawn, dict):
+        return json.dumps(drawn)
+    if isinstance(drawn, tuple):
+        rows = (each if isinstance(each, tuple) else (each,) for each in drawn)
+        return " ".join(",".join(map(str, row)) for row in rows)
+    return str(drawn)
+
+
+def _write(one: Callable[[Any], Drawn], seed: int | None, count: int) -> None:
     bits: RandomBits
     if seed is None:
-        one, bits = release(mechanism, query), SystemBits()
+        bits = SystemBits()
     else:
-        one, bits = simulated_release(mechanism, query), SeededBits(seed)
+        bits = SeededBits(seed)
         typer.echo(f"simulation: seed {seed} determines these draws, none is a release", err=True)
     hidden = sys.stdout.isatty()  # draws in a terminal show by themselves
     with output.progress("sampling", count, hidden) as drawn:
@@ -106,15 +115,13 @@ def _write(mechanism: Mechanism, query: str | list[int], seed: int | None, count
     sys.stdout.flush()
 
 
-def _chunks(
-    one: Callable[[Any], int | str], bits: RandomBits, count: int
-) -> Iterator[tuple[int, str]]:
+def _chunks(one: Callable[[Any], Drawn], bits: RandomBits, count: int) -> Iterator[tuple[int, str]]:
     """How many are drawn at once, and their lines: as many as take a moment."""
     done, many = 0, 1
     while done < count:
         start = time.monotonic()
         many = min(many, count - done)
-        lines = "".join(f"{one(bits)}\n" for _ in range(many))
+        lines = "".join(f"{_line(one(bits))}\n" for _ in range(many))
         done += many
         yield many, lines
         many = 2 * many if time.monotonic() - start < _CHUNK else many

@@ -471,7 +471,7 @@ _OTHERS: dict[str, Entry] = {
     "tree": _stream(
         "tree",
         "sums of vectors over time, by a binary tree of noise",
-        "steps=1024,sigma=10",
+        "steps=1024,sigma=10,noise=skellam",
         ("steps",),
         {**_WHOLE, "restart": Key("a whole number from 1", "the tree is begun anew after so many")},
     ),
@@ -584,6 +584,14 @@ _OTHERS: dict[str, Entry] = {
             "poisson": Key("a number above 0, to 1", "each client takes part so often", "1"),
         },
     ),
+}
+
+
+EXAMPLE_FILES: Mapping[str, str] = {  # what the file may hold that an example names
+    "local": "value,yes,no\na,3/5,2/5\nb,2/5,3/5\n",
+    "pmf": "outcome,p,q\nyes,3/5,2/5\nno,2/5,3/5\n",
+    "matrix": "1,0\n1,1\n",
+    "blt": '{"omega": [0.5], "theta": [0.5]}\n',
 }
 
 

@@ -30,7 +30,7 @@ LOCAL: dict[str, Reported] = {
         (),
         ("epsilon", "p", "q", "bits-differ", "bits", "shuffled"),
         "one of many bits is set, each is reported by itself",
-        "epsilon=1",
+        "epsilon=1,bits=16",
         {
             "epsilon": Key("a number, 0 to 10000", "of a report, whose p is 1/2; or p and q"),
             "p": _P,
@@ -43,7 +43,7 @@ LOCAL: dict[str, Reported] = {
         ("f",),
         ("hashes", "p", "q", "reports", "bits", "shuffled"),
         "RAPPOR: bits with a permanent answer, and instantaneous ones of it",
-        "f=1/2",
+        "f=1/2,bits=16",
         {
             "f": Key("a number, 0 to 1", "how often a permanent bit is drawn by a fair coin"),
             "hashes": Key("a whole number, 1 to 32", "how many bits a value sets", "1"),
@@ -57,7 +57,7 @@ LOCAL: dict[str, Reported] = {
         ("epsilon",),
         ("bits", "shuffled"),
         "a bit that a public hash function sets, each flipped by itself (Apple 2017)",
-        "epsilon=4",
+        "epsilon=4,bits=16",
         {"epsilon": _EPSILON, "bits": _BITS},
     ),
     "subset-selection": Reported(

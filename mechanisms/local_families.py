@@ -114,11 +114,7 @@ class Bits(LocalRandomizer):
     flipped: bool = False
 
     def __attrs_post_init__(self) -> None:
-        if self.size is not None and self.size < 2 * self.hashes:
-            raise ParameterError(
-                f"bits must be at least {2 * self.hashes}, in which two values differ, "
-                f"got {self.size}"
-            )
+        _check_size(self.size, self.hashes)
 
     def scenes(self, crowded: bool = False) -> tuple[Scene, ...]:
         """A third value makes no report less than off^ones as likely, relative to no bit reported:
@@ -143,6 +139,13 @@ class Bits(LocalRandomizer):
             names.append(f"so many bits of each value: {' and '.join(map(str, ones))}")
         made = [tuple(row) for row in rows]
         return (Scene(made[0], made[1], tuple(made), tuple(names), tuple(least)),)
+
+
+def _check_size(size: int | None, hashes: int) -> None:
+    if size is not None and size < 2 * hashes:
+        raise ParameterError(
+            f"bits must be at least {2 * hashes}, in which two values differ, got {size}"
+        )
 
 
 def _powers(weight: Weight, most: int) -> list[Weight]:
@@ -200,7 +203,7 @@ def rappor(given: Values) -> Bits | Reports:
     p, q = (_inside(given[key], key) for key in ("p", "q"))
     reports = whole(given.get("reports", "1"), "reports", at_least=1, at_most=_MOST_REPORTS)
     if reports > 1:
-        return Reports(half, p, q, hashes, reports)
+        return Reports(half, p, q, hashes, reports, size)
     return _bits((1 - half) * p + half * q, half * p + (1 - half) * q, hashes, size)
 
 
@@ -231,6 +234,10 @@ class Reports(Dominated):
     q: Fraction
     hashes: int = field(converter=_hashes)
     reports: int
+    size: int | None = field(default=None, converter=_optional)
+
+    def __attrs_post_init__(self) -> None:
+        _check_size(self.size, self.hashes)
 
     def dominating(self) -> Dominating:
         """As many uses of one bit as bits differ, either way round."""

@@ -10,15 +10,16 @@ sees the sums alone sees post-processing of the release that is accounted for.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from ...exact.number import ExactInput, ParameterError, whole
-from ..samplers.bits import RandomBits, SimulatedInt, is_simulated
+from ..samplers.bits import NoSamplerError, RandomBits, SimulatedInt, is_simulated
 from .release import DiscreteMatrixNoise
 
-_MOST_SHOWN = 1_000_000  # steps of a stream that is drawn at once
+_MOST_SHOWN = 1_000_000  # numbers of a stream that is drawn at once
 
 Row: TypeAlias = tuple[int, ...]
+Sums: TypeAlias = tuple[int | Row, ...]
 
 
 class PrefixSums:
@@ -76,14 +77,29 @@ class PrefixSums:
         return tuple(map(SimulatedInt, released) if is_simulated(self._bits) else released)
 
 
-def sums_of_nothing(mechanism: DiscreteMatrixNoise) -> Callable[[RandomBits], str]:
-    """One draw: all prefix sums of a stream of zeros in one coordinate, a line of text."""
-    if mechanism.tree is None or mechanism.tree.steps > _MOST_SHOWN:
-        raise ParameterError(f"only trees of at most {_MOST_SHOWN} steps are drawn, all at once")
-    steps = mechanism.tree.steps
+def prefix_sums(mechanism: DiscreteMatrixNoise, rows: Any) -> Callable[[RandomBits], Sums]:
+    """One draw: all prefix sums of a stream, a number or a row of them for every step.
 
-    def draw(bits: RandomBits) -> str:
-        sums = PrefixSums(mechanism, bits)
-        return " ".join(str(int(sums.add([0])[0])) for _ in range(steps))
+    rows: numbers, or rows where the mechanism has a dimension; 0: all of them are.
+    """
+    tree, size = mechanism.tree, mechanism.reach.dimension
+    if tree is None:
+        raise NoSamplerError("prefix sums are drawn of trees alone")
+    entries = tree.steps * (size or 1)
+    if entries > _MOST_SHOWN:
+        raise ParameterError(f"at most {_MOST_SHOWN} numbers are drawn at once, not {entries}")
+    if isinstance(rows, str) or not isinstance(rows, Sequence):
+        if whole(rows, "query"):
+            raise ParameterError(f"query must be 0, or a list of {tree.steps} numbers, got {rows}")
+        rows = [0 if size is None else [0] * size] * tree.steps
+    if len(rows) != tree.steps:
+        raise ParameterError(f"query must hold a number for each step, {tree.steps}: {len(rows)}")
+    if size is not None and any(isinstance(row, str | int) for row in rows):
+        raise ParameterError(f"query must be 0, or hold {size} numbers for every step")
+    listed = [[whole(row, "query")] if size is None else row for row in rows]
+
+    def draw(bits: RandomBits) -> Sums:
+        sums = PrefixSums(mechanism, bits, size or 1)
+        return tuple(found if size else found[0] for found in map(sums.add, listed))
 
     return draw

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING
 from ...exact.lazy import lazily
 
 if TYPE_CHECKING:
-    from .bits import RandomBits, SeededBits, SimulatedInt, SimulationError, SystemBits
+    from .bits import (
+        NoSamplerError,
+        RandomBits,
+        SeededBits,
+        SimulatedInt,
+        SimulationError,
+        SystemBits,
+    )
+    from .chosen import AboveThreshold
     from .coins import Table, rounded
     from .reals import bernoulli_real
     from .released import (
@@ -21,17 +29,20 @@ if TYPE_CHECKING:
         simulated_release,
     )
 
-__all__ = ["RandomBits", "Release", "SeededBits", "SimulatedInt", "Simulation", "SimulationError"]
+__all__ = ["AboveThreshold", "NoSamplerError"]
+__all__ += ["RandomBits", "Release", "SeededBits", "SimulatedInt", "Simulation", "SimulationError"]
 __all__ += ["SystemBits", "Table", "bernoulli_real", "draw", "release", "rounded"]
 __all__ += ["share_of_noise", "simulated_release"]
 
-_BITS = ["RandomBits", "SeededBits", "SimulatedInt", "SimulationError", "SystemBits"]
+_BITS = ["NoSamplerError"]
+_BITS += ["RandomBits", "SeededBits", "SimulatedInt", "SimulationError", "SystemBits"]
 _DRAWS = ["Release", "Simulation", "draw", "release", "share_of_noise"]
 _DRAWS += ["simulated_release"]
 __getattr__ = lazily(
     __name__,
     {
         ".bits": _BITS,
+        ".chosen": ["AboveThreshold"],
         ".coins": ["Table", "rounded"],
         ".reals": ["bernoulli_real"],
         ".released": _DRAWS,

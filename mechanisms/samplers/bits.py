@@ -91,6 +91,10 @@ class SimulationError(ParameterError):
     """Bits that are good for a simulation only were given for a release."""
 
 
+class NoSamplerError(ParameterError):
+    """Nothing draws from this mechanism, whatever is asked of it."""
+
+
 class SimulatedInt(int):
     """An integer that was drawn in a simulation: equal to the number, and never a release."""
 

@@ -1,4 +1,4 @@
-"""Exact draws of counts that reach a threshold, and of who is chosen: integers only, no floats."""
+"""Exact draws of who is chosen, and of which queries are above a threshold: integers, no floats."""
 
 from __future__ import annotations
 
@@ -6,31 +6,14 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
-from ...exact.number import ParameterError, whole
+from ...exact.number import ExactInput, ParameterError, whole
 from ..laws.discrete_laplace import DiscreteLaplace
-from ..mechanism import AdditiveNoise
 from ..selection import Exponential, NoisyMax, PermuteAndFlip
-from ..threshold import Thresholded
+from ..sparse_vector import SparseVector
 from .bits import RandomBits
 from .coins import below, coin_exp
 
-WITHHELD = "withheld"
-_MOST = 10**6  # candidates that are listed
-
-
-def reached(counts: Thresholded, query: Any) -> Callable[[RandomBits], int | str]:
-    """One count of this size, with noise, or `WITHHELD`, as always where nobody holds the key."""
-    if not isinstance(counts.noise, AdditiveNoise):
-        raise ParameterError(
-            f"{counts.noise.shape.value} noise is for accounting only: give discrete noise"
-        )
-    count, noise = whole(query, "query", at_least=0), counts.noise.law.sampler()
-
-    def draw(bits: RandomBits) -> int | str:
-        seen = count + noise(bits)
-        return seen if count and seen >= counts.threshold else WITHHELD
-
-    return draw
+_MOST = 10**6  # candidates that are listed, and queries
 
 
 def largest(mechanism: NoisyMax, query: Any) -> Callable[[RandomBits], int]:
@@ -89,5 +72,60 @@ def _rates(epsilon: Fraction, scores: Sequence[int]) -> list[Fraction]:
 
 def _scores(query: Any) -> list[int]:
     if isinstance(query, str) or not isinstance(query, Sequence) or not 1 <= len(query) <= _MOST:
-        raise ParameterError(f"query must be a list of scores, 1 to {_MOST} whole numbers")
+        raise ParameterError(f"query must be a list of 1 to {_MOST} whole numbers, one each")
     return [whole(score, "a score") for score in query]
+
+
+class AboveThreshold:
+    """One run of the sparse vector technique: ask one query after the other.
+
+    mechanism: a `SparseVector`, of any variant. bits: `SystemBits()` for a release. Only variants 1
+    and 2 have the epsilon that they state.
+
+    >>> from exactdp.mechanisms.samplers import SystemBits
+    >>> from exactdp.mechanisms.sparse_vector import SparseVector
+    >>> run = AboveThreshold(SparseVector(epsilon=1), SystemBits())
+    >>> run.ask(-10_000), run.ask(10_000), run.over
+    ('below', 'above', True)
+    """
+
+    def __init__(self, mechanism: SparseVector, bits: RandomBits) -> None:
+        threshold, query = (DiscreteLaplace(scale).sampler() for scale in mechanism.scales)
+        self._variant, self._bits = mechanism.variant, bits
+        self._of_threshold, self._of_query = threshold, query
+        self._left = mechanism.answers
+        self._level = threshold(bits)
+
+    @property
+    def over(self) -> bool:
+        """Has it said "above" as often as it may? Variants 5 and 6 know no end."""
+        return self._left == 0 and self._variant not in (5, 6)
+
+    def ask(self, value: ExactInput) -> int | str:
+        """Is the query whose answer is so much more than its threshold above it, with noise?
+
+        "above" or "below"; in variant 3 the number itself where it is above. Raises ParameterError
+        where the run is over.
+        """
+        if self.over:
+            raise ParameterError("no query can be asked: the run has given all its answers")
+        seen = whole(value, "query") + (0 if self._variant == 5 else self._of_query(self._bits))
+        if seen < self._level:
+            return "below"
+        self._left = max(self._left - 1, 0)
+        if self._variant == 2 and not self.over:
+            self._level = self._of_threshold(self._bits)
+        return seen if self._variant == 3 else "above"
+
+
+def answered(mechanism: SparseVector, query: Any) -> Callable[[RandomBits], tuple[int | str, ...]]:
+    """What a run says of these queries, one after the other, until it is over."""
+    if isinstance(query, str) or not isinstance(query, Sequence):
+        query = [query]
+    values = _scores(query)
+
+    def draw(bits: RandomBits) -> tuple[int | str, ...]:
+        run = AboveThreshold(mechanism, bits)
+        return tuple(run.ask(value) for value in values if not run.over)
+
+    return draw

@@ -7,31 +7,40 @@ a draw takes depends on its outcome: whoever can time single draws learns someth
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import singledispatch
 from typing import Any, TypeAlias
 
+from attrs import frozen
 from flint import arb
 
 from ...exact.number import ExactInput, ParameterError, ball, whole
 from ..continuous import continuous
 from ..fixed_size import FixedSize
+from ..key_names import KeyNames
 from ..laws.law import Law
 from ..local import LocalRandomizer
-from ..matrices.release import DiscreteMatrixNoise
+from ..local_families import Reports
+from ..matrices.release import DiscreteMatrixNoise, MatrixNoise
 from ..mechanism import AdditiveNoise, Mechanism, RandomizedResponse
 from ..pair import FinitePair
 from ..sampled import Sampled
 from ..selection import Exponential, NoisyMax, PermuteAndFlip
+from ..shuffled import Shuffled
+from ..sparse_vector import SparseVector
 from ..threshold import Thresholded
 from ..vector import VectorNoise
-from . import chosen
-from .bits import RandomBits, SimulatedInt, SystemBits, for_release, is_simulated
+from . import chosen, keys
+from .bits import NoSamplerError, RandomBits, SimulatedInt, SystemBits, for_release, is_simulated
 from .coins import Table
 from .reals import Chance
 
-Release: TypeAlias = Callable[[SystemBits], int | str]
-Simulation: TypeAlias = Callable[[RandomBits], int | str]
+Query: TypeAlias = ExactInput | Sequence[Any] | Mapping[str, int]
+Drawn: TypeAlias = int | str | tuple[Any, ...] | dict[Any, int]
+Release: TypeAlias = Callable[[SystemBits], Drawn]
+Simulation: TypeAlias = Callable[[RandomBits], Drawn]
+
+_LONGEST = 10**6  # coordinates that are drawn at once
 
 
 def draw(law: Law, bits: RandomBits, size: ExactInput) -> list[int]:
@@ -44,57 +53,86 @@ def draw(law: Law, bits: RandomBits, size: ExactInput) -> list[int]:
     return [one(bits) for _ in range(whole(size, "size", at_least=0))]
 
 
-def release(mechanism: Mechanism, query: ExactInput | Sequence[int] = 0) -> Release:
+def release(mechanism: Mechanism, query: Query = 0) -> Release:
     """The function that releases this query once, exactly, from the operating system's bits.
 
-    An integer with noise added, mod m where the mechanism has a modulus; the bit that randomized
-    response answers (with delta > 0: whether or not it was revealed for certain); what a user with
-    this value reports by a local randomizer, values counted from 0; the name of an outcome of a
-    finite pair, under P for the query 0 and under Q for 1; a count that reaches its threshold, with
-    noise, or "withheld"; of candidates, whose scores the query lists, a place in that list, counted
-    from 0; of a tree with discrete noise all prefix
-    sums of a stream of zeros (`matrices.stream` has those of a real one).
+    - Noise on a number: the query is a whole number, and one is released. On a vector: a list, or 0
+      where all are 0, and a tuple is released.
+    - Counts from a threshold on: a count, a list of them, or a dict of counts by key; the count
+      with its noise, or "withheld". Names of keys alone: the same, "released" or "withheld".
+    - A choice among candidates: the list of their scores; a place in it, from 0.
+    - The sparse vector technique: a list of answers, each less its threshold; "above" or "below",
+      of as many as are answered.
+    - A local randomizer: a value (`reports.report`); a user's report. Shuffled: one value, or the
+      list of all users'; a dict, how many users sent each report.
+    - A tree with discrete noise: a number, or a row of them, for each step, or 0; all prefix sums.
+    - A finite pair: 0 or 1; the name of an outcome under P, or under Q.
+
+    Of a list of counts a tuple is released, of a dict a dict of the keys that are released, or the
+    tuple of their names, in alphabetical order: any other might tell how they came about. What is
+    reduced mod m is released so. Of randomized response with delta > 0: the answered bit, whether
+    or not it was revealed for certain.
+
     Raises ParameterError for a query that is out of range, and for a pair of incomplete columns;
-    the function raises SimulationError for bits of any other kind, a seed's among them.
+    NoSamplerError for what nothing draws; the function raises SimulationError for bits of any other
+    kind, a seed's among them.
     """
     one = _drawn(mechanism, query)
     return lambda bits: one(for_release(bits))
 
 
-def simulated_release(mechanism: Mechanism, query: ExactInput | Sequence[int] = 0) -> Simulation:
+def simulated_release(mechanism: Mechanism, query: Query = 0) -> Simulation:
     """The same draw from any bits: for tests and simulation.
 
     Integers drawn from a seed's bits are marked, `SimulatedInt`. Errors as of `release`.
     """
     one = _drawn(mechanism, query)
 
-    def draw(bits: RandomBits) -> int | str:
+    def draw(bits: RandomBits) -> Drawn:
         value = one(bits)
-        marked = isinstance(value, int) and is_simulated(bits)
-        return SimulatedInt(value) if marked else value
+        return _marked(value) if is_simulated(bits) else value
 
     return draw
 
 
-def share_of_noise(mechanism: Mechanism, users: ExactInput) -> AdditiveNoise:
+def _marked(value: Drawn) -> Drawn:
+    if isinstance(value, tuple):
+        return tuple(map(_marked, value))
+    if isinstance(value, dict):
+        return {key: SimulatedInt(count) for key, count in value.items()}
+    return SimulatedInt(value) if isinstance(value, int) else value
+
+
+@frozen
+class Coordinates:
+    """The same noise on every number of a vector, independently; any number where None."""
+
+    noise: AdditiveNoise
+    dimension: int | None
+
+
+def share_of_noise(mechanism: Mechanism, users: ExactInput) -> AdditiveNoise | Coordinates:
     """What one of `users` users sends for the query 0: a share of the noise, mod m if there is one.
 
     Raises ParameterError for a mechanism whose noise has no such shares.
     """
+    if isinstance(mechanism, VectorNoise):
+        noise = AdditiveNoise(mechanism.law.share(users), modulus=mechanism.modulus)
+        return Coordinates(noise, mechanism.reach.dimension)
     if not isinstance(mechanism, AdditiveNoise):
         raise ParameterError(f"{type(mechanism).__name__} adds no noise that could be shared")
     return AdditiveNoise(mechanism.law.share(users), mechanism.sensitivity, mechanism.modulus)
 
 
 @singledispatch
-def _drawn(mechanism: Mechanism, query: Any) -> Simulation:
+def _drawn(mechanism: Any, query: Any) -> Simulation:
     if (noise := continuous(mechanism)) is not None:
         name = noise.shape.value
-        raise ParameterError(
+        raise NoSamplerError(
             f"{name} noise is for accounting only: floats that stand for it are another law, which "
             f"leaks through its gaps; sample discrete-{name}"
         )
-    raise ParameterError(f"mechanism {type(mechanism).__name__} has no exact sampler")
+    raise NoSamplerError(f"mechanism {type(mechanism).__name__} has no exact sampler")
 
 
 @_drawn.register
@@ -106,9 +144,30 @@ def _(mechanism: AdditiveNoise, query: ExactInput) -> Simulation:
 
 
 @_drawn.register
-def _(mechanism: VectorNoise, query: ExactInput) -> Simulation:
-    """One coordinate: their noise is independent."""
-    return _drawn(AdditiveNoise(mechanism.law, modulus=mechanism.modulus), query)
+def _(mechanism: VectorNoise, query: Query) -> Simulation:
+    noise = AdditiveNoise(mechanism.law, modulus=mechanism.modulus)
+    return _drawn(Coordinates(noise, mechanism.reach.dimension), query)
+
+
+@_drawn.register
+def _(mechanism: Coordinates, query: Query) -> Simulation:
+    """One number where neither the dimension nor a list says how many there are."""
+    size, noise = mechanism.dimension, mechanism.noise
+    if isinstance(query, str) or not isinstance(query, Sequence):
+        if size is None:
+            return _drawn(noise, query)
+        if size > _LONGEST:
+            raise ParameterError(f"dimension must be at most {_LONGEST} to be drawn, got {size}")
+        if size > 1 and whole(query, "query") != 0:
+            raise ParameterError(f"query must hold {size} numbers, one a coordinate, or be 0")
+        query = [query] * size
+    if len(query) != (len(query) if size is None else size):
+        raise ParameterError(f"query must hold {size} numbers, one a coordinate, got {len(query)}")
+    values = [whole(each, "query") for each in query]
+    one, modulus = noise.law.sampler(), noise.modulus
+    if modulus is None:
+        return lambda bits: tuple(value + one(bits) for value in values)
+    return lambda bits: tuple((value + one(bits)) % modulus for value in values)
 
 
 @_drawn.register
@@ -117,10 +176,12 @@ def _(mechanism: Sampled | FixedSize, query: ExactInput) -> Simulation:
     return _drawn(mechanism.mechanism, query)
 
 
-_drawn.register(Thresholded, chosen.reached)
+_drawn.register(Thresholded, keys.counts)
+_drawn.register(KeyNames, keys.names)
 _drawn.register(NoisyMax, chosen.largest)
 _drawn.register(Exponential, chosen.exponential)
 _drawn.register(PermuteAndFlip, chosen.flipped)
+_drawn.register(SparseVector, chosen.answered)
 
 
 @_drawn.register
@@ -135,7 +196,7 @@ def _(mechanism: RandomizedResponse, query: ExactInput) -> Simulation:
 
 
 @_drawn.register
-def _(mechanism: LocalRandomizer, query: ExactInput) -> Simulation:
+def _(mechanism: LocalRandomizer | Reports, query: Query) -> Simulation:
     """What a user with this value reports."""
     from .reports import report
 
@@ -143,13 +204,25 @@ def _(mechanism: LocalRandomizer, query: ExactInput) -> Simulation:
 
 
 @_drawn.register
-def _(mechanism: DiscreteMatrixNoise, query: ExactInput) -> Simulation:
-    """All prefix sums of a stream of zeros, in one coordinate."""
-    from ..matrices.stream import sums_of_nothing
+def _(mechanism: Shuffled, query: Query) -> Simulation:
+    from .reports import shuffled
 
-    if whole(query, "query"):
-        raise ParameterError(f"query must be 0 for a stream, got {query}")
-    return sums_of_nothing(mechanism)
+    return shuffled(mechanism, query)
+
+
+@_drawn.register
+def _(mechanism: DiscreteMatrixNoise, query: Query) -> Simulation:
+    from ..matrices.stream import prefix_sums
+
+    return prefix_sums(mechanism, query)
+
+
+@_drawn.register
+def _(mechanism: MatrixNoise, query: Query) -> Simulation:
+    raise NoSamplerError(
+        "gaussian noise is for accounting only: sample a tree with noise=discrete-gaussian or "
+        "noise=skellam"
+    )
 
 
 @_drawn.register

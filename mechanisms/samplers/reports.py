@@ -5,30 +5,57 @@ Each is a few coins whose probability is a real number known by enclosures, and 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import singledispatch
+from typing import Any
 
 from flint import arb
 
 from ...exact.number import ExactInput, ParameterError, ball, exact, whole
 from ..local import LocalRandomizer, Row, Weight, total
-from ..local_families import Bits, Categories, Hadamard, OneBitMean, Subsets
+from ..local_families import Bits, Categories, Hadamard, OneBitMean, Reports, Subsets
 from ..local_file import Table
-from .bits import RandomBits
-from .coins import below
+from ..shuffled import Shuffled
+from .bits import NoSamplerError, RandomBits
+from .coins import below, coin
 from .reals import Chance
 
 _LONGEST = 1 << 16  # bits in a report
+_MOST_USERS = 10**7  # whose reports are drawn at once
 
 
 @singledispatch
-def report(local: LocalRandomizer, value: ExactInput) -> Callable[[RandomBits], int | str]:
+def report(local: LocalRandomizer | Reports, value: Any) -> Callable[[RandomBits], Any]:
     """One report of this value, counted from 0; of a number in 0..1 where its mean is reported.
 
+    Where a value sets several bits of a report it is the list of their places, 0: the first ones.
     Raises ParameterError for a value that there is not, and for what has no sampler.
     """
-    raise ParameterError(f"mechanism {type(local).__name__} has no exact sampler")
+    raise NoSamplerError(f"mechanism {type(local).__name__} has no exact sampler")
+
+
+def shuffled(crowd: Shuffled, values: Any) -> Callable[[RandomBits], dict[int | str, int]]:
+    """How many users send each report, reports in order: what is left of them once shuffled.
+
+    values: of all users; one value: that of everybody.
+    """
+    if crowd.users > _MOST_USERS:
+        raise ParameterError(f"shuffled must be at most {_MOST_USERS} to be drawn: {crowd.users}")
+    if isinstance(values, str) or not isinstance(values, Sequence):
+        held = Counter({values: crowd.users})
+    elif len(values) != crowd.users:
+        raise ParameterError(f"query must hold {crowd.users} values, one a user: {len(values)}")
+    else:
+        held = Counter(values)
+    each = [(report(crowd.local, value), count) for value, count in held.items()]
+
+    def draw(bits: RandomBits) -> dict[int | str, int]:
+        seen = Counter(one(bits) for one, count in each for _ in range(count))
+        return dict(sorted(seen.items()))
+
+    return draw
 
 
 def _value(value: ExactInput, count: int) -> int:
@@ -65,20 +92,48 @@ def _(local: Categories, value: ExactInput) -> Callable[[RandomBits], int | str]
 
 
 @report.register
-def _(local: Bits, value: ExactInput) -> Callable[[RandomBits], int | str]:
+def _(local: Bits, value: Any) -> Callable[[RandomBits], int | str]:
     """As text, the first bit first."""
-    if local.size is None or local.hashes != 1:
-        raise ParameterError("to be drawn, a report must say how many bits it has, one of them set")
-    if local.size > _LONGEST:
-        raise ParameterError(f"bits must be at most {_LONGEST} to be drawn, got {local.size}")
-    true, size = _value(value, local.size), local.size
+    true = _set_bits(local, value)
     on, off = _odds(local.on), _odds(local.off)
 
     def draw(bits: RandomBits) -> str:
-        drawn = ((on if at == true else off).draw(bits) != local.flipped for at in range(size))
+        drawn = ((on if one else off).draw(bits) != local.flipped for one in true)
         return "".join("01"[one] for one in drawn)
 
     return draw
+
+
+@report.register
+def _(local: Reports, value: Any) -> Callable[[RandomBits], tuple[str, ...]]:
+    """All instantaneous reports of one permanent answer, which is drawn first and kept."""
+    true = _set_bits(local, value)
+    half, chances = local.half, (local.q, local.p)
+
+    def draw(bits: RandomBits) -> tuple[str, ...]:
+        kept = [one != coin(half.numerator, half.denominator, bits) for one in true]
+        permanent = [chances[one] for one in kept]
+        return tuple(
+            "".join("01"[coin(p.numerator, p.denominator, bits)] for p in permanent)
+            for _ in range(local.reports)
+        )
+
+    return draw
+
+
+def _set_bits(local: Bits | Reports, value: Any) -> list[bool]:
+    """Which bits a value sets: one place, or the list of so many."""
+    if local.size is None:
+        raise ParameterError("bits must be given to be drawn: how many there are in a report")
+    if local.size > _LONGEST:
+        raise ParameterError(f"bits must be at most {_LONGEST} to be drawn, got {local.size}")
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        one = whole(value, "query")
+        value = range(local.hashes) if local.hashes > 1 and not one else [one]
+    places = {_value(place, local.size) for place in value}
+    if len(places) != local.hashes or len(value) != local.hashes:
+        raise ParameterError(f"query must be {local.hashes} places of bits, all different")
+    return [place in places for place in range(local.size)]
 
 
 @report.register

@@ -8,7 +8,7 @@ import pytest
 
 from exactdp.cli.main import main
 from exactdp.exact import ParameterError
-from exactdp.mechanisms.catalogue import entries
+from exactdp.mechanisms.catalogue import EXAMPLE_FILES, entries
 from exactdp.mechanisms.keys import KEYS
 from exactdp.mechanisms.spec import parse
 from exactdp.verify.guarantee import NOTIONS, parse_claim
@@ -24,10 +24,9 @@ NUMBERS = [
 @pytest.fixture
 def called(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "C.csv").write_text("1,0\n1,1\n")
-    (tmp_path / "blt.json").write_text('{"omega": [0.5], "theta": [0.5]}')
-    (tmp_path / "pair.csv").write_text("outcome,p,q\nyes,0.6,0.4\nno,0.4,0.6\n")
-    (tmp_path / "table.csv").write_text("value,yes,no\na,0.6,0.4\nb,0.4,0.6\n")
+    for name, held in EXAMPLE_FILES.items():
+        file = ENTRIES[name].example.partition(",")[0].removeprefix("file=")
+        (tmp_path / file).write_text(held)
 
     def run(*words):
         code = main(list(words))
@@ -92,6 +91,8 @@ def test_commands_take_what_they_are_said_to_take(name, called):
         "sample": ("sample", EXAMPLES[name], "--size", "1"),
         "calibrate": ("calibrate", name, "--target", "approx:1,1e-3", "--time", "0.1"),
     }
+    if name in ("exponential", "permute-and-flip"):
+        calls["sample"] += ("--query", "3,5,2")
     if name not in ("randomized-response",):
         calls["calibrate"] += ("--sensitivity", "1")
     for command, call in calls.items():

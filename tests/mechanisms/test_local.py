@@ -351,7 +351,9 @@ def test_values_that_there_are_not_are_refused():
     for spec, value in (
         ("randomized-response:epsilon=1,categories=5", 5),
         ("unary-encoding:epsilon=1", 0),
-        ("rappor:f=1/2,hashes=2,bits=8", 0),
+        ("rappor:f=1/2,hashes=2,bits=8", 1),
+        ("rappor:f=1/2,hashes=2,bits=8", [3, 3]),
+        ("rappor:f=1/2,hashes=2,bits=8", [3, 8]),
         ("one-bit-mean:epsilon=1", 2),
         ("rappor:f=1/2,p=3/4,q=1/2,reports=2", 0),
     ):
