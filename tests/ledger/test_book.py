@@ -65,6 +65,26 @@ def test_a_refusal_names_who_has_least_left(tmp_path) -> None:
         assert refused.value.left.upper == Fraction(1, 2) - Fraction(1, 10**400)
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_refusal_names_the_limit_of_which_least_fits(tmp_path, order) -> None:
+    """Two limits are exceeded by one user, one of them by another; one day's by nobody."""
+    limits = [Limit.of("zcdp:0.1", "tight"), Limit.of("zcdp:0.2", "wide"), Limit.of("zcdp:9")]
+    with Ledger.create(str(tmp_path / "a.db"), limits[::order]) as ledger:
+        ledger.charge(f"{ONE}*15", "zoe", "first")
+        ledger.charge(f"{ONE}*4", "ada", "second")
+        with pytest.raises(RefusedError) as refused:
+            ledger.charge(f"{ONE}*37", ["ada", "eve", "zoe"], "third")
+        found = refused.value
+        assert (found.user, found.limit, found.fits) == ("zoe", "tight (zcdp:0.1)", 5)
+        assert (found.left.lower, found.left.upper) == (Fraction(1, 40),) * 2
+        assert found.refused == 3
+        with pytest.raises(RefusedError) as refused:
+            ledger.charge(f"{ONE}*37", "ada", "fourth")
+        assert (refused.value.limit, refused.value.fits) == ("tight (zcdp:0.1)", 16)
+        ledger.charge(f"{ONE}*5", ["ada", "eve", "zoe"], "what fits")
+        assert ledger.check().valid
+
+
 def test_a_key_is_charged_once(url: str) -> None:
     with Ledger.create(url, "pure:1") as ledger:
         first = ledger.charge("randomized-response:epsilon=0.5", ["ada", "bob"], "k")

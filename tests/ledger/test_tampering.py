@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,9 @@ from sqlalchemy.exc import IntegrityError
 from exactdp.ledger import Ledger, Limit
 from exactdp.ledger.checking import check, check_at
 from exactdp.ledger.database import Database
+from exactdp.ledger.levels import Level
 from exactdp.ledger.schema import metadata
+from exactdp.verify import parse_claim
 
 ONE = "discrete-gaussian:sigma2=100,sensitivity=1"
 
@@ -100,6 +103,30 @@ def test_every_changed_column_is_found(
             except IntegrityError:  # the table itself refuses it
                 pass
     assert tried
+
+
+@pytest.mark.parametrize(
+    ("claim", "level"),
+    [
+        ("zcdp:1", Level("rho", Fraction(2))),
+        ("zcdp:1", Level("pure", Fraction(1))),
+        ("approx:1,1e-6", Level("pure", Fraction(1) + Fraction(1, 10**30))),
+        ("approx:1,1e-6", Level("renyi", Fraction(1), Fraction(20), Fraction(1, 10**6))),
+    ],
+)
+def test_limits_that_do_not_prove_their_claim_are_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, claim: str, level: Level
+) -> None:
+    """Made so from the start: every hash, cost and sum is right."""
+    url = str(tmp_path / "forged.db")
+    with monkeypatch.context() as forger:
+        forger.setattr(Limit, "objection", lambda self: None)
+        with Ledger.create(url, Limit(parse_claim(claim), (level,), "life")) as ledger:
+            ledger.charge("randomized-response:epsilon=0.5", "ada", "1")
+        assert check_at(url).valid
+    found = check_at(url)
+    assert (found.valid, found.rows) == (False, 0)
+    assert found.reason.startswith("limit life: ")
 
 
 @pytest.mark.parametrize("table", [*metadata.tables, "alembic_version"])

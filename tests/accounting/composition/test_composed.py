@@ -78,6 +78,25 @@ def test_bad_times(times: object) -> None:
         compose((SKELLAM, times))  # type: ignore[arg-type]
 
 
+def test_uses_add_up_to_at_most_a_billion() -> None:
+    most, refused = 10**9, pytest.raises(ParameterError, match="times must")
+    for whole in (
+        compose((PAIR, most)),
+        compose((PAIR, most - 1), PAIR),
+        most // 2 * compose(PAIR, PAIR),
+    ):
+        assert whole.times == most
+        with refused:
+            whole + LAPLACE
+        with refused:
+            2 * whole
+    for times in (most + 1, 2 * most):
+        with refused:
+            compose((PAIR, times))
+        with refused:
+            compose((PAIR, 1), (LAPLACE, times - 1))
+
+
 def test_bad_questions() -> None:
     with pytest.raises(ParameterError, match="at least one use"):
         compose()

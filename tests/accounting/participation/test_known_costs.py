@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from fractions import Fraction
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from exactdp.accounting.participation.known_costs import most_uses
@@ -18,14 +18,17 @@ def test_linear_costs(target: int, each: int, most: int) -> None:
     assert found == (min(target // each, most),) * 2
 
 
-@given(st.integers(0, 300), st.integers(1, 30))
-def test_what_cannot_be_told_is_not_claimed(target: int, vague: int) -> None:
+@given(st.integers(0, 300), st.integers(1, 30), st.integers(0, 300))
+@example(5, 5, 1)  # whether even one fits is open, and no more is looked at
+@example(9, 5, 5)
+@example(9, 5, 4)
+def test_what_cannot_be_told_is_not_claimed(target: int, vague: int, most: int) -> None:
     def cost(times: int) -> Enclosure:  # the truth is `times`
         return Enclosure(Fraction(times), Fraction(times + vague))
 
-    certain, largest = most_uses(cost, Fraction(target), 10**6)
-    assert certain == max(target - vague, 0)
-    assert largest is None
+    sure = target - vague
+    expected = (most, most) if sure >= most else (max(sure, 0), None)
+    assert most_uses(cost, Fraction(target), most) == expected
 
 
 def test_the_limit_of_the_search() -> None:
