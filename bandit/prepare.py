@@ -116,15 +116,7 @@ def prepare(
     Raises ParameterError for settings that it does not allow, NotVerifiedError where a batch does
     not meet its claim, UndecidedError where a parameter stays open.
     """
-    sizes = schedule(algorithm, setting)
-    if algorithm.indexed and not sizes:
-        least = setting.arms * algorithm.schedule(setting, 1, 1)
-        raise ParameterError(
-            f"horizon must be at least {least}, for one batch of each arm, got {setting.horizon}"
-        )
-    releases = {users: algorithm.release(setting, users) for users in {*sizes.values()}}
-    if not algorithm.forgets:
-        _fits(sizes, releases)
+    sizes, releases = admissible(algorithm, setting, radius)
     demand = None if algorithm.demand is None else algorithm.demand(setting)
     proofs: dict[int, Evidence] = {}
     for users, release in releases.items():
@@ -147,6 +139,30 @@ def prepare(
             number, active, release, proofs.get(users), beta, units, middle, limit
         )
     return Prepared(algorithm, setting, radius, phases, failure)
+
+
+def admissible(
+    algorithm: Algorithm, setting: Setting, radius: Radius = Radius.PAPER
+) -> tuple[dict[tuple[int, int], int], dict[int, Release]]:
+    """Schedule and releases by their users, before anything is proved of them.
+
+    Raises ParameterError for settings that the algorithm does not allow.
+    """
+    sizes = schedule(algorithm, setting)
+    if algorithm.indexed and not sizes:
+        least = setting.arms * algorithm.schedule(setting, 1, 1)
+        raise ParameterError(
+            f"horizon must be at least {least}, for one batch of each arm, got {setting.horizon}"
+        )
+    if algorithm.adapts and radius is Radius.CERTIFIED:
+        raise ParameterError(
+            f"radius certified is not available for {algorithm.name}, whose schedule and radius "
+            "belong together: use --radius paper"
+        )
+    releases = {users: algorithm.release(setting, users) for users in {*sizes.values()}}
+    if not algorithm.forgets:
+        _fits(sizes, releases)
+    return sizes, releases
 
 
 def _indexed(
@@ -207,11 +223,6 @@ def _radii(
     assert algorithm.radius is not None
     if radius is Radius.PAPER or not chosen:
         return algorithm.radius(setting, plan, chosen), None
-    if algorithm.adapts:
-        raise ParameterError(
-            f"radius certified is not available for {algorithm.name}, whose schedule and radius "
-            "belong together: use --radius paper"
-        )
     certified = certified_radius(plan)
     return certified.table, certified.failure
 

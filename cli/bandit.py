@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from ..bandit.accounts import Accounts
-from ..bandit.algorithms import ALGORITHMS, KL_UCB, SE, named
+from ..bandit.algorithms import ALGORITHMS, named
 from ..bandit.evidence import cached_evidence
 from ..bandit.prepare import Radius
 from ..bandit.run import Config
@@ -35,6 +35,7 @@ from .bandit_options import (
     read_instances,
     verifying,
 )
+from .bandit_study import study_command
 from .options import Json, option, read_time
 from .plain import PlainCommand, PlainGroup
 
@@ -133,7 +134,7 @@ def run(
     if chosen is None:
         known = ", ".join(each.name for each in ALGORITHMS)
         raise ParameterError(f"algorithm must be one of {known}, got {algorithm[:40]!r}")
-    if epsilon is None and chosen not in (SE, KL_UCB):
+    if epsilon is None and chosen.private:
         raise ParameterError(f"--epsilon must be given for {chosen.name}")
     radii = {each.value: each for each in Radius}
     if radius not in radii:
@@ -188,6 +189,7 @@ def run(
 bandit.command("identify", cls=PlainCommand)(identify_command)
 bandit.command("linear", cls=PlainCommand)(linear_command)
 bandit.command(cls=PlainCommand)(figures)
+bandit.command("study", cls=PlainCommand)(study_command)
 
 
 def _aggregator(faithful: bool, masked: bool, rounds: int) -> Aggregator | None:

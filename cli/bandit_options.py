@@ -13,7 +13,7 @@ from ..bandit.environments.gaussian import DEFAULT_SIGMA
 from ..bandit.environments.instance import instance
 from ..bandit.evidence import NotVerifiedError
 from ..bandit.instances import PUBLISHED_GROWTH, Fixed, Instances, Listed, easy, hard, published
-from ..exact import ParameterError, exact, time_limit, whole
+from ..exact import ExactInput, ParameterError, exact, time_limit, whole
 from ..exact.content_cache import default_cache
 from ..verify import Verdict
 from . import output
@@ -33,9 +33,14 @@ _DRAWN = {"easy": easy, "hard": hard}
 _PUBLISHED = {"published": False, "published-hard": True}  # are they the hard ones?
 
 
-def read_instances(name: str, arms: str | None, sigma: str | None) -> Instances:
+def is_drawn(name: str) -> bool:
+    """Does every run have an instance of its own, of as many arms as asked for?"""
+    return name in _DRAWN
+
+
+def read_instances(name: str, arms: ExactInput | None, sigma: ExactInput | None) -> Instances:
     """--instance, with --arms and --sigma."""
-    if name not in _DRAWN:
+    if not is_drawn(name):
         if sigma is not None:
             raise ParameterError("--sigma is of the instances easy and hard only")
         given = None if arms is None else whole(arms, "arms", at_least=2)
@@ -60,10 +65,16 @@ def read_growth(growth: str | None, instances: Instances) -> str:
 
 @contextmanager
 def verifying(seconds: float, label: str) -> Iterator[None]:
-    """Proofs in so much time; exit code 1 where a mechanism is refuted, 3 where one stays open."""
+    """Proofs in so much time, and `refusing`."""
+    with refusing(), time_limit(seconds), output.working(label):
+        yield
+
+
+@contextmanager
+def refusing() -> Iterator[None]:
+    """Exit code 1 where a mechanism is refuted, 3 where one stays open."""
     try:
-        with time_limit(seconds), output.working(label):
-            yield
+        yield
     except NotVerifiedError as error:
         typer.echo(f"exactdp: {error}", err=True)
         raise typer.Exit(1 if error.verdict is Verdict.REFUTED else 3) from error

@@ -139,6 +139,8 @@ _NEVER = (  # good ones take long: they are spoilt for certain
     "bandit figures --out @folder --quick --ratings PLACE",
     "bandit figures --out @folder --quick --seed BAD",
     "bandit figures --out @folder --quick --workers BAD",
+    "bandit study @rewards.csv --out @folder",
+    "bandit study PLACE --out PLACE --workers 1",
     "protocol --markdown PLACE",
     "protocol --figure PLACE",
     "claims BAD",

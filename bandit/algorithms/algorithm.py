@@ -61,6 +61,11 @@ class Algorithm:
         """Does the largest index decide, and not elimination?"""
         return self.radius is None
 
+    @property
+    def private(self) -> bool:
+        """Is there noise, proved or not, so that epsilon matters?"""
+        return self.demand is not None or self.barrier is not Barrier.NONE
+
     def usual_confidence(self, horizon: int, usual: Fraction = Fraction(1, 10)) -> Fraction:
         """p where none is given: what is usual, but of indices at most 1/T.
 

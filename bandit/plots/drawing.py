@@ -39,7 +39,7 @@ _BAND = 2  # standard errors
 _ROOM = 1.5  # above and below the curves on log axes
 _ENDS = ((0, min), (1, max))
 
-_SETTINGS = {
+SETTINGS = {
     "axes.titlesize": FONT + 0.5,
     "axes.labelsize": FONT,
     "xtick.labelsize": FONT - 1,
@@ -51,6 +51,7 @@ _Dashes = tuple[float, ...]
 _GREY = "#707070"
 _BLACK, _BLUE, _SKY, _GREEN = "#000000", "#0072B2", "#56B4E9", "#009E73"
 _ORANGE, _VERMILION, _PURPLE = "#E69F00", "#D55E00", "#AA4499"
+COLOURS = (_BLUE, _VERMILION, _GREEN, _ORANGE, _SKY, _PURPLE, _BLACK)
 
 
 def draw(figure: Figure, sweep: Sweep) -> dict[str, bytes]:
@@ -63,7 +64,7 @@ def draw(figure: Figure, sweep: Sweep) -> dict[str, bytes]:
     size = (wide * columns, _HEAD + high * len(figure.rows) + below)
     height = size[1]
     inside = (0.004, below / height, 0.992, 1 - (below + _HEAD) / height)
-    with canvas(size, _SETTINGS, rect=inside, wspace=0.03) as picture:
+    with canvas(size, SETTINGS, rect=inside, wspace=0.03) as picture:
         axes = picture.subplots(len(figure.rows), columns, squeeze=False)
         for index, panel in enumerate(figure.panels):
             at = axes[divmod(index, columns)]

@@ -1,0 +1,115 @@
+"""`exactdp bandit study`: all cells of a file, each a row with its evidence."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias
+
+import typer
+
+from ..bandit.evidence import cached_evidence
+from ..bandit.plots import study as pictures
+from ..bandit.plots.files import folder_for
+from ..bandit.study import CELLS, EVIDENCE, check, study, write_rows
+from ..exact import whole
+from ..exact.canvas import load
+from ..exact.content_cache import default_cache
+from ..exact.extra import bring
+from . import output, render
+from .bandit_options import Cluster, ProofTime, refusing
+from .options import Json, option, read_time
+from .study_file import read_study
+
+Row: TypeAlias = Mapping[str, Any]
+
+
+def study_command(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE.toml", help="algorithms, epsilon, horizon, arms, ...")
+    ],
+    out: Annotated[Path, option("DIR", "the folder for rows, figures, cells and certificates")],
+    workers: Annotated[
+        str | None, typer.Option(metavar="N", help="processes", show_default="all cores")
+    ] = None,
+    cluster: Cluster = None,
+    no_figures: Annotated[
+        bool, typer.Option("--no-figures", help="rows only: needs no matplotlib")
+    ] = False,
+    parquet: Annotated[bool, typer.Option("--parquet", help="rows.parquet as well")] = False,
+    as_json: Json = False,
+    seconds: ProofTime = "600",
+) -> None:
+    """Run a whole study: algorithms × epsilon × horizons × arms × instances of one file.
+
+    DIR keeps every finished cell: a study that was stopped goes on where it was. The same seed
+    gives the same rows, whatever the number of workers.
+    """
+    crew = _cores() if workers is None else whole(workers, "workers", at_least=1, at_most=1024)
+    allowed = read_time(seconds)
+    cells = read_study(file)
+    check(cells)
+    if not no_figures:
+        load()  # before the work, not after it
+    if parquet:
+        bring("pyarrow", "parquet")
+    folder = folder_for(out)
+    with refusing(), output.progress("cells", len(cells)) as tick:
+        done = study(
+            cells,
+            folder,
+            crew,
+            cluster=cluster,
+            seconds=allowed,
+            prove=cached_evidence(default_cache() / "evidence"),
+            progress=tick,
+        )
+    files = write_rows(folder, done, parquet)
+    if not no_figures:
+        with output.working("drawing"):
+            files += pictures.write(done, folder, crew)
+    if as_json:
+        shown = {"cells": len(cells), "played": done.played, "files": [str(each) for each in files]}
+        output.as_json({"study": str(file), **shown, "rows": done.rows})
+    else:
+        _show(done.rows, done.played, files, folder)
+
+
+def _cores() -> int:
+    """How many this process may use."""
+    usable = getattr(os, "sched_getaffinity", None)
+    return len(usable(0)) if usable else os.cpu_count() or 1
+
+
+def _show(rows: Sequence[Row], played: int, files: Sequence[Path], folder: Path) -> None:
+    """A table for each instance, number of arms and horizon; and where the files are."""
+    out = render.console()
+    places: dict[str, list[Row]] = {}
+    for row in rows:
+        heading = f"{row['instance']}, {row['arms']} arms, {row['horizon']:,} rounds"
+        places.setdefault(heading, []).append(row)
+    for heading, found in places.items():
+        budgets = sorted(dict.fromkeys(row["epsilon"] or "" for row in found), key=lambda b: not b)
+        told = {(row["label"], row["epsilon"] or ""): _told(row) for row in found}
+        columns = [f"ε = {budget}" if budget else "not private" for budget in budgets]
+        out.print(heading, style="bold", markup=False, highlight=False)
+        labels = dict.fromkeys(row["label"] for row in found)
+        lines = [[name, *(told.get((name, each), "") for each in budgets)] for name in labels]
+        out.print(render.grid("regret", *columns, rows=lines))
+    facts = {
+        "cells": f"{len(rows)}, {played} of them played now",
+        "runs": f"{rows[0]['runs']} of each; ± is the standard error of their mean",
+        "× bound": "regret by the known lower bound, of coins",
+        "best arm": f"lost in {sum(row['best_arm_eliminated'] for row in rows)} of all runs",
+    }
+    out.print(render.facts(facts))
+    for what in (*files, folder / CELLS, folder / EVIDENCE):
+        out.print(f"written  {what}", markup=False, soft_wrap=True, highlight=False)
+
+
+def _told(row: Row) -> str:
+    error = "" if row["standard_error"] is None else f" ±{row['standard_error']:,.1f}"
+    ratio = row["regret_over_bound"]
+    beside = "" if ratio is None else f"\n{ratio:.2f} × bound"
+    return f"{row['regret']:,.1f}{error}{beside}"
