@@ -12,6 +12,7 @@ from conformance import fit_counts
 
 import exactdp
 from exactdp.exact.number import ParameterError
+from exactdp.mechanisms import local_file
 from exactdp.mechanisms.local_file import read_table, weight_of
 from exactdp.mechanisms.pair import FinitePair
 from exactdp.mechanisms.samplers import SeededBits, SystemBits, release, simulated_release
@@ -208,6 +209,16 @@ def written(tmp_path):
         return path
 
     return write
+
+
+def test_a_table_may_be_as_large_as_is_compared_in_time_and_no_larger(written, monkeypatch):
+    """Pairs of values times reports: of three values and two reports, 18."""
+    path = written("value,u,v", *(f"{name},1/2,1/2" for name in "abc"))
+    monkeypatch.setattr(local_file, "_MOST_COMPARED", 18)
+    assert read_table(path).values == ("a", "b", "c")
+    monkeypatch.setattr(local_file, "_MOST_COMPARED", 17)
+    with pytest.raises(ParameterError, match="values squared times reports exceed 17"):
+        read_table(path)
 
 
 def test_a_table_is_read_and_costs_its_worst_pair(written):

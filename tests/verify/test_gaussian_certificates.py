@@ -69,6 +69,15 @@ def test_from_above(name: str) -> None:
     assert not check(content).valid
 
 
+def test_from_below_several_uses_are_known_by_their_divergence() -> None:
+    """None alone costs 0.11; all together, by their Rényi divergence of order 2, 0.707."""
+    found = audit(ABOVE["several"][0], GaussianDP("0.7"))
+    assert found.verdict is Verdict.REFUTED
+    content = certificate_of(found).content
+    assert check(content).valid
+    assert not check(edited(content, ("claim", "mu"), "0.71")).valid
+
+
 def test_no_mutation_that_is_false_is_accepted() -> None:
     content = certificate_of(audit(NARROW["discrete laplace"], GaussianDP("1"))).content
     for changed in list(mutations(content))[::12]:
