@@ -6,11 +6,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
 FROM ?= 0
+MUTANTS ?= 300
+IN ?=
 # Most of what is installed is never imported: 40 s less from nothing if it is compiled when it is.
 export PIP_NO_COMPILE := 1
 FOLDERS := $(filter-out api tests,$(patsubst %/__init__.py,%,$(wildcard */__init__.py)))
 
-.PHONY: help demo test slow marathon relations kernel flower lowest coverage lint bench checker docs clean
+.PHONY: help demo test slow marathon relations mutants kernel flower lowest coverage lint bench checker docs clean
 .NOTPARALLEL:
 
 help:
@@ -19,6 +21,9 @@ help:
 	@echo "make slow   the slow tests as well"
 	@echo "make marathon  what takes minutes by itself, and all cases of the slow tests"
 	@echo "make relations  350 newly drawn cases of each relation between answers (FROM=0: the first seed)"
+	@echo "make mutants  300 seeded changes of the source, each held against the tests nearest to it:"
+	@echo "            which survive (FROM=0: the first seed, MUTANTS=300: how many, IN=ledger/: of these files);"
+	@echo "            1 if one survives that is not known to do no harm"
 	@echo "make kernel the tests of theorems, with Coq, which it installs by apt if it may"
 	@echo "make flower the tests of what stands in Flower, with Flower itself and its simulation"
 	@echo "make lowest the tests, with the lowest versions of everything that they need"
@@ -43,6 +48,9 @@ marathon: $(VENV)/ready-test
 
 relations: $(VENV)/ready-test
 	cd tests && ../$(BIN)/python -m relations --cases 350 --workers $(WORKERS) --from $(FROM)
+
+mutants: $(VENV)/ready-mutants
+	cd tests && ../$(BIN)/python -m mutation --mutants $(MUTANTS) --from $(FROM) $(IN)
 
 kernel: $(VENV)/ready-test
 	@command -v coqc > /dev/null || apt-get install --yes --no-install-recommends coq || { \

@@ -7,7 +7,7 @@ import tomllib
 from itertools import chain
 from pathlib import Path
 
-_OTHERS = ("coverage", "lint", "bench")  # extras that no test needs
+_OTHERS = ("coverage", "mutants", "lint", "bench")  # extras that no test needs
 
 
 def lowest() -> list[str]:

@@ -1,0 +1,57 @@
+"""What `make mutants` rests on: the changes that it makes, and the tests that it takes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from mutation.nearest import nearest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize(
+    ("path", "tests"),
+    [
+        ("ledger/book.py", "tests/ledger/test_book.py"),
+        ("mechanisms/laws/skellam.py", "tests/mechanisms/laws/test_skellam.py"),
+        ("accounting/envelope/sums.py", "tests/accounting/envelope/"),
+        ("verify/checker/continuous.py", "tests/verify/test_continuous_certificates.py"),
+    ],
+)
+def test_the_nearest_tests_come_first(path: str, tests: str) -> None:
+    found = nearest(ROOT, path, 40, 8)
+    assert len(found) == 8 and all((ROOT / name).is_file() for name in found)
+    assert found[0].startswith(tests)
+
+
+def test_operators_do_what_their_examples_say() -> None:
+    pytest.importorskip("cosmic_ray")
+    from cosmic_ray.mutating import mutate_code
+    from mutation.operators import KINDS
+
+    for operator in (one for kind in KINDS.values() for one in kind):
+        for each in operator.examples():
+            found = mutate_code(each.pre_mutation_code, operator, each.occurrence)
+            assert found.split() == each.post_mutation_code.split()
+    [guard] = KINDS["guard"]
+    [opposite] = KINDS["direction"]
+    for code, operator in (
+        ("if x:\n    raise E\nelse:\n    y\n", guard),
+        ("if x:\n    y\n", guard),
+        ("def floor(lower): pass\nfrom m import min\n", opposite),
+    ):
+        assert mutate_code(code, operator, 0) is None
+
+
+def test_a_seed_is_a_mutant() -> None:
+    pytest.importorskip("cosmic_ray")
+    from mutation.draw import draw, sources
+
+    names = sources(ROOT, ["ledger/"])
+    assert "ledger/book.py" in names and not [name for name in names if "migrations" in name]
+    one, again, other = (draw(ROOT, names, seed) for seed in (7, 7, 8))
+    assert one == again != other
+    old = (ROOT / one.path).read_text().splitlines()
+    new = one.code.splitlines()
+    assert [i + 1 for i, (a, b) in enumerate(zip(old, new, strict=True)) if a != b] == [one.line]
