@@ -49,6 +49,7 @@ _VERBS = {  # what each does, in its module's words; only what is called is load
     "together.",
     "profile": "The privacy profile δ(ε) and the trade-off curves, from both sides; picture, CSV.",
     "report": "Write one page to hand on: verdicts, pictures, what was not checked, certificates.",
+    "explore": "Choose noise on a local page and see what it costs, certified; until Ctrl-C.",
     "calibrate": "Find the least noise that meets a target: verified, and refuted 1e-9 below.",
     "list": "What a spec can name: mechanisms, their keys, claims, commands that take them.",
     "claims": "Check what the papers say: holds, holds with a correction, or fails.",

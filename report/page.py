@@ -112,21 +112,34 @@ class Page:
 
     def html(self) -> str:
         """One HTML file that asks nobody for anything. Raises ImportError without jinja2."""
-        jinja2 = bring("jinja2", "report")
-        environment = jinja2.Environment(
-            autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
-        )
-        environment.filters["ends"] = lambda cell: (
-            cell.to_json() if isinstance(cell, Enclosure) else None
-        )
-        template = files(__package__).joinpath("page.html.j2").read_text(encoding="utf-8")
-        text = environment.from_string(template).render(page=self, data=self._data())
+        text = template("page.html.j2").render(page=self, data=self._data())
         return str(text)
 
     def _data(self) -> str:
         """JSON that may stand inside <script>: nothing in it ends the element."""
         text = json.dumps(self.to_json(), indent=1, ensure_ascii=False, default=_plain)
         return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def template(name: str) -> Any:
+    """A page to be filled in, all text in it escaped. Raises ImportError without jinja2."""
+    jinja2 = bring("jinja2", "report")
+    environment = jinja2.Environment(
+        autoescape=True,
+        loader=jinja2.FunctionLoader(read_file),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters["ends"] = lambda cell: (
+        cell.to_json() if isinstance(cell, Enclosure) else None
+    )
+    return environment.get_template(name)
+
+
+def read_file(name: str) -> str:
+    """The text of a file that pages are made of."""
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
 def _plain(value: Any) -> object:

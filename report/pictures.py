@@ -15,7 +15,7 @@ from ..exact.rounding import float_above, float_below
 
 Draw = Callable[[Any], object]
 
-_SIZE = (6.4, 3.6)
+_SIZE = (4.8, 3.2)  # so that its letters are read on a telephone
 _KINDS = ("svg", "png", "pdf")
 
 # What matplotlib draws in these colours, a page shows in its own (`currentColor`, `--curve`, ...).
@@ -27,6 +27,7 @@ _SETTINGS: Mapping[str, object] = {
     **dict.fromkeys(("figure.facecolor", "axes.facecolor", "savefig.facecolor"), "none"),
     "grid.color": _GRID,
     "legend.frameon": False,
+    "font.size": 11,
     "svg.fonttype": "none",  # text stays text: it can be read aloud, searched and copied
 }
 

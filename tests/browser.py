@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -42,10 +43,10 @@ class Browser:
         """Call a method of the tab, and wait for what it returns."""
         return self._send(method, self._session, **parameters)
 
-    def open(self, file: Path) -> None:
-        """Show a file, and wait until it is loaded; of events only its own are kept."""
+    def open(self, page: Path | str) -> None:
+        """Show a file or an address, and wait until it is loaded; only its own events are kept."""
         self.events.clear()
-        self.send("Page.navigate", url=file.as_uri())
+        self.send("Page.navigate", url=page if isinstance(page, str) else page.as_uri())
         while not any(each["method"] == "Page.loadEventFired" for each in self.events):
             self._take()
 
@@ -60,6 +61,14 @@ class Browser:
         """The value of an expression in the page."""
         found = self.send("Runtime.evaluate", expression=script, returnByValue=True)
         return found["result"].get("value")
+
+    def wait(self, script: str, seconds: float = 60) -> Any:
+        """The value of an expression in the page, once it is true."""
+        end = time.monotonic() + seconds
+        while not (found := self.ask(script)):
+            assert time.monotonic() < end, script
+            time.sleep(0.05)
+        return found
 
     def shot(self, file: Path) -> None:
         """A picture of the whole page."""
