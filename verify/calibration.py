@@ -45,6 +45,7 @@ _PROVING = 0.75  # of the time left that proofs about all other values may take
 _INFINITY = Decimal("Infinity")
 _MOST_HALVED = 10**7
 _APART_VERDICTS, _VERDICT_DIGITS = Fraction(1, 10**4), 6
+_LATE = "not proved in the time allowed"
 _UNKNOWN = "it is not known how this family's cost depends on the value"
 
 
@@ -76,7 +77,7 @@ class Edge:
     """A value that meets the claim, and a neighbour of less noise, 1e-9 away at most, that fails.
 
     proved: all noises on the side in question do as they should; why: the proof, or why there is
-    none.
+    none. late: was the time over before there was one?
     """
 
     value: Fraction
@@ -85,6 +86,7 @@ class Edge:
     refuted: Audit
     proved: bool
     why: str
+    late: bool = False
 
 
 @dataclass(frozen=True)
@@ -261,9 +263,11 @@ def _walked(search: _Search, cover: Cover, edge: Edge, side: int, seconds: float
                 edge = Edge(high, search.audited(high), low, search.audited(low), False, "")
         why = "the cost crosses the target too often"
     except OutOfTimeError:
-        why = "not proved in the time allowed"
+        return replace(edge, why=_LATE, late=True)
     except UndecidedError as error:
-        why = f"not proved: {error}" if time_left() else "not proved in the time allowed"
+        if not time_left():
+            return replace(edge, why=_LATE, late=True)
+        why = f"not proved: {error}"
     return replace(edge, why=why)
 
 

@@ -9,6 +9,7 @@ from math import log
 from pathlib import Path
 
 _AROUND = 6  # lines above and below, whose words count
+_OWN = 3  # times as much: words of the line itself
 
 
 @lru_cache(maxsize=2)
@@ -25,23 +26,28 @@ def _tests(root: Path) -> tuple[dict[str, tuple[str, frozenset[str]]], Counter[s
 def nearest(root: Path, path: str, line: int, most: int) -> list[str]:
     """At most so many files of tests for a line of the file at `path`, the likeliest first.
 
-    By the mirror, `tests/<folder>/test_<file>.py`; whether it imports the file; and whether it is
-    in the same folder and has words that stand around the line, rare ones most of all.
+    First the mirror, `tests/<folder>/test_<file>.py`; then those that have the words of the line
+    and around it, rare ones most of all, are in the same folder, import the file, are called so.
     """
     tests, known = _tests(root)
     lines = (root / path).read_text(encoding="utf-8").splitlines()
-    near = set(re.findall(r"\w+", "\n".join(lines[max(0, line - 1 - _AROUND) : line + _AROUND])))
+    around = lines[max(0, line - 1 - _AROUND) : line + _AROUND]
+    own, near = (set(re.findall(r"\w+", text)) for text in (lines[line - 1], "\n".join(around)))
     package, _, stem = path.removesuffix(".py").replace("/", ".").rpartition(".")
     folder = Path(path).parts[:-1]
-    worth = {word: log(len(tests) / known[word]) for word in near & known.keys()}
+    worth = {
+        word: log(len(tests) / known[word]) * (_OWN if word in own else 1)
+        for word in near & known.keys()
+    }
 
-    def rank(name: str) -> tuple[bool, int, float]:
+    def rank(name: str) -> tuple[bool, float]:
         text, words = tests[name]
         parts = Path(name).parts[1:-1]
         shared = sum(1 for a, b in zip(parts, folder, strict=False) if a == b)
         mirror = parts == folder and Path(name).stem == f"test_{stem}"
-        imports = f"{package}.{stem} import" in text or f"{package} import {stem}" in text
-        imports += f"exactdp.{package} import" in text
-        return mirror, imports, (shared + 1) * sum(map(worth.get, near & words)) / len(words) ** 0.5
+        shared += f"{package}.{stem} import" in text or f"{package} import {stem}" in text
+        shared += f"exactdp.{package} import" in text
+        shared += len(set(stem.split("_")) & set(Path(name).stem.split("_")))
+        return mirror, (shared + 1) * sum(map(worth.get, near & words)) / len(words) ** 0.5
 
     return sorted(tests, key=rank, reverse=True)[:most]
