@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import math
 import re
 from collections.abc import Iterator
 from decimal import Decimal
@@ -11,11 +12,13 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
+from flint import fmpz_mat
 from jsonschema import Draft202012Validator
 
 from exactdp.accounting.composition.composed import Composition, compose
 from exactdp.exact import Enclosure
-from exactdp.exact.number import decimal_text
+from exactdp.exact.number import decimal_text, exact, whole
+from exactdp.exact.square_root import square_root
 from exactdp.mechanisms import (
     AdditiveNoise,
     Binomial,
@@ -31,11 +34,16 @@ from exactdp.mechanisms import (
 )
 from exactdp.mechanisms.allocation import Allocation
 from exactdp.mechanisms.continuous import ContinuousNoise, Shape
+from exactdp.mechanisms.key_names import KeyNames, Noisy, Optimal
 from exactdp.mechanisms.laws.finite import FiniteLaw
+from exactdp.mechanisms.matrices.columns import Table, Tree, buffered, prefix_root
+from exactdp.mechanisms.matrices.participation import Participation
+from exactdp.mechanisms.matrices.release import DiscreteMatrixNoise, MatrixNoise
 from exactdp.mechanisms.pair import FinitePair
 from exactdp.mechanisms.reach import Reach
 from exactdp.mechanisms.rounded import RoundedReach
 from exactdp.mechanisms.sampled import Sampled
+from exactdp.mechanisms.threshold import Thresholded
 from exactdp.mechanisms.vector import VectorNoise
 from exactdp.verify import ZCDP, ApproxDP, Audit, Claim, PureDP, RenyiDP, Verdict, audit
 from exactdp.verify.checker import CertificateError, Outcome
@@ -238,7 +246,11 @@ def _mechanism(fields: dict[str, Any]) -> Mechanism:
         return Sampled(_mechanism(fields["mechanism"]), fields["poisson"])
     if kind == "continuous":
         rate = fields.pop("poisson")
+        if "scale-squared" in fields:
+            fields["scale"] = square_root(Fraction(fields.pop("scale-squared")))
         return ContinuousNoise(Shape(fields.pop("law")), **fields, rate=rate)
+    if kind in FAMILIES:
+        return FAMILIES[kind](fields)
     assert kind in ("additive", "vector", "rounded-vector")
     law = dict(fields.pop("law"))
     name = law.pop("name")
@@ -256,6 +268,54 @@ def _mechanism(fields: dict[str, Any]) -> Mechanism:
         return VectorNoise(law, moved, fields["modulus"], fields["neighbours"], fields["poisson"])
     reach = Reach(*(fields.pop(name) for name in ("l2", "l1", "linf", "dimension")))
     return VectorNoise(law, reach, fields["modulus"], fields["neighbours"], fields["poisson"])
+
+
+def _thresholded(fields: dict[str, Any]) -> Mechanism:
+    names, noise = fields.pop("names"), _mechanism(fields.pop("noise"))
+    found = Thresholded(noise, fields["threshold"], fields["keys"], fields["poisson"])
+    return KeyNames(Noisy(found), found.keys) if names == "yes" else found
+
+
+def _selected(fields: dict[str, Any]) -> Mechanism:
+    return KeyNames(Optimal(fields["epsilon"], fields["delta"]), fields["keys"])
+
+
+def _square(rows: list[list[Fraction]]) -> list[list[Fraction]]:
+    assert [len(row) for row in rows] == list(range(1, len(rows) + 1))
+    return [row + [Fraction(0)] * (len(rows) - len(row)) for row in rows]
+
+
+def _stream(fields: dict[str, Any]) -> Mechanism:
+    matrix, noise = fields.pop("matrix"), dict(fields.pop("noise"))
+    kind, name = noise.pop("name"), matrix["name"]
+    sigma = noise.get("sigma", noise.get("variance", noise.get("sigma2")))
+    if name == "table":
+        rows = [[exact(x, "entry") for x in row] for row in matrix["rows"]]
+        unit = Fraction(1, math.lcm(*(x.denominator for row in rows for x in row)))
+        found = Table(fmpz_mat([[int(x / unit) for x in row] for row in _square(rows)]), unit)
+    elif name == "tree":
+        steps = whole(matrix["steps"], "steps", at_least=1)
+        found = Tree(steps, whole(matrix["restart"], "restart", at_least=1, at_most=steps))
+    elif name == "blt":
+        lists = ([Fraction(x) for x in matrix[side]] for side in ("omega", "theta"))
+        found = buffered(int(matrix["steps"]), *lists)
+    else:
+        found = prefix_root(int(matrix["steps"]))
+    times = min(int(fields["participations"]), 1 + (found.steps - 1) // int(fields["separation"]))
+    who = Participation(found.steps, times, fields["separation"], fields["fixed"] == "yes")
+    known, l2 = found.sensitivity(who), exact(fields["l2"], "l2", above=0)
+    if kind == "gaussian":
+        return MatrixNoise("", known.square.times(l2**2), Fraction(sigma), fields["neighbours"])
+    law, reach = LAWS[kind](sigma), Reach(l2=l2, dimension=fields["dimension"])
+    most = math.floor(Fraction(known.square.upper)) * reach.largest_square
+    return DiscreteMatrixNoise("", law, reach, most, known.shifts, fields["neighbours"])
+
+
+FAMILIES = {
+    "threshold": _thresholded,
+    "partition-selection": _selected,
+    "stream": _stream,
+}
 
 
 LAWS = {

@@ -45,7 +45,6 @@ from pathlib import Path
 from typing import Any
 
 from ..accounting.composition.composed import Composition, Use, compose
-from ..accounting.composition.vectors import sides_of
 from ..exact.atomic_write import write_atomically
 from ..exact.deadline import time_left, uninterrupted
 from ..exact.enclosure import Enclosure
@@ -288,7 +287,8 @@ def _proved(
 
 def _closed_width(audit: Audit) -> Fraction:
     """How narrow the checker's closed bounds are about, where it is left to them; else 0."""
-    if isinstance(audit.claim, ZCDP | GaussianDP) and sides_of(compose(audit.mechanism).uses):
+    uses = compose(audit.mechanism).uses
+    if isinstance(audit.claim, ZCDP | GaussianDP) and any(vector(use.mechanism) for use in uses):
         return _LEAST_ROUNDED  # vectors are hardly known more narrowly
     if not audit.claim.of_losses and _samples_laplace(audit.mechanism):
         return _LEAST_ROUNDED  # its orders, between two sums

@@ -25,6 +25,7 @@ from ..mechanisms.rounded import RoundedReach
 from ..mechanisms.sampled import Sampled
 from ..mechanisms.vector import VectorNoise
 from .checker.reading import LAWS
+from .family_fields import family_fields
 
 _MIXED = "there are no certificates of lists in which the user comes first in some uses only"
 
@@ -103,11 +104,11 @@ def mechanism_fields(mechanism: Mechanism) -> dict[str, Any]:
     if isinstance(mechanism, ContinuousNoise):
         if not mechanism.removing:
             raise NotCertifiedError(_MIXED)
-        if isinstance(mechanism.scale, SquareRoot):
-            raise NotCertifiedError(
-                "there are no certificates of Gaussian noise whose sigma is not rational"
-            )
-        numbers = {"scale": mechanism.scale, "sensitivity": mechanism.sensitivity}
+        scale, numbers = mechanism.scale, {"sensitivity": mechanism.sensitivity}
+        if isinstance(scale, SquareRoot):
+            numbers["scale-squared"] = scale.square
+        else:
+            numbers["scale"] = scale
         return {
             "kind": "continuous",
             "law": mechanism.shape.value,
@@ -134,6 +135,8 @@ def mechanism_fields(mechanism: Mechanism) -> dict[str, Any]:
         numbers = {"scale": mechanism.scale, "sensitivity": mechanism.sensitivity}
         counts = {"taken": str(mechanism.taken), "steps": str(mechanism.steps)}
         return {"kind": "allocation", **_texts(numbers), **counts}
+    if (found := family_fields(mechanism, mechanism_fields)) is not None:
+        return found
     raise NotCertifiedError(f"certificates do not know the mechanism {type(mechanism).__name__}")
 
 

@@ -20,9 +20,10 @@ from ..exact.number import decimal_text
 from ..exact.rounding import to_digits
 from ..mechanisms.allocation import allocation
 from ..mechanisms.continuous import ContinuousNoise, Shape
+from ..mechanisms.dominating import dominated
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.reach import Direction
-from ..mechanisms.vector import VectorNoise
+from ..mechanisms.vector import VectorNoise, vector
 from .audit import Audit, Verdict
 from .checker.closed import WIDE
 from .guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
@@ -38,6 +39,7 @@ _ROOM = 1 + Fraction(1, 10**10)  # for the checker's own rounding
 _SHARES = [Fraction(1, 10**n) for n in (1, 2, 3)]  # of delta, for what is missed
 _UNIT = {1: 1}  # what a shorter vector is rounded to by chance, where no other direction is known
 _INFINITY = Decimal("Infinity")
+_MOST_STEPS = 20_000  # that are named
 
 
 def bounded(audit: Audit) -> Iterator[tuple[Audit, Hints]]:
@@ -46,11 +48,13 @@ def bounded(audit: Audit) -> Iterator[tuple[Audit, Hints]]:
     At last only with the end that the verdict rests on.
     """
     uses = compose(audit.mechanism).uses
-    if sides_of(uses) is None:
-        yield audit, {}
-        if any(allocation(use.mechanism) for use in uses):  # the checker's bounds may be wider
+    families = any(dominated(use.mechanism) and not vector(use.mechanism) for use in uses)
+    if families or sides_of(uses) is None:
+        hints = _steps(uses)
+        yield audit, hints
+        if families or any(allocation(use.mechanism) for use in uses):  # wider in the checker
             for wider in _wider(audit):
-                yield replace(audit, measured=wider), {}
+                yield replace(audit, measured=wider), hints
         return
     measured, bound = audit.measured, audit.claim.bound
     verified = audit.verdict is Verdict.VERIFIED
@@ -66,6 +70,18 @@ def bounded(audit: Audit) -> Iterator[tuple[Audit, Hints]]:
                 yield replace(audit, measured=Enclosure(Fraction(0), bound)), {"above": above}
     if audit.verdict is Verdict.REFUTED:
         yield replace(audit, measured=Enclosure(measured.lower, _INFINITY)), {"along": along}
+
+
+def _steps(uses: Sequence[Use]) -> Hints:
+    """In which steps a user of a stream moves most, where those are not the earliest."""
+    streams = [getattr(use.mechanism, "stream", None) for use in uses]
+    along = [
+        [str(step) for step in one.pattern]
+        if one is not None and one.pattern != one.who.earliest and one.who.times <= _MOST_STEPS
+        else None
+        for one in streams
+    ]
+    return {"along": along} if any(along) else {}
 
 
 def _wider(audit: Audit) -> Iterator[Enclosure]:

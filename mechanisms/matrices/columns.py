@@ -218,11 +218,13 @@ def _power(cost: _Whole, times: int, most: int) -> NDArray[np.int64]:
 class Toeplitz:
     """Lower-triangular, its coefficients not negative and never rising (`coefficients` has to be).
 
-    coefficients: as balls at the working precision.
+    coefficients: as balls at the working precision. terms: of a BLT, its scales and decays; None of
+    the root of prefix sums.
     """
 
     steps: int
     coefficients: Callable[[], Sequence[arb]]
+    terms: tuple[tuple[Fraction, Fraction], ...] | None = None
 
     def prefix_variance(self) -> Enclosure:
         """Of the last prefix sum, that of each entry of z being 1: b_0^2 + ... + b_(n-1)^2.
@@ -286,7 +288,7 @@ def buffered(steps: int, scales: Sequence[Fraction], decays: Sequence[Fraction])
             terms = [term * factor for term, factor in zip(terms, factors, strict=True)]
         return found
 
-    return Toeplitz(steps, coefficients)
+    return Toeplitz(steps, coefficients, tuple(zip(scales, decays, strict=True)))
 
 
 # -- tables ---------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ import math
 from collections.abc import Mapping
 from fractions import Fraction
 
-from attrs import frozen
+from attrs import field, frozen
 
 from ...exact.enclosure import Enclosure
 from ...exact.number import ParameterError, ball, exact, whole
@@ -53,6 +53,18 @@ _BITS = 192
 _INVERTED = 10_000  # steps of a Toeplitz matrix
 
 
+@frozen(eq=False)
+class Stream:
+    """What is released: C, the steps of users, and the norm of their vectors, of which this pattern
+    moves most.
+    """
+
+    matrix: Tree | Toeplitz | Table
+    who: Participation
+    l2: Fraction
+    pattern: tuple[int, ...]
+
+
 @frozen
 class MatrixNoise(Dominated):
     """A stream released as C x + z, z continuous Gaussian noise: the same as one number.
@@ -64,6 +76,7 @@ class MatrixNoise(Dominated):
     square: Enclosure
     sigma: Fraction
     neighbours: str = "replace"
+    stream: Stream | None = field(default=None, eq=False, repr=False)
 
     def dominating(self) -> Dominating:
         """Gaussian noise on a number that moves by this distance."""
@@ -93,6 +106,7 @@ class DiscreteMatrixNoise(Dominated):
     shifts: tuple[tuple[int, int], ...]
     neighbours: str = "replace"
     tree: Tree | None = None
+    stream: Stream | None = field(default=None, eq=False, repr=False)
 
     def dominating(self) -> Dominating:
         """What some users move, in each direction that may cost most; the envelope of the law."""
@@ -132,6 +146,7 @@ def read_release(name: str, values: Mapping[str, str]) -> tuple[Mechanism, dict[
     derived = {"sensitivity": str(distance), "worst_steps": ", ".join(steps)}
     if isinstance(matrix, Tree) or (isinstance(matrix, Toeplitz) and matrix.steps <= _INVERTED):
         derived["prefix_stddev"] = str(_deviation(matrix, sigma))
+    stream = Stream(matrix, who, l2, found.pattern)
     noise = values.get("noise", "gaussian")
     if noise not in NOISES:
         raise ParameterError(f"noise must be {', '.join(NOISES)}, got {noise[:40]!r}")
@@ -141,7 +156,7 @@ def read_release(name: str, values: Mapping[str, str]) -> tuple[Mechanism, dict[
     if noise == "gaussian":
         if not square.lower > 0:
             raise ParameterError("the matrix must move by something that is attained")
-        return MatrixNoise(said, square, sigma, neighbours), derived
+        return MatrixNoise(said, square, sigma, neighbours, stream), derived
     if found.shifts is None:
         raise ParameterError(
             f"noise must be gaussian where C has other than whole numbers: {noise}"
@@ -149,7 +164,8 @@ def read_release(name: str, values: Mapping[str, str]) -> tuple[Mechanism, dict[
     tree = matrix if isinstance(matrix, Tree) else None
     law = Skellam(sigma**2) if noise == "skellam" else DiscreteGaussian(sigma**2)
     most = math.floor(Fraction(found.square.upper)) * reach.largest_square
-    return DiscreteMatrixNoise(said, law, reach, most, found.shifts, neighbours, tree), derived
+    mechanism = DiscreteMatrixNoise(said, law, reach, most, found.shifts, neighbours, tree, stream)
+    return mechanism, derived
 
 
 def _deviation(matrix: Tree | Toeplitz, sigma: Fraction) -> Enclosure:

@@ -2,11 +2,13 @@
 
 import json
 from fractions import Fraction
+from pathlib import Path
 
 import mpmath
 import pytest
 
 from exactdp.cli.main import main
+from exactdp.verify.checker.__main__ import main as alone
 
 SGD = "gaussian:sigma={sigma},sensitivity=1,neighbours=add-remove,poisson={rate}*{times}"
 TABLE = [  # found apart, by inversion of the exact transform at two step sizes
@@ -175,21 +177,12 @@ def test_histories_of_several_files_add_up(capsys, tmp_path):
     )
 
 
-ROOT = "gaussian:sigma2=2"
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["audit", ROOT, "--claim", "zcdp:1", "--certificate", "{}.new"], "sigma is not rational"),
-        (["check", "{}", "--expect", ROOT], "--expect names what has no certificates"),
-    ],
-)
-def test_what_irrational_noise_does_not_have(capsys, tmp_path, words, said):
-    path = tmp_path / "certificate.json"
-    audited = ["audit", "randomized-response:epsilon=1", "--claim", "pure:1"]
-    assert main([*audited, "--certificate", str(path)]) == 0
-    capsys.readouterr()
-    assert main([word.format(path) for word in words]) == 2
-    assert said in capsys.readouterr().err
-    assert not (tmp_path / "certificate.json.new").exists()
+def test_irrational_noise_has_certificates(capsys, tmp_path):
+    path = str(tmp_path / "certificate.json")
+    spec = "gaussian:sigma2=2"
+    assert main(["audit", spec, "--claim", "zcdp:1/4", "--certificate", path]) == 0
+    assert json.loads(Path(path).read_text())["uses"][0]["mechanism"]["scale-squared"] == "2"
+    for read in (main, alone):
+        words = ["check", path] if read is main else [path]
+        assert read([*words, "--expect", spec, "--claim", "zcdp:1/4"]) == 0
+        assert read([*words, "--expect", "gaussian:rho=1/5"]) == 1

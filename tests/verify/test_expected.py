@@ -58,8 +58,6 @@ def test_as_the_package_reads_it(text):
         "gaussian:sigma=2,scale=3",
         "gaussian:sigma=2,rho=3",
         "gaussian:sigma2=4,rho=3",
-        "gaussian:sigma2=2",
-        "gaussian:rho=1",
         "gaussian:rho=0",
         "discrete-gaussian:rho=1,sigma=1",
         "discrete-gaussian:rho=1,sigma2=1",

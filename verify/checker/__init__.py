@@ -41,6 +41,9 @@ first (`rounded`) are as long as the longest that may be sent or, of epsilon
 and delta and rounded at random, hardly longer than before but for a share of delta
 (`rounded_distance`).
 
+Counts that are told from a threshold on, and names of keys (`keys`), are one or other of two pairs
+for each key; streams C x + z (`releases`) a Gaussian, or as vectors are, at a distance found here.
+
 Of wider laws (more than 40,000 outcomes on either side) closed bounds remain (`closed`): rdp and
 zcdp of Skellam noise and of sums of discrete Gaussians, not reduced, to about 100/variance (rdp) or
 1e-3 (zcdp of Skellam), anything of discrete Laplace noise, pure of Pólya differences.
@@ -55,7 +58,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from html import escape
 
@@ -69,7 +72,7 @@ from .concentrated import rho_at_least, rho_at_most
 from .continuous import closed_profile
 from .deadline import OutOfTimeError, time_limit
 from .gaussian_dp import gaussian_mu
-from .mechanisms import Additive, Allocation, Mechanism, Sampled
+from .mechanisms import Additive, Allocation, Continuous, Key, Mechanism, Sampled
 from .protocol import objection
 from .reading import Statement, read
 from .scenarios import Uses, scenarios
@@ -155,6 +158,15 @@ def _opened() -> Iterator[None]:
 
 def _doubt(part: Part) -> str | None:
     """Why this is wrong; None if it was proved. Raises OpenError where neither is known."""
+    try:
+        return _doubt_of(part)
+    except OpenError:
+        if not part.others:
+            raise
+    return _doubt(replace(part.others[0], needed=part.needed, others=part.others[1:]))
+
+
+def _doubt_of(part: Part) -> str | None:
     statement, inside = part.statement, None
     reason = "its bounds are not narrow enough"
     for bits, full in _attempts(statement):
@@ -279,7 +291,7 @@ def _epsilon_is_inside(statement: Statement, ways: Sequence[Uses], full: bool) -
 def _profile(statement: Statement, uses: Uses, full: bool) -> Profile:
     """delta of one scenario as a function of epsilon."""
     goal = statement.numbers["delta"]
-    closed = closed_profile(uses)
+    closed = _closed(uses)
     if closed is not None:
         return Profile.of(closed)
     if _is_listed(uses):
@@ -289,3 +301,13 @@ def _profile(statement: Statement, uses: Uses, full: bool) -> Profile:
     ends = [Fraction(end) for end in statement.measured if end != INFINITY]
     largest = max(ends, default=Fraction(0))
     return profile(uses, goal, largest, statement.step, full)
+
+
+def _closed(uses: Uses) -> Callable[[End], Enclosure] | None:
+    """The same of continuous noise, where a formula tells it: of a key, of both kinds."""
+    one, times = uses[0] if uses else (None, 0)
+    if not (isinstance(one, Key) and isinstance(one.noise, Continuous)) or len(uses) + times > 2:
+        return closed_profile(uses)
+    plain = closed_profile([(replace(one.noise, rate=one.rate, removing=one.removing), 1)])
+    assert plain is not None
+    return lambda level: _largest([plain(level), divergences.alone(one).delta(level)])

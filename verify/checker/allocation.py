@@ -181,7 +181,7 @@ def _single(noise: Fraction, width: Fraction, tail: int, bits: int) -> _Ratios:
     while places[-1] < last:
         places.append(places[-1] + max(1 << places[-1].bit_length() >> _FINE, 1))
     edges = (log(interval(j * width)) if j else None for j in places)
-    below = [*gaussian_below(noise, edges)]
+    below = [*gaussian_below(interval(noise), edges)]
     spread = [0] * (places[-1] + 1)
     low, high = (_Masses([0] * len(spread), [0] * len(spread)) for _ in range(2))
     for (i, (q_here, p_here)), (j, (q_next, p_next)) in pairwise(zip(places, below, strict=True)):

@@ -23,6 +23,7 @@ Enclosure: TypeAlias = tuple[End, End]
 _Held = TypeVar("_Held")
 INFINITY = math.inf
 _LARGEST_EXPONENT = 1 << 20
+_ROOT = 256  # bits of roots behind the point
 
 
 class OpenError(ArithmeticError):
@@ -44,6 +45,20 @@ def interval(number: Fraction | int) -> Interval:
     """The narrowest interval around a rational."""
     check_time()
     return iv.mpf(number.numerator) / number.denominator
+
+
+def root_below(square: Fraction) -> Fraction:
+    """At most the root, and exactly where it is rational."""
+    top, bottom = math.isqrt(square.numerator), math.isqrt(square.denominator)
+    if top**2 == square.numerator and bottom**2 == square.denominator:
+        return Fraction(top, bottom)
+    return Fraction(math.isqrt((square.numerator << 2 * _ROOT) // square.denominator), 1 << _ROOT)
+
+
+def root_above(square: Fraction) -> Fraction:
+    """And at least."""
+    least = root_below(square)
+    return least if least**2 == square else least + Fraction(1, 1 << _ROOT)
 
 
 def hull(low: Interval, high: Interval) -> Interval:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from typing import TypeVar
@@ -36,19 +36,19 @@ from .binomial import Binomial
 from .cells import Points, Range, off_lattice, on_lattice
 from .continuous import cells
 from .deadline import check_time
-from .divergences import Listed, as_listed, listings, two_way
+from .divergences import Listed, alone, as_listed, listings, two_way
 from .grid import Grid, Sum
 from .laws import DiscreteGaussian, DiscreteLaplace, FiniteLaw
 from .mechanisms import (
     Additive,
     Allocation,
     Continuous,
+    Finite,
     FixedSize,
+    Key,
     Mechanism,
     Response,
-    Sampled,
     TwoLaws,
-    Vector,
 )
 from .scenarios import Uses
 
@@ -107,7 +107,8 @@ def profile(
         chosen = [_pairs(mechanism, tail, full, step) for mechanism in merged]
         slack = iv.mpf(1)
         for (_, every), times in zip(chosen, merged.values(), strict=True):
-            slack *= power(1 + interval(every[0].slack), times)
+            if every[0].slack:
+                slack *= power(1 + interval(every[0].slack), times)
     within = Range(-0.7 * tail, float(largest) + _BEYOND)
     tiny = (goal.numerator << bits - _SPARE) // (goal.denominator * count)
     composed = _Composed(list(merged.items()), step, within, bits, tiny, slack - 1)
@@ -198,6 +199,10 @@ def _pairs(
         p, q, rest, rest_q, level = cells(mechanism, step, tail)
         listed = [Listed(p, q, rest, rest_q, level=level)]
         return listed, listed
+    if isinstance(mechanism, Key) and isinstance(mechanism.noise, Continuous):
+        noise = replace(mechanism.noise, rate=mechanism.rate, removing=mechanism.removing)
+        either = [alone(mechanism), *_pairs(noise, tail, full, step)[0]]
+        return either, either
     if isinstance(mechanism, FixedSize) and isinstance(mechanism.mechanism, Continuous):
         attained, _ = _pairs(mechanism.attained, tail, full, step)
         return attained, [two_way(one) for one in attained]
@@ -321,7 +326,11 @@ def _lattice(
     those without the reduction mod m.
     """
     half = Fraction(1, 2)
-    if isinstance(mechanism, Allocation | Continuous | FixedSize | Sampled | Vector):
+    if isinstance(mechanism, Finite):
+        if pair.outcomes is None:
+            return None
+        return [*pair.outcomes], pair.unit, Fraction(0)
+    if not isinstance(mechanism, Additive | Response | TwoLaws):
         return None
     if isinstance(mechanism, Response) and mechanism.epsilon:
         places = [0, 0, -1, 0] if mechanism.delta else [0, -1]

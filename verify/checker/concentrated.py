@@ -90,7 +90,7 @@ def _gaussian_rho(mechanism: Mechanism) -> Fraction | None:
     if isinstance(mechanism, Continuous) and mechanism.is_gaussian:
         # what it costs the other way round, sampled, is known by single orders only
         limit = mechanism.rate == 1 or mechanism.removing
-        return 1 / (2 * mechanism.noise**2) if limit else None
+        return 1 / (2 * mechanism.variance) if limit else None
     if not isinstance(mechanism, Additive) or mechanism.modulus is not None:
         return None
     law = mechanism.law

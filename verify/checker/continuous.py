@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
@@ -75,10 +76,10 @@ def closed_profile(uses: Uses) -> Callable[[End], Enclosure] | None:
         return None
     one, count = continuous[0]
     if len(continuous) == 1 and count == 1:
-        mu = 1 / interval(one.noise)
+        mu = 1 / one.size()
         rate, removing, is_gaussian = one.rate, one.removing, one.is_gaussian
     elif all(each.is_gaussian and each.rate == 1 for each, _ in continuous):
-        squares = sum((times / each.noise**2 for each, times in continuous), Fraction(0))
+        squares = sum((times / each.variance for each, times in continuous), Fraction(0))
         mu, rate, removing, is_gaussian = iv.sqrt(interval(squares)), Fraction(1), True, True
     else:
         return None
@@ -133,7 +134,7 @@ def cells(one: Continuous, step: Fraction, tail: float) -> Cells:
 
     The grid's points are the multiples of 2^level step, the level as small as may be.
     """
-    kept, rest, level = _cells(one.is_gaussian, one.noise, one.rate, step, math.ceil(tail), iv.prec)
+    kept, rest, level = _cells(replace(one, removing=True), step, math.ceil(tail), iv.prec)
     q = interval(one.rate)
     without, with_user = ([own for own, _ in kept], [(1 - q) * a + q * b for a, b in kept])
     outside = [upper(rest[0]), upper((1 - q) * rest[0] + q * rest[1])]
@@ -144,10 +145,10 @@ def cells(one: Continuous, step: Fraction, tail: float) -> Cells:
 
 @lru_cache(maxsize=4)
 def _cells(
-    is_gaussian: bool, noise: Fraction, rate: Fraction, step: Fraction, tail: int, bits: int
+    one: Continuous, step: Fraction, tail: int, bits: int
 ) -> tuple[list[Masses], Masses, int]:
     """Q- and P-mass of every cell by rising loss, what is outside of all of them, and the level."""
-    most = float(1 / noise)
+    is_gaussian, rate, most = one.is_gaussian, one.rate, float(1 / one.noise)
     least = -most
     if is_gaussian:
         far = math.sqrt(1.4 * tail) + 1
@@ -160,7 +161,8 @@ def _cells(
     width = step * 2**level
     first, last = math.floor(low / float(width)) - 1, math.ceil(high / float(width)) + 1
     edges = (_edge(rate, k * width) for k in range(first, last + 1))
-    below = [*(gaussian_below if is_gaussian else _laplace_below)(noise, edges)]
+    found = gaussian_below(one.size(), edges) if is_gaussian else _laplace_below(one, edges)
+    below = [*found]
     (q_first, p_first), (q_last, p_last) = below[0], below[-1]
     return _differences(below), (q_first + 1 - q_last, p_first + 1 - p_last), level
 
@@ -184,10 +186,9 @@ def _log_ratio(q: float, u: float) -> float:
     return u + math.log(q) if u > 30 else math.log1p(q * math.expm1(u))
 
 
-def gaussian_below(noise: Fraction, edges: Iterable[Interval | None]) -> Iterator[Masses]:
+def gaussian_below(t: Interval, edges: Iterable[Interval | None]) -> Iterator[Masses]:
     """u = (2x - 1)/(2 t^2), so x/t = t u + 1/(2t); under P it is less by 1/t."""
-    table, t = Table(iv.prec), interval(noise)
-    half = 1 / (2 * t)
+    table, half = Table(iv.prec), 1 / (2 * t)
     for u in edges:
         if u is None:
             yield iv.mpf(0), iv.mpf(0)
@@ -209,9 +210,9 @@ def _phi(table: Table, z: Interval) -> Interval:
     return hull(iv.ldexp(iv.mpf(low), -table.bits), iv.ldexp(iv.mpf(high), -table.bits))
 
 
-def _laplace_below(noise: Fraction, edges: Iterable[Interval | None]) -> Iterator[Masses]:
+def _laplace_below(one: Continuous, edges: Iterable[Interval | None]) -> Iterator[Masses]:
     """u is -e below x = 0, 2x - e up to x = e, and e beyond: Q has half of it at -e."""
-    e = interval(1 / noise)
+    e = interval(1 / one.noise)
     for u in edges:
         if u is None or certainly(u <= -e):
             yield iv.mpf(0), iv.mpf(0)

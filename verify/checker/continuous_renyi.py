@@ -58,7 +58,7 @@ _MOST_CHORDS = 200
 def renyi(one: Continuous, order: Fraction) -> Enclosure:
     """The Rényi divergence of this order > 1."""
     if one.rate == 1 and one.is_gaussian:
-        return (order / (2 * one.noise**2),) * 2
+        return (order / (2 * one.variance),) * 2
     if one.rate == 1:
         a, e = interval(order), interval(1 / one.noise)
         found = (a * exp((a - 1) * e) + (a - 1) * exp(-a * e)) / (2 * a - 1)
@@ -88,7 +88,7 @@ def of_batches(batches: FixedSize, order: Fraction) -> Enclosure:
 
 def rho_at_most(uses: Sequence[tuple[Continuous, int]], rho: Fraction) -> bool:
     """Is D_a <= rho a proved, of all of them together and for all orders?"""
-    gaussian = [times / (2 * one.noise**2) for one, times in uses if one.is_gaussian]
+    gaussian = [times / (2 * one.variance) for one, times in uses if one.is_gaussian]
     left = rho - sum(gaussian, Fraction(0))
     others = [(one, times) for one, times in uses if not one.is_gaussian]
     if not others or left <= 0:
@@ -107,13 +107,13 @@ def relative_entropy_at_least(one: Continuous) -> End:
     if one.rate < 1:
         return Fraction(0)
     if one.is_gaussian:
-        return 1 / (2 * one.noise**2)
+        return 1 / (2 * one.variance)
     e = interval(1 / one.noise)
     return max(value(e + exp(-e) - 1)[0], Fraction(0))
 
 
 def _gaussian(one: Continuous, power: Fraction) -> Interval:
-    t, p, q = interval(one.noise), interval(power), interval(one.rate)
+    t, p, q = one.size(), interval(power), interval(one.rate)
     turn, step = _rule(float(one.noise), float(power))
     s, b = interval(step), interval(turn) * t**2
     grown = exp(b**2 / (2 * t**2))
@@ -131,11 +131,11 @@ def _gaussian(one: Continuous, power: Fraction) -> Interval:
 
     def node(k: int) -> Interval:
         x = k * step
-        ratio = 1 - q + q * exp(interval((2 * x - 1) / (2 * one.noise**2)))
-        return exp(-interval(x**2 / (2 * one.noise**2)) + p * log(ratio))
+        ratio = 1 - q + q * exp(interval((2 * x - 1) / (2 * one.variance)))
+        return exp(-interval(x**2 / (2 * one.variance)) + p * log(ratio))
 
     nodes = [node(k) for k in range(first, last + 1)]
-    falls = exp(-s * interval(far / one.noise**2))
+    falls = exp(-s * interval(far / one.variance))
     beyond = upper((nodes[0] + nodes[-1]) * falls / (1 - falls))
     found = s * (total(nodes) + hull(iv.mpf(0), beyond)) / (t * iv.sqrt(2 * iv.pi))
     return found / hull(1 - relative, 1 + relative)

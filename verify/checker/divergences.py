@@ -35,6 +35,7 @@ from .arithmetic import (
 from .binomial import Binomial
 from .closed import WIDE, gaussian_sum_renyi, skellam_renyi
 from .deadline import check_time
+from .keys import seen
 from .laws import (
     DiscreteGaussian,
     DiscreteGaussianSum,
@@ -46,14 +47,15 @@ from .laws import (
 )
 from .mechanisms import (
     Additive,
-    Allocation,
     Continuous,
+    Finite,
     FixedSize,
+    Key,
     Mechanism,
+    Outcomes,
     Response,
     Sampled,
     TwoLaws,
-    Vector,
 )
 from .pmf import FARTHEST, Pmf, reach_where
 
@@ -78,6 +80,7 @@ class Listed:
     slack: Fraction = Fraction(0)
     largest: Enclosure | None = None  # sup log P/Q, where the tails settle it
     outcomes: Sequence[int] | None = None  # integers that stand for them
+    unit: Fraction | None = None  # the losses are these times it
     reduced: bool = False  # mod m, so that others share their place
     level: int = 0  # each is all of a cell of 2^level steps of the grid that was asked for
 
@@ -257,7 +260,16 @@ def listings(
     if isinstance(mechanism, TwoLaws):
         one = [as_listed(mechanism.p, mechanism.q, mechanism.slack)]
         return Pairs(one, one)
-    if isinstance(mechanism, Allocation | Continuous | Vector):
+    if isinstance(mechanism, Finite):
+        found = mechanism.attained(), mechanism.dominating()
+        return Pairs(*([_of(one, mechanism.removing) for one in side] for side in found))
+    if isinstance(mechanism, Key):
+        plain = Pairs((), ())
+        if isinstance(mechanism.noise, Additive):
+            plain = _of_key(mechanism, listings(mechanism.noise, bits, order, full))
+        either = [alone(mechanism), *plain.attained]
+        return Pairs(either, either)
+    if not isinstance(mechanism, Additive):
         raise OpenError("outcomes of continuous noise and of vectors cannot be listed")
     law, shift, modulus = mechanism.law, mechanism.shift, mechanism.modulus
     if isinstance(law, FiniteLaw):
@@ -292,6 +304,33 @@ def _sampled(mechanism: Sampled, plain: Pairs) -> Pairs:
         [known[id(one)] for one in side] for side in (plain.attained, plain.dominating)
     )
     return Pairs(attained, dominating)
+
+
+def alone(key: Key) -> Listed:
+    """A key that the user alone holds."""
+    told, zero = seen(key), iv.mpf(0)
+    both = [told, 1 - told], [zero, iv.mpf(1)]
+    one = Listed(*(both if key.removing else both[::-1]), zero, zero, _nothing)
+    if key.rate == 1:
+        return one
+    return (_mixture_first if key.removing else _mixture_last)(one, interval(key.rate))
+
+
+def _of_key(key: Key, plain: Pairs) -> Pairs:
+    """A key that others hold too."""
+    if key.rate == 1:
+        return plain
+    assert isinstance(key.noise, Additive)
+    return _sampled(Sampled(key.noise, key.rate, key.removing), plain)
+
+
+def _of(one: Outcomes, removing: bool) -> Listed:
+    if not removing:
+        one = one.swapped
+    zero, largest = iv.mpf(0), None if one.largest is None else (one.largest, one.largest)
+    return Listed(
+        one.p, one.q, zero, zero, _nothing, largest=largest, outcomes=one.places, unit=one.unit
+    )
 
 
 def _mixture_first(one: Listed, rate: Interval) -> Listed:
@@ -529,6 +568,8 @@ def pure(mechanism: Mechanism, full: bool) -> Enclosure:
         return sampled_loss(found, interval(mechanism.rate), mechanism.removing)
     if isinstance(mechanism, FixedSize):
         return pure(mechanism.attained, full)
+    if isinstance(mechanism, Key) and isinstance(mechanism.noise, Continuous):
+        return alone(mechanism).pure()
     if isinstance(mechanism, Response):
         return (INFINITY, INFINITY) if mechanism.delta else (mechanism.epsilon,) * 2
     if _tells(mechanism):

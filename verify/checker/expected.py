@@ -6,7 +6,6 @@ which hands over what they stand for.
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,6 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from .arithmetic import root_below
 from .implied import implies
 from .mechanisms import Mechanism
 from .reading import CLAIMS, VERDICTS, Statement, read_claim, read_use
@@ -153,18 +153,13 @@ def _continuous(name: str, values: dict[str, str]) -> dict[str, str]:
     elif scale in values:
         found["scale"] = values.pop(scale)
     elif name == "gaussian" and not values.keys().isdisjoint(("sigma2", "rho")):
-        square = values.pop("sigma2", None) or _spread(values, sensitivity)
-        found["scale"] = str(_root(_positive(square, "sigma2")))
+        square = _positive(values.pop("sigma2", "") or _spread(values, sensitivity), "sigma2")
+        root = root_below(square)
+        exact = root**2 == square
+        found["scale" if exact else "scale-squared"] = str(root if exact else square)
     if odd := sorted(values.keys() - _USERS):
         raise CertificateError(f"{name} has no {shown(odd[0])}, or it is given in two ways")
     return found | values
-
-
-def _root(square: Fraction) -> Fraction:
-    root = Fraction(math.isqrt(square.numerator), math.isqrt(square.denominator))
-    if root**2 != square:
-        raise CertificateError("sigma must be rational: there are no certificates of other noise")
-    return root
 
 
 def _positive(text: str, name: str) -> Fraction:

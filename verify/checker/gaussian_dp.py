@@ -20,7 +20,6 @@ response: by its only vertex. The proofs are in `accounting/envelope/` and
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from contextlib import suppress
 from fractions import Fraction
@@ -32,10 +31,13 @@ from mpmath import iv
 from .arithmetic import (
     INFINITY,
     Enclosure,
+    End,
     Interval,
     OpenError,
     exp,
     interval,
+    root_above,
+    root_below,
 )
 from .divergences import renyi
 from .laws import DiscreteGaussian, DiscreteLaplace, Skellam
@@ -45,7 +47,6 @@ from .pmf import reach_where
 from .scenarios import Uses
 
 _FARTHEST_SHIFT = 64
-_ROUNDING = Fraction(1, 10**60)
 
 
 def gaussian_mu(uses: Uses) -> Enclosure:
@@ -54,14 +55,22 @@ def gaussian_mu(uses: Uses) -> Enclosure:
     least = max(low for (low, _), _, _ in each)
     if least == INFINITY:
         return INFINITY, INFINITY
-    squares = sum((times * Fraction(high) ** 2 for (_, high), times, _ in each), Fraction(0))
+    squares = sum(
+        (times * _square(mechanism, high) for (_, high), times, mechanism in each), Fraction(0)
+    )
     if len(uses) == uses[0][1] == 1:
         return each[0][0]
     if least**2 < squares:
-        least = max(least, _root(2 * _share(uses))[0])
+        least = max(least, root_below(2 * _share(uses)))
     gaussian = all(isinstance(one, Continuous) and one.is_gaussian for _, _, one in each)
-    low, high = _root(squares)
+    low, high = root_below(squares), root_above(squares)
     return (low if gaussian else least), high
+
+
+def _square(mechanism: Mechanism, high: End) -> Fraction:
+    if isinstance(mechanism, Continuous) and mechanism.is_gaussian:
+        return 1 / mechanism.variance
+    return Fraction(high) ** 2
 
 
 def _share(uses: Uses) -> Fraction:
@@ -70,14 +79,6 @@ def _share(uses: Uses) -> Fraction:
         found = (times * renyi(one, Fraction(2), full=False)[0] for one, times in uses)
         return Fraction(sum(found)) / 2
     return Fraction(0)
-
-
-def _root(square: Fraction) -> tuple[Fraction, Fraction]:
-    """The root from both sides; exact where it is rational."""
-    scale = 10**60
-    low = Fraction(math.isqrt(square.numerator * scale**2 // square.denominator), scale)
-    exact = Fraction(math.isqrt(square.numerator), math.isqrt(square.denominator))
-    return (exact, exact) if exact**2 == square else (low, low + _ROUNDING)
 
 
 @singledispatch
@@ -91,7 +92,7 @@ def _mu(mechanism: Mechanism) -> Enclosure:
 @_mu.register
 def _(one: Continuous) -> Enclosure:
     if one.is_gaussian:
-        return 1 / one.noise, 1 / one.noise
+        return root_below(1 / one.variance), root_above(1 / one.variance)
     low, high = _twice(exp(-interval(1 / (2 * one.noise))) / 2)
     return (low if one.rate == 1 else Fraction(0)), high
 

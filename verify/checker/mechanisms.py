@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
 
+from mpmath import iv
+
+from .arithmetic import Interval, interval, root_above
 from .binomial import Binomial
 from .laws import Law, SymmetricLaw
 from .reach import Reach
@@ -56,6 +60,7 @@ class Continuous:
 
     rate: with what probability, independently; below 1 only where neighbours add or remove a user.
     removing: this way round: P is the law with the user. The other way round is another scenario.
+    root: sigma is the root of `scale`.
     """
 
     law: str  # gaussian or laplace
@@ -64,11 +69,21 @@ class Continuous:
     neighbours: str
     rate: Fraction
     removing: bool = True
+    root: bool = False
 
     @property
     def noise(self) -> Fraction:
-        """In units of the sensitivity."""
-        return self.scale / self.sensitivity
+        """In units of the sensitivity; of a root, hardly more."""
+        return root_above(self.variance) if self.root else self.scale / self.sensitivity
+
+    @property
+    def variance(self) -> Fraction:
+        """Of Gaussian noise, in units of the sensitivity."""
+        return (self.scale if self.root else self.scale**2) / self.sensitivity**2
+
+    def size(self) -> Interval:
+        """The noise at the working precision."""
+        return iv.sqrt(interval(self.variance)) if self.root else interval(self.noise)
 
     @property
     def is_gaussian(self) -> bool:
@@ -169,4 +184,91 @@ class Vector:
     rate: Fraction
 
 
-Mechanism = Additive | Allocation | Continuous | FixedSize | Response | Sampled | TwoLaws | Vector
+@dataclass(frozen=True)
+class Outcomes:
+    """Two laws P, Q on finitely many outcomes, at the working precision; 0 exactly where they are.
+
+    largest: sup log P/Q, where it is known exactly. places: the losses are these times `unit`.
+    """
+
+    p: Sequence[Interval]
+    q: Sequence[Interval]
+    largest: Fraction | None = None
+    places: Sequence[int] | None = None
+    unit: Fraction | None = None
+
+    @property
+    def swapped(self) -> Outcomes:
+        """(Q, P)."""
+        return Outcomes(self.q, self.p)
+
+
+class Finite:
+    """Known by pairs of laws on finitely many outcomes, among which neighbours choose.
+
+    has_a_side: is it another scenario the other way round? Else both ways are among the pairs, or
+    are the same.
+    """
+
+    neighbours: str = "replace"
+    has_a_side: bool = False
+    removing: bool = True
+
+    def attained(self) -> Sequence[Outcomes]:
+        """Pairs that some neighbours have; those that likely cost most first."""
+        raise NotImplementedError
+
+    def dominating(self) -> Sequence[Outcomes]:
+        """Pairs of which one or other dominates any that neighbours have."""
+        return self.attained()
+
+
+Parts = tuple[tuple["Mechanism", int], ...]
+
+
+class Family:
+    """Known by uses of other mechanisms; what follows may have several proofs, tried in turn.
+
+    has_a_side: is its orientation fixed?
+    """
+
+    neighbours: str = "replace"
+    has_a_side: bool = False
+
+    def above(self) -> Sequence[Parts]:
+        """Lists each of which dominates all that neighbours can do."""
+        raise NotImplementedError
+
+    def below(self, hint: Sequence[int] = ()) -> Sequence[Parts]:
+        """Lists each of which some neighbours attain; equal to `above` where it is exact."""
+        return self.above()
+
+
+@dataclass(frozen=True)
+class Key:
+    """A count told from a threshold on, which a user holds alone or with many others (`keys`).
+
+    unseen: how far below the threshold her part of it ends. removing: P is the law with the user.
+    """
+
+    noise: Additive | Continuous
+    unseen: Fraction
+    rate: Fraction
+    removing: bool = True
+
+    neighbours: ClassVar[str] = "add-remove"
+
+
+Mechanism = (
+    Additive
+    | Allocation
+    | Continuous
+    | FixedSize
+    | Response
+    | Sampled
+    | TwoLaws
+    | Vector
+    | Family
+    | Finite
+    | Key
+)

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias, TypeGuard
 from .arithmetic import INFINITY, Enclosure, End
 from .binomial import Binomial, Logarithm
 from .deadline import check_time
+from .keys import Optimal, Thresholded
 from .laws import (
     DiscreteGaussian,
     DiscreteGaussianSum,
@@ -26,6 +27,8 @@ from .mechanisms import (
     Additive,
     Allocation,
     Continuous,
+    Family,
+    Finite,
     FixedSize,
     Mechanism,
     Response,
@@ -35,6 +38,7 @@ from .mechanisms import (
 )
 from .protocol import MASKS, TRUSTS, Protocol
 from .reach import Reach
+from .releases import Matrix, Participation, Stream, Table, Toeplitz, Tree
 from .rounded import ROUNDINGS, Rounded
 from .scenarios import NEIGHBOURS, is_fixed, neighbours_of
 from .shape import (
@@ -61,8 +65,18 @@ CLAIMS = {
     "zcdp": ("rho",),
     "gdp": ("mu",),
 }
-_SET = (Allocation, Continuous, FixedSize, Sampled, Vector)  # with which neighbours must be named
+_SET = (
+    Allocation,
+    Continuous,
+    Family,
+    Finite,
+    FixedSize,
+    Sampled,
+    Vector,
+)  # with which neighbours must be named
 _NORMS = ("l2", "l1", "linf")
+_MOST_STEPS, _MOST_ROWS = 1 << 40, 512  # of streams: steps of trees, and rows of tables
+_LONGEST_ENTRY = 1100  # bits of a denominator: those of floats
 _HINTS = ("step", "above", "along")
 _BOUNDED = {"zcdp": "rho", "gdp": "mu"}  # others bound epsilon
 
@@ -86,6 +100,7 @@ class Missed:
 
 
 Above: TypeAlias = "str | Tilt | Missed | None"
+Along: TypeAlias = "tuple[Any, ...]"  # of a vector moves, each with its count; else steps of a user
 
 
 @dataclass(frozen=True)
@@ -105,7 +120,7 @@ class Statement:
     step: Fraction | None
     protocol: Protocol | None = None
     above: tuple[Above, ...] = ()
-    along: tuple[tuple[tuple[int, int], ...], ...] = ()
+    along: tuple[Along, ...] = ()
     made: Made | None = None
     digest: str | None = None
 
@@ -166,7 +181,7 @@ def _others(data: object) -> list[str]:
 
 def _hints(
     data: object, released: Sequence[Mechanism]
-) -> tuple[Fraction | None, tuple[Above, ...], tuple[tuple[tuple[int, int], ...], ...]]:
+) -> tuple[Fraction | None, tuple[Above, ...], tuple[Along, ...]]:
     """The step of the grid, and for every use what bounds it if it is a vector."""
     given = {} if data is None else data
     names = [name for name in _HINTS if isinstance(given, dict) and name in given]
@@ -182,9 +197,21 @@ def _hints(
     if not len(above) == len(along) == count:
         raise CertificateError("above and along must have one entry for each use")
     for one, *entries in zip(released, above, along, strict=True):
-        if not isinstance(one, Vector) and entries != [None, None]:
-            raise CertificateError("above and along are of vectors: null for any other use")
-    return step, tuple(map(_bound, above)), tuple(map(_moves, along))
+        known = 2 if isinstance(one, Vector) else 1 if isinstance(one, Stream) else 0
+        if any(entry is not None for entry in entries[: 2 - known]):
+            raise CertificateError("above is of vectors, along of vectors and streams: else null")
+    moves = [
+        (_steps if isinstance(one, Stream) else _moves)(entry)
+        for one, entry in zip(released, along, strict=True)
+    ]
+    return step, tuple(map(_bound, above)), tuple(moves)
+
+
+def _steps(data: object) -> Along:
+    if data is None:
+        return ()
+    listed = read_list(data, "along", 20_000)
+    return tuple(read_whole(each, "a step of along", 0) for each in listed)
 
 
 def _bound(data: object) -> Above:
@@ -203,7 +230,7 @@ def _bound(data: object) -> Above:
     return data if isinstance(data, str) else None
 
 
-def _moves(data: object) -> tuple[tuple[int, int], ...]:
+def _moves(data: object) -> Along:
     if data is None:
         return ()
     parts = (read_fields(each, "along", "move", "count") for each in read_list(data, "along", 100))
@@ -286,9 +313,11 @@ def _mechanism(data: object) -> Mechanism:
         return _vector(data)
     if kind == "rounded-vector":
         return _rounded(data)
+    if isinstance(kind, str) and kind in FAMILIES:
+        return FAMILIES[kind](data)
     raise CertificateError(
         "mechanism kind must be additive, randomized-response, pair, continuous, sampled, "
-        "fixed-size, allocation, vector or rounded-vector"
+        f"fixed-size, allocation, vector, rounded-vector, {', '.join(FAMILIES)}"
     )
 
 
@@ -375,12 +404,13 @@ def _is_log_concave(noise: Mechanism) -> TypeGuard[Additive | Continuous]:
 
 
 def _continuous(data: object) -> Continuous:
-    fields = read_fields(data, "continuous", "kind", "law", "scale", "sensitivity", "neighbours",
+    name = "scale-squared" if isinstance(data, dict) and "scale-squared" in data else "scale"
+    fields = read_fields(data, "continuous", "kind", "law", name, "sensitivity", "neighbours",
                          "poisson")  # fmt: skip
-    if fields["law"] not in ("gaussian", "laplace"):
-        raise CertificateError("law of continuous noise must be gaussian or laplace")
-    scale, moved = (_size(fields, name) for name in ("scale", "sensitivity"))
-    return Continuous(fields["law"], scale, moved, *_users(fields))
+    if fields["law"] not in ("gaussian", "laplace")[: 2 - (name != "scale")]:
+        raise CertificateError("law of continuous noise must be gaussian, or laplace with a scale")
+    scale, moved = (_size(fields, each) for each in (name, "sensitivity"))
+    return Continuous(fields["law"], scale, moved, *_users(fields), root=name != "scale")
 
 
 def _allocation(data: object) -> Allocation:
@@ -491,6 +521,108 @@ LAWS: dict[str, _Read] = {
     "discrete-gaussian": _plain(DiscreteGaussian, sigma2=_size),
     "discrete-gaussian-sum": _plain(DiscreteGaussianSum, count=_count, sigma2=_size),
     "binomial": _plain(Binomial, trials=_count, probability=_chance),
+}
+
+
+def _thresholded(data: object) -> Thresholded:
+    fields = read_fields(data, "threshold", "kind", "noise", "threshold", "keys", "names",
+                         "poisson")  # fmt: skip
+    noise = _mechanism(fields["noise"])
+    plain = isinstance(noise, Continuous) and noise.neighbours == "add-remove" and noise.rate == 1
+    if isinstance(noise, Additive) and isinstance(noise.law, SymmetricLaw):
+        plain = noise.modulus is None
+    if not plain:
+        raise CertificateError(
+            "noise of counts must be additive, symmetric, with no modulus; or continuous, with "
+            "neighbours add-remove and poisson 1"
+        )
+    assert isinstance(noise, Additive | Continuous)
+    threshold = read_number(fields["threshold"], "threshold", at_most=10**30)
+    if threshold < noise.sensitivity:
+        raise CertificateError("threshold must be at least the sensitivity")
+    if isinstance(noise, Additive) and threshold.denominator != 1:
+        raise CertificateError("threshold of noise on the integers must be a whole number")
+    keys, rate = read_whole(fields["keys"], "keys", 1, 10**6), _rate(fields["poisson"])
+    names = _choice(fields, "names", "yes", "no") == "yes"
+    if rate < 1 and (keys > 1 or names):
+        raise CertificateError("poisson below 1 is of one key, with its count")
+    return Thresholded(noise, threshold, keys, names, rate)
+
+
+def _choice(fields: Mapping[str, Any], name: str, *allowed: str) -> str:
+    if fields[name] not in allowed:
+        raise CertificateError(f"{name} must be {' or '.join(allowed)}")
+    return str(fields[name])
+
+
+def _selected(data: object) -> Optimal:
+    fields = read_fields(data, "partition-selection", "kind", "epsilon", "delta", "keys")
+    epsilon = read_number(fields["epsilon"], "epsilon", above=Fraction(0), at_most=1000)
+    delta = _below_one(fields["delta"], "delta")
+    return Optimal(epsilon, delta, read_whole(fields["keys"], "keys", 1, 10**6))
+
+
+def _stream(data: object) -> Stream:
+    fields = read_fields(data, "stream", "kind", "matrix", "participations", "separation", "fixed",
+                         "l2", "noise", "dimension", "neighbours")  # fmt: skip
+    who = Participation(
+        read_whole(fields["participations"], "participations", 1, 10**5),
+        read_whole(fields["separation"], "separation", 1, _MOST_STEPS),
+        _choice(fields, "fixed", "yes", "no") == "yes",
+    )
+    neighbours = _choice(fields, "neighbours", *NEIGHBOURS)
+    matrix, noise = _matrix(fields["matrix"]), fields["noise"]
+    gaussian = isinstance(noise, dict) and noise.get("name") == "gaussian"
+    law: Fraction | Law
+    if gaussian:
+        law = _size(read_fields(noise, "noise", "name", "sigma"), "sigma")
+    elif not isinstance(law := _law(noise), DiscreteGaussian | Skellam):
+        raise CertificateError("noise of streams must be gaussian, discrete-gaussian or skellam")
+    l2 = read_number(fields["l2"], "l2", above=Fraction(0), at_most=10**9)
+    dimension = None if fields["dimension"] is None else _dimension(fields)
+    if (gaussian and dimension) or (not gaussian and l2 < 1):
+        raise CertificateError("dimension is of noise on the integers, of which l2 is at least 1")
+    return Stream(matrix, who, l2, law, dimension, neighbours)
+
+
+def _matrix(data: object) -> Matrix:
+    name = data.get("name") if isinstance(data, dict) else None
+    if name == "table":
+        rows = read_list(read_fields(data, "matrix", "name", "rows")["rows"], "rows", _MOST_ROWS)
+        read = [
+            [_entry(each) for each in read_list(row, "a row", i)] for i, row in enumerate(rows, 1)
+        ]
+        if any(len(row) != i for i, row in enumerate(read, 1)):
+            raise CertificateError("row i of a table must have i entries, up to the diagonal")
+        return Table(tuple(map(tuple, read)))
+    more = {"tree": ("restart",), "sqrt-toeplitz": (), "blt": ("omega", "theta")}.get(str(name))
+    if more is None:
+        raise CertificateError("matrix name must be tree, table, sqrt-toeplitz or blt")
+    fields = read_fields(data, "matrix", "name", "steps", *more)
+    steps = read_whole(fields["steps"], "steps", 1, _MOST_STEPS if name == "tree" else 10**6)
+    if name == "tree":
+        restart = read_whole(fields["restart"], "restart", 1, steps)
+        return Tree(steps, restart)
+    lists = [
+        [read_number(each, side, at_most=1) for each in read_list(fields[side], side, 64)]
+        for side in more
+    ]
+    if more and (len(lists[0]) != len(lists[1]) or sum(lists[0]) > 1):
+        raise CertificateError("omega and theta must be as many, the sum of omega at most 1")
+    return Toeplitz(steps, tuple(zip(*lists, strict=True)) if more else ())
+
+
+def _entry(text: object) -> Fraction:
+    number = read_number(text, "an entry", least=-(10**12), at_most=10**12)
+    if number.denominator.bit_length() > _LONGEST_ENTRY:
+        raise CertificateError("an entry has too long a denominator")
+    return number
+
+
+FAMILIES: dict[str, Callable[[object], Family | Finite]] = {
+    "threshold": _thresholded,
+    "partition-selection": _selected,
+    "stream": _stream,
 }
 
 

@@ -27,7 +27,10 @@ from .mechanisms import (
     Additive,
     Allocation,
     Continuous,
+    Family,
+    Finite,
     FixedSize,
+    Key,
     Mechanism,
     Response,
     Sampled,
@@ -71,8 +74,10 @@ def _has_a_side(mechanism: Mechanism) -> bool:
         return mechanism.p != mechanism.q
     if isinstance(mechanism, Sampled):
         return mechanism.rate < 1 or _has_a_side(mechanism.mechanism)
-    if isinstance(mechanism, Allocation):
+    if isinstance(mechanism, Allocation | Key):
         return True
+    if isinstance(mechanism, Family | Finite):
+        return mechanism.has_a_side
     if isinstance(mechanism, Vector) and mechanism.reach.is_random:
         return True
     return isinstance(mechanism, Continuous | Vector) and mechanism.rate < 1
@@ -83,7 +88,7 @@ def _tells(mechanism: Mechanism) -> bool:
         return mechanism.shift > 0
     if isinstance(mechanism, Response):
         return bool(mechanism.epsilon or mechanism.delta)
-    if isinstance(mechanism, Allocation | Continuous | Vector):
+    if isinstance(mechanism, Allocation | Continuous | Family | Finite | Key | Vector):
         return True
     if isinstance(mechanism, FixedSize | Sampled):
         return _tells(mechanism.mechanism)
@@ -93,8 +98,10 @@ def _tells(mechanism: Mechanism) -> bool:
 def _is_symmetric(mechanism: Mechanism) -> bool:
     if isinstance(mechanism, Continuous):
         return mechanism.rate == 1
-    if isinstance(mechanism, Allocation | Sampled):
+    if isinstance(mechanism, Allocation | Key | Sampled):
         return False
+    if isinstance(mechanism, Finite):
+        return not mechanism.has_a_side
     if not isinstance(mechanism, TwoLaws):
         return True
     p, q = mechanism.p, mechanism.q
@@ -106,6 +113,8 @@ def _turned(mechanism: Mechanism) -> Mechanism:
         return TwoLaws(mechanism.q, mechanism.p, mechanism.slack)
     if isinstance(mechanism, Continuous) and mechanism.rate == 1:
         return mechanism
-    if isinstance(mechanism, Allocation | Continuous | Sampled):
-        return replace(mechanism, removing=not mechanism.removing)
+    if isinstance(mechanism, Finite) and not mechanism.has_a_side:
+        return mechanism
+    if isinstance(mechanism, Allocation | Continuous | Finite | Key | Sampled):
+        return replace(mechanism, removing=not mechanism.removing)  # type: ignore[type-var]
     return mechanism

@@ -39,16 +39,25 @@ on both sides. Without a hint any other vector is bounded by the Gaussian.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from . import divergences
 from .arithmetic import INFINITY, OpenError, precision
 from .concentrated import rho_at_most
-from .mechanisms import Additive, Allocation, Continuous, Mechanism, Sampled, Vector
+from .mechanisms import (
+    Additive,
+    Allocation,
+    Continuous,
+    Family,
+    Mechanism,
+    Parts,
+    Sampled,
+    Vector,
+)
 from .reach import Reach
-from .reading import Missed, Statement, Tilt
+from .reading import Above, Along, Missed, Statement, Tilt
 from .rounded import Rounded
 from .rounded_distance import lost, mostly
 from .scenarios import Uses
@@ -57,18 +66,77 @@ from .unit import distance
 _BITS = 128
 _MOST_MOVES = 64
 _FINE = 10**20  # units of a root
+_OPEN = "what it lies between is not inside what is measured"
 
 
 @dataclass(frozen=True)
 class Part:
-    """A statement about mechanisms that are no vectors, and why it would be needed, in words."""
+    """A statement about mechanisms that are no vectors, and why it would be needed, in words.
+
+    others: if that was not proved, one that will do as well.
+    """
 
     statement: Statement
     needed: str = ""
+    others: tuple[Part, ...] = ()
 
 
 def parts(statement: Statement) -> list[Part]:
-    """What together implies the statement: itself, or one about each side of its vectors."""
+    """What together implies the statement: itself, or one about each side of its vectors and of
+    what else lies between others.
+    """
+    statement = _with(statement, _exactly)
+    if not any(isinstance(one, Family) for one, _ in statement.uses):
+        return _sides(statement)
+    low, high = statement.measured
+    found = []
+    for up, measured in ((True, (Fraction(0), high)), (False, (low, INFINITY))):
+        if measured != (0, INFINITY):
+            first, *others = [
+                _sides(replace(way, measured=measured))[0] for way in _ways(statement, up)
+            ]
+            found.append(replace(first, needed=_OPEN, others=tuple(others)))
+    return found
+
+
+def _exactly(one: Family, hint: Along) -> Parts | None:
+    """What it is, where it is exactly that."""
+    above = one.above()
+    return above[0] if len(above) == 1 and one.below(hint) == above else None
+
+
+def _ways(statement: Statement, up: bool) -> list[Statement]:
+    """What dominates, or is attained, in place of what is known by others: each proof at once."""
+    each: dict[tuple[Family, Along], Sequence[Parts]] = {}
+    for (one, _), hint in zip(statement.uses, statement.along, strict=True):
+        if isinstance(one, Family):
+            each[one, hint] = one.above() if up else one.below(hint)
+
+    def turn(at: int) -> Statement:
+        def chosen(one: Family, hint: Along) -> Parts:
+            return each[one, hint][min(at, len(each[one, hint]) - 1)]
+
+        return _with(statement, chosen)
+
+    return [turn(at) for at in range(max(map(len, each.values())))]
+
+
+def _with(statement: Statement, chosen: Callable[[Family, Along], Parts | None]) -> Statement:
+    """With what is chosen in place of what is known by others; None leaves it there."""
+    found: list[tuple[tuple[Mechanism, int], Above, Along]] = []
+    hints = zip(statement.uses, statement.above, statement.along, strict=True)
+    for (one, times), above, along in hints:
+        parts = chosen(one, along) if isinstance(one, Family) else None
+        if parts is None:
+            found.append(((one, times), above, along))
+        else:
+            found += [((part, each * times), None, ()) for part, each in parts]
+    uses, every, all_along = zip(*found, strict=True) if found else ((), (), ())
+    return replace(statement, uses=uses, above=every, along=all_along)
+
+
+def _sides(statement: Statement) -> list[Part]:
+    """Itself, or one about each side of its vectors."""
     if not any(isinstance(one, Vector) or _has_sides(one, statement) for one, _ in statement.uses):
         return [Part(statement)]
     low, high = statement.measured
@@ -87,15 +155,16 @@ def parts(statement: Statement) -> list[Part]:
         if not uses:
             raise OpenError("no vector is named that costs as much as what is measured")
         found.append(replace(statement, uses=uses, measured=(low, INFINITY)))
-    return [Part(each, "what bounds its vectors is not inside what is measured") for each in found]
+    return [Part(each, _OPEN) for each in found]
 
 
 def attained(statement: Statement) -> Statement | None:
     """That a vector within reach costs at most what is measured: the named one, or the farthest in
     one coordinate. Where this is false, the statement is. None where no vector is.
     """
-    if not any(isinstance(one, Vector) for one, _ in statement.uses):
+    if not any(isinstance(one, Family | Vector) for one, _ in statement.uses):
         return None
+    statement = _with(statement, lambda one, hint: one.below(hint)[0])
     uses: list[tuple[Mechanism, int]] = []
     for (one, times), moves in zip(statement.uses, statement.along, strict=True):
         if isinstance(one, Allocation):

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from .arithmetic import INFINITY, End
 from .binomial import Logarithm
+from .keys import Optimal, Thresholded
 from .laws import FiniteLaw, Law
 from .mechanisms import (
     Additive,
@@ -17,10 +18,12 @@ from .mechanisms import (
     Mechanism,
     Response,
     Sampled,
+    TwoLaws,
     Vector,
 )
 from .reach import Reach
 from .reading import Statement
+from .releases import Stream, Table, Toeplitz, Tree
 from .rounded import Rounded
 from .scenarios import is_fixed, neighbours_of
 
@@ -102,7 +105,22 @@ def _mechanism(mechanism: Mechanism) -> str:
         name, scale = ("Gaussian", "sigma") if mechanism.is_gaussian else ("Laplace", "scale")
         return (
             f"a real query of sensitivity {_text(mechanism.sensitivity)} plus {name} noise "
-            f"({scale} {_text(mechanism.scale)}){_taking_part(mechanism.rate)}"
+            f"({scale}{' squared' * mechanism.root} {_text(mechanism.scale)})"
+            f"{_taking_part(mechanism.rate)}"
+        )
+    if isinstance(mechanism, Thresholded):
+        told = "which of them reach" if mechanism.names else "each told where it reaches"
+        noise = _mechanism(mechanism.noise)
+        return (
+            f"counts of keys, a user in {mechanism.keys:,} of them, each {noise}; "
+            f"{told} {_text(mechanism.threshold)}{_taking_part(mechanism.rate)}"
+        )
+    if isinstance(mechanism, Stream):
+        return _stream(mechanism)
+    if isinstance(mechanism, Optimal):
+        return (
+            f"the names of keys by the optimal rule, a user in {mechanism.keys:,} of them, each of "
+            f"epsilon {_text(mechanism.epsilon)} and delta {_text(mechanism.delta)}"
         )
     if isinstance(mechanism, Allocation):
         return (
@@ -128,8 +146,29 @@ def _mechanism(mechanism: Mechanism) -> str:
             f", revealed with probability {_text(mechanism.delta)}" if mechanism.delta else ""
         )
         return f"randomized response (epsilon {_text(mechanism.epsilon)}){revealed}"
-    slack = f", known up to slack {_text(mechanism.slack)}" if mechanism.slack else ""
-    return f"a pair of laws on {len(mechanism.p)} outcomes for two named datasets{slack}"
+    if isinstance(mechanism, TwoLaws):
+        slack = f", known up to slack {_text(mechanism.slack)}" if mechanism.slack else ""
+        return f"a pair of laws on {len(mechanism.p)} outcomes for two named datasets{slack}"
+    raise TypeError(f"no words for {type(mechanism).__name__}")
+
+
+def _stream(stream: Stream) -> str:
+    matrix, who, noise = stream.matrix, stream.who, stream.noise
+    name = {Tree: "a binary tree", Table: "a table"}.get(type(matrix), "a Toeplitz matrix")
+    if isinstance(matrix, Tree) and matrix.restart < matrix.steps:
+        name += f" begun anew every {matrix.restart:,}"
+    if isinstance(matrix, Toeplitz):
+        name = "a BLT" if matrix.terms else "the root of prefix sums"
+    apart = f"{'exactly' if who.exactly else 'at least'} {who.separation:,} apart"
+    often = f"at most {who.times:,} of them, {apart}" if who.times > 1 else "one of them"
+    if isinstance(noise, Fraction):
+        whole, added = "", f"Gaussian noise (sigma {_text(noise)})"
+    else:
+        whole, added = "whole ", _law(noise)
+    return (
+        f"a stream C x + z of {matrix.steps:,} steps, C {name}, z {added}, x "
+        f"moved by {whole}vectors of at most {_text(stream.l2)} in L2 in {often}"
+    )
 
 
 def _reach(reach: Reach) -> str:

@@ -1,0 +1,107 @@
+"""What a certificate file says of the families: mechanisms that are known by others, and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import singledispatch
+from typing import Any, TypeAlias
+
+from attrs import evolve
+
+from ..exact.number import decimal_text
+from ..mechanisms.continuous import ContinuousNoise
+from ..mechanisms.key_names import KeyNames, Optimal
+from ..mechanisms.matrices.columns import Table, Toeplitz, Tree
+from ..mechanisms.matrices.release import DiscreteMatrixNoise, MatrixNoise, Stream
+from ..mechanisms.mechanism import Mechanism
+from ..mechanisms.threshold import Thresholded
+
+Fields: TypeAlias = dict[str, Any]
+Inner: TypeAlias = Callable[[Mechanism], Fields]  # of a mechanism that it is made of
+
+
+@singledispatch
+def family_fields(mechanism: object, inner: Inner) -> Fields | None:
+    """The fields of one of them; None for anything else."""
+    return None
+
+
+@family_fields.register
+def _(one: Thresholded, inner: Inner) -> Fields:
+    return _counts(one, "no", inner)
+
+
+@family_fields.register
+def _(one: KeyNames, inner: Inner) -> Fields:
+    rule, keys = one.rule, one.keys
+    if not isinstance(rule, Optimal):
+        return _counts(evolve(rule.counts, keys=keys), "yes", inner)
+    epsilon, delta = decimal_text(rule.epsilon), decimal_text(rule.delta)
+    return {
+        "kind": "partition-selection",
+        "epsilon": epsilon,
+        "delta": delta,
+        "keys": str(keys),
+    }
+
+
+def _counts(one: Thresholded, names: str, inner: Inner) -> Fields:
+    noise = one.noise
+    if isinstance(noise, ContinuousNoise):
+        noise = evolve(noise, neighbours="add-remove")
+    return {
+        "kind": "threshold",
+        "noise": inner(noise),
+        "threshold": decimal_text(one.threshold),
+        "keys": str(one.keys),
+        "names": names,
+        "poisson": decimal_text(one.rate),
+    }
+
+
+@family_fields.register
+def _(one: MatrixNoise, inner: Inner) -> Fields | None:
+    noise = {"name": "gaussian", "sigma": decimal_text(one.sigma)}
+    return None if one.stream is None else _stream(one.stream, one.neighbours, noise, None)
+
+
+@family_fields.register
+def _(one: DiscreteMatrixNoise, inner: Inner) -> Fields | None:
+    law, dimension = one.law.fields(), one.reach.dimension
+    return None if one.stream is None else _stream(one.stream, one.neighbours, law, dimension)
+
+
+def _stream(
+    stream: Stream, neighbours: str, noise: Fields | None, dimension: int | None
+) -> Fields | None:
+    matrix, who = stream.matrix, stream.who
+    if noise is None or (isinstance(matrix, Table) and matrix.rounded):
+        return None
+    return {
+        "kind": "stream",
+        "matrix": _matrix(matrix),
+        "participations": str(who.times),
+        "separation": str(who.separation),
+        "fixed": "yes" if who.fixed else "no",
+        "l2": decimal_text(stream.l2),
+        "noise": noise,
+        "dimension": None if dimension is None else str(dimension),
+        "neighbours": neighbours,
+    }
+
+
+def _matrix(matrix: Tree | Toeplitz | Table) -> Fields:
+    if isinstance(matrix, Table):
+        whole = [[int(entry) for entry in row] for row in matrix.rows.tolist()]
+        lower = (row[: i + 1] for i, row in enumerate(whole))
+        return {
+            "name": "table",
+            "rows": [[decimal_text(entry * matrix.unit) for entry in row] for row in lower],
+        }
+    steps = str(matrix.steps)
+    if isinstance(matrix, Tree):
+        return {"name": "tree", "steps": steps, "restart": str(matrix.restart)}
+    if matrix.terms is None:
+        return {"name": "sqrt-toeplitz", "steps": steps}
+    omega, theta = ([decimal_text(each[side]) for each in matrix.terms] for side in (0, 1))
+    return {"name": "blt", "steps": steps, "omega": omega, "theta": theta}
