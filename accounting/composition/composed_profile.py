@@ -32,6 +32,7 @@ Enough: TypeAlias = Callable[[Enclosure], bool]
 
 COARSE = "for want of time it was measured on a coarse grid only"
 BETWEEN = "it was measured on a grid, between laws that dominate and what is certain"
+TOO_MANY = "it has more outcomes than are listed, and was measured on a grid of blocks of them"
 FROM_ABOVE = "for want of time only a bound from above was found"
 _WIDE = Fraction(1, 100)
 _GRACE = 0.6  # seconds of the processor for each
@@ -70,6 +71,9 @@ def measured(
         found = narrowly(uses, figure, width, cap, work) if finer is None else finer
     except OutOfTimeError:
         return in_little_time(uses, figure) if known is None else known.because(COARSE)
+    except ArithmeticError:  # nothing else knows of so many outcomes
+        known = _coarsely(uses, figure) if known is None else known
+        return _with_bounds(known, uses, figure, TOO_MANY)
     if known is None and not found.is_within(max(width, _WIDE)) and not is_enough(found):
         known = _coarsely(uses, figure)
     try:
@@ -84,8 +88,17 @@ def in_little_time(uses: Scenario, figure: Figure) -> Enclosure:
 
     Raises OutOfTimeError where that tells nothing.
     """
-    known = _coarsely(uses, figure)
-    return _from_above(uses, figure) if known is None else known.because(COARSE)
+    return _with_bounds(_coarsely(uses, figure), uses, figure, COARSE)
+
+
+def _with_bounds(known: Enclosure | None, uses: Scenario, figure: Figure, why: str) -> Enclosure:
+    """What is known by the grid, where that is an end only with what bounds it from above."""
+    if known is None:
+        return _from_above(uses, figure)
+    if known.upper == anything(figure).upper:
+        with suppress(OutOfTimeError):
+            known = meeting(figure, known, _from_above(uses, figure))
+    return known.because(why)
 
 
 def _coarsely(uses: Scenario, figure: Figure) -> Enclosure | None:

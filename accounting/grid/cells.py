@@ -43,12 +43,16 @@ class NotCoveredError(ArithmeticError):
 
 
 class Cell(NamedTuple):
-    """Losses from low to high steps (all at most low where these are equal), and their masses."""
+    """Losses from low to high steps (all at most low where these are equal), and their masses.
+
+    excess: p - q e^low, where it is known better than p and q tell.
+    """
 
     low: int
     high: int
     p: arb
     q: arb
+    excess: arb | None = None
 
 
 class Cells(NamedTuple):
@@ -112,7 +116,7 @@ def _mixed(law: MixtureLoss, step: Fraction, tilt: float, log_tail: float) -> Ce
     found = [Cell(0, 0, rest, rest)]
     for weight, part in law.parts:
         share, one = ball(weight), divided(part, step, tilt, log_tail)
-        found += [Cell(low, high, share * p, share * q) for low, high, p, q in one.cells]
+        found += [Cell(low, high, share * p, share * q) for low, high, p, q, _ in one.cells]
         missing += share * one.missing
     return Cells(found, missing)
 

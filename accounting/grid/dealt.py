@@ -93,7 +93,7 @@ class DealtSteps(Bounded):
         law = SampledGaussian(rate, self.noise, self.removing)
         cells, q = divided(law, step, tilt, log_tail).cells, ball(rate)
         highest = max(cell.high for cell in cells)
-        masses = [((low + high) // 2, p, r) for low, high, p, r in cells]
+        masses = [((low + high) // 2, p, r) for low, high, p, r, _ in cells]
         masses.append((highest, *tail(law, ball(step) * highest)))
         there, apart = dict[int, arb](), dict[int, arb]()
         for k, p, r in masses:

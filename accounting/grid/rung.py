@@ -14,11 +14,14 @@ from contextlib import suppress
 from fractions import Fraction
 from functools import lru_cache
 
-from flint import arb
+from flint import arb, ctx
 
+from ...exact.deadline import OutOfTimeError
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from ...exact.precision import working_precision
+from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
+from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.pair import MixturePair, Pair, SampledPair, ShiftPair, TwoWayPair, WrappedPair
 from ..divergences.finite_sums import is_listed
 from ..figure import Figure
@@ -27,9 +30,11 @@ from ..losses.continuous.composed import is_closed
 from ..losses.continuous.mixture import MixtureLoss
 from ..losses.continuous.sampled_gaussian import SampledGaussian
 from ..losses.continuous.uses import parts_of
+from ..losses.dominating import dominating
+from ..losses.law import Atoms
 from ..losses.mixed import is_conditioned
 from ..losses.of_pair import window
-from ..losses.product import Product, product_of
+from ..losses.product import Factor, Product, product_of
 from ..losses.sums import (
     FIRST_TAIL,
     LEAST_LOG_DELTA,
@@ -41,9 +46,11 @@ from ..losses.sums import (
     smoothed_width,
 )
 from ..scenario import Scenario
+from .blocks import BlockLoss
 from .bounds import grid
-from .cells import Continuous, NotCoveredError, Parts
+from .cells import CellLaw, Continuous, NotCoveredError, Parts
 from .own import is_own, own_parts
+from .sides import split
 from .tilt import seen, tilt_at, tilt_for
 
 _BITS = 128
@@ -58,6 +65,9 @@ _FINEST_BOUNDED = 4096  # where what is between two laws stays open, or takes th
 _FINER = 8  # times as many points are tried next
 _ANY = -50.0  # logarithm of a delta that is not known yet
 _NO_WIDTH = Fraction(0)
+_FEW_PAIRS = 4  # of which one that dominates them all is sought, on a lattice
+_FINE = 64  # points in a deviation of it
+_CLOSED = (DiscreteLaplace, DiscreteGaussian)  # laws whose losses have closed transforms
 
 
 def takes_long(uses: Scenario, figure: Figure, width: Fraction) -> bool:
@@ -72,6 +82,8 @@ def takes_long(uses: Scenario, figure: Figure, width: Fraction) -> bool:
             isinstance(law, SampledGaussian) for law, _ in parts
         )
     log_delta = _ANY if figure.quantity == "delta" else float(ball(figure.at).log().mid())
+    if others and _are_many(others, log_delta):
+        return True
     if parts:
         return not is_conditioned(parts, others, log_delta)
     if not is_smoothed(others, log_delta):
@@ -102,7 +114,12 @@ def fine(uses: Scenario, figure: Figure, width: Fraction, work: float) -> Enclos
         return None
     gap = Fraction(first.upper) - Fraction(first.lower)
     reached = float(gap / Fraction(first.upper)) * (few / points) ** 2
-    smoothed = smoothed_width(others, figure, width, work)
+    try:
+        smoothed = smoothed_width(others, figure, width, work)
+    except OutOfTimeError:
+        raise
+    except ArithmeticError:  # too many outcomes to list them
+        smoothed = math.inf
     if smoothed <= _SURELY * width or smoothed < _SURELY * reached:
         return None
     return _measured(uses, figure, points).because(NO_LATTICE)
@@ -159,7 +176,7 @@ def grid_delta(uses: Scenario, epsilon: Fraction, points: int) -> Enclosure:
                 return infinite_losses(composite, charges, here.exp())
             return grid(laws, charges, tilt_at(seen(laws, tail), level), tail, points).delta(here)
 
-    return _over_choices(parts, product, measured, log_delta)
+    return _over_choices(parts, product, measured, log_delta, Enclosure.probability())
 
 
 def grid_epsilon(uses: Scenario, delta: Fraction, points: int) -> Enclosure:
@@ -185,7 +202,7 @@ def grid_epsilon(uses: Scenario, delta: Fraction, points: int) -> Enclosure:
             found = grid(laws, charges, tilt, tail, points).epsilon(target)
             return found.intersection(Enclosure(Fraction(0), most.upper))
 
-    return _over_choices(parts, product, measured, log_delta)
+    return _over_choices(parts, product, measured, log_delta, Enclosure.unknown())
 
 
 def _tail(log_delta: float) -> float:
@@ -205,24 +222,83 @@ def _composed(uses: Scenario, log_delta: float) -> tuple[Parts, Product]:
     return [*own, *known], product_of(others, log_delta)
 
 
+def _are_many(uses: Scenario, log_delta: float) -> bool:
+    """Are there more outcomes than are listed in little time? No closed form needs them."""
+    product = product_of(uses, log_delta)
+    pairs = [pair for factor in product.factors for pair in factor.pairs]
+    if all(isinstance(one, ShiftPair) and isinstance(one.law.simplest(), _CLOSED) for one in pairs):
+        return False
+    tails = ((factor, product.tail(factor, _tail(log_delta))) for factor in product.factors)
+    return any(
+        sum(_count(pair, tail) for pair in factor.pairs) > _MOST_OUTCOMES for factor, tail in tails
+    )
+
+
 def _over_choices(
     parts: Parts,
     product: Product,
     measure: Callable[[Product, float], Enclosure],
     log_delta: float,
+    nothing: Enclosure,
 ) -> Enclosure:
     if parts and not product.factors:
         return measure(product, 1.0)
-    return over_choices(product, measure, None, log_delta, _NO_WIDTH)
+    if product.is_exact:
+        return over_choices(product, measure, None, log_delta, _NO_WIDTH)
+    missed = 0
+
+    def known(product: Product, share: float) -> Enclosure:
+        nonlocal missed
+        try:
+            return measure(product, share)
+        except NotCoveredError:  # the other end may be known still
+            missed += 1
+            return nothing
+
+    found = over_choices(product, known, None, log_delta, _NO_WIDTH)
+    if found.lower == nothing.lower and found.upper == nothing.upper and missed:
+        raise NotCoveredError("no choice of pairs is put on a grid")
+    return found
 
 
 def _laws(parts: Parts, product: Product, log_tail: float) -> Parts:
     """The losses of all uses, leaving out P-mass of about e^log_tail altogether."""
-    for factor in product.factors:
-        tail = log_tail - math.log(factor.times * len(product.factors))
-        if sum(_count(pair, tail) for pair in factor.pairs) > _MOST_OUTCOMES:
-            raise NotCoveredError(f"more than {_MOST_OUTCOMES} outcomes are not put on a grid")
-    return [*parts, *product.atoms(log_tail)]
+    return [*parts, *((_law(product, one, log_tail), one.times) for one in product.factors)]
+
+
+def _law(product: Product, factor: Factor, log_tail: float) -> CellLaw:
+    """The loss of one use, loss by loss where these are few."""
+    tail, pairs = product.tail(factor, log_tail), factor.pairs
+    if sum(_count(pair, tail) for pair in factor.pairs) <= _MOST_OUTCOMES:
+        return product.listed(factor, log_tail)
+    blocks = [found for one in pairs if (found := _blocks(one, tail, ctx.prec)) is not None]
+    if len(blocks) < len(pairs) or len(pairs) > _FEW_PAIRS:
+        raise NotCoveredError("no shape is known of what has more outcomes than are listed")
+    return blocks[0] if len(pairs) == 1 else _dominating(pairs, tail, ctx.prec)
+
+
+@lru_cache(maxsize=4)
+def _dominating(pairs: tuple[Pair, ...], log_tail: float, bits: int) -> Atoms:
+    """Of blocks moved onto a lattice."""
+    blocks = [found for one in pairs if (found := _blocks(one, log_tail, bits)) is not None]
+    spread = max(one.cumulant(0.0).curvature for one in blocks)
+    step = Fraction(2) ** math.floor(math.log2(math.sqrt(spread) / _FINE))
+    return dominating([_moved(one, step) for one in blocks])
+
+
+def _moved(block: BlockLoss, step: Fraction) -> Atoms:
+    cells, masses = block.cells(step, 1.0, block.log_tail, _SMALLEST), dict[int, arb]()
+    for cell in cells.cells:
+        for k, mass in split(cell, step):
+            masses[k] = masses.get(k, arb(0)) + mass
+    losses = [k * ball(step) for k in masses]
+    return Atoms(list(masses.values()), losses, block.escaping(), cells.missing)
+
+
+@lru_cache(maxsize=16)
+def _blocks(pair: Pair, log_tail: float, bits: int) -> BlockLoss | None:
+    """Kept, since one answer asks for them several times at the same precision."""
+    return BlockLoss.of(pair, log_tail)
 
 
 def _count(pair: Pair, log_tail: float) -> int:

@@ -25,7 +25,7 @@ Of Q's, tilted by one more, {T >= t} has at most r e^(-(tilt + 1) t h).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -33,7 +33,7 @@ from attrs import evolve, frozen
 from flint import arb
 
 from ...exact.number import ball
-from .cells import Cells
+from .cells import Cell, Cells
 from .weights import Weights, power
 
 
@@ -44,6 +44,20 @@ class Rule(NamedTuple):
     longest: int
     bits: int
     most: int
+
+
+def split(cell: Cell, step: Fraction) -> Iterator[tuple[int, arb]]:
+    """P-masses at the cell's ends, to which all of it is moved."""
+    low, high, p, q, excess = cell
+    most = p.upper()
+    if low < high:
+        fall = (ball(step) * (low - high)).exp()
+        excess = p - q * (ball(step) * low).exp() if excess is None else excess
+        # more than its share can only raise delta
+        raised = (excess / (1 - fall)).upper().max(arb(0)).min(most)
+        yield high, raised
+        most = (most - raised).upper()
+    yield low, most
 
 
 @frozen(eq=False)
@@ -63,15 +77,10 @@ class Sides:
         def add(masses: dict[int, arb], k: int, mass: arb) -> None:
             masses[k] = masses[k] + mass if k in masses else mass
 
-        for low, high, p, q in cells.cells:
-            if low == high:
-                add(above, low, p.upper())
-            else:
-                fall = (ball(step) * (low - high)).exp()
-                near = q * (ball(step) * low).exp()
-                add(above, high, ((p - near) / (1 - fall)).upper().max(arb(0)))
-                add(above, low, ((near - p * fall) / (1 - fall)).upper().max(arb(0)))
-        for low, high, p, q in cells.cells if cells.attained is None else cells.attained:
+        for cell in cells.cells:
+            for k, mass in split(cell, step):
+                add(above, k, mass)
+        for low, high, p, q, _ in cells.cells if cells.attained is None else cells.attained:
             k = (low + high) // 2
             add(below_p, k, p.lower().max(arb(0)))
             add(below_q, k, q.upper())

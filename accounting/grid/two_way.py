@@ -56,7 +56,7 @@ class TwoWayLoss(Bounded):
                 tail(self.attained, arb(0)), tail(self.attained, high * ball(step)), strict=True
             )
             above.append(Cell(0, high, *((first - last).max(arb(0)) for first, last in ends)))
-        below = [Cell(-high, -low, q, p) for low, high, p, q in above]
+        below = [Cell(-high, -low, q, p) for low, high, p, q, _ in above]
         p, q = tail(self.attained, arb(0))
         rest = (1 - p - q).max(arb(0))
         return Cells([*below, Cell(0, 0, rest, rest), *above], 2 * one.missing, one.cells)

@@ -34,7 +34,8 @@ from .sampled import sampled_law, two_way
 
 _WINDOW_BITS = 128
 _STEEPEST, _HALVINGS = 60, 12  # of s, in binary places; of an interval of those
-_MOST_OUTCOMES = 4_000_000
+_MOST_OUTCOMES = 4_000_000  # that are listed
+_MOST_KNOWN = 1 << 60  # whose numbers fit into machine words
 _MOST_STEPS = 64  # of the Euclidean algorithm for a common ratio
 _LARGEST_EXPONENT = 10**6
 
@@ -57,7 +58,7 @@ def _(pair: ResponsePair, log_tail: float) -> LossLaw:
 def _(pair: SampledPair, log_tail: float) -> LossLaw:
     plain = pair.facing
     if isinstance(plain, ShiftPair) and not is_listed(plain):
-        return sampled_law(pair, window(plain.law, log_tail))
+        return sampled_law(pair, _listed_window(plain.law, log_tail))
     outcomes = listed(pair)
     exactly = pair.rate * plain.delta if isinstance(plain, ResponsePair) else None
     return _from_balls(outcomes.p, outcomes.q, exactly if pair.removing else Fraction(0))
@@ -140,17 +141,22 @@ def _laplace_atoms(law: LaplaceLoss) -> Atoms:
 
 def windowed(pair: ShiftPair, log_tail: float) -> Atoms:
     """The outcomes of a window that leaves out P-mass of about this logarithm on either side."""
-    low, high = window(pair.law, log_tail)
+    low, high = _listed_window(pair.law, log_tail)
     least, greatest = pair.law.support
     if least is not None:
         low = max(low, least + pair.shift)
     if greatest is not None:
         high = min(high, greatest)
+    return _between(pair, low, high, ctx.prec)
+
+
+def _listed_window(law: Law, log_tail: float) -> tuple[int, int]:
+    low, high = window(law, log_tail)
     if high - low > _MOST_OUTCOMES:
         raise ArithmeticError(
-            f"composing {pair.law} needs {high - low} outcomes, more than {_MOST_OUTCOMES}"
+            f"composing {law} needs {high - low} outcomes, more than {_MOST_OUTCOMES}"
         )
-    return _between(pair, low, high, ctx.prec)
+    return low, high
 
 
 @lru_cache(maxsize=8)
@@ -278,7 +284,7 @@ def window(law: Law, log_tail: float) -> tuple[int, int]:
     if law.support != (None, None):
         return _by_probabilities(law, log_tail)
     low, high = math.floor(_beyond(law, -1, log_tail)), math.ceil(_beyond(law, 1, log_tail))
-    if high - low > _MOST_OUTCOMES << 8:
+    if high - low > _MOST_KNOWN:
         raise ArithmeticError(f"composing {law} needs too many outcomes")
     return low, high
 
@@ -292,7 +298,7 @@ def _by_probabilities(law: Law, log_tail: float) -> tuple[int, int]:
 
     def beyond(side: int) -> int:
         def small(distance: int) -> bool:
-            if distance > _MOST_OUTCOMES << 8:
+            if distance > _MOST_KNOWN:
                 raise ArithmeticError(f"composing {law} needs too many outcomes")
             return bool(law.log_pmf(np.array([centre + side * distance]))[0] < least)
 

@@ -126,7 +126,7 @@ class Product:
         """The loss laws that an adversary may choose from, leaving out about e^log_tail."""
         return [
             (
-                [listed_law(pair, self._tail(factor, log_tail)) for pair in factor.pairs],
+                [listed_law(pair, self.tail(factor, log_tail)) for pair in factor.pairs],
                 factor.times,
             )
             for factor in self.factors
@@ -142,13 +142,14 @@ class Product:
 
     def atoms(self, log_tail: float) -> list[tuple[Atoms, int]]:
         """The same, loss by loss."""
-        found = []
-        for factor in self.factors:
-            law = self._law(factor, log_tail)
-            if not isinstance(law, Atoms):
-                law = listed_law(factor.pairs[0], self._tail(factor, log_tail))
-            found.append((law, factor.times))
-        return found
+        return [(self.listed(factor, log_tail), factor.times) for factor in self.factors]
+
+    def listed(self, factor: Factor, log_tail: float) -> Atoms:
+        """The same of one use."""
+        law = self._law(factor, log_tail)
+        if isinstance(law, Atoms):
+            return law
+        return listed_law(factor.pairs[0], self.tail(factor, log_tail))
 
     def charges(self) -> Charges:
         """What the losses alone do not count."""
@@ -164,12 +165,13 @@ class Product:
         return Charges(less_p.upper(), less_q.upper(), slack.upper())
 
     def _law(self, factor: Factor, log_tail: float) -> LossLaw:
-        tail = self._tail(factor, log_tail)
+        tail = self.tail(factor, log_tail)
         if len(factor.pairs) == 1:
             return loss_law(factor.pairs[0], tail)
         return _dominating(factor.pairs, tail, ctx.prec)
 
-    def _tail(self, factor: Factor, log_tail: float) -> float:
+    def tail(self, factor: Factor, log_tail: float) -> float:
+        """The logarithm of what one use of these may leave out."""
         return log_tail - math.log(factor.times * len(self.factors))
 
 

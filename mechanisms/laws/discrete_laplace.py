@@ -21,11 +21,11 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 from attrs import field, frozen
-from flint import acb, arb, arb_series
+from flint import acb, arb, arb_series, ctx
 from numpy.typing import NDArray
 
 from ...exact.enclosure import Enclosure
-from ...exact.lazy import mpmath
+from ...exact.lazy import mpmath, special
 from ...exact.number import ExactInput, ParameterError, Real, ball, exact, mpf
 from ...exact.precision import START, refine, working_precision
 from ..samplers.bits import RandomBits
@@ -47,7 +47,9 @@ from .law import Calibrated, Law, Moments
 from .polya import Polya
 
 _STEPS = 5_000_000  # the longest recurrence that is run in floats
-_POINTS = 200  # so many outcomes are computed one by one where that is shorter
+_SPARE, _MOST_SPARE = 32, 700  # bits for what may cancel
+_FAR, _TERMS = 40, 20  # scales, and terms of a series in their inverse
+_POINTS = 1000  # so many outcomes are computed one by one where that is shorter
 
 _Order = TypeVar("_Order", arb, arb_series)
 
@@ -258,16 +260,53 @@ class PolyaDifference(Law):
             front = mpmath.gammaprod([k + r], [k + 1, r]) * beta**k * (1 - beta) ** (2 * r)
             return front * mpmath.hyp2f1(r, r + k, k + 1, beta**2)
 
+    def ball(self, x: int) -> arb:
+        found = _closed(self, abs(x), ctx.prec) if self.shape <= STEEP else None
+        return super().ball(x) if found is None else found
+
+    def closed(self, k: int) -> arb | None:
+        """p(k) = (1-b)^(2r) b^k C(k+r-1, k) 2F1(r, r+k; k+1; b^2), by convolving the two series.
+
+        None so many scales out that FLINT's way around 1, where terms cancel, takes longer than an
+        integral.
+        """
+        bits = ctx.prec
+        spare = _SPARE + math.ceil(6 * k * float(rate_below(self.scale))) + k.bit_length()
+        near = abs(2 * self.shape - round(2 * self.shape))  # 1 - 2r is the pole of that way
+        spare += (near.denominator // near.numerator).bit_length() if near else 0
+        if spare > _MOST_SPARE:
+            return None
+        with working_precision(bits + spare):
+            r, rate = ball(self.shape), rate_of(self.scale)
+            logs = (k + r).lgamma() - arb(k + 1).lgamma() - r.lgamma() - k * rate
+            series = (-2 * rate).exp().hypgeom_2f1(r, r + k, k + 1)
+            found = (logs + 2 * r * (-(-rate).expm1()).log()).exp() * series
+        return +found if found.rel_accuracy_bits() >= bits else None
+
     def cumulant(self, z: acb, analytic: bool = False) -> acb:
-        rate = rate_of(self.scale)
         if self.shape <= STEEP:
+            rate, shape, ground = self._constants(ctx.prec)
             right = (1 - (z - rate).exp()).log(analytic=analytic)
             left = (1 - (-z - rate).exp()).log(analytic=analytic)
-            return ball(self.shape) * (2 * (-(-rate).expm1()).log() - right - left)
+            return shape * (ground - right - left)
         # the same, where it is to be multiplied by a large shape: 1 - (cosh z - 1)/(cosh L - 1),
         # which lies on the cut of the logarithm only on the cuts |z| >= L of M
+        rate = rate_of(self.scale)
         ratio = 1 - ((z / 2).sinh() / (rate / 2).sinh()) ** 2
         return -ball(self.shape) * ratio.log(analytic=analytic)
+
+    def _constants(self, bits: int) -> tuple[arb, arb, arb]:
+        """The rate, the shape and 2 log(1 - b), at the working precision, which is this one."""
+        found = self._known.get(bits)
+        if found is None:
+            rate = rate_of(self.scale)
+            found = rate, ball(self.shape), 2 * (-(-rate).expm1()).log()
+            self._known[bits] = found
+        return found
+
+    @cached_property
+    def _known(self) -> dict[int, tuple[arb, arb, arb]]:
+        return {}
 
     def slope(self, z: acb) -> acb | None:
         return None if self.shape <= STEEP else self.derivative(z)
@@ -311,14 +350,32 @@ class PolyaDifference(Law):
 
     def log_pmf(self, xs: NDArray[np.int64]) -> NDArray[np.float64]:
         distances, places = np.unique(np.abs(np.asarray(xs, dtype=np.int64)), return_inverse=True)
+        far = distances > _FAR * max(float(1 / rate_below(self.scale)), 1.0)
+        if self.shape <= STEEP and far.any():
+            near = self.log_pmf(distances[~far]) if not far.all() else np.zeros(0)
+            logs = np.concatenate((near, self._log_far(distances[far])))
+            return logs[places].reshape(np.shape(xs))
         farthest = int(distances[-1]) if distances.size else 0
         if farthest > _STEPS or distances.size <= min(_POINTS, farthest // 1000):
-            with working_precision(START):
+            with working_precision(max(START, ctx.prec)):  # so that balls kept are found again
                 logs = np.array([float(self.ball(int(k)).log().mid()) for k in distances])
         else:
             # a power of two, so that one table serves many calls
             logs = _log_table(self, 1 << int(farthest).bit_length())[distances]
         return logs[places].reshape(np.shape(xs))
+
+    def _log_far(self, k: NDArray[np.int64]) -> NDArray[np.float64]:
+        """By 2F1(r, r+k; k+1; z) = (1-z)^-r 2F1(r, 1-r; k+1; z/(z-1)), asymptotic in large k."""
+        r, rate = float(self.shape), float(rate_below(self.scale))
+        odds = 1 / math.expm1(min(2 * rate, 700.0))  # z/(1-z), z = b^2
+        term = total = np.ones(len(k))
+        for n in range(_TERMS):
+            term = term * (-odds * (r + n) * (1 - r + n) / ((n + 1) * (k + 1.0 + n)))
+            total = total + term
+        front = -np.log(k) - special.betaln(k, r) - k * rate
+        front = front + 2 * r * math.log(-math.expm1(-rate)) - r * math.log(-math.expm1(-2 * rate))
+        found: NDArray[np.float64] = front + np.log(total)
+        return found
 
     def simplest(self) -> Law:
         return DiscreteLaplace(self.scale) if self.shape == 1 else self
@@ -333,6 +390,12 @@ class PolyaDifference(Law):
             return self.simplest().simulate(rng, size)
         both = Polya(self.shape, self.scale).simulate(rng, 2 * size)
         return both[:size] - both[size:]
+
+
+@lru_cache(maxsize=1 << 14)
+def _closed(law: PolyaDifference, k: int, bits: int) -> arb | None:
+    """Kept: who looks for a place asks for the same ones again."""
+    return law.closed(k)
 
 
 @lru_cache(maxsize=8)

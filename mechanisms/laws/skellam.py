@@ -17,19 +17,21 @@ from typing import cast
 
 import numpy as np
 from attrs import field, frozen
-from flint import acb, arb
+from flint import acb, arb, ctx
 from numpy.typing import NDArray
 
-from ...exact import contour
 from ...exact.enclosure import Enclosure
 from ...exact.lazy import mpmath, special
 from ...exact.number import ball, mpf
+from ...exact.precision import working_precision
 from .. import parameters
 from ..samplers.bits import RandomBits
 from ..samplers.unimodal import poisson_envelope
 from . import floats
 from .law import Calibrated, Law, Moments
 from .saddle import vertical_path
+
+_SPARE = 24  # bits
 
 
 @frozen
@@ -75,14 +77,21 @@ class Skellam(Law):
         v = float(self.variance)
         return vertical_path(math.asinh(t / v), side, spread=math.sqrt(v))
 
+    def ball(self, x: int) -> arb:
+        bits, v = ctx.prec, self.variance
+        spare = _SPARE + 2 * math.ceil(v).bit_length() + abs(x).bit_length()
+        with working_precision(bits + spare):
+            found = ball(v).bessel_i(abs(x), scaled=True)
+        # FLINT's expansions lose more than they are given far out
+        return +found if found.rel_accuracy_bits() >= bits else super().ball(x)
+
     def balls(self, low: int, high: int) -> list[arb]:
         # I_{k-1} = I_{k+1} + (2k/v) I_k, downward from two balls: all terms are positive, so the
         # relative radii only add up.
         ends = (abs(low), abs(high))
         nearest = 0 if low <= 0 <= high else min(ends)
         farthest = max(ends)
-        here = contour.probability(self, farthest, self.path(farthest, 0))
-        beyond = contour.probability(self, farthest + 1, self.path(farthest + 1, 0))
+        here, beyond = self.ball(farthest), self.ball(farthest + 1)
         slope = 2 / ball(self.variance)
         values = [here]
         for k in range(farthest, nearest, -1):

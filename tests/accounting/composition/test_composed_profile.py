@@ -140,8 +140,18 @@ def test_and_left_open_where_it_does_not() -> None:
 
 
 @pytest.mark.usefixtures("out_of_time")
-def test_noise_too_wide_for_the_grid_has_the_envelope_of_its_law() -> None:
+def test_noise_too_wide_to_list_is_measured_by_blocks_of_outcomes() -> None:
     """30.57887 to all digits shown: with so much noise it costs what the Gaussian costs."""
+    found = compose((AdditiveNoise(Skellam(10**8), 10**4), 20)).epsilon(DELTA)
+    assert Fraction("30.57") < found.lower < Fraction("30.57888")
+    assert Fraction("30.57886") < found.upper < Fraction("30.59")
+
+
+@pytest.mark.usefixtures("out_of_time")
+def test_where_no_grid_applies_noise_has_the_envelope_of_its_law(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(composed_profile, "_coarsely", lambda *_: None)
     wide = compose((AdditiveNoise(Skellam(10**8), 10**4), 20))
     found = wide.epsilon(DELTA)
     assert Fraction("30.57886") < found.upper < Fraction("30.5790")

@@ -1,0 +1,353 @@
+"""Noise of more outcomes than are listed: cells of whole blocks of them, by its shape alone.
+
+(P, Q) is a law p against its shift by d. Between neighbouring points y < z all that is computed are
+p and p(. - d) at both. Let log p be concave. Its chord from y to z is below it, and the chords of
+the blocks before and after, prolonged, are above it: geometric sums on both sides of the mass of
+y + 1, ..., z. Where log p is convex, above and below change places. That is of the second order of
+the block's length; stretches begin and end with a block of a single outcome, which is exact.
+
+*The loss* l = log p(x)/p(x - d) is monotone on a stretch, so that in a block it lies between those
+at its ends. For log p concave it falls throughout. For p symmetric and log-convex on x >= 0, so
+that p falls there, it rises up to 0, falls from 0 to d and rises from d on (`AdditiveNoise.pairs`;
+the same by reflection): stretches end at 0 and d, where p's logarithm and its shift's have cusps.
+
+*Sampled* at rate q the loss is log(1 - q + q e^l), or -log(1 - q + q e^-l) of the swapped pair,
+which both rise in l, and masses are mixtures of the two (`SampledPair`).
+
+Floats choose the points: blocks are halved where their tilted mass times their share in a step,
+squared, or times how far log p bends in them, matters.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from functools import cached_property
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from attrs import frozen
+from flint import arb
+from numpy.typing import NDArray
+
+from ...exact.deadline import check_time
+from ...exact.number import ball
+from ...exact.precision import floor_of
+from ...mechanisms.pair import Pair, SampledPair, ShiftPair
+from ..losses.law import Cumulant, cumulant_of
+from ..losses.of_pair import window
+from .cells import Bounded, Cell, Cells, NotCoveredError
+
+_Floats: TypeAlias = NDArray[np.float64]
+_Points: TypeAlias = NDArray[np.int64]
+_Flags: TypeAlias = NDArray[np.bool_]
+# whether blocks of so many outcomes, log p and log p(. - d) at their ends, so bent, are halved
+_Matters: TypeAlias = Callable[[_Points, _Floats, _Floats, _Floats], _Flags]
+
+_LIGHT = 1 / 256  # tilted mass times squared width, in steps, of blocks that are not halved
+_FLAT = 1e-8  # tilted mass times how far log p bends
+_NOTHING = 1e-25  # tilted mass that does not matter
+_BENT, _STEEP = 0.05, 0.5  # how far log p bends and falls within what is looked at to choose by
+_FIRST = 16  # blocks at first, of each stretch
+_NEAR = 1  # so far apart losses are in one cell with the first point at most
+_LEVELS = 64  # halvings
+
+
+class _Mass(NamedTuple):
+    """Of a block, or of all outcomes beyond a point."""
+
+    a: arb
+    b: arb
+
+
+@frozen(eq=False, slots=False)
+class BlockLoss(Bounded):
+    """The loss of one use. facing: (P, Q), or (Q, P) where a sampled user is added.
+
+    rate: 1 where all users take part. log_tail: about the logarithm of the P-mass at either end
+    that is not divided.
+    """
+
+    facing: ShiftPair
+    rate: Fraction
+    removing: bool
+    log_tail: float
+
+    @staticmethod
+    def of(pair: Pair, log_tail: float) -> BlockLoss | None:
+        """Of noise that is shifted, sampled or not, and not reduced; None of anything else."""
+        if isinstance(pair, ShiftPair):
+            return BlockLoss(pair, Fraction(1), True, log_tail)
+        if isinstance(pair, SampledPair) and isinstance(pair.facing, ShiftPair):
+            return BlockLoss(pair.facing, pair.rate, pair.removing, log_tail)
+        return None
+
+    @property
+    def exactly_escaping(self) -> Fraction | None:  # type: ignore[override]
+        """Nothing where p is positive throughout, or the law with less noise is the second one."""
+        return None if self._ends[0] is not None and self._is_plainly_first else Fraction(0)
+
+    def escaping(self) -> arb:
+        """Outcomes that are impossible under Q."""
+        least, _ = self._ends
+        if least is None or not self._is_plainly_first:
+            return arb(0)
+        return ball(self.rate) * self.facing.law.lower_tail(least - 1)
+
+    def largest(self) -> arb:
+        """That of the least outcome where the loss falls throughout, else that of 0."""
+        law, shift, (least, _) = self.facing.law, self.facing.shift, self._ends
+        if not law.log_concave:
+            return self._loss(self._log(0) - self._log(-shift))
+        if least is not None and self._is_plainly_first:
+            return self._loss(self._log(least) - self._log(least - shift))
+        limit = None if least is not None else law.loss_limit(shift)
+        return self._loss(None if limit is None else ball(limit))
+
+    def cumulant(self, c: float) -> Cumulant:
+        """Of the points that are looked at to choose by."""
+        logs, losses = self._about
+        return cumulant_of(logs + c * losses, losses)
+
+    def cells(self, step: Fraction, tilt: float, log_tail: float, points: int) -> Cells:
+        """Those of all blocks, and of what is beyond them."""
+        h, found, missing = ball(step), list[Cell](), arb(0)
+
+        def put(mass: _Mass, low: arb | None, high: arb) -> None:
+            last = -floor_of(-(high / h).upper())
+            first = last if low is None else min(floor_of((low / h).lower()), last)
+            found.append(Cell(first, last, *self._masses(mass), self._excess(mass, h * first)))
+
+        low = self._window[0]
+        outermost = self._loss(self._log(low) - self._log(low - self.facing.shift))
+        for xs in self._divided(self._matters(float(step), tilt)):
+            for mass, ends in self._blocks(xs):
+                losses = [self._loss(end) for end in ends]
+                put(mass, losses[0].min(losses[1]), losses[0].max(losses[1]))
+        before, after, hidden = self._beyond
+        first, last = self._outermost
+        if first <= outermost + _NEAR:
+            put(before, None, first)
+        else:  # little mass, perhaps at huge losses: left out
+            missing = self._masses(before)[0].upper()
+        put(after, None, last)
+        if hidden is not None and not self._is_plainly_first:  # A's outcomes that B has not
+            put(hidden, None, -ball(1 - self.rate).log())
+        return Cells(found, missing)
+
+    # -- one outcome ------------------------------------------------------------------------------
+
+    @property
+    def _is_plainly_first(self) -> bool:
+        """Has A, the first law of `facing`, what the second has not, as an infinite loss?"""
+        return self.removing or self.rate == 1
+
+    def _loss(self, plain: arb | None) -> arb:
+        """The loss where that of `facing` is this; None: infinite."""
+        rate = ball(self.rate)
+        if self.rate == 1:
+            return arb.pos_inf() if plain is None else plain
+        if plain is None:
+            return arb.pos_inf() if self.removing else -(1 - rate).log()
+        sign = 1 if self.removing else -1
+        return sign * (rate * (sign * plain).expm1()).log1p()
+
+    def _masses(self, mass: _Mass) -> tuple[arb, arb]:
+        """P and Q."""
+        a, b = mass
+        mixed = a if self.rate == 1 else (1 - ball(self.rate)) * (b if self.removing else a)
+        if self.rate != 1:
+            mixed += ball(self.rate) * (a if self.removing else b)
+            return (mixed, b) if self.removing else (a, mixed)
+        return a, b
+
+    def _excess(self, mass: _Mass, loss: arb) -> arb:
+        """P - e^loss Q: of little sampled users, both are nearly the same multiple of one mass."""
+        (a, b), rate = mass, ball(self.rate)
+        if self.removing:
+            return rate * a - (loss.expm1() + rate) * b
+        return (rate - (1 - rate) * loss.expm1()) * a - rate * loss.exp() * b
+
+    def _log(self, x: int) -> arb:
+        """log p(x)."""
+        found = self._logs.get(x)
+        if found is None:
+            found = self._logs[x] = self.facing.law.ball(x).log()
+        return found
+
+    @cached_property
+    def _logs(self) -> dict[int, arb]:
+        return {}
+
+    # -- blocks -----------------------------------------------------------------------------------
+
+    @property
+    def _ends(self) -> tuple[int | None, int | None]:
+        """The least and the greatest outcome that both laws have."""
+        least, greatest = self.facing.law.support
+        return None if least is None else least + self.facing.shift, greatest
+
+    @cached_property
+    def _window(self) -> tuple[int, int]:
+        law, shift = self.facing.law, self.facing.shift
+        (low, high), (least, greatest) = window(law, self.log_tail), self._ends
+        high += shift * (self.rate != 1)
+        low = low if least is None else max(low, least)
+        high = high if greatest is None else min(high, greatest)
+        if law.log_concave and low < high:
+            return low, high
+        if law.log_convex_sides:
+            return min(low, -1), max(high, shift + 1)
+        raise NotCoveredError("too few outcomes are possible under both laws, or it has no shape")
+
+    @cached_property
+    def _stretches(self) -> list[tuple[int, int]]:
+        (low, high), shift = self._window, self.facing.shift
+        if self.facing.law.log_concave:
+            return [(low, high)]
+        return [(low, 0), (0, shift), (shift, high)]
+
+    def _blocks(self, xs: list[int]) -> Iterator[tuple[_Mass, tuple[arb, arb]]]:
+        """Masses of y + 1, ..., z under both laws for neighbouring points, and losses at both."""
+        shift = self.facing.shift
+        concave = bool(self.facing.law.log_concave)
+        p = [self._log(x) for x in xs]
+        q = [self._log(x - shift) for x in xs]
+        sums = [_summed(xs, logs, concave) for logs in (p, q)]
+        losses = [one - other for one, other in zip(p, q, strict=True)]
+        for i, (a, b) in enumerate(zip(*sums, strict=True)):
+            before = i + (xs[i + 1] - xs[i] == 1)  # a single outcome has one loss
+            yield _Mass(a, b), (losses[before], losses[i + 1])
+
+    @cached_property
+    def _beyond(self) -> tuple[_Mass, _Mass, _Mass | None]:
+        """Up to the first point, beyond the last one, and of outcomes impossible under B."""
+        law, shift, (low, high) = self.facing.law, self.facing.shift, self._window
+        least, _ = self._ends
+        a, b = law.lower_tail(low), law.lower_tail(low - shift)
+        after = _Mass(law.upper_tail(high + 1), law.upper_tail(high + 1 - shift))
+        if least is None:
+            return _Mass(a, b), after, None
+        hidden = law.lower_tail(least - 1)
+        return _Mass((a - hidden).max(arb(0)), b), after, _Mass(hidden, arb(0))
+
+    @property
+    def _outermost(self) -> tuple[arb, arb]:
+        """No loss up to the first point, and none beyond the last one, is above these."""
+        law, shift, (low, high) = self.facing.law, self.facing.shift, self._window
+        if law.log_concave:
+            return self.largest(), self._loss(self._log(high) - self._log(high - shift))
+        limit = law.loss_limit(shift)
+        assert limit is not None
+        return self._loss(self._log(low) - self._log(low - shift)), self._loss(-ball(limit))
+
+    # -- which points: in floats ------------------------------------------------------------------
+
+    def _divided(self, matters: _Matters) -> list[list[int]]:
+        return [self._halved(low, high, matters)[0].tolist() for low, high in self._stretches]
+
+    def _halved(self, low: int, high: int, matters: _Matters) -> tuple[_Points, _Floats, _Floats]:
+        """Points from low to high, and the logarithms of both masses there."""
+        few = (low + 1 + (high - low - 2) * k // _FIRST for k in range(_FIRST + 1))
+        xs = np.unique(np.array([low, high, *few, high - 1], dtype=np.int64))
+        p, q = self._about_at(xs)
+        for _ in range(_LEVELS):
+            check_time()
+            counts = np.diff(xs)
+            bends = np.maximum(_bends(counts, p), _bends(counts, q))
+            places = np.flatnonzero((counts > 1) & matters(counts, p, q, bends)) + 1
+            if not places.size:
+                break
+            middle = xs[places - 1] + counts[places - 1] // 2
+            more = (middle, *self._about_at(middle))
+            xs, p, q = (
+                np.insert(old, places, new) for old, new in zip((xs, p, q), more, strict=True)
+            )
+        return xs, p, q
+
+    def _about_at(self, xs: _Points) -> tuple[_Floats, _Floats]:
+        law = self.facing.law
+        return law.log_pmf(xs), law.log_pmf(xs - self.facing.shift)
+
+    def _looked_at(self, log_p: _Floats, log_q: _Floats) -> tuple[_Floats, _Floats]:
+        """Logarithms of P's masses and losses."""
+        plain = log_p - log_q
+        if self.rate == 1:
+            return log_p, plain
+        rate = float(self.rate)
+        sign = 1 if self.removing else -1
+        losses = sign * np.logaddexp(math.log1p(-rate), math.log(rate) + sign * plain)
+        if not self.removing:
+            return log_p, losses
+        return np.logaddexp(math.log1p(-rate) + log_q, math.log(rate) + log_p), losses
+
+    def _matters(self, step: float, tilt: float) -> _Matters:
+        scale = self.cumulant(tilt).value
+
+        def matters(counts: _Points, p: _Floats, q: _Floats, bends: _Floats) -> _Flags:
+            logs, losses = self._looked_at(p, q)
+            height = logs + tilt * losses
+            height = np.maximum(height[1:], height[:-1]) + np.log(counts) - scale
+            share, width = np.exp(np.minimum(height, 0.0)), np.abs(np.diff(losses)) / step
+            wide = (width > 1) & (share * width**2 > _LIGHT)
+            found: _Flags = (share > _NOTHING) & (wide | (share * bends > _FLAT))
+            return found
+
+        return matters
+
+    @cached_property
+    def _about(self) -> tuple[_Floats, _Floats]:
+        """Logarithms of the masses of blocks, and their losses."""
+
+        def matters(counts: _Points, p: _Floats, q: _Floats, bends: _Floats) -> _Flags:
+            falls = np.maximum(np.abs(np.diff(p)), np.abs(np.diff(q)))
+            found: _Flags = (bends > _BENT) | (falls > _STEEP)
+            return found
+
+        logs, losses = [], []
+        for low, high in self._stretches:
+            xs, p, q = self._halved(low, high, matters)
+            height, loss = self._looked_at(p, q)
+            logs.append((height[1:] + height[:-1]) / 2 + np.log(np.diff(xs)))
+            losses.append((loss[1:] + loss[:-1]) / 2)
+        return np.concatenate(logs), np.concatenate(losses)
+
+
+def _bends(counts: _Points, logs: _Floats) -> _Floats:
+    """How far these logarithms bend within each block, about, by the blocks beside it."""
+    kinks = np.abs(np.diff(np.diff(logs) / counts))
+    found: _Floats = counts * np.maximum(np.append(kinks, 0.0), np.insert(kinks, 0, 0.0)) / 4
+    return found
+
+
+def _summed(xs: list[int], logs: list[arb], concave: bool) -> Iterator[arb]:
+    """Masses of y + 1, ..., z for neighbouring points y < z, by log p at all points."""
+    falls = [
+        (after - before) / (z - y)
+        for y, z, before, after in zip(xs, xs[1:], logs, logs[1:], strict=False)
+    ]
+    masses = [log.exp() for log in logs]
+    for i, fall in enumerate(falls):
+        count = xs[i + 1] - xs[i]
+        if count == 1:
+            yield masses[i + 1]
+            continue
+        chord = masses[i] * _geometric(fall, count)
+        left, right = falls[i - 1], falls[i + 1]
+        # where the two prolonged chords cross, about: any place will do
+        bend, rise = float((left - right).mid()), float((fall - right).mid())
+        kink = min(max(round(count * rise / bend), 0), count) if bend else 0
+        prolonged = masses[i] * _geometric(left, kink)
+        prolonged += masses[i + 1] * (1 + _geometric(-right, count - kink - 1)) * (kink < count)
+        lower, upper = (chord, prolonged) if concave else (prolonged, chord)
+        yield lower.lower().union(upper.upper())
+
+
+def _geometric(rate: arb, count: int) -> arb:
+    """The sum of e^(k rate) over k = 1, ..., count."""
+    if count <= 0:
+        return arb(0)
+    if rate.contains(0):
+        return count * (arb(0).union(count * rate)).exp()
+    return rate.exp() * (count * rate).expm1() / rate.expm1()
