@@ -48,7 +48,32 @@ LISTS = [
     ("discrete-laplace:scale=7/3,sensitivity=4*3 + randomized-response:epsilon=2/5*6",
      "pure:264/35", "pure:7.542857142857"),
 ]  # fmt: skip
+GAUSSIANS = [
+    (
+        "discrete-gaussian:sigma2=100 + discrete-gaussian:sigma2=9,sensitivity=2*3",
+        "zcdp:403/600",
+        "zcdp:0.6716666666",
+    ),
+    ("discrete-gaussian:sigma2=7/3,l2=4*5", "zcdp:120/7", "zcdp:17.142857142857"),
+    (
+        "discrete-gaussian:sigma2=50,l1=5,linf=2*3 "
+        "+ discrete-gaussian:sigma2=10,l2=7/2,dimension=40",
+        "rdp:3,2.61",
+        "rdp:3,2.6099999999",
+    ),
+    (
+        "discrete-gaussian:sigma2=5,l1=2,linf=1,neighbours=add-remove",
+        "zcdp:0.2",
+        "zcdp:0.1999999999",
+    ),
+]
 ONE_SIDED = [
+    ("discrete-gaussian:sigma2=100*50", "approx:3.5425,1e-6", "VERIFIED"),
+    (
+        "discrete-gaussian:sigma2=50,l2=3*3 + discrete-gaussian:sigma2=10",
+        "approx:2.7011,1e-3",
+        "VERIFIED",
+    ),
     ("binomial:trials=61,probability=1/2", "approx:1,1e-5", "REFUTED"),
     ("skellam:variance=4", "pure:2", "REFUTED"),
 ]

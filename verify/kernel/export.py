@@ -12,10 +12,11 @@ from ..audit import Audit, Verdict
 from ..checker.arithmetic import INFINITY
 from ..checker.binomial import Binomial
 from ..checker.laws import DiscreteGaussian, DiscreteLaplace, Skellam
-from ..checker.mechanisms import Additive, Mechanism, Response, TwoLaws
+from ..checker.mechanisms import Additive, Mechanism, Response, TwoLaws, Vector
 from ..checker.reading import Statement, read_claim, read_use
 from ..fields import NotCertifiedError, use_fields
 from .form import Numbers
+from .gaussians import are_gaussian, converted, listed
 from .renyi import concentrated, renyi
 from .verdicted import FAR_BITS, NotWrittenError, Verdicted, bits, columns, unknown
 
@@ -56,17 +57,17 @@ def _written(
     if kind not in ("pure", "approx", "zcdp", "rdp") or not uses:
         raise unknown()
     mechanism, times = uses[0]
-    if kind in ("zcdp", "rdp"):
-        if len(uses) > 1:
-            raise unknown()
-        if kind == "zcdp":
-            rho = numbers["rho"]
-            return concentrated(
-                Verdicted(times, rho, Fraction(0), verified, Fraction(0)), mechanism
-            )
-        return renyi(_asked(times, numbers, verified, end), mechanism, numbers["order"])
+    several = len(uses) > 1 or isinstance(mechanism, Vector)
+    if kind == "zcdp":
+        rho = Verdicted(times, numbers["rho"], Fraction(0), verified, Fraction(0))
+        return listed(uses, rho, None) if several else concentrated(rho, mechanism)
     asked = _asked(sum(count for _, count in uses), numbers, verified, end)
-    if len(uses) > 1:
+    if kind == "rdp":
+        order = numbers["order"]
+        return listed(uses, asked, order) if several else renyi(asked, mechanism, order)
+    if are_gaussian(uses) and (several or times > 1):
+        return converted(uses, asked)
+    if several:
         return _list(uses, asked)
     match mechanism:
         case Additive():

@@ -16,7 +16,7 @@ Numbers: TypeAlias = Mapping[str, "int | Sequence[int]"]  # lists have names in 
 
 _DIGITS = 4_000  # of one number; Python itself reads no integers of more than 4,300
 _NUMBER = rf"(?:0|[1-9][0-9]{{0,{_DIGITS - 1}}})"
-_OF_A_USE = 4  # numbers of list_w
+_OF_A_USE = {"list_w": (4, "four"), "list_v": (9, "nine")}  # numbers
 # Definitions and Laws come last: what the statement names is theirs, whatever else has that name
 _FILE = """\
 (* exactdp theorem, version 1: {title} *)
@@ -111,8 +111,10 @@ class Form:
             for name, part in found.groupdict().items()
         }
         lists = self.lists(numbers)
-        if len(lists.get("list_w", ())) % _OF_A_USE:
-            raise FormError(f"list_w has {len(lists['list_w']):,} numbers: each use takes four")
+        for name, (each, word) in _OF_A_USE.items():
+            if len(lists.get(name, ())) % each:
+                count = len(lists[name])
+                raise FormError(f"{name} has {count:,} numbers: each use takes {word}")
         if len({len(column) for column in lists.values()}) > 1:
             raise FormError("list_a and list_b are not of one length")
         return numbers
@@ -152,7 +154,7 @@ class Form:
         if "noise_" in self.statement:
             asked = "way of asking" if "noise_uses" in self.statement else "query"
             scope = f", for {which} data type, neighbour relation and {asked} of that sensitivity"
-        elif "list_not_dp" in self.statement or "list_dp" in self.statement:
+        elif any(name in self.statement for name in ("list_not_dp", "list_dp", "vectors_in")):
             scope = f", for {which} data type, neighbour relation and way of asking of this kind"
         return f"{self.words(numbers)} {says} {claimed}{scope}"
 

@@ -282,6 +282,46 @@ def _forms() -> list[Form]:
             words.listed,
             ("W",),
         ),
+        Form(
+            "list of Gaussians, zero-concentrated, VERIFIED",
+            "Vectors",
+            "vectors_zcdp (vectors_in list_v) ({a} / {b})",
+            "vectors_zcdp_dp list_v {a} {b}",
+            words.vectors,
+            ("V",),
+        ),
+        Form(
+            "list of Gaussians, zero-concentrated, REFUTED",
+            "Vectors",
+            "vectors_not_zcdp (vectors_in list_v) ({a} / {b})",
+            "vectors_zcdp_not_dp list_v {a} {b}",
+            words.vectors,
+            ("V",),
+        ),
+        Form(
+            "list of Gaussians, Renyi, VERIFIED",
+            "Vectors",
+            "vectors_renyi (vectors_in list_v) ({c} / {o}) ({a} / {b})",
+            "vectors_renyi_dp list_v {c} {o} {a} {b}",
+            words.vectors,
+            ("V",),
+        ),
+        Form(
+            "list of Gaussians, Renyi, REFUTED",
+            "Vectors",
+            "vectors_not_renyi (vectors_in list_v) ({c} / {o}) ({a} / {b})",
+            "vectors_renyi_not_dp list_v {c} {o} {a} {b}",
+            words.vectors,
+            ("V",),
+        ),
+        Form(
+            "list of Gaussians, VERIFIED",
+            "Vectors",
+            f"vectors_dp (vectors_in list_v) {claim}",
+            f"vectors_are_dp list_v {{c}} {{o}} {precise}",
+            words.vectors,
+            ("V",),
+        ),
     ]
 
 

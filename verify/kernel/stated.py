@@ -6,21 +6,26 @@ from fractions import Fraction
 
 from ..checker.binomial import Binomial
 from ..checker.laws import DiscreteGaussian, DiscreteLaplace, Law, Skellam
-from ..checker.mechanisms import Additive, Mechanism, Response, TwoLaws
+from ..checker.mechanisms import Additive, Mechanism, Response, TwoLaws, Vector
+from ..checker.reach import Reach
 from ..checker.reading import Statement
 from .form import Form, Numbers
-from .words import in_fours
+from .words import grouped, is_number
 
 
-def stated(form: Form, numbers: Numbers) -> Statement:
+def stated(form: Form, numbers: Numbers, neighbours: str = "replace") -> Statement:
     """What it says, pure claims as approximate ones of delta = 0, which they are.
 
+    neighbours: of its vectors, which it says nothing of: it holds of whatever neighbours there are.
     No uses where a denominator is 0: such a theorem is of nothing, and has no proof.
     """
     uses: tuple[tuple[Mechanism, int], ...]
     try:
         if "W" in form.given:
-            uses = tuple((_of_four(t, u, s), k) for k, t, u, s in in_fours(numbers))
+            uses = tuple((_of_four(t, u, s), k) for k, t, u, s in grouped(numbers, "W", 4))
+        elif "V" in form.given:
+            nines = grouped(numbers, "V", 9)
+            uses = tuple((_of_nine(nine[1:], neighbours), nine[0]) for nine in nines)
         else:
             uses = ((_mechanism(form, numbers), _whole(numbers, "k", 1)),)
         epsilon, delta = _ratio(numbers, "a", "b"), _ratio(numbers, "n", "d")
@@ -67,6 +72,17 @@ def _of_four(t: int, u: int, s: int) -> Mechanism:
     if s == 0:
         return Response(Fraction(u, t), Fraction(0))
     return Additive(DiscreteLaplace(Fraction(t, u)), s, None)
+
+
+def _of_nine(rest: tuple[int, ...], neighbours: str) -> Mechanism:
+    """A use of a list of discrete Gaussian noise; what is 0 bounds nothing."""
+    t, u, c, e, p, q, m, n = rest
+    law = DiscreteGaussian(Fraction(t, u))
+    l2, l1 = Fraction(c, e), Fraction(p, q)
+    if is_number(c, p, m, n):
+        return Additive(law, m, None)
+    reach = Reach(l2 or None, l1 or None, Fraction(m) if m else None, n or None)
+    return Vector(law, reach, None, neighbours, Fraction(1))
 
 
 def _whole(numbers: Numbers, name: str, default: int | None = None) -> int:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ...exact.regular_file import read_at_most
 from ..checker.expected import ANYTHING, Expected, difference
+from ..checker.scenarios import NEIGHBOURS
 from .coq import CoqError, run
 from .form import FormError
 from .forms import recognise
@@ -70,9 +71,9 @@ def check_theorem(file: Path, expected: Expected = ANYTHING) -> Outcome:
     lists = {name: Listed(len(each), digest(each)) for name, each in form.lists(numbers).items()}
     said = Outcome(False, "", form.described(numbers), (), lists)
     if not expected.is_anything:
-        other = difference(statement, expected)
-        if other is not None:
-            return replace(said, reason=other)
+        others = [difference(stated(form, numbers, each), expected) for each in NEIGHBOURS]
+        if None not in others:
+            return replace(said, reason=others[0] or "")
     library = compiled(required_by(text))
     with tempfile.TemporaryDirectory() as made:
         (Path(made) / "Verdict.v").write_text(text, encoding="ascii")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..checker.mechanisms import Additive, Mechanism, Response, TwoLaws
+from ..checker.mechanisms import Additive, Mechanism, Response, TwoLaws, Vector
+from ..checker.reach import Reach
 from ..checker.reading import Statement
 
 
@@ -30,6 +31,8 @@ def _idle(mechanism: Mechanism) -> str | None:
             return "there are no values mod 0"
         case Additive(modulus=1):
             return "mod 1 all values are 0"
+        case Vector(reach=Reach(l2=l2, l1=l1)) if any(each and each < 1 for each in (l2, l1)):
+            return "the sensitivity is below 1: neighbours have the same answer"
         case Response(epsilon=0, delta=0):
             return "randomized response of epsilon 0 has no regard for its bit"
         case TwoLaws() if mechanism.p == mechanism.q:

@@ -14,8 +14,9 @@ from .forms import FORMS
 LEAST_BITS = 60
 FAR_BITS = 200  # where it is not known how close the claim is
 _REACH = (
-    "zcdp and rdp claims of discrete-gaussian, and rdp claims of randomized-response and (at whole "
-    "orders, no probability being 0) pmf pairs, used K times; "
+    "zcdp and rdp claims of lists of discrete-gaussian, numbers and vectors, and the approx claims "
+    "that its rho implies; rdp claims of randomized-response and (at whole orders, no probability "
+    "being 0) pmf pairs, used K times; "
     "pure and approx claims of discrete-laplace, randomized-response and pmf pairs, used K times, "
     "of lists of discrete-laplace and randomized-response; "
     "and of discrete-gaussian, skellam, binomial and (verified, where its pure epsilon settles it) "

@@ -100,20 +100,46 @@ def _text(numbers: Sequence[int]) -> str:
     return "; ".join(map(str, numbers))
 
 
-def in_fours(numbers: Numbers) -> list[tuple[int, int, int, int]]:
-    """The uses of a list, as `uses_in` of `Laws.v` reads them; it drops numbers left over."""
-    w = numbers["W"]
-    assert not isinstance(w, int)
-    return list(zip(w[::4], w[1::4], w[2::4], w[3::4], strict=True))
+def grouped(numbers: Numbers, name: str, size: int) -> list[tuple[int, ...]]:
+    """The uses of a list, so many numbers a time, as `Laws.v` reads them."""
+    found = numbers[name]
+    assert not isinstance(found, int)
+    return list(zip(*(found[start::size] for start in range(size)), strict=True))
 
 
 def listed(numbers: Numbers) -> str:
     """A list of uses."""
     said = []
-    for k, t, u, s in in_fours(numbers):
+    for k, t, u, s in grouped(numbers, "W", 4):
         if s:
             law = noise(laplace_law)({"t": t, "u": u, "s": s})
         else:
             law = f"a bit by randomized response (epsilon {ratio({'t': t, 'u': u}, 'u', 't')})"
         said.append(f"{law} {k:,} times")
     return f"{', then '.join(said) or 'nothing'}, each chosen by the answers before,"
+
+
+def vectors(numbers: Numbers) -> str:
+    """A list of discrete Gaussian noise on numbers and vectors."""
+    said = []
+    for k, t, u, c, e, p, q, m, n in grouped(numbers, "V", 9):
+        law = gaussian_law({"t": t, "u": u})
+        if is_number(c, p, m, n):
+            said.append(f"an integer query of sensitivity {m} plus {law} {k:,} times")
+            continue
+        bounds = [
+            f"{name} at most {ratio({'x': x, 'y': y}, 'x', 'y')}"
+            for name, x, y in (("l2", c, e), ("l1", p, q), ("linf", m, 1))
+            if x
+        ]
+        space = f"in at most {n:,} coordinates" if n else "in any number of coordinates"
+        reach = f"{' and '.join(bounds) or 'anything'} {space}"
+        said.append(
+            f"integer vectors that neighbours move by {reach} plus {law} in each, {k:,} times"
+        )
+    return f"{', then '.join(said)}, each chosen by the answers before,"
+
+
+def is_number(c: int, p: int, m: int, n: int) -> bool:
+    """Are vectors of these bounds single numbers, of which only the sensitivity is told?"""
+    return (c, p, n) == (0, 0, 1) and m > 0

@@ -8,7 +8,7 @@ from math import comb
 
 import mpmath
 import pytest
-from kernel_cases import LISTS, NEAR, theorem
+from kernel_cases import GAUSSIANS, LISTS, NEAR, theorem
 
 from exactdp.accounting.composition.composed import compose
 from exactdp.mechanisms.spec import parse_use
@@ -87,9 +87,18 @@ STATEMENTS = [
      "approx:5,1e-3", "list_not_dp (uses_in list_w) (5 / 1) (1 / 1000)"),
     ("randomized-response:epsilon=1 + discrete-laplace:epsilon=1", "pure:2.1",
      "list_dp (uses_in list_w) (21 / 10) (0 / 1)"),
+    ("discrete-gaussian:sigma2=100*50", "approx:3.6,1e-6",
+     "vectors_dp (vectors_in list_v) (18 / 5) (1 / 1000000)"),
+    ("discrete-gaussian:sigma2=5,l1=2,linf=1", "zcdp:0.2",
+     "vectors_zcdp (vectors_in list_v) (1 / 5)"),
+    ("discrete-gaussian:sigma2=5 + discrete-gaussian:sigma2=10*2", "rdp:2,0.3",
+     "vectors_not_renyi (vectors_in list_v) (2 / 1) (3 / 10)"),
     ("skellam:variance=1e-9", "pure:1",
      "exists f, skellam (1 / 2000000000) f /\\ noise_not_dp f 1 (1 / 1) (0 / 1)"),
 ]  # fmt: skip
+
+
+_SHORT = {"V": (1, 7, 5, 2, 1, 3, 1, 4, 2)}
 
 
 @pytest.fixture
@@ -130,6 +139,37 @@ def test_a_list_says_its_uses_in_fours(pair):
     assert "is not (5, 0.001)-differentially private, for some data type" in says
 
 
+def test_a_list_of_gaussians_says_its_uses_in_nines(pair):
+    """Uses, sigma2, l2 and l1 as quotients, linf, coordinates; 0 where it bounds nothing."""
+    spec = (
+        "discrete-gaussian:sigma2=7/3,sensitivity=4*3 + "
+        "discrete-gaussian:sigma2=9,l2=7/2,l1=5/2,linf=2,dimension=8*6 + "
+        "discrete-gaussian:sigma2=9,l2=3"
+    )
+    text = theorem(spec, "zcdp:13", pair)
+    nines = "3; 7; 3; 0; 1; 0; 1; 4; 1; 6; 9; 1; 7; 2; 5; 2; 2; 8; 1; 9; 1; 3; 1; 0; 1; 0; 0"
+    assert f"\nDefinition list_v : list Z := [{nines}]%Z.\n" in text
+    form, numbers = recognise(text)
+    says = form.described(numbers)
+    assert says.startswith("an integer query of sensitivity 4 plus discrete Gaussian noise of ")
+    assert "l2 at most 3.5 and l1 at most 2.5 and linf at most 2 in at most 8 coordinates" in says
+    assert "move by l2 at most 3 in any number of coordinates plus discrete Gaussian" in says
+    assert "13-zero-concentrated differentially private, for every data type" in says.replace(
+        "(13)", "13"
+    )
+
+
+def test_conversion_is_at_an_order_that_gives_delta(pair):
+    """By the formula of Canonne, Kamath and Steinke; just below it, nothing is written."""
+    spec, rho = "discrete-gaussian:sigma2=100*50", mpmath.mpf(1) / 4
+    _, numbers = recognise(theorem(spec, "approx:3.5425,1e-6", pair))
+    a, epsilon = mpmath.mpf(numbers["c"]) / numbers["o"], mpmath.mpf("3.5425")
+    delta = mpmath.exp((a - 1) * (a * rho - epsilon)) * (1 - 1 / a) ** a / (a - 1)
+    assert mpmath.mpf("0.99e-6") < delta <= mpmath.mpf("1e-6")
+    with pytest.raises(NotWrittenError, match="its rho implies"):
+        theorem(spec, "approx:3.5422,1e-6", pair)
+
+
 def test_a_pair_says_which(pair, tmp_path):
     """A short one in full, a long one by its digest: of what stands between the brackets."""
     form, numbers = recognise(theorem("pmf:file={pair}", "pure:1", pair))
@@ -155,11 +195,11 @@ def test_no_two_theorems_are_said_alike():
     for form in FORMS.values():
         names = set(re.findall(r"{(\w+)}", form.statement)) | set(form.given)
         own = {
-            name: 2 + 3 * place if name.islower() else (1, 7, 5, 2)
+            name: 2 + 3 * place if name.islower() else _SHORT.get(name, (1, 7, 5, 2))
             for place, name in enumerate(sorted(re.findall(r"{(\w+)}", form.template)))
         }
         for name in names:
-            other = own[name] + 1 if name.islower() else (1, 7, 5, 3)
+            other = own[name] + 1 if name.islower() else (*own[name][:-1], 3)
             assert form.described(own) != form.described(own | {name: other}), (form.title, name)
 
 
@@ -168,6 +208,7 @@ def test_no_two_theorems_are_said_alike():
     [
         ("randomized-response:epsilon=1*9", "pure:9", "W", (9, 1, 1, 0, 5), "each use takes four"),
         ("randomized-response:epsilon=1*9", "pure:9", "W", (9, 1, 1), "each use takes four"),
+        ("discrete-gaussian:sigma2=1,l2=1", "zcdp:1", "V", (9, 1, 1), "each use takes nine"),
         ("pmf:file={pair}", "pure:1", "B", (5, 9, 6, 0), "not of one length"),
     ],
 )
@@ -181,7 +222,7 @@ def test_lists_of_another_length_are_refused(pair, spec, claim, name, wrong, rea
         recognise(text.replace(f"[{own}]%Z", f"[{'; '.join(map(str, wrong))}]%Z"))
 
 
-@pytest.mark.parametrize(("spec", "verified", "refuted"), [*NEAR, *LISTS])
+@pytest.mark.parametrize(("spec", "verified", "refuted"), [*NEAR, *LISTS, *GAUSSIANS])
 def test_both_verdicts_are_written(pair, spec, verified, refuted):
     for claim, verdict in ((verified, True), (refuted, False)):
         form, numbers = recognise(theorem(spec, claim, pair))
@@ -253,9 +294,11 @@ def test_a_certificate_says_the_same(pair, spec, claim, verdict):
         ("discrete-laplace:epsilon=1", "rdp:2,1"),
         ("pmf:file={pair}", "rdp:3/2,1"),
         ("randomized-response:epsilon=1 + randomized-response:epsilon=2", "rdp:2,3"),
-        ("discrete-gaussian:sigma2=100 + discrete-gaussian:sigma2=9", "zcdp:1"),
+        ("discrete-gaussian:sigma2=100 + discrete-gaussian:sigma2=9", "approx:0.1,1e-9"),
+        ("discrete-gaussian:sigma2=100 + skellam:variance=9", "zcdp:1"),
+        ("discrete-gaussian:sigma2=9,l2=5/2,dimension=1", "rdp:5/4,0.1"),
         ("gaussian:sigma=1", "approx:9,1e-5"),
-        ("discrete-gaussian:sigma2=100,l2=4", "approx:9,1e-5"),
+        ("discrete-gaussian:sigma2=100,l2=4", "approx:1,1e-9"),
         ("randomized-response:epsilon=1,neighbours=add-remove,poisson=0.5", "pure:1"),
         ("discrete-gaussian:sigma2=100000000000", "approx:1,1e-5"),
         ("binomial:trials=200000,probability=1/2", "approx:1,1e-5"),
@@ -326,7 +369,7 @@ def test_every_form_reads_what_it_writes_and_no_other_does():
     for title, form in FORMS.items():
         names = set(re.findall(r"{(\w+)}", form.template))
         numbers = {
-            name: 3 + place if name.islower() else (1, place, 0, 7)
+            name: 3 + place if name.islower() else _SHORT.get(name, (1, place, 0, 7))
             for place, name in enumerate(sorted(names))
         }
         text = form.write(numbers)

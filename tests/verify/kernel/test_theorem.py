@@ -8,7 +8,7 @@ import subprocess
 import time
 
 import pytest
-from kernel_cases import LISTS, NEAR, ONE_SIDED, theorem
+from kernel_cases import GAUSSIANS, LISTS, NEAR, ONE_SIDED, theorem
 
 from exactdp.cli.main import main
 from exactdp.exact import OutOfTimeError, time_limit
@@ -28,6 +28,8 @@ GENERAL = (
     "post_processing",
     "group_privacy",
     "renyi_composition",
+    "renyi_approx",
+    "vector_renyi",
 )
 LISTED = """\
 Axioms:
@@ -126,7 +128,9 @@ def test_commands(capsys, monkeypatch, tmp_path):
     assert capsys.readouterr().out.startswith("not valid: it is not a file that `--coq` writes")
 
 
-@pytest.mark.parametrize(("spec", "verified", "refuted"), NEAR)
+@pytest.mark.parametrize(
+    ("spec", "verified", "refuted"), [*NEAR, *(each for each in GAUSSIANS if " + " not in each[0])]
+)
 def test_what_it_must_be_of(monkeypatch, tmp_path, pair, spec, verified, refuted):
     """Of its own uses and claim it reaches Coq; of any other it is not valid, whatever Coq says."""
     monkeypatch.setattr(kernel_theorem, "compiled", lambda needed: tmp_path)
@@ -156,7 +160,9 @@ def test_what_it_must_be_of(monkeypatch, tmp_path, pair, spec, verified, refuted
         monkeypatch.setattr(kernel_theorem, "run", lambda *_: Run(True, LISTED, ""))
 
 
-@pytest.mark.parametrize(("spec", "verified", "refuted"), LISTS)
+@pytest.mark.parametrize(
+    ("spec", "verified", "refuted"), [*LISTS, *(each for each in GAUSSIANS if " + " in each[0])]
+)
 def test_what_a_list_must_be_of(monkeypatch, tmp_path, pair, spec, verified, refuted):
     """Of all of its uses, in any order, no fewer and no others."""
     monkeypatch.setattr(kernel_theorem, "compiled", lambda needed: tmp_path)
@@ -175,9 +181,10 @@ def test_what_a_list_must_be_of(monkeypatch, tmp_path, pair, spec, verified, ref
         assert told(claim, uses[1:]) == told(claim, [*uses, uses[0]]) == 1
         assert told(claim, [*uses[1:], "randomized-response:epsilon=7"]) == 1
     form, numbers = recognise(file.read_text())
-    w = numbers["W"]
+    name = "W" if "W" in numbers else "V"
+    w = numbers[name]
     for wrong in ((*w[:2], 0, *w[3:]), (*w[:1], 0, *w[2:]), (w[0] + 1, *w[1:])):
-        file.write_text(form.write(numbers | {"W": wrong}))
+        file.write_text(form.write(numbers | {name: wrong}))
         assert told(refuted, uses) == 1
 
 
@@ -225,6 +232,18 @@ VACUOUS = [
     ("randomized-response:epsilon=1*2", "pure:2", {"W": (0, 1, 1, 0)}, "nothing is used"),
     ("randomized-response:epsilon=1*2", "pure:2", {"W": (2, 1, 0, 0)}, "no regard for its bit"),
     ("randomized-response:epsilon=1", "pure:1", {"e": 0}, "no regard for its bit"),
+    (
+        "discrete-gaussian:sigma2=9,l2=3*2",
+        "zcdp:1",
+        {"V": (0, 9, 1, 3, 1, 0, 1, 0, 0)},
+        "nothing is used",
+    ),
+    (
+        "discrete-gaussian:sigma2=9,l2=3*2",
+        "zcdp:1",
+        {"V": (2, 9, 1, 1, 2, 0, 1, 0, 0)},
+        "the sensitivity is below 1",
+    ),
     ("pmf:file={pair}*2", "pure:3", {"k": 0}, "nothing is used"),
     ("pmf:file={pair}*2", "rdp:2,1", {"B": (10, 6, 4)}, "both laws of the pair are the same"),
 ]
@@ -264,6 +283,8 @@ def test_all_numbers_are_read_back(number):
         numbers = {name: number if name.islower() else (number,) * 4 for name in names}
         if "W" in names:
             numbers["W"] = (number, number, number, 0, 0, number, number, number)
+        if "V" in names:
+            numbers["V"] = (number,) * 9 + (number, number, 1, 0, 1, 0, 1, number, 1)
         statement = stated(form, numbers)
         assert vacuity(statement) is None or form.verified
         assert form.described(numbers)
@@ -295,7 +316,7 @@ def _outcome(text, tmp_path):
 
 @pytest.mark.slow
 @with_coq
-@pytest.mark.parametrize(("spec", "verified", "refuted"), [*NEAR, *LISTS])
+@pytest.mark.parametrize(("spec", "verified", "refuted"), [*NEAR, *LISTS, *GAUSSIANS])
 def test_true_claims_compile_and_false_ones_do_not(tmp_path, pair, spec, verified, refuted):
     """The numbers of a refuted claim in the form of a verified one, and the other way round."""
     found = {}
@@ -350,7 +371,7 @@ def test_nothing_is_proved_of_a_quotient_by_0(tmp_path, pair, title):
     """Coq's real numbers have 1/0; no theorem is of it."""
     written = (
         recognise(theorem(spec, claim, pair))
-        for spec, *claims in [*NEAR, *LISTS]
+        for spec, *claims in [*NEAR, *LISTS, *GAUSSIANS]
         for claim in claims
     )
     form, numbers = next((x for x in written if x[0].title == title), (None, None))
@@ -360,6 +381,9 @@ def test_nothing_is_proved_of_a_quotient_by_0(tmp_path, pair, title):
     if "W" in form.given:
         k, _, _, reach, *others = numbers["W"]
         wrong.append({"W": (k, *((1, 0) if reach else (0, 1)), reach, *others)})
+    if "V" in form.given:  # sigma2, l2 and l1 in turn
+        v = numbers["V"]
+        wrong += [{"V": (*v[:place], 0, *v[place + 1 :])} for place in (2, 4, 6)]
     for each in wrong:
         outcome = _outcome(form.write(numbers | each), tmp_path)
         assert not outcome.valid and "does not accept" in outcome.reason, each

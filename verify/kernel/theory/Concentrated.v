@@ -47,23 +47,30 @@ Proof.
       rewrite !(pow_IZR _ 2). apply IZR_le. change (Z.of_nat 2) with 2%Z. rewrite !Z.pow_2_r. nia. }
     apply Rmult_le_compat_l with (r := a - 1) in He; [|lra]. destruct He as [H| ->]; [left; now apply exp_increasing|lra].
 Qed.
-(** No less where a Delta is whole: there the bound is attained *)
+(** No less where a d is whole: there the bound is attained *)
+Theorem gauss_attains d a n : a * IZR d = IZR n -> 1 < a ->
+  attains a (fun k => f (k - d)%Z) (fun k => f (k - 0)%Z) (exp ((a - 1) * (a * (IZR d ^ 2 / (2 * s2))))).
+Proof.
+  intros Hn Hall x Hlt. destruct gauss_sums as (N & HN & HS & E). set (g := exp ((a - 1) * (a * (IZR d ^ 2 / (2 * s2))))) in *.
+  assert (0 < g) as Hg by apply exp_pos. pose proof (whole_centre s2 Hs n N HS) as [_ HW].
+  apply NNPP. intros Hno. assert (N <= N * x / g); [|apply Rmult_le_compat_r with (r := g) in H; [|lra]; replace (N * x / g * g) with (N * x) in H by (field; lra); nra].
+  apply HW. intros r (l & Hl & _ & ->). apply Rnot_lt_le. intros Hgt. apply Hno. exists l. split; [easy|].
+  split; [intros; split; apply gauss_pos|]. rewrite (mass_ext _ _ l (fun k _ => shifted_term d 0 a N k HN E)), mass_scale.
+  replace (a * IZR d + (1 - a) * 0) with (IZR n) by lra.
+  replace ((a - 1) * (a * IZR (d - 0) ^ 2 / (2 * s2))) with ((a - 1) * (a * (IZR d ^ 2 / (2 * s2)))) by (rewrite Z.sub_0_r; field; lra). fold g.
+  apply Rmult_lt_compat_l with (r := g / N) in Hgt; [|apply Rdiv_lt_0_compat; lra].
+  replace (g / N * (N * x / g)) with x in Hgt by (field; lra). exact Hgt.
+Qed.
+(** So of a query *)
 Theorem gauss_not_renyi Delta a n eps : (0 <= Delta)%Z -> a * IZR Delta = IZR n -> 1 < a -> eps < a * (IZR Delta ^ 2 / (2 * s2)) ->
   noise_not_renyi f Delta a eps.
 Proof.
-  intros HD Hn Hall Hr. destruct gauss_sums as (N & HN & HS & E). exists bool, differ, (fun b : bool => if b then Delta else 0%Z).
-  split; [intros [|] [|] H; try lia; now elim H|]. split; [intros d; exact (pmf_shift f (- _) (gauss_pmf s2 f Hf))|].
-  exists true, false. unfold add_noise. set (g := exp ((a - 1) * (a * (IZR Delta ^ 2 / (2 * s2))))).
-  pose proof (whole_centre s2 Hs n N HS) as [_ HW].
-  assert (exp ((a - 1) * eps) < g) as Hlt by (apply exp_increasing, Rmult_lt_compat_l; lra).
-  pose proof (exp_pos ((a - 1) * eps)) as Hx. set (x := exp ((a - 1) * eps)) in *.
-  apply NNPP. intros Hno. assert (N <= N * x / g); [|apply Rmult_le_compat_r with (r := g) in H; [|lra]; replace (N * x / g * g) with (N * x) in H by (field; lra); nra].
-  apply HW. intros r (l & Hl & _ & ->). apply Rnot_lt_le. intros Hgt. apply Hno. exists l. split; [discriminate|]. split; [easy|].
-  split; [intros; split; apply gauss_pos|]. rewrite (mass_ext _ _ l (fun k _ => shifted_term Delta 0 a N k HN E)), mass_scale.
-  replace (a * IZR Delta + (1 - a) * 0) with (IZR n) by lra.
-  replace ((a - 1) * (a * IZR (Delta - 0) ^ 2 / (2 * s2))) with ((a - 1) * (a * (IZR Delta ^ 2 / (2 * s2)))) by (rewrite Z.sub_0_r; field; lra). fold g.
-  apply Rmult_lt_compat_l with (r := g / N) in Hgt; [|apply Rdiv_lt_0_compat; lra].
-  replace (g / N * (N * x / g)) with x in Hgt by (field; lra). exact Hgt.
+  intros HD Hn Hall Hr. exists bool, differ, (fun b : bool => if b then Delta else 0%Z).
+  split; [intros [|] [|] H; try lia; now elim H|].
+  refine (attains_not_renyi differ _ a eps _ true false _ _ (gauss_attains Delta a n Hn Hall) _).
+  - intros d. exact (pmf_shift f (- _) (gauss_pmf s2 f Hf)).
+  - discriminate.
+  - apply exp_increasing, Rmult_lt_compat_l; lra.
 Qed.
 (** rho = Delta^2/(2 sigma^2) *)
 Theorem gauss_zcdp Delta rho : IZR Delta ^ 2 / (2 * s2) <= rho -> noise_zcdp f Delta rho.

@@ -15,6 +15,13 @@ Definition exp_above (n : nat) (P a b : Z) : Z :=
   square_up n P (2 ^ P * (b * 2 ^ Z.of_nat n) / (b * 2 ^ Z.of_nat n - a) + 1).
 Close Scope Z_scope.
 
+(** exp rises *)
+Lemma exp_le x y : x <= y -> exp x <= exp y.
+Proof. intros [H|H]; [left; now apply exp_increasing|right; now rewrite H]. Qed.
+(** ... and only there *)
+Lemma exp_le_back x y : exp x <= exp y -> x <= y.
+Proof. intros H. apply Rnot_lt_le. intros Hlt. apply exp_increasing in Hlt. lra. Qed.
+
 (** Whole powers as real ones *)
 Lemma IZR_pow2 P : (0 <= P)%Z -> IZR (2 ^ P) = 2 ^ Z.to_nat P.
 Proof. intros H. rewrite <- (Z2Nat.id P) at 1 by easy. now rewrite <- pow_IZR. Qed.

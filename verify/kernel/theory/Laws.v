@@ -133,3 +133,39 @@ Definition noise_uses_zcdp (f : Z -> R) (K : nat) (Delta : Z) (rho : R) : Prop :
   forall a, 1 < a -> noise_uses_renyi f K Delta a (a * rho).
 Definition noise_uses_not_zcdp (f : Z -> R) (K : nat) (Delta : Z) (rho : R) : Prop :=
   exists a, 1 < a /\ noise_uses_not_renyi f K Delta a (a * rho).
+
+(** Discrete Gaussian noise of variance parameter [sigma2] in every coordinate of an integer vector. Neighbours move
+    it by v with |v|_2 <= c/e, |v|_1 <= p/q, |v|_inf <= m, in at most n coordinates; of c, p, m, n, 0 bounds nothing. *)
+Inductive vectors := Vectors (sigma2 : R) (c e p q m n : Z).
+Definition within_reach (c e p q m n : Z) (v : list Z) : Prop :=
+  (c <> 0 -> total (map (fun x => x * x) v) * (e * e) <= c * c)%Z /\ (p <> 0 -> total (map Z.abs v) * q <= p)%Z /\
+  (m <> 0 -> forall x, In x v -> Z.abs x <= m)%Z /\ (n <> 0 -> Z.of_nat (length v) <= n)%Z.
+Fixpoint differences (v w : list Z) : list Z := match v, w with x :: v', y :: w' => (x - y)%Z :: differences v' w' | _, _ => [] end.
+Fixpoint vector_noise (f : Z -> R) (v ys : list Z) : R :=
+  match v, ys with
+  | [], [] => 1
+  | x :: v', y :: ys' => f (y - x)%Z * vector_noise f v' ys'
+  | _, _ => 0
+  end.
+(** The query is chosen by the vectors that came out before it. *)
+Definition vectors_of {D} (adj : D -> D -> Prop) (u : vectors) (M : list (list Z) -> D -> list Z -> R) : Prop :=
+  match u with Vectors sigma2 c e p q m n =>
+    exists (f : Z -> R) (query : list (list Z) -> D -> list Z), discrete_gaussian sigma2 f /\
+      (forall past d d', adj d d' -> length (query past d) = length (query past d') /\
+        within_reach c e p q m n (differences (query past d) (query past d'))) /\
+      forall past d ys, M past d ys = vector_noise f (query past d) ys
+  end.
+Definition vectors_dp (us : list vectors) (eps delta : R) : Prop :=
+  forall (D : Type) (adj : D -> D -> Prop) Ms, Forall2 (vectors_of adj) us Ms -> dp adj (adaptive Ms []) eps delta.
+Definition vectors_renyi (us : list vectors) (a eps : R) : Prop :=
+  forall (D : Type) (adj : D -> D -> Prop) Ms, Forall2 (vectors_of adj) us Ms -> renyi_dp adj (adaptive Ms []) a eps.
+Definition vectors_not_renyi (us : list vectors) (a eps : R) : Prop :=
+  exists (D : Type) (adj : D -> D -> Prop) Ms, Forall2 (vectors_of adj) us Ms /\ not_renyi_dp adj (adaptive Ms []) a eps.
+Definition vectors_zcdp (us : list vectors) (rho : R) : Prop := forall a, 1 < a -> vectors_renyi us a (a * rho).
+Definition vectors_not_zcdp (us : list vectors) (rho : R) : Prop := exists a, 1 < a /\ vectors_not_renyi us a (a * rho).
+(** Nine numbers k, t, u, c, e, p, q, m, n are k uses of such noise with sigma2 = t/u. *)
+Fixpoint vectors_in (l : list Z) : list vectors :=
+  match l with
+  | k :: t :: u :: c :: e :: p :: q :: m :: n :: l' => repeat (Vectors (IZR t / IZR u) c e p q m n) (Z.to_nat k) ++ vectors_in l'
+  | _ => []
+  end.

@@ -345,9 +345,6 @@ Definition pure_answers_refutes (K : nat) (a0 b0 a b : Z) : bool :=
 (** Exponents add *)
 Lemma exp_mult_pow x n : exp x ^ n = exp (INR n * x).
 Proof. induction n; [simpl; rewrite Rmult_0_l; now rewrite exp_0|]. rewrite S_INR, <- tech_pow_Rmult, IHn, <- exp_plus. f_equal. lra. Qed.
-(** exp rises *)
-Lemma exp_le x y : x <= y -> exp x <= exp y.
-Proof. intros [H|H]; [left; now apply exp_increasing|right; now rewrite H]. Qed.
 
 (** Each answer's ratio is at most e^eps0 *)
 Theorem pure_answers_dp K a0 b0 a b n d : pure_answers_check K a0 b0 a b n d = true ->

@@ -162,3 +162,46 @@ Proof.
   - rewrite counted_all by (intros x Hx; now apply Hin). rewrite mass_filter. apply Rlt_le_trans with (1 := Hm), Req_le, mass_ext.
     intros x _. unfold counted, p. now destruct (Rlt_dec _ _).
 Qed.
+
+(** ** From below: sums over finite lists of outcomes that come as near as one likes *)
+Definition attains {T} (a : R) (f g : T -> R) (E : R) : Prop :=
+  forall c, c < E -> exists l, NoDup l /\ (forall x, In x l -> 0 < f x /\ 0 < g x) /\ c < mass (renyi_term a f g) l.
+(** Two factors a little smaller *)
+Lemma factors c E1 E2 : 0 < E1 -> 0 < E2 -> c < E1 * E2 -> exists c1 c2, 0 < c1 < E1 /\ 0 < c2 < E2 /\ c <= c1 * c2.
+Proof.
+  intros H1 H2 Hc. set (k := Rmax c (E1 * E2 / 2)). assert (0 < E1 * E2) as H12 by now apply Rmult_lt_0_compat.
+  assert (0 < k < E1 * E2) as Hk by (unfold k; split; [apply Rlt_le_trans with (2 := Rmax_r _ _)|apply Rmax_lub_lt]; lra).
+  set (q := k / E2). assert (0 < q < E1) as Hq.
+  { unfold q. split; [apply Rdiv_lt_0_compat; lra|]. apply Rmult_lt_reg_r with E2; [easy|]. unfold Rdiv. rewrite Rmult_assoc, Rinv_l; lra. }
+  set (c1 := (q + E1) / 2). assert (q < c1 < E1) as H1c by (unfold c1; lra). exists c1, (k / c1). split; [lra|].
+  assert (k / c1 * c1 = k) as Ek by (field; lra). assert (q * E2 = k) as Eq by (unfold q; field; lra). split; [split|].
+  - apply Rdiv_lt_0_compat; lra.
+  - apply Rmult_lt_reg_r with c1; [lra|]. rewrite Ek. nra.
+  - rewrite Rmult_comm, Ek. apply Rmax_l.
+Qed.
+(** A product *)
+Lemma attains_cons {T} a (f g : T -> R) (F G FF GG : list T -> R) E1 E2 : 0 < E1 -> 0 < E2 ->
+  (forall y ys, FF (y :: ys) = f y * F ys) -> (forall y ys, GG (y :: ys) = g y * G ys) ->
+  attains a f g E1 -> attains a F G E2 -> attains a FF GG (E1 * E2).
+Proof.
+  intros P1 P2 HF HG H1 H2 c Hc. destruct (factors c E1 E2 P1 P2 Hc) as (c1 & c2 & Hc1 & Hc2 & Hcc).
+  destruct (H1 c1 (proj2 Hc1)) as (l1 & N1 & Q1 & M1). destruct (H2 c2 (proj2 Hc2)) as (l2 & N2 & Q2 & M2).
+  exists (heads l1 l2). split; [now apply heads_nodup|]. split.
+  - intros x Hx. unfold heads in Hx. apply in_flat_map in Hx as (y & Hy & Hx). apply in_map_iff in Hx as (ys & <- & Hys).
+    destruct (Q1 y Hy), (Q2 ys Hys). rewrite HF, HG. split; now apply Rmult_lt_0_compat.
+  - rewrite mass_heads. apply Rle_lt_trans with (1 := Hcc).
+    rewrite (mass_ext _ (fun y => mass (renyi_term a F G) l2 * renyi_term a f g y)).
+    + rewrite mass_scale. set (m1 := mass _ l1) in *. set (m2 := mass _ l2) in *. nra.
+    + intros y Hy. rewrite Rmult_comm, <- mass_scale. apply mass_ext. intros ys Hys. destruct (Q1 y Hy), (Q2 ys Hys).
+      unfold renyi_term. rewrite HF, HG, <- !Rpower_mult_distr by easy. ring.
+Qed.
+(** Of nothing *)
+Lemma attains_nil {T} a (F G : list T -> R) : F [] = 1 -> G [] = 1 -> attains a F G 1.
+Proof.
+  intros HF HG c Hc. exists [[]]. split; [repeat constructor; easy|]. split; [intros x [<-|[]]; lra|].
+  simpl. unfold renyi_term, Rpower. rewrite HF, HG, ln_1, !Rmult_0_r, exp_0. lra.
+Qed.
+(** The divergence that follows *)
+Lemma attains_not_renyi {D T} (adj : D -> D -> Prop) (M : D -> T -> R) a eps E d d' : (forall e, pmf (M e)) -> adj d d' ->
+  attains a (M d) (M d') E -> exp ((a - 1) * eps) < E -> not_renyi_dp adj M a eps.
+Proof. intros Hp Hd H Hlt. destruct (H _ Hlt) as (l & N & Q & Hm). split; [easy|]. exists d, d', l. auto. Qed.
