@@ -35,6 +35,7 @@ from .sampled import sampled_law, two_way
 _WINDOW_BITS = 128
 _STEEPEST, _HALVINGS = 60, 12  # of s, in binary places; of an interval of those
 _MOST_OUTCOMES = 4_000_000  # that are listed
+_FEW_OUTCOMES = 4096  # 512 lists of so many fit into some 200 MB
 _MOST_KNOWN = 1 << 60  # whose numbers fit into machine words
 _MOST_STEPS = 64  # of the Euclidean algorithm for a common ratio
 _LARGEST_EXPONENT = 10**6
@@ -147,7 +148,8 @@ def windowed(pair: ShiftPair, log_tail: float) -> Atoms:
         low = max(low, least + pair.shift)
     if greatest is not None:
         high = min(high, greatest)
-    return _between(pair, low, high, ctx.prec)
+    kept = _between if high - low > _FEW_OUTCOMES else _few_between
+    return kept(pair, low, high, ctx.prec)
 
 
 def _listed_window(law: Law, log_tail: float) -> tuple[int, int]:
@@ -159,18 +161,23 @@ def _listed_window(law: Law, log_tail: float) -> tuple[int, int]:
     return low, high
 
 
-@lru_cache(maxsize=8)
-def _between(pair: ShiftPair, low: int, high: int, bits: int) -> Atoms:
+def _made_between(pair: ShiftPair, low: int, high: int, bits: int) -> Atoms:
     law, shift = pair.law, pair.shift
     least = law.support[0]
     if pair.is_disjoint:
         return Atoms([], [], arb(1), arb(0), exactly_escaping=Fraction(1))
     escaping = arb(0) if least is None else law.lower_tail(least + shift - 1)
     exactly = Fraction(0) if least is None else None
-    beyond = law.lower_tail(low - 1) - escaping + law.upper_tail(high + 1)
     if high < low:
         return Atoms([], [], escaping, (1 - escaping).max(arb(0)), exactly_escaping=exactly)
     balls = law.balls(low - shift, high)
+    beyond = _beyond_ends(law, balls[shift:]) if least is None else None
+    if beyond is None:
+        beyond = law.lower_tail(low - 1) - escaping + law.upper_tail(high + 1)
+    if isinstance(law, DiscreteGaussian):  # log p(x)/p(x - d) = (d^2 - 2 d x)/(2 sigma2)
+        rate = shift / (2 * ball(law.sigma2))
+        exactly_known = [(shift - 2 * x) * rate for x in range(low, high + 1)]
+        return Atoms(balls[shift:], exactly_known, escaping, beyond, exactly_escaping=exactly)
     logs = [mass.log() for mass in balls]
     masses, losses, missing = [], [], beyond.max(arb(0))
     for mass, p, q in zip(balls[shift:], logs[shift:], logs, strict=False):
@@ -180,6 +187,24 @@ def _between(pair: ShiftPair, low: int, high: int, bits: int) -> Atoms:
         else:  # too small to tell at this precision
             missing += mass.abs_upper()
     return Atoms(masses, losses, escaping, missing, exactly_escaping=exactly)
+
+
+_between = lru_cache(maxsize=8)(_made_between)
+_few_between = lru_cache(maxsize=512)(_made_between)  # lists of as many different uses are long
+
+
+def _beyond_ends(law: Law, balls: Sequence[arb]) -> arb | None:
+    """All masses before the first and after the last of these, at most; None where that is open.
+
+    p log-concave: its ratios fall, so that beyond either end masses fall as a geometric series.
+    """
+    total = arb(0)
+    for end, inner in ((balls[0], balls[1]), (balls[-1], balls[-2])) if len(balls) > 1 else ():
+        ratio = end / inner
+        if not (law.log_concave and ratio < 1):
+            return None
+        total += end * ratio / (1 - ratio)
+    return total if len(balls) > 1 else None
 
 
 @lru_cache(maxsize=8)
@@ -283,6 +308,10 @@ def window(law: Law, log_tail: float) -> tuple[int, int]:
     """
     if law.support != (None, None):
         return _by_probabilities(law, log_tail)
+    if isinstance(law, DiscreteGaussian) and log_tail < 0:  # K(s) <= s^2 sigma2/2
+        far = math.ceil(math.sqrt(-2 * log_tail * float(law.sigma2)))
+        if 2 * far <= _MOST_KNOWN:
+            return -far, far
     low, high = math.floor(_beyond(law, -1, log_tail)), math.ceil(_beyond(law, 1, log_tail))
     if high - low > _MOST_KNOWN:
         raise ArithmeticError(f"composing {law} needs too many outcomes")

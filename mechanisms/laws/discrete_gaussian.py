@@ -103,6 +103,12 @@ class DiscreteGaussian(Law):
     def ball(self, x: int) -> arb:
         return (-(x * x) / (2 * ball(self.sigma2))).exp() / self._total()
 
+    def balls(self, low: int, high: int) -> list[arb]:
+        rate, total = -1 / (2 * ball(self.sigma2)), self._total()
+        near, far = max(low, -high, 0), max(-low, high)  # p(-x) = p(x)
+        half = [(x * x * rate).exp() / total for x in range(near, far + 1)]
+        return [half[abs(x) - near] for x in range(low, high + 1)]
+
     def log_pmf(self, xs: NDArray[np.int64]) -> NDArray[np.float64]:
         with working_precision(START):
             constant = float(theta_at_zero(self.sigma2, START).log().mid())

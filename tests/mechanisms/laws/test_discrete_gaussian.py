@@ -145,3 +145,13 @@ def test_bad_parameters_are_refused() -> None:
     for bad in (0, -1, "nan", True, None, float("inf")):
         with pytest.raises(ParameterError, match="sigma2"):
             DiscreteGaussian(bad)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("ends", [(-7, 3), (-3, 7), (2, 9), (-9, -2), (0, 0), (5, 4)])
+def test_many_probabilities_are_those_of_each(ends: tuple[int, int]) -> None:
+    law = DiscreteGaussian("7/3")
+    with working_precision(192):
+        each = [law.ball(x) for x in range(ends[0], ends[1] + 1)]
+        found = law.balls(*ends)
+    assert len(found) == len(each)
+    assert all(one.overlaps(other) for one, other in zip(found, each, strict=True))
