@@ -107,7 +107,7 @@ class BlockLoss(Bounded):
 
     def cumulant(self, c: float) -> Cumulant:
         """Of the points that are looked at to choose by."""
-        logs, losses = self._about
+        logs, losses = self.about
         return cumulant_of(logs + c * losses, losses)
 
     def cells(self, step: Fraction, tilt: float, log_tail: float, points: int) -> Cells:
@@ -215,7 +215,11 @@ class BlockLoss(Bounded):
         p = [self._log(x) for x in xs]
         q = [self._log(x - shift) for x in xs]
         sums = [_summed(xs, logs, concave) for logs in (p, q)]
-        losses = [one - other for one, other in zip(p, q, strict=True)]
+        even = 2 * self.facing.law.symmetric  # then the loss of shift/2 is exactly 0
+        losses = [
+            arb(0) if even * x == shift else one - other
+            for x, one, other in zip(xs, p, q, strict=True)
+        ]
         for i, (a, b) in enumerate(zip(*sums, strict=True)):
             before = i + (xs[i + 1] - xs[i] == 1)  # a single outcome has one loss
             yield _Mass(a, b), (losses[before], losses[i + 1])
@@ -250,7 +254,9 @@ class BlockLoss(Bounded):
     def _halved(self, low: int, high: int, matters: _Matters) -> tuple[_Points, _Floats, _Floats]:
         """Points from low to high, and the logarithms of both masses there."""
         few = (low + 1 + (high - low - 2) * k // _FIRST for k in range(_FIRST + 1))
-        xs = np.unique(np.array([low, high, *few, high - 1], dtype=np.int64))
+        middle = self.facing.shift // 2  # about where the loss changes its sign
+        both = (min(max(x, low), high) for x in (middle, middle + 1))
+        xs = np.unique(np.array([low, high, *few, high - 1, *both], dtype=np.int64))
         p, q = self._about_at(xs)
         for _ in range(_LEVELS):
             check_time()
@@ -297,7 +303,7 @@ class BlockLoss(Bounded):
         return matters
 
     @cached_property
-    def _about(self) -> tuple[_Floats, _Floats]:
+    def about(self) -> tuple[_Floats, _Floats]:
         """Logarithms of the masses of blocks, and their losses."""
 
         def matters(counts: _Points, p: _Floats, q: _Floats, bends: _Floats) -> _Flags:

@@ -48,10 +48,11 @@ from ..losses.sums import (
 from ..scenario import Scenario
 from .blocks import BlockLoss
 from .bounds import grid
-from .cells import CellLaw, Continuous, NotCoveredError, Parts
+from .cells import CellLaw, Continuous, NotCoveredError, Parts, cells_of
 from .own import is_own, own_parts
 from .sides import split
 from .tilt import seen, tilt_at, tilt_for
+from .two_way import TwoWayLoss
 
 _BITS = 128
 _MOST_OUTCOMES = 50_000
@@ -283,11 +284,11 @@ def _dominating(pairs: tuple[Pair, ...], log_tail: float, bits: int) -> Atoms:
     blocks = [found for one in pairs if (found := _blocks(one, log_tail, bits)) is not None]
     spread = max(one.cumulant(0.0).curvature for one in blocks)
     step = Fraction(2) ** math.floor(math.log2(math.sqrt(spread) / _FINE))
-    return dominating([_moved(one, step) for one in blocks])
+    return dominating([_moved(one, step, log_tail) for one in blocks])
 
 
-def _moved(block: BlockLoss, step: Fraction) -> Atoms:
-    cells, masses = block.cells(step, 1.0, block.log_tail, _SMALLEST), dict[int, arb]()
+def _moved(block: CellLaw, step: Fraction, log_tail: float) -> Atoms:
+    cells, masses = cells_of(block, step, 1.0, log_tail, _SMALLEST), dict[int, arb]()
     for cell in cells.cells:
         for k, mass in split(cell, step):
             masses[k] = masses.get(k, arb(0)) + mass
@@ -296,8 +297,11 @@ def _moved(block: BlockLoss, step: Fraction) -> Atoms:
 
 
 @lru_cache(maxsize=16)
-def _blocks(pair: Pair, log_tail: float, bits: int) -> BlockLoss | None:
+def _blocks(pair: Pair, log_tail: float, bits: int) -> BlockLoss | TwoWayLoss | None:
     """Kept, since one answer asks for them several times at the same precision."""
+    if isinstance(pair, TwoWayPair):
+        attained = BlockLoss.of(pair.pair, log_tail)
+        return None if attained is None else TwoWayLoss(attained)
     return BlockLoss.of(pair, log_tail)
 
 

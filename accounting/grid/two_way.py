@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from ...exact.number import ball
 from ..losses.law import Cumulant, cumulant_of
-from .cells import Bounded, Cell, Cells, Continuous, Seen, divided, tail
+from .blocks import BlockLoss
+from .cells import Bounded, Cell, Cells, Continuous, Seen, cells_of, divided, tail
 
 _TAIL = -100.0  # the logarithm of what is not looked at to choose by
 
@@ -26,7 +27,7 @@ _TAIL = -100.0  # the logarithm of what is not looked at to choose by
 class TwoWayLoss(Bounded):
     """Of one batch. attained: the loss if a user is removed from Poisson sampling."""
 
-    attained: Continuous
+    attained: Continuous | BlockLoss
 
     def largest(self) -> arb:
         """The same either way round."""
@@ -39,7 +40,8 @@ class TwoWayLoss(Bounded):
 
     @cached_property
     def _masses(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        logs, losses = Seen(self.attained, _TAIL).masses
+        one = self.attained
+        logs, losses = one.about if isinstance(one, BlockLoss) else Seen(one, _TAIL).masses
         logs, losses = logs[losses > 0], losses[losses > 0]
         rest = max(1 - float((np.exp(logs) + np.exp(logs - losses)).sum()), 1e-300)
         return (
@@ -49,6 +51,8 @@ class TwoWayLoss(Bounded):
 
     def cells(self, step: Fraction, tilt: float, log_tail: float, points: int) -> Cells:
         """Those above 0, the same below, and what is left."""
+        if isinstance(self.attained, BlockLoss):
+            return _of_blocks(cells_of(self.attained, step, tilt, log_tail, points))
         one = divided(self.attained, step, tilt, log_tail)
         above = [cell for cell in one.cells if cell.low >= 0]
         for _, high, *_ in (cell for cell in one.cells if cell.low < 0 < cell.high):
@@ -60,3 +64,20 @@ class TwoWayLoss(Bounded):
         p, q = tail(self.attained, arb(0))
         rest = (1 - p - q).max(arb(0))
         return Cells([*below, Cell(0, 0, rest, rest), *above], 2 * one.missing, one.cells)
+
+
+def _of_blocks(one: Cells) -> Cells:
+    """The same, where of some cells it is open how much of them lies above 0: that all of it does.
+
+    More mass, or mass at a larger loss, can only raise delta.
+    """
+    found, surely = list[Cell](), arb(0)
+    for cell in one.cells:
+        low, high, p, q, _ = cell
+        if 0 <= low < high:
+            found += [cell, Cell(-high, -low, q, p)]
+            surely += p.lower() + q.lower()
+        elif high > 0:
+            found += [Cell(high, high, p, q), Cell(0, 0, q, p)]
+    rest = (1 - surely).max(arb(0))
+    return Cells([*found, Cell(0, 0, rest, rest)], 2 * one.missing, one.cells)

@@ -104,6 +104,25 @@ def test_a_grid_of_blocks_meets_what_is_exact(
     rung._measured.cache_clear()
 
 
+@pytest.mark.parametrize("spec", ["skellam:variance=400,sensitivity=7", _FEW[4], _FEW[2]])
+def test_batches_of_a_fixed_size_lie_between_the_same_ends(
+    spec: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    composition = compose((exactdp.mechanism(spec + ",fixed-size=3/10"), 9))
+    (uses,) = scenarios(composition.uses)
+    for figure in (Figure("epsilon", Fraction(1, 10**5)), Figure("delta", Fraction(1, 2))):
+        rung._measured.cache_clear()
+        listed = rung.coarse(uses, figure)
+        with monkeypatch.context() as blocks:
+            blocks.setattr(rung, "_MOST_OUTCOMES", 0)
+            rung._measured.cache_clear()
+            found = rung.coarse(uses, figure)
+        found.intersection(listed)
+        assert float(found.upper) < 1.01 * float(listed.upper)
+        assert float(found.lower) > 0.99 * float(listed.lower)
+    rung._measured.cache_clear()
+
+
 @pytest.mark.parametrize(
     "spec",
     [

@@ -32,7 +32,7 @@ from exactdp.mechanisms import (
     Skellam,
 )
 from exactdp.mechanisms.continuous import ContinuousNoise, Shape
-from exactdp.mechanisms.fixed_size import WithoutReplacement
+from exactdp.mechanisms.sampled import RandomRate
 from exactdp.mechanisms.spec import parse
 
 DELTAS = [Fraction(text) for text in ("0.5", "0.05", "1e-3", "1e-9", "1e-30")]
@@ -273,6 +273,6 @@ def test_what_it_does_not_cover_it_says() -> None:
     allocated = parse("gaussian:sigma=0.01,allocation=1/10,neighbours=add-remove").mechanism
     with pytest.raises(NotCoveredError):
         grid_epsilon(scenarios(compose(allocated).uses)[0], Fraction(1, 100), 64)
-    wide = WithoutReplacement(1, 10).of(AdditiveNoise(Skellam(10**9), 1))
+    wide = RandomRate(AdditiveNoise(Skellam(10**9), 1), [("1/2", "1/10")])
     with pytest.raises(NotCoveredError):
         grid_delta(scenarios(compose((wide, 2)).uses)[0], Fraction(1), 64)
