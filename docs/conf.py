@@ -1,7 +1,12 @@
-"""The site: `make docs`. Nothing is fetched while it is built; notebooks and pages are run."""
+"""The site: `make docs`. Nothing is fetched but Python for the browser; notebooks are run."""
 
 import importlib.metadata
 import re
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "browser"))
 
 project = "exactdp"
 copyright = "exactdp contributors"
@@ -65,6 +70,16 @@ def _to_rst(app, what, name, obj, options, lines) -> None:
     lines[:] = [line for found in paragraphs if found for line in [*_paragraph(found), ""]]
 
 
+def _browser_checker(app, error) -> None:
+    """`check/`: the page on which certificates are checked."""
+    if error is None and app.builder.format == "html":
+        from browser_checker import build
+
+        if not build(Path(app.outdir) / "check", HERE.parent / "build" / "pyodide"):
+            print("check/ cannot check: npm, which brings Python for the browser, is not there")
+
+
 def setup(app):
     """Called by Sphinx."""
     app.connect("autodoc-process-docstring", _to_rst)
+    app.connect("build-finished", _browser_checker)
