@@ -36,7 +36,8 @@ def blackbox(
         str | None,
         typer.Argument(
             metavar="[MODULE:FUNCTION]",
-            help="f(input, size, rng) returns many integers; f(input, rng) or f(input) one",
+            help="f(input, size, rng) returns many numbers, or vectors; f(input, rng) or "
+            "f(input) one",
             show_default=False,
         ),
     ] = None,
@@ -44,8 +45,8 @@ def blackbox(
         str | None,
         option(
             "TEXT",
-            'instead: a program that prints integers, "prog {input} {size}" (also {seed}); '
-            "run without a shell",
+            'instead: a program that prints integers or floats, "prog {input} {size}" (also '
+            "{seed}); run without a shell",
         ),
     ] = None,
     claim: Annotated[str, option("CLAIM", "pure:EPSILON or approx:EPSILON,DELTA")] = "",

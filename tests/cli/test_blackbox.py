@@ -43,7 +43,7 @@ def no_input():
 
 
 def broken(x, size, rng):
-    return rng.random(size)
+    return ["a"] * size
 
 
 def leaves(x, size, rng):
@@ -186,7 +186,7 @@ CLAIM = ["--claim", "pure:0.5"]
         (["their_exit:draw", *CLAIM], "SystemExit"),
         (["their_samplers:number", *CLAIM], "not a function"),
         (["their_samplers:no_input", *CLAIM], "no input"),
-        (["their_samplers:broken", *CLAIM], "integers"),
+        (["their_samplers:broken", *CLAIM], "numbers"),
         (["their_samplers:leaves", *CLAIM], "SystemExit"),
         (["--command", "prog", *CLAIM], "{input}"),
         (["--command", "/nowhere/prog {input} {size}", *CLAIM], "cannot be run"),

@@ -27,7 +27,6 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 from scipy import stats
 
 from ...exact.number import ExactInput, ParameterError, whole
@@ -39,15 +38,13 @@ from .claimed import claimed_outputs
 from .fit import Fit, fit
 from .partition import claimed_partition, trained_partitions
 from .result import SampleAudit, SampleTest
-from .sampler import Sampler, draw
+from .sampler import Outputs, Sampler, alike, draw
 from .verdict import ERROR, SampleVerdict, read_error
 
 _TRAINING = 4  # one sample in four chooses the event ...
 _MOST_TRAINING = 400_000  # ... of each input, but no more than these
 _LARGEST_EPSILON = 500  # e^epsilon is a float
 _FEWEST, _MOST = 100, 10**8
-
-Ints = NDArray[np.int64]
 
 
 def audit_sampler(
@@ -68,7 +65,8 @@ def audit_sampler(
     samples: how many are drawn on each input of each pair. rng: a generator or a seed.
     mechanism: what the sampler claims to be, if known; its likelihood ratio is then tried as well.
     check_law: test also whether the outputs follow the mechanism's laws, for half of the error.
-    Raises ParameterError for bad input, also where the sampler does not return integers.
+    Outputs are numbers, or vectors of the same length: integers or floats, which are seen by their
+    bit patterns (`view`). Raises ParameterError for bad input, also where they are not.
     """
     source = np.random.default_rng(rng)
     size = whole(samples, "samples", at_least=_FEWEST, at_most=_MOST)
@@ -81,7 +79,9 @@ def audit_sampler(
     fits: list[Fit] = []
     skipped = None
     for pair in pairs:  # one pair in memory at a time
-        drawn = [draw(sampler, value, size, source) for value in pair]
+        drawn = alike([draw(sampler, value, size, source) for value in pair])
+        if mechanism is not None and (drawn[0].ndim > 1 or drawn[0].dtype.kind == "f"):
+            raise ParameterError("law must not be given for a sampler of floats or of vectors")
         tests += _tests(drawn[0], drawn[1], notion, pair, share, source, mechanism)
         if check_law and mechanism is not None:
             try:
@@ -110,7 +110,7 @@ def _notion(claim: Guarantee) -> Notion:
 
 
 def _fits(
-    drawn: Sequence[Ints], mechanism: Mechanism, inputs: tuple[Any, Any], error: float
+    drawn: Sequence[Outputs], mechanism: Mechanism, inputs: tuple[Any, Any], error: float
 ) -> list[Fit]:
     return [
         fit(values, out.law, offset=out.offset, modulus=out.modulus, error=error / 2)
@@ -119,8 +119,8 @@ def _fits(
 
 
 def _tests(
-    first: Ints,
-    second: Ints,
+    first: Outputs,
+    second: Outputs,
     notion: Notion,
     inputs: tuple[Any, Any],
     error: float,
@@ -146,8 +146,8 @@ def _tests(
 def _test(
     plan: Plan,
     chosen_by: str,
-    first: Ints,
-    second: Ints,
+    first: Outputs,
+    second: Outputs,
     notion: Notion,
     inputs: tuple[Any, Any],
     error: float,

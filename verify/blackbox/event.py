@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .view import PLAIN, View, float_at
+
 _SHOWN = 6  # intervals that are written out
 
 
@@ -16,16 +18,19 @@ class Event:
     """The outcomes x with y in one of the intervals, where y = x, or (x - origin) mod `modulus`.
 
     intervals: [low, high] with both ends inside, rising and disjoint; None where there is no end.
+    view: of outputs that are no integers, or vectors, what x is.
     """
 
     intervals: tuple[tuple[int | None, int | None], ...]
     modulus: int | None = None
     origin: int = 0
+    view: View = PLAIN
 
-    def count(self, outcomes: NDArray[np.int64]) -> int:
-        """How many of the outcomes it contains."""
+    def count(self, outputs: NDArray[Any]) -> int:
+        """How many of the outputs it contains."""
         if not self.intervals:
             return 0
+        outcomes = self.view.of(outputs)
         low, high = self.intervals[0][0], self.intervals[-1][1]
         values = outcomes if self.modulus is None else (outcomes - self.origin) % self.modulus
         edges = [end for a, b in self.intervals for end in (a, None if b is None else b + 1)]
@@ -44,9 +49,18 @@ class Event:
         if not self.intervals:
             return "nothing"
         shift = "" if not self.origin else f" {'-' if self.origin > 0 else '+'} {abs(self.origin)}"
-        name = "x" if self.modulus is None else f"{f'(x{shift})' if shift else 'x'} mod"
-        name += "" if self.modulus is None else f" {self.modulus}"
-        parts = [_interval(name, low, high) for low, high in self.intervals[:_SHOWN]]
+        seen = str(self.view)
+        is_float = self.view.floats and not self.view.lowest
+        if self.modulus is None:
+            name = seen
+        else:
+            pattern = f"the place of {seen}" if is_float else seen
+            name = f"{f'({pattern}{shift})' if shift else pattern} mod {self.modulus}"
+        shown = self.intervals[:_SHOWN]
+        if is_float and self.modulus is None:
+            parts = [_interval(name, *map(_float, ends)) for ends in shown]
+        else:
+            parts = [_interval(name, low, high) for low, high in shown]
         more = len(self.intervals) - len(parts)
         return " or ".join(parts) + (f" or {more} more intervals" if more else "")
 
@@ -55,10 +69,18 @@ class Event:
         shown: dict[str, Any] = {"intervals": [list(part) for part in self.intervals]}
         if self.modulus is not None:
             shown |= {"modulus": self.modulus, "origin": self.origin}
+        if self.view != PLAIN:
+            shown |= {"of": str(self.view)}
+            if self.view.weights is not None:
+                shown |= {"weights": [list(one) for one in self.view.weights]}
         return shown
 
 
-def _interval(name: str, low: int | None, high: int | None) -> str:
+def _float(end: int | None) -> float | None:
+    return None if end is None else float_at(end)
+
+
+def _interval(name: str, low: float | None, high: float | None) -> str:
     if low is None and high is None:
         return f"{name} is anything"
     if low is None:

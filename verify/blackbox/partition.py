@@ -6,16 +6,18 @@ decide only which event is tested, never whether a bound holds.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .claimed import Output
 from .event import Event
+from .view import PLAIN, Outputs, View, views_of
 
 _CELLS = 192
 _MODULI = (2, 3, 4, 5, 7, 8, 16)  # residues catch outputs on a coarser lattice
+_OFTEN = 8  # so many training samples of one value are a cell
 _HALF_CELL = 0.5  # smooths ratios of small counts
 
 Floats = NDArray[np.float64]
@@ -40,6 +42,7 @@ class Partition:
     modulus: int | None = None
     origin: int = 0
     certain: bool = False
+    view: View = PLAIN
 
     @property
     def residues(self) -> bool:
@@ -63,18 +66,30 @@ class Partition:
             ),
             self.modulus,
             self.origin,
+            self.view,
         )
 
 
-def trained_partitions(first: Ints, second: Ints) -> list[Partition]:
-    """Cells from training samples: by value, and by residues.
+def trained_partitions(first: Outputs, second: Outputs) -> list[Partition]:
+    """Cells from training samples, in each view of them (`view`)."""
+    if first.ndim == 1 and first.dtype.kind != "f":
+        return _partitions(first, second)
+    return [
+        replace(partition, view=view)
+        for view in views_of(first, second)
+        for partition in _partitions(view.of(first), view.of(second), frequent=True)
+    ]
+
+
+def _partitions(first: Ints, second: Ints, frequent: bool = False) -> list[Partition]:
+    """Cells by value, and by residues; frequent: the likeliest values have cells of their own.
 
     One half of the training samples cuts and orders the cells, the other half counts them, so
     that an order is judged by samples that did not make it.
     """
     halves = [(values[::2], values[1::2]) for values in (first, second)]
     shaping, counting = zip(*halves, strict=True)
-    edges = _sample_edges(np.concatenate(shaping), shaping)
+    edges = _sample_edges(np.concatenate(shaping), shaping, frequent)
     found = [_trained(edges, shaping, counting, None)]
     pooled = np.concatenate(shaping)
     if len(edges) + 1 < _CELLS and len(np.unique(pooled)) <= _CELLS:
@@ -119,9 +134,9 @@ def _counts(edges: Ints, values: Ints) -> Floats:
     return np.bincount(cells, minlength=len(edges) + 1).astype(np.float64)
 
 
-def _sample_edges(pooled: Ints, each: tuple[Ints, ...]) -> Ints:
+def _sample_edges(pooled: Ints, each: tuple[Ints, ...], frequent: bool) -> Ints:
     """The values themselves where they are few; else quantiles, ever finer towards both ends."""
-    distinct = np.unique(pooled)
+    distinct, counts = np.unique(pooled, return_counts=True)
     if len(distinct) <= _CELLS:
         return distinct[1:]
     cuts = []
@@ -129,6 +144,9 @@ def _sample_edges(pooled: Ints, each: tuple[Ints, ...]) -> Ints:
         ranked = np.sort(values)
         places = _levels(len(ranked), 1.0).astype(np.int64)
         cuts.append(ranked[np.clip(places, 0, len(ranked) - 1)])
+    if frequent:
+        often = distinct[counts >= _OFTEN][np.argsort(-counts[counts >= _OFTEN])[: _CELLS // 3]]
+        cuts += [often, often + 1]
     return np.unique(np.concatenate(cuts))
 
 

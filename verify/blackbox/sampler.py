@@ -1,16 +1,16 @@
 """What can be sampled: a vectorised function, a function that draws once, or a program.
 
-A sampler is a callable `sampler(input, size, rng)` that returns `size` integers, independent draws
-of its output on `input`.
+A sampler is a callable `sampler(input, size, rng)` that returns `size` numbers, integers or floats,
+or vectors of one length (an array with a row each): independent draws of its output on `input`.
 """
 
 from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from attrs import field, frozen
@@ -23,9 +23,15 @@ from .bounded_run import bounded_run
 _LARGEST = 1 << 62
 _LARGEST_FLOAT = 1 << 53  # beyond it floats skip integers
 _SHOWN = 60
+_MOST_NUMBERS = 2 * 10**8  # of all outputs on one input
 _INTEGER = re.compile(rb"[+-]?[0-9]{1,19}")
-_MOST_BYTES = 64  # of an integer that a program prints, with all around it
+_FLOAT = re.compile(
+    rb"[+-]?([0-9]+[.][0-9]*|[.][0-9]+|[0-9]+(?=[eE]))([eE][+-]?[0-9]{1,4})?|[+-]?inf|nan"
+)
+_MOST_BYTES = 64  # of a number that a program prints, with all around it
 _LONGEST_RUN = 10**6  # seconds
+
+Outputs: TypeAlias = NDArray[Any]  # int64 or float64; one number each, or a row
 
 
 class Sampler(Protocol):
@@ -50,7 +56,7 @@ def _seconds(timeout: ExactInput) -> float:
 
 @frozen
 class Command:
-    """A program that prints integers, run without a shell.
+    """A program that prints integers or floats, run without a shell.
 
     template: the program and its arguments, with {input}, {size} and, if wanted, {seed} in them.
     timeout: seconds for one run. The program takes its randomness from wherever it likes.
@@ -69,7 +75,7 @@ class Command:
             if not any(placeholder in word for word in words[1:]):
                 raise ParameterError(f"command must have {placeholder} among its arguments")
 
-    def __call__(self, input: Any, size: int, rng: Generator, /) -> NDArray[np.int64]:
+    def __call__(self, input: Any, size: int, rng: Generator, /) -> Outputs:
         seed = str(rng.integers(1 << 63))
         given = {"{input}": str(input), "{size}": str(size), "{seed}": seed}
         words = [_filled(word, given) for word in shlex.split(self.template)]
@@ -79,22 +85,25 @@ class Command:
         except TimeoutError as error:
             raise ParameterError(f"command {shown} ran longer than {self.timeout:g} s") from error
         except OverflowError as error:
-            raise ParameterError(f"command {shown} prints more than {size} integers") from error
+            raise ParameterError(f"command {shown} prints more than {size} numbers") from error
         except (OSError, ValueError) as error:
             raise ParameterError(f"command {shown} cannot be run: {error}") from error
         if code != 0:
             said = errors.decode(errors="replace").strip().splitlines() or ["no message"]
             raise ParameterError(f"command {shown} ended with code {code}: {_short(said[-1])}")
         printed = output.split()
-        wrong = next((word for word in printed if not _is_integer(word)), None)
-        if wrong is not None:
-            got = _short(wrong.decode(errors="replace"))
-            raise ParameterError(f"command {shown} must print integers, got {got}")
-        return np.array(printed, dtype="S").astype(np.int64)
+        whole = [_is_integer(word) for word in printed]
+        for word, is_whole in zip(printed, whole, strict=True):
+            if not (is_whole or _FLOAT.fullmatch(word)):
+                got = _short(word.decode(errors="replace"))
+                raise ParameterError(
+                    f"command {shown} must print integers below 2^62, or floats, got {got}"
+                )
+        return np.array(printed, dtype="S").astype(np.int64 if all(whole) else np.float64)
 
 
-def draw(sampler: Sampler, input: Any, size: int, rng: Generator) -> NDArray[np.int64]:
-    """Draw `size` outputs and check that they are that many integers.
+def draw(sampler: Sampler, input: Any, size: int, rng: Generator) -> Outputs:
+    """Draw `size` outputs and check that they are that many numbers, or vectors of one length.
 
     Raises ParameterError where they are not, or where the sampler raises anything.
     """
@@ -106,12 +115,48 @@ def draw(sampler: Sampler, input: Any, size: int, rng: Generator) -> NDArray[np.
         raise ParameterError(
             f"the sampler raised {type(error).__name__} on input {input}: {error}"
         ) from error
-    outcomes = read_outcomes(drawn, f"the sampler's output on input {input}")
-    if outcomes.shape != (size,):
+    outputs = _read_outputs(drawn, f"the sampler's output on input {input}")
+    if outputs.ndim not in (1, 2) or len(outputs) != size or not outputs.size:
         raise ParameterError(
-            f"the sampler must return {size} integers on input {input}, got shape {outcomes.shape}"
+            f"the sampler must return {size} numbers, or vectors of one length, on input {input}, "
+            f"got shape {outputs.shape}"
         )
-    return outcomes
+    if outputs.size > _MOST_NUMBERS:
+        raise ParameterError(
+            f"the sampler's vectors must be shorter: {size} of them are more than {_MOST_NUMBERS} "
+            "numbers"
+        )
+    return outputs[:, 0] if outputs.ndim == 2 and outputs.shape[1] == 1 else outputs
+
+
+def alike(drawn: Sequence[Outputs]) -> list[Outputs]:
+    """Outputs of neighbouring inputs: floats where any are.
+
+    Raises ParameterError for lengths that differ.
+    """
+    if len({each.shape[1:] for each in drawn}) > 1:
+        raise ParameterError("the sampler's outputs must have the same length on both inputs")
+    if len({each.dtype for each in drawn}) == 1:
+        return list(drawn)
+    for each in drawn:
+        if each.dtype.kind != "f" and np.abs(each).max() > _LARGEST_FLOAT:
+            raise ParameterError("the sampler's integers must be at most 2^53 beside floats")
+    return [each.astype(np.float64) for each in drawn]
+
+
+def _read_outputs(values: Any, name: str) -> Outputs:
+    """float64 where there are floats that are no integers, else int64."""
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError) as error:
+        raise ParameterError(f"{name} must be numbers, or vectors of one length") from error
+    if array.dtype.kind == "f" and not np.all(array == np.rint(array)):
+        if array.dtype.itemsize > 8:
+            raise ParameterError(f"{name} must be floats of at most 64 bits, got {array.dtype}")
+        return array.astype(np.float64)
+    if array.dtype.kind not in "biufO":
+        raise ParameterError(f"{name} must be numbers, got {array.dtype}")
+    return read_outcomes(array, name)
 
 
 def read_outcomes(values: Any, name: str) -> NDArray[np.int64]:

@@ -54,8 +54,8 @@ def test_inputs_reach_a_program_as_they_are():
 @pytest.mark.parametrize(
     ("code", "said"),
     [
-        ("print(1.5)", "must print integers, got '1.5'"),
-        ('print("nan")', "must print integers, got 'nan'"),
+        ('print("1.5.2")', "must print integers below 2.62, or floats, got '1.5.2'"),
+        ('print("0x1p3")', "or floats, got '0x1p3'"),
         ("print(10**30)", "must print integers"),
         ("print(1)", "shape"),
         ("import sys; sys.exit(3)", "ended with code 3: 'no message'"),
@@ -81,3 +81,16 @@ def test_programs_that_cannot_run_or_do_not_end():
 def test_bad_templates(template):
     with pytest.raises(ParameterError, match="command"):
         Command(template)
+
+
+def test_a_program_that_prints_floats():
+    found = draw(command('print(0.1, -5e-324, 3, "nan", "-inf", 1e300)'), 0, 6, RNG)
+    assert found.dtype == np.float64
+    assert [repr(one) for one in found.tolist()] == [
+        "0.1",
+        "-5e-324",
+        "3.0",
+        "nan",
+        "-inf",
+        "1e+300",
+    ]
