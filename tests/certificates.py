@@ -34,8 +34,13 @@ from exactdp.mechanisms import (
 )
 from exactdp.mechanisms.allocation import Allocation
 from exactdp.mechanisms.continuous import ContinuousNoise, Shape
+from exactdp.mechanisms.dominating import RenyiCurve
+from exactdp.mechanisms.guaranteed import Guaranteed
 from exactdp.mechanisms.key_names import KeyNames, Noisy, Optimal
 from exactdp.mechanisms.laws.finite import FiniteLaw
+from exactdp.mechanisms.local import Weight, total
+from exactdp.mechanisms.local_families import Bits, Categories, Hadamard, Reports, Subsets
+from exactdp.mechanisms.local_file import Table as LocalTable
 from exactdp.mechanisms.matrices.columns import Table, Tree, buffered, prefix_root
 from exactdp.mechanisms.matrices.participation import Participation
 from exactdp.mechanisms.matrices.release import DiscreteMatrixNoise, MatrixNoise
@@ -43,6 +48,8 @@ from exactdp.mechanisms.pair import FinitePair
 from exactdp.mechanisms.reach import Reach
 from exactdp.mechanisms.rounded import RoundedReach
 from exactdp.mechanisms.sampled import Sampled
+from exactdp.mechanisms.selection import Exponential, NoisyMax, PermuteAndFlip
+from exactdp.mechanisms.sparse_vector import SparseVector
 from exactdp.mechanisms.threshold import Thresholded
 from exactdp.mechanisms.vector import VectorNoise
 from exactdp.verify import ZCDP, ApproxDP, Audit, Claim, PureDP, RenyiDP, Verdict, audit
@@ -311,7 +318,54 @@ def _stream(fields: dict[str, Any]) -> Mechanism:
     return DiscreteMatrixNoise("", law, reach, most, known.shifts, fields["neighbours"])
 
 
+def _guarantee(fields: dict[str, Any]) -> Mechanism:
+    claim = fields["claim"]
+    bound, order = claim.get("rho", claim.get("epsilon")), claim.get("order")
+    curve = RenyiCurve(Fraction(bound), None if order is None else Fraction(order))
+    return Guaranteed(curve, fields["neighbours"])
+
+
+def _weight(data: Any) -> Weight:
+    if isinstance(data, list):
+        return total(map(_weight, data))
+    return (
+        Weight.of(data["factor"], data["exponent"]) if isinstance(data, dict) else Weight.of(data)
+    )
+
+
+def _bits(fields: dict[str, Any]) -> Mechanism:
+    return Bits(_weight(fields["on"]), _weight(fields["off"]), fields["hashes"])
+
+
+def _reports(fields: dict[str, Any]) -> Mechanism:
+    numbers = (Fraction(fields[name]) for name in ("wrong", "p", "q"))
+    return Reports(*numbers, fields["hashes"], int(fields["reports"]))
+
+
+def _local_table(fields: dict[str, Any]) -> Mechanism:
+    rows = tuple(tuple(map(_weight, row)) for row in fields["rows"])
+    values, reports = (tuple(map(str, range(len(each)))) for each in (rows, rows[0]))
+    return LocalTable(rows, values, reports)
+
+
+def _sparse_vector(fields: dict[str, Any]) -> Mechanism:
+    return SparseVector(fields["epsilon"], fields["answers"], fields["share"], fields["variant"])
+
+
 FAMILIES = {
+    "guarantee": _guarantee,
+    "categories": lambda fields: Categories(**fields),
+    "subset-selection": lambda fields: Subsets(**fields),
+    "hadamard-response": lambda fields: Hadamard(**fields),
+    "bits": _bits,
+    "reports": _reports,
+    "local-table": _local_table,
+    "exponential": lambda fields: Exponential(**fields),
+    "noisy-max": lambda fields: NoisyMax(
+        fields["scale"], fields["candidates"], fields["monotone"] == "yes"
+    ),
+    "permute-and-flip": lambda fields: PermuteAndFlip(**fields),
+    "sparse-vector": _sparse_vector,
     "threshold": _thresholded,
     "partition-selection": _selected,
     "stream": _stream,

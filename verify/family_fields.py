@@ -10,10 +10,16 @@ from attrs import evolve
 
 from ..exact.number import decimal_text
 from ..mechanisms.continuous import ContinuousNoise
+from ..mechanisms.guaranteed import Guaranteed
 from ..mechanisms.key_names import KeyNames, Optimal
+from ..mechanisms.local import Weight
+from ..mechanisms.local_families import Bits, Categories, Hadamard, OneBitMean, Reports, Subsets
+from ..mechanisms.local_file import Table as LocalTable
 from ..mechanisms.matrices.columns import Table, Toeplitz, Tree
 from ..mechanisms.matrices.release import DiscreteMatrixNoise, MatrixNoise, Stream
 from ..mechanisms.mechanism import Mechanism
+from ..mechanisms.selection import Exponential, NoisyMax, PermuteAndFlip
+from ..mechanisms.sparse_vector import SparseVector
 from ..mechanisms.threshold import Thresholded
 
 Fields: TypeAlias = dict[str, Any]
@@ -69,6 +75,105 @@ def _(one: MatrixNoise, inner: Inner) -> Fields | None:
 def _(one: DiscreteMatrixNoise, inner: Inner) -> Fields | None:
     law, dimension = one.law.fields(), one.reach.dimension
     return None if one.stream is None else _stream(one.stream, one.neighbours, law, dimension)
+
+
+@family_fields.register
+def _(one: Guaranteed, inner: Inner) -> Fields:
+    bound, order = decimal_text(one.curve.bound), one.curve.order
+    claim = {"kind": "zcdp", "rho": bound}
+    if order is not None:
+        claim = {"kind": "rdp", "order": decimal_text(order), "epsilon": bound}
+    return {"kind": "guarantee", "claim": claim, "neighbours": one.neighbours}
+
+
+@family_fields.register
+def _(one: Exponential, inner: Inner) -> Fields:
+    return {"kind": "exponential", "epsilon": decimal_text(one.epsilon)}
+
+
+@family_fields.register
+def _(one: NoisyMax, inner: Inner) -> Fields:
+    return {
+        "kind": "noisy-max",
+        "scale": decimal_text(one.scale),
+        "candidates": str(one.candidates),
+        "monotone": "yes" if one.monotone else "no",
+    }
+
+
+@family_fields.register
+def _(one: PermuteAndFlip, inner: Inner) -> Fields:
+    return {"kind": "permute-and-flip", "epsilon": decimal_text(one.epsilon)}
+
+
+@family_fields.register
+def _(one: SparseVector, inner: Inner) -> Fields:
+    return {
+        "kind": "sparse-vector",
+        "epsilon": decimal_text(one.epsilon),
+        "answers": str(one.answers),
+        "share": decimal_text(one.share),
+        "variant": str(one.variant),
+    }
+
+
+@family_fields.register
+def _(one: Categories, inner: Inner) -> Fields:
+    sizes = {"epsilon": decimal_text(one.epsilon), "categories": str(one.categories)}
+    return {"kind": "categories", **sizes}
+
+
+@family_fields.register
+def _(one: OneBitMean, inner: Inner) -> Fields:
+    return {"kind": "categories", "epsilon": decimal_text(one.epsilon), "categories": "2"}
+
+
+@family_fields.register
+def _(one: Subsets, inner: Inner) -> Fields:
+    sizes = {"epsilon": decimal_text(one.epsilon), "categories": str(one.categories)}
+    return {"kind": "subset-selection", **sizes, "size": str(one.size)}
+
+
+@family_fields.register
+def _(one: Hadamard, inner: Inner) -> Fields:
+    sizes = {"epsilon": decimal_text(one.epsilon), "categories": str(one.categories)}
+    return {"kind": "hadamard-response", **sizes}
+
+
+@family_fields.register
+def _(one: Bits, inner: Inner) -> Fields:
+    (on,), (off,) = _weight(one.on), _weight(one.off)
+    return {"kind": "bits", "on": on, "off": off, "hashes": str(one.hashes)}
+
+
+@family_fields.register
+def _(one: Reports, inner: Inner) -> Fields:
+    numbers = {"wrong": one.half, "p": one.p, "q": one.q}
+    return {
+        "kind": "reports",
+        **{name: decimal_text(number) for name, number in numbers.items()},
+        "hashes": str(one.hashes),
+        "reports": str(one.reports),
+    }
+
+
+@family_fields.register
+def _(one: LocalTable, inner: Inner) -> Fields:
+    rows = [
+        [entry[0] if len(entry) == 1 else entry or "0" for entry in map(_weight, row)]
+        for row in one.rows
+    ]
+    return {"kind": "local-table", "rows": rows}
+
+
+def _weight(weight: Weight) -> list[str | dict[str, str]]:
+    """Its terms: numbers, or {factor, exponent}."""
+    return [
+        {"factor": decimal_text(factor), "exponent": decimal_text(exponent)}
+        if exponent
+        else decimal_text(factor)
+        for exponent, factor in weight.terms
+    ]
 
 
 def _stream(

@@ -52,7 +52,8 @@ def bounded(audit: Audit) -> Iterator[tuple[Audit, Hints]]:
     if families or sides_of(uses) is None:
         hints = _steps(uses)
         yield audit, hints
-        if families or any(allocation(use.mechanism) for use in uses):  # wider in the checker
+        told = families or isinstance(audit.claim, GaussianDP)
+        if told or any(allocation(use.mechanism) for use in uses):  # wider in the checker
             for wider in _wider(audit):
                 yield replace(audit, measured=wider), hints
         return

@@ -42,7 +42,9 @@ and delta and rounded at random, hardly longer than before but for a share of de
 (`rounded_distance`).
 
 Counts that are told from a threshold on, and names of keys (`keys`), are one or other of two pairs
-for each key; streams C x + z (`releases`) a Gaussian, or as vectors are, at a distance found here.
+for each key; streams C x + z (`releases`) a Gaussian, or as vectors are, at a distance found here;
+local reports are listed (`local`); runs of selection are summed up, and all of them bounded by
+published proofs (`selection`); of what only Rényi divergences are known (`guarantees`), these tell.
 
 Of wider laws (more than 40,000 outcomes on either side) closed bounds remain (`closed`): rdp and
 zcdp of Skellam noise and of sums of discrete Gaussians, not reduced, to about 100/variance (rdp) or
@@ -72,7 +74,8 @@ from .concentrated import rho_at_least, rho_at_most
 from .continuous import closed_profile
 from .deadline import OutOfTimeError, time_limit
 from .gaussian_dp import gaussian_mu
-from .mechanisms import Additive, Allocation, Continuous, Key, Mechanism, Sampled
+from .guarantees import delta_at_most
+from .mechanisms import Additive, Allocation, Continuous, Curve, Key, Mechanism, Sampled
 from .protocol import objection
 from .reading import Statement, read
 from .scenarios import Uses, scenarios
@@ -83,6 +86,7 @@ __all__ = ["SECONDS", "CertificateError", "Outcome", "check"]
 
 SECONDS = 60.0
 _ABOVE = 1 + Fraction(1, 10**6)  # by so much a rho is called another
+_LARGEST_ORDER = Fraction(1 << 14)
 _WRONG = "what is measured does not contain the true value"
 _ATTEMPTS = ((96, False), (128, True), (320, True))  # bits, and whether all shifts are listed
 
@@ -291,6 +295,8 @@ def _epsilon_is_inside(statement: Statement, ways: Sequence[Uses], full: bool) -
 def _profile(statement: Statement, uses: Uses, full: bool) -> Profile:
     """delta of one scenario as a function of epsilon."""
     goal = statement.numbers["delta"]
+    if any(isinstance(one, Curve) for one, _ in uses):
+        return _by_renyi(uses, full)
     closed = _closed(uses)
     if closed is not None:
         return Profile.of(closed)
@@ -301,6 +307,17 @@ def _profile(statement: Statement, uses: Uses, full: bool) -> Profile:
     ends = [Fraction(end) for end in statement.measured if end != INFINITY]
     largest = max(ends, default=Fraction(0))
     return profile(uses, goal, largest, statement.step, full)
+
+
+def _by_renyi(uses: Uses, full: bool) -> Profile:
+    """What Rényi divergences show, of what is known by them."""
+    orders = [one.order for one, _ in uses if isinstance(one, Curve) and one.order]
+
+    def renyi(order: Fraction) -> End:
+        return _total(uses, lambda one: divergences.renyi(one, order, full))[1]
+
+    most = min(orders, default=_LARGEST_ORDER)
+    return Profile(lambda level: Fraction(0), lambda level: delta_at_most(level, renyi, most))
 
 
 def _closed(uses: Uses) -> Callable[[End], Enclosure] | None:

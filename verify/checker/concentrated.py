@@ -45,8 +45,9 @@ from .closed import WIDE, covered_by_chords, skellam_rho_at_most
 from .deadline import check_time
 from .divergences import Listed, listings
 from .laws import DiscreteGaussian, DiscreteGaussianSum, Skellam
-from .mechanisms import Additive, Continuous, FixedSize, Mechanism, Response, Sampled
+from .mechanisms import Additive, Continuous, Curve, FixedSize, Mechanism, Response, Sampled
 from .scenarios import Uses
+from .selection import Exponential
 
 _ORDERS = ("2", "101/100", "3/2", "4", "16", "64")  # where a lower bound is sought
 _MOST_INTERVALS = 400
@@ -165,6 +166,12 @@ def rho_at_most(uses: Uses, goal: End, full: bool) -> bool:
     if goal == INFINITY or not uses:
         return True
     goal = Fraction(goal)
+    if curves := [(one, times) for one, times in uses if isinstance(one, Curve)]:
+        if any(one.order for one, _ in curves):
+            raise OpenError("rho of what is known at some orders only is not known")
+        left = goal - sum((times * one.bound for one, times in curves), Fraction(0))
+        others = [each for each in uses if not isinstance(each[0], Curve)]
+        return left >= 0 and rho_at_most(others, left, full)
     if any(isinstance(one, FixedSize) for one, _ in uses):  # D is quasi-convex in both laws
         plain = [(one.mechanism if isinstance(one, FixedSize) else one, k) for one, k in uses]
         if not rho_at_most(plain, goal, full):
@@ -270,6 +277,8 @@ def _closed_at_most(mechanism: Mechanism, rho: Fraction) -> bool:
         return not mechanism.delta and value(_response_rho(mechanism))[1] <= rho
     if isinstance(mechanism, Continuous):
         return continuous_renyi.rho_at_most([(mechanism, 1)], rho)
+    if isinstance(mechanism, Exponential):
+        return mechanism.epsilon**2 / 8 <= rho
     if isinstance(mechanism, Sampled):  # D is quasi-convex in both laws together
         return _closed_at_most(mechanism.mechanism, rho)
     if not isinstance(mechanism, Additive) or not rho:

@@ -48,6 +48,7 @@ from .laws import (
 from .mechanisms import (
     Additive,
     Continuous,
+    Curve,
     Finite,
     FixedSize,
     Key,
@@ -566,6 +567,8 @@ def pure(mechanism: Mechanism, full: bool) -> Enclosure:
     if isinstance(mechanism, Sampled):
         found = pure(mechanism.mechanism, full)
         return sampled_loss(found, interval(mechanism.rate), mechanism.removing)
+    if isinstance(mechanism, Curve):
+        return Fraction(0), INFINITY
     if isinstance(mechanism, FixedSize):
         return pure(mechanism.attained, full)
     if isinstance(mechanism, Key) and isinstance(mechanism.noise, Continuous):
@@ -590,6 +593,8 @@ def renyi(mechanism: Mechanism, order: Fraction, full: bool) -> Enclosure:
     """The Rényi divergence of this order."""
     if isinstance(mechanism, Continuous):
         return continuous_renyi.renyi(mechanism, order)
+    if isinstance(mechanism, Curve):
+        return Fraction(0), mechanism.at(order)
     if isinstance(mechanism, FixedSize) and isinstance(mechanism.mechanism, Continuous):
         return continuous_renyi.of_batches(mechanism, order)
     if isinstance(mechanism, Response):

@@ -14,8 +14,8 @@ the limit of tests of low level.
 log p(k+1) does not rise in k >= 0 (discrete Gaussian, Skellam, discrete Laplace) has t(k)/(k - 1/2)
 falling in k >= 1, and as mu the largest of t(k) - t(k-d), k from d/2 + 1/2 to 3d/2 + 1/2, where
 t(1-k) = -t(k). Laplace: 2 Phi^-1(1 - e^(-e/2)/2), by the half-line in the middle. Randomized
-response: by its only vertex. The proofs are in `accounting/envelope/` and
-`accounting/divergences/gaussian_dp.py`.
+response: by its only vertex, and what is as pure is no dearer. The proofs are in
+`accounting/envelope/` and `accounting/divergences/gaussian_dp.py`.
 """
 
 from __future__ import annotations
@@ -39,9 +39,19 @@ from .arithmetic import (
     root_above,
     root_below,
 )
-from .divergences import renyi
+from .divergences import pure, renyi
 from .laws import DiscreteGaussian, DiscreteLaplace, Skellam
-from .mechanisms import Additive, Continuous, FixedSize, Mechanism, Response, Sampled, TwoLaws
+from .mechanisms import (
+    Additive,
+    Continuous,
+    Finite,
+    FixedSize,
+    Key,
+    Mechanism,
+    Response,
+    Sampled,
+    TwoLaws,
+)
 from .normal import quantile
 from .pmf import reach_where
 from .scenarios import Uses
@@ -58,7 +68,7 @@ def gaussian_mu(uses: Uses) -> Enclosure:
     squares = sum(
         (times * _square(mechanism, high) for (_, high), times, mechanism in each), Fraction(0)
     )
-    if len(uses) == uses[0][1] == 1:
+    if len(uses) == uses[0][1] == 1 and least:
         return each[0][0]
     if least**2 < squares:
         least = max(least, root_below(2 * _share(uses)))
@@ -110,6 +120,15 @@ def _(one: Response) -> Enclosure:
 @_mu.register(FixedSize)
 def _(one: Sampled | FixedSize) -> Enclosure:
     return Fraction(0), _mu(one.mechanism)[1]
+
+
+@_mu.register(Finite)
+@_mu.register(Key)
+def _(one: Finite | Key) -> Enclosure:
+    low, high = pure(one, full=True)
+    if low == INFINITY:  # what has P > 0 = Q
+        return INFINITY, INFINITY
+    return Fraction(0), _mu(Response(Fraction(high), Fraction(0)))[1]
 
 
 @_mu.register

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from mpmath import iv
 
-from .arithmetic import Interval, interval, root_above
+from .arithmetic import INFINITY, End, Interval, interval, root_above
 from .binomial import Binomial
 from .laws import Law, SymmetricLaw
 from .reach import Reach
@@ -214,6 +214,10 @@ class Finite:
     has_a_side: bool = False
     removing: bool = True
 
+    def said(self) -> str:
+        """In words."""
+        raise NotImplementedError
+
     def attained(self) -> Sequence[Outcomes]:
         """Pairs that some neighbours have; those that likely cost most first."""
         raise NotImplementedError
@@ -235,6 +239,10 @@ class Family:
     neighbours: str = "replace"
     has_a_side: bool = False
 
+    def said(self) -> str:
+        """In words."""
+        raise NotImplementedError
+
     def above(self) -> Sequence[Parts]:
         """Lists each of which dominates all that neighbours can do."""
         raise NotImplementedError
@@ -242,6 +250,20 @@ class Family:
     def below(self, hint: Sequence[int] = ()) -> Sequence[Parts]:
         """Lists each of which some neighbours attain; equal to `above` where it is exact."""
         return self.above()
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Of which it is known that D_a <= bound a at every order; or D_a <= bound up to one order."""
+
+    bound: Fraction
+    order: Fraction | None
+
+    def at(self, order: Fraction) -> End:
+        """What D_a is at most."""
+        if self.order is None:
+            return self.bound * order
+        return self.bound if order <= self.order else INFINITY
 
 
 @dataclass(frozen=True)
@@ -268,6 +290,7 @@ Mechanism = (
     | Sampled
     | TwoLaws
     | Vector
+    | Curve
     | Family
     | Finite
     | Key

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias, TypeGuard
 
+from . import local, selection
 from .arithmetic import INFINITY, Enclosure, End
 from .binomial import Binomial, Logarithm
 from .deadline import check_time
+from .guarantees import read_guarantee
 from .keys import Optimal, Thresholded
 from .laws import (
     DiscreteGaussian,
@@ -619,7 +621,10 @@ def _entry(text: object) -> Fraction:
     return number
 
 
-FAMILIES: dict[str, Callable[[object], Family | Finite]] = {
+FAMILIES: dict[str, Callable[[object], Mechanism]] = {
+    **local.READERS,
+    **selection.READERS,
+    "guarantee": read_guarantee,
     "threshold": _thresholded,
     "partition-selection": _selected,
     "stream": _stream,

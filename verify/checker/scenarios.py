@@ -27,6 +27,7 @@ from .mechanisms import (
     Additive,
     Allocation,
     Continuous,
+    Curve,
     Family,
     Finite,
     FixedSize,
@@ -88,7 +89,7 @@ def _tells(mechanism: Mechanism) -> bool:
         return mechanism.shift > 0
     if isinstance(mechanism, Response):
         return bool(mechanism.epsilon or mechanism.delta)
-    if isinstance(mechanism, Allocation | Continuous | Family | Finite | Key | Vector):
+    if isinstance(mechanism, Allocation | Continuous | Curve | Family | Finite | Key | Vector):
         return True
     if isinstance(mechanism, FixedSize | Sampled):
         return _tells(mechanism.mechanism)

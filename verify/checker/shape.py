@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -96,6 +97,20 @@ def read_readable(text: object, name: str, least: int, most: int) -> str:
             "control characters, none of no width, no marks of direction"
         )
     return text
+
+
+def number_text(number: Fraction, digits: int = 17) -> str:
+    """Exact where that is short, otherwise about, and marked so."""
+    top, bottom = number.as_integer_ratio()
+    short = max(abs(top), bottom) < 10**digits  # Python writes no integers of 4,301 digits
+    if bottom == 1 and short:
+        return str(top)
+    context = Context(prec=digits, Emax=MAX_EMAX, Emin=MIN_EMIN)
+    near = context.divide(Decimal(top), Decimal(bottom))
+    if Fraction(near) == number:
+        return format(near.normalize(context), "f" if -8 < near.adjusted() < 15 else "")
+    exact = str(number) if short else ""
+    return exact if 0 < len(exact) <= digits else f"about {near:.{digits}g}"
 
 
 def read_list(data: object, name: str, most: int) -> list[Any]:

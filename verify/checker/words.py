@@ -14,6 +14,8 @@ from .mechanisms import (
     Additive,
     Allocation,
     Continuous,
+    Family,
+    Finite,
     FixedSize,
     Mechanism,
     Response,
@@ -26,6 +28,7 @@ from .reading import Statement
 from .releases import Stream, Table, Toeplitz, Tree
 from .rounded import Rounded
 from .scenarios import is_fixed, neighbours_of
+from .shape import number_text as _text
 
 UNPROVED = "it says, which is not proved:"  # before the lines of what is not valid
 _DIGITS = 17
@@ -122,6 +125,8 @@ def _mechanism(mechanism: Mechanism) -> str:
             f"the names of keys by the optimal rule, a user in {mechanism.keys:,} of them, each of "
             f"epsilon {_text(mechanism.epsilon)} and delta {_text(mechanism.delta)}"
         )
+    if isinstance(mechanism, Family | Finite):
+        return mechanism.said()
     if isinstance(mechanism, Allocation):
         return (
             f"{mechanism.steps:,} steps of a real query of sensitivity "
@@ -219,17 +224,3 @@ def _law(law: Law) -> str:
 
 def _claimed(number: Fraction) -> str:
     return _text(number, _CLAIMED_DIGITS)
-
-
-def _text(number: Fraction, digits: int = _DIGITS) -> str:
-    """Exact where that is short, otherwise about, and marked so."""
-    top, bottom = number.as_integer_ratio()
-    short = max(abs(top), bottom) < 10**digits  # Python writes no integers of 4,301 digits
-    if bottom == 1 and short:
-        return str(top)
-    context = Context(prec=digits, Emax=MAX_EMAX, Emin=MIN_EMIN)
-    near = context.divide(Decimal(top), Decimal(bottom))
-    if Fraction(near) == number:
-        return format(near.normalize(context), "f" if -8 < near.adjusted() < 15 else "")
-    exact = str(number) if short else ""
-    return exact if 0 < len(exact) <= digits else f"about {near:.{digits}g}"

@@ -1,0 +1,87 @@
+"""Mechanisms of which only a guarantee is known: their Rényi divergences are at most so much.
+
+rho-zCDP: D_a <= rho a at every order; or D_b <= epsilon at the orders b up to one. They add up over
+uses, whatever else is used. Of (epsilon, delta) from above: with x = e^(L - epsilon), (1 - 1/x)^+
+<= c x^(a-1), c the largest of x^(1-a) (1 - 1/x), at x = a/(a-1), so that delta(epsilon) <=
+    e^((a-1) (D_a - epsilon)) (1 - 1/a)^(a-1)/a
+for every a > 1 (Canonne, Kamath, Steinke 2020). From below: N(mu, 1) against N(0, 1), D_a = a
+mu^2/2, has the guarantee. Pure, approximate and Gaussian DP are mechanisms of their own: randomized
+response, and Gaussian noise.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from .arithmetic import INFINITY, End, exp, interval, log, value
+from .mechanisms import Continuous, Curve, Family, Parts
+from .shape import CertificateError, number_text, read_fields, read_number
+
+_TRIED = 24
+
+
+@dataclass(frozen=True)
+class Guaranteed(Family):
+    """Anything that has it."""
+
+    curve: Curve
+    neighbours: str = "replace"
+
+    def said(self) -> str:
+        bound, order = number_text(self.curve.bound), self.curve.order
+        held = f"rho = {bound}" if order is None else f"({number_text(order)}, {bound})-Rényi DP"
+        return f"anything of which it is known that {held} holds"
+
+    def above(self) -> Sequence[Parts]:
+        return [((self.curve, 1),)]
+
+    def below(self, hint: Sequence[int] = ()) -> Sequence[Parts]:
+        bound, order = self.curve.bound, self.curve.order
+        scale = 1 / (2 * bound) if order is None else order / (2 * bound)
+        one = Fraction(1)
+        return [((Continuous("gaussian", scale, one, self.neighbours, one, root=True), 1),)]
+
+
+def read_guarantee(data: object) -> Guaranteed:
+    """{kind, claim, neighbours}. Raises CertificateError for anything else."""
+    fields = read_fields(data, "guarantee", "kind", "claim", "neighbours")
+    names = {"zcdp": ("rho",), "rdp": ("order", "epsilon")}
+    claim = fields["claim"]
+    kind = claim.get("kind") if isinstance(claim, dict) else None
+    if not isinstance(kind, str) or kind not in names:
+        raise CertificateError("claim of a guarantee must be zcdp or rdp")
+    held = read_fields(claim, "claim", "kind", *names[kind])
+    bound = read_number(held[names[kind][-1]], "a guarantee", above=Fraction(0), at_most=10**4)
+    order = None
+    if kind == "rdp":
+        order = read_number(held["order"], "order", above=Fraction(1), at_most=10**4)
+    if fields["neighbours"] not in ("replace", "add-remove"):
+        raise CertificateError("neighbours must be replace or add-remove")
+    return Guaranteed(Curve(bound, order), fields["neighbours"])
+
+
+def delta_at_most(level: End, renyi: Callable[[Fraction], End], most: Fraction) -> End:
+    """From these divergences, at orders up to `most`: the best is looked for by thirds."""
+    if level == INFINITY:
+        return Fraction(1)
+    top = math.log2(float(most - 1))
+    low, high, best = -8.0, top, Fraction(1)
+
+    def found(at: float) -> Fraction:
+        a = most if at >= top else min(1 + Fraction(math.floor(2.0 ** (at + 20)), 1 << 20), most)
+        spent = renyi(a)
+        if spent == INFINITY or spent > level + 40:
+            return Fraction(1)
+        nats = (a - 1) * (Fraction(spent) - Fraction(level))
+        whole = exp(interval(nats) + interval(a - 1) * log(interval(1 - 1 / a))) / interval(a)
+        return Fraction(value(whole)[1])
+
+    for _ in range(_TRIED):
+        left, right = low + (high - low) / 3, high - (high - low) / 3
+        one, two = found(left), found(right)
+        best = min(best, one, two)
+        low, high = (low, right) if one < two else (left, high)
+    return min(best, found(top))

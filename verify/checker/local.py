@@ -1,0 +1,320 @@
+"""Local reports: every user sends a random answer to a value of her own; one value is replaced.
+
+Two values have laws of reports that are weights over their sum, weights sums of c e^a with rational
+c and a: where two are proportional with c = 1, the loss is known exactly.
+
+*Categories*: the true one has the weight e^epsilon, any other 1. *Bits*: a value sets `hashes` of
+many bits; each is reported by itself, with odds `on` of a 1 where it is set and `off` where it is
+not. Two values differ in `hashes` bits each way at most, and all others have one law. *Subsets* of
+`size` categories: e^epsilon where they hold the true one, else 1. *Hadamard response*: a column of
+the K x K Hadamard matrix, K the least power of two above the categories: e^epsilon where the row of
+the value has 1; two rows agree in half of the columns, and of each pattern there is a quarter.
+*Of these any two values are alike, up to the names of reports, and so are both ways round.*
+*Reports* of one permanent answer (RAPPOR): bit by bit the number of ones says it all, a mixture of
+two binomials by what the permanent bit is. *Tables*: any two rows, either way round.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import permutations, product
+from typing import Any
+
+from .arithmetic import Interval, exp, interval, total
+from .deadline import check_time
+from .mechanisms import Family, Finite, Mechanism, Outcomes, Parts, TwoLaws
+from .shape import CertificateError, number_text, read_fields, read_list, read_number, read_whole
+
+_MOST_COMPARED = 200_000  # values squared times reports
+_LONGEST = 40_000  # bits of denominators
+Fields = Mapping[str, Any]
+
+Weight = tuple[tuple[Fraction, Fraction], ...]  # of exponents and their factors
+Row = Sequence[Weight]
+
+
+def weight(factor: Fraction | int, exponent: Fraction | int = 0) -> Weight:
+    """factor e^exponent."""
+    return ((Fraction(exponent), Fraction(factor)),) if factor else ()
+
+
+def added(weights: Iterable[Weight]) -> Weight:
+    """Their sum."""
+    found: dict[Fraction, Fraction] = {}
+    for each in weights:
+        check_time()
+        for exponent, factor in each:
+            found[exponent] = found.get(exponent, Fraction(0)) + factor
+    return tuple(sorted(found.items()))
+
+
+def _power(one: Weight, count: int) -> Weight:
+    ((exponent, factor),) = one
+    return weight(factor**count, count * exponent)
+
+
+def _times(one: Weight, other: Weight) -> Weight:
+    return added(((a + b, c * d),) for a, c in one for b, d in other)
+
+
+def _ratio(one: Weight, other: Weight) -> tuple[Fraction, Fraction] | None:
+    """(a, c) where this is c e^a times the other, term by term."""
+    found = {(a - b, c / d) for (a, c), (b, d) in zip(one, other, strict=False)}
+    return found.pop() if len(one) == len(other) and len(found) == 1 else None
+
+
+def _size(one: Weight) -> Interval:
+    return total(interval(c) * (exp(interval(a)) if a else 1) for a, c in one)
+
+
+def compared(first: Row, second: Row) -> Outcomes:
+    """The reports of two values."""
+    wholes = added(first), added(second)
+    common = _ratio(wholes[1], wholes[0])
+    kept = [both for both in zip(first, second, strict=True) if any(both)]
+    sizes = [_size(whole) for whole in wholes]
+    p, q = ([_size(both[side]) / sizes[side] for both in kept] for side in (0, 1))
+    losses: list[Fraction] = []
+    for one, other in kept:
+        ratio = _ratio(one, other) if one and other else (Fraction(0), Fraction(1))
+        if common is None or ratio is None or ratio[1] * common[1] != 1:
+            return Outcomes(p, q)
+        losses.append(ratio[0] + common[0] if one and other else Fraction(0))
+    bottom = math.lcm(*(loss.denominator for loss in losses))
+    unit = Fraction(math.gcd(*(int(loss * bottom) for loss in losses)), bottom)
+    places = [int(loss / unit) if unit else 0 for loss in losses]
+    bounded = all(other for one, other in kept if one)
+    return Outcomes(p, q, max(losses) if bounded else None, places, unit or None)
+
+
+class Local(Finite):
+    """A family says the laws of two of its values."""
+
+    def rows(self) -> Sequence[Row]:
+        """On the same reports, those alike taken together."""
+        raise NotImplementedError
+
+    def attained(self) -> Sequence[Outcomes]:
+        return [compared(*self.rows())]
+
+
+@dataclass(frozen=True)
+class Categories(Local):
+    """k-ary randomized response."""
+
+    epsilon: Fraction
+    categories: int
+
+    def said(self) -> str:
+        return f"one of {self.categories:,} categories, {_odds(self.epsilon)} the true one"
+
+    def rows(self) -> Sequence[Row]:
+        odds, one, rest = weight(1, self.epsilon), weight(1), weight(self.categories - 2)
+        return (odds, one, rest), (one, odds, rest)
+
+
+@dataclass(frozen=True)
+class Bits(Local):
+    """Unary encoding, RAPPOR's permanent answer or one instantaneous one, count-mean sketches."""
+
+    on: Weight
+    off: Weight
+    hashes: int
+
+    def said(self) -> str:
+        on, off = (
+            " e^".join(number_text(each) for each in reversed(odds[0]))
+            for odds in (self.on, self.off)
+        )
+        return (
+            f"bits of which a value sets {self.hashes:,}, each reported by itself, 1 with the odds "
+            f"{on} where it is set and {off} where not"
+        )
+
+    def rows(self) -> Sequence[Row]:
+        h, sides = self.hashes, ((self.on, self.off), (self.off, self.on))
+        found: tuple[list[Weight], list[Weight]] = ([], [])
+        for ones in product(range(h + 1), repeat=2):
+            many = weight(math.prod(math.comb(h, k) for k in ones))
+            for row, side in zip(found, sides, strict=True):
+                each = (_power(odds, k) for odds, k in zip(side, ones, strict=True))
+                row.append(_times(_times(*each), many))
+        return found
+
+
+@dataclass(frozen=True)
+class Subsets(Local):
+    """A set of so many categories."""
+
+    epsilon: Fraction
+    categories: int
+    size: int
+
+    def said(self) -> str:
+        held = f"{self.size:,} of {self.categories:,} categories"
+        return f"{held}, {_odds(self.epsilon)} those that hold the true one"
+
+    def rows(self) -> Sequence[Row]:
+        k, odds = self.categories - 2, self.epsilon
+        both, one, neither = (
+            math.comb(k, self.size - held) if self.size >= held else 0 for held in (2, 1, 0)
+        )
+        kinds = ((both, 1, 1), (one, 1, 0), (one, 0, 1), (neither, 0, 0))
+        return tuple([weight(kind[0], odds * kind[side]) for kind in kinds] for side in (1, 2))
+
+
+@dataclass(frozen=True)
+class Hadamard(Local):
+    """Hadamard response."""
+
+    epsilon: Fraction
+    categories: int
+
+    def said(self) -> str:
+        epsilon = number_text(self.epsilon)
+        return f"Hadamard response of {self.categories:,} categories (epsilon {epsilon})"
+
+    def rows(self) -> Sequence[Row]:
+        quarter, odds = (1 << self.categories.bit_length()) // 4, self.epsilon
+        kinds = ((quarter, 1, 1), (quarter, 1, 0), (quarter, 0, 1), (quarter, 0, 0))
+        return tuple([weight(kind[0], odds * kind[side]) for kind in kinds] for side in (1, 2))
+
+
+@dataclass(frozen=True)
+class Table(Local):
+    """Any local randomizer: a row for every value, weights report by report."""
+
+    table: tuple[tuple[Weight, ...], ...]
+
+    def said(self) -> str:
+        return f"a table of {len(self.table[0]):,} reports of {len(self.table):,} values"
+
+    def attained(self) -> Sequence[Outcomes]:
+        pairs = [compared(*both) for both in permutations(self.table, 2)]
+        pairs = pairs or [compared(self.table[0], self.table[0])]
+
+        def apart(one: Outcomes) -> float:
+            both = zip(one.p, one.q, strict=True)
+            return -sum(max(float((p - q).mid), 0.0) for p, q in both)
+
+        return sorted(pairs, key=apart)
+
+
+@dataclass(frozen=True)
+class Reports(Family):
+    """So many instantaneous answers, 1 with probability p or q, of one permanent one, of which each
+    bit is wrong with probability `half`.
+    """
+
+    half: Fraction
+    p: Fraction
+    q: Fraction
+    hashes: int
+    reports: int
+
+    def said(self) -> str:
+        p, q, wrong = map(number_text, (self.p, self.q, self.half))
+        return (
+            f"{self.reports:,} answers about bits of which a value sets {self.hashes:,}, each 1 "
+            f"with probability {p} or {q} by a permanent bit that is wrong with probability {wrong}"
+        )
+
+    def above(self) -> Sequence[Parts]:
+        n, kinds = self.reports, []
+        for at in (self.p, self.q):
+            kinds.append([math.comb(n, k) * at**k * (1 - at) ** (n - k) for k in range(n + 1)])
+            check_time()
+        laws = [
+            tuple((1 - wrong) * a + wrong * b for a, b in zip(*kinds, strict=True))
+            for wrong in (self.half, 1 - self.half)
+        ]
+        ways = (TwoLaws(p, q, Fraction(0)) for p, q in (laws, laws[::-1]))
+        return [tuple((way, self.hashes) for way in ways)]
+
+
+def _odds(epsilon: Fraction) -> str:
+    return f"e^{number_text(epsilon)} times as often"
+
+
+# -- from the fields of a certificate -------------------------------------------------------------
+
+
+def _epsilon(fields: Fields) -> Fraction:
+    return read_number(fields["epsilon"], "epsilon", at_most=10**4)
+
+
+def _categories(data: object) -> Mechanism:
+    fields = read_fields(data, "categories", "kind", "epsilon", "categories")
+    return Categories(_epsilon(fields), read_whole(fields["categories"], "categories", 2, 10**9))
+
+
+def _subsets(data: object) -> Mechanism:
+    fields = read_fields(data, "subset-selection", "kind", "epsilon", "categories", "size")
+    categories = read_whole(fields["categories"], "categories", 2, 4096)
+    size = read_whole(fields["size"], "size", 1, categories - 1)
+    return Subsets(_epsilon(fields), categories, size)
+
+
+def _hadamard(data: object) -> Mechanism:
+    fields = read_fields(data, "hadamard-response", "kind", "epsilon", "categories")
+    return Hadamard(_epsilon(fields), read_whole(fields["categories"], "categories", 2, 10**9))
+
+
+def _bits(data: object) -> Mechanism:
+    fields = read_fields(data, "bits", "kind", "on", "off", "hashes")
+    on, off = (_weight(fields[name]) for name in ("on", "off"))
+    if not on or not off:
+        raise CertificateError("on and off must be above 0")
+    return Bits(on, off, read_whole(fields["hashes"], "hashes", 1, 32))
+
+
+def _reports(data: object) -> Mechanism:
+    names = ("wrong", "p", "q")
+    fields = read_fields(data, "reports", "kind", *names, "hashes", "reports")
+    wrong, p, q = (read_number(fields[name], name, at_most=1) for name in names)
+    hashes, reports = (
+        read_whole(fields[name], name, 1, most)
+        for name, most in (("hashes", 32), ("reports", 1000))
+    )
+    if max(x.denominator.bit_length() for x in (wrong, p, q)) * reports > _LONGEST:
+        raise CertificateError("wrong, p and q need too long a common denominator")
+    return Reports(wrong, p, q, hashes, reports)
+
+
+def _table(data: object) -> Mechanism:
+    rows = read_list(read_fields(data, "local-table", "kind", "rows")["rows"], "rows", 1000)
+    read: list[tuple[Weight, ...]] = []
+    for row in rows:
+        listed = read_list(row, "a row", 4096)
+        if len(rows) ** 2 * len(listed) > _MOST_COMPARED:
+            raise CertificateError("a table has too many values and reports to compare")
+        read.append(tuple(added(map(_weight, _terms(entry))) for entry in listed))
+        if len(read[-1]) != len(read[0]) or not any(read[-1]):
+            raise CertificateError("rows must be as long, and not all 0")
+    return Table(tuple(read))
+
+
+def _terms(entry: object) -> Sequence[object]:
+    return read_list(entry, "an entry", 8) if isinstance(entry, list) else [entry]
+
+
+def _weight(data: object) -> Weight:
+    """A number, or {factor, exponent}."""
+    if not isinstance(data, dict):
+        return weight(read_number(data, "a weight", at_most=10**40))
+    fields = read_fields(data, "a weight", "factor", "exponent")
+    exponent = read_number(fields["exponent"], "exponent", least=-(10**4), at_most=10**4)
+    return weight(read_number(fields["factor"], "factor", at_most=10**40), exponent)
+
+
+READERS: dict[str, Callable[[object], Mechanism]] = {
+    "categories": _categories,
+    "subset-selection": _subsets,
+    "hadamard-response": _hadamard,
+    "bits": _bits,
+    "reports": _reports,
+    "local-table": _table,
+}
