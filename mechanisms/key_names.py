@@ -29,7 +29,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from itertools import combinations_with_replacement
+from itertools import accumulate, combinations_with_replacement
 from typing import ClassVar, TypeAlias
 
 from attrs import evolve, field, frozen
@@ -37,8 +37,11 @@ from flint import arb
 
 from ..exact.number import ExactInput, ball, exact, whole
 from ..exact.precision import working_precision
+from .continuous import Shape
 from .dominating import Dominated, Dominating, Parts
+from .key_lists import MOST_KEYS, Cell, Chances, WorstCounts, cell, groups
 from .laws.discrete_laplace import DiscreteLaplace
+from .laws.law import Law
 from .listed_pair import ListedPair, Masses
 from .mechanism import AdditiveNoise, Mechanism, RandomizedResponse
 from .pair import Pair
@@ -48,6 +51,9 @@ from .threshold import Thresholded, released
 _MOST_LISTS = 64
 _MOST_CHOICES = 8  # of counts in each of several keys, that an adversary is let play with
 _MOST_COUNTS = 300
+_MOST_CELLS = 4096  # of counts, among which the worst list is looked for
+_FAR = {Shape.LAPLACE: 40, Shape.GAUSSIAN: 10}  # scales of continuous noise
+CERTAIN = arb(1), arb(0)
 _BEYOND = "1e-40"  # about how seldom a key of the largest count that is tried is withheld
 _BITS, _MOST_BITS = 128, 1 << 14
 
@@ -85,6 +91,53 @@ class Noisy:
             return [0, *range(first, last + 1)], True
         spread = noise.law.tail_quantile(_BEYOND)
         return list(range(min(threshold + spread, _MOST_COUNTS) + 1)), False
+
+    def cells(self) -> Sequence[Cell]:
+        """Of one count each, or of intervals where there are many. Tails of log-concave laws are
+        log-concave: p/q and (1 - p)/(1 - q) do not rise in the count.
+        """
+        if isinstance(self.counts.noise, AdditiveNoise):
+            return self._whole_cells(self.counts.noise)
+        noise, threshold = self.counts.noise, self.counts.threshold
+        size = Fraction(_FAR[noise.shape] * math.ceil(ball(noise.scale).mid()))
+        first = max(Fraction(0), threshold - noise.sensitivity - size)
+        width = (threshold + size - first) / _MOST_CELLS
+        ends = [Fraction(0), *(first + place * width for place in range(1, _MOST_CELLS + 1))]
+        pairs = [
+            (released(noise, threshold, end + noise.sensitivity), released(noise, threshold, end))
+            for end in ends
+        ]
+        found = [self._alone()]
+        for end, before, after in zip(ends[1:], pairs, pairs[1:], strict=False):
+            found.append(cell(end, before, after, True))
+        return [*found, cell(ends[-1], pairs[-1], (CERTAIN, pairs[-1][1]), True)]
+
+    def _alone(self) -> Cell:
+        pair = self.chances(self.step), self.chances(0)
+        return cell(0, pair, pair, False)
+
+    def _whole_cells(self, noise: AdditiveNoise) -> Sequence[Cell]:
+        spread, step = noise.law.tail_quantile(_BEYOND), noise.sensitivity
+        last = math.ceil(self.counts.threshold) + spread
+        first = min(max(1, math.floor(self.counts.threshold) - step - spread), last)
+        table = self._table(noise.law, first, last + step)
+        pairs = list(zip(table[step:], table, strict=False))
+        falling, many = noise.law.log_concave is not None, -(-len(pairs) // _MOST_CELLS)
+        found = [self._alone()]
+        if first > 1:
+            found.append(cell(1, (self.chances(1 + step), self.chances(1)), pairs[0], falling))
+        for place in range(0, len(pairs), many):
+            end = min(place + many, len(pairs)) - 1
+            found.append(cell(first + place, pairs[place], pairs[end], falling or many == 1))
+        return [*found, cell(last, pairs[-1], (CERTAIN, pairs[-1][1]), falling)]
+
+    def _table(self, law: Law, first: int, last: int) -> list[Chances]:
+        """`chances` of whole counts from `first` to `last`, by sums of probabilities."""
+        threshold = math.ceil(self.counts.threshold)
+        masses = law.balls(threshold - last, threshold - first)
+        above = accumulate(masses[::-1], initial=law.upper_tail(threshold - first + 1))
+        below = accumulate(masses, initial=law.lower_tail(threshold - last - 1))
+        return list(zip(list(above)[1:], list(below)[-2::-1], strict=True))
 
     def steepest(self) -> tuple[int, ...]:
         """Where names likely cost most, but for a key that nobody else holds."""
@@ -139,6 +192,21 @@ class Optimal:
         if last <= _MOST_COUNTS:
             return list(range(last)), True
         return [0, turn // 2, turn - 1, turn, turn + 1, (turn + last) // 2, last - 1], False
+
+    def cells(self) -> Sequence[Cell]:
+        """Of one count each, or of as many as a few thousand cells make of all."""
+        last = self.turns()[1]
+        many = -(-last // _MOST_CELLS)
+        ends = [(count, min(count + many, last)) for count in range(0, last, many)]
+        return [
+            cell(
+                count,
+                (self.chances(count + 1), self.chances(count)),
+                (self.chances(end), self.chances(end - 1)),
+                many == 1,
+            )
+            for count, end in ends
+        ]
 
     def steepest(self) -> tuple[int, ...]:
         """Where names likely cost most, but for a key that nobody else holds."""
@@ -217,20 +285,26 @@ class Rest(ListedPair):
 class AnyCount:
     """One key, of which an adversary lets others hold anything, anew at every use.
 
-    attained: only the counts that are looked at; else what dominates all others as well.
+    attained: only the counts that are looked at; else what dominates all others as well, or
+    grouped: what dominates groups of them.
     """
 
     rule: Rule
     removing: bool = True
     attained: bool = False
+    grouped: bool = False
 
     neighbours: ClassVar[str] = "add-remove"
 
     def pairs(self) -> Iterable[Pair]:
-        counts, complete = self.rule.decisive()
-        pairs: list[ListedPair] = [Counted(self.rule, count) for count in counts]
-        if not complete and not self.attained:
-            pairs.append(Rest(self.rule, counts[-1] + 1))
+        pairs: list[ListedPair]
+        if self.grouped:
+            pairs = list(groups(self.rule))
+        else:
+            counts, complete = self.rule.decisive()
+            pairs = [Counted(self.rule, count) for count in counts]
+            if not complete and not self.attained:
+                pairs.append(Rest(self.rule, counts[-1] + 1))
         return [pair if self.removing else pair.swapped() for pair in pairs]
 
     def reversed(self) -> Mechanism:
@@ -268,8 +342,14 @@ class KeyNames(Dominated):
         known = complete or up_to  # is every count among the pairs?
         if known and (self.keys == 1 or len(counts) <= _MOST_CHOICES):
             slower = [((AnyCount(self.rule, self.removing), self.keys),)]
+        elif isinstance(self.rule, Noisy):
+            slower = [((AnyCount(self.rule, self.removing, grouped=True), self.keys),)]
         why = "which counts the others hold in a user's keys, at each use, is open"
-        return Dominating(lower, upper, complete=complete and all_of_them, slower=slower, why=why)
+        own = None
+        if not (complete and all_of_them) and self.keys <= MOST_KEYS:
+            own = WorstCounts(self.rule, self.keys)
+        every = complete and all_of_them
+        return Dominating(lower, upper, complete=every, slower=slower, own=own, why=why)
 
     def _of(self, counts: Sequence[int]) -> Parts:
         """A key for each of these counts of others."""

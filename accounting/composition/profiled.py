@@ -18,6 +18,7 @@ _GAP = Fraction(1, 200)  # relative: what finer measuring does not close
 _NEAR = Fraction(1, 10**5)  # relative distance of two epsilons between which the answer lies
 _MOST_TURNS = 40
 _FAR = Fraction(10_000)  # no epsilon is looked for beyond
+_BELOW = Fraction(600)  # where e^epsilon is a float
 _ZERO = Fraction(0)
 OPEN = "what some neighbours attain is less than what bounds them all"
 
@@ -51,6 +52,14 @@ def own_epsilon(one: Profiled, delta: Fraction, most: Enclosure) -> Enclosure:
     low = _last(one.delta_at_least, delta, end)[0]
     upper: Endpoint = most.upper if high is None else min(high, most.upper)
     return Enclosure(min(low, upper), upper).because(OPEN)
+
+
+def own_epsilon_below(one: Profiled, delta: Fraction) -> Enclosure:
+    """The same where no pure epsilon is known; nothing where delta is not met far out either."""
+    with suppress(OutOfTimeError):
+        if one.delta_at_most(_BELOW, _ROUGH) <= delta:
+            return own_epsilon(one, delta, Enclosure(_ZERO, _BELOW))
+    return Enclosure.unknown()
 
 
 def _last(

@@ -28,7 +28,7 @@ from attrs import evolve, frozen
 from ...exact.deadline import OutOfTimeError, grace, time_left, time_limit
 from ...exact.enclosure import Enclosure, Endpoint
 from ...mechanisms.continuous import ContinuousNoise, Shape
-from ...mechanisms.dominating import Dominating, Parts, RenyiCurve, dominated
+from ...mechanisms.dominating import Dominating, Parts, Profiled, RenyiCurve, dominated
 from ...mechanisms.laws.law import Law
 from ...mechanisms.mechanism import AdditiveNoise, Mechanism, OneWay, either_way
 from ...mechanisms.protocols.federated.rounding import Stochastic
@@ -41,6 +41,7 @@ from ..scenario import Use
 from . import divergence
 from .attained import attained
 from .binned import binned
+from .profiled import own_delta, own_epsilon_below
 from .rounding import rounded_delta, rounded_epsilon
 from .trimmed_vectors import Repeated, is_trimmable, trimmed_delta, trimmed_epsilon
 
@@ -70,7 +71,7 @@ class Sides:
     the others leave a gap. exact: a list that costs the same, where one is known. complete: do
     these uses cost what the dearest of `below` does? guaranteed: what bounds Rényi divergences of
     some uses, and how often; others: all the other uses. why: what is open in between. pure: a list
-    of the same pure epsilon.
+    of the same pure epsilon. own: measures these uses itself.
     """
 
     uses: Uses
@@ -84,6 +85,7 @@ class Sides:
     why: tuple[str, ...] = (OPEN,)
     slower: tuple[Uses, ...] = ()
     pure: Uses | None = None
+    own: Profiled | None = None
 
     def near(self, figure: Figure) -> Sides:
         """With what is attained at this figure besides, by what is known by a guarantee only."""
@@ -197,9 +199,11 @@ class Sides:
         return False
 
     def epsilon(self, delta: Fraction) -> Enclosure:
-        """At most what is known besides: of rounding at random, the mixture that it is; of binomial
-        noise, that of a law which is all but the same.
+        """What is known besides: by what measures itself; of rounding at random, at most the
+        mixture that it is; of binomial noise, that of a law which is all but the same.
         """
+        if self.own is not None:
+            return own_epsilon_below(self.own, delta)
         return self._mixed(
             lambda one, reach, times: rounded_epsilon(
                 one.law, reach.norm, delta, reach.dimension, times, one.rate
@@ -208,6 +212,8 @@ class Sides:
 
     def delta(self, epsilon: Fraction) -> Enclosure:
         """The same at this epsilon."""
+        if self.own is not None:
+            return own_delta(self.own, epsilon, _ATTAINED)
         return self._mixed(
             lambda one, reach, times: rounded_delta(
                 one.law, reach.norm, epsilon, reach.dimension, times, one.rate
@@ -306,6 +312,7 @@ def sides_of(uses: Sequence[Use]) -> Sides | None:
         if any(one is not None and one.slower for one in found)
         else (),
         pure,
+        None if alone is None or isinstance(uses[0].mechanism, OneWay) else alone.own,
     )
 
 

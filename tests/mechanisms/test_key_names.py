@@ -8,9 +8,12 @@ from fractions import Fraction
 
 import mpmath
 import pytest
+from flint import arb
 
 from exactdp.accounting import compose
 from exactdp.exact import ParameterError
+from exactdp.exact.precision import working_precision
+from exactdp.mechanisms.key_lists import groups
 from exactdp.mechanisms.key_names import Optimal
 from exactdp.mechanisms.spec import parse
 from exactdp.verify import ApproxDP, Verdict, audit
@@ -60,6 +63,80 @@ def test_names_of_noisy_counts_cost_what_the_worst_counts_do(sensitivity, keys, 
     )
     assert found.is_within(Fraction(1, 10**9))
     assert float(found) == pytest.approx(worst, rel=1e-9)
+
+
+def _worst(chances: list[float], step: int, keys: int, level: float) -> float:
+    pairs = [(chances[n + step], chances[n]) for n in range(len(chances) - step)]
+    lists = itertools.combinations_with_replacement(pairs, keys)
+    return max(_delta(list(one), level) for one in lists)
+
+
+@pytest.mark.parametrize(("text", "level"), [
+    ("discrete-gaussian:sigma2=4,threshold=6,keys=2,names=yes", "0.1"),
+    ("discrete-gaussian:sigma2=4,threshold=6,keys=3,names=yes", "0.5"),
+    ("discrete-gaussian:sigma2=2,threshold=5,keys=2,sensitivity=3,names=yes", "1"),
+    ("binomial:trials=6,probability=1/2,threshold=8,keys=3,names=yes", "0.2"),
+    ("partition-selection:epsilon=1,delta=1/1000,keys=3", "0.4"),
+])  # fmt: skip
+def test_several_keys_cost_what_the_worst_list_of_counts_does(text, level):
+    mechanism = parse(text).mechanism
+    step, high = int(mechanism.rule.step), 24
+    with working_precision(100):
+        chances = [float(mechanism.rule.chances(n)[0].mid()) for n in range(high)]
+    worst = _worst(chances, step, mechanism.keys, float(level))
+    found = compose(mechanism).delta(level)
+    assert float(found.lower) <= worst * (1 + 1e-9) and worst <= float(found) * (1 + 1e-9)
+    assert found.is_within(Fraction(1, 10**4))
+
+
+@pytest.mark.slow
+def test_an_epsilon_of_several_keys_is_where_their_delta_is():
+    mechanism = parse("discrete-gaussian:sigma=3,threshold=12,keys=2,names=yes").mechanism
+    found = compose(mechanism).epsilon("1e-3")
+    assert found.is_within(Fraction(1, 10**3))
+    assert compose(mechanism).delta(Fraction(found.upper)).lower <= Fraction(1, 1000)
+    assert compose(mechanism).delta(Fraction(found.lower)).upper >= Fraction(1, 1000)
+
+
+@pytest.mark.parametrize("text", [
+    "discrete-gaussian:sigma2=4,threshold=6,sensitivity=2,names=yes",
+    "polya-difference:shape=0.9,scale=2,threshold=7,names=yes",  # not log-concave
+    "discrete-laplace:scale=2000,threshold=5000,names=yes",  # several counts in each cell
+    "laplace:scale=2,threshold=7,names=yes",
+    "gaussian:sigma=2,threshold=7,sensitivity=3/2,names=yes",
+    "partition-selection:epsilon=1/1000,delta=1e-9",
+])  # fmt: skip
+def test_cells_and_their_groups_dominate_their_counts(text):
+    """r and s of a cell bound those of the counts in it, and of all beyond, of groups too."""
+    rule = parse(text).mechanism.rule
+    with working_precision(100):
+        cells, seen = rule.cells(), groups(rule)
+        assert [group.first for group in seen][1:] == [group.last + 1 for group in seen][:-1]
+        assert (seen[0].first, seen[-1].last) == (0, len(cells) - 1)
+        for at in {*range(0, len(cells), max(1, len(cells) // 40)), len(cells) - 1}:
+            cell, group = cells[at], next(each for each in seen if each.first <= at <= each.last)
+            if rule.whole:  # from its count up to that of the next
+                end = cells[at + 1].count - 1 if at + 1 < len(cells) else cell.count + 5
+            else:  # beyond that of the one before, up to its count
+                end = (cells[max(at, 1) - 1].count + cell.count) / 2
+            for count in {cell.count, max(cell.count, end) if rule.whole else end} if at else {0}:
+                (p, less), (q, more) = rule.chances(count + rule.step), rule.chances(count)
+                assert not p > cell.odds * q or not cell.odds.is_finite()
+                assert not less < cell.withheld * more
+                (g_p, _), (g_q, _) = group.masses()
+                for odds in (0.5, 0.9, 1.0, 1.1, 3.0):
+                    ours = (p - odds * q).max(arb(0)) + (less - odds * more).max(arb(0))
+                    theirs = (g_p - odds * g_q).max(arb(0))
+                    theirs += ((1 - g_p) - odds * (1 - g_q)).max(arb(0))
+                    assert not ours > theirs
+
+
+@pytest.mark.slow
+def test_many_keys_and_uses_are_bounded_by_groups_of_counts():
+    counts = parse("skellam:variance=4,threshold=8,keys=2").mechanism
+    names = parse("skellam:variance=4,threshold=8,keys=2,names=yes").mechanism
+    found, dearer = (compose((one, 2)).delta("0.5") for one in (names, counts))
+    assert found.lower <= found.upper < dearer.lower
 
 
 NOISES = ["discrete-gaussian:sigma=3", "laplace:scale=3", "skellam:variance=9"]
