@@ -57,7 +57,7 @@ _VERBS = {  # what each does, in its module's words; only what is called is load
     "deployments": "Derive again what published deployments state, from what is published of "
     "their noise.",
     "protocol": "Certify a protocol's failures and errors; find what it really needs to send.",
-    "sample": "Draw what a mechanism releases of the query 0, exactly, one draw a line.",
+    "sample": "Draw what a mechanism releases of a query, exactly, one draw a line.",
     "round": "Play one batch: randomizers, secure aggregation by masks, analyzer.",
     "search": "Look for a mechanism that violates a claim, on a grid.",
     "ledger": "What every user has spent, kept in a database: no limit is exceeded.",

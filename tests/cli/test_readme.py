@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import re
 import shlex
 from collections.abc import Iterator
@@ -46,7 +47,24 @@ EXIT_CODES = {
     before: int(shown) for (before, _), (command, shown) in pairwise(SHOWN) if command == "echo $?"
 }
 RUN = list(dict.fromkeys(pair for pair in SHOWN if pair[0].startswith("exactdp ")))
+FIRST = [command for command, _ in commands()][:4]
+FIGURES = ("ε = 1.78860911", "ε = 2.38159692", "ε ≤ 3.99", "`VERIFIED`")  # in this order
 WITH_PYTHON = [page for page in PAGES if any(kind == "python" for kind, _ in blocks_of(page))]
+
+
+@pytest.mark.parametrize(("command", "figure"), [*zip(FIRST, FIGURES, strict=True)])
+def test_the_first_lines_give_the_figures_below_them(capsys, command, figure):
+    assert figure in PAGES[0].read_text(encoding="utf-8")
+    assert main([*shlex.split(command)[1:], "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    if "verdict" in found:
+        assert found["verdict"] == figure.strip("`")
+    else:
+        (row,) = found["results"]
+        name, sign, value = figure.split()
+        assert (row["quantity"], name) == ("epsilon", "ε")
+        assert float(row["upper"]) <= float(value) + (1e-8 if sign == "=" else 0)
+        assert sign == "≤" or float(row["lower"]) >= float(value) - 1e-8
 
 
 @pytest.mark.parametrize(("command", "shown"), RUN, ids=[command for command, _ in RUN])
