@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import math
+from fractions import Fraction
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ..accounting.composition.curves import Profile
+from ..accounting.composition.curves import Profile, refined
 from ..accounting.composition.tradeoff import Tradeoff, further_profiles
 from ..exact import Enclosure, OutOfTimeError, ParameterError, decimal_text, time_left, time_limit
 from ..exact.atomic_write import atomic_write, check_target, write_atomically
@@ -20,6 +21,7 @@ from .options import DEFAULT_TIME, Json, Specs, Time, option
 
 _POINTS, _STEPS = 41, 100
 _SHARE = 0.9  # of the time for all profiles; the trade-off curves follow from them
+_NARROW = Fraction(1, 10**4)  # of the points that a picture has besides
 _SHOWN = 4  # every so many points in the table
 _UNKNOWN = Enclosure.probability()
 
@@ -52,6 +54,8 @@ def profile(
             known = composition.profile(points=_POINTS)
         with time_limit(_SHARE * time_left() if further else math.inf, rings=False):
             errors = composition.tradeoff(points=_STEPS, known=known)
+        with time_limit(_SHARE * time_left(), rings=False):
+            shown = known if plot is None else refined(composition, known, _POINTS, _NARROW)
         try:
             with time_limit(time_left()):
                 mu = composition.gdp()
@@ -63,7 +67,7 @@ def profile(
     if plot is not None and kind is not None:
         from ..report.pictures import both_curves
 
-        drawn = both_curves(known, errors, kind)
+        drawn = both_curves(shown, errors, kind)
         with located(f"--plot: {plot}"), atomic_write(plot) as temporary:
             temporary.write_bytes(drawn)
     if as_json:

@@ -18,7 +18,7 @@ from .page import Cell, Picture, Section, Table
 from .pictures import profile_svg, tradeoff_svg, uses_svg
 from .subject import Subject, small
 
-_STEPS = 60
+STEPS, _SHOWN = 240, 4  # of the trade-off curve as it is drawn, and every so many in the table
 _SHARE = 0.9  # of the time that is left
 _MORE = (1, 10, 100, 1000)
 _MULTIPLES = (1, 2, 5, 10)
@@ -62,7 +62,7 @@ def curves(subject: Subject) -> list[Section]:
     """The profile and the trade-off curve, as pictures and point by point."""
     known = subject.profile
     with time_limit(_SHARE * time_left() / 2, rings=False):
-        errors = subject.composition.tradeoff(points=_STEPS, known=known)
+        errors = subject.composition.tradeoff(points=STEPS, known=known)
     return [
         Section(
             "profile",
@@ -199,13 +199,13 @@ def _errors(curve: Tradeoff) -> Table:
     if curve.forward != curve.backward:
         columns += ["D ruled out", "D′ ruled out", "symmetric convex hull"]
         values += [curve.forward, curve.backward, curve.hull]
-    rows = list(zip(map(decimal_text, curve.alphas), *values, strict=True))
+    rows = list(zip(map(decimal_text, curve.alphas), *values, strict=True))[::_SHOWN]
     return Table(caption, columns, rows, folded=True)
 
 
 def _ends(what: str, curve: Curve) -> str:
     (first, start), (last, end) = curve.points()[0], curve.points()[-1]
     return (
-        f"{what} from {start} at {decimal_text(first)} to {end} at {decimal_text(last)}; every "
-        "point is in the table below."
+        f"{what} from {start} at {decimal_text(first)} to {end} at {decimal_text(last)}; points of "
+        "it are in the table below."
     )

@@ -30,6 +30,7 @@ from ..mechanisms.catalogue import Entry, entries
 from ..mechanisms.keys import Key
 from ..mechanisms.spec import Spec, parse
 from ..verify import parse_claim
+from .costs import STEPS
 from .least import least
 from .page import Picture, read_file, template
 from .pictures import profile_svg, tradeoff_svg
@@ -51,7 +52,6 @@ FILES = {  # what the page consists of besides, by its path: the kind and the te
 }
 _SHOWN = ("sensitivity", "neighbours", "poisson", "fixed-size", "shuffled")  # not folded away
 _CHOICE = re.compile(r"[a-z-]+(?:, [a-z-]+)* or [a-z-]+")
-_STEPS = 60  # of the trade-off curve
 _FIGURES, _LEAST, _CURVES = 0.35, 0.4, 0.9  # of the time that is left
 
 
@@ -275,7 +275,7 @@ def _pictures(subject: Subject) -> list[Picture]:
     try:
         with time_limit(_CURVES * time_left(), rings=False):
             known = subject.profile
-            errors = subject.composition.tradeoff(points=_STEPS, known=known)
+            errors = subject.composition.tradeoff(points=STEPS, known=known)
     except OutOfTimeError:
         return []
     return [

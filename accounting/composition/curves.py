@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from contextlib import suppress
@@ -13,12 +14,15 @@ from typing import Any, ClassVar, Protocol
 
 from ...exact import Enclosure, ExactInput, ParameterError, exact, whole
 from ...exact.deadline import OutOfTimeError, finishing, time_left, time_limit
+from ...exact.rounding import float_above, float_below
 from ...exact.rows import Rows
 
 _NARROW = Fraction(1, 10**4)  # relative width of a point, narrower than a picture shows
 _LEVELS = ("1e-9", "1e-6", "1e-3", "0.1")  # of delta, down to which the curve is followed
 MOST_POINTS = 100_000
 _SHARE, _REST = 0.5, 0.1  # of the time left, for a point; of all of it, when no more is begun
+_NARROW_BAND = 0.01  # decades: less than a pixel
+_TINY = 1e-300  # that floats hold
 _ONE = Fraction(1)
 _PROBABILITY = Enclosure(Fraction(0), _ONE)
 
@@ -119,6 +123,61 @@ def profile(
         kept = sorted(found) if epsilons is None and found else range(len(grid))
         deltas = [found.get(k, _PROBABILITY) for k in kept]
         return Profile(tuple(grid[k] for k in kept), tuple(rising(deltas[::-1])[::-1]))
+
+
+def refined(composition: Composed, known: Profile, points: int, width: Fraction) -> Profile:
+    """The same with so many points more: each where the bounds between two points part most.
+
+    That is on a logarithmic scale, as profiles are drawn. Inside a `time_limit` that ends before,
+    there are fewer.
+    """
+    found, allowed = dict(known.points()), time_left()
+    with suppress(OutOfTimeError):
+        for _ in range(points):
+            if not time_left() or time_left() < _REST * allowed:
+                break
+            if (at := _widest(sorted(found.items()))) is None:
+                break
+            found[at] = _PROBABILITY
+            with suppress(OutOfTimeError), time_limit(_SHARE * time_left()):
+                found[at] = composition.delta(at, width)
+    with finishing():
+        kept = sorted(at for at, delta in found.items() if delta != _PROBABILITY or not at)
+        deltas = [found[at] for at in kept]
+        return Profile(tuple(kept), tuple(rising(deltas[::-1])[::-1]))
+
+
+def _widest(points: Sequence[tuple[Fraction, Enclosure]]) -> Fraction | None:
+    """The middle of the two points between which delta is known worst; None: well known anywhere.
+
+    In floats: they only say where to look. delta is convex in e^epsilon: a chord lies above it, and
+    what goes on beyond a chord below; and it does not rise.
+    """
+    at = [float(epsilon) for epsilon, _ in points]
+    low = [float_below(delta.lower) for _, delta in points]
+    high = [float_above(delta.upper) for _, delta in points]
+    floor = max(high[-1] / 10, _TINY)  # where a picture ends
+
+    def beyond(here: int, other: int, place: float) -> float:
+        if not 0 <= other < len(at):
+            return 0.0
+        ratio = math.expm1(place - at[here]) / math.expm1(at[other] - at[here])
+        return low[here] + (high[other] - low[here]) * ratio
+
+    def gap(k: int, share: float) -> float:
+        step = at[k + 1] - at[k]
+        place = at[k] + share * step
+        with suppress(OverflowError, ZeroDivisionError):
+            above = high[k] + (high[k + 1] - high[k]) * math.expm1(share * step) / math.expm1(step)
+            below = max(low[k + 1], beyond(k, k - 1, place), beyond(k + 1, k + 2, place), floor)
+            return math.log10(max(above, floor) / below)
+        return 0.0
+
+    gaps = [max(gap(k, share) for share in (0.0, 0.5, 1.0)) for k in range(len(at) - 1)]
+    if max(gaps, default=0.0) < _NARROW_BAND:
+        return None
+    k = gaps.index(max(gaps))
+    return (points[k][0] + points[k + 1][0]) / 2
 
 
 def _coarse_first(count: int) -> list[int]:

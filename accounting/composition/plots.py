@@ -1,7 +1,8 @@
 """Pictures of curves with certified bounds: what lies between the bounds is shaded.
 
 Between the points of a grid the bounds are those of every convex function within the bounds there:
-chords above, `polygon_below` below. They are drawn in floats, far finer than a pixel.
+chords above, `polygon_below` below; and since none of them rises, none is below what the next point
+is known to be at least. They are drawn in floats, far finer than a pixel.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from ...exact import Enclosure, ball, working_precision
 from ...exact.extra import bring
-from ...exact.rounding import float_above
+from ...exact.rounding import float_above, float_below
 from ..convex import balls, polygon_below
 
 _FINE = 2000  # places where the bounds are drawn
@@ -94,11 +95,14 @@ def _axes(ax: Any) -> Any:
 def _bounds(
     at: _Floats, xs: Sequence[arb], corners: Sequence[tuple[arb, arb]], ys: Sequence[Enclosure]
 ) -> tuple[_Floats, _Floats]:
-    """The lower and the upper bound at these places."""
+    """The lower and the upper bound, at these places, of what is convex and does not rise."""
+    places = [float(x.mid()) for x in xs]
     low = np.interp(
         at, [float(x.mid()) for x, _ in corners], [float(y.lower()) for _, y in corners]
     )
-    high = np.interp(at, [float(x.mid()) for x in xs], [float_above(y.upper) for y in ys])
+    after = np.minimum(np.searchsorted(places, at), len(places) - 1)
+    low = np.maximum(low, np.array([float_below(y.lower) for y in ys])[after])
+    high = np.interp(at, places, [float_above(y.upper) for y in ys])
     return np.minimum(low, high), high
 
 

@@ -5,12 +5,13 @@ from fractions import Fraction
 from itertools import pairwise
 
 import matplotlib
+import numpy as np
 import oracles
 import pytest
 
 from exactdp.accounting import compose
-from exactdp.accounting.composition.curves import profile
-from exactdp.exact import ParameterError, time_limit
+from exactdp.accounting.composition.curves import profile, refined
+from exactdp.exact import Enclosure, ParameterError, time_limit
 from exactdp.mechanisms import (
     AdditiveNoise,
     DiscreteLaplace,
@@ -52,6 +53,39 @@ def test_the_shaded_region_contains_what_lies_between_the_points():
     for k in range(50, 2000, 333):
         true = m.delta(Fraction(low[k][0]))
         assert low[k][1] * (1 - 1e-9) <= float(true.lower) <= float(true) <= high[k][1] * (1 + 1e-9)
+
+
+def test_where_bounds_part_there_are_more_points():
+    """On the same number of points the region is far narrower, and contains the truth."""
+    m = compose((AdditiveNoise(DiscreteLaplace(10), 1), 30))
+    width = Fraction(1, 10**4)
+    even, found = m.profile(points=24), refined(m, m.profile(points=8), 16, width)
+    assert len(found.epsilons) == 24 and set(m.profile(points=8).epsilons) < set(found.epsilons)
+    parts = []
+    for curve in (even, found):
+        assert all(one.upper >= other.lower for one, other in pairwise(curve.deltas))
+        low, high = (line.get_xydata()[:, 1] for line in curve.plot().get_lines())
+        parts.append((np.log10(high) - np.log10(low)).max())
+    assert parts[1] < 0.7 * parts[0]
+    axes = found.plot()
+    low, high = (line.get_xydata() for line in axes.get_lines())
+    for k in range(5, 2000, 199):
+        true = m.delta(Fraction(low[k][0]))
+        assert low[k][1] * (1 - 1e-9) <= float(true.lower) <= float(true) <= high[k][1] * (1 + 1e-9)
+
+
+def test_points_are_added_in_the_time_that_there_is():
+    m = compose((AdditiveNoise(Skellam(100), 1), 20))
+    with time_limit(0.3):
+        known = m.profile(points=4)
+        found = refined(m, known, 1000, Fraction(1, 10**4))
+    assert set(known.epsilons) <= set(found.epsilons) or known.deltas[0] == Enclosure.probability()
+    for point in (
+        compose(RandomizedResponse(0)),
+        compose(FinitePair("ab", ("1", "0"), ("0", "1"))),
+    ):
+        flat = point.profile(points=5)
+        assert len(refined(point, flat, 10, Fraction(1, 100)).epsilons) >= 1
 
 
 def test_no_time_leaves_bounds_that_hold():
