@@ -7,6 +7,8 @@ rest is `exactdp.accounting.interop`.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from .accounting.interop import (
     UnsupportedEventError,
     flower,
@@ -21,6 +23,22 @@ from .accounting.interop import (
 )
 from .accounting.interop.opacus import opacus_accountant, register_opacus
 
+if TYPE_CHECKING:
+    from .accounting.interop.accountant import ExactAccountant
+
 __all__ = ["UnsupportedEventError", "flower", "from_dp_event", "from_json", "from_opacus"]
 __all__ += ["opacus_accountant", "rdp_epsilons", "register_opacus", "to_dp_accounting"]
 __all__ += ["spec_from_params", "spec_from_tff", "to_dp_event"]
+__all__ += ["ExactAccountant"]
+
+
+def __getattr__(name: str) -> object:
+    """`ExactAccountant` is a subclass of dp_accounting's, which is imported where it is asked for.
+
+    Raises ImportError without dp_accounting.
+    """
+    if name == "ExactAccountant":
+        from .accounting.interop.accountant import ExactAccountant
+
+        return ExactAccountant
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

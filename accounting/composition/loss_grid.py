@@ -161,7 +161,7 @@ def largest(laws: Sequence[GridLaw]) -> GridLaw:
     nodes = sorted(values)
     if not nodes:
         return GridLaw(grid, infinite=reduce(arb.max, [law.infinite for law in laws]))
-    return _of_chords(grid, nodes, [values[k] for k in nodes])
+    return law_of_chords(grid, nodes, [values[k] for k in nodes])
 
 
 def _crossing(grid: Grid, one: tuple[arb, arb], other: tuple[arb, arb]) -> int:
@@ -184,10 +184,10 @@ def with_slack(law: GridLaw, slack: arb) -> GridLaw:
     start = min(
         range(turn + 1), key=lambda i: ((values[i] - 1) / law.grid.odds(profile.points[i])).mid()
     )
-    return _of_chords(law.grid, profile.points[start : turn + 1], values[start : turn + 1])
+    return law_of_chords(law.grid, profile.points[start : turn + 1], values[start : turn + 1])
 
 
-def _of_chords(grid: Grid, nodes: Sequence[int], values: Sequence[arb]) -> GridLaw:
+def law_of_chords(grid: Grid, nodes: Sequence[int], values: Sequence[arb]) -> GridLaw:
     """The law with this profile at the nodes, 1 at odds 0, linear in between and constant beyond.
 
     Where the chords bend the wrong way (by rounding, or where the slack was met carelessly) no

@@ -1,53 +1,50 @@
-"""Reading what other accountants were told: dp_accounting's `DpEvent`s, and Opacus's history.
-
-Neither library is needed to read: an event is known by the name of its class and its fields, as an
-object or as JSON (`{"class_name": "GaussianDpEvent", "noise_multiplier": 1.1}`, the fields of its
-named tuple). Floats stand for the decimals that they print as.
-
-Sampling comes first: one event of a sampled dataset is one use. Several events of the same sample
-are not several sampled uses, and refused.
-"""
+"""Other accountants' mechanisms: dp_accounting's `DpEvent`s (`reading`), and Opacus's history."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from ...exact.number import ExactInput, ParameterError, ball, exact, whole
+from ...exact.number import ParameterError, ball, exact, whole
 from ...exact.precision import working_precision
 from ...exact.square_root import SquareRoot
 from ...mechanisms.continuous import ContinuousNoise, Shape
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.mechanism import AdditiveNoise, Mechanism, RandomizedResponse
-from ...mechanisms.pair import FinitePair
 from ..composition.composed import Composition, Use
+from .profiles import LossProfile
+from .reading import RELATIONS, NeighboursError, UnsupportedEventError, read
+from .renyi_bounds import RenyiBound
 
 if TYPE_CHECKING:
     from dp_accounting import DpEvent
 
-_MOST_DEEP = 50
-_SHAPES = {"GaussianDpEvent": Shape.GAUSSIAN, "LaplaceDpEvent": Shape.LAPLACE}
-_NAMES = {shape: name for name, shape in _SHAPES.items()}
+_NAMES = {Shape.GAUSSIAN: "GaussianDpEvent", Shape.LAPLACE: "LaplaceDpEvent"}
 
 
-class UnsupportedEventError(ParameterError):
-    """An event, or a mechanism, that has no counterpart here; the message names it."""
+def from_dp_event(event: DpEvent | Mapping[str, Any], relation: str | None = None) -> Composition:
+    """The composition that a dp_accounting event describes.
 
-
-def from_dp_event(event: DpEvent | Mapping[str, Any]) -> Composition:
-    """The composition that a dp_accounting event describes, for neighbours that add or remove.
-
-    Gaussian, Laplace, each Poisson-sampled or not, discrete Laplace, randomized response, trees of
-    one epoch (h uses of Gaussian noise, h nodes of which hold a record's data), and these composed.
-    Randomized response and discrete Laplace noise replace one user's data here, so that they
-    compose with each other only. Raises UnsupportedEventError for anything else, naming it.
+    relation: dp_accounting's name of who is a neighbour (`reading.RELATIONS`); None for the first
+    under which it accounts for the event. Raises UnsupportedEventError, which names what cannot be
+    read, or has no mechanism here: `ExactAccountant` bounds a few events more, from above.
     """
-    uses = list(_uses(event, 1, 0))
-    if not uses:
+    tried = RELATIONS if relation is None else (relation,)
+    for last, one in enumerate(tried, 1):
+        try:
+            found = list(read(event, one))
+            break
+        except NeighboursError:
+            if last == len(tried):
+                raise
+    for part, _, name in found:
+        if part is None or isinstance(part, LossProfile | RenyiBound):
+            raise UnsupportedEventError(f"{name} cannot be accounted for here", event)
+    if not found:
         raise ParameterError("event must release something: it is empty")
-    return Composition(uses)
+    return Composition([Use(part, times) for part, times, _ in found])  # type: ignore[arg-type]
 
 
 def from_opacus(source: object) -> Composition:
@@ -66,7 +63,7 @@ def from_opacus(source: object) -> Composition:
         sigma = exact(entry[0], f"history, entry {index}, noise multiplier", above=0)
         rate = exact(entry[1], f"history, entry {index}, sample rate", above=0, at_most=1)
         steps = whole(entry[2], f"history, entry {index}, steps", at_least=1)
-        uses.append(Use(_continuous(Shape.GAUSSIAN, sigma, rate), steps))
+        uses.append(Use(ContinuousNoise(Shape.GAUSSIAN, sigma, 1, "add-remove", rate), steps))
     return Composition(uses)
 
 
@@ -98,92 +95,6 @@ def to_dp_event(what: Mechanism | Composition) -> DpEvent:
         for each, times in uses
     ]
     return events[0] if len(events) == 1 else ComposedDpEvent(events)
-
-
-# -- reading --------------------------------------------------------------------------------------
-
-
-def _uses(event: object, times: int, depth: int) -> Iterable[Use]:
-    name = _name(event)
-    if depth > _MOST_DEEP:
-        raise ParameterError(f"event must be at most {_MOST_DEEP} levels deep")
-    if name == "NoOpDpEvent":
-        return
-    if name == "ComposedDpEvent":
-        for each in _field(event, "events"):
-            yield from _uses(each, times, depth + 1)
-    elif name == "SelfComposedDpEvent":
-        count = whole(_field(event, "count"), f"{name}, count", at_least=0)
-        if count:
-            yield from _uses(_field(event, "event"), times * count, depth + 1)
-    elif name == "SingleEpochTreeAggregationDpEvent":
-        steps = _field(event, "step_counts")
-        most = max(whole(each, f"{name}, step_counts") for each in _listed(steps))
-        if most > 0:  # a tree of so many leaves has so many levels
-            yield Use(_noise(event, "GaussianDpEvent"), times * most.bit_length())
-    elif name == "PoissonSampledDpEvent":
-        rate = exact(
-            _field(event, "sampling_probability"), f"{name}, sampling_probability", at_least=0,
-            at_most=1,
-        )  # fmt: skip
-        inner = _field(event, "event")
-        if rate == 1:
-            yield from _uses(inner, times, depth + 1)
-        elif _name(inner) not in _SHAPES:
-            raise UnsupportedEventError(f"{name} of {_name(inner)} cannot be accounted for here")
-        elif rate:
-            yield Use(_noise(inner, _name(inner), rate), times)
-    else:
-        yield Use(_mechanism(event, name), times)
-
-
-def _mechanism(event: object, name: str) -> Mechanism:
-    if name in _SHAPES:
-        return _noise(event, name)
-    if name == "DiscreteLaplaceDpEvent":
-        parameter = exact(_field(event, "noise_parameter"), f"{name}, noise_parameter", above=0)
-        return AdditiveNoise(DiscreteLaplace(1 / parameter), _field(event, "sensitivity"))
-    if name == "RandomizedResponseDpEvent":
-        noise = exact(
-            _field(event, "noise_parameter"), f"{name}, noise_parameter", at_least=0, at_most=1
-        )
-        buckets = whole(_field(event, "num_buckets"), f"{name}, num_buckets", at_least=2)
-        each = noise / buckets
-        own, rest = 1 - noise + each, (buckets - 2) * each
-        if not rest:
-            return FinitePair(("own", "other"), (own, each), (each, own))
-        return FinitePair(("own", "other", "rest"), (own, each, rest), (each, own, rest))
-    raise UnsupportedEventError(f"{name} cannot be accounted for here")
-
-
-def _noise(event: object, name: str, rate: Fraction = Fraction(1)) -> ContinuousNoise:
-    scale = exact(_field(event, "noise_multiplier"), f"{_name(event)}, noise_multiplier", above=0)
-    return _continuous(_SHAPES[name], scale, rate)
-
-
-def _continuous(shape: Shape, scale: Fraction, rate: Fraction) -> ContinuousNoise:
-    return ContinuousNoise(shape, scale, 1, "add-remove", rate)
-
-
-def _name(event: object) -> str:
-    name = event.get("class_name") if isinstance(event, Mapping) else type(event).__name__
-    if not isinstance(name, str):
-        raise ParameterError("event must name its class, such as GaussianDpEvent")
-    return name[:60]
-
-
-def _field(event: object, key: str) -> Any:
-    held = event.get(key) if isinstance(event, Mapping) else getattr(event, key, None)
-    if held is None:
-        raise ParameterError(f"{_name(event)}: {key} is missing")
-    return held
-
-
-def _listed(steps: ExactInput | Sequence[ExactInput]) -> Sequence[ExactInput]:
-    return steps if isinstance(steps, list | tuple) else [steps]  # type: ignore[list-item]
-
-
-# -- writing --------------------------------------------------------------------------------------
 
 
 def _event(mechanism: Mechanism) -> DpEvent:

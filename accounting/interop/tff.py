@@ -20,7 +20,7 @@ from typing import TypeVar
 from ...exact.number import ExactInput, ParameterError, ball, decimal_text, exact, whole
 from ...exact.precision import working_precision
 from ...mechanisms.protocols.federated.scale import fitting_scale
-from .events import UnsupportedEventError
+from .reading import UnsupportedEventError
 
 Known = TypeVar("Known")
 

@@ -40,7 +40,19 @@ def several(*parts):
         (dp_event.LaplaceDpEvent(4), "laplace:scale=4,neighbours=add-remove"),
         (dp_event.PoissonSampledDpEvent(1.0, GAUSSIAN), SPEC),
         (dp_event.SingleEpochTreeAggregationDpEvent(2.5, [3, 4]), f"{SPEC}*3"),
-        (dp_event.DiscreteLaplaceDpEvent(0.5, 3), "discrete-laplace:scale=2,sensitivity=3"),
+        (
+            dp_event.DiscreteLaplaceDpEvent(0.5, 3),
+            "discrete-laplace:scale=2,sensitivity=3,neighbours=add-remove",
+        ),
+        (
+            dp_event.PoissonSampledDpEvent(0.1, dp_event.SelfComposedDpEvent(GAUSSIAN, 4)),
+            "gaussian:sigma=1.25,neighbours=add-remove,poisson=0.1",
+        ),
+        (
+            dp_event.SampledWithoutReplacementDpEvent(9, 2, GAUSSIAN),
+            "gaussian:sigma=2.5,sensitivity=2,fixed-size=2/9",
+        ),
+        (dp_event.ZCDpEvent(0.1), "guarantee:zcdp:0.1,neighbours=add-remove"),
     ],
 )
 def test_what_an_event_means(event, meant):
@@ -102,18 +114,18 @@ def test_randomized_response_is_written_with_a_little_less_noise():
 @pytest.mark.parametrize(
     ("event", "named"),
     [
-        (dp_event.ZCDpEvent(0.1), "ZCDpEvent"),
+        (dp_event.ZCDpEvent(0.1, 0.1), "ZCDpEvent"),
         (dp_event.NonPrivateDpEvent(), "NonPrivateDpEvent"),
         (dp_event.RepeatAndSelectDpEvent(GAUSSIAN, 3.0, 1.0), "RepeatAndSelectDpEvent"),
-        (
-            dp_event.PoissonSampledDpEvent(0.1, dp_event.SelfComposedDpEvent(GAUSSIAN, 2)),
-            "PoissonSampledDpEvent of SelfComposedDpEvent",
-        ),
+        (dp_event.PoissonSampledDpEvent(0.1, SAMPLED), "PoissonSampledDpEvent of PoissonSampled"),
         (
             dp_event.ComposedDpEvent(
-                [GAUSSIAN, dp_event.SampledWithoutReplacementDpEvent(9, 2, GAUSSIAN)]
+                [
+                    dp_event.SampledWithoutReplacementDpEvent(9, 2, GAUSSIAN),
+                    dp_event.LaplaceDpEvent(1),
+                ]
             ),
-            "SampledWithoutReplacementDpEvent",
+            "neighboring_relation",
         ),
     ],
 )
@@ -164,7 +176,7 @@ def test_compose_from_a_file(capsys, tmp_path):
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        ('{"class_name": "ZCDpEvent", "rho": 1}', "ZCDpEvent cannot be accounted for"),
+        ('{"class_name": "ZCDpEvent", "rho": 1, "xi": 1}', "ZCDpEvent cannot be accounted for"),
         ('{"class_name": "GaussianDpEvent"}', "noise_multiplier is missing"),
         ('{"class_name": "GaussianDpEvent", "noise_multiplier": NaN}', "noise_multiplier"),
         ('{"class_name": 3}', "name its class"),

@@ -1,0 +1,235 @@
+"""Losses that are known by a bound of their privacy profile, and laws on a grid that have it.
+
+H(g) = sup over S of P(S) - g Q(S), g = e^level > 0, tells everything of a pair (P, Q), and a law
+whose profile is nowhere below dominates it in every list (Zhu, Dong, Wang, AISTATS 2022, Theorem
+10). Chords between values at points of a grid are such a profile (`composition.loss_grid`). Of
+(Q, P) it is 1 - g + g H(1/g).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from functools import lru_cache
+from typing import TypeAlias
+
+from attrs import frozen
+from flint import arb, ctx
+
+from ...exact.deadline import check_time
+from ...exact.number import ball
+from ...exact.roots import first_met_near
+from ..composition.loss_grid import Grid, GridLaw, law_of_chords
+
+Profile: TypeAlias = Callable[[arb], arb]
+
+_FINE = 1500  # nodes between a level and e times that, about
+_NEAR = Fraction(1, 2**64)  # of a threshold
+_TURNS = 45
+_BEYOND, _FLAT = 1000.0, 1e-100  # deviations; of a slope
+_FARTHEST = 150  # levels from which on losses are taken for infinite
+
+
+class LossProfile:
+    """One use, in one direction: a family is a subclass that bounds H."""
+
+    def at_most(self, level: arb) -> arb:
+        """H(e^level), at most, at the working precision."""
+        raise NotImplementedError
+
+    @property
+    def two_way(self) -> bool:
+        """Is the bound the same with the two datasets exchanged?"""
+        return False
+
+
+def profile_law(profile: Profile, grid: Grid, tail: Fraction, reverse: bool = False) -> GridLaw:
+    """A law on the grid with at least this profile; reverse: that of the pair exchanged.
+
+    tail: of P on the far side, what may be taken to have an infinite loss; and as little is told
+    apart from no loss on the near side.
+    """
+    step = ball(grid.step)
+
+    def exchanged(level: arb) -> arb:
+        g = level.exp()
+        return 1 - g + g * profile(-level)
+
+    high = exchanged if reverse else profile
+    low = profile if reverse else exchanged
+    end = math.ceil(_FARTHEST / grid.step)
+    last, first = (
+        first_met_near(lambda k, one=one: k >= end or bool(one(k * step) <= ball(tail)), 1, 0)  # type: ignore[misc]
+        for one in (high, low)
+    )
+    nodes = [-k for k in reversed(_places(first))] + [0, *_places(last)]
+    values = []
+    for k in nodes:
+        check_time()
+        values.append(high(k * step).upper().min(arb(1)))
+    return law_of_chords(grid, nodes, values)
+
+
+def _places(last: int) -> list[int]:
+    """1, 2, ..., farther apart from each other farther out, up to the last."""
+    found, k = [], 0
+    while k < last:
+        k = min(k + max(1, k // _FINE), last)
+        found.append(k)
+    return found
+
+
+def gaussian_profile(mu: arb, level: arb) -> arb:
+    """H of N(mu, 1) against N(0, 1)."""
+    return _above(level / mu - mu / 2) - level.exp() * _above(level / mu + mu / 2)
+
+
+def _above(x: arb) -> arb:
+    return (x / arb(2).sqrt()).erfc() / 2
+
+
+@frozen
+class SampledShift(LossProfile):
+    """q H_t, t = 1 + (g - 1)/q, of N(mu, 1) against N(0, 1), for g >= 1 - q.
+
+    two_way: for g >= 1 both ways round, as of batches of a fixed size (`mechanisms.fixed_size`).
+    square: of mu; None where everything is told.
+    """
+
+    rate: Fraction
+    square: Fraction | None
+    two_way: bool = False
+
+    def at_most(self, level: arb) -> arb:
+        if self.two_way and not level >= 0:
+            g = level.exp()
+            return 1 - g + g * self._rising(-level)
+        return self._rising(level)
+
+    def _rising(self, level: arb) -> arb:
+        odds = 1 + level.expm1() / ball(self.rate)
+        if not odds > 0:
+            return (-level.expm1()).max(arb(0)) if odds <= 0 else arb(1)
+        h = (
+            arb(1)
+            if self.square is None
+            else gaussian_profile(ball(self.square).sqrt(), odds.log())
+        )
+        return ball(self.rate) * h
+
+
+@frozen(eq=False)
+class Told(LossProfile):
+    """One of several, drawn alike on both sides and told; with what is left of 1, no loss."""
+
+    parts: tuple[tuple[arb, LossProfile], ...]
+
+    @property
+    def two_way(self) -> bool:
+        return all(part.two_way for _, part in self.parts)
+
+    def at_most(self, level: arb) -> arb:
+        rest = (1 - sum((weight for weight, _ in self.parts), arb(0))).max(arb(0))
+        total = rest * (-level.expm1()).max(arb(0))
+        return sum((weight * part.at_most(level) for weight, part in self.parts), total)
+
+
+Weighted: TypeAlias = tuple[tuple[Fraction, Fraction], ...]
+
+
+@frozen
+class NormalMixtures(LossProfile):
+    """Mixtures of N(m, 1), (weight, m) each; no m of P is below one of Q, so that dP/dQ rises.
+
+    The best S is then all x beyond some z, and with z1 <= z <= z2 H is at most P(x > z1) - g Q(x >
+    z2). Whether z lies there is told by dP/dQ at both ends.
+    """
+
+    p: Weighted
+    q: Weighted
+
+    @property
+    def two_way(self) -> bool:
+        return self.q == tuple((weight, -mean) for weight, mean in self.p)
+
+    def at_most(self, level: arb) -> arb:
+        about, slope = self._about(float(level.mid()))
+        z = ball(Fraction(about))
+        if slope > _FLAT:  # a step of Newton's more
+            z = (z - (self._log_ratio(z) - level) / slope).mid()
+        near = ball(_NEAR) * (1 + abs(z))
+        low, high = z - near, z + near
+        most = _tail(self.p, low) if self._log_ratio(low) <= level else arb(1)
+        least = _tail(self.q, high) if self._log_ratio(high) >= level else arb(0)
+        return most - level.exp() * least
+
+    def _log_ratio(self, z: arb) -> arb:
+        """log dP/dQ."""
+        sums = [
+            sum((weight * (m * (z - m / 2)).exp() for weight, m in _balls(side, ctx.prec)), arb(0))
+            for side in (self.p, self.q)
+        ]
+        return (sums[0] / sums[1]).log()
+
+    def _about(self, level: float) -> tuple[float, float]:
+        """Where log dP/dQ is this, and its slope, in floats: by Newton's method, within bounds."""
+        sides = [[(math.log(w), float(m)) for w, m in side] for side in (self.p, self.q)]
+
+        def excess(z: float) -> tuple[float, float]:
+            values, slopes = [], []
+            for side in sides:
+                logs = [log + m * z - m * m / 2 for log, m in side]
+                top = max(logs)
+                shares = [math.exp(one - top) for one in logs]
+                total = sum(shares)
+                values.append(top + math.log(total))
+                slopes.append(sum(w * m for w, (_, m) in zip(shares, side, strict=True)) / total)
+            return values[0] - values[1] - level, slopes[0] - slopes[1]
+
+        low, high, z, slope = -_BEYOND, _BEYOND, 0.0, 0.0
+        for _ in range(_TURNS):
+            value, slope = excess(z)
+            low, high = (z, high) if value < 0 else (low, z)
+            step = value / slope if slope > _FLAT else math.inf
+            if abs(step) < 1e-15 * (1 + abs(z)):
+                break
+            z = z - step if low < z - step < high else (low + high) / 2
+        return z, slope
+
+
+@lru_cache(maxsize=64)
+def _balls(side: Weighted, bits: int) -> list[tuple[arb, arb]]:
+    return [(ball(weight), ball(mean)) for weight, mean in side]
+
+
+def _tail(side: Weighted, z: arb) -> arb:
+    return sum((weight * _above(z - m) for weight, m in _balls(side, ctx.prec)), arb(0))
+
+
+def delta_of(law: GridLaw, level: arb) -> arb:
+    """delta(level) of a law on a grid."""
+    found = law.infinite
+    for k, mass in law.masses.items():
+        found += mass * (1 - (level.exp() / law.grid.odds(k))).max(arb(0))
+    return found
+
+
+def epsilon_of(law: GridLaw, delta: arb) -> arb | None:
+    """The least level >= 0 at which that is certainly at most delta; None for no level."""
+    if not law.infinite <= delta:
+        return None
+    p, q = law.infinite, arb(0)  # of losses above k
+    for k in reversed(law.points()):
+        odds = law.grid.odds(k)
+        if k < 0 or not p - odds * q <= delta:
+            break
+        p, q = p + law.masses[k], q + law.masses[k] / odds
+    return ((p - delta) / q).log().max(arb(0)) if p > delta else arb(0)
+
+
+def renyi_of(law: GridLaw, order: Fraction) -> arb:
+    """The Rényi divergence of the finite losses, at most."""
+    a = ball(order - 1)
+    total = sum((mass * law.grid.odds(k) ** a for k, mass in law.masses.items()), arb(0))
+    return total.log() / a
