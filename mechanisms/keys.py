@@ -65,7 +65,7 @@ KEYS: dict[str, Key] = {
     "horizon": Key("a whole number from 1", "rounds in all"),
     "scaling": Key("a number from 1", "the paper's s"),
     "aggregator": Key("a whole number from 1", "the modulus that really sums the shares"),
-    "shuffled": Key("a whole number, 1 to 1e9", "the reports of so many users are seen shuffled"),
+    "shuffled": Key("a whole number, 2 to 1e9", "the reports of so many users are seen shuffled"),
     # files
     "file": Key("a path", "CSV with columns outcome,p,q, exact"),
     "slack": Key("a number from 0, below 1", "what the columns may lack of 1; it is charged", "0"),

@@ -397,4 +397,4 @@ def shuffled(mechanism: Mechanism, given: Values) -> Mechanism:
         mechanism = Categories(mechanism.epsilon, 2)
     if not isinstance(mechanism, LocalRandomizer):
         raise ParameterError("shuffled takes one report of each user")
-    return Shuffled(mechanism, given["shuffled"])
+    return Shuffled(mechanism, whole(given["shuffled"], "shuffled", at_least=2))

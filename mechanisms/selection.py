@@ -8,9 +8,15 @@ NeurIPS 2019; Dong, Durfee, Rogers, ICML 2020): c = epsilon/2 in general, epsilo
 rise together. Losses in an interval [t - epsilon, t] make a pair that is post-processing of M_t,
 the pair with losses t and t - epsilon alone (split each outcome among both ends, so that P and Q
 are kept): with g = e^epsilon, x = e^t, P = (g - x)/(g - 1) and Q = P/x at t. Two candidates of
-suitable scores have it. So an adversary picks some t in [0, epsilon], at every use: some fixed t
-bound that from below, from above pairs with losses on a lattice, each of which dominates all M_t of
-a cell.
+suitable scores have it. So an adversary picks some t in [0, epsilon], at every use, knowing what
+was said before: the game of these choices. From below, t on a lattice. From above, pairs of which
+each dominates all M_t of a cell, by its largest losses; and, narrower, mixtures. With c = 1 -
+e^-epsilon, p = (1 - e^(t-epsilon))/c and -q = (e^-epsilon - e^-t)/c are concave in t. Let t = m a +
+(1 - m) b lie between a and b = a + h: p is above m p_a + (1 - m) p_b by at most m (1 - m) h^2/2
+times the largest -p'' = e^(t-epsilon)/c, and q below alike, by q'' = e^-t/c. So M_t is
+post-processing of a coin of m that tells which of two pairs is used, (p_a, q_a) or (p_b, q_b), each
+p raised and each q lowered by h^2/2 times these: no coin helps an adversary who may choose. (Where
+the choice is made once for all uses the worst t are known: Dong, Durfee, Rogers, Theorem 3.)
 
 *Report noisy max* adds discrete Laplace noise to every score and tells who is largest, the first of
 these. Fix the noise of all others: y wins from some noise on, which moves by at most 2 (by 1 where
@@ -37,7 +43,9 @@ from .pair import Pair
 
 _TRIED = 16  # parts of the range at which t is tried from below
 _NEAR = 10**13  # as near to its end, for the largest loss
-_CELLS = 64, 128  # of t, from above
+_CELLS = 64  # of t, from above
+_SCORES = 32  # from below, where t is picked anew in every use
+_LARGE = 8  # epsilon: of a larger one, cells are too wide for mixtures
 _FINEST = 10_000
 _MOST_OTHERS = 64
 _FARTHEST = 5000
@@ -101,6 +109,48 @@ class AnyTwoLosses:
 
 
 @frozen
+class Raised(ListedPair):
+    """M_t at t = epsilon part/parts, 0 < part < parts, raised: for mixtures with its neighbours."""
+
+    epsilon: Fraction
+    part: int
+    parts: int
+
+    def masses(self) -> Masses:
+        end, h = ball(self.epsilon), ball(self.epsilon) / self.parts
+        t, whole = h * self.part, -(-end).expm1()
+        p, q = -(t - end).expm1() / whole, -(t - end).expm1() / whole * (-t).exp()
+        p += (t + h - end).exp() * h**2 / (2 * whole)
+        q -= (h - t).exp() * h**2 / (2 * whole)
+        return (p, 1 - p), (q, 1 - q)
+
+    def name_of(self, outcome: int) -> str:
+        return ("the candidate whose score rises", "the other one")[outcome]
+
+
+@frozen
+class AnyScores:
+    """M_t for the t that an adversary picks, anew at every use: some, or what dominates all.
+
+    attained: t on a lattice; else each `Raised`, and what dominates both cells at the ends.
+    """
+
+    epsilon: Fraction
+    parts: int
+    attained: bool
+
+    def pairs(self) -> Iterable[Pair]:
+        one, inner = self.parts, range(1, self.parts)
+        if self.attained:
+            return [TwoLosses(self.epsilon, part, one, one) for part in inner]
+        ends = [TwoLosses(self.epsilon, part, one, one + 1) for part in (1, one)]
+        return [*ends, *(Raised(self.epsilon, part, one) for part in inner)]
+
+    def reversed(self) -> Mechanism:
+        return self  # M_t the other way round is M_(epsilon - t)
+
+
+@frozen
 class Exponential(Dominated):
     """The exponential mechanism, of this bounded range."""
 
@@ -111,8 +161,12 @@ class Exponential(Dominated):
         parts = _TRIED
         tried = [TwoLosses(self.epsilon, part, parts, parts) for part in range(parts // 2, parts)]
         tried.append(TwoLosses(self.epsilon, _NEAR - 1, _NEAR, _NEAR))
-        upper, slower = (_once(AnyTwoLosses(self.epsilon, cells)) for cells in _CELLS)
-        return Dominating(map(_once, tried), [upper], slower=[slower], why=_WHY)
+        lower, upper = [*map(_once, tried)], _once(AnyTwoLosses(self.epsilon, _CELLS))
+        if self.epsilon > _LARGE:
+            return Dominating(lower, [upper], why=_WHY)
+        lower.append(_once(AnyScores(self.epsilon, _SCORES, attained=True)))
+        narrow = _once(AnyScores(self.epsilon, _CELLS, attained=False))
+        return Dominating(lower, [upper], slower=[narrow], why=_WHY)
 
 
 @frozen

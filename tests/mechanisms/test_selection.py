@@ -11,7 +11,7 @@ import pytest
 from exactdp.accounting import compose
 from exactdp.exact import ParameterError
 from exactdp.mechanisms.above import mean_above
-from exactdp.mechanisms.selection import Flipped, OneAgainstAll, TwoLosses
+from exactdp.mechanisms.selection import Flipped, OneAgainstAll, Raised, TwoLosses
 from exactdp.mechanisms.sparse_vector import Run
 from exactdp.mechanisms.spec import parse
 from exactdp.verify import PureDP, Verdict, audit
@@ -72,6 +72,71 @@ def test_the_exponential_mechanism_of_few_candidates(level):
     best = (1 - math.exp((float(level) - 1) / 2)) ** 2 / (1 - math.exp(-1))
     assert worst <= float(found) and float(found.lower) <= best <= float(found)
     assert float(found.lower) >= 0.9 * best and float(found) <= 1.2 * best
+
+
+def _not_adaptive(span: float, uses: int, level: float) -> float:
+    """delta where one t is used throughout, the worst: Dong, Durfee, Rogers 2020, Theorem 3."""
+    worst = 0.0
+    for many in range(uses + 1):
+        t = min(max((level + (many + 1) * span) / (uses + 1), 0.0), span)
+        p = (1 - math.exp(t - span)) / (1 - math.exp(-span))
+        worst = max(worst, sum(
+            math.comb(uses, i) * p ** (uses - i) * (1 - p) ** i
+            * max(1 - math.exp(level - (uses - i) * t - i * (t - span)), 0.0)
+            for i in range(uses + 1)
+        ))  # fmt: skip
+    return worst
+
+
+def _adaptive(span: float, uses: int, level: float, cells: int = 400) -> float:
+    """The same where t is picked anew in every use: all t of a lattice, recursively."""
+    if not uses:
+        return max(1 - math.exp(level), 0.0)
+    if uses == 1:
+        return _not_adaptive(span, 1, level)
+    worst = 0.0
+    for t in (span * k / cells for k in range(1, cells)):
+        p = (1 - math.exp(t - span)) / (1 - math.exp(-span))
+        after = [_adaptive(span, uses - 1, level - loss, cells) for loss in (t, t - span)]
+        worst = max(worst, p * after[0] + (1 - p) * after[1])
+    return worst
+
+
+def test_the_exponential_mechanism_twice_against_all_choices():
+    found = compose((_of("exponential:epsilon=1"), 2)).delta("0.4", "1e-3")
+    adaptive = _adaptive(1.0, 2, 0.4)
+    assert _not_adaptive(1.0, 2, 0.4) <= adaptive <= float(found.upper)
+    assert float(found.lower) <= adaptive * (1 + 1e-4)
+    assert float(found.upper) <= 1.01 * float(found.lower)
+
+
+@pytest.mark.slow
+def test_a_hundred_exponential_mechanisms_are_known_to_a_few_percent_of_delta():
+    """Who chooses anew does better than by any fixed choice; randomized response costs far more."""
+    found = compose((_of("exponential:epsilon=0.1"), 100)).delta("2")
+    fixed = _not_adaptive(0.1, 100, 2.0)
+    assert fixed < float(found.lower) < 1.1 * fixed
+    assert float(found.upper) <= 1.06 * float(found.lower)
+    dearer = compose((_of("randomized-response:epsilon=0.1"), 100)).delta("2")
+    assert 1000 * float(found.upper) < float(dearer.lower)
+
+
+@pytest.mark.parametrize(
+    ("span", "parts"), [(Fraction(1, 10), 64), (Fraction(8), 64), (Fraction(2), 5)]
+)
+def test_mixtures_of_raised_pairs_dominate_what_lies_between(span, parts):
+    for part in {1, 2, parts // 2, parts - 2}:
+        ends = [Raised(span, each, parts).masses() for each in (part, part + 1)]
+        for share in (0.0, 0.1, 0.5, 0.8, 1.0):
+            t = float(span) * (part + share) / parts
+            p = (1 - math.exp(t - float(span))) / (1 - math.exp(-float(span)))
+            between = (p, 1 - p), (p * math.exp(-t), 1 - p * math.exp(-t))
+            for odds in (0.3, 0.9, 1.0, 1.02, math.exp(t), 3.0):
+                ours, *theirs = (
+                    sum(max(float(a) - odds * float(b), 0.0) for a, b in zip(*pair, strict=True))
+                    for pair in (between, *ends)
+                )
+                assert ours <= (1 - share) * theirs[0] + share * theirs[1] + 1e-12
 
 
 @pytest.mark.slow
