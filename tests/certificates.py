@@ -49,6 +49,7 @@ from exactdp.mechanisms.reach import Reach
 from exactdp.mechanisms.rounded import RoundedReach
 from exactdp.mechanisms.sampled import Sampled
 from exactdp.mechanisms.selection import Exponential, NoisyMax, PermuteAndFlip
+from exactdp.mechanisms.shuffled import Shuffled
 from exactdp.mechanisms.sparse_vector import SparseVector
 from exactdp.mechanisms.threshold import Thresholded
 from exactdp.mechanisms.vector import VectorNoise
@@ -364,6 +365,7 @@ FAMILIES = {
     "noisy-max": lambda fields: NoisyMax(
         fields["scale"], fields["candidates"], fields["monotone"] == "yes"
     ),
+    "shuffled": lambda fields: Shuffled(_mechanism(fields["report"]), fields["users"]),
     "permute-and-flip": lambda fields: PermuteAndFlip(**fields),
     "sparse-vector": _sparse_vector,
     "threshold": _thresholded,

@@ -54,12 +54,14 @@ from ..exact.rounding import to_digits
 from ..exact.rows import Rows
 from ..mechanisms.allocation import allocation
 from ..mechanisms.continuous import Shape, continuous
+from ..mechanisms.guaranteed import Guaranteed
 from ..mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ..mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ..mechanisms.laws.skellam import Skellam
 from ..mechanisms.mechanism import AdditiveNoise, Mechanism, RandomizedResponse
 from ..mechanisms.protocols.protocol import SumProtocol
 from ..mechanisms.protocols.shuffle import ShuffleSum
+from ..mechanisms.shuffled import Shuffled
 from ..mechanisms.vector import vector
 from .audit import Audit, Verdict
 from .checker import SECONDS, Outcome, check, made
@@ -79,7 +81,7 @@ from .fields import (
     use_fields,
     with_user_first,
 )
-from .guarantee import ZCDP, GaussianDP, Guarantee, RenyiDP
+from .guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, RenyiDP
 from .vector_bounds import bounded
 
 __all__ = ["Certificate", "CertificateError", "MismatchError", "NotCertifiedError"]
@@ -91,6 +93,7 @@ _LEAST_CELLS = Fraction(1, 10**3)  # where those of continuous noise have to be;
 _DIGITS = (20, 60, 200)  # of the ends of an enclosure
 _LARGEST_FILE = 20_000_000  # bytes
 _INFINITY = Decimal("Infinity")
+_COARSE = (Guaranteed, Shuffled)  # of which it knows epsilon and delta to some digits only
 _SHORT = 10_000  # uses times sensitivity, or times sigma2
 _CLOSED: dict[type[Guarantee], Callable[[Fraction], Fraction]] = {
     RenyiDP: lambda variance: 100 / variance,
@@ -292,6 +295,8 @@ def _closed_width(audit: Audit) -> Fraction:
         return _LEAST_ROUNDED  # vectors are hardly known more narrowly
     if not audit.claim.of_losses and _samples_laplace(audit.mechanism):
         return _LEAST_ROUNDED  # its orders, between two sums
+    if isinstance(audit.claim, ApproxDP) and any(isinstance(one, _COARSE) for one, _ in uses):
+        return Fraction(1, 1000)
     law = getattr(audit.mechanism, "law", None)
     if not isinstance(law, Skellam) or law.variance <= WIDE:
         return Fraction(0)

@@ -19,6 +19,7 @@ from ..mechanisms.matrices.columns import Table, Toeplitz, Tree
 from ..mechanisms.matrices.release import DiscreteMatrixNoise, MatrixNoise, Stream
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.selection import Exponential, NoisyMax, PermuteAndFlip
+from ..mechanisms.shuffled import Shuffled
 from ..mechanisms.sparse_vector import SparseVector
 from ..mechanisms.threshold import Thresholded
 
@@ -126,6 +127,14 @@ def _(one: Categories, inner: Inner) -> Fields:
 @family_fields.register
 def _(one: OneBitMean, inner: Inner) -> Fields:
     return {"kind": "categories", "epsilon": decimal_text(one.epsilon), "categories": "2"}
+
+
+@family_fields.register
+def _(one: Shuffled, inner: Inner) -> Fields | None:
+    if not isinstance(one.local, Categories | OneBitMean):
+        return None
+    report = family_fields(one.local, inner)
+    return {"kind": "shuffled", "report": report, "users": str(one.users)}
 
 
 @family_fields.register

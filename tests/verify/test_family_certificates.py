@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
+from collections import Counter
 from fractions import Fraction
+from itertools import combinations_with_replacement, product
 from typing import Any
 
 import pytest
@@ -13,7 +16,9 @@ import exactdp
 from exactdp.cli.main import main
 from exactdp.verify import Verdict
 from exactdp.verify.certificate import certificate_of
+from exactdp.verify.checker.local import Categories as CheckedCategories
 from exactdp.verify.checker.reading import read
+from exactdp.verify.checker.shuffled import Shuffled as CheckedShuffle
 from exactdp.verify.checker.words import described
 
 SLOW = pytest.mark.slow
@@ -141,6 +146,14 @@ CASES = {
     "sparse vector of several": (
         "sparse-vector:epsilon=1,variant=4,answers=3", "pure:4.75", "pure:1", ("answers", "4"),
     ),
+    "shuffled": (
+        "randomized-response:epsilon=1,categories=4,shuffled=50", "approx:0.5,1e-3",
+        "approx:0.1,1e-3", ("users", "4"),
+    ),
+    "shuffled, pure": (
+        "randomized-response:epsilon=1,categories=4,shuffled=50", "pure:1", "pure:0.99",
+        ("report", "epsilon", "2"),
+    ),
     "a root": ("gaussian:rho=0.1*10", "zcdp:1", "approx:7,1e-6", ("scale-squared", "4")),
 }  # fmt: skip
 WRONG = {  # variants that are not private
@@ -148,7 +161,13 @@ WRONG = {  # variants that are not private
     "no noise": ("sparse-vector:epsilon=1,variant=5", "pure:100"),
     "no end": ("sparse-vector:epsilon=1,variant=6", "pure:1"),
 }
-LONG = {"threshold composed", "partition selection", "exponential composed"}  # seconds
+LONG = {  # seconds
+    "threshold composed",
+    "partition selection",
+    "exponential composed",
+    "guarantee composed",
+    "shuffled",
+}
 EACH = [pytest.param(name, marks=SLOW if name in LONG else ()) for name in CASES]
 
 
@@ -283,6 +302,8 @@ def test_odd_thresholds_are_refused(fields, told):
     ("mechanism", "told"),
     [
         ({"kind": "exponential", "epsilon": "0"}, "too small"),
+        ({"kind": "shuffled", "report": {"kind": "exponential", "epsilon": "1"}, "users": "2"},
+         "must be categories"),
         ({"kind": "categories", "epsilon": "1", "categories": "1"}, "too small"),
         ({"kind": "subset-selection", "epsilon": "1", "categories": "3", "size": "3"}, "too large"),
         ({"kind": "bits", "on": "0", "off": "1", "hashes": "1"}, "above 0"),
@@ -336,6 +357,10 @@ def test_odd_streams_are_refused(fields, told):
         (STREAM, {"matrix": {"name": "table", "rows": [["-1"] * i for i in range(1, 401)]},
                   "participations": "9", "fixed": "yes"}),
         ({"kind": "exponential", "epsilon": "1000"}, {}),
+        ({"kind": "shuffled", "users": "1000000000", "report":
+          {"kind": "categories", "epsilon": "1/100", "categories": "1000000000"}}, {}),
+        ({"kind": "shuffled", "users": "3", "report":
+          {"kind": "categories", "epsilon": "10000", "categories": "3"}}, {}),
         ({"kind": "noisy-max", "scale": "1e9", "candidates": "9", "monotone": "no"}, {}),
         ({"kind": "noisy-max", "scale": "1e-9", "candidates": "9", "monotone": "no"}, {}),
         ({"kind": "sparse-vector", "epsilon": "1e-3", "answers": "1000000", "share": "1/2",
@@ -364,3 +389,22 @@ def test_steps_of_a_user_are_a_hint_only():
     assert check(fits).valid
     for steps in (["0", "9", "20"], ["0", "10", "20", "30"], ["80", "90", "100"]):
         assert not check(edited(content, ("hints",), {"along": [steps]})).valid
+
+
+def test_shuffled_reports_between_all_that_few_users_can_hold():
+    """Every dataset of so few users, by enumeration."""
+    k, n, level = 3, 4, Fraction(1, 4)
+    odds, g = math.exp(Fraction(7, 10)), math.exp(level)
+    rows = [[(odds if x == y else 1) / (odds + k - 1) for y in range(k)] for x in range(k)]
+    worst = 0.0
+    for others in combinations_with_replacement(range(k), n - 1):
+        laws: list[Counter[tuple[int, ...]]] = [Counter(), Counter()]
+        for law, own in zip(laws, (0, 1), strict=True):
+            for seen in product(range(k), repeat=n):
+                each = zip((own, *others), seen, strict=True)
+                law[tuple(sorted(seen))] += math.prod(rows[x][y] for x, y in each)
+        worst = max(worst, sum(max(p - g * laws[1][seen], 0) for seen, p in laws[0].items()))
+    one = CheckedShuffle(CheckedCategories(Fraction(7, 10), k), n)
+    low, high = (float(at(level, Fraction(1, 10))) for at in (one.at_least, one.at_most))
+    assert low <= worst * (1 + 1e-9) and worst <= high * (1 + 1e-9)
+    assert low > 0.9 * worst and high < 1.1 * worst

@@ -62,6 +62,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from html import escape
 
 from mpmath import iv
@@ -80,6 +81,7 @@ from .protocol import objection
 from .reading import Statement, read
 from .scenarios import Uses, scenarios
 from .shape import CertificateError
+from .shuffled import Shuffled
 from .vectors import Part, attained, parts
 
 __all__ = ["SECONDS", "CertificateError", "Outcome", "check"]
@@ -215,7 +217,7 @@ def _is_listed(uses: Uses) -> bool:
     """Is it one use, which is listed outcome by outcome?"""
     if len(uses) != 1 or uses[0][1] != 1:
         return False
-    return not isinstance(uses[0][0], Allocation)
+    return not isinstance(uses[0][0], Allocation | Shuffled)
 
 
 def _wraps(uses: Uses) -> bool:
@@ -297,6 +299,8 @@ def _profile(statement: Statement, uses: Uses, full: bool) -> Profile:
     goal = statement.numbers["delta"]
     if any(isinstance(one, Curve) for one, _ in uses):
         return _by_renyi(uses, full)
+    if len(uses) == 1 == uses[0][1] and isinstance(one := uses[0][0], Shuffled):
+        return Profile(partial(one.at_least, goal=goal), partial(one.at_most, goal=goal))
     closed = _closed(uses)
     if closed is not None:
         return Profile.of(closed)

@@ -569,6 +569,8 @@ def pure(mechanism: Mechanism, full: bool) -> Enclosure:
         return sampled_loss(found, interval(mechanism.rate), mechanism.removing)
     if isinstance(mechanism, Curve):
         return Fraction(0), INFINITY
+    if isinstance(mechanism, Finite) and mechanism.as_pure is not None:
+        return pure(mechanism.as_pure, full)
     if isinstance(mechanism, FixedSize):
         return pure(mechanism.attained, full)
     if isinstance(mechanism, Key) and isinstance(mechanism.noise, Continuous):

@@ -214,6 +214,11 @@ class Finite:
     has_a_side: bool = False
     removing: bool = True
 
+    @property
+    def as_pure(self) -> Finite | None:
+        """Of which the pure epsilon is the same, where it has no pairs itself."""
+        return None
+
     def said(self) -> str:
         """In words."""
         raise NotImplementedError

@@ -53,6 +53,7 @@ from .shape import (
     read_readable,
     read_whole,
 )
+from .shuffled import read_shuffled
 
 FORMAT = "exactdp certificate"
 FIRST, SECOND = 1, 2  # versions; what the second adds:
@@ -625,6 +626,7 @@ FAMILIES: dict[str, Callable[[object], Mechanism]] = {
     **local.READERS,
     **selection.READERS,
     "guarantee": read_guarantee,
+    "shuffled": read_shuffled,
     "threshold": _thresholded,
     "partition-selection": _selected,
     "stream": _stream,
