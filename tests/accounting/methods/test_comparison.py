@@ -217,6 +217,7 @@ def test_extremes_of_delta() -> None:
 def test_revealing_mechanisms_have_no_curve() -> None:
     composition = compose((RandomizedResponse(1, "1e-9"), 10))
     assert RDP.epsilon(composition, Fraction("1e-6"), WIDTH) == Enclosure.infinite()
+    assert RDP.epsilon(composition, Fraction(1), WIDTH) == Enclosure.exactly(0)
     assert RDP.delta(composition, Fraction(5), WIDTH) == Enclosure.exactly(1)
     (row,) = compare(composition, "1e-6", names=["zcdp"])
     assert row.value is None

@@ -77,6 +77,14 @@ def test_tables_are_as_sensitive_as_their_worst_pattern(least):
             assert found.upper <= truth * (1 + Fraction(1, 10**9))
 
 
+def test_two_columns_are_taken_with_the_signs_that_cost_most():
+    """|a|^2 + |b|^2 + 2 |ab| is attained."""
+    for entries in ([[1, 0], [-1, 1]], [[1, 0], [1, -1]], [[2, 0], [-3, 1]], [[2, 0], [3, 1]]):
+        who = Participation(2, 2, 1)
+        found = Table(fmpz_mat(entries)).sensitivity(who).square
+        assert found.lower == largest(entries, who) <= found.upper
+
+
 def test_toeplitz_tables_have_the_earliest_pattern():
     """The condition is told from the products, whatever the matrix is."""
     coefficients = [64, 32, 24, 20, 17, 15, 13]
