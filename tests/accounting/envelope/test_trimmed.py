@@ -53,6 +53,9 @@ def test_the_substitute_is_as_near_and_as_good_as_said(trials, chance, tail):
     low, high = found.window
     made = substitute(law, low, high, 3 * trials)
     assert mpmath.fsum(abs(p - law.get(x, 0)) for x, p in made.items()) / 2 <= tau
+    total = law[low] / made[low]  # of the substitute before it is normalised
+    added = total * mpmath.fsum(p for x, p in made.items() if not low - 1 <= x <= high + 1)
+    assert added <= tau <= 2 * added  # all of it is charged, as is proved
     assert min(made.values()) < mpf(10) ** -60
     assert widest_step(made) <= mu
 

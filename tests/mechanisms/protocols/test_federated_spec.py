@@ -49,7 +49,8 @@ def test_a_file_names_both_mechanisms(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (",dropout=100", "dropout and collusion together must be at most users - 1 = 99"),
+        (",dropout=100", "together must be at most users - 1 = 99, got dropout 100 and"),
+        (f",dropout=1{'0' * 20}", "got dropout 1e20 or more and collusion 0"),
         (",poisson=0", "poisson"),
         (",neighbours=replace", "'neighbours' is not known"),
         (",clip=1", "'clip' is given twice"),
