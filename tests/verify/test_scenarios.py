@@ -81,6 +81,15 @@ def test_two_ways_round_of_a_pair_are_not_summed_at_different_orders():
     ).valid
 
 
+def test_laws_that_slack_may_make_the_same_are_not_told_apart():
+    """0.5 and 0.49, each up to 0.02 off: no divergence above 0 is proved; of 0.5 and 0.2 one is."""
+    near, apart = (pair(["0.5", "0.5"], q, "0.02") for q in (["0.49", "0.51"], ["0.2", "0.8"]))
+    for order in ("2", "20"):
+        assert not refuted([(near, 1)], ("rdp", order, "0.0005"), "0.001").valid
+        assert not refuted([(near, 1)], ("rdp", order, "0"), "1e-9").valid
+        assert refuted([(apart, 1)], ("rdp", order, "0.1"), "0.2").valid
+
+
 def test_what_is_impossible_within_slack_cannot_be_proved():
     apart = pair(["1", "0"], ["0", "1"], "0.01")
     for times in (1, 2, 3):

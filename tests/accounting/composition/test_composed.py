@@ -109,6 +109,13 @@ def test_bad_questions() -> None:
             composition.epsilon(delta)
     with pytest.raises(ParameterError, match="order must be"):
         composition.renyi(1)
+    for figure in (composition.delta, composition.epsilon):
+        with pytest.raises(ParameterError, match="work must be"):
+            figure("0.5", work="-1e-9")
+        with pytest.raises(ParameterError, match="width must be"):
+            figure("0.5", width="-1e-9")
+        with pytest.raises(ParameterError, match="cap must be"):
+            figure("0.5", cap=0)
 
 
 # -- sums -----------------------------------------------------------------------------------------
