@@ -9,7 +9,11 @@
     results = run(config, runs=20, seed=0, workers=2)
     results.total_regret(), results.time_average(), results.eliminated
 
-`prepare` proves every batch of an algorithm before anything runs, `play` is the one elimination
-core, `privacy` says what users spend, `transcript` keeps every release, and `transcript_check`
-verifies them again.
+`prepare` proves every batch of an algorithm before anything runs, `play` runs them, decided by a
+`Policy`, `privacy` says what users spend, `transcript` keeps every release, and `transcript_check`
+verifies them again, by the same policy. docs/policies.md: a policy of one's own.
 """
+
+from .policy import Decision, Policy, ReleasedSums, State
+
+__all__ = ["Decision", "Policy", "ReleasedSums", "State"]

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
+from functools import cached_property
 from itertools import accumulate, count
 
 import numpy as np
@@ -19,7 +20,7 @@ from .algorithms.algorithm import Algorithm
 from .evidence import Evidence, Proof, admit, evidence
 from .radius.certified import certified_radius
 from .radius.index import Index, Look, index
-from .radius.plan import Noise, Plan
+from .radius.plan import ContinuousLaplace, Noise, Plan
 from .release import ModularRelease, Release
 from .setting import Setting
 
@@ -63,6 +64,18 @@ class Phase:
         """n, for each active arm."""
         return self.release.users
 
+    @cached_property
+    def variance(self) -> float:
+        """Of the noise in the released sum, in units of rewards."""
+        noise = self.release.noise
+        if noise is None:
+            return 0.0
+        if isinstance(noise, ContinuousLaplace):
+            return float(2 * noise.scale**2) / self.release.precision**2
+        laws = noise if isinstance(noise, tuple) else (noise,)
+        found = sum(float(law.moments().variance) for law in laws)
+        return found / self.release.precision**2
+
 
 @dataclass(frozen=True)
 class Prepared:
@@ -76,8 +89,11 @@ class Prepared:
     index: Index | None = field(default=None, repr=False)  # of an index policy's arms
 
     def phase(self, number: int, active: int) -> Phase | None:
-        """The batch of this number with so many active arms; None where no horizon is left."""
-        return self.phases.get((number, active))
+        """The batch of this number with so many active arms; None where no horizon is left.
+
+        Of policies of one's own a batch is the same for any number of them.
+        """
+        return self.phases.get((number, 1 if self.algorithm.policy is not None else active))
 
     @property
     def counts(self) -> bool:
@@ -122,8 +138,8 @@ def prepare(
     for users, release in releases.items():
         if demand is not None and isinstance(release, ModularRelease):
             proofs[users] = prove(release.protocol, demand)
-    if algorithm.indexed:
-        return _indexed(algorithm, setting, sizes, releases, proofs)
+    if algorithm.radius is None:
+        return _cumulative(algorithm, setting, sizes, releases, proofs)
     table, failure = _radii(algorithm, setting, radius, sizes, releases)
     phases: dict[tuple[int, int], Phase] = {}
     total: dict[int, int] = {}
@@ -149,7 +165,7 @@ def admissible(
     Raises ParameterError for settings that the algorithm does not allow.
     """
     sizes = schedule(algorithm, setting)
-    if algorithm.indexed and not sizes:
+    if algorithm.radius is None and not sizes:
         least = setting.arms * algorithm.schedule(setting, 1, 1)
         raise ParameterError(
             f"horizon must be at least {least}, for one batch of each arm, got {setting.horizon}"
@@ -165,24 +181,29 @@ def admissible(
     return sizes, releases
 
 
-def _indexed(
+def _cumulative(
     algorithm: Algorithm,
     setting: Setting,
     sizes: Mapping[tuple[int, int], int],
     releases: Mapping[int, Release],
     proofs: Mapping[int, Evidence],
 ) -> Prepared:
-    """The same for an index policy: what it decides by is certified, whichever radius was asked."""
+    """The same where sums of all batches decide, by an index or by a policy of its own.
+
+    What an index is of is certified, whichever radius was asked for.
+    """
     chosen = [releases[users] for users in sizes.values()]
     looks = [Look(each.users, each.precision, each.noise, each.decoding) for each in chosen]
-    found = index(looks, setting.confidence, algorithm.plain)
+    found = index(looks, setting.confidence, algorithm.plain) if algorithm.indexed else None
     phases: dict[tuple[int, int], Phase] = {}
     units, middle = 0, Fraction(0)
     for place, release in zip(sizes, chosen, strict=True):
         units, middle = units + release.users * release.precision, middle + release.centre
         held = proofs.get(release.users)
         phases[place] = Phase(*place, release, held, None, units, middle, math.inf)
-    return Prepared(algorithm, setting, Radius.CERTIFIED, phases, found.failure, found)
+    radius = Radius.PAPER if found is None else Radius.CERTIFIED
+    failure = None if found is None else found.failure
+    return Prepared(algorithm, setting, radius, phases, failure, found)
 
 
 def _fits(sizes: Mapping[tuple[int, int], int], releases: Mapping[int, Release]) -> None:
@@ -232,12 +253,12 @@ def schedule(algorithm: Algorithm, setting: Setting) -> dict[tuple[int, int], in
 
     Who is active in a batch was so in every batch before, which for more active arms were no
     smaller: that many users at least are gone by then. Where an index decides every batch is of one
-    arm, and the others have had their first.
+    arm, and the others have had their first. A policy of its own may play one arm alone.
     """
     sizes: dict[tuple[int, int], int] = {}
-    indexed = algorithm.indexed
-    for active in range(1, 2) if indexed else range(2, setting.arms + 1):
-        used = (setting.arms - 1) * algorithm.schedule(setting, 1, 1) if indexed else 0
+    eliminates = algorithm.radius is not None
+    for active in range(2, setting.arms + 1) if eliminates else range(1, 2):
+        used = (setting.arms - 1) * algorithm.schedule(setting, 1, 1) if algorithm.indexed else 0
         for number in count(1):
             known = None if algorithm.adapts else sizes.get((number, 2))
             users = known or algorithm.schedule(setting, number, active)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Set
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..mechanisms.protocols.protocol import SumProtocol
-from .played import Released
+from .index_policy import IndexPolicy
+from .play import as_released, policy_of
 from .prepare import Phase, Prepared
 from .radius.index import agrees
 from .release import ModularRelease
+from .runner import Due, Runner
 from .transcript import batch_lines, protocol_line
 
 _OF_A_RELEASE = {"run", "batch", "arm", "released", "estimate"}
@@ -22,148 +25,95 @@ class NotValidError(ValueError):
     """Why a transcript is not valid."""
 
 
-class ReplayedRun(Protocol):
-    """One run, line by line. Its methods raise NotValidError for what does not follow."""
+class Replay:
+    """One run, line by line, decided by the policy that played it.
 
-    @property
-    def number(self) -> int:
-        """Which run it is."""
+    Methods raise NotValidError for what does not follow. A bound may differ by the floats of
+    another machine (`radius.index.agrees`); what an index policy chooses follows from the bounds as
+    they are written. seed: of a policy's own lots.
+    """
 
-    def take(self, line: dict[str, Any]) -> None:
-        """The next release."""
-
-    def end(self, pulls: list[int]) -> None:
-        """The pulls of the whole run."""
-
-
-def replayed(prepared: Prepared, number: int) -> ReplayedRun:
-    """The beginning of this run."""
-    return Elimination(prepared, number) if prepared.index is None else Indexed(prepared, number)
-
-
-@dataclass
-class Elimination:
-    """Arms leave by their estimates."""
-
-    prepared: Prepared
-    number: int
-
-    def __post_init__(self) -> None:
-        arms = self.prepared.setting.arms
-        self.active, self.pulls = list(range(arms)), [0] * arms
-        self.totals = np.zeros(arms, dtype=object)
-        self.batch, self.waiting = 1, list[dict[str, Any]]()
+    def __init__(self, prepared: Prepared, number: int, seed: int = 0) -> None:
+        self.prepared, self.number = prepared, number
+        self.policy = policy_of(prepared, 1)
+        # whatever was released, no sum of numbers of Python overflows
+        self.runner = Runner(prepared, self.policy, 1, object, seed, number)
+        self.waiting = list[dict[str, Any]]()
+        self.due = self._next()
 
     def take(self, line: dict[str, Any]) -> None:
         """One arm's release; the last one of a batch completes it."""
         where = f"run {self.number}, batch {line['batch']}, arm {line['arm']}"
-        phase = self._phase()
-        due = (self.batch, self.active[len(self.waiting)])
-        if phase is None or not same([line["batch"], line["arm"]], [*due]):
+        phase, arms = self._phase(), self._arms()
+        if phase is None or not same(
+            [line["batch"], line["arm"]], [phase.number, arms[len(self.waiting)]]
+        ):
             raise NotValidError(f"{where}: this release is not due")
-        check_fields(line.keys(), {*_OF_A_RELEASE, "stays", *protocol_line(phase)}, where)
+        due = {*_OF_A_RELEASE, *protocol_line(phase)}
+        if not self.prepared.algorithm.policy:
+            due.add("stays" if self.prepared.index is None else "index")
+            check_fields(line.keys(), due, where)
         self.waiting.append(line)
-        if len(self.waiting) == len(self.active):
-            self._decide(phase)
+        if len(self.waiting) == len(arms):
+            self._decide(phase, arms)
 
     def end(self, pulls: list[int]) -> None:
         """The pulls of the whole run: what the horizon leaves goes to the arms in order."""
         if self.waiting or self._phase() is not None:
-            raise NotValidError(f"run {self.number}: ends although batch {self.batch} is due")
-        setting, algorithm = self.prepared.setting, self.prepared.algorithm
-        room, one = setting.horizon - sum(self.pulls), len(self.active) == 1
-        users = room if one else algorithm.schedule(setting, self.batch, len(self.active))
-        for arm in self.active:
-            self.pulls[arm] += min(users, room)
-            room -= min(users, room)
-        if not same(pulls, self.pulls):
-            raise NotValidError(f"run {self.number}: pulls are {pulls}, they must be {self.pulls}")
+            batch = int(self.due.number[0])
+            raise NotValidError(f"run {self.number}: ends although batch {batch} is due")
+        due, found = self.runner.pulls[0].tolist(), self.prepared.setting.horizon
+        room = found - sum(due)
+        for arm in self._arms():
+            users = min(int(self.due.users[0]), room)
+            due[arm] += users
+            room -= users
+        if not same(pulls, due):
+            raise NotValidError(f"run {self.number}: pulls are {pulls}, they must be {due}")
+
+    def _next(self) -> Due:
+        return self.runner.due(np.zeros(1, dtype=np.int64))
+
+    def _arms(self) -> list[int]:
+        """Which are due."""
+        arms = self.due.arms
+        if arms.ndim == 1:
+            return [each for each in arms.tolist() if each >= 0]
+        return [int(arm) for arm in np.flatnonzero(arms[0])]
 
     def _phase(self) -> Phase | None:
-        """The batch that is due; None where one arm is left, or the horizon cuts it short."""
-        phase = self.prepared.phase(self.batch, len(self.active))
-        room = self.prepared.setting.horizon - sum(self.pulls)
-        if phase is None or len(self.active) * phase.users > room:
-            return None
-        return phase
+        """The batch that is due; None where nothing is released any more."""
+        due = self.due
+        return self.prepared.phase(int(due.number[0]), int(due.active[0])) if due.fits[0] else None
 
-    def _decide(self, phase: Phase) -> None:
-        where = f"run {self.number}, batch {self.batch}"
-        # whatever was released, no sum of it overflows
-        totals = np.array(decoded(phase, self.waiting, where), dtype=object)
-        if not self.prepared.algorithm.forgets:
-            totals = totals + self.totals[self.active]
-        self.totals[self.active] = totals
-        stays = (totals.max() - totals <= phase.threshold).astype(bool)
-        arms = np.array(self.active)
+    def _decide(self, phase: Phase, arms: list[int]) -> None:
+        where = f"run {self.number}, batch {phase.number}"
+        run = np.zeros(1, dtype=np.int64)
+        of_arms = decoded(phase, self.waiting, where)
         values = np.array([line["released"] for line in self.waiting])
-        seen = Released(0, phase, arms, values, totals, stays)
-        for line, due in zip(self.waiting, batch_lines(self.number, seen), strict=True):
+        sums, shown = np.array(of_arms, dtype=object), values
+        if self.due.arms.ndim == 2:
+            sums, shown = np.zeros((2, 1, self.prepared.setting.arms), dtype=object)
+            sums[0, arms], shown[0, arms] = of_arms, values
+        self.runner.pull(run, self.due.arms, phase.users * (self.due.arms if shown.ndim > 1 else 1))
+        seen, decision = self.runner.observe(run, self.due.arms, phase, sums)
+        follows = as_released(seen, decision, 0, 0, shown)
+        if follows.index is not None:
+            follows = replace(follows, index=self._written(follows.index, where))
+        for line, due in zip(self.waiting, batch_lines(self.number, follows), strict=True):
+            check_fields(line.keys(), due.keys(), f"{where}, arm {line['arm']}")
             agree(line, due, where)
-        for arm in self.active:
-            self.pulls[arm] += phase.users
-        self.active, self.waiting = arms[stays].tolist(), []
-        self.batch += 1
+        self.waiting = []
+        self.due = self._next()
 
-
-@dataclass
-class Indexed:
-    """The arm with the largest bound has the next batch.
-
-    A bound may differ by the floats of another machine (`radius.index.agrees`); what is chosen
-    follows from the bounds as they are written.
-    """
-
-    prepared: Prepared
-    number: int
-
-    def __post_init__(self) -> None:
-        arms = self.prepared.setting.arms
-        self.batches, self.pulls, self.totals = [0] * arms, [0] * arms, [0] * arms
-        self.bounds = [np.inf] * arms
-
-    def take(self, line: dict[str, Any]) -> None:
-        """The next release."""
-        where = f"run {self.number}, batch {line['batch']}, arm {line['arm']}"
-        arm, phase = self._due()
-        if phase is None or not same([line["batch"], line["arm"]], [phase.number, arm]):
-            raise NotValidError(f"{where}: this release is not due")
-        check_fields(line.keys(), {*_OF_A_RELEASE, "index", *protocol_line(phase)}, where)
-        total = self.totals[arm] + decoded(phase, [line], where)[0]
-        bound = self._bound(phase, total, line["index"], where)
-        values = np.array([line["released"]])
-        seen = Released(0, phase, np.array([arm]), values, np.array([total]), None, bound)
-        agree(
-            line, next(batch_lines(self.number, seen)), f"run {self.number}, batch {phase.number}"
-        )
-        self.totals[arm], self.bounds[arm] = total, line["index"]
-        self.batches[arm] += 1
-        self.pulls[arm] += phase.users
-
-    def end(self, pulls: list[int]) -> None:
-        """The pulls of the whole run: what the horizon leaves goes to the arm that is due."""
-        arm, phase = self._due()
-        if phase is not None:
-            raise NotValidError(
-                f"run {self.number}: ends although batch {phase.number} of arm {arm} is due"
-            )
-        self.pulls[arm] += self.prepared.setting.horizon - sum(self.pulls)
-        if not same(pulls, self.pulls):
-            raise NotValidError(f"run {self.number}: pulls are {pulls}, they must be {self.pulls}")
-
-    def _due(self) -> tuple[int, Phase | None]:
-        """The arm that is due, and its batch; None where the horizon cuts it short."""
-        arm = int(np.argmax(self.bounds))
-        phase = self.prepared.phase(self.batches[arm] + 1, 1)
-        room = self.prepared.setting.horizon - sum(self.pulls)
-        return arm, None if phase is None or phase.users > room else phase
-
-    def _bound(self, phase: Phase, total: Any, found: Any, where: str) -> np.ndarray[Any, Any]:
+    def _written(self, index: NDArray[np.float64], where: str) -> NDArray[np.float64]:
         """The bound as it is written, which must agree with the one that follows."""
-        assert self.prepared.index is not None
-        due = float(self.prepared.index.of(np.array([phase.number]), np.array([float(total)]))[0])
+        (line,), (due,) = self.waiting, index.tolist()
+        found = line.get("index")
         if type(found) is not float or not agrees(found, due):
-            raise NotValidError(f"{where}: index is {found}, it must be {due}")
+            raise NotValidError(f"{where}, arm {line['arm']}: index is {found}, it must be {due}")
+        if isinstance(self.policy, IndexPolicy):
+            self.policy.bounds[0, line["arm"]] = found
         return np.array([found])
 
 

@@ -206,6 +206,8 @@ def _share(
             source,
             note(start, size),
             permit(start, size),
+            seed=seed,
+            first=start,
         )
         best = np.array([place.gaps == 0 for place in places])
         regret += played.curve.at(rounds)[:size].tolist()

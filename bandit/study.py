@@ -73,7 +73,7 @@ class Cell:
         return {
             "label": self.label,
             "algorithm": algorithm.name,
-            "radius": None if algorithm.indexed else self.config.radius.value,
+            "radius": None if algorithm.radius is None else self.config.radius.value,
             **{name: numbers[name] for name in _ABOUT[3:]},
             "arms": setting.arms,
             "horizon": setting.horizon,

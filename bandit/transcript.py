@@ -16,6 +16,7 @@ batch and arm by arm,
     index                in place of radius and stays, where it decides: the upper confidence bound
                          of the arm's mean after this batch, which is the arm's own b-th; the arm
                          with the largest one, the first of several, has the next batch
+                         (a policy of one's own may have neither, or an index of its own)
 
 and at a run's end its pulls of every arm. Whole numbers are exact; floats are written so that they
 read back exactly.
@@ -67,15 +68,10 @@ def batch_lines(first: int, seen: Released) -> Iterator[dict[str, Any]]:
     """The lines of one batch of one run. first: the number of the first row's run."""
     phase = seen.phase
     shared = protocol_line(phase)
-    decided = {"stays": seen.stays} if seen.index is None else {"index": seen.index}
-    ((name, verdicts),) = decided.items()
-    assert verdicts is not None
-    for arm, value, total, verdict in zip(
-        seen.arms.tolist(),
-        seen.values.tolist(),
-        seen.totals.tolist(),
-        verdicts.tolist(),
-        strict=True,
+    decided = {"stays": seen.stays, "index": seen.index}
+    told = {name: each.tolist() for name, each in decided.items() if each is not None}
+    for place, (arm, value, total) in enumerate(
+        zip(seen.arms.tolist(), seen.values.tolist(), seen.totals.tolist(), strict=True)
     ):
         yield {
             "run": first + seen.run,
@@ -84,7 +80,7 @@ def batch_lines(first: int, seen: Released) -> Iterator[dict[str, Any]]:
             **shared,
             "released": value,
             "estimate": float((Fraction(total) - phase.centre) / phase.units),
-            name: verdict,
+            **{name: each[place] for name, each in told.items()},
         }
 
 

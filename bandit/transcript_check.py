@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -32,10 +32,10 @@ from ..mechanisms.protocols.protocol import SumProtocol
 from ..verify.certificate import Certificate, CertificateError, MismatchError
 from ..verify.checker.shape import LONGEST_TEXT, read_readable
 from .algorithms import named
-from .algorithms.algorithm import Demand
+from .algorithms.algorithm import Algorithm, Demand
 from .evidence import Evidence, NotVerifiedError, admit, audited, identity, to_json
 from .prepare import Prepared, Radius, prepare
-from .replay import NotValidError, ReplayedRun, check_fields, replayed, same
+from .replay import NotValidError, Replay, check_fields, same
 from .setting import Setting
 from .transcript import FORMAT, OPTIONAL, REQUIRED, VERSION
 
@@ -67,10 +67,11 @@ class Checked:
         raise TypeError("the outcome of a check is not true or false: ask .valid")
 
 
-def check_transcript(path: Path, kept: str | None = None) -> Checked:
+def check_transcript(path: Path, kept: str | None = None, own: Sequence[Algorithm] = ()) -> Checked:
     """Verify a transcript file. Raises TranscriptError for what is none.
 
-    kept: the head that it must have.
+    kept: the head that it must have. own: algorithms that may have been played beside those of
+    `bandit.algorithms`, found by their names.
     """
     top, below = hashlib.sha256(), hashlib.sha256()
     lines = _lines(path, top, below)
@@ -83,12 +84,12 @@ def check_transcript(path: Path, kept: str | None = None) -> Checked:
         return Checked(False, f"its head is {digest}, not the one that was kept", digest)
     try:
         check_fields(head.keys() - OPTIONAL, REQUIRED, "header")
-        prepared = _prepared(head)
+        prepared = _prepared(head, own)
         runs = whole(head["runs"], "runs", at_least=1)
         _look_at_where(head)
         about = _about(prepared, runs)
         ended: set[int] = set()
-        current: ReplayedRun | None = None
+        current: Replay | None = None
         released = 0
         for line in lines:
             number = line.get("run")
@@ -97,7 +98,7 @@ def check_transcript(path: Path, kept: str | None = None) -> Checked:
             if current is None or current.number != number:
                 if current is not None or number in ended:
                     raise NotValidError(f"run {number}: out of order")
-                current = replayed(prepared, number)
+                current = Replay(prepared, number, head.get("seed", 0))
             if "pulls" in line:
                 check_fields(line.keys(), {"run", "pulls"}, f"run {number}, end")
                 current.end(line["pulls"])
@@ -150,9 +151,10 @@ def _counted(prepared: Prepared) -> str:
     return shown if proved == len(held) else f"{shown}, {len(held) - proved} audits repeated"
 
 
-def _prepared(head: dict[str, Any]) -> Prepared:
+def _prepared(head: dict[str, Any], own: Sequence[Algorithm]) -> Prepared:
     """The schedule again, its evidence taken from the header and proved again."""
-    algorithm = named(head["algorithm"])
+    ours = next((each for each in own if each.name == head["algorithm"]), None)
+    algorithm = named(head["algorithm"]) or ours
     if algorithm is None:
         raise NotValidError(f"unknown algorithm {head['algorithm']!r}")
     shown = {entry["id"]: entry for entry in head["evidence"]}

@@ -76,7 +76,7 @@ def show(config: Config, results: Results, spent: Privacy, beside: Yardsticks) -
     found = {
         "regret": number(results.total_regret()),
         **_beside(results.total_regret(), beside),
-        _lost(config): f"in {eliminated} of {_runs(results)}",
+        **_lost(config, f"in {eliminated} of {_runs(results)}"),
         "pulls": _pulls(config, results),
         "batches released": f"{_range(results.batches.tolist())}, {_whose(config)}",
         **proved(prepared),
@@ -140,17 +140,21 @@ def _beside(regret: Mean, beside: Yardsticks) -> dict[str, str | Text]:
     return shown
 
 
-def _lost(config: Config) -> str:
-    """What the count of lost best arms is of."""
-    return "best index below mean" if config.algorithm.indexed else "best arm eliminated"
+def _lost(config: Config, count: str) -> dict[str, str | Text]:
+    """How often best arms were lost, which policies of their own do not say."""
+    if config.algorithm.policy is not None:
+        return {}
+    return {"best index below mean" if config.algorithm.indexed else "best arm eliminated": count}
 
 
 def _whose(config: Config) -> str:
-    return "of all arms" if config.algorithm.indexed else "of each active arm"
+    return "of all arms" if config.algorithm.radius is None else "of each active arm"
 
 
 def _radius(prepared: Prepared) -> str:
     shown = prepared.radius.value
+    if prepared.algorithm.policy is not None:
+        return "none: its decisions are its own, and nothing is proved of them"
     if prepared.index is not None:
         return f"none: indices, a best arm's below its mean with probability {prepared.failure}"
     if prepared.failure is None:

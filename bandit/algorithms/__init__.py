@@ -2,18 +2,22 @@
 
 from .algorithm import Algorithm
 from .distributed import CDP_SE, DIST_CDP_SE, DIST_DP_SE, DIST_RDP_SE, LDP_SE, SHUFFLE_DP_SE
+from .imed import DIST_DP_IMED
 from .indexed import DIST_DP_KLUCB, DP_KLUCB, KL_UCB
 from .indexed_gaussian import DIST_CDP_KLUCB, DIST_GAUSS_KLUCB, DIST_RDP_KLUCB
 from .server import DP_SE, SE
 from .shuffle_sum import SDP_AE, VB_SDP_AE
+from .thompson import DIST_DP_TS
 
 __all__ = [
     "ALGORITHMS",
     "CDP_SE",
     "DIST_CDP_KLUCB",
     "DIST_CDP_SE",
+    "DIST_DP_IMED",
     "DIST_DP_KLUCB",
     "DIST_DP_SE",
+    "DIST_DP_TS",
     "DIST_GAUSS_KLUCB",
     "DIST_RDP_KLUCB",
     "DIST_RDP_SE",
@@ -46,6 +50,8 @@ ALGORITHMS = (
     DIST_CDP_KLUCB,
     DIST_GAUSS_KLUCB,
     KL_UCB,
+    DIST_DP_IMED,
+    DIST_DP_TS,
 )
 
 

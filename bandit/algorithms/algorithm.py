@@ -1,4 +1,4 @@
-"""What algorithms differ in: one elimination core and one of indices (`play`) run them all."""
+"""What algorithms differ in: one runner plays them all, by a policy of each (`play`)."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 import numpy as np
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 from numpy.typing import NDArray
 
-from ...exact.number import ExactInput
+from ...exact.number import ExactInput, ParameterError
 from ...verify.guarantee import Guarantee
 from ..lower_bound import Barrier
+from ..policy import Policy
 from ..radius.plan import Plan
 from ..release import Release
 from ..setting import Setting
@@ -41,6 +42,7 @@ class Algorithm:
     adapts    the schedule and the radius depend on how many arms are active
     plain     its indices are Chernoff's bounds alone (`radius.index.index`)
     barrier   which lower bound of regret is one for it
+    policy    (setting, runs): what decides so many runs, in place of an index (`bandit.policy`)
     """
 
     name: str
@@ -55,11 +57,23 @@ class Algorithm:
     adapts: bool = False
     plain: bool = False
     barrier: Barrier = Barrier.NONE
+    policy: Callable[[Setting, int], Policy] | None = field(default=None, eq=False)
+
+    def deciding(
+        self, name: str, source: str, policy: Callable[[Setting, int], Policy]
+    ) -> Algorithm:
+        """The same releases, batches and claim, and decisions of this policy.
+
+        Raises ParameterError where batches depend on which arms are eliminated.
+        """
+        if self.adapts:
+            raise ParameterError(f"batches of {self.name} are those of its own eliminations")
+        return evolve(self, name=name, source=source, radius=None, forgets=False, policy=policy)
 
     @property
     def indexed(self) -> bool:
-        """Does the largest index decide, and not elimination?"""
-        return self.radius is None
+        """Does the largest index decide, and not elimination or a policy of its own?"""
+        return self.radius is None and self.policy is None
 
     @property
     def private(self) -> bool:
@@ -71,7 +85,7 @@ class Algorithm:
 
         They come close to losing a best arm as often as p allows, and that costs T times a gap.
         """
-        return min(usual, Fraction(1, horizon)) if self.indexed else usual
+        return min(usual, Fraction(1, horizon)) if self.radius is None else usual
 
 
 def growing(setting: Setting, batch: int, active: int) -> int:

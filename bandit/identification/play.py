@@ -1,4 +1,4 @@
-"""The core of identification: LUCB in lock step, until an arm is proved the best.
+"""The policy of identification: LUCB in lock step, until an arm is proved the best.
 
 Every arm has its first batch, in order. Then the leader is the arm of the largest estimate. Where
 every other arm is far enough apart from it (`eprocess`) it is chosen. Otherwise the challenger is,
@@ -12,12 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..environments.environment import Environment
-from ..index_play import release_one_each
+from ..play import Playing
+from ..policy import Decision, ReleasedSums, State
 from ..prepare import Prepared
 from ..source import Source
 from .eprocess import EProcess
@@ -55,62 +57,74 @@ def play_until_sure(
     source: Source,
 ) -> Found:
     """Run it in this environment, `runs` times independently, or once in each of these."""
-    phases, horizon = list(prepared.phases.values()), prepared.setting.horizon
     places = [environment] if isinstance(environment, Environment) else environment
-    arms, index = prepared.setting.arms, prepared.index
-    assert index is not None and len(places) in (1, runs)
-    users = np.concatenate([[0], process.users])
-    batches = np.zeros((runs, arms), dtype=np.int64)
-    totals = np.zeros((runs, arms), dtype=np.int64 if prepared.counts else np.float64)
-    bounds = np.ones((runs, arms))
-    apart = np.full((runs, arms), np.nan)  # each arm from the leader; nan: to be found
-    leader = np.zeros(runs, dtype=np.int64)
-    decided = np.zeros(runs, dtype=bool)
-    going = np.arange(runs)
+    assert len(places) in (1, runs)
+    policy = UntilSure(prepared, process, runs)
+    Playing(prepared, policy, runs, places, source).play(waits=False)
+    return Found(policy.leader, policy.decided, policy.users[policy.batches], policy.batches)
 
-    def release(rows: NDArray[np.int64], arm: NDArray[np.int64]) -> None:
-        due = batches[rows, arm]
-        for number in np.unique(due).tolist():  # these draw together
-            run, one = rows[due == number], arm[due == number]
-            _, sums = release_one_each(source, phases[number], places, run, one, totals.dtype)
-            totals[run, one] += sums
-        batches[rows, arm] += 1
-        bounds[rows, arm] = index.of(due + 1, totals[rows, arm].astype(float))
-        apart[rows, arm] = np.nan
 
-    def tell(row: NDArray[np.int64], other: NDArray[np.int64]) -> None:
-        """How far these arms are apart from their runs' leaders."""
-        own = leader[row]
-        apart[row, other] = process.apart(
-            batches[row, own],
-            totals[row, own].astype(float),
-            batches[row, other],
-            totals[row, other].astype(float),
-        )
+class UntilSure:
+    """Batches, sums, bounds and the leader of all runs, one row each.
 
-    for arm in range(arms):
-        release(going, np.full(runs, arm))
-    while len(going):
-        first = (totals[going] / users[batches[going]]).argmax(axis=1)
-        moved = going[(first != leader[going]) | np.isnan(apart[going, leader[going]])]
-        leader[going] = first
-        apart[moved] = np.nan
-        apart[going, first] = np.inf
-        row, other = np.nonzero(np.isnan(apart[going]))
+    apart  each arm from the leader; nan: to be found
+    """
+
+    def __init__(self, prepared: Prepared, process: EProcess, runs: int) -> None:
+        shape = runs, prepared.setting.arms
+        assert prepared.index is not None
+        self.index, self.process = prepared.index, process
+        self.last, self.horizon = len(prepared.phases), prepared.setting.horizon
+        self.users = np.concatenate([[0], process.users])
+        self.batches = np.zeros(shape, dtype=np.int64)
+        self.totals = np.zeros(shape, dtype=np.int64 if prepared.counts else np.float64)
+        self.bounds = np.ones(shape)
+        self.apart = np.full(shape, np.nan)
+        self.leader = np.zeros(runs, dtype=np.int64)
+        self.decided = np.zeros(runs, dtype=bool)
+
+    def observe(self, state: State, released: ReleasedSums) -> Decision:
+        """Bound the arms' means anew."""
+        rows, arm, number = state.runs, released.arms, released.phase.number
+        self.batches[rows, arm] = number
+        self.totals[rows, arm] = released.totals
+        bounds = self.index.of(np.full(len(rows), number), released.totals.astype(float))
+        self.bounds[rows, arm] = bounds
+        self.apart[rows, arm] = np.nan
+        return Decision(index=bounds)
+
+    def next_batch(self, state: State) -> NDArray[Any]:
+        """Leader or challenger; nobody once the leader is sure, or where the horizon ends."""
+        going, batches, users = state.runs, self.batches, self.users
+        fresh = batches[going] == 0
+        if fresh.any():  # every arm of every run has its first batch, in order
+            return np.asarray(fresh.argmax(axis=1))
+        first = (self.totals[going] / users[batches[going]]).argmax(axis=1)
+        changed = (first != self.leader[going]) | np.isnan(self.apart[going, self.leader[going]])
+        self.leader[going] = first
+        self.apart[going[changed]] = np.nan
+        self.apart[going, first] = np.inf
+        row, other = np.nonzero(np.isnan(self.apart[going]))
         for at in range(0, len(row), _AT_ONCE):
             part = slice(at, at + _AT_ONCE)
-            tell(going[row[part]], other[part])
-        told = apart[going] >= process.threshold
-        decided[going] = told.all(axis=1)
-        challenger = np.where(told, -1, bounds[going]).argmax(axis=1)
+            self._tell(going[row[part]], other[part])
+        told = self.apart[going] >= self.process.threshold
+        self.decided[going] = told.all(axis=1)
+        challenger = np.where(told, -1, self.bounds[going]).argmax(axis=1)
         fewer = users[batches[going, challenger]] < users[batches[going, first]]
-        arm_ = np.where(fewer, challenger, first)
-        number = batches[going, arm_]
-        more = number < len(phases)
-        next_ = np.minimum(number + 1, len(phases))
+        arm = np.where(fewer, challenger, first)
+        number = batches[going, arm]
+        next_ = np.minimum(number + 1, self.last)
         after = users[batches[going]].sum(axis=1) + users[next_] - users[number]
-        goes_on = ~decided[going] & more & (after <= horizon)
-        going, arm_ = going[goes_on], arm_[goes_on]
-        if len(going):
-            release(going, arm_)
-    return Found(leader, decided, users[batches], batches)
+        goes_on = ~self.decided[going] & (number < self.last) & (after <= self.horizon)
+        return np.where(goes_on, arm, -1)
+
+    def _tell(self, row: NDArray[np.int64], other: NDArray[np.int64]) -> None:
+        """How far these arms are apart from their runs' leaders."""
+        own = self.leader[row]
+        self.apart[row, other] = self.process.apart(
+            self.batches[row, own],
+            self.totals[row, own].astype(float),
+            self.batches[row, other],
+            self.totals[row, other].astype(float),
+        )

@@ -36,7 +36,7 @@ TAU = math.ceil(96 * math.log(2e4) / 0.09)
 def test_indices_ask_for_the_confidence_that_regret_needs(algorithm):
     p = [algorithm.usual_confidence(horizon) for horizon in (2, 10**6)]
     assert p == (
-        [Fraction(1, 10), Fraction(1, 10**6)] if algorithm.indexed else [Fraction(1, 10)] * 2
+        [Fraction(1, 10), Fraction(1, 10**6)] if algorithm.radius is None else [Fraction(1, 10)] * 2
     )
     assert algorithm.usual_confidence(10**6, Fraction(1, 10**7)) == Fraction(1, 10**7)
 
@@ -102,6 +102,7 @@ def test_names_are_distinct_and_all_there():
         *("dist-dp-se", "dist-rdp-se", "dist-cdp-se", "cdp-se", "ldp-se", "shuffle-dp-se"),
         *("dp-se", "sdp-ae", "vb-sdp-ae", "se", "dist-dp-klucb", "dp-klucb"),
         *("dist-rdp-klucb", "dist-cdp-klucb", "dist-gauss-klucb", "kl-ucb"),
+        *("dist-dp-imed", "dist-dp-ts"),
     ]
 
 

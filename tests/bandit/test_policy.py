@@ -1,0 +1,349 @@
+"""Policies of one's own: what they see, what they are refused; all else is theirs."""
+
+import ast
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from attrs import evolve
+
+from exactdp.bandit import Decision, algorithms
+from exactdp.bandit.algorithms import (
+    DIST_DP_IMED,
+    DIST_DP_KLUCB,
+    DIST_DP_SE,
+    DIST_DP_TS,
+    DP_SE,
+    KL_UCB,
+)
+from exactdp.bandit.algorithms.imed import divergence
+from exactdp.bandit.environments.environment import Environment
+from exactdp.bandit.environments.table import Bernoulli
+from exactdp.bandit.evidence import Audited
+from exactdp.bandit.instances import Fixed, easy
+from exactdp.bandit.lower_bound import hardness
+from exactdp.bandit.play import play
+from exactdp.bandit.prepare import prepare
+from exactdp.bandit.privacy import privacy
+from exactdp.bandit.run import Config, run
+from exactdp.bandit.setting import Setting
+from exactdp.bandit.source import Simulated
+from exactdp.bandit.transcript import write_transcript
+from exactdp.bandit.transcript_check import check_transcript
+from exactdp.exact import Enclosure, ParameterError
+
+HORIZON = 4000
+SETTING = Setting(3, HORIZON, "0.8", confidence="1e-3")
+
+
+def coins(*means):
+    return Environment("coins", tuple(map(Bernoulli, means)))
+
+
+PLACE = coins("0.3", "0.6", "0.55")
+
+
+def unproved(protocol, demand):
+    """Evidence in name only: what is tested here are decisions."""
+    return Audited(protocol, demand, Enclosure.exactly(0))
+
+
+class Told:
+    """Answers with what it is told to, and keeps what it sees."""
+
+    def __init__(self, answer):
+        self.answer, self.states, self.seen = answer, [], []
+
+    def next_batch(self, state):
+        return self.answer(state)
+
+    def observe(self, state, released):
+        self.states.append((state.runs, state.users, state.batches, state.sums, state.variances))
+        self.seen.append(released)
+
+
+def deciding(policy, like=DIST_DP_KLUCB):
+    return like.deciding("mine", "told", lambda setting, runs: policy)
+
+
+def played(answer, runs=1, like=DIST_DP_KLUCB, record=None, setting=SETTING):
+    policy = Told(answer)
+    prepared = prepare(deciding(policy, like), setting, prove=unproved)
+    source = Simulated(np.random.default_rng(4))
+    return play(prepared, PLACE, runs, source, record), policy, prepared
+
+
+def least_used(state):
+    return state.users.argmin(axis=1)
+
+
+@pytest.mark.parametrize("like", [DIST_DP_KLUCB, KL_UCB, DIST_DP_SE], ids=lambda each: each.name)
+def test_a_state_is_what_was_released(like):
+    found = []
+    _, policy, _ = played(least_used, 5, like, found.append)
+    users, batches = np.zeros((2, 5, 3), dtype=np.int64)
+    sums, variances = np.zeros((2, 5, 3))
+    lines = iter(found)
+    for (rows, *state), seen in zip(policy.states, policy.seen, strict=True):
+        release = seen.phase.release
+        for place, run_ in enumerate(rows.tolist()):
+            line = next(lines)
+            arm = int(seen.arms[place])
+            assert (line.run, line.arms.tolist(), line.phase) == (run_, [arm], seen.phase)
+            batches[run_, arm] += 1
+            assert seen.phase.number == batches[run_, arm]
+            users[run_, arm] += release.users
+            value = release.decoded(line.values)[0]
+            assert seen.sums[place] == value
+            sums[run_, arm] += (value - float(release.centre)) / release.precision
+            noise = 0 if release.noise is None else float(release.noise.moments().variance)
+            variances[run_, arm] += noise / release.precision**2
+        due = (users[rows], batches[rows], sums[rows], variances[rows])
+        for shown, expected in zip(state, due, strict=True):
+            assert np.allclose(shown, expected, rtol=1e-12)
+    assert len(found) > 20
+
+
+def test_every_round_is_played_and_the_last_batch_is_cut():
+    done, _, prepared = played(lambda state: np.zeros(len(state.runs), dtype=int), 3)
+    assert done.pulls.tolist() == [[HORIZON, 0, 0]] * 3
+    assert done.batches.tolist() == [len(prepared.phases)] * 3  # as far as they fit
+    assert sum(phase.users for phase in prepared.phases.values()) <= HORIZON
+
+
+def test_a_run_may_stop():
+    def twice(state):
+        return np.where(state.batches.sum(axis=1) < 2 + state.runs, 1, -1)
+
+    done, _, prepared = played(twice, 3)
+    sizes = [prepared.phase(number, 1).users for number in (1, 2, 3, 4)]
+    assert done.pulls[:, 1].tolist() == [sum(sizes[:count]) for count in (2, 3, 4)]
+    assert done.pulls[:, [0, 2]].sum() == 0
+
+
+def mask(*rows):
+    return lambda state: np.array(rows * len(state.runs), dtype=bool).reshape(len(state.runs), -1)
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (lambda state: np.array([3]), "arm 3"),
+        (lambda state: np.array([-2]), "arm -2"),
+        (lambda state: np.array([0, 1]), "neither an arm for each run"),
+        (lambda state: np.array([0.0]), "neither an arm for each run"),
+        (lambda state: np.array([True]), "neither an arm for each run"),
+        (lambda state: None, "neither an arm for each run"),
+        (mask(True, True), "neither an arm for each run"),
+        (
+            lambda state: np.array([[True, True, False]] if state.rounds[0] == 0 else [[True] * 3]),
+            "batches of different numbers",
+        ),
+    ],
+)
+def test_what_a_release_does_not_cover_is_refused(answer, why):
+    with pytest.raises(ParameterError, match=f"mine asks for .*{why}.* does not cover"):
+        played(answer)
+
+
+def test_a_batch_that_was_not_prepared_is_refused():
+    """Nothing is proved of it, although the horizon has room."""
+    policy = Told(lambda state: np.zeros(1, dtype=int))
+    prepared = prepare(deciding(policy), SETTING, prove=unproved)
+    few = {place: phase for place, phase in prepared.phases.items() if place[0] < 3}
+    short = type(prepared)(prepared.algorithm, SETTING, prepared.radius, few, None)
+    with pytest.raises(ParameterError, match=r"asks for batch 3 of \d+ users"):
+        play(short, PLACE, 1, Simulated(np.random.default_rng(0)))
+
+
+def test_what_is_not_proved_is_not_played():
+    other = evolve(deciding(Told(least_used)), demand=DIST_DP_KLUCB.demand)
+    prepared = prepare(other, SETTING, prove=unproved)
+    phases = {place: evolve_evidence(phase) for place, phase in prepared.phases.items()}
+    with pytest.raises(ParameterError, match="comes without evidence"):
+        type(prepared)(other, SETTING, prepared.radius, phases, None)
+
+
+def evolve_evidence(phase):
+    return type(phase)(
+        phase.number, phase.active, phase.release, None, None, phase.units, phase.centre, math.inf
+    )
+
+
+def test_batches_of_other_eliminations_are_no_one_s_own():
+    with pytest.raises(ParameterError, match="those of its own eliminations"):
+        deciding(Told(least_used), DP_SE)
+
+
+def test_privacy_is_that_of_the_releases():
+    """Of a user who was once there, and of one who returns."""
+    own = prepare(DIST_DP_IMED, SETTING)
+    spent, like = privacy(own, 3), privacy(prepare(DIST_DP_KLUCB, SETTING), 3)
+    assert (spent.claim, spent.once, spent.together) == (like.claim, like.once, like.together)
+    assert all(phase.evidence is not None for phase in own.phases.values())
+
+
+class Half:
+    """An elimination rule of its own: arms leave that are 0.2 below the best mean."""
+
+    def __init__(self, runs):
+        self.active = np.ones((runs, 3), dtype=bool)
+
+    def next_batch(self, state):
+        return self.active[state.runs]
+
+    def observe(self, state, released):
+        active = self.active[state.runs]
+        best = np.where(active, state.means, -np.inf).max(axis=1, keepdims=True)
+        self.active[state.runs] = active & (best - state.means <= 0.2)
+        return Decision(stays=self.active[state.runs])
+
+
+class Mean:
+    """The largest mean, as if it were an upper confidence bound."""
+
+    def next_batch(self, state):
+        return np.where(state.users > 0, state.means, np.inf).argmax(axis=1)
+
+    def observe(self, state, released):
+        rows = np.arange(len(state.runs))
+        return Decision(index=state.means[rows, released.arms])
+
+
+HALF = DIST_DP_SE.deciding("half", "mine", lambda setting, runs: Half(runs))
+MEAN = DIST_DP_KLUCB.deciding("mean", "mine", lambda setting, runs: Mean())
+
+
+def own_results(algorithm, instances=None, runs=9, seed=2):
+    config = Config(algorithm, SETTING, instances or Fixed(PLACE))
+    return run(config, runs, seed, prepared=config.prepared(unproved), transcript=True)
+
+
+def test_an_elimination_rule_of_one_s_own_is_played_and_counted():
+    done = own_results(HALF, runs=40)
+    assert (done.pulls.sum(axis=1) == HORIZON).all()
+    assert 0 < done.eliminated.sum() < 40  # a rule without room for the noise
+    stays = [line["stays"] for line in done.lines if "stays" in line]
+    assert set(stays) == {False, True}
+    for number in range(40):
+        lines = [line for line in done.lines if line["run"] == number and "stays" in line]
+        gone = {line["arm"] for line in lines if not line["stays"]}
+        assert done.eliminated[number] == (1 in gone)
+
+
+def test_an_index_of_one_s_own_is_counted():
+    done = own_results(MEAN, runs=40)
+    assert 0 < done.eliminated.sum() <= 40  # a mean is often below the truth
+
+
+@pytest.fixture(scope="module")
+def proved():
+    """Of these batches, as they are played: certificates are proved again by a check."""
+    own = (HALF, MEAN, DIST_DP_IMED, DIST_DP_TS)
+    return {each.name: Config(each, SETTING, Fixed(PLACE)).prepared() for each in own}
+
+
+@pytest.mark.parametrize("own", [HALF, MEAN, DIST_DP_IMED, DIST_DP_TS], ids=lambda it: it.name)
+def test_transcripts_are_replayed_by_the_policy(own, proved, tmp_path):
+    config = Config(own, SETTING, Fixed(PLACE))
+    done = run(config, 3, 6, prepared=proved[own.name], transcript=True)
+    file = tmp_path / "run.jsonl"
+    about = {"runs": 3, "seed": 6}
+    write_transcript(file, done, about)
+    checked = check_transcript(file, own=[own])
+    assert checked.valid, checked.reason
+    if own in (HALF, MEAN):
+        assert "unknown algorithm" in check_transcript(file).reason
+    lines = [dict(line) for line in done.lines]
+    swapped = next(line for line in lines if "arm" in line and line["batch"] == 2)
+    swapped["arm"] = (swapped["arm"] + 1) % 3
+    write_transcript(file, evolve_lines(done, lines), about)
+    assert "not due" in check_transcript(file, own=[own]).reason
+    if own is DIST_DP_TS:  # its lots are those of the seed
+        write_transcript(file, done, {"runs": 3, "seed": 7})
+        assert not check_transcript(file).valid
+    if own in (HALF, MEAN):
+        name = "stays" if own is HALF else "index"
+        lines = [dict(line) for line in done.lines]
+        lines[0][name] = not lines[0][name] if own is HALF else lines[0][name] + 1e-3
+        write_transcript(file, evolve_lines(done, lines), about)
+        assert f"{name} is" in check_transcript(file, own=[own]).reason
+    lines = [json.loads(json.dumps(line)) for line in done.lines]
+    lines[0]["more"] = 1
+    write_transcript(file, evolve_lines(done, lines), about)
+    assert "fields that are not known" in check_transcript(file, own=[own]).reason
+
+
+def evolve_lines(done, lines):
+    return type(done)(
+        done.prepared, done.rounds, done.regret, done.pulls, done.eliminated, done.batches, lines
+    )
+
+
+@pytest.mark.parametrize("own", [DIST_DP_IMED, DIST_DP_TS], ids=lambda each: each.name)
+def test_runs_do_not_depend_on_those_beside_them(own):
+    few, many = (own_results(own, easy(3), count) for count in (4, 11))
+    assert few.regret.tolist() == many.regret[:4].tolist()
+    other = own_results(own, easy(3), 4, seed=3)
+    assert few.pulls.tolist() != other.pulls.tolist()
+
+
+def test_lots_are_those_of_the_run_and_its_batches():
+    drawn: dict[int, dict[int, set[float]]] = {}
+
+    def draw(state):
+        lots = state.normal(2)
+        steps = state.batches.sum(axis=1).tolist()
+        for run_, step, lot in zip(state.runs.tolist(), steps, lots[:, 0].tolist(), strict=True):
+            drawn.setdefault(run_, {}).setdefault(step, set()).add(lot)
+        return (lots[:, 0] > 0).astype(int)
+
+    played(draw, 6)
+    values = [lot for steps in drawn.values() for lots in steps.values() for lot in lots]
+    assert all(len(lots) == 1 for steps in drawn.values() for lots in steps.values())
+    assert len(set(values)) == len(values) > 30
+
+
+def test_imed_takes_the_least_index():
+    """Its index, by the enclosure of d, from what its transcript says."""
+    done = own_results(DIST_DP_IMED, runs=3)
+    for number in range(3):
+        lines = [each for each in done.lines if each["run"] == number and "arm" in each]
+        users, means = [0] * 3, [0.0] * 3
+        for line in lines:
+            if all(users):
+                clipped = [min(max(mean, 0.0), 1.0) for mean in means]
+                best = max(clipped)
+                index = [
+                    count * (float(hardness(mean, best, "0.8")) if mean < best else 0)
+                    + math.log(count)
+                    for count, mean in zip(users, clipped, strict=True)
+                ]
+                assert index[line["arm"]] <= min(index) + 1e-9
+            else:
+                assert line["arm"] == users.index(0)
+            users[line["arm"]] += line["users"]
+            means[line["arm"]] = line["estimate"]
+        assert len(lines) > 5
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.5, 3, 900])
+def test_its_divergence_is_that_of_the_lower_bound(epsilon):
+    for low, high in ((0, 0.5), (0.2, 0.21), (0.3, 1), (0, 1), (0.99, 0.999)):
+        found = divergence(np.array([low]), np.array([high]), epsilon)[0]
+        assert found == pytest.approx(float(hardness(low, high, epsilon)), rel=1e-9)
+    assert divergence(np.array([0.0, 0.4, 1.0]), np.array([0.0, 0.4, 1.0]), epsilon).max() == 0
+
+
+@pytest.mark.parametrize("file", ["imed.py", "thompson.py"])
+def test_they_are_built_on_the_public_protocol_alone(file):
+    tree = ast.parse((Path(algorithms.__file__).parent / file).read_text(encoding="utf-8"))
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            found.add(("." * node.level) + (node.module or ""))
+        elif isinstance(node, ast.Import):
+            found |= {each.name for each in node.names}
+    assert found == {"__future__", "typing", "numpy", "numpy.typing", "..policy", ".indexed"}
