@@ -114,3 +114,7 @@ class Profiled(Protocol):
     def delta_at_most(self, epsilon: Fraction, width: float) -> Endpoint:
         """What bounds all neighbours."""
         ...
+
+    def costs_at_most(self, epsilon: Fraction, delta: Fraction) -> bool:
+        """Is delta(epsilon) found to be at most this, by whatever is slower and narrower?"""
+        ...

@@ -37,10 +37,11 @@ from flint import arb, ctx
 
 from ..exact.enclosure import Endpoint
 from ..exact.number import ExactInput, ParameterError, ball, whole
-from ..exact.precision import enclose_between, working_precision
-from . import shuffled_bits
+from ..exact.precision import enclose_between, lower_float, upper_float, working_precision
+from . import shuffled_bits, shuffled_counts
 from .dominating import Dominated, Dominating
 from .local import LocalRandomizer, Row, Weight, probabilities, total
+from .local_families import Categories
 from .shuffled_bits import Rates, attained_bits, bound_bits
 from .shuffled_crowd import Crowd
 from .shuffled_pairs import ProfilePair
@@ -91,6 +92,18 @@ class Shuffled(Dominated):
         """What bounds all neighbours there."""
         with working_precision(_BITS):
             return enclose_between(arb(0), self._bound(ball(epsilon).exp(), width)).upper
+
+    def costs_at_most(self, epsilon: Fraction, delta: Fraction) -> bool:
+        """Is delta(epsilon) at most this, whichever values the others hold? As far as is found."""
+        if not isinstance(self.local, Categories) or not shuffled_counts.fits(
+            self.local, self.users
+        ):
+            return False
+        with working_precision(_BITS):
+            odds = ball(epsilon).exp()
+            known = upper_float(self.at_most(odds, _ROUGH))
+            goal = lower_float(ball(delta))
+            return shuffled_counts.costs_at_most(self.local, self.users, odds, goal, known)
 
     def at(self, odds: arb, width: float) -> tuple[arb, arb]:
         """Both bounds at e^epsilon = odds, at the working precision."""

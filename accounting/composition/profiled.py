@@ -20,6 +20,7 @@ _MOST_TURNS = 40
 _FAR = Fraction(10_000)  # no epsilon is looked for beyond
 _BELOW = Fraction(600)  # where e^epsilon is a float
 _ZERO = Fraction(0)
+_NEAREST = Fraction(1, 2000), Fraction(1, 500), Fraction(1, 100)  # beyond what is attained
 OPEN = "what some neighbours attain is less than what bounds them all"
 
 
@@ -42,6 +43,13 @@ def own_delta(one: Profiled, epsilon: Fraction, width: Fraction) -> Enclosure:
             known = Enclosure(min(lower, upper), upper)
             if known.is_within(width) or not known.is_within(_GAP):
                 break
+        for share in reversed(_NEAREST):
+            most = Fraction(known.lower) * (1 + share)
+            if known.is_within(width) or most >= known.upper:
+                continue
+            if not one.costs_at_most(epsilon, most):
+                break
+            known = Enclosure(known.lower, most)
     return known.because(OPEN)
 
 
@@ -51,7 +59,14 @@ def own_epsilon(one: Profiled, delta: Fraction, most: Enclosure) -> Enclosure:
     high = _last(one.delta_at_most, delta, end)[1]
     low = _last(one.delta_at_least, delta, end)[0]
     upper: Endpoint = most.upper if high is None else min(high, most.upper)
-    return Enclosure(min(low, upper), upper).because(OPEN)
+    known = Enclosure(min(low, upper), upper)
+    with suppress(OutOfTimeError):
+        for share in _NEAREST:
+            most = Fraction(known.lower) * (1 + share)
+            if most < known.upper and one.costs_at_most(most, delta):
+                known = Enclosure(known.lower, most)
+                break
+    return known.because(OPEN)
 
 
 def own_epsilon_below(one: Profiled, delta: Fraction) -> Enclosure:

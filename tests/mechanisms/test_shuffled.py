@@ -14,11 +14,12 @@ import exactdp
 from exactdp.accounting import compose
 from exactdp.exact.number import ParameterError, ball
 from exactdp.exact.precision import working_precision
-from exactdp.mechanisms import shuffled_bits, shuffled_sums
+from exactdp.mechanisms import shuffled_bits, shuffled_counts, shuffled_sums
 from exactdp.mechanisms.local import Weight
 from exactdp.mechanisms.local_families import Categories
 from exactdp.mechanisms.local_file import Table
 from exactdp.mechanisms.shuffled import Shuffled
+from exactdp.mechanisms.shuffled_counts import Holders
 from exactdp.mechanisms.shuffled_pairs import ProfilePair
 from exactdp.mechanisms.shuffled_sums import Summand, excess
 from exactdp.mechanisms.spec import parse
@@ -362,3 +363,75 @@ def test_a_table_of_equal_laws_tells_nothing_whatever_its_rows_are_multiples_of(
     file.write_text("value,a,b\nx,2*exp(1),2*exp(1)\ny,exp(1/2),exp(1/2)\n")
     rounds = compose((parse(f"local:file={file},normalise=yes,shuffled=2").mechanism, 2))
     assert rounds.delta(0).upper < F(1, 10**30) and rounds.renyi(2).upper < F(1, 10**30)
+
+
+# -- categories whose counts are listed ----------------------------------------------------------
+
+
+def of_odds(k, odds):
+    """With weights that are these odds to 15 digits."""
+    return Categories(F(math.log(odds)), k)
+
+
+def crowd_truth(k, odds, values, level):
+    """delta where the others hold these values and hers is the first or the second one."""
+    rows = response(k, odds)
+    one, other = (histograms(rows, (*values, x)) for x in (0, 1))
+    return sum(max(mass - level * other.get(seen, 0), 0) for seen, mass in one.items())
+
+
+@pytest.mark.parametrize("k", [3, 4])
+@pytest.mark.parametrize("values", [(0, 1, 2), (2, 2, 2), (0, 0, 0, 2), (1,), (0, 1, 1, 2, 2)])
+def test_listed_counts_cost_what_the_crowd_costs(k, values):
+    for odds, level in ((F(5), F(3, 2)), (F(9), F(6)), (F(2), F(1))):
+        real = crowd_truth(k, odds, values, level)
+        crowd = Holders(*(values.count(x) for x in range(3)))
+        found = shuffled_counts.attained(of_odds(k, odds), crowd, ball(level), 1e-12)
+        assert found <= float(real) * (1 + 1e-9)
+        assert found >= float(real) * (1 - 1e-6) - 1e-9
+
+
+@pytest.mark.parametrize(("k", "users"), [(3, 2), (3, 5), (3, 8), (4, 2), (4, 5), (5, 4)])
+def test_no_bound_of_listed_counts_is_below_the_worst_datasets(k, users):
+    for odds, level in (
+        (F(5), F(3, 2)),
+        (F(30), F(12)),
+        (F(30), F(29)),
+        (F(8), F(1)),
+        (F(2), F(2)),
+    ):
+        real = float(truth(response(k, odds), users, level))
+        for share in (0.0, 0.5, 0.999, 0.999999):
+            assert not shuffled_counts.costs_at_most(
+                of_odds(k, odds), users, ball(level), real * share - 1e-12, 1.0
+            )
+        wide = 1.001 if k == 3 else 1.5
+        assert shuffled_counts.costs_at_most(
+            of_odds(k, odds), users, ball(level), real * wide + 1e-9, 1.0
+        )
+
+
+def test_third_values_that_differ_cost_no_more_than_equal_ones():
+    """What the bound rests on, where others hold her two values as well."""
+    for mixed in ((), (0,), (1,), (0, 1)):
+        for level in (F(1), F(2), F(4)):
+            goal = shuffled_counts._at_most(
+                of_odds(5, F(6)), Holders(mixed.count(0), mixed.count(1), 3), ball(level), 1.0, 0.0
+            )
+            for third in itertools.combinations_with_replacement((2, 3, 4), 3):
+                assert crowd_truth(5, F(6), (*mixed, *third), level) <= goal * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("spec", ["epsilon=5,categories=3"])
+def test_ends_are_near_where_hardly_any_report_is_random(spec):
+    found = exactdp.mechanism(f"randomized-response:{spec},shuffled=1000").epsilon("1e-6")
+    assert found.lower < found.upper <= found.lower * (1 + F(1, 1000))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "spec", ["epsilon=6,categories=10,shuffled=1000", "epsilon=8,categories=10,shuffled=10000"]
+)
+def test_ends_are_near_with_ten_categories(spec):
+    found = exactdp.mechanism(f"randomized-response:{spec}").epsilon("1e-6")
+    assert found.lower < found.upper <= found.lower * (1 + F(1, 1000))
