@@ -38,11 +38,11 @@ from flint import arb, ctx
 from ..exact.enclosure import Endpoint
 from ..exact.number import ExactInput, ParameterError, ball, whole
 from ..exact.precision import enclose_between, lower_float, upper_float, working_precision
-from . import shuffled_bits, shuffled_counts
+from . import shuffled_bits, shuffled_counts, shuffled_many_bits
 from .dominating import Dominated, Dominating
 from .local import LocalRandomizer, Row, Weight, probabilities, total
 from .local_families import Categories
-from .shuffled_bits import Rates, attained_bits, bound_bits
+from .shuffled_bits import Rates, bound_bits
 from .shuffled_crowd import Crowd
 from .shuffled_pairs import ProfilePair
 
@@ -95,15 +95,20 @@ class Shuffled(Dominated):
 
     def costs_at_most(self, epsilon: Fraction, delta: Fraction) -> bool:
         """Is delta(epsilon) at most this, whichever values the others hold? As far as is found."""
-        if not isinstance(self.local, Categories) or not shuffled_counts.fits(
-            self.local, self.users
-        ):
-            return False
         with working_precision(_BITS):
-            odds = ball(epsilon).exp()
+            odds, goal = ball(epsilon).exp(), ball(delta)
+            if not goal > 0:
+                return False
+            if (rates := self.rates()) is not None:
+                return shuffled_many_bits.costs_at_most(rates, self.users, odds, goal)
+            if not isinstance(self.local, Categories):
+                return False
+            if not shuffled_counts.fits(self.local, self.users):
+                return False
             known = upper_float(self.at_most(odds, _ROUGH))
-            goal = lower_float(ball(delta))
-            return shuffled_counts.costs_at_most(self.local, self.users, odds, goal, known)
+            return shuffled_counts.costs_at_most(
+                self.local, self.users, odds, lower_float(goal), known
+            )
 
     def at(self, odds: arb, width: float) -> tuple[arb, arb]:
         """Both bounds at e^epsilon = odds, at the working precision."""
@@ -111,11 +116,19 @@ class Shuffled(Dominated):
 
     def _attained(self, odds: arb, width: float) -> arb:
         if (rates := self.rates()) is not None:
-            return attained_bits(rates, self.users, odds, self._about(odds))
-        return self.worst_attained(odds).measured(self.users, odds, width).lower
+            few = self.users <= shuffled_bits.MOST_USERS
+            measure = shuffled_bits.attained_bits if few else shuffled_many_bits.attained_bits
+            return measure(rates, self.users, odds, self._about(odds))
+        found = self.worst_attained(odds).measured(self.users, odds, width).lower
+        if isinstance(self.local, Categories) and shuffled_counts.fits(self.local, self.users):
+            half = (self.users - 1) // 2  # of both kinds, where neither is the worst
+            crowd = shuffled_counts.Holders(half, 0, self.users - 1 - half)
+            found = found.max(arb(shuffled_counts.attained(self.local, crowd, odds, float(found))))
+        return found
 
     def _bound(self, odds: arb, width: float) -> arb:
-        if (rates := self.rates()) is None:
+        rates = self.rates()
+        if rates is None or self.users > shuffled_bits.MOST_USERS:
             return self.at_most(odds, width)
         bound = bound_bits(rates, self.users, odds, self._about(odds))
         return bound.min(self.at_most(odds, _ROUGH))
@@ -126,12 +139,11 @@ class Shuffled(Dominated):
         return max(float(blanket.log().mid()), -1000.0) if blanket > 0 else 0.0
 
     def rates(self) -> Rates | None:
-        """Of two values that report one of two things, so few users that all cases are tried."""
+        """Of two values that report one of two things."""
         crowds = self.crowds()[1]
         shown = [(p, q) for p, q, v in zip(*crowds[0][:3], strict=True) if not p == q == v == 0]
-        few = self.users <= shuffled_bits.MOST_USERS
         two = all(len(scene.others) == 2 for scene in self.local.scenes(True))
-        if len(crowds) > 2 or len(shown) != 2 or not few or not two:
+        if len(crowds) > 2 or len(shown) != 2 or not two:
             return None
         if any(mass == 0 for pair in shown for mass in pair):
             return None

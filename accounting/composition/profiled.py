@@ -62,10 +62,9 @@ def own_epsilon(one: Profiled, delta: Fraction, most: Enclosure) -> Enclosure:
     known = Enclosure(min(low, upper), upper)
     with suppress(OutOfTimeError):
         for share in _NEAREST:
-            most = Fraction(known.lower) * (1 + share)
-            if most < known.upper and one.costs_at_most(most, delta):
-                known = Enclosure(known.lower, most)
-                break
+            near = Fraction(known.lower) * (1 + share)
+            if near < known.upper and one.costs_at_most(near, delta):
+                return Enclosure(known.lower, near).because(OPEN)
     return known.because(OPEN)
 
 

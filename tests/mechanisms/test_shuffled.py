@@ -14,7 +14,7 @@ import exactdp
 from exactdp.accounting import compose
 from exactdp.exact.number import ParameterError, ball
 from exactdp.exact.precision import working_precision
-from exactdp.mechanisms import shuffled_bits, shuffled_counts, shuffled_sums
+from exactdp.mechanisms import shuffled_bits, shuffled_counts, shuffled_many_bits, shuffled_sums
 from exactdp.mechanisms.local import Weight
 from exactdp.mechanisms.local_families import Categories
 from exactdp.mechanisms.local_file import Table
@@ -435,3 +435,73 @@ def test_ends_are_near_where_hardly_any_report_is_random(spec):
 def test_ends_are_near_with_ten_categories(spec):
     found = exactdp.mechanism(f"randomized-response:{spec}").epsilon("1e-6")
     assert found.lower < found.upper <= found.lower * (1 + F(1, 1000))
+
+
+# -- bits of many users --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rows", [TABLES["two"], [[F(3, 4), F(1, 4)], [F(2, 5), F(3, 5)]]])
+@pytest.mark.parametrize("users", [2, 5, 8])
+def test_blocks_of_numbers_bound_the_worst_one(rows, users):
+    rates = shuffled_bits.Rates(*(ball(row[1]) for row in rows))
+    for level in (F(1), F(11, 10), F(3, 2), F(3)):
+        real = truth(rows, users, level)
+        with working_precision(128):
+            least = shuffled_many_bits.attained_bits(rates, users, ball(level), -10.0)
+            assert not least > ball(real)
+            for share in (F(1, 2), F(999999, 10**6)):
+                goal = ball(real * share)
+                if real:
+                    assert not shuffled_many_bits.costs_at_most(rates, users, ball(level), goal)
+
+
+@pytest.mark.parametrize("zeros", [0, 10, 33, 49])
+@pytest.mark.parametrize("level", [F(1), F(21, 20), F(3, 2), F(3)])
+def test_sums_by_roots_of_unity_are_those_of_the_laws_written_out(zeros, level):
+    rates, others = (F(1, 5), F(3, 4)), 49
+    law = [F(1)]
+    for rate in [rates[0]] * zeros + [rates[1]] * (others - zeros):
+        law = [
+            (law[w] if w < len(law) else 0) * (1 - rate) + (law[w - 1] * rate if w else 0)
+            for w in range(len(law) + 1)
+        ]
+    one, other = (
+        [
+            (law[w] if w < len(law) else 0) * (1 - rate) + (law[w - 1] * rate if w else 0)
+            for w in range(len(law) + 1)
+        ]
+        for rate in (rates[1], rates[0])
+    )
+    real = sum(max(a - level * b, 0) for a, b in zip(one, other, strict=True))
+    with working_precision(128):
+        found = shuffled_bits.Rates(*map(ball, rates))
+        groups = [
+            shuffled_many_bits.Group(zeros, found.zero),
+            shuffled_many_bits.Group(others - zeros, found.one),
+        ]
+        cost = shuffled_many_bits._excess(found, groups, ball(level), math.log(real))
+        assert cost is not None and cost.overlaps(ball(real))
+        assert float(cost.rad()) < 1e-6 * float(real)
+
+
+@pytest.mark.parametrize("spec", ["epsilon=2,shuffled=1000", "epsilon=2,shuffled=1e6"])
+def test_ends_of_two_values_are_near(spec):
+    found = exactdp.mechanism(f"randomized-response:{spec}").epsilon("1e-6")
+    assert found.lower < found.upper <= found.lower * (1 + F(1, 1000))
+
+
+def test_many_bits_cost_what_the_binomial_laws_say():
+    """All others hold 1: in 30 digits by mpmath, far from where floats would see it."""
+    users, odds, level = 10**4, 9, mpmath.mpf("1.03")
+    with mpmath.workdps(30):
+        p, q = mpmath.mpf(9) / 10, mpmath.mpf(1) / 10
+        mass, real, before = q ** (users - 1), mpmath.mpf(0), mpmath.mpf(0)
+        for w in range(users + 1):
+            real += max((p - level * q) * before + (q - level * p) * mass, 0)
+            before = mass
+            mass = mass * (users - 1 - w) / (w + 1) * 9
+    with working_precision(128):
+        rates = shuffled_bits.Rates(1 / ball(odds + 1), ball(odds) / (odds + 1))
+        groups = [shuffled_many_bits.Group(users - 1, rates.one)]
+        cost = shuffled_many_bits._excess(rates, groups, ball(F(103, 100)), float(mpmath.log(real)))
+        assert abs(mpmath.mpf(float(cost.mid())) / real - 1) < 1e-12
