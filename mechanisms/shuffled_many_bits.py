@@ -41,7 +41,7 @@ _NOTHING = arb(2) ** -2000  # less than that is 0 from below
 class Group(NamedTuple):
     """So many bits of one rate."""
 
-    count: int
+    bits: int
     rate: arb
 
 
@@ -107,7 +107,7 @@ def _moments(groups: list[Group], c: float) -> tuple[float, float]:
 def _excess(rates: Rates, groups: list[Group], odds: arb, log_delta: float) -> arb | None:
     """The sum of D from where it is above 0 on; a ball, or None."""
     check_time()
-    groups = [group for group in groups if group.count]
+    groups = [group for group in groups if group.bits]
     mu = rates.one - odds * rates.zero
     nu = odds * (1 - rates.zero) - (1 - rates.one)
     if mu <= 0:
