@@ -9,7 +9,7 @@ formats such as ".4f" keep the upper end only, rounded up: what is safe to say o
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
@@ -18,7 +18,7 @@ from functools import reduce
 from html import escape
 from typing import TypeAlias
 
-from .number import ExactInput, ParameterError, exact
+from .number import ExactInput, ParameterError, exact, whole
 from .rounding import float_above, format_above
 
 Endpoint: TypeAlias = Fraction | Decimal  # Decimal also for the infinities
@@ -61,7 +61,16 @@ class Enclosure:
     (False, True)
     >>> float(third), f"{third:.1f}"
     (0.34, '0.4')
+
+    `+`, `-`, `*` and `/` with another enclosure or an exact number give what certainly contains the
+    result, whatever the two numbers have to do with each other (`third - third` contains 0, and
+    more); `round(third, 1)` rounds both ends outward.
+
+    >>> 2 * third + 1, 1 / third > "2.9", round(third, 1)
+    (Enclosure(1.66, 1.68), True, Enclosure(0.3, 0.4))
     """
+
+    __array_ufunc__ = None  # of numpy's numbers: these operators, not numpy's
 
     lower: Endpoint
     upper: Endpoint
@@ -168,6 +177,57 @@ class Enclosure:
         if not (is_true or is_false):
             raise UndecidedError(f"{self} cannot be told from {other}")
         return is_true
+
+    def __add__(self, other: Enclosure | ExactInput) -> Enclosure:
+        return self._with(other, _added)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Enclosure:
+        return self.negated()
+
+    def __sub__(self, other: Enclosure | ExactInput) -> Enclosure:
+        return self + -_enclosing(other)
+
+    def __rsub__(self, other: Enclosure | ExactInput) -> Enclosure:
+        return -self + other
+
+    def __mul__(self, other: Enclosure | ExactInput) -> Enclosure:
+        return self._with(other, _multiplied)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Enclosure | ExactInput) -> Enclosure:
+        divisor = _enclosing(other)
+        if divisor.contains(0) or not divisor.is_finite():
+            raise ZeroDivisionError(f"{divisor} may be 0 or infinite: no divisor")
+        low, high = _fraction(divisor.lower, False), _fraction(divisor.upper, True)
+        if not (isinstance(low, Fraction) and isinstance(high, Fraction) and low and high):
+            raise ZeroDivisionError(f"{divisor} is too near 0 or too large: no divisor")
+        return self * replace(divisor, lower=1 / high, upper=1 / low)
+
+    def __rtruediv__(self, other: Enclosure | ExactInput) -> Enclosure:
+        return _enclosing(other) / self
+
+    def __round__(self, digits: int = 0) -> Enclosure:
+        unit = Fraction(10) ** whole(digits, "digits", at_least=-_HUGE, at_most=_HUGE)
+        low, high = _fraction(self.lower, False), _fraction(self.upper, True)
+        low = low if isinstance(low, Decimal) else Fraction(math.floor(low * unit)) / unit
+        high = high if isinstance(high, Decimal) else Fraction(math.ceil(high * unit)) / unit
+        return replace(self, lower=low, upper=high)
+
+    def _with(
+        self, other: Enclosure | ExactInput, made: Callable[[Endpoint, Endpoint], Endpoint]
+    ) -> Enclosure:
+        """What is made of two numbers, monotonically in each: between its values at the ends."""
+        second = _enclosing(other)
+        ones, others = (
+            (_fraction(each.lower, False), _fraction(each.upper, True)) for each in (self, second)
+        )
+        ends = [made(one, two) for one in ones for two in others]
+        by = tuple(dict.fromkeys((*self.by, *second.by)))
+        found = Enclosure(reduce(_smaller, ends), reduce(_larger, ends), why=self.why, by=by)
+        return found.because(*second.why)
 
     def __float__(self) -> float:
         return float_above(self.upper)
@@ -299,6 +359,38 @@ def _ends(number: Enclosure | ExactInput) -> tuple[Endpoint, Endpoint]:
     if not isinstance(value, Decimal) or value.is_nan():
         value = exact(number, "the number compared with")
     return value, value
+
+
+def _enclosing(number: Enclosure | ExactInput) -> Enclosure:
+    """A number as what contains it."""
+    return number if isinstance(number, Enclosure) else Enclosure(*_ends(number))
+
+
+def _fraction(end: Endpoint, up: bool) -> Endpoint:
+    """The end as a fraction or an infinity; outward, where its digits would be too many."""
+    if not isinstance(end, Decimal):
+        return Fraction(end)
+    if end.is_infinite() or not end or abs(end.adjusted()) <= _HUGE:
+        return end if end.is_infinite() else Fraction(end)
+    away = up == (end > 0)  # from 0
+    size = Fraction(10) ** _HUGE
+    if end.adjusted() > 0:
+        return _INFINITY.copy_sign(end) if away else size * (1 if end > 0 else -1)
+    return (1 if end > 0 else -1) / size if away else Fraction(0)
+
+
+def _added(a: Endpoint, b: Endpoint) -> Endpoint:
+    if _is_infinite(a) and _is_infinite(b) and a != b:
+        raise ParameterError("infinity minus infinity is no number")
+    return _sum(a, b)
+
+
+def _multiplied(a: Endpoint, b: Endpoint) -> Endpoint:
+    if not (_is_infinite(a) or _is_infinite(b)):
+        return Fraction(a) * Fraction(b)
+    if not a or not b:
+        raise ParameterError("infinity times 0 is no number")
+    return _INFINITY if (a > 0) == (b > 0) else -_INFINITY
 
 
 def _is_infinite(end: Endpoint) -> bool:

@@ -21,6 +21,13 @@ class Rows(ABC):
     def rows(self) -> list[dict[str, object]]:
         """One dict a row; values are text, exact numbers, enclosures or None."""
 
+    def to_json(self) -> list[dict[str, Any]]:
+        """The rows for `json.dumps`: text, numbers, None, and enclosures by both their ends.
+
+        Exact numbers are text; ends are rounded outward: what is read back contains the truth.
+        """
+        return [{name: _json(value) for name, value in row.items()} for row in self.rows()]
+
     def to_frame(self) -> Any:
         """The rows as a pandas.DataFrame of text and floats.
 
@@ -51,6 +58,12 @@ def written(value: object) -> str:
     held = ((part.name, getattr(value, part.name)) for part in named)
     parts = (f"{name}={written(one)}" for name, one in held if one is not None)
     return f"{type(value).__name__}({', '.join(parts)})"
+
+
+def _json(value: object) -> object:
+    if isinstance(value, Enclosure):
+        return value.to_json()
+    return value if value is None or isinstance(value, bool | int | str) else written(value)
 
 
 def _html(value: object) -> str:

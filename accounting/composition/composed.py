@@ -139,7 +139,7 @@ class Composition(Rows):
     Raises ParameterError for uses of different neighbours (`scenario.neighbours`). Inside a
     `time_limit` every figure is answered with what is known when it ends.
 
-    `100 * a + 50 * b` composes, as `compose((a, 100), (b, 50))` does.
+    `100 * a + 50 * b` composes, as `compose((a, 100), (b, 50))` does, and `sum([a, b])`.
     """
 
     uses: tuple[Use, ...] = field(converter=_counted)
@@ -156,6 +156,12 @@ class Composition(Rows):
 
     def __add__(self, other: Composition | Mechanism) -> Composition:
         return compose(self, other)
+
+    def __radd__(self, other: Composition | Mechanism | int) -> Composition:
+        """`sum` begins with 0."""
+        if isinstance(other, int):
+            return self if other == 0 else NotImplemented
+        return compose(other, self)
 
     def __mul__(self, times: ExactInput) -> Composition:
         count = whole(times, "times", at_least=1, at_most=_MOST_USES)

@@ -3,8 +3,9 @@
 import math
 from decimal import Decimal
 from fractions import Fraction
-from operator import eq, ge, gt, le, lt, ne
+from operator import add, eq, ge, gt, le, lt, mul, ne, sub, truediv
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -180,3 +181,53 @@ def test_the_methods_that_found_an_end_go_along_with_it():
 def test_two_enclosures_of_one_number_meet():
     with pytest.raises(ContradictionError, match="lies in"):
         Enclosure.exactly(1).intersection(Enclosure.exactly(2))
+
+
+@pytest.mark.parametrize("operation", [add, sub, mul, truediv])
+@given(data=st.data())
+def test_arithmetic_contains_the_result_of_all_numbers_inside(operation, data):
+    whole = st.fractions(-9, 9, max_denominator=9)
+    share = st.fractions(0, 1, max_denominator=4)
+    a, b, c, d = (data.draw(whole) for _ in range(4))
+    one, two = Enclosure(min(a, b), max(a, b)), Enclosure(min(c, d), max(c, d))
+    x = one.lower + data.draw(share) * (one.upper - one.lower)
+    y = two.lower + data.draw(share) * (two.upper - two.lower)
+    if operation is truediv and two.contains(0):
+        with pytest.raises(ZeroDivisionError):
+            operation(one, two)
+        return
+    assert operation(one, two).contains(operation(x, y))
+    assert operation(one, y).contains(operation(x, y))
+    assert operation(x, two).contains(operation(x, y))
+    assert operation(x, Enclosure.exactly(y)) == operation(x, y)
+
+
+def test_arithmetic_at_the_extremes():
+    tiny, large = Decimal("1e-999999999"), Decimal("1e999999999")
+    found = Enclosure(tiny, tiny) + 1
+    assert found.lower == 1 and 1 < found.upper < 1 + Fraction(1, 10**4000)
+    found = -1 * Enclosure(large, large)
+    assert found.lower == Decimal("-Infinity") and found.upper == -(10**5000)
+    assert 2 * Enclosure.unknown() + 1 == Enclosure(1, Decimal("Infinity"))
+    for wrong in (
+        lambda: Enclosure.infinite() - Enclosure.infinite(),
+        lambda: 0 * Enclosure.unknown(),
+        lambda: Enclosure.exactly(1) + "x",
+        lambda: round(Enclosure.exactly(1), 10**9),
+    ):
+        with pytest.raises(ParameterError):
+            wrong()
+    for divisor in (0, Enclosure.unknown(), Enclosure(tiny, tiny), Enclosure(-1, 1)):
+        with pytest.raises(ZeroDivisionError):
+            1 / Enclosure.exactly(1) / divisor
+    assert np.float64(0.5) * Enclosure.exactly(2) == 1
+    assert round(Enclosure(Fraction(-1, 3), Fraction(1, 3)), 2) == Enclosure(
+        Fraction(-34, 100), Fraction(34, 100)
+    )
+    assert round(Enclosure.exactly(1234), -2) == Enclosure(1200, 1300)
+
+
+def test_why_and_methods_go_along_with_arithmetic():
+    one = Enclosure(Fraction(0), Fraction(1), why=("a",), by=("m",))
+    two = Enclosure(Fraction(0), Fraction(1), why=("b",), by=("n",))
+    assert (one * two).why == ("a", "b") and (one + two).by == ("m", "n")
