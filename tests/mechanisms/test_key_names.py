@@ -100,8 +100,12 @@ def test_an_epsilon_of_several_keys_is_where_their_delta_is():
 
 @pytest.mark.parametrize("text", [
     "discrete-gaussian:sigma2=4,threshold=6,sensitivity=2,names=yes",
-    "polya-difference:shape=0.9,scale=2,threshold=7,names=yes",  # not log-concave
-    "discrete-laplace:scale=2000,threshold=5000,names=yes",  # several counts in each cell
+    pytest.param(  # not log-concave
+        "polya-difference:shape=0.9,scale=2,threshold=7,names=yes", marks=pytest.mark.slow
+    ),
+    pytest.param(  # several counts in each cell
+        "discrete-laplace:scale=2000,threshold=5000,names=yes", marks=pytest.mark.slow
+    ),
     "laplace:scale=2,threshold=7,names=yes",
     "gaussian:sigma=2,threshold=7,sensitivity=3/2,names=yes",
     "partition-selection:epsilon=1/1000,delta=1e-9",
