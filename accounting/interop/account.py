@@ -57,8 +57,12 @@ def epsilon_at(parts: Parts, delta: Fraction) -> Endpoint:
         return _INFINITY
     if not parts or delta == 1:
         return _ZERO
+    known: Endpoint = _INFINITY
     if (listed := _composition(parts)) is not None:
-        return listed.epsilon(delta, _WIDTH).upper
+        value = listed.epsilon(delta, _WIDTH)
+        if delta == 0 or value.is_within(_ROUGH):
+            return value.upper
+        known = value.upper  # a grid of losses may tell more
     if delta == 0:
         return _INFINITY
     with working_precision(_BITS):
@@ -76,7 +80,7 @@ def epsilon_at(parts: Parts, delta: Fraction) -> Endpoint:
         laws = _laws(parts, min(_TAIL, delta * _LEFT_OUT))
         each = [epsilon_of(law, level) for law in laws]
         ends = [_INFINITY if one is None else enclose(one).upper for one in each]
-        return max(ends, key=lambda end: end)
+        return min(known, max(ends))
 
 
 def delta_at(parts: Parts, epsilon: Fraction) -> Endpoint:
@@ -85,8 +89,12 @@ def delta_at(parts: Parts, epsilon: Fraction) -> Endpoint:
         return Fraction(1)
     if not parts:
         return _ZERO
+    known: Endpoint = _ONE
     if (listed := _composition(parts)) is not None:
-        return listed.delta(epsilon, _WIDTH).upper
+        value = listed.delta(epsilon, _WIDTH)
+        if value.is_within(_ROUGH) or value.upper < _TAIL:
+            return value.upper
+        known = value.upper
     with working_precision(_BITS):
         level = ball(epsilon)
         if any(isinstance(part, RenyiBound) for part, _ in parts):
@@ -101,7 +109,7 @@ def delta_at(parts: Parts, epsilon: Fraction) -> Endpoint:
             )
             return min(enclose(lost + ball(Fraction(min(left, _ONE)))).upper, _ONE)
         laws = _laws(parts, _TAIL)
-        return max(enclose(delta_of(law, level)).upper for law in laws)
+        return min(known, max(enclose(delta_of(law, level)).upper for law in laws))
 
 
 def _composition(parts: Parts) -> Composition | None:

@@ -7,13 +7,18 @@ from fractions import Fraction
 
 import attr
 import dp_accounting
+import numpy as np
 import pytest
 from dp_accounting import dp_event, privacy_accountant_test
 from dp_accounting.pld import PLDAccountant
 from dp_accounting.rdp import RdpAccountant
+from flint import arb
 
 import exactdp
+from exactdp.accounting.interop.profiles import NormalMixtures
+from exactdp.accounting.interop.reading import read
 from exactdp.exact import ParameterError
+from exactdp.exact.precision import working_precision
 from exactdp.interop import ExactAccountant, UnsupportedEventError, from_dp_event
 
 Relation = dp_accounting.NeighboringRelation
@@ -299,3 +304,57 @@ def test_random_events_lie_between_the_truth_and_a_pessimistic_distribution(seed
         assert from_dp_event(one, relation.name).epsilon(str(DELTA)).lower <= Fraction(ours)
     except UnsupportedEventError:
         assert relation is ONE and ours > theirs * (1 - 1e-3)
+
+
+def delta_of(first, second, level):
+    """Of mixtures of N(m, 1), {m: weight}, by a plain sum in floats."""
+    x, width = np.linspace(-30, 30, 600_001, retstep=True)
+
+    def density(mixture):
+        parts = [weight * np.exp(-((x - m) ** 2) / 2) for m, weight in mixture.items()]
+        return sum(parts) * width / math.sqrt(2 * math.pi)
+
+    return float(np.maximum(density(first) - math.exp(level) * density(second), 0).sum())
+
+
+TRUNCATED = dp_event.TruncatedSubsampledGaussianDpEvent(2, 0.4, 1, 1.0)
+TWO_DRAWS = dp_event.SampledWithReplacementDpEvent(2, 2, GAUSSIAN(1.0))
+DATASETS = [  # two records, the other of which is -1, under one relation: their outputs
+    (TRUNCATED, ADD, {0: 0.36, 1: 0.32, -1: 0.32}, {0: 0.6, -1: 0.4}),
+    (TRUNCATED, ONE, {0: 0.36, 1: 0.32, -1: 0.32}, {0: 0.36, -1: 0.64}),
+    (TRUNCATED, SPECIAL, {0: 0.36, 1: 0.32, -1: 0.32}, {0: 0.68, -1: 0.32}),
+    (TWO_DRAWS, ONE, {-2: 0.25, 0: 0.5, 2: 0.25}, {-2: 1.0}),
+    (SAMPLED(0.4, GAUSSIAN(1.0)), ONE, {0: 0.6, 1: 0.4}, {0: 0.6, -1: 0.4}),
+    (
+        dp_event.MixtureOfGaussiansDpEvent(2.0, [0.0, 2.0, 4.0], [0.5, 0.3, 0.2]),
+        ADD,
+        {0: 0.5, 1: 0.3, 2: 0.2},
+        {0: 1.0},
+    ),
+]
+
+
+@pytest.mark.parametrize(("one", "relation", "first", "second"), DATASETS)
+def test_what_datasets_attain_is_no_more(one, relation, first, second):
+    """The bound of the profile of either direction, from which all else follows."""
+    ((part, times, _),) = read(one, relation.name)
+    assert times == 1
+    for level in (-1.5, -0.2, 0.0, 0.3, 1.0, 2.5):
+        with working_precision(128):
+            ahead = float(part.at_most(arb(level)).upper())
+            back = float((1 - arb(level).exp() * (1 - part.at_most(arb(-level)))).upper())
+        for most, truth in (
+            (ahead, delta_of(first, second, level)),
+            (back, delta_of(second, first, level)),
+        ):
+            assert truth <= most + 1e-9
+            if isinstance(part, NormalMixtures):  # the pair itself
+                assert most <= truth + 1e-8
+
+
+def test_permute_and_flip_is_no_more_than_laplace_noise():
+    for size in ("0.1", "1", "5"):
+        one = event("PermuteAndFlipDpEvent", epsilon=float(size))
+        known = exactdp.mechanism(f"permute-and-flip:epsilon={size}")
+        for delta in (1e-6, 0.01, 0.2):
+            assert known.epsilon(str(delta)).lower <= Fraction(epsilon(one, delta=delta))
