@@ -26,7 +26,7 @@ def by_envelope(uses: Scenario, figure: Figure) -> Enclosure:
     """Bounds of epsilon at a delta above 0, or of delta at an epsilon; anything if it has none."""
     assert figure.at is not None
     try:
-        parts, _ = parts_of(_enveloped(uses))
+        parts, _ = parts_of(enveloped(uses))
     except NoEnvelopeError:
         return anything(figure)
     measured = mixed.epsilon if figure.quantity == "epsilon" else mixed.delta
@@ -34,7 +34,8 @@ def by_envelope(uses: Scenario, figure: Figure) -> Enclosure:
     return Enclosure(Fraction(0), found.upper).found_by("Gaussian envelope")
 
 
-def _enveloped(uses: Sequence[Use]) -> list[Use]:
+def enveloped(uses: Sequence[Use]) -> list[Use]:
+    """The Gaussians that dominate them, the same way round. Raises NoEnvelopeError."""
     return [Use(_gaussian(mechanism), times) for mechanism, times in uses]
 
 

@@ -34,6 +34,7 @@ from .composed_gdp import composed_gdp
 from .composed_profile import Enough, in_little_time, measured, never
 from .composed_zcdp import composed_zcdp
 from .curves import Profile, profile
+from .first_bounds import first_bounds, first_curve
 from .profiled import own_delta, own_epsilon, profiled
 from .tradeoff import Tradeoff, guessing, tradeoff
 from .vectors import Sides, sides_of
@@ -221,9 +222,18 @@ class Composition(Rows):
         with suppress(OutOfTimeError):
             with suppress(OutOfTimeError), time_limit(_SHARE * time_left()):
                 found = self._renyi_curve(wanted, narrow, bits)
-            for index, order in enumerate(wanted):
+            missed = [
+                index
+                for index, one in enumerate(found)
+                if one.lower == 0 < one.upper or one.lower < one.upper == _INFINITY
+            ]
+            if missed and sides_of(self.uses) is None:
+                bounds = first_curve(self.uses, [wanted[index] for index in missed])
+                for index, bound in zip(missed, bounds, strict=True):
+                    found[index] = found[index].intersection(bound)
+            for index in missed:
                 if not found[index].is_finite():
-                    found[index] = self._renyi_at(order, found[index], bits)
+                    found[index] = self._renyi_at(wanted[index], found[index], bits)
         with finishing():
             return found
 
@@ -273,10 +283,8 @@ class Composition(Rows):
             lambda dominating: dominating.zcdp(_COARSE, bits),
             lambda pure: pure**2 / 2,  # Bun and Steinke, TCC 2016, Proposition 1.4
         ).because(*self._open())
-        if found.lower == 0 < found.upper:  # the time is over; a single order still tells something
-            with suppress(OutOfTimeError), time_limit(_SHARE * time_left()):
-                share = self.renyi(2, _COARSE, bits).times(Fraction(1, 2))
-                found = found.intersection(Enclosure(share.lower, _INFINITY))
+        if found.lower == 0 < found.upper or not found.is_finite():  # the time is over
+            found = found.intersection(first_bounds(self.uses, Figure("zcdp")))
         return found
 
     @_answered(Enclosure.unknown(), "tests of one against the other")
@@ -298,6 +306,7 @@ class Composition(Rows):
                 bits,
             ),
             lambda dominating: dominating.gdp(_COARSE, bits),
+            quick=lambda: first_bounds(self.uses, Figure("gdp")),
         ).because(*self._open())
 
     @_finished

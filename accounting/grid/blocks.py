@@ -46,10 +46,12 @@ _Flags: TypeAlias = NDArray[np.bool_]
 _Matters: TypeAlias = Callable[[_Points, _Floats, _Floats, _Floats], _Flags]
 
 _LIGHT = 1 / 256  # tilted mass times squared width, in steps, of blocks that are not halved
-_FLAT = 1e-8  # tilted mass times how far log p bends
+# tilted mass times how far log p bends: of all uses together, at least, and at most
+_FLAT, _FLATTEST, _BENDING = 1e-6, 1e-9, 1e-7
 _NOTHING = 1e-25  # tilted mass that does not matter
 _BENT, _STEEP = 0.05, 0.5  # how far log p bends and falls within what is looked at to choose by
 _FIRST = 16  # blocks at first, of each stretch
+_FEW = 512  # points of a lattice, of more of which blocks are finer
 _NEAR = 1  # so far apart losses are in one cell with the first point at most
 _LEVELS = 64  # halvings
 
@@ -66,21 +68,26 @@ class BlockLoss(Bounded):
     """The loss of one use. facing: (P, Q), or (Q, P) where a sampled user is added.
 
     rate: 1 where all users take part. log_tail: about the logarithm of the P-mass at either end
-    that is not divided.
+    that is not divided. flat: a block's tilted mass times how far log p bends in it, at most.
     """
 
     facing: ShiftPair
     rate: Fraction
     removing: bool
     log_tail: float
+    flat: float
 
     @staticmethod
-    def of(pair: Pair, log_tail: float) -> BlockLoss | None:
-        """Of noise that is shifted, sampled or not, and not reduced; None of anything else."""
+    def of(pair: Pair, log_tail: float, uses: int) -> BlockLoss | None:
+        """Of noise that is shifted, sampled or not, and not reduced; None of anything else.
+
+        uses: how many there are of all mechanisms, whose errors add up.
+        """
+        flat = min(max(_FLAT / uses, _FLATTEST), _BENDING)
         if isinstance(pair, ShiftPair):
-            return BlockLoss(pair, Fraction(1), True, log_tail)
+            return BlockLoss(pair, Fraction(1), True, log_tail, flat)
         if isinstance(pair, SampledPair) and isinstance(pair.facing, ShiftPair):
-            return BlockLoss(pair.facing, pair.rate, pair.removing, log_tail)
+            return BlockLoss(pair.facing, pair.rate, pair.removing, log_tail, flat)
         return None
 
     @property
@@ -121,7 +128,7 @@ class BlockLoss(Bounded):
 
         low = self._window[0]
         outermost = self._loss(self._log(low) - self._log(low - self.facing.shift))
-        for xs in self._divided(self._matters(float(step), tilt)):
+        for xs in self._divided(self._matters(float(step), tilt, points)):
             for mass, ends in self._blocks(xs):
                 losses = [self._loss(end) for end in ends]
                 put(mass, losses[0].min(losses[1]), losses[0].max(losses[1]))
@@ -288,8 +295,8 @@ class BlockLoss(Bounded):
             return log_p, losses
         return np.logaddexp(math.log1p(-rate) + log_q, math.log(rate) + log_p), losses
 
-    def _matters(self, step: float, tilt: float) -> _Matters:
-        scale = self.cumulant(tilt).value
+    def _matters(self, step: float, tilt: float, points: int) -> _Matters:
+        scale, flat = self.cumulant(tilt).value, self.flat * (_FEW / points) ** 2
 
         def matters(counts: _Points, p: _Floats, q: _Floats, bends: _Floats) -> _Flags:
             logs, losses = self._looked_at(p, q)
@@ -297,7 +304,7 @@ class BlockLoss(Bounded):
             height = np.maximum(height[1:], height[:-1]) + np.log(counts) - scale
             share, width = np.exp(np.minimum(height, 0.0)), np.abs(np.diff(losses)) / step
             wide = (width > 1) & (share * width**2 > _LIGHT)
-            found: _Flags = (share > _NOTHING) & (wide | (share * bends > _FLAT))
+            found: _Flags = (share > _NOTHING) & (wide | (share * bends > flat))
             return found
 
         return matters

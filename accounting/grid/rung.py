@@ -22,8 +22,7 @@ from ...exact.number import ball
 from ...exact.precision import working_precision
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
-from ...mechanisms.pair import MixturePair, Pair, SampledPair, ShiftPair, TwoWayPair, WrappedPair
-from ..divergences.finite_sums import is_listed
+from ...mechanisms.pair import Pair, ShiftPair, TwoWayPair
 from ..figure import Figure
 from ..losses.composite import NO_LATTICE, Composite, saddle_at
 from ..losses.continuous.composed import is_closed
@@ -33,8 +32,7 @@ from ..losses.continuous.uses import parts_of
 from ..losses.dominating import dominating
 from ..losses.law import Atoms
 from ..losses.mixed import is_conditioned
-from ..losses.of_pair import window
-from ..losses.product import Factor, Product, product_of
+from ..losses.product import Factor, Product, outcomes, product_of
 from ..losses.sums import (
     FIRST_TAIL,
     LEAST_LOG_DELTA,
@@ -161,17 +159,17 @@ def grid_delta(uses: Scenario, epsilon: Fraction, points: int) -> Enclosure:
     are not bounded by pairs of laws here, or by too many outcomes.
     """
     level, log_delta = float(ball(epsilon).mid()), 0.0
-    parts, product = _composed(uses, math.inf)
+    parts, product = composed_of(uses, math.inf)
     with working_precision(_BITS):
-        first = Composite(_laws(parts, product.fixed(0), FIRST_TAIL))
+        first = Composite(laws_of(parts, product.fixed(0), FIRST_TAIL))
         if not first.is_void():
             log_delta = max(saddle_at(first, level).log_delta, LEAST_LOG_DELTA)
-    parts, product = _composed(uses, log_delta)
+    parts, product = composed_of(uses, log_delta)
 
     def measured(product: Product, share: float) -> Enclosure:
         with working_precision(_BITS):
             here, charges, tail = ball(epsilon), product.charges(), _tail(log_delta)
-            laws = _laws(parts, product, tail)
+            laws = laws_of(parts, product, tail)
             composite = Composite(laws)
             if composite.is_void() or composite.largest() <= here:
                 return infinite_losses(composite, charges, here.exp())
@@ -186,12 +184,12 @@ def grid_epsilon(uses: Scenario, delta: Fraction, points: int) -> Enclosure:
     As `grid_delta`.
     """
     log_delta = float(ball(delta).log().mid())
-    parts, product = _composed(uses, log_delta)
+    parts, product = composed_of(uses, log_delta)
 
     def measured(product: Product, share: float) -> Enclosure:
         with working_precision(_BITS):
             target, charges, tail = ball(delta), product.charges(), _tail(log_delta)
-            laws = _laws(parts, product, tail)
+            laws = laws_of(parts, product, tail)
             composite = Composite(laws)
             most = largest_level(composite, charges, delta)
             if composite.is_void():
@@ -214,7 +212,7 @@ def _tail(log_delta: float) -> float:
 # -- what is composed -----------------------------------------------------------------------------
 
 
-def _composed(uses: Scenario, log_delta: float) -> tuple[Parts, Product]:
+def composed_of(uses: Scenario, log_delta: float) -> tuple[Parts, Product]:
     """The continuous uses, and what is composed of the others."""
     own, rest = own_parts(uses)
     parts, others = parts_of(rest)
@@ -231,7 +229,8 @@ def _are_many(uses: Scenario, log_delta: float) -> bool:
         return False
     tails = ((factor, product.tail(factor, _tail(log_delta))) for factor in product.factors)
     return any(
-        sum(_count(pair, tail) for pair in factor.pairs) > _MOST_OUTCOMES for factor, tail in tails
+        sum(outcomes(pair, tail) for pair in factor.pairs) > _MOST_OUTCOMES
+        for factor, tail in tails
     )
 
 
@@ -262,7 +261,7 @@ def _over_choices(
     return found
 
 
-def _laws(parts: Parts, product: Product, log_tail: float) -> Parts:
+def laws_of(parts: Parts, product: Product, log_tail: float) -> Parts:
     """The losses of all uses, leaving out P-mass of about e^log_tail altogether."""
     return [*parts, *((_law(product, one, log_tail), one.times) for one in product.factors)]
 
@@ -270,18 +269,20 @@ def _laws(parts: Parts, product: Product, log_tail: float) -> Parts:
 def _law(product: Product, factor: Factor, log_tail: float) -> CellLaw:
     """The loss of one use, loss by loss where these are few."""
     tail, pairs = product.tail(factor, log_tail), factor.pairs
-    if sum(_count(pair, tail) for pair in factor.pairs) <= _MOST_OUTCOMES:
+    if sum(outcomes(pair, tail) for pair in factor.pairs) <= _MOST_OUTCOMES:
         return product.listed(factor, log_tail)
-    blocks = [found for one in pairs if (found := _blocks(one, tail, ctx.prec)) is not None]
+    uses = sum(one.times for one in product.factors)
+    blocks = [found for one in pairs if (found := _blocks(one, tail, uses, ctx.prec)) is not None]
     if len(blocks) < len(pairs) or len(pairs) > _FEW_PAIRS:
         raise NotCoveredError("no shape is known of what has more outcomes than are listed")
-    return blocks[0] if len(pairs) == 1 else _dominating(pairs, tail, ctx.prec)
+    return blocks[0] if len(pairs) == 1 else _dominating(pairs, tail, uses, ctx.prec)
 
 
 @lru_cache(maxsize=4)
-def _dominating(pairs: tuple[Pair, ...], log_tail: float, bits: int) -> Atoms:
+def _dominating(pairs: tuple[Pair, ...], log_tail: float, uses: int, bits: int) -> Atoms:
     """Of blocks moved onto a lattice."""
-    blocks = [found for one in pairs if (found := _blocks(one, log_tail, bits)) is not None]
+    each = (_blocks(one, log_tail, uses, bits) for one in pairs)
+    blocks = [found for found in each if found is not None]
     spread = max(one.cumulant(0.0).curvature for one in blocks)
     step = Fraction(2) ** math.floor(math.log2(math.sqrt(spread) / _FINE))
     return dominating([_moved(one, step, log_tail) for one in blocks])
@@ -297,23 +298,9 @@ def _moved(block: CellLaw, step: Fraction, log_tail: float) -> Atoms:
 
 
 @lru_cache(maxsize=16)
-def _blocks(pair: Pair, log_tail: float, bits: int) -> BlockLoss | TwoWayLoss | None:
+def _blocks(pair: Pair, log_tail: float, uses: int, bits: int) -> BlockLoss | TwoWayLoss | None:
     """Kept, since one answer asks for them several times at the same precision."""
     if isinstance(pair, TwoWayPair):
-        attained = BlockLoss.of(pair.pair, log_tail)
+        attained = BlockLoss.of(pair.pair, log_tail, uses)
         return None if attained is None else TwoWayLoss(attained)
-    return BlockLoss.of(pair, log_tail)
-
-
-def _count(pair: Pair, log_tail: float) -> int:
-    """How many outcomes it has, about, that are listed."""
-    if isinstance(pair, SampledPair | TwoWayPair):
-        return _count(pair.pair, log_tail)
-    if isinstance(pair, MixturePair):
-        return sum(_count(one, log_tail) for _, one in pair.parts)
-    if isinstance(pair, ShiftPair) and not is_listed(pair):
-        low, high = window(pair.law, log_tail)
-        return high - low
-    if isinstance(pair, WrappedPair):
-        return pair.modulus
-    return pair.shift if isinstance(pair, ShiftPair) else 0
+    return BlockLoss.of(pair, log_tail, uses)

@@ -26,7 +26,7 @@ from ...mechanisms import AdditiveNoise, FinitePair, Mechanism, Pair, ShiftPair
 from ...mechanisms.fixed_size import FixedSize
 from ...mechanisms.laws.finite import FiniteLaw
 from ...mechanisms.mechanism import OnePair
-from ...mechanisms.pair import MixturePair, Reducible, SampledPair
+from ...mechanisms.pair import MixturePair, Reducible, SampledPair, TwoWayPair, WrappedPair
 from ...mechanisms.sampled import likewise, unsampled
 from ..divergences.finite_sums import is_listed
 from ..divergences.privacy_profile import Event
@@ -36,9 +36,10 @@ from .adaptive import Menu
 from .composite import Composite
 from .dominating import dominating
 from .law import Atoms, LossLaw
-from .of_pair import listed_law, loss_law
+from .of_pair import listed_law, loss_law, window
 
 _MOST_PAIRS = 1000
+_MOST_RANKED = 100_000  # outcomes of all pairs
 _BITS = 128
 _TAIL = -150.0  # the logarithm of the mass left out where pairs are only ranked
 _WRAP_MATTERS = 46  # what lies beyond one period may be e^-46 = 1e-20 times delta
@@ -234,7 +235,8 @@ def _ranked(mechanism: Mechanism, times: int) -> Factor:
         raise ArithmeticError(
             f"the worst of more than {_MOST_PAIRS} pairs is not known to be one of them"
         )
-    if len(pairs) > 1 and not isinstance(pairs[0], ShiftPair):
+    plain = isinstance(pairs[0], ShiftPair) if pairs else True
+    if not plain and len(pairs) > 1 and sum(outcomes(one, _TAIL) for one in pairs) < _MOST_RANKED:
         with working_precision(_BITS):
             means = [listed_law(pair, _TAIL).mean() for pair in pairs]
         order = sorted(range(len(pairs)), key=lambda index: -means[index])
@@ -255,3 +257,17 @@ def _never_wraps(pair: Reducible) -> bool:
     wrapped = reduction(pair)
     assert wrapped is not None
     return never_wraps(wrapped)
+
+
+def outcomes(pair: Pair, log_tail: float) -> int:
+    """How many outcomes it has, about, that are listed."""
+    if isinstance(pair, SampledPair | TwoWayPair):
+        return outcomes(pair.pair, log_tail)
+    if isinstance(pair, MixturePair):
+        return sum(outcomes(one, log_tail) for _, one in pair.parts)
+    if isinstance(pair, ShiftPair) and not is_listed(pair):
+        low, high = window(pair.law, log_tail)
+        return high - low
+    if isinstance(pair, WrappedPair):
+        return pair.modulus
+    return pair.shift if isinstance(pair, ShiftPair) else 0

@@ -47,7 +47,7 @@ def test_cells_hold_the_masses_and_losses_of_all_outcomes(spec: str, sampled: st
     for pair in _pairs(spec + sampled):
         with working_precision(128):
             listed = listed_law(pair, -200.0)
-            block = BlockLoss.of(pair, -60.0)
+            block = BlockLoss.of(pair, -60.0, 10)
             assert block is not None
             cells = block.cells(step, 3.0, -60.0, 512)
             outcomes = [*zip(listed.masses, listed.losses, strict=True)]

@@ -1,0 +1,75 @@
+"""What little time tells holds what much time tells, and is never nothing."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+import exactdp
+from exactdp.accounting.composition.first_bounds import first_bounds, first_curve
+from exactdp.accounting.figure import Figure
+from exactdp.accounting.grid.orders import renyi_by_cells
+from exactdp.accounting.scenario import Use
+from exactdp.exact.deadline import time_limit
+
+_SHORT = [
+    "skellam:variance=100*20",
+    "discrete-laplace:scale=10,sensitivity=3*5",
+    "discrete-gaussian:sigma2=30,sensitivity=2,modulus=64*7",
+    "discrete-gaussian-sum:count=2,sigma2=1.358,sensitivity=8*5",
+    "polya-difference:shape=1/3,scale=20,sensitivity=3*5",
+    "binomial:trials=1000,probability=1/3,sensitivity=5*3",
+    "randomized-response:epsilon=1*10",
+    "randomized-response:epsilon=1,neighbours=add-remove,poisson=0.2*10",
+    "skellam:variance=900,sensitivity=5,neighbours=add-remove,poisson=0.1*4",
+    "gaussian:sigma=2,neighbours=add-remove,poisson=0.1*10",
+    "laplace:scale=3*8",
+    "discrete-laplace:scale=5,fixed-size=1/10*10",
+    "gaussian:sigma=1,neighbours=add-remove,allocation=1/10*3",
+]
+# of which cells are all that is known
+_SINGLE = [spec.split("*")[0] for spec in _SHORT[:5] + _SHORT[6:11]]
+_WIDE = [
+    "skellam:variance=2.4e+10,sensitivity=267524*20",
+    "discrete-gaussian-sum:count=1000,sigma2=455,sensitivity=56,modulus=67108864*3",
+    "polya-difference:shape=3/2,scale=5.867,sensitivity=1,modulus=1024*500",
+    "laplace:scale=1.143*500",
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("spec", _SHORT)
+def test_first_bounds_hold_the_figure(spec: str) -> None:
+    uses = exactdp.compose(spec).uses
+    whole = exactdp.compose(spec)
+    orders = [Fraction(text) for text in ("1.5", "2", "8", "20")]
+    with time_limit(20):
+        truth = whole.renyi_curve(orders, "1e-6")
+        for known, found in zip(truth, first_curve(uses, orders), strict=True):
+            known.intersection(found)
+        for quantity in ("zcdp", "gdp"):
+            getattr(whole, quantity)("1e-6").intersection(first_bounds(uses, Figure(quantity)))
+
+
+@pytest.mark.parametrize("order", ["3/2", "2", "10"])
+@pytest.mark.parametrize("spec", _SINGLE)
+def test_cells_hold_divergences(spec: str, order: str) -> None:
+    (use,) = exactdp.mechanism(spec).uses
+    truth = exactdp.compose(spec).renyi(order, "1e-9")
+    if use.mechanism.reversed() == use.mechanism:
+        found = renyi_by_cells(Use(use.mechanism, 1), Fraction(order))
+        truth.intersection(found)
+        assert float(found.lower) > 0.98 * float(truth.lower)
+
+
+@pytest.mark.parametrize("spec", _SHORT + _WIDE)
+def test_no_figure_is_nothing_where_time_is_over(spec: str) -> None:
+    whole = exactdp.compose(spec)
+    for quantity, at in (("renyi", "8"), ("zcdp", None), ("gdp", None)):
+        with time_limit(0.01):
+            found = getattr(whole, quantity)(*([at] if at else []))
+        assert found.is_finite() or "binomial" in spec  # whose divergences are infinite
+        assert found.upper > 0
+        if "allocation" not in spec:
+            assert found.lower > 0
