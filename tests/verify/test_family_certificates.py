@@ -383,6 +383,21 @@ def test_hostile_sizes_end_in_time(mechanism, fields):
     assert not outcome.valid or outcome.reason
 
 
+@pytest.mark.parametrize(
+    "matrix",
+    [
+        {"name": "sqrt-toeplitz", "steps": "8"},
+        {"name": "blt", "steps": "8", "omega": ["1"], "theta": ["1"]},
+        {"name": "table", "rows": [["1/2"]]},
+    ],
+)
+def test_noise_on_the_integers_needs_a_matrix_of_whole_numbers(matrix):
+    noise = {"name": "skellam", "variance": "100"}
+    assert check(stated(STREAM | {"noise": noise}, "approx:2,1e-3")).valid
+    outcome = check(stated(STREAM | {"noise": noise, "matrix": matrix}, "approx:2,1e-3"))
+    assert outcome.undecided and "whole numbers" in outcome.reason
+
+
 def test_steps_of_a_user_are_a_hint_only():
     content = made("tree:steps=100,sigma=10,participations=3,separation=10", "zcdp:0.01")
     fits = edited(content, ("hints",), {"along": [["0", "10", "20"]]})

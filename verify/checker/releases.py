@@ -291,6 +291,7 @@ class Stream(Family):
         most = self._square(())[1]
         if isinstance(self.noise, Fraction):
             return [self._gaussian(self.noise, most)]
+        self.matrix.shifts(())  # of whole numbers?
         farthest = distance(self.noise, math.floor(most) * self._reach.largest_square)
         return [((Continuous("gaussian", Fraction(1), farthest, self.neighbours, Fraction(1)), 1),)]
 
