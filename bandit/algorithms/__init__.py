@@ -5,6 +5,7 @@ from .distributed import CDP_SE, DIST_CDP_SE, DIST_DP_SE, DIST_RDP_SE, LDP_SE, S
 from .imed import DIST_DP_IMED
 from .indexed import DIST_DP_KLUCB, DP_KLUCB, KL_UCB
 from .indexed_gaussian import DIST_CDP_KLUCB, DIST_GAUSS_KLUCB, DIST_RDP_KLUCB
+from .klucb_log import KL_UCB_LOG
 from .server import DP_SE, SE
 from .shuffle_sum import SDP_AE, VB_SDP_AE
 from .thompson import DIST_DP_TS
@@ -24,6 +25,7 @@ __all__ = [
     "DP_KLUCB",
     "DP_SE",
     "KL_UCB",
+    "KL_UCB_LOG",
     "LDP_SE",
     "SDP_AE",
     "SE",
@@ -52,6 +54,7 @@ ALGORITHMS = (
     KL_UCB,
     DIST_DP_IMED,
     DIST_DP_TS,
+    KL_UCB_LOG,
 )
 
 

@@ -17,13 +17,15 @@ from exactdp.bandit.algorithms import (
     DIST_DP_TS,
     DP_SE,
     KL_UCB,
+    KL_UCB_LOG,
 )
 from exactdp.bandit.algorithms.imed import divergence
+from exactdp.bandit.algorithms.klucb_log import upper
 from exactdp.bandit.environments.environment import Environment
 from exactdp.bandit.environments.table import Bernoulli
 from exactdp.bandit.evidence import Audited
 from exactdp.bandit.instances import Fixed, easy
-from exactdp.bandit.lower_bound import hardness
+from exactdp.bandit.lower_bound import Barrier, hardness
 from exactdp.bandit.play import play
 from exactdp.bandit.prepare import prepare
 from exactdp.bandit.privacy import privacy
@@ -337,7 +339,26 @@ def test_its_divergence_is_that_of_the_lower_bound(epsilon):
     assert divergence(np.array([0.0, 0.4, 1.0]), np.array([0.0, 0.4, 1.0]), epsilon).max() == 0
 
 
-@pytest.mark.parametrize("file", ["imed.py", "thompson.py"])
+@pytest.mark.parametrize("mean", [0.0, 0.3, 0.999])
+@pytest.mark.parametrize("level", [1e-4, 0.2, 3])
+def test_the_bound_of_kl_is_where_it_meets_the_level(mean, level):
+    (bound,) = upper(np.array([mean]), np.array([level]))
+    assert mean < bound < 1
+    for near, above in ((bound - 1e-9, False), (bound + 1e-9, True)):
+        if mean < near < 1:
+            assert (float(hardness(mean, near, 1, Barrier.NONE)) > level) == above
+    assert upper(np.array([1.0]), np.array([level])).tolist() == [1.0]
+
+
+def test_the_baseline_is_updated_nearly_every_round():
+    sizes = [KL_UCB_LOG.schedule(SETTING, batch, 1) for batch in range(1, 100)]
+    assert sizes[:39] == [1] * 39
+    assert all(size <= max(1, sum(sizes[:at]) / 20) for at, size in enumerate(sizes))
+    done = own_results(KL_UCB_LOG, runs=20)
+    assert done.total_regret().mean < own_results(KL_UCB, runs=20).total_regret().mean
+
+
+@pytest.mark.parametrize("file", ["imed.py", "klucb_log.py", "thompson.py"])
 def test_they_are_built_on_the_public_protocol_alone(file):
     tree = ast.parse((Path(algorithms.__file__).parent / file).read_text(encoding="utf-8"))
     found = set()
@@ -346,4 +367,5 @@ def test_they_are_built_on_the_public_protocol_alone(file):
             found.add(("." * node.level) + (node.module or ""))
         elif isinstance(node, ast.Import):
             found |= {each.name for each in node.names}
-    assert found == {"__future__", "typing", "numpy", "numpy.typing", "..policy", ".indexed"}
+    allowed = {"__future__", "typing", "numpy", "numpy.typing", "attrs", "..policy", ".indexed"}
+    assert "..policy" in found and found <= allowed

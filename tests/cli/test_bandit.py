@@ -21,7 +21,7 @@ ALGORITHMS = (
     *("dist-dp-se", "dist-rdp-se", "dist-cdp-se", "cdp-se", "ldp-se", "shuffle-dp-se"),
     *("dp-se", "sdp-ae", "vb-sdp-ae", "se", "dist-dp-klucb", "dp-klucb"),
     *("dist-rdp-klucb", "dist-cdp-klucb", "dist-gauss-klucb", "kl-ucb"),
-    *("dist-dp-imed", "dist-dp-ts"),
+    *("dist-dp-imed", "dist-dp-ts", "kl-ucb-log"),
 )
 
 
@@ -72,13 +72,13 @@ def test_every_algorithm_runs(algorithm):
     assert shown["algorithm"] == algorithm
     assert (
         shown["privacy"]["note"]
-        if algorithm in ("se", "dp-se", "kl-ucb")
+        if algorithm in ("se", "dp-se", "kl-ucb", "kl-ucb-log")
         else shown["certificates"]
     )
     result = run(*arguments, algorithm=algorithm)
     assert result.exit_code == 0
     lost = "best index below mean" if algorithm.endswith("ucb") else "best arm eliminated"
-    assert (lost in result.stdout) == (not algorithm.endswith(("imed", "-ts")))
+    assert (lost in result.stdout) == (not algorithm.endswith(("imed", "-ts", "-log")))
 
 
 def test_the_same_seed_gives_the_same_numbers_for_any_workers():

@@ -1,0 +1,68 @@
+"""What can be had without privacy: KL-UCB with log t, updated nearly every round.
+
+Garivier and Cappé, "The KL-UCB Algorithm for Bounded Stochastic Bandits and Beyond" (COLT 2011),
+as they run it: an arm of mean m and N users has the index max{q >= m: N kl(m, q) <= log t}, t the
+rounds so far. `kl-ucb` is held to a confidence and to the batches of its private twins, so that
+privacy looks free beside it; here an arm's batches grow by a twentieth, and are of one user until
+it has had forty. No bound of regret is proved here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from attrs import evolve
+from numpy.typing import NDArray
+
+from ..policy import Floats, ReleasedSums, State
+from .indexed import KL_UCB
+
+_GROWTH = 20  # an arm's batch has its users so far over this, at least one
+_HALVINGS = 40
+
+
+class KlUcbLog:
+    """Keeps nothing: the index follows from what was released."""
+
+    def next_batch(self, state: State) -> NDArray[Any]:
+        """The arm of the largest index; first those that have none yet."""
+        users = np.maximum(state.users, 1)
+        level = np.log(np.maximum(state.rounds, 1))[:, None] / users
+        bounds = upper(np.clip(state.means, 0.0, 1.0), level)
+        return np.asarray(np.where(state.users > 0, bounds, np.inf).argmax(axis=1))
+
+    def observe(self, state: State, released: ReleasedSums) -> None:
+        """Nothing to keep."""
+
+
+def upper(means: Floats, level: Floats) -> Floats:
+    """The largest q with kl(mean, q) <= level, in floats."""
+    low, high = means, np.ones_like(means)
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        with np.errstate(divide="ignore", invalid="ignore"):
+            one = np.where(means > 0, means * np.log(means / middle), 0.0)
+            other = np.where(means < 1, (1 - means) * np.log((1 - means) / (1 - middle)), 0.0)
+        fits = one + other <= level
+        low, high = np.where(fits, middle, low), np.where(fits, high, middle)
+    return low
+
+
+def _users(batch: int) -> int:
+    """Of an arm's b-th batch: those of all before it, over 20, rounded down, at least 1."""
+    had, size = 0, 1
+    for _ in range(batch):
+        size = max(1, had // _GROWTH)
+        had += size
+    return size
+
+
+KL_UCB_LOG = evolve(
+    KL_UCB.deciding(
+        "kl-ucb-log",
+        "KL-UCB with log t, nearly every round (Garivier and Cappé, COLT 2011), without privacy",
+        lambda setting, runs: KlUcbLog(),
+    ),
+    schedule=lambda setting, batch, _: _users(batch),
+)
