@@ -12,7 +12,7 @@ IN ?=
 export PIP_NO_COMPILE := 1
 FOLDERS := $(filter-out api tests,$(patsubst %/__init__.py,%,$(wildcard */__init__.py)))
 
-.PHONY: help demo test slow marathon relations mutants kernel flower lowest coverage lint bench checker docs clean
+.PHONY: help demo test slow marathon relations mutants kernel kernel-checker flower lowest coverage lint bench checker docs clean
 .NOTPARALLEL:
 
 help:
@@ -25,6 +25,7 @@ help:
 	@echo "            which survive (FROM=0: the first seed, MUTANTS=300: how many, IN=ledger/: of these files);"
 	@echo "            1 if one survives that is not known to do no harm"
 	@echo "make kernel the tests of theorems, with Coq, which it installs by apt if it may"
+	@echo "make kernel-checker  build/exactdp-kernel: the checks of theorems as a native program, from their proofs"
 	@echo "make flower the tests of what stands in Flower, with Flower itself and its simulation"
 	@echo "make lowest the tests, with the lowest versions of everything that they need"
 	@echo "make coverage  the tests, and the lines that none of them runs"
@@ -55,7 +56,15 @@ mutants: $(VENV)/ready-mutants
 kernel: $(VENV)/ready-test
 	@command -v coqc > /dev/null || apt-get install --yes --no-install-recommends coq || { \
 		echo "the tests of theorems need coqc on the path: apt install coq" >&2; exit 1; }
+	$(MAKE) kernel-checker
 	$(BIN)/python -m pytest -q -m "slow or not slow" tests/verify/kernel
+
+kernel-checker: $(VENV)/ready-test
+	@command -v coqc ocamlfind > /dev/null && ocamlfind query zarith > /dev/null 2>&1 || \
+		apt-get install --yes --no-install-recommends coq ocaml-nox ocaml-findlib libzarith-ocaml-dev || { \
+		echo "the native checker needs coqc, ocamlfind and zarith:" \
+			"apt install coq ocaml-nox ocaml-findlib libzarith-ocaml-dev" >&2; exit 1; }
+	$(BIN)/python -m exactdp.verify.kernel.extracted build/exactdp-kernel
 
 # Flower wants older versions than the other tests: it has an environment of its own.
 flower: $(VENV)/flower/ready

@@ -57,6 +57,12 @@ def check(
     coq: Annotated[
         Path | None, option("FILE.v", "write what a valid certificate says as a Coq theorem")
     ] = None,
+    extracted: Annotated[
+        bool,
+        typer.Option(
+            "--extracted", help="theorems, and what certificates say, by the native checker"
+        ),
+    ] = False,
     schema: Annotated[
         bool, typer.Option("--schema", help="print the JSON Schema of certificates, check nothing")
     ] = False,
@@ -80,11 +86,13 @@ def check(
         check_target(coq, "--coq")
         if len(files) > 1 or is_theorem(Path(files[0])):
             raise ParameterError("--coq is of one certificate")
+    if extracted and coq is not None:
+        raise ParameterError("--extracted and --coq are not asked of one file at once")
     found = []
     for file in files:
         try:
             with time_limit(allowed):
-                found.append(_checked(file, expected, head, _SHARE * allowed, coq))
+                found.append(_checked(file, expected, head, _SHARE * allowed, coq, extracted))
         except OutOfTimeError as error:
             found.append(({"valid": None, "reason": str(error)}, [f"undecided: {error}"], 3))
     if as_json:
@@ -100,22 +108,27 @@ def check(
 
 
 def _checked(
-    file: str, expected: Expected, head: str | None, seconds: float, coq: Path | None
+    file: str,
+    expected: Expected,
+    head: str | None,
+    seconds: float,
+    coq: Path | None,
+    extracted: bool,
 ) -> Found:
     """What the file says, by its kind. Raises ParameterError for what is not asked of this kind."""
     transcript = is_transcript(file)
     if transcript or is_ledger(file):
-        if not expected.is_anything or coq is not None:
+        if not expected.is_anything or coq is not None or extracted:
             raise ParameterError(
-                "--expect, --claim, --at-most, --verdict, --neighbours and --coq are not of "
-                + ("transcripts: " + file if transcript else "ledgers")
+                "--expect, --claim, --at-most, --verdict, --neighbours, --coq and --extracted "
+                "are not of " + ("transcripts: " + file if transcript else "ledgers")
             )
         kept = None if head is None else head.lower()
         return checked_transcript(file, kept) if transcript else checked_ledger(file, kept)
     if head is not None:
         raise ParameterError(f"--head is of transcripts and ledgers: {file}")
-    if is_theorem(Path(file)):
-        return checked_theorem(Path(file), expected)
+    if extracted or is_theorem(Path(file)):
+        return checked_theorem(Path(file), expected, extracted)
     return _certificate(Path(file), expected, seconds, coq)
 
 

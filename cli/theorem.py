@@ -8,7 +8,9 @@ from typing import Any
 
 from ..exact.atomic_write import write_atomically
 from ..exact.number import ParameterError, located
-from ..verify.checker.expected import Expected
+from ..verify.certificate import Certificate, CertificateError
+from ..verify.checker.expected import Expected, difference
+from ..verify.checker.reading import read
 from . import output
 
 
@@ -23,13 +25,29 @@ def is_theorem(file: Path) -> bool:
     return file.suffix == ".v"
 
 
-def checked_theorem(file: Path, expected: Expected) -> tuple[dict[str, Any], list[str], int]:
-    """What Coq's kernel makes of it, if it is of these: as JSON, as text, the exit code."""
-    from ..verify.kernel import CoqError, check_theorem
+def checked_theorem(
+    file: Path, expected: Expected, extracted: bool
+) -> tuple[dict[str, Any], list[str], int]:
+    """What Coq's kernel makes of it, if it is of these: as JSON, as text, the exit code.
+
+    extracted: what the native checker makes of it, or of the theorem that a certificate says.
+    """
+    from ..verify.kernel import CoqError, Outcome, check_text, check_theorem, theorem_in
 
     try:
-        with output.working(f"compiling {file}"), located(f"FILE: {file}"):
-            outcome = check_theorem(file, expected)
+        with output.working(f"checking {file}"), located(f"FILE: {file}"):
+            if is_theorem(file):
+                outcome = check_theorem(file, expected, extracted=extracted)
+            else:
+                statement = read(Certificate.read(file).content)
+                odd = difference(statement, expected)
+                outcome = (
+                    check_text(theorem_in(statement), extracted=True)
+                    if odd is None
+                    else Outcome(False, odd)
+                )
+    except CertificateError as error:
+        raise ParameterError(f"FILE: {error}") from error
     except CoqError as error:
         raise ParameterError(f"FILE: {error}") from error
     word = "valid, but vacuous" if outcome.vacuous else "valid" if outcome.valid else "not valid"

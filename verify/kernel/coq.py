@@ -66,7 +66,11 @@ def run(arguments: Sequence[str], folder: Path) -> Run:
     Nothing of it outlives this call, nor (on Linux) this process, however either ends.
     Raises OutOfTimeError where the time, or the memory, ends first.
     """
-    command = [find_coq().path, "-q", "-noglob", "-w", "none", *arguments]
+    return run_program([find_coq().path, "-q", "-noglob", "-w", "none", *arguments], folder)
+
+
+def run_program(command: Sequence[str], folder: Path) -> Run:
+    """Run a program of one's own in the same way; all that it says it says within the bounds."""
     kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
     seconds = time_left()
     process = subprocess.Popen(
@@ -84,13 +88,13 @@ def run(arguments: Sequence[str], folder: Path) -> Run:
     try:
         output, errors = process.communicate(timeout=None if math.isinf(seconds) else seconds)
     except subprocess.TimeoutExpired:
-        raise OutOfTimeError("Coq did not finish in the time allowed") from None
+        raise OutOfTimeError("it did not finish in the time allowed") from None
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
     if process.returncode < 0 or _EXHAUSTED.search(errors):
-        raise OutOfTimeError("Coq needs more memory than it may take")
+        raise OutOfTimeError("it needs more memory than it may take")
     message = " ".join(errors.split())[-_LONGEST_MESSAGE:]
     return Run(process.returncode == 0, output, message or f"exit code {process.returncode}")
 

@@ -54,19 +54,28 @@ class Outcome:
     vacuous: str | None = None
 
 
-def check_theorem(file: Path, expected: Expected = ANYTHING) -> Outcome:
+def check_theorem(file: Path, expected: Expected = ANYTHING, *, extracted: bool = False) -> Outcome:
     """Compile a file that `--coq` wrote; nothing else is compiled, whatever it holds.
 
-    expected: what it must be of, as for certificates.
+    expected: what it must be of, as for certificates. extracted: by the native program instead.
 
-    Raises OSError where the file cannot be read, ParameterError where there is no Coq, CoqError
-    where the library does not compile, OutOfTimeError at the end of a `time_limit`.
+    Raises OSError where the file cannot be read, ParameterError where there is no Coq, or no such
+    program, CoqError where the library does not compile, OutOfTimeError at the end of a
+    `time_limit`.
     """
     try:
-        form, numbers = recognise(read_at_most(file, LARGEST).decode("ascii"))
-    except (FormError, UnicodeDecodeError) as error:
-        why = str(error) if isinstance(error, FormError) else "it is not plain text"
-        return Outcome(False, why)
+        text = read_at_most(file, LARGEST).decode("ascii")
+    except UnicodeDecodeError:
+        return Outcome(False, "it is not plain text")
+    return check_text(text, expected, extracted=extracted)
+
+
+def check_text(text: str, expected: Expected = ANYTHING, *, extracted: bool = False) -> Outcome:
+    """The same of a file's text."""
+    try:
+        form, numbers = recognise(text)
+    except FormError as error:
+        return Outcome(False, str(error))
     text, statement = form.write(numbers), stated(form, numbers)
     lists = {name: Listed(len(each), digest(each)) for name, each in form.lists(numbers).items()}
     said = Outcome(False, "", form.described(numbers), (), lists)
@@ -74,6 +83,13 @@ def check_theorem(file: Path, expected: Expected = ANYTHING) -> Outcome:
         others = [difference(stated(form, numbers, each), expected) for each in NEIGHBOURS]
         if None not in others:
             return replace(said, reason=others[0] or "")
+    if extracted:
+        from .extracted import run_extracted
+
+        if not run_extracted(text):
+            return replace(said, reason="the check that was extracted from its proof is false")
+        reason = "the check that was extracted from its proof is true"
+        return replace(said, valid=True, reason=reason, axioms=ALLOWED, vacuous=vacuity(statement))
     library = compiled(required_by(text))
     with tempfile.TemporaryDirectory() as made:
         (Path(made) / "Verdict.v").write_text(text, encoding="ascii")

@@ -1,0 +1,285 @@
+"""The native checker: what it is built from, what it says, and that Coq says the same."""
+
+import random
+import re
+import shutil
+import subprocess
+from string import Formatter
+
+import pytest
+from kernel_cases import GAUSSIANS, LISTS, NEAR, ONE_SIDED, theorem
+
+from exactdp.cli.main import main
+from exactdp.exact import time_limit
+from exactdp.verify.kernel import extracted
+from exactdp.verify.kernel.forms import FORMS, recognise
+from exactdp.verify.kernel.library import compiled, sources
+from exactdp.verify.kernel.theorem import ALLOWED, axioms_in
+
+with_tools = pytest.mark.skipif(
+    None in (shutil.which("coqc"), shutil.which("ocamlfind")), reason="needs coqc and ocamlfind"
+)
+LAPLACE = "discrete-laplace:epsilon=0.1"
+
+
+@pytest.fixture
+def pair(tmp_path):
+    return tmp_path / "pair.csv"
+
+
+@pytest.fixture
+def program(tmp_path, monkeypatch):
+    """Puts a program of one's own in the place of the native checker."""
+    monkeypatch.setattr(extracted, "kept", lambda: tmp_path)
+
+    def put(script):
+        file = tmp_path / extracted.PROGRAM
+        file.write_text(f"#!/bin/sh\n{script}\n")
+        file.chmod(0o755)
+
+    return put
+
+
+# -- what it is built from ------------------------------------------------------------------------
+
+
+def test_each_form_has_a_theorem_and_a_check():
+    text, table = extracted.coq_text(), extracted.forms_text()
+    for place, form in enumerate(FORMS.values()):
+        proved = re.search(
+            rf"^Theorem form_{place} .*?= true ->\n  (.*?)\.\nProof", text, re.M | re.S
+        )
+        said = re.sub(r"\(IZR (\w) / (?:IZR )?(\w)\)", r"({\1} / {\2})", proved[1])
+        plain = re.sub(r"\{(\w)\}", r"\1", form.statement)
+        assert re.sub(r"[{}]", "", said) == plain, form.title
+        assert f"Checks.check_{place} " in table
+        assert f" check_{place}" in extracted.extraction_text("x")
+
+
+def test_the_table_is_the_forms():
+    """Its parts, put together, are the files' templates; each check has all numbers, in order."""
+    rows = re.findall(r"^  \(\[(.*)\],\n   \(fun one all -> ignore all; (.*)\)\)", extracted.forms_text(), re.M)  # fmt: skip  # noqa: E501
+    checks = dict(re.findall(r"^Definition (check_\d+) (.*) : bool :=", extracted.coq_text(), re.M))
+    assert len(rows) == len(FORMS) == len(checks)
+    for (parts, call), form in zip(rows, FORMS.values(), strict=True):
+        text = ""
+        for kind, part in re.findall(r'(Text|Numbers?) "((?:[^"\\]|\\.)*)"', parts):
+            plain = part.replace("\\n", "\n").replace('\\"', '"').replace("\\\\", "\\")
+            text += plain.replace("{", "{{") if kind == "Text" else f"{{{part}}}"
+        assert text == form.template
+        name = re.search(r"check_\d+", call)[0]
+        named = re.findall(r'\((?:one|all) "(\w+)"\)', call)
+        given = re.findall(r"\(([\w ]+) : (?:list )?Z\)", checks[name])
+        names = [each.removeprefix("list_") for each in " ".join(given).split()]
+        assert names == [each.lower() for each in named]
+        assert set(named) == {x for _, x, _, _ in Formatter().parse(form.template) if x}
+
+
+# -- the command ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("script", "code", "says"),
+    [
+        ("echo valid", 0, "valid: the check that was extracted from its proof is true"),
+        ("echo not valid; exit 1", 1, "not valid: the check that was extracted"),
+        ("echo undecided: too large; exit 3", 3, "undecided: the native checker needs more"),
+        ("kill -9 $$", 3, "undecided: it needs more memory"),
+        ("exec sleep 60", 3, "undecided: "),
+        ("echo what", 2, "the native checker did not say what it found: what"),
+    ],
+)
+def test_what_it_says_decides(capsys, tmp_path, program, pair, script, code, says):
+    file, certificate = tmp_path / "t.v", tmp_path / "c.json"
+    asked = ["audit", LAPLACE, "--claim", "pure:0.1"]
+    assert main([*asked, "--coq", str(file), "--certificate", str(certificate)]) == 0
+    program(script)
+    for each in (file, certificate):
+        capsys.readouterr()
+        assert main(["check", str(each), "--extracted", "--time", "2"]) == code
+        told = capsys.readouterr()
+        assert says in told.out + told.err
+        assert main(["check", str(each), "--extracted", "--claim", "pure:0.05"]) == 1  # another
+
+
+def test_where_it_is_not_built(capsys, tmp_path, monkeypatch, pair):
+    file = tmp_path / "t.v"
+    file.write_text(theorem(LAPLACE, "pure:0.1", pair))
+    monkeypatch.setattr(extracted, "kept", lambda: tmp_path / "nowhere")
+    assert main(["check", str(file), "--extracted"]) == 2
+    told = capsys.readouterr().err
+    assert "make kernel-checker" in told and len(told.splitlines()) == 1
+    assert main(["check", str(file), "--extracted", "--coq", str(tmp_path / "u.v")]) == 2
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(extracted.ParameterError, match="needs coqc"):
+        extracted.build()
+
+
+# -- with Coq and OCaml ---------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def native():
+    with time_limit(1800):
+        program = extracted.build()
+
+    def ask(text, file):
+        file.write_bytes(text if isinstance(text, bytes) else text.encode())
+        ran = subprocess.run([program, file, "60"], capture_output=True, text=True)
+        return ran.returncode, ran.stdout.strip()
+
+    return ask
+
+
+def _written(pair):
+    """Theorems of all kinds, all true."""
+    claims = [(spec, each) for spec, *both in [*NEAR, *LISTS, *GAUSSIANS] for each in both]
+    return [theorem(*each, pair) for each in claims + [(s, c) for s, c, _ in ONE_SIDED]]
+
+
+def exchanged(texts):
+    """Numbers of one verdict in the form of the other: false."""
+    for one, other in zip(texts[::2], texts[1::2], strict=True):
+        for text, false in ((one, other), (other, one)):
+            (form, own), (_, numbers) = recognise(text), recognise(false)
+            names = {x for _, x, _, _ in Formatter().parse(form.template) if x}
+            left_out = {"n": 0, "d": 1, "p": 300, "r": 140}
+            yield form.write({name: (own | left_out | numbers)[name] for name in names})
+
+
+def mutant(text, draw):
+    """A number of a theorem changed, by little or by much; hints as well."""
+    form, numbers = recognise(text)
+    name = draw.choice(sorted(numbers))
+    values = [numbers[name]] if name.islower() else list(numbers[name])
+    place = draw.randrange(len(values))
+    old = values[place]
+    ways = (old + 1, max(0, old - 1), old * 2, old // 2, 0, 1, old + draw.randrange(1 + old // 9))
+    values[place] = draw.choice(ways)
+    return form.write(numbers | {name: values[0] if name.islower() else tuple(values)})
+
+
+def computed_by_coq(texts, folder):
+    """What Coq's virtual machine makes of the same checks, all in one file."""
+    places = {title: place for place, title in enumerate(FORMS)}
+    calls = []
+    for text in texts:
+        form, numbers = recognise(text)
+        names = dict.fromkeys(x for _, x, _, _ in Formatter().parse(form.template) if x)
+        single = [str(numbers[name]) for name in names if name.islower()]
+        lists = ["[" + "; ".join(map(str, numbers[name])) + "]" for name in form.given]
+        calls.append(f"check_{places[form.title]} {' '.join(single + lists)}")
+    evaluated = "".join(f"Eval vm_compute in (({each})%Z).\n" for each in calls)
+    (folder / "Asked.v").write_text(f"{extracted.coq_text()}\nOpen Scope Z_scope.\n{evaluated}")
+    path = ["-R", str(compiled(list(sources()))), "ExactDP"]
+    ran = subprocess.run(
+        ["coqc", "-q", "-noglob", "-w", "none", *path, "Asked.v"],
+        cwd=folder, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return [said == "true" for said in re.findall(r"^ +=\s(true|false)$", ran.stdout, re.M)]
+
+
+@pytest.mark.slow
+@with_tools
+def test_it_says_what_is_true(native, tmp_path, pair):
+    texts = _written(pair)
+    assert {recognise(text)[0].title for text in texts} >= set(FORMS) - _RARE
+    for text in texts:
+        assert native(text, tmp_path / "t.v") == (0, "valid"), text
+    for text in exchanged(texts[: -len(ONE_SIDED)]):
+        assert native(text, tmp_path / "t.v") == (1, "not valid"), text
+
+
+_RARE = {"discrete Laplace mod m, pure, VERIFIED", "randomized response, pure, REFUTED"}
+
+
+@pytest.mark.slow
+@with_tools
+def test_coq_computes_the_same_of_mutants(native, tmp_path, pair):
+    draw, texts = random.Random(1), _written(pair)
+    mutants = [mutant(draw.choice(texts), draw) for _ in range(150)]
+    found = [native(text, tmp_path / "t.v") for text in mutants]
+    assert {code for code, _ in found} <= {0, 1}
+    with time_limit(1800):
+        assert computed_by_coq(mutants, tmp_path) == [code == 0 for code, _ in found]
+
+
+@pytest.mark.slow
+@with_tools
+def test_hostile_files_are_refused(native, tmp_path, pair):
+    text = theorem(LAPLACE, "pure:0.1", pair)
+    huge = theorem("discrete-gaussian:sigma2=100", "approx:0.4,1e-6", pair)
+    form, numbers = recognise(huge)
+    for odd in (
+        b"", b"\0" * 10**6, b"(" * 10**7, text[:-1], text + "\n", text.replace("10", "010"),
+        text.replace("10", "-10"), text.replace("10", "1" * 4001), text.replace("10", "0x10"),
+        text.replace("10", "1_0"), text.replace("(10 / 1)", "(11 / 1)"), text + "Print All.\n",
+        "1" * 20_000_001, text.replace("Qed", "Admitted"), text.encode("utf-16"),
+    ):  # fmt: skip
+        assert native(odd, tmp_path / "t.v")[0] == 2, odd[:200]
+    for name in ("p", "r", "l", "h"):
+        ended, said = native(form.write(numbers | {name: 10**3999}), tmp_path / "t.v")
+        assert ended in (1, 3) or said == "", (name, ended, said)
+
+
+@pytest.mark.slow
+@with_tools
+def test_the_overrides_are_coqs_functions(tmp_path):
+    """Each function that Zarith computes, at edges and elsewhere, beside Coq's own definition."""
+    numbers = [0, 1, -1, 2, 7, -7, 2**62, -(2**62), 2**64 + 1, -(10**20), 3**200]
+    small = [0, 1, 3, 64, 65, -1, -2]
+    both = ("add", "sub", "mul", "div", "modulo", "max", "min", "leb", "ltb", "eqb")
+    of_both, shifted, of_one = (
+        "; ".join(
+            f"if Z.{name} {of} then 1 else 0" if name in ("leb", "ltb", "eqb") else f"Z.{name} {of}"
+            for name in names
+        )
+        for names, of in (
+            (both, "x y"), (("pow", "shiftr", "shiftl"), "x y"), (("opp", "abs", "sqrt"), "x")
+        )
+    )  # fmt: skip
+    (tmp_path / "A.v").write_text(
+        "From Coq Require Import ZArith List.\nImport ListNotations.\nOpen Scope Z_scope.\n"
+        "Definition all (xs ys : list Z) : list Z := map (fun z => z mod 1000000000000037)\n"
+        "  (flat_map (fun x =>\n"
+        f"  flat_map (fun y => [{of_both}]) xs ++ flat_map (fun y => [{shifted}]) ys ++\n"
+        f"  [{of_one}]) xs ++ map (fun y => Z.of_nat (Z.to_nat y)) ys).\n"
+        f"Eval vm_compute in (all {numbers} {small}).\n".replace(",", ";")
+        + extracted._EXTRACTION.replace("Extraction Inline needed.", 'Extraction "a.ml" all.')
+    )
+    coq = subprocess.run(
+        ["coqc", "-q", "-w", "none", "A.v"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    given = ("; ".join(f'Z.of_string "{x}"' for x in each) for each in (numbers, small))
+    (tmp_path / "b.ml").write_text(
+        "let show x = print_endline (Z.to_string x)\n"
+        f"let () = List.iter show (A.all [{next(given)}] [{next(given)}])\n"
+    )
+    subprocess.run(
+        ["ocamlfind", "ocamlopt", "-package", "zarith", "-linkpkg", "-w", "-a", "a.mli", "a.ml",
+         "b.ml", "-o", "b"], cwd=tmp_path, check=True,
+    )  # fmt: skip
+    native = subprocess.run([tmp_path / "b"], capture_output=True, text=True, check=True).stdout
+    ours = [int(x) for x in re.findall(r"-?\d+", coq.stdout.split("\n     :")[0])]
+    assert ours == [int(x) for x in native.split()]
+    assert len(ours) == len(numbers) * (10 * len(numbers) + 3 * len(small) + 3) + len(small)
+
+
+@pytest.mark.slow
+@with_tools
+def test_its_theorems_rest_on_the_four_axioms(tmp_path):
+    """All of them at once, as the conjunction of what they say."""
+    every = " ".join(f"(form_{place}, " for place in range(len(FORMS))).replace(" ", "")
+    text = f"{extracted.coq_text()}\nDefinition every := {every}tt{')' * len(FORMS)}.\n"
+    (tmp_path / "A.v").write_text(f"{text}Print Assumptions every.\n")
+    with time_limit(1800):
+        path = ["-R", str(compiled(list(sources()))), "ExactDP"]
+    ran = subprocess.run(
+        ["coqc", "-q", "-noglob", "-w", "none", *path, "A.v"],
+        cwd=tmp_path, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert set(axioms_in(ran.stdout)) == set(ALLOWED)
