@@ -107,6 +107,10 @@ class WorstCounts:
         """What bounds all lists there, to about this relative width."""
         return Fraction(_search(self.rule, self.keys, epsilon, width)[0])
 
+    def costs_at_most(self, epsilon: Fraction, delta: Fraction) -> bool:
+        """Nothing slower is known."""
+        return False
+
 
 def _attained(rule: Rule, counts: Sequence[Fraction | int], odds: arb) -> arb:
     """delta of these counts of others, exactly; the larger of both ways round."""

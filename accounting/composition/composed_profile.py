@@ -35,6 +35,7 @@ BETWEEN = "it was measured on a grid, between laws that dominate and what is cer
 TOO_MANY = "it has more outcomes than are listed, and was measured on a grid of blocks of them"
 FROM_ABOVE = "for want of time only a bound from above was found"
 _WIDE = Fraction(1, 100)
+_VAGUE = Fraction(1, 2)
 _GRACE = 0.6  # seconds of the processor for each
 
 
@@ -70,14 +71,15 @@ def measured(
         finer = None if known is None else fine(uses, figure, width, work)
         found = narrowly(uses, figure, width, cap, work) if finer is None else finer
     except OutOfTimeError:
-        return in_little_time(uses, figure) if known is None else known.because(COARSE)
+        known = _coarsely(uses, figure) if known is None else known
+        return _with_bounds(known, uses, figure, COARSE)
     except ArithmeticError:  # nothing else knows of so many outcomes
         known = _coarsely(uses, figure) if known is None else known
         return _with_bounds(known, uses, figure, TOO_MANY)
     if known is None and not found.is_within(max(width, _WIDE)) and not is_enough(found):
         known = _coarsely(uses, figure)
     try:
-        return found if known is None else meeting(figure, found, known)
+        return _met(found if known is None else meeting(figure, found, known), uses, figure)
     except ContradictionError as error:
         listed = " + ".join(f"{times} * {written(one)}" for one, times in uses)
         raise ContradictionError(f"{error}: {listed}") from error
@@ -95,10 +97,17 @@ def _with_bounds(known: Enclosure | None, uses: Scenario, figure: Figure, why: s
     """What is known by the grid, where that is an end only with what bounds it from above."""
     if known is None:
         return _from_above(uses, figure)
-    if known.upper == anything(figure).upper:
-        with suppress(OutOfTimeError):
-            known = meeting(figure, known, _from_above(uses, figure))
-    return known.because(why)
+    return _met(known, uses, figure).because(why)
+
+
+def _met(known: Enclosure, uses: Scenario, figure: Figure) -> Enclosure:
+    """What is known, and if that is next to nothing, what bounds it from above."""
+    if known.is_within(_VAGUE):
+        return known
+    with suppress(OutOfTimeError):
+        above = _from_above(uses, figure)
+        return meeting(figure, known, Enclosure(above.lower, above.upper, by=above.by))
+    return known
 
 
 def _coarsely(uses: Scenario, figure: Figure) -> Enclosure | None:
@@ -112,14 +121,14 @@ def _coarsely(uses: Scenario, figure: Figure) -> Enclosure | None:
 
 def _from_above(uses: Scenario, figure: Figure) -> Enclosure:
     """By a Gaussian or by Rényi divergences. Raises OutOfTimeError where they tell nothing."""
-    nothing = anything(figure)
+    found = nothing = anything(figure)
     if figure.at or figure.quantity == "delta":
-        for bound in (by_envelope, by_orders):
+        for bound in (by_orders, by_envelope):
             with suppress(ArithmeticError), grace(_GRACE):  # out of time, or not known
-                found = bound(uses, figure)
-                if found != nothing:
-                    return found.because(FROM_ABOVE)
-    raise OutOfTimeError("the time allowed is over")
+                found = meeting(figure, found, bound(uses, figure))
+    if found == nothing:
+        raise OutOfTimeError("the time allowed is over")
+    return found.because(FROM_ABOVE)
 
 
 def _bounded(uses: Scenario, figure: Figure, width: Fraction, work: float) -> Enclosure:

@@ -9,6 +9,7 @@ import mpmath
 import pytest
 from mpmath import mpf
 
+import exactdp
 from exactdp.accounting.composition import composed_profile
 from exactdp.accounting.composition.composed import compose
 from exactdp.exact import Enclosure, OutOfTimeError
@@ -195,3 +196,9 @@ def test_what_is_measured_too_wide_is_met_by_the_grid() -> None:
     assert found.is_within(Fraction(1, 100))
     low, high = (truth.real(Fraction(end)) for end in (found.lower, found.upper))
     assert delta(high) * (1 - mpf("1e-3")) <= mpf("1e-6") <= delta(low) * (1 + mpf("1e-3"))
+
+
+def test_a_tiny_delta_has_a_bound_from_above_where_the_grid_has_none() -> None:
+    text = "discrete-gaussian-sum:count=1000,sigma2=700.2,sensitivity=1,modulus=1048576*20"
+    found = exactdp.compose(text).delta(1)
+    assert found.upper < Fraction(1, 10**7000)
