@@ -19,11 +19,14 @@ from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from ...exact.precision import enclose_between, working_precision
 from ..divergences.largest_loss import largest_loss
+from ..losses.law import Atoms
 from ..losses.product import Product
 from ..scenario import Use
-from .cells import Bounded, CellLaw, Parts, Seen, cells_of
+from .blocks import BlockLoss
+from .cells import Bounded, CellLaw, NotCoveredError, Parts, Seen, cells_of
 from .rung import composed_of, laws_of
 from .sides import split
+from .two_way import TwoWayLoss
 
 _BITS = 128
 _FINE = 32  # points in a deviation of the losses, tilted
@@ -83,6 +86,8 @@ def _largest(product: Product, law: CellLaw) -> arb:
 
 def _only(laws: Parts) -> CellLaw:
     (law, _), *others = laws
-    if others or (isinstance(law, Bounded) and not hasattr(law, "facing")):
-        raise ArithmeticError("it is not one loss whose cells are known")
+    if others or (isinstance(law, Bounded) and not isinstance(law, BlockLoss | TwoWayLoss)):
+        raise NotCoveredError("it is not one loss whose cells are known")
+    if isinstance(law, Atoms) and not len(law):
+        raise NotCoveredError("no loss is finite")
     return law

@@ -110,12 +110,13 @@ def test_bad_input_is_one_line_and_exit_2(capsys, arguments, named):
 
 def test_a_verdict_outlives_its_certificate(capsys, tmp_path):
     file = tmp_path / "c.json"
-    wrapped = ("skellam:variance=400,l2=4,dimension=3,modulus=1024", "--claim", "gdp:0.19")
-    code, out = audit(capsys, *wrapped, "--certificate", str(file), "--json")
+    open_one = ("polya-difference:shape=3/2,scale=20", "--claim", "gdp:0.01")
+    code, out = audit(capsys, *open_one, "--certificate", str(file), "--json")
     found = json.loads(out)
     assert (code, found["verdict"], found["certificate"]) == (3, "REFUTED", None)
     assert "no certificate" in found["note"] and not file.exists()
-    nameless = ("guarantee:zcdp:0.1", "--claim", "zcdp:0.1")
+    shuffled = "subset-selection:epsilon=1,categories=5,size=2,shuffled=1000"
+    nameless = (shuffled, "--claim", "approx:1,1e-6")
     assert main(["audit", *nameless, "--certificate", str(file)]) == 2
     captured = capsys.readouterr()
     assert captured.out == "" and "certificates do not know" in captured.err

@@ -174,7 +174,8 @@ def test_a_transform_too_long_for_memory_is_refused(count):
     with pytest.raises(ArithmeticError, match="points"):
         law.log_pmf(np.arange(-(10**7), 10**7, 10**5))
     found = compose(AdditiveNoise(law, 10**5)).renyi(8)
-    assert found.upper == 8 * Fraction(10**5, 2)  # each of 10^5 summands moved by 1
+    as_gaussian = 8 * Fraction(10**10, 2 * count)  # of the same variance
+    assert as_gaussian <= found.upper < Fraction(1001, 1000) * as_gaussian
 
 
 @pytest.mark.parametrize("shift", [1, 3, 7])
