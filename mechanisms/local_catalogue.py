@@ -105,6 +105,10 @@ def built_by(name: str) -> Callable[[Mapping[str, str]], Mechanism]:
         from . import local_families
 
         found: Mechanism = getattr(local_families, name.replace("-", "_"))(values)
-        return local_families.shuffled(found, values)
+        if "shuffled" not in values:
+            return found
+        from . import shuffled
+
+        return shuffled.by_keys(found, values)
 
     return build

@@ -382,19 +382,3 @@ def subset_selection(given: Values) -> Subsets:
     return Subsets(
         epsilon, categories, Subsets.best_size(epsilon, categories) if size is None else size
     )
-
-
-def shuffled(mechanism: Mechanism, given: Values) -> Mechanism:
-    """The same where the analyst sees the reports of so many users, shuffled; else itself."""
-    if "shuffled" not in given:
-        return mechanism
-    for key in ("delta", "neighbours", "poisson", "fixed-size", "reports"):
-        if key in given and (key, given[key]) not in (("neighbours", "replace"), ("reports", "1")):
-            raise ParameterError(f"{key} must not be given with shuffled, which replaces users")
-    from .shuffled import Shuffled
-
-    if isinstance(mechanism, RandomizedResponse):
-        mechanism = Categories(mechanism.epsilon, 2)
-    if not isinstance(mechanism, LocalRandomizer):
-        raise ParameterError("shuffled takes one report of each user")
-    return Shuffled(mechanism, whole(given["shuffled"], "shuffled", at_least=2))

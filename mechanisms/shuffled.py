@@ -27,7 +27,7 @@ others hold x', what she reports with the largest ratio may be what everybody re
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import ClassVar
@@ -42,6 +42,7 @@ from . import shuffled_bits, shuffled_counts, shuffled_many_bits
 from .dominating import Dominated, Dominating
 from .local import LocalRandomizer, Row, Weight, probabilities, total
 from .local_families import Categories
+from .mechanism import Mechanism, RandomizedResponse
 from .shuffled_bits import Rates, bound_bits
 from .shuffled_crowd import Crowd
 from .shuffled_pairs import ProfilePair
@@ -239,3 +240,15 @@ def _dearest(crowds: Sequence[Crowd], users: int, odds: arb) -> list[tuple[arb, 
         return [(arb(1), crowds[0])]
     rough = [(crowd.measured(users, odds, _ROUGH).upper, crowd) for crowd in crowds]
     return sorted(rough, key=lambda each: -float(each[0].log().mid()) if each[0] > 0 else 1e9)
+
+
+def by_keys(mechanism: Mechanism, given: Mapping[str, str]) -> Mechanism:
+    """The mechanism where the analyst sees the reports of so many users, shuffled."""
+    for key in ("delta", "neighbours", "poisson", "fixed-size", "reports"):
+        if key in given and (key, given[key]) not in (("neighbours", "replace"), ("reports", "1")):
+            raise ParameterError(f"{key} must not be given with shuffled, which replaces users")
+    if isinstance(mechanism, RandomizedResponse):
+        mechanism = Categories(mechanism.epsilon, 2)
+    if not isinstance(mechanism, LocalRandomizer):
+        raise ParameterError("shuffled takes one report of each user")
+    return Shuffled(mechanism, whole(given["shuffled"], "shuffled", at_least=2))
