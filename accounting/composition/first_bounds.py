@@ -18,7 +18,7 @@ from ...exact.deadline import grace
 from ...exact.enclosure import Enclosure, Endpoint
 from ...exact.number import ball
 from ...exact.precision import enclose
-from ...mechanisms.mechanism import AdditiveNoise, Mechanism
+from ...mechanisms.mechanism import AdditiveNoise, Mechanism, OnePair, OneWay
 from ...mechanisms.sampled import unsampled
 from ..divergences.gaussian_bounds import root_of
 from ..divergences.gaussian_dp import of_pure
@@ -96,6 +96,8 @@ def _mu(mechanism: Mechanism) -> Fraction | None:
     if isinstance(inner, AdditiveNoise) and inner.farthest:
         with suppress(NoEnvelopeError):
             return Fraction(distance_at(unit_parameter(inner.law).upper, inner.farthest**2))
+    if isinstance(mechanism, OneWay | OnePair):  # the other way round it may cost more
+        return None
     pure = divergence.pure_epsilon(mechanism, _ROUGHLY)
     if not pure.is_finite() or pure.upper > _LARGEST:
         return None

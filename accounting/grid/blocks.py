@@ -181,6 +181,8 @@ class BlockLoss(Bounded):
         found = self._logs.get(x)
         if found is None:
             found = self._logs[x] = self.facing.law.ball(x).log()
+            if not found.is_finite():
+                raise NotCoveredError("a probability is too small to tell at this precision")
         return found
 
     @cached_property
