@@ -14,6 +14,13 @@ the same by reflection): stretches end at 0 and d, where p's logarithm and its s
 *Sampled* at rate q the loss is log(1 - q + q e^l), or -log(1 - q + q e^-l) of the swapped pair,
 which both rise in l, and masses are mixtures of the two (`SampledPair`).
 
+*Reduced mod m*, p symmetric and log-concave. From above the pair before the reduction is enough.
+From below blocks within one period around d/2 are told apart, and the rest is in no event: P's mass
+of a block's residues is at least that of the block, Q's at most that and what lies m, 2 m ...
+farther on both sides. There p falls outwards, ever faster: n outcomes at distances of at least t
+weigh at most n p(t) each time, which adds up to n p(t)/(1 - p(t + m)/p(t)); p is computed at a few
+places.
+
 Floats choose the points: blocks are halved where their tilted mass times their share in a step,
 squared, or times how far log p bends in them, matters.
 """
@@ -21,6 +28,7 @@ squared, or times how far log p bends in them, matters.
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cached_property
@@ -34,7 +42,7 @@ from numpy.typing import NDArray
 from ...exact.deadline import check_time
 from ...exact.number import ball
 from ...exact.precision import floor_of
-from ...mechanisms.pair import Pair, SampledPair, ShiftPair
+from ...mechanisms.pair import Pair, SampledPair, ShiftPair, WrappedPair
 from ..losses.law import Cumulant, cumulant_of
 from ..losses.of_pair import window
 from .cells import Bounded, Cell, Cells, NotCoveredError
@@ -54,6 +62,7 @@ _FIRST = 16  # blocks at first, of each stretch
 _FEW = 512  # points of a lattice, of more of which blocks are finer
 _NEAR = 1  # so far apart losses are in one cell with the first point at most
 _LEVELS = 64  # halvings
+_PLACES = 64  # at which it is computed how little is farther than a period
 
 
 class _Mass(NamedTuple):
@@ -69,6 +78,7 @@ class BlockLoss(Bounded):
 
     rate: 1 where all users take part. log_tail: about the logarithm of the P-mass at either end
     that is not divided. flat: a block's tilted mass times how far log p bends in it, at most.
+    modulus: what the outcome is seen mod, if anything.
     """
 
     facing: ShiftPair
@@ -76,18 +86,22 @@ class BlockLoss(Bounded):
     removing: bool
     log_tail: float
     flat: float
+    modulus: int | None = None
 
     @staticmethod
     def of(pair: Pair, log_tail: float, uses: int) -> BlockLoss | None:
-        """Of noise that is shifted, sampled or not, and not reduced; None of anything else.
+        """Of noise that is shifted, sampled or not, reduced or not; None of anything else.
 
         uses: how many there are of all mechanisms, whose errors add up.
         """
         flat = min(max(_FLAT / uses, _FLATTEST), _BENDING)
+        rate, removing = Fraction(1), True
+        if isinstance(pair, SampledPair):
+            rate, removing, pair = pair.rate, pair.removing, pair.facing
         if isinstance(pair, ShiftPair):
-            return BlockLoss(pair, Fraction(1), True, log_tail, flat)
-        if isinstance(pair, SampledPair) and isinstance(pair.facing, ShiftPair):
-            return BlockLoss(pair.facing, pair.rate, pair.removing, log_tail, flat)
+            return BlockLoss(pair, rate, removing, log_tail, flat)
+        if isinstance(pair, WrappedPair) and pair.law.symmetric and pair.law.log_concave:
+            return BlockLoss(pair.unwrapped, rate, removing, log_tail, flat, pair.modulus)
         return None
 
     @property
@@ -119,7 +133,7 @@ class BlockLoss(Bounded):
 
     def cells(self, step: Fraction, tilt: float, log_tail: float, points: int) -> Cells:
         """Those of all blocks, and of what is beyond them."""
-        h, found, missing = ball(step), list[Cell](), arb(0)
+        h, found, attained, missing = ball(step), list[Cell](), list[Cell](), arb(0)
 
         def put(mass: _Mass, low: arb | None, high: arb) -> None:
             last = -floor_of(-(high / h).upper())
@@ -129,9 +143,12 @@ class BlockLoss(Bounded):
         low = self._window[0]
         outermost = self._loss(self._log(low) - self._log(low - self.facing.shift))
         for xs in self._divided(self._matters(float(step), tilt, points)):
-            for mass, ends in self._blocks(xs):
+            for y, z, (mass, ends) in zip(xs, xs[1:], self._blocks(xs), strict=False):
                 losses = [self._loss(end) for end in ends]
                 put(mass, losses[0].min(losses[1]), losses[0].max(losses[1]))
+                if self.modulus is not None and (seen := self._residues(y, z, mass)) is not None:
+                    k = floor_of((seen[0] / seen[1]).log().mid() / h)
+                    attained.append(Cell(k, k, *seen))
         before, after, hidden = self._beyond
         first, last = self._outermost
         if first <= outermost + _NEAR:
@@ -141,7 +158,44 @@ class BlockLoss(Bounded):
         put(after, None, last)
         if hidden is not None and not self._is_plainly_first:  # A's outcomes that B has not
             put(hidden, None, -ball(1 - self.rate).log())
-        return Cells(found, missing)
+        return Cells(found, missing, None if self.modulus is None else attained)
+
+    # -- residues ---------------------------------------------------------------------------------
+
+    def _residues(self, y: int, z: int, mass: _Mass) -> tuple[arb, arb] | None:
+        """P, at least, and Q, at most, of the residues of y + 1, ..., z; None beyond the period."""
+        assert self.modulus is not None
+        m, shift, count = self.modulus, self.facing.shift, z - y
+        first = (shift - m) // 2 + 1
+        if y + 1 < first or z >= first + m:
+            return None
+        p, _ = self._masses(_Mass(mass.a.lower().max(arb(0)), mass.b.lower().max(arb(0))))
+        wrapped = [
+            count * (self._farther(y + 1 + m - centre) + self._farther(m + centre - z))
+            for centre in (0, shift)
+        ]
+        a, b = (one.upper() + more for one, more in zip(mass, wrapped, strict=True))
+        _, q = self._masses(_Mass(a, b))
+        return (p.lower(), q.upper()) if p.lower() > 0 else None
+
+    def _farther(self, distance: int) -> arb:
+        """At most the sum of p at this distance, and m, 2 m ... farther."""
+        places, most = self._places
+        index = bisect_right(places, distance) - 1
+        assert index >= 0
+        return most[index]
+
+    @cached_property
+    def _places(self) -> tuple[list[int], list[arb]]:
+        """Distances, and what holds from each of them on."""
+        assert self.modulus is not None
+        m, shift = self.modulus, self.facing.shift
+        nearest = (m - shift) // 2 - 1
+        places = sorted({nearest + (m + shift) * k // _PLACES for k in range(_PLACES + 1)})
+        ratio = (self._log(nearest + m) - self._log(nearest)).exp()
+        if nearest < 0 or not ratio < 1:
+            raise NotCoveredError("the modulus is too small for one period to tell anything")
+        return places, [(self._log(x).exp() / (1 - ratio)).upper() for x in places]
 
     # -- one outcome ------------------------------------------------------------------------------
 

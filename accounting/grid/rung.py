@@ -22,7 +22,7 @@ from ...exact.number import ball
 from ...exact.precision import working_precision
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
-from ...mechanisms.pair import Pair, ShiftPair, TwoWayPair
+from ...mechanisms.pair import Pair, SampledPair, ShiftPair, TwoWayPair, WrappedPair
 from ..figure import Figure
 from ..losses.composite import NO_LATTICE, Composite, saddle_at
 from ..losses.continuous.composed import is_closed
@@ -218,7 +218,18 @@ def composed_of(uses: Scenario, log_delta: float) -> tuple[Parts, Product]:
     parts, others = parts_of(rest)
     known = [(law, times) for law, times in parts if isinstance(law, Continuous | MixtureLoss)]
     assert len(known) == len(parts)
-    return [*own, *known], product_of(others, log_delta)
+    product = product_of(others, log_delta)
+    return [*own, *known], Product(tuple(map(_by_residues, product.factors)))
+
+
+def _by_residues(factor: Factor) -> Factor:
+    """By blocks of residues where those can be told, instead of charging for a reduction mod m."""
+    if not factor.reduced or len(factor.pairs) > 1 or factor.choices:
+        return factor
+    (pair,) = factor.reduced
+    told = isinstance(pair, WrappedPair | SampledPair) and BlockLoss.of(pair, _ANY, 1) is not None
+    many = outcomes(factor.pairs[0], _ANY) > _MOST_OUTCOMES
+    return Factor((pair,), factor.times) if told and many else factor
 
 
 def _are_many(uses: Scenario, log_delta: float) -> bool:

@@ -104,6 +104,42 @@ def test_a_grid_of_blocks_meets_what_is_exact(
     rung._measured.cache_clear()
 
 
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "skellam:variance=27.5,modulus=46",
+        "skellam:variance=420,sensitivity=9,modulus=220",
+        "discrete-gaussian:sigma2=340,sensitivity=2,modulus=252",
+        "discrete-laplace:scale=9,sensitivity=5,modulus=108",
+        "polya-difference:shape=3/2,scale=9.3,sensitivity=2,modulus=104",
+        "skellam:variance=530,sensitivity=9,modulus=219,neighbours=add-remove,poisson=0.3",
+    ],
+)
+def test_what_is_reduced_lies_above_what_blocks_of_residues_tell(
+    spec: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    composition = compose((exactdp.mechanism(spec), 3))
+    with time_limit(20):
+        truth = composition.epsilon("1e-4", work=0.2), composition.delta("1/8", work=0.2)
+    monkeypatch.setattr(rung, "_MOST_OUTCOMES", 0)
+    figures = Figure("epsilon", Fraction(1, 10**4)), Figure("delta", Fraction(1, 8))
+    for figure, exactly in zip(figures, truth, strict=True):
+        rung._measured.cache_clear()
+        found = [rung.coarse(uses, figure) for uses in scenarios(composition.uses)]
+        assert all(one.lower <= exactly.upper for one in found)
+        assert max(float(one.upper) for one in found) >= float(exactly.lower)
+    rung._measured.cache_clear()
+
+
+def test_wide_noise_that_is_reduced_is_told_within_its_period() -> None:
+    wide = exactdp.compose("skellam:variance=1e10,sensitivity=100000*20")
+    reduced = exactdp.compose("skellam:variance=1e10,sensitivity=100000,modulus=2097152*20")
+    with time_limit(1):
+        whole, found = wide.epsilon("1e-6"), reduced.epsilon("1e-6")
+    assert found.lower <= whole.upper
+    assert float(found.lower) > 0.999 * float(whole.lower)
+
+
 @pytest.mark.parametrize("spec", ["skellam:variance=400,sensitivity=7", _FEW[4], _FEW[2]])
 def test_batches_of_a_fixed_size_lie_between_the_same_ends(
     spec: str, monkeypatch: pytest.MonkeyPatch
