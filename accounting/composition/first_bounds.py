@@ -55,15 +55,17 @@ def first_bounds(uses: Scenario, figure: Figure) -> Enclosure:
 
 def first_curve(uses: Scenario, orders: Sequence[Fraction]) -> list[Enclosure]:
     """Bounds of the divergences at these orders: by cells at the first ones, and by a Gaussian."""
-    square, least = _square(uses), _ZERO
-    found: list[Enclosure] = []
+    square, found = _square(uses), list[Enclosure]()
+    told: dict[Fraction, Endpoint] = {}  # divergences rise with the order
     for index, order in enumerate(orders):
-        known = _renyi(uses, order) if index < _MOST else Enclosure.unknown()
-        if not index and not known.lower and order > 2:  # it took too long
-            least = Fraction(_renyi(uses, Fraction(2)).lower)
-        if index and orders[index - 1] <= order:  # divergences rise with the order
-            least = max(least, Fraction(found[-1].lower))
-        known = known.intersection(Enclosure(min(least, known.upper), _INFINITY))
+        known = Enclosure.unknown()
+        if index < _MOST:
+            known = _renyi(uses, order)
+            if not known.lower and order > 2:  # it took too long
+                told[Fraction(2)] = _renyi(uses, Fraction(2)).lower
+            told[order] = known.lower
+        least = max((end for lower, end in told.items() if lower <= order), default=_ZERO)
+        known = known.intersection(Enclosure(least, _INFINITY))
         known = known if square is None else _at_most(known, order * square / 2)
         if index < _MOST and not known.is_within(_NARROW):
             known = _sampled(uses, order, known)
