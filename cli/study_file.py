@@ -84,9 +84,9 @@ def _cell(
     if algorithm.private and not given:
         raise ParameterError(f"epsilon must be given for {name}")
     radii = {each.value: each for each in Radius}
-    radius = radii.get(table.get("radius", "paper"))
-    if radius is None:
-        raise ParameterError(f"radius must be paper or certified, got {table['radius'][:40]!r}")
+    asked = str(table.get("radius", "paper"))
+    if (radius := radii.get(asked)) is None:
+        raise ParameterError(f"radius must be paper or certified, got {asked[:40]!r}")
     numbers = {key: _number(table[key], key) for key in _NUMBERS if key in table}
     rounds = whole(horizon, "horizon", at_least=1)
     usual: dict[str, ExactInput] = {

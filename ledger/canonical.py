@@ -102,8 +102,10 @@ def _text(mechanism: Mechanism, given: str | None = None) -> str:
 
 
 def _spelt(given: str) -> str:
-    """NAME:key=value,... with its keys in alphabetical order."""
+    """NAME:key=value,... with its keys in alphabetical order; what has no keys as it is."""
     name, _, rest = given.partition(":")
+    if not all("=" in part for part in rest.split(",")):
+        return given.strip()
     parts = sorted("=".join(map(str.strip, part.split("=", 1))) for part in rest.split(","))
     return f"{name}:{','.join(parts)}"
 

@@ -532,7 +532,11 @@ _OTHERS: dict[str, Entry] = {
         {
             "epsilon": Key("a number above 0, to 1000", "what it is stated to have"),
             "answers": Key("a whole number, 1 to 1e6", "how many may be above", "1"),
-            "share": Key("a number between 0 and 1", "of epsilon for the threshold's noise", "1/2"),
+            "share": Key(
+                "a number between 0 and 1",
+                "of epsilon for the threshold's noise",
+                "1/2, and 1/4 of variant 4",
+            ),
             "variant": Key(
                 "a whole number, 1 to 6", "as Lyu, Su and Li number them; 1, 2 hold", "1"
             ),

@@ -256,18 +256,21 @@ def _over_choices(
         return measure(product, 1.0)
     if product.is_exact:
         return over_choices(product, measure, None, log_delta, _NO_WIDTH)
-    missed = 0
+    ends: list[Enclosure] = []
 
     def known(product: Product, share: float) -> Enclosure:
-        nonlocal missed
         try:
-            return measure(product, share)
+            ends.append(measure(product, share))
         except NotCoveredError:  # the other end may be known still
-            missed += 1
             return nothing
+        except OutOfTimeError:
+            if not ends:
+                raise
+            return nothing
+        return ends[-1]
 
     found = over_choices(product, known, None, log_delta, _NO_WIDTH)
-    if found.lower == nothing.lower and found.upper == nothing.upper and missed:
+    if not ends:
         raise NotCoveredError("no choice of pairs is put on a grid")
     return found
 

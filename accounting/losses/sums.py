@@ -154,10 +154,10 @@ def over_choices(
         return measure(product, 1.0)
     candidates = min(_CANDIDATES, max(len(factor.among) for factor in product.factors))
     share = 0.5 / (candidates + 1)
+    most = measure(product, share)
     found = measure(product.fixed(0), share)
     for choice in range(1, candidates):
         found = found.maximum(measure(product.fixed(choice), share))
-    most = measure(product, share)
     by = tuple(dict.fromkeys((*found.by, *most.by)))
     found = Enclosure(found.lower, most.upper, why=found.why, by=by).because(_OPEN_CHOICE)
     if play is None or found.is_within(width) or not product.is_listed:

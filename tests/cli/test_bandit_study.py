@@ -92,6 +92,7 @@ def test_a_study_writes_rows_figures_cells_and_certificates(file, tmp_path):
         (("label = ", "lable = "), "did you mean 'label'?"),
         (('"mine"', "7"), "label must be text"),
         (('"mine"', '"a", radius = "wide"'), "radius must be paper or certified"),
+        (("algorithms = [", "radius = 5\nalgorithms = ["), "radius must be paper or certified"),
         (("coins:0.75,0.25", "coins:2"), "instance 1"),
         (("coins:0.75,0.25", "no such file"), "no such file"),
         (("[2, 3]", "[1]"), "arms"),

@@ -48,7 +48,7 @@ CHARGED = [
     "randomized-response:epsilon=0.1,categories=10", "unary-encoding:epsilon=0.1",
     "rappor:f=19/20", "rappor:f=9/10,p=11/20,q=9/20,reports=2", "count-mean-sketch:epsilon=0.1",
     "subset-selection:epsilon=0.1,categories=10", "hadamard-response:epsilon=0.1,categories=10",
-    "one-bit-mean:epsilon=0.1", "guarantee:claim=zcdp:0.001",
+    "one-bit-mean:epsilon=0.1", "guarantee:claim=zcdp:0.001", "guarantee:rdp:2,0.001",
     "local:file=table.csv",
 ]  # fmt: skip
 GAUSSIAN = [
