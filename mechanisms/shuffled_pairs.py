@@ -97,16 +97,19 @@ def _corners(shuffled: Reports, above: bool) -> list[Point]:
         levels = _levels(shuffled)
         if above:
             return filled(_bounds(shuffled, levels))
-        middle = levels[min(_DOTS // 4, len(levels) - 1)]  # hardly any where reports tell nothing
-        crowd = shuffled.worst_attained(ball(middle), shuffled.mirrored)
-        tests = _tests(crowd, shuffled.users, levels)
-        if crowd.mirrored:
-            return attained(tests, tests)
-        return attained(tests, _tests(crowd.swapped(), shuffled.users, levels))
+        tests = _tests(shuffled, levels, False)
+        mirrored = _worst(shuffled, levels).mirrored
+        return attained(tests, tests if mirrored else _tests(shuffled, levels, True))
 
 
 @lru_cache(maxsize=16)
-def _levels(shuffled: Reports) -> list[Fraction]:
+def _worst(shuffled: Reports, levels: tuple[Fraction, ...]) -> Crowd:
+    middle = levels[min(_DOTS // 4, len(levels) - 1)]  # hardly any where reports tell nothing
+    return shuffled.worst_attained(ball(middle), shuffled.mirrored)
+
+
+@lru_cache(maxsize=16)
+def _levels(shuffled: Reports) -> tuple[Fraction, ...]:
     """e^epsilon, exact numbers from 1 on: dense where delta counts, sparse beyond."""
     top = shuffled.largest_odds()
     last = Fraction(50) if top is None else Fraction(float(top.log().upper()))
@@ -114,7 +117,7 @@ def _levels(shuffled: Reports) -> list[Fraction]:
     found = [end * k / _DOTS for k in range(_DOTS + 1)]
     while found[-1] < last:
         found.append(min(found[-1] * Fraction(5, 4) + Fraction(1, 100), last))
-    return list(dict.fromkeys(_rational(ball(level).exp()) for level in found))
+    return tuple(dict.fromkeys(_rational(ball(level).exp()) for level in found))
 
 
 def _bounds(shuffled: Reports, levels: Sequence[Fraction]) -> dict[Fraction, Fraction]:
@@ -122,23 +125,35 @@ def _bounds(shuffled: Reports, levels: Sequence[Fraction]) -> dict[Fraction, Fra
     found = {}
     for place, odds in enumerate(levels):
         check_time()
-        near = place < _NEAR and place % 2 == 0
-        measure = shuffled.near_most if near else shuffled.at_most
-        found[odds] = _up(measure(ball(odds), _WIDTH))
+        found[odds] = _bound(shuffled, odds, place < _NEAR and place % 2 == 0)
     top = shuffled.largest_odds()
     if top is not None:
         found[_up(top) + Fraction(1, 1 << 60)] = Fraction(0)
     return found
 
 
-def _tests(crowd: Crowd, users: int, levels: Sequence[Fraction]) -> list[Point]:
-    found = []
-    for odds in levels:
+@lru_cache(maxsize=1024)  # what ends early goes on from here
+def _bound(shuffled: Reports, odds: Fraction, near: bool) -> Fraction:
+    measure = shuffled.near_most if near else shuffled.at_most
+    return _up(measure(ball(odds), _WIDTH))
+
+
+def _tests(shuffled: Reports, levels: tuple[Fraction, ...], swapped: bool) -> list[Point]:
+    found = list[Point]()
+    for place in range(len(levels)):
         check_time()
-        test = crowd.measured(users, ball(odds), _WIDTH)
-        if test.lower > 0:
-            found.append((_up(test.level), -_up(-test.power)))
+        found += _test(shuffled, levels, place, swapped)
     return found
+
+
+@lru_cache(maxsize=1024)
+def _test(
+    shuffled: Reports, levels: tuple[Fraction, ...], place: int, swapped: bool
+) -> tuple[Point, ...]:
+    crowd = _worst(shuffled, levels)
+    crowd = crowd.swapped() if swapped else crowd
+    test = crowd.measured(shuffled.users, ball(levels[place]), _WIDTH)
+    return ((_up(test.level), -_up(-test.power)),) if test.lower > 0 else ()
 
 
 def _end(shuffled: Reports, last: Fraction) -> Fraction:
@@ -146,12 +161,16 @@ def _end(shuffled: Reports, last: Fraction) -> Fraction:
     low, high = Fraction(0), last
     for _ in range(_TRIES):
         middle = (low + high) / 2
-        upper = shuffled.at_most(ball(middle).exp(), _ROUGH)
-        small = not upper > 0 or float(upper.log().mid()) < _LEAST
-        low, high = (low, middle) if small else (middle, high)
+        low, high = (low, middle) if _is_small(shuffled, middle) else (middle, high)
         if high - low < high / 16:
             break
     return high
+
+
+@lru_cache(maxsize=256)
+def _is_small(shuffled: Reports, epsilon: Fraction) -> bool:
+    upper = shuffled.at_most(ball(epsilon).exp(), _ROUGH)
+    return not upper > 0 or float(upper.log().mid()) < _LEAST
 
 
 def _rational(value: arb) -> Fraction:

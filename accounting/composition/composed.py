@@ -23,7 +23,7 @@ from attrs import field, frozen
 from numpy.typing import NDArray
 
 from ...exact import CAP, WIDTH, Enclosure, Endpoint, ExactInput, ParameterError, exact, whole
-from ...exact.deadline import OutOfTimeError, finishing, time_left, time_limit, told
+from ...exact.deadline import OutOfTimeError, finishing, grace, time_left, time_limit, told
 from ...exact.rows import Rows, written
 from ...mechanisms.allocation import allocation
 from ...mechanisms.fixed_size import FixedSize
@@ -54,6 +54,7 @@ _CURVE = Fraction(1, 10**9)  # of divergences that are converted
 _NARROW = Fraction(1, 10**4)  # of each point of a curve
 _ROUGH, _QUICK = Fraction(1, 100), 0.2  # width, and seconds of work
 _SHARE = 0.9  # of the time that is left; the rest is for what is known anyway
+_LITTLE = 0.3  # seconds of the processor
 
 
 _P = ParamSpec("_P")
@@ -120,8 +121,9 @@ def _answered(
 
             found = told(ask, None)
             if found is None:  # the time ended between what is guarded: asked again, it ends soon
-                with finishing():
+                with finishing(), suppress(OutOfTimeError), grace(_LITTLE):
                     found = told(ask, nothing)
+                found = nothing if found is None else found
             if _LOG.isEnabledFor(logging.DEBUG):
                 with finishing():
                     asked = ", ".join(map(str, args or named.values()))

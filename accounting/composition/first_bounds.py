@@ -134,8 +134,12 @@ def _of_use(use: Use, order: Fraction) -> Enclosure:
 
 def _rho(uses: Scenario, orders: tuple[Fraction, ...]) -> Enclosure:
     """Divergences rise with their order: between two, D_a/a is at most the later one's over a."""
-    curve = [_renyi(uses, order) for order in orders]
-    least = max(Fraction(one.lower) / a for one, a in zip(curve, orders, strict=True))
+    curve, least = list[Enclosure](), _ZERO
+    for order in orders:
+        curve.append(_renyi(uses, order))
+        least = max(least, Fraction(curve[-1].lower) / order)
+        if not (curve[-1].lower or curve[-1].is_finite()):  # the others take as long
+            break
     pure = Enclosure.unknown()
     if all(one.is_finite() for one in curve):
         with suppress(ArithmeticError), grace(_GRACE):
