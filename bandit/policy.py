@@ -21,6 +21,7 @@ keeps it by the runs' numbers, `state.runs`. docs/policies.md is a worked page.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
@@ -144,6 +145,23 @@ class Decision:
 
     stays: NDArray[np.bool_] | None = None
     index: Floats | None = None
+
+
+@frozen
+class Largest:
+    """The arm of the largest score, the first of several; before, those that have none yet.
+
+    It keeps nothing: scores, runs x arms, follow from what was released.
+    """
+
+    score: Callable[[State], Floats]
+
+    def next_batch(self, state: State) -> NDArray[Any]:
+        """The arm of the largest score."""
+        return np.asarray(np.where(state.users > 0, self.score(state), np.inf).argmax(axis=1))
+
+    def observe(self, state: State, released: ReleasedSums) -> None:
+        """Nothing to keep."""
 
 
 class Policy(Protocol):

@@ -13,29 +13,18 @@ authors' bound of regret is of their batches and noise, and no bound is proved h
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-from ..policy import Floats, ReleasedSums, State
+from ..policy import Floats, Largest, State
 from .indexed import DIST_DP_KLUCB
 
 
-class Imed:
-    """Keeps nothing: the index follows from what was released."""
-
-    def next_batch(self, state: State) -> NDArray[Any]:
-        """The arm of the least index; first those that have none yet."""
-        means = np.clip(state.means, 0.0, 1.0)
-        played = state.users > 0
-        best = np.where(played, means, 0.0).max(axis=1, keepdims=True)
-        apart = divergence(means, best, float(state.setting.epsilon))
-        index = state.users * apart + np.log(np.maximum(state.users, 1))
-        return np.asarray(np.where(played, index, -np.inf).argmin(axis=1))
-
-    def observe(self, state: State, released: ReleasedSums) -> None:
-        """Nothing to keep."""
+def _urgency(state: State) -> Floats:
+    """-I."""
+    means = np.clip(state.means, 0.0, 1.0)
+    best = np.where(state.users > 0, means, 0.0).max(axis=1, keepdims=True)
+    apart = divergence(means, best, float(state.setting.epsilon))
+    return -(state.users * apart + np.log(np.maximum(state.users, 1)))
 
 
 def divergence(low: Floats, high: Floats, epsilon: float) -> Floats:
@@ -51,5 +40,5 @@ def divergence(low: Floats, high: Floats, epsilon: float) -> Floats:
 DIST_DP_IMED = DIST_DP_KLUCB.deciding(
     "dist-dp-imed",
     "IMED on noisy sums, after DP-IMED (arXiv 2505.05613)",
-    lambda setting, runs: Imed(),
+    lambda setting, runs: Largest(_urgency),
 )

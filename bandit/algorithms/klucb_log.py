@@ -10,31 +10,20 @@ it has had forty. No bound of regret is proved here.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from attrs import evolve
-from numpy.typing import NDArray
 
-from ..policy import Floats, ReleasedSums, State
+from ..policy import Floats, Largest, State
 from .indexed import KL_UCB
 
 _GROWTH = 20  # an arm's batch has its users so far over this, at least one
 _HALVINGS = 40
 
 
-class KlUcbLog:
-    """Keeps nothing: the index follows from what was released."""
-
-    def next_batch(self, state: State) -> NDArray[Any]:
-        """The arm of the largest index; first those that have none yet."""
-        users = np.maximum(state.users, 1)
-        level = np.log(np.maximum(state.rounds, 1))[:, None] / users
-        bounds = upper(np.clip(state.means, 0.0, 1.0), level)
-        return np.asarray(np.where(state.users > 0, bounds, np.inf).argmax(axis=1))
-
-    def observe(self, state: State, released: ReleasedSums) -> None:
-        """Nothing to keep."""
+def _bounds(state: State) -> Floats:
+    level = np.log(np.maximum(state.rounds, 1))[:, None] / np.maximum(state.users, 1)
+    return upper(np.clip(state.means, 0.0, 1.0), level)
 
 
 def kl(low: Floats, high: Floats) -> Floats:
@@ -69,7 +58,7 @@ KL_UCB_LOG = evolve(
     KL_UCB.deciding(
         "kl-ucb-log",
         "KL-UCB with log t, nearly every round (Garivier and Cappé, COLT 2011), without privacy",
-        lambda setting, runs: KlUcbLog(),
+        lambda setting, runs: Largest(_bounds),
     ),
     schedule=lambda setting, batch, _: _users(batch),
 )

@@ -15,34 +15,23 @@ proved here.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-from ..policy import ReleasedSums, State
+from ..policy import Floats, Largest, State
 from .imed import divergence
 from .indexed import DIST_DP_KLUCB
 from .klucb_log import upper
 
 
-class PrivateKlUcb:
-    """Keeps nothing: the index follows from what was released."""
-
-    def next_batch(self, state: State) -> NDArray[Any]:
-        """The arm of the largest index, the first of several; before, those that have none yet."""
-        epsilon = float(state.setting.epsilon)
-        level = np.log(np.maximum(state.rounds, 1))[:, None] / np.maximum(state.users, 1)
-        means = np.clip(state.means, 0.0, 1.0)
-        bounds = upper(means, level, lambda low, high: divergence(low, high, epsilon))
-        return np.asarray(np.where(state.users > 0, bounds, np.inf).argmax(axis=1))
-
-    def observe(self, state: State, released: ReleasedSums) -> None:
-        """Nothing to keep."""
+def _bounds(state: State) -> Floats:
+    epsilon = float(state.setting.epsilon)
+    level = np.log(np.maximum(state.rounds, 1))[:, None] / np.maximum(state.users, 1)
+    means = np.clip(state.means, 0.0, 1.0)
+    return upper(means, level, lambda low, high: divergence(low, high, epsilon))
 
 
 DIST_DP_KLUCB_LOG = DIST_DP_KLUCB.deciding(
     "dist-dp-klucb-log",
     "KL-UCB on noisy sums with log t and the d of private coins, as DP-KLUCB (arXiv 2505.05613)",
-    lambda setting, runs: PrivateKlUcb(),
+    lambda setting, runs: Largest(_bounds),
 )

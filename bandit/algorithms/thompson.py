@@ -9,31 +9,21 @@ that it is as private as these sums are. No bound of regret is proved here.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-from ..policy import ReleasedSums, State
+from ..policy import Floats, Largest, State
 from .indexed import DIST_DP_KLUCB
 
 
-class Thompson:
-    """Keeps nothing: what is known follows from what was released."""
-
-    def next_batch(self, state: State) -> NDArray[Any]:
-        """The arm of the largest draw; first those that have none yet."""
-        users = np.maximum(state.users, 1)
-        spread = np.sqrt(0.25 / users + state.variances / users**2)
-        drawn = state.means + spread * state.normal(state.setting.arms)
-        return np.asarray(np.where(state.users > 0, drawn, np.inf).argmax(axis=1))
-
-    def observe(self, state: State, released: ReleasedSums) -> None:
-        """Nothing to keep."""
+def _drawn(state: State) -> Floats:
+    users = np.maximum(state.users, 1)
+    spread = np.sqrt(0.25 / users + state.variances / users**2)
+    drawn: Floats = state.means + spread * state.normal(state.setting.arms)
+    return drawn
 
 
 DIST_DP_TS = DIST_DP_KLUCB.deciding(
     "dist-dp-ts",
     "Thompson sampling with noisy sums, their noise in its spread",
-    lambda setting, runs: Thompson(),
+    lambda setting, runs: Largest(_drawn),
 )
