@@ -19,7 +19,6 @@ everything ends in time, with what is known by then.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -28,7 +27,7 @@ from typing import Any, TypeAlias
 from .accounting import Composition
 from .accounting import compose as _compose
 from .exact import WIDTH, ExactInput, ParameterError, exact, whole
-from .exact.deadline import time_left, told, uninterrupted
+from .exact.deadline import told
 from .exact.moment import now
 from .mechanisms import Mechanism
 from .mechanisms.protocols.protocol import SumProtocol
@@ -38,9 +37,8 @@ from .verify import Audit, Calibration, Claim, Family, parse_claim
 from .verify import audit as _audit
 from .verify import calibrate as _calibrate
 from .verify import certify as _certify
-from .verify.certificate import Certificate, certificate_of
+from .verify.certificate import Certificate, certificate_of, check_in_time
 from .verify.checker import SECONDS, Outcome
-from .verify.checker import check as _check
 from .verify.families import choose
 from .verify.vector_calibration import VectorCalibration, calibrate_vector, choose_vector
 
@@ -162,13 +160,7 @@ def check(
         certificate = Certificate.read(certificate)
     content = certificate.content if isinstance(certificate, Certificate) else certificate
     allowed = None if seconds is None else float(exact(seconds, "seconds", at_least=0))
-    limits = [limit for limit in (allowed, time_left()) if limit is not None and limit < math.inf]
-
-    def ask() -> Outcome:
-        with uninterrupted():  # it minds its own clock: a ring inside mpmath's intervals is lost
-            return _check(content, min(limits, default=None))
-
-    return told(ask, _NOT_IN_TIME)
+    return told(lambda: check_in_time(content, allowed), _NOT_IN_TIME)
 
 
 def calibrate(

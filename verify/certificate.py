@@ -87,7 +87,7 @@ from .guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, RenyiDP
 from .vector_bounds import bounded
 
 __all__ = ["Certificate", "CertificateError", "MismatchError", "NotCertifiedError"]
-__all__ += ["certificate_of", "certificate_stating", "is_close_call_in_reach"]
+__all__ += ["certificate_of", "certificate_stating", "check_in_time", "is_close_call_in_reach"]
 
 _WIDTHS = ("1e-12", "1e-9", "1e-7", "1e-5", "1e-4", "1e-3", "1e-2")  # relative, tried in turn
 _LEAST_ROUNDED = Fraction(1, 10**5)  # where composed losses have to be rounded
@@ -208,15 +208,8 @@ class Certificate(Rows):
             )
 
     def check(self, seconds: float | None = SECONDS) -> Outcome:
-        """Prove it again, in so many seconds; None: however long it takes.
-
-        The checker minds its own clock: a timer that rang inside mpmath's intervals would be lost.
-        """
-        left = time_left()
-        if left < math.inf:
-            seconds = left if seconds is None else min(left, seconds)
-        with uninterrupted():
-            return check(self.content, seconds)
+        """Prove it again, in so many seconds; None: however long it takes."""
+        return check_in_time(self.content, seconds)
 
     def write(self, path: str | Path) -> None:
         """Write the file, whole or not at all: under a temporary name, then renamed."""
@@ -236,6 +229,16 @@ class Certificate(Rows):
         _read_fields(data)
         assert isinstance(data, dict)
         return Certificate(_written(data))
+
+
+def check_in_time(content: Mapping[str, Any], seconds: float | None = SECONDS) -> Outcome:
+    """What the checker says of a certificate's content, within the limit of time around it.
+
+    It minds its own clock: a timer that rang inside mpmath's intervals would be lost.
+    """
+    limits = [limit for limit in (seconds, time_left()) if limit is not None and limit < math.inf]
+    with uninterrupted():
+        return check(content, min(limits, default=None))
 
 
 def read_note(text: str) -> str:
