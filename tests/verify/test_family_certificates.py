@@ -10,6 +10,7 @@ from itertools import combinations, combinations_with_replacement, permutations,
 from typing import Any
 
 import pytest
+from certificate_fields import STREAM, THRESHOLD
 from certificates import check, edited, reconstructed, shape
 
 import exactdp
@@ -257,32 +258,6 @@ def test_an_audit_from_the_command_line(capsys):
         assert main(["check", "x.json", *expected]) == 0
         assert main(["check", "x.json", "--expect", "laplace:epsilon=0.66,threshold=99"]) == 1
     assert "told where it reaches 100" in capsys.readouterr().out
-
-
-THRESHOLD = {
-    "kind": "threshold",
-    "noise": {
-        "kind": "additive",
-        "law": {"name": "discrete-laplace", "scale": "1"},
-        "sensitivity": "1",
-        "modulus": None,
-    },
-    "threshold": "5",
-    "keys": "1",
-    "names": "no",
-    "poisson": "1",
-}
-STREAM = {
-    "kind": "stream",
-    "matrix": {"name": "tree", "steps": "8", "restart": "8"},
-    "participations": "1",
-    "separation": "1",
-    "fixed": "no",
-    "l2": "1",
-    "noise": {"name": "gaussian", "sigma": "1"},
-    "dimension": None,
-    "neighbours": "replace",
-}
 
 
 def stated(mechanism: dict[str, Any], claim: str = "approx:1,1/10", **more: Any) -> dict[str, Any]:

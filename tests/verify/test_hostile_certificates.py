@@ -7,6 +7,7 @@ import sys
 import unicodedata
 
 import pytest
+from certificate_fields import PAIR, ROUNDED
 from certificate_mutants import second, sources
 from certificates import check, edited, places, resealed, shape
 
@@ -19,29 +20,11 @@ from exactdp.verify.checker.reading import read
 from exactdp.verify.checker.shape import _HIDDEN
 from exactdp.verify.checker.words import UNPROVED
 
-PAIR = {
-    "kind": "pair",
-    "outcomes": ["a", "b"],
-    "p": ["0.5", "0.5"],
-    "q": ["0.25", "0.75"],
-    "slack": "0",
-}
 NOISE = {
     "kind": "additive",
     "law": {"name": "skellam", "variance": "9"},
     "sensitivity": "1",
     "modulus": "11",
-}
-ROUNDED = {
-    "kind": "rounded-vector",
-    "law": {"name": "skellam", "variance": "9"},
-    "l2": "2",
-    "dimension": "4",
-    "rounding": "conditional",
-    "beta": "0.5",
-    "modulus": "64",
-    "neighbours": "add-remove",
-    "poisson": "0.5",
 }
 BASE = {
     "format": "exactdp certificate",

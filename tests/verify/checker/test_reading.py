@@ -6,13 +6,13 @@ import copy
 from typing import Any
 
 import pytest
+from certificate_fields import NOISE as _PLAIN
+from certificate_fields import PAIR, ROUNDED, STREAM, THRESHOLD
 
 from exactdp.verify.checker import CertificateError
 from exactdp.verify.checker.reading import read_claim, read_use
 
-_LAPLACE = {"name": "discrete-laplace", "scale": "10"}
-_NOISE = {"kind": "additive", "law": _LAPLACE, "sensitivity": "1", "modulus": "8"}
-_PLAIN = {**_NOISE, "modulus": None}
+_NOISE = {**_PLAIN, "modulus": "8"}
 _REAL = {
     "kind": "continuous",
     "law": "gaussian",
@@ -32,27 +32,11 @@ _VECTOR = {
     "neighbours": "add-remove",
     "poisson": "0.5",
 }
-_ROUNDED = {
-    "kind": "rounded-vector",
-    "law": {"name": "skellam", "variance": "9"},
-    "l2": "2",
-    "dimension": "4",
-    "rounding": "conditional",
-    "beta": "0.5",
-    "modulus": "64",
-    "neighbours": "add-remove",
-    "poisson": "0.5",
-}
 _STREAM = {
-    "kind": "stream",
+    **STREAM,
     "matrix": {"name": "tree", "steps": "8", "restart": "4"},
-    "participations": "1",
-    "separation": "1",
-    "fixed": "no",
     "l2": "2",
     "noise": {"name": "gaussian", "sigma": "3"},
-    "dimension": None,
-    "neighbours": "replace",
 }
 _BLT = {"name": "blt", "steps": "8", "omega": ["0.5"], "theta": ["0.5"]}
 _TABLE = {"name": "table", "rows": [["1"], ["1", "1"]]}
@@ -68,16 +52,10 @@ MECHANISMS: dict[str, dict[str, Any]] = {
         "law": {"name": "finite", "outcomes": ["0", "1"], "masses": ["0.5", "0.5"]},
     },
     "response": {"kind": "randomized-response", "epsilon": "1", "delta": "0"},
-    "pair": {
-        "kind": "pair",
-        "outcomes": ["a", "b"],
-        "p": ["0.5", "0.5"],
-        "q": ["0.25", "0.75"],
-        "slack": "0",
-    },
+    "pair": PAIR,
     "real": _REAL,
     "vector": _VECTOR,
-    "rounded": _ROUNDED,
+    "rounded": ROUNDED,
     "sampled": {"kind": "sampled", "mechanism": _NOISE, "poisson": "1"},
     "batches": {"kind": "fixed-size", "mechanism": _PLAIN, "size": "2", "population": "5"},
     "allocation": {
@@ -91,14 +69,7 @@ MECHANISMS: dict[str, dict[str, Any]] = {
     "toeplitz": {**_STREAM, "matrix": {"name": "sqrt-toeplitz", "steps": "8"}},
     "blt": {**_STREAM, "matrix": _BLT},
     "table": {**_STREAM, "matrix": _TABLE},
-    "threshold": {
-        "kind": "threshold",
-        "noise": _PLAIN,
-        "threshold": "5",
-        "keys": "1",
-        "names": "no",
-        "poisson": "1",
-    },
+    "threshold": {**THRESHOLD, "noise": _PLAIN},
     "partition": {"kind": "partition-selection", "epsilon": "1", "delta": "0.1", "keys": "1"},
     "categories": {"kind": "categories", "epsilon": "1", "categories": "3"},
     "subsets": {"kind": "subset-selection", "epsilon": "1", "categories": "8", "size": "2"},
