@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar, cast
 
 from mpmath import iv
 
@@ -16,8 +17,40 @@ from .reach import Reach
 from .rounded import Rounded
 
 
+class OneUse:
+    """What a use is among others (`scenarios`): by default it tells something, any way round."""
+
+    @property
+    def settled(self) -> Mechanism:
+        """Without sampling that changes nothing, and as a pair of laws where it is one."""
+        return cast("Mechanism", self)
+
+    @property
+    def tells(self) -> bool:
+        """Are there neighbours that it tells apart?"""
+        return True
+
+    @property
+    def has_a_side(self) -> bool:
+        """Does it name its two datasets, one of which comes first?"""
+        return False
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Is it the same, settled, with these exchanged?"""
+        return not self.has_a_side
+
+    @property
+    def turned(self) -> Mechanism:
+        """The other way round, settled."""
+        if self.is_symmetric:
+            return cast("Mechanism", self)
+        one: Any = self
+        return cast("Mechanism", replace(one, removing=not one.removing))
+
+
 @dataclass(frozen=True)
-class Additive:
+class Additive(OneUse):
     """An integer query of this sensitivity plus noise, seen mod `modulus` if given."""
 
     law: Law
@@ -33,17 +66,25 @@ class Additive:
         most = self.sensitivity if self.modulus is None else self.modulus // 2
         return min(self.sensitivity, most)
 
+    @property
+    def tells(self) -> bool:
+        return self.shift > 0
+
 
 @dataclass(frozen=True)
-class Response:
+class Response(OneUse):
     """Randomized response that with probability delta reveals its bit."""
 
     epsilon: Fraction
     delta: Fraction
 
+    @property
+    def tells(self) -> bool:
+        return bool(self.epsilon or self.delta)
+
 
 @dataclass(frozen=True)
-class TwoLaws:
+class TwoLaws(OneUse):
     """A user's own pair, P on one dataset and Q on the other, known up to misplaced mass `slack`.
 
     This way round: what it costs the other way round is another scenario (`scenarios`).
@@ -53,9 +94,26 @@ class TwoLaws:
     q: tuple[Fraction, ...]
     slack: Fraction
 
+    @property
+    def tells(self) -> bool:
+        return bool(self.slack) or self.has_a_side
+
+    @property
+    def has_a_side(self) -> bool:
+        return self.p != self.q
+
+    @property
+    def is_symmetric(self) -> bool:
+        p, q = self.p, self.q
+        return Counter(zip(p, q, strict=True)) == Counter(zip(q, p, strict=True))
+
+    @property
+    def turned(self) -> TwoLaws:
+        return TwoLaws(self.q, self.p, self.slack)
+
 
 @dataclass(frozen=True)
-class Continuous:
+class Continuous(OneUse):
     """A real query of this sensitivity plus Gaussian or Laplace noise; each user takes part or not.
 
     rate: with what probability, independently; below 1 only where neighbours add or remove a user.
@@ -70,6 +128,10 @@ class Continuous:
     rate: Fraction
     removing: bool = True
     root: bool = False
+
+    @property
+    def has_a_side(self) -> bool:
+        return self.rate < 1
 
     @property
     def noise(self) -> Fraction:
@@ -91,7 +153,7 @@ class Continuous:
 
 
 @dataclass(frozen=True)
-class Sampled:
+class Sampled(OneUse):
     """A mechanism in which each user takes part with this probability, independently.
 
     Neighbours add or remove a user: P is then (1-q) Q + q P, of the mechanism's own P with and Q
@@ -106,7 +168,7 @@ class Sampled:
 
     @property
     def settled(self) -> Additive | Response | Sampled | TwoLaws:
-        """What it comes to: itself only where it is noise or randomized response, truly sampled."""
+        """Itself only where it is noise or randomized response, truly sampled."""
         one, rate = self.mechanism, self.rate
         if rate == 1:
             return one
@@ -115,9 +177,17 @@ class Sampled:
         mixture = tuple((1 - rate) * q + rate * p for p, q in zip(one.p, one.q, strict=True))
         return TwoLaws(mixture, one.q, one.slack)
 
+    @property
+    def tells(self) -> bool:
+        return self.mechanism.tells
+
+    @property
+    def has_a_side(self) -> bool:
+        return self.rate < 1 or self.mechanism.has_a_side
+
 
 @dataclass(frozen=True)
-class FixedSize:
+class FixedSize(OneUse):
     """A mechanism on `size` of `population` users, all batches as likely.
 
     Neighbours replace one user's data. The mechanism is randomized response, or plain noise of a
@@ -136,6 +206,10 @@ class FixedSize:
         return self.mechanism if self.size == self.population else self
 
     @property
+    def tells(self) -> bool:
+        return self.mechanism.tells
+
+    @property
     def attained(self) -> Continuous | Sampled:
         """What costs no more: all others have the user's new data, whose batches look alike.
 
@@ -148,7 +222,7 @@ class FixedSize:
 
 
 @dataclass(frozen=True)
-class Allocation:
+class Allocation(OneUse):
     """Steps of Gaussian noise, each user in `taken` of them: all such sets of steps are as likely.
 
     removing: this way round, P is the law with the user. The other way round is another scenario.
@@ -161,6 +235,7 @@ class Allocation:
     removing: bool = True
 
     neighbours: ClassVar[str] = "add-remove"
+    has_a_side: ClassVar[bool] = True
 
     @property
     def noise(self) -> Fraction:
@@ -169,7 +244,7 @@ class Allocation:
 
 
 @dataclass(frozen=True)
-class Vector:
+class Vector(OneUse):
     """Integers moved by a vector within reach, plus noise of one law in each, seen mod `modulus`.
 
     Rounded: by what a real vector is rounded to. The law is symmetric, about 0 or half its trials,
@@ -182,6 +257,12 @@ class Vector:
     modulus: int | None
     neighbours: str
     rate: Fraction
+
+    is_symmetric: ClassVar[bool] = True
+
+    @property
+    def has_a_side(self) -> bool:
+        return self.rate < 1 or self.reach.is_random
 
 
 @dataclass(frozen=True)
@@ -203,7 +284,7 @@ class Outcomes:
         return Outcomes(self.q, self.p)
 
 
-class Finite:
+class Finite(OneUse):
     """Known by pairs of laws on finitely many outcomes, among which neighbours choose.
 
     has_a_side: is it another scenario the other way round? Else both ways are among the pairs, or
@@ -235,7 +316,7 @@ class Finite:
 Parts = tuple[tuple["Mechanism", int], ...]
 
 
-class Family:
+class Family(OneUse):
     """Known by uses of other mechanisms; what follows may have several proofs, tried in turn.
 
     has_a_side: is its orientation fixed?
@@ -243,6 +324,7 @@ class Family:
 
     neighbours: str = "replace"
     has_a_side: bool = False
+    is_symmetric: bool = True
 
     def said(self) -> str:
         """In words."""
@@ -258,7 +340,7 @@ class Family:
 
 
 @dataclass(frozen=True)
-class Curve:
+class Curve(OneUse):
     """Of which it is known that D_a <= bound a at every order; or D_a <= bound up to one order."""
 
     bound: Fraction
@@ -272,7 +354,7 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class Key:
+class Key(OneUse):
     """A count told from a threshold on, which a user holds alone or with many others (`keys`).
 
     unseen: how far below the threshold her part of it ends. removing: P is the law with the user.
@@ -284,6 +366,7 @@ class Key:
     removing: bool = True
 
     neighbours: ClassVar[str] = "add-remove"
+    has_a_side: ClassVar[bool] = True
 
 
 Mechanism = (

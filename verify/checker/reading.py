@@ -283,45 +283,40 @@ def read_use(data: object) -> tuple[Mechanism, int]:
 
 def _mechanism(data: object) -> Mechanism:
     kind = data.get("kind") if isinstance(data, dict) else None
-    if kind == "additive":
-        fields = read_fields(data, kind, "kind", "law", "sensitivity", "modulus")
-        moved = read_whole(fields["sensitivity"], "sensitivity", 1, 10**9)
-        return Additive(_law(fields["law"]), moved, _modulus(fields))
-    if kind == "randomized-response":
-        fields = read_fields(data, kind, "kind", "epsilon", "delta")
-        epsilon = read_number(fields["epsilon"], "epsilon", at_most=10**4)
-        return Response(epsilon, read_number(fields["delta"], "delta", at_most=1))
-    if kind == "pair":
-        fields = read_fields(data, kind, "kind", "outcomes", "p", "q", "slack")
-        listed = read_list(fields["outcomes"], "outcomes", 100_000)
-        names = [read_readable(name, "an outcome", 0, LONGEST_TEXT) for name in listed]
-        if len(set(names)) != len(names):
-            raise CertificateError("outcomes must be distinct")
-        slack = read_number(fields["slack"], "slack", at_most=1)
-        p, q = (_masses(fields[side], side, len(names), slack) for side in "pq")
-        return TwoLaws(p, q, slack)
-    if kind == "continuous":
-        return _continuous(data)
-    if kind == "sampled":
-        fields = read_fields(data, kind, "kind", "mechanism", "poisson")
-        one = _mechanism(fields["mechanism"])
-        if not isinstance(one, Additive | Response | TwoLaws):
-            raise CertificateError("what is sampled must be additive, randomized-response or pair")
-        return Sampled(one, _rate(fields["poisson"]))
-    if kind == "fixed-size":
-        return _batches(data)
-    if kind == "allocation":
-        return _allocation(data)
-    if kind == "vector":
-        return _vector(data)
-    if kind == "rounded-vector":
-        return _rounded(data)
-    if isinstance(kind, str) and kind in FAMILIES:
-        return FAMILIES[kind](data)
-    raise CertificateError(
-        "mechanism kind must be additive, randomized-response, pair, continuous, sampled, "
-        f"fixed-size, allocation, vector, rounded-vector, {', '.join(FAMILIES)}"
-    )
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise CertificateError(f"mechanism kind must be {', '.join(KINDS)}")
+    return KINDS[kind](data)
+
+
+def _additive(data: object) -> Additive:
+    fields = read_fields(data, "additive", "kind", "law", "sensitivity", "modulus")
+    moved = read_whole(fields["sensitivity"], "sensitivity", 1, 10**9)
+    return Additive(_law(fields["law"]), moved, _modulus(fields))
+
+
+def _response(data: object) -> Response:
+    fields = read_fields(data, "randomized-response", "kind", "epsilon", "delta")
+    epsilon = read_number(fields["epsilon"], "epsilon", at_most=10**4)
+    return Response(epsilon, read_number(fields["delta"], "delta", at_most=1))
+
+
+def _pair(data: object) -> TwoLaws:
+    fields = read_fields(data, "pair", "kind", "outcomes", "p", "q", "slack")
+    listed = read_list(fields["outcomes"], "outcomes", 100_000)
+    names = [read_readable(name, "an outcome", 0, LONGEST_TEXT) for name in listed]
+    if len(set(names)) != len(names):
+        raise CertificateError("outcomes must be distinct")
+    slack = read_number(fields["slack"], "slack", at_most=1)
+    p, q = (_masses(fields[side], side, len(names), slack) for side in "pq")
+    return TwoLaws(p, q, slack)
+
+
+def _sampled(data: object) -> Sampled:
+    fields = read_fields(data, "sampled", "kind", "mechanism", "poisson")
+    one = _mechanism(fields["mechanism"])
+    if not isinstance(one, Additive | Response | TwoLaws):
+        raise CertificateError("what is sampled must be additive, randomized-response or pair")
+    return Sampled(one, _rate(fields["poisson"]))
 
 
 def _vector(data: object) -> Vector:
@@ -624,7 +619,16 @@ def _entry(text: object) -> Fraction:
     return number
 
 
-FAMILIES: dict[str, Callable[[object], Mechanism]] = {
+KINDS: dict[str, Callable[[object], Mechanism]] = {
+    "additive": _additive,
+    "randomized-response": _response,
+    "pair": _pair,
+    "continuous": _continuous,
+    "sampled": _sampled,
+    "fixed-size": _batches,
+    "allocation": _allocation,
+    "vector": _vector,
+    "rounded-vector": _rounded,
     **local.READERS,
     **selection.READERS,
     "guarantee": read_guarantee,
