@@ -28,7 +28,14 @@ _PUBLISHED_RUNS, _PUBLISHED_ARMS = 20, 10
 class Drawn:
     """A new instance for each run: Gaussian rewards clipped to [0, 1], or coins (sigma None).
 
-    means: the range that the arms' means are uniform in.
+    name   for tables
+    arms   how many
+    means  the range that the arms' means are uniform in
+    sigma  of the rewards, before they are clipped
+
+    >>> place = Drawn("middle", 3, (0.4, 0.6)).environment(np.random.SeedSequence(0))
+    >>> all(0.4 <= arm.mean <= 0.6 for arm in place.arms)
+    True
     """
 
     name: str
@@ -45,7 +52,12 @@ class Drawn:
 
 @frozen
 class Fixed:
-    """The same instance for all runs."""
+    """The same instance for all runs. given: it.
+
+    >>> from exactdp.bandit.environments.instance import instance
+    >>> Fixed(instance("coins:0.75,0.7,0.25")).arms
+    3
+    """
 
     given: Environment
 
@@ -71,7 +83,15 @@ class Fixed:
 
 @frozen
 class Listed:
-    """Run r takes place in the r-th of these, and after the last one in the first one again."""
+    """Run r takes place in the r-th of these, and after the last one in the first one again.
+
+    name: for tables. given: the instances, of equally many arms.
+
+    >>> from exactdp.bandit.environments.instance import instance
+    >>> two = Listed("two", (instance("coins:0.75,0.25"), instance("coins:0.5,0.25")))
+    >>> two.environment(np.random.SeedSequence(0), run=3).arms[0].mean
+    0.5
+    """
 
     name: str
     given: tuple[Environment, ...]
@@ -93,7 +113,8 @@ Instances: TypeAlias = Drawn | Fixed | Listed
 def easy(arms: int = 10, sigma: Fraction | None = Fraction(DEFAULT_SIGMA)) -> Drawn:
     """Means in [0.25, 0.75], as in Chowdhury and Zhou (ICLR 2023), section 7.
 
-    arms: how many. sigma: of the rewards; None for coins.
+    arms: how many. sigma: of the rewards; None for coins. Raises
+    ParameterError of both, when an instance is drawn.
 
     >>> easy(5).arms
     5
@@ -104,7 +125,8 @@ def easy(arms: int = 10, sigma: Fraction | None = Fraction(DEFAULT_SIGMA)) -> Dr
 def hard(arms: int = 10, sigma: Fraction | None = Fraction(DEFAULT_SIGMA)) -> Drawn:
     """Means in [0.45, 0.55], as there.
 
-    arms: how many. sigma: of the rewards; None for coins.
+    arms: how many. sigma: of the rewards; None for coins. Raises
+    ParameterError of both, when an instance is drawn.
 
     >>> hard(5).means
     (0.45, 0.55)
@@ -115,7 +137,7 @@ def hard(arms: int = 10, sigma: Fraction | None = Fraction(DEFAULT_SIGMA)) -> Dr
 def published(hard: bool = False) -> Listed:
     """The 20 instances that the published experiments ran on, the easy or the hard ones.
 
-    hard: the hard ones?
+    hard: the hard ones? Raises nothing.
 
     >>> published().name, len(published().given)
     ('published', 20)

@@ -56,7 +56,20 @@ class History:
 class State:
     """What was released so far in the runs that a policy is asked about, one row each.
 
-    runs  which they are, from 0: rows of what a policy keeps
+    runs     which they are, from 0: rows of what a policy keeps
+    history  what the runner keeps of them: policies read it by the properties here
+
+    >>> class Watching:
+    ...     def next_batch(self, state):
+    ...         print(state.runs, state.users.tolist(), state.setting.horizon)
+    ...         return np.full(len(state.runs), -1)  # stop
+    >>> from exactdp.bandit.algorithms import KL_UCB
+    >>> from exactdp.bandit.instances import easy
+    >>> from exactdp.bandit.run import Config, run
+    >>> from exactdp.bandit.setting import Setting
+    >>> watching = KL_UCB.deciding("watching", "mine", lambda setting, runs: Watching())
+    >>> played = run(Config(watching, Setting(3, 1000), easy(3)), runs=1)
+    [0 1 2 3 4] [[0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0]] 1000
     """
 
     runs: Whole
@@ -126,6 +139,19 @@ class ReleasedSums:
     arms    as the policy asked: one arm a run, or a mask runs x arms
     sums    the noisy sum of each of these, in units of 1/precision; 0 elsewhere in a mask
     totals  what estimates rest on, in these units: all batches, or where an algorithm forgets this
+
+    >>> class Once:
+    ...     def next_batch(self, state):
+    ...         return np.where(state.batches.sum(axis=1) == 0, 1, -1)
+    ...     def observe(self, state, released):
+    ...         print(released.arms, released.phase.users, (released.sums == released.totals).all())
+    >>> from exactdp.bandit.algorithms import DP_KLUCB
+    >>> from exactdp.bandit.instances import easy
+    >>> from exactdp.bandit.run import Config, run
+    >>> from exactdp.bandit.setting import Setting
+    >>> once = DP_KLUCB.deciding("once", "mine", lambda setting, runs: Once())
+    >>> played = run(Config(once, Setting(3, 1000), easy(3)), runs=2)
+    [1 1 1 1 1] 21 True
     """
 
     phase: Phase
@@ -141,6 +167,9 @@ class Decision:
     stays  runs x arms: which are not eliminated; lost is a run whose best arms are
     index  by run: the upper confidence bound of the arm that had the batch; lost is a run where
            every best arm's was ever below its mean
+
+    >>> Decision(stays=np.array([[True, False, True]])).stays.sum(axis=1).tolist()
+    [2]
     """
 
     stays: NDArray[np.bool_] | None = None
@@ -169,6 +198,19 @@ class Policy(Protocol):
 
     It must be a function of that (and of `State.normal`) alone: asked again before anything new was
     released it answers the same. One object plays some runs together, and is used once.
+
+    >>> class Greedy:
+    ...     def next_batch(self, state):
+    ...         return np.where(state.users > 0, state.means, np.inf).argmax(axis=1)
+    ...     def observe(self, state, released):
+    ...         return None
+    >>> from exactdp.bandit.algorithms import KL_UCB
+    >>> from exactdp.bandit.instances import easy
+    >>> from exactdp.bandit.run import Config, run
+    >>> from exactdp.bandit.setting import Setting
+    >>> greedy = KL_UCB.deciding("greedy", "the largest mean", lambda setting, runs: Greedy())
+    >>> run(Config(greedy, Setting(3, 1000), easy(3)), runs=4).runs
+    4
     """
 
     def next_batch(self, state: State) -> NDArray[Any]:

@@ -79,7 +79,17 @@ class Phase:
 
 @frozen
 class Prepared:
-    """An algorithm with everything that its runs share."""
+    """An algorithm with everything that its runs share: what `prepare` gives.
+
+    algorithm, setting, radius: as it was asked. phases: every batch, by number and active arms.
+    failure: of the certified radius, how likely a best arm ever leaves; None otherwise.
+    index: of an index policy's arms; None of others.
+
+    >>> from exactdp.bandit.algorithms import SE
+    >>> held = prepare(SE, Setting(arms=4, horizon=1000))
+    >>> [(batch.users, batch.radius > 0) for batch in held.phases.values()][:2]
+    [(2, True), (4, True)]
+    """
 
     algorithm: Algorithm
     setting: Setting
@@ -127,10 +137,17 @@ def prepare(
 ) -> Prepared:
     """Schedule, releases, evidence and radii of an algorithm.
 
-    prove: where the evidence comes from, if not from audits now.
+    algorithm  what is run, with the numbers of `setting`
+    radius     the paper's, or one that is proved
+    prove      where the evidence comes from, if not from audits now
 
     Raises ParameterError for settings that it does not allow, NotVerifiedError where a batch does
     not meet its claim, UndecidedError where a parameter stays open.
+
+    >>> from exactdp.bandit.algorithms import DIST_DP_SE
+    >>> held = prepare(DIST_DP_SE, Setting(arms=4, horizon=1000, epsilon="0.5"))
+    >>> held.phase(5, 4).users, held.phase(5, 4).evidence.verdict.value
+    (32, 'VERIFIED')
     """
     setting = setting.with_usual(algorithm.usual_confidence(setting.horizon))
     sizes, releases = admissible(algorithm, setting, radius)

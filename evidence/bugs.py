@@ -10,7 +10,19 @@ from .stated import Stated, read_rows
 
 @frozen
 class Bug:
-    """One row of `bugs.toml`, which says what its fields mean."""
+    """A known defect: what is claimed, of which uses, and the twin that is right.
+
+    id, source      its name, and where it is told
+    defect          what is wrong, in words
+    spec, claim     the uses that the defect leaves, and what is claimed of them, falsely
+    repaired        the uses without the defect
+    repaired_claim  what is true of these; None for the same claim
+    note            more that a reader should know
+
+    >>> bug = next(one for one in read_bugs() if one.id == "bandit-scale")
+    >>> bug.stated.command
+    'exactdp audit published:epsilon=0.1,batch=1024 --claim pure:0.1'
+    """
 
     id: str
     source: str

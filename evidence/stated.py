@@ -46,7 +46,7 @@ class Stated:
 def settle(stated: Stated) -> Audit:
     """What is certain about it, in the time allowed.
 
-    stated: uses and a claim. Returns an Audit.
+    stated: uses and a claim. Returns an Audit. Raises ParameterError where they cannot be read.
 
     >>> settle(Stated(("discrete-laplace:epsilon=0.1",), "pure:0.1")).verified
     True

@@ -62,7 +62,21 @@ _TRANSIENT = ("deadlock", "could not serialize")  # PostgreSQL asks to begin aga
 
 @frozen
 class Recorded:
-    """A charge that is in the ledger. new: whether it was not there before."""
+    """A charge that is in the ledger.
+
+    key     the caller's name of it
+    action  what was recorded: a charge, a reservation, ...
+    at      when, in UTC
+    hash    of its row in the chain
+    new     whether it was not there before
+
+    >>> import tempfile
+    >>> with Ledger.create(tempfile.mkdtemp() + "/ledger.db", "zcdp:1") as ledger:
+    ...     for _ in range(2):
+    ...         ledger.charge("discrete-gaussian:sigma2=100", ["ada"], key="monday").new
+    True
+    False
+    """
 
     key: str
     action: str
@@ -73,7 +87,17 @@ class Recorded:
 
 @frozen
 class Permit:
-    """Leave to release what was reserved, once. It counts as spent unless it is cancelled."""
+    """Leave to release what was reserved, once. It counts as spent unless it is cancelled.
+
+    ledger: where. key: of what was reserved.
+
+    >>> import tempfile
+    >>> with Ledger.create(tempfile.mkdtemp() + "/ledger.db", "pure:1") as ledger:
+    ...     with ledger.permit("discrete-laplace:epsilon=0.1", ["ada"], key="one") as permit:
+    ...         permit.settle()  # after the release
+    ...     print(ledger.balance("ada").spent)
+    0.1
+    """
 
     ledger: Ledger
     key: str

@@ -50,10 +50,20 @@ _BROKEN = (
 
 @frozen
 class Checked:
-    """Whether a ledger is right, why not, how many rows its chain has, and its last hash.
+    """Whether a ledger is right.
 
-    Where it is not: how many rows are right before it breaks. unproved: which costs the checker of
-    certificates could not establish, where it was asked.
+    valid, reason  is it, and why not
+    rows           how many its chain has; of one that is wrong, how many before it breaks
+    head           the chain's last hash, to be kept elsewhere
+    unproved       which costs the checker of certificates could not establish, where it was asked
+    `bool()` of it raises TypeError: ask `.valid`.
+
+    >>> import tempfile
+    >>> from exactdp.ledger import Ledger
+    >>> with Ledger.create(tempfile.mkdtemp() + "/ledger.db", "pure:1") as ledger:
+    ...     entry = ledger.charge("discrete-laplace:epsilon=0.1", ["ada"], key="one")
+    ...     ledger.check().valid
+    True
     """
 
     valid: bool

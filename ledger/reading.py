@@ -31,9 +31,22 @@ STATES = {CHARGE: "charged", RESERVE: "reserved", SETTLE: "settled", CANCEL: "ca
 
 @frozen
 class Entry:
-    """One mechanism that was charged to one user. costs: of all its uses, at each limit's levels.
+    """One mechanism that was charged to one user.
 
-    state: charged, reserved, settled or cancelled; only the last does not count as spent.
+    key, user, project  names: the caller's of the charge, whose it is, and for what
+    mechanism, times    as a spec, and how many uses
+    costs               of all these, at each limit's levels
+    at, hash            when, in UTC; of its row in the chain
+    state               charged, reserved, settled or cancelled; only the last does not count
+    neighbours          replace or add-remove
+    certificate         SHA-256 of the one that came with it, or nothing
+
+    >>> import tempfile
+    >>> from exactdp.ledger import Ledger
+    >>> with Ledger.create(tempfile.mkdtemp() + "/ledger.db", "pure:1") as ledger:
+    ...     charged = ledger.charge("discrete-laplace:epsilon=0.1*3", ["ada"], key="one")
+    ...     [(one.user, one.times, one.state) for one in ledger.entries()]
+    [('ada', 3, 'charged')]
     """
 
     key: str
@@ -72,7 +85,18 @@ class Entry:
 class Balance:
     """What a user has spent of a limit, and what is left of it.
 
-    In the number that the claim bounds: epsilon, rho, or mu^2. spent.upper is what was charged.
+    In the number that the claim bounds: epsilon, rho, or mu^2.
+
+    user, limit  whose, and of which limit
+    spent        between two ends; the upper is what was charged
+    charged      that, as an exact amount at each of the limit's levels
+
+    >>> import tempfile
+    >>> from exactdp.ledger import Ledger
+    >>> with Ledger.create(tempfile.mkdtemp() + "/ledger.db", "pure:1") as ledger:
+    ...     charged = ledger.charge("discrete-laplace:epsilon=0.1*3", ["ada"], key="one")
+    ...     print(ledger.balance("ada").spent, ledger.balance("ada").left)
+    0.3 0.7
     """
 
     user: str

@@ -45,6 +45,7 @@ def to_dp_accounting(
     Fourier transforms in floats, whose errors can make delta too small by 1e-16 to 1e-12. Hand over
     the whole composition instead. Nor can it compose a law all of whose mass is infinite.
 
+    what: a mechanism, or a composition.
     interval: the step of the grid of losses, dp_accounting's `value_discretization_interval`; laws
         can be composed only if theirs are equal. With a power of two, such as 2**-13, losses that
         are its multiples stay where they are.
@@ -55,6 +56,11 @@ def to_dp_accounting(
     Raises ImportError where dp_accounting is not installed: `pip install "exactdp[interop]"`.
     Source: Zhu, Dong, Wang, "Optimal accounting of differential privacy via characteristic
     function", AISTATS 2022, Theorem 10 (the largest profile dominates, adaptively).
+
+    >>> import exactdp
+    >>> pld = to_dp_accounting(exactdp.mechanism("discrete-laplace:epsilon=0.1*20"))
+    >>> round(pld.get_epsilon_for_delta(1e-6), 6)
+    1.788609
     """
     try:
         from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution

@@ -27,9 +27,15 @@ _NAMES = {Shape.GAUSSIAN: "GaussianDpEvent", Shape.LAPLACE: "LaplaceDpEvent"}
 def from_dp_event(event: DpEvent | Mapping[str, Any], relation: str | None = None) -> Composition:
     """The composition that a dp_accounting event describes.
 
+    event: of dp_accounting, or a dict of it, as JSON has it.
     relation: dp_accounting's name of who is a neighbour (`reading.RELATIONS`); None for the first
     under which it accounts for the event. Raises UnsupportedEventError, which names what cannot be
     read, or has no mechanism here: `ExactAccountant` bounds a few events more, from above.
+
+    >>> from dp_accounting import GaussianDpEvent, SelfComposedDpEvent
+    >>> composition = from_dp_event(SelfComposedDpEvent(GaussianDpEvent(10.0), 50))
+    >>> f"{composition.epsilon('1e-5'):.3f}"
+    '2.944'
     """
     tried = RELATIONS if relation is None else (relation,)
     for last, one in enumerate(tried, 1):
@@ -93,8 +99,12 @@ def from_json(data: object) -> Composition:
 def to_dp_event(what: Mechanism | Composition) -> DpEvent:
     """The dp_accounting event of a mechanism or composition; numbers as floats, pessimistically.
 
-    Raises UnsupportedEventError for a mechanism that dp_accounting has no event for, and
-    ImportError where dp_accounting is not installed.
+    what: a mechanism, or a composition. Raises UnsupportedEventError for one that dp_accounting has
+    no event for, and ImportError where dp_accounting is not installed.
+
+    >>> import exactdp
+    >>> to_dp_event(exactdp.mechanism("gaussian:sigma=2,neighbours=add-remove,poisson=1/100"))
+    PoissonSampledDpEvent(sampling_probability=0.01, event=GaussianDpEvent(noise_multiplier=2.0))
     """
     try:
         from dp_accounting import ComposedDpEvent, SelfComposedDpEvent

@@ -24,14 +24,27 @@ NAME = "exactdp"
 
 
 def register_opacus() -> None:
-    """Make `PrivacyEngine(accountant="exactdp")` work. Raises ImportError without Opacus."""
+    """Make `PrivacyEngine(accountant="exactdp")` work. Raises ImportError without Opacus.
+
+    >>> from opacus.accountants import create_accountant
+    >>> register_opacus()
+    >>> create_accountant("exactdp").mechanism()
+    'exactdp'
+    """
     from opacus.accountants import register_accountant
 
     register_accountant(NAME, opacus_accountant(), force=True)
 
 
 def opacus_accountant() -> type[IAccountant]:
-    """The class, a subclass of Opacus's `IAccountant`. Raises ImportError without Opacus."""
+    """The class, a subclass of Opacus's `IAccountant`. Raises ImportError without Opacus.
+
+    >>> accountant = opacus_accountant()()
+    >>> for _ in range(1000):
+    ...     accountant.step(noise_multiplier=1.1, sample_rate=0.01)
+    >>> 1.51 <= accountant.get_epsilon(1e-5) <= 1.52
+    True
+    """
     try:
         from opacus.accountants import IAccountant
     except ImportError as error:

@@ -67,7 +67,7 @@ ALGORITHMS = (
 def named(name: str) -> Algorithm | None:
     """The algorithm of this name; None where there is none.
 
-    name: as on the command line.
+    name: as on the command line. Raises nothing.
 
     >>> named("dist-dp-se").name, named("nothing")
     ('dist-dp-se', None)

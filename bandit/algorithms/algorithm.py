@@ -31,8 +31,9 @@ class Demand:
 
 @frozen
 class Algorithm:
-    """Batched arms, and what is particular about them. Its name and source tell it.
+    """Batched arms, and what is particular about them.
 
+    name      on the command line. source: the paper, with its theorem
     schedule  (setting, batch = 1, 2, ..., active arms): users an arm
     release   (setting, users): how the sum of one arm's batch is released
     radius    (setting, plan, releases): the paper's radii, beta[b - 1, active]; None: no arm is
@@ -43,6 +44,13 @@ class Algorithm:
     plain     its indices are Chernoff's bounds alone (`radius.index.index`)
     barrier   which lower bound of regret is one for it
     policy    (setting, runs): what decides so many runs, in place of an index (`bandit.policy`)
+    usual     p where none is given; None: as `usual_confidence` says
+
+    >>> from exactdp.bandit.algorithms import DIST_DP_SE
+    >>> DIST_DP_SE.name, DIST_DP_SE.private
+    ('dist-dp-se', True)
+    >>> DIST_DP_SE.schedule(Setting(arms=4, horizon=1000), 5, 4)  # batch 5 of 4 arms
+    32
     """
 
     name: str

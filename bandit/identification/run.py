@@ -36,14 +36,22 @@ class Ready:
 
 @frozen
 class Identified:
-    """All runs of a configuration.
+    """All runs of a configuration: what `identify` gives.
 
+    ready    what they share: batches with their evidence, and tests
     chosen   by run: the arm that was proved to be the best; -1 where none was, up to the horizon
     right    by run: was one chosen that is
     pulls    runs x arms
     batches  by run: how many were released
     least    encloses a lower bound of the mean stopping time, its mean over runs where each has
              an instance of its own; None where none is known (`characteristic_time`)
+
+    >>> from exactdp.bandit.identification.algorithms import LUCB
+    >>> from exactdp.bandit.instances import easy
+    >>> from exactdp.bandit.setting import Setting
+    >>> found = identify(Config(LUCB, Setting(4, "1e6"), easy(4)), runs=2)
+    >>> found.runs, found.undecided, found.pulls.shape
+    (2, 0, (2, 4))
     """
 
     ready: Ready
@@ -109,7 +117,8 @@ def identify(
 ) -> Identified:
     """Identify the best arm so many times, independently.
 
-    ready_made: what `ready` gave, if at hand. cluster, progress: as in `bandit.run.run`.
+    ready_made: what `ready` gave, if at hand. cluster, progress: as in `bandit.run.run`. Raises
+    ParameterError for p >= 1/2 and for horizons that are too short, and what `prepare` raises.
 
     config: what is run. runs, seed, workers: how many, from which, in how many processes.
 

@@ -39,12 +39,19 @@ class LinearReady:
 
 @frozen
 class LinearResults:
-    """All runs, one row each; a column for each batch.
+    """All runs, one row each; a column for each batch: what `run_linear` gives.
 
+    ready      what they share: the release and the radii
     regret     pseudo-regret so far: of each user's best arm
     certified  what it is at most where the radius holds
     outside    by run: was any context's mean ever outside the radius? None where there is no truth
     plain      regret without privacy, of the same users
+
+    >>> from exactdp.bandit.linear.environments import UnitBall
+    >>> ready = linear_ready(LinearSetting(dimension=2, horizon=200, epsilon=None))
+    >>> found = run_linear(UnitBall(2, 5), ready, runs=3)
+    >>> found.runs, found.rounds[-1], found.total_regret().mean > 0
+    (3, 200, True)
     """
 
     ready: LinearReady
@@ -100,7 +107,15 @@ def run_linear(
 ) -> LinearResults:
     """Run it so many times, independently. cluster, progress: as in `bandit.run.run`.
 
+    environment: where contexts and rewards come from. ready: what `linear_ready` gives.
+    runs, seed, workers: how many, from which, in how many processes.
+
     Raises ParameterError where the environment is not of the setting's dimension.
+
+    >>> from exactdp.bandit.linear.environments import UnitBall
+    >>> ready = linear_ready(LinearSetting(dimension=2, horizon=200, epsilon=8))
+    >>> run_linear(UnitBall(2, 5), ready, runs=2).regret.shape
+    (2, 6)
     """
     count, start, crew = read_counts(runs, seed, workers)
     if environment.dimension != ready.setting.dimension:

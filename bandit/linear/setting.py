@@ -25,6 +25,11 @@ class LinearSetting:
     confidence  p: with which probability the radius may fail, ever
     first       users of the first batch
     growth      eta: after b batches there have been first eta^(b-1) users
+
+    Raises ParameterError for numbers out of range.
+
+    >>> LinearSetting(dimension=2, horizon=1000, epsilon=8).batches
+    (8, 16, 32, 64, 128, 256, 512, 1000)
     """
 
     dimension: int

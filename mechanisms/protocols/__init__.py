@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from .relaxed import RelaxedAggregation
     from .rounding import worst_rounding_quantile
     from .shuffle import ShuffleSum
-    from .total import DataError, worst_error, worst_error_quantile
+    from .total import worst_error, worst_error_quantile
 
-__all__ = ["DataError", "Least", "Provision", "RelaxedAggregation", "ShuffleSum", "SumProtocol"]
+__all__ = ["Least", "Provision", "RelaxedAggregation", "ShuffleSum", "SumProtocol"]
 __all__ += ["Trust", "analyze", "decode", "encode", "least_accuracy"]
 __all__ += ["least_modulus", "noise_quantile", "off_probability", "provisioned", "randomize"]
 __all__ += ["worst_error", "worst_error_quantile", "worst_rounding_quantile"]
@@ -32,6 +32,6 @@ __getattr__ = lazily(
         ".relaxed": ["RelaxedAggregation"],
         ".rounding": ["worst_rounding_quantile"],
         ".shuffle": ["ShuffleSum"],
-        ".total": ["DataError", "worst_error", "worst_error_quantile"],
+        ".total": ["worst_error", "worst_error_quantile"],
     },
 )

@@ -76,6 +76,15 @@ def wrap_probability(
     of the two falls in s, for symmetric unimodal p the second outcome comes nearer to 0 than the
     first: the probability rises, then falls, and is least at s = 0 or s = k g. For noise of no
     proved shape each of the two tails is taken at its own worst s: an upper bound.
+
+    protocol: with its noise and modulus. missing: users whose shares are not in it. width: the
+    relative width of the answer. Raises ParameterError for what is out of range.
+
+    >>> from exactdp.mechanisms import Skellam
+    >>> from exactdp.mechanisms.protocols import SumProtocol
+    >>> protocol = SumProtocol(100, 8, accuracy=48, modulus=897, noise=Skellam(variance=1))
+    >>> wrap_probability(protocol) <= "1e-6"
+    True
     """
     absent = _missing(protocol, missing)
     law, m, tau = protocol.total_noise(absent), protocol.modulus, protocol.accuracy

@@ -43,6 +43,13 @@ class Least:
     probability         of failing with them, at most `failure`
     neighbour           (tau, m) next below; None where there is none
     exceeding           the probability of failing with the neighbour, above `failure`
+
+    >>> from exactdp.mechanisms import Skellam
+    >>> from exactdp.mechanisms.protocols import SumProtocol
+    >>> protocol = SumProtocol(100, 8, accuracy=200, modulus=2048, noise=Skellam(variance=1))
+    >>> least = least_accuracy(protocol, "1e-6")
+    >>> least.accuracy, least.neighbour, least.exceeding > "1e-6"
+    (49, (48, 897), True)
     """
 
     accuracy: int
@@ -61,8 +68,17 @@ class Least:
 def least_accuracy(protocol: SumProtocol, failure: ExactInput) -> Least:
     """The least tau with P(A off by more than tau/g) <= failure, m = n g + 2 tau + 1 (or none).
 
+    protocol: whose accuracy and modulus are sought. failure: above 0, below 1.
+
     Raises ParameterError for noise that is not proved symmetric and unimodal, UndecidedError where
     a probability cannot be told from `failure`.
+
+    >>> from exactdp.mechanisms import Skellam
+    >>> from exactdp.mechanisms.protocols import SumProtocol
+    >>> protocol = SumProtocol(100, 8, accuracy=200, modulus=2048, noise=Skellam(variance=1))
+    >>> least = least_accuracy(protocol, "1e-6")
+    >>> least.accuracy, least.modulus
+    (49, 899)
     """
     _check_shape(protocol.total_noise())
     p = exact(failure, "failure", above=0, at_most=1)
@@ -89,7 +105,15 @@ def least_accuracy(protocol: SumProtocol, failure: ExactInput) -> Least:
 def least_modulus(protocol: SumProtocol, failure: ExactInput) -> Least:
     """The least m, with its window, such that the sum wraps with probability at most `failure`.
 
-    Whatever the data. Raises as `least_accuracy` does, and ParameterError without a modulus.
+    Whatever the data. protocol: whose modulus is sought. failure: above 0, below 1.
+    Raises what `least_accuracy` raises, and ParameterError without a modulus.
+
+    >>> from exactdp.mechanisms import Skellam
+    >>> from exactdp.mechanisms.protocols import SumProtocol
+    >>> protocol = SumProtocol(100, 8, accuracy=200, modulus=2048, noise=Skellam(variance=1))
+    >>> least = least_modulus(protocol, "1e-6")
+    >>> least.modulus, least.probability <= "1e-6"
+    (897, True)
     """
     law = protocol.total_noise()
     _check_shape(law)

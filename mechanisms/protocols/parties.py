@@ -26,10 +26,20 @@ def encode(protocol: SumProtocol, reward: ExactInput, bits: RandomBits) -> int:
 def randomize(protocol: SumProtocol, reward: ExactInput, bits: RandomBits) -> int:
     """What a user with this reward sends: its encoding plus its share of the noise, mod m.
 
+    protocol: with users' shares, or without.
     reward: in [0, 1], taken exactly (a float stands for the decimal that it prints as).
     bits: `SystemBits()` for a release, `SeededBits(seed)` in simulation.
     In 0, ..., m - 1; without a modulus any integer. In the central model users add no noise.
     Raises ParameterError for a reward out of range.
+
+    >>> from exactdp.mechanisms import Skellam
+    >>> from exactdp.mechanisms.protocols import SumProtocol
+    >>> from exactdp.mechanisms.samplers import SeededBits, SystemBits
+    >>> protocol = SumProtocol(3, precision=8, accuracy=50, modulus=128, noise=Skellam(variance=1))
+    >>> 0 <= randomize(protocol, "0.75", SystemBits()) < 128
+    True
+    >>> int(randomize(protocol, "0.75", SeededBits(1)))  # a simulation
+    6
     """
     sent = encode(protocol, reward, bits)
     if protocol.trust is not Trust.CENTRAL:
@@ -60,8 +70,17 @@ def analyze(
     """The estimate of the sum of rewards: the decoded aggregate over g.
 
     In the central model the analyzer adds the noise, mod m, to the sum that it has been trusted
-    with: bits are needed there, and nowhere else. Errors as in `decode`, and ParameterError where
-    bits are missing.
+    with: bits are needed there, and nowhere else.
+
+    protocol: that of the users. aggregate: the sum mod m of what they sent. bits: as above.
+    Raises ParameterError for an aggregate out of range, for a modulus too small to tell sums apart,
+    and where bits are missing.
+
+    >>> from exactdp.mechanisms import Skellam
+    >>> from exactdp.mechanisms.protocols import SumProtocol
+    >>> protocol = SumProtocol(3, precision=8, accuracy=50, modulus=128, noise=Skellam(variance=1))
+    >>> analyze(protocol, 18), analyze(protocol, 126)  # sums 18 and -2, in eighths
+    (Fraction(9, 4), Fraction(-1, 4))
     """
     if protocol.trust is Trust.CENTRAL:
         if bits is None:

@@ -45,6 +45,13 @@ class SumProtocol:
 
     Raises ParameterError for what is out of range. A modulus of any size can be private; one that
     is too small to tell sums apart (`decodes`) is refused by the analyzer.
+
+    >>> from exactdp.mechanisms import Skellam
+    >>> protocol = SumProtocol(100, 8, accuracy=200, modulus=2048, noise=Skellam(variance=1))
+    >>> protocol.bits_per_user, protocol.window, protocol.decodes
+    (11, (-200, 1847), True)
+    >>> protocol.released(dropout=10).law
+    Skellam(variance=Fraction(90, 1))
     """
 
     users: int = field(converter=parameters.users)

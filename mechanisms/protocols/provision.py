@@ -51,6 +51,13 @@ class Provision:
     gap             bound of |log p/p'|, p of `remaining`, p' of the noise that it stands for
     variance_ratio  the variance of the noise with everyone present, over what it was
     alternative     the other way, where there is one: it costs more variance
+
+    >>> from exactdp.mechanisms import Skellam
+    >>> from exactdp.mechanisms.protocols import SumProtocol
+    >>> protocol = SumProtocol(100, 8, accuracy=200, modulus=2048, noise=Skellam(variance=1))
+    >>> found = provisioned(protocol, dropout=10)
+    >>> found.remaining, f"{found.variance_ratio:.3f}"
+    (Skellam(variance=Fraction(100, 1)), '1.112')
     """
 
     protocol: SumProtocol
@@ -65,8 +72,16 @@ class Provision:
 def provisioned(protocol: SumProtocol, dropout: ExactInput) -> Provision:
     """The cheaper way to keep the guarantee of the full noise if at most `dropout` users vanish.
 
-    In the central and the local model no noise is made of shares: nothing changes. Raises
-    ParameterError where nobody would be left, and for shares of a law that cannot be enlarged.
+    protocol: as it is with everyone. dropout: the most that vanish. In the central and the local
+    model no noise is made of shares: nothing changes. Raises ParameterError where nobody would be
+    left, and for shares of a law that cannot be enlarged.
+
+    >>> from exactdp.mechanisms import Skellam
+    >>> from exactdp.mechanisms.protocols import SumProtocol
+    >>> protocol = SumProtocol(100, 8, accuracy=200, modulus=2048, noise=Skellam(variance=1))
+    >>> found = provisioned(protocol, dropout=10)
+    >>> found.protocol.noise, found.changed
+    (Skellam(variance=Fraction(10, 9)), 'variance')
     """
     missing = missing_users(protocol.users, dropout)
     if protocol.trust is not Trust.DISTRIBUTED:

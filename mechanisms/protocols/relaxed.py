@@ -37,7 +37,15 @@ def _failure(value: ExactInput) -> Fraction:
 
 @frozen
 class RelaxedAggregation:
-    """S that leaks at most `epsilon` (hat epsilon) and is wrong at most `failure` (hat q) often."""
+    """S that leaks and may be wrong.
+
+    epsilon  hat epsilon, the most that it leaks. failure: hat q, how often it may be wrong
+
+    Raises ParameterError for what is out of range.
+
+    >>> RelaxedAggregation(epsilon="0.1", failure="1e-9").leak
+    Fraction(1, 5)
+    """
 
     epsilon: Fraction = field(converter=_epsilon)
     failure: Fraction = field(converter=_failure)

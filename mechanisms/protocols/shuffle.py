@@ -87,6 +87,12 @@ class ShuffleSum:
     users       n
     noise_bits  p: how many noise bits each user adds to its own
     success     the probability that a noise bit is 1, strictly between 0 and 1
+
+    Raises ParameterError for what is out of range.
+
+    >>> protocol = ShuffleSum(users=1000, noise_bits=3, success="1/2")
+    >>> protocol.messages_per_user, protocol.error_variance(), protocol.error_quantile("0.01")
+    (4, Enclosure(750, 750), 71)
     """
 
     users: int = field(converter=parameters.users)

@@ -78,7 +78,17 @@ class DataError:
 
 
 def worst_error(protocol: SumProtocol, threshold: ExactInput, missing: ExactInput = 0) -> Enclosure:
-    """sup over data of P(|A - sum of rewards| > t/g), t = threshold, whole: between two ends."""
+    """sup over data of P(|A - sum of rewards| > t/g), t = threshold, whole: between two ends.
+
+    protocol: with its noise. threshold: t. missing: users whose messages are not there.
+    Raises ParameterError for what is out of range.
+
+    >>> from exactdp.mechanisms import Skellam
+    >>> from exactdp.mechanisms.protocols import SumProtocol
+    >>> protocol = SumProtocol(100, 8, accuracy=200, modulus=2048, noise=Skellam(variance=1))
+    >>> worst_error(protocol, threshold=40) <= "0.001"  # off by more than 40/8 = 5
+    True
+    """
     t = whole(threshold, "threshold", at_least=0)
     absent = whole(missing, "missing", at_least=0, at_most=protocol.users - 1)
     if (largest := largest_error(protocol, absent)) is not None and t >= largest:
@@ -95,6 +105,15 @@ def worst_error_quantile(
     """The least real t with sup over data P(|A - sum of rewards| > t/g) <= failure, enclosed.
 
     The lower end is a whole t at which that does not hold, the upper end one at which it does.
+
+    protocol: with its noise. failure: above 0, below 1. missing: users whose messages are not
+    there. Raises ParameterError for what is out of range.
+
+    >>> from exactdp.mechanisms import Skellam
+    >>> from exactdp.mechanisms.protocols import SumProtocol
+    >>> protocol = SumProtocol(100, 8, accuracy=200, modulus=2048, noise=Skellam(variance=1))
+    >>> worst_error_quantile(protocol, "1e-6")  # in eighths
+    Enclosure(54, 57)
     """
     p = exact(failure, "failure", above=0, at_most=1)
     absent = whole(missing, "missing", at_least=0, at_most=protocol.users - 1)

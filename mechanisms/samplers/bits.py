@@ -20,7 +20,18 @@ _BUFFER = 256  # bytes fetched at a time: shifting a longer pool costs more than
 
 
 class RandomBits(Protocol):
-    """A source of independent fair bits."""
+    """A source of independent fair bits.
+
+    >>> class Coins:  # for a simulation: a release is drawn from `SystemBits` alone
+    ...     def __init__(self):
+    ...         self.rng = np.random.default_rng(0)
+    ...     def take(self, count):
+    ...         return int("0" + "".join(map(str, self.rng.integers(2, size=count))), 2)
+    >>> from exactdp.mechanisms import DiscreteLaplace
+    >>> from exactdp.mechanisms.samplers import draw
+    >>> len(draw(DiscreteLaplace(10), Coins(), 3))
+    3
+    """
 
     def take(self, count: int) -> int:
         """`count` >= 0 fresh fair bits, as an integer in 0, ..., 2^count - 1."""
@@ -57,6 +68,9 @@ class SystemBits(_Buffered):
 
     What is buffered is never handed out twice: a forked process and a copy (a pickled one as well)
     start with an empty buffer, and threads may share one source.
+
+    >>> 0 <= SystemBits().take(8) < 256
+    True
     """
 
     def __init__(self) -> None:
@@ -74,6 +88,9 @@ class SeededBits(_Buffered):
     """Bits that a seed determines, for tests and simulation only.
 
     seed: an integer >= 0. Raises ParameterError for anything else.
+
+    >>> SeededBits(1).take(8) == SeededBits(1).take(8)
+    True
     """
 
     def __init__(self, seed: int) -> None:

@@ -62,6 +62,8 @@ def draw(law: Law, bits: RandomBits, size: ExactInput) -> list[int]:
 def release(mechanism: Mechanism, query: Query = 0) -> Release:
     """The function that releases this query once, exactly, from the operating system's bits.
 
+    mechanism: what is released. query: its answer on the data, before noise; 0 by default.
+
     - Noise on a number: the query is a whole number, and one is released. On a vector: a list, or 0
       where all are 0, and a tuple is released.
     - Counts from a threshold on: a count, a list of them, or a dict of counts by key; the count
@@ -83,6 +85,12 @@ def release(mechanism: Mechanism, query: Query = 0) -> Release:
     Raises ParameterError for a query that is out of range, and for a pair of incomplete columns;
     NoSamplerError for what nothing draws; the function raises SimulationError for bits of any other
     kind, a seed's among them.
+
+    >>> from exactdp.mechanisms import AdditiveNoise, DiscreteLaplace
+    >>> from exactdp.mechanisms.samplers import SystemBits
+    >>> once = release(AdditiveNoise(DiscreteLaplace(scale=10)), 50)
+    >>> isinstance(once(SystemBits()), int)
+    True
     """
     one = _drawn(mechanism, query)
     return lambda bits: one(for_release(bits))
@@ -91,7 +99,7 @@ def release(mechanism: Mechanism, query: Query = 0) -> Release:
 def simulated_release(mechanism: Mechanism, query: Query = 0) -> Simulation:
     """The same draw from any bits: for tests and simulation.
 
-    Integers drawn from a seed's bits are marked, `SimulatedInt`. Errors as of `release`.
+    Integers drawn from a seed's bits are marked, `SimulatedInt`. Raises what `release` raises.
 
     mechanism, query: as of `release`.
 

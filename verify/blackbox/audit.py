@@ -67,6 +67,12 @@ def audit_sampler(
     check_law: test also whether the outputs follow the mechanism's laws, for half of the error.
     Outputs are numbers, or vectors of the same length: integers or floats, which are seen by their
     bit patterns (`view`). Raises ParameterError for bad input, also where they are not.
+
+    >>> from exactdp.verify import PureDP
+    >>> def sampler(input, size, rng):  # truly 0.92
+    ...     return input + rng.geometric(0.6, size) - rng.geometric(0.6, size)
+    >>> audit_sampler(sampler, PureDP("0.5"), samples=20_000, rng=0).verdict.value
+    'VIOLATION FOUND'
     """
     source = np.random.default_rng(rng)
     size = whole(samples, "samples", at_least=_FEWEST, at_most=_MOST)

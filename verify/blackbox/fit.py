@@ -49,10 +49,18 @@ Ints = NDArray[np.int64]
 class Fit:
     """Whether samples follow a law, and the counts behind it.
 
+    verdict, p_value: of all tests together. bins, counts: how often samples fell where.
+
     VIOLATION FOUND: if the samples were independent draws from the law, this would come up with
     probability at most `error`. impossible: samples that the law cannot give at all.
     detectable_shift: the power: the smallest rise of P(X < middle), `middle` near the median, that
     this many samples would have found with probability 0.95; inf where there is none.
+
+    >>> from exactdp.mechanisms import Skellam
+    >>> rng = np.random.default_rng(0)
+    >>> found = fit(rng.poisson(5, 10_000) - rng.poisson(5, 10_000), Skellam(variance=10))
+    >>> found.verdict.value, found.impossible, sum(found.counts)
+    ('NO VIOLATION FOUND', 0, 10000)
     """
 
     law: Law
@@ -96,6 +104,12 @@ def fit(
     samples: integers, 20 or more. law: of X. error: of a false alarm.
     Raises ParameterError for bad input, also where so many samples go round the modulus that the
     law of X alone does not describe them.
+
+    >>> from exactdp.mechanisms import DiscreteLaplace
+    >>> rng = np.random.default_rng(0)
+    >>> samples = rng.geometric(0.3, 10_000) - rng.geometric(0.3, 10_000)
+    >>> fit(samples, DiscreteLaplace(scale=10)).verdict.value
+    'VIOLATION FOUND'
     """
     outcomes = read_outcomes(samples, "samples")
     if outcomes.ndim != 1 or len(outcomes) < _FEWEST:

@@ -20,11 +20,19 @@ _DIGITS = 12
 
 @frozen
 class SampleTest:
-    """One test on one pair of inputs: the plan, what was counted, and the bounds that follow.
+    """One test on one pair of `inputs`: the plan, what was counted, and the bounds that follow.
 
     chosen_by: "claimed law" or "training samples". counts: `right`, `made` and `trials` of
     guesses; or how often the event occurred on the likelier and on the other input, and in how many
     samples.
+
+    >>> from exactdp.verify import PureDP
+    >>> from exactdp.verify.blackbox import audit_sampler
+    >>> def sampler(input, size, rng):
+    ...     return input + rng.geometric(0.6, size) - rng.geometric(0.6, size)
+    >>> found = audit_sampler(sampler, PureDP("0.5"), samples=20_000, rng=0).best
+    >>> found.inputs, found.chosen_by
+    ((0, 1), 'training samples')
     """
 
     inputs: tuple[Any, Any]
@@ -54,7 +62,7 @@ class SampleTest:
 
 @frozen
 class SampleAudit:
-    """The answer about the claim, and all tests behind it.
+    """The answer about the claim: `verdict`, and all `tests` behind it.
 
     epsilon, delta: the largest of the lower confidence bounds, on epsilon at the claimed delta and
     on delta at the claimed epsilon (0 where nothing is known; delta stays 0 where guesses test a
@@ -65,6 +73,14 @@ class SampleAudit:
     samples: of each input of each pair. best: the test with the largest bound.
     fits: whether the outputs follow the claimed law, one for each input, where that was asked for.
     note: anything that a reader must know besides.
+
+    >>> from exactdp.verify import PureDP
+    >>> from exactdp.verify.blackbox import audit_sampler
+    >>> def sampler(input, size, rng):
+    ...     return input + rng.geometric(0.6, size) - rng.geometric(0.6, size)
+    >>> found = audit_sampler(sampler, PureDP("0.5"), samples=20_000, rng=0)
+    >>> 0.5 < found.epsilon < 1
+    True
     """
 
     claim: Guarantee

@@ -34,14 +34,25 @@ Outputs: TypeAlias = NDArray[Any]  # int64 or float64; one number each, or a row
 
 
 class Sampler(Protocol):
-    """Draws `size` independent outputs on `input`, all randomness from `rng` or its own source."""
+    """Draws `size` independent outputs on `input`, all randomness from `rng` or its own source.
+
+    >>> def sampler(input, size, rng):
+    ...     return input + rng.geometric(0.1, size) - rng.geometric(0.1, size)
+    >>> len(sampler(0, 5, np.random.default_rng(0)))
+    5
+    """
 
     def __call__(self, input: Any, size: int, rng: Generator, /) -> Any: ...
 
 
 @frozen
 class OneByOne:
-    """A sampler from a function that draws one output a call."""
+    """A sampler from a function that draws one output a call: `function(input, rng)`.
+
+    >>> sampler = OneByOne(lambda input, rng: input + int(rng.geometric(0.1)))
+    >>> len(sampler(0, 5, np.random.default_rng(0)))
+    5
+    """
 
     function: Callable[[Any, Generator], Any]
 
@@ -59,6 +70,15 @@ class Command:
 
     template: the program and its arguments, with {input}, {size} and, if wanted, {seed} in them.
     timeout: seconds for one run. The program takes its randomness from wherever it likes.
+
+    Raises ParameterError where these are not in it, and when it is run, for what ends with an
+    error, takes longer, or prints anything else.
+
+    >>> import sys
+    >>> program = "import sys; print(*range(int(sys.argv[1])))"
+    >>> sampler = Command(f"{sys.executable} -c '{program}' {{size}} {{input}}")
+    >>> sampler(0, 3, np.random.default_rng(0)).tolist()
+    [0, 1, 2]
     """
 
     template: str = field()

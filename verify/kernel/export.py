@@ -27,7 +27,15 @@ _MOST_POINTS = 20_000  # of the product of all lattices of a list
 
 
 def theorem_of(audit: Audit) -> str:
-    """The verdict of an audit as a Coq file. Raises NotWrittenError where there is no form."""
+    """The verdict of an audit as the text of a Coq file.
+
+    audit: verified or refuted. Raises NotWrittenError where there is no form.
+
+    >>> import exactdp
+    >>> text = theorem_of(exactdp.audit("randomized-response:epsilon=1", "pure:1"))
+    >>> text.splitlines()[-1]
+    'Print Assumptions verdict.'
+    """
     if audit.verdict is Verdict.UNDECIDED:
         raise NotWrittenError("--coq: an undecided claim has no theorem")
     try:

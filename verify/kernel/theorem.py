@@ -41,10 +41,19 @@ class Listed:
 
 @frozen
 class Outcome:
-    """Whether the kernel accepts it, and why not; what it says in words, and its axioms.
+    """Whether the kernel accepts a theorem.
 
+    valid    does it? reason: why not
+    says     what it says, in words
+    axioms   that it rests on
     lists    those that it names
     vacuous  of what is valid: why it says nothing of any noise, where it does not
+
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp()) / "Mine.v"
+    >>> _ = file.write_text("Theorem mine : True. Proof. exact I. Qed.")
+    >>> check_theorem(file).valid  # not a file that `--coq` wrote
+    False
     """
 
     valid: bool
@@ -58,11 +67,18 @@ class Outcome:
 def check_theorem(file: Path, expected: Expected = ANYTHING, *, extracted: bool = False) -> Outcome:
     """Compile a file that `--coq` wrote; nothing else is compiled, whatever it holds.
 
-    expected: what it must be of, as for certificates. extracted: by the native program instead.
+    file: its path. expected: what it must be of, as for certificates.
+    extracted: by the native program instead.
 
     Raises OSError where the file cannot be read, ParameterError where there is no Coq, or no such
     program, CoqError where the library does not compile, OutOfTimeError at the end of a
     `time_limit`.
+
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp()) / "Mine.v"
+    >>> _ = file.write_text("Theorem mine : True. Proof. exact I. Qed.")
+    >>> check_theorem(file).valid  # not a file that `--coq` wrote
+    False
     """
     try:
         text = read_at_most(file, LARGEST).decode("ascii")

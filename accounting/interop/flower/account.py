@@ -20,7 +20,11 @@ _WIDTH = Fraction(1, 1000)
 
 @frozen
 class Round:
-    """How many clients were asked, and how many are in the sum."""
+    """How many clients were asked, and how many are in the sum: asked, summed.
+
+    >>> Round(asked=5, summed=4).missing
+    1
+    """
 
     asked: int
     summed: int

@@ -31,7 +31,14 @@ class NoisyUpdates:
     must be that of `secagg_workflow`, or the client refuses. Mods behind it in the list see the
     client's messages before it does; those before it see them masked.
 
-    bits: the operating system's; a seed's only in a simulation.
+    bits: the operating system's; a seed's only in a simulation. Raises ParameterError for an
+    encoding of more than 31 bits.
+
+    >>> from exactdp.mechanisms import Skellam
+    >>> encoding = Encoding(clip=1, scale=64, dimension=3, bits=16, rounding="stochastic")
+    >>> mod = NoisyUpdates(encoding, Skellam(variance=4))
+    >>> mod.residues(np.array([0.5, 0.0, -0.2])).dtype  # what SecAgg+ masks and adds up
+    dtype('uint64')
     """
 
     encoding: Encoding

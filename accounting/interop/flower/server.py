@@ -37,8 +37,13 @@ def secagg_workflow(
 ) -> SecAggPlusWorkflow:
     """Flower's SecAgg+ with settings under which it carries residues mod 2^bits (see `carrier`).
 
-    num_shares, reconstruction_threshold, timeout: as Flower has them. Its warning of an overflow
-    does not apply: sums are meant to wrap. Raises ParameterError for more than 31 bits.
+    encoding: what clients send. num_shares, reconstruction_threshold, timeout: as Flower has them.
+    Its warning of an overflow does not apply: sums are meant to wrap.
+    Raises ParameterError for more than 31 bits.
+
+    >>> encoding = Encoding(clip=1, scale=64, dimension=3, bits=16, rounding="stochastic")
+    >>> secagg_workflow(encoding, 5, 3).modulus_range
+    65536
     """
     carrier = Carrier(encoding.bits)
     found: SecAggPlusWorkflow = bring("flwr.server.workflow", "flower").SecAggPlusWorkflow(
@@ -65,6 +70,16 @@ class CertifiedStrategy:
 
         privacy of round 3: 4 of 5 clients answered, 1 shares missing; epsilon so far within
         [LOWER, UPPER] at delta = 1e-5
+
+    strategy: the other one, with `initial_parameters`. account: of the rounds. delta: of that line.
+    Raises ParameterError for a delta out of range.
+
+    >>> from exactdp.mechanisms import Skellam
+    >>> from flwr.server.strategy import FedAvg
+    >>> encoding = Encoding(clip=1, scale=64, dimension=3, bits=16, rounding="stochastic")
+    >>> account = FederatedAccount(encoding, Skellam(variance=4))
+    >>> CertifiedStrategy(FedAvg(), account, delta="1e-5").certified  # epsilon after each round
+    []
     """
 
     def __init__(

@@ -41,6 +41,10 @@ class GraphFailure:
                   that lies may find lists that cut some honest users off
     split         a server that shows different lists may get more than one of them unmasked
     aborted       some user has fewer than t neighbours that remain: there may be no sum
+
+    >>> found = graph_failure(users=1000, neighbours=240, threshold=180, corrupt=100)
+    >>> found.honest_server <= "1e-9", found.lying_server <= "1e-4"
+    (True, True)
     """
 
     exposed: Enclosure
@@ -76,6 +80,15 @@ def graph_failure(
 
     Exact where the ends agree. Elsewhere the lower end is the probability for one user (or 0), the
     upper end that times as many as there are (the union bound, at most 1).
+
+    users: in the round. neighbours: k of each. threshold: t, how many must remain of them.
+    corrupt: the most that collude with the server. dropout: the most that vanish.
+    Raises ParameterError for numbers that make no graph.
+
+    >>> graph_failure(users=1000, neighbours=240, threshold=180, corrupt=100).lying_server <= "1e-4"
+    True
+    >>> graph_failure(users=1000, neighbours=20, threshold=11, corrupt=100).lying_server <= "1e-4"
+    False
     """
     n = whole(users, "users", at_least=2)
     k = whole(neighbours, "neighbours", at_least=1)

@@ -63,6 +63,11 @@ class MaskedSum:
     dropout     the most users that may be missing from a sum
     corrupt     the most that may collude with the server; None for a tenth of the users
     failure     the most that the probability may be that a server that lies learns more
+
+    Raises ParameterError for a modulus below 1.
+
+    >>> MaskedSum(modulus=16).aggregate({1: 9, 2: 9, 3: 1})
+    3
     """
 
     modulus: int = field(converter=read_modulus)

@@ -40,9 +40,20 @@ _Answer = TypeVar("_Answer")
 class Server:
     """Collects with `receive`; `keys`, `shares`, `present`, `confirmations` and `result` close.
 
+    terms: of the round.
+
     Who has not sent a stage's message when it is closed has vanished, and what comes later is
     refused. `receive` raises RefusedError, and nothing has changed; closing raises
     AggregationError where too few remain.
+
+    >>> from exactdp.mechanisms.samplers import SystemBits
+    >>> from exactdp.mechanisms.aggregation.masked import User
+    >>> terms = Terms.drawn(16, range(3), SystemBits())
+    >>> server = Server(terms)
+    >>> for identity in terms.users:
+    ...     server.receive(User(identity, 9, terms).advertise())
+    >>> sorted(server.keys())  # to whom it sends their neighbours' keys
+    [0, 1, 2]
     """
 
     def __init__(self, terms: Terms) -> None:

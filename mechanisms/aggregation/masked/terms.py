@@ -42,6 +42,11 @@ class Terms:
     round_id    16 bytes that no other round has
     beacon      32 bytes of public randomness that nobody could foresee or choose when the rest was
                 fixed (`drawn` says who may own it): the graph comes from them
+
+    >>> from exactdp.mechanisms.samplers import SystemBits
+    >>> terms = Terms.drawn(16, range(10), SystemBits(), dropout=2)
+    >>> terms.neighbours, terms.threshold, terms.floor
+    (9, 6, 8)
     """
 
     modulus: int

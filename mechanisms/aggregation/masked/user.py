@@ -41,8 +41,14 @@ class User:
     further. What one neighbour sent wrongly (a share, a confirmation) counts as missing: nobody
     can stop the round by it.
 
+    identity: among the terms' users. terms: of the round, the same for all.
     message: an integer in 0, ..., m - 1, or a sequence of as many as the terms say.
     bits: the operating system's by default; others are for tests and simulation.
+
+    >>> terms = Terms.drawn(16, range(3), SystemBits())
+    >>> user = User(0, 9, terms)
+    >>> user.advertise().sender
+    0
     """
 
     def __init__(

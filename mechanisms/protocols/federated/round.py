@@ -32,7 +32,7 @@ _SEED_BYTES = 32
 
 @frozen
 class FederatedResult:
-    """What a round came to.
+    """What a round came to: `run_round` gives it.
 
     encoding  with the seed of the rotation that was used
     mean      that was decoded, of the clipped vectors of those summed
@@ -46,6 +46,12 @@ class FederatedResult:
     bits      that one client sent at most, all messages together
     simulated whether the bits were a seed's: then it is no release
     terms     of the masks; None without masks
+
+    >>> from exactdp.mechanisms.samplers import SeededBits
+    >>> encoding = Encoding(clip=1, scale=128, dimension=6, bits=16, rounding="stochastic")
+    >>> played = run_round(encoding, None, np.eye(6), bits=SeededBits(3))
+    >>> played.summed, played.clipped, played.simulated, played.within
+    (6, 0, True, True)
     """
 
     encoding: Encoding

@@ -60,8 +60,14 @@ class Settings:
 
     local-stddev is in units of the integers that are sent, after scaling, as in TensorFlow
     Privacy's distributed queries: a share is Skellam noise of variance local-stddev^2, or a
-    discrete Gaussian with sigma2 = local-stddev^2. dropout: shares that are left out of the noise.
-    rate: of Poisson sampling, 1 for none.
+    discrete Gaussian with sigma2 = local-stddev^2.
+
+    encoding   of the vectors
+    share      the law of what one client adds to each coordinate
+    deviation  local-stddev
+    clients    how many there are
+    dropout    shares that are left out of the noise
+    rate       of Poisson sampling, 1 for none
 
     >>> Settings.read({"mechanism": "skellam", "clip": "1", "scale": "64", "clients": "100",
     ...     "local-stddev": "1/2", "dimension": "1000", "bits": "16"}).share

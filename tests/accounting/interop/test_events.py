@@ -1,5 +1,6 @@
 """Events of dp_accounting and histories of Opacus: read, written, and refused by name."""
 
+import doctest
 import json
 import sys
 from types import ModuleType
@@ -10,6 +11,7 @@ from dp_accounting import dp_event
 from dp_accounting.pld import PLDAccountant
 
 import exactdp
+from exactdp.accounting.interop import opacus
 from exactdp.cli.main import main
 from exactdp.exact import Enclosure, ParameterError
 from exactdp.interop import (
@@ -213,6 +215,7 @@ def stand_in(monkeypatch):
     module = ModuleType("opacus.accountants")
     module.IAccountant = IAccountant
     module.register_accountant = lambda name, kind, force=False: registered.update({name: kind})
+    module.create_accountant = lambda mechanism: registered[mechanism]()
     monkeypatch.setitem(sys.modules, "opacus", ModuleType("opacus"))
     monkeypatch.setitem(sys.modules, "opacus.accountants", module)
     return registered
@@ -236,6 +239,11 @@ def test_an_accountant_for_opacus(stand_in):
     assert from_opacus(other) == truth and other.get_epsilon(1e-5) == found
     other.step(noise_multiplier=0.0, sample_rate=0.1)
     assert other.get_epsilon(1e-5) == float("inf")
+
+
+def test_the_examples_of_opacus(stand_in):
+    tried = doctest.testmod(opacus)
+    assert tried.attempted and not tried.failed
 
 
 def test_without_opacus_it_says_what_to_install(monkeypatch):

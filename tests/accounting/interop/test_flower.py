@@ -1,5 +1,6 @@
 """Flower: integers pass through its SecAgg+ unchanged, and what the rounds cost is enclosed."""
 
+import doctest
 import logging
 import re
 import subprocess
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 from scipy.special import ive
 
+from exactdp.accounting.interop.flower import server
 from exactdp.exact import Enclosure, ParameterError
 from exactdp.interop import flower
 from exactdp.mechanisms import Binomial, DiscreteGaussian, Skellam
@@ -291,6 +293,12 @@ def test_what_cannot_be_accounted_for_is_refused():
 
 
 # -- Flower itself --------------------------------------------------------------------------------
+
+
+def test_the_examples_of_flower_itself():
+    pytest.importorskip("flwr")
+    tried = doctest.testmod(server)
+    assert tried.attempted and not tried.failed
 
 
 @pytest.mark.slow
