@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
@@ -72,6 +73,13 @@ def read_note(text: str | None, certificate: object) -> str | None:
 def read_time(text: str) -> float:
     """Read --time, seconds above 0 and at most a million."""
     return float(exact(text, "--time", above=0, at_most=10**6))
+
+
+def read_dropouts(texts: Sequence[str], users: int, usual: Sequence[str]) -> list[int]:
+    """How many drop out, at least one and not all; where nobody says, the usual shares of them."""
+    if texts:
+        return [whole(each, "--dropout", at_least=1, at_most=users - 1) for each in texts]
+    return sorted({math.ceil(users * Fraction(share)) for share in usual} - {users})
 
 
 def how_many(text: str, name: str, users: int) -> int:

@@ -25,6 +25,7 @@ from . import output
 from .federated_least import Least, least_deviation
 from .in_time import Figures
 from .measure import epsilon_of
+from .options import read_dropouts
 from .parts import at_most, described, shown
 from .result import Part, Result
 
@@ -62,11 +63,7 @@ def federated(
     risk = exact(failure or "1e-6", "--failure", above=0, below=1)
     claim = None if target is None else parse_claim(target)
     n = settings.clients
-    gone = (
-        [whole(each, "--dropout", at_least=1, at_most=n - 1) for each in dropout]
-        if dropout
-        else sorted({math.ceil(n * Fraction(share)) for share in _VANISH} - {n})
-    )
+    gone = read_dropouts(dropout, n, _VANISH)
     figures = Figures()
     with output.working("measuring the round"):
         bound = figures.find(lambda: error_bound(settings.encoding, settings.share, n, risk), None)

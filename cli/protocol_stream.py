@@ -8,7 +8,7 @@ from decimal import ROUND_CEILING
 from fractions import Fraction
 from typing import Any
 
-from ..exact import Enclosure, ParameterError, decimal_text, exact, time_left, whole
+from ..exact import Enclosure, ParameterError, decimal_text, exact, time_left
 from ..exact.rounding import to_digits
 from ..exact.rows import written
 from ..exact.table import Table
@@ -17,6 +17,7 @@ from ..mechanisms.spec import Spec
 from . import output
 from .in_time import Figures
 from .measure import epsilon_of
+from .options import read_dropouts
 from .parts import at_most, described, shown
 from .result import Part, Result
 
@@ -39,11 +40,7 @@ def stream(parsed: Spec, failure: str | None, dropout: Sequence[str], delta: str
     level = exact(delta, "--delta", above=0, below=1)
     risk = exact(failure or "1e-6", "--failure", above=0, below=1)
     n = given.clients
-    gone = (
-        [whole(each, "--dropout", at_least=1, at_most=n - 1) for each in dropout]
-        if dropout
-        else sorted({math.ceil(n * Fraction(share)) for share in _VANISH} - {n})
-    )
+    gone = read_dropouts(dropout, n, _VANISH)
     figures, anything = Figures(), Enclosure.probability()
     with output.working("measuring the stream"):
         rows = sorted(given.rows().items(), reverse=True)

@@ -15,7 +15,6 @@ from ..accounting import compose
 from ..exact import Enclosure, OutOfTimeError, ParameterError, exact, time_limit, whole
 from ..exact.atomic_write import check_target
 from ..mechanisms import AdditiveNoise, UndecidedError
-from ..mechanisms.aggregation import AggregationError
 from ..mechanisms.aggregation.batch import masked_batch, plain_batch, some_of, some_stages
 from ..mechanisms.matrices.release import DiscreteMatrixNoise, MatrixNoise
 from ..mechanisms.pair_file import read_text
@@ -28,8 +27,9 @@ from ..verify import ApproxDP, Claim, PureDP, certify, parse_claim
 from ..verify.certificate import Certificate
 from . import output
 from .in_time import Figures
-from .options import DEFAULT_TIME, Note, Time, how_many, option, read_note, read_time
+from .options import DEFAULT_TIME, Note, Time, option, read_note, read_time
 from .result import Result, printed
+from .round_asked import Asked
 from .round_shown import Played
 
 _DIGITS = 6  # of the claim that is certified, rounded up
@@ -91,8 +91,8 @@ def round(
     of the worst round that users accept: with as many missing as the floor lets be. --time is for
     what is measured, and as much again for its certificate; exit 3 where one of them ended first.
     """
-    asked = None if claim is None else parse_claim(claim)
-    if asked is not None and certificate is None:
+    stated = None if claim is None else parse_claim(claim)
+    if stated is not None and certificate is None:
         raise ParameterError("--claim is what is certified: --certificate is missing")
     noted = read_note(note, certificate)
     if certificate is not None:
@@ -100,6 +100,7 @@ def round(
     allowed = read_time(seconds)
     bits: RandomBits = SystemBits() if seed is None else SeededBits(seed)
     source = "operating system" if seed is None else f"seed {seed}"
+    asked = Asked(vanish, floor, plain, delta, bits, source, allowed)
     if spec.partition(":")[0] == "federated":
         from .round_federated import certified, filled_in, play_federated
 
@@ -110,13 +111,13 @@ def round(
                 "--delta, --certificate, --claim, --note, --seed, --time and --json, no others"
             )
         spec = filled_in(spec, clients=clients, dimension=dimension)
-        federated = play_federated(spec, vanish, floor, plain, delta, bits, source, allowed)
+        federated = play_federated(spec, asked)
         figures = Figures()
         figures.late = not all(cost.is_finite() for cost in federated.costs.values())
         if certificate is not None:
             file = certificate
             with time_limit(allowed, rings=False):
-                found = figures.find(lambda: certified(federated, asked, file, noted), None, 1.0)
+                found = figures.find(lambda: certified(federated, stated, file, noted), None, 1.0)
             federated = evolve(federated, proof=found, note=figures.note)
         return Result(federated, federated.parts(), figures.code)
     parsed = parse(spec)
@@ -130,7 +131,7 @@ def round(
                 "a stream takes --dropout, --floor, --plain, --delta, --seed, --time and --json, "
                 "no others; exactdp audit SPEC,dropout=D --certificate FILE certifies what remains"
             )
-        return play(parsed, vanish, floor, plain, delta, bits, source, allowed)
+        return play(parsed, asked)
     if clients is not None or dimension is not None:
         raise ParameterError("--clients and --dimension are for federated:... only")
     protocol = parsed.protocol
@@ -145,16 +146,13 @@ def round(
         raise ParameterError(
             f"batch must be between {least} and {_LARGEST_BATCH}, got {protocol.users}"
         )
-    leaving = how_many(vanish, "vanish", protocol.users)
-    most = leaving
-    if floor is not None:
-        most = protocol.users - how_many(floor, "floor", protocol.users)
+    leaving, most = asked.missing(protocol.users)
     risk = exact(failure, "failure", above=0, at_most=1)
     known = whole(colluding, "colluding", at_least=0, at_most=protocol.users - 1)
-    level = exact(delta, "delta", above=0, below=1)
+    level = asked.level
     earned = _rewards(rewards, mean, protocol.users, bits)
     missing_users(protocol.users, most, known)  # refuses where nobody is left
-    with output.working("playing the round"):
+    with output.working("playing the round"), asked.summing():
         gone = some_of(protocol.users, leaving, bits)
         if plain:
             batch = plain_batch(protocol, earned, bits, frozenset(gone))
@@ -162,16 +160,11 @@ def round(
             when = some_stages(gone, bits)
             # The masks are laid for a tenth of the users at least, whoever says to collude.
             corrupt = known if known > protocol.users // 10 else None
-            try:
-                batch = masked_batch(protocol, earned, bits, when, neighbours, most, corrupt, risk)
-            except AggregationError as error:
-                raise ParameterError(
-                    f"--dropout {leaving} left too few, so there is no sum: {error}"
-                ) from error
+            batch = masked_batch(protocol, earned, bits, when, neighbours, most, corrupt, risk)
     missing = protocol.users - batch.summed
     if missing > most:
         raise ParameterError(
-            f"--dropout {leaving} left {batch.summed} users in the sum, below the floor of "
+            f"--dropout {vanish} left {batch.summed} users in the sum, below the floor of "
             f"{protocol.users - most} needed"
         )
     figures, unknown = Figures(), ("epsilon", Enclosure.unknown())
@@ -179,14 +172,14 @@ def round(
         quantity, remains = figures.find(lambda: _remaining(protocol, most, known, level), unknown)
         beyond = figures.find(lambda: _off(protocol, earned, missing), None)
     proof = None
-    if certificate is not None and (asked is not None or remains.is_finite()):
+    if certificate is not None and (stated is not None or remains.is_finite()):
         masking = None if batch.terms is None else batch.terms.masking
-        stated = asked or _claim(quantity, remains, level)
+        held = stated or _claim(quantity, remains, level)
         file = certificate
 
         def proved() -> Certificate:
             return output.written(
-                lambda: certify(protocol, stated, most, known, masking=masking), file, noted
+                lambda: certify(protocol, held, most, known, masking=masking), file, noted
             )
 
         with output.working("certifying what remains"), time_limit(allowed, rings=False):

@@ -25,10 +25,8 @@ from ..exact import (
 )
 from ..exact.rounding import to_digits
 from ..exact.table import Table
-from ..mechanisms.aggregation import AggregationError
 from ..mechanisms.aggregation.batch import some_of, some_stages
 from ..mechanisms.protocols.federated import FederatedResult, Settings, run_round
-from ..mechanisms.samplers import RandomBits
 from ..mechanisms.spec import read_name
 from ..mechanisms.vector import VectorNoise
 from ..verify import ApproxDP, Audit, Guarantee, Verdict, audit
@@ -36,9 +34,9 @@ from ..verify.certificate import Certificate, certificate_of
 from ..verify.vector_bounds import provable_epsilon
 from . import output
 from .measure import epsilon_of
-from .options import how_many
 from .parts import at_most, shown
 from .result import Part
+from .round_asked import Asked
 
 _LARGEST_BATCH = 100_000
 _SECONDS = 5.0  # mostly enough for epsilon
@@ -61,17 +59,8 @@ def filled_in(spec: str, **given: str | None) -> str:
     return spec
 
 
-def play_federated(
-    spec: str,
-    leaving: str,
-    floor: str | None,
-    plain: bool,
-    delta: str,
-    bits: RandomBits,
-    source: str,
-    seconds: float,
-) -> PlayedFederated:
-    """Play it; so many seconds for what it cost.
+def play_federated(spec: str, asked: Asked) -> PlayedFederated:
+    """Play it, and measure what it cost.
 
     Raises ParameterError for what is out of range, and where too few remain.
     """
@@ -81,36 +70,31 @@ def play_federated(
             "SPEC must leave dropout and poisson out in a round that is played: clients drop out "
             "by --dropout, and those who are sampled are the clients"
         )
-    level = exact(delta, "delta", above=0, below=1)
+    level, bits = asked.level, asked.bits
     settings.released()  # refuses where nothing is revealed
     clients = settings.clients
     if clients > _LARGEST_BATCH:
         raise ParameterError(f"clients must be at most {_LARGEST_BATCH}, got {clients}")
-    gone = some_of(clients, how_many(leaving, "vanish", clients), bits)
-    most = len(gone) if floor is None else clients - how_many(floor, "floor", clients)
-    with output.working("playing the round"):
-        try:
-            result = run_round(
-                settings.encoding,
-                settings.share,
-                lambda client: _made_up(client, settings),
-                clients,
-                bits=bits,
-                vanish=some_stages(gone, bits),
-                dropout=most,
-                masks=not plain,
-            )
-        except AggregationError as error:
-            raise ParameterError(
-                f"--dropout {leaving} left too few, so there is no sum: {error}"
-            ) from error
+    leaving, most = asked.missing(clients)
+    gone = some_of(clients, leaving, bits)
+    with output.working("playing the round"), asked.summing():
+        result = run_round(
+            settings.encoding,
+            settings.share,
+            lambda client: _made_up(client, settings),
+            clients,
+            bits=bits,
+            vanish=some_stages(gone, bits),
+            dropout=most,
+            masks=not asked.plain,
+        )
     missing = clients - result.summed
     with output.working("measuring what remains"):
         costs = {
-            gone: _epsilon(settings.missing(gone).released(), level, seconds / 2)
+            gone: _epsilon(settings.missing(gone).released(), level, asked.seconds / 2)
             for gone in {missing, max(most, missing)}
         }
-    return PlayedFederated(spec, settings, result, source, delta, costs)
+    return PlayedFederated(spec, settings, result, asked.source, asked.delta, costs)
 
 
 def _epsilon(released: VectorNoise, level: Fraction, seconds: float) -> Enclosure:

@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from ..exact import ParameterError, exact, time_limit
+from ..exact import ParameterError, time_limit
 from ..exact.table import Table
-from ..mechanisms.aggregation import AggregationError
 from ..mechanisms.aggregation.batch import some_of, some_stages
 from ..mechanisms.aggregation.stream import Rows, StreamStep, play_stream
 from ..mechanisms.matrices.shared import SharedStream
-from ..mechanisms.samplers import RandomBits
 from ..mechanisms.spec import Spec
 from . import output
 from .in_time import Figures
 from .measure import epsilon_of
-from .options import how_many
 from .parts import described, shown
 from .result import Part, Result
+from .round_asked import Asked
 
 _MOST = 200_000  # messages of all clients in all steps
 _MOST_NUMBERS = 20_000_000  # that they are made of
@@ -31,16 +29,7 @@ _SECONDS = 5.0
 _SHOWN = 16  # steps in the table: these, evenly
 
 
-def play(
-    parsed: Spec,
-    leaving: str,
-    floor: str | None,
-    plain: bool,
-    delta: str,
-    bits: RandomBits,
-    source: str,
-    seconds: float,
-) -> Result:
+def play(parsed: Spec, asked: Asked) -> Result:
     """Play it, and measure what remains.
 
     Raises ParameterError for what is out of range, and where too few remain.
@@ -54,48 +43,37 @@ def play(
         raise ParameterError(
             "SPEC must leave dropout to this command: clients drop out by --dropout"
         )
-    level = exact(delta, "delta", above=0, below=1)
+    level, bits = asked.level, asked.bits
     clients, steps = shared.clients, shared.matrix.steps
     if clients * steps > _MOST or clients * steps * shared.dimension > _MOST_NUMBERS:
         raise ParameterError(
             f"clients times steps must be at most {_MOST} to be played, and times dimension at "
             f"most {_MOST_NUMBERS}, got {clients} clients and {steps} steps"
         )
-    gone = how_many(leaving, "dropout", clients)
-    most = gone if floor is None else clients - how_many(floor, "floor", clients)
+    gone, most = asked.missing(clients, "dropout")
     shared.missing(most)  # refuses where nobody is left
-    with output.working("playing the stream"):
+    with output.working("playing the stream"), asked.summing(" in a step"):
         rows = [_made_up(client, shared) for client in range(clients)]
-        try:
-            played = list(
-                play_stream(
-                    shared,
-                    rows,
-                    bits,
-                    lambda _: some_stages(some_of(clients, gone, bits), bits),
-                    most,
-                    not plain,
-                )
-            )
-        except AggregationError as error:
-            raise ParameterError(
-                f"--dropout {leaving} left too few in a step, so there is no sum: {error}"
-            ) from error
+
+        def leaving(_: int) -> Mapping[int, Any]:
+            return some_stages(some_of(clients, gone, bits), bits)
+
+        played = list(play_stream(shared, rows, bits, leaving, most, not asked.plain))
     fewest = min(step.summed for step in played)
     if clients - fewest > most:
         raise ParameterError(
-            f"--dropout {leaving} left {fewest} clients in a sum, below the floor of "
+            f"--dropout {asked.leaving} left {fewest} clients in a sum, below the floor of "
             f"{clients - most} needed"
         )
     figures = Figures()
-    with output.working("measuring what remains"), time_limit(seconds, rings=False):
+    with output.working("measuring what remains"), time_limit(asked.seconds, rings=False):
         missing = sorted({clients - fewest, most})
-        each = min(_SECONDS, seconds / (2 * len(missing)))
+        each = min(_SECONDS, asked.seconds / (2 * len(missing)))
         costs = {gone: epsilon_of(shared.missing(gone), 1, level, each) for gone in missing}
     figures.late = not all(cost.is_finite() for cost in costs.values())
     errors = [abs(a - b) for step in played for a, b in zip(step.found, step.truth, strict=True)]
     told: dict[str, Any] = {
-        "bits_from": source,
+        "bits_from": asked.source,
         "simulation": played[0].simulated,
         "clients": clients,
         "steps": steps,
@@ -106,7 +84,7 @@ def play(
         "complete": [list(step.complete) for step in played],
         "error": {"largest": max(errors), "root_mean_square": _root_mean_square(errors)},
         "privacy": [
-            {"missing": gone, "quantity": "epsilon", "delta": delta, **cost.to_json()}
+            {"missing": gone, "quantity": "epsilon", "delta": asked.delta, **cost.to_json()}
             for gone, cost in costs.items()
         ],
         "neighbours": shared.noise.neighbours,
@@ -114,7 +92,9 @@ def play(
         "bits_sent": sum(step.bits for step in played),
         "seconds": round(sum(step.seconds for step in played), 3),
     }
-    remains = {f"ε at δ = {delta}, {gone} missing": shown(cost) for gone, cost in costs.items()}
+    remains = {
+        f"ε at δ = {asked.delta}, {gone} missing": shown(cost) for gone, cost in costs.items()
+    }
     parts = chain(_parts(parsed, told, played), [remains | figures.note])
     return Result({"mechanism": parsed} | told | figures.note, parts, figures.code)
 

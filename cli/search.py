@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import operator
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Annotated, Any, TypeAlias
@@ -207,26 +208,25 @@ def _evaluated(node: ast.expr, text: str, known: Mapping[str, Fraction]) -> Frac
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.UAdd | ast.USub):
         inner = _evaluated(node.operand, text, known)
         return -inner if isinstance(node.op, ast.USub) else inner
-    if isinstance(node, ast.BinOp):
+    if isinstance(node, ast.BinOp) and type(node.op) in _OPERATIONS:
         left, right = (_evaluated(side, text, known) for side in (node.left, node.right))
-        return _sized(_combined(node.op, left, right))
+        return _sized(_OPERATIONS[type(node.op)](left, right))
     raise ParameterError("a formula may hold numbers, parameters, + - * / ** and brackets only")
 
 
-def _combined(operation: ast.operator, left: Fraction, right: Fraction) -> Fraction:
-    if isinstance(operation, ast.Add):
-        return left + right
-    if isinstance(operation, ast.Sub):
-        return left - right
-    if isinstance(operation, ast.Mult):
-        return left * right
-    if isinstance(operation, ast.Div):
-        return left / right
-    if isinstance(operation, ast.Pow):
-        if right.denominator != 1 or abs(right) > _LARGEST_POWER:
-            raise ParameterError(f"an exponent must be a whole number up to {_LARGEST_POWER}")
-        return Fraction(left ** int(right))
-    raise ParameterError("a formula may hold numbers, parameters, + - * / ** and brackets only")
+def _power(base: Fraction, exponent: Fraction) -> Fraction:
+    if exponent.denominator != 1 or abs(exponent) > _LARGEST_POWER:
+        raise ParameterError(f"an exponent must be a whole number up to {_LARGEST_POWER}")
+    return Fraction(base ** int(exponent))
+
+
+_OPERATIONS: dict[type[ast.operator], Callable[[Fraction, Fraction], Fraction]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: _power,
+}
 
 
 def _sized(value: Fraction) -> Fraction:

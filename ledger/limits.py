@@ -22,7 +22,7 @@ project count.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -43,7 +43,7 @@ from ..exact import (
     whole,
 )
 from ..mechanisms.mechanism import Mechanism
-from ..verify.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP, parse_claim
+from ..verify.guarantee import ApproxDP, GaussianDP, Guarantee, parse_claim
 from . import amounts, planned
 from .amounts import Amount
 from .levels import MU2, PURE, RENYI, RHO, USES, Level
@@ -164,17 +164,9 @@ class Limit:
 
 
 def _levels(claim: Guarantee) -> tuple[Level, ...]:
-    if isinstance(claim, PureDP):
-        return (Level(PURE, claim.epsilon),)
-    if isinstance(claim, ZCDP):
-        return (Level(RHO, claim.rho),)
-    if isinstance(claim, GaussianDP):
-        return (Level(MU2, claim.mu**2),)
-    if isinstance(claim, RenyiDP):
-        return (Level(RENYI, claim.epsilon, claim.order),)
-    if isinstance(claim, ApproxDP):
-        return _approx(claim.epsilon, claim.delta)
-    raise ParameterError(f"limit must be pure, approx, rdp, zcdp or gdp, got {claim}")
+    if claim.kind not in _LEVELS:
+        raise ParameterError(f"limit must be {', '.join(_LEVELS)}, got {claim}")
+    return _LEVELS[claim.kind](claim)
 
 
 def _approx(epsilon: Fraction, delta: Fraction) -> tuple[Level, ...]:
@@ -191,6 +183,15 @@ def _approx(epsilon: Fraction, delta: Fraction) -> tuple[Level, ...]:
             if room.lower > 0:
                 levels.append(Level(RENYI, _shortened(Fraction(room.lower)), order, share))
     return tuple(levels)
+
+
+_LEVELS: dict[str, Callable[[Any], tuple[Level, ...]]] = {
+    "pure": lambda claim: (Level(PURE, claim.epsilon),),
+    "approx": lambda claim: _approx(claim.epsilon, claim.delta),
+    "rdp": lambda claim: (Level(RENYI, claim.epsilon, claim.order),),
+    "zcdp": lambda claim: (Level(RHO, claim.rho),),
+    "gdp": lambda claim: (Level(MU2, claim.mu**2),),
+}
 
 
 def _room(epsilon: Fraction, order: Fraction, delta: Fraction) -> Enclosure:
