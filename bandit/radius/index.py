@@ -78,6 +78,7 @@ _FARTHEST = 8.0  # the largest t where noise has no tail that limits it
 _SLACK = 2.0**-44
 _FULL = 16  # up to so many times the users of the first batch a batch has the full level
 _THETA = np.array([0.0, *math.pi * 2.0 ** np.arange(-30, 0, 1 / 6), 3.1416])  # from 0 beyond pi
+_NOTHING = -800.0  # below it e^x is 0 in floats
 _WIDER = 2.0**-28  # above the relative error of the integral in floats: terms below e^-745 are 0,
 # others are e to a sum of at most 20,000 terms, with an error of 2^-53 of it for each
 
@@ -221,8 +222,12 @@ def _tilted(
             for row, t in enumerate(points.tolist()):
                 real = -arb(t) / precision
                 middle = law.cumulant(acb(real)).real
-                turned = (law.cumulant(acb(real, theta)).real for theta in _THETA[1:-1].tolist())
-                shape[row, 1:] += [min(0.0, upper_float(each - middle)) for each in turned]
+                for place, theta in enumerate(_THETA[1:-1].tolist(), 1):
+                    found = min(0.0, upper_float(law.cumulant(acb(real, theta)).real - middle))
+                    if found < _NOTHING:  # f falls: from here on its floats are 0
+                        shape[row, place:] += found
+                        break
+                    shape[row, place] += found
     if isinstance(noise, DiscreteLaplace):
         top = noise.ball(0).log()
         peak = np.array([min(0.0, upper_float(top - each)) for each in mgf])

@@ -378,10 +378,10 @@ class DiscreteGaussianSum(Law):
             return logs[index].reshape(np.shape(xs)) - distances**2.0 * unit
 
     def cumulant(self, z: acb, analytic: bool = False) -> acb:
-        return self.count * DiscreteGaussian(self.sigma2).cumulant(z, analytic)
+        return self.count * _term(self.sigma2).cumulant(z, analytic)
 
     def transform(self, z: acb, analytic: bool = False) -> tuple[acb, acb]:
-        exponent, factor = DiscreteGaussian(self.sigma2).transform(z)
+        exponent, factor = _term(self.sigma2).transform(z)
         return self.count * (exponent + any_log(factor)), acb(1)
 
     def slope(self, z: acb) -> acb:
@@ -463,6 +463,12 @@ class DiscreteGaussianSum(Law):
         """About the s for which the law tilted by e^(sx) has this mean; its deviation then."""
         saddle, deviation = tilt(mean / self.count, float(self.sigma2))
         return saddle, math.sqrt(self.count) * deviation
+
+
+@lru_cache(maxsize=64)
+def _term(sigma2: Fraction) -> DiscreteGaussian:
+    """What is added up; asked for at each of a sum's thousands of points."""
+    return DiscreteGaussian(sigma2)
 
 
 @lru_cache(maxsize=16)
