@@ -205,6 +205,14 @@ def test_the_rule_tells_more_than_noise_of_the_same_cost():
     assert told["half_from"] < told["half_from_with_laplace"] < told["certain_from"]
 
 
+@pytest.mark.parametrize(("epsilon", "delta"), [("1", "1e-6"), ("0.3", "1e-3"), ("2", "0.2")])
+def test_the_threshold_of_laplace_noise_is_the_least_that_hides_a_key(epsilon, delta):
+    """P(1 + Z >= t) = a^(t-1)/(1 + a), a = e^-epsilon, for whole t >= 1."""
+    told = parse(f"partition-selection:epsilon={epsilon},delta={delta}").derived
+    a, level, least = math.exp(-float(epsilon)), float(delta), told["half_from_with_laplace"]
+    assert a ** (least - 1) / (1 + a) <= level < a ** (least - 2) / (1 + a)
+
+
 def test_what_is_wrong_is_refused():
     for wrong in (
         "partition-selection:epsilon=1,delta=0",

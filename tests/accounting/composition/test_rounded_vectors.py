@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from exactdp.accounting import compose
+from exactdp.accounting.composition.vectors import sides_of
 from exactdp.exact import ParameterError
 from exactdp.exact.deadline import time_limit
 from exactdp.mechanisms import Mechanism
@@ -28,6 +29,7 @@ _ERROR = 1e-9  # of the sums below, in floats
 _EDGE = 22
 _HALF = Fraction(1, 2)
 Vector = tuple[Fraction, ...]
+LONG = "skellam:variance=1e5,l2=10,dimension=10000,rounding=stochastic,neighbours=add-remove"
 
 LAWS = st.sampled_from([DiscreteGaussian("1/2"), Skellam(2), DiscreteLaplace("1/2")])
 NORMS = st.sampled_from([Fraction(1, 2), Fraction(3, 4), Fraction(5, 4), Fraction(2)])
@@ -186,3 +188,11 @@ def test_both_ends_are_known_however_little_time_there_is() -> None:
     # the sum's noise has 1000 * 10^2 of variance: at least what a shift of 100 costs, at most
     # what one of 100 and a unit at random in every of 128 coordinates does
     assert Fraction("0.1") < found.lower < found.upper < Fraction("0.2")
+
+
+def test_the_mixture_is_nearer_than_the_longest_vector_where_that_is_much_longer() -> None:
+    sides = sides_of(compose(parse(LONG).mechanism).uses)
+    assert sides is not None and sides.is_nearer_mixed(Fraction(1, 10**6))
+    assert not any(map(sides.is_nearer_mixed, map(Fraction, (0, 1, 2))))
+    plain = sides_of(compose(parse("skellam:variance=100,l2=10").mechanism).uses)
+    assert plain is not None and not plain.is_nearer_mixed(Fraction(1, 10**6))
