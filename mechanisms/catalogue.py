@@ -328,7 +328,7 @@ def _stream(
     """A matrix mechanism; it is loaded where it is asked for."""
 
     def build(values: Values) -> Spec:
-        from .matrices.release import read_stream
+        from .matrices.shared import read_stream
 
         mechanism, derived, shared = read_stream(name, values)
         return Spec("", mechanism, derived, stream=shared)
@@ -357,7 +357,7 @@ NAMES: dict[str, Entry | str] = {
             "one-bit-mean",
             "local",
         ),
-        "local_families",
+        "local_reports",
     ),
     "gaussian": _continuous(
         Shape.GAUSSIAN,

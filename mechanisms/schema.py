@@ -11,15 +11,11 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from attrs import NOTHING, Attribute, field, fields, frozen, has
 
 from ..exact.number import ParameterError, decimal_text
-
-if TYPE_CHECKING:
-    from .catalogue import Spec
-    from .mechanism import Mechanism
 
 _KEY, _INNER, _SPREAD = "key", "inner", "spread"
 
@@ -100,7 +96,7 @@ class Calibrated(NamedTuple):
 
 @frozen
 class Entry:
-    """What a name needs, what else it allows, and what it builds.
+    """What a name needs, what else it allows, and what it builds: a mechanism, or a `Spec` of one.
 
     says: the mechanism in a few words. example: the values of a spec. keys: in the order in which
     they are named, each with what it means here. (`exactdp list` shows all of it.) calibrated: the
@@ -108,7 +104,7 @@ class Entry:
     """
 
     needs: tuple[str, ...]
-    build: Callable[[Values], Mechanism | Spec]
+    build: Callable[[Values], Any]
     says: str
     example: str
     keys: Mapping[str, Key]
@@ -137,14 +133,13 @@ class Named(Protocol):
     example: str  # the values of a spec
 
 
-def entry(cls: type[Named], build: Callable[[Values], Mechanism] | None = None) -> Entry:
+def entry(cls: type[Named], build: Callable[[Values], Any] | None = None) -> Entry:
     """Of a class of mechanisms. build: makes it of their values, where that is not the class."""
     known = dict(_keys(cls))
 
-    def made(values: Values) -> Mechanism:
+    def made(values: Values) -> Any:
         given = {n: a for n, a in known.items() if n in values}
-        found: Any = cls(**{str(a.alias): _read(n, a, values[n]) for n, a in given.items()})
-        return found  # type: ignore[no-any-return]
+        return cls(**{str(a.alias): _read(n, a, values[n]) for n, a in given.items()})
 
     needs = tuple(name for name, attribute in known.items() if _is_needed(attribute))
     sought: Calibrated | None = getattr(cls, "calibrated", None)

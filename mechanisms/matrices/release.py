@@ -26,7 +26,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from attrs import field, frozen
 
@@ -54,9 +53,6 @@ from .columns import (
 )
 from .files import read_buffers, read_matrix
 from .participation import MOST_STEPS, Participation
-
-if TYPE_CHECKING:
-    from .shared import SharedStream
 
 NOISES = ("gaussian", "discrete-gaussian", "skellam")
 _WHY = "which steps of a user cost most is open"
@@ -158,7 +154,7 @@ def read_release(name: str, values: Mapping[str, str]) -> tuple[Mechanism, dict[
     steps = [str(step) for step in found.pattern[:_SHOWN]] + ["..."] * (who.times > _SHOWN)
     derived = {"sensitivity": str(distance), "worst_steps": ", ".join(steps)}
     if isinstance(matrix, Tree) or (isinstance(matrix, Toeplitz) and matrix.steps <= _INVERTED):
-        derived["prefix_stddev"] = str(_deviation(matrix, sigma))
+        derived["prefix_stddev"] = str(prefix_deviation(matrix, sigma))
     stream = Stream(matrix, who, l2, found.pattern)
     noise = values.get("noise", "gaussian")
     if noise not in NOISES:
@@ -181,32 +177,7 @@ def read_release(name: str, values: Mapping[str, str]) -> tuple[Mechanism, dict[
     return mechanism, derived
 
 
-def read_stream(
-    name: str, values: Mapping[str, str]
-) -> tuple[Mechanism, dict[str, str], SharedStream | None]:
-    """The same, and what clients send of it, where `clients` says how many there are."""
-    mechanism, derived = read_release(name, values)
-    if "clients" not in values:
-        if unused := [key for key in ("bits", "dropout") if key in values]:
-            raise ParameterError(f"{unused[0]} is of streams with clients: clients is missing")
-        return mechanism, derived, None
-    if not isinstance(mechanism, DiscreteMatrixNoise):
-        raise ParameterError(
-            "clients is of shares of noise on the integers: noise must be discrete-gaussian or "
-            "skellam"
-        )
-    from .shared import read_shared
-
-    shared = read_shared(values, mechanism, exact(values["sigma"], "sigma", above=0))
-    here = shared.clients - shared.dropout
-    derived["shares"] = str(here)
-    if isinstance(shared.matrix, Tree):
-        left = _deviation(shared.matrix, shared.sigma, Fraction(here, shared.clients))
-        derived["prefix_stddev"] = str(left)
-    return shared.missing(shared.dropout), derived, shared
-
-
-def _deviation(
+def prefix_deviation(
     matrix: Tree | Toeplitz, sigma: Fraction, present: Fraction = Fraction(1)
 ) -> Enclosure:
     """The largest standard deviation of a prefix sum of the release, in every coordinate.

@@ -25,18 +25,19 @@ from attrs import evolve, frozen
 from flint import arb
 
 from ...exact.enclosure import Enclosure
-from ...exact.number import ExactInput, ball, whole
+from ...exact.number import ExactInput, ParameterError, ball, exact, whole
 from ...exact.precision import START, enclose, refine, working_precision
 from ..laws.discrete_gaussian import DiscreteGaussian
 from ..laws.law import Law
 from ..laws.skellam import Skellam
+from ..mechanism import Mechanism
 from ..protocols.error import chernoff, wrapping
 from ..protocols.protocol import missing_users
 from ..reach import Reach
 from ..search import first_within
 from ..vector import VectorNoise
 from .columns import Table, Tree
-from .release import DiscreteMatrixNoise
+from .release import DiscreteMatrixNoise, prefix_deviation, read_release
 
 MOST_BITS = 60
 _MOST_CLIENTS = 10**9
@@ -161,9 +162,7 @@ def share_of(noise: str, sigma: Fraction, clients: int) -> Skellam | DiscreteGau
     return _SHARES[noise](sigma**2 / clients)
 
 
-def read_shared(
-    values: Mapping[str, str], noise: DiscreteMatrixNoise, sigma: Fraction
-) -> SharedStream:
+def _shared(values: Mapping[str, str], noise: DiscreteMatrixNoise, sigma: Fraction) -> SharedStream:
     """By the keys clients, bits and dropout. Raises ParameterError for what is out of range."""
     clients = whole(values["clients"], "clients", at_least=2, at_most=_MOST_CLIENTS)
     share = share_of(noise.law.name, sigma, clients)
@@ -173,3 +172,26 @@ def read_shared(
     gone = missing_users(clients, values.get("dropout", 0))
     whole_noise = evolve(noise, law=share.sum_of(clients))
     return SharedStream(whole_noise, share, sigma, clients, bits, gone)
+
+
+def read_stream(
+    name: str, values: Mapping[str, str]
+) -> tuple[Mechanism, dict[str, str], SharedStream | None]:
+    """The release, and what clients send of it, where `clients` says how many there are."""
+    mechanism, derived = read_release(name, values)
+    if "clients" not in values:
+        if unused := [key for key in ("bits", "dropout") if key in values]:
+            raise ParameterError(f"{unused[0]} is of streams with clients: clients is missing")
+        return mechanism, derived, None
+    if not isinstance(mechanism, DiscreteMatrixNoise):
+        raise ParameterError(
+            "clients is of shares of noise on the integers: noise must be discrete-gaussian or "
+            "skellam"
+        )
+    shared = _shared(values, mechanism, exact(values["sigma"], "sigma", above=0))
+    here = shared.clients - shared.dropout
+    derived["shares"] = str(here)
+    if isinstance(shared.matrix, Tree):
+        left = prefix_deviation(shared.matrix, shared.sigma, Fraction(here, shared.clients))
+        derived["prefix_stddev"] = str(left)
+    return shared.missing(shared.dropout), derived, shared
