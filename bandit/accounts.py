@@ -22,8 +22,9 @@ from attrs import frozen
 
 from ..exact.number import ParameterError
 from .evidence import plain_release
+from .phase import Phase
 from .played import Permit
-from .prepare import Phase, Prepared
+from .prepare import Prepared
 from .release import ModularRelease
 
 if TYPE_CHECKING:

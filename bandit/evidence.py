@@ -22,7 +22,7 @@ from ..accounting.composition.composed import Composition, compose
 from ..accounting.envelope import unit_parameter
 from ..exact.content_cache import ContentCache
 from ..exact.enclosure import Enclosure
-from ..exact.number import ParameterError
+from ..exact.number import ExactInput, ParameterError
 from ..mechanisms.continuous import ContinuousNoise, Shape
 from ..mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ..mechanisms.mechanism import AdditiveNoise
@@ -30,14 +30,24 @@ from ..mechanisms.protocols.protocol import SumProtocol, Trust
 from ..verify.audit import Verdict, audit
 from ..verify.certificate import Certificate, MismatchError
 from ..verify.fields import NotCertifiedError, protocol_fields
-from ..verify.guarantee import RenyiDP
+from ..verify.guarantee import Guarantee, RenyiDP
 from ..verify.protocol import certify, leaking
-from .algorithms.algorithm import Demand
 
 _WIDEST = 400.0  # standard deviation of what is released
 _LISTED = 4096  # moduli whose residues are listed
 _ROUGH = Fraction(1, 10**6)  # relative width of what several places cost
 _NARROW = 8  # sigma2 of a share
+
+
+@frozen
+class Demand:
+    """What must be certified of each batch before the algorithm may run.
+
+    relaxation: the epsilon up to which the secure aggregation is simulated.
+    """
+
+    claim: Guarantee
+    relaxation: ExactInput = 0
 
 
 class NotVerifiedError(ValueError):

@@ -40,7 +40,8 @@ from ..exact.enclosure import Enclosure
 from ..exact.number import ball
 from ..exact.precision import enclose, working_precision
 from .environments.environment import Environment
-from .prepare import Phase, Prepared
+from .phase import Phase
+from .prepare import Prepared
 from .radius.index import Index, farthest, log_mgf
 from .radius.noise import BITS
 from .radius.plan import Noise

@@ -18,9 +18,10 @@ from .elimination import Elimination
 from .environments.apart import laws_of
 from .environments.environment import Environment
 from .index_policy import IndexPolicy
+from .phase import Phase
 from .played import Permit, Played, Record, Released
 from .policy import Decision, Policy, ReleasedSums, Whole
-from .prepare import Phase, Prepared
+from .prepare import Prepared
 from .results import RegretCurve
 from .runner import Due, Runner
 from .source import Simulated, Source

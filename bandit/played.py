@@ -9,7 +9,7 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
-from .prepare import Phase
+from .phase import Phase
 from .results import RegretCurve
 
 

@@ -29,7 +29,7 @@ from attrs import define, field, frozen
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from .prepare import Phase
+    from .phase import Phase
     from .setting import Setting
 
 Floats: TypeAlias = NDArray[np.float64]

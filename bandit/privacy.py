@@ -30,8 +30,7 @@ from ..exact.enclosure import Enclosure
 from ..exact.number import ExactInput, decimal_text, exact, whole
 from ..verify.guarantee import Guarantee, PureDP
 from ..verify.protocol import leaking
-from .algorithms.algorithm import Demand
-from .evidence import plain_release, repeated_cost
+from .evidence import Demand, plain_release, repeated_cost
 from .prepare import Prepared
 from .release import LaplaceRelease, ModularRelease, Release
 

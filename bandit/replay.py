@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from ..mechanisms.protocols.protocol import SumProtocol
 from .index_policy import IndexPolicy
+from .phase import Phase
 from .play import as_released, policy_of
-from .prepare import Phase, Prepared
+from .prepare import Prepared
 from .radius.index import agrees
 from .release import ModularRelease
 from .runner import Due, Runner

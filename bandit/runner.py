@@ -17,8 +17,9 @@ from attrs import frozen
 from numpy.typing import NDArray
 
 from ..exact.number import ParameterError
+from .phase import Phase
 from .policy import Decision, History, Policy, ReleasedSums, State, Whole
-from .prepare import Phase, Prepared
+from .prepare import Prepared
 
 
 @frozen(eq=False)

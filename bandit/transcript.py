@@ -38,8 +38,9 @@ from numpy.typing import NDArray
 from ..exact.atomic_write import write_atomically
 from ..exact.number import located
 from .evidence import identity, to_json
+from .phase import Phase
 from .played import Released
-from .prepare import Phase, Prepared
+from .prepare import Prepared
 from .release import ModularRelease
 from .results import Results
 

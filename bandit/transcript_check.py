@@ -33,8 +33,8 @@ from ..mechanisms.protocols.protocol import SumProtocol
 from ..verify.certificate import Certificate, CertificateError, MismatchError
 from ..verify.checker.shape import LONGEST_TEXT, read_readable
 from .algorithms import named
-from .algorithms.algorithm import Algorithm, Demand
-from .evidence import Evidence, NotVerifiedError, admit, audited, identity, to_json
+from .algorithms.algorithm import Algorithm
+from .evidence import Demand, Evidence, NotVerifiedError, admit, audited, identity, to_json
 from .prepare import Prepared, Radius, prepare
 from .replay import NotValidError, Replay, check_fields, same
 from .setting import Setting

@@ -14,7 +14,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from ..exact.table import Bar, Cell, Table
-from .result import Part
+from .part import Part
 
 # a word of digits, an exponent, and the brackets and signs around them
 _NUMBER = re.compile(r"(?<!\S)[^\s\w]*\d[\d.,/]*(?:e[+-]?\d+)?[^\s\w]*(?!\S)")

@@ -8,29 +8,16 @@ from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from fractions import Fraction
 from functools import wraps
-from typing import Any, TypeAlias
+from typing import Any
 
 from attrs import frozen
 from typer import Exit
 
 from ..exact import ParameterError, decimal_text
-from ..exact.table import Cell, Table, csv_text, html_text
+from ..exact.table import Table, csv_text, html_text
 from .options import Form, Json
-
-
-@frozen
-class Line:
-    """Text by itself. style: of a terminal. wraps: at its width; strong: how it begins, in bold."""
-
-    text: str
-    style: str = ""
-    wraps: bool = True
-    strong: str = ""
-    indent: int = 0
-
-
-# facts; rows; text; one line, however long
-Part: TypeAlias = Mapping[str, Cell] | Table | Line | str
+from .part import Line as Line
+from .part import Part as Part
 
 
 @frozen

@@ -84,7 +84,7 @@ def choose(
     about = {**given, **dict(each.split("=") for each in after)}
 
     def build(value: Fraction) -> Mechanism:
-        found: Mechanism = one.build({**about, kind.parameter: str(value)})  # type: ignore[assignment]
+        found: Mechanism = one.build({**about, kind.parameter: str(value)})
         return found
 
     law = getattr(build(Fraction(kind.start)), "law", None)  # bad values are refused here

@@ -9,24 +9,13 @@ import numpy as np
 from attrs import evolve, field, frozen
 from numpy.typing import NDArray
 
-from ...exact.number import ExactInput, ParameterError
-from ...verify.guarantee import Guarantee
+from ...exact.number import ParameterError
+from ..evidence import Demand
 from ..lower_bound import Barrier
 from ..policy import Policy
 from ..radius.plan import Plan
 from ..release import Release
 from ..setting import Setting
-
-
-@frozen
-class Demand:
-    """What must be certified of each batch before the algorithm may run.
-
-    relaxation: the epsilon up to which the secure aggregation is simulated.
-    """
-
-    claim: Guarantee
-    relaxation: ExactInput = 0
 
 
 @frozen

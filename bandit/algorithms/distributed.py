@@ -21,6 +21,7 @@ from ...mechanisms.certain import certain_ceiling
 from ...mechanisms.preset import log_2t
 from ...mechanisms.protocols.protocol import SumProtocol
 from ...verify.guarantee import ZCDP, Guarantee, PureDP, RenyiDP
+from ..evidence import Demand
 from ..lower_bound import Barrier
 from ..radius.paper import (
     NoiseScale,
@@ -32,7 +33,7 @@ from ..radius.paper import (
 )
 from ..release import ModularRelease
 from ..setting import Setting
-from .algorithm import Algorithm, Demand, growing
+from .algorithm import Algorithm, growing
 
 _USUAL = Fraction(1, 100)  # confidences from here on leave tau as the theorems state it
 _ORDER = 2  # at which Theorem 2's curve is certified

@@ -26,10 +26,11 @@ from ...mechanisms.papers import laplace_accuracy, laplace_share
 from ...mechanisms.preset import least_precision
 from ...mechanisms.protocols.protocol import SumProtocol, Trust
 from ...verify.guarantee import PureDP
+from ..evidence import Demand
 from ..lower_bound import Barrier
 from ..release import ModularRelease, OpenRelease, Release
 from ..setting import Setting
-from .algorithm import Algorithm, Demand
+from .algorithm import Algorithm
 from .distributed import accuracy_horizon
 
 _SOURCE = "KL-UCB on the tails of rewards and noise, after DP-KLUCB (arXiv 2505.05613)"

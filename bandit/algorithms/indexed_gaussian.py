@@ -36,9 +36,10 @@ from ...mechanisms.protocols.protocol import SumProtocol
 from ...verify.calibration import calibrate
 from ...verify.continuous_families import least_noise
 from ...verify.guarantee import ApproxDP
+from ..evidence import Demand
 from ..release import ModularRelease, Release
 from ..setting import Setting
-from .algorithm import Algorithm, Demand
+from .algorithm import Algorithm
 from .distributed import DIST_CDP_SE, DIST_RDP_SE, accuracy_horizon
 from .indexed import from_first
 

@@ -22,11 +22,12 @@ from ...mechanisms.certain import certain_ceiling
 from ...mechanisms.laws.binomial import Binomial
 from ...mechanisms.protocols.protocol import SumProtocol
 from ...verify.guarantee import ApproxDP
+from ..evidence import Demand
 from ..radius.paper import shuffle_radius, shuffle_variance
 from ..radius.plan import Plan
 from ..release import ModularRelease, Release
 from ..setting import Setting
-from .algorithm import Algorithm, Demand, growing
+from .algorithm import Algorithm, growing
 
 _CONSTANT = 96
 

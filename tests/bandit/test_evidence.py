@@ -11,8 +11,15 @@ from exactdp.bandit.algorithms import (
     DIST_DP_SE,
     VB_SDP_AE,
 )
-from exactdp.bandit.algorithms.algorithm import Demand
-from exactdp.bandit.evidence import NotVerifiedError, admit, audited, evidence, identity, to_json
+from exactdp.bandit.evidence import (
+    Demand,
+    NotVerifiedError,
+    admit,
+    audited,
+    evidence,
+    identity,
+    to_json,
+)
 from exactdp.bandit.prepare import prepare
 from exactdp.bandit.setting import Setting
 from exactdp.mechanisms.laws import PolyaDifference

@@ -6,8 +6,7 @@ import pytest
 
 from exactdp.bandit import evidence as module
 from exactdp.bandit.algorithms import DIST_DP_SE, VB_SDP_AE
-from exactdp.bandit.algorithms.algorithm import Demand
-from exactdp.bandit.evidence import audited, cached_evidence, evidence
+from exactdp.bandit.evidence import Demand, audited, cached_evidence, evidence
 from exactdp.bandit.prepare import prepare
 from exactdp.bandit.setting import Setting
 from exactdp.verify import PureDP

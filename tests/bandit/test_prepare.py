@@ -16,8 +16,7 @@ from exactdp.bandit.algorithms import (
     SE,
     SHUFFLE_DP_SE,
 )
-from exactdp.bandit.algorithms.algorithm import Demand
-from exactdp.bandit.evidence import Audited, NotVerifiedError, evidence
+from exactdp.bandit.evidence import Audited, Demand, NotVerifiedError, evidence
 from exactdp.bandit.prepare import Prepared, Radius, prepare
 from exactdp.bandit.release import ModularRelease
 from exactdp.bandit.setting import Setting
