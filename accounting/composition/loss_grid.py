@@ -73,16 +73,14 @@ class GridLaw:
         """Add to the mass of one point."""
         self.masses[k] = self.masses.get(k, arb(0)) + mass
 
-    def spread(
-        self, p: arb, q: arb, loss: Fraction | arb, greatest: Fraction | arb | None = None
-    ) -> None:
-        """Add outcomes of these P- and Q-masses of one loss, or all of it in [loss, greatest].
+    def spread(self, p: arb, q: arb, loss: Fraction | arb) -> None:
+        """Add outcomes of these P- and Q-masses of one loss.
 
-        One loss that cannot be told from a point stays there with all of p: that is enough if it
+        A loss that cannot be told from a point stays there with all of p: that is enough if it
         lies below, and more than its share if it lies above.
         """
-        low, high = self.grid.below(loss), self.grid.above(loss if greatest is None else greatest)
-        beside = greatest is None and high - low == 2
+        low, high = self.grid.below(loss), self.grid.above(loss)
+        beside = high - low == 2
         low += beside
         if low == high:
             self.put(low, p)

@@ -48,9 +48,9 @@ from ..losses.sums import (
 from ..scenario import Scenario, Use
 from .blocks import BlockLoss
 from .bounds import grid
-from .cells import CellLaw, Continuous, Parts, cells_of
+from .cells import CellLaw, Continuous, Parts
 from .own import is_own, own_parts
-from .sides import split
+from .sides import moved
 from .tilt import seen, tilt_at, tilt_for
 from .two_way import TwoWayLoss
 
@@ -324,16 +324,7 @@ def _dominating(pairs: tuple[Pair, ...], log_tail: float, uses: int, bits: int) 
     blocks = [found for found in each if found is not None]
     spread = max(one.cumulant(0.0).curvature for one in blocks)
     step = Fraction(2) ** math.floor(math.log2(math.sqrt(spread) / _FINE))
-    return dominating([_moved(one, step, log_tail) for one in blocks])
-
-
-def _moved(block: CellLaw, step: Fraction, log_tail: float) -> Atoms:
-    cells, masses = cells_of(block, step, 1.0, log_tail, _SMALLEST), dict[int, arb]()
-    for cell in cells.cells:
-        for k, mass in split(cell, step):
-            masses[k] = masses.get(k, arb(0)) + mass
-    losses = [k * ball(step) for k in masses]
-    return Atoms(list(masses.values()), losses, block.escaping(), cells.missing)
+    return dominating([moved(one, step, log_tail) for one in blocks])
 
 
 @lru_cache(maxsize=16)

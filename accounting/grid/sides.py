@@ -33,8 +33,12 @@ from attrs import evolve, frozen
 from flint import arb
 
 from ...exact.number import ball
-from .cells import Cell, Cells
+from ..losses.law import Atoms, Lattice
+from .cells import Cell, CellLaw, Cells, cells_of
 from .weights import Weights, power
+
+_FEW = 512  # points of a lattice, of more of which blocks are finer
+_ZERO = Fraction(0)
 
 
 class Rule(NamedTuple):
@@ -58,6 +62,16 @@ def split(cell: Cell, step: Fraction) -> Iterator[tuple[int, arb]]:
         yield high, raised
         most = (most - raised).upper()
     yield low, most
+
+
+def moved(block: CellLaw, step: Fraction, log_tail: float) -> Atoms:
+    """Losses on a lattice that dominate those of many outcomes. step: a power of two."""
+    cells, masses = cells_of(block, step, 1.0, log_tail, _FEW), dict[int, arb]()
+    for cell in cells.cells:
+        for k, mass in split(cell, step):
+            masses[k] = masses.get(k, arb(0)) + mass
+    losses, lattice = [k * ball(step) for k in masses], Lattice(step, _ZERO, Fraction(1), None)
+    return Atoms(list(masses.values()), losses, block.escaping(), cells.missing, lattice)
 
 
 @frozen(eq=False)

@@ -14,14 +14,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mpmath import mpf
 
+from exactdp.accounting.composition import divergence
 from exactdp.accounting.composition.grid_laws import dominating_laws
 from exactdp.accounting.composition.loss_grid import Grid, GridLaw
-from exactdp.exact import working_precision
+from exactdp.exact import ball, working_precision
 from exactdp.mechanisms import (
     AdditiveNoise,
     Binomial,
+    DiscreteGaussian,
     DiscreteLaplace,
     FinitePair,
+    Law,
     Mechanism,
     PolyaDifference,
     RandomizedResponse,
@@ -94,6 +97,26 @@ def test_one_pair(step: Fraction, times: int) -> None:
     for mechanism, atoms in single_pairs():
         (found,) = moved(mechanism, step)
         above(found, atoms, times, near=2 * step)
+
+
+@pytest.mark.parametrize("law", [DiscreteGaussian("1e10"), Binomial(10**11, "1/4")], ids=repr)
+@pytest.mark.parametrize("step", [Fraction(1, 2**13), Fraction(1, 10**7)], ids=str)
+def test_of_too_many_outcomes_to_list_them(law: Law, step: Fraction) -> None:
+    """A law by blocks, finer than the grid or than what is lost: between delta there and nearby."""
+    mechanism = AdditiveNoise(law, 20)
+    with working_precision(192):
+        grid = Grid(step)
+        (found,) = dominating_laws(mechanism, grid, TINY)
+        for level in (Fraction(0), Fraction(1, 10**5), Fraction(1, 10**4)):
+            odds = ball(level).exp()
+            value = found.infinite + sum(
+                (found.masses[k] * (1 - odds / grid.odds(k)).max(arb(0)) for k in found.points()),
+                arb(0),
+            )
+            truth = divergence.delta(mechanism, level)
+            assert value.upper() >= ball(Fraction(truth.lower))
+            near = divergence.delta(mechanism, max(level - 2 * step, Fraction(0)))
+            assert value < ball(Fraction(near.upper)) + ball(2 * step)
 
 
 @pytest.mark.parametrize("tail", ["1e-3", "0.2"])
