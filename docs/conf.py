@@ -7,6 +7,7 @@ from pathlib import Path
 
 import latex2mathml.converter
 from docutils import nodes
+from sphinx import addnodes
 
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE / "browser")]
@@ -23,6 +24,26 @@ exclude_patterns = ["_build"]
 html_theme = "furo"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_logo = html_favicon = "_static/logo.svg"
+# The colours and letters of reports and of the explorer (report/style.css), light and dark.
+_LETTERS = 'system-ui, -apple-system, "Segoe UI", "Noto Sans", "DejaVu Sans", sans-serif'
+_CODE = 'ui-monospace, "Cascadia Mono", Menlo, "DejaVu Sans Mono", monospace'
+_LOOK = {
+    "color-foreground-primary": ("#1b1f24", "#e6e9ed"),
+    "color-foreground-secondary": ("#57606a", "#a5aeb8"),
+    "color-background-primary": ("#ffffff", "#14171b"),
+    "color-background-secondary": ("#f5f7f9", "#1d2127"),
+    "color-background-border": ("#d5dae0", "#3a414a"),
+    "color-code-background": ("#f5f7f9", "#1d2127"),
+    "color-brand-primary": ("#0b5cad", "#79b8ff"),
+    "color-brand-content": ("#0b5cad", "#79b8ff"),
+    "color-brand-visited": ("#0b5cad", "#79b8ff"),
+}
+html_theme_options = {
+    "light_css_variables": {"font-stack": _LETTERS, "font-stack--monospace": _CODE}
+    | {name: light for name, (light, _) in _LOOK.items()},
+    "dark_css_variables": {name: dark for name, (_, dark) in _LOOK.items()},
+}
 html_show_sphinx = False
 pygments_dark_style = "monokai"
 templates_path: list[str] = []
@@ -101,6 +122,18 @@ def _browser_checker(app, error) -> None:
             print("check/ cannot check: npm, which brings Python for the browser, is not there")
 
 
+def _words(app, doctree) -> None:
+    """The field's words, of the glossary's table: whoever searches for one finds its row first."""
+    if app.env.docname != "notions/glossary":
+        return
+    (table,) = doctree.findall(nodes.tbody)
+    for number, row in enumerate(table.children):
+        cell = row.children[0]
+        cell["ids"].append(target := f"word-{number}")
+        words = cell.astext().split(", ")
+        cell += addnodes.index(entries=[("single", word, target, "main", None) for word in words])
+
+
 def _formula(display: str):
     """Formulas as MathML, which browsers set by themselves: no script, nothing to fetch."""
 
@@ -119,4 +152,5 @@ def setup(app):
             setattr(module, name, getattr(module, name))
     app.connect("autodoc-process-docstring", _to_rst)
     app.connect("autodoc-process-signature", _signature)
+    app.connect("doctree-read", _words)
     app.connect("build-finished", _browser_checker)

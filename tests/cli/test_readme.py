@@ -25,13 +25,9 @@ def blocks_of(page: Path) -> list[tuple[str, str]]:
     return BLOCK.findall(page.read_text(encoding="utf-8"))
 
 
-def blocks() -> list[tuple[str, str]]:
-    return [block for page in PAGES for block in blocks_of(page)]
-
-
-def commands() -> Iterator[tuple[str, str]]:
+def commands(*pages: Path) -> Iterator[tuple[str, str]]:
     """Each `$ command` of a console block, and what is shown below it."""
-    for kind, text in blocks():
+    for kind, text in (block for page in pages for block in blocks_of(page)):
         if kind == "console":
             for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
                 command, _, shown = part.partition("\n")
@@ -42,19 +38,24 @@ def plain(text: str) -> list[str]:
     return [line.rstrip() for line in text.rstrip().splitlines()]
 
 
-SHOWN = [(command, shown) for command, shown in commands() if shown.strip()]
+SHOWN = [(command, shown) for command, shown in commands(*PAGES) if shown.strip()]
 EXIT_CODES = {
     before: int(shown) for (before, _), (command, shown) in pairwise(SHOWN) if command == "echo $?"
 }
 RUN = list(dict.fromkeys(pair for pair in SHOWN if pair[0].startswith("exactdp ")))
-FIRST = [command for command, _ in commands()][:4]
+FRONT = (PAGES[0], ROOT / "docs" / "index.md")  # both begin with the same lines to type
 FIGURES = ("ε = 1.78860911", "ε = 2.38159692", "ε ≤ 3.99", "`VERIFIED`")  # in this order
 WITH_PYTHON = [page for page in PAGES if any(kind == "python" for kind, _ in blocks_of(page))]
 
 
+FIRST = [command for command, _ in commands(FRONT[0])][:4]
+
+
 @pytest.mark.parametrize(("command", "figure"), [*zip(FIRST, FIGURES, strict=True)])
 def test_the_first_lines_give_the_figures_below_them(capsys, command, figure):
-    assert figure in PAGES[0].read_text(encoding="utf-8")
+    for page in FRONT:
+        shown = [typed for typed, _ in commands(page)]
+        assert command in shown and figure in page.read_text(encoding="utf-8")
     assert main([*shlex.split(command)[1:], "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     if "verdict" in found:

@@ -6,13 +6,17 @@ import json
 import re
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
+from browser import CHROMIUM, browser
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 NOTEBOOKS = sorted((DOCS / "notebooks").glob("*.md"))
+SOUGHT = ("exponential mechanism", "moments accountant", "add-remove", "noise multiplier z")
 CELL = re.compile(r"^```\{code-cell\} python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -44,10 +48,9 @@ def test_the_site_builds_without_a_warning(tmp_path):
 
     index = (out / "searchindex.js").read_text(encoding="utf-8")
     words = json.loads(index.partition("(")[2].rstrip(")"))
-    at = {words["docnames"].index(f"notions/{name}") for name in ("glossary", "selection")}
-    for word in ("exponenti", "moment", "account", "add", "remov", "nois", "multipli"):
-        found = words["terms"][word]
-        assert at & {*(found if isinstance(found, list) else [found])}, word
+    for word in SOUGHT:
+        ((page, *_),) = words["indexentries"][word]
+        assert words["docnames"][page] == "notions/glossary"
 
     for page in pages:  # nothing is loaded from elsewhere
         loaded = re.findall(
@@ -55,3 +58,20 @@ def test_the_site_builds_without_a_warning(tmp_path):
             page.read_text(encoding="utf-8"),
         )
         assert not [url for pair in loaded for url in pair if re.match(r"(https?:)?//", url)]
+    if CHROMIUM is not None:
+        _looks_right(out)
+
+
+def _looks_right(site):
+    """No page is wider than it is shown; words of the field are found first where they stand."""
+    with browser() as shown:
+        for width, theme in product((390, 820, 1440), ("light", "dark")):
+            shown.show(width, theme)
+            shown.open(site / "index.html")
+            assert shown.ask("document.documentElement.scrollWidth") <= width
+            assert shown.ask("document.querySelectorAll('#what-do-you-have > section').length") == 5
+            assert not shown.complaints()
+        for words in SOUGHT:
+            shown.open(f"{(site / 'search.html').as_uri()}?q={quote(words.removesuffix(' z'))}")
+            found = shown.wait("document.querySelector('#search-results li a')?.outerHTML")
+            assert "notions/glossary.html#word-" in found, words
