@@ -10,6 +10,7 @@ import pytest
 
 from exactdp.exact import ParameterError
 from exactdp.mechanisms import DiscreteGaussianSum, Skellam
+from exactdp.mechanisms.protocols.federated import Settings
 from exactdp.mechanisms.rounded import RoundedReach
 from exactdp.mechanisms.spec import parse
 from exactdp.mechanisms.vector import VectorNoise
@@ -61,3 +62,11 @@ def test_what_is_refused(more: str, said: str) -> None:
         parse(SPEC.format("skellam") + more)
     with pytest.raises(ParameterError, match="l2"):
         parse(SPEC.format("skellam").replace("scale=64", "scale=1/2") + ",rounding=nearest")
+
+
+def test_what_is_missing_is_named() -> None:
+    given = dict(part.split("=") for part in SPEC.format("skellam").partition(":")[2].split(","))
+    assert Settings.read(given).clients == 100
+    for key in ("clip", "clients"):
+        with pytest.raises(ParameterError, match=f"federated needs {key}"):
+            Settings.read({name: text for name, text in given.items() if name != key})
