@@ -58,7 +58,6 @@ nb_execution_timeout = 300
 nb_merge_streams = True
 
 autosummary_generate = False
-autodoc_default_options = {"show-inheritance": False}
 autodoc_member_order = "bysource"
 autodoc_class_signature = "mixed"
 autodoc_typehints = "signature"

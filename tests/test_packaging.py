@@ -39,6 +39,14 @@ def test_every_subpackage_imports_and_is_marked_as_typed():
         assert files(name).joinpath("py.typed").is_file()
 
 
+def test_one_version_everywhere():
+    """In the metadata, in what is cited, and as the newest of the changes."""
+    version = _settings()["project"]["version"]
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text()
+    newest = re.search(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert newest[1] in ("Unreleased", version)
+
+
 def _pins():
     files = ("constraints.txt", "constraints-flower.txt")
     lines = chain.from_iterable((ROOT / name).read_text().splitlines() for name in files)
