@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from ..bandit.accounts import Accounts
-from ..bandit.algorithms import ALGORITHMS, named
+from ..bandit.algorithms import ALGORITHMS
 from ..bandit.evidence import cached_evidence
 from ..bandit.prepare import Radius
 from ..bandit.run import Config
@@ -23,7 +23,7 @@ from ..bandit.yardsticks import yardsticks
 from ..exact import ParameterError, time_limit, whole
 from ..exact.atomic_write import check_target
 from ..exact.content_cache import default_cache
-from ..exact.suggest import meant
+from ..exact.suggest import one_of
 from . import bandit_shown, output
 from .bandit_figures import figures
 from .bandit_identify import identify_command
@@ -135,13 +135,8 @@ def run(
         )
     if transcript is not None:
         check_target(transcript, "transcript")
-    chosen = named(algorithm)
-    if chosen is None:
-        known = [each.name for each in ALGORITHMS]
-        raise ParameterError(
-            f"algorithm must be one of {', '.join(known)}, got {algorithm[:40]!r}"
-            f"{meant(algorithm, known)}"
-        )
+    known = {each.name: each for each in ALGORITHMS}
+    chosen = known[one_of(algorithm, known, "algorithm")]
     if epsilon is None and chosen.private:
         raise ParameterError(f"--epsilon must be given for {chosen.name}")
     radii = {each.value: each for each in Radius}

@@ -31,7 +31,7 @@ from ..bandit.results import Mean
 from ..exact import ParameterError, decimal_text, whole
 from ..exact.canvas import load
 from ..exact.content_cache import default_cache
-from ..exact.suggest import meant
+from ..exact.suggest import one_of
 from ..exact.table import Table
 from . import output, result
 from .bandit_options import Seed, Workers
@@ -99,10 +99,7 @@ def _chosen(names: Sequence[str] | None) -> list[Figure]:
     """These figures in the papers' order, each once. Raises ParameterError for unknown names."""
     known = {each.name.removeprefix("figure"): each for each in (*FIGURES, CERTIFIED, INDICES)}
     for name in names or ():
-        if name not in known:
-            raise ParameterError(
-                f"figure must be one of {', '.join(known)}, got {name[:40]!r}{meant(name, known)}"
-            )
+        one_of(name, known, "figure")
     return [each for name, each in known.items() if not names or name in names]
 
 

@@ -7,14 +7,14 @@ from typing import Annotated, Any
 
 from ..bandit.evidence import cached_evidence
 from ..bandit.evidence import to_json as evidence_to_json
-from ..bandit.identification.algorithms import IDENTIFIERS, LUCB, named
+from ..bandit.identification.algorithms import IDENTIFIERS, LUCB
 from ..bandit.identification.run import Identified, identify, ready
 from ..bandit.privacy import Privacy, privacy
 from ..bandit.run import Config
 from ..bandit.setting import Setting
 from ..exact import ParameterError, decimal_text, whole
 from ..exact.content_cache import default_cache
-from ..exact.suggest import meant
+from ..exact.suggest import one_of
 from . import output
 from .bandit_options import Cluster, ProofTime, Runs, Seed, Workers, read_instances, verifying
 from .bandit_shown import arm_name, named_arms, number, private, proved
@@ -67,13 +67,8 @@ def identify_command(
     """
     count = whole(runs, "runs", at_least=1, at_most=10**7)
     start = whole(seed, "seed", at_least=0)
-    chosen = named(algorithm)
-    if chosen is None:
-        known = [each.name for each in IDENTIFIERS]
-        raise ParameterError(
-            f"algorithm must be one of {', '.join(known)}, got {algorithm[:40]!r}"
-            f"{meant(algorithm, known)}"
-        )
+    known = {each.name: each for each in IDENTIFIERS}
+    chosen = known[one_of(algorithm, known, "algorithm")]
     if epsilon is None and chosen is not LUCB:
         raise ParameterError(f"--epsilon must be given for {chosen.name}")
     instances = read_instances(instance, arms, sigma)

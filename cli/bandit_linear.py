@@ -11,6 +11,7 @@ from ..bandit.linear.run import LinearReady, LinearResults, linear_ready, run_li
 from ..bandit.linear.setting import LinearSetting
 from ..bandit.results import Mean
 from ..exact import ParameterError, decimal_text, whole
+from ..exact.suggest import one_of
 from ..exact.table import Table
 from . import output
 from .bandit_options import Cluster, ProofTime, Runs, Seed, Workers, verifying
@@ -58,11 +59,7 @@ def linear_command(
 
     The same seed gives the same numbers, whatever the number of workers.
     """
-    if algorithm not in _NAMES:
-        raise ParameterError(
-            f"algorithm must be one of {', '.join(_NAMES)}, got {algorithm[:40]!r}"
-        )
-    private = algorithm != "linucb"
+    private = one_of(algorithm, _NAMES, "algorithm") != "linucb"
     if private and epsilon is None:
         raise ParameterError(f"--epsilon must be given for {algorithm}")
     if not private and epsilon is not None:

@@ -11,7 +11,7 @@ from attrs import frozen
 
 from ..accounting.composition.composed import Composition
 from ..exact.number import ParameterError, located
-from ..exact.suggest import meant
+from ..exact.suggest import check_keys
 from ..mechanisms.pair_file import read_text
 from ..verify import Claim, parse_claim
 from . import options
@@ -54,7 +54,7 @@ def read_claims(path: Path) -> list[Stated]:
     except (ValueError, RecursionError) as error:
         raise ParameterError(f"{path}: not TOML: {error}") from error
     with located(path):
-        _check_keys(table, ("claims",))
+        check_keys(table, ("claims",))
         listed = table.get("claims")
         if not isinstance(listed, list) or not listed:
             raise ParameterError("must have [[claims]] tables, with spec and claim")
@@ -73,7 +73,7 @@ def read_claims(path: Path) -> list[Stated]:
 def _stated(table: Any, line: int | None) -> Stated:
     if not isinstance(table, dict):
         raise ParameterError("must be a table, with spec and claim")
-    _check_keys(table, _KEYS)
+    check_keys(table, _KEYS)
     if missing := [key for key in _KEYS[:2] if key not in table]:
         raise ParameterError(f"{', '.join(missing)} missing")
     specs = table["spec"] if isinstance(table["spec"], list) else [table["spec"]]
@@ -92,11 +92,3 @@ def _name(table: Mapping[str, Any]) -> Any:
     if isinstance(name, str) and not (len(name) <= 200 and (not name or name.isprintable())):
         raise ParameterError("name must be printable, of at most 200 characters")
     return name
-
-
-def _check_keys(table: Mapping[str, Any], known: tuple[str, ...]) -> None:
-    for key in table:
-        if key not in known:
-            raise ParameterError(
-                f"{ascii(key)[:60]} is not known{meant(key, known)}; keys are {', '.join(known)}"
-            )

@@ -99,10 +99,6 @@ def compose(
 
 def _method(name: str) -> Method:
     from ..accounting.methods.comparison import METHODS
-    from ..exact.suggest import meant
+    from ..exact.suggest import one_of
 
-    if name not in METHODS:
-        raise ParameterError(
-            f"--method must be one of {', '.join(METHODS)}, got {name[:40]!r}{meant(name, METHODS)}"
-        )
-    return METHODS[name]
+    return METHODS[one_of(name, METHODS, "--method")]

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from ..exact import ParameterError
-from ..exact.suggest import meant
+from ..exact.suggest import one_of
 from ..exact.table import Table
 from ..mechanisms.catalogue import EXAMPLE_FILES, Spec, entries
 from ..mechanisms.samplers import NoSamplerError
@@ -39,13 +39,8 @@ def list(
         return Result({"mechanisms": mechanisms, "claims": claims}, _all(mechanisms, claims))
     if name in known:
         about = _mechanism(name, known[name])
-    elif name in NOTIONS:
-        about = _claim(name)
     else:
-        every = (*known, *NOTIONS)
-        raise ParameterError(
-            f"NAME must be one of {', '.join(every)}, got {name[:40]!r}{meant(name, every)}"
-        )
+        about = _claim(one_of(name, (*known, *NOTIONS), "NAME"))
     return Result(about, _told(about))
 
 

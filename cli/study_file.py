@@ -14,7 +14,7 @@ from ..bandit.run import Config, read_counts
 from ..bandit.setting import Setting
 from ..bandit.study import Cell
 from ..exact.number import ExactInput, ParameterError, located
-from ..exact.suggest import meant
+from ..exact.suggest import check_keys, meant
 from ..mechanisms.pair_file import read_text
 from .bandit_options import is_drawn, read_growth, read_instances
 
@@ -38,7 +38,7 @@ def read_study(path: Path) -> list[Cell]:
     except (ValueError, RecursionError) as error:
         raise ParameterError(f"{path}: not TOML: {error}") from error
     with located(path):
-        _check_keys(table, (*_KEYS, *_NUMBERS))
+        check_keys(table, (*_KEYS, *_NUMBERS))
         shared = {key: table[key] for key in ("radius", *_NUMBERS) if key in table}
         algorithms = [
             {**shared, **_table(each, "algorithms", "algorithm", _ALGORITHM)}
@@ -133,7 +133,7 @@ def _table(value: Any, what: str, key: str, known: Sequence[str]) -> dict[str, A
     table = {key: value} if isinstance(value, str) else value
     if not isinstance(table, dict) or not isinstance(table.get(key), str):
         raise ParameterError(f"{what} must be names, or tables with {key} = a name")
-    _check_keys(table, known)
+    check_keys(table, known)
     for name in ("label", "radius"):
         if not isinstance(table.get(name, ""), str):
             raise ParameterError(f"{name} must be text")
@@ -145,11 +145,3 @@ def _number(value: Any, name: str) -> ExactInput:
     if isinstance(value, bool) or not isinstance(value, int | str):
         raise ParameterError(f"{name} must be a number, got a {type(value).__name__}")
     return value
-
-
-def _check_keys(table: Mapping[str, Any], known: Sequence[str]) -> None:
-    for key in table:
-        if key not in known:
-            raise ParameterError(
-                f"{ascii(key)[:60]} is not known{meant(key, known)}; keys are {', '.join(known)}"
-            )

@@ -12,7 +12,7 @@ from attrs import Attribute, frozen
 
 from ..accounting.composition.composed import Composition, compose
 from ..exact.number import ParameterError, located
-from ..exact.suggest import meant
+from ..exact.suggest import one_of
 from ..mechanisms.spec import parse_use
 from ..verify import Audit, audit, parse_claim
 
@@ -73,8 +73,5 @@ def chosen(rows: Iterable[_Row], ids: Sequence[str]) -> list[_Row]:
     """Those of these ids, in their order; all where none is given. Raises ParameterError."""
     known = {row.id: row for row in rows}
     for name in ids:
-        if name not in known:
-            raise ParameterError(
-                f"ID must be one of {', '.join(known)}, got {name[:40]!r}{meant(name, known)}"
-            )
+        one_of(name, known, "ID")
     return [known[name] for name in dict.fromkeys(ids)] if ids else list(known.values())

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from difflib import get_close_matches
+
+from .errors import ParameterError
 
 _ALIASES = {  # others' names, as `_bare` leaves them; of what each may stand for, the first known
     # mechanisms (diffprivlib's, OpenDP's and dp_accounting's names among them)
@@ -231,6 +233,31 @@ def meant(name: str, known: Iterable[str]) -> str:
     begun = [each for each in names if len(plain) > 3 and each.lower().startswith(plain)]
     close = begun or get_close_matches(plain, names, n=1, cutoff=0.7)
     return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def one_of(name: str, known: Iterable[str], what: str, more: str = "") -> str:
+    """The name, where it is known. Raises ParameterError, which says what was probably meant.
+
+    what: it names. more: to be said of this one besides.
+
+    >>> one_of("rdp", ["pure", "rdp"], "kind")
+    'rdp'
+    """
+    names = list(known)
+    if name not in names:
+        raise ParameterError(
+            f"{what} must be one of {', '.join(names)}, got {name[:40]!r}{meant(name, names)}{more}"
+        )
+    return name
+
+
+def check_keys(table: Iterable[str], known: Collection[str]) -> None:
+    """Raise ParameterError for the first key of a file's table that is not known."""
+    for key in table:
+        if key not in known:
+            raise ParameterError(
+                f"{ascii(key)[:60]} is not known{meant(key, known)}; keys are {', '.join(known)}"
+            )
 
 
 def instead(option: str) -> str:

@@ -21,7 +21,7 @@ from attrs import frozen
 
 from ..accounting.composition.composed import compose
 from ..exact.number import ExactInput, ParameterError, decimal_text, exact, whole
-from ..exact.suggest import meant
+from ..exact.suggest import meant, one_of
 from ..mechanisms.continuous import ContinuousNoise, Shape
 from .calibration import Family
 from .order import Monotone
@@ -114,11 +114,7 @@ def choose_continuous(
     scale = shape.parameter
     looked = scale if find is None else find
     known = (scale, "times", "poisson")
-    if looked not in known:
-        raise ParameterError(
-            f"{option}find must be one of {', '.join(known)}, got {looked[:40]!r}"
-            f"{meant(looked, known)}"
-        )
+    one_of(looked, known, f"{option}find")
     for given, parameter in ((times, "times"), (poisson, "poisson")):
         if given is not None and looked == parameter:
             raise ParameterError(f"{option}{parameter} is what is looked for: it must not be given")

@@ -13,7 +13,7 @@ from attrs import evolve
 
 from ..accounting.composition.composed import compose
 from ..exact.number import ParameterError, decimal_text, exact, whole
-from ..exact.suggest import meant
+from ..exact.suggest import meant, one_of
 from ..mechanisms.catalogue import entries
 from ..mechanisms.laws.closed_forms import Gaussians
 from ..mechanisms.mechanism import Mechanism
@@ -60,13 +60,10 @@ def choose(
     if name in NAMES:
         return choose_continuous(name, values, sensitivity, times, poisson, find, option)
     named = f"{option}sensitivity"
-    one = entries().get(name)
-    if one is None or (kind := one.calibrated) is None:
-        names = calibrated_names()
-        raise ParameterError(
-            f"NAME must be one of {', '.join(names)}, got {name[:40]!r}{meant(name, names)}"
-            f"{_ROUNDS if name == 'federated' else ''}"
-        )
+    elsewhere = _ROUNDS if name == "federated" else ""
+    one = entries()[one_of(name, calibrated_names(), "NAME", elsewhere)]
+    kind = one.calibrated
+    assert kind is not None
     for asked, key in ((poisson, "poisson"), (find, "find")):
         if asked is not None:
             raise ParameterError(f"{option}{key} is for {' and '.join(NAMES)} only, got {name}")

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 
-from ...exact.number import ParameterError
-from ...exact.suggest import meant
+from ...exact.suggest import one_of
 from .finding import PaperClaim
 
 _MODULES = (
@@ -61,8 +60,5 @@ def find(ids: Sequence[str]) -> list[PaperClaim]:
     Raises ParameterError for an id that is not one.
     """
     for name in ids:
-        if name not in REGISTRY:
-            raise ParameterError(
-                f"ID must be one of {', '.join(REGISTRY)}, got {name[:60]!r}{meant(name, REGISTRY)}"
-            )
+        one_of(name, REGISTRY, "ID")
     return [claim for name, claim in REGISTRY.items() if not ids or name in ids]
