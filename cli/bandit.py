@@ -60,7 +60,8 @@ def run(
             "A",
             "dist-dp-se, dist-rdp-se, dist-cdp-se, cdp-se, ldp-se, shuffle-dp-se, dp-se, "
             "sdp-ae, vb-sdp-ae, or se (not private); by indices dist-dp-klucb, dp-klucb, "
-            "dist-rdp-klucb, dist-cdp-klucb, dist-gauss-klucb, or kl-ucb (not private); "
+            "dist-dp-klucb-tight, dist-rdp-klucb, dist-cdp-klucb, dist-gauss-klucb, or kl-ucb "
+            "(not private); "
             "by policies of their own dist-dp-imed, dist-dp-ts, dist-dp-klucb-log, "
             "dist-adap-klucb, or kl-ucb-log (not private)",
         ),
@@ -84,7 +85,9 @@ def run(
     scaling: Annotated[
         str, option("S", "s of Theorems 2 and 4 and of their grid in dist-…-klucb")
     ] = "10",
-    confidence: Annotated[str | None, option("P", "p of the radius, 0.1; of indices 1/T")] = None,
+    confidence: Annotated[
+        str | None, option("P", "p of the radius, 0.1; of indices 1/T, of -tight 3 log(T)/T")
+    ] = None,
     growth: Annotated[
         str | None, option("ETA", "batch b has η^b users an arm; 2, of published instances 4")
     ] = None,

@@ -4,7 +4,7 @@ from .adap_klucb import DIST_ADAP_KLUCB
 from .algorithm import Algorithm
 from .distributed import CDP_SE, DIST_CDP_SE, DIST_DP_SE, DIST_RDP_SE, LDP_SE, SHUFFLE_DP_SE
 from .imed import DIST_DP_IMED
-from .indexed import DIST_DP_KLUCB, DP_KLUCB, KL_UCB
+from .indexed import DIST_DP_KLUCB, DIST_DP_KLUCB_TIGHT, DP_KLUCB, KL_UCB
 from .indexed_gaussian import DIST_CDP_KLUCB, DIST_GAUSS_KLUCB, DIST_RDP_KLUCB
 from .klucb_log import KL_UCB_LOG
 from .klucb_private import DIST_DP_KLUCB_LOG
@@ -21,6 +21,7 @@ __all__ = [
     "DIST_DP_IMED",
     "DIST_DP_KLUCB",
     "DIST_DP_KLUCB_LOG",
+    "DIST_DP_KLUCB_TIGHT",
     "DIST_DP_SE",
     "DIST_DP_TS",
     "DIST_GAUSS_KLUCB",
@@ -61,6 +62,7 @@ ALGORITHMS = (
     KL_UCB_LOG,
     DIST_DP_KLUCB_LOG,
     DIST_ADAP_KLUCB,
+    DIST_DP_KLUCB_TIGHT,
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
@@ -31,6 +32,7 @@ class Algorithm:
     forgets   estimates use the last batch only; otherwise all batches so far
     adapts    the schedule and the radius depend on how many arms are active
     plain     its indices are Chernoff's bounds alone (`radius.index.index`)
+    losses    where no confidence is given p is so many times log(T)/T; 0: 1/T at most
     barrier   which lower bound of regret is one for it
     policy    (setting, runs): what decides so many runs, in place of an index (`bandit.policy`)
     usual     p where none is given; None: as `usual_confidence` says
@@ -53,6 +55,7 @@ class Algorithm:
     forgets: bool = True
     adapts: bool = False
     plain: bool = False
+    losses: int = 0
     barrier: Barrier = Barrier.NONE
     policy: Callable[[Setting, int], Policy] | None = field(default=None, eq=False)
     usual: Fraction | None = field(default=None, eq=False)
@@ -79,13 +82,14 @@ class Algorithm:
         return self.demand is not None or self.barrier is not Barrier.NONE
 
     def usual_confidence(self, horizon: int, usual: Fraction = Fraction(1, 10)) -> Fraction:
-        """p where none is given: its own; or what is usual, but of indices at most 1/T.
+        """p where none is given: its own; or what is usual, but of indices at most about 1/T.
 
         They come close to losing a best arm as often as p allows, and that costs T times a gap.
         """
         if self.usual is not None:
             return self.usual
-        return min(usual, Fraction(1, horizon)) if self.radius is None else usual
+        least = Fraction(max(1, math.ceil(self.losses * math.log(horizon))), horizon)
+        return min(usual, least) if self.radius is None else usual
 
 
 def growing(setting: Setting, batch: int, active: int) -> int:

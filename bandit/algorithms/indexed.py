@@ -12,11 +12,17 @@ first batch would save users where gaps are wider still, which cost little, and 
 sums after it. Parameters and noise are those of Theorems 1 and 5 of Chowdhury and Zhou (ICLR 2023),
 but every batch has the grid of a batch of T users, g = ceil(epsilon sqrt(T)), so that sums add up
 as whole numbers, and tau is for the confidence p (`accuracy_horizon`).
+
+`dist-dp-klucb-tight` is the same with p = 3 log(T)/T where none is given, so that losing the best
+arm costs at most 3 log(T) times the largest gap in the mean, and with 5/2 for the 3 of n_1.
 """
 
 from __future__ import annotations
 
 import math
+from fractions import Fraction
+
+from attrs import evolve
 
 from ...exact.number import ball
 from ...mechanisms.certain import certain_ceiling
@@ -45,10 +51,10 @@ def from_first(setting: Setting, batch: int, first: int) -> int:
     return max(1, users(batch) - users(batch - 1))
 
 
-def _first(setting: Setting) -> int:
-    """n_1 = ceil(3 log(1/p)/epsilon)."""
+def _first(setting: Setting, nats: Fraction) -> int:
+    """n_1 = ceil(nats log(1/p)/epsilon)."""
     return certain_ceiling(
-        lambda: -3 * ball(setting.confidence).log() / ball(setting.epsilon), "n_1"
+        lambda: -ball(nats) * ball(setting.confidence).log() / ball(setting.epsilon), "n_1"
     )
 
 
@@ -63,11 +69,11 @@ def laplace_release(setting: Setting, users: int, trust: Trust, accuracy: int) -
     return ModularRelease(SumProtocol(users, precision, tau, modulus, share, trust))
 
 
-def _private(name: str, trust: Trust) -> Algorithm:
+def _private(name: str, trust: Trust, nats: Fraction = Fraction(3)) -> Algorithm:
     return Algorithm(
         name,
         _SOURCE,
-        lambda setting, batch, _: from_first(setting, batch, _first(setting)),
+        lambda setting, batch, _: from_first(setting, batch, _first(setting, nats)),
         lambda setting, users: laplace_release(setting, users, trust, accuracy_horizon(setting)),
         None,
         lambda setting: Demand(PureDP(setting.epsilon)),
@@ -78,6 +84,9 @@ def _private(name: str, trust: Trust) -> Algorithm:
 
 DIST_DP_KLUCB = _private("dist-dp-klucb", Trust.DISTRIBUTED)
 DP_KLUCB = _private("dp-klucb", Trust.CENTRAL)
+DIST_DP_KLUCB_TIGHT = evolve(
+    _private("dist-dp-klucb-tight", Trust.DISTRIBUTED, Fraction(5, 2)), losses=3
+)
 
 KL_UCB = Algorithm(
     "kl-ucb",

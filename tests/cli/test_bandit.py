@@ -22,6 +22,7 @@ ALGORITHMS = (
     *("dist-dp-se", "dist-rdp-se", "dist-cdp-se", "cdp-se", "ldp-se", "shuffle-dp-se"),
     *("dp-se", "sdp-ae", "vb-sdp-ae", "se", "dist-dp-klucb", "dp-klucb"),
     *("dist-rdp-klucb", "dist-cdp-klucb", "dist-gauss-klucb", "kl-ucb"),
+    "dist-dp-klucb-tight",
     *OWN,
 )
 
@@ -67,7 +68,7 @@ def test_json_is_that_of_the_contract():
 def test_every_algorithm_runs(algorithm):
     arguments = (*SMALL, "--horizon", "300", "--delta", "0.1")
     # grids for few users are coarse, and long to certify
-    if algorithm.endswith(("klucb", "klucb-log", "imed", "-ts")):
+    if algorithm.endswith(("klucb", "-log", "-tight", "imed", "-ts")):
         arguments = (*arguments, "--horizon", "5000", "--growth", "30")
     shown = run_json(*arguments, algorithm=algorithm)
     assert shown["algorithm"] == algorithm
@@ -78,7 +79,11 @@ def test_every_algorithm_runs(algorithm):
     )
     result = run(*arguments, algorithm=algorithm)
     assert result.exit_code == 0
-    lost = "best index below mean" if algorithm.endswith("ucb") else "best arm eliminated"
+    lost = (
+        "best index below mean"
+        if "klucb" in algorithm or algorithm == "kl-ucb"
+        else "best arm eliminated"
+    )
     assert (lost in result.stdout) == (algorithm not in OWN)
 
 
