@@ -46,7 +46,7 @@ Proof.
 Qed.
 """
 _COUNTED = {"r": "(Z.to_nat r)"}  # how often exp is squared is a natural number in every proof
-_EXTRACTION = """
+EXTRACTION = """
 Require Import ExtrOcamlBasic ExtrOcamlZBigInt ExtrOcamlNatBigInt.
 (** Besides those of Coq's own files; what is too large for a shift ends the program. *)
 Extract Constant Z.leb => "Big_int_Z.le_big_int".
@@ -85,7 +85,7 @@ def coq_text() -> str:
 def extraction_text(target: str) -> str:
     """What makes the OCaml text of all checks."""
     checks = " ".join(f"check_{place}" for place in range(len(FORMS)))
-    return f'{_EXTRACTION}Extraction "{target}" {checks}.\n'
+    return f'{EXTRACTION}Extraction "{target}" {checks}.\n'
 
 
 def forms_text() -> str:

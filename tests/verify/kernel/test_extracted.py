@@ -204,7 +204,7 @@ def test_the_overrides_are_coqs_functions(tmp_path):
         f"  flat_map (fun y => [{of_both}]) xs ++ flat_map (fun y => [{shifted}]) ys ++\n"
         f"  [{of_one}]) xs ++ map (fun y => Z.of_nat (Z.to_nat y)) ys).\n"
         f"Eval vm_compute in (all {numbers} {small}).\n".replace(",", ";")
-        + extracted._EXTRACTION.replace("Extraction Inline needed.", 'Extraction "a.ml" all.')
+        + extracted.EXTRACTION.replace("Extraction Inline needed.", 'Extraction "a.ml" all.')
     )
     coq = subprocess.run(
         ["coqc", "-q", "-w", "none", "A.v"],
