@@ -17,6 +17,11 @@ def read_delta(value: ExactInput) -> Fraction:
     return exact(value, "delta", at_least=0, at_most=1)
 
 
+def read_failure(value: ExactInput) -> Fraction:
+    """A delta above 0 and below 1."""
+    return exact(value, "delta", above=0, below=1)
+
+
 def read_order(value: ExactInput) -> Fraction:
     """An order > 1."""
     return exact(value, "order", above=1)

@@ -155,6 +155,20 @@ def told(ask: Callable[[], _Answer], nothing: _Other) -> _Answer | _Other:
     return found
 
 
+@contextmanager
+def where_possible() -> Iterator[None]:
+    """Go on behind the block where it cannot be done so: an ArithmeticError, not the end of time.
+
+    What comes instead is not what is found in too little time: that may be kept.
+    """
+    try:
+        yield
+    except OutOfTimeError:
+        raise
+    except ArithmeticError:
+        pass
+
+
 def _noticed() -> None:
     """Whoever answers because the time is all but over is not told so again at once."""
     if _has_timer() and now() > _rings.get() - _CLOSE:

@@ -7,12 +7,13 @@ booleans and anything out of range are refused, by name.
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
 from fractions import Fraction
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, TypeGuard
 
 from attrs import frozen
 from flint import arb, fmpq
@@ -146,6 +147,11 @@ def positive(value: object, name: str) -> Fraction:
     return number
 
 
+def is_list(value: object) -> TypeGuard[Sequence[Any]]:
+    """Is it a sequence, and no text?"""
+    return isinstance(value, Sequence) and not isinstance(value, str)
+
+
 def ball(value: Real | int) -> arb:
     """Enclose an exact real at the working precision."""
     if isinstance(value, (int, Fraction)):
@@ -158,6 +164,11 @@ def mpf(value: Real | int) -> mpmath.mpf:
     if isinstance(value, (int, Fraction)):
         return mpmath.mpf(value.numerator) / value.denominator
     return value.mpf()
+
+
+def log_about(value: Fraction) -> float:
+    """Its logarithm in floats, also where it is too small or too large for one; value > 0."""
+    return math.log(value.numerator) - math.log(value.denominator)
 
 
 def decimal_text(value: Fraction | int) -> str:

@@ -14,7 +14,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from ...exact.deadline import OutOfTimeError
+from ...exact.deadline import where_possible
+from ...exact.number import log_about
 from ...exact.precision import refine
 from ...exact.roots import halved
 from ...mechanisms.dominating import RenyiCurve
@@ -52,7 +53,7 @@ def _levels(figure: Figure, among_others: bool) -> list[Figure]:
         return [figure]
     if figure.quantity == "delta":
         return [figure, Figure("delta", figure.at / 2)]
-    return [figure, Figure("epsilon", Fraction(math.exp(_MORE * _log(figure.at))))]
+    return [figure, Figure("epsilon", Fraction(math.exp(_MORE * log_about(figure.at))))]
 
 
 @lru_cache(maxsize=64)
@@ -67,7 +68,7 @@ def two_outcomes(curve: RenyiCurve, figure: Figure) -> FinitePair | None:
     if figure.quantity == "epsilon":
         if not 0 < figure.at < 1:
             return None
-        low = _log(figure.at)
+        low = log_about(figure.at)
     at = low if figure.quantity == "epsilon" else float(figure.at)
 
     def gain(log_p: float) -> float:
@@ -83,13 +84,9 @@ def two_outcomes(curve: RenyiCurve, figure: Figure) -> FinitePair | None:
         q = Fraction(math.exp(_least_q(curve, best)) * (1 + margin))
         if 0 < q < p < 1:
             pair = FinitePair(("seen", "not"), (p, 1 - p), (q, 1 - q))
-            try:
+            with where_possible():
                 if all(_has(curve, one) for one in (pair, pair.swapped())):
                     return pair
-            except OutOfTimeError:  # what is found in too little time is not kept
-                raise
-            except ArithmeticError:
-                continue
     return None
 
 
@@ -136,7 +133,3 @@ def _largest(cost: Callable[[float], float], low: float, high: float) -> float:
 def _log_rest(log_share: float) -> float:
     """log(1 - e^log_share); of nothing, or less, the less the more is missing."""
     return math.log(-math.expm1(log_share)) if log_share < -1e-12 else -1e6 - log_share
-
-
-def _log(number: Fraction) -> float:
-    return math.log(number.numerator) - math.log(number.denominator)

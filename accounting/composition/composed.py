@@ -23,7 +23,15 @@ from attrs import field, frozen
 from numpy.typing import NDArray
 
 from ...exact import CAP, WIDTH, Enclosure, Endpoint, ExactInput, ParameterError, exact, whole
-from ...exact.deadline import OutOfTimeError, finishing, grace, time_left, time_limit, told
+from ...exact.deadline import (
+    OutOfTimeError,
+    finishing,
+    grace,
+    time_left,
+    time_limit,
+    told,
+    where_possible,
+)
 from ...exact.rows import Rows, written
 from ...mechanisms.allocation import allocation
 from ...mechanisms.fixed_size import FixedSize
@@ -577,14 +585,10 @@ class Composition(Rows):
         """By what measures a single use, and several in one scenario."""
         if self.times == 1 and allocation(self.uses[0].mechanism) is None:
             assert figure.at is not None
-            one = divergence.delta if figure.quantity == "delta" else divergence.epsilon
-            try:
-                return one(self.uses[0].mechanism, figure.at, width, cap)
-            except OutOfTimeError:
-                raise
-            except ArithmeticError:  # the outcome where the loss is so large is too far out
-                if figure.quantity == "epsilon":
-                    raise
+            if figure.quantity == "epsilon":
+                return divergence.epsilon(self.uses[0].mechanism, figure.at, width, cap)
+            with where_possible():  # the outcome where the loss is so large may be too far out
+                return divergence.delta(self.uses[0].mechanism, figure.at, width, cap)
         found = worst(
             self.uses,
             lambda uses: measured(uses, figure, width, cap, work, enough),

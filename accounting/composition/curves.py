@@ -239,7 +239,7 @@ def _top(composition: Composed) -> Fraction:
                 high = composition.epsilon(level, _NARROW).upper
         except OutOfTimeError:
             break
-        if not (isinstance(high, Decimal) and high.is_infinite()):
+        if high != Decimal("Infinity"):
             up = Context(prec=2, rounding=ROUND_CEILING)
             most = Fraction(high) * (1 if k == 0 else 2)  # delta stays above 1e-9: show how
             return Fraction(up.divide(Decimal(most.numerator), Decimal(most.denominator))) or _ONE

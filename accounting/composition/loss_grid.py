@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Sequence
+from decimal import Decimal
 from fractions import Fraction
 from functools import reduce
 from itertools import pairwise
@@ -24,8 +25,9 @@ from itertools import pairwise
 from attrs import define, field
 from flint import arb
 
+from ...exact.enclosure import Endpoint
 from ...exact.number import ball
-from ...exact.precision import floor_of
+from ...exact.precision import enclose, floor_of
 
 
 class Grid:
@@ -108,6 +110,25 @@ class GridLaw:
         law = GridLaw(self.grid, kept, self.infinite + infinite)
         law.put(points[low], raised)
         return law
+
+    def delta(self, level: arb) -> arb:
+        """delta(level)."""
+        found = self.infinite
+        for k, mass in self.masses.items():
+            found += mass * (1 - (level.exp() / self.grid.odds(k))).max(arb(0))
+        return found
+
+    def epsilon(self, delta: arb) -> Endpoint:
+        """The least level >= 0 at which that is certainly at most delta, rounded up."""
+        p, q = self.infinite, arb(0)  # of losses above k
+        if not p <= delta:
+            return Decimal("Infinity")
+        for k in reversed(self.points()):
+            odds = self.grid.odds(k)
+            if k < 0 or not p - odds * q <= delta:
+                break
+            p, q = p + self.masses[k], q + self.masses[k] / odds
+        return enclose(((p - delta) / q).log().max(arb(0))).upper if p > delta else Fraction(0)
 
 
 class _Profile:

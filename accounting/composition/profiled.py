@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from ...exact.deadline import OutOfTimeError
 from ...exact.enclosure import Enclosure, Endpoint
+from ...exact.number import log_about
 from ...mechanisms.dominating import Profiled
 from ...mechanisms.mechanism import either_way
 from ..scenario import Use
@@ -86,7 +87,7 @@ def _last(
     """
     low, high = _ZERO, None
     with suppress(OutOfTimeError):
-        goal = math.log(delta.numerator) - math.log(delta.denominator)
+        goal = log_about(delta)
         left, right, place = _gap(measure(low, _ROUGH), goal), -4.0, end
         if left <= 0:
             return low, low
@@ -113,6 +114,4 @@ def _last(
 def _gap(value: Endpoint, goal: float) -> float:
     """The logarithm of the value less its goal."""
     number = Fraction(value)
-    if number <= 0:
-        return -math.inf
-    return math.log(number.numerator) - math.log(number.denominator) - goal
+    return log_about(number) - goal if number > 0 else -math.inf

@@ -179,13 +179,7 @@ def _(pair: TwoWayPair) -> Supremum:
 
 
 def _shared(end: Endpoint, order: Fraction) -> Endpoint:
-    return end if isinstance(end, Decimal) and end.is_infinite() else Fraction(end) / order
-
-
-@supremum.register(FinitePair)
-@supremum.register(ListedPair)
-def _of_finite(pair: FinitePair | ListedPair) -> Supremum:
-    return _of_listed(pair)
+    return end if end == Decimal("Infinity") else Fraction(end) / order
 
 
 @supremum.register
@@ -193,6 +187,8 @@ def _(pair: WrappedPair) -> Supremum:
     return _of_listed(pair) if is_enumerable(pair) else _of_large_modulus(pair)
 
 
+@supremum.register(FinitePair)
+@supremum.register(ListedPair)
 def _of_listed(pair: Pair) -> Supremum:
     largest = largest_loss(pair).value
     if not largest.is_finite():

@@ -14,12 +14,10 @@ from __future__ import annotations
 
 from flint import arb
 
+from ..envelope.cells import upper
+
 
 def delta(mu: arb, level: arb) -> arb:
     """delta(level), also at a negative level; mu > 0."""
-    near, far = _cdf(mu / 2 - level / mu), _cdf(-mu / 2 - level / mu)
+    near, far = upper(level / mu - mu / 2), upper(level / mu + mu / 2)
     return (near - level.exp() * far).max(arb(0)).min(arb(1))
-
-
-def _cdf(x: arb) -> arb:
-    return (-x / arb(2).sqrt()).erfc() / 2

@@ -143,7 +143,7 @@ def _root(end: Endpoint, up: bool) -> Endpoint:
 
 
 def _finite(end: Endpoint) -> bool:
-    return not (isinstance(end, Decimal) and end.is_infinite())
+    return end != Decimal("Infinity")
 
 
 def _levels(most: Endpoint, largest: Endpoint) -> list[Fraction]:

@@ -208,18 +208,12 @@ def _between(pair: ShiftPair | SampledPair) -> Enclosure:
     """From below by an event, from above by the pure epsilon of both ways round."""
     least = _at_events(pair)
     most = Fraction(0)
-    for way in (pair, _swapped(pair)):
+    for way in (pair, pair.swapped()):
         largest = largest_loss(way).value.upper
-        if isinstance(largest, Decimal) and largest.is_infinite():
+        if largest == _INFINITY:
             return Enclosure(least.lower, _INFINITY).because(_OPEN)
         most = max(most, Fraction(largest))
     return Enclosure(least.lower, enclose(of_pure(ball(most))).upper).because(_OPEN)
-
-
-def _swapped(pair: ShiftPair | SampledPair) -> ShiftPair | SampledPair:
-    if isinstance(pair, SampledPair):
-        return SampledPair(pair.pair, pair.rate, not pair.removing)
-    return pair.swapped()
 
 
 def _at_events(pair: Pair) -> Enclosure:

@@ -9,7 +9,7 @@ from functools import singledispatch
 
 from flint import arb, ctx
 
-from ...exact.deadline import OutOfTimeError
+from ...exact.deadline import where_possible
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from ...exact.precision import enclose
@@ -42,9 +42,7 @@ def divergences(pair: Pair, orders: Sequence[Fraction]) -> list[Enclosure]:
 @divergences.register(FinitePair)
 @divergences.register(ListedPair)
 @divergences.register(ResponsePair)
-def _of_listed(
-    pair: FinitePair | ListedPair | ResponsePair, orders: Sequence[Fraction]
-) -> list[Enclosure]:
+def _of_listed(pair: Pair, orders: Sequence[Fraction]) -> list[Enclosure]:
     outcomes = listed(pair)
     return [_from_sum(renyi_sums(outcomes, ball(order))[0], order) for order in orders]
 
@@ -53,8 +51,7 @@ def _of_listed(
 def _of_sampled(pair: SampledPair, orders: Sequence[Fraction]) -> list[Enclosure]:
     """At most that of the pair that is sampled, by quasi-convexity."""
     if is_listed(pair):
-        outcomes = listed(pair)
-        return [_from_sum(renyi_sums(outcomes, ball(order))[0], order) for order in orders]
+        return _of_listed(pair, orders)
     wrapped = reduction(pair)
     if wrapped is not None and not never_wraps(wrapped):
         return _of_wrapped(pair, orders)
@@ -70,8 +67,7 @@ def _of_sampled(pair: SampledPair, orders: Sequence[Fraction]) -> list[Enclosure
 def _(pair: MixturePair, orders: Sequence[Fraction]) -> list[Enclosure]:
     """e^((a-1) D_a) is the mixture of theirs, which rises in each of them."""
     if is_listed(pair):
-        outcomes = listed(pair)
-        return [_from_sum(renyi_sums(outcomes, ball(order))[0], order) for order in orders]
+        return _of_listed(pair, orders)
     curves = [divergences(one, orders) for _, one in pair.parts]
     found = []
     for order, column in zip(orders, zip(*curves, strict=True), strict=True):
@@ -133,15 +129,12 @@ def _of_shift(pair: ShiftPair, orders: Sequence[Fraction]) -> list[Enclosure]:
 
 def _summed(pair: ShiftPair, sums: RenyiSums, order: Fraction) -> Enclosure:
     """The sum; where its terms are too many, at most what the summands of the noise tell."""
-    try:
-        return _from_sum(sums.at(order), order)
-    except OutOfTimeError:
-        raise
-    except ArithmeticError:
-        if not isinstance(pair.law, DiscreteGaussianSum):
-            raise
+    if isinstance(pair.law, DiscreteGaussianSum):
+        with where_possible():
+            return _from_sum(sums.at(order), order)
         most = pair.law.renyi_of_summands(order, pair.shift)
         return Enclosure(Fraction(0), most).because("the terms of its Rényi sum are too many")
+    return _from_sum(sums.at(order), order)
 
 
 @divergences.register(WrappedPair)
@@ -153,8 +146,7 @@ def _of_wrapped(pair: Reducible, orders: Sequence[Fraction]) -> list[Enclosure]:
     if never_wraps(wrapped):
         return unwrapped
     if is_enumerable(wrapped):
-        outcomes = listed(pair)
-        lower = [_from_sum(renyi_sums(outcomes, ball(order))[0], order) for order in orders]
+        lower = _of_listed(pair, orders)
     else:
         lower = _below(pair, wrapped, orders)
         lower = [Enclosure(least.lower, Decimal("Infinity")) for least in lower]
@@ -164,12 +156,9 @@ def _of_wrapped(pair: Reducible, orders: Sequence[Fraction]) -> list[Enclosure]:
 
 def _window(sums: RenyiSums | SampledSums, order: Fraction) -> tuple[int, int, arb] | None:
     """The terms that matter; None where they are too many."""
-    try:
+    with where_possible():
         return sums.within(order)
-    except OutOfTimeError:
-        raise
-    except ArithmeticError:
-        return None
+    return None
 
 
 def _below(pair: Reducible, wrapped: WrappedPair, orders: Sequence[Fraction]) -> list[Enclosure]:

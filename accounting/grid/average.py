@@ -40,6 +40,7 @@ from ...exact.deadline import check_time
 from ...exact.errors import DoesNotApplyError
 from ...exact.number import ball
 from ...exact.precision import floor_of, upper_float, working_precision
+from ..envelope.cells import upper
 
 _Floats: TypeAlias = NDArray[np.float64]
 
@@ -245,7 +246,7 @@ def _one(noise: Fraction, steps: int, step: Fraction, tail: float, most: int) ->
 
 def _cells(places: Sequence[arb]) -> list[arb]:
     """Of a standard normal: below the first place, between neighbouring ones, above the last."""
-    below, above = ([(sign * z / arb(2).sqrt()).erfc() / 2 for z in places] for sign in (-1, 1))
+    below, above = ([upper(sign * z) for z in places] for sign in (-1, 1))
     between = [
         below[k + 1] - below[k] if places[k] < 0 else above[k] - above[k + 1]
         for k in range(len(places) - 1)

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from ...exact.number import ball
 from ...exact.precision import floor_of
+from ..envelope.cells import upper
 from ..losses.continuous.mixture import MixtureLoss
 from ..losses.continuous.sampled_gaussian import SampledGaussian
 from ..losses.continuous.sampled_laplace import SampledLaplace
@@ -200,7 +201,7 @@ def _tails(law: Continuous, at: arb) -> _Tail:
     """P0(u >= v) and Q0(u >= v)."""
     if isinstance(law, SampledGaussian):  # u is N(+-mu^2/2, mu^2)
         mu = 1 / ball(law.noise)
-        return _upper(at / mu - mu / 2), _upper(at / mu + mu / 2)
+        return upper(at / mu - mu / 2), upper(at / mu + mu / 2)
     epsilon = ball(law.epsilon)
     if at > epsilon:
         return arb(0), arb(0)
@@ -210,10 +211,6 @@ def _tails(law: Continuous, at: arb) -> _Tail:
     if not (at <= epsilon and at > -epsilon):
         return arb(0).union(arb(1)), arb(0).union(arb(1))
     return p, q
-
-
-def _upper(x: arb) -> arb:
-    return (x / arb(2).sqrt()).erfc() / 2
 
 
 def _ends(law: Continuous, step: Fraction, log_tail: float) -> tuple[int, int]:

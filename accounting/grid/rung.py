@@ -17,7 +17,7 @@ from itertools import islice
 
 from flint import arb, ctx
 
-from ...exact.deadline import OutOfTimeError, time_left
+from ...exact.deadline import OutOfTimeError, time_left, where_possible
 from ...exact.enclosure import Enclosure
 from ...exact.errors import DoesNotApplyError
 from ...exact.number import ball
@@ -137,12 +137,9 @@ def fine(uses: Scenario, figure: Figure, width: Fraction, work: float) -> Enclos
         return None
     gap = Fraction(first.upper) - Fraction(first.lower)
     reached = float(gap / Fraction(first.upper)) * (few / points) ** 2
-    try:
+    smoothed = math.inf
+    with where_possible():  # too many outcomes to list them
         smoothed = smoothed_width(others, figure, width, work)
-    except OutOfTimeError:
-        raise
-    except ArithmeticError:  # too many outcomes to list them
-        smoothed = math.inf
     if smoothed <= _SURELY * width or smoothed < _SURELY * reached:
         return None
     return _measured(uses, figure, points).because(NO_LATTICE)

@@ -26,16 +26,9 @@ from ..composition.composed import Composition, Use
 from ..composition.grid_composition import composed
 from ..composition.grid_laws import dominating_laws
 from ..composition.loss_grid import Grid, GridLaw
+from ..divergences import gaussian
 from ..losses.continuous.uses import single_law
-from .profiles import (
-    LossProfile,
-    SampledShift,
-    delta_of,
-    epsilon_of,
-    gaussian_profile,
-    profile_law,
-    renyi_of,
-)
+from .profiles import LossProfile, SampledShift, profile_law, renyi_of
 from .reading import Part
 from .renyi_bounds import ORDERS, RenyiBound
 
@@ -78,9 +71,7 @@ def epsilon_at(parts: Parts, delta: Fraction) -> Endpoint:
             ]
             return _least(found)
         laws = _laws(parts, min(_TAIL, delta * _LEFT_OUT))
-        each = [epsilon_of(law, level) for law in laws]
-        ends = [_INFINITY if one is None else enclose(one).upper for one in each]
-        return min(known, max(ends))
+        return min(known, max(law.epsilon(level) for law in laws))
 
 
 def delta_at(parts: Parts, epsilon: Fraction) -> Endpoint:
@@ -109,7 +100,7 @@ def delta_at(parts: Parts, epsilon: Fraction) -> Endpoint:
             )
             return min(enclose(lost + ball(Fraction(min(left, _ONE)))).upper, _ONE)
         laws = _laws(parts, _TAIL)
-        return min(known, max(enclose(delta_of(law, level)).upper for law in laws))
+        return min(known, max(enclose(law.delta(level)).upper for law in laws))
 
 
 def _composition(parts: Parts) -> Composition | None:
@@ -159,7 +150,7 @@ def _grid_laws(part: Part, grid: Grid, tail: Fraction) -> list[GridLaw]:
         return dominating_laws(part.alike(dominating_pair(part.curve)), grid, tail)
     if vector(part) is not None:  # its Gaussian envelope
         mu = Fraction(Composition([Use(part, 1)]).gdp(_ROUGH).upper)
-        return [profile_law(lambda level: gaussian_profile(ball(mu), level), grid, tail)]
+        return [profile_law(lambda level: gaussian.delta(ball(mu), level), grid, tail)]
     if continuous(part) is not None:
         return [profile_law(single_law(way).profile, grid, tail) for way in ways(part)]
     return dominating_laws(part, grid, tail)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from ...exact.number import ParameterError, ball, exact, whole
+from ...exact.number import ParameterError, ball, exact, is_list, whole
 from ...exact.precision import working_precision
 from ...exact.square_root import SquareRoot
 from ...mechanisms.continuous import ContinuousNoise, Shape
@@ -65,11 +65,11 @@ def from_opacus(source: object) -> Composition:
     """
     held = source.get("history") if isinstance(source, Mapping) else source
     held = getattr(held, "history", held)
-    if not isinstance(held, Sequence) or isinstance(held, str) or not held:
+    if not is_list(held) or not held:
         raise ParameterError("history must be a list of (noise multiplier, sample rate, steps)")
     uses = []
     for index, entry in enumerate(held):
-        if not isinstance(entry, Sequence) or isinstance(entry, str) or len(entry) != 3:
+        if not is_list(entry) or len(entry) != 3:
             raise ParameterError(f"history, entry {index} must be three numbers, got {entry!r:.60}")
         sigma = exact(entry[0], f"history, entry {index}, noise multiplier", above=0)
         rate = exact(entry[1], f"history, entry {index}, sample rate", above=0, at_most=1)

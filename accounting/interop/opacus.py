@@ -9,12 +9,10 @@ Opacus is imported only where its accountant is asked for: `pip install "exactdp
 
 from __future__ import annotations
 
-import math
-from decimal import Decimal
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from ...exact.enclosure import Enclosure
+from ...exact.rounding import float_above
 from .events import from_opacus
 
 if TYPE_CHECKING:
@@ -76,7 +74,7 @@ def opacus_accountant() -> type[IAccountant]:
             return from_opacus(self).epsilon(delta)
 
         def get_epsilon(self, delta: float, *args: Any, **kwargs: Any) -> float:
-            return _rounded_up(self.get_enclosure(delta))
+            return float_above(self.get_enclosure(delta).upper)
 
         def __len__(self) -> int:
             return len(self.history)
@@ -86,11 +84,3 @@ def opacus_accountant() -> type[IAccountant]:
             return NAME
 
     return ExactAccountant
-
-
-def _rounded_up(found: Enclosure) -> float:
-    end = found.upper
-    if isinstance(end, Decimal) and end.is_infinite():
-        return math.inf
-    near = float(Fraction(end))
-    return near if Fraction(near) >= end else math.nextafter(near, math.inf)

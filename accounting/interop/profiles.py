@@ -21,6 +21,8 @@ from ...exact.deadline import check_time
 from ...exact.number import ball
 from ...exact.roots import first_met_near
 from ..composition.loss_grid import Grid, GridLaw, law_of_chords
+from ..divergences import gaussian
+from ..envelope.cells import upper
 
 Profile: TypeAlias = Callable[[arb], arb]
 
@@ -80,15 +82,6 @@ def _places(last: int) -> list[int]:
     return found
 
 
-def gaussian_profile(mu: arb, level: arb) -> arb:
-    """H of N(mu, 1) against N(0, 1)."""
-    return _above(level / mu - mu / 2) - level.exp() * _above(level / mu + mu / 2)
-
-
-def _above(x: arb) -> arb:
-    return (x / arb(2).sqrt()).erfc() / 2
-
-
 @frozen
 class SampledShift(LossProfile):
     """q H_t, t = 1 + (g - 1)/q, of N(mu, 1) against N(0, 1), for g >= 1 - q.
@@ -111,12 +104,8 @@ class SampledShift(LossProfile):
         odds = 1 + level.expm1() / ball(self.rate)
         if not odds > 0:
             return (-level.expm1()).max(arb(0)) if odds <= 0 else arb(1)
-        h = (
-            arb(1)
-            if self.square is None
-            else gaussian_profile(ball(self.square).sqrt(), odds.log())
-        )
-        return ball(self.rate) * h
+        rate, square = ball(self.rate), self.square
+        return rate if square is None else rate * gaussian.delta(ball(square).sqrt(), odds.log())
 
 
 @frozen(eq=False)
@@ -204,28 +193,7 @@ def _balls(side: Weighted, bits: int) -> list[tuple[arb, arb]]:
 
 
 def _tail(side: Weighted, z: arb) -> arb:
-    return sum((weight * _above(z - m) for weight, m in _balls(side, ctx.prec)), arb(0))
-
-
-def delta_of(law: GridLaw, level: arb) -> arb:
-    """delta(level) of a law on a grid."""
-    found = law.infinite
-    for k, mass in law.masses.items():
-        found += mass * (1 - (level.exp() / law.grid.odds(k))).max(arb(0))
-    return found
-
-
-def epsilon_of(law: GridLaw, delta: arb) -> arb | None:
-    """The least level >= 0 at which that is certainly at most delta; None for no level."""
-    if not law.infinite <= delta:
-        return None
-    p, q = law.infinite, arb(0)  # of losses above k
-    for k in reversed(law.points()):
-        odds = law.grid.odds(k)
-        if k < 0 or not p - odds * q <= delta:
-            break
-        p, q = p + law.masses[k], q + law.masses[k] / odds
-    return ((p - delta) / q).log().max(arb(0)) if p > delta else arb(0)
+    return sum((weight * upper(z - m) for weight, m in _balls(side, ctx.prec)), arb(0))
 
 
 def renyi_of(law: GridLaw, order: Fraction) -> arb:

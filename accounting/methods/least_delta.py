@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from ...exact.enclosure import Enclosure
+from ...exact.number import log_about
 from ...exact.roots import float_root
 from .classical import DoesNotApplyError
 
@@ -81,7 +82,7 @@ def _log_ratio(value: Enclosure, bound: Fraction) -> float:
         return -math.inf
     if abs(ratio - 1) < Fraction(1, 2):
         return math.log1p(float(ratio - 1))
-    return math.log(ratio.numerator) - math.log(ratio.denominator)
+    return log_about(ratio)
 
 
 def _power_of_ten(exponent: float) -> Fraction:

@@ -39,14 +39,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
-from itertools import pairwise
 
 from attrs import field, frozen
-from flint import arb
 
 from ...exact import Enclosure, Endpoint, ExactInput, ParameterError, ball, exact, whole
 from ...exact.deadline import OutOfTimeError, check_time, time_left, time_limit
-from ...exact.precision import WIDTH, enclose, working_precision
+from ...exact.precision import WIDTH, working_precision
 from ...mechanisms import AdditiveNoise, Mechanism, RandomizedResponse
 from ...mechanisms.laws.closed_forms import AttainsLimit
 from ..composition import divergence
@@ -204,7 +202,7 @@ class Choices:
         costs = []
         for laws in menu:
             alone = (composed([(law, self.count)], delta * _TAIL, _MOST_RANKED) for law in laws)
-            costs.append(max(_epsilon(law, delta) for law in alone))
+            costs.append(max(law.epsilon(ball(delta)) for law in alone))
         return sorted(range(len(costs)), key=lambda index: costs[index], reverse=True)
 
     def _is_dearest(self, order: Sequence[int]) -> bool:
@@ -223,7 +221,7 @@ class Choices:
         times, found = dict(self.filled(order)), []
         for way in range(max(map(len, menu))):
             slots = [(menu[i][min(way, len(menu[i]) - 1)], times.get(i, 0)) for i in order]
-            found.append(_epsilon(composed(_suffixes(slots), delta * _TAIL), delta))
+            found.append(composed(_suffixes(slots), delta * _TAIL).epsilon(ball(delta)))
         return max(found)
 
 
@@ -237,20 +235,6 @@ def _suffixes(slots: Sequence[tuple[GridLaw, int]]) -> list[tuple[GridLaw, int]]
         if times:
             found.append((behind, times))
     return found
-
-
-def _epsilon(law: GridLaw, delta: Fraction) -> Endpoint:
-    """An epsilon at which the law's delta is at most this, and the least one but for rounding."""
-    p, q, target = law.infinite, arb(0), ball(delta)
-    points = [k for k in law.points() if k > 0]
-    if not p <= target:
-        return Decimal("Infinity")
-    for k, below in pairwise([*reversed(points), 0]):
-        p, q = p + law.masses[k], q + law.masses[k] / law.grid.odds(k)
-        # between these points delta(epsilon) = p - e^epsilon q
-        if not p - law.grid.odds(below) * q <= target:
-            return enclose(((p - target) / q).log()).upper
-    return Fraction(0)
 
 
 def _dominates(one: Composition, other: Composition) -> bool:

@@ -12,6 +12,7 @@ from fractions import Fraction
 from flint import arb
 
 from ...exact import ball, refine
+from ...exact.number import log_about
 from ...exact.roots import float_root
 from ...mechanisms.mechanism import Mechanism
 from ..composition.composed import compose
@@ -38,7 +39,7 @@ def best_order(epsilon: Fraction, delta: Fraction) -> Fraction:
     is 0. With this rho the infimum is (2a-1) log(1/(a delta))/(a-1)^2 + log(1-1/a), which is to
     be epsilon: a root between 1, where it is infinite, and 1/delta, where it is negative.
     """
-    log_delta = math.log(delta.numerator) - math.log(delta.denominator)
+    log_delta = log_about(delta)
     goal = float(epsilon)
 
     def excess(log_x: float) -> float:

@@ -20,18 +20,15 @@ from functools import lru_cache
 
 from attrs import evolve, field, frozen
 
-from ...exact import Enclosure, ExactInput, exact
+from ...exact import Enclosure, ExactInput
 from ...mechanisms.continuous import ContinuousNoise, Shape
 from ...mechanisms.mechanism import Mechanism
 from ..composition.composed import compose
 from ..divergences.gaussian_bounds import squared
+from ..levels import read_failure
 from .charges import Charges, admit, measured, read_times, total, with_use
 
 _LEAST, _RATIO, _LEVELS = Fraction(1, 32), Fraction(5, 4), 40  # up to a mu of about 190
-
-
-def _read_failure(value: ExactInput) -> Fraction:
-    return exact(value, "delta", above=0, below=1)
 
 
 @frozen
@@ -47,7 +44,7 @@ class GaussianOdometer:
     True
     """
 
-    delta: Fraction = field(converter=_read_failure)
+    delta: Fraction = field(converter=read_failure)
     charges: Charges = field(default=(), kw_only=True)
 
     def spend(self, mechanism: Mechanism, times: ExactInput = 1) -> GaussianOdometer:

@@ -7,8 +7,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
-from ...exact import Enclosure, OutOfTimeError
-from ...exact.deadline import check_time
+from ...exact import Enclosure
+from ...exact.deadline import check_time, where_possible
 from ...exact.roots import first_met_near
 from ...mechanisms.mechanism import Mechanism
 from ..composition.composed import Composition, compose
@@ -39,14 +39,11 @@ def reported(
     """The epsilon that the method reports; None where it does not apply."""
     if composition is None:
         return _NOTHING
-    try:
+    with where_possible():  # its conditions may not hold, or not be told to hold
         found = method.epsilon(composition, delta, width)
         check_time()  # what is known for want of time is not kept
         return found
-    except OutOfTimeError:
-        raise
-    except ArithmeticError:  # its conditions do not hold, or could not be told to hold
-        return None
+    return None
 
 
 def remaining(

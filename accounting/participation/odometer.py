@@ -44,6 +44,7 @@ from attrs import evolve, field, frozen
 from ...exact import Enclosure, ExactInput, ParameterError, exact, refine
 from ...mechanisms.mechanism import Mechanism
 from ..composition.composed import compose
+from ..levels import read_failure
 from .charges import Charges, admit, measured, read_times, total, with_use
 from .filter_order import best_order, surcharge
 
@@ -60,10 +61,6 @@ class Level(NamedTuple):
     def report(self, cost: Enclosure) -> Enclosure:
         """The epsilon for what was spent at this order."""
         return cost.plus(refine(lambda: surcharge(self.order, self.delta)))
-
-
-def _read_failure(value: ExactInput) -> Fraction:
-    return exact(value, "delta", above=0, below=1)
 
 
 def _read_targets(values: Sequence[ExactInput]) -> tuple[Fraction, ...]:
@@ -87,7 +84,7 @@ class RenyiOdometer:
     True
     """
 
-    delta: Fraction = field(converter=_read_failure)
+    delta: Fraction = field(converter=read_failure)
     targets: tuple[Fraction, ...] = field(default=_TARGETS, converter=_read_targets)
     charges: tuple[Charges, ...] = field(kw_only=True)
 

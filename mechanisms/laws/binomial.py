@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ...exact.enclosure import Enclosure
 from ...exact.lazy import mpmath, special
-from ...exact.number import ExactInput, Formula, ParameterError, Real, ball, exact, mpf
+from ...exact.number import ExactInput, Formula, ParameterError, Real, ball, exact, log_about, mpf
 from ...exact.precision import refine, working_precision
 from .. import parameters
 from ..samplers.bits import RandomBits
@@ -256,7 +256,7 @@ def _near(chance: Real) -> Fraction:
 def _log_float(number: Fraction) -> float:
     if Fraction(1, 2) < number < 2:
         return math.log1p(number - 1)
-    return math.log(number.numerator) - math.log(number.denominator)
+    return log_about(number)
 
 
 def _stirling_rest(k: NDArray[np.float64] | np.float64) -> NDArray[np.float64]:

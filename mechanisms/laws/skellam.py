@@ -24,6 +24,7 @@ from ...exact.enclosure import Enclosure
 from ...exact.lazy import mpmath, special
 from ...exact.number import ball, mpf
 from ...exact.precision import working_precision
+from ...exact.roots import halved
 from .. import parameters
 from ..samplers.bits import RandomBits
 from ..samplers.unimodal import poisson_envelope
@@ -182,11 +183,8 @@ class Skellam(Law):
 
 def _inverse_of_s_cosh_s(target: float) -> float:
     """Some s > 0 with s cosh s just below the target."""
-    low, high = 0.0, min(target, 1 + math.log1p(target))
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if middle * math.cosh(middle) < target else (low, middle)
-    return low * (1 - 1e-9)
+    most = min(target, 1 + math.log1p(target))
+    return halved(lambda s: s * math.cosh(s) >= target, 0.0, most, 60)[0] * (1 - 1e-9)
 
 
 def _log_ive_far(k: NDArray[np.float64], v: float) -> NDArray[np.float64]:

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from ...exact.number import ExactInput, ParameterError, whole
+from ...exact.number import ExactInput, ParameterError, is_list, whole
 from ..samplers.bits import NoSamplerError, RandomBits, SimulatedInt, is_simulated
 from .columns import Table, Tree
 from .release import DiscreteMatrixNoise
@@ -146,7 +146,7 @@ def prefix_sums(mechanism: DiscreteMatrixNoise, rows: Any) -> Callable[[RandomBi
     entries = steps * (size or 1)
     if entries > _MOST_SHOWN:
         raise ParameterError(f"at most {_MOST_SHOWN} numbers are drawn at once, not {entries}")
-    if isinstance(rows, str) or not isinstance(rows, Sequence):
+    if not is_list(rows):
         if whole(rows, "query"):
             raise ParameterError(f"query must be 0, or a list of {steps} numbers, got {rows}")
         rows = [0 if size is None else [0] * size] * steps

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
-from ...exact.number import ExactInput, ParameterError, whole
+from ...exact.number import ExactInput, ParameterError, is_list, whole
 from ..laws.discrete_laplace import DiscreteLaplace
 from ..selection import Exponential, NoisyMax, PermuteAndFlip
 from ..sparse_vector import SparseVector
@@ -71,7 +71,7 @@ def _rates(epsilon: Fraction, scores: Sequence[int]) -> list[Fraction]:
 
 
 def _scores(query: Any) -> list[int]:
-    if isinstance(query, str) or not isinstance(query, Sequence) or not 1 <= len(query) <= _MOST:
+    if not is_list(query) or not 1 <= len(query) <= _MOST:
         raise ParameterError(f"query must be a list of 1 to {_MOST} whole numbers, one each")
     return [whole(score, "a score") for score in query]
 
@@ -120,7 +120,7 @@ class AboveThreshold:
 
 def answered(mechanism: SparseVector, query: Any) -> Callable[[RandomBits], tuple[int | str, ...]]:
     """What a run says of these queries, one after the other, until it is over."""
-    if isinstance(query, str) or not isinstance(query, Sequence):
+    if not is_list(query):
         query = [query]
     values = _scores(query)
 

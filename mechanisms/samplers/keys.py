@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from ...exact.number import ParameterError, whole
+from ...exact.number import ParameterError, is_list, whole
 from ..key_names import KeyNames, Noisy, Optimal
 from ..mechanism import AdditiveNoise
 from ..threshold import Thresholded
@@ -61,7 +61,7 @@ def _of_each(query: Any, one: Callable[[int], One]) -> Several:
     """Of one count, of each in a list, or by key, in alphabetical order."""
     if isinstance(query, Mapping):
         return _by_key(query, one)
-    if isinstance(query, str) or not isinstance(query, Sequence):
+    if not is_list(query):
         return one(_count(query))
     _check_length(query)
     each = [one(_count(count)) for count in query]

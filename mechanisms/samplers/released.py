@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from attrs import frozen
 from flint import arb
 
-from ...exact.number import ExactInput, ParameterError, ball, whole
+from ...exact.number import ExactInput, ParameterError, ball, is_list, whole
 from ..continuous import continuous
 from ..fixed_size import FixedSize
 from ..key_names import KeyNames
@@ -176,7 +176,7 @@ def _(mechanism: VectorNoise, query: Query) -> Simulation:
 def _(mechanism: Coordinates, query: Query) -> Simulation:
     """One number where neither the dimension nor a list says how many there are."""
     size, noise = mechanism.dimension, mechanism.noise
-    if isinstance(query, str) or not isinstance(query, Sequence):
+    if not is_list(query):
         if size is None:
             return _drawn(noise, query)
         if size > _LONGEST:

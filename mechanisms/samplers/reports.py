@@ -6,14 +6,14 @@ Each is a few coins whose probability is a real number known by enclosures, and 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from fractions import Fraction
 from functools import singledispatch
 from typing import Any
 
 from flint import arb
 
-from ...exact.number import ExactInput, ParameterError, ball, exact, whole
+from ...exact.number import ExactInput, ParameterError, ball, exact, is_list, whole
 from ..local import LocalRandomizer, Row, Weight, total
 from ..local_families import Bits, Categories, Hadamard, OneBitMean, Reports, Subsets
 from ..local_file import Table
@@ -43,7 +43,7 @@ def shuffled(crowd: Shuffled, values: Any) -> Callable[[RandomBits], dict[int | 
     """
     if crowd.users > _MOST_USERS:
         raise ParameterError(f"shuffled must be at most {_MOST_USERS} to be drawn: {crowd.users}")
-    if isinstance(values, str) or not isinstance(values, Sequence):
+    if not is_list(values):
         held = Counter({values: crowd.users})
     elif len(values) != crowd.users:
         raise ParameterError(f"query must hold {crowd.users} values, one a user: {len(values)}")
@@ -127,7 +127,7 @@ def _set_bits(local: Bits | Reports, value: Any) -> list[bool]:
         raise ParameterError("bits must be given to be drawn: how many there are in a report")
     if local.size > _LONGEST:
         raise ParameterError(f"bits must be at most {_LONGEST} to be drawn, got {local.size}")
-    if isinstance(value, str) or not isinstance(value, Sequence):
+    if not is_list(value):
         one = whole(value, "query")
         value = range(local.hashes) if local.hashes > 1 and not one else [one]
     places = {_value(place, local.size) for place in value}
