@@ -8,18 +8,21 @@ seed, one draw after the other; Python's samplers, those of releases, get the sa
 
 from __future__ import annotations
 
+import resource
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from exactdp.exact import time_limit
 from exactdp.mechanisms import AdditiveNoise, DiscreteGaussian, DiscreteLaplace
-from exactdp.mechanisms.samplers import RandomBits, SeededBits, simulated_release
+from exactdp.mechanisms.samplers import RandomBits, SeededBits, SystemBits, simulated_release
 from exactdp.mechanisms.samplers.coins import below, coin, coin_exp
 from exactdp.verify.kernel.extracted import EXTRACTION
 from exactdp.verify.kernel.library import compiled
@@ -59,7 +62,7 @@ let () =
   | "gaussian" -> draw (Proved.gaussian_noise n d) Z.to_string
   | _ -> exit 2
 """
-_OWN: dict[str, Callable[[int, int], Callable[[RandomBits], object]]] = {
+_OWN: dict[str, Callable[[int, int], Callable[[RandomBits], Any]]] = {
     "below": lambda n, d: partial(below, n),
     "coin": lambda n, d: partial(coin, n, d),
     "coin_exp": lambda n, d: partial(coin_exp, n, d),
@@ -133,8 +136,26 @@ def compare(program: Path, case: tuple[str, int, int], count: int) -> int:
     return done
 
 
+def rates(program: Path, case: tuple[str, int, int], count: int) -> tuple[float, float]:
+    """Draws a second of the processor: by Python of the system's bits, and by the program."""
+    name, n, d = case
+    draw, bits = _OWN[name](n, d), SystemBits()
+    start, before = time.process_time(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    for _ in range(count):
+        draw(bits)
+    own_time = time.process_time() - start
+    done = len(proved(program, case, 1, count))
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return count / own_time, done / (
+        after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    )
+
+
 if __name__ == "__main__":
-    each = -(-int((*sys.argv[1:], COUNT)[0]) // len(CASES))
+    each = -(-(int(sys.argv[1]) if sys.argv[1:] else COUNT) // len(CASES))
     with tempfile.TemporaryDirectory() as made:
         program = build(Path(made))
         print(f"{sum(compare(program, case, each) for case in CASES):,} draws, all the same")
+        for case in CASES:
+            a_second = "{:,.0f} and {:,.0f}".format(*rates(program, case, min(each, 20_000)))
+            print(f"{case[0]} {case[1]}/{case[2]}: {a_second} a second")
