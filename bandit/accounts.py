@@ -25,7 +25,6 @@ from .evidence import plain_release
 from .phase import Phase
 from .played import Permit
 from .prepare import Prepared
-from .release import ModularRelease
 
 if TYPE_CHECKING:
     from ..ledger import Ledger
@@ -72,7 +71,7 @@ class Accounts:
         name = hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()[:32]
 
         def charge(run: int, phase: Phase, arm: int, first: int) -> None:
-            assert isinstance(phase.release, ModularRelease)
+            assert phase.release.protocol is not None
             rounds = range(first, first + phase.users)
             ledger.charge(
                 plain_release(phase.release.protocol, wanted),

@@ -66,7 +66,7 @@ class Prepared:
     @property
     def counts(self) -> bool:
         """Are decoded sums whole numbers?"""
-        return all(isinstance(phase.release, ModularRelease) for phase in self.phases.values())
+        return all(phase.release.protocol is not None for phase in self.phases.values())
 
     def releases(self) -> list[tuple[Release, Evidence | None]]:
         """Every release that may occur, smallest batch first, each once."""
@@ -79,7 +79,7 @@ class Prepared:
             return
         demand, admitted = self.algorithm.demand(self.setting), set[tuple[int, int]]()
         for phase in self.phases.values():
-            if not isinstance(phase.release, ModularRelease) or phase.evidence is None:
+            if phase.release.protocol is None or phase.evidence is None:
                 raise ParameterError(f"batch {phase.number} comes without evidence")
             pair = id(phase.release), id(phase.evidence)  # many batches may share both
             if pair not in admitted:
@@ -112,7 +112,7 @@ def prepare(
     demand = None if algorithm.demand is None else algorithm.demand(setting)
     proofs: dict[int, Evidence] = {}
     for users, release in releases.items():
-        if demand is not None and isinstance(release, ModularRelease):
+        if demand is not None and release.protocol is not None:
             proofs[users] = prove(release.protocol, demand)
     if algorithm.radius is None:
         return _cumulative(algorithm, setting, sizes, releases, proofs)
@@ -200,7 +200,7 @@ def _threshold(beta: float, units: int, release: Release) -> int | float:
     """2 beta times the units of an estimate: floor((2 beta) units) where decoded sums are whole."""
     if not np.isfinite(beta):
         return np.inf
-    if not isinstance(release, ModularRelease):
+    if release.protocol is None:
         return 2 * beta * units
     exact = 2 * Fraction(beta) * units
     return min(exact.numerator // exact.denominator, (1 << 63) - 1)

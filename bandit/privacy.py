@@ -32,7 +32,7 @@ from ..verify.guarantee import Guarantee, PureDP
 from ..verify.protocol import leaking
 from .evidence import Demand, plain_release, repeated_cost
 from .prepare import Prepared
-from .release import LaplaceRelease, ModularRelease, Release
+from .release import LaplaceRelease, Release
 
 _SECONDS = 30.0  # for what several places in one sum cost
 _NOT_PRIVATE = "nothing is added to the rewards: not private"
@@ -115,7 +115,7 @@ def privacy(
     for cost in costs[1:]:
         once = once.maximum(cost)
     first = found[0][1]
-    assert isinstance(first, ModularRelease)
+    assert first.protocol is not None
     choices = _choices(prepared, [release for _, release in found], wanted, count)
     level = None if delta is None else exact(delta, "delta", above=0, below=1)
     epsilon = None if level is None else choices.epsilon(level)
@@ -142,7 +142,7 @@ def _one_sum(prepared: Prepared, demand: Demand, times: int) -> Enclosure | None
     found: Enclosure | None = None
     with suppress(OutOfTimeError), time_limit(min(_SECONDS, time_left() / 2)):
         for release, _ in prepared.releases():
-            assert isinstance(release, ModularRelease)
+            assert release.protocol is not None
             cost = repeated_cost(release.protocol, demand, min(times, release.users))
             found = cost if found is None else found.maximum(cost)
         return found
@@ -167,7 +167,7 @@ def _choices(
             compose(leaking(release.protocol.released(), demand.relaxation)),
         )
         for release in releases
-        if isinstance(release, ModularRelease)
+        if release.protocol is not None
     ]
     return Choices(offers, count)
 

@@ -29,6 +29,10 @@ class Release(Protocol):
     """How the sum of a batch of rewards is released."""
 
     @property
+    def protocol(self) -> SumProtocol | None:
+        """What draws discrete noise, and has certificates; None where sums are real numbers."""
+
+    @property
     def users(self) -> int:
         """n: rewards in the sum."""
 
@@ -129,6 +133,7 @@ class OpenRelease:
 
     users: int
 
+    protocol = None
     precision = 1
     centre = Fraction(0)
     bits_per_user = None

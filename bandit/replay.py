@@ -15,7 +15,6 @@ from .phase import Phase
 from .play import as_released, policy_of
 from .prepare import Prepared
 from .radius.index import agrees
-from .release import ModularRelease
 from .runner import Due, Runner
 from .transcript import batch_lines, protocol_line
 
@@ -123,7 +122,7 @@ def decoded(phase: Phase, lines: list[dict[str, Any]], where: str) -> list[Any]:
     if not all(type(line["released"]) in (int, float) for line in lines):
         raise NotValidError(f"{where}: released values must be numbers")
     values = np.array([line["released"] for line in lines])
-    if isinstance(phase.release, ModularRelease):
+    if phase.release.protocol is not None:
         in_range(values, phase.release.protocol, where)
     found: list[Any] = phase.release.decoded(values).tolist()
     return found

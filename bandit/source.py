@@ -15,7 +15,7 @@ from ..mechanisms.protocols.parties import analyze, randomize
 from ..mechanisms.protocols.protocol import SumProtocol
 from ..mechanisms.samplers.bits import RandomBits, SeededBits
 from .environments.rewards import RewardLaw, checked
-from .release import ModularRelease, Release
+from .release import Release
 
 
 class Source(Protocol):
@@ -69,7 +69,7 @@ class Faithful:
         """What batches release: counts[i] of them with rewards of laws[i], one after another."""
         each = [law for law, count in zip(laws, counts, strict=True) for _ in range(count)]
         rewards = [checked(law.draw(self.rng, release.users)) for law in each]
-        if isinstance(release, ModularRelease):
+        if release.protocol is not None:
             seen = [self._one(release.protocol, own) for own in rewards]
             return np.array(seen, dtype=np.int64)
         return release.released(np.array([own.sum() for own in rewards]), self.rng)

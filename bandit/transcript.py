@@ -41,7 +41,6 @@ from .evidence import identity, to_json
 from .phase import Phase
 from .played import Released
 from .prepare import Prepared
-from .release import ModularRelease
 from .results import Results
 
 FORMAT, VERSION = "exactdp bandit transcript", 2
@@ -89,7 +88,7 @@ def protocol_line(phase: Phase) -> dict[str, Any]:
     """How a batch is released and decided, as each of its lines says."""
     release = phase.release
     shown: dict[str, Any] = {"users": release.users, "precision": release.precision}
-    if isinstance(release, ModularRelease):
+    if release.protocol is not None:
         shown |= {"accuracy": release.protocol.accuracy, "modulus": release.protocol.modulus}
     shown["evidence"] = None if phase.evidence is None else identity(phase.evidence)
     if phase.radius is None:
