@@ -15,6 +15,7 @@ from typing import Any
 from flint import fmpz_mat
 from jsonschema import Draft202012Validator
 
+import exactdp
 from exactdp.accounting.composition.composed import Composition, compose
 from exactdp.exact import Enclosure
 from exactdp.exact.number import decimal_text, exact, whole
@@ -54,6 +55,7 @@ from exactdp.mechanisms.sparse_vector import SparseVector
 from exactdp.mechanisms.threshold import Thresholded
 from exactdp.mechanisms.vector import VectorNoise
 from exactdp.verify import ZCDP, ApproxDP, Audit, Claim, PureDP, RenyiDP, Verdict, audit
+from exactdp.verify.certificate import certificate_of
 from exactdp.verify.checker import CertificateError, Outcome
 from exactdp.verify.checker import check as checked
 from exactdp.verify.checker.canonical import digest
@@ -145,6 +147,11 @@ def audits(mechanism: Any, claim: Claim, nearness: str = "1e-9") -> Iterator[Aud
             bound = Fraction(end) * (1 + sign * Fraction(nearness))
             assert first.measured.at_most(bound) is (sign > 0)
             yield Audit(mechanism, with_bound(claim, bound), verdict, first.measured)
+
+
+def certified(spec: str, claim: str) -> dict[str, Any]:
+    """What the certificate of a spec's audit holds."""
+    return certificate_of(exactdp.audit(spec, claim)).content
 
 
 def resealed(content: Any) -> Any:

@@ -19,6 +19,7 @@ from itertools import accumulate, chain, combinations_with_replacement
 from math import floor, gcd
 
 import mpmath
+from brute_force import wrapped as wrapped
 from mpmath import mpf
 
 DIGITS = 90
@@ -187,15 +188,6 @@ def of_shift(pmf: Callable[[int], mpf], shift: int, low: int, high: int) -> Atom
     with mpmath.workdps(DIGITS):
         mass = {x: pmf(x) for x in range(low - shift, high + 1)}
         return [(mass[x], mass[x - shift]) for x in range(low, high + 1) if mass[x]]
-
-
-def wrapped(pmf: Callable[[int], mpf], shift: int, modulus: int, reach: int) -> Atoms:
-    """The same mod `modulus`, from the outcomes -reach, ..., reach."""
-    with mpmath.workdps(DIGITS):
-        residues = [mpf(0)] * modulus
-        for x in range(-reach, reach + 1):
-            residues[x % modulus] += pmf(x)
-        return [(residues[x], residues[(x - shift) % modulus]) for x in range(modulus)]
 
 
 def product(*each: Atoms) -> Atoms:

@@ -17,7 +17,7 @@ from typing import Any
 
 import mpmath
 import pytest
-from certificates import check, edited, mutations, reconstructed, told
+from certificates import certified, check, edited, mutations, reconstructed, told
 
 from exactdp import audit
 from exactdp.accounting.envelope import rounded_distance
@@ -208,10 +208,6 @@ def test_what_is_certified(spec: str, claim: str, verdict: str) -> None:
     assert not check(edited(content, ("verdict",), flipped)).valid
 
 
-def _certificate(spec: str, claim: str) -> dict[str, Any]:
-    return certificate_of(audit(spec, claim)).content
-
-
 FIELDS = [
     ("l2", "3"),
     ("l2", "30"),
@@ -239,7 +235,7 @@ def test_every_field_counts(name: str, value: object) -> None:
 
 def _tight() -> dict[str, Any]:
     """Verified as narrowly as it can be, so that nothing dearer passes."""
-    content = _certificate(STOCHASTIC, "approx:3,1e-5")
+    content = certified(STOCHASTIC, "approx:3,1e-5")
     high = Fraction(content["measured"]["upper"])
     content["measured"] = {"lower": "0", "upper": str(high)}
     content["claim"]["epsilon"] = str(high)
@@ -248,7 +244,7 @@ def _tight() -> dict[str, Any]:
 
 @pytest.mark.parametrize(("spec", "claim", "verdict"), [CASES[11], CASES[13], CASES[14]])
 def test_no_false_mutation_is_accepted(spec: str, claim: str, verdict: str) -> None:
-    every = list(mutations(_certificate(spec, claim)))
+    every = list(mutations(certified(spec, claim)))
     accepted = 0
     for content in random.Random(spec + claim).sample(every, 60):
         if not check(content, 2).valid:
@@ -276,7 +272,7 @@ def test_no_false_mutation_is_accepted(spec: str, claim: str, verdict: str) -> N
     ],
 )
 def test_what_may_be_missed(spec: str, claim: str, hint: object, valid: bool) -> None:
-    content = _certificate(spec, claim)
+    content = certified(spec, claim)
     high = content["claim"]["epsilon"]
     told = {**content, "measured": {"lower": "0", "upper": high}, "hints": {"above": [hint]}}
     assert check(told).valid is valid
@@ -290,7 +286,7 @@ def test_what_may_be_missed(spec: str, claim: str, hint: object, valid: bool) ->
 def test_only_what_some_vector_is_rounded_to_refutes(
     norm: str, move: int, count: int, valid: bool
 ) -> None:
-    content = _certificate(SPEC.format(16, norm, 64, "stochastic"), "rdp:2,1e-4")
+    content = certified(SPEC.format(16, norm, 64, "stochastic"), "rdp:2,1e-4")
     content["hints"] = {"along": [[{"move": str(move), "count": str(count)}]]}
     content["measured"] = {"lower": "0.0002", "upper": "inf"}
     assert check(content).valid is valid

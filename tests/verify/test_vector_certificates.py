@@ -17,7 +17,7 @@ from typing import Any
 import attrs
 import mpmath
 import pytest
-from certificates import check, edited, mutations, reconstructed, told, with_bound
+from certificates import certified, check, edited, mutations, reconstructed, told, with_bound
 
 from exactdp import audit
 from exactdp.accounting import compose
@@ -250,10 +250,6 @@ def test_lists_of_vectors_numbers_and_sampled_noise() -> None:
 # -- what is false --------------------------------------------------------------------------------
 
 
-def _certificate(spec: str, claim: str) -> dict[str, Any]:
-    return certificate_of(audit(spec, claim)).content
-
-
 TRUE = [
     ("discrete-gaussian:sigma2=5,l2=2", "rdp:2,0.9"),
     ("discrete-gaussian:sigma2=5,l2=2", "rdp:2,0.7"),
@@ -265,7 +261,7 @@ TRUE = [
 
 @pytest.mark.parametrize(("spec", "claim"), TRUE)
 def test_no_false_mutation_is_accepted(spec: str, claim: str) -> None:
-    every = list(mutations(_certificate(spec, claim)))
+    every = list(mutations(certified(spec, claim)))
     accepted = 0
     for content in random.Random(spec + claim).sample(every, 90):
         if not check(content, 2).valid:
@@ -299,7 +295,7 @@ def test_no_false_mutation_is_accepted(spec: str, claim: str) -> None:
     "gaussian",
 ])  # fmt: skip
 def test_hints_of_what_is_not_within_reach_or_too_little(hints: object) -> None:
-    content = _certificate("discrete-gaussian:sigma2=5,l2=2", "rdp:2,0.9")
+    content = certified("discrete-gaussian:sigma2=5,l2=2", "rdp:2,0.9")
     assert check(content).valid
     found = check({**content, "hints": hints})
     assert not found.valid and "\n" not in found.reason
@@ -308,12 +304,12 @@ def test_hints_of_what_is_not_within_reach_or_too_little(hints: object) -> None:
 def test_bounds_of_coordinates_are_refused_of_samples_and_of_losses() -> None:
     tilt = {"above": [{"square": "100", "sum": "100"}]}
     for spec, claim in ((SAMPLED, "rdp:2,900"), ("skellam:variance=4,l2=2", "approx:900,1e-4")):
-        content = _certificate(spec, "rdp:2,900")
+        content = certified(spec, "rdp:2,900")
         content["claim"] = parse_claim(claim).fields()
         told = {**content, "measured": {"lower": "0", "upper": "900"}}
         assert check({**told, "hints": {}}).valid
         assert "a k^2 + b k" in check({**told, "hints": tilt}).reason
-    content = _certificate(SAMPLED, "rdp:2,0.0001")
+    content = certified(SAMPLED, "rdp:2,0.0001")
     for move, count, valid in (("2", "1", True), ("1", "2", False), ("1", "4", False)):
         hints = {"along": [[{"move": move, "count": count}]]}
         told = {**content, "hints": hints, "measured": {"lower": "0.001", "upper": "inf"}}
@@ -322,7 +318,7 @@ def test_bounds_of_coordinates_are_refused_of_samples_and_of_losses() -> None:
 
 @pytest.mark.parametrize("law", ["binomial", "polya-difference"])
 def test_laws_that_are_not_log_concave_are_no_certificates(law: str) -> None:
-    content = copy.deepcopy(_certificate("skellam:variance=4,l2=2", "rdp:2,2"))
+    content = copy.deepcopy(certified("skellam:variance=4,l2=2", "rdp:2,2"))
     numbers = {"trials": "9", "probability": "1/3"}
     if law != "binomial":
         numbers = {"shape": "0.9", "scale": "3"}
