@@ -17,7 +17,7 @@ from sqlalchemy import Connection, func, or_, select
 from .amounts import ZERO, Amount
 from .chain import CANCEL, CHARGE, RESERVE
 from .check_rows import stream
-from .errors import BrokenError
+from .errors import BrokenError, called
 from .fitting import with_uses
 from .inputs import since
 from .limits import Limit
@@ -61,7 +61,7 @@ class Users:
             nothing = self._nothing(limit)
             if spent.get((user, limit), nothing) != read_spent(written):
                 name = names.get(user, "?")
-                raise BrokenError(f"balances: user {name!r}, limit {limit}: not what was charged")
+                raise BrokenError(f"balances: user {name!r}, {called(limit)}: not what was charged")
             found += (user, limit) in spent
             self.balances += 1
         if found != len(spent):
@@ -86,7 +86,7 @@ class Users:
                     window.add(at, own)
                     total = window.total(since(limit, at))
                 if not limit.fits(total):
-                    raise BrokenError(f"row {charge}: user {name!r} exceeds limit {limit.name}")
+                    raise BrokenError(f"row {charge}: user {name!r} exceeds {called(limit.name)}")
         return {(user, number): total for number, total in spent.items()}
 
     def _check_charged(self) -> None:

@@ -37,7 +37,7 @@ from ..exact.parallel import each
 from . import check_rows, check_users, rows, tables
 from .chain import NOTHING
 from .database import Database
-from .errors import BrokenError, DamagedError
+from .errors import BrokenError, DamagedError, called
 from .head import demand_opening
 from .limits import Limit
 from .schema import REVISION, balances, charges, entries, metadata, users, uses
@@ -230,7 +230,7 @@ def _end(connection: Connection) -> _End:
 def _check_limits(limits: Sequence[Limit]) -> None:
     for limit in limits:
         if (doubt := limit.objection()) is not None:
-            raise BrokenError(f"limit {limit.name}: {doubt}")
+            raise BrokenError(f"{called(limit.name)}: {doubt}")
     if not limits:
         raise BrokenError("limits: there is none")
 

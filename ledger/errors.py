@@ -7,6 +7,11 @@ from typing import Any
 from ..exact import Enclosure
 
 
+def called(limit: str) -> str:
+    """A limit in a sentence; the only one is called limit, and is the limit."""
+    return f"the {limit}" if limit.partition(" ")[0] == "limit" else f"limit {limit}"
+
+
 class LedgerError(Exception):
     """Anything that a ledger refuses or cannot do. Nothing was recorded, unless it says so."""
 
@@ -24,8 +29,8 @@ class RefusedError(LedgerError):
         self.user, self.limit, self.left, self.fits, self.refused = user, limit, left, fits, refused
         others = f" ({refused - 1} more users too)" if refused > 1 else ""
         super().__init__(
-            f"refused: user {user!r}{others} would exceed limit {limit}: left {left}; the largest "
-            f"number of releases that still fits is {fits}"
+            f"refused: user {user!r}{others} would exceed {called(limit)}: left {left}; the "
+            f"largest number of releases that still fits is {fits}"
         )
 
     def __reduce__(self) -> tuple[Any, ...]:

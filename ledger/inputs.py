@@ -9,6 +9,7 @@ from unicodedata import normalize
 
 from ..exact import ExactInput, ParameterError, exact
 from ..verify.guarantee import Guarantee
+from .errors import called
 from .limits import Limit
 from .names import new_name, spellings
 
@@ -78,7 +79,7 @@ def read_limits(value: Limit | Guarantee | str | Sequence[Limit]) -> tuple[Limit
         ):
             raise ParameterError("project of a limit must be in Unicode's composed form (NFC)")
         if (doubt := limit.objection()) is not None:
-            raise ParameterError(f"limit {limit.name}: {doubt}")
+            raise ParameterError(f"{called(limit.name)}: {doubt}")
     return tuple(given)
 
 

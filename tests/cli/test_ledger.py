@@ -55,7 +55,7 @@ def test_uses_fit_to_the_limit_and_the_next_is_refused(url, capsys) -> None:
         "left": {"lower": "0", "upper": "0"},
         "fits": 0,
     }
-    assert err.startswith("exactdp: refused: user 'ada' would exceed limit")
+    assert err.startswith("exactdp: refused: user 'ada' would exceed the limit")
     assert err.count("\n") == 1
     code, out, _ = called(capsys, "show", url, "--user", "ada", "--json")
     shown = json.loads(out)

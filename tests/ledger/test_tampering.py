@@ -252,7 +252,7 @@ def test_a_user_beyond_the_limit_is_found_whatever_the_hashes_say(tmp_path: Path
         Generous(ledger._database).charge(f"{ONE}*21", "ada", "1")
     found = check_at(path)
     assert not found.valid
-    assert "user 'ada' exceeds limit limit" in found.reason
+    assert "user 'ada' exceeds the limit" in found.reason
 
 
 def test_a_name_that_two_users_have_is_found(tmp_path: Path, monkeypatch) -> None:
