@@ -202,6 +202,10 @@ def calibrate(
     (True, True)
     """
     target = _claim(target)
+    texts = {"name": "" if isinstance(name, Family) else name, "find": find, "rounding": rounding}
+    for key, text in texts.items():
+        if not (isinstance(text, str) or (text is None and key != "name")):
+            raise ParameterError(f"{key} must be text, got a {type(text).__name__}")
     if l2 is not None or l1 is not None:
         for key, other in {"sensitivity": sensitivity, "find": find}.items():
             if other is not None:

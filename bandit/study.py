@@ -114,7 +114,7 @@ class Study:
         return [
             {name: row[name] for name in COLUMNS}
             for cell, result in pairs
-            for row in [{"cell": _name(cell), **cell.about(), **result.row}]
+            for row in [{"cell": _name(cell), **cell.about(), **result.row, **_untold(cell)}]
         ]
 
     @cached_property
@@ -216,6 +216,11 @@ def _csv(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> str:
 def _name(cell: Cell) -> str:
     """That of its file, without folder and suffix."""
     return ContentCache(Path()).path(cell.asked).stem
+
+
+def _untold(cell: Cell) -> dict[str, None]:
+    """A policy of its own does not say which arms it has given up."""
+    return {} if cell.config.algorithm.policy is None else {"best_arm_eliminated": None}
 
 
 def _told(cell: Cell) -> str:

@@ -96,11 +96,16 @@ def _parts(rows: Sequence[Row], played: int, files: Sequence[Path], folder: Path
         labels = dict.fromkeys(row["label"] for row in found)
         lines = [[name, *(told.get((name, each), "") for each in budgets)] for name in labels]
         yield Table(("regret", *columns), lines)
+    lost = [row for row in rows if row["best_arm_eliminated"] is not None]
     yield {
         "cells": f"{len(rows)}, {played} of them played now",
         "runs": f"{rows[0]['runs']} of each; ± is the standard error of their mean",
         "× bound": "regret by the known lower bound, of coins",
-        "best arm": f"lost in {sum(row['best_arm_eliminated'] for row in rows)} of all runs",
+        "best arm": f"lost in {sum(row['best_arm_eliminated'] for row in lost)} of "
+        f"{sum(row['runs'] for row in lost)} runs"
+        + (", of algorithms that say which arms are left" if len(lost) < len(rows) else "")
+        if lost
+        else "not told: these policies do not say which arms are left",
     }
     for what in (*files, folder / CELLS, folder / EVIDENCE):
         yield f"written  {what}"

@@ -10,6 +10,7 @@ import typer
 
 from ..accounting.methods.classical import DoesNotApplyError
 from ..exact import ParameterError, time_limit
+from ..exact.number import located
 from . import options, output, parts
 from .measure import Request, measure, read_width, with_poisson
 from .options import DEFAULT_TIME, AnySpecs, Time, option
@@ -68,7 +69,8 @@ def compose(
     if source is not None:
         from .foreign import uses_from
 
-        uses += [use for path in source for use in uses_from(Path(path))]
+        with located("--from"):
+            uses += [use for path in source for use in uses_from(Path(path))]
     if not uses:
         raise ParameterError("SPEC or --from must be given: what is composed?")
     composition = options.composed(uses)

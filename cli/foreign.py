@@ -18,8 +18,9 @@ from ..mechanisms.spec import Spec
 
 def uses_from(path: Path) -> list[tuple[Spec, int]]:
     """The uses in the file. Raises ParameterError, naming it, for anything that is not known."""
+    text = read_text(path)
     try:
-        data = json.loads(read_text(path), parse_float=str)
+        data = json.loads(text, parse_float=str)
     except (ValueError, RecursionError) as error:
         raise ParameterError(f"{path}: not JSON: {error}") from error
     with located(path):

@@ -72,11 +72,14 @@ def measured_curve(uses: Uses, table: Table, mu: Enclosure) -> Iterator[Part]:
 
 def comparison(table: Comparison) -> Iterator[Part]:
     """What every method reports, with a bar and the ratio to the exact ε."""
+    from ..accounting.methods.comparison import LATE  # loaded by now, where there is a table
+
     tops = [_middle(each.value) for each in table.reported if each.value is not None]
     rows: list[list[Cell]] = []
     for each in table.reported:
         if each.value is None:
-            why = "not computed" if each.open else "does not apply"
+            late = LATE if each.remark == LATE else "not computed"
+            why = late if each.open else "does not apply"
             rows.append([each.method.name, why, "", ""])
             continue
         ratio = table.ratio(each)

@@ -17,6 +17,7 @@ from ..mechanisms.spec import parse
 from . import output
 from .options import option
 
+_MOST = 10**12  # draws: months of them
 _CHUNK = 0.05  # seconds of draws that are written at once
 
 
@@ -51,7 +52,7 @@ def sample(
     operating system's CSPRNG. With --ledger each draw is charged to every --user; exit 1 if that
     does not fit, and nothing is drawn.
     """
-    count = whole(size, "size", at_least=0)
+    count = whole(size, "--size", at_least=0, at_most=_MOST)
     parsed = parse(spec)
     mechanism: Any = parsed.drawn or parsed.mechanism
     asked = _read_query(query)

@@ -33,8 +33,9 @@ def read_study(path: Path) -> list[Cell]:
     """
     import tomllib
 
+    text = read_text(path)
     try:
-        table = tomllib.loads(read_text(path), parse_float=str)
+        table = tomllib.loads(text, parse_float=str)
     except (ValueError, RecursionError) as error:
         raise ParameterError(f"{path}: not TOML: {error}") from error
     with located(path):

@@ -33,6 +33,7 @@ _CLOSE = 0.005  # seconds before the end that are as good as none
 _AGAIN = 0.5  # seconds after which the timer speaks up again, if somebody went on
 _OFTEN = 0.02  # the same where it counts processor time, of which it knows no more than to look
 _SOON = 0.0005  # seconds in which a limit is set or taken back
+_LONGEST = 10**9  # seconds: no timer counts many more, and whoever allows them sets no limit
 _LIMITS = (__file__, contextlib.__file__)
 _end: ContextVar[float] = ContextVar("exactdp_deadline", default=math.inf)
 _rings: ContextVar[float] = ContextVar("exactdp_timer", default=math.inf)
@@ -67,9 +68,9 @@ def time_limit(seconds: ExactInput, *, rings: bool = True) -> Iterator[None]:
     ...     exactdp.mechanism("discrete-laplace:epsilon=0.1").pure()
     Enclosure(0.1, 0.1)
     """
-    if not isinstance(seconds, int | float):
-        seconds = float(exact(seconds, "seconds", at_least=0))
-    end = min(_end.get(), now() + seconds)
+    if not (isinstance(seconds, int | float) and seconds >= 0):
+        seconds = exact(seconds, "seconds", at_least=0)
+    end = min(_end.get(), now() + float(seconds) if seconds <= _LONGEST else math.inf)
     outer = _rings.get()
     if now() > outer and not held.get():
         raise OutOfTimeError("the time allowed is over")

@@ -248,5 +248,5 @@ def _shown(value: object) -> str:
         bits = max(abs(number.numerator), number.denominator).bit_length()
         if bits > _MOST_BITS:  # longer than Python writes down
             return f"a number of {bits} bits"
-    shown = repr(value)
+    shown = repr(value) if isinstance(value, str) else str(value)
     return shown if len(shown) <= 40 else f"{shown[:37]}..."

@@ -64,9 +64,13 @@ def choose(
     one = entries()[one_of(name, calibrated_names(), "NAME", elsewhere)]
     kind = one.calibrated
     assert kind is not None
-    for asked, key in ((poisson, "poisson"), (find, "find")):
-        if asked is not None:
-            raise ParameterError(f"{option}{key} is for {' and '.join(NAMES)} only, got {name}")
+    if poisson is not None:
+        raise ParameterError(f"{option}poisson is for {' and '.join(NAMES)} only, got {name}")
+    if find not in (None, kind.parameter):
+        also = f"or threshold or epsilon0; times and poisson are found of {' and '.join(NAMES)}"
+        raise ParameterError(
+            f"{option}find must be {kind.parameter} for {name} ({also}), got {find[:40]!r}"
+        )
     _check(name, kind.parameter, values, kind.defaults, named)
     given, moved = dict(kind.defaults) | values, 1
     after: tuple[str, ...] = ()

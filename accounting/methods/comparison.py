@@ -44,6 +44,7 @@ __all__ = [
 ]
 
 # a curve that is converted is so much narrower than the result; more where that does not do
+LATE = "not finished in time"  # the remark of a method whose share of it was over
 _SHARE = 0.9  # of the time that is left
 _NARROWER = (Fraction(1, 10**4), Fraction(1, 10**10))
 
@@ -116,10 +117,10 @@ def compare(
     spare = (1 - _SHARE) * time_left() if math.isfinite(time_left()) else 0.0
     for index, method in enumerate(chosen):
         try:
-            with time_limit((time_left() - spare) / (len(chosen) - index)):
+            with time_limit(max(time_left() - spare, 0) / (len(chosen) - index)):
                 found.append(_reported(method, composition, level, width))
-        except OutOfTimeError as error:
-            found.append(Reported(method, None, f"not computed: {error}", open=True))
+        except OutOfTimeError:
+            found.append(Reported(method, None, LATE, open=True))
     return found
 
 

@@ -73,7 +73,8 @@ def _coins(name: str) -> Environment:
     means = name.removeprefix(_COINS).split(",")
     if len(means) < 2:
         raise ParameterError(f"instance must have at least two coins, got {name[:40]!r}")
-    return Environment(name, tuple(Bernoulli(exact(mean, "coins")) for mean in means))
+    read = [exact(mean, "the mean of a coin", at_least=0, at_most=1) for mean in means]
+    return Environment(name, tuple(map(Bernoulli, read)))
 
 
 def _exists(name: str) -> bool:

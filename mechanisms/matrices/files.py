@@ -128,8 +128,9 @@ def read_buffers(name: str) -> tuple[list[Fraction], list[Fraction]]:
     (Also by the names output_scale and buf_decay.) Raises ParameterError for anything else.
     """
     path = Path(name)
+    text = read_text(path)
     try:
-        content = json.loads(read_text(path), parse_float=str, parse_int=str, parse_constant=str)
+        content = json.loads(text, parse_float=str, parse_int=str, parse_constant=str)
     except (ValueError, RecursionError) as error:
         raise ParameterError(f"{path}: not JSON: {error}") from error
     found = []

@@ -138,6 +138,12 @@ def test_no_answer_is_true_by_being_there(asked):
         (lambda: exactdp.calibrate("skellam", "pure:1"), "sensitivity must be given"),
         (lambda: exactdp.calibrate("skelam", "pure:1", 1), "did you mean 'skellam'"),
         (lambda: exactdp.calibrate("skellam", "pure:1", 1, times=0), "times must be"),
+        (lambda: exactdp.calibrate(None, "pure:1"), "name must be text, got a NoneType"),
+        (lambda: exactdp.calibrate(["skellam"], "pure:1", l2=3), "name must be text, got a list"),
+        (lambda: exactdp.calibrate("skellam", "pure:1", 1, find=3), "find must be text"),
+        (lambda: exactdp.calibrate("skellam", "gdp:1", l2=3, rounding=3), "rounding must be text"),
+        (lambda: exactdp.calibrate("skellam", "pure:1", 1, find="scale"), "must be variance"),
+        (lambda: exactdp.audit(LAPLACE, "pure:1", width=Fraction(3, 2)), "got 3/2$"),
     ],
 )
 def test_errors_name_the_argument_and_what_would_do(call, says):

@@ -86,6 +86,7 @@ def test_nothing_is_asked_for(capsys):
         ((LAPLACE, "--size", "-1"), "size"),
         ((LAPLACE, "--size", "1.5"), "size"),
         ((LAPLACE, "--size", "many"), "size"),
+        ((LAPLACE, "--size", "1e30"), "--size must be an exact number at least 0 and at most"),
         (("discrete-laplace:scale=0", "--size", "1"), "scale"),
         (("laplace:scale=1", "--size", "1"), "laplace"),
         ((LAPLACE, "--size", "1", "--seed", "-1"), "seed"),

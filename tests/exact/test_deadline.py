@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from exactdp.exact import OutOfTimeError, check_time, time_left, time_limit
+from exactdp.exact import OutOfTimeError, ParameterError, check_time, time_left, time_limit
 from exactdp.exact.clock import off_the_clock
 from exactdp.exact.deadline import grace
 
@@ -47,6 +47,18 @@ def test_an_outer_limit_still_rings_after_an_inner_one():
         with time_limit(0.05), pytest.raises(OutOfTimeError):
             spin()
         spin()
+
+
+@pytest.mark.parametrize("seconds", [-1, -0.5, float("nan"), float("-inf"), "-1", None, [], "soon"])
+def test_a_limit_is_a_number_of_seconds_from_0_on(seconds):
+    with pytest.raises(ParameterError, match="seconds must be"), time_limit(seconds):
+        pass
+
+
+@pytest.mark.parametrize("seconds", [float("inf"), 1e300, 10**400, "1e400", "1e19"])
+def test_what_no_timer_counts_is_no_limit(seconds):
+    with time_limit(seconds):
+        assert time_left() == float("inf")
 
 
 def test_nothing_stays_armed():

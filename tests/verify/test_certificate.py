@@ -129,6 +129,18 @@ def test_anything_odd_is_refused(certificate, tmp_path, path, value):
 
 
 @pytest.mark.parametrize(
+    ("path", "value", "says"),
+    [
+        (("hints",), {"trust": "1"}, "hints are step, above, along, not 'trust'"),
+        (("hints",), [], "hints must be an object"),
+        (("measured",), {"lower": "0", "uper": "1"}, "upper; missing: 'upper'; not known: 'uper'"),
+    ],
+)
+def test_a_wrong_field_is_named_with_what_is_wrong(certificate, path, value, says):
+    assert says in check(edited(certificate.content, path, value)).reason
+
+
+@pytest.mark.parametrize(
     "text", ["", "{", "[]", "null", '{"a": 1, "a": 1}', "[" * 100_000, "é\xff"]
 )
 def test_other_files_are_refused(tmp_path, text):

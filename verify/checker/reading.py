@@ -52,6 +52,7 @@ from .shape import (
     read_number,
     read_readable,
     read_whole,
+    shown,
 )
 from .shuffled import read_shuffled
 
@@ -187,8 +188,10 @@ def _hints(
 ) -> tuple[Fraction | None, tuple[Above, ...], tuple[Along, ...]]:
     """The step of the grid, and for every use what bounds it if it is a vector."""
     given = {} if data is None else data
-    names = [name for name in _HINTS if isinstance(given, dict) and name in given]
-    fields = read_fields(given, "hints", *names)
+    held = given if isinstance(given, dict) else {}
+    if odd := sorted(map(shown, held.keys() - set(_HINTS)))[:3]:
+        raise CertificateError(f"hints are {', '.join(_HINTS)}, not {', '.join(odd)}")
+    fields = read_fields(given, "hints", *held)
     step = (
         read_number(fields["step"], "step", above=Fraction(1, 10**12)) if "step" in fields else None
     )

@@ -130,9 +130,11 @@ def read_fields(data: object, name: str, *expected: str) -> Mapping[str, Any]:
     if not isinstance(data, dict):
         raise CertificateError(f"{name} must be an object")
     if set(data) != set(expected):
-        odd = sorted({shown(key) for key in set(data) ^ set(expected)})[:3]
-        wrong = ", ".join(odd)
-        raise CertificateError(
-            f"{name} must have exactly the fields {', '.join(expected)}: {wrong}"
-        )
+        told = []
+        for what, odd in (
+            ("missing", set(expected) - set(data)), ("not known", set(data) - set(expected)),
+        ):  # fmt: skip
+            told += [f"{what}: {', '.join(sorted(map(shown, odd))[:3])}"] if odd else []
+        needed = f"have exactly the fields {', '.join(expected)}" if expected else "be empty"
+        raise CertificateError(f"{name} must {needed}; {'; '.join(told)}")
     return data

@@ -36,6 +36,8 @@ def test_other_files_and_names_are_refused(tmp_path: Path) -> None:
             instance(str(path))
     with pytest.raises(ParameterError, match="must be easy, hard, fair or a file, got 'medium'"):
         instance("medium")
+    with pytest.raises(ParameterError, match=r"mean of a coin must be .* at most 1, got '2'"):
+        instance("coins:2,1")
     with pytest.raises(ParameterError, match="must be easy, hard, fair or a file"):
         instance("x" * 5000)
     with pytest.raises(ParameterError, match="No such file"):
