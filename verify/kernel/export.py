@@ -17,11 +17,11 @@ from ..checker.reading import Statement, read_claim, read_use
 from ..fields import NotCertifiedError, use_fields
 from .form import Numbers
 from .gaussians import are_gaussian, converted, listed
+from .on_grid import MOST_OUTCOMES, far_ratio, on_grid
 from .renyi import concentrated, renyi
 from .verdicted import FAR_BITS, NotWrittenError, Verdicted, bits, columns, unknown
 
 _MOST_WAYS = 1_000_000  # sequences of outcomes that a proof may visit
-_MOST_TRIALS = 100_000
 _LARGEST_LATTICE = 2_000  # points: each use moves by at most the sensitivity
 _MOST_POINTS = 20_000  # of the product of all lattices of a list
 
@@ -74,7 +74,7 @@ def _written(
         order = numbers["order"]
         return listed(uses, asked, order) if several else renyi(asked, mechanism, order)
     if are_gaussian(uses) and (several or times > 1):
-        return converted(uses, asked)
+        return _gaussians(uses, asked, several)
     if several:
         return _list(uses, asked)
     match mechanism:
@@ -85,6 +85,17 @@ def _written(
         case TwoLaws():
             return _pair(asked, mechanism)
     raise unknown()
+
+
+def _gaussians(uses: Sequence[tuple[Mechanism, int]], asked: Verdicted, several: bool) -> str:
+    """By their rho, which is short, and where that is not enough tightly: of one kind of use."""
+    try:
+        return converted(uses, asked)
+    except NotWrittenError:
+        mechanism = uses[0][0]
+        if several or not isinstance(mechanism, Additive) or not asked.verified or not asked.delta:
+            raise
+        return on_grid(asked, mechanism)
 
 
 def _asked(
@@ -135,7 +146,9 @@ def _additive(asked: Verdicted, noise: Additive) -> str:
             return _laplace(asked, law.scale, noise.sensitivity)
         if asked.times == 1:
             return _reduced(asked, law.scale, noise.sensitivity, noise.modulus)
-    if asked.times != 1 or noise.modulus is not None:
+    if asked.times != 1:
+        return on_grid(asked, noise)
+    if noise.modulus is not None:
         raise unknown()
     if isinstance(law, DiscreteGaussian):
         return _gaussian(asked, law.sigma2, noise.sensitivity)
@@ -180,8 +193,8 @@ def _gaussian(asked: Verdicted, sigma2: Fraction, moved: int) -> str:
     far = 0 if asked.delta else math.ceil(Fraction(start * start) / sigma2)
     precision = asked.precision(far)
     half = math.isqrt(math.ceil(2 * sigma2 * precision["r"])) + moved
-    if half > _MOST_TRIALS:
-        raise NotWrittenError(f"--coq: no theorem of noise on more than {_MOST_TRIALS:,} outcomes")
+    if half > MOST_OUTCOMES:
+        raise NotWrittenError(f"--coq: no theorem of noise on more than {MOST_OUTCOMES:,} outcomes")
     t, u = sigma2.as_integer_ratio()
     shape = {"t": t, "u": u, "s": moved, "l": max(1, half - start), "h": half}
     return asked.write("discrete Gaussian", shape | asked.claim | precision)
@@ -189,18 +202,14 @@ def _gaussian(asked: Verdicted, sigma2: Fraction, moved: int) -> str:
 
 def _skellam(asked: Verdicted, law: Skellam, moved: int) -> str:
     """Hints: the weights that are not lost in the precision, and where their ratios start."""
-    mean, v = law.variance / 2, float(law.variance)
+    mean = law.variance / 2
     far = 0 if asked.delta else _bits_of_loss(law, asked.epsilon / moved, moved)
     r = asked.precision(far)["r"]
-    last = next((k for k in range(1, _MOST_TRIALS) if law.rough(k) > r * math.log(2)), _MOST_TRIALS)
+    last = next(
+        (k for k in range(1, MOST_OUTCOMES) if law.rough(k) > r * math.log(2)), MOST_OUTCOMES
+    )
     width = r + bits(last) + 10
-    # a step from k to k - 1 narrows f(k)/f(k - 1) by about its square, e^(-2 asinh(k/v))
-    start, narrowed = last, 0.0
-    while start <= _MOST_TRIALS and narrowed < width * math.log(2):
-        start += 1
-        narrowed += 2 * math.asinh(start / v)
-    if start > _MOST_TRIALS:
-        raise NotWrittenError(f"--coq: no theorem of noise on more than {_MOST_TRIALS:,} outcomes")
+    start = far_ratio(law, last, width)
     t, u = mean.as_integer_ratio()
     shape = {"t": t, "u": u, "s": moved, "q": width, "o": start, "l": last}
     return asked.write("Skellam", shape | asked.claim | {"r": r, "p": 2 * r + 16})
@@ -215,8 +224,8 @@ def _bits_of_loss(law: Skellam, epsilon: Fraction, moved: int) -> int:
 
 
 def _binomial(asked: Verdicted, trials: int, chance: Fraction, moved: int) -> str:
-    if trials > _MOST_TRIALS:
-        raise NotWrittenError(f"--coq: no theorem of more than {_MOST_TRIALS:,} trials")
+    if trials > MOST_OUTCOMES:
+        raise NotWrittenError(f"--coq: no theorem of more than {MOST_OUTCOMES:,} trials")
     numbers = {"t": trials, **asked.claim, **asked.precision()}
     if chance == Fraction(1, 2) and moved == 1:
         threshold = _threshold(trials, asked.epsilon)

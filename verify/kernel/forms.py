@@ -35,6 +35,12 @@ def _forms() -> list[Form]:
     around = "{t} {u} {s} {a} {b} {n} {d} {p} {r} (Z.to_nat {l}) (Z.to_nat {h})"
     binomial = "(binomial (Z.to_nat {t}) ({u} / {v})) {s}"
     fair = "(binomial (Z.to_nat {t}) (1 / 2)) 1"
+    bits = "(binomial (Z.to_nat {t}) (1 / 2))"
+    # how fine and how far a grid of losses goes, then the claim and the precision of exp
+    grid = (
+        "{m} {g} (Z.to_nat {e}) (Z.to_nat {f}) (Z.to_nat {h}) (Z.to_nat {j}) "
+        "{a} {b} {n} {d} {p} {r}"
+    )
     response = "(repeated (randomized_response ({e} / {f})) (Z.to_nat {k}))"
     pair = "(repeated (two_tables list_a list_b) (Z.to_nat {k}))"
     claim, pure, precise = (
@@ -147,42 +153,64 @@ def _forms() -> list[Form]:
             "Skellam",
             f"{skellam} noise_dp f {{s}} {claim}",
             f"skellam_dp {ratios}",
-            words.skellam,
+            words.noise(words.skellam_law),
         ),
         Form(
             "Skellam, REFUTED",
             "Skellam",
             f"{skellam} noise_not_dp f {{s}} {claim}",
             f"skellam_not_dp {ratios}",
-            words.skellam,
+            words.noise(words.skellam_law),
         ),
         Form(
             "binomial, VERIFIED",
             "Binomial",
             f"noise_dp {binomial} {claim}",
             f"binomial_dp (Z.to_nat {{t}}) {{u}} {{v}} {{s}} {precise}",
-            words.binomial,
+            words.noise(words.binomial_law),
         ),
         Form(
             "binomial, REFUTED",
             "Binomial",
             f"noise_not_dp {binomial} {claim}",
             f"binomial_not_dp (Z.to_nat {{t}}) {{u}} {{v}} {{s}} (Z.to_nat {{s}}) {precise}",
-            words.binomial,
+            words.noise(words.binomial_law),
         ),
         Form(
             "fair bits, sensitivity 1, VERIFIED",
             "BinomialTail",
             f"noise_dp {fair} {claim}",
             f"tail_dp (Z.to_nat {{t}}) (Z.to_nat {{m}}) {precise}",
-            words.binomial,
+            words.noise(words.binomial_law),
         ),
         Form(
             "fair bits, sensitivity 1, REFUTED",
             "BinomialTail",
             f"noise_not_dp {fair} {claim}",
             f"tail_not_dp (Z.to_nat {{t}}) (Z.to_nat {{m}}) {precise}",
-            words.binomial,
+            words.noise(words.binomial_law),
+        ),
+        Form(
+            "Skellam, K uses, VERIFIED",
+            "SkellamUses",
+            f"{skellam} noise_uses_dp f (Z.to_nat {{k}}) {{s}} {claim}",
+            "skellam_uses_dp (Z.to_nat {k}) {t} {u} (Z.to_nat {s}) {q} (Z.to_nat {o}) "
+            f"(Z.to_nat {{l}}) {grid}",
+            words.answers(words.skellam_law),
+        ),
+        Form(
+            "discrete Gaussian, K uses, VERIFIED",
+            "GaussianUses",
+            f"{gaussian} noise_uses_dp f (Z.to_nat {{k}}) {{s}} {claim}",
+            f"gauss_uses_dp (Z.to_nat {{k}}) {{t}} {{u}} (Z.to_nat {{s}}) (Z.to_nat {{l}}) {grid}",
+            words.answers(words.gaussian_law),
+        ),
+        Form(
+            "fair bits, K uses, VERIFIED",
+            "BinomialUses",
+            f"noise_uses_dp {bits} (Z.to_nat {{k}}) {{s}} {claim}",
+            f"bits_uses_dp (Z.to_nat {{k}}) (Z.to_nat {{t}}) (Z.to_nat {{s}}) {grid}",
+            words.answers(words.binomial_law),
         ),
         Form(
             "randomized response, pure, VERIFIED",

@@ -48,13 +48,13 @@ def _mechanism(form: Form, numbers: Numbers) -> Mechanism:
     match form.module:
         case "DiscreteLaplace" | "Lattice" | "ListSums":
             law = DiscreteLaplace(_ratio(numbers, "t", "u"))
-        case "DiscreteGaussian" | "Concentrated":
+        case "DiscreteGaussian" | "Concentrated" | "GaussianUses":
             law = DiscreteGaussian(_ratio(numbers, "t", "u"))
-        case "Skellam":
+        case "Skellam" | "SkellamUses":
             law = Skellam(2 * _ratio(numbers, "t", "u"))
         case "Binomial":
             law = Binomial(_whole(numbers, "t"), _ratio(numbers, "u", "v"))
-        case "BinomialTail":
+        case "BinomialTail" | "BinomialUses":
             law = Binomial(_whole(numbers, "t"), Fraction(1, 2))
         case "RandomizedResponse" | "ResponseUses" | "RenyiPairs" if not form.given:
             return Response(_ratio(numbers, "e", "f"), Fraction(0))

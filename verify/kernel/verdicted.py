@@ -21,7 +21,8 @@ _REACH = (
     "pure and approx claims of discrete-laplace, randomized-response and pmf pairs, used K times, "
     "of lists of discrete-laplace and randomized-response; "
     "and of discrete-gaussian, skellam, binomial and (verified, where its pure epsilon settles it) "
-    "discrete-laplace with a modulus, used once"
+    "discrete-laplace with a modulus, used once, and, verified with some room, of skellam, "
+    "discrete-gaussian and fair bits used K times"
 )
 
 

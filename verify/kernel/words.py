@@ -48,16 +48,14 @@ def gaussian_law(numbers: Numbers) -> str:
     return f"discrete Gaussian noise of sigma2 {ratio(numbers, 't', 'u')}"
 
 
-@noise
-def skellam(numbers: Numbers) -> str:
-    """A query plus Skellam noise."""
+def skellam_law(numbers: Numbers) -> str:
+    """Skellam noise."""
     mean = ratio(numbers, "t", "u")
     return f"Skellam noise (the difference of two Poisson counts of mean {mean})"
 
 
-@noise
-def binomial(numbers: Numbers) -> str:
-    """A query plus binomial noise."""
+def binomial_law(numbers: Numbers) -> str:
+    """Binomial noise."""
     chance = ratio(numbers, "u", "v") if "u" in numbers else "1/2"
     return f"binomial noise of {numbers['t']} trials with probability {chance}"
 

@@ -160,14 +160,16 @@ def test_a_list_of_gaussians_says_its_uses_in_nines(pair):
 
 
 def test_conversion_is_at_an_order_that_gives_delta(pair):
-    """By the formula of Canonne, Kamath and Steinke; just below it, nothing is written."""
+    """By the formula of Canonne, Kamath and Steinke; just below it, a grid of losses tells."""
     spec, rho = "discrete-gaussian:sigma2=100*50", mpmath.mpf(1) / 4
     _, numbers = recognise(theorem(spec, "approx:3.5425,1e-6", pair))
     a, epsilon = mpmath.mpf(numbers["c"]) / numbers["o"], mpmath.mpf("3.5425")
     delta = mpmath.exp((a - 1) * (a * rho - epsilon)) * (1 - 1 / a) ** a / (a - 1)
     assert mpmath.mpf("0.99e-6") < delta <= mpmath.mpf("1e-6")
+    form, _ = recognise(theorem(spec, "approx:3.5422,1e-6", pair))
+    assert form.title == "discrete Gaussian, K uses, VERIFIED"
     with pytest.raises(NotWrittenError, match="its rho implies"):
-        theorem(spec, "approx:3.5422,1e-6", pair)
+        theorem(f"{spec} + discrete-gaussian:sigma2=10", "approx:3.7,1e-6", pair)
 
 
 def test_a_pair_says_which(pair, tmp_path):
@@ -280,7 +282,7 @@ def test_a_certificate_says_the_same(pair, spec, claim, verdict):
 @pytest.mark.parametrize(
     ("spec", "claim"),
     [
-        ("skellam:variance=100*2", "approx:1,1e-6"),
+        ("skellam:variance=100*2 + skellam:variance=50", "approx:1,1e-6"),
         ("skellam:variance=1000000000", "approx:1,1e-6"),
         ("skellam:variance=100", "pure:20"),
         ("discrete-laplace:epsilon=1,modulus=16", "pure:0.9"),

@@ -1,0 +1,120 @@
+"""Noise used K times: from a verdict to its theorem by pairs on a grid of losses. Hints, all of it:
+floats choose how fine and how far the grid goes, the proof decides."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from ..checker.binomial import Binomial
+from ..checker.laws import DiscreteGaussian, Skellam
+from ..checker.mechanisms import Additive
+from .verdicted import NotWrittenError, Verdicted, bits, unknown
+
+MOST_OUTCOMES = 100_000
+_MOST_POINTS = 6_000  # of the product of all uses
+_LN2 = math.log(2)
+
+
+def on_grid(asked: Verdicted, noise: Additive) -> str:
+    """(epsilon, delta) of Skellam or discrete Gaussian noise, or sums of fair bits, verified."""
+    law, moved = noise.law, noise.sensitivity
+    if not isinstance(law, Skellam | DiscreteGaussian | Binomial) or noise.modulus is not None:
+        raise unknown()
+    if isinstance(law, Binomial) and law.probability != Fraction(1, 2):
+        raise unknown()
+    if not (asked.verified and asked.delta and asked.epsilon and moved):
+        raise NotWrittenError(
+            "--coq: no theorem of such noise used more than once but what is verified at a delta"
+        )
+    if not asked.room:
+        raise _too_near()
+    near = float(asked.room / asked.epsilon)
+    far = bits(1 / asked.delta) + bits(asked.epsilon / asked.room) + bits(asked.times) + 6  # bits
+    last = _last(law, far)
+    if last + moved > MOST_OUTCOMES:
+        raise NotWrittenError(f"--coq: no theorem of noise on more than {MOST_OUTCOMES:,} outcomes")
+    one = moved / math.sqrt(_variance(law))  # standard deviations of one loss and of their sum
+    spread = one * math.sqrt(asked.times)
+    # splitting adds at most h^2/4 to the variance of each loss, and so this share to epsilon, half
+    # of the room, where losses are spread; where they are few and wide, somewhat more
+    share = (float(asked.epsilon) + spread**2 / 2) / float(asked.epsilon)
+    step = min(1.0, one / (1 + one) * math.sqrt(4 * min(near, 0.1) / share))
+    m = math.ceil(1 / math.expm1(step))
+    step = math.log1p(1 / m)
+    loss = _loss(law, last, moved)
+    deep = math.sqrt(2 * _LN2 * far)
+    sums = min(deep, spread) * deep - min(deep, spread) ** 2 / 2
+    high = max(deep * spread + spread**2 / 2 + loss, float(asked.epsilon) + 4 * step)
+    below, above = (math.ceil(each / step) + 2 for each in (sums + loss, high))
+    if below + above > _MOST_POINTS:
+        raise _too_near()
+    cells = math.ceil(loss / step) + 2
+    units = far + bits(below + above) + bits(asked.times)
+    r = far + 2 * bits(asked.epsilon) + 2 * bits(far)
+    numbers = {
+        "k": asked.times,
+        "s": moved,
+        "m": m,
+        "g": units,
+        "e": cells,
+        "f": 2 * cells,
+        "h": below,
+        "j": above,
+        "r": r,
+        "p": max(2 * r + 16, units + 2 * math.ceil(loss / _LN2) + bits(cells) + 10),
+        **asked.claim,
+    }
+    if isinstance(law, Binomial):
+        return asked.write("fair bits, K uses", numbers | {"t": law.trials})
+    if isinstance(law, DiscreteGaussian):
+        t, u = law.sigma2.as_integer_ratio()
+        return asked.write("discrete Gaussian, K uses", numbers | {"t": t, "u": u, "l": last})
+    t, u = (law.variance / 2).as_integer_ratio()
+    width = far + bits(last) + 10
+    weights = {"q": width, "o": far_ratio(law, last, width), "l": last}
+    return asked.write("Skellam, K uses", numbers | weights | {"t": t, "u": u})
+
+
+def far_ratio(law: Skellam, last: int, width: int) -> int:
+    """Where ratios have to start that are known to so many bits at the last outcome."""
+    # a step from k to k - 1 narrows f(k)/f(k - 1) by about its square, e^(-2 asinh(k/v))
+    start, narrowed, v = last, 0.0, float(law.variance)
+    while start <= MOST_OUTCOMES and narrowed < width * _LN2:
+        start += 1
+        narrowed += 2 * math.asinh(start / v)
+    if start > MOST_OUTCOMES:
+        raise NotWrittenError(f"--coq: no theorem of noise on more than {MOST_OUTCOMES:,} outcomes")
+    return start
+
+
+def _variance(law: Skellam | DiscreteGaussian | Binomial) -> float:
+    if isinstance(law, Binomial):
+        return law.trials / 4
+    return float(law.variance if isinstance(law, Skellam) else law.sigma2)
+
+
+def _last(law: Skellam | DiscreteGaussian | Binomial, far: int) -> int:
+    """How far from the middle outcomes lie that are not lost in so many bits."""
+    if isinstance(law, Binomial):
+        return min((law.trials + 1) // 2, math.isqrt(math.ceil(law.trials * far * _LN2 / 2)) + 1)
+    low, high = 0, MOST_OUTCOMES
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if law.rough(middle) > far * _LN2 else (middle + 1, high)
+    return low
+
+
+def _loss(law: Skellam | DiscreteGaussian | Binomial, last: int, moved: int) -> float:
+    """About the largest loss between outcomes so far out."""
+    if isinstance(law, Binomial):
+        n, most = law.trials, (law.trials + 1) // 2 + min(last, law.trials // 2)
+        most = min(most, law.trials)
+        return sum(math.log(k / (n - k + 1)) for k in range(max(1, most - moved + 1), most + 1))
+    return law.rough(last) - law.rough(last - moved)
+
+
+def _too_near() -> NotWrittenError:
+    return NotWrittenError(
+        "--coq: no theorem of an epsilon so near to the tightest one of so many uses"
+    )
