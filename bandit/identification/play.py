@@ -25,6 +25,7 @@ from ..source import Source
 from .eprocess import EProcess
 
 _AT_ONCE = 2048  # pairs of arms
+_MORE = 8  # times as many arms are looked at next, if none of these is the challenger
 
 
 @frozen
@@ -104,13 +105,8 @@ class UntilSure:
         self.leader[going] = first
         self.apart[going[changed]] = np.nan
         self.apart[going, first] = np.inf
-        row, other = np.nonzero(np.isnan(self.apart[going]))
-        for at in range(0, len(row), _AT_ONCE):
-            part = slice(at, at + _AT_ONCE)
-            self._tell(going[row[part]], other[part])
-        told = self.apart[going] >= self.process.threshold
-        self.decided[going] = told.all(axis=1)
-        challenger = np.where(told, -1, self.bounds[going]).argmax(axis=1)
+        challenger = self._challengers(going)
+        self.decided[going] = challenger < 0
         fewer = users[batches[going, challenger]] < users[batches[going, first]]
         arm = np.where(fewer, challenger, first)
         number = batches[going, arm]
@@ -118,6 +114,30 @@ class UntilSure:
         after = users[batches[going]].sum(axis=1) + users[next_] - users[number]
         goes_on = ~self.decided[going] & (number < self.last) & (after <= self.horizon)
         return np.where(goes_on, arm, -1)
+
+    def _challengers(self, runs: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The arm of the largest bound that is not told from the leader; -1 where all are.
+
+        Arms are compared to the leader in the order of their bounds, and no more than needed.
+        """
+        found = np.full(len(runs), -1)
+        rows, many = np.arange(len(runs)), 1
+        while len(rows):
+            told = self.apart[runs[rows]] >= self.process.threshold
+            bounds = np.where(told, -1.0, self.bounds[runs[rows]])
+            found[rows] = np.where(told.all(axis=1), -1, bounds.argmax(axis=1))
+            rest = (found[rows] >= 0) & np.isnan(self.apart[runs[rows], found[rows]])
+            rows, bounds = rows[rest], bounds[rest]
+            largest = np.argpartition(-bounds, min(many, bounds.shape[1]) - 1, axis=1)[:, :many]
+            largest[:, 0] = found[rows]  # of equal bounds the first
+            row, place = np.nonzero(
+                np.isnan(np.take_along_axis(self.apart[runs[rows]], largest, 1))
+            )
+            which, other = runs[rows[row]], largest[row, place]
+            for at in range(0, len(row), _AT_ONCE):
+                self._tell(which[at : at + _AT_ONCE], other[at : at + _AT_ONCE])
+            many = min(many * _MORE, bounds.shape[1])
+        return found
 
     def _tell(self, row: NDArray[np.int64], other: NDArray[np.int64]) -> None:
         """How far these arms are apart from their runs' leaders."""
