@@ -1,7 +1,9 @@
 """Geometric variables (successes before the first failure); discrete Laplace and Gaussian noise.
 
 P(X >= x) = b^x, x >= 0, for b = e^(-1/scale). A rational scale needs integers only; for any other
-one the binary digits of X are independent coins.
+one the binary digits of X are independent coins. Of rational parameters these
+draws are, bit for bit, those of programs whose law is proved (`verify/kernel/theory/Samplers.v`):
+bits in another order are another program.
 """
 
 from __future__ import annotations
