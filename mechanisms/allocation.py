@@ -26,6 +26,7 @@ from attrs import evolve, field, frozen
 
 from ..exact.number import ExactInput, ParameterError, exact, whole
 from ..exact.square_root import SquareRoot
+from . import parameters
 from .continuous import ContinuousNoise, Shape, continuous
 from .mechanism import Mechanism, either_way
 from .pair import Pair
@@ -38,11 +39,6 @@ _MOST_STEPS = 10**7
 def _scale(value: ExactInput) -> Fraction:
     """A number above 0."""
     return exact(value, "sigma", above=0)
-
-
-def _sensitivity(value: ExactInput) -> Fraction:
-    """A number above 0."""
-    return exact(value, "sensitivity", above=0)
 
 
 def _count(value: ExactInput) -> int:
@@ -58,7 +54,7 @@ class Allocation:
     """
 
     scale: Fraction = field(converter=_scale, metadata=key("of the noise"))
-    sensitivity: Fraction = field(converter=_sensitivity, metadata=key("of each step"))
+    sensitivity: Fraction = field(converter=parameters.moved, metadata=key("of each step"))
     taken: int = field(converter=_count, metadata=key("in which a user takes part"))
     steps: int = field(converter=_count, metadata=key("in all"))
     removing: bool = True

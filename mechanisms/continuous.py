@@ -19,6 +19,7 @@ from attrs import evolve, field, frozen
 
 from ..exact.number import ExactInput, ParameterError, exact
 from ..exact.square_root import SquareRoot
+from . import parameters
 from .mechanism import Mechanism, either_way
 from .pair import Pair
 from .sampled import (
@@ -46,10 +47,6 @@ def _size(value: ExactInput | SquareRoot) -> Fraction | SquareRoot:
     return value if isinstance(value, SquareRoot) else exact(value, "scale", above=0)
 
 
-def _sensitivity(value: ExactInput) -> Fraction:
-    return exact(value, "sensitivity", above=0)
-
-
 @frozen
 class ContinuousNoise:
     """A query of this sensitivity (real; L2 for a Gaussian, L1 for a Laplace vector) plus noise.
@@ -61,7 +58,7 @@ class ContinuousNoise:
 
     shape: Shape
     scale: Fraction | SquareRoot = field(converter=_size)
-    sensitivity: Fraction = field(converter=_sensitivity, default=Fraction(1))
+    sensitivity: Fraction = field(converter=parameters.moved, default=Fraction(1))
     neighbours: str = field(default="replace", metadata=NEIGHBOURS_KEY)
     rate: Fraction = field(converter=sampling_rate, default=Fraction(1), metadata=POISSON)
     removing: bool = True

@@ -35,8 +35,9 @@ from typing import ClassVar, TypeAlias
 from attrs import evolve, field, frozen
 from flint import arb
 
-from ..exact.number import ExactInput, ball, exact, whole
+from ..exact.number import ExactInput, ball, exact
 from ..exact.precision import working_precision
+from . import parameters
 from .continuous import Shape
 from .dominating import Dominated, Dominating, Parts
 from .key_lists import MOST_KEYS, Cell, Chances, WorstCounts, cell, groups
@@ -149,10 +150,6 @@ class Noisy:
         return evolve(self.counts, keys=keys).dominating().upper
 
 
-def _epsilon(value: ExactInput) -> Fraction:
-    return exact(value, "epsilon", above=0, at_most=1000)
-
-
 def _delta(value: ExactInput) -> Fraction:
     return exact(value, "delta", above=0, below=1)
 
@@ -161,7 +158,7 @@ def _delta(value: ExactInput) -> Fraction:
 class Optimal:
     """The rule that releases most names among all that are (epsilon, delta)-DP for one key."""
 
-    epsilon: Fraction = field(converter=_epsilon)
+    epsilon: Fraction = field(converter=parameters.epsilon)
     delta: Fraction = field(converter=_delta)
 
     whole: ClassVar[bool] = True
@@ -311,16 +308,12 @@ class AnyCount:
         return evolve(self, removing=not self.removing)
 
 
-def _keys(value: ExactInput) -> int:
-    return whole(value, "keys", at_least=1, at_most=10**6)
-
-
 @frozen
 class KeyNames(Dominated):
     """The names of keys that a rule releases; a user is in so many."""
 
     rule: Rule
-    keys: int = field(converter=_keys, default=1)
+    keys: int = field(converter=parameters.keys, default=1)
     removing: bool = True
 
     neighbours: ClassVar[str] = "add-remove"
@@ -379,8 +372,8 @@ def partition_selection(values: Mapping[str, str]) -> tuple[KeyNames, dict[str, 
     Beside it, the least threshold of discrete Laplace noise of the same epsilon and delta: there
     every other key of that count is told.
     """
-    keys = _keys(values.get("keys", "1"))
-    rule = Optimal(_epsilon(values["epsilon"]) / keys, _delta(values["delta"]) / keys)
+    keys = parameters.keys(values.get("keys", "1"))
+    rule = Optimal(parameters.epsilon(values["epsilon"]) / keys, _delta(values["delta"]) / keys)
     last = rule.turns()[1]
     half = bisect_left(range(last), True, key=lambda count: bool(rule.chances(count)[0] >= 0.5))
     threshold = _laplace_threshold(rule)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, reduce
 from itertools import chain
 
 from attrs import field, frozen
@@ -232,14 +232,7 @@ class Scene:
             whole = total(self.first).ball()
             return [weight.ball() / whole for weight in self.least]
         rows = [probabilities(row) for row in (self.first, self.second, *self.others)]
-        return [_least(column) for column in zip(*rows, strict=True)]
-
-
-def _least(column: Sequence[arb]) -> arb:
-    found = column[0]
-    for value in column[1:]:
-        found = found.min(value)
-    return found
+        return [reduce(arb.min, column) for column in zip(*rows, strict=True)]
 
 
 class LocalRandomizer:

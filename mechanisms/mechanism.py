@@ -18,7 +18,7 @@ from typing import ClassVar, Protocol
 
 from attrs import field, frozen
 
-from ..exact.number import ExactInput, ParameterError, exact
+from ..exact.number import ParameterError
 from . import parameters
 from .laws.closed_forms import table_of
 from .laws.finite import FiniteLaw
@@ -94,11 +94,6 @@ def ways(mechanism: Mechanism) -> tuple[Mechanism, ...]:
     return OneWay(mechanism), OneWay(other)
 
 
-def _epsilon(value: ExactInput) -> Fraction:
-    """A number, 0 to 10000."""
-    return exact(value, "epsilon", at_least=0, at_most=10_000)
-
-
 @frozen
 class RandomizedResponse:
     """One bit: revealed for certain with probability `delta`, otherwise randomized response.
@@ -113,7 +108,9 @@ class RandomizedResponse:
     Enclosure(0.5, 0.5)
     """
 
-    epsilon: Fraction = field(converter=_epsilon, metadata=key("log of the odds of the truth"))
+    epsilon: Fraction = field(
+        converter=parameters.odds, metadata=key("log of the odds of the truth")
+    )
     delta: Fraction = field(
         default=Fraction(0),
         converter=parameters.delta,

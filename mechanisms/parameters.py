@@ -33,6 +33,26 @@ def delta(value: ExactInput) -> Fraction:
     return exact(value, "delta", at_least=0, at_most=1)
 
 
+def epsilon(value: ExactInput) -> Fraction:
+    """A number above 0, to 1000."""
+    return exact(value, "epsilon", above=0, at_most=1000)
+
+
+def odds(value: ExactInput) -> Fraction:
+    """A number, 0 to 10000."""
+    return exact(value, "epsilon", at_least=0, at_most=10_000)
+
+
+def moved(value: ExactInput) -> Fraction:
+    """A number above 0."""
+    return exact(value, "sensitivity", above=0)
+
+
+def keys(value: ExactInput) -> int:
+    """A whole number, 1 to 1e6."""
+    return whole(value, "keys", at_least=1, at_most=10**6)
+
+
 def count(value: ExactInput) -> int:
     """A whole number from 1."""
     return whole(value, "count", at_least=1)

@@ -38,6 +38,7 @@ from fractions import Fraction
 from attrs import field, frozen
 
 from ..exact.number import ExactInput, ball, exact, whole
+from . import parameters
 from .above import mean_above
 from .dominating import Dominated, Dominating
 from .listed_pair import ListedPair, Masses, Steps
@@ -54,11 +55,6 @@ _FINEST = 10_000
 _MOST_OTHERS = 64
 _FARTHEST = 5000
 _WHY = "which scores tell the most is open: some that are attained, and what dominates all"
-
-
-def _epsilon(value: ExactInput) -> Fraction:
-    """A number above 0, to 1000."""
-    return exact(value, "epsilon", above=0, at_most=1000)
 
 
 def _scale(value: ExactInput) -> Fraction:
@@ -162,7 +158,7 @@ class Exponential(Dominated):
     """The exponential mechanism, of this bounded range."""
 
     epsilon: Fraction = field(
-        converter=_epsilon,
+        converter=parameters.epsilon,
         metadata=key("the span of its losses: 2 x scale x sensitivity"),
     )
 
@@ -269,7 +265,7 @@ class Flipped(ListedPair):
 class PermuteAndFlip(Dominated):
     """Permute and flip, of any candidates."""
 
-    epsilon: Fraction = field(converter=_epsilon, metadata=key("pure epsilon"))
+    epsilon: Fraction = field(converter=parameters.epsilon, metadata=key("pure epsilon"))
 
     kind = "permute-and-flip"
     says = "permute and flip: a candidate of a high score; never worse than the exponential one"

@@ -36,6 +36,7 @@ from attrs import field, frozen
 from flint import arb
 
 from ..exact.number import ExactInput, ParameterError, ball, exact, whole
+from . import parameters
 from .above import mean_above
 from .dominating import Dominated, Dominating, Parts
 from .laws.discrete_laplace import DiscreteLaplace
@@ -47,11 +48,6 @@ from .schema import entry, key
 _LONGEST = 64  # queries of a run that are to be below
 _MOST_ABOVE = 64
 _ANYTHING = FinitePair(("D", "D'"), (1, 0), (0, 1))
-
-
-def _epsilon(value: ExactInput) -> Fraction:
-    """A number above 0, to 1000."""
-    return exact(value, "epsilon", above=0, at_most=1000)
 
 
 def _answers(value: ExactInput) -> int:
@@ -127,7 +123,9 @@ class SparseVector(Dominated):
     Raises ParameterError for numbers out of range.
     """
 
-    epsilon: Fraction = field(converter=_epsilon, metadata=key("what it is stated to have"))
+    epsilon: Fraction = field(
+        converter=parameters.epsilon, metadata=key("what it is stated to have")
+    )
     answers: int = field(converter=_answers, default=1, metadata=key("how many may be above"))
     given_share: Fraction | None = field(
         converter=_share,

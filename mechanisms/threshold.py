@@ -34,6 +34,7 @@ from attrs import evolve, field, frozen
 from flint import arb, ctx
 
 from ..exact.number import ExactInput, ParameterError, ball, decimal_text, exact, whole
+from . import parameters
 from .continuous import ContinuousNoise, Shape
 from .dominating import Dominated, Dominating, Parts
 from .laws.closed_forms import table_of
@@ -125,11 +126,6 @@ class Key:
         return evolve(self, alone=self.alone.reversed(), shared=self.shared.reversed())
 
 
-def _keys(value: ExactInput) -> int:
-    """A whole number, 1 to 1e6."""
-    return whole(value, "keys", at_least=1, at_most=10**6)
-
-
 def _threshold(value: ExactInput) -> Fraction:
     return exact(value, "threshold")
 
@@ -151,7 +147,7 @@ class Thresholded(Dominated):
         ),
     )
     keys: int = field(
-        converter=_keys,
+        converter=parameters.keys,
         default=1,
         metadata=key("how many counts a user is in, with threshold"),
     )

@@ -148,9 +148,7 @@ class _Noise:
             return refine(lambda: concentrated.laplace_supremum(move).value, width=width, cap=384)
         upper = refine(lambda: concentrated.laplace_supremum(move).value, width=_COARSE).upper
         least = max(Fraction(self.renyi(order, _COARSE).lower) / order for order in _ORDERS)
-        return Enclosure(least, upper).because(
-            "which order is the worst of sampled Laplace is open"
-        )
+        return Enclosure(least, upper).because(_OPEN)
 
     def gdp(self, width: Fraction, cap: int) -> Enclosure:
         move = self.noise.move

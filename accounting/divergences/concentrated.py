@@ -27,7 +27,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
-from functools import singledispatch
+from functools import reduce, singledispatch
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
@@ -409,10 +409,7 @@ def _bound(parts: _Parts, left: _Point, right: _Point) -> arb:
             (left.k + linear / 2) / (a * (a - 1) + (2 * a - 1) * width / 2),
             last / (right.order * (right.order - 1)),
         ]
-    worst = ratios[0]
-    for ratio in ratios[1:]:
-        worst = worst.max(ratio)
-    return worst.upper()
+    return reduce(arb.max, ratios).upper()
 
 
 def _largest_curvature(width: arb, left: tuple[arb, arb, arb], right: tuple[arb, arb, arb]) -> arb:

@@ -31,10 +31,10 @@ Laplace: the steps from k >= 1 on are integrals of the falling Mills ratio of t 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
-from functools import singledispatch
+from functools import reduce, singledispatch
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -249,8 +249,8 @@ def _of_listed(outcomes: Listed) -> Enclosure:
             lower = found
     largest = smallest = arb(1)
     for first, last in _groups(ratios):
-        low = _extreme([low for low, _ in ratios[first:last]], arb.min)
-        high = _extreme([high for _, high in ratios[first:last]], arb.max)
+        low = reduce(arb.min, (low for low, _ in ratios[first:last]))
+        high = reduce(arb.max, (high for _, high in ratios[first:last]))
         largest, smallest = _larger(largest, high), smallest.min(low)
         start, end = events[first], events[last]
         if last < len(each):
@@ -308,13 +308,6 @@ def _ratio(p: arb, q: arb) -> tuple[arb, arb]:
     low = (p.lower().max(arb(0)) / q.upper()).lower() if q.upper() > 0 else arb(0)
     high = (p.upper() / q.lower()).upper() if q.lower() > 0 else arb.pos_inf()
     return low, high
-
-
-def _extreme(values: Sequence[arb], of_two: Callable[[arb, arb], arb]) -> arb:
-    found = values[0]
-    for value in values[1:]:
-        found = of_two(found, value)
-    return found
 
 
 def _larger(one: arb, other: arb) -> arb:

@@ -308,9 +308,7 @@ def _other_sampled(event: object, inner: object, rate: Fraction, relation: str) 
             event,
         )
     if name not in _SAMPLED:
-        raise UnsupportedEventError(
-            f"PoissonSampledDpEvent of {name} cannot be accounted for here", event
-        )
+        raise _unsupported(event, inner)
     if not rate:
         return _NOTHING
     _, reader = _READERS[name]
@@ -321,16 +319,18 @@ def _other_sampled(event: object, inner: object, rate: Fraction, relation: str) 
     ]
 
 
+def _unsupported(event: object, inner: object) -> UnsupportedEventError:
+    message = f"{name_of(event)} of {name_of(inner)} cannot be accounted for here"
+    return UnsupportedEventError(message, event)
+
+
 def _without_replacement(event: object, relation: str) -> _Parts:
     size, population = _sizes(event)
     square, xi, is_gaussian = _same_sample(event, _field(event, "event"), relation)
     if size > population:
         raise ParameterError(f"{name_of(event)}: sample_size must be at most source_dataset_size")
     if square is None:
-        inner = name_of(_field(event, "event"))
-        raise UnsupportedEventError(
-            f"{name_of(event)} of {inner} cannot be accounted for here", event
-        )
+        raise _unsupported(event, _field(event, "event"))
     if not size or not (square or xi):
         return _NOTHING
     if square == inf:
@@ -345,10 +345,7 @@ def _with_replacement(event: object, relation: str) -> _Parts:
     size, population = _sizes(event)
     square, _, is_gaussian = _same_sample(event, _field(event, "event"), relation)
     if square is None or not is_gaussian:
-        inner = name_of(_field(event, "event"))
-        raise UnsupportedEventError(
-            f"{name_of(event)} of {inner} cannot be accounted for here", event
-        )
+        raise _unsupported(event, _field(event, "event"))
     if not size or not square:
         return _NOTHING
     if square == inf:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import reduce
 
 from attrs import frozen
 from flint import acb, arb
@@ -49,10 +50,7 @@ class MixtureLoss(FiniteLoss):
         return all(law.listed for _, law in self.parts)
 
     def largest(self) -> arb:
-        found = arb(0)
-        for _, law in self.parts:
-            found = found.max(law.largest())
-        return found
+        return reduce(arb.max, (law.largest() for _, law in self.parts), arb(0))
 
     def profile(self, level: arb) -> arb:
         """delta(level) of one use."""

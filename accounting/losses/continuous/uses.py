@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ....mechanisms.allocation import allocation
-from ....mechanisms.continuous import ContinuousNoise, Shape, continuous
+from ....mechanisms.continuous import ContinuousNoise, continuous
 from ....mechanisms.dominating import dominated
 from ....mechanisms.fixed_size import FixedSize
 from ....mechanisms.mechanism import Mechanism, either_way
@@ -13,11 +13,9 @@ from ....mechanisms.sampled import RandomRate
 from ....mechanisms.vector import vector
 from ...scenario import Use
 from .batches import batch_law, plain_law
-from .composed import Parts, sampled_gaussian, sampled_laplace
+from .composed import Parts
 from .line import LineLaw
 from .mixture import MixtureLoss
-from .sampled_gaussian import SampledGaussian
-from .sampled_laplace import SampledLaplace
 
 
 def has_no_outcomes(mechanism: Mechanism) -> bool:
@@ -52,10 +50,14 @@ def line_law(mechanism: Mechanism) -> LineLaw | None:
     inner = either_way(mechanism)
     if isinstance(inner, RandomRate):
         each = [(weight, continuous(part)) for weight, part in inner.parts]
-        laws = [(weight, _law(noise)) for weight, noise in each if noise is not None]
+        laws = [
+            (weight, plain_law(noise, noise.removing))
+            for weight, noise in each
+            if noise is not None
+        ]
         return MixtureLoss(tuple(laws)) if len(laws) == len(each) else None
     noise = continuous(mechanism)
-    return None if noise is None else _law(noise)
+    return None if noise is None else plain_law(noise, noise.removing)
 
 
 def parts_of(uses: Sequence[Use]) -> tuple[Parts, tuple[Use, ...]]:
@@ -63,9 +65,3 @@ def parts_of(uses: Sequence[Use]) -> tuple[Parts, tuple[Use, ...]]:
     laws = [(line_law(use.mechanism), use) for use in uses]
     discrete = tuple(use for law, use in laws if law is None)
     return [(law, use.times) for law, use in laws if law is not None], discrete
-
-
-def _law(noise: ContinuousNoise) -> SampledGaussian | SampledLaplace:
-    made = sampled_gaussian if noise.shape is Shape.GAUSSIAN else sampled_laplace
-    direction = "remove" if noise.removing else "add"
-    return made(noise.rate, noise.scale, noise.sensitivity, direction)  # type: ignore[arg-type]
