@@ -68,8 +68,8 @@ def blackbox(
 ) -> Result:
     """Test a sampler by its outputs: a lower confidence bound on its epsilon and delta.
 
-    Exit 1: a violation was found, of the claim or of the law. Exit 0: none was found, which does
-    not mean that there is none.
+    Exit 1: a violation was found, of the claim or of the noise distribution. Exit 0: none
+    was found, which does not mean that there is none.
     """
     if (sampler is None) == (command is None):
         raise ParameterError("give either MODULE:FUNCTION or --command")

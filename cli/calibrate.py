@@ -76,8 +76,8 @@ def calibrate(
 ) -> Result:
     """Find the least noise that meets a target: verified, and refuted 1e-9 below.
 
-    Or the most uses, or the largest sampling probability (--find). And the least from which on
-    every larger one meets it: the same for most noises. For vectors (--l2, --l1), the least noise
+    Or the most releases, or the largest sampling probability (--find). And the least such that all
+    larger noise meets it: the same for most mechanisms. For vectors (--l2, --l1), the least noise
     that is verified, 1e-9 below it what is known, and the largest that is found refuted.
     """
     given = None if times is None else whole(times, "--times", at_least=1, at_most=10**9)

@@ -55,7 +55,7 @@ def compose(
 ) -> Result:
     """Compose mechanisms, each released K times: pure ε, Rényi, δ(ε) and ε(δ) of all together.
 
-    The uses may be adaptive.
+    Each query may depend on all that was released before it (adaptive composition).
     """
     relative = read_width(width)
     request = Request(pure, tuple(order or ()), tuple(epsilon or ()), tuple(delta or ()))

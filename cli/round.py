@@ -88,8 +88,9 @@ def round(
     """Play one batch: randomizers, secure aggregation by masks, analyzer.
 
     Prints the sum that is found beside the true one, who was there at each stage, and the privacy
-    of the worst round that users accept: with as many missing as the floor lets be. --time is for
-    what is measured, and as much again for its certificate; exit 3 where one of them ended first.
+    of the worst round that users accept: with as many dropped out as the floor allows. --time
+    is for what is measured, and as much again for its certificate; exit 3 where one of them ended
+    first.
     """
     stated = None if claim is None else parse_claim(claim)
     if stated is not None and certificate is None:

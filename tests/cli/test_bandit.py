@@ -189,7 +189,8 @@ def test_interrupted_sweeps_are_resumed(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        (("--algorithm", "ucb"), "algorithm must be one of"),
+        (("--algorithm", "ucb"), "did you mean 'dp-klucb'"),
+        (("--algorithm", "thompson"), "did you mean 'dist-dp-ts'"),
         (("--epsilon", "0"), "epsilon must be"),
         (("--epsilon", "1e-7"), "epsilon must be at least 1e-6"),
         (("--horizon", "0"), "horizon must be"),

@@ -112,6 +112,7 @@ def test_one_run_names_the_arm_and_equal_arms_have_no_bound():
         (("--epsilon", "1", "--confidence", "0.5"), "confidence must be below 1/2"),
         (("--epsilon", "1", "--most", "50"), "most must be at least"),
         (("--epsilon", "1", "--most", "many"), "most"),
+        (("--epsilon", "1", "--algorithm", "dp-se"), "did you mean 'dp-lucb'"),
         (("--epsilon", "1", "--algorithm", "dist-dp-se"), "algorithm must be one of dist-dp-lucb"),
         ((), "--epsilon must be given"),
         (("--epsilon", "1", "--instance", "fair", "--sigma", "0"), "--sigma is of the instances"),

@@ -110,6 +110,7 @@ def test_from_python():
         (["gaussian", "--find", "times"], "sigma missing"),
         (["gaussian:sigma=1", "--find", "times", "--times", "3"], "--times"),
         (["gaussian:sigma=1", "--find", "poisson", "--poisson", "0.1"], "--poisson"),
+        (["gaussian:sigma=1", "--find", "steps"], "did you mean 'times'"),
         (["gaussian:sigma=1", "--find", "rate"], "--find must be one of sigma, times, poisson"),
         (["gaussian:sigma=1,neighbours=replace", "--find", "poisson"], "add-remove"),
         (["gaussian:neighbours=replace", "--poisson", "0.1"], "add-remove"),
