@@ -9,7 +9,7 @@ from ..bandit.evidence import cached_evidence
 from ..bandit.evidence import to_json as evidence_to_json
 from ..bandit.identification.algorithms import IDENTIFIERS, LUCB
 from ..bandit.identification.run import Identified, identify, ready
-from ..bandit.privacy import Privacy, privacy
+from ..bandit.privacy import Privacy
 from ..bandit.run import Config
 from ..bandit.setting import Setting
 from ..exact import ParameterError, decimal_text, whole
@@ -18,6 +18,7 @@ from ..exact.suggest import one_of
 from . import output
 from .bandit_options import Cluster, ProofTime, Runs, Seed, Workers, read_instances, verifying
 from .bandit_shown import arm_name, named_arms, number, private, proved
+from .bandit_shown import spent as account
 from .options import option, read_time
 from .result import Part, Result, printed
 
@@ -54,6 +55,9 @@ def identify_command(
     growth: Annotated[
         str, option("ETA", "after b batches an arm has had n₁ η^(b-1) users")
     ] = "1.5",
+    returning: Annotated[
+        str | None, option("B", "what a user spends who is in B of the batches")
+    ] = None,
     runs: Runs = "20",
     seed: Seed = "0",
     workers: Workers = "1",
@@ -84,7 +88,7 @@ def identify_command(
     config = Config(chosen, setting, instances)
     with verifying(read_time(seconds), "verifying mechanisms"):
         shared = ready(config, cached_evidence(default_cache() / "evidence"))
-        spent = privacy(shared.prepared)
+        spent = account(shared.prepared, returning, delta)
     with output.progress("runs", count) as tick:
         found = identify(
             config, count, start, workers, ready_made=shared, cluster=cluster, progress=tick

@@ -120,3 +120,13 @@ def test_one_run_names_the_arm_and_equal_arms_have_no_bound():
 )
 def test_bad_input_ends_with_one_line_and_code_2(capsys, arguments, named):
     refused(capsys, ["bandit", "identify", *arguments], named)
+
+
+def test_users_who_return_pay_for_every_batch(capsys):
+    returning = identify_json(*EASY, "--returning", "3")["privacy"]["returning"]
+    assert returning["batches"] == 3
+    assert float(Enclosure.from_json(returning["together"]).upper) == 3
+    assert "3 batches" in identify(*EASY, "--returning", "3").stdout
+    refused(
+        capsys, ["bandit", "identify", *EASY, "--returning", "0"], "returning must be at least 1"
+    )
