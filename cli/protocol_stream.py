@@ -36,7 +36,7 @@ def stream(parsed: Spec, failure: str | None, dropout: Sequence[str], delta: str
             "discrete-gaussian"
         )
     if given.dropout:
-        raise ParameterError("SPEC must not take shares out: clients who vanish go to --dropout")
+        raise ParameterError("SPEC must not take shares out: clients who drop out go to --dropout")
     level = exact(delta, "--delta", above=0, below=1)
     risk = exact(failure or "1e-6", "--failure", above=0, below=1)
     n = given.clients

@@ -57,9 +57,9 @@ def audited(subject: Subject) -> Section:
         facts[f"mechanism{mark}"] = shown.pop("spec")
         for name, value in shown.items():
             facts[f"{name.replace('_', ' ')}{mark}"] = value
-        facts[f"uses{mark}"] = str(times)
+        facts[f"releases{mark}"] = str(times)
     facts["neighbouring datasets"] = f"{subject.differing} ({subject.neighbours})"
-    facts["orientation"] = subject.adjacency
+    facts["adjacency"] = subject.adjacency
     facts["sampling"] = subject.sampling
     return Section("audited", "What was audited", facts=facts)
 

@@ -212,7 +212,7 @@ class Law(ABC):
 
         Raises ParameterError for a law that has none.
         """
-        raise ParameterError(f"law {type(self).__name__} has no exact sampler")
+        raise ParameterError(f"noise {type(self).__name__} has no exact sampler")
 
     def simulate(self, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
         """`size` independent draws in floats: for simulation only, never for a release.
@@ -220,7 +220,7 @@ class Law(ABC):
         Right to about 1e-12 in total variation. Raises ParameterError for a law that has no such
         sampler, and for one so wide that its outcomes do not fit (deviations beyond 7e13).
         """
-        raise ParameterError(f"law {type(self).__name__} has no sampler for simulation")
+        raise ParameterError(f"noise {type(self).__name__} has no sampler for simulation")
 
     # as `exactdp list` shows it: a few words, and the values of a spec
     says: ClassVar[str] = ""

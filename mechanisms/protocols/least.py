@@ -118,7 +118,7 @@ def least_modulus(protocol: SumProtocol, failure: ExactInput) -> Least:
     law = protocol.total_noise()
     _check_shape(law)
     if protocol.modulus is None:
-        raise ParameterError("modulus must not be none: the plain sum never wraps")
+        raise ParameterError("modulus must not be none: the plain sum has no modular overflow")
     p, most = exact(failure, "failure", above=0, at_most=1), protocol.users * protocol.precision
 
     def probability(margins: int) -> arb:

@@ -66,7 +66,7 @@ def draw_array(law: Law, bits: RandomBits, size: ExactInput) -> Integers:
     one = law.sampler()
     drawn = [one(bits) for _ in range(count)]
     if drawn and not -(2**63) <= min(drawn) <= max(drawn) < 2**63:
-        raise ParameterError("law is too wide for arrays of 64-bit integers")
+        raise ParameterError("noise is too wide for arrays of 64-bit integers")
     return np.array(drawn, dtype=np.int64)
 
 

@@ -85,7 +85,7 @@ def quantile(tail: Interval) -> tuple[Fraction, Fraction]:
     low, high = found - gap, found + gap
     if certainly(cdf(-interval(low)) >= tail) and certainly(cdf(-interval(high)) <= tail):
         return low, high
-    raise OpenError("a quantile of the normal law is not known well enough")
+    raise OpenError("a quantile of the normal distribution is not known well enough")
 
 
 class Table:

@@ -358,7 +358,7 @@ def _noised(fields: Mapping[str, Any], reach: Reach | Rounded) -> Vector:
     law = _law(fields["law"])
     fair = isinstance(law, Binomial) and law.probability == Fraction(1, 2)
     if not fair and not (isinstance(law, SymmetricLaw) and law.is_log_concave):
-        raise CertificateError("law of vectors must be symmetric and log-concave")
+        raise CertificateError("noise of vectors must be symmetric and log-concave")
     assert isinstance(law, Binomial | SymmetricLaw)
     return Vector(law, reach, _modulus(fields), *_users(fields))
 

@@ -99,7 +99,7 @@ def _centre(law: Law) -> Interval:
         return _skellam_centre(law.variance)
     falls = isinstance(law, DiscreteGaussian | Skellam)
     if not (falls or (isinstance(law, PolyaDifference) and law.shape >= 1)):
-        raise OpenError("no Gaussian envelope of this law is known here")
+        raise OpenError("no Gaussian envelope of this noise is known here")
     assert isinstance(law, SymmetricLaw)
     enough = 0.75 * iv.prec + 20
     return law.pmf(reach_where(lambda k: law.rough(k) > enough)).at(0)
