@@ -22,37 +22,14 @@ from ....exact.roots import met_between
 from ....exact.square_root import SquareRoot
 from ...divergences import gaussian
 from ..composite import Composite, Saddle
-from .inversion import Parts, Profile
+from .inversion import Parts as Parts
+from .inversion import Profile
 from .laplace_sum import Series, series
 from .line import LineLaw
 from .mixture import MixtureLoss
 from .root import between
 from .sampled_gaussian import SampledGaussian
 from .sampled_laplace import SampledLaplace
-
-__all__ = [
-    "BITS",
-    "Direction",
-    "Parts",
-    "attempts",
-    "basic_delta",
-    "basic_epsilon",
-    "beyond",
-    "by_takers",
-    "closed_delta",
-    "closed_epsilon",
-    "composed_pure",
-    "composed_renyi",
-    "fallen",
-    "in_series",
-    "is_closed",
-    "is_within_reach",
-    "merged",
-    "near",
-    "sampled_gaussian",
-    "sampled_laplace",
-    "total_variation",
-]
 
 Direction: TypeAlias = Literal["remove", "add"]
 _Attempt: TypeAlias = Callable[[float, "Enclosure | None"], tuple[Enclosure, bool]]
