@@ -127,6 +127,4 @@ def test_users_who_return_pay_for_every_batch(capsys):
     assert returning["batches"] == 3
     assert float(Enclosure.from_json(returning["together"]).upper) == 3
     assert "3 batches" in identify(*EASY, "--returning", "3").stdout
-    refused(
-        capsys, ["bandit", "identify", *EASY, "--returning", "0"], "returning must be at least 1"
-    )
+    refused(capsys, ["bandit", "identify", *EASY, "--returning", "0"], "returning must be")
