@@ -78,6 +78,7 @@ ONE_SIDED = [
     ("skellam:variance=4", "pure:2", "REFUTED"),
     ("skellam:variance=25,sensitivity=2*5", "approx:3.4,1e-4", "VERIFIED"),
     ("discrete-gaussian:sigma2=9*4", "approx:2.45,1e-4", "VERIFIED"),
+    ("pmf:file={pair}*15", "approx:6.45,0.01", "VERIFIED"),
     ("binomial:trials=20,probability=1/2*3", "approx:2.5,1e-3", "VERIFIED"),
 ]
 PAIR = "outcome,p,q\na,0.5,0.25\nb,0.3,0.45\nc,0.2,0.3\n"

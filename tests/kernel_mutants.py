@@ -30,7 +30,7 @@ LATE = 3  # seconds for one check
 _BATCH, _MEMORY = 250, 4 * 2**30
 _HUGE, _MOST = 10**30, 3_000  # of what is counted one by one
 _COSTLY = re.compile(
-    r"(K uses|discrete Gaussian|list of uses|response), (VERIFIED|REFUTED)|Skellam"
+    r"(K uses|on a grid|discrete Gaussian|list of uses|response), (VERIFIED|REFUTED)|Skellam"
 )
 _RARELY = 20  # one in so many is of those, which take Coq a second
 _PLACES = {title: place for place, title in enumerate(FORMS)}

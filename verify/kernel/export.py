@@ -17,11 +17,11 @@ from ..checker.reading import Statement, read_claim, read_use
 from ..fields import NotCertifiedError, use_fields
 from .form import Numbers
 from .gaussians import are_gaussian, converted, listed
-from .on_grid import MOST_OUTCOMES, far_ratio, on_grid
+from .on_grid import MOST_OUTCOMES, far_ratio, on_grid, pair_on_grid
 from .renyi import concentrated, renyi
 from .verdicted import FAR_BITS, NotWrittenError, Verdicted, bits, columns, unknown
 
-_MOST_WAYS = 1_000_000  # sequences of outcomes that a proof may visit
+_MOST_WAYS = 1_000_000  # sequences of outcomes that a proof may visit one by one
 _LARGEST_LATTICE = 2_000  # points: each use moves by at most the sensitivity
 _MOST_POINTS = 20_000  # of the product of all lattices of a list
 
@@ -259,9 +259,7 @@ def _pair(asked: Verdicted, pair: TwoLaws) -> str:
         raise NotWrittenError("--coq: no theorem of a pair that is known up to slack")
     ways = len(pair.p) ** min(asked.times, 100)
     if ways > _MOST_WAYS:
-        raise NotWrittenError(
-            f"--coq: no theorem of more than {_MOST_WAYS:,} sequences of outcomes"
-        )
+        return pair_on_grid(asked, pair)
     listed = columns(pair)
     numbers: Numbers = {**listed, "k": asked.times, **asked.claim, **asked.precision()}
     return asked.write("pair of tables", numbers)

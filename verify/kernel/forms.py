@@ -287,6 +287,14 @@ def _forms() -> list[Form]:
             ("A", "B"),
         ),
         Form(
+            "pair of tables, on a grid, VERIFIED",
+            "PairUses",
+            f"dp differ {pair} {claim}",
+            f"pair_uses_dp list_a list_b (Z.to_nat {{k}}) {grid}",
+            words.pair,
+            ("A", "B"),
+        ),
+        Form(
             "list of uses, pure, VERIFIED",
             "PureLists",
             f"list_dp (uses_in list_w) {claim}",

@@ -8,8 +8,9 @@ from fractions import Fraction
 
 from ..checker.binomial import Binomial
 from ..checker.laws import DiscreteGaussian, Skellam
-from ..checker.mechanisms import Additive
-from .verdicted import NotWrittenError, Verdicted, bits, unknown
+from ..checker.mechanisms import Additive, TwoLaws
+from .form import Numbers
+from .verdicted import NotWrittenError, Verdicted, bits, columns, unknown
 
 MOST_OUTCOMES = 100_000
 _MOST_POINTS = 6_000  # of the product of all uses
@@ -27,44 +28,12 @@ def on_grid(asked: Verdicted, noise: Additive) -> str:
         raise NotWrittenError(
             "--coq: no theorem of such noise used more than once but what is verified at a delta"
         )
-    if not asked.room:
-        raise _too_near()
-    near = float(asked.room / asked.epsilon)
-    far = bits(1 / asked.delta) + bits(asked.epsilon / asked.room) + bits(asked.times) + 6  # bits
+    far = _far(asked)
     last = _last(law, far)
     if last + moved > MOST_OUTCOMES:
         raise NotWrittenError(f"--coq: no theorem of noise on more than {MOST_OUTCOMES:,} outcomes")
-    one = moved / math.sqrt(_variance(law))  # standard deviations of one loss and of their sum
-    spread = one * math.sqrt(asked.times)
-    # splitting adds at most h^2/4 to the variance of each loss, and so this share to epsilon, half
-    # of the room, where losses are spread; where they are few and wide, somewhat more
-    share = (float(asked.epsilon) + spread**2 / 2) / float(asked.epsilon)
-    step = min(1.0, one / (1 + one) * math.sqrt(4 * min(near, 0.1) / share))
-    m = math.ceil(1 / math.expm1(step))
-    step = math.log1p(1 / m)
-    loss = _loss(law, last, moved)
-    deep = math.sqrt(2 * _LN2 * far)
-    sums = min(deep, spread) * deep - min(deep, spread) ** 2 / 2
-    high = max(deep * spread + spread**2 / 2 + loss, float(asked.epsilon) + 4 * step)
-    below, above = (math.ceil(each / step) + 2 for each in (sums + loss, high))
-    if below + above > _MOST_POINTS:
-        raise _too_near()
-    cells = math.ceil(loss / step) + 2
-    units = far + bits(below + above) + bits(asked.times)
-    r = far + 2 * bits(asked.epsilon) + 2 * bits(far)
-    numbers = {
-        "k": asked.times,
-        "s": moved,
-        "m": m,
-        "g": units,
-        "e": cells,
-        "f": 2 * cells,
-        "h": below,
-        "j": above,
-        "r": r,
-        "p": max(2 * r + 16, units + 2 * math.ceil(loss / _LN2) + bits(cells) + 10),
-        **asked.claim,
-    }
+    hints = _hints(asked, far, moved / math.sqrt(_variance(law)), _loss(law, last, moved))
+    numbers = {"k": asked.times, "s": moved, **asked.claim, **hints}
     if isinstance(law, Binomial):
         return asked.write("fair bits, K uses", numbers | {"t": law.trials})
     if isinstance(law, DiscreteGaussian):
@@ -74,6 +43,59 @@ def on_grid(asked: Verdicted, noise: Additive) -> str:
     width = far + bits(last) + 10
     weights = {"q": width, "o": far_ratio(law, last, width), "l": last}
     return asked.write("Skellam, K uses", numbers | weights | {"t": t, "u": u})
+
+
+def pair_on_grid(asked: Verdicted, pair: TwoLaws) -> str:
+    """(epsilon, delta) of a user's own pair of laws, verified."""
+    if not (asked.verified and asked.delta and asked.epsilon):
+        raise _too_many()
+    finite = [(p, q, math.log(p / q)) for p, q in zip(pair.p, pair.q, strict=True) if p and q]
+    if not finite:
+        raise _too_many()
+    one = math.sqrt(sum(float(max(p, q)) * loss**2 for p, q, loss in finite))
+    hints = _hints(asked, _far(asked), one, max(abs(loss) for _, _, loss in finite))
+    given: Numbers = {**columns(pair), "k": asked.times, **asked.claim, **hints}
+    return asked.write("pair of tables, on a grid", given)
+
+
+def _far(asked: Verdicted) -> int:
+    """Bits of what is so rare that it does not count."""
+    if not asked.room:
+        raise _too_near()
+    return bits(1 / asked.delta) + bits(asked.epsilon / asked.room) + bits(asked.times) + 6
+
+
+def _hints(asked: Verdicted, far: int, one: float, loss: float) -> dict[str, int]:
+    """Of losses of this standard deviation, at most so large unless they are infinite or rare."""
+    if not one:
+        raise _too_near()
+    near, spread = float(asked.room / asked.epsilon), one * math.sqrt(asked.times)
+    # splitting adds at most h^2/4 to the variance of each loss, and so this share to epsilon, half
+    # of the room, where losses are spread; where they are few and wide, somewhat more
+    share = (float(asked.epsilon) + spread**2 / 2) / float(asked.epsilon)
+    step = min(1.0, one / (1 + one) * math.sqrt(4 * min(near, 0.1) / share))
+    m = math.ceil(1 / math.expm1(step))
+    step = math.log1p(1 / m)
+    deep = math.sqrt(2 * _LN2 * far)
+    sums = min(deep, spread) * deep - min(deep, spread) ** 2 / 2
+    high = max(deep * spread + spread**2 / 2 + loss, float(asked.epsilon) + 4 * step)
+    below, above = (math.ceil(each / step) + 2 for each in (sums + loss, high))
+    if below + above > _MOST_POINTS:
+        raise _too_near()
+    cells = math.ceil(loss / step) + 2
+    units = far + bits(below + above) + bits(asked.times)
+    r = far + 2 * bits(asked.epsilon) + 2 * bits(far)
+    p = max(2 * r + 16, units + 2 * math.ceil(loss / _LN2) + bits(cells) + 10)
+    return {
+        "m": m,
+        "g": units,
+        "e": cells,
+        "f": 2 * cells,
+        "h": below,
+        "j": above,
+        "r": r,
+        "p": p,
+    }
 
 
 def far_ratio(law: Skellam, last: int, width: int) -> int:
@@ -117,4 +139,10 @@ def _loss(law: Skellam | DiscreteGaussian | Binomial, last: int, moved: int) -> 
 def _too_near() -> NotWrittenError:
     return NotWrittenError(
         "--coq: no theorem of an epsilon so near to the tightest one of so many uses"
+    )
+
+
+def _too_many() -> NotWrittenError:
+    return NotWrittenError(
+        "--coq: no theorem of so many sequences of outcomes but what is verified"
     )

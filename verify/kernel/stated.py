@@ -58,7 +58,7 @@ def _mechanism(form: Form, numbers: Numbers) -> Mechanism:
             law = Binomial(_whole(numbers, "t"), Fraction(1, 2))
         case "RandomizedResponse" | "ResponseUses" | "RenyiPairs" if not form.given:
             return Response(_ratio(numbers, "e", "f"), Fraction(0))
-        case "Pairs" | "RenyiPairs":
+        case "Pairs" | "RenyiPairs" | "PairUses":
             return TwoLaws(_table(numbers, "A"), _table(numbers, "B"), Fraction(0))
         case other:
             raise AssertionError(f"no mechanism of {other}")

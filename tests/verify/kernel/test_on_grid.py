@@ -6,7 +6,7 @@ import subprocess
 from fractions import Fraction
 
 import pytest
-from kernel_cases import theorem
+from kernel_cases import PAIR, theorem
 
 from exactdp.accounting.composition.composed import compose
 from exactdp.exact import time_limit
@@ -23,7 +23,9 @@ with_tools = pytest.mark.skipif(
 
 @pytest.fixture
 def pair(tmp_path):
-    return tmp_path / "pair.csv"
+    file = tmp_path / "pair.csv"
+    file.write_text(PAIR)
+    return file
 
 
 @pytest.mark.parametrize(
@@ -90,16 +92,17 @@ def native():
         ("discrete-gaussian:sigma2=1/2*7", "1e-5", "0.01"),
         ("binomial:trials=400,probability=1/2*20", "1e-6", "0.001"),
         ("binomial:trials=12,probability=1/2,sensitivity=2*3", "0.1", "0.01"),
+        ("pmf:file={pair}*100", "1e-6", "0.001"),
     ],
 )
 def test_it_is_near_the_tightest(native, tmp_path, pair, spec, delta, share):
     """A share above it is valid; nothing below it is, with the same hints and with finer ones."""
-    named, times = parse_use(spec)
+    named, times = parse_use(spec.replace("{pair}", str(pair)))
     tightest = compose((named.mechanism, times)).epsilon(delta)
     above = Fraction(tightest.upper) * (1 + Fraction(share))
     above = Fraction(math.floor(above * 10**6), 10**6)
     text = theorem(spec, f"approx:{above},{delta}", pair)
-    assert "K uses, VERIFIED" in text
+    assert "K uses, VERIFIED" in text or "on a grid, VERIFIED" in text
     assert native(text, tmp_path / "t.v") == (0, "valid")
     form, numbers = recognise(text)
     below = Fraction(math.floor(Fraction(tightest.lower) * 10**6), 10**6)
