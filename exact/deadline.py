@@ -13,8 +13,10 @@ half done; whoever has a narrower answer than "anything" catches `OutOfTimeError
 from __future__ import annotations
 
 import contextlib
+import gc
 import math
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -191,7 +193,7 @@ def _ring_at(end: float) -> None:
 def _ring(number: int, frame: FrameType | None) -> None:
     if now() <= _rings.get() or held.get() or _imports(frame):
         return
-    if frame is not None and frame.f_code.co_filename in _LIMITS:
+    if frame is not None and (frame.f_code.co_filename in _LIMITS or _is_lost_in(frame)):
         # a limit half set or half taken back would stay so: when that is done
         signal.setitimer(signal.ITIMER_REAL, _SOON, _AGAIN)
         return
@@ -202,6 +204,18 @@ def _imports(frame: FrameType | None) -> bool:
     """Is a module being imported? Half of one may not load again, and its lock swallows errors."""
     while frame is not None:
         if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _is_lost_in(frame: FrameType | None) -> bool:
+    """Would an error be printed and forgotten? Of what the interpreter calls it is nobody's."""
+    called = {getattr(each, "__code__", None) for each in gc.callbacks}
+    hook = getattr(sys.unraisablehook, "func", sys.unraisablehook)  # may be a partial
+    called.add(getattr(hook, "__code__", None))
+    while frame is not None:
+        if frame.f_code in called or frame.f_code.co_name == "__del__":
             return True
         frame = frame.f_back
     return False

@@ -1,5 +1,6 @@
 """Limits of time: any loop ends, the earliest limit counts, and nothing stays armed."""
 
+import gc
 import signal
 import sys
 import threading
@@ -191,3 +192,25 @@ def test_a_limit_that_ends_while_others_are_set_leaves_none_behind(monkeypatch):
             nested()
         assert time_left() == float("inf")
     assert not lost
+
+
+def test_it_does_not_ring_where_an_error_is_lost():
+    rung = []
+
+    def slowly(phase, info):
+        end = time.monotonic() + 0.05
+        try:
+            while time.monotonic() < end:
+                pass
+        except OutOfTimeError:
+            rung.append(phase)
+
+    gc.callbacks.append(slowly)
+    try:
+        with pytest.raises(OutOfTimeError), time_limit(0.02):
+            gc.collect()
+            while True:
+                pass
+    finally:
+        gc.callbacks.remove(slowly)
+    assert not rung
