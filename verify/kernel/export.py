@@ -19,6 +19,7 @@ from .form import Numbers
 from .gaussians import are_gaussian, converted, listed
 from .on_grid import MOST_OUTCOMES, far_ratio, on_grid, pair_on_grid
 from .renyi import concentrated, renyi
+from .sampled import are_sampled, sampled
 from .verdicted import FAR_BITS, NotWrittenError, Verdicted, bits, columns, unknown
 
 _MOST_WAYS = 1_000_000  # sequences of outcomes that a proof may visit one by one
@@ -70,6 +71,8 @@ def _written(
         rho = Verdicted(times, numbers["rho"], Fraction(0), verified, Fraction(0))
         return listed(uses, rho, None) if several else concentrated(rho, mechanism)
     asked = _asked(sum(count for _, count in uses), numbers, verified, end)
+    if are_sampled(uses):
+        return sampled(uses, asked, numbers.get("order"))
     if kind == "rdp":
         order = numbers["order"]
         return listed(uses, asked, order) if several else renyi(asked, mechanism, order)

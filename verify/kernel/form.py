@@ -17,7 +17,7 @@ Numbers: TypeAlias = Mapping[str, "int | Sequence[int]"]  # lists have names in 
 
 _DIGITS = 4_000  # of one number; Python itself reads no integers of more than 4,300
 _NUMBER = rf"(?:0|[1-9][0-9]{{0,{_DIGITS - 1}}})"
-_OF_A_USE = {"list_w": (4, "four"), "list_v": (9, "nine")}  # numbers
+_OF_A_USE = {"list_w": (4, "four"), "list_v": (9, "nine"), "list_u": (11, "eleven")}  # numbers
 # Definitions and Laws come last: what the statement names is theirs, whatever else has that name
 _FILE = """\
 (* exactdp theorem, version 1: {title} *)
@@ -155,6 +155,8 @@ class Form:
         if "noise_" in self.statement:
             asked = "way of asking" if "noise_uses" in self.statement else "query"
             scope = f", for {which} data type, neighbour relation and {asked} of that sensitivity"
+        elif "sampled_in" in self.statement:
+            scope = f", for {which} type of records and way of asking of this kind"
         elif any(name in self.statement for name in ("list_not_dp", "list_dp", "vectors_in")):
             scope = f", for {which} data type, neighbour relation and way of asking of this kind"
         return f"{self.words(numbers)} {says} {claimed}{scope}"

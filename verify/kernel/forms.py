@@ -358,6 +358,22 @@ def _forms() -> list[Form]:
             words.vectors,
             ("V",),
         ),
+        Form(
+            "sampled Gaussians, Renyi, VERIFIED",
+            "SampledGaussians",
+            "sampled_renyi (sampled_in list_u) ({c} / 1) ({a} / {b})",
+            "sampled_renyi_dp list_u {c} {a} {b} {p} {r}",
+            words.sampled,
+            ("U",),
+        ),
+        Form(
+            "sampled Gaussians, VERIFIED",
+            "SampledGaussians",
+            f"sampled_dp (sampled_in list_u) {claim}",
+            f"sampled_are_dp list_u {{c}} {precise}",
+            words.sampled,
+            ("U",),
+        ),
     ]
 
 

@@ -13,7 +13,7 @@ from .form import Numbers
 from .verdicted import LEAST_BITS, NotWrittenError, Verdicted, bits, unknown
 
 _LARGEST_ORDER = 2_000  # c of an order c/o: c^c is computed
-_MARGIN = 1e-9  # of a logarithm in floating point: it chooses an order, the proof decides
+MARGIN = 1e-9  # of a logarithm in floating point: it chooses an order, the proof decides
 
 
 def are_gaussian(uses: Sequence[tuple[Mechanism, int]]) -> bool:
@@ -33,7 +33,7 @@ def listed(uses: Sequence[tuple[Mechanism, int]], asked: Verdicted, order: Fract
     if not are_gaussian(uses):
         raise unknown()
     a, b = asked.epsilon.as_integer_ratio()
-    numbers: Numbers = {"V": _in_nines(uses), "a": a, "b": b}
+    numbers: Numbers = {"V": in_nines(uses), "a": a, "b": b}
     factor, name = Fraction(1) if order is None else order, "zero-concentrated"
     if order is not None:
         c, o = order.as_integer_ratio()
@@ -47,7 +47,7 @@ def listed(uses: Sequence[tuple[Mechanism, int]], asked: Verdicted, order: Fract
 def converted(uses: Sequence[tuple[Mechanism, int]], asked: Verdicted) -> str:
     """(epsilon, delta) of a list by its rho, at the order that is best for it."""
     rho = _rho(uses)
-    order = _order(float(rho), float(asked.epsilon), _log(asked.delta)) if asked.delta else None
+    order = _order(float(rho), float(asked.epsilon), log(asked.delta)) if asked.delta else None
     if not asked.verified or order is None:
         raise NotWrittenError(
             "--coq: no theorem of (epsilon, delta) of such noise but what its rho implies"
@@ -56,10 +56,10 @@ def converted(uses: Sequence[tuple[Mechanism, int]], asked: Verdicted) -> str:
     exponent = (c - o) * abs(asked.epsilon - order * rho)
     r = LEAST_BITS + 2 * bits(exponent)
     hints = {"c": c, "o": o, "p": 2 * r + 16, "r": r}
-    return asked.write("list of Gaussians", {"V": _in_nines(uses), **asked.claim, **hints})
+    return asked.write("list of Gaussians", {"V": in_nines(uses), **asked.claim, **hints})
 
 
-def _in_nines(uses: Sequence[tuple[Mechanism, int]]) -> list[int]:
+def in_nines(uses: Sequence[tuple[Mechanism, int]]) -> list[int]:
     """As `vectors_in` of `Laws.v` reads them; a number is a vector of one coordinate."""
     numbers = []
     for mechanism, times in uses:
@@ -84,6 +84,11 @@ def _summed(uses: Sequence[tuple[Mechanism, int]], squares: Sequence[int]) -> Fr
         for (mechanism, times), square in zip(uses, squares, strict=True)
     )
     return sum(shares, Fraction(0))
+
+
+def square(mechanism: Mechanism) -> Fraction:
+    """The longest vector's square over sigma2: 2 rho of one use."""
+    return _reach(mechanism).largest_square / mechanism.law.sigma2  # type: ignore[union-attr]
 
 
 def _rho(uses: Sequence[tuple[Mechanism, int]]) -> Fraction:
@@ -120,7 +125,8 @@ def _square(counts: dict[int, int]) -> int:
     return sum(count * move**2 for move, count in counts.items())
 
 
-def _log(number: Fraction) -> float:
+def log(number: Fraction) -> float:
+    """Its logarithm, also where it is too small or too large for a float."""
     return math.log(number.numerator) - math.log(number.denominator)
 
 
@@ -140,6 +146,6 @@ def _order(rho: float, epsilon: float, log_delta: float) -> Fraction | None:
             break
         a = c / o
         log = (a - 1) * (a * rho - epsilon) + (a - 1) * math.log(a - 1) - a * math.log(a)
-        if log + _MARGIN * max(1, abs(log)) < log_delta:
+        if log + MARGIN * max(1, abs(log)) < log_delta:
             return Fraction(c, o)
     return None

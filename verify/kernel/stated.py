@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 from ..checker.binomial import Binomial
 from ..checker.laws import DiscreteGaussian, DiscreteLaplace, Law, Skellam
-from ..checker.mechanisms import Additive, Mechanism, Response, TwoLaws, Vector
+from ..checker.mechanisms import Additive, Mechanism, Response, Sampled, TwoLaws, Vector
 from ..checker.reach import Reach
 from ..checker.reading import Statement
 from .form import Form, Numbers
@@ -26,6 +27,8 @@ def stated(form: Form, numbers: Numbers, neighbours: str = "replace") -> Stateme
         elif "V" in form.given:
             nines = grouped(numbers, "V", 9)
             uses = tuple((_of_nine(nine[1:], neighbours), nine[0]) for nine in nines)
+        elif "U" in form.given:
+            uses = tuple((_of_eleven(*each[1:]), each[0]) for each in grouped(numbers, "U", 11))
         else:
             uses = ((_mechanism(form, numbers), _whole(numbers, "k", 1)),)
         epsilon, delta = _ratio(numbers, "a", "b"), _ratio(numbers, "n", "d")
@@ -74,7 +77,7 @@ def _of_four(t: int, u: int, s: int) -> Mechanism:
     return Additive(DiscreteLaplace(Fraction(t, u)), s, None)
 
 
-def _of_nine(rest: tuple[int, ...], neighbours: str) -> Mechanism:
+def _of_nine(rest: tuple[int, ...], neighbours: str) -> Additive | Vector:
     """A use of a list of discrete Gaussian noise; what is 0 bounds nothing."""
     t, u, c, e, p, q, m, n = rest
     law = DiscreteGaussian(Fraction(t, u))
@@ -83,6 +86,12 @@ def _of_nine(rest: tuple[int, ...], neighbours: str) -> Mechanism:
         return Additive(law, m, None)
     reach = Reach(l2 or None, l1 or None, Fraction(m) if m else None, n or None)
     return Vector(law, reach, None, neighbours, Fraction(1))
+
+
+def _of_eleven(x: int, y: int, *rest: int) -> Mechanism:
+    """The same of users of whom each takes part with probability x/y."""
+    one, rate = _of_nine(rest, "add-remove"), Fraction(x, y)
+    return Sampled(one, rate) if isinstance(one, Additive) else replace(one, rate=rate)
 
 
 def _whole(numbers: Numbers, name: str, default: int | None = None) -> int:

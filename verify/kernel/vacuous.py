@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..checker.mechanisms import Additive, Mechanism, Response, TwoLaws, Vector
+from ..checker.mechanisms import Additive, Mechanism, Response, Sampled, TwoLaws, Vector
 from ..checker.reach import Reach
 from ..checker.reading import Statement
 
@@ -25,6 +25,10 @@ def vacuity(said: Statement) -> str | None:
 def _idle(mechanism: Mechanism) -> str | None:
     """Why what comes out tells nothing of the data, or is not there."""
     match mechanism:
+        case Sampled(rate=0) | Vector(rate=0):
+            return "nobody takes part"
+        case Sampled():
+            return _idle(mechanism.mechanism)
         case Additive(sensitivity=0):
             return "the sensitivity is 0: neighbours have the same answer"
         case Additive(modulus=0):

@@ -16,7 +16,9 @@ LEAST_BITS = 60
 FAR_BITS = 200  # where it is not known how close the claim is
 _REACH = (
     "zcdp and rdp claims of lists of discrete-gaussian, numbers and vectors, and the approx claims "
-    "that its rho implies; rdp claims of randomized-response and (at whole orders, no probability "
+    "that its rho implies; of these with poisson, verified, rdp claims at whole orders and the "
+    "approx claims that they imply; "
+    "rdp claims of randomized-response and (at whole orders, no probability "
     "being 0) pmf pairs, used K times; "
     "pure and approx claims of discrete-laplace, randomized-response and pmf pairs, used K times, "
     "of lists of discrete-laplace and randomized-response; "

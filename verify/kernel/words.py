@@ -119,23 +119,33 @@ def listed(numbers: Numbers) -> str:
 
 def vectors(numbers: Numbers) -> str:
     """A list of discrete Gaussian noise on numbers and vectors."""
-    said = []
-    for k, t, u, c, e, p, q, m, n in grouped(numbers, "V", 9):
-        law = gaussian_law({"t": t, "u": u})
-        if is_number(c, p, m, n):
-            said.append(f"an integer query of sensitivity {m} plus {law} {k:,} times")
-            continue
-        bounds = [
-            f"{name} at most {ratio({'x': x, 'y': y}, 'x', 'y')}"
-            for name, x, y in (("l2", c, e), ("l1", p, q), ("linf", m, 1))
-            if x
-        ]
-        space = f"in at most {n:,} coordinates" if n else "in any number of coordinates"
-        reach = f"{' and '.join(bounds) or 'anything'} {space}"
-        said.append(
-            f"integer vectors that neighbours move by {reach} plus {law} in each, {k:,} times"
-        )
+    said = [_vector(*nine) for nine in grouped(numbers, "V", 9)]
     return f"{', then '.join(said)}, each chosen by the answers before,"
+
+
+def sampled(numbers: Numbers) -> str:
+    """The same of Poisson-sampled users."""
+    said = [
+        f"{_vector(k, *rest)} on users of whom each takes part with probability "
+        f"{ratio({'x': x, 'y': y}, 'x', 'y')}"
+        for k, x, y, *rest in grouped(numbers, "U", 11)
+    ]
+    others = "each chosen by the answers before, where neighbours have one user more or less,"
+    return f"{', then '.join(said)}, {others}"
+
+
+def _vector(k: int, t: int, u: int, c: int, e: int, p: int, q: int, m: int, n: int) -> str:
+    law = gaussian_law({"t": t, "u": u})
+    if is_number(c, p, m, n):
+        return f"an integer query of sensitivity {m} plus {law} {k:,} times"
+    bounds = [
+        f"{name} at most {ratio({'x': x, 'y': y}, 'x', 'y')}"
+        for name, x, y in (("l2", c, e), ("l1", p, q), ("linf", m, 1))
+        if x
+    ]
+    space = f"in at most {n:,} coordinates" if n else "in any number of coordinates"
+    reach = f"{' and '.join(bounds) or 'anything'} {space}"
+    return f"integer vectors that neighbours move by {reach} plus {law} in each, {k:,} times"
 
 
 def is_number(c: int, p: int, m: int, n: int) -> bool:

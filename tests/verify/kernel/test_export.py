@@ -8,16 +8,19 @@ from math import comb
 import mpmath
 import pytest
 from attrs import evolve
-from kernel_cases import GAUSSIANS, LISTS, NEAR, theorem
+from kernel_cases import GAUSSIANS, LISTS, NEAR, SAMPLED, theorem
 
 from exactdp.accounting.composition.composed import compose
 from exactdp.mechanisms.spec import parse_use
 from exactdp.verify import Verdict, audit, parse_claim
 from exactdp.verify.certificate import certificate_of
+from exactdp.verify.checker.laws import DiscreteGaussian
+from exactdp.verify.checker.mechanisms import Additive, Sampled
 from exactdp.verify.checker.reading import read
 from exactdp.verify.kernel import NotWrittenError, theorem_in, theorem_of
 from exactdp.verify.kernel.forms import FORMS, FormError, recognise
 from exactdp.verify.kernel.library import sources
+from exactdp.verify.kernel.sampled import log_sum
 
 LAPLACE = """\
 (* exactdp theorem, version 1: discrete Laplace, pure, VERIFIED *)
@@ -93,12 +96,16 @@ STATEMENTS = [
      "vectors_zcdp (vectors_in list_v) (1 / 5)"),
     ("discrete-gaussian:sigma2=5 + discrete-gaussian:sigma2=10*2", "rdp:2,0.3",
      "vectors_not_renyi (vectors_in list_v) (2 / 1) (3 / 10)"),
+    ("discrete-gaussian:sigma2=9,l2=2,neighbours=add-remove,poisson=1/9*4", "approx:2,1e-2",
+     "sampled_dp (sampled_in list_u) (2 / 1) (1 / 100)"),
+    ("discrete-gaussian:sigma2=9,neighbours=add-remove*4", "rdp:3,1",
+     "sampled_renyi (sampled_in list_u) (3 / 1) (1 / 1)"),
     ("skellam:variance=1e-9", "pure:1",
      "exists f, skellam (1 / 2000000000) f /\\ noise_not_dp f 1 (1 / 1) (0 / 1)"),
 ]  # fmt: skip
 
 
-_SHORT = {"V": (1, 7, 5, 2, 1, 3, 1, 4, 2)}
+_SHORT = {"V": (1, 7, 5, 2, 1, 3, 1, 4, 2), "U": (1, 2, 9, 7, 5, 2, 1, 3, 1, 4, 2)}
 
 
 @pytest.fixture
@@ -172,6 +179,48 @@ def test_conversion_is_at_an_order_that_gives_delta(pair):
         theorem(f"{spec} + discrete-gaussian:sigma2=10", "approx:3.7,1e-6", pair)
 
 
+def test_sampled_users_are_said_in_elevens(pair):
+    """The same nine, and after the uses the probability as a quotient."""
+    text = theorem(SAMPLED[2][0], SAMPLED[2][1], pair)
+    elevens = "30; 1; 50; 20; 1; 5; 2; 0; 1; 0; 9; 1; 1; 1; 50; 1; 0; 1; 0; 1; 4; 1"
+    assert f"\nDefinition list_u : list Z := [{elevens}]%Z.\n" in text
+    form, numbers = recognise(text)
+    says = form.described(numbers)
+    assert "30 times on users of whom each takes part with probability 0.02, then an" in says
+    assert "where neighbours have one user more or less, is (1.80811, 0.001)-" in says
+
+
+@pytest.mark.parametrize(("spec", "verified", "beyond"), SAMPLED)
+def test_sampled_users_cost_what_whole_orders_imply(pair, spec, verified, beyond):
+    assert recognise(theorem(spec, verified, pair))[0].verified
+    with pytest.raises(NotWrittenError, match="no theorem of sampled users"):
+        theorem(spec, beyond, pair)
+
+
+@pytest.mark.parametrize(
+    ("sigma2", "rate", "moved", "order"),
+    [("4", "1/100", 1, 24), ("1/3", "1/2", 2, 3), ("7/3", "9/10", 3, 2), ("50", "1/7", 1, 40)],
+)
+def test_sampled_divergences_beside_their_sums(sigma2, rate, moved, order):
+    """Of numbers the bound is what removing a user costs, and adding one costs less."""
+    one = Additive(DiscreteGaussian(Fraction(sigma2)), moved, None)
+    with mpmath.workdps(60):
+        q, s = (
+            mpmath.mpf(each.numerator) / each.denominator for each in map(Fraction, (rate, sigma2))
+        )
+        weights = {k: mpmath.exp(-k * k / (2 * s)) for k in range(-400, 401)}
+        normaliser = mpmath.fsum(weights.values())
+        removed = added = mpmath.mpf(0)
+        for k in range(-300, 300):
+            without = weights[k] / normaliser
+            mixed = q * weights[k - moved] / normaliser + (1 - q) * without
+            removed += mixed**order * without ** (1 - order)
+            added += without**order * mixed ** (1 - order)
+        bound = log_sum([(Sampled(one, Fraction(rate)), 1)], order)
+        assert abs(bound - mpmath.log(removed)) <= 1e-11 * mpmath.log(removed)
+        assert 0 < added < removed
+
+
 def test_a_pair_says_which(pair, tmp_path):
     """A short one in full, a long one by its digest: of what stands between the brackets."""
     form, numbers = recognise(theorem("pmf:file={pair}", "pure:1", pair))
@@ -211,6 +260,7 @@ def test_no_two_theorems_are_said_alike():
         ("randomized-response:epsilon=1*9", "pure:9", "W", (9, 1, 1, 0, 5), "each use takes four"),
         ("randomized-response:epsilon=1*9", "pure:9", "W", (9, 1, 1), "each use takes four"),
         ("discrete-gaussian:sigma2=1,l2=1", "zcdp:1", "V", (9, 1, 1), "each use takes nine"),
+        (SAMPLED[0][0], SAMPLED[0][1], "U", (9,) * 9, "each use takes eleven"),
         ("pmf:file={pair}", "pure:1", "B", (5, 9, 6, 0), "not of one length"),
     ],
 )
@@ -303,6 +353,12 @@ def test_a_certificate_says_the_same(pair, spec, claim, verdict):
         ("discrete-gaussian:sigma2=100,l2=4", "approx:1,1e-9"),
         ("randomized-response:epsilon=1,neighbours=add-remove,poisson=0.5", "pure:1"),
         ("discrete-gaussian:sigma2=100000000000", "approx:1,1e-5"),
+        (SAMPLED[0][0], "rdp:5/2,1"),
+        (SAMPLED[0][0], "rdp:2,1e-9"),
+        (SAMPLED[0][0], "approx:0.01,1e-5"),
+        ("discrete-gaussian:sigma2=100,neighbours=add-remove,poisson=1/2", "rdp:1001,999"),
+        ("discrete-gaussian:sigma2=4,modulus=64,neighbours=add-remove,poisson=1/2", "approx:9,0.1"),
+        ("skellam:variance=100,neighbours=add-remove,poisson=0.5", "approx:1,0.1"),
         ("binomial:trials=200000,probability=1/2", "approx:1,1e-5"),
         ("pmf:file={pair}*15", "approx:6,0.01"),
         ("discrete-laplace:epsilon=1 + randomized-response:epsilon=1", "zcdp:9"),

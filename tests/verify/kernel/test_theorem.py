@@ -6,12 +6,14 @@ import re
 import shutil
 import subprocess
 import time
+from fractions import Fraction
 
 import pytest
-from kernel_cases import GAUSSIANS, LISTS, NEAR, ONE_SIDED, theorem
+from kernel_cases import GAUSSIANS, LISTS, NEAR, ONE_SIDED, SAMPLED, theorem
 
 from exactdp.cli.main import main
 from exactdp.exact import OutOfTimeError, time_limit
+from exactdp.verify import parse_claim
 from exactdp.verify.kernel import CoqError, check_theorem
 from exactdp.verify.kernel import theorem as kernel_theorem
 from exactdp.verify.kernel.coq import Run
@@ -30,6 +32,10 @@ GENERAL = (
     "renyi_composition",
     "renyi_approx",
     "vector_renyi",
+    "removed_within",
+    "added_within",
+    "sampled_one_more",
+    "sampled_cost",
 )
 LISTED = """\
 Axioms:
@@ -188,6 +194,25 @@ def test_what_a_list_must_be_of(monkeypatch, tmp_path, pair, spec, verified, ref
         assert told(refuted, uses) == 1
 
 
+def test_sampled_users_are_of_their_rate_and_neighbours(monkeypatch, tmp_path, pair):
+    monkeypatch.setattr(kernel_theorem, "compiled", lambda needed: tmp_path)
+    monkeypatch.setattr(kernel_theorem, "run", lambda *_: Run(True, LISTED, ""))
+    file = tmp_path / "t.v"
+    for spec, claim, beyond in SAMPLED:
+        file.write_text(theorem(spec, claim, pair))
+        own = [word for each in spec.split(" + ") for word in ("--expect", each)]
+        likelier = [each.replace("=0.01", "=0.02").replace("1/50", "1/49") for each in own]
+        for told, code in (
+            ([*own, "--claim", claim], 0),
+            ([*own, "--claim", beyond], 1),
+            ([*own, "--claim", claim, "--verdict", "REFUTED"], 1),
+            (likelier, 1),
+            (["--claim", claim, "--neighbours", "add-remove"], 0),
+            (["--claim", claim, "--neighbours", "replace"], 1),
+        ):
+            assert main(["check", str(file), *told]) == code, told
+
+
 def test_what_is_read_back(tmp_path, pair):
     """Pure is approximate at delta = 0; a modulus counts, and a denominator of 0."""
     file = tmp_path / "t.v"
@@ -244,6 +269,24 @@ VACUOUS = [
         {"V": (2, 9, 1, 1, 2, 0, 1, 0, 0)},
         "the sensitivity is below 1",
     ),
+    (
+        "discrete-gaussian:sigma2=9,l2=3,neighbours=add-remove,poisson=1/2",
+        "approx:3,0.1",
+        {"U": (1, 0, 2, 9, 1, 3, 1, 0, 1, 0, 0)},
+        "nobody takes part",
+    ),
+    (
+        "discrete-gaussian:sigma2=9,neighbours=add-remove,poisson=1/2",
+        "rdp:2,1",
+        {"U": (1, 1, 2, 9, 1, 1, 2, 0, 1, 0, 0)},
+        "the sensitivity is below 1",
+    ),
+    (
+        "discrete-gaussian:sigma2=9,neighbours=add-remove,poisson=1/2",
+        "rdp:2,1",
+        {"U": (0, 1, 2, 9, 1, 0, 1, 0, 1, 1, 1)},
+        "nothing is used",
+    ),
     ("pmf:file={pair}*2", "pure:3", {"k": 0}, "nothing is used"),
     ("pmf:file={pair}*2", "rdp:2,1", {"B": (10, 6, 4)}, "both laws of the pair are the same"),
 ]
@@ -285,6 +328,8 @@ def test_all_numbers_are_read_back(number):
             numbers["W"] = (number, number, number, 0, 0, number, number, number)
         if "V" in names:
             numbers["V"] = (number,) * 9 + (number, number, 1, 0, 1, 0, 1, number, 1)
+        if "U" in names:
+            numbers["U"] = (number,) * 11 + (number, number, 1, number, 1, 0, 1, 0, 1, number, 1)
         statement = stated(form, numbers)
         assert vacuity(statement) is None or form.verified
         assert form.described(numbers)
@@ -348,6 +393,24 @@ def test_other_true_claims_compile(tmp_path, pair, spec, claim, verdict):
 
 @pytest.mark.slow
 @with_coq
+@pytest.mark.parametrize(("spec", "verified", "beyond"), SAMPLED)
+def test_what_whole_orders_do_not_imply_is_not_proved(tmp_path, pair, spec, verified, beyond):
+    """Just below; users more likely to take part, less noise, more uses, longer vectors."""
+    form, numbers = recognise(theorem(spec, verified, pair))
+    claimed = parse_claim(beyond).fields()["epsilon"]
+    a, b = Fraction(claimed).as_integer_ratio()
+    u = numbers["U"]
+    wrong = [{"a": a, "b": b}, {"p": 20, "r": 4}, {"r": 0}]
+    for place, more in ((0, 1), (1, 1), (3, -1)):
+        wrong.append({"U": (*u[:place], u[place] + more, *u[place + 1 :])})
+    wrong += [{"U": (u[0], u[2] + 1, *u[2:])}]  # a probability above 1
+    for each in wrong:
+        outcome = _outcome(form.write(numbers | each), tmp_path)
+        assert not outcome.valid and "does not accept" in outcome.reason, each
+
+
+@pytest.mark.slow
+@with_coq
 @pytest.mark.parametrize(
     ("spec", "claim", "wrong"),
     [
@@ -371,7 +434,7 @@ def test_nothing_is_proved_of_a_quotient_by_0(tmp_path, pair, title):
     """Coq's real numbers have 1/0; no theorem is of it."""
     written = (
         recognise(theorem(spec, claim, pair))
-        for spec, *claims in [*NEAR, *LISTS, *GAUSSIANS]
+        for spec, *claims in [*NEAR, *LISTS, *GAUSSIANS, *(each[:2] for each in ONE_SIDED)]
         for claim in claims
     )
     form, numbers = next((x for x in written if x[0].title == title), (None, None))
@@ -384,6 +447,9 @@ def test_nothing_is_proved_of_a_quotient_by_0(tmp_path, pair, title):
     if "V" in form.given:  # sigma2, l2 and l1 in turn
         v = numbers["V"]
         wrong += [{"V": (*v[:place], 0, *v[place + 1 :])} for place in (2, 4, 6)]
+    if "U" in form.given:  # the probability as well
+        u = numbers["U"]
+        wrong += [{"U": (*u[:place], 0, *u[place + 1 :])} for place in (2, 4, 6, 8)]
     for each in wrong:
         outcome = _outcome(form.write(numbers | each), tmp_path)
         assert not outcome.valid and "does not accept" in outcome.reason, each

@@ -169,3 +169,28 @@ Fixpoint vectors_in (l : list Z) : list vectors :=
   | k :: t :: u :: c :: e :: p :: q :: m :: n :: l' => repeat (Vectors (IZR t / IZR u) c e p q m n) (Z.to_nat k) ++ vectors_in l'
   | _ => []
   end.
+
+(** Data are the users' records, in a list. Poisson sampling: each user takes part with probability r, independently of
+    the others, anew at every use; M sees the records of those who do. *)
+Fixpoint sampled {A T} (r : R) (M : list A -> T -> R) (users : list A) : T -> R :=
+  match users with
+  | [] => M []
+  | u :: us => fun y => r * sampled r (fun s => M (u :: s)) us y + (1 - r) * sampled r M us y
+  end.
+(** Neighbours: one user more, or one less *)
+Definition add_remove {A} (d d' : list A) : Prop :=
+  exists l u l', (d = l ++ u :: l' /\ d' = l ++ l') \/ (d = l ++ l' /\ d' = l ++ u :: l').
+(** Discrete Gaussian noise on an integer vector, a function of those who take part and of what came out before *)
+Definition sampled_of {A} (u : R * vectors) (M : list (list Z) -> list A -> list Z -> R) : Prop :=
+  exists N, vectors_of add_remove (snd u) N /\ forall past, M past = sampled (fst u) (N past).
+Definition sampled_dp (us : list (R * vectors)) (eps delta : R) : Prop :=
+  forall (A : Type) Ms, Forall2 sampled_of us Ms -> dp (@add_remove A) (adaptive Ms []) eps delta.
+Definition sampled_renyi (us : list (R * vectors)) (a eps : R) : Prop :=
+  forall (A : Type) Ms, Forall2 sampled_of us Ms -> renyi_dp (@add_remove A) (adaptive Ms []) a eps.
+(** Eleven numbers: how often, the probability x/y, and eight of [vectors_in] *)
+Fixpoint sampled_in (l : list Z) : list (R * vectors) :=
+  match l with
+  | k :: x :: y :: t :: u :: c :: e :: p :: q :: m :: n :: l' =>
+      repeat (IZR x / IZR y, Vectors (IZR t / IZR u) c e p q m n) (Z.to_nat k) ++ sampled_in l'
+  | _ => []
+  end.
