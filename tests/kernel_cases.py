@@ -80,6 +80,7 @@ ONE_SIDED = [
     ("discrete-gaussian:sigma2=9*4", "approx:2.45,1e-4", "VERIFIED"),
     ("pmf:file={pair}*15", "approx:6.45,0.01", "VERIFIED"),
     ("binomial:trials=20,probability=1/2*3", "approx:2.5,1e-3", "VERIFIED"),
+    ("randomized-response:epsilon=1", "pure:1", "VERIFIED"),
 ]
 _SAMPLED = "discrete-gaussian:sigma2=4,neighbours=add-remove,poisson=0.01*1000"
 SAMPLED = [  # VERIFIED; of the others it is not known by whole orders

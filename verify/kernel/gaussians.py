@@ -88,7 +88,7 @@ def _summed(uses: Sequence[tuple[Mechanism, int]], squares: Sequence[int]) -> Fr
 
 def square(mechanism: Mechanism) -> Fraction:
     """The longest vector's square over sigma2: 2 rho of one use."""
-    return _reach(mechanism).largest_square / mechanism.law.sigma2  # type: ignore[union-attr]
+    return _summed([(mechanism, 2)], [_reach(mechanism).largest_square])
 
 
 def _rho(uses: Sequence[tuple[Mechanism, int]]) -> Fraction:
