@@ -48,6 +48,11 @@ CLAIMS: Sequence[tuple[str, str]] = (
     ("discrete-gaussian:sigma2=100*1000", "rdp:2,9.9999999999"),
     ("@docs/census_2020_persons.txt", "zcdp:293764/114921"),
     ("@docs/census_2020_persons.txt", "approx:17.15,1e-10"),
+    ("discrete-gaussian:sigma2=4,neighbours=add-remove,poisson=0.01*1000", "approx:0.686186,1e-5"),
+    (
+        "discrete-gaussian:sigma2=10000,l2=50,neighbours=add-remove,poisson=0.01*1000",
+        "approx:0.686186,1e-5",
+    ),
 )
 FAMILIES: Mapping[str, tuple[Callable[[int], str], str, int]] = {  # spec, claim, where to begin
     "fair bits": (lambda n: f"binomial:trials={n},probability=1/2", "delta:1e-5", 8_000),

@@ -123,9 +123,9 @@ def native():
     with time_limit(1800):
         program = extracted.build()
 
-    def ask(text, file):
+    def ask(text, file, seconds=60):
         file.write_bytes(text if isinstance(text, bytes) else text.encode())
-        ran = subprocess.run([program, file, "60"], capture_output=True, text=True)
+        ran = subprocess.run([program, file, str(seconds)], capture_output=True, text=True)
         return ran.returncode, ran.stdout.strip()
 
     return ask

@@ -139,14 +139,17 @@ Fixpoint moments_above (n : nat) (P : Z) (r : nat) (ws : list rated) : Z :=
       let rest := moments_above n P r ws' in
       match times (snd w) with Zpos k => up P (power_up P (moment_above n P r w) k * rest) | _ => rest end
   end.
-(** The order c, eps = a/b, delta = n/d *)
+(** The order c, eps = a/b, delta = n/d. What would take too long to compute is not begun. *)
 Definition sampled_numbers (l : list Z) (c a b P : Z) (r : nat) : bool :=
-  forallb (rated_sound r) (rated_in l) && (2 <=? c) && (0 <=? P) && is_ratio a b.
+  forallb (rated_sound r) (rated_in l) && (2 <=? c) && (c <=? 10000) && (0 <=? P) && (Z.of_nat r <=? P) && is_ratio a b.
 Definition sampled_renyi_check (l : list Z) (c a b P : Z) (r : nat) : bool :=
-  sampled_numbers l c a b P r && (moments_above (Z.to_nat c) P r (rated_in l) <=? exp_below r P ((c - 1) * a) b).
+  if sampled_numbers l c a b P r
+  then moments_above (Z.to_nat c) P r (rated_in l) <=? exp_below r P ((c - 1) * a) b
+  else false.
 Definition sampled_check (l : list Z) (c a b n d P : Z) (r : nat) : bool :=
-  sampled_numbers l c a b P r && (0 <=? n) && (0 <? d) &&
-  (moments_above (Z.to_nat c) P r (rated_in l) * ((c - 1) ^ (c - 1) * d) <=? n * c ^ c * exp_below r P ((c - 1) * a) b).
+  if (sampled_numbers l c a b P r && (0 <=? n) && (0 <? d))%bool
+  then moments_above (Z.to_nat c) P r (rated_in l) * ((c - 1) ^ (c - 1) * d) <=? n * c ^ c * exp_below r P ((c - 1) * a) b
+  else false.
 Close Scope Z_scope.
 
 Section Above.
