@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import singledispatch
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from attrs import frozen
 from flint import arb
@@ -59,10 +59,18 @@ def draw(law: Law, bits: RandomBits, size: ExactInput) -> list[int]:
     return [one(bits) for _ in range(whole(size, "size", at_least=0))]
 
 
-def release(mechanism: Mechanism, query: Query = 0) -> Release:
+class Uses(Protocol):
+    """Uses of mechanisms, as `exactdp.mechanism` gives one: each with how often."""
+
+    @property
+    def uses(self) -> Sequence[tuple[Mechanism, int]]: ...
+
+
+def release(mechanism: Mechanism | Uses, query: Query = 0) -> Release:
     """The function that releases this query once, exactly, from the operating system's bits.
 
-    mechanism: what is released. query: its answer on the data, before noise; 0 by default.
+    mechanism: what is released, or one use of it. query: its answer on the data, before noise; 0 by
+    default.
 
     - Noise on a number: the query is a whole number, and one is released. On a vector: a list, or 0
       where all are 0, and a tuple is released.
@@ -86,9 +94,9 @@ def release(mechanism: Mechanism, query: Query = 0) -> Release:
     NoSamplerError for what nothing draws; the function raises SimulationError for bits of any other
     kind, a seed's among them.
 
-    >>> from exactdp.mechanisms import AdditiveNoise, DiscreteLaplace
+    >>> import exactdp
     >>> from exactdp.mechanisms.samplers import SystemBits
-    >>> once = release(AdditiveNoise(DiscreteLaplace(scale=10)), 50)
+    >>> once = release(exactdp.mechanism("discrete-laplace:epsilon=0.1"), 50)
     >>> isinstance(once(SystemBits()), int)
     True
     """
@@ -96,7 +104,7 @@ def release(mechanism: Mechanism, query: Query = 0) -> Release:
     return lambda bits: one(for_release(bits))
 
 
-def simulated_release(mechanism: Mechanism, query: Query = 0) -> Simulation:
+def simulated_release(mechanism: Mechanism | Uses, query: Query = 0) -> Simulation:
     """The same draw from any bits: for tests and simulation.
 
     Integers drawn from a seed's bits are marked, `SimulatedInt`. Raises what `release` raises.
@@ -155,6 +163,11 @@ def _drawn(mechanism: Any, query: Any) -> Simulation:
             f"{name} noise is for accounting only: floats that stand for it have another "
             f"distribution, which leaks through its gaps; sample discrete-{name}"
         )
+    uses = tuple(getattr(mechanism, "uses", ()))
+    if len(uses) == 1 and uses[0][1] == 1:
+        return _drawn(uses[0][0], query)
+    if uses:
+        raise NoSamplerError("one use of a mechanism is released at a time, not a list of them")
     raise NoSamplerError(f"mechanism {type(mechanism).__name__} has no exact sampler")
 
 
