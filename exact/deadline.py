@@ -19,6 +19,7 @@ import signal
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -216,6 +217,8 @@ def _is_lost_in(frame: FrameType | None) -> bool:
     called.add(getattr(hook, "__code__", None))
     while frame is not None:
         if frame.f_code in called or frame.f_code.co_name == "__del__":
+            return True
+        if frame.f_code.co_filename == weakref.__file__:
             return True
         frame = frame.f_back
     return False

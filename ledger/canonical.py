@@ -94,7 +94,7 @@ def _text(mechanism: Mechanism, given: str | None = None) -> str:
     if getattr(mechanism, "kind", None) in _AS_GIVEN:
         texts.reverse()
     for text in texts:
-        if text is None or _names_a_file(text):
+        if text is None:
             continue
         try:
             if read(text) == mechanism:
@@ -102,16 +102,8 @@ def _text(mechanism: Mechanism, given: str | None = None) -> str:
         except ParameterError:
             continue
     raise ParameterError(
-        f"a ledger cannot write down {'what a file says' if given else type(mechanism).__name__}: "
-        "it is checked later, from itself alone, and a file may change or go; charge a spec that "
-        "names none, or what is proved of it, such as guarantee:zcdp:0.1"
+        f"a ledger cannot write down {type(mechanism).__name__}: give its spec, which names no file"
     )
-
-
-def _names_a_file(text: str) -> bool:
-    """Would whoever checks the ledger need a file? (Old entries that do are still read.)"""
-    keys = (part.partition("=")[0] for part in text.partition(":")[2].split(","))
-    return not text.startswith("{") and "file" in keys
 
 
 def _spelt(given: str) -> str:
