@@ -178,8 +178,14 @@ def _additive(family: type[Law]) -> Entry:
             )
         from .protocols.protocol import missing_users
 
-        share = noise.share(users)
-        present = whole(users, "users") - missing_users(whole(users, "users"), *_missing(values))
+        all_users = whole(users, "users", at_least=1)
+        try:
+            share = noise.share(all_users)
+        except ParameterError as error:  # of what the share would be
+            if "users" in str(error):
+                raise
+            raise ParameterError(f"users={short(users)[1:-1]}: {error}") from error
+        present = all_users - missing_users(all_users, *_missing(values))
         return Spec("", _noisy(values, share.sum_of(present)), {"users": present})
 
     needs, allows = family.needs(), (*family.allows(), *_ADDITIVE)
@@ -272,7 +278,7 @@ def _continuous(shape: Shape, says: str, own: Mapping[str, Key]) -> Entry:
             raise ParameterError(
                 f"{shape.value} takes one of {', '.join(sizes)}, and sensitivity or {norm}"
             )
-        sensitivity = exact(values[moved[0]] if moved else "1", "sensitivity", above=0)
+        sensitivity = exact(values[moved[0]], moved[0], above=0) if moved else Fraction(1)
         number = exact(values[given[0]], given[0], above=0)
         size = _SCALES[given[0]](number, sensitivity)
         if values.keys() & set(_THRESHOLD):

@@ -58,8 +58,8 @@ def _categories(value: ExactInput) -> int:
     return whole(value, "categories", at_least=2, at_most=_MOST_CATEGORIES)
 
 
-def _optional(value: ExactInput | None) -> int | None:
-    return None if value is None else _categories(value)
+def _bits(value: ExactInput | None) -> int | None:
+    return None if value is None else whole(value, "bits", at_least=2, at_most=_MOST_CATEGORIES)
 
 
 def _hashes(value: ExactInput) -> int:
@@ -114,7 +114,7 @@ class Bits(LocalRandomizer):
     on: Weight
     off: Weight
     hashes: int = field(default=1, converter=_hashes)
-    size: int | None = field(default=None, converter=_optional)
+    size: int | None = field(default=None, converter=_bits)
     flipped: bool = False
 
     def __attrs_post_init__(self) -> None:
@@ -183,7 +183,7 @@ class Reports(Dominated):
     q: Fraction
     hashes: int = field(converter=_hashes)
     reports: int
-    size: int | None = field(default=None, converter=_optional)
+    size: int | None = field(default=None, converter=_bits)
 
     def __attrs_post_init__(self) -> None:
         _check_size(self.size, self.hashes)

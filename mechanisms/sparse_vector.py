@@ -35,7 +35,7 @@ from fractions import Fraction
 from attrs import field, frozen
 from flint import arb
 
-from ..exact.number import ExactInput, ParameterError, ball, exact, whole
+from ..exact.number import ExactInput, ball, exact, whole
 from . import parameters
 from .above import mean_above
 from .dominating import Dominated, Dominating, Parts
@@ -64,10 +64,7 @@ def _share(value: ExactInput | None) -> Fraction | None:
     """A number between 0 and 1."""
     if value is None:
         return None
-    share = exact(value, "share", above=0)
-    if share >= 1:
-        raise ParameterError(f"share must be between 0 and 1, got {share}")
-    return share
+    return exact(value, "share", above=0, below=1)
 
 
 @frozen

@@ -7,7 +7,8 @@ paths are relative to the file. Numbers are taken as they are written, never thr
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from ..exact.number import ParameterError, exact, whole
 from ..exact.suggest import meant, uncovered
 from .catalogue import Spec, entries
 from .pair_file import read_text
-from .schema import Entry, Values, short
+from .schema import Entry, Key, Values, short
 
 __all__ = ["Spec", "Values", "parse", "parse_use", "read_name"]
 
@@ -34,9 +35,12 @@ def parse(text: str) -> Spec:
     else:
         if name not in entries():
             raise _unknown(name)
-        name, values = read_name(text, "SPEC")
-    values = _respelt(name, values)
-    built = _entry(name, values).build(values)
+        name, values = _read_pairs(text, "SPEC")
+    try:
+        respelt = _respelt(name, values)
+        built = _entry(name, respelt).build(respelt)
+    except ParameterError as error:
+        raise type(error)(_typed(name, values, str(error))) from error
     return evolve(built, text=text) if isinstance(built, Spec) else Spec(text, built, {})
 
 
@@ -51,13 +55,19 @@ def parse_use(text: str) -> tuple[Spec, int]:
 
 def read_name(text: str, what: str) -> tuple[str, dict[str, str]]:
     """NAME:key=value,... as the name and its values; what: what the text is called in errors."""
+    name, values = _read_pairs(text, what)
+    return name, _respelt(name, values)
+
+
+def _read_pairs(text: str, what: str) -> tuple[str, dict[str, str]]:
+    """The same with the keys as they are typed."""
     name = _printable(text, what, ", NAME or NAME:key=value,...")
     _, _, rest = text.partition(":")
     parts = rest.split(",") if rest else []
     if name == "guarantee":  # KIND:numbers stand in front, without a key
         count = next((i for i, part in enumerate(parts) if "=" in part), len(parts))
         parts = [f"claim={','.join(parts[:count])}" for _ in range(count > 0)] + parts[count:]
-    return name, _respelt(name, _distinct((_assignment(part, what) for part in parts), name))
+    return name, _distinct((_assignment(part, what) for part in parts), name)
 
 
 def _printable(text: str, what: str, form: str) -> str:
@@ -69,14 +79,35 @@ def _printable(text: str, what: str, form: str) -> str:
     return text.partition(":")[0]
 
 
-def _respelt(name: str, values: dict[str, str]) -> dict[str, str]:
+def _typed(name: str, values: Values, error: str) -> str:
+    """An error that names a key as it was typed: behind what was given where it names none of it.
+
+    (It may name what follows from the keys, or a key by its other name.)
+    """
+    named = set(re.findall(r"[\w-]+", error))
+    if named & set(values) or name not in entries():
+        return error
+    keys = entries()[name].keys
+    said = [key for key in values if _meant(key, keys) in named]
+    if not said and name not in named:
+        said = list(values)
+    given = ",".join(f"{key}={short(values[key])[1:-1]}" for key in said)
+    return f"{given}: {error}" if given else error
+
+
+def _meant(given: str, keys: Mapping[str, Key]) -> str:
+    """The key that has this as its name, or as another name."""
+    if given in keys:
+        return given
+    return next((each for each, one in keys.items() if given in one.spelt), given)
+
+
+def _respelt(name: str, values: Mapping[str, str]) -> dict[str, str]:
     """Other names of keys, and other words for their values, as the schema has them."""
     keys = one.keys if (one := entries().get(name)) is not None else {}
     pairs = []
     for given, value in values.items():
-        key = given
-        if given not in keys:
-            key = next((each for each, one in keys.items() if given in one.spelt), given)
+        key = _meant(given, keys)
         convert = keys[key].spelt.get(given) if key in keys else None
         pairs.append((key, value if convert is None else convert(value)))
     return _distinct(pairs, name)

@@ -51,7 +51,8 @@ if TYPE_CHECKING:
 def _law(law: Law) -> Law:
     if law.log_concave is None or not law.balanced:
         raise ParameterError(
-            f"vectors need noise that is symmetric and log-concave, which {law} is not"
+            "vectors (l2, l1, linf, dimension) need noise that is symmetric and log-concave, which "
+            f"{law.name} is not"
         )
     return law
 

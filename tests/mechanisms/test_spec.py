@@ -1,6 +1,8 @@
 """Every parameter of every spec, right and wrong; whatever the text, only ParameterError."""
 
+import re
 from fractions import Fraction
+from itertools import cycle
 
 import pytest
 from hypothesis import given, settings
@@ -20,6 +22,7 @@ from exactdp.mechanisms import (
     UndecidedError,
     papers,
 )
+from exactdp.mechanisms.catalogue import EXAMPLE_FILES, entries
 from exactdp.mechanisms.sampled import unsampled
 from exactdp.mechanisms.spec import parse
 
@@ -183,6 +186,57 @@ def test_huge_numbers_neither_hang_nor_crash(name, key):
             parse(spec(name, GOOD[name] | {key: value}))
         except (ParameterError, UndecidedError) as refused:
             assert len(str(refused)) < 1000
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("files")
+    for name, held in EXAMPLE_FILES.items():
+        (folder / name).with_suffix(".json" if name == "blt" else ".csv").write_text(held)
+    return folder
+
+
+def test_errors_name_a_key_as_it_was_typed(files):
+    values = cycle(("-1", "0", "nan", "1e400", "1e-400", "", "x", "2.5", "1e30"))
+    for name, entry in entries().items():
+        if name == "guarantee":
+            continue  # whose claim mostly stands without a key
+        usual = dict(part.split("=") for part in entry.example.split(",") if part)
+        if "file" in usual:
+            usual["file"] = str(next(files.glob(f"{name}.*")))
+        for key, known in entry.keys.items():
+            for typed in (key, *known.spelt):
+                given = {k: v for k, v in usual.items() if k != key} | {typed: next(values)}
+                try:
+                    parse(f"{name}:{','.join(f'{k}={v}' for k, v in given.items())}")
+                except ParameterError as error:
+                    words = set(re.findall(r"[\w-]+", str(error)))
+                    assert typed in words or words & usual.keys(), (given, error)
+                    assert "Fraction(" not in str(error) and "\n" not in str(error)
+                    assert len(str(error)) < 400, (given, error)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("discrete-laplace:epsilon=1e400", "epsilon=1e400: scale must be"),
+        ("discrete-gaussian:sigma=1e15", "sigma=1e15: sigma2 must be"),
+        ("theorem1:epsilon=1e400,batch=9,horizon=9", "epsilon=1e400,batch=9,horizon=9: sens"),
+        ("skellam:variance=100,users=1e30", "users=1e30: variance must be"),
+        ("discrete-laplace:epsilon=1,adjacency=x", "adjacency=x: neighbours must be"),
+        ("gaussian:sigma=1,l2=-1", "l2 must be"),
+        ("laplace:scale=1,l1=-1", "l1 must be"),
+        ("unary-encoding:epsilon=1,bits=-1", "bits must be"),
+        ("rappor:f=1/2,p=3/4,q=1/4,reports=2,bits=1", "bits must be"),
+        ("count-mean-sketch:epsilon=1,bits=-1", "bits must be"),
+        ("polya-difference:shape=0.9,scale=10,l2=2.5", "vectors .l2,.* which polya-difference is"),
+        ("federated:count=9", "'count' is not known .did you mean 'clients'"),
+        ("distributed-discrete-gaussian:sigma2=1", "did you mean 'discrete-gaussian-sum'"),
+    ],
+)
+def test_errors_tell_of_what_was_typed(text, told):
+    with pytest.raises(ParameterError, match=f"{told}"):
+        parse(text)
 
 
 @pytest.mark.parametrize("name", GOOD)
