@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
+from attrs import asdict
+
 from ..bandit.linear.data import Classification
 from ..bandit.linear.environments import LinearEnvironment, linear_environment
+from ..bandit.linear.regret import PriorBound, cap_of, prior_regret
 from ..bandit.linear.run import LinearReady, LinearResults, linear_ready, run_linear
 from ..bandit.linear.setting import LinearSetting
 from ..bandit.results import Mean
@@ -91,6 +94,7 @@ def _json(
     name: str, environment: LinearEnvironment, found: LinearResults, seed: int
 ) -> dict[str, Any]:
     ready, setting = found.ready, found.ready.setting
+    prior = _prior(environment, ready)
     return {
         "algorithm": name,
         "source": _NAMES[name],
@@ -111,6 +115,8 @@ def _json(
         "regret": found.total_regret(),
         "regret_without_privacy": found.plain_regret(),
         "regret_certified": found.certified_regret(),
+        "regret_bound_released": found.known_regret(),
+        "regret_bound_prior": None if prior is None else asdict(prior),
         "regret_of_linear_fit": _linear(environment, setting),
         "checkpoints": [
             {
@@ -118,6 +124,7 @@ def _json(
                 "regret": Mean.of(found.regret[:, batch]),
                 "without_privacy": Mean.of(found.plain[:, batch]),
                 "certified": Mean.of(found.certified[:, batch]),
+                "released": Mean.of(found.known[:, batch]),
             }
             for batch, users in enumerate(found.rounds)
         ],
@@ -151,6 +158,12 @@ def _follows(environment: LinearEnvironment, setting: LinearSetting) -> bool:
     return environment.theta is not None and environment.norm <= float(setting.norm)
 
 
+def _prior(environment: LinearEnvironment, ready: LinearReady) -> PriorBound | None:
+    if environment.diversity is None or not _follows(environment, ready.setting):
+        return None
+    return prior_regret(ready.radius, environment.diversity)
+
+
 def _linear(environment: LinearEnvironment, setting: LinearSetting) -> float | None:
     if not isinstance(environment, Classification):
         return None
@@ -172,7 +185,17 @@ def _parts(name: str, environment: LinearEnvironment, found: LinearResults) -> I
         "regret": number(found.total_regret()),
         "without privacy": number(found.plain_regret()),
         "where the radius holds": f"at most {number(found.certified_regret())}",
+        "from what was released": f"at most {number(found.known_regret())}, where the radius holds",
     }
+    prior = _prior(environment, ready)
+    if prior is not None:
+        shown["before anything runs"] = (
+            f"at most {prior.bound:,.1f}, but with probability {decimal_text(prior.failure)}; its "
+            f"mean at most {prior.mean:,.1f}"
+            if prior.mean < setting.horizon * cap_of(setting.norm)
+            else "nothing is proved of these batches; with a first one (--first) of about "
+            f"{prior.first:,} users more may be"
+        )
     if ready.release is None:
         del shown["without privacy"]
     if found.outside is not None:

@@ -49,6 +49,7 @@ class Classification:
     labels: NDArray[np.intp] = field(repr=False)
     arms: int
     theta: None
+    diversity: None
     norm: float
 
     def __init__(
@@ -80,6 +81,7 @@ class Classification:
         put("labels", labels[users])
         put("arms", arms)
         put("theta", None)
+        put("diversity", None)
         fitted = np.linalg.norm(_fit(features[public], labels[public], arms))
         put("norm", math.ceil(10 * fitted) / 10)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import cached_property
 from typing import Protocol
 
@@ -39,6 +40,11 @@ class LinearEnvironment(Protocol):
     @property
     def theta(self) -> Floats | None:
         """theta*, with E[2y - 1 | x] = <x, theta*>; None where no such is known to exist."""
+
+    @property
+    def diversity(self) -> Fraction | None:
+        """What no eigenvalue of E[mean of x x' over the arms] is below, of contexts that are drawn
+        independently of all before, from one law; None where no such is known."""
 
     def draw(self, rng: np.random.Generator, users: int) -> tuple[Floats, Floats]:
         """So many users' contexts (users x K x d, of norm at most 1) and means (users x K)."""
@@ -81,6 +87,10 @@ class UnitBall:
         drawn = np.random.default_rng(self.seed).standard_normal(self.dimension)
         scaled: Floats = drawn * (self.norm / np.linalg.norm(drawn))
         return scaled
+
+    @property
+    def diversity(self) -> Fraction:
+        return Fraction(1, self.dimension + 2)  # E |x|^2 = d/(d + 2), the same in all directions
 
     def draw(self, rng: np.random.Generator, users: int) -> tuple[Floats, Floats]:
         contexts = rng.standard_normal((users, self.arms, self.dimension))

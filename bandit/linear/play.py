@@ -22,6 +22,7 @@ from ..environments.rewards import checked
 from .contribution import Contribution
 from .environments import LinearEnvironment
 from .radius import Estimate, Radius
+from .regret import cap_of, released_regret
 from .release import LinearRelease
 
 _TINY = 1e-9  # that floats may be off
@@ -84,6 +85,7 @@ class LinearRun:
 
     regret     pseudo-regret so far
     certified  what it is at most, in the event of the radius
+    known      likewise, from what was released alone
     outside    contexts so far, of all arms, whose mean was outside the radius; None where no
                linear truth is known
     shift      lambda of the estimate that the batch gave
@@ -91,6 +93,7 @@ class LinearRun:
 
     regret: Floats
     certified: Floats
+    known: Floats
     outside: NDArray[np.int64] | None
     shift: Floats
     last: Estimate
@@ -113,10 +116,10 @@ def play_linear(
     """Play it. The same seed has the same users, whatever is released of them."""
     users, noise = (np.random.default_rng(each) for each in seed.spawn(2))
     sums: Sums = ExactSums(radius.dimension) if release is None else NoisySums(release, noise)
-    theta, cap = environment.theta, min(1.0, float(radius.norm))
+    theta, cap = environment.theta, float(cap_of(radius.norm))
     most = max(1, min(_AT_ONCE, _NUMBERS // (environment.arms * environment.dimension)))
     known: Estimate | None = None
-    regret, certified, outside, rows = 0.0, 0.0, 0, []
+    regret, certified, bound, outside, rows = 0.0, 0.0, 0.0, 0, []
     before = 0
     for batch, after in enumerate(radius.users, 1):
         for start in range(before, after, most):
@@ -136,9 +139,14 @@ def play_linear(
             regret += float((means.max(axis=1) - means[every, chosen]).sum())
             rewards = (luck < means[every, chosen]).astype(np.float64)
             sums.add(contexts[every, chosen], rewards)
-        known = radius.estimate(batch, *sums.release())
-        rows.append((regret, certified, outside, known.shift))
-        before = after
+        latest = radius.estimate(batch, *sums.release())
+        size = after - before
+        if known is None:
+            bound += size * cap
+        else:
+            bound += released_regret(known, latest, size, radius.norm)
+        known, before = latest, after
+        rows.append((regret, certified, bound, outside, known.shift))
     assert known is not None
-    first, second, third, fourth = (np.array(column) for column in zip(*rows, strict=True))
-    return LinearRun(first, second, None if theta is None else third, fourth, known)
+    first, second, third, fourth, fifth = (np.array(each) for each in zip(*rows, strict=True))
+    return LinearRun(first, second, third, None if theta is None else fourth, fifth, known)

@@ -47,12 +47,14 @@ det(I + G/rho) <= (1 + n/(d rho))^d, as tr G <= n, by the inequality of the mean
 and |<z, xi>| <= beta_n sqrt(z' (G + rho I) z) <= beta sqrt(z' H z). QED.
 
 As W and lambda may depend on all releases, lambda is the least >= 0 with which no eigenvalue of
-G~ + lambda I is below `FLOOR` max(c, rho). Once contexts are plenty it is 0, and noise costs
-gamma |z|, of order 1/n, beside beta/sqrt(n). rho is max(1, c) of the first batch.
+G~ + lambda I is below `FLOOR` max(c, rho), about: never larger, as the least eigenvalue is taken
+from a vector's Rayleigh quotient. Once contexts are plenty it is 0, and noise costs gamma |z|, of
+order 1/n, beside beta/sqrt(n). rho is max(1, c) of the first batch.
 
 *Regret.* A user takes the arm of the largest <theta^, x> + width(x). In the theorem's event the arm
 that is best for her is ahead of it by at most 2 width(x) of the chosen one, in r; in y by width(x).
-`play` adds up min(width, 1, S): regret is at most that, on the same event.
+`play` adds up min(width, 1, S): regret is at most that, on the same event. What the server knows of
+that, and what is known before: `regret`.
 
 *What is not exact.* Fixed-point vectors stand for g phi: with f fraction bits (`on_grid`) each is
 off by at most 2 sqrt(D) 2^-f, where it is shortened by a relative 2^-39, with all floats before:
@@ -81,7 +83,7 @@ from flint import arb, arb_mat
 from numpy.typing import NDArray
 
 from ...exact.number import ball
-from ...exact.precision import upper_float, working_precision
+from ...exact.precision import lower_float, upper_float, working_precision
 from ...mechanisms.protocols.federated.grid import fraction_bits
 from ...verify.certificate import MismatchError
 from .contribution import MATRIX
@@ -91,8 +93,11 @@ from .setting import LinearSetting
 
 FLOOR = 2.0  # times c: the least eigenvalue that is divided by
 _REWARDS = Fraction(1, 2)  # of p: for (i); of the rest each half is for one bound of (N)
-_BITS = 128
-_UNIT, _READ, _DRIFT, _LAST = 2.0**-53, 2.0**-48, 2.0**-38, 1 + 2.0**-40
+BITS, UNIT = 128, 2.0**-53
+MISSED = (
+    2.0**-12
+)  # times min(1, S): more than |I - W (G~ + lambda I)| S and |theta^ - W u~| ever are
+_READ, _DRIFT, _LAST = 2.0**-48, 2.0**-38, 1 + 2.0**-40
 
 Floats = NDArray[np.float64]
 
@@ -125,43 +130,54 @@ class Radius:
         gram: G~, symmetric. rewards: u~.
         """
         users, norm = self.users[batch - 1], float(self.norm)
-        size = float(np.linalg.norm(gram) + np.linalg.norm(rewards))
-        inexact = (users * self.drift + _READ * (size + 1)) * _LAST
+        inexact = self.inexact(users, float(np.linalg.norm(gram) + np.linalg.norm(rewards)))
         c = self.matrix[batch - 1] + inexact
         c_e = self.error[batch - 1] + inexact * (1 + norm)
-        least = float(np.linalg.eigvalsh(gram)[0])
-        shift = max(0.0, FLOOR * max(c, self.ridge) - least)
+        shift = max(0.0, FLOOR * max(c, self.ridge) - _least(gram))
         inverse: Floats = np.linalg.inv(gram + shift * np.eye(self.dimension)).astype(np.float64)
         theta = inverse @ rewards
-        with working_precision(_BITS):
-            one = _identity(self.dimension)
-            exact_gram, exact_inverse = _exact(gram), _exact(inverse)
+        with working_precision(BITS):
+            one = identity(self.dimension)
+            exact_gram, exact_inverse = exact_matrix(gram), exact_matrix(inverse)
             wide = exact_gram + (arb(c) + arb(self.ridge)) * one
             beta = self._beta(wide, users)
             off = one - exact_inverse * (exact_gram + arb(shift) * one)
-            rest = _exact(theta[:, None]) - exact_inverse * _exact(rewards[:, None])
+            rest = exact_matrix(theta[:, None]) - exact_inverse * exact_matrix(rewards[:, None])
             bias = _norm(off) * ball(self.norm) + _norm(rest)
+            if not bias < MISSED * ball(self.norm).min(arb(1)):
+                raise ArithmeticError("the sums are too large for an inverse in floats")
             gamma = arb(c_e) + arb(shift) * ball(self.norm)
             most, weight, missed = (upper_float(each) for each in (beta, gamma, bias))
             shape = np.array([[float(each.mid()) for each in row] for row in wide.tolist()])
         frobenius, high = (float(np.linalg.norm(each)) for each in (inverse, shape))
-        floats = 8 * most * frobenius * math.sqrt(self.dimension * _UNIT * high)
+        floats = 8 * most * frobenius * math.sqrt(self.dimension * UNIT * high)
         size = weight * frobenius + float(np.linalg.norm(theta))
-        floats += 4 * self.dimension * _UNIT * size
-        return Estimate(theta, inverse, shape, most, weight, (missed + floats) * _LAST, shift)
+        floats += 4 * self.dimension * UNIT * size
+        e = (missed + floats) * _LAST
+        return Estimate(theta, inverse, shape, most, weight, e, shift, gram, c)
 
-    def _beta(self, wide: arb_mat, users: int) -> arb:
+    def inexact(self, users: int, size: float) -> float:
+        """What floats add to c, where the sums are of this size."""
+        return (users * self.drift + _READ * (size + 1)) * _LAST
+
+    def largest_beta(self, users: int) -> arb:
+        """What beta is at most after so many users."""
         ridge = arb(self.ridge)
         log_det = self.dimension * (1 + users / (self.dimension * ridge)).log()
-        found = wide.det() / ridge**self.dimension
-        if found >= 1 and found.log() < log_det:  # it is, where the bounds of the noise hold
-            log_det = found.log()
         return (log_det - 2 * ball(self.rewards).log()).sqrt()
+
+    def _beta(self, wide: arb_mat, users: int) -> arb:
+        found = wide.det() / arb(self.ridge) ** self.dimension
+        most = self.largest_beta(users)
+        if not found >= 1:  # it is, where the bounds of the noise hold
+            return most
+        own = (found.log() - 2 * ball(self.rewards).log()).sqrt()
+        return own if own < most else most
 
 
 @frozen(eq=False)
 class Estimate:
-    """theta^, W, H, beta, gamma, e and lambda."""
+    """theta^, W, H, beta, gamma, e and lambda; G~ and c, with what floats add."""
 
     theta: Floats
     inverse: Floats
@@ -170,6 +186,8 @@ class Estimate:
     gamma: float
     rest: float
     shift: float
+    gram: Floats
+    matrix: float
 
     def widths(self, contexts: Floats) -> Floats:
         """The width of each context, along the last axis; |x| <= 1."""
@@ -192,7 +210,7 @@ def radius(setting: LinearSetting, release: LinearRelease | None) -> Radius:
     """
     ends, p = setting.batches, setting.confidence
     if release is None:
-        none, drift = (0.0,) * len(ends), (setting.horizon + 2) * _UNIT
+        none, drift = (0.0,) * len(ends), (setting.horizon + 2) * UNIT
         return Radius(setting.dimension, ends, none, none, p, 1.0, setting.norm, p, drift)
     one = release.contribution
     wraps = wraps_of(setting, one, release.noise)
@@ -209,11 +227,22 @@ def radius(setting: LinearSetting, release: LinearRelease | None) -> Radius:
     return Radius(setting.dimension, ends, matrix, error, rewards, ridge, setting.norm, p, drift)
 
 
-def _identity(size: int) -> arb_mat:
+def _least(gram: Floats) -> float:
+    """The least eigenvalue, about, and never below it: a Rayleigh quotient."""
+    vector = np.linalg.eigh(gram)[1][:, :1]
+    with working_precision(BITS):
+        one = exact_matrix(vector)
+        quotient = (one.transpose() * exact_matrix(gram) * one)[0, 0]
+        return lower_float(quotient / (one.transpose() * one)[0, 0])
+
+
+def identity(size: int) -> arb_mat:
+    """Of so many rows."""
     return arb_mat([[int(row == column) for column in range(size)] for row in range(size)])
 
 
-def _exact(values: Floats) -> arb_mat:
+def exact_matrix(values: Floats) -> arb_mat:
+    """These floats, exactly."""
     return arb_mat([[arb(each) for each in row] for row in values.tolist()])
 
 

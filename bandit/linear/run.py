@@ -44,6 +44,7 @@ class LinearResults:
     ready      what they share: the release and the radii
     regret     pseudo-regret so far: of each user's best arm
     certified  what it is at most where the radius holds
+    known      likewise, from what was released alone
     outside    by run: was any context's mean ever outside the radius? None where there is no truth
     plain      regret without privacy, of the same users
 
@@ -57,6 +58,7 @@ class LinearResults:
     ready: LinearReady
     regret: NDArray[np.float64]
     certified: NDArray[np.float64]
+    known: NDArray[np.float64]
     outside: NDArray[np.bool_] | None
     plain: NDArray[np.float64]
 
@@ -77,6 +79,10 @@ class LinearResults:
     def certified_regret(self) -> Mean:
         """What is proved of it on the event of the radius, run by run."""
         return Mean.of(self.certified[:, -1])
+
+    def known_regret(self) -> Mean:
+        """What the server can prove of it, run by run, on that event."""
+        return Mean.of(self.known[:, -1])
 
     def plain_regret(self) -> Mean:
         """Without privacy."""
@@ -137,6 +143,7 @@ def run_linear(
         ready,
         np.array([run.regret for run, _ in ordered]),
         np.array([run.certified for run, _ in ordered]),
+        np.array([run.known for run, _ in ordered]),
         wrong,
         np.array([beside.regret for _, beside in ordered]),
     )

@@ -29,6 +29,9 @@ def test_json_says_what_was_found_proved_and_spent():
     assert shown["radius"]["runs_outside"] == 0 and shown["radius"]["model_holds"] is True
     assert shown["radius"]["failure"] == "0.05"
     assert shown["regret"]["mean"] <= shown["regret_certified"]["mean"] <= 600
+    known, prior = shown["regret_bound_released"]["mean"], shown["regret_bound_prior"]
+    assert shown["regret_certified"]["mean"] <= known <= 600 <= prior["bound"] < 600.01
+    assert prior["failure"] == "0.0505" and 0 < prior["first"] <= 600
     assert shown["regret_without_privacy"]["mean"] <= shown["regret"]["mean"]
     last = shown["checkpoints"][-1]
     assert last["round"] == 600 and last["regret"] == shown["regret"]
@@ -55,7 +58,18 @@ def test_real_data_are_said_not_to_follow_the_model():
     assert "is an assumption, and not true of these data" in " ".join(result.stdout.split())
     shown = json.loads(linear(*arguments, "--json").stdout)
     assert shown["radius"]["runs_outside"] is None and shown["radius"]["model_holds"] is False
+    assert shown["regret_bound_prior"] is None
     assert 0 < shown["regret_of_linear_fit"] < 300
+
+
+def test_what_is_proved_of_regret_before_anything_runs_is_said():
+    instance = ("--instance", "unit:dimension=2,arms=3", "--runs", "1", "--algorithm", "linucb")
+    long = linear("--horizon", "4e4", "--first", "3000", *instance, "--json")
+    shown = json.loads(long.stdout)
+    prior = shown["regret_bound_prior"]
+    assert shown["regret"]["mean"] <= prior["bound"] <= prior["mean"] < 2e4
+    said = " ".join(linear("--horizon", "500", *instance).stdout.split())
+    assert "nothing is proved of these batches; with a first one (--first) of about" in said
 
 
 @pytest.mark.parametrize(("norm", "holds"), [("0.1", True), ("0.0999999", False), ("2", True)])

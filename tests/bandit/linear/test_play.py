@@ -93,7 +93,8 @@ def test_the_radius_holds_and_regret_is_below_what_it_certifies(setting, release
         place = UnitBall(2, 5, seed=seed)
         run = play_linear(place, given, release if private else None, np.random.SeedSequence(seed))
         assert run.outside[-1] == 0
-        assert (run.regret <= run.certified).all()
+        assert (run.regret <= run.certified).all() and (run.certified <= run.known).all()
+        assert run.known[-1] < 1.6 * run.certified[-1]
         assert (np.diff(run.regret) >= 0).all() and run.certified[-1] < 6000
         grid = np.linspace(0, 2 * np.pi, 100)
         every = np.stack([np.cos(grid), np.sin(grid)], axis=1)

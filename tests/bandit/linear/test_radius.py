@@ -106,10 +106,26 @@ def test_an_inverse_that_is_none_costs_what_it_is_off(monkeypatch):
     good = given.estimate(1, gram, gram @ theta)
     assert good.rest < 1e-6 and np.allclose(good.theta, theta)
     inverse = np.linalg.inv
-    monkeypatch.setattr(np.linalg, "inv", lambda matrix: inverse(matrix) * 0.9)
+    monkeypatch.setattr(np.linalg, "inv", lambda matrix: inverse(matrix) * (1 - 1e-5))
     bad = given.estimate(1, gram, gram @ theta)
-    assert bad.rest == pytest.approx(0.1 * np.sqrt(2) * 2, rel=1e-3)
-    assert np.allclose(bad.theta, 0.9 * theta)
+    assert bad.rest == pytest.approx(1e-5 * np.sqrt(2) * 2, rel=5e-3)
+    assert np.allclose(bad.theta, (1 - 1e-5) * theta, rtol=1e-9)
+    monkeypatch.setattr(np.linalg, "inv", lambda matrix: inverse(matrix) * 0.9)
+    with pytest.raises(ArithmeticError, match="too large for an inverse"):
+        given.estimate(1, gram, gram @ theta)
+
+
+def test_the_shift_is_never_more_than_the_least_eigenvalue_asks_for(monkeypatch):
+    """Whatever eigenvectors floats find."""
+    rng = np.random.default_rng(5)
+    seen = rng.standard_normal((9, 4))
+    gram = seen.T @ seen
+    least = np.linalg.eigvalsh(gram)[0]
+    given = Radius(4, (9,), (least,), (0.0,), Fraction(1, 2), 0.1, Fraction(1), Fraction(1), 0.0)
+    assert given.estimate(1, gram, seen[0]).shift == pytest.approx(least, rel=1e-9)
+    monkeypatch.setattr(np.linalg, "eigh", lambda matrix: (None, rng.standard_normal((4, 4))))
+    for _ in range(20):
+        assert given.estimate(1, gram, seen[0]).shift < least
 
 
 def test_failures_add_up_to_p(setting, release, monkeypatch):

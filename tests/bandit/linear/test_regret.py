@@ -1,0 +1,148 @@
+"""Bounds of regret: never below what contexts can cost, and how often they fail."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from exactdp.bandit.linear.environments import UnitBall
+from exactdp.bandit.linear.radius import Radius, radius
+from exactdp.bandit.linear.regret import _eigenvalue, prior_regret, released_regret
+from exactdp.bandit.linear.run import linear_ready, run_linear
+from exactdp.bandit.linear.setting import LinearSetting
+
+
+def _radius(c, norm=1):
+    at = Fraction(1, 20)
+    return Radius(3, (4000, 8000), (c, c), (c, c), at, max(c, 1.0), Fraction(norm), at, 1e-12)
+
+
+def _contexts(seed, users):
+    rng = np.random.default_rng(seed)
+    found = rng.standard_normal((users, 3)) * rng.random(3)
+    return found / np.linalg.norm(found, axis=1).max()
+
+
+@pytest.mark.parametrize("c", [0.0, 3.0, 40.0])
+@pytest.mark.parametrize("seed", range(4))
+def test_widths_of_any_contexts_add_up_to_less_than_their_noisy_sum_shows(c, seed):
+    """Noise at the ends of what its bound allows: the sum of the batch is then shown too small."""
+    given = _radius(c)
+    first, second = _contexts(seed, 4000), _contexts(seed + 100, 4000)
+    noise = c * np.eye(3)
+    gram = first.T @ first
+    before = given.estimate(1, gram + noise, np.ones(3))
+    after = given.estimate(2, gram + second.T @ second - noise, np.ones(3))
+    truth = np.minimum(before.widths(second), 1).sum()
+    assert truth <= released_regret(before, after, 4000, Fraction(1))
+    most = released_regret(before, after, 4000, Fraction(1, 1000))
+    assert 4 <= most <= 4 * (1 + 1e-12)
+
+
+def test_nothing_is_lost_where_all_contexts_are_equal_and_nothing_is_hidden():
+    given, one = _radius(0.0), np.tile([0.6, 0.0, 0.8], (4000, 1))
+    first = _contexts(0, 4000)
+    before = given.estimate(1, first.T @ first, np.ones(3))
+    after = given.estimate(2, first.T @ first + one.T @ one, np.ones(3))
+    truth = before.widths(one).sum()
+    assert truth <= released_regret(before, after, 4000, Fraction(1)) <= truth * (1 + 1e-5)
+
+
+@pytest.mark.parametrize(("users", "share"), [(400, "0.1"), (4000, "0.02"), (60, "0.5")])
+@pytest.mark.parametrize("failure", ["0.1", "0.001"])
+def test_contexts_show_less_than_is_said_as_seldom_as_is_said(users, share, failure):
+    """d = 1, contexts 0 and 1: their sum is binomial, and its law known."""
+    kappa, q = Fraction(share), Fraction(failure)
+    g = _eigenvalue(users * kappa, 1, q)
+    p = float(kappa)
+    below = sum(
+        math.exp(
+            math.lgamma(users + 1)
+            - math.lgamma(k + 1)
+            - math.lgamma(users - k + 1)
+            + k * math.log(p)
+            + (users - k) * math.log1p(-p)
+        )
+        for k in range(math.floor(g) + 1)
+    )
+    assert 0 < g < users * p and below <= float(q)
+    mu = users * p
+    assert mu - g + g * math.log(g / mu) == pytest.approx(math.log(1 / float(q)), rel=1e-5)
+
+
+def test_too_few_users_show_nothing():
+    assert _eigenvalue(Fraction(2), 10, Fraction(1, 100)) == 0.0
+    assert 0 < _eigenvalue(Fraction(8), 10, Fraction(1, 100)) < 1
+    given = radius(LinearSetting(10, 1000, None, first=20), None)
+    found = prior_regret(given, Fraction(1, 12))
+    assert found.bound == found.mean == pytest.approx(1000) and found.bound >= 1000
+
+
+@pytest.mark.parametrize("norm", [1, "0.25"])
+@pytest.mark.parametrize("noise", [None, 20.0])
+def test_the_bound_before_is_the_formula_of_the_proof(noise, norm):
+    """Computed again in floats, from what the documentation says."""
+    setting = LinearSetting(4, 300_000, None, first=30_000, norm=norm)
+    plain = radius(setting, None)
+    size = len(plain.users)
+    c = noise or 0.0
+    given = (
+        plain
+        if noise is None
+        else Radius(
+            4,
+            plain.users,
+            (c,) * size,
+            (c,) * size,
+            plain.rewards,
+            c,
+            plain.norm,
+            plain.failure,
+            1e-12,
+        )
+    )
+    found = prior_regret(given, Fraction(1, 6))
+    cap, ridge, p = float(Fraction(norm)), max(1.0, c), 0.05
+    a = _eigenvalue(Fraction(5000), 4, Fraction(1, 2000)) - c
+    assert a > 2 * ridge
+    total = 30_000 * cap
+    for users, after in zip(plain.users, plain.users[1:], strict=False):
+        beta = math.sqrt(2 * math.log(1 / p) + 4 * math.log(1 + users / (4 * ridge)))
+        width = beta * math.sqrt(1 / a + (c + ridge) / a**2) + c / a
+        total += (after - users) * min(cap, width)
+    assert total < found.bound <= total + 300_000 * cap * 3 * 2**-11
+    assert found.mean == pytest.approx(found.bound + 300_000 * cap * 0.0505)
+
+
+def test_measured_regret_is_below_what_is_known_after_and_before():
+    place = UnitBall(3, 6)
+    ready = linear_ready(LinearSetting(3, 40_000, 5, first=5000))
+    found = run_linear(place, ready, 3)
+    prior = prior_regret(ready.radius, place.diversity)
+    assert (found.regret <= found.certified).all() and (found.certified <= found.known).all()
+    assert found.known[:, -1].max() < prior.bound < prior.mean < 30_000
+
+
+def test_it_says_something_of_ten_dimensions_and_a_million_users():
+    ready = linear_ready(LinearSetting(10, 10**6, 1, first=62_000))
+    found = prior_regret(ready.radius, UnitBall(10).diversity)
+    assert found.bound < 193_100 and found.mean < 243_600
+    assert found.first == pytest.approx(62_000, rel=0.01)
+
+
+@pytest.mark.parametrize("dimension", [1, 3, 10])
+def test_random_arms_of_the_ball_see_every_direction_alike(dimension):
+    place = UnitBall(dimension, 2)
+    drawn = place.draw(np.random.default_rng(0), 100_000)[0].reshape(-1, dimension)
+    second = drawn.T @ drawn / len(drawn)
+    assert np.linalg.eigvalsh(second)[0] == pytest.approx(float(place.diversity), rel=0.03)
+
+
+@pytest.mark.slow
+def test_regret_of_a_million_users_in_ten_dimensions_is_below_its_bounds():
+    place = UnitBall(10, 20)
+    ready = linear_ready(LinearSetting(10, 10**6, 1, first=62_000))
+    found = run_linear(place, ready, 1)
+    assert found.total_regret().mean <= found.known_regret().mean
+    assert found.known_regret().mean < prior_regret(ready.radius, place.diversity).bound
