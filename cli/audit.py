@@ -11,9 +11,10 @@ from ..exact import OutOfTimeError, ParameterError, time_left, time_limit
 from ..exact.atomic_write import check_target
 from ..verify import Audit, Claim, Verdict, parse_claim
 from ..verify import audit as verified
+from ..verify.guarantee import CLAIMS
 from . import options, output, parts
 from .measure import Request, Width, measure, read_width
-from .options import CLAIMS, DEFAULT_TIME, Specs, Time, Uses, option
+from .options import DEFAULT_TIME, Specs, Time, Uses, option
 from .result import Result, printed
 from .theorem import write_theorem
 

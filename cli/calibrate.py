@@ -15,9 +15,10 @@ from ..verify import Audit, Calibration, Edge, Guarantee, UnfinishedError, parse
 from ..verify import calibrate as calibrated
 from ..verify.certificate import is_close_call_in_reach
 from ..verify.families import Chosen, choose
+from ..verify.guarantee import CLAIMS
 from ..verify.vector_calibration import VectorFamily, calibrate_vector, choose_vector
 from . import calibrate_vectors, output
-from .options import CLAIMS, DEFAULT_TIME, Json, Note, Time, option, read_note, read_time
+from .options import DEFAULT_TIME, Json, Note, Time, option, read_note, read_time
 from .result import Part, Result, printed
 
 # what is meant, where the number is a noise and where it is a cost

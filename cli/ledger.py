@@ -17,9 +17,10 @@ from ..exact.regular_file import open_regular
 from ..exact.table import Table, no_formula
 from ..ledger.errors import LedgerError, RefusedError, UnavailableError
 from ..ledger.limits import Limit
+from ..verify.guarantee import CLAIMS
 from . import options, output
 from .ledger_certificate import digest_of
-from .options import CLAIMS, DEFAULT_TIME, Time, option
+from .options import DEFAULT_TIME, Time, option
 from .parts import shown
 from .plain import PlainCommand, PlainGroup
 from .result import Part, Result, printed

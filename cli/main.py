@@ -78,7 +78,7 @@ def application(verbs: Iterable[str] = _VERBS, listed: bool = False) -> typer.Ty
         cls=PlainGroup,
         help="How private is this mechanism, exactly? Every figure is a certified enclosure.",
         epilog=f"Mechanisms: {', '.join(MECHANISMS)}, ...: exactdp list names all, "
-        "exactdp list NAME the keys of one. Claims: pure, approx, rdp, zcdp, gdp. "
+        "exactdp list NAME the keys of one. Claims: pure:0.1, approx:1,1e-6, ... "
         "Exit codes: 0 done or verified, 1 refuted, 2 bad input, 3 undecided.",
         pretty_exceptions_enable=False,
     )

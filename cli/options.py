@@ -17,7 +17,6 @@ from ..exact.number import ParameterError, exact, located, whole
 from ..mechanisms.pair_file import read_text
 from ..mechanisms.spec import Spec, parse_use
 
-CLAIMS = "pure:EPSILON, approx:EPSILON,DELTA, rdp:ORDER,EPSILON, zcdp:RHO or gdp:MU"
 DEFAULT_TIME = "60"
 
 

@@ -16,8 +16,9 @@ from ..exact.extra import bring
 from ..exact.number import located
 from ..exact.regular_file import open_regular
 from ..verify import Guarantee, Verdict, parse_claim
+from ..verify.guarantee import CLAIMS
 from . import options, output
-from .options import CLAIMS, Time, option
+from .options import Time, option
 
 if TYPE_CHECKING:
     from ..report.page import Page

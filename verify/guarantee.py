@@ -1,6 +1,6 @@
 """Guarantees: what can be claimed of a mechanism, small frozen values.
 
-A notion of privacy is one class here, and its name in `NOTIONS`: its numbers and its text, the one
+A notion of privacy is one class here, listed in `NOTIONS`: its numbers and its text, the one
 number that it bounds, how that number is measured of a composition, and what refutes it. Audits,
 calibration, searches, certificates and accounts ask the guarantee, never which one it is.
 """
@@ -327,6 +327,8 @@ Claim: TypeAlias = Guarantee  # of a mechanism; what papers claim is `claims.fin
 NOTIONS: dict[str, type[Guarantee]] = {
     notion.kind: notion for notion in (PureDP, ApproxDP, RenyiDP, ZCDP, GaussianDP)
 }
+_FORMS = [f"{kind}:{','.join(notion.names()).upper()}" for kind, notion in NOTIONS.items()]
+CLAIMS = f"{', '.join(_FORMS[:-1])} or {_FORMS[-1]}"  # how claims are written
 
 
 class ClaimWarning(UserWarning):
@@ -353,10 +355,7 @@ def parse_claim(text: str) -> Guarantee:
     """
     kind, colon, rest = text.strip().partition(":")
     if not colon or kind not in NOTIONS:
-        *most, last = (f"{name}:{','.join(n.names()).upper()}" for name, n in NOTIONS.items())
-        raise ParameterError(
-            f"claim must be {', '.join(most)} or {last}, got {text[:60]!r}{_hint(text, kind)}"
-        )
+        raise ParameterError(f"claim must be {CLAIMS}, got {text[:60]!r}{_hint(text, kind)}")
     notion, values = NOTIONS[kind], rest.split(",")
     count = len(notion.names())
     if len(values) != count:

@@ -26,6 +26,11 @@ from exactdp.verify import (
     calibrate,
 )
 from exactdp.verify.certificate import certificate_of
+from exactdp.verify.checker import check, divergences
+from exactdp.verify.checker import notions as checked
+from exactdp.verify.checker.notions import Notion
+from exactdp.verify.checker.reading import read
+from exactdp.verify.checker.words import described
 from exactdp.verify.fields import NotCertifiedError
 from exactdp.verify.guarantee import NOTIONS, ClaimWarning, Guarantee, parse_claim
 from exactdp.verify.search import Axis, claimed, search
@@ -111,6 +116,26 @@ def test_a_new_notion_is_one_class() -> None:
     assert search([Axis("scale", [2, 1])], question, seconds=60).violation.point["scale"] == 1
     with pytest.raises(NotCertifiedError):
         certificate_of(verified)
+
+
+def test_and_one_row_of_the_checker(monkeypatch) -> None:
+    def is_inside(said, full):
+        low, high = divergences.delta(said.uses[0][0], Fraction(0), 80.0, full)
+        return said.measured[0] <= low and high <= said.measured[1]
+
+    row = Notion(("delta",), "total variation {delta}", is_inside, "delta")
+    monkeypatch.setitem(checked.NOTIONS, "tv", row)
+    one = AdditiveNoise(DiscreteLaplace(1), 1)
+    for delta, verdict in (("0.462118", "VERIFIED"), ("0.462117", "REFUTED")):
+        content = certificate_of(audit(one, TotalVariation(delta))).content
+        assert check(content).valid
+        assert f"{verdict}: total variation {delta}" in described(read(content))
+        measured = content["measured"]
+        wrong = {"lower": measured["lower"], "upper": measured["lower"]}
+        if verdict == "REFUTED":
+            wrong = {"lower": measured["upper"], "upper": measured["upper"]}
+        forged = {name: each for name, each in content.items() if name not in ("made", "digest")}
+        assert not check(forged | {"version": 1, "measured": wrong}).valid
 
 
 @pytest.mark.parametrize("text", ["approx:1e-6,1", "approx:1e-6, 0.5", "approx:0,0.1"])

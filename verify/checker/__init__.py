@@ -58,39 +58,26 @@ noise and of noise reduced mod m.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from fractions import Fraction
-from functools import partial
 from html import escape
 
-from mpmath import iv
-
-from . import divergences
-from .arithmetic import INFINITY, Enclosure, End, OpenError, add, precision, times
+from .arithmetic import INFINITY, OpenError, precision
 from .canonical import digest
-from .composition import Profile, profile
-from .concentrated import rho_at_least, rho_at_most
-from .continuous import closed_profile
 from .deadline import OutOfTimeError, time_limit
-from .gaussian_dp import gaussian_mu
-from .guarantees import delta_at_most
-from .mechanisms import Additive, Allocation, Continuous, Curve, Key, Mechanism, Sampled
+from .notions import NOTIONS, SEARCHED, is_listed, wraps
 from .protocol import objection
 from .reading import Statement, read
-from .scenarios import Uses, scenarios
+from .scenarios import scenarios
 from .shape import CertificateError
-from .shuffled import Shuffled
 from .vectors import Part, attained, parts
 
 __all__ = ["SECONDS", "CertificateError", "Outcome", "check"]
 
 SECONDS = 60.0
-_ABOVE = 1 + Fraction(1, 10**6)  # by so much a rho is called another
-_LARGEST_ORDER = Fraction(1 << 14)
 _WRONG = "what is measured does not contain the true value"
-_ATTEMPTS = ((96, False), (128, True), (320, True))  # bits, and whether all shifts are listed
+_ATTEMPTS = ((96, False), (SEARCHED, True), (320, True))  # bits, and whether all shifts are listed
 
 
 @dataclass(frozen=True)
@@ -189,7 +176,7 @@ def _doubt_of(part: Part) -> str | None:
     for bits, full in _attempts(statement):
         try:
             with precision(bits), _opened():
-                inside = _is_inside(statement, full)
+                inside = NOTIONS[statement.kind].is_inside(statement, full)
         except OpenError as error:
             inside, reason = None, str(error)
         if inside is not None:
@@ -208,10 +195,7 @@ def _is_exceeded(statement: Statement) -> bool:
             one = attained(statement)
             if one is None or one.measured[1] == INFINITY:
                 return False
-            if one.kind == "zcdp":
-                above = Fraction(one.measured[1]) * _ABOVE
-                return any(rho_at_least(uses, above, True, True) for uses in scenarios(one.uses))
-            return _is_inside(one, full=True) is False
+            return NOTIONS[one.kind].is_exceeded(one)
     except OpenError:
         return False
 
@@ -219,127 +203,6 @@ def _is_exceeded(statement: Statement) -> bool:
 def _attempts(statement: Statement) -> Sequence[tuple[int, bool]]:
     """Bits, and whether all shifts are listed: composition chooses its precision itself."""
     uses = scenarios(statement.uses)[0]
-    if statement.kind != "approx" or not uses or _is_listed(uses):
+    if statement.kind != "approx" or not uses or is_listed(uses):
         return _ATTEMPTS
-    return ((128, False), (128, True)) if _wraps(uses) else ((128, True),)
-
-
-def _is_listed(uses: Uses) -> bool:
-    """Is it one use, which is listed outcome by outcome?"""
-    if len(uses) != 1 or uses[0][1] != 1:
-        return False
-    return not isinstance(uses[0][0], Allocation | Shuffled)
-
-
-def _wraps(uses: Uses) -> bool:
-    """Is some use reduced mod m, so that listing all shifts may tell more?"""
-    noises = [one.mechanism if isinstance(one, Sampled) else one for one, _ in uses]
-    return any(isinstance(noise, Additive) and noise.modulus is not None for noise in noises)
-
-
-def _is_inside(statement: Statement, full: bool) -> bool | None:
-    """Does the measured enclosure contain the truth? None: not told at this precision."""
-    kind, numbers, ways = statement.kind, statement.numbers, scenarios(statement.uses)
-    if kind == "pure" or (kind == "approx" and numbers["delta"] == 0):
-        found = [_total(uses, lambda one: divergences.pure(one, full)) for uses in ways]
-    elif kind == "rdp":
-        order = numbers["order"]
-        found = [_total(uses, lambda one: divergences.renyi(one, order, full)) for uses in ways]
-    elif kind == "gdp":
-        found = [gaussian_mu(uses) for uses in ways]
-    elif kind == "approx":
-        return _epsilon_is_inside(statement, ways, full)
-    else:
-        low, high = statement.measured
-        if not all(rho_at_most(uses, high, full) for uses in ways):
-            return None if _wraps(statement.uses) and not full else False
-        if low == 0:
-            return True
-        search = iv.prec == _ATTEMPTS[1][0]
-        if any(rho_at_least(uses, low, full, search) for uses in ways):
-            return True
-        if not search or low == INFINITY:
-            return None
-        below = Fraction(low) / _ABOVE
-        return False if all(rho_at_most(uses, below, full) for uses in ways) else None
-    return _contains(statement.measured, _largest(found))
-
-
-def _total(uses: Uses, cost: Callable[[Mechanism], Enclosure]) -> Enclosure:
-    """What one scenario costs, of a cost that adds up."""
-    total: Enclosure = (Fraction(0), Fraction(0))
-    for mechanism, count in uses:
-        total = add(total, times(count, cost(mechanism)))
-    return total
-
-
-def _largest(found: Sequence[Enclosure]) -> Enclosure:
-    return max(low for low, _ in found), max(high for _, high in found)
-
-
-def _contains(outer: Enclosure, inner: Enclosure) -> bool | None:
-    if outer[0] <= inner[0] and inner[1] <= outer[1]:
-        return True
-    return False if inner[1] < outer[0] or outer[1] < inner[0] else None
-
-
-def _epsilon_is_inside(statement: Statement, ways: Sequence[Uses], full: bool) -> bool | None:
-    """epsilon(delta) <= e if and only if delta(e) <= delta."""
-    goal = statement.numbers["delta"]
-    low, high = statement.measured
-    profiles = [_profile(statement, uses, full) for uses in ways]
-
-    def is_at_most(level: End) -> bool | None:
-        if max(each.at_most(level) for each in profiles) <= goal:
-            return True
-        return False if max(each.at_least(level) for each in profiles) > goal else None
-
-    def is_above(level: End) -> bool | None:
-        if max(each.at_least(level) for each in profiles) > goal:
-            return True
-        return False if max(each.at_most(level) for each in profiles) < goal else None
-
-    answers = [] if high == INFINITY else [is_at_most(high)]
-    if low > 0 and False not in answers:
-        answers.append(is_above(low))
-    return False if False in answers else (None if None in answers else True)
-
-
-def _profile(statement: Statement, uses: Uses, full: bool) -> Profile:
-    """delta of one scenario as a function of epsilon."""
-    goal = statement.numbers["delta"]
-    if any(isinstance(one, Curve) for one, _ in uses):
-        return _by_renyi(uses, full)
-    if len(uses) == 1 == uses[0][1] and isinstance(one := uses[0][0], Shuffled):
-        return Profile(partial(one.at_least, goal=goal), partial(one.at_most, goal=goal))
-    closed = _closed(uses)
-    if closed is not None:
-        return Profile.of(closed)
-    if _is_listed(uses):
-        mechanism = uses[0][0]
-        bits = 0.6 * iv.prec + goal.denominator.bit_length() - goal.numerator.bit_length()
-        return Profile.of(lambda level: divergences.delta(mechanism, level, bits, full))
-    ends = [Fraction(end) for end in statement.measured if end != INFINITY]
-    largest = max(ends, default=Fraction(0))
-    return profile(uses, goal, largest, statement.step, full)
-
-
-def _by_renyi(uses: Uses, full: bool) -> Profile:
-    """What Rényi divergences show, of what is known by them."""
-    orders = [one.order for one, _ in uses if isinstance(one, Curve) and one.order]
-
-    def renyi(order: Fraction) -> End:
-        return _total(uses, lambda one: divergences.renyi(one, order, full))[1]
-
-    most = min(orders, default=_LARGEST_ORDER)
-    return Profile(lambda level: Fraction(0), lambda level: delta_at_most(level, renyi, most))
-
-
-def _closed(uses: Uses) -> Callable[[End], Enclosure] | None:
-    """The same of continuous noise, where a formula tells it: of a key, of both kinds."""
-    one, times = uses[0] if uses else (None, 0)
-    if not (isinstance(one, Key) and isinstance(one.noise, Continuous)) or len(uses) + times > 2:
-        return closed_profile(uses)
-    plain = closed_profile([(replace(one.noise, rate=one.rate, removing=one.removing), 1)])
-    assert plain is not None
-    return lambda level: _largest([plain(level), divergences.alone(one).delta(level)])
+    return ((128, False), (128, True)) if wraps(uses) else ((128, True),)

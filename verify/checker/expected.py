@@ -16,7 +16,8 @@ from typing import Any
 from .arithmetic import root_below
 from .implied import implies
 from .mechanisms import Mechanism
-from .reading import CLAIMS, VERDICTS, Statement, read_claim, read_use
+from .notions import NOTIONS
+from .reading import VERDICTS, Statement, read_claim, read_use
 from .scenarios import NEIGHBOURS, neighbours_of
 from .shape import LONGEST_TEXT, CertificateError, read_number, shown
 
@@ -40,9 +41,9 @@ def claim_fields(text: str) -> dict[str, str]:
     """The fields of a claim: KIND:NUMBER,... Raises CertificateError for anything else."""
     kind, _, rest = text.partition(":")
     numbers = [_divided(number) for number in rest.split(",")]
-    if kind not in CLAIMS or len(numbers) != len(CLAIMS[kind]):
-        raise CertificateError(f"a claim is one of {', '.join(CLAIMS)} with its numbers: {text}")
-    found = {"kind": kind, **dict(zip(CLAIMS[kind], numbers, strict=True))}
+    if kind not in NOTIONS or len(numbers) != len(NOTIONS[kind].numbers):
+        raise CertificateError(f"a claim is one of {', '.join(NOTIONS)} with its numbers: {text}")
+    found = {"kind": kind, **dict(zip(NOTIONS[kind].numbers, numbers, strict=True))}
     read_claim(found)
     return found
 

@@ -38,6 +38,7 @@ from .mechanisms import (
     TwoLaws,
     Vector,
 )
+from .notions import NOTIONS
 from .protocol import MASKS, TRUSTS, Protocol
 from .reach import Reach
 from .releases import Matrix, Participation, Stream, Table, Toeplitz, Tree
@@ -62,13 +63,6 @@ _ADDED = ("made", "note", "digest")
 _LONGEST_DENOMINATOR = 50_000  # bits, of all masses of a law together
 _SETTING = ("neighbours", "orientation")  # both or neither
 VERDICTS = ("VERIFIED", "REFUTED")
-CLAIMS = {
-    "pure": ("epsilon",),
-    "approx": ("epsilon", "delta"),
-    "rdp": ("order", "epsilon"),
-    "zcdp": ("rho",),
-    "gdp": ("mu",),
-}
 _SET = (
     Allocation,
     Continuous,
@@ -82,7 +76,6 @@ _NORMS = ("l2", "l1", "linf")
 _MOST_STEPS, _MOST_ROWS = 1 << 40, 512  # of streams: steps of trees, and rows of tables
 _LONGEST_ENTRY = 1100  # bits of a denominator: those of floats
 _HINTS = ("step", "above", "along")
-_BOUNDED = {"zcdp": "rho", "gdp": "mu"}  # others bound epsilon
 
 
 _Read: TypeAlias = "Callable[[Mapping[str, Any]], Law]"  # of its fields
@@ -136,7 +129,7 @@ class Statement:
     @property
     def bounded(self) -> str:
         """The name of that number."""
-        return _BOUNDED.get(self.kind, "epsilon")
+        return NOTIONS[self.kind].bounded
 
 
 def read(data: object) -> Statement:
@@ -469,10 +462,10 @@ def _below_one(text: object, name: str) -> Fraction:
 def read_claim(data: object) -> tuple[str, dict[str, Fraction]]:
     """Read a claim: its kind and its numbers."""
     kind = data.get("kind") if isinstance(data, dict) else None
-    if not isinstance(kind, str) or kind not in CLAIMS:
-        raise CertificateError(f"claim kind must be one of {', '.join(CLAIMS)}")
-    fields = read_fields(data, "claim", "kind", *CLAIMS[kind])
-    numbers = {name: read_number(fields[name], name) for name in CLAIMS[kind]}
+    if not isinstance(kind, str) or kind not in NOTIONS:
+        raise CertificateError(f"claim kind must be one of {', '.join(NOTIONS)}")
+    fields = read_fields(data, "claim", "kind", *NOTIONS[kind].numbers)
+    numbers = {name: read_number(fields[name], name) for name in NOTIONS[kind].numbers}
     if numbers.get("order", Fraction(2)) <= 1 or numbers.get("delta", Fraction(0)) > 1:
         raise CertificateError("order must be above 1 and delta at most 1")
     return kind, numbers

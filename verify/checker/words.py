@@ -24,6 +24,7 @@ from .mechanisms import (
     TwoLaws,
     Vector,
 )
+from .notions import NOTIONS
 from .reach import Reach
 from .reading import Statement
 from .releases import Stream, Table, Toeplitz, Tree
@@ -34,13 +35,6 @@ from .shape import number_text as _text
 UNPROVED = "it says, which is not proved:"  # before the lines of what is not valid
 _DIGITS = 17
 _CLAIMED_DIGITS = 60  # of a claim: what is close to it must not read the same
-_NOTIONS = {
-    "pure": "({epsilon}, 0)-differential privacy",
-    "approx": "({epsilon}, {delta})-differential privacy",
-    "rdp": "({order}, {epsilon})-Rényi differential privacy",
-    "zcdp": "{rho}-zero-concentrated differential privacy",
-    "gdp": "{mu}-Gaussian differential privacy",
-}
 
 
 def described(statement: Statement) -> list[str]:
@@ -54,7 +48,7 @@ def described(statement: Statement) -> list[str]:
     differ = "one user added or removed" if added else "one user's data replaced by other data"
     lines.append(f"neighbours: {differ}; {way}")
     numbers = {name: _claimed(number) for name, number in statement.numbers.items()}
-    lines.append(f"{statement.verdict}: {_NOTIONS[statement.kind].format(**numbers)}")
+    lines.append(f"{statement.verdict}: {NOTIONS[statement.kind].words.format(**numbers)}")
     low, high = map(_end, statement.measured, (ROUND_FLOOR, ROUND_CEILING))
     beyond = ""
     if statement.verdict == "REFUTED":
