@@ -19,7 +19,7 @@ from string import Formatter
 from ...exact import OutOfTimeError, ParameterError
 from ...exact.content_cache import default_cache
 from .coq import CoqError, run, run_program
-from .form import Form
+from .form import OF_A_USE, Form
 from .forms import FORMS
 from .library import compiled, sources
 
@@ -96,12 +96,15 @@ def forms_text() -> str:
         for fixed, name, _, _ in Formatter().parse(form.template):
             parts += [f"Text {_quoted(fixed)}"] if fixed else []
             if name is not None:
-                parts.append(f'{"Number" if name.islower() else "Numbers"} "{name}"')
+                size = OF_A_USE.get(f"list_{name.lower()}", (1, ""))[0]
+                parts.append(
+                    f'Number "{name}"' if name.islower() else f'Numbers ("{name}", {size})'
+                )
         given = [f'(one "{name}")' for name in _numbers(form)]
         given += [f'(all "{name}")' for name in form.given]
         call = f"(fun one all -> ignore all; Checks.check_{place} {' '.join(given)})"
         rows.append(f"  ([{'; '.join(parts)}],\n   {call})")
-    kinds = "type part = Text of string | Number of string | Numbers of string\n"
+    kinds = "type part = Text of string | Number of string | Numbers of string * int\n"
     return kinds + "let all = [\n" + ";\n".join(rows) + "\n]\n"
 
 
@@ -160,7 +163,7 @@ def build() -> Path:
             "ocamlopt",
             "-O3",
             "-package",
-            "zarith,unix",
+            "zarith,unix,str",
             "-linkpkg",
             "-w",
             "-a",
@@ -185,7 +188,8 @@ def run_extracted(text: str) -> bool:
         raise ParameterError(f"--extracted: the native checker is not there: {_NEEDS}")
     with tempfile.TemporaryDirectory() as made:
         (Path(made) / "Verdict.v").write_text(text, encoding="ascii")
-        said = run_program([str(program), "Verdict.v"], Path(made)).output.strip()
+        output = run_program([str(program), "Verdict.v"], Path(made)).output
+    said = output.partition("\n")[0]  # then what was shown
     if said.startswith("undecided"):
         raise OutOfTimeError("the native checker needs more than it may take")
     if said not in ("valid", "not valid"):

@@ -17,7 +17,7 @@ Numbers: TypeAlias = Mapping[str, "int | Sequence[int]"]  # lists have names in 
 
 _DIGITS = 4_000  # of one number; Python itself reads no integers of more than 4,300
 _NUMBER = rf"(?:0|[1-9][0-9]{{0,{_DIGITS - 1}}})"
-_OF_A_USE = {"list_w": (4, "four"), "list_v": (9, "nine"), "list_u": (11, "eleven")}  # numbers
+OF_A_USE = {"list_w": (4, "four"), "list_v": (9, "nine"), "list_u": (11, "eleven")}  # numbers
 # Definitions and Laws come last: what the statement names is theirs, whatever else has that name
 _FILE = """\
 (* exactdp theorem, version 1: {title} *)
@@ -112,7 +112,7 @@ class Form:
             for name, part in found.groupdict().items()
         }
         lists = self.lists(numbers)
-        for name, (each, word) in _OF_A_USE.items():
+        for name, (each, word) in OF_A_USE.items():
             if len(lists.get(name, ())) % each:
                 count = len(lists[name])
                 raise FormError(f"{name} has {count:,} numbers: each use takes {word}")
@@ -136,7 +136,8 @@ class Form:
             parts.append(re.escape(fixed))
             if name is None:
                 continue
-            number = _NUMBER if name.islower() else f"{_NUMBER}(?:; {_NUMBER})*"
+            # `*+` keeps no way back, of which a long list would have gigabytes
+            number = _NUMBER if name.islower() else f"{_NUMBER}(?:; {_NUMBER})*+"
             parts.append(f"(?P={name})" if name in seen else f"(?P<{name}>{number})")
             seen.add(name)
         return re.compile("".join(parts), re.A)

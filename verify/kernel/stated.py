@@ -108,4 +108,6 @@ def _ratio(numbers: Numbers, top: str, bottom: str) -> Fraction:
 def _table(numbers: Numbers, name: str) -> tuple[Fraction, ...]:
     weights = numbers[name]
     assert not isinstance(weights, int)
-    return tuple(Fraction(weight, sum(weights)) for weight in weights)
+    whole = sum(weights)
+    shares = {weight: Fraction(weight, whole) for weight in set(weights)}
+    return tuple(shares[weight] for weight in weights)

@@ -3,6 +3,7 @@
 import re
 import shutil
 import subprocess
+import tracemalloc
 from string import Formatter
 
 import pytest
@@ -12,8 +13,9 @@ from kernel_mutants import compare, written
 from exactdp.cli.main import main
 from exactdp.exact import time_limit
 from exactdp.verify.kernel import extracted
-from exactdp.verify.kernel.forms import FORMS, recognise
+from exactdp.verify.kernel.forms import FORMS, FormError, recognise
 from exactdp.verify.kernel.library import compiled, sources
+from exactdp.verify.kernel.stated import stated
 from exactdp.verify.kernel.theorem import ALLOWED, axioms_in
 
 with_tools = pytest.mark.skipif(
@@ -63,7 +65,7 @@ def test_the_table_is_the_forms():
     assert len(rows) == len(FORMS) == len(checks)
     for (parts, call), form in zip(rows, FORMS.values(), strict=True):
         text = ""
-        for kind, part in re.findall(r'(Text|Numbers?) "((?:[^"\\]|\\.)*)"', parts):
+        for kind, part in re.findall(r'(Text|Numbers?) \(?"((?:[^"\\]|\\.)*)"', parts):
             plain = part.replace("\\n", "\n").replace('\\"', '"').replace("\\\\", "\\")
             text += plain.replace("{", "{{") if kind == "Text" else f"{{{part}}}"
         assert text == form.template
@@ -81,7 +83,7 @@ def test_the_table_is_the_forms():
 @pytest.mark.parametrize(
     ("script", "code", "says"),
     [
-        ("echo valid", 0, "valid: the check that was extracted from its proof is true"),
+        ("echo valid; echo more", 0, "valid: the check that was extracted from its proof is true"),
         ("echo not valid; exit 1", 1, "not valid: the check that was extracted"),
         ("echo undecided: too large; exit 3", 3, "undecided: the native checker needs more"),
         ("kill -9 $$", 3, "undecided: it needs more memory"),
@@ -126,7 +128,10 @@ def native():
     def ask(text, file, seconds=60):
         file.write_bytes(text if isinstance(text, bytes) else text.encode())
         ran = subprocess.run([program, file, str(seconds)], capture_output=True, text=True)
-        return ran.returncode, ran.stdout.strip()
+        word, _, shows = ran.stdout.partition("\n")
+        assert shows.startswith("Theorem verdict :\n") is (word == "valid")
+        assert shows.partition("\nlist_")[0].encode() in file.read_bytes()
+        return ran.returncode, word
 
     return ask
 
@@ -178,7 +183,34 @@ def test_hostile_files_are_refused(native, tmp_path, pair):
         assert native(odd, tmp_path / "t.v")[0] == 2, odd[:200]
     for name in ("p", "r", "l", "h"):
         ended, said = native(form.write(numbers | {name: 10**3999}), tmp_path / "t.v")
-        assert ended in (1, 3) or said == "", (name, ended, said)
+        assert ended in (1, 3) and said, (name, ended, said)
+    slow = numbers | {"t": 10**6, "n": 1, "d": 10**9, "l": 10**7, "h": 10**7, "p": 10**5}
+    assert native(form.write(slow), tmp_path / "t.v", 2) == (3, "undecided: out of time")
+
+
+@pytest.mark.slow
+@with_tools
+def test_lists_of_another_length_are_refused(native, tmp_path):
+    """As Python does: Coq reads what is left over as no use, and a theorem of no use is true."""
+    for form in filter(lambda form: form.given, FORMS.values()):
+        names = [x for _, x, _, _ in Formatter().parse(form.template) if x]
+        ones = {x: "1" + "; 1" * 36 if x == form.given[0] else "1" for x in names}
+        text = form.template.format(**ones)  # 37 numbers: no whole number of uses
+        with pytest.raises(FormError, match="list_"):
+            recognise(text)
+        assert native(text, tmp_path / "t.v") == (2, "not a theorem's file")
+
+
+def test_a_long_list_takes_little_memory():
+    """Of 20 MB not a gigabyte: what the pattern remembers, the numbers, and their laws."""
+    form = FORMS["pair of tables, VERIFIED"]
+    numbers = dict.fromkeys("kabndpr", 1) | {"A": [1, 2] * 10**5, "B": [2, 1] * 10**5}
+    text = form.write(numbers)
+    tracemalloc.start()
+    stated(*recognise(text))
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 60 * len(text)
 
 
 @pytest.mark.slow
