@@ -58,11 +58,6 @@ def compose(
     Each query may depend on all that was released before it (adaptive composition).
     """
     relative = read_width(width)
-    request = Request(pure, tuple(order or ()), tuple(epsilon or ()), tuple(delta or ()))
-    if request.is_empty():
-        raise ParameterError("ask for at least one of --pure, --order, --epsilon and --delta")
-    if compare and not delta:
-        raise ParameterError("--compare must be given together with --delta")
     bound = None if method == "exact" else _method(method)
     allowed = options.read_time(seconds) * (0.5 if compare else 1)
     uses = options.read_uses(specs or [])
@@ -73,6 +68,11 @@ def compose(
             uses += [use for path in source for use in uses_from(Path(path))]
     if not uses:
         raise ParameterError("SPEC or --from must be given: what is composed?")
+    request = Request(pure, tuple(order or ()), tuple(epsilon or ()), tuple(delta or ()))
+    if request.is_empty():
+        raise ParameterError("ask for at least one of --pure, --order, --epsilon and --delta")
+    if compare and not delta:
+        raise ParameterError("--compare must be given together with --delta")
     composition = options.composed(uses)
     try:
         with output.working("composing"), time_limit(allowed, rings=False):

@@ -112,7 +112,7 @@ def used(uses: Uses, found: Mapping[str, Cell] = _NOTHING) -> Iterator[Part]:
 def evidence(result: Audit) -> dict[str, Cell]:
     """What an audit found, one fact each."""
     found: dict[str, Cell] = {
-        "claim": str(result.claim),
+        "claim": result.claim.brief(),
         "verdict": result.verdict.name,
         f"tightest {_SYMBOLS[result.claim.bounds]}": result.told,
     }

@@ -105,7 +105,7 @@ def _mechanisms(
         typer.echo(f"written: {record}")
     for result, _ in found:
         tightest = f"tightest {result.claim.bounds} {result.measured}"
-        typer.echo(f"{result.claim} {result.verdict.name}, {tightest}")
+        typer.echo(f"{result.claim.brief()} {result.verdict.name}, {tightest}")
     codes = [_EXIT_CODES[result.verdict] for result, _ in found]
     return next((code for code in (1, 3) if code in codes), 0)
 

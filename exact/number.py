@@ -196,6 +196,17 @@ def decimal_text(value: Fraction | int) -> str:
     return shown if len(shown) <= 20 else str(plain).lower()
 
 
+def brief_text(value: Fraction | int) -> str:
+    """Write it exactly, and shortly where it is a power of ten: 1e-6.
+
+    >>> brief_text(Fraction(1, 10**6)), brief_text(Fraction(3, 4))
+    ('1e-6', '0.75')
+    """
+    power = len(str(value.denominator)) - 1
+    one = power > 2 and value == Fraction(1, 10**power)
+    return f"1e-{power}" if one else decimal_text(value)
+
+
 def _rational(value: object, name: str, allowed: str) -> Fraction:
     if isinstance(value, bool):
         raise ParameterError(f"{name} must be {allowed}, got {value}")

@@ -225,6 +225,9 @@ class NoisyMax(Dominated):
     says = "which of some candidates has the largest score with discrete Laplace noise"
     example = "scale=2,candidates=10"
 
+    def __attrs_post_init__(self) -> None:
+        exact(self.moved / self.scale, f"{self.moved}/scale", at_most=10_000)  # as of `odds`
+
     @property
     def moved(self) -> int:
         """By how much neighbours move two scores apart."""

@@ -11,13 +11,13 @@ from ..accounting.composition.curves import Curve, rising
 from ..accounting.composition.group import group_epsilons, has_groups
 from ..accounting.composition.tradeoff import Tradeoff
 from ..accounting.figure import Figure
-from ..exact import Enclosure, OutOfTimeError, decimal_text, time_left, time_limit
+from ..exact import Enclosure, OutOfTimeError, brief_text, decimal_text, time_left, time_limit
 from ..exact.table import Cell, Table
 from ..mechanisms.protocols.protocol import Trust
 from .measured import NARROW, NOT_COMPUTED, measured
 from .page import Picture, Section
 from .pictures import profile_svg, tradeoff_svg, uses_svg
-from .subject import Subject, small
+from .subject import Subject
 
 STEPS, _SHOWN = 240, 4  # of the trade-off curve as it is drawn, and every so many in the table
 _SHARE = 0.9  # of the time that is left
@@ -36,7 +36,9 @@ _TWO_DIRECTIONS = {
 
 def notions(subject: Subject) -> list[Section]:
     """epsilon at every delta; pure epsilon, rho and mu."""
-    shown = [(f"ε at δ = {small(delta)}", Figure("epsilon", delta)) for delta in subject.deltas]
+    shown = [
+        (f"ε at δ = {brief_text(delta)}", Figure("epsilon", delta)) for delta in subject.deltas
+    ]
     shown += [
         ("pure ε (δ = 0)", Figure("epsilon", Fraction(0))),
         ("ρ of ρ-zCDP", Figure("zcdp")),

@@ -80,7 +80,7 @@ def verdicts(found: Sequence[tuple[Audit, Certificate | str]]) -> Section:
         if witness is not None:
             where = f"{witness.where}: {witness.quantity} {witness.value}"
         remark = "; ".join(each for each in (where, result.note) if each)
-        rows.append((str(claim), result.verdict.name, claim.quantity, result.measured, remark))
+        rows.append((claim.brief(), result.verdict.name, claim.quantity, result.measured, remark))
     columns = ("claim", "verdict", "of what", "tightest", "remark")
     return Section(
         "verdicts",
@@ -104,10 +104,10 @@ def certificates(
     for number, (result, made) in enumerate(found, 1):
         if isinstance(made, Certificate):
             name = f"certificate-{number}.json"
-            check = check_with(name, str(result.claim), result.verdict, expected)
+            check = check_with(name, result.claim.brief(), result.verdict, expected)
             files.append(File(name, made.text, check))
         else:
-            missing.append(f"{result.claim}: {made}")
+            missing.append(f"{result.claim.brief()}: {made}")
         files += _theorem(f"theorem-{number}.v", result, expected)
     return Section(
         "certificates",
@@ -129,7 +129,7 @@ def _theorem(name: str, result: Audit, expected: str) -> list[File]:
         text = theorem_of(result)
     except NotWrittenError:
         return []
-    return [File(name, text, check_with(name, str(result.claim), result.verdict, expected))]
+    return [File(name, text, check_with(name, result.claim.brief(), result.verdict, expected))]
 
 
 def check_with(name: str, claim: str, verdict: Verdict, expected: str = "") -> str:

@@ -61,7 +61,7 @@ def _measured(subject: Subject) -> Iterator[Section]:
 
 
 def _summary(subject: Subject, found: Decided) -> str:
-    verdicts = "; ".join(f"{result.claim} {result.verdict.name}" for result, _ in found)
+    verdicts = "; ".join(f"{result.claim.brief()} {result.verdict.name}" for result, _ in found)
     stated = f"Claims: {verdicts}. " if verdicts else ""
     return (
         f"{stated}Neighbouring datasets: {subject.differing}. Every figure is a certified "

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import shlex
 
+from ..exact import brief_text
 from ..exact.table import Cell
 from ..mechanisms.protocols.protocol import Trust
 from ..mechanisms.spec import Spec
 from .page import Section
-from .subject import Subject, small, used
+from .subject import Subject, used
 
 _TRUST = {
     Trust.CENTRAL: "Central: the server is trusted with the data; it adds the noise and releases "
@@ -100,6 +101,6 @@ def trust_model(spec: Spec) -> str:
 
 def _again(subject: Subject) -> str:
     words = ["exactdp", "report", *(used(*each) for each in subject.uses)]
-    words += [word for claim in subject.claims for word in ("--claim", str(claim))]
-    words += [word for delta in subject.deltas for word in ("--delta", small(delta))]
+    words += [word for claim in subject.claims for word in ("--claim", claim.brief())]
+    words += [word for delta in subject.deltas for word in ("--delta", brief_text(delta))]
     return shlex.join([*words, "--out", "report.html"])

@@ -15,7 +15,7 @@ from ..accounting.figure import Figure, anything
 from ..accounting.interop.usual import usual
 from ..accounting.methods.comparison import BOUNDS, Reported, compare
 from ..accounting.scenario import Use, adjacency, neighbours, sampled_users
-from ..exact import Enclosure, ExactInput, decimal_text, exact, time_left, time_limit
+from ..exact import Enclosure, ExactInput, brief_text, exact, time_left, time_limit
 from ..exact.deadline import grace
 from ..mechanisms.spec import Spec
 from ..verify import Guarantee
@@ -117,7 +117,7 @@ class Subject:
     @property
     def delta(self) -> str:
         """The first delta, as text."""
-        return small(self.deltas[0])
+        return brief_text(self.deltas[0])
 
     @property
     def neighbours(self) -> str:
@@ -172,10 +172,3 @@ def _share(waiting: int) -> float:
 def used(spec: Spec, times: int) -> str:
     """SPEC*K, as the command line reads it."""
     return spec.text if times == 1 else f"{spec.text}*{times}"
-
-
-def small(number: Fraction) -> str:
-    """A power of ten as 1e-6, any other number as it is."""
-    text = decimal_text(number)
-    power = len(str(number.denominator)) - 1
-    return f"1e-{power}" if power > 2 and number == Fraction(1, 10**power) else text

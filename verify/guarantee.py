@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from fractions import Fraction
 from typing import ClassVar, TypeAlias
 
@@ -20,7 +21,7 @@ from ..accounting.composition.vectors import Sides
 from ..accounting.figure import Figure
 from ..accounting.levels import read_delta, read_epsilon, read_mu, read_order, read_rho
 from ..accounting.losses.sums import WORK
-from ..exact import CAP, WIDTH, Enclosure, ParameterError, decimal_text
+from ..exact import CAP, WIDTH, Enclosure, ParameterError, brief_text, decimal_text
 from ..exact.suggest import meant
 from ..mechanisms.pair import Pair
 from .witness import Witness, at_event, at_order, at_outcome, at_separation, steepest_order
@@ -124,7 +125,14 @@ class Guarantee(Bounded):
         return {"kind": self.kind} | {n: decimal_text(getattr(self, n)) for n in self.names()}
 
     def __str__(self) -> str:
-        return f"{self.kind}:{','.join(decimal_text(getattr(self, n)) for n in self.names())}"
+        return self._with(decimal_text)
+
+    def brief(self) -> str:
+        """The same as people write it: 1e-6 for 0.000001."""
+        return self._with(brief_text)
+
+    def _with(self, written: Callable[[Fraction], str]) -> str:
+        return f"{self.kind}:{','.join(written(getattr(self, n)) for n in self.names())}"
 
 
 @frozen

@@ -134,7 +134,7 @@ def _of_listed(pair: ListedPair) -> LargestLoss:
         else:
             value = enclose(max(int(multiples[best]), 0) * known.unit.ball())
         return LargestLoss(value, pair.name_of(best))
-    seen = [x for x, a in enumerate(p) if a != 0]
+    seen = [x for x, a in enumerate(p) if not a.is_zero()]  # not known to be 0
     largest, best = _largest_listed(Listed([p[x] for x in seen], [q[x] for x in seen]))
     return LargestLoss(enclose(largest).maximum(_ZERO), pair.name_of(seen[best]))
 

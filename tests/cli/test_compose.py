@@ -95,6 +95,8 @@ def test_a_table_without_json():
         (["*3", "--pure"], "mechanism"),
         ([f"{LAPLACE}*2*3", "--pure"], "sensitivity"),
         ([LAPLACE, "nonsense*3", "--pure"], "nonsense"),
+        (["nonsense"], "nonsense"),
+        (["--from", "nowhere.json"], "--from: nowhere.json: No such file"),
         ([LAPLACE, "--pure", "--method", "gdp"], "--method"),
         ([LAPLACE, "--pure", "--compare"], "--delta"),
         (["skellam:variance=9", "--delta", "1e-6", "--method", "theorem7"], "theorem7"),

@@ -155,6 +155,18 @@ def test_the_exponential_mechanism_is_concentrated_as_its_range_says(epsilon):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("scale", ["1e15", "1e100", "1e400"])
+def test_noisy_max_of_any_scale_has_its_pure_epsilon(scale):
+    exact = Fraction(2) / Fraction(scale)
+    pure = compose(parse(f"noisy-max:candidates=10,scale={scale}").mechanism).pure()
+    assert pure.contains(exact) and Fraction(pure.upper) < exact * Fraction("1.000001")
+
+
+def test_too_little_noise_is_refused_by_name():
+    with pytest.raises(ParameterError, match="2/scale must be an exact number at most 10000"):
+        parse("noisy-max:candidates=10,scale=1e-9")
+
+
 def test_the_exponential_mechanism_costs_less_than_randomized_response():
     one, dearer = compose((_of("exponential:epsilon=1"), 10)), _of("randomized-response:epsilon=1")
     assert one.zcdp().lower <= Fraction(10, 8) <= one.zcdp().upper

@@ -149,3 +149,16 @@ def test_others_are_not(text: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         parse_claim(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "brief"),
+    [
+        ("approx:1,0.000001", "approx:1,1e-6"),
+        ("approx:0.001,1/3", "approx:1e-3,1/3"),
+        ("zcdp:0.0002", "zcdp:0.0002"),
+        ("pure:0.01", "pure:0.01"),
+    ],
+)
+def test_powers_of_ten_are_shown_briefly_and_read_back(text, brief):
+    assert parse_claim(text).brief() == brief and parse_claim(brief) == parse_claim(text)
