@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 from attrs import asdict
 
-from ..bandit.linear.data import Classification
 from ..bandit.linear.environments import LinearEnvironment, linear_environment
 from ..bandit.linear.regret import PriorBound, cap_of, prior_regret
 from ..bandit.linear.run import LinearReady, LinearResults, linear_ready, run_linear
@@ -39,7 +38,7 @@ def linear_command(
         option(
             "I",
             "unit:dimension=5,arms=20,norm=1 (drawn contexts), or data: digits, wine, cancer, iris "
-            "(:components=3,classes=3)",
+            "(:components=3,classes=3), or a CSV file with the columns user, reward and contexts",
         ),
     ] = "unit",
     algorithm: Annotated[
@@ -165,9 +164,8 @@ def _prior(environment: LinearEnvironment, ready: LinearReady) -> PriorBound | N
 
 
 def _linear(environment: LinearEnvironment, setting: LinearSetting) -> float | None:
-    if not isinstance(environment, Classification):
-        return None
-    return environment.linear_regret() * setting.horizon
+    mean = environment.linear_regret()
+    return None if mean is None else mean * setting.horizon
 
 
 def _parts(name: str, environment: LinearEnvironment, found: LinearResults) -> Iterator[Part]:
@@ -203,7 +201,7 @@ def _parts(name: str, environment: LinearEnvironment, found: LinearResults) -> I
     best = _linear(environment, setting)
     if best is not None:
         shown["the model"] = (
-            "is an assumption, and not true of these data: nor need the radius hold. The "
+            "is an assumption, and hardly true of data: nor need the radius hold. The "
             f"least-squares fit to all users has regret {best:,.1f}"
         )
     elif not _follows(environment, setting):

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 
-from attrs import evolve
+from attrs import evolve, frozen
 
 from ...exact.number import ParameterError, decimal_text, exact, located
 from ...exact.regular_file import open_regular
@@ -40,63 +40,77 @@ def read_rewards(path: str | Path) -> Environment:
     """
     arms: dict[str, dict[Fraction, int]] = {}
     known: dict[str, Fraction] = {}  # rewards repeat themselves
-    low, high = Fraction(0), Fraction(1)
-    columns: list[str] | None = None
-    for line, cells in _lines(Path(path)):
+    column: RewardColumn | None = None
+    for line, cells in csv_lines(Path(path)):
         where = f"{path}, line {line}"
-        if columns is None:
-            columns, low, high = _header(cells, where)
+        if column is None:
+            column = reward_column(cells, where, "arm", 2)
             continue
         if len(cells) != 2:
             raise ParameterError(f"{where}: 2 cells are needed, got {len(cells)}")
-        row = dict(zip(columns, cells, strict=True))
-        arm, text = row["arm"], row["reward"]
+        arm, text = cells[1 - column.place], cells[column.place]
         if not arm:
             raise ParameterError(f"{where}: the arm has no name")
         if text not in known:
-            known[text] = (_number(text, where, low, high) - low) / (high - low)
+            known[text] = column.scaled(text, where)
             if len(known) > _MOST_VALUES:
                 raise ParameterError(f"{where}: more than {_MOST_VALUES} different rewards")
         counts = arms.setdefault(arm, {})
         counts[known[text]] = counts.get(known[text], 0) + 1
         if len(arms) > _MOST_ARMS:
             raise ParameterError(f"{where}: more than {_MOST_ARMS} arms")
-    if columns is None:
+    if column is None:
         raise ParameterError(f"{path}: the file is empty; its header must be arm,reward")
     if len(arms) < 2:
         raise ParameterError(f"{path}: at least 2 arms are needed, got {len(arms)}")
     return evolve(environment(Path(path).stem, list(arms.values())), labels=tuple(arms))
 
 
-def _header(cells: list[str], where: str) -> tuple[list[str], Fraction, Fraction]:
-    ranges = [match for cell in cells if (match := _REWARD.fullmatch(cell))]
-    if len(cells) != 2 or "arm" not in cells or len(ranges) != 1:
+@frozen
+class RewardColumn:
+    """Which column has rewards, and from where to where these may go."""
+
+    place: int
+    low: Fraction = Fraction(0)
+    high: Fraction = Fraction(1)
+
+    def scaled(self, text: str, where: str) -> Fraction:
+        """This reward, in [0, 1]. Raises ParameterError where it is none."""
+        with located(where):
+            reward = exact(text, "reward")
+        if not self.low <= reward <= self.high:
+            raise ParameterError(
+                f"{where}: reward must be between {decimal_text(self.low)} and "
+                f"{decimal_text(self.high)}, got {text!r}"
+            )
+        return (reward - self.low) / (self.high - self.low)
+
+
+def reward_column(cells: list[str], where: str, other: str, most: int) -> RewardColumn:
+    """The header's: one of rewards, one called `other`, and at most so many. See above for ranges.
+
+    Raises ParameterError for any other header.
+    """
+    found = [
+        (place, match) for place, cell in enumerate(cells) if (match := _REWARD.fullmatch(cell))
+    ]
+    if not 2 <= len(cells) <= most or cells.count(other) != 1 or len(found) != 1:
         raise ParameterError(
-            f"{where}: the header must name the columns arm and reward (or, say, reward 1..5), "
+            f"{where}: the header must name the columns {other} and reward (or, say, reward 1..5), "
             f"got {','.join(cells)[:60]!r}"
         )
-    columns = [cell if cell == "arm" else "reward" for cell in cells]
-    if ranges[0][1] is None:
-        return columns, Fraction(0), Fraction(1)
+    ((place, match),) = found
+    if match[1] is None:
+        return RewardColumn(place)
     with located(where):
-        low, high = (exact(text, "the range of rewards") for text in ranges[0].groups())
+        low, high = (exact(text, "the range of rewards") for text in match.groups())
     if low >= high:
-        raise ParameterError(f"{where}: the range of rewards is empty: {ranges[0][0]!r}")
-    return columns, low, high
+        raise ParameterError(f"{where}: the range of rewards is empty: {match[0]!r}")
+    return RewardColumn(place, low, high)
 
 
-def _number(text: str, where: str, low: Fraction, high: Fraction) -> Fraction:
-    with located(where):
-        reward = exact(text, "reward")
-    if not low <= reward <= high:
-        raise ParameterError(
-            f"{where}: reward must be between {decimal_text(low)} and {decimal_text(high)}, "
-            f"got {text!r}"
-        )
-    return reward
-
-
-def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
+def csv_lines(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Lines with their numbers, cells stripped, blank ones left out. Raises ParameterError."""
     try:
         with located(path), open_regular(path) as raw:
             file = io.TextIOWrapper(raw, encoding="utf-8-sig", newline="")

@@ -46,6 +46,9 @@ class LinearEnvironment(Protocol):
         """What no eigenvalue of E[mean of x x' over the arms] is below, of contexts that are drawn
         independently of all before, from one law; None where no such is known."""
 
+    def linear_regret(self) -> float | None:
+        """A round's regret, of who follows the least-squares fit to all data; None without any."""
+
     def draw(self, rng: np.random.Generator, users: int) -> tuple[Floats, Floats]:
         """So many users' contexts (users x K x d, of norm at most 1) and means (users x K)."""
 
@@ -92,6 +95,9 @@ class UnitBall:
     def diversity(self) -> Fraction:
         return Fraction(1, self.dimension + 2)  # E |x|^2 = d/(d + 2), the same in all directions
 
+    def linear_regret(self) -> None:
+        return None
+
     def draw(self, rng: np.random.Generator, users: int) -> tuple[Floats, Floats]:
         contexts = rng.standard_normal((users, self.arms, self.dimension))
         lengths = rng.random((users, self.arms)) ** (1 / self.dimension)
@@ -100,17 +106,21 @@ class UnitBall:
 
 
 def linear_environment(text: str, seed: ExactInput = 0) -> LinearEnvironment:
-    """`unit:dimension=5,arms=20,norm=1`, or data: `digits:components=3,classes=3` (see `data`).
+    """`unit:dimension=5,arms=20,norm=1`, or data: `digits:components=3,classes=3` (see `data`), or
+    a CSV file (see `recorded`), whose name ends with .csv.
 
     seed: of theta*, and of which half of the data is public. Raises ParameterError for anything
     else, ImportError where the data's package is missing.
     """
     from .data import SETS, Classification
+    from .recorded import read_recorded
 
+    if text.lower().endswith(".csv"):
+        return read_recorded(text)
     name, _, rest = text.partition(":")
     keys = ("dimension", "arms", "norm") if name == "unit" else ("components", "classes")
     if name != "unit" and name not in SETS:
-        known = ", ".join(("unit", *SETS))
+        known = ", ".join(("unit", *SETS, "FILE.csv"))
         raise ParameterError(f"instance must be one of {known}, got {text[:40]!r}")
     values: dict[str, str] = {}
     for part in rest.split(",") if rest else ():

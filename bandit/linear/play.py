@@ -66,9 +66,12 @@ class NoisySums:
         self._total = np.zeros(self.contribution.size, dtype=np.int64)
 
     def add(self, contexts: Floats, rewards: Floats) -> None:
-        scaled = self.contribution.vectors(contexts, rewards)
-        scaled += self._rng.random(scaled.shape)
-        self._batch += np.floor(scaled).astype(np.int64).sum(axis=0)
+        most = max(1, _NUMBERS // self.contribution.size)
+        for start in range(0, len(rewards), most):
+            some = slice(start, start + most)
+            scaled = self.contribution.vectors(contexts[some], rewards[some])
+            scaled += self._rng.random(scaled.shape)
+            self._batch += np.floor(scaled).astype(np.int64).sum(axis=0)
 
     def release(self) -> tuple[Floats, Floats]:
         size = self.contribution.size

@@ -9,7 +9,7 @@ from attrs import asdict, frozen
 
 from ...exact.number import ExactInput, ParameterError, decimal_text, exact, whole
 
-MOST_DIMENSIONS = 32  # a user sends d(d + 1)/2 + d numbers
+MOST_DIMENSIONS = 64  # a user sends d(d + 1)/2 + d numbers
 _LONGEST_HORIZON = 10**8
 
 
@@ -17,7 +17,7 @@ _LONGEST_HORIZON = 10**8
 class LinearSetting:
     """The numbers that a run may depend on.
 
-    dimension   d, of the contexts, 1 to 32
+    dimension   d, of the contexts, 1 to 64
     horizon     T, the number of users, one a round
     norm        S: what |theta*| is at most
     epsilon     of every batch; None: nothing is hidden

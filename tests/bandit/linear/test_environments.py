@@ -62,7 +62,7 @@ def test_public_rows_are_no_users():
         ("unit:arms", "KEY=VALUE"),
         ("unit:arms=2,arms=3", "KEY=VALUE"),
         ("unit:norm=2", "norm"),
-        ("unit:dimension=40", "dimension"),
+        ("unit:dimension=65", "dimension"),
         ("digits:components=30", "components must be at most"),
         ("wine:classes=4", "classes"),
     ],

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from exactdp.bandit.linear import play as module
 from exactdp.bandit.linear.contribution import Contribution
 from exactdp.bandit.linear.environments import UnitBall
 from exactdp.bandit.linear.play import ExactSums, NoisySums, play_linear
@@ -161,3 +162,14 @@ def test_users_beyond_what_is_certified_are_refused(place, says):
     given = radius(LinearSetting(2, 2000, None, first=8, growth="1.2"), None)
     with pytest.raises(ParameterError, match=says):
         play_linear(place, given, None, np.random.SeedSequence(0))
+
+
+def test_noise_and_rounding_are_the_same_however_many_users_are_added_at_once(release, monkeypatch):
+    contexts, rewards = _users(50)
+    found = []
+    for numbers in (1, 20, 1 << 21):  # one user, four, all
+        monkeypatch.setattr(module, "_NUMBERS", numbers)
+        sums = NoisySums(release, np.random.default_rng(4))
+        sums.add(contexts, rewards)
+        found.append(sums.release()[0].tolist())
+    assert found[0] == found[1] == found[2]

@@ -27,7 +27,7 @@ def test_text_reads_back():
 @pytest.mark.parametrize(
     ("values", "named"),
     [
-        ({"dimension": 33}, "dimension"),
+        ({"dimension": 65}, "dimension"),
         ({"horizon": 0}, "horizon"),
         ({"horizon": "1e9"}, "horizon"),
         ({"epsilon": 0}, "epsilon"),
