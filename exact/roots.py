@@ -7,19 +7,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from decimal import ROUND_CEILING
 from fractions import Fraction
 from typing import TypeVar
 
 from flint import arb, ctx
 
 from .enclosure import UndecidedError
-from .rounding import to_digits
 
 _MOST_STEPS = 200
 _FARTHEST = 1 << 80
-_GROWTH = 4  # of what brackets a crossing
-_TINY = 1e-300  # instead of 0, in logarithms
 
 _Number = TypeVar("_Number", float, Fraction)
 
@@ -113,55 +109,6 @@ def _stepped(here: int, step: int) -> tuple[int, int]:
     if abs(step) > _FARTHEST:
         raise UndecidedError(f"no crossing within {_FARTHEST} of the start")
     return here + step, 2 * abs(step)
-
-
-def bracketed(
-    met: Callable[[Fraction], bool],
-    start: Fraction,
-    digits: int,
-    least: Fraction,
-    largest: Fraction,
-) -> tuple[Fraction, Fraction] | bool:
-    """(not met, met), a factor of 4 apart at most, outward from the start, rounded to these digits.
-
-    least, largest: of no more digits; nothing beyond is tried. Where there is no crossing up to the
-    least (if it is met) or the largest (if not): is it met?
-    """
-    value = to_digits(min(max(start, least), largest), digits, ROUND_CEILING)
-    goal = met(value)
-    while True:
-        other = value / _GROWTH if goal else value * _GROWTH
-        other = min(max(to_digits(other, digits, ROUND_CEILING), least), largest)
-        if other == value:
-            return goal
-        if met(other) != goal:
-            return (other, value) if goal else (value, other)
-        value = other
-
-
-def first_decimal(
-    met: Callable[[Fraction], bool],
-    cost: Callable[[Fraction], float],
-    bound: float,
-    ends: tuple[Fraction, Fraction],
-    digits: int,
-    near: float,
-) -> tuple[Fraction, Fraction]:
-    """(not met, met), a unit of the last of these digits apart, between such positive ends.
-
-    It is near where the falling cost is at most the bound, within `near` in logarithms; but `met`
-    alone decides.
-    """
-
-    def excess(log: float) -> float:
-        found = cost(Fraction(math.exp(log)))
-        return math.log(max(found, _TINY)) - math.log(max(bound, _TINY))
-
-    low, high = map(math.log, ends)
-    about = Fraction(math.exp(float_root(excess, low, high, near)))
-    unit = Fraction(10) ** (math.floor(math.log10(about)) + 1 - digits)
-    count = first_met_near(lambda units: met(units * unit), round(about / unit), 0)
-    return (count - 1) * unit, count * unit
 
 
 def met_between(met: Callable[[arb], bool], outside: arb, inside: arb) -> tuple[arb, arb]:

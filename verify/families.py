@@ -32,7 +32,7 @@ __all__ = ["Chosen", "calibrated_names", "choose"]
 
 _ROUNDS = " (exactdp protocol federated:... --target finds the least noise of a round)"
 _LARGEST = Fraction(100)  # epsilon, where it is looked for by verdicts alone
-_MIXED = "a report of less epsilon is one of more that is mixed with noise, user by user"
+_MIXED = Monotone("a report of less epsilon is one of more that is mixed with noise, user by user")
 
 
 def calibrated_names() -> list[str]:
@@ -99,7 +99,7 @@ def choose(
     start = kind.start * (moved * math.sqrt(times or 1)) ** kind.power
     family = Family(kind.parameter, build, start, kind.is_whole, kind.falls, order)
     if kind.is_open:
-        family = evolve(family, rises=kind.proof or "", largest=_LARGEST)
+        family = evolve(family, halved=kind.proof is not None, largest=_LARGEST)
     return Chosen(family, name, fixed, after)
 
 
@@ -152,7 +152,9 @@ def _largest_report(name: str, values: Values, given: str | None, option: str) -
         return parse(f"{name}:{','.join((*fixed, f'epsilon={value}'))}").mechanism
 
     build(Fraction(1))  # bad values of other keys are refused here
-    family = Family("epsilon", build, falls=False, largest=_LARGEST, rises=_MIXED)
+    family = Family(
+        "epsilon", build, falls=False, order=lambda *_: _MIXED, largest=_LARGEST, halved=True
+    )
     return Chosen(family, name, fixed)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from decimal import ROUND_CEILING
 from fractions import Fraction
 
 from attrs import define, field
@@ -14,8 +13,7 @@ from ..accounting.composition.vectors import Sides, sides_of
 from ..exact.deadline import OutOfTimeError, check_time, time_left
 from ..exact.enclosure import Enclosure
 from ..exact.number import ParameterError
-from ..exact.roots import bracketed, first_decimal
-from ..exact.rounding import to_digits
+from ..exact.search import Grid, Search
 from ..mechanisms.mechanism import Mechanism
 from .guarantee import Guarantee
 
@@ -55,34 +53,40 @@ class LeastDominated:
         named: the ends in words. Raises ParameterError where all values are verified, or none, and
         OutOfTimeError where the time ends first.
         """
-        near = bracketed(self.met, start, self.digits, *ends)
-        if isinstance(near, bool):
-            which = "every" if near else "no"
+
+        def refuse(value: Fraction, met: bool | None) -> None:
+            which = "every" if met else "no"
             raise ParameterError(
                 f"target {self.claim} is verified for {which} {parameter} between {named}"
             )
-        bound = float(self.claim.bound)
-        bad, self.good = first_decimal(self.met, self._cost, bound, near, self.digits, self.near)
+
+        search = Search(self.met, Grid(*ends, self.digits), refuse, parameter)
+        if bound := self.claim.bound:
+            widths, near = self.widths[:2], self.near / 100
+            about = search.located(self._upper, bound, float(start), widths, near)
+            bad, self.good = search.around(*about)
+        else:  # where costs vanish they tell nothing of how far it is
+            bad, self.good = search.narrowed(*search.bracketed(start))
         self.bad, self.done = bad or None, True
 
     def met(self, value: Fraction) -> bool:
         """Does what dominates meet the claim? False where it is too close to tell."""
-        answer = None
         for width in self.widths:
-            self.known[value] = found = self._measured(value, width)
-            if (answer := found.at_most(self.claim.bound)) is not None:
+            if (answer := self._asked(value, width).at_most(self.claim.bound)) is not None:
                 break
-        check_time()  # what is measured when it is over tells nothing
-        if answer:
-            self.good = value if self.good is None else min(self.good, value)
-        else:
+        if not answer:
             self.bad = value if self.bad is None else max(self.bad, value)
         return bool(answer)
 
-    def _cost(self, value: Fraction) -> float:
-        """What dominates, about."""
-        width = self.widths[min(1, len(self.widths) - 1)]
-        return float(self._measured(to_digits(value, self.digits, ROUND_CEILING), width).upper)
+    def _upper(self, value: Fraction, width: Fraction) -> Enclosure:
+        upper = self._asked(value, width).upper
+        return Enclosure(upper, upper)
+
+    def _asked(self, value: Fraction, width: Fraction) -> Enclosure:
+        self.known[value] = found = self._measured(value, width)
+        if found.at_most(self.claim.bound):
+            self.good = value if self.good is None else min(self.good, value)
+        return found
 
     def _measured(self, value: Fraction, width: Fraction) -> Enclosure:
         if (known := self._found.get((value, width))) is not None:
