@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from typing import TypeAlias
 
 from ...exact.enclosure import Enclosure
+from ...exact.errors import UndecidedError
 from ...exact.number import log_about
 from ...exact.roots import float_root
+from ...exact.search import Grid, Search
 from .classical import DoesNotApplyError
 
 # (delta, width) to a number of that relative width, and the bound that it must not exceed
@@ -39,17 +42,13 @@ def least_delta(condition: Condition, width: Fraction) -> Enclosure:
         return value.at_most(bound)
 
     delta = _located(condition, narrow)
+    search = Search(holds, Grid(Fraction(0), Fraction(1), 40), lambda *_: None, "delta")
     lower, upper = Fraction(0), Fraction(1)
-    step = width / 4
-    while step < 1 and (lower == 0 or upper == 1):
-        if lower == 0 and holds(delta * (1 - step)) is False:
-            lower = delta * (1 - step)
-        if upper == 1 and delta * (1 + step) < 1 and holds(delta * (1 + step)) is True:
-            upper = delta * (1 + step)
-        step *= 8
-    if upper == 1 and holds(upper) is False:
-        lower = upper
-    return Enclosure(lower, upper)
+    with suppress(UndecidedError):
+        lower = search.first(delta, -1, width / 4, False)
+    with suppress(UndecidedError):
+        upper = search.first(delta, 1, width / 4, True)
+    return Enclosure(upper if upper == 1 and holds(upper) is False else lower, upper)
 
 
 def _located(condition: Condition, narrow: Fraction) -> Fraction:
