@@ -34,6 +34,7 @@ class Grid:
     least, largest: nothing beyond is. digits: of decimals; None for whole numbers. near: how far
     apart, relative to the larger, two may be to count as next to each other. short: a decimal of so
     many digits that lies between the two is asked as well: what a person would have guessed.
+    rounding: of what lies in the middle, as `decimal` names it.
     """
 
     least: Fraction
@@ -41,6 +42,7 @@ class Grid:
     digits: int | None = None
     near: Fraction = Fraction(0)
     short: int = 0
+    rounding: str = ROUND_CEILING
 
     def rounded(self, value: Fraction, rounding: str = ROUND_CEILING) -> Fraction:
         """The next value, which may lie beyond an end."""
@@ -56,7 +58,7 @@ class Grid:
         """A value in the middle; None of two that are next to each other."""
         if abs(one - other) <= self.near * max(one, other):
             return None
-        middle = self.rounded((one + other) / 2)
+        middle = self.rounded((one + other) / 2, self.rounding)
         return None if middle in (one, other) else middle
 
     def simplest(self, one: Fraction, other: Fraction) -> Fraction | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from decimal import Decimal
+from decimal import ROUND_FLOOR, Decimal
 from fractions import Fraction
 
 from attrs import evolve, frozen
@@ -41,7 +41,7 @@ _GRACE = 1.0  # seconds of the processor that values may take after the end of t
 _PROVING = 0.75  # of the time left that proofs about all other values may take
 _INFINITY = Decimal("Infinity")
 _HALVED = Grid(Fraction(0), Fraction(10**7))
-_LOWEST, _VERDICT_DIGITS, _VERDICTS_APART = Fraction(1, 10**6), 6, Fraction(1, 10**4)
+_LOWEST, _VERDICTS_APART = Fraction(1, 10**6), Fraction(1, 10**4)
 _LATE = "not proved in the time allowed"
 _UNKNOWN = "it is not known how this family's cost depends on the value"
 
@@ -173,11 +173,12 @@ def _by_verdicts(family: Family, claim: Guarantee, times: int) -> Calibration:
         return audits[value].verdict
 
     def refuse(value: Fraction, met: bool | None) -> None:
-        which = "every" if met else "no"
-        raise ParameterError(f"{which} {family.parameter} that is searched meets the target")
+        which = f"{'every' if met else 'no'} {family.parameter}"
+        searched = f"up to {value}" if family.is_whole else "that is searched"
+        raise ParameterError(f"{which} {searched} meets the target")
 
     cover = None if family.order is None else family.order(claim, times)
-    grid = Grid(_LOWEST, family.largest, _VERDICT_DIGITS, _VERDICTS_APART)
+    grid = Grid(_LOWEST, family.largest, 6, _VERDICTS_APART, rounding=ROUND_FLOOR)
     grid = _HALVED if family.is_whole else grid
     verified, unrefuted = (
         Search(met, grid, refuse, family.parameter, family.falls)

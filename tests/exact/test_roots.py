@@ -1,14 +1,13 @@
 """Roots of monotone functions, against functions whose roots are known."""
 
 import math
-from fractions import Fraction
 
 import pytest
 from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exactdp.exact.roots import bracketed, first_met, first_met_near, float_root, met_near
+from exactdp.exact.roots import first_met, first_met_near, float_root, met_near
 
 ROOTS = st.floats(1e-9, 1e9)
 SHAPES = {
@@ -103,24 +102,3 @@ def test_where_it_is_met_for_certain(sign: int) -> None:
     assert met_near(lambda _: False, arb(2), arb(sign * 1e-9)) is None
     assert met_near(lambda x: bool(x < 3), arb(2), arb(sign)) == 2
     assert met_near(lambda x: bool(x <= 0), arb(2), arb(sign)) == (0 if sign < 0 else None)
-
-
-EXPONENTS = st.integers(-20, 20).map(lambda n: Fraction(10) ** n)
-
-
-@given(edge=EXPONENTS, start=EXPONENTS)
-def test_a_bracket_stays_between_the_ends(edge: Fraction, start: Fraction) -> None:
-    least, largest, tried = Fraction(1, 10**9), Fraction(10**15), []
-
-    def met(value: Fraction) -> bool:
-        tried.append(value)
-        return value >= edge
-
-    found = bracketed(met, start, 5, least, largest)
-    assert all(least <= value <= largest for value in tried)
-    if isinstance(found, bool):
-        assert found is (edge <= least) and (edge <= least or edge > largest)
-        assert (least if found else largest) in tried
-    else:
-        low, high = found
-        assert low < edge <= high <= 5 * low
