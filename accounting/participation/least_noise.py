@@ -41,9 +41,8 @@ def least_noise(
         raise UndecidedError(f"nothing near {float(amount):.6g} certainly {what} the target")
 
     search = Search(met, Grid(_LEAST, _LARGEST, _DIGITS, width), refuse, "noise")
-    middle, _ = search.located(
-        lambda amount, _: cost(amount), Fraction(target.upper), guess, (width,), width, -slope
-    )
+    bound, near = Fraction(target.upper), float(width)
+    middle, _ = search.located(lambda amount, _: cost(amount), bound, guess, (width,), near, -slope)
     with suppress(UndecidedError):  # of what lies between the nearest two
         search.around(middle, width / 3)
     low, high = search.nearest()
