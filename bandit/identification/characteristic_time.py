@@ -101,7 +101,8 @@ def _alternatives(
         first, last = np.maximum(chosen - step, lows), np.minimum(chosen + step, tops)
     weights = [Fraction(weight) for weight in (1 / up[rows, at]).tolist()]
     places = [Fraction(place) for place in grid[rows, at].tolist()]
-    return places, [weight / sum(weights) for weight in weights]
+    total = sum(weights)
+    return places, [weight / total for weight in weights]
 
 
 def _divergence(

@@ -68,7 +68,11 @@ def play_until_sure(
 class UntilSure:
     """Batches, sums, bounds and the leader of all runs, one row each.
 
+    means  the arms' estimates
     apart  each arm from the leader; nan: to be found
+    open   the bounds of those that are not known to be told from it; -1 of the others
+
+    What a batch changes is changed here and there; a step costs two maxima over the arms.
     """
 
     def __init__(self, prepared: Prepared, process: EProcess, runs: int) -> None:
@@ -80,38 +84,43 @@ class UntilSure:
         self.batches = np.zeros(shape, dtype=np.int64)
         self.totals = np.zeros(shape, dtype=np.int64 if prepared.counts else np.float64)
         self.bounds = np.ones(shape)
+        self.means = np.zeros(shape)
         self.apart = np.full(shape, np.nan)
+        self.open = np.ones(shape)
+        self.begun = np.zeros(runs, dtype=np.int64)  # how many arms had their first batch
         self.leader = np.zeros(runs, dtype=np.int64)
         self.decided = np.zeros(runs, dtype=bool)
 
     def observe(self, state: State, released: ReleasedSums) -> Decision:
         """Bound the arms' means anew."""
         rows, arm, number = state.runs, released.arms, released.phase.number
+        self.begun[rows] += number == 1
         self.batches[rows, arm] = number
         self.totals[rows, arm] = released.totals
+        self.means[rows, arm] = released.totals / self.users[number]
         bounds = self.index.of(np.full(len(rows), number), released.totals.astype(float))
-        self.bounds[rows, arm] = bounds
+        self.bounds[rows, arm] = self.open[rows, arm] = bounds
         self.apart[rows, arm] = np.nan
         return Decision(index=bounds)
 
     def next_batch(self, state: State) -> NDArray[Any]:
         """Leader or challenger; nobody once the leader is sure, or where the horizon ends."""
         going, batches, users = state.runs, self.batches, self.users
-        fresh = batches[going] == 0
-        if fresh.any():  # every arm of every run has its first batch, in order
-            return np.asarray(fresh.argmax(axis=1))
-        first = (self.totals[going] / users[batches[going]]).argmax(axis=1)
+        if (self.begun[going] < batches.shape[1]).any():  # every arm has its first, in order
+            return self.begun[going]
+        first = _rows(self.means, going).argmax(axis=1)
         changed = (first != self.leader[going]) | np.isnan(self.apart[going, self.leader[going]])
         self.leader[going] = first
-        self.apart[going[changed]] = np.nan
-        self.apart[going, first] = np.inf
+        anew = going[changed]
+        self.apart[anew], self.open[anew] = np.nan, self.bounds[anew]
+        self.apart[going, first], self.open[going, first] = np.inf, -1.0
         challenger = self._challengers(going)
         self.decided[going] = challenger < 0
         fewer = users[batches[going, challenger]] < users[batches[going, first]]
         arm = np.where(fewer, challenger, first)
         number = batches[going, arm]
         next_ = np.minimum(number + 1, self.last)
-        after = users[batches[going]].sum(axis=1) + users[next_] - users[number]
+        after = state.rounds + users[next_] - users[number]
         goes_on = ~self.decided[going] & (number < self.last) & (after <= self.horizon)
         return np.where(goes_on, arm, -1)
 
@@ -123,28 +132,38 @@ class UntilSure:
         found = np.full(len(runs), -1)
         rows, many = np.arange(len(runs)), 1
         while len(rows):
-            told = self.apart[runs[rows]] >= self.process.threshold
-            bounds = np.where(told, -1.0, self.bounds[runs[rows]])
-            found[rows] = np.where(told.all(axis=1), -1, bounds.argmax(axis=1))
-            rest = (found[rows] >= 0) & np.isnan(self.apart[runs[rows], found[rows]])
-            rows, bounds = rows[rest], bounds[rest]
-            largest = np.argpartition(-bounds, min(many, bounds.shape[1]) - 1, axis=1)[:, :many]
-            largest[:, 0] = found[rows]  # of equal bounds the first
+            open_ = _rows(self.open, runs[rows])
+            arm = open_.argmax(axis=1)
+            found[rows] = np.where(open_[np.arange(len(rows)), arm] < 0, -1, arm)
+            rest = (found[rows] >= 0) & np.isnan(self.apart[runs[rows], arm])
+            rows, arm = rows[rest], arm[rest]
+            largest = arm[:, None]
+            if many > 1:
+                largest = np.argpartition(-open_[rest], many - 1, axis=1)[:, :many]
+                largest[:, 0] = arm  # of equal bounds the first
             row, place = np.nonzero(
                 np.isnan(np.take_along_axis(self.apart[runs[rows]], largest, 1))
             )
             which, other = runs[rows[row]], largest[row, place]
             for at in range(0, len(row), _AT_ONCE):
                 self._tell(which[at : at + _AT_ONCE], other[at : at + _AT_ONCE])
-            many = min(many * _MORE, bounds.shape[1])
+            many = min(many * _MORE, self.open.shape[1])
         return found
 
     def _tell(self, row: NDArray[np.int64], other: NDArray[np.int64]) -> None:
         """How far these arms are apart from their runs' leaders."""
         own = self.leader[row]
-        self.apart[row, other] = self.process.apart(
+        found = self.process.apart(
             self.batches[row, own],
             self.totals[row, own].astype(float),
             self.batches[row, other],
             self.totals[row, other].astype(float),
         )
+        self.apart[row, other] = found
+        told = found >= self.process.threshold
+        self.open[row[told], other[told]] = -1.0
+
+
+def _rows(table: NDArray[np.float64], rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    """These rows, which ascend; not copied where they are all."""
+    return table if len(rows) == len(table) else table[rows]
