@@ -19,7 +19,6 @@ at most log((1 + T)/(1 - T)) (for the second, sum p = sum p' = 1 fixes the const
 from __future__ import annotations
 
 from fractions import Fraction
-from math import log
 
 from flint import arb
 
@@ -53,7 +52,7 @@ def _dual_rest(count: int, a: arb) -> arb:
     while first <= count // 2:
         last = min(2 * first - 1, count // 2)
         step = a * last / count
-        u = arb(max(0.0, float(a - step) + log(first / count)))
+        u = arb(max(0.0, float(a - step + (arb(first) / count).log())))  # no float holds 1e-400
         total += 2 * power(step).min((-u * first).exp() * power(step + u))
         first = last + 1
     return total.upper()

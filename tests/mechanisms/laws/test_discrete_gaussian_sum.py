@@ -195,3 +195,9 @@ def test_the_spread_is_an_upper_bound_however_few_the_bits(bits):
     with working_precision(300):
         truth = _spread.__wrapped__(law, 300)
         assert truth * (1 - arb(2) ** -200) <= found <= truth * (1 + arb(2) ** (12 - bits))
+
+
+@pytest.mark.parametrize("count", [10**9, 10**400])
+def test_shares_that_no_float_counts_have_a_gap(count: int) -> None:
+    assert DiscreteGaussianSum(count, "0.25").gaussian_gap() == arb.pos_inf()
+    assert DiscreteGaussianSum(count, 100).gaussian_gap() >= 0
