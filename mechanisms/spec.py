@@ -85,7 +85,8 @@ def _typed(name: str, values: Values, error: str) -> str:
     (It may name what follows from the keys, or a key by its other name.)
     """
     named = set(re.findall(r"[\w-]+", error))
-    if named & set(values) or name not in entries():
+    of_file = error.startswith(str(values.get("file", "file")))
+    if named & set(values) or of_file or name not in entries():
         return error
     keys = entries()[name].keys
     said = [key for key in values if _meant(key, keys) in named]
