@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .policy import Decision, ReleasedSums, State
+from .policy import Decision, ReleasedSums, State, Whole
 from .prepare import Prepared
 
 
@@ -26,6 +26,17 @@ class IndexPolicy:
     def next_batch(self, state: State) -> NDArray[Any]:
         """The largest bound's."""
         return np.asarray(self.bounds[state.runs].argmax(axis=1))
+
+    def ahead(self, runs: Whole, most: int) -> Whole:
+        """runs x most: the arms of the largest bounds, largest first, the first one of several."""
+        cut = self.bounds.shape[1] - most
+        rows = self.bounds[runs]
+        ends = np.partition(rows, cut, axis=1)[:, cut]
+        order = np.empty((len(runs), most), dtype=np.int64)
+        for place, (row, end) in enumerate(zip(rows, ends, strict=True)):
+            above = np.flatnonzero(row >= end)
+            order[place] = above[np.argsort(-row[above], kind="stable")[:most]]
+        return order
 
     def observe(self, state: State, released: ReleasedSums) -> Decision:
         """Bound the arms' means anew."""

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from ..mechanisms.protocols.protocol import SumProtocol
 from .index_policy import IndexPolicy
 from .phase import Phase
-from .play import as_released, policy_of
+from .play import policy_of
+from .playing import as_released
 from .prepare import Prepared
 from .radius.index import agrees
 from .runner import Due, Runner

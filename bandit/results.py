@@ -15,7 +15,7 @@ from ..exact.content_cache import ContentCache
 from ..exact.number import located
 from .prepare import Prepared
 
-VERSION = 4  # of the numbers that a configuration gives: to be raised when these change
+VERSION = 5  # of the numbers that a configuration gives: to be raised when these change
 
 
 @frozen
@@ -167,6 +167,16 @@ class RegretCurve:
         """So many further pulls of each arm (runs x arms), one arm after the other."""
         self._rounds.append(self._rounds[-1][:, -1:] + np.cumsum(pulled, axis=1))
         self._regret.append(self._regret[-1][:, -1:] + np.cumsum(pulled * self._gaps, axis=1))
+
+    def add_each(
+        self, rows: NDArray[np.int64], arms: NDArray[np.int64], users: NDArray[np.int64]
+    ) -> None:
+        """In these runs so many further pulls of each of these arms (runs x arms), in order."""
+        pulled = np.zeros((len(self._gaps), users.shape[1]), dtype=np.int64)
+        gained = np.zeros(pulled.shape)
+        pulled[rows], gained[rows] = users, users * self._gaps[rows[:, None], arms]
+        self._rounds.append(self._rounds[-1][:, -1:] + np.cumsum(pulled, axis=1))
+        self._regret.append(self._regret[-1][:, -1:] + np.cumsum(gained, axis=1))
 
     def add_one(self, rows: NDArray[np.int64], arms: NDArray[np.int64], users: Any) -> None:
         """So many (one number or one a row) further pulls of one arm, in these runs only."""

@@ -83,4 +83,5 @@ def drawn_instance(
     drawn = np.random.default_rng(seed).uniform(low, high, size=count).tolist()
     if sigma is None:
         return Environment(name, tuple(map(Bernoulli, drawn)))
-    return Environment(name, tuple(ClippedGaussian(mean, sigma) for mean in drawn))
+    spread = ClippedGaussian(0.5, sigma).sigma  # read once
+    return Environment(name, tuple(ClippedGaussian(mean, spread) for mean in drawn))

@@ -47,11 +47,12 @@ class ClippedGaussian:
     def __init__(self, location: ExactInput, sigma: ExactInput = DEFAULT_SIGMA) -> None:
         known = type(location) is float and 0 <= location <= 1  # thousands are drawn
         centre = location if known else exact(location, "location", at_least=0, at_most=1)
-        spread = exact(sigma, "sigma", above=0)
-        if not _SIGMAS[0] <= spread <= _SIGMAS[1]:
-            raise ParameterError(f"sigma must be between 1/1000 and 1000, got {float(spread)}")
+        if not (type(sigma) is float and 0.001 <= sigma <= 1000):
+            sigma = exact(sigma, "sigma", above=0)
+            if not _SIGMAS[0] <= sigma <= _SIGMAS[1]:
+                raise ParameterError(f"sigma must be between 1/1000 and 1000, got {float(sigma)}")
         object.__setattr__(self, "location", float(centre))
-        object.__setattr__(self, "sigma", float(spread))
+        object.__setattr__(self, "sigma", float(sigma))
 
     @cached_property
     def mean(self) -> float:

@@ -18,7 +18,7 @@ from attrs import frozen
 from numpy.typing import NDArray
 
 from ..environments.environment import Environment
-from ..play import Playing
+from ..playing import Playing
 from ..policy import Decision, ReleasedSums, State
 from ..prepare import Prepared
 from ..source import Source

@@ -1,5 +1,7 @@
 """The core of index policies, against one written again run by run, and what p it keeps."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -29,15 +31,22 @@ def unproved(protocol, demand):
     return Audited(protocol, demand, Enclosure.exactly(0))
 
 
+@cache
+def prepared_once(algorithm, horizon):
+    return prepare(algorithm, Setting(3, horizon, "0.8", growth=3), prove=unproved)
+
+
 @pytest.mark.parametrize("algorithm", INDEXED, ids=lambda each: each.name)
 @pytest.mark.parametrize("own", [False, True], ids=["together", "apart"])
-def test_every_run_does_what_the_policy_says(algorithm, own):
+@pytest.mark.parametrize("ahead", [False, True], ids=["one by one", "ahead"])
+def test_every_run_does_what_the_policy_says(algorithm, own, ahead, monkeypatch):
     """In one environment, and each in its own."""
+    monkeypatch.setattr("exactdp.bandit.play.FROM_ARMS", 2 if ahead else 99)
     horizon, seen = 4000, []
     places = [coins("0.3", "0.6", "0.55")] * 7
     if own:
         places = [coins("0.3", f"0.{6 + run_ % 3}", f"0.{run_ + 2}") for run_ in range(7)]
-    prepared = prepare(algorithm, Setting(3, horizon, "0.8", growth=3), prove=unproved)
+    prepared = prepared_once(algorithm, horizon)
     source = Simulated(np.random.default_rng(2))
     played = play(prepared, places if own else places[0], 7, source, seen.append)
     for run_, environment in enumerate(places):
