@@ -30,6 +30,7 @@ from attrs import frozen
 
 from ...exact.number import ExactInput, ParameterError, ball, exact, whole
 from ...exact.precision import working_precision
+from ...exact.search import Grid, Search
 from ...mechanisms.laws.skellam import Skellam
 from ...mechanisms.protocols.federated.scale import fitting_scale
 from ..divergences.conversion import zcdp_to_epsilon
@@ -124,13 +125,10 @@ def table(costs: list[RoundingCost]) -> str:
 
 
 def _least(suffices: Callable[[Fraction], bool]) -> Fraction:
-    """By bisection in steps: it suffices, and one step less does not."""
-    low, high = Fraction(1, 2), Fraction(1)
-    while not suffices(high):
-        low, high = high, high * 2
-        if high > 2**_MOST:
-            raise ArithmeticError("no variance suffices")
-    while high - low > _STEP * high:
-        middle = (low + high) / 2
-        low, high = (low, middle) if suffices(middle) else (middle, high)
-    return high
+    """In steps: it suffices, and one step less does not."""
+
+    def refuse(value: Fraction, met: bool | None) -> None:
+        raise ArithmeticError(f"{'every' if met else 'no'} variance suffices")
+
+    search = Search(suffices, Grid(Fraction(1, 2), Fraction(2**_MOST), 17, _STEP), refuse, "factor")
+    return search.narrowed(*search.bracketed(Fraction(1)))[1]
