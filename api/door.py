@@ -27,7 +27,7 @@ from typing import Any, TypeAlias
 from .accounting import Composition
 from .accounting import compose as _compose
 from .exact import WIDTH, ExactInput, ParameterError, exact, whole
-from .exact.deadline import told
+from .exact.deadline import grace, time_left, told
 from .exact.moment import now
 from .mechanisms import Mechanism
 from .mechanisms.protocols.protocol import SumProtocol
@@ -42,6 +42,7 @@ from .verify.checker import SECONDS, Outcome
 from .verify.families import choose
 from .verify.vector_calibration import VectorCalibration, calibrate_vector, choose_vector
 
+_BUILDING = 2.0  # seconds of the processor that a mechanism may take, whatever time is left
 _NOT_IN_TIME = Outcome(False, "the time allowed is over", undecided=True)
 
 __all__ = ["audit", "calibrate", "certify", "check", "compose", "mechanism"]
@@ -85,7 +86,8 @@ def compose(*parts: Released | tuple[str | Mechanism | Composition, ExactInput])
     >>> print(total.epsilon(delta="1e-6"), total.renyi(order=2))
     6.0999721792497308 1.4958584394956224
     """
-    return _compose(*(_read(part) for part in parts))
+    with grace(max(_BUILDING, time_left())):  # what a limit is for comes after it
+        return _compose(*(_read(part) for part in parts))
 
 
 def audit(m: Released, claim: Claim | str, width: ExactInput = WIDTH) -> Audit:

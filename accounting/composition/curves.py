@@ -105,8 +105,8 @@ def profile(
 ) -> Profile:
     """delta at these epsilons; None: `points` of them, from 0 to where delta has all but vanished.
 
-    Inside a `time_limit` that ends before, there are fewer points of its own; of those given, one
-    that was not reached is known only to lie between its neighbours.
+    Inside a `time_limit` that ends before, a point that was not reached is known only to lie
+    between its neighbours.
     """
     if epsilons is None:
         count = whole(points, "points", at_least=2, at_most=MOST_POINTS)
@@ -121,9 +121,8 @@ def profile(
             raise ParameterError("epsilons must hold at least one number")
     found = _in_time(lambda epsilon: composition.delta(epsilon, width), grid)
     with finishing():
-        kept = sorted(found) if epsilons is None and found else range(len(grid))
-        deltas = [found.get(k, _PROBABILITY) for k in kept]
-        return Profile(tuple(grid[k] for k in kept), tuple(rising(deltas[::-1])[::-1]))
+        deltas = [found.get(k, _PROBABILITY) for k in range(len(grid))]
+        return Profile(tuple(grid), tuple(rising(deltas[::-1])[::-1]))
 
 
 def falling(
@@ -165,7 +164,7 @@ def refined(composition: Composed, known: Profile, points: int, width: Fraction)
     That is on a logarithmic scale, as profiles are drawn. Inside a `time_limit` that ends before,
     there are fewer.
     """
-    found, allowed = dict(known.points()), time_left()
+    found, allowed = dict(_told(known.points())), time_left()
     with suppress(OutOfTimeError):
         for _ in range(points):
             if not time_left() or time_left() < _REST * allowed:
@@ -179,6 +178,16 @@ def refined(composition: Composed, known: Profile, points: int, width: Fraction)
         kept = sorted(at for at, delta in found.items() if delta != _PROBABILITY or not at)
         deltas = [found[at] for at in kept]
         return Profile(tuple(kept), tuple(rising(deltas[::-1])[::-1]))
+
+
+def _told(points: Sequence[tuple[Fraction, Enclosure]]) -> list[tuple[Fraction, Enclosure]]:
+    """But for points that tell nothing which their neighbours do not, as where time was over."""
+    told = [
+        one
+        for before, one, after in zip(points, points[1:], points[2:], strict=False)
+        if one[1].upper < before[1].upper or one[1].lower > after[1].lower
+    ]
+    return [points[0], *told, *points[1:][-1:]]
 
 
 def _widest(points: Sequence[tuple[Fraction, Enclosure]]) -> Fraction | None:

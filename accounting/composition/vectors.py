@@ -278,10 +278,16 @@ def _measured_by_bins(
 
 
 def sides_of(uses: Sequence[Use]) -> Sides | None:
-    """The lists on both sides of these uses; None where all have pairs of laws of their own."""
-    found = [_dominating(use.mechanism) for use in uses]
-    if not any(found):
-        return None
+    """The lists on both sides of these uses; None where all have pairs of laws of their own.
+
+    Nothing is known without them: they are found whatever time is left.
+    """
+    with grace(max(_LITTLE, time_left())):
+        found = [_dominating(use.mechanism) for use in uses]
+        return _sides(uses, found) if any(found) else None
+
+
+def _sides(uses: Sequence[Use], found: Sequence[Dominating | None]) -> Sides:
     below = dict.fromkeys(_turns(uses, [None if one is None else one.lower for one in found]))
     kept = [each for each in below if each and sum(use.times for use in each) <= _MOST_USES]
     above = tuple(

@@ -316,3 +316,19 @@ def test_what_was_done_is_logged_and_not_printed(caplog, capsys):
     exactdp.audit("discrete-laplace:epsilon=0.1", "pure:0.2")
     assert not [one for one in caplog.records if one.levelname == "DEBUG"]
     assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("seconds", [0, 0.001])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "theorem4:epsilon=0.5,batch=1024,horizon=1000000,scaling=10",
+        "unary-encoding:epsilon=1,bits=16,shuffled=1000",
+        "tree:steps=1024,sigma=10",
+        "discrete-laplace:epsilon=0.1",
+    ],
+)
+def test_a_mechanism_is_there_whatever_time_is_left(text, seconds):
+    with exactdp.time_limit(seconds):
+        found, both = exactdp.mechanism(text), exactdp.compose(text, (text, 2))
+    assert found == exactdp.mechanism(text) and both == 3 * found

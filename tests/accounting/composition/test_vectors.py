@@ -309,6 +309,22 @@ def test_lists_have_both_ends_however_little_time_there_is(parts):
         assert 0 < found.lower <= found.upper < math.inf
 
 
+@pytest.mark.parametrize("seconds", ["0", "0.0005", "0.001", "0.002"])
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ("federated:clip=1,scale=64,clients=100,local-stddev=2,dimension=1000,bits=16",),
+        ("guarantee:zcdp:0.1", "skellam:variance=100"),
+    ],
+)
+def test_divergences_are_bounded_whatever_time_is_left(parts, seconds):
+    found = exactdp.compose(*parts)
+    with time_limit(seconds):
+        known = found.renyi("2")
+    assert known.is_finite()
+    known.intersection(found.renyi("2", Fraction(1, 10**4)))  # which meets it
+
+
 def test_what_is_found_in_too_little_time_is_not_kept():
     alone = exactdp.mechanism("guarantee:zcdp:0.13")
     for seconds in ("1e-9", "0.001", "0.003", "0.01", "0.03", "0.1"):
