@@ -15,7 +15,6 @@ from ..exact import Enclosure, ParameterError, decimal_text, exact, time_left, w
 from ..exact.precision import refine
 from ..exact.rounding import to_digits
 from ..exact.table import Table
-from ..mechanisms.laws.skellam import Skellam
 from ..mechanisms.protocols.error import wrapping
 from ..mechanisms.protocols.federated import Settings, error_bound
 from ..mechanisms.protocols.federated.error import ErrorBound
@@ -172,13 +171,13 @@ def _shared(
     """The same, given what each says of the others.
 
     Fewer shares and further independent ones are what there is with more of them: it costs less.
-    Larger shares of Skellam noise are smaller ones and further Skellam noise; of others nobody
-    knows it here.
+    Larger shares of noise that adds up are smaller ones and further noise; of others nobody knows
+    it here.
     """
     figure = Figure("epsilon")
     whole, *missing = rising([meeting(figure, epsilon, known), *(each.epsilon for each in costs)])
     most = Enclosure.unknown()
-    if isinstance(settings.share, Skellam):
+    if settings.share.additive:
         most = Enclosure(Fraction(0), whole.upper)
     return whole, [
         evolve(cost, epsilon=each, provided=meeting(figure, cost.provided, most))

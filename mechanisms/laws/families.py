@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+
 from .binomial import Binomial
 from .discrete_gaussian import DiscreteGaussian, DiscreteGaussianSum
 from .discrete_laplace import DiscreteLaplace, PolyaDifference
@@ -17,3 +20,6 @@ _LAWS: tuple[type[Law], ...] = (
     Binomial,
 )
 FAMILIES = {law.name: law for law in _LAWS}
+BY_VARIANCE: Mapping[str, Callable[[Fraction], Law]] = {  # of one parameter: about the variance
+    law.name: law for law in (Skellam, DiscreteGaussian)
+}

@@ -35,9 +35,8 @@ from ...exact.precision import enclose_between, working_precision
 from ...exact.square_root import square_root
 from ..continuous import ContinuousNoise, Shape
 from ..dominating import Dominated, Dominating, Parts
-from ..laws.discrete_gaussian import DiscreteGaussian
+from ..laws.families import BY_VARIANCE
 from ..laws.law import Law
-from ..laws.skellam import Skellam
 from ..mechanism import AdditiveNoise, Mechanism
 from ..reach import Reach
 from ..sampled import Sampled, check_neighbours
@@ -171,7 +170,7 @@ def read_release(name: str, values: Mapping[str, str]) -> tuple[Mechanism, dict[
             f"noise must be gaussian where C has other than whole numbers: {noise}"
         )
     tree = matrix if isinstance(matrix, Tree) else None
-    law = Skellam(sigma**2) if noise == "skellam" else DiscreteGaussian(sigma**2)
+    law = BY_VARIANCE[noise](sigma**2)
     most = math.floor(Fraction(found.square.upper)) * reach.largest_square
     mechanism = DiscreteMatrixNoise(said, law, reach, most, found.shifts, neighbours, tree, stream)
     return mechanism, derived

@@ -27,9 +27,8 @@ from flint import arb
 from ...exact.enclosure import Enclosure
 from ...exact.number import ExactInput, ParameterError, ball, exact, whole
 from ...exact.precision import START, enclose, refine, working_precision
-from ..laws.discrete_gaussian import DiscreteGaussian
+from ..laws.families import BY_VARIANCE
 from ..laws.law import Law
-from ..laws.skellam import Skellam
 from ..mechanism import Mechanism
 from ..protocols.error import chernoff, wrapping
 from ..protocols.protocol import missing_users
@@ -78,7 +77,7 @@ class SharedStream:
 
     def with_sigma(self, sigma: Fraction) -> SharedStream:
         """The same with shares of noise of this deviation, all together."""
-        share = share_of(self.share.name, sigma, self.clients)
+        share = BY_VARIANCE[self.share.name](sigma**2 / self.clients)
         noise = evolve(self.noise, law=share.sum_of(self.clients))
         return evolve(self, noise=noise, share=share, sigma=sigma)
 
@@ -151,21 +150,10 @@ class SharedStream:
         return first_within(lambda t: 2 * law.upper_tail(t + 1), each, "P(|noise| > {})")
 
 
-_SHARES: Mapping[str, type[Skellam] | type[DiscreteGaussian]] = {
-    "skellam": Skellam,
-    "discrete-gaussian": DiscreteGaussian,
-}
-
-
-def share_of(noise: str, sigma: Fraction, clients: int) -> Skellam | DiscreteGaussian:
-    """The law of one of so many shares of noise with this deviation in all."""
-    return _SHARES[noise](sigma**2 / clients)
-
-
 def _shared(values: Mapping[str, str], noise: DiscreteMatrixNoise, sigma: Fraction) -> SharedStream:
     """By the keys clients, bits and dropout. Raises ParameterError for what is out of range."""
     clients = whole(values["clients"], "clients", at_least=2, at_most=_MOST_CLIENTS)
-    share = share_of(noise.law.name, sigma, clients)
+    share = BY_VARIANCE[noise.law.name](sigma**2 / clients)
     bits = None
     if "bits" in values:
         bits = whole(values["bits"], "bits", at_least=1, at_most=MOST_BITS)

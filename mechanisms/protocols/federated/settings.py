@@ -23,9 +23,8 @@ from attrs import evolve, frozen
 from ....exact.number import ExactInput, ParameterError, exact, whole
 from ...catalogue import Spec
 from ...keys import KEYS
-from ...laws.discrete_gaussian import DiscreteGaussian
+from ...laws.families import BY_VARIANCE
 from ...laws.law import Law
-from ...laws.skellam import Skellam
 from ...rounded import RoundedReach
 from ...sampled import sampling_rate
 from ...schema import Entry, Key
@@ -33,10 +32,6 @@ from ...vector import VectorNoise
 from ..protocol import missing_users
 from .encoder import Encoding
 
-_SHARES: dict[str, type[Skellam] | type[DiscreteGaussian]] = {
-    "skellam": Skellam,
-    "discrete-gaussian": DiscreteGaussian,
-}
 _POSITIVE = "a number, 1e-9 to 1e15"
 _NEEDED = {
     "clip": Key(_POSITIVE, "the L2 norm that each client clips to"),
@@ -47,7 +42,7 @@ _NEEDED = {
     "bits": Key("a whole number, 1 to 32", "the sum is taken mod 2^bits"),
 }
 _ALLOWED = {
-    "mechanism": Key(" or ".join(_SHARES), "the shares of noise", "skellam"),
+    "mechanism": Key(" or ".join(BY_VARIANCE), "the shares of noise", "skellam"),
     "rounding": Key("stochastic, conditional:BETA or nearest", "to whole numbers", "stochastic"),
     "dropout": KEYS["dropout"],
     "poisson": evolve(KEYS["poisson"], says="each client takes part so often"),
@@ -75,7 +70,7 @@ class Settings:
     """
 
     encoding: Encoding
-    share: Skellam | DiscreteGaussian
+    share: Law
     deviation: Fraction
     clients: int
     dropout: int = 0
@@ -98,7 +93,7 @@ class Settings:
 
     def with_deviation(self, deviation: Fraction) -> Settings:
         """The same with shares of this local-stddev."""
-        return evolve(self, share=type(self.share)(deviation**2), deviation=deviation)
+        return evolve(self, share=BY_VARIANCE[self.share.name](deviation**2), deviation=deviation)
 
     @staticmethod
     def read(values: Mapping[str, ExactInput]) -> Settings:
@@ -112,8 +107,8 @@ class Settings:
                 f"federated has no key {unknown[0]}; keys are {', '.join((*_NEEDED, *_ALLOWED))}"
             )
         name = str(values.get("mechanism", "skellam"))
-        if name not in _SHARES:
-            raise ParameterError(f"mechanism must be {' or '.join(_SHARES)}, got {name}")
+        if name not in BY_VARIANCE:
+            raise ParameterError(f"mechanism must be {' or '.join(BY_VARIANCE)}, got {name}")
         deviation: Fraction = exact(values["local-stddev"], "local-stddev", above=0)
         clients = whole(values["clients"], "clients", at_least=2)
         return Settings(
@@ -124,7 +119,7 @@ class Settings:
                 values["bits"],
                 values.get("rounding", "stochastic"),
             ),
-            _SHARES[name](deviation**2),
+            BY_VARIANCE[name](deviation**2),
             deviation,
             clients,
             missing_users(clients, values.get("dropout", 0)),
