@@ -160,7 +160,7 @@ def _follows(environment: LinearEnvironment, setting: LinearSetting) -> bool:
 def _prior(environment: LinearEnvironment, ready: LinearReady) -> PriorBound | None:
     if environment.diversity is None or not _follows(environment, ready.setting):
         return None
-    return prior_regret(ready.radius, environment.diversity)
+    return prior_regret(ready.radius, environment.diversity, environment.chosen_diversity)
 
 
 def _linear(environment: LinearEnvironment, setting: LinearSetting) -> float | None:

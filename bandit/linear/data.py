@@ -50,6 +50,7 @@ class Classification:
     arms: int
     theta: None
     diversity: None
+    chosen_diversity: None
     norm: float
 
     def __init__(
@@ -82,6 +83,7 @@ class Classification:
         put("arms", arms)
         put("theta", None)
         put("diversity", None)
+        put("chosen_diversity", None)
         fitted = np.linalg.norm(_fit(features[public], labels[public], arms))
         put("norm", math.ceil(10 * fitted) / 10)
 

@@ -11,6 +11,7 @@ from attrs import frozen
 from numpy.typing import NDArray
 
 from ...exact.number import ExactInput, ParameterError, exact, whole
+from .diversity import chosen_in_ball
 from .setting import MOST_DIMENSIONS
 
 Floats = NDArray[np.float64]
@@ -45,6 +46,10 @@ class LinearEnvironment(Protocol):
     def diversity(self) -> Fraction | None:
         """What no eigenvalue of E[mean of x x' over the arms] is below, of contexts that are drawn
         independently of all before, from one law; None where no such is known."""
+
+    @property
+    def chosen_diversity(self) -> Fraction | None:
+        """The same of x x' of the arm of the largest convex index, whichever that is."""
 
     def linear_regret(self) -> float | None:
         """A round's regret, of who follows the least-squares fit to all data; None without any."""
@@ -94,6 +99,10 @@ class UnitBall:
     @property
     def diversity(self) -> Fraction:
         return Fraction(1, self.dimension + 2)  # E |x|^2 = d/(d + 2), the same in all directions
+
+    @cached_property
+    def chosen_diversity(self) -> Fraction:
+        return chosen_in_ball(self.dimension, self.arms)
 
     def linear_regret(self) -> None:
         return None

@@ -48,6 +48,7 @@ class Recorded:
     norm: float = 1.0
     theta: None = None
     diversity: None = None
+    chosen_diversity: None = None
 
     @property
     def arms(self) -> int:

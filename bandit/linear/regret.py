@@ -19,29 +19,40 @@ floats cost as much: e thrice. (The floats of H are at least 0 as a matrix, too:
 d 2^-53 |H| < rho, as T is at most 10^8.)
 
 *Before anything runs.* Let each user's K contexts be drawn independently of all before, from one
-law, with kappa I <= E[mean of x_a x_a' over the arms]. In the first batch, of n_1 users, arms are
-at random. By the matrix Chernoff bound (Tropp 2012, Theorem 1.1, with |x x'| <= 1)
+law, with kappa I <= E[mean of x_a x_a' over the arms]; in the first batch, of n_1 users, arms are
+at random. And let kappa' I <= E[x x' | all before] of the arm that any convex index is largest of
+(`diversity`; 0 if nothing is known), as all later users choose: widths are convex in x. So after n
+users the conditional means of x x' add up to at least mu I, mu = kappa n_1 + kappa' (n - n_1), and
+by the matrix Chernoff bound for adapted sequences (Tropp 2011; with |x x'| <= 1)
 
-    P(G_1 has an eigenvalue <= g)  <=  d exp(-(mu - g + g log(g/mu))),    mu = kappa n_1 > g,    (2)
+    P(G has an eigenvalue <= g)  <=  d exp(-(mu - g + g log(g/mu))),    0 < g < mu,             (2)
 
-which falls in mu. Otherwise, in the event of the radius, G >= G_1 >= g I and G~ >= (g - c) I after
-every batch. Where a = g - c > 0, M = G~ + lambda I >= a I and 0 <= lambda <= max(0, FLOOR f - a)
-for f = max(c, rho): `radius` takes it from a Rayleigh quotient, not below the least eigenvalue.
-W = (I - R) M^-1, |R| <= r, which `radius` checks. Hence |z| <= (1 + r)/a, and as
-H <= M + (c + rho) I,
+which falls in mu. (e^(-tX) <= I - (1 - e^-t) X where 0 <= X <= I, so that by Lieb's theorem
+tr exp((1 - e^-t) sum E[X | all before] - t sum X) is a supermartingale, d at the start; on the
+event it is at least e^((1 - e^-t) mu - t g), and t = log(mu/g).) Each batch has its share of q and
+so a g of its own, which later ones keep. Otherwise, in the event of the radius, G >= g I and
+G~ >= (g - c) I after the batch. Where a = g - c > 0, M = G~ + lambda I >= a I and
+0 <= lambda <= max(0, FLOOR f - a) for f = max(c, rho): `radius` takes it from a Rayleigh quotient,
+not below the least eigenvalue. W = (I - R) M^-1, |R| <= r, which `radius` checks. Hence
+|z| <= (1 + r)/a, and as H <= M + (c + rho) I,
 
     width(x)  <=  (1 + r) (beta sqrt(1/a + (c + rho)/a^2) + (c_e + lambda S)/a) + 3 e,           (3)
 
 beta^2 <= 2 log(1/p_1) + d log(1 + n/(d rho)). Regret is at most cap n_1, and m min(cap, (3)) of
-every later batch: with probability at least 1 - p - q, q that of (2); its mean is at most that and
-(p + q) cap T. With n_1 about (T beta)^(2/3)/(4 kappa)^(1/3) it is of order T^(2/3).
+every later batch, cap where (3) says nothing: with probability at least 1 - p - q, q that of (2);
+its mean is at most that and (p + q) cap T. It is found once with kappa', and once with kappa' = 0
+and all of q for the first batch; both hold, and the smaller is told. With kappa' > 0 it is of order
+beta sqrt(T/kappa'), whatever n_1 is; with kappa' = 0, and n_1 about (T beta)^(2/3)/(4 kappa)^(1/3),
+of order T^(2/3). What floats do to contexts and to the choice between two indices that are all but
+equal is not in kappa and kappa'.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from attrs import frozen
 from flint import arb
@@ -91,10 +102,11 @@ class PriorBound:
     first: int
 
 
-def prior_regret(radius: Radius, diversity: Fraction) -> PriorBound:
+def prior_regret(radius: Radius, diversity: Fraction, chosen: Fraction | None = None) -> PriorBound:
     """Of contexts that are drawn independently: (2) and (3).
 
-    diversity: kappa, what no eigenvalue of the mean of x x' is below, of an arm at random.
+    diversity: kappa, what no eigenvalue of the mean of x x' is below, of an arm at random. chosen:
+    kappa', of the arm that is chosen; None: not known.
 
     >>> from exactdp.bandit.linear.radius import radius
     >>> from exactdp.bandit.linear.setting import LinearSetting
@@ -104,12 +116,16 @@ def prior_regret(radius: Radius, diversity: Fraction) -> PriorBound:
     """
     ends, cap = radius.users, cap_of(radius.norm)
     failed = _SHARE * radius.failure
+    looks = max(1, len(ends) - 1)
+    later = chosen or Fraction(0)
+    means = [diversity * ends[0] + later * (users - ends[0]) for users in ends[:looks]]
+    least = [_eigenvalue(mean, radius.dimension, failed / looks) for mean in means]
+    once = _eigenvalue(means[0], radius.dimension, failed)
     with working_precision(BITS):
-        least = _eigenvalue(diversity * ends[0], radius.dimension, failed)
-        total = ends[0] * ball(cap)
-        for batch, (users, after) in enumerate(pairwise(ends)):
-            width = min(_width(radius, batch, least), upper_float(ball(cap)))
-            total += (after - users) * arb(width)
+        total = min(
+            (_summed(radius, each) for each in (list(accumulate(least, max)), [once] * looks)),
+            key=float,
+        )
         mean = total + ball((radius.failure + failed) * cap * ends[-1])
         beta = float(radius.largest_beta(ends[-1]).mid())
         first = (ends[-1] * beta) ** (2 / 3) / (4 * float(diversity)) ** (1 / 3)
@@ -120,6 +136,16 @@ def prior_regret(radius: Radius, diversity: Fraction) -> PriorBound:
             radius.failure + failed,
             min(ends[-1], math.ceil(first)),
         )
+
+
+def _summed(radius: Radius, least: Sequence[float]) -> arb:
+    """Regret of all batches, where no eigenvalue after each, but the last, is below these."""
+    ends, cap = radius.users, ball(cap_of(radius.norm))
+    total = ends[0] * cap
+    for batch, (users, after) in enumerate(pairwise(ends)):
+        width = min(_width(radius, batch, least[batch]), upper_float(cap))
+        total += (after - users) * arb(width)
+    return total
 
 
 def _eigenvalue(mean: Fraction, dimension: int, failure: Fraction) -> float:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from exactdp.bandit.linear.environments import UnitBall
+from exactdp.bandit.linear.play import play_linear
 from exactdp.bandit.linear.radius import Radius, radius
 from exactdp.bandit.linear.regret import _eigenvalue, prior_regret, released_regret
 from exactdp.bandit.linear.run import linear_ready, run_linear
@@ -126,9 +127,44 @@ def test_measured_regret_is_below_what_is_known_after_and_before():
 
 def test_it_says_something_of_ten_dimensions_and_a_million_users():
     ready = linear_ready(LinearSetting(10, 10**6, 1, first=62_000))
-    found = prior_regret(ready.radius, UnitBall(10).diversity)
+    place = UnitBall(10)
+    found = prior_regret(ready.radius, place.diversity)
     assert found.bound < 193_100 and found.mean < 243_600
     assert found.first == pytest.approx(62_000, rel=0.01)
+    more = prior_regret(ready.radius, place.diversity, place.chosen_diversity)
+    assert more.bound < 168_000 and more.mean < 218_500
+    few = radius(LinearSetting(10, 10**6, 1), ready.release)
+    assert prior_regret(few, place.diversity).bound >= 10**6
+    assert prior_regret(few, place.diversity, place.chosen_diversity).mean < 432_000
+
+
+def test_a_small_first_batch_is_enough_where_chosen_arms_show_all_directions():
+    place, setting = UnitBall(3, 4), LinearSetting(3, 60_000, 5)
+    ready = linear_ready(setting)
+    prior = prior_regret(ready.radius, place.diversity, place.chosen_diversity)
+    found = run_linear(place, ready, 3)
+    assert setting.first < 100 and prior.mean < 30_000
+    assert found.certified[:, -1].max() < prior.bound
+    assert prior_regret(ready.radius, place.diversity).bound >= 60_000
+
+
+@pytest.mark.parametrize("arms", [2, 20])
+def test_every_eigenvalue_of_the_sums_is_as_large_as_is_said(arms):
+    place, setting = UnitBall(3, arms), LinearSetting(3, 4000, None, first=10)
+    known = radius(setting, None)
+    mean = 10 * place.diversity + (4000 - 10) * place.chosen_diversity
+    proved = _eigenvalue(mean, 3, Fraction(1, 1000))
+    for seed in range(5):
+        gram = play_linear(place, known, None, np.random.SeedSequence(seed)).last.gram
+        assert 0 < proved < np.linalg.eigvalsh(gram)[0]
+
+
+@pytest.mark.parametrize("share", [0, "0.001", "0.01", "0.05"])
+def test_what_is_known_of_chosen_arms_never_makes_the_bound_larger(share):
+    given = radius(LinearSetting(3, 50_000, None, first=500), None)
+    without = prior_regret(given, Fraction(1, 5))
+    found = prior_regret(given, Fraction(1, 5), Fraction(share))
+    assert found.bound <= without.bound and found.mean <= without.mean
 
 
 @pytest.mark.parametrize("dimension", [1, 3, 10])
@@ -145,4 +181,5 @@ def test_regret_of_a_million_users_in_ten_dimensions_is_below_its_bounds():
     ready = linear_ready(LinearSetting(10, 10**6, 1, first=62_000))
     found = run_linear(place, ready, 1)
     assert found.total_regret().mean <= found.known_regret().mean
-    assert found.known_regret().mean < prior_regret(ready.radius, place.diversity).bound
+    prior = prior_regret(ready.radius, place.diversity, place.chosen_diversity)
+    assert found.known_regret().mean < prior.bound
