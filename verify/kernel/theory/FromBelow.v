@@ -43,7 +43,7 @@ Variables (f g : Z -> R) (c : R) (h : Z).
 Hypotheses (Hf : pmf f) (Hc : 0 < c) (H : forall k, c * g (k + h)%Z <= f k).
 
 (** The rest may be anything: it adds to delta. *)
-Lemma mixed_dp Delta eps delta : noise_dp g Delta eps delta -> noise_dp f Delta eps (c * delta + (1 - c)).
+Lemma shared_dp Delta eps delta : noise_dp g Delta eps delta -> noise_dp f Delta eps (c * delta + (1 - c)).
 Proof.
   intros Hg D adj q Hq. destruct (Hg D adj (fun d => q d - h)%Z) as [H0 H1].
   { intros d d' Ha. specialize (Hq d d' Ha). lia. }
@@ -58,7 +58,7 @@ Proof.
   pose proof (exp_pos eps). nra.
 Qed.
 (** ... and takes from the excess, most of all where it is all on the other side. *)
-Lemma mixed_not_dp Delta eps delta : noise_not_dp g Delta eps delta -> noise_not_dp f Delta eps (c * delta - exp eps * (1 - c)).
+Lemma shared_not_dp Delta eps delta : noise_not_dp g Delta eps delta -> noise_not_dp f Delta eps (c * delta - exp eps * (1 - c)).
 Proof.
   intros (D & adj & q & Hq & Hg & d & d' & S & r & r' & Ha & Hr & Hr' & Hgt).
   assert (forall d, pmf (add_noise f (fun d => q d + h)%Z d)) as Hp by (intros e; exact (pmf_shift f (- (q e + h)) Hf)).
@@ -108,7 +108,7 @@ Proof.
   assert (0 < total w)%Z as HT by (unfold table_check, valid in Ht; split_bool Ht; easy).
   assert (0 < d)%Z as Hd by eauto using ratio_bottom.
   assert (0 < IZR (total w)) by now apply IZR_lt. assert (0 < IZR W) by (apply IZR_lt; lia). apply IZR_lt in Hd.
-  apply table_dp in Ht. eapply mixed_dp in Ht; [| |apply Rdiv_lt_0_compat|apply table_share]; eauto.
+  apply table_dp in Ht. eapply shared_dp in Ht; [| |apply Rdiv_lt_0_compat|apply table_share]; eauto.
   replace (IZR n / IZR d) with (IZR (total w) / IZR W * (IZR (n * W - d * (W - total w)) / IZR (d * total w)) + (1 - IZR (total w) / IZR W)); [easy|].
   rewrite minus_IZR, !mult_IZR, minus_IZR. field. lra.
 Qed.
@@ -121,7 +121,7 @@ Proof.
   assert (0 < d)%Z as Hd by eauto using ratio_bottom.
   assert (0 < IZR (total w)) as HT' by now apply IZR_lt. assert (0 < IZR W) as HW by (apply IZR_lt; lia). apply IZR_lt in Hd.
   assert (0 <= P)%Z as HP by assumption. pose proof (IZR_pow2_pos P HP) as Hp.
-  apply table_not_dp in Ht. eapply mixed_not_dp in Ht; [| |apply Rdiv_lt_0_compat|apply table_share]; eauto.
+  apply table_not_dp in Ht. eapply shared_not_dp in Ht; [| |apply Rdiv_lt_0_compat|apply table_share]; eauto.
   pose proof (exp_above_ok r P a b HP ltac:(eauto using ratio_top) ltac:(eauto using ratio_bottom) ltac:(easy)) as Hup.
   eapply not_dp_less; [exact Ht|]. rewrite plus_IZR, !mult_IZR, minus_IZR. set (E := exp (IZR a / IZR b)) in *.
   set (up := IZR (exp_above r P a b)) in *. set (p := IZR (2 ^ P)) in *. set (T := IZR (total w)) in *.
