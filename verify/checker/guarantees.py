@@ -18,7 +18,7 @@ from fractions import Fraction
 
 from .arithmetic import INFINITY, End, exp, interval, log, value
 from .mechanisms import Continuous, Curve, Family, Parts
-from .shape import CertificateError, number_text, read_fields, read_number
+from .shape import number_text, read_choice, read_fields, read_number
 
 _TRIED = 24
 
@@ -50,17 +50,14 @@ def read_guarantee(data: object) -> Guaranteed:
     fields = read_fields(data, "guarantee", "kind", "claim", "neighbours")
     names = {"zcdp": ("rho",), "rdp": ("order", "epsilon")}
     claim = fields["claim"]
-    kind = claim.get("kind") if isinstance(claim, dict) else None
-    if not isinstance(kind, str) or kind not in names:
-        raise CertificateError("claim of a guarantee must be zcdp or rdp")
+    kind = read_choice(claim, "kind", names, "claim of a guarantee must be zcdp or rdp")
     held = read_fields(claim, "claim", "kind", *names[kind])
     bound = read_number(held[names[kind][-1]], "a guarantee", above=Fraction(0), at_most=10**4)
     order = None
     if kind == "rdp":
         order = read_number(held["order"], "order", above=Fraction(1), at_most=10**4)
-    if fields["neighbours"] not in ("replace", "add-remove"):
-        raise CertificateError("neighbours must be replace or add-remove")
-    return Guaranteed(Curve(bound, order), fields["neighbours"])
+    neighbours = read_choice(fields, "neighbours", ("replace", "add-remove"))
+    return Guaranteed(Curve(bound, order), neighbours)
 
 
 def delta_at_most(level: End, renyi: Callable[[Fraction], End], most: Fraction) -> End:

@@ -47,12 +47,15 @@ from .scenarios import NEIGHBOURS, is_fixed, neighbours_of
 from .shape import (
     LONGEST_TEXT,
     CertificateError,
+    held,
     look_over,
+    read_choice,
     read_fields,
     read_list,
     read_number,
     read_readable,
     read_whole,
+    read_yes,
     shown,
 )
 from .shuffled import read_shuffled
@@ -147,8 +150,7 @@ def read(data: object) -> Statement:
     elif any(isinstance(each, _SET) for each, _ in uses):
         raise CertificateError("neighbours and orientation must be named")
     kind, numbers = read_claim(fields["claim"])
-    if fields["verdict"] not in VERDICTS:
-        raise CertificateError(f"verdict must be {' or '.join(VERDICTS)}")
+    verdict = read_choice(fields, "verdict", VERDICTS)
     ends = read_fields(fields["measured"], "measured", "lower", "upper")
     low, high = _end(ends["lower"], "lower"), _end(ends["upper"], "upper")
     if not 0 <= low <= high:
@@ -157,7 +159,7 @@ def read(data: object) -> Statement:
     protocol = read_protocol(fields["protocol"]) if "protocol" in fields else None
     made = read_made(fields) if "made" in fields else None
     return Statement(
-        uses, kind, numbers, fields["verdict"], (low, high), step, protocol, above, along, made,
+        uses, kind, numbers, verdict, (low, high), step, protocol, above, along, made,
         fields.get("digest"),
     )  # fmt: skip
 
@@ -167,12 +169,12 @@ def _others(data: object) -> list[str]:
 
     Certificates of the first version that name a protocol say version 2; they have no digest.
     """
-    held = data if isinstance(data, dict) else {}
-    if held.get("version") != SECOND:
-        return list(_SETTING) if any(name in held for name in _SETTING) else []
-    if "protocol" in held and not any(name in held for name in _ADDED):
-        return ["protocol", *(_SETTING if any(name in held for name in _SETTING) else ())]
-    free = [name for name in ("protocol", "note") if name in held]
+    given = held(data)
+    if given.get("version") != SECOND:
+        return list(_SETTING) if any(name in given for name in _SETTING) else []
+    if "protocol" in given and not any(name in given for name in _ADDED):
+        return ["protocol", *(_SETTING if any(name in given for name in _SETTING) else ())]
+    free = [name for name in ("protocol", "note") if name in given]
     return [*_SETTING, "made", "digest", *free]
 
 
@@ -181,10 +183,10 @@ def _hints(
 ) -> tuple[Fraction | None, tuple[Above, ...], tuple[Along, ...]]:
     """The step of the grid, and for every use what bounds it if it is a vector."""
     given = {} if data is None else data
-    held = given if isinstance(given, dict) else {}
-    if odd := sorted(map(shown, held.keys() - set(_HINTS)))[:3]:
+    names = held(given)
+    if odd := sorted(map(shown, names.keys() - set(_HINTS)))[:3]:
         raise CertificateError(f"hints are {', '.join(_HINTS)}, not {', '.join(odd)}")
-    fields = read_fields(given, "hints", *held)
+    fields = read_fields(given, "hints", *names)
     step = (
         read_number(fields["step"], "step", above=Fraction(1, 10**12)) if "step" in fields else None
     )
@@ -214,7 +216,7 @@ def _steps(data: object) -> Along:
 
 
 def _bound(data: object) -> Above:
-    if isinstance(data, dict) and "missed" in data:
+    if "missed" in held(data):
         missed = read_fields(data, "above", "missed")["missed"]
         return Missed(read_number(missed, "missed", above=Fraction(0), at_most=1))
     if isinstance(data, dict):
@@ -241,8 +243,7 @@ def _moves(data: object) -> Along:
 
 def _look_at_setting(fields: Mapping[str, Any], uses: Sequence[tuple[Mechanism, int]]) -> None:
     """Is what it says of the neighbours what is going to be checked?"""
-    held = fields["neighbours"]
-    if not isinstance(held, str) or neighbours_of(uses) != {held}:
+    if [fields["neighbours"]] != [*neighbours_of(uses)]:
         raise CertificateError("neighbours must be those of all uses")
     if fields["orientation"] != ("fixed" if is_fixed(uses) else "free"):
         raise CertificateError(
@@ -252,18 +253,17 @@ def _look_at_setting(fields: Mapping[str, Any], uses: Sequence[tuple[Mechanism, 
 
 def read_protocol(data: object) -> Protocol:
     """Read what a certificate says of the protocol, and of the masks if it names them."""
-    masked = MASKS if isinstance(data, dict) and "floor" in data else ()
+    masked = MASKS if "floor" in held(data) else ()
     fields = read_fields(data, "protocol", "users", "precision", "accuracy", "modulus", "share",
                          "trust", "dropout", "collusion", "relaxation", *masked)  # fmt: skip
-    if fields["trust"] not in TRUSTS:
-        raise CertificateError(f"trust must be one of {', '.join(TRUSTS)}")
+    trust = read_choice(fields, "trust", TRUSTS, f"trust must be one of {', '.join(TRUSTS)}")
     return Protocol(
         users=read_whole(fields["users"], "users", 1),
         precision=read_whole(fields["precision"], "precision", 1),
         accuracy=read_whole(fields["accuracy"], "accuracy", 0),
         modulus=_modulus(fields),
         share=_law(fields["share"]),
-        trust=fields["trust"],
+        trust=trust,
         dropout=read_whole(fields["dropout"], "dropout", 0),
         collusion=read_whole(fields["collusion"], "collusion", 0),
         relaxation=read_number(fields["relaxation"], "relaxation", at_most=10**4),
@@ -278,10 +278,8 @@ def read_use(data: object) -> tuple[Mechanism, int]:
 
 
 def _mechanism(data: object) -> Mechanism:
-    kind = data.get("kind") if isinstance(data, dict) else None
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise CertificateError(f"mechanism kind must be {', '.join(KINDS)}")
-    return KINDS[kind](data)
+    wrong = f"mechanism kind must be {', '.join(KINDS)}"
+    return KINDS[read_choice(data, "kind", KINDS, wrong)](data)
 
 
 def _additive(data: object) -> Additive:
@@ -367,12 +365,11 @@ def _dimension(fields: Mapping[str, Any]) -> int:
 
 def _users(fields: Mapping[str, Any]) -> tuple[str, Fraction]:
     """Who neighbours are, and with what probability each user takes part."""
-    if fields["neighbours"] not in NEIGHBOURS:
-        raise CertificateError(f"neighbours must be {' or '.join(NEIGHBOURS)}")
+    neighbours = read_choice(fields, "neighbours", NEIGHBOURS)
     rate = _rate(fields["poisson"])
-    if rate < 1 and fields["neighbours"] != "add-remove":
+    if rate < 1 and neighbours != "add-remove":
         raise CertificateError("poisson below 1 needs the neighbours add-remove")
-    return fields["neighbours"], rate
+    return neighbours, rate
 
 
 def _batches(data: object) -> FixedSize:
@@ -398,13 +395,14 @@ def _is_log_concave(noise: Mechanism) -> TypeGuard[Additive | Continuous]:
 
 
 def _continuous(data: object) -> Continuous:
-    name = "scale-squared" if isinstance(data, dict) and "scale-squared" in data else "scale"
+    name = "scale-squared" if "scale-squared" in held(data) else "scale"
     fields = read_fields(data, "continuous", "kind", "law", name, "sensitivity", "neighbours",
                          "poisson")  # fmt: skip
-    if fields["law"] not in ("gaussian", "laplace")[: 2 - (name != "scale")]:
-        raise CertificateError("law of continuous noise must be gaussian, or laplace with a scale")
+    laws = ("gaussian", "laplace") if name == "scale" else ("gaussian",)
+    wrong = "law of continuous noise must be gaussian, or laplace with a scale"
+    law = read_choice(fields, "law", laws, wrong)
     scale, moved = (_size(fields, each) for each in (name, "sensitivity"))
-    return Continuous(fields["law"], scale, moved, *_users(fields), root=name != "scale")
+    return Continuous(law, scale, moved, *_users(fields), root=name != "scale")
 
 
 def _allocation(data: object) -> Allocation:
@@ -421,10 +419,7 @@ def _rate(text: object) -> Fraction:
 
 
 def _law(data: object) -> Law:
-    name = data.get("name") if isinstance(data, dict) else None
-    if not isinstance(data, dict) or not isinstance(name, str) or name not in LAWS:
-        raise CertificateError("law name is not known")
-    return LAWS[name](data)
+    return LAWS[read_choice(data, "name", LAWS, "law name is not known")](held(data))
 
 
 def _finite(data: Mapping[str, Any]) -> FiniteLaw:
@@ -461,9 +456,7 @@ def _below_one(text: object, name: str) -> Fraction:
 
 def read_claim(data: object) -> tuple[str, dict[str, Fraction]]:
     """Read a claim: its kind and its numbers."""
-    kind = data.get("kind") if isinstance(data, dict) else None
-    if not isinstance(kind, str) or kind not in NOTIONS:
-        raise CertificateError(f"claim kind must be one of {', '.join(NOTIONS)}")
+    kind = read_choice(data, "kind", NOTIONS, f"claim kind must be one of {', '.join(NOTIONS)}")
     fields = read_fields(data, "claim", "kind", *NOTIONS[kind].numbers)
     numbers = {name: read_number(fields[name], name) for name in NOTIONS[kind].numbers}
     if numbers.get("order", Fraction(2)) <= 1 or numbers.get("delta", Fraction(0)) > 1:
@@ -537,16 +530,10 @@ def _thresholded(data: object) -> Thresholded:
     if isinstance(noise, Additive) and threshold.denominator != 1:
         raise CertificateError("threshold of noise on the integers must be a whole number")
     keys, rate = read_whole(fields["keys"], "keys", 1, 10**6), _rate(fields["poisson"])
-    names = _choice(fields, "names", "yes", "no") == "yes"
+    names = read_yes(fields, "names")
     if rate < 1 and (keys > 1 or names):
         raise CertificateError("poisson below 1 is of one key, with its count")
     return Thresholded(noise, threshold, keys, names, rate)
-
-
-def _choice(fields: Mapping[str, Any], name: str, *allowed: str) -> str:
-    if fields[name] not in allowed:
-        raise CertificateError(f"{name} must be {' or '.join(allowed)}")
-    return str(fields[name])
 
 
 def _selected(data: object) -> Optimal:
@@ -562,11 +549,11 @@ def _stream(data: object) -> Stream:
     who = Participation(
         read_whole(fields["participations"], "participations", 1, 10**5),
         read_whole(fields["separation"], "separation", 1, _MOST_STEPS),
-        _choice(fields, "fixed", "yes", "no") == "yes",
+        read_yes(fields, "fixed"),
     )
-    neighbours = _choice(fields, "neighbours", *NEIGHBOURS)
+    neighbours = read_choice(fields, "neighbours", NEIGHBOURS)
     matrix, noise = _matrix(fields["matrix"]), fields["noise"]
-    gaussian = isinstance(noise, dict) and noise.get("name") == "gaussian"
+    gaussian = held(noise).get("name") == "gaussian"
     law: Fraction | Law
     if gaussian:
         law = _size(read_fields(noise, "noise", "name", "sigma"), "sigma")
@@ -582,7 +569,14 @@ def _stream(data: object) -> Stream:
 
 
 def _matrix(data: object) -> Matrix:
-    name = data.get("name") if isinstance(data, dict) else None
+    shapes = {
+        "table": ("rows",),
+        "tree": ("restart",),
+        "sqrt-toeplitz": (),
+        "blt": ("omega", "theta"),
+    }
+    wrong = "matrix name must be tree, table, sqrt-toeplitz or blt"
+    name = read_choice(data, "name", shapes, wrong)
     if name == "table":
         rows = read_list(read_fields(data, "matrix", "name", "rows")["rows"], "rows", _MOST_ROWS)
         read = [
@@ -591,9 +585,7 @@ def _matrix(data: object) -> Matrix:
         if any(len(row) != i for i, row in enumerate(read, 1)):
             raise CertificateError("row i of a table must have i entries, up to the diagonal")
         return Table(tuple(map(tuple, read)))
-    more = {"tree": ("restart",), "sqrt-toeplitz": (), "blt": ("omega", "theta")}.get(str(name))
-    if more is None:
-        raise CertificateError("matrix name must be tree, table, sqrt-toeplitz or blt")
+    more = shapes[name]
     fields = read_fields(data, "matrix", "name", "steps", *more)
     steps = read_whole(fields["steps"], "steps", 1, _MOST_STEPS if name == "tree" else 10**6)
     if name == "tree":

@@ -38,7 +38,7 @@ from .arithmetic import Interval, OpenError, exp, hull, interval, power
 from .deadline import check_time
 from .mechanisms import Family, Finite, Mechanism, Outcomes, Parts, Response, TwoLaws
 from .pmf import FARTHEST
-from .shape import CertificateError, number_text, read_fields, read_number, read_whole
+from .shape import CertificateError, number_text, read_fields, read_number, read_whole, read_yes
 
 _Times = tuple[tuple[int, int], ...]  # with this value added, so many variables
 
@@ -260,11 +260,10 @@ def _permute_and_flip(data: object) -> Mechanism:
 
 def _noisy_max(data: object) -> Mechanism:
     fields = read_fields(data, "noisy-max", "kind", "scale", "candidates", "monotone")
-    if fields["monotone"] not in ("yes", "no"):
-        raise CertificateError("monotone must be yes or no")
+    monotone = read_yes(fields, "monotone")
     scale = read_number(fields["scale"], "scale", above=Fraction(1, 10**10), at_most=10**16)
     candidates = read_whole(fields["candidates"], "candidates", 2, 10**9)
-    return NoisyMax(scale, candidates, fields["monotone"] == "yes")
+    return NoisyMax(scale, candidates, monotone)
 
 
 def _sparse_vector(data: object) -> Mechanism:

@@ -7,7 +7,7 @@ somebody else wrote takes long to read or much memory.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
 from typing import Any
@@ -46,7 +46,7 @@ def look_over(data: object) -> None:
                 characters += len(each)
                 if len(each) > LONGEST_TEXT:
                     raise CertificateError(f"a text has more than {LONGEST_TEXT} characters")
-            elif isinstance(each, (dict, list)):
+            elif isinstance(each, dict | list):
                 parts += len(each)
                 if parts > _MOST_PARTS:
                     raise CertificateError(f"it has more than {_MOST_PARTS} parts")
@@ -118,6 +118,24 @@ def read_list(data: object, name: str, most: int) -> list[Any]:
     if not isinstance(data, list) or not 1 <= len(data) <= most:
         raise CertificateError(f"{name} must be a list of 1 to {most} entries")
     return data
+
+
+def held(data: object) -> Mapping[str, Any]:
+    """The fields of an object; none of anything else, which is refused where it is read."""
+    return data if isinstance(data, dict) else {}
+
+
+def read_choice(data: object, field: str, allowed: Collection[str], wrong: str = "") -> str:
+    """Read which of these names an object has in this field. Raises CertificateError: `wrong`."""
+    found = held(data).get(field)
+    if not isinstance(found, str) or found not in allowed:
+        raise CertificateError(wrong or f"{field} must be {' or '.join(allowed)}")
+    return found
+
+
+def read_yes(fields: Mapping[str, Any], name: str) -> bool:
+    """Read yes or no."""
+    return read_choice(fields, name, ("yes", "no")) == "yes"
 
 
 def shown(key: object) -> str:

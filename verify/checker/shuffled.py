@@ -54,7 +54,7 @@ from .divergences import delta
 from .laws import convolve
 from .local import READERS, Local, Row, Scene, added, size
 from .mechanisms import Finite, Mechanism, Outcomes
-from .shape import CertificateError, read_fields, read_whole
+from .shape import CertificateError, read_choice, read_fields, read_whole
 
 _MOST_USERS = 10**9
 _FINE = 64  # points of the lattice in a standard deviation, from above
@@ -313,8 +313,8 @@ def read_shuffled(data: object) -> Mechanism:
     """{kind, report, users}. Raises CertificateError for anything else."""
     fields = read_fields(data, "shuffled", "kind", "report", "users")
     report = fields["report"]
-    kind = report.get("kind") if isinstance(report, dict) else None
-    local = READERS[kind](report) if isinstance(kind, str) and kind in READERS else None
+    wrong = "report of shuffled users must be one of a local randomizer"
+    local = READERS[read_choice(report, "kind", READERS, wrong)](report)
     if not isinstance(local, Local):
-        raise CertificateError("report of shuffled users must be one of a local randomizer")
+        raise CertificateError(wrong)
     return Shuffled(local, read_whole(fields["users"], "users", 1, _MOST_USERS))
