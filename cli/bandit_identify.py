@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import Annotated, Any
 
 from ..bandit.evidence import cached_evidence
 from ..bandit.evidence import to_json as evidence_to_json
-from ..bandit.identification.algorithms import IDENTIFIERS, LUCB
+from ..bandit.identification.algorithms import IDENTIFIERS
+from ..bandit.identification.halving import HALVINGS
 from ..bandit.identification.run import Identified, identify, ready
 from ..bandit.privacy import Privacy
 from ..bandit.run import Config
@@ -20,9 +22,11 @@ from .bandit_options import Cluster, ProofTime, Runs, Seed, Workers, read_instan
 from .bandit_shown import arm_name, named_arms, number, private, proved
 from .bandit_shown import spent as account
 from .options import option, read_time
+from .parts import at_most
 from .result import Part, Result, printed
 
 _UNDECIDED = 3
+_LEVEL = 0.99  # of the interval of the measured error
 
 
 @printed
@@ -37,13 +41,16 @@ def identify_command(
         option(
             "A",
             "dist-dp-lucb, dp-lucb (a trusted server), dist-rdp-lucb, dist-cdp-lucb, "
-            "dist-gauss-lucb, or lucb (not private)",
+            "dist-gauss-lucb, or lucb (not private); with halving for lucb: of a fixed budget",
         ),
     ] = "dist-dp-lucb",
     confidence: Annotated[
-        str, option("P", "p < 1/2: what bounds the probability of a wrong answer")
-    ] = "0.01",
-    most: Annotated[str, option("T", "users at most; a run that needs more is undecided")] = "1e7",
+        str | None,
+        option("P", "p < 1/2, 0.01 if not given: what bounds the probability of a wrong answer"),
+    ] = None,
+    most: Annotated[
+        str, option("T", "users at most, or the budget; who needs more is undecided")
+    ] = "1e7",
     arms: Annotated[str | None, option("K", "10 if drawn, else those of the data")] = None,
     sigma: Annotated[
         str | None, option("σ", "of the Gaussian rewards of easy and hard; 0 for coins")
@@ -71,10 +78,15 @@ def identify_command(
     """
     count = whole(runs, "runs", at_least=1, at_most=10**7)
     start = whole(seed, "seed", at_least=0)
-    known = {each.name: each for each in IDENTIFIERS}
+    known = {each.name: each for each in (*IDENTIFIERS, *HALVINGS)}
     chosen = known[one_of(algorithm, known, "algorithm")]
-    if epsilon is None and chosen is not LUCB:
+    if epsilon is None and chosen.private:
         raise ParameterError(f"--epsilon must be given for {chosen.name}")
+    if confidence is not None and chosen in HALVINGS:
+        raise ParameterError(
+            f"--confidence must not be given for {chosen.name}: how often it errs follows from "
+            "--most"
+        )
     instances = read_instances(instance, arms, sigma)
     setting = Setting(
         instances.arms,
@@ -108,7 +120,13 @@ def _json(config: Config, found: Identified, spent: Privacy) -> dict[str, Any]:
         "setting": config.setting,
         "instance": config.instances.name,
         **named_arms(config),
-        "error_at_most": config.setting.confidence,
+        "error_at_most": config.setting.confidence if found.error is None else None,
+        "error_bound": found.error,
+        "error_measured": {
+            "mean": found.wrong / found.runs,
+            "level": _LEVEL,
+            "interval": list(found.error_interval(_LEVEL)),
+        },
         "chosen": [None if arm < 0 else arm for arm in found.chosen.tolist()],
         "right": found.right.tolist(),
         "wrong": found.wrong,
@@ -129,7 +147,6 @@ def _json(config: Config, found: Identified, spent: Privacy) -> dict[str, Any]:
 
 def _parts(config: Config, found: Identified, spent: Privacy) -> Iterator[Part]:
     setting, answers = config.setting, found.chosen
-    p = decimal_text(setting.confidence)
     given = {
         "algorithm": f"{config.algorithm.name}: {config.algorithm.source}",
         "instance": f"{config.instances.name}, {setting.arms} arms",
@@ -137,8 +154,8 @@ def _parts(config: Config, found: Identified, spent: Privacy) -> Iterator[Part]:
     }
     shown = {
         "right": f"{int(found.right.sum())} of {_counted(found.runs, 'run')}",
-        "wrong": f"{found.wrong}; with probability at most {p}, proved",
-        "stopping time": number(found.time()),
+        "wrong": f"{found.wrong}; with probability at most {_error(config, found)}",
+        "stopping time" if found.error is None else "users each": number(found.time()),
     }
     if found.runs == 1 and answers[0] >= 0:
         shown = {"best arm": arm_name(config, answers[0])} | shown
@@ -160,6 +177,17 @@ def _parts(config: Config, found: Identified, spent: Privacy) -> Iterator[Part]:
     shown["releases"] = str(low) if low == high else f"{low} to {high}"
     yield given
     yield {**shown, **proved(found.ready.prepared), **private(spent)}
+
+
+def _error(config: Config, found: Identified) -> str:
+    """The bound that is proved; of a fixed budget beside what was measured."""
+    if found.error is None:
+        return f"{decimal_text(config.setting.confidence)}, proved"
+    low, high = found.error_interval(_LEVEL)
+    return (
+        f"{at_most(Fraction(found.error.upper))}, proved for these means; measured "
+        f"{found.wrong / found.runs:.3g}, {low:.3g} to {high:.3g} at a confidence of {_LEVEL:.0%}"
+    )
 
 
 def _counted(count: int, what: str) -> str:

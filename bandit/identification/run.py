@@ -6,6 +6,7 @@ As `bandit.run`: runs are done in shares of fixed size, each with randomness of 
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from functools import partial
 
 import numpy as np
@@ -15,12 +16,15 @@ from numpy.typing import NDArray
 from ...exact.enclosure import Enclosure
 from ...exact.number import ExactInput, ParameterError
 from ...exact.parallel import each
+from ...verify.blackbox.bounds import lower_limit, upper_limit
 from ..evidence import Proof, evidence
 from ..prepare import Prepared
 from ..results import Mean
 from ..run import Config, drawn, environments, parts, place_of, read_counts, share_size
 from .characteristic_time import least_time
 from .eprocess import EProcess, e_process
+from .halving import play_halving, remaining
+from .halving_error import HalvingError, halving_error
 from .play import Found, play_until_sure
 
 _TOGETHER = 64  # runs of the same instance that go in lock step
@@ -28,10 +32,14 @@ _TOGETHER = 64  # runs of the same instance that go in lock step
 
 @frozen
 class Ready:
-    """What all runs of a configuration share: its batches with their evidence, and its tests."""
+    """What all runs of a configuration share: its batches with their evidence, and its tests.
+
+    process is that of a fixed confidence, error that of a fixed budget: one of them is None.
+    """
 
     prepared: Prepared
-    process: EProcess
+    process: EProcess | None
+    error: HalvingError | None = None
 
 
 @frozen
@@ -45,6 +53,8 @@ class Identified:
     batches  by run: how many were released
     least    encloses a lower bound of the mean stopping time, its mean over runs where each has
              an instance of its own; None where none is known (`characteristic_time`)
+    error    from 0 to a bound of the probability of a wrong answer of a fixed budget, its mean over
+             runs as above (`halving_error`); None of a fixed confidence, where it is p
 
     >>> from exactdp.bandit.identification.algorithms import LUCB
     >>> from exactdp.bandit.instances import easy
@@ -60,6 +70,7 @@ class Identified:
     pulls: NDArray[np.int64]
     batches: NDArray[np.int64]
     least: Enclosure | None
+    error: Enclosure | None = None
 
     @property
     def runs(self) -> int:
@@ -75,6 +86,15 @@ class Identified:
     def wrong(self) -> int:
         """How many have chosen an arm that is not best: at most p of them in the mean."""
         return int(((self.chosen >= 0) & ~self.right).sum())
+
+    def error_interval(self, level: float = 0.99) -> tuple[float, float]:
+        """Clopper and Pearson's, of the probability of a wrong answer: it is inside at this level.
+
+        Exact for any number of runs, up to the floats of scipy (`verify.blackbox.bounds`).
+        """
+        aside = (1 - level) / 2
+        found = (limit(self.wrong, self.runs, aside) for limit in (lower_limit, upper_limit))
+        return next(found), next(found)
 
     def time(self) -> Mean:
         """Users until a run stopped, decided or not."""
@@ -94,14 +114,19 @@ def ready(config: Config, prove: Proof = evidence) -> Ready:
     The horizon of the setting is where a run gives up; its confidence, p < 1/2, bounds the error.
     """
     setting, algorithm = config.setting, config.algorithm
+    fixed = algorithm.policy is not None
     if 2 * setting.confidence >= 1:
         raise ParameterError(f"confidence must be below 1/2, got {float(setting.confidence):g}")
-    least = setting.arms * algorithm.schedule(setting, 1, 1)
+    first = len(remaining(setting.arms)) - 1 if fixed else algorithm.schedule(setting, 1, 1)
+    least = setting.arms * first
     if setting.horizon < least:
+        each_arm = "one user of each arm in every batch" if fixed else "one batch of each arm"
         raise ParameterError(
-            f"most must be at least {least}, for one batch of each arm, got {setting.horizon}"
+            f"most must be at least {least}, for {each_arm}, got {setting.horizon}"
         )
     prepared = config.prepared(prove)
+    if fixed:
+        return Ready(prepared, None, halving_error(prepared))
     return Ready(prepared, e_process(prepared))
 
 
@@ -143,7 +168,8 @@ def identify(
         np.concatenate([right for _, right in ordered]),
         np.concatenate([found.pulls for found, _ in ordered]),
         np.concatenate([found.batches.sum(axis=1) for found, _ in ordered]),
-        _least(config, count, start),
+        None if shared.process is None else _least(config, count, start),
+        None if shared.error is None else _error(config, shared.error, count, start),
     )
 
 
@@ -156,7 +182,10 @@ def _share(
     if _apart(config):  # to its full size, whatever is asked of it
         runs = share_size(first)
         places = list(drawn(config, seed, range(first, first + runs)))
-    found = play_until_sure(shared.prepared, shared.process, places, runs, source).first(count)
+    if shared.process is None:
+        found = play_halving(shared.prepared, places, runs, source).first(count)
+    else:
+        found = play_until_sure(shared.prepared, shared.process, places, runs, source).first(count)
     gaps = np.broadcast_to([place.gaps for place in places], (runs, len(environment.arms)))
     return first, found, found.decided & (gaps[np.arange(count), found.leader] == 0)
 
@@ -164,6 +193,11 @@ def _share(
 def _apart(config: Config) -> bool:
     """Do runs go in lock step, each in an instance of its own?"""
     return config.instances.own and config.faithful is None
+
+
+def _error(config: Config, error: HalvingError, runs: int, seed: int) -> Enclosure:
+    found = [error.of(place) for place in environments(config, runs, seed)]
+    return Enclosure.total(found).times(Fraction(1, len(found)))
 
 
 def _least(config: Config, runs: int, seed: int) -> Enclosure | None:

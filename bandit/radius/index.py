@@ -153,7 +153,7 @@ def index(looks: Sequence[Look], confidence: Fraction, plain: bool = False) -> I
         raise ParameterError("precisions must be the same in all batches for sums that add up")
     precision = grids.pop()
     with working_precision(BITS):
-        wraps = [_wrap(look) for look in looks]
+        wraps = [misread_chances(look) for look in looks]
         above = enclose(sum((high for _, high in wraps), arb(0)))
         wrong = enclose(sum((low + high for low, high in wraps), arb(0)))
     left = confidence - Fraction(above.upper)
@@ -270,7 +270,7 @@ def farthest(noise: Noise | None, precision: int) -> float:
     return min([_FARTHEST, *(end * precision * (1 - 2.0**-40) for end in ends)])
 
 
-def _wrap(look: Look) -> tuple[arb, arb]:
+def misread_chances(look: Look) -> tuple[arb, arb]:
     """P(noise < -tau) and P(noise > m - 1 - tau - n g)."""
     if look.decoding is None or look.noise is None:
         return arb(0), arb(0)

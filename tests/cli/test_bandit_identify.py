@@ -61,6 +61,19 @@ def test_arms_keep_the_names_of_a_file(tmp_path):
     assert "arms" not in identify_json(*EASY)
 
 
+def test_a_fixed_budget_always_answers_and_shows_its_error_beside_what_is_proved():
+    given = (*EASY[:4], "--runs", "200", "--most", "40", "--algorithm", "dist-dp-halving")
+    shown = identify_json(*given)
+    assert shown["undecided"] == 0 and None not in shown["chosen"]
+    measured, bound = shown["error_measured"], Enclosure.from_json(shown["error_bound"])
+    assert measured["mean"] == shown["wrong"] / 200 and measured["level"] == 0.99
+    low, high = measured["interval"]
+    assert low <= measured["mean"] <= high and low <= bound.upper <= 1
+    assert shown["error_at_most"] is None and shown["lower_bound"] is None
+    assert len(shown["certificates"]) == 2
+    assert "proved for these means; measured" in " ".join(identify(*given).stdout.split())
+
+
 @pytest.mark.parametrize("algorithm", ["dp-lucb", "dist-rdp-lucb", "dist-cdp-lucb", "lucb"])
 def test_whom_users_trust_is_chosen(algorithm):
     shown = identify_json(*EASY, "--algorithm", algorithm)
@@ -115,6 +128,12 @@ def test_one_run_names_the_arm_and_equal_arms_have_no_bound():
         (("--epsilon", "1", "--algorithm", "dp-se"), "did you mean 'dp-lucb'"),
         (("--epsilon", "1", "--algorithm", "dist-dp-se"), "algorithm must be one of dist-dp-lucb"),
         ((), "--epsilon must be given"),
+        (("--algorithm", "dp-halving"), "--epsilon must be given"),
+        (
+            ("--epsilon", "1", "--algorithm", "dp-halving", "--confidence", "0.1"),
+            "--confidence must not be given for dp-halving",
+        ),
+        (("--epsilon", "1", "--algorithm", "dp-halving", "--most", "5"), "one user of each arm"),
         (("--epsilon", "1", "--instance", "fair", "--sigma", "0"), "--sigma is of the instances"),
     ],
 )
