@@ -37,9 +37,12 @@ _AGAIN = 0.5  # seconds after which the timer speaks up again, if somebody went 
 _OFTEN = 0.02  # the same where it counts processor time, of which it knows no more than to look
 _SOON = 0.0005  # seconds in which a limit is set or taken back
 _LONGEST = 10**9  # seconds: no timer counts many more, and whoever allows them sets no limit
+_LATE = 2.0  # seconds of the processor that all graces of one answer may take after its limit
+_LEAST = 0.05  # seconds that each has all the same: what is cheapest is known in them
 _LIMITS = (__file__, contextlib.__file__)
 _end: ContextVar[float] = ContextVar("exactdp_deadline", default=math.inf)
 _rings: ContextVar[float] = ContextVar("exactdp_timer", default=math.inf)
+_late: ContextVar[list[float] | None] = ContextVar("exactdp_late", default=None)
 
 
 def time_left() -> float:
@@ -99,14 +102,19 @@ def grace(seconds: float) -> Iterator[None]:
     """Allow the block so many seconds of this thread's processor time, and no limit outside of it.
 
     For what takes little, so that it is known before a limit ends, however busy the machine is and
-    also where the limit is over. Limits inside count processor time as well.
+    also where the limit is over. Limits inside count processor time as well. Those of `one_answer`
+    share what they take after the limit's end: each has at most half of what is left of that.
     """
+    left, late = time_left(), _late.get() or [math.inf]
+    known = late[0]
     outer, before = _rings.get(), clock.set(time.thread_time)
+    started = now()
     tokens = _end.set(math.inf), _rings.set(math.inf), held.set(False)
     try:
-        with time_limit(seconds):
+        with time_limit(min(seconds, left + max(known / 2, _LEAST))):
             yield
     finally:
+        late[0] = min(late[0], known - max(now() - started - left, 0.0))
         held.reset(tokens[2])
         _rings.reset(tokens[1])
         _end.reset(tokens[0])
@@ -114,6 +122,20 @@ def grace(seconds: float) -> Iterator[None]:
         if math.isfinite(outer) and _has_timer():
             _ring_at(outer)
             _noticed()  # what was found in it is not lost to a limit that is over
+
+
+@contextmanager
+def one_answer() -> Iterator[None]:
+    """Let all graces in the block share a little time, however many are asked for.
+
+    Else a limit would be kept to no more than the time of one, times their number. Inside of
+    another one it is part of that answer.
+    """
+    token = _late.set(_late.get() or [_LATE])
+    try:
+        yield
+    finally:
+        _late.reset(token)
 
 
 @contextmanager

@@ -30,7 +30,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from attrs import field, frozen
 from flint import arb, ctx
@@ -39,7 +39,7 @@ from ..exact.enclosure import Endpoint
 from ..exact.number import ExactInput, ParameterError, ball, whole
 from ..exact.precision import enclose_between, lower_float, upper_float, working_precision
 from . import shuffled_bits, shuffled_counts, shuffled_many_bits
-from .dominating import Dominated, Dominating
+from .dominating import Dominated, Dominating, Parts
 from .local import LocalRandomizer, Row, Weight, probabilities, total
 from .local_families import Categories
 from .mechanism import Mechanism, RandomizedResponse
@@ -53,6 +53,8 @@ _MOST_SCENES = 200  # pairs of values, times what others hold
 _BITS = 128
 _ROUGH = 1e-2
 _NEAR = 1.02  # times what is attained
+_FEW = 8  # one of so many places is measured first: nearly as much is known of Rényi divergences
+_LARGEST = 1000  # pure epsilon that is worth a bound
 
 
 def _users(value: ExactInput) -> int:
@@ -207,14 +209,29 @@ class Shuffled(Dominated):
 
     def dominating(self) -> Dominating:
         """Pairs that lie below and above the profile, where several uses are composed."""
-        alone = tuple(((pair, 1),) for pair in self.local.pairs()[:1])
-        many = len(self.local.pairs()) > 1
+        below, above = (
+            tuple(((ProfilePair(self, side, every=some), 1),) for some in (_FEW, 1))
+            for side in (False, True)
+        )
+        near = (((ProfilePair(self, True, near=True), 1),),) if self._looked_at else ()
         return Dominating(
-            (((ProfilePair(self, False), 1),),),
-            (((ProfilePair(self, True), 1),), *(() if many else alone)),
+            below,
+            (above[0], *self._one_report()),
             pure=((self.local, 1),),
+            slower=(above[1], *near),
             why="which values the others hold in the worst case is open",
         )
+
+    def _one_report(self) -> tuple[Parts, ...]:
+        """What dominates a report: its own pair; where it has several, what its epsilon allows."""
+        pairs = self.local.pairs()
+        if len(pairs) == 1:
+            return (cast(Parts, ((pairs[0], 1),)),)
+        with working_precision(_BITS):
+            top = self.largest_odds()
+            if top is None or not top.log() < _LARGEST:
+                return ()
+            return (((RandomizedResponse(Fraction(upper_float(top.log()))), 1),),)
 
 
 @lru_cache(maxsize=16)

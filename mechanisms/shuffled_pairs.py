@@ -72,13 +72,18 @@ class Reports(Protocol):
 
 @frozen
 class ProfilePair(ListedPair):
-    """One use of shuffled reports, from above or from below."""
+    """One use of shuffled reports, from above or from below.
+
+    near: with what takes longer. every: of the places where delta is measured, one of so many.
+    """
 
     shuffled: Reports
     above: bool
+    near: bool = False
+    every: int = 1
 
     def masses(self) -> Masses:
-        corners = _corners(self.shuffled, self.above)
+        corners = _corners(self.shuffled, self.above, self.near, self.every)
         p = [ball(b[1] - a[1]) for a, b in pairwise(corners)]
         q = [ball(b[0] - a[0]) for a, b in pairwise(corners)]
         return p, q
@@ -92,14 +97,14 @@ class ProfilePair(ListedPair):
 
 
 @lru_cache(maxsize=32)
-def _corners(shuffled: Reports, above: bool) -> list[Point]:
+def _corners(shuffled: Reports, above: bool, near: bool, every: int) -> list[Point]:
     with working_precision(_BITS):
         levels = _levels(shuffled)
         if above:
-            return filled(_bounds(shuffled, levels))
-        tests = _tests(shuffled, levels, False)
+            return filled(_bounds(shuffled, levels[::every], near))
+        tests = _tests(shuffled, levels, every, False)
         mirrored = _worst(shuffled, levels).mirrored
-        return attained(tests, tests if mirrored else _tests(shuffled, levels, True))
+        return attained(tests, tests if mirrored else _tests(shuffled, levels, every, True))
 
 
 @lru_cache(maxsize=16)
@@ -120,12 +125,12 @@ def _levels(shuffled: Reports) -> tuple[Fraction, ...]:
     return tuple(dict.fromkeys(_rational(ball(level).exp()) for level in found))
 
 
-def _bounds(shuffled: Reports, levels: Sequence[Fraction]) -> dict[Fraction, Fraction]:
+def _bounds(shuffled: Reports, levels: Sequence[Fraction], near: bool) -> dict[Fraction, Fraction]:
     """A bound of delta by e^epsilon; 0 where no report has a larger ratio."""
     found = {}
     for place, odds in enumerate(levels):
         check_time()
-        found[odds] = _bound(shuffled, odds, place < _NEAR and place % 2 == 0)
+        found[odds] = _bound(shuffled, odds, near and place < _NEAR and place % 2 == 0)
     top = shuffled.largest_odds()
     if top is not None:
         found[_up(top) + Fraction(1, 1 << 60)] = Fraction(0)
@@ -138,9 +143,11 @@ def _bound(shuffled: Reports, odds: Fraction, near: bool) -> Fraction:
     return _up(measure(ball(odds), _WIDTH))
 
 
-def _tests(shuffled: Reports, levels: tuple[Fraction, ...], swapped: bool) -> list[Point]:
+def _tests(
+    shuffled: Reports, levels: tuple[Fraction, ...], every: int, swapped: bool
+) -> list[Point]:
     found = list[Point]()
-    for place in range(len(levels)):
+    for place in range(0, len(levels), every):
         check_time()
         found += _test(shuffled, levels, place, swapped)
     return found

@@ -27,6 +27,7 @@ from ...exact.deadline import (
     OutOfTimeError,
     finishing,
     grace,
+    one_answer,
     time_left,
     time_limit,
     told,
@@ -127,11 +128,12 @@ def _answered(
             def ask() -> Enclosure:
                 return figure(self, *args, **named).found_by(by)
 
-            found = told(ask, None)
-            if found is None:  # the time ended between what is guarded: asked again, it ends soon
-                with finishing(), suppress(OutOfTimeError), grace(_LITTLE):
-                    found = told(ask, nothing)
-                found = nothing if found is None else found
+            with one_answer():
+                found = told(ask, None)
+                if found is None:  # the time ended between what is guarded: again, it ends soon
+                    with finishing(), suppress(OutOfTimeError), grace(_LITTLE):
+                        found = told(ask, nothing)
+                    found = nothing if found is None else found
             if _LOG.isEnabledFor(logging.DEBUG):
                 with finishing():
                     asked = ", ".join(map(str, args or named.values()))
@@ -151,11 +153,12 @@ def _finished(
     """The same of what gives all that is known once no time is left: asked again, it ends soon."""
 
     def answered(self: Composition, /, *args: _P.args, **named: _P.kwargs) -> _R:
-        found = told(lambda: curve(self, *args, **named), None)
-        if found is not None:
-            return found
-        with finishing():
-            return curve(self, *args, **named)
+        with one_answer():
+            found = told(lambda: curve(self, *args, **named), None)
+            if found is not None:
+                return found
+            with finishing():
+                return curve(self, *args, **named)
 
     update_wrapper(answered, curve)
     return answered

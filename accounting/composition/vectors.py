@@ -164,6 +164,7 @@ class Sides:
                 return alike
         above = [_quickly(partial(measure, uses), nothing) for uses in self.above]
         below = [_quickly(partial(measure, uses), nothing) for uses in self.below]
+        above += [_in_time(partial(measure, uses), nothing) for uses in self.slower]
         found = [
             self._among(_between(each, list(upper), self.why), each)
             for i, upper in enumerate(zip(*above, strict=True))

@@ -5,12 +5,13 @@ import signal
 import sys
 import threading
 import time
+from contextlib import suppress
 
 import pytest
 
 from exactdp.exact import OutOfTimeError, ParameterError, check_time, time_left, time_limit
 from exactdp.exact.clock import off_the_clock
-from exactdp.exact.deadline import grace
+from exactdp.exact.deadline import grace, one_answer
 
 
 def spin():
@@ -153,6 +154,26 @@ def test_a_grace_is_given_where_a_limit_is_over():
                     spin()
                 assert time_left() > 0.1
         spin()
+
+
+def spent_in_a_grace():
+    """How many seconds of the processor it has."""
+    started = time.thread_time()
+    with suppress(OutOfTimeError), grace(0.5):
+        spin()
+    return time.thread_time() - started
+
+
+def test_graces_of_one_answer_share_what_they_take_after_its_limit():
+    """Each has a little all the same, and another answer has as much again."""
+    with time_limit(0.001, rings=False):
+        for _ in range(2):
+            with one_answer():
+                first = spent_in_a_grace()
+                with one_answer(), grace(0.4):
+                    others = [spent_in_a_grace() for _ in range(8)]
+            assert first > 0.4 and sum(others) < 2.5
+    assert spent_in_a_grace() > 0.4
 
 
 def test_a_limit_rings_again_after_a_grace():

@@ -256,7 +256,7 @@ def test_rounds_of_two_values_rest_on_what_others_hold():
     one = Shuffled(Categories(2, 2), 2000)
     with working_precision(128):
         odds = ball(F(1, 10)).exp()
-        p, q = ProfilePair(one, True).masses()
+        p, q = ProfilePair(one, True, near=True).masses()
         own = sum(((a - odds * b).max(0) for a, b in zip(p, q, strict=True)), ball(0))
         least, blanket = one._attained(odds, 1e-3), one.at_most(odds, 1e-3)
     assert least < own < least * 1.15 < blanket
