@@ -9,6 +9,7 @@ from mpmath import iv
 
 from .arithmetic import Interval, OpenError, certainly, exp, hull, interval, log, total, upper
 from .deadline import check_time
+from .noise import Noise
 from .pmf import FARTHEST, Pmf, reach_where
 
 _FEW = 500  # trials of which all outcomes are listed
@@ -23,11 +24,18 @@ class Logarithm:
 
 
 @dataclass(frozen=True)
-class Binomial:
+class Binomial(Noise):
     """Successes in independent trials. Log-concave: p(x+1)/p(x) = (n - x)/(x + 1) odds falls."""
 
     trials: int
     probability: Fraction | Logarithm
+
+    ends = True
+
+    @property
+    def is_fair(self) -> bool:
+        """Is it symmetric about half its trials?"""
+        return self.probability == Fraction(1, 2)
 
     def chance(self) -> Interval:
         """The probability of a success."""

@@ -38,7 +38,7 @@ from .continuous import cells
 from .deadline import check_time
 from .divergences import Listed, alone, as_listed, listings, two_way
 from .grid import Grid, Sum
-from .laws import DiscreteGaussian, DiscreteLaplace, FiniteLaw
+from .laws import FiniteLaw
 from .mechanisms import (
     Additive,
     Allocation,
@@ -50,6 +50,7 @@ from .mechanisms import (
     Response,
     TwoLaws,
 )
+from .noise import Lattice
 from .scenarios import Uses
 
 _Answer = TypeVar("_Answer")
@@ -213,7 +214,7 @@ def _pairs(
         return [below], [above]
     pairs = listings(mechanism, tail, None, full)
     law = mechanism.law if isinstance(mechanism, Additive) else None
-    even = isinstance(law, Binomial) and law.probability == Fraction(1, 2)
+    even = isinstance(law, Binomial) and law.is_fair
     if even and len(pairs.dominating) == 2:  # one shift either way: mirror images about trials/2
         return pairs.attained[:1], pairs.dominating[:1]
     if isinstance(law, FiniteLaw):  # the farthest shift first
@@ -262,7 +263,7 @@ class _Composed:
         ]
         common = None
         if all(lattices):
-            common = _common([found[1] for found in lattices if found and found[1] is not None])
+            common = _common([found.step for found in lattices if found and found.step is not None])
         origin = iv.mpf(0)
         if common is not None:
             grid = self._grid(_interval(common), None)
@@ -308,51 +309,36 @@ def _common(steps: Sequence[Fraction | Interval]) -> Fraction | Interval | None:
 
 def _known_step(mechanism: Mechanism) -> Fraction | None:
     """Of a lattice of losses that is known before anything is listed."""
-    if not (isinstance(mechanism, Additive) and isinstance(mechanism.law, DiscreteGaussian)):
-        return None
-    return mechanism.shift / mechanism.law.sigma2
+    law = mechanism.law if isinstance(mechanism, Additive) else None
+    return None if law is None else law.lattice_step(mechanism.shift)
 
 
 def _interval(step: Fraction | Interval) -> Interval:
     return interval(step) if isinstance(step, Fraction) else step
 
 
-def _lattice(
-    mechanism: Mechanism, pair: Listed, roughly: bool
-) -> tuple[list[int], Fraction | Interval | None, Fraction] | None:
-    """Places, step and origin (in steps) with loss = (origin + place) step for each outcome.
-
-    step None: any will do, the losses being 0 or infinite. From below any places will do; roughly:
-    those without the reduction mod m.
-    """
+def _lattice(mechanism: Mechanism, pair: Listed, roughly: bool) -> Lattice | None:
+    """From below any places will do; roughly: those without the reduction mod m."""
     half = Fraction(1, 2)
     if isinstance(mechanism, Finite):
         if pair.outcomes is None:
             return None
-        return [*pair.outcomes], pair.unit, Fraction(0)
+        return Lattice([*pair.outcomes], pair.unit, Fraction(0))
     if not isinstance(mechanism, Additive | Response | TwoLaws):
         return None
     if isinstance(mechanism, Response) and mechanism.epsilon:
         places = [0, 0, -1, 0] if mechanism.delta else [0, -1]
-        return places, 2 * mechanism.epsilon, half
+        return Lattice(places, 2 * mechanism.epsilon, half)
     if isinstance(mechanism, Response) or pair.tells_all_or_nothing:
-        return [0] * len(pair.p), None, half
+        return Lattice([0] * len(pair.p), None, half)
     if isinstance(mechanism, TwoLaws):
         return _ratio_lattice(pair)
-    law, d = mechanism.law, mechanism.shift
-    outcomes = pair.outcomes
-    if outcomes is None or (pair.reduced and not roughly):
+    if pair.outcomes is None or (pair.reduced and not roughly):
         return None
-    if isinstance(law, DiscreteGaussian):  # d (d - 2x)/(2 sigma2)
-        return [-x for x in outcomes], _known_step(mechanism), Fraction(d, 2)
-    if isinstance(law, DiscreteLaplace):  # (|x - d| - |x|)/scale
-        places = [(abs(x - d) - abs(x) - d) // 2 for x in outcomes]
-        step = -2 * log(law.beta()) if law.inverted else 2 / law.scale
-        return places, step, Fraction(d, 2)
-    return None
+    return mechanism.law.lattice(mechanism.shift, pair.outcomes)
 
 
-def _ratio_lattice(pair: Listed) -> tuple[list[int], Interval, Fraction] | None:
+def _ratio_lattice(pair: Listed) -> Lattice | None:
     """Where every P/Q is a power of the ratio nearest to 1."""
     assert pair.exact is not None
     ratios = [p / q if p and q else Fraction(1) for p, q in zip(*pair.exact, strict=True)]
@@ -367,4 +353,4 @@ def _ratio_lattice(pair: Listed) -> tuple[list[int], Interval, Fraction] | None:
                 if abs(power) * size > _LONGEST_FRACTION or unit**power != ratio:
                     return None
                 places[ratio] = power
-    return [places[ratio] for ratio in ratios], width, Fraction(0)
+    return Lattice([places[ratio] for ratio in ratios], width, Fraction(0))

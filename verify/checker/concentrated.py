@@ -44,7 +44,7 @@ from .arithmetic import (
 from .closed import WIDE, covered_by_chords, skellam_rho_at_most
 from .deadline import check_time
 from .divergences import Listed, listings
-from .laws import DiscreteGaussian, DiscreteGaussianSum, Skellam
+from .laws import Skellam
 from .mechanisms import Additive, Continuous, Curve, FixedSize, Mechanism, Response, Sampled
 from .scenarios import Uses
 from .selection import Exponential
@@ -56,7 +56,6 @@ _MOST_TERMS = 1_500_000  # of all sums of one pair together
 _MOST_CHOICES = 8  # of pairs, one of each mechanism
 _LARGEST_ORDER = 1 << 20
 
-_GAUSSIAN = (DiscreteGaussian, DiscreteGaussianSum)
 Parts = Sequence[tuple[Callable[[int], Listed], int]]  # a pair, listed up to an order; how often
 
 
@@ -92,15 +91,13 @@ def _gaussian_rho(mechanism: Mechanism) -> Fraction | None:
         # what it costs the other way round, sampled, is known by single orders only
         limit = mechanism.rate == 1 or mechanism.removing
         return 1 / (2 * mechanism.variance) if limit else None
-    if not isinstance(mechanism, Additive) or mechanism.modulus is not None:
-        return None
-    law = mechanism.law
-    return _limit(law, mechanism.shift) if isinstance(law, _GAUSSIAN) else None
+    law = mechanism.law_seen
+    return None if law is None else law.rho_limit(mechanism.shift)
 
 
 def _is_wide(mechanism: Mechanism) -> bool:
     """Is it left to closed bounds?"""
-    law = mechanism.law if isinstance(mechanism, Additive) and not mechanism.modulus else None
+    law = mechanism.law_seen
     return isinstance(law, Skellam) and law.variance > WIDE
 
 
@@ -251,22 +248,12 @@ def _settled(uses: Uses, pairs: Sequence[Listed], rho: Fraction) -> Callable[[Fr
 def _tail_share(mechanism: Mechanism, pair: Listed) -> Callable[[Fraction], End]:
     """Bound D_x/x for all orders x from this one on."""
     largest = pair.pure()[1]  # D_x <= sup L
-    if isinstance(mechanism, Additive) and isinstance(mechanism.law, _GAUSSIAN):
+    law = mechanism.law if isinstance(mechanism, Additive) else None
+    if law is not None and (limit := law.rho_limit(mechanism.shift)) is not None:
         # the reduction mod m is post-processing
-        rho0, spread = _limit(mechanism.law, mechanism.shift), _spread(mechanism.law)
-        return lambda order: min(rho0 + spread / (order - 1), largest / order)
+        spread = law.rho_spread()
+        return lambda order: min(limit + spread / (order - 1), largest / order)
     return lambda order: largest / order
-
-
-def _limit(law: DiscreteGaussian | DiscreteGaussianSum, shift: int) -> Fraction:
-    count = law.count if isinstance(law, DiscreteGaussianSum) else 1
-    return Fraction(shift * shift) / (2 * count * law.sigma2)
-
-
-def _spread(law: DiscreteGaussian | DiscreteGaussianSum) -> Fraction:
-    if isinstance(law, DiscreteGaussian):
-        return Fraction(0)
-    return Fraction(value(law.spread())[1])
 
 
 def _closed_at_most(mechanism: Mechanism, rho: Fraction) -> bool:
@@ -284,11 +271,11 @@ def _closed_at_most(mechanism: Mechanism, rho: Fraction) -> bool:
     if not isinstance(mechanism, Additive) or not rho:
         return False
     law, d = mechanism.law, mechanism.shift
-    if isinstance(law, _GAUSSIAN):
+    if (rho0 := law.rho_limit(d)) is not None:
         # Completing the square; sum_x e^(-(x-t)^2/(2 sigma2)) is largest at t = 0. Of a sum the
         # same with w(x) besides: K(a) <= a(a-1) rho0 + a spread, so D_a/a <= D_b for a <= b,
         # and D_a/a <= rho0 + spread/(a-1) for a >= b; with b = 1 + sqrt(spread/rho0):
-        rho0, spread = _limit(law, d), _spread(law)
+        spread = law.rho_spread()
         whole = (iv.sqrt(interval(rho0)) + iv.sqrt(interval(spread))) ** 2
         if (value(whole)[1] if spread else rho0) <= rho:
             return True

@@ -33,18 +33,9 @@ from .arithmetic import (
     value,
 )
 from .binomial import Binomial
-from .closed import WIDE, gaussian_sum_renyi, skellam_renyi
 from .deadline import check_time
 from .keys import seen
-from .laws import (
-    DiscreteGaussian,
-    DiscreteGaussianSum,
-    DiscreteLaplace,
-    FiniteLaw,
-    PolyaDifference,
-    Skellam,
-    SymmetricLaw,
-)
+from .laws import DiscreteLaplace, FiniteLaw, PolyaDifference, SymmetricLaw
 from .mechanisms import (
     Additive,
     Continuous,
@@ -577,7 +568,7 @@ def pure(mechanism: Mechanism, full: bool) -> Enclosure:
         return alone(mechanism).pure()
     if isinstance(mechanism, Response):
         return (INFINITY, INFINITY) if mechanism.delta else (mechanism.epsilon,) * 2
-    if _tells(mechanism):
+    if mechanism.law_seen is not None and mechanism.law_seen.ends:
         return INFINITY, INFINITY
     if isinstance(mechanism, Additive) and isinstance(mechanism.law, SymmetricLaw):
         law, d, m = mechanism.law, mechanism.shift, mechanism.modulus
@@ -607,47 +598,17 @@ def renyi(mechanism: Mechanism, order: Fraction, full: bool) -> Enclosure:
         both = (exp(a * e) + exp((1 - a) * e)) / (1 + exp(e))
         low, high = value(log(at_least(both, 1)))
         return low / (order - 1), high / (order - 1)
-    if _tells(mechanism):
-        return INFINITY, INFINITY
-    known = _gaussian_divergence(mechanism, order)
-    if known is not None:
-        return known, known
-    closed = closed_renyi(mechanism, order) if not full else None
-    if closed is not None:
-        return closed
+    if (law := mechanism.law_seen) is not None:
+        if law.ends:  # its least outcome under P is none under Q
+            return INFINITY, INFINITY
+        if (known := law.renyi(mechanism.shift, order)) is not None:
+            return known, known
+        if not full and (closed := law.wide_renyi(mechanism.shift, order)) is not None:
+            return closed
     low, high = listings(mechanism, iv.prec, order, full).measure(lambda pair: pair.renyi(order))
     if isinstance(mechanism, FixedSize):  # D is quasi-convex in both laws together
         high = min(high, renyi(mechanism.mechanism, order, full)[1])
     return low, high
-
-
-def _tells(mechanism: Mechanism) -> bool:
-    """Binomial noise: its least outcome under P is none under Q."""
-    if not isinstance(mechanism, Additive) or mechanism.modulus is not None:
-        return False
-    return isinstance(mechanism.law, Binomial)
-
-
-def closed_renyi(mechanism: Mechanism, order: Fraction) -> Enclosure | None:
-    """The Rényi divergence of a wide law, up to little."""
-    if not isinstance(mechanism, Additive) or mechanism.modulus is not None:
-        return None
-    law, d = mechanism.law, mechanism.shift
-    if isinstance(law, Skellam) and law.variance > WIDE:
-        return skellam_renyi(law.variance, d, order)
-    if isinstance(law, DiscreteGaussianSum) and law.count * law.sigma2 > WIDE:
-        return gaussian_sum_renyi(law.count, law.sigma2, d, order)
-    return None
-
-
-def _gaussian_divergence(mechanism: Mechanism, order: Fraction) -> Fraction | None:
-    """Completing the square, where order * shift is an integer nothing but that is left."""
-    if not (isinstance(mechanism, Additive) and isinstance(mechanism.law, DiscreteGaussian)):
-        return None
-    d = mechanism.shift
-    if mechanism.modulus is not None or (order * d).denominator != 1:
-        return None
-    return order * d * d / (2 * mechanism.law.sigma2)
 
 
 def delta(mechanism: Mechanism, level: End, bits: float, full: bool) -> Enclosure:

@@ -7,7 +7,7 @@ not say, p(0), follows from the sum being 1.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, Inexact
 from fractions import Fraction
@@ -34,8 +34,9 @@ from .arithmetic import (
     value,
 )
 from .binomial import Binomial
-from .closed import dual_rest
+from .closed import WIDE, dual_rest, gaussian_sum_renyi, skellam_renyi
 from .deadline import check_time
+from .noise import Lattice, Noise
 from .pmf import FARTHEST, Pmf
 
 _SMOOTH = Fraction(1, 10**9)  # w is constant up to this
@@ -44,7 +45,7 @@ _LONGEST = 6_000_000  # bits of a polynomial that is multiplied
 _LONGEST_COEFFICIENT = 14_000  # Python writes no integers of 4,301 digits
 
 
-class SymmetricLaw:
+class SymmetricLaw(Noise):
     """p(-x) = p(x), falling in |x|; its largest privacy loss is that of the full sensitivity.
 
     That and every other divergence: by Blackwell's theorem for log-concave p, and for p that is
@@ -156,6 +157,12 @@ class DiscreteLaplace(RatioLaw):
             return shift / self.scale, shift / self.scale
         return value(-shift * log(self.beta()))
 
+    def lattice(self, shift: int, outcomes: Sequence[int]) -> Lattice | None:
+        # (|x - d| - |x|)/scale
+        places = [(abs(x - shift) - abs(x) - shift) // 2 for x in outcomes]
+        step = -2 * log(self.beta()) if self.inverted else 2 / self.scale
+        return Lattice(places, step, Fraction(shift, 2))
+
     def wrapped_loss(self, shift: int, modulus: int) -> Enclosure:
         # P(c) ~ b^c + b^(m-c) ~ cosh((c - m/2) rate) on 0 <= c <= m, log-convex and symmetric about
         # m/2, so P(c)/P(c-d) is largest at c = 0, and it grows with d up to m/2.
@@ -190,6 +197,20 @@ class DiscreteGaussian(RatioLaw):
     def flattening(self, k: int, shift: int) -> Interval:
         return exp(interval(shift / self.sigma2))
 
+    def renyi(self, shift: int, order: Fraction) -> Fraction | None:
+        # completing the square, where order * shift is an integer nothing but that is left
+        return order * self.rho_limit(shift) if (order * shift).denominator == 1 else None
+
+    def rho_limit(self, shift: int) -> Fraction:
+        return Fraction(shift * shift) / (2 * self.sigma2)
+
+    def lattice(self, shift: int, outcomes: Sequence[int]) -> Lattice | None:
+        # d (d - 2x)/(2 sigma2)
+        return Lattice([-x for x in outcomes], self.lattice_step(shift), Fraction(shift, 2))
+
+    def lattice_step(self, shift: int) -> Fraction | None:
+        return shift / self.sigma2
+
 
 @dataclass(frozen=True)
 class Skellam(RatioLaw):
@@ -199,6 +220,9 @@ class Skellam(RatioLaw):
     """
 
     variance: Fraction
+
+    def wide_renyi(self, shift: int, order: Fraction) -> Enclosure | None:
+        return skellam_renyi(self.variance, shift, order) if self.variance > WIDE else None
 
     def summed(self, count: int) -> Law | None:
         return Skellam(count * self.variance)
@@ -368,6 +392,17 @@ class DiscreteGaussianSum(SymmetricLaw):
             exp(interval((order * (order - 1) * squares - Fraction(room) ** 2 / n) / (2 * s2)))
         )
 
+    def wide_renyi(self, shift: int, order: Fraction) -> Enclosure | None:
+        if self.count * self.sigma2 <= WIDE:
+            return None
+        return gaussian_sum_renyi(self.count, self.sigma2, shift, order)
+
+    def rho_limit(self, shift: int) -> Fraction:
+        return Fraction(shift * shift) / (2 * self.count * self.sigma2)
+
+    def rho_spread(self) -> Fraction:
+        return Fraction(value(self.spread())[1])
+
     def spread(self) -> Interval:
         """log of max w / min w, where p(x) = const e^(-x^2/(2 n sigma2)) w(x), w of period n.
 
@@ -416,7 +451,7 @@ def _packed(a: list[int], slot: int) -> Decimal:
 
 
 @dataclass(frozen=True)
-class FiniteLaw:
+class FiniteLaw(Noise):
     """Finitely many integers with exact probabilities."""
 
     outcomes: tuple[int, ...]

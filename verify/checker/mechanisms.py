@@ -31,6 +31,16 @@ class OneUse:
         return True
 
     @property
+    def law_seen(self) -> Law | None:
+        """The law of noise on the integers that is added to what is seen, and not reduced."""
+        return None
+
+    @property
+    def shift(self) -> int:
+        """The farthest that neighbours move what is seen."""
+        return 0
+
+    @property
     def has_a_side(self) -> bool:
         """Does it name its two datasets, one of which comes first?"""
         return False
@@ -65,6 +75,10 @@ class Additive(OneUse):
         """
         most = self.sensitivity if self.modulus is None else self.modulus // 2
         return min(self.sensitivity, most)
+
+    @property
+    def law_seen(self) -> Law | None:
+        return self.law if self.modulus is None else None
 
     @property
     def tells(self) -> bool:

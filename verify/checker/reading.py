@@ -347,7 +347,7 @@ def _rounded(data: object) -> Vector:
 
 def _noised(fields: Mapping[str, Any], reach: Reach | Rounded) -> Vector:
     law = _law(fields["law"])
-    fair = isinstance(law, Binomial) and law.probability == Fraction(1, 2)
+    fair = isinstance(law, Binomial) and law.is_fair
     if not fair and not (isinstance(law, SymmetricLaw) and law.is_log_concave):
         raise CertificateError("noise of vectors must be symmetric and log-concave")
     assert isinstance(law, Binomial | SymmetricLaw)
