@@ -15,17 +15,9 @@ from .laws import (
     UndecidedError,
 )
 from .mechanism import AdditiveNoise, Mechanism, RandomizedResponse
-from .pair import (
-    FinitePair,
-    MixturePair,
-    Pair,
-    ResponsePair,
-    SampledPair,
-    ShiftPair,
-    TwoWayPair,
-    WrappedPair,
-)
+from .pair import FinitePair, MixturePair, Pair, ResponsePair, SampledPair, TwoWayPair
 from .sampled import Poisson, RandomRate, Sampled, Scheme
+from .shift_pair import ShiftPair, WrappedPair
 
 __all__ = [
     "AdditiveNoise",

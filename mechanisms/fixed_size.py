@@ -31,9 +31,10 @@ from ..exact.number import ExactInput, ParameterError, whole
 from .continuous import ContinuousNoise
 from .laws.closed_forms import table_of
 from .mechanism import AdditiveNoise, Mechanism, RandomizedResponse
-from .pair import Pair, ResponsePair, SampledPair, ShiftPair, TwoWayPair
+from .pair import Pair, ResponsePair, SampledPair, TwoWayPair
 from .sampled import read_share
 from .schema import INNER, key
+from .shift_pair import ShiftPair
 
 
 def _symmetric(mechanism: Mechanism) -> Mechanism:

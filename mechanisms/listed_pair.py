@@ -13,6 +13,7 @@ from attrs import frozen
 from flint import arb
 
 from ..exact.number import Real
+from .shift_pair import AnyPair
 
 Masses: TypeAlias = tuple[Sequence[arb], Sequence[arb]]
 
@@ -27,7 +28,7 @@ class Steps(NamedTuple):
     multiples: Sequence[int | None]
 
 
-class ListedPair:
+class ListedPair(AnyPair):
     """Two laws (P, Q) on finitely many outcomes, which may stand for several of equal ratio.
 
     It is a mechanism as well, with two datasets and no choice between pairs.
@@ -47,6 +48,9 @@ class ListedPair:
     def name_of(self, outcome: int) -> str:
         """What a reader calls this outcome; they are counted from 0."""
         return str(outcome)
+
+    def escaping(self) -> arb:
+        return sum((p for p, q in zip(*self.masses(), strict=True) if q == 0), arb(0))
 
     def swapped(self) -> ListedPair:
         """(Q, P); itself where that is the same with the outcomes renamed."""

@@ -23,8 +23,9 @@ from . import parameters
 from .laws.closed_forms import table_of
 from .laws.finite import FiniteLaw
 from .laws.law import Law
-from .pair import FinitePair, Pair, ResponsePair, ShiftPair, WrappedPair
+from .pair import FinitePair, Pair, ResponsePair
 from .schema import INNER, Calibrated, key
+from .shift_pair import ShiftPair, WrappedPair
 
 
 class Mechanism(Protocol):

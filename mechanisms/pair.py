@@ -15,54 +15,15 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from attrs import evolve, field, frozen
+from flint import arb
 
-from ..exact.number import ExactInput, ParameterError, exact
-from .laws.law import Law
+from ..exact.number import ExactInput, ParameterError, ball, exact
 from .listed_pair import ListedPair
+from .shift_pair import AnyPair, ShiftPair, WrappedPair
 
 
 @frozen
-class ShiftPair:
-    """P(x) = p(x), Q(x) = p(x - shift), for p log-concave or with `log_convex_sides`."""
-
-    law: Law
-    shift: int
-
-    @property
-    def is_disjoint(self) -> bool:
-        """Has no outcome of P any probability under Q?"""
-        low, high = self.law.support
-        return low is not None and high is not None and high < low + self.shift
-
-    def wrapped(self, modulus: int) -> WrappedPair:
-        """Seen mod `modulus`."""
-        return WrappedPair(self.law, self.shift, modulus)
-
-    def swapped(self) -> ShiftPair:
-        """(Q, P), its outcomes read backwards: x -> shift - x."""
-        return ShiftPair(self.law.mirrored(), self.shift)
-
-
-@frozen
-class WrappedPair:
-    """A `ShiftPair` whose outcome is seen mod `modulus` only."""
-
-    law: Law
-    shift: int
-    modulus: int
-
-    @property
-    def unwrapped(self) -> ShiftPair:
-        """The pair before the reduction, of which this one is post-processing."""
-        return ShiftPair(self.law, self.shift)
-
-    def swapped(self) -> WrappedPair:
-        """(Q, P), its outcomes read backwards."""
-        return WrappedPair(self.law.mirrored(), self.shift, self.modulus)
-
-
-@frozen
-class ResponsePair:
+class ResponsePair(AnyPair):
     """The pair that dominates every (epsilon, delta)-DP mechanism.
 
     Outcomes: P has (delta, (1-delta) e^epsilon/(1+e^epsilon), (1-delta)/(1+e^epsilon), 0), Q the
@@ -97,7 +58,7 @@ def _slack(value: ExactInput) -> Fraction:
 
 
 @frozen
-class FinitePair:
+class FinitePair(AnyPair):
     """Two laws on finitely many named outcomes, given as exact probabilities.
 
     Each column must sum to exactly 1. With slack > 0 the columns are known only up to that much
@@ -134,6 +95,10 @@ class FinitePair:
                     f"(off by {float(total - 1):.3g})"
                 )
 
+    def escaping(self) -> arb:
+        apart = sum((p for p, q in zip(self.p, self.q, strict=True) if not q), Fraction(0))
+        return arb(0) if self.slack else ball(apart)  # with slack, Q may have them after all
+
     def swapped(self) -> FinitePair:
         """The other direction."""
         return FinitePair(self.outcomes, self.q, self.p, self.slack)
@@ -155,7 +120,7 @@ class FinitePair:
 
 
 @frozen
-class SampledPair:
+class SampledPair(AnyPair):
     """((1-q) Q + q P, Q) if `removing`, else (Q, (1-q) Q + q P), of a pair (P, Q), 0 < q < 1.
 
     With l the loss of `facing`, the pair whose first law is on the side of this one's,
@@ -174,6 +139,17 @@ class SampledPair:
         """(P, Q) if removing, else (Q, P)."""
         return self.pair if self.removing else self.pair.swapped()
 
+    @property
+    def reduced(self) -> WrappedPair | None:
+        return self.pair.reduced
+
+    @property
+    def shifted(self) -> ShiftPair | None:
+        return self.facing.shifted
+
+    def escaping(self) -> arb:
+        return ball(self.rate) * self.facing.escaping() if self.removing else arb(0)
+
     def swapped(self) -> SampledPair:
         """The other direction."""
         return evolve(self, removing=not self.removing)
@@ -191,7 +167,7 @@ class SampledPair:
 
 
 @frozen
-class MixturePair:
+class MixturePair(AnyPair):
     """One of several pairs, drawn alike on both sides and told; with what is left of 1, no loss.
 
     The losses' law is the mixture of theirs. parts: how likely each pair is, which add up to at
@@ -204,6 +180,13 @@ class MixturePair:
     def rest(self) -> Fraction:
         """How likely nothing is told of the two datasets."""
         return 1 - sum((weight for weight, _ in self.parts), Fraction(0))
+
+    @property
+    def reduced(self) -> WrappedPair | None:
+        return self.parts[0][1].reduced
+
+    def escaping(self) -> arb:
+        return sum((ball(weight) * pair.escaping() for weight, pair in self.parts), arb(0))
 
     def swapped(self) -> MixturePair:
         """The other direction."""
@@ -220,7 +203,7 @@ class MixturePair:
 
 
 @frozen
-class TwoWayPair:
+class TwoWayPair(AnyPair):
     """What dominates a pair (P, Q), P the mixture, and (Q, P) at once, where P is the dearer first.
 
     For g >= 1 it has the profile of (P, Q), either way round: the P-mass of A = {P > Q} there, its

@@ -40,9 +40,10 @@ from .dominating import Dominated, Dominating, Parts
 from .laws.closed_forms import table_of
 from .listed_pair import ListedPair, Masses
 from .mechanism import AdditiveNoise, Mechanism
-from .pair import FinitePair, Pair, ShiftPair, TwoWayPair, sampled
+from .pair import FinitePair, Pair, TwoWayPair, sampled
 from .sampled import Sampled, sampling_rate
 from .schema import key
+from .shift_pair import ShiftPair
 
 Noise: TypeAlias = AdditiveNoise | ContinuousNoise
 _LISTED = 16  # keys; of more, not every number that she alone may hold is tried

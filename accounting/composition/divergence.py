@@ -17,14 +17,14 @@ from ...exact.number import ExactInput, ball, exact
 from ...exact.precision import CAP, WIDTH, enclose, refine, refine_each
 from ...mechanisms.laws.law import Law
 from ...mechanisms.mechanism import Mechanism
-from ...mechanisms.pair import FinitePair, MixturePair, Pair, Reducible, SampledPair
+from ...mechanisms.pair import MixturePair, Pair, Reducible, SampledPair
 from ...mechanisms.sampled import dearest_ways
 from ..divergences import concentrated, renyi
 from ..divergences.gaussian_bounds import bounded_mu
 from ..divergences.gaussian_dp import gaussian_mu
 from ..divergences.largest_loss import largest_loss
 from ..divergences.privacy_profile import delta_of, epsilon_of
-from ..divergences.wrapped import is_enumerable, reduction
+from ..divergences.wrapped import is_enumerable
 from .one_use import without_outcomes
 
 _ZERO = Enclosure.exactly(0)
@@ -156,7 +156,7 @@ def _gaussian_mu(mechanism: Mechanism, width: Fraction, cap: int) -> Enclosure:
 
 def _has_slack(mechanism: Mechanism) -> bool:
     """Is what is known of a pair no narrower with more bits?"""
-    return any(isinstance(pair, FinitePair) and pair.slack for pair in islice(mechanism.pairs(), 1))
+    return any(pair.slack for pair in islice(mechanism.pairs(), 1))
 
 
 def _largest(mechanism: Mechanism, measure: Callable[[Pair], Enclosure]) -> Enclosure:
@@ -185,7 +185,7 @@ def _largest_of(pairs: Iterable[Pair], measure: Callable[[Pair], Enclosure]) -> 
     try:
         for pair in pairs:
             check_time()
-            wrapped = reduction(pair)
+            wrapped = pair.reduced
             few = wrapped is not None and wrapped.modulus <= _FEW_RESIDUES
             if few and isinstance(pair, SampledPair | MixturePair):  # quicker listed than left out
                 pass
@@ -227,7 +227,7 @@ def _both_ways(mechanism: Mechanism) -> Iterator[Pair]:
 def _largest_curve(mechanism: Mechanism, orders: Sequence[Fraction]) -> Sequence[Enclosure]:
     best = [_ZERO] * len(orders)
     for pair in _both_ways(mechanism):
-        if reduction(pair) is not None:  # which shifts matter depends on the order
+        if pair.reduced is not None:  # which shifts matter depends on the order
             return [
                 _largest(mechanism, lambda pair: renyi.divergences(pair, [order])[0])  # noqa: B023
                 for order in orders

@@ -16,9 +16,9 @@ from ...exact.number import ball
 from ...exact.precision import floor_of
 from ...mechanisms.laws.closed_forms import table_of
 from ...mechanisms.mechanism import AdditiveNoise, Mechanism, ways
-from ...mechanisms.pair import FinitePair, Pair
+from ...mechanisms.pair import Pair
 from ...mechanisms.sampled import likewise, unsampled
-from ..divergences.wrapped import is_enumerable, reduction
+from ..divergences.wrapped import is_enumerable
 from ..grid.blocks import BlockLoss
 from ..grid.sides import moved
 from ..losses.law import Lattice
@@ -59,7 +59,7 @@ def _pairs(mechanism: Mechanism) -> Iterable[Pair]:
 
 
 def _of_pair(pair: Pair, grid: Grid, log_tail: float) -> GridLaw:
-    wrapped, blocks = reduction(pair), None
+    wrapped, blocks = pair.reduced, None
     if wrapped is not None and not is_enumerable(wrapped):
         pair = pair.unwrapped  # type: ignore[union-attr]
     if outcomes(pair, log_tail) > _FEW:
@@ -73,8 +73,7 @@ def _of_pair(pair: Pair, grid: Grid, log_tail: float) -> GridLaw:
     law = GridLaw(grid, infinite=atoms.escaping() + atoms.missing())
     for mass, loss in zip(atoms.masses, atoms.losses, strict=True):
         law.spread(mass, mass * (-loss).exp(), _exact(loss, atoms.lattice))
-    slack = pair.slack if isinstance(pair, FinitePair) else 0
-    return with_slack(law, ball(slack)) if slack else law
+    return with_slack(law, ball(pair.slack)) if pair.slack else law
 
 
 def _exact(loss: arb, lattice: Lattice | None) -> Fraction | arb:

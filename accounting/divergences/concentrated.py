@@ -40,23 +40,15 @@ from ...exact.number import ball
 from ...exact.precision import enclose
 from ...mechanisms.laws.closed_forms import ClosedZCDP, RationalRenyi, ZCDPTail
 from ...mechanisms.listed_pair import ListedPair
-from ...mechanisms.pair import (
-    FinitePair,
-    MixturePair,
-    Pair,
-    ResponsePair,
-    SampledPair,
-    ShiftPair,
-    TwoWayPair,
-    WrappedPair,
-)
+from ...mechanisms.pair import FinitePair, MixturePair, Pair, ResponsePair, SampledPair, TwoWayPair
+from ...mechanisms.shift_pair import ShiftPair, WrappedPair
 from ..envelope import gaussian_distance
 from .finite_sums import Listed, is_listed, listed, renyi_sums
 from .largest_loss import largest_loss
 from .renyi import divergences, is_infinite
 from .renyi_sums import shared_sums
 from .sampled_sums import sampled_sums
-from .wrapped import is_enumerable, never_wraps, reduction
+from .wrapped import is_enumerable
 
 _ENOUGH = 1 + 2.0**-44  # the search stops when nothing exceeds the best by more
 _MOST_ORDERS = 4000
@@ -192,8 +184,7 @@ def _(pair: WrappedPair) -> Supremum:
 def _of_listed(pair: Pair) -> Supremum:
     largest = largest_loss(pair).value
     if not largest.is_finite():
-        slack = isinstance(pair, FinitePair) and pair.slack
-        least = enclose(renyi_sums(listed(pair), arb(2))[0].log() / 2) if slack else largest
+        least = enclose(renyi_sums(listed(pair), arb(2))[0].log() / 2) if pair.slack else largest
         return Supremum(Enclosure(least.lower, largest.upper), Fraction(2))
     return _search([(_listed_sums(listed(pair), largest), 1)])
 
@@ -228,10 +219,10 @@ def laplace_supremum(epsilon: Fraction) -> Supremum:
 def _sums(pair: Pair) -> _Sums | None:
     if isinstance(pair, TwoWayPair) or (isinstance(pair, MixturePair) and not is_listed(pair)):
         return None
-    wrapped = reduction(pair)
+    wrapped = pair.reduced
     if wrapped is not None and not is_enumerable(wrapped):
         assert isinstance(pair, WrappedPair | SampledPair)
-        return _sums(pair.unwrapped) if never_wraps(wrapped) else None
+        return _sums(pair.unwrapped) if wrapped.never_wraps else None
     if isinstance(pair, ShiftPair):
         return None if is_infinite(pair) else _shift_sums(pair)
     if isinstance(pair, SampledPair) and not is_listed(pair):
@@ -318,7 +309,7 @@ def _sampled_sums(pair: SampledPair) -> _Sums:
 
 def _of_large_modulus(pair: WrappedPair) -> Supremum:
     unwrapped = _of_shift(pair.unwrapped)
-    if never_wraps(pair):
+    if pair.never_wraps:
         return unwrapped
     order = max(unwrapped.order, 1 + Fraction(1, 1 << 20))
     least = divergences(pair, [order])[0]

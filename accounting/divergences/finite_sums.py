@@ -16,15 +16,8 @@ from flint import arb
 from ...exact.number import ball
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.listed_pair import ListedPair
-from ...mechanisms.pair import (
-    FinitePair,
-    MixturePair,
-    Pair,
-    ResponsePair,
-    SampledPair,
-    ShiftPair,
-    WrappedPair,
-)
+from ...mechanisms.pair import FinitePair, MixturePair, Pair, ResponsePair, SampledPair
+from ...mechanisms.shift_pair import ShiftPair, WrappedPair
 from .wrapped import is_enumerable, residues
 
 _MOST_RATIOS = 1 << 16

@@ -48,21 +48,13 @@ from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.laws.law import Law
 from ...mechanisms.listed_pair import ListedPair
-from ...mechanisms.pair import (
-    FinitePair,
-    MixturePair,
-    Pair,
-    ResponsePair,
-    SampledPair,
-    ShiftPair,
-    TwoWayPair,
-    WrappedPair,
-)
+from ...mechanisms.pair import FinitePair, MixturePair, Pair, ResponsePair, SampledPair, TwoWayPair
+from ...mechanisms.shift_pair import ShiftPair, WrappedPair
 from ..envelope import NoEnvelopeError, unit_parameter
 from .finite_sums import Listed, is_listed, listed
 from .largest_loss import largest_loss
 from .privacy_profile import exceeding
-from .wrapped import is_enumerable, never_wraps
+from .wrapped import is_enumerable
 
 _MOST_WINDOWS = 256
 _INFINITY = Decimal("Infinity")
@@ -126,7 +118,7 @@ def _(pair: WrappedPair) -> Enclosure:
     if is_enumerable(pair):
         return _of_listed(listed(pair))
     plain = gaussian_mu(pair.unwrapped)
-    if never_wraps(pair):
+    if pair.never_wraps:
         return plain
     return Enclosure(_at_events(pair).lower, plain.upper, why=plain.why).because(_OPEN)
 

@@ -25,19 +25,11 @@ from ...exact.number import Logarithm, ball
 from ...exact.precision import enclose
 from ...mechanisms.laws.closed_forms import AttainsLimit
 from ...mechanisms.listed_pair import ListedPair
-from ...mechanisms.pair import (
-    FinitePair,
-    MixturePair,
-    Pair,
-    ResponsePair,
-    SampledPair,
-    ShiftPair,
-    TwoWayPair,
-    WrappedPair,
-)
+from ...mechanisms.pair import FinitePair, MixturePair, Pair, ResponsePair, SampledPair, TwoWayPair
+from ...mechanisms.shift_pair import ShiftPair, WrappedPair
 from ..sampling import sampled_loss
 from .finite_sums import Listed, listed
-from .wrapped import image_excess, is_enumerable, never_wraps
+from .wrapped import image_excess, is_enumerable
 
 _ZERO = Enclosure.exactly(0)
 
@@ -142,7 +134,7 @@ def _of_listed(pair: ListedPair) -> LargestLoss:
 @largest_loss.register
 def _of_wrapped(pair: WrappedPair) -> LargestLoss:
     unwrapped = _of_shift(pair.unwrapped)
-    if never_wraps(pair):
+    if pair.never_wraps:
         return unwrapped
     if isinstance(pair.law, AttainsLimit):
         value, outcome = enclose(pair.law.wrapped_loss(pair.shift, pair.modulus)), "0"

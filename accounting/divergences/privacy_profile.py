@@ -24,20 +24,12 @@ from ...exact.number import Logarithm, Real, ball
 from ...exact.precision import enclose, enclose_between, working_precision
 from ...exact.roots import first_met_near, float_root, met_between, met_near
 from ...mechanisms.listed_pair import ListedPair
-from ...mechanisms.pair import (
-    FinitePair,
-    MixturePair,
-    Pair,
-    ResponsePair,
-    SampledPair,
-    ShiftPair,
-    TwoWayPair,
-    WrappedPair,
-)
+from ...mechanisms.pair import FinitePair, MixturePair, Pair, ResponsePair, SampledPair, TwoWayPair
+from ...mechanisms.shift_pair import ShiftPair, WrappedPair
 from ..sampling import sampled_loss
 from .finite_sums import is_listed, listed, split
 from .largest_loss import largest_loss
-from .wrapped import is_enumerable, never_wraps, outside_masses
+from .wrapped import is_enumerable, outside_masses
 
 _MOST_STEPS = 20
 _FEW = 2000  # outcomes whose exact sums are quick
@@ -137,7 +129,7 @@ def _(pair: WrappedPair, level: arb, exact_level: Fraction | None = None) -> Eve
     if is_enumerable(pair):
         return Event(*split(listed(pair), level.exp()))
     event = exceeding(pair.unwrapped, level, exact_level)
-    if never_wraps(pair):
+    if pair.never_wraps:
         return event
     p_out, q_out = outside_masses(pair)
     lost = p_out + level.exp() * q_out
@@ -174,9 +166,10 @@ def epsilon_of(pair: Pair, delta: Fraction, largest: Enclosure) -> Enclosure:
     zero = arb(0)
     if delta_of(pair, zero) <= target:
         return Enclosure.exactly(0)
-    if _escaping(pair) > target:
+    if pair.escaping() > target:
         return Enclosure.infinite()
-    if isinstance(pair, FinitePair) and pair.slack:
+    if pair.slack:
+        assert isinstance(pair, FinitePair)
         return _with_slack(pair, target)
     level = _located(pair, delta, largest)
     return root_near(level, target, lambda level: exceeding(pair, level), largest)
@@ -260,26 +253,6 @@ def _of_response(pair: ResponsePair, delta: Fraction) -> arb:
     return odds.max(arb(1)).log()
 
 
-def _escaping(pair: Pair) -> arb:
-    """P of the outcomes that Q cannot have: the limit of delta(level) as the level grows."""
-    if isinstance(pair, MixturePair):
-        each = ((ball(weight), _escaping(one)) for weight, one in pair.parts)
-        return sum((share * one for share, one in each), arb(0))
-    if isinstance(pair, SampledPair):
-        return ball(pair.rate) * _escaping(pair.facing) if pair.removing else arb(0)
-    if isinstance(pair, WrappedPair) and never_wraps(pair):
-        pair = pair.unwrapped
-    if isinstance(pair, ShiftPair):
-        low = pair.law.support[0]
-        return arb(0) if low is None else pair.law.lower_tail(low + pair.shift - 1)
-    if isinstance(pair, ListedPair):
-        return sum((p for p, q in zip(*pair.masses(), strict=True) if q == 0), arb(0))
-    if isinstance(pair, FinitePair):
-        apart = sum((p for p, q in zip(pair.p, pair.q, strict=True) if not q), Fraction(0))
-        return arb(0) if pair.slack else ball(apart)  # with slack, Q may have them after all
-    return arb(0)
-
-
 def _certified_above(
     exceeding: Callable[[arb], Event], target: arb, level: arb, largest: Enclosure
 ) -> arb:
@@ -316,16 +289,13 @@ def _first_guess(pair: Pair, log_delta: float) -> float:
     """About where the root lies: the loss as far out as a Gaussian tail of this size."""
     if isinstance(pair, MixturePair):
         return max(_first_guess(one, log_delta) for _, one in pair.parts)
-    if isinstance(pair, SampledPair):
-        pair = pair.facing
-    if isinstance(pair, WrappedPair):
-        pair = pair.unwrapped
-    if not isinstance(pair, ShiftPair):
+    plain = pair.shifted
+    if plain is None:
         return 1.0
-    centre, variance = pair.law.moments()
+    centre, variance = plain.law.moments()
     spread = max(1.0, float(variance.upper) ** 0.5)
     x = round(float(centre.lower) - spread * math.sqrt(2 - 2 * log_delta))
-    p, q = map(float, pair.law.log_pmf(np.array([x, x - pair.shift])))
+    p, q = map(float, plain.law.log_pmf(np.array([x, x - plain.shift])))
     return p - q if 0 < p - q < 1e300 else 1.0  # off the support both are -inf
 
 

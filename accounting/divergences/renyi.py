@@ -23,14 +23,13 @@ from ...mechanisms.pair import (
     Reducible,
     ResponsePair,
     SampledPair,
-    ShiftPair,
     TwoWayPair,
-    WrappedPair,
 )
+from ...mechanisms.shift_pair import ShiftPair, WrappedPair
 from .finite_sums import is_listed, listed, renyi_sums, two_way_sum
 from .renyi_sums import RenyiSums, shared_sums
 from .sampled_sums import SampledSums, sampled_sums
-from .wrapped import image_excess, is_enumerable, never_wraps, reduction
+from .wrapped import image_excess, is_enumerable
 
 
 @singledispatch
@@ -52,10 +51,9 @@ def _of_sampled(pair: SampledPair, orders: Sequence[Fraction]) -> list[Enclosure
     """At most that of the pair that is sampled, by quasi-convexity."""
     if is_listed(pair):
         return _of_listed(pair, orders)
-    wrapped = reduction(pair)
-    if wrapped is not None and not never_wraps(wrapped):
+    if not pair.never_wraps:
         return _of_wrapped(pair, orders)
-    if wrapped is not None:
+    if pair.reduced is not None:
         pair = pair.unwrapped
     if pair.removing and is_infinite(pair.facing):
         return [Enclosure.infinite() for _ in orders]
@@ -140,10 +138,10 @@ def _summed(pair: ShiftPair, sums: RenyiSums, order: Fraction) -> Enclosure:
 @divergences.register(WrappedPair)
 def _of_wrapped(pair: Reducible, orders: Sequence[Fraction]) -> list[Enclosure]:
     """Reduction is post-processing: at most what holds without it."""
-    wrapped = reduction(pair)
+    wrapped = pair.reduced
     assert wrapped is not None
     unwrapped = divergences(pair.unwrapped, orders)
-    if never_wraps(wrapped):
+    if wrapped.never_wraps:
         return unwrapped
     if is_enumerable(wrapped):
         lower = _of_listed(pair, orders)

@@ -34,7 +34,7 @@ from ...exact.deadline import check_time
 from ...exact.number import ball
 from ...mechanisms.laws.closed_forms import BoundedCurvature, ClosedRenyi, RenyiSeries
 from ...mechanisms.laws.law import Law
-from ...mechanisms.pair import ShiftPair
+from ...mechanisms.shift_pair import ShiftPair
 
 _MOST_TERMS = 12_000_000
 _FARTHEST = 1 << 60

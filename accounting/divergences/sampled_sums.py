@@ -35,7 +35,8 @@ from numpy.typing import NDArray
 from ...exact.deadline import check_time
 from ...exact.errors import DoesNotApplyError
 from ...exact.number import ball
-from ...mechanisms.pair import SampledPair, ShiftPair
+from ...mechanisms.pair import SampledPair
+from ...mechanisms.shift_pair import ShiftPair
 from .renyi_sums import RenyiSums, Window, edges, highest, left_end, left_rest
 
 _MOST_SEARCHED = 20_000  # outcomes of a sum with derivatives

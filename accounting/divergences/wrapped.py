@@ -17,29 +17,16 @@ from flint import acb, arb, ctx
 from ...exact.number import ball
 from ...exact.precision import working_precision
 from ...mechanisms.laws.law import Law
-from ...mechanisms.pair import MixturePair, Pair, Reducible, SampledPair, WrappedPair
+from ...mechanisms.pair import MixturePair, Reducible, SampledPair
+from ...mechanisms.shift_pair import WrappedPair
 
 _LARGEST_ENUMERATED = 1 << 16
 _MOST_IMAGES = 1 << 21  # outcomes summed directly, before the Fourier sum takes over
 
 
-def reduction(pair: Pair) -> WrappedPair | None:
-    """The reduced pair that this is, sampled or not; None where nothing is reduced."""
-    if isinstance(pair, MixturePair):
-        return reduction(pair.parts[0][1])
-    plain = pair.pair if isinstance(pair, SampledPair) else pair
-    return plain if isinstance(plain, WrappedPair) else None
-
-
 def is_enumerable(pair: WrappedPair) -> bool:
     """Is the modulus small enough to list every residue?"""
     return pair.modulus <= _LARGEST_ENUMERATED
-
-
-def never_wraps(pair: WrappedPair) -> bool:
-    """Do all outcomes of P and Q lie within one period? Then the reduction only renames them."""
-    low, high = pair.law.support
-    return low is not None and high is not None and high + pair.shift - low < pair.modulus
 
 
 def residues(law: Law, modulus: int) -> list[arb]:

@@ -43,7 +43,8 @@ from ...exact.deadline import check_time
 from ...exact.errors import DoesNotApplyError
 from ...exact.number import ball
 from ...exact.precision import floor_of
-from ...mechanisms.pair import Pair, SampledPair, ShiftPair, WrappedPair
+from ...mechanisms.pair import Pair, SampledPair
+from ...mechanisms.shift_pair import ShiftPair, WrappedPair
 from ..losses.law import Cumulant, cumulant_of
 from ..losses.of_pair import window
 from .cells import Bounded, Cell, Cells

@@ -24,7 +24,8 @@ from ...exact.number import ball
 from ...exact.precision import working_precision
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
-from ...mechanisms.pair import Pair, SampledPair, ShiftPair, TwoWayPair, WrappedPair
+from ...mechanisms.pair import Pair, SampledPair, TwoWayPair
+from ...mechanisms.shift_pair import ShiftPair, WrappedPair
 from ..figure import Figure
 from ..losses.composite import NO_LATTICE, Composite, saddle_at
 from ..losses.continuous.composed import is_closed

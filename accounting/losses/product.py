@@ -22,15 +22,16 @@ from attrs import frozen
 from flint import arb, ctx
 
 from ...exact import ball, working_precision
-from ...mechanisms import AdditiveNoise, FinitePair, Mechanism, Pair, ShiftPair
+from ...mechanisms import AdditiveNoise, Mechanism, Pair, ShiftPair
 from ...mechanisms.fixed_size import FixedSize
 from ...mechanisms.laws.closed_forms import table_of
 from ...mechanisms.mechanism import OnePair
-from ...mechanisms.pair import MixturePair, Reducible, SampledPair, TwoWayPair, WrappedPair
+from ...mechanisms.pair import MixturePair, Reducible, SampledPair, TwoWayPair
 from ...mechanisms.sampled import likewise, unsampled
+from ...mechanisms.shift_pair import WrappedPair
 from ..divergences.finite_sums import is_listed
 from ..divergences.privacy_profile import Event
-from ..divergences.wrapped import never_wraps, outside_masses, reduction
+from ..divergences.wrapped import outside_masses
 from ..scenario import Scenario, Use
 from .adaptive import Menu
 from .composite import Composite
@@ -169,12 +170,12 @@ class Product:
         """What the losses alone do not count."""
         less_p, less_q, slack = arb(0), arb(0), arb(0)
         for factor in self.factors:
-            outside = [outside_masses(pair) for pair in factor.reduced if not _never_wraps(pair)]
+            outside = [outside_masses(pair) for pair in factor.reduced if not pair.never_wraps]
             if outside:
                 less_p += factor.times * max(p.upper() for p, _ in outside)
                 less_q += factor.times * max(q.upper() for _, q in outside)
             for pair in factor.pairs:
-                if isinstance(pair, FinitePair) and pair.slack:
+                if pair.slack:
                     slack = (1 + slack) * (1 + ball(pair.slack)) ** factor.times - 1
         return Charges(less_p.upper(), less_q.upper(), slack.upper())
 
@@ -238,7 +239,7 @@ def _factor(use: Use, log_delta: float) -> Factor:
 
 def _settled(pair: Reducible, times: int, log_delta: float) -> bool:
     """Is it reduced mod m, in a way that is charged for rather than listed?"""
-    return reduction(pair) is not None and _hardly_wraps((pair,), times, log_delta)
+    return pair.reduced is not None and _hardly_wraps((pair,), times, log_delta)
 
 
 def _ranked(mechanism: Mechanism, times: int) -> Factor:
@@ -259,17 +260,11 @@ def _ranked(mechanism: Mechanism, times: int) -> Factor:
 
 def _hardly_wraps(pairs: Sequence[Reducible], times: int, log_delta: float) -> bool:
     """Is too little beyond one period to matter, or are there too many residues to list?"""
-    if all(_never_wraps(pair) or not is_listed(pair) for pair in pairs):
+    if all(pair.never_wraps or not is_listed(pair) for pair in pairs):
         return True
     with working_precision(_BITS):
         least = (arb(log_delta) - _WRAP_MATTERS).exp() / times
         return all(sum(outside_masses(pair), arb(0)) < least for pair in pairs)
-
-
-def _never_wraps(pair: Reducible) -> bool:
-    wrapped = reduction(pair)
-    assert wrapped is not None
-    return never_wraps(wrapped)
 
 
 def outcomes(pair: Pair, log_tail: float) -> int:

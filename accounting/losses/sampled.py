@@ -14,7 +14,8 @@ from functools import lru_cache
 from flint import arb, ctx
 
 from ...exact.number import ball
-from ...mechanisms.pair import SampledPair, ShiftPair
+from ...mechanisms.pair import SampledPair
+from ...mechanisms.shift_pair import ShiftPair
 from .law import Atoms
 
 _MOST_OUTCOMES = 4_000_000

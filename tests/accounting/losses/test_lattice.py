@@ -23,7 +23,8 @@ from exactdp.mechanisms import (
     Skellam,
     papers,
 )
-from exactdp.mechanisms.pair import FinitePair, ResponsePair, ShiftPair
+from exactdp.mechanisms.pair import FinitePair, ResponsePair
+from exactdp.mechanisms.shift_pair import ShiftPair
 
 LAPLACE = ShiftPair(DiscreteLaplace(3), 4)
 GAUSSIAN = ShiftPair(DiscreteGaussian("2.5"), 2)

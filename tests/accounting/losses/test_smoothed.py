@@ -20,7 +20,8 @@ from exactdp.accounting.losses.smoothed import SmoothedProfile
 from exactdp.accounting.losses.table import BallTable
 from exactdp.exact import working_precision
 from exactdp.mechanisms import PolyaDifference, Skellam
-from exactdp.mechanisms.pair import FinitePair, ShiftPair
+from exactdp.mechanisms.pair import FinitePair
+from exactdp.mechanisms.shift_pair import ShiftPair
 
 SKELLAM = ShiftPair(Skellam(3), 2)
 POLYA = ShiftPair(PolyaDifference("0.7", 2), 1)

@@ -9,7 +9,7 @@ from exactdp.accounting.losses.of_pair import window, windowed
 from exactdp.exact import working_precision
 from exactdp.mechanisms import Binomial, DiscreteGaussian, DiscreteLaplace, Skellam
 from exactdp.mechanisms.laws.law import Law
-from exactdp.mechanisms.pair import ShiftPair
+from exactdp.mechanisms.shift_pair import ShiftPair
 from exactdp.mechanisms.spec import parse
 
 POLYA = parse("polya-difference:shape=1/10,scale=10").mechanism.law  # type: ignore[attr-defined]

@@ -15,8 +15,8 @@ from mpmath import mpf
 from exactdp.accounting.divergences.renyi_sums import RenyiSums
 from exactdp.exact import ParameterError, working_precision
 from exactdp.mechanisms import AdditiveNoise, DiscreteLaplace, PolyaDifference
-from exactdp.mechanisms.pair import ShiftPair
 from exactdp.mechanisms.papers import InvertedScale
+from exactdp.mechanisms.shift_pair import ShiftPair
 
 scales = st.fractions(min_value=Fraction(1, 2), max_value=10**7, max_denominator=1000)
 
