@@ -26,7 +26,17 @@ from typing import Any
 from .arithmetic import Interval, OpenError, certainly, exp, interval, total
 from .deadline import check_time
 from .mechanisms import Family, Finite, Mechanism, Outcomes, Parts, TwoLaws
-from .shape import CertificateError, number_text, read_fields, read_list, read_number, read_whole
+from .shape import (
+    CertificateError,
+    number,
+    number_text,
+    plainly,
+    read_fields,
+    read_list,
+    read_number,
+    read_whole,
+    whole,
+)
 
 _MOST_COMPARED = 200_000  # values squared times reports
 _MOST_SHUFFLED = 5  # values of a table
@@ -336,25 +346,14 @@ def _odds(epsilon: Fraction) -> str:
 # -- from the fields of a certificate -------------------------------------------------------------
 
 
-def _epsilon(fields: Fields) -> Fraction:
-    return read_number(fields["epsilon"], "epsilon", at_most=10**4)
-
-
-def _categories(data: object) -> Mechanism:
-    fields = read_fields(data, "categories", "kind", "epsilon", "categories")
-    return Categories(_epsilon(fields), read_whole(fields["categories"], "categories", 2, 10**9))
+_EPSILON = number(at_most=10**4)
 
 
 def _subsets(data: object) -> Mechanism:
     fields = read_fields(data, "subset-selection", "kind", "epsilon", "categories", "size")
     categories = read_whole(fields["categories"], "categories", 2, 4096)
     size = read_whole(fields["size"], "size", 1, categories - 1)
-    return Subsets(_epsilon(fields), categories, size)
-
-
-def _hadamard(data: object) -> Mechanism:
-    fields = read_fields(data, "hadamard-response", "kind", "epsilon", "categories")
-    return Hadamard(_epsilon(fields), read_whole(fields["categories"], "categories", 2, 10**9))
+    return Subsets(_EPSILON(fields, "epsilon"), categories, size)
 
 
 def _bits(data: object) -> Mechanism:
@@ -405,9 +404,11 @@ def _weight(data: object) -> Weight:
 
 
 READERS: dict[str, Callable[[object], Mechanism]] = {
-    "categories": _categories,
+    "categories": plainly("categories", Categories, epsilon=_EPSILON, categories=whole(2, 10**9)),
     "subset-selection": _subsets,
-    "hadamard-response": _hadamard,
+    "hadamard-response": plainly(
+        "hadamard-response", Hadamard, epsilon=_EPSILON, categories=whole(2, 10**9)
+    ),
     "bits": _bits,
     "reports": _reports,
     "local-table": _table,

@@ -47,8 +47,11 @@ from .scenarios import NEIGHBOURS, is_fixed, neighbours_of
 from .shape import (
     LONGEST_TEXT,
     CertificateError,
+    below_one,
     held,
     look_over,
+    number,
+    plainly,
     read_choice,
     read_fields,
     read_list,
@@ -57,6 +60,7 @@ from .shape import (
     read_whole,
     read_yes,
     shown,
+    whole,
 )
 from .shuffled import read_shuffled
 
@@ -79,9 +83,6 @@ _NORMS = ("l2", "l1", "linf")
 _MOST_STEPS, _MOST_ROWS = 1 << 40, 512  # of streams: steps of trees, and rows of tables
 _LONGEST_ENTRY = 1100  # bits of a denominator: those of floats
 _HINTS = ("step", "above", "along")
-
-
-_Read: TypeAlias = "Callable[[Mapping[str, Any]], Law]"  # of its fields
 
 
 @dataclass(frozen=True)
@@ -282,18 +283,6 @@ def _mechanism(data: object) -> Mechanism:
     return KINDS[read_choice(data, "kind", KINDS, wrong)](data)
 
 
-def _additive(data: object) -> Additive:
-    fields = read_fields(data, "additive", "kind", "law", "sensitivity", "modulus")
-    moved = read_whole(fields["sensitivity"], "sensitivity", 1, 10**9)
-    return Additive(_law(fields["law"]), moved, _modulus(fields))
-
-
-def _response(data: object) -> Response:
-    fields = read_fields(data, "randomized-response", "kind", "epsilon", "delta")
-    epsilon = read_number(fields["epsilon"], "epsilon", at_most=10**4)
-    return Response(epsilon, read_number(fields["delta"], "delta", at_most=1))
-
-
 def _pair(data: object) -> TwoLaws:
     fields = read_fields(data, "pair", "kind", "outcomes", "p", "q", "slack")
     listed = read_list(fields["outcomes"], "outcomes", 100_000)
@@ -335,7 +324,7 @@ def _rounded(data: object) -> Vector:
         raise CertificateError(f"rounding must be one of {', '.join(ROUNDINGS)}")
     if (beta is not None) != (rounding == "conditional"):
         raise CertificateError("beta is of conditional rounding, and null of any other")
-    beta = None if beta is None else _below_one(beta, "beta")
+    beta = None if beta is None else below_one(fields, "beta")
     if fields["neighbours"] != "add-remove":
         raise CertificateError("rounding needs the neighbours add-remove")
     norm = read_number(fields["l2"], "l2", above=Fraction(0), at_most=10**30)
@@ -354,9 +343,8 @@ def _noised(fields: Mapping[str, Any], reach: Reach | Rounded) -> Vector:
     return Vector(law, reach, _modulus(fields), *_users(fields))
 
 
-def _modulus(fields: Mapping[str, Any]) -> int | None:
-    modulus = fields["modulus"]
-    return None if modulus is None else read_whole(modulus, "modulus", 1)
+def _modulus(fields: Mapping[str, Any], name: str = "modulus") -> int | None:
+    return None if fields[name] is None else read_whole(fields[name], name, 1)
 
 
 def _dimension(fields: Mapping[str, Any]) -> int:
@@ -437,21 +425,14 @@ def _discrete_laplace(data: Mapping[str, Any]) -> DiscreteLaplace:
     return DiscreteLaplace(size, inverted=key != "scale")
 
 
-def _chance(held: Mapping[str, Any], name: str) -> Fraction | Logarithm:
-    data = held[name]
+def _chance(given: Mapping[str, Any], name: str) -> Fraction | Logarithm:
+    data = given[name]
     if isinstance(data, dict):
         fields = read_fields(data, name, "factor", "log")
         return Logarithm(
             read_number(fields["factor"], "factor"), read_number(fields["log"], "log", least=1)
         )
-    return _below_one(data, name)
-
-
-def _below_one(text: object, name: str) -> Fraction:
-    number = read_number(text, name, above=Fraction(0), at_most=1)
-    if number == 1:
-        raise CertificateError(f"{name} must be below 1")
-    return number
+    return below_one(given, name)
 
 
 def read_claim(data: object) -> tuple[str, dict[str, Fraction]]:
@@ -478,36 +459,18 @@ def _masses(data: object, name: str, count: int, slack: Fraction) -> tuple[Fract
     return masses
 
 
-def _size(fields: Mapping[str, Any], name: str) -> Fraction:
-    return read_number(fields[name], name, above=Fraction(1, 10**10), at_most=10**16)
-
-
-def _count(fields: Mapping[str, Any], name: str) -> int:
-    return read_whole(fields[name], name, 1)
-
-
-def _shape(fields: Mapping[str, Any], name: str) -> Fraction:
-    return read_number(fields[name], name, above=Fraction(1, 10**21), at_most=10**16)
-
-
-def _plain(law: Callable[..., Law], **numbers: Callable[[Mapping[str, Any], str], Any]) -> _Read:
-    """How a law of just these numbers is read."""
-
-    def read_law(data: Mapping[str, Any]) -> Law:
-        fields = read_fields(data, "law", "name", *numbers)
-        return law(*(read_one(fields, name) for name, read_one in numbers.items()))
-
-    return read_law
-
-
-LAWS: dict[str, _Read] = {
+_size = number(above=Fraction(1, 10**10), at_most=10**16)
+_shape = number(above=Fraction(1, 10**21), at_most=10**16)
+LAWS: dict[str, Callable[[Any], Law]] = {
     "finite": _finite,
     "discrete-laplace": _discrete_laplace,
-    "polya-difference": _plain(PolyaDifference, shape=_shape, scale=_size),
-    "skellam": _plain(Skellam, variance=_size),
-    "discrete-gaussian": _plain(DiscreteGaussian, sigma2=_size),
-    "discrete-gaussian-sum": _plain(DiscreteGaussianSum, count=_count, sigma2=_size),
-    "binomial": _plain(Binomial, trials=_count, probability=_chance),
+    "polya-difference": plainly("law", PolyaDifference, "name", shape=_shape, scale=_size),
+    "skellam": plainly("law", Skellam, "name", variance=_size),
+    "discrete-gaussian": plainly("law", DiscreteGaussian, "name", sigma2=_size),
+    "discrete-gaussian-sum": plainly(
+        "law", DiscreteGaussianSum, "name", count=whole(1), sigma2=_size
+    ),
+    "binomial": plainly("law", Binomial, "name", trials=whole(1), probability=_chance),
 }
 
 
@@ -534,13 +497,6 @@ def _thresholded(data: object) -> Thresholded:
     if rate < 1 and (keys > 1 or names):
         raise CertificateError("poisson below 1 is of one key, with its count")
     return Thresholded(noise, threshold, keys, names, rate)
-
-
-def _selected(data: object) -> Optimal:
-    fields = read_fields(data, "partition-selection", "kind", "epsilon", "delta", "keys")
-    epsilon = read_number(fields["epsilon"], "epsilon", above=Fraction(0), at_most=1000)
-    delta = _below_one(fields["delta"], "delta")
-    return Optimal(epsilon, delta, read_whole(fields["keys"], "keys", 1, 10**6))
 
 
 def _stream(data: object) -> Stream:
@@ -608,8 +564,16 @@ def _entry(text: object) -> Fraction:
 
 
 KINDS: dict[str, Callable[[object], Mechanism]] = {
-    "additive": _additive,
-    "randomized-response": _response,
+    "additive": plainly(
+        "additive",
+        Additive,
+        law=lambda fields, name: _law(fields[name]),
+        sensitivity=whole(1, 10**9),
+        modulus=_modulus,
+    ),
+    "randomized-response": plainly(
+        "randomized-response", Response, epsilon=number(at_most=10**4), delta=number(at_most=1)
+    ),
     "pair": _pair,
     "continuous": _continuous,
     "sampled": _sampled,
@@ -622,7 +586,13 @@ KINDS: dict[str, Callable[[object], Mechanism]] = {
     "guarantee": read_guarantee,
     "shuffled": read_shuffled,
     "threshold": _thresholded,
-    "partition-selection": _selected,
+    "partition-selection": plainly(
+        "partition-selection",
+        Optimal,
+        epsilon=number(above=Fraction(0), at_most=1000),
+        delta=below_one,
+        keys=whole(1, 10**6),
+    ),
     "stream": _stream,
 }
 

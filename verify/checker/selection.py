@@ -26,11 +26,10 @@ variant 3 tells the last value, 0, so that Y <= 0; variant 5 has no X: two queri
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
 
 from mpmath import iv
 
@@ -38,7 +37,7 @@ from .arithmetic import Interval, OpenError, exp, hull, interval, power
 from .deadline import check_time
 from .mechanisms import Family, Finite, Mechanism, Outcomes, Parts, Response, TwoLaws
 from .pmf import FARTHEST
-from .shape import CertificateError, number_text, read_fields, read_number, read_whole, read_yes
+from .shape import below_one, number, number_text, plainly, read_yes, whole
 
 _Times = tuple[tuple[int, int], ...]  # with this value added, so many variables
 
@@ -246,39 +245,24 @@ class SparseVector(Family):
 # -- from the fields of a certificate -------------------------------------------------------------
 
 
-def _epsilon(fields: Mapping[str, Any]) -> Fraction:
-    return read_number(fields["epsilon"], "epsilon", above=Fraction(0), at_most=1000)
-
-
-def _exponential(data: object) -> Mechanism:
-    return Exponential(_epsilon(read_fields(data, "exponential", "kind", "epsilon")))
-
-
-def _permute_and_flip(data: object) -> Mechanism:
-    return PermuteAndFlip(_epsilon(read_fields(data, "permute-and-flip", "kind", "epsilon")))
-
-
-def _noisy_max(data: object) -> Mechanism:
-    fields = read_fields(data, "noisy-max", "kind", "scale", "candidates", "monotone")
-    monotone = read_yes(fields, "monotone")
-    scale = read_number(fields["scale"], "scale", above=Fraction(1, 10**10), at_most=10**16)
-    candidates = read_whole(fields["candidates"], "candidates", 2, 10**9)
-    return NoisyMax(scale, candidates, monotone)
-
-
-def _sparse_vector(data: object) -> Mechanism:
-    fields = read_fields(data, "sparse-vector", "kind", "epsilon", "answers", "share", "variant")
-    share = read_number(fields["share"], "share", above=Fraction(0), at_most=1)
-    if share == 1:
-        raise CertificateError("share must be below 1")
-    answers = read_whole(fields["answers"], "answers", 1, 10**6)
-    variant = read_whole(fields["variant"], "variant", 1, 6)
-    return SparseVector(_epsilon(fields), answers, share, variant)
-
+_EPSILON = number(above=Fraction(0), at_most=1000)
 
 READERS: dict[str, Callable[[object], Mechanism]] = {
-    "exponential": _exponential,
-    "noisy-max": _noisy_max,
-    "permute-and-flip": _permute_and_flip,
-    "sparse-vector": _sparse_vector,
+    "exponential": plainly("exponential", Exponential, epsilon=_EPSILON),
+    "noisy-max": plainly(
+        "noisy-max",
+        NoisyMax,
+        scale=number(above=Fraction(1, 10**10), at_most=10**16),
+        candidates=whole(2, 10**9),
+        monotone=read_yes,
+    ),
+    "permute-and-flip": plainly("permute-and-flip", PermuteAndFlip, epsilon=_EPSILON),
+    "sparse-vector": plainly(
+        "sparse-vector",
+        SparseVector,
+        epsilon=_EPSILON,
+        answers=whole(1, 10**6),
+        share=below_one,
+        variant=whole(1, 6),
+    ),
 }

@@ -7,10 +7,10 @@ somebody else wrote takes long to read or much memory.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 from .deadline import check_time
 
@@ -118,6 +118,40 @@ def read_list(data: object, name: str, most: int) -> list[Any]:
     if not isinstance(data, list) or not 1 <= len(data) <= most:
         raise CertificateError(f"{name} must be a list of 1 to {most} entries")
     return data
+
+
+Reader: TypeAlias = "Callable[[Mapping[str, Any], str], Any]"  # of an object's field of this name
+_T = TypeVar("_T")
+
+
+def number(above: Fraction | None = None, at_most: int = _LARGEST) -> Reader:
+    """How a number in this range is read."""
+    return lambda fields, name: read_number(fields[name], name, above=above, at_most=at_most)
+
+
+def whole(least: int, most: int = 10**40) -> Reader:
+    """How a whole number in this range is read."""
+    return lambda fields, name: read_whole(fields[name], name, least, most)
+
+
+def below_one(fields: Mapping[str, Any], name: str) -> Fraction:
+    """Read a number above 0 and below 1."""
+    found = read_number(fields[name], name, above=Fraction(0), at_most=1)
+    if found == 1:
+        raise CertificateError(f"{name} must be below 1")
+    return found
+
+
+def plainly(
+    what: str, made: Callable[..., _T], tag: str = "kind", /, **fields: Reader
+) -> Callable[[object], _T]:
+    """How `what` is read, which has just these fields beside its tag and is made of them."""
+
+    def read(data: object) -> _T:
+        held = read_fields(data, what, tag, *fields)
+        return made(*(read_one(held, name) for name, read_one in fields.items()))
+
+    return read
 
 
 def held(data: object) -> Mapping[str, Any]:
