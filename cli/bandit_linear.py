@@ -9,6 +9,8 @@ from attrs import asdict
 
 from ..bandit.linear.environments import LinearEnvironment, linear_environment
 from ..bandit.linear.regret import PriorBound, cap_of, prior_regret
+from ..bandit.linear.returning import Returning
+from ..bandit.linear.returning import returning as several
 from ..bandit.linear.run import LinearReady, LinearResults, linear_ready, run_linear
 from ..bandit.linear.setting import LinearSetting
 from ..bandit.results import Mean
@@ -22,9 +24,10 @@ from .options import option, read_time
 from .result import Part, Result, printed
 
 _NAMES = {
-    "dist-dp-linucb": "LinUCB in batches, with Skellam noise from the users' shares",
+    "dist-dp-linucb": "LinUCB in batches, with {} noise from the users' shares",
     "linucb": "LinUCB in batches, without privacy",
 }
+_LAWS = {"skellam": "Skellam", "discrete-laplace": "discrete Laplace"}
 _ROWS = 12  # batches shown
 _MODEL = "E[2y - 1 | x] = <x, theta*>"
 
@@ -51,6 +54,13 @@ def linear_command(
     confidence: Annotated[str, option("P", "p: the radius ever fails with at most this")] = "0.05",
     first: Annotated[str | None, option("N", "users of the first batch")] = None,
     growth: Annotated[str, option("ETA", "after b batches there were N η^(b-1) users")] = "2",
+    release: Annotated[
+        str | None,
+        option("R", "skellam (unless given), or discrete-laplace: pure ε of every batch"),
+    ] = None,
+    returning: Annotated[
+        str | None, option("B", "a user of B batches: also her ε at δ, composed")
+    ] = None,
     runs: Runs = "10",
     seed: Seed = "0",
     workers: Workers = "1",
@@ -66,6 +76,8 @@ def linear_command(
         raise ParameterError(f"--epsilon must be given for {algorithm}")
     if not private and epsilon is not None:
         raise ParameterError("--epsilon is of dist-dp-linucb: linucb hides nothing")
+    if not private and (release or returning):
+        raise ParameterError("--release and --returning are of dist-dp-linucb")
     count = whole(runs, "runs", at_least=1, at_most=10**6)
     start = whole(seed, "seed", at_least=0, at_most=2**32 - 1)
     environment = linear_environment(instance, start)
@@ -78,15 +90,19 @@ def linear_command(
         confidence=confidence,
         first=first,
         growth=growth,
+        release=release or "skellam",
     )
     with verifying(read_time(seconds), "verifying the release, computing radii"):
         ready = linear_ready(setting)
+        spent = None
+        if ready.release is not None and returning is not None:
+            spent = several(ready.release, returning, setting.delta, len(setting.batches))
     with output.progress("runs", count) as tick:
         found = run_linear(
             environment, ready, count, start, workers, cluster=cluster, progress=tick
         )
-    data = _json(algorithm, environment, found, start)
-    return Result(data, _parts(algorithm, environment, found))
+    data = _json(algorithm, environment, found, start) | _privacy_json(ready, spent)
+    return Result(data, _parts(algorithm, environment, found, spent))
 
 
 def _json(
@@ -96,7 +112,7 @@ def _json(
     prior = _prior(environment, ready)
     return {
         "algorithm": name,
-        "source": _NAMES[name],
+        "source": _source(name, setting),
         "horizon": setting.horizon,
         "runs": found.runs,
         "seed": seed,
@@ -127,11 +143,14 @@ def _json(
             }
             for batch, users in enumerate(found.rounds)
         ],
-        **_privacy_json(ready),
     }
 
 
-def _privacy_json(ready: LinearReady) -> dict[str, Any]:
+def _source(name: str, setting: LinearSetting) -> str:
+    return _NAMES[name].format(_LAWS[setting.release])
+
+
+def _privacy_json(ready: LinearReady, spent: Returning | None) -> dict[str, Any]:
     release = ready.release
     if release is None:
         return {"privacy": None, "certificates": [], "bits_per_user": None}
@@ -146,8 +165,17 @@ def _privacy_json(ready: LinearReady) -> dict[str, Any]:
             "measured": release.certificate.measured,
             "noise": {"standard_deviation": release.deviation, "norm_of_a_user": 1},
             "wraps": {"lower": "0", "upper": decimal_text(release.wraps)},
+            "returning": spent
+            and {
+                "batches": spent.batches,
+                "together": spent.pure,
+                "delta": decimal_text(spent.delta),
+                "epsilon": spent.epsilon,
+            },
         },
-        "certificates": [{"certificate": release.certificate.content}],
+        "certificates": [
+            {"certificate": each.certificate.content} for each in (release, spent) if each
+        ],
         "bits_per_user": one.bits * one.size,
     }
 
@@ -168,12 +196,14 @@ def _linear(environment: LinearEnvironment, setting: LinearSetting) -> float | N
     return None if mean is None else mean * setting.horizon
 
 
-def _parts(name: str, environment: LinearEnvironment, found: LinearResults) -> Iterator[Part]:
+def _parts(
+    name: str, environment: LinearEnvironment, found: LinearResults, spent: Returning | None
+) -> Iterator[Part]:
     ready, setting = found.ready, found.ready.setting
     runs = "1 run" if found.runs == 1 else f"{found.runs:,} runs"
     p = decimal_text(setting.confidence)
     given = {
-        "algorithm": f"{name}: {_NAMES[name]}",
+        "algorithm": f"{name}: {_source(name, setting)}",
         "instance": f"{environment.name}: {environment.arms} arms, d = {environment.dimension}",
         "horizon": f"{setting.horizon:,} users in {len(found.rounds)} batches, {runs}",
         "radius": f"fails with probability at most {p}, ever, if {_MODEL}, |theta*| <= "
@@ -211,7 +241,7 @@ def _parts(name: str, environment: LinearEnvironment, found: LinearResults) -> I
         )
     yield given
     yield _table(found)
-    yield {**shown, **_private(ready)}
+    yield {**shown, **_private(ready, spent)}
 
 
 def _table(found: LinearResults) -> Table:
@@ -231,18 +261,25 @@ def _table(found: LinearResults) -> Table:
     return Table(columns, rows, right=columns)
 
 
-def _private(ready: LinearReady) -> Mapping[str, str]:
+def _private(ready: LinearReady, spent: Returning | None) -> Mapping[str, str]:
     release = ready.release
     if release is None:
         return {"privacy": "nothing is added to the sums: not private"}
     one = release.contribution
+    several = {} if spent is None else {f"a user of {spent.batches} batches": _said(spent)}
     return {
         "privacy": f"{release.claim} of every batch and of the whole run, for users who take part "
         "once, towards the server, which sees sums only",
         "neighbours": "a user's context and reward, or zeros instead; her noise in both. Replaced "
         "by another's: twice epsilon, (1 + e^epsilon) delta",
+        **several,
         "mechanism": f"{release.spec} VERIFIED, with a certificate",
         "noise": f"{release.deviation:.4g} in each of {one.size} numbers of a batch's sum, to "
         "which a user adds a vector of norm at most 1",
         "bits per user": f"{one.bits * one.size}, of sums mod 2^{one.bits}",
     }
+
+
+def _said(spent: Returning) -> str:
+    pure = "" if spent.pure is None else f"epsilon {spent.pure}, and "
+    return f"{pure}epsilon {spent.epsilon} at delta {decimal_text(spent.delta)}, with a certificate"

@@ -39,6 +39,11 @@ Integers = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
 
+def user_size(dimension: int) -> int:
+    """How many numbers a user sends, of contexts of this dimension."""
+    return dimension * (dimension + 1) // 2 + dimension
+
+
 def _dimension(value: ExactInput) -> int:
     return whole(value, "dimension", at_least=1, at_most=MOST_DIMENSIONS)
 
@@ -72,7 +77,7 @@ class Contribution:
     @property
     def size(self) -> int:
         """How many numbers a user sends."""
-        return self.matrix_size + self.dimension
+        return user_size(self.dimension)
 
     @property
     def matrix_size(self) -> int:

@@ -1,11 +1,12 @@
 """How far noise in every coordinate moves what is read: Chernoff's bound in all directions.
 
 After b batches with n users in all, the coordinates of the sum of g phi are off by a vector W: b
-times Skellam noise of variance v in each (`release`), and n times rounding at random, without bias,
-to one of two neighbours. Given all that went before, the noise is fresh, and what rounding adds to
-a coordinate is of mean 0 in an interval of length 1 (Hoeffding 1963). So for every fixed vector t
+times noise in each, with log E e^(sZ) = K_1(s) (`law`), and n times rounding at random, without
+bias, to one of two neighbours. Given all that went before, the noise is fresh, and what rounding
+adds to a coordinate is of mean 0 in an interval of length 1 (Hoeffding 1963). So for every fixed
+vector t
 
-    E e^<t, W>  <=  exp(sum over j of K(t_j)),    K(s) = b v (cosh s - 1) + n s^2/8,
+    E e^<t, W>  <=  exp(sum over j of K(t_j)),    K(s) = b K_1(s) + n s^2/8,
 
 whatever the contexts are, and however they depend on earlier releases. K is even, and K(s)/s^2 does
 not fall in |s|. So for any vector a, all |a_j| <= m, and s > 0
@@ -29,7 +30,10 @@ The sum of x x' is read with the error N, svec(N) = (5/3) W_1/g, and |N| <= |N|_
 will matter, |theta*| <= S. For a unit vector w
 
     <w, e> = (5/4)<w, W_2>/g - (5/3)<svec((w theta*' + theta* w')/2), W_1>/g = <a, W>,
-    |a|^2 = (25/16 + (25/18)(|theta*|^2 + <w, theta*>^2))/g^2 <= m^2 = (25/16 + (25/9) S^2)/g^2.
+    |a|^2 = (25/16 + (25/18)(|theta*|^2 + <w, theta*>^2))/g^2.
+
+No |a_j| is above m = max(5/4, (5/3) S)/g: of W_2 they are (5/4)|w_i|/g, of the diagonal
+(5/3)|w_i theta_i|/g, beside it (5/3)|w_i theta_j + w_j theta_i|/(sqrt 2 g) <= (5/3) S/(sqrt 2 g).
 
 By (1), with c = K(s m)/(g m)^2, E e^(s <w, e>) <= exp(c g^2 |a|^2). For w uniform on the sphere of
 R^d, <w, theta*> is |theta*| u_1 in law, and E e^(x u_1^2) = 1F1(1/2; d/2; x) rises in x >= 0. So
@@ -52,6 +56,7 @@ from ...exact.number import ball
 from ...exact.precision import working_precision
 from ...exact.roots import float_root
 from .contribution import MATRIX, VECTOR
+from .law import deviation, log_moment
 from .release import LinearRelease
 
 _BITS, _MOST_TERMS = 128, 100_000
@@ -81,10 +86,12 @@ def error_bound(
     cumulant = _Cumulant(release, batches, users)
     square = norm**2
     vector, matrix = 1 / VECTOR**2, 1 / (2 * MATRIX**2)
-    most = vector + 2 * matrix * square  # (g m)^2
+    most = max(1 / VECTOR, norm / MATRIX) ** 2  # (g m)^2
 
     def log_mean(s: arb) -> arb:
         c = cumulant(s * ball(most).sqrt() / scale) / ball(most)
+        if not c.is_finite():
+            return c
         tilted = (ball(matrix * square) * c).hypgeom_1f1(ball(Fraction(1, 2)), arb(dimension) / 2)
         return c * ball(vector + matrix * square) + tilted.log()
 
@@ -96,11 +103,11 @@ class _Cumulant:
     """K."""
 
     def __init__(self, release: LinearRelease, batches: int, users: int) -> None:
-        self.variance, self.users = batches * release.noise.variance, users
-        self.deviation = math.sqrt(self.variance + Fraction(users, 4))
+        self.noise, self.batches, self.users = release.noise, batches, users
+        self.deviation = math.sqrt(batches * deviation(release.noise) ** 2 + users / 4)
 
     def __call__(self, s: arb) -> arb:
-        return 2 * ball(self.variance) * (s / 2).sinh() ** 2 + self.users * s * s / 8
+        return self.batches * log_moment(self.noise, s) + self.users * s * s / 8
 
 
 def _norm(log_mean: Callable[[arb], arb], size: int, deviation: float, failure: Fraction) -> float:

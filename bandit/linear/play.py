@@ -21,6 +21,7 @@ from ...exact.number import ParameterError
 from ..environments.rewards import checked
 from .contribution import Contribution
 from .environments import LinearEnvironment
+from .law import drawn
 from .radius import Estimate, Radius
 from .regret import cap_of, released_regret
 from .release import LinearRelease
@@ -61,7 +62,7 @@ class NoisySums:
 
     def __init__(self, release: LinearRelease, rng: np.random.Generator) -> None:
         self.contribution: Contribution = release.contribution
-        self._variance, self._rng = float(release.noise.variance), rng
+        self._noise, self._rng = release.noise, rng
         self._batch = np.zeros(self.contribution.size, dtype=np.int64)
         self._total = np.zeros(self.contribution.size, dtype=np.int64)
 
@@ -75,8 +76,7 @@ class NoisySums:
 
     def release(self) -> tuple[Floats, Floats]:
         size = self.contribution.size
-        drawn = self._rng.poisson(self._variance / 2, (2, size))
-        sent = self.contribution.residues(self._batch + drawn[0] - drawn[1])
+        sent = self.contribution.residues(self._batch + drawn(self._noise, self._rng, size))
         self._batch = np.zeros(size, dtype=np.int64)
         self._total += self.contribution.centred(sent)
         return self.contribution.unscaled(self._total / self.contribution.scale)

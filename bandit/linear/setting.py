@@ -8,8 +8,10 @@ from fractions import Fraction
 from attrs import asdict, frozen
 
 from ...exact.number import ExactInput, ParameterError, decimal_text, exact, whole
+from ...exact.suggest import one_of
 
 MOST_DIMENSIONS = 64  # a user sends d(d + 1)/2 + d numbers
+RELEASES = ("skellam", "discrete-laplace")
 _LONGEST_HORIZON = 10**8
 
 
@@ -25,6 +27,7 @@ class LinearSetting:
     confidence  p: with which probability the radius may fail, ever
     first       users of the first batch
     growth      eta: after b batches there have been first eta^(b-1) users
+    release     whose noise: "skellam" for (epsilon, delta), "discrete-laplace" for pure epsilon
 
     Raises ParameterError for numbers out of range.
 
@@ -40,6 +43,7 @@ class LinearSetting:
     confidence: Fraction
     first: int
     growth: Fraction
+    release: str
 
     def __init__(
         self,
@@ -52,6 +56,7 @@ class LinearSetting:
         confidence: ExactInput = "0.05",
         first: ExactInput | None = None,
         growth: ExactInput = 2,
+        release: str = "skellam",
     ) -> None:
         def put(name: str, value: object) -> None:
             object.__setattr__(self, name, value)
@@ -66,6 +71,7 @@ class LinearSetting:
         if first is None:  # fewer are lost in the noise
             first = min(self.horizon, math.ceil(32 * self.dimension / min(given or 8, 8)))
         put("first", whole(first, "first", at_least=1, at_most=self.horizon))
+        put("release", one_of(release, RELEASES, "release"))
         put("growth", _at_least("1.1", growth, "growth", at_most=1000))
 
     @property
@@ -79,14 +85,14 @@ class LinearSetting:
 
     def without_privacy(self) -> LinearSetting:
         """The same, with nothing hidden."""
-        names = ("norm", "delta", "confidence", "first", "growth")
+        names = ("norm", "delta", "confidence", "first", "growth", "release")
         kept = {name: getattr(self, name) for name in names}
         return LinearSetting(self.dimension, self.horizon, None, **kept)
 
     def to_json(self) -> dict[str, str | None]:
         """Every number as exact text; `LinearSetting(**...)` reads it back."""
         return {
-            name: None if value is None else decimal_text(value)
+            name: value if value is None or isinstance(value, str) else decimal_text(value)
             for name, value in asdict(self, recurse=False).items()
         }
 

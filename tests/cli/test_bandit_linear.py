@@ -44,6 +44,21 @@ def test_json_says_what_was_found_proved_and_spent():
     assert shown["bits_per_user"] % 5 == 0
 
 
+def test_pure_releases_and_users_who_return_are_said():
+    arguments = (*PRIVATE, "--release", "discrete-laplace", "--returning", "3")
+    shown = json.loads(linear(*arguments, "--json").stdout)
+    privacy = shown["privacy"]
+    assert privacy["claim"] == "pure:1" and privacy["mechanism"].startswith("discrete-laplace:")
+    spent = privacy["returning"]
+    assert spent["batches"] == 3 and spent["delta"] == "0.000001"
+    assert float(spent["epsilon"]["upper"]) < float(spent["together"]["upper"]) <= 3
+    once, thrice = (Certificate(json.dumps(one["certificate"])) for one in shown["certificates"])
+    assert once.check().valid and thrice.check().valid
+    assert thrice.content["uses"][0]["times"] == "3"
+    said = " ".join(linear(*arguments).stdout.split())
+    assert "discrete Laplace noise" in said and "a user of 3 batches epsilon [" in said
+
+
 def test_tables_and_json_of_the_algorithm_without_privacy():
     result = linear(*SMALL, "--algorithm", "linucb")
     assert result.exit_code == 0 and "not private" in result.stdout
@@ -104,6 +119,9 @@ def test_what_is_not_verified_does_not_run(monkeypatch, capsys):
         ((*PRIVATE, "--norm", "none"), "norm"),
         ((*PRIVATE, "--first", "3000"), "first"),
         ((*PRIVATE, "--runs", "0"), "runs"),
+        ((*PRIVATE, "--release", "laplace"), "release must be one of skellam, discrete-laplace"),
+        ((*PRIVATE, "--returning", "99"), "returning"),
+        ((*SMALL, "--algorithm", "linucb", "--returning", "2"), "are of dist-dp-linucb"),
         ((*PRIVATE, "--instance", "moon"), "instance must be one of"),
         ((*PRIVATE, "--instance", "unit:dimension=99"), "dimension"),
     ],

@@ -1,0 +1,60 @@
+"""The laws of noise: moments against sums over outcomes, and what the search starts from."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from flint import arb
+
+from exactdp.bandit.linear.law import KINDS, deviation, drawn, log_moment, more, parameter, tilt
+from exactdp.mechanisms.laws import DiscreteLaplace, Skellam
+from exactdp.mechanisms.rounded import RoundedReach
+
+LAWS = [Skellam(9), DiscreteLaplace(3), DiscreteLaplace("0.7")]
+
+
+@pytest.mark.parametrize("law", LAWS, ids=str)
+def test_moments_are_sums_over_outcomes(law):
+    places = np.arange(-700, 701)
+    masses = np.exp(law.log_pmf(places))
+    found = []
+    for s in (0.05, 0.1, 0.2, 0.3):
+        truth = np.log((masses * np.exp(s * places)).sum())
+        assert float(log_moment(law, arb(s))) == pytest.approx(truth, rel=1e-9)
+        found.append(truth / s**2)
+    assert found == sorted(found)
+    assert deviation(law) == pytest.approx(np.sqrt((masses * places**2).sum()))
+
+
+def test_moments_end_where_tails_are_as_heavy():
+    assert log_moment(DiscreteLaplace(3), arb(1) / 3 + arb(2) ** -40) == arb("inf")
+    assert log_moment(DiscreteLaplace(3), arb(1) / 3 - arb(2) ** -40).is_finite()
+
+
+@pytest.mark.parametrize("law", LAWS, ids=str)
+@pytest.mark.parametrize("far", [4, 40, 400])
+def test_the_tilt_is_about_the_best(law, far):
+    def exponent(s):
+        return float(log_moment(law, arb(s))) - s * far
+
+    best = tilt(law, far)
+    near = min(exponent(best * ratio) for ratio in (0.7, 0.9, 0.97, 1.003))
+    assert exponent(best) <= near + 0.1 * abs(near)
+    assert exponent(best) < 0
+
+
+@pytest.mark.parametrize("law", LAWS, ids=str)
+def test_it_is_drawn_and_grows(law):
+    found = drawn(law, np.random.default_rng(0), 50_000)
+    assert found.std() == pytest.approx(deviation(law), rel=0.03)
+    name, value = parameter(law)
+    assert parameter(more(law, Fraction(2))) == (name, 2 * value)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_the_search_starts_from_about_what_is_said(name):
+    kind, reach = KINDS[name], RoundedReach(1 << 12, 20, "stochastic")
+    first = kind.first(reach, Fraction(1, 2), Fraction(1, 10**6))
+    relative = kind.relative(0.5, 1e-6, 20)
+    assert deviation(first) / (1 << 12) == pytest.approx(relative, rel=0.02)
+    assert kind.claim(Fraction(1, 2), Fraction(1, 10**6)).fields()["epsilon"] == "0.5"
