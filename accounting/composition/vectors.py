@@ -35,7 +35,14 @@ from ...mechanisms.protocols.federated.rounding import Stochastic
 from ...mechanisms.rounded import RoundedReach
 from ...mechanisms.sampled import RandomRate, bare, likewise, unsampled
 from ...mechanisms.vector import VectorNoise, vector
-from ..envelope import NoEnvelopeError, distance_at, rounded_distance, rounded_renyi, unit_parameter
+from ..envelope import (
+    NoEnvelopeError,
+    distance_at,
+    rounded_distance,
+    rounded_renyi,
+    unit_bound,
+    unit_parameter,
+)
 from ..figure import Figure
 from ..scenario import Use
 from . import divergence
@@ -423,7 +430,7 @@ def _enveloped(one: VectorNoise) -> Mechanism:
     if one.is_one_number:
         return one.of_one_number()
     try:
-        distance = _distance(one.law, one.reach.largest_square)
+        distance = _distance_in_time(one.law, one.reach.largest_square)
     except NoEnvelopeError:
         return one.of_one_number()
     return ContinuousNoise(
@@ -439,6 +446,12 @@ def _is_light(one: VectorNoise) -> bool:
     if one.reach.largest_sum**2 <= 2 * one.reach.largest_square:
         return True
     return divergence.pure_epsilon(AdditiveNoise(one.law)).is_finite()
+
+
+def _distance_in_time(law: Law, square: int) -> Fraction:
+    """mu_1 |v|_2, at most; where finding mu_1 takes long, by what bounds it."""
+    found = _in_time(lambda: _distance(law, square), None)
+    return distance_at(unit_bound(law).upper, square) if found is None else found
 
 
 @lru_cache(maxsize=64)

@@ -16,7 +16,7 @@ from .rounded import rounded_factor, rounded_renyi
 from .rounded_distance import rounded_distance
 from .shift import shift_parameter
 from .trimmed import Trimmed, trimmed
-from .unit import NoEnvelopeError, distance_at, gaussian_distance, unit_parameter
+from .unit import NoEnvelopeError, distance_at, gaussian_distance, unit_bound, unit_parameter
 
 __all__ = [
     "NoEnvelopeError",
@@ -28,5 +28,6 @@ __all__ = [
     "rounded_renyi",
     "shift_parameter",
     "trimmed",
+    "unit_bound",
     "unit_parameter",
 ]

@@ -82,6 +82,17 @@ def unit_parameter(law: Law, width: Fraction = WIDTH) -> Enclosure:
     return bound.intersection(_POSITIVE)
 
 
+def unit_bound(law: Law) -> Enclosure:
+    """At most what `unit_parameter` encloses, in little time: by the largest curvature.
+
+    Raises NoEnvelopeError as that does.
+    """
+    law = law.simplest()
+    _refuse(law)
+    found = refine(lambda: _by_curvature(law), width=_ROUGH, cap=_BITS)
+    return Enclosure(Decimal(0), found.upper)
+
+
 def distance_at(unit: Endpoint, square: int) -> Fraction:
     """unit |v|_2 of a vector of this |v|_2^2, at most: rational."""
     return Fraction(refine(lambda: ball(Fraction(unit)) * ball(square).sqrt()).upper)
@@ -127,5 +138,6 @@ def _by_curvature(law: Law) -> arb:
     return widest(2 * (at_0 / at_1).log())
 
 
+_ROUGH = Fraction(1, 10**6)
 _BITS = 192  # more would not make the two bounds meet
 _POSITIVE = Enclosure(Decimal(0), Decimal("Infinity"))

@@ -1,6 +1,7 @@
 """What one figure tells of the others: it contains the truth, and no line contradicts another."""
 
 import math
+import time
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
@@ -13,6 +14,7 @@ from exactdp.accounting.composition.curves import rising
 from exactdp.accounting.composition.known import Known, _root, figure_of, quickly
 from exactdp.accounting.figure import Figure, meeting
 from exactdp.exact import Enclosure, time_limit
+from exactdp.exact.deadline import finishing
 from exactdp.exact.enclosure import ContradictionError
 from exactdp.mechanisms.mechanism import RandomizedResponse
 from exactdp.mechanisms.spec import parse
@@ -110,6 +112,30 @@ def test_without_time_it_tells_what_it_has():
         assert known.of(Figure("delta", Fraction(0))).contains(Fraction(4, 100))  # 0.0398
         known.learn(RHO, Enclosure(Fraction(0), Fraction(1)))
         assert known.of(RHO).upper == 1
+
+
+class Late:
+    """Answers as randomized response does, late: no figure raises for want of time."""
+
+    def __init__(self):
+        self.asked, self.one = 0, compose(RandomizedResponse(1))
+
+    def pure(self, width):
+        return self.one.pure(width)
+
+    def renyi(self, order, width):
+        self.asked += 1
+        end = time.thread_time() + 0.2
+        with finishing():
+            while time.thread_time() < end:
+                pass
+        return self.one.renyi(order, width)
+
+
+def test_no_more_is_asked_once_a_quick_answer_was_late():
+    late = Late()
+    known = quickly(late)
+    assert late.asked == 1 and known.of(Figure("epsilon", Fraction(0))).at_most(1)
 
 
 def test_what_rises_is_bounded_by_what_stands_beside_it():

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 import exactdp
 from exactdp.accounting import compose
+from exactdp.accounting.composition import vectors
 from exactdp.accounting.methods.comparison import compare
 from exactdp.accounting.participation.filters import ZcdpFilter
 from exactdp.exact import Enclosure, ParameterError, time_limit
@@ -331,3 +332,18 @@ def test_what_is_found_in_too_little_time_is_not_kept():
         with time_limit(seconds):
             alone.epsilon("1e-6")
     assert alone.epsilon("1e-6").is_within(Fraction(1, 10**3))
+
+
+def test_vectors_are_enveloped_however_long_the_best_takes(monkeypatch):
+    """Where finding mu_1 takes all the time that there is, what bounds it stands for it."""
+    one = exactdp.mechanism("discrete-gaussian:sigma2=100,l2=10,dimension=100")
+
+    def endless(*_):
+        while True:
+            pass
+
+    truth = one.renyi("2", Fraction(1, 10**6))
+    monkeypatch.setattr(vectors, "_distance", endless)
+    with time_limit("0.01"):
+        found = one.renyi("2", Fraction(1, 10**6))
+    assert truth.upper <= found.upper <= 2 * Fraction(truth.upper)

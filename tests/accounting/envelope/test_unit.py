@@ -15,7 +15,12 @@ from hypothesis import strategies as st
 from mpmath import mpf
 from normal_quantiles import quantile, steps
 
-from exactdp.accounting.envelope import NoEnvelopeError, gaussian_distance, unit_parameter
+from exactdp.accounting.envelope import (
+    NoEnvelopeError,
+    gaussian_distance,
+    unit_bound,
+    unit_parameter,
+)
 from exactdp.accounting.envelope.sums import masses, tails
 from exactdp.exact import Enclosure, enclose, working_precision
 from exactdp.mechanisms.laws import (
@@ -226,3 +231,11 @@ def test_it_says_why_there_is_none(law, why):
 def test_what_cannot_be_enclosed_is_not_guessed():
     assert isinstance(unit_parameter(PolyaDifference(3, "1e-8")), Enclosure)
     assert unit_parameter(PolyaDifference(3, "1e-8")).lower >= 0
+
+
+@pytest.mark.parametrize(
+    "law", [Skellam(100), DiscreteGaussian("0.3"), DiscreteGaussianSum(100, 4), DiscreteLaplace(3)]
+)
+def test_what_bounds_it_in_little_time_is_no_less(law):
+    found = unit_parameter(law).upper
+    assert found <= unit_bound(law).upper < 4 * found
