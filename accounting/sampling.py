@@ -21,7 +21,6 @@ where a and b are the largest of log dP/dQ and of log dQ/dP (infinite: e^-b = 0)
 from __future__ import annotations
 
 from collections.abc import Callable
-from decimal import Decimal
 from fractions import Fraction
 
 from flint import arb
@@ -29,6 +28,7 @@ from flint import arb
 from ..exact.enclosure import Enclosure, Endpoint
 from ..exact.number import ball
 from ..exact.precision import enclose
+from ..exact.rounding import is_infinite
 from ..mechanisms.pair import SampledPair
 
 
@@ -73,6 +73,6 @@ def sampled_loss(pair: SampledPair, largest: Enclosure) -> Enclosure:
 
 
 def _ball(end: Endpoint) -> arb:
-    if isinstance(end, Decimal) and end.is_infinite():
+    if is_infinite(end):
         return arb.pos_inf() if end > 0 else arb.neg_inf()
     return ball(Fraction(end))

@@ -22,7 +22,7 @@ from attrs import evolve, field, frozen
 from .errors import ContradictionError as ContradictionError
 from .errors import UndecidedError as UndecidedError
 from .number import ExactInput, ParameterError, exact, whole
-from .rounding import float_above, format_above
+from .rounding import float_above, format_above, is_infinite, opposite
 
 Endpoint: TypeAlias = Fraction | Decimal  # Decimal also for the infinities
 
@@ -272,7 +272,7 @@ class Enclosure:
     def times(self, factor: Fraction | int) -> Enclosure:
         """The number times a factor >= 0."""
         lower, upper = (
-            end if _is_infinite(end) else factor * Fraction(end) for end in (self.lower, self.upper)
+            end if is_infinite(end) else factor * Fraction(end) for end in (self.lower, self.upper)
         )
         return Enclosure(lower, upper, why=self.why, by=self.by)
 
@@ -289,11 +289,7 @@ class Enclosure:
 
     def negated(self) -> Enclosure:
         """Minus the number."""
-        lower, upper = (
-            end.copy_negate() if isinstance(end, Decimal) else -end
-            for end in (self.upper, self.lower)
-        )
-        return Enclosure(lower, upper, why=self.why, by=self.by)
+        return Enclosure(opposite(self.upper), opposite(self.lower), why=self.why, by=self.by)
 
     def _made(self, other: Enclosure, lower: Endpoint, upper: Endpoint) -> Enclosure:
         """An enclosure of what is made of both numbers."""
@@ -308,7 +304,7 @@ class Enclosure:
 
     def is_finite(self) -> bool:
         """Are both ends finite?"""
-        return not (_is_infinite(self.lower) or _is_infinite(self.upper))
+        return not (is_infinite(self.lower) or is_infinite(self.upper))
 
     def is_within(self, relative: Fraction) -> bool:
         """Is it a proved infinity, or a finite interval of at most this relative width?"""
@@ -375,21 +371,17 @@ def _fraction(end: Endpoint, up: bool) -> Endpoint:
 
 
 def _added(a: Endpoint, b: Endpoint) -> Endpoint:
-    if _is_infinite(a) and _is_infinite(b) and a != b:
+    if is_infinite(a) and is_infinite(b) and a != b:
         raise ParameterError("infinity minus infinity is no number")
     return _sum(a, b)
 
 
 def _multiplied(a: Endpoint, b: Endpoint) -> Endpoint:
-    if not (_is_infinite(a) or _is_infinite(b)):
+    if not (is_infinite(a) or is_infinite(b)):
         return Fraction(a) * Fraction(b)
     if not a or not b:
         raise ParameterError("infinity times 0 is no number")
     return _INFINITY if (a > 0) == (b > 0) else -_INFINITY
-
-
-def _is_infinite(end: Endpoint) -> bool:
-    return isinstance(end, Decimal) and end.is_infinite()
 
 
 def _smaller(a: Endpoint, b: Endpoint) -> Endpoint:
@@ -401,15 +393,15 @@ def _larger(a: Endpoint, b: Endpoint) -> Endpoint:
 
 
 def _sum(a: Endpoint, b: Endpoint) -> Endpoint:
-    if _is_infinite(a) or _is_infinite(b):
-        return a if _is_infinite(a) else b
+    if is_infinite(a) or is_infinite(b):
+        return a if is_infinite(a) else b
     return Fraction(a) + Fraction(b)
 
 
 def _ratio(a: Endpoint, b: Endpoint, by_zero: Endpoint) -> Endpoint:
-    if _is_infinite(a):
+    if is_infinite(a):
         return a
-    if _is_infinite(b):
+    if is_infinite(b):
         return Fraction(0)
     return Fraction(a) / Fraction(b) if b > 0 else by_zero
 
@@ -458,7 +450,7 @@ def _wide(number: Decimal) -> Context:
 
 
 def _written(end: Endpoint, rounding: str, digits: int = _PRINTED_DIGITS) -> str:
-    if isinstance(end, Decimal) and end.is_infinite():
+    if is_infinite(end):
         return "inf" if end > 0 else "-inf"
     context = Context(prec=digits, rounding=rounding, Emax=10**17, Emin=-(10**17))
     if isinstance(end, Fraction):

@@ -12,6 +12,16 @@ _SPARE = 30  # digits beyond those that are shown
 _MOST_DIGITS = 10_000  # that are written out
 
 
+def is_infinite(end: Fraction | Decimal | int) -> bool:
+    """Is it plus or minus infinity?"""
+    return isinstance(end, Decimal) and end.is_infinite()
+
+
+def opposite(end: Fraction | Decimal) -> Fraction | Decimal:
+    """Minus the number, with all of its digits."""
+    return end.copy_negate() if isinstance(end, Decimal) else -end
+
+
 def float_above(end: Fraction | Decimal) -> float:
     """The least float that is not below."""
     try:
@@ -23,7 +33,7 @@ def float_above(end: Fraction | Decimal) -> float:
 
 def float_below(end: Fraction | Decimal) -> float:
     """The largest float that is not above."""
-    return 0.0 - float_above(end.copy_negate() if isinstance(end, Decimal) else -end)
+    return 0.0 - float_above(opposite(end))
 
 
 def to_digits(value: Fraction, digits: int, rounding: str) -> Fraction:
@@ -38,7 +48,7 @@ def format_above(end: Fraction | Decimal, spec: str) -> str:
     Decimal's own formatting rounds as the context says; the digits before it are rounded up too,
     and rounding up twice stays above.
     """
-    if not end or (isinstance(end, Decimal) and end.is_infinite()):
+    if not end or is_infinite(end):
         return format(float(end), spec)
     size = end.adjusted() if isinstance(end, Decimal) else _size(end)
     places = int("".join(c for c in spec.rpartition(".")[2] if c.isdigit()) or 6)
@@ -55,7 +65,7 @@ def format_above(end: Fraction | Decimal, spec: str) -> str:
 
 def _is_below(near: float, end: Fraction | Decimal) -> bool:
     if math.isinf(near):
-        return near < 0 and not (isinstance(end, Decimal) and end.is_infinite())
+        return near < 0 and not is_infinite(end)
     if isinstance(end, Fraction):
         return Fraction(near) < end
     return Decimal(near) < end  # exact, however large the exponent

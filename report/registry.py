@@ -17,7 +17,7 @@ from fractions import Fraction
 from typing import Any
 
 from ..exact import Enclosure
-from ..exact.enclosure import Endpoint
+from ..exact.rounding import is_infinite
 from ..mechanisms.protocols.protocol import Trust
 from ..mechanisms.spec import Spec
 from ..verify import ApproxDP, Audit, Guarantee, PureDP, RenyiDP
@@ -110,11 +110,7 @@ def _parameters(
 
 
 def _finite(name: str, value: Enclosure) -> dict[str, Fraction]:
-    return {} if _infinite(value.upper) else {name: _up(Fraction(value.upper))}
-
-
-def _infinite(end: Endpoint) -> bool:
-    return isinstance(end, Decimal) and end.is_infinite()
+    return {} if is_infinite(value.upper) else {name: _up(Fraction(value.upper))}
 
 
 def _up(number: Fraction) -> Fraction:

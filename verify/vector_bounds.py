@@ -27,7 +27,7 @@ from ..mechanisms.reach import Direction
 from ..mechanisms.vector import VectorNoise, vector
 from .audit import Audit, Verdict
 from .checker.closed import WIDE
-from .guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
+from .guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, RenyiDP
 
 Hints: TypeAlias = dict[str, Any]
 Bounds: TypeAlias = list[Any]  # one for each use
@@ -166,7 +166,7 @@ def _above(audit: Audit, uses: Sequence[Use]) -> list[tuple[Endpoint, Bounds]]:
     if sides.exact is not None:
         found.append((audit.measured.upper, _by_one(uses)))
     found.sort(key=lambda one: one[0])
-    if isinstance(claim, PureDP | RenyiDP):
+    if claim.adds_up:
         return sorted([*_tilted(audit, uses, sides.above[0]), *found], key=lambda one: one[0])
     is_needed = audit.verdict is Verdict.VERIFIED and found[0][0] > claim.bound
     if isinstance(claim, ZCDP) and is_needed:  # to cover all orders takes long

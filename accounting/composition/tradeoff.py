@@ -199,9 +199,9 @@ def _is_one_pair(uses: Sequence[Use]) -> bool:
     for mechanism, _ in uses:
         if line_law(mechanism) is None and allocation(mechanism) is None:
             inner = either_way(mechanism)
-            if isinstance(inner, FixedSize) and inner.rate != 1:
-                return False
             if isinstance(inner, FixedSize):
+                if inner.rate != 1:
+                    return False
                 inner = inner.mechanism
             if continuous(inner) is None and len(list(islice(inner.pairs(), 2))) > 1:
                 return False

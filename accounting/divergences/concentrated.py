@@ -129,8 +129,7 @@ def _(pair: SampledPair) -> Supremum:
         found = Supremum(Enclosure(_shared(least, Fraction(2)), Decimal("Infinity")), Fraction(2))
     if found.value.is_within(_NARROW):
         return found
-    mu = gaussian_distance(plain.law) if isinstance(plain, ShiftPair) else None
-    if mu is None or not isinstance(plain, ShiftPair):
+    if not isinstance(plain, ShiftPair) or (mu := gaussian_distance(plain.law)) is None:
         most = supremum(plain).value.upper
         return Supremum(found.value.intersection(Enclosure(Fraction(0), most)), found.order)
     ceiling = Enclosure(Fraction(0), enclose(mu**2 * plain.shift**2 / 2).upper)

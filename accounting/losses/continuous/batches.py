@@ -43,8 +43,9 @@ Batches: TypeAlias = Sequence[tuple["FixedSize | ContinuousNoise", int]]
 def batch_law(mechanism: Mechanism) -> FixedSize | None:
     """The batches of continuous noise that this is; None for anything else."""
     inner = either_way(mechanism)
-    batched = isinstance(inner, FixedSize) and isinstance(inner.mechanism, ContinuousNoise)
-    return inner if batched and isinstance(inner, FixedSize) else None
+    if isinstance(inner, FixedSize) and isinstance(inner.mechanism, ContinuousNoise):
+        return inner
+    return None
 
 
 def batches_of(uses: Sequence[Use]) -> Batches | None:

@@ -33,15 +33,16 @@ def to_json(message: FromUser | FromServer) -> dict[str, Any]:
 
 def from_json(data: object) -> FromUser | FromServer:
     """Read what `to_json` wrote. Raises RefusedError for anything that is no message."""
-    name = data.get("kind") if isinstance(data, Mapping) else None
-    if not isinstance(data, Mapping) or not isinstance(name, str) or name not in _KINDS:
+    held = data if isinstance(data, Mapping) else {}
+    name = held.get("kind")
+    if not isinstance(name, str) or name not in _KINDS:
         raise RefusedError("refused: what came is no message of the protocol")
     kind: Any = _KINDS[name]
     names = [each.name for each in fields(kind)]
-    if set(data) != {"kind", *names}:
+    if set(held) != {"kind", *names}:
         raise RefusedError(f"{kind.__name__} refused: it must have the fields {', '.join(names)}")
     try:
-        message: FromUser | FromServer = kind(*(_read(data[name]) for name in names))
+        message: FromUser | FromServer = kind(*(_read(held[name]) for name in names))
     except RefusedError:
         raise
     except (ValueError, TypeError, RecursionError) as error:
