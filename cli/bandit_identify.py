@@ -136,6 +136,9 @@ def _json(config: Config, found: Identified, spent: Privacy) -> dict[str, Any]:
         if least is None
         else {"for": config.algorithm.barrier.value, "users": least},
         "time_over_bound": found.ratio(),
+        "upper_bound": None
+        if found.most is None
+        else {"users": found.most, "probability": 1 - 3 * config.setting.confidence},
         "pulls": found.pulls.tolist(),
         "batches": found.batches.tolist(),
         "privacy": spent,
@@ -172,6 +175,12 @@ def _parts(config: Config, found: Identified, spent: Privacy) -> Iterator[Part]:
         shown["lower bound"] = f"{float(found.least):,.1f} in the mean, the known one of " + (
             f"{config.algorithm.barrier.value}"
             + ("" if ratio is None else f": the time is {ratio.mean:.2f} of it")
+        )
+    if found.most is not None:
+        sure = decimal_text(1 - 3 * setting.confidence)
+        shown["upper bound"] = (
+            f"{found.most:,} with probability {sure}, proved for these means: the time is "
+            f"{found.time().mean / found.most:.2f} of it"
         )
     low, high = int(found.batches.min()), int(found.batches.max())
     shown["releases"] = str(low) if low == high else f"{low} to {high}"

@@ -33,6 +33,12 @@ and v, in [u, v] above that of v and w: f >= f(v) - r max(0, f(u) - f(v), f(w) -
 larger of (w - v)/(v - u) and its inverse. Below u f is at least f(v) if f(u) >= f(v), above w if
 f(w) >= f(v). Where the three are comes from a search in floats, whose result needs no trust.
 
+What a search misses would be in the way of a proof of how long a run takes (`time_bound`). So
+where its values are high enough, but not the bound, `surely` decides. log A_a decreases with l and
+log B_j increases: between v and w f is at least log A_a(w) + log B_j(v). An arm is told as well
+where that is enough between any two neighbours of 0, 2^-26, 2*2^-26, ..., 1, which is found by
+halving intervals, and increases with X_a and -X_j.
+
 Rounding. log w_t - log E e^(tZ) is rounded down, which makes A and B smaller. Floats find each
 summand's logarithm up to a few 2^-53 of |log w_t - log E e^(tZ)|, t|X| and N log(1 + l (e^t - 1)),
 which is at most t N, hence also f; 2^-44 of the largest of these is taken as the error. Points are
@@ -67,6 +73,7 @@ _POINTS = 11  # that it looks at next, about the least
 _ZOOMS = 2
 _CLOSEST = 2.0**-30
 _UNEVEN = 1.01
+_FIRST, _DEPTH = 4, 26  # intervals of 2^-4 are halved down to 2^-26
 
 Floats: TypeAlias = NDArray[np.float64]
 Whole: TypeAlias = NDArray[np.int64]
@@ -148,7 +155,33 @@ class EProcess:
         known &= where[:, 2] - where[:, 0] >= 2 * _CLOSEST
         more = np.maximum(sides.max(axis=1, keepdims=True) - least, 0)
         bound = (least - _UNEVEN * more - 4 * error)[:, 0]
-        found[rows] = np.where(known, bound, -np.inf)
+        found[rows] = bound = np.where(known, bound, -np.inf)
+        near = (bound < self.threshold) & (least[:, 0] >= self.threshold)
+        if near.any():
+            (b, x), (c, y) = ((one[near], sums[near]) for one, sums in (ours, their))
+            sure = self.surely(b, x, c, y, np.zeros(len(b)))
+            found[rows[near]] = np.where(sure, self.threshold, bound[near])
+        return found
+
+    def surely(
+        self, batches: Whole, sums: Floats, others: Whole, their_sums: Floats, margin: Floats
+    ) -> NDArray[np.bool_]:
+        """Are all steps of 2^-26 enough to tell arms apart, by this margin?"""
+        least = self.threshold + margin
+        least = least + self._error(batches, sums) + self._error(others, their_sums)
+        found = np.ones(len(sums), dtype=bool)
+        row, place = (each.ravel() for each in np.indices((len(sums), 1 << _FIRST)))
+        for depth in range(_FIRST, _DEPTH + 1):
+            ends = np.ldexp(np.stack([place, place + 1], axis=1).astype(float), -depth)
+            ours = self.larger(batches[row], sums[row], ends)
+            low = self.smaller(others[row], their_sums[row], ends[:, :1])[:, 0]
+            found[row[ours[:, 0] + low < least[row]]] = False
+            rest = (ours[:, 1] + low < least[row]) & found[row]
+            row, place = np.repeat(row[rest], 2), np.repeat(2 * place[rest], 2)
+            place[1::2] += 1
+            if not len(row):
+                break
+        found[row] = False
         return found
 
     def _error(self, batches: Whole, totals: Floats) -> Floats:

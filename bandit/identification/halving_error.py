@@ -113,17 +113,26 @@ class HalvingError:
 
     def of(self, environment: Environment) -> Enclosure:
         """From 0 to the bound for this instance; exactly 0 where every arm is best."""
-        best = float(environment.means.max())
-        means = -np.sort(-environment.means[environment.means < best])
+        means, counts = grouped(environment, _ALONE)
         if not len(means):
             return Enclosure.exactly(0)
-        grouped = np.geomspace(_ALONE, max(len(means), _ALONE), _ALONE).astype(np.int64)
-        starts = np.unique(np.append(np.arange(_ALONE), grouped))
-        starts = starts[starts < len(means)]
-        counts = np.diff(np.append(starts, len(means)))
-        total = sum(Fraction(each.error(means[starts], counts, best)) for each in self.batches)
-        total = (len(environment.means) - len(means)) * total + self.misread
+        best = float(environment.means.max())
+        total = sum(Fraction(each.error(means, counts, best)) for each in self.batches)
+        total = len(environment.best) * total + self.misread
         return Enclosure(Fraction(0), min(total, Fraction(1)))
+
+
+def grouped(environment: Environment, alone: int) -> tuple[Floats, NDArray[np.int64]]:
+    """Means of arms that are not best, descending, and how many each; of the nearest their own.
+
+    As many groups of the others have one each, the largest of theirs.
+    """
+    best = environment.means.max()
+    means = -np.sort(-environment.means[environment.means < best])
+    apart = np.geomspace(alone, max(len(means), alone), alone).astype(np.int64)
+    starts = np.unique(np.append(np.arange(alone), apart))
+    starts = starts[starts < len(means)]
+    return means[starts], np.diff(np.append(starts, len(means)))
 
 
 def halving_error(prepared: Prepared) -> HalvingError:

@@ -26,6 +26,7 @@ from .eprocess import EProcess, e_process
 from .halving import play_halving, remaining
 from .halving_error import HalvingError, halving_error
 from .play import Found, play_until_sure
+from .time_bound import time_bound
 
 _TOGETHER = 64  # runs of the same instance that go in lock step
 
@@ -53,6 +54,8 @@ class Identified:
     batches  by run: how many were released
     least    encloses a lower bound of the mean stopping time, its mean over runs where each has
              an instance of its own; None where none is known (`characteristic_time`)
+    most     a bound of the stopping time of the only instance, but with probability 3p
+             (`time_bound`); None where there is none
     error    from 0 to a bound of the probability of a wrong answer of a fixed budget, its mean over
              runs as above (`halving_error`); None of a fixed confidence, where it is p
 
@@ -70,6 +73,7 @@ class Identified:
     pulls: NDArray[np.int64]
     batches: NDArray[np.int64]
     least: Enclosure | None
+    most: int | None = None
     error: Enclosure | None = None
 
     @property
@@ -169,6 +173,7 @@ def identify(
         np.concatenate([found.pulls for found, _ in ordered]),
         np.concatenate([found.batches.sum(axis=1) for found, _ in ordered]),
         None if shared.process is None else _least(config, count, start),
+        _most(config, shared, start),
         None if shared.error is None else _error(config, shared.error, count, start),
     )
 
@@ -193,6 +198,12 @@ def _share(
 def _apart(config: Config) -> bool:
     """Do runs go in lock step, each in an instance of its own?"""
     return config.instances.own and config.faithful is None
+
+
+def _most(config: Config, shared: Ready, seed: int) -> int | None:
+    if shared.process is None or config.instances.own:
+        return None
+    return time_bound(shared.prepared, shared.process, next(environments(config, 1, seed)))
 
 
 def _error(config: Config, error: HalvingError, runs: int, seed: int) -> Enclosure:

@@ -44,6 +44,8 @@ def test_json_says_what_was_found_what_it_took_and_what_it_cost():
     assert least.lower <= truth.upper and truth.lower <= least.upper
     ratio = shown["time_over_bound"]["mean"]
     assert ratio == pytest.approx(shown["stopping_time"]["mean"] / float(least)) and ratio > 1
+    assert shown["upper_bound"]["probability"] == "0.997"
+    assert max(times) <= shown["upper_bound"]["users"] <= 10 * shown["stopping_time"]["mean"]
     assert all(count >= 3 for count in shown["batches"])
     assert float(Enclosure.from_json(shown["privacy"]["once"]).upper) <= 1
     for entry in shown["certificates"]:

@@ -1,0 +1,89 @@
+"""The bound of the stopping time, against simulation and one pair of arms looked at by itself."""
+
+import numpy as np
+import pytest
+
+from exactdp.bandit.environments.environment import Environment
+from exactdp.bandit.environments.table import Bernoulli
+from exactdp.bandit.evidence import Audited
+from exactdp.bandit.identification.algorithms import named
+from exactdp.bandit.identification.run import identify, ready
+from exactdp.bandit.identification.time_bound import time_bound
+from exactdp.bandit.instances import Fixed, easy
+from exactdp.bandit.run import Config
+from exactdp.bandit.setting import Setting
+from exactdp.exact import Enclosure
+
+
+def coins(*means):
+    return Environment("coins", tuple(map(Bernoulli, means)))
+
+
+def unproved(protocol, demand):
+    """Evidence in name only: what is tested here are decisions."""
+    return Audited(protocol, demand, Enclosure.exactly(0))
+
+
+def config(name, means, most="1e6", **options):
+    given = {"epsilon": "0.5", "confidence": "0.01", "growth": "1.5"} | options
+    return Config(named(name), Setting(len(means), most, **given), Fixed(coins(*means)))
+
+
+@pytest.mark.parametrize(
+    ("name", "means", "options"),
+    [
+        ("dist-dp-lucb", ("0.9", "0.5", "0.3"), {}),
+        ("dist-dp-lucb", ("0.9", "0.5", "0.4", "0.3"), {"epsilon": "0.1", "confidence": "1e-4"}),
+        ("dist-gauss-lucb", ("0.2", "0.8"), {}),
+        ("lucb", ("0.6", "0.5", "0.1", "0.1"), {}),
+        ("dp-lucb", ("0.7", "0.6", "0.6", "0.6"), {"growth": "2"}),
+    ],
+)
+def test_runs_stop_before_their_bound_which_is_near(name, means, options):
+    given = config(name, means, **options)
+    found = identify(given, 100, 3, ready_made=ready(given, unproved))
+    times = found.pulls.sum(axis=1)
+    sure = 3 * float(given.setting.confidence)
+    late = int((times > found.most).sum())
+    assert late <= 100 * sure + 6 * (100 * sure) ** 0.5  # and never, as it is far from tight:
+    assert late == 0 and found.undecided == 0
+    assert times.mean() < found.most < 10 * times.mean()
+
+
+def test_it_falls_with_the_gap_and_with_more_budget_for_errors():
+    def bound(*means, **options):
+        given = config("dist-dp-lucb", means, most="1e7", **options)
+        shared = ready(given, unproved)
+        return time_bound(shared.prepared, shared.process, coins(*means))
+
+    bounds = [bound("0.9", near, "0.1") for near in ("0.1", "0.5", "0.7", "0.8", "0.85")]
+    assert bounds == sorted(bounds) and len(set(bounds)) == 5
+    assert bound("0.9", "0.5", "0.1", confidence="1e-6") > bounds[1]
+    assert bound("0.9", "0.5", "0.1", epsilon="0.1") > bounds[1]
+    assert bound("0.9", *["0.1"] * 40, "0.5") >= 40 / 2 * bounds[0] / 3
+    assert bound("0.9", "0.5", "0.5", confidence="0.4") is None
+    assert bound("0.5", "0.5") is None and bound("0.5001", "0.5") is None
+
+
+def test_drawn_instances_have_none():
+    given = Config(named("lucb"), Setting(3, "1e5"), easy(3))
+    assert identify(given, 2, ready_made=ready(given, unproved)).most is None
+
+
+def test_the_sure_rule_is_monotone_below_the_exact_one_and_not_far():
+    shared = ready(config("dist-dp-lucb", ("0.5", "0.5")), unproved)
+    process, rng = shared.process, np.random.default_rng(1)
+    batches, others = rng.integers(4, 12, (2, 400))
+    units = process.users * float(process.precision)
+    gaps = rng.uniform(0, 0.5, 400)
+    sums, theirs = (0.5 + gaps) * units[batches - 1], 0.5 * units[others - 1]
+    none = np.zeros(400)
+    sure = process.surely(batches, sums, others, theirs, none)
+    points = np.broadcast_to(np.linspace(0, 1, 2001), (400, 2001))
+    exact = process.larger(batches, sums, points) + process.smaller(others, theirs, points)
+    least = exact.min(axis=1)
+    assert not (sure & (least < process.threshold)).any()  # a grid's least is above the truth
+    assert sure[least > process.threshold + 0.2].all() and 50 < sure.sum() < 350
+    more = process.surely(batches, sums + 0.01 * units[batches - 1], others, theirs, none)
+    less = process.surely(batches, sums, others, theirs, none + 1)
+    assert more[sure].all() and sure[less].all() and less.sum() < sure.sum() < more.sum()
