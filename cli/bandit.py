@@ -63,7 +63,7 @@ def run(
             "dist-dp-klucb-tight, dist-rdp-klucb, dist-cdp-klucb, dist-gauss-klucb, or kl-ucb "
             "(not private); "
             "by policies of their own dist-dp-imed, dist-dp-ts, dist-dp-klucb-log, "
-            "dist-adap-klucb, or kl-ucb-log (not private)",
+            "dist-adap-klucb, or kl-ucb-log, kl-ucb-log-batched (not private)",
         ),
     ],
     horizon: Annotated[str, option("T", "rounds, one user each")],

@@ -6,7 +6,7 @@ from .distributed import CDP_SE, DIST_CDP_SE, DIST_DP_SE, DIST_RDP_SE, LDP_SE, S
 from .imed import DIST_DP_IMED
 from .indexed import DIST_DP_KLUCB, DIST_DP_KLUCB_TIGHT, DP_KLUCB, KL_UCB
 from .indexed_gaussian import DIST_CDP_KLUCB, DIST_GAUSS_KLUCB, DIST_RDP_KLUCB
-from .klucb_log import KL_UCB_LOG
+from .klucb_log import KL_UCB_LOG, KL_UCB_LOG_BATCHED
 from .klucb_private import DIST_DP_KLUCB_LOG
 from .server import DP_SE, SE
 from .shuffle_sum import SDP_AE, VB_SDP_AE
@@ -31,6 +31,7 @@ __all__ = [
     "DP_SE",
     "KL_UCB",
     "KL_UCB_LOG",
+    "KL_UCB_LOG_BATCHED",
     "LDP_SE",
     "SDP_AE",
     "SE",
@@ -63,6 +64,7 @@ ALGORITHMS = (
     DIST_DP_KLUCB_LOG,
     DIST_ADAP_KLUCB,
     DIST_DP_KLUCB_TIGHT,
+    KL_UCB_LOG_BATCHED,
 )
 
 

@@ -4,7 +4,8 @@ Garivier and Cappé, "The KL-UCB Algorithm for Bounded Stochastic Bandits and Be
 as they run it: an arm of mean m and N users has the index max{q >= m: N kl(m, q) <= log t}, t the
 rounds so far. `kl-ucb` is held to a confidence and to the batches of its private twins, so that
 privacy looks free beside it; here an arm's batches grow by a twentieth, and are of one user until
-it has had forty. No bound of regret is proved here.
+it has had forty. `kl-ucb-log-batched` has the batches of `kl-ucb` instead. No bound of
+regret is proved here.
 """
 
 from __future__ import annotations
@@ -54,11 +55,14 @@ def _users(batch: int) -> int:
     return size
 
 
+KL_UCB_LOG_BATCHED = KL_UCB.deciding(
+    "kl-ucb-log-batched",
+    "KL-UCB with log t, in batches (Garivier and Cappé, COLT 2011), without privacy",
+    lambda setting, runs: Largest(_bounds),
+)
 KL_UCB_LOG = evolve(
-    KL_UCB.deciding(
-        "kl-ucb-log",
-        "KL-UCB with log t, nearly every round (Garivier and Cappé, COLT 2011), without privacy",
-        lambda setting, runs: Largest(_bounds),
-    ),
+    KL_UCB_LOG_BATCHED,
+    name="kl-ucb-log",
+    source="KL-UCB with log t, nearly every round (Garivier and Cappé, COLT 2011), without privacy",
     schedule=lambda setting, batch, _: _users(batch),
 )

@@ -103,7 +103,7 @@ def test_names_are_distinct_and_all_there():
         *("dp-se", "sdp-ae", "vb-sdp-ae", "se", "dist-dp-klucb", "dp-klucb"),
         *("dist-rdp-klucb", "dist-cdp-klucb", "dist-gauss-klucb", "kl-ucb"),
         *("dist-dp-imed", "dist-dp-ts", "kl-ucb-log", "dist-dp-klucb-log", "dist-adap-klucb"),
-        "dist-dp-klucb-tight",
+        *("dist-dp-klucb-tight", "kl-ucb-log-batched"),
     ]
 
 

@@ -17,7 +17,10 @@ from exactdp.exact import Enclosure
 from exactdp.verify.certificate import Certificate
 
 SMALL = ("--horizon", "2e3", "--arms", "3", "--runs", "4", "--epsilon", "0.9")
-OWN = ("dist-dp-imed", "dist-dp-ts", "kl-ucb-log", "dist-dp-klucb-log", "dist-adap-klucb")
+OWN = (
+    *("dist-dp-imed", "dist-dp-ts", "dist-dp-klucb-log", "dist-adap-klucb"),
+    *("kl-ucb-log", "kl-ucb-log-batched"),
+)
 ALGORITHMS = (
     *("dist-dp-se", "dist-rdp-se", "dist-cdp-se", "cdp-se", "ldp-se", "shuffle-dp-se"),
     *("dp-se", "sdp-ae", "vb-sdp-ae", "se", "dist-dp-klucb", "dp-klucb"),
@@ -68,13 +71,13 @@ def test_json_is_that_of_the_contract():
 def test_every_algorithm_runs(algorithm):
     arguments = (*SMALL, "--horizon", "300", "--delta", "0.1")
     # grids for few users are coarse, and long to certify
-    if algorithm.endswith(("klucb", "-log", "-tight", "imed", "-ts")):
+    if algorithm.endswith(("klucb", "-log", "-batched", "-tight", "imed", "-ts")):
         arguments = (*arguments, "--horizon", "5000", "--growth", "30")
     shown = run_json(*arguments, algorithm=algorithm)
     assert shown["algorithm"] == algorithm
     assert (
         shown["privacy"]["note"]
-        if algorithm in ("se", "dp-se", "kl-ucb", "kl-ucb-log")
+        if algorithm in ("se", "dp-se", "kl-ucb", "kl-ucb-log", "kl-ucb-log-batched")
         else shown["certificates"]
     )
     result = run(*arguments, algorithm=algorithm)
