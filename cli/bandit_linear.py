@@ -40,8 +40,9 @@ def linear_command(
         str,
         option(
             "I",
-            "unit:dimension=5,arms=20,norm=1 (drawn contexts), or data: digits, wine, cancer, iris "
-            "(:components=3,classes=3), or a CSV file with the columns user, reward and contexts",
+            "unit:dimension=5,arms=20,norm=1 (drawn contexts), published:dimension=5, or data: "
+            "digits, wine, cancer, iris (:components=3,classes=3), or a CSV file with the columns "
+            "user, reward and contexts",
         ),
     ] = "unit",
     algorithm: Annotated[

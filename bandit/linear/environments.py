@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 
 from ...exact.number import ExactInput, ParameterError, exact, whole
 from .diversity import chosen_in_ball
+from .published import Published
 from .setting import MOST_DIMENSIONS
 
 Floats = NDArray[np.float64]
 
 _MOST_ARMS = 1000
+_KEYS = {"unit": ("dimension", "arms", "norm"), "published": ("dimension",)}
 
 
 class LinearEnvironment(Protocol):
@@ -115,8 +117,9 @@ class UnitBall:
 
 
 def linear_environment(text: str, seed: ExactInput = 0) -> LinearEnvironment:
-    """`unit:dimension=5,arms=20,norm=1`, or data: `digits:components=3,classes=3` (see `data`), or
-    a CSV file (see `recorded`), whose name ends with .csv.
+    """`unit:dimension=5,arms=20,norm=1`, `published:dimension=5` (see `published`), or data:
+    `digits:components=3,classes=3` (see `data`), or a CSV file (see `recorded`), whose name ends
+    with .csv.
 
     seed: of theta*, and of which half of the data is public. Raises ParameterError for anything
     else, ImportError where the data's package is missing.
@@ -127,9 +130,9 @@ def linear_environment(text: str, seed: ExactInput = 0) -> LinearEnvironment:
     if text.lower().endswith(".csv"):
         return read_recorded(text)
     name, _, rest = text.partition(":")
-    keys = ("dimension", "arms", "norm") if name == "unit" else ("components", "classes")
-    if name != "unit" and name not in SETS:
-        known = ", ".join(("unit", *SETS, "FILE.csv"))
+    keys = _KEYS.get(name, ("components", "classes"))
+    if name not in _KEYS and name not in SETS:
+        known = ", ".join((*_KEYS, *SETS, "FILE.csv"))
         raise ParameterError(f"instance must be one of {known}, got {text[:40]!r}")
     values: dict[str, str] = {}
     for part in rest.split(",") if rest else ():
@@ -141,4 +144,6 @@ def linear_environment(text: str, seed: ExactInput = 0) -> LinearEnvironment:
         values[key] = value
     if name == "unit":
         return UnitBall(**values, seed=seed)
+    if name == "published":
+        return Published(whole(values.get("dimension", 5), "dimension"))
     return Classification(name, **values, seed=seed)

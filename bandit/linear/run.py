@@ -19,6 +19,7 @@ from ..results import Mean
 from ..run import read_counts
 from .environments import LinearEnvironment
 from .play import LinearRun, play_linear
+from .published import Published
 from .radius import Radius, radius
 from .release import LinearRelease, certified_release
 from .setting import LinearSetting
@@ -154,8 +155,9 @@ def _one(
 ) -> tuple[int, tuple[LinearRun, LinearRun]]:
     def play(given: Radius, release: LinearRelease | None) -> LinearRun:
         fresh = np.random.SeedSequence(seed, spawn_key=(number,))
-        return play_linear(environment, given, release, fresh)
+        return play_linear(place, given, release, fresh)
 
+    place = environment.of_run(number) if isinstance(environment, Published) else environment
     played = play(ready.radius, ready.release)
     beside = played if ready.release is None else play(ready.plain, None)
     return number, (played, beside)

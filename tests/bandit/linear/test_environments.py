@@ -57,7 +57,7 @@ def test_public_rows_are_no_users():
 @pytest.mark.parametrize(
     ("text", "named"),
     [
-        ("moon", "instance must be one of unit, digits"),
+        ("moon", "instance must be one of unit, published, digits"),
         ("unit:components=2", "dimension, arms, norm"),
         ("unit:arms", "KEY=VALUE"),
         ("unit:arms=2,arms=3", "KEY=VALUE"),
