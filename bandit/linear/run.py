@@ -2,6 +2,10 @@
 
 Each run has randomness of its own, from the seed and its number, and beside it runs one without
 privacy: of the same users, in the same batches.
+
+The runner of `bandit.runner` asks a policy for arms, whose users then have a batch of that arm with
+a release of its own. Here every user of a batch takes an arm by contexts that nobody else may see,
+and one release is of all arms: there is nothing that a policy could be asked for in between.
 """
 
 from __future__ import annotations
