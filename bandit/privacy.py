@@ -31,6 +31,7 @@ from ..exact.number import ExactInput, decimal_text, exact, whole
 from ..verify.guarantee import Guarantee, PureDP
 from ..verify.protocol import leaking
 from .evidence import Demand, plain_release, repeated_cost
+from .local_release import LocalRelease, local_release
 from .prepare import Prepared
 from .release import LaplaceRelease, Release
 
@@ -103,6 +104,8 @@ def privacy(
     count = max((number for number, _ in prepared.phases), default=0)
     count = count if batches is None else whole(batches, "batches", at_least=1, at_most=10**6)
     if demand is None:
+        if (local := local_release(prepared)) is not None:
+            return _local(local, count, delta, batches is not None)
         return _unproved(prepared, count)
     wanted = demand(setting)
     found = [(held.measured, release) for release, held in releases if held is not None]
@@ -187,6 +190,25 @@ def _unproved(prepared: Prepared, count: int) -> Privacy:
     claim = PureDP(release.epsilon)
     total = epsilon.times(count)
     return Privacy(claim, "central", "epsilon", epsilon, count, total, None, None, _CONTINUOUS)
+
+
+def _local(release: LocalRelease, count: int, delta: ExactInput | None, returning: bool) -> Privacy:
+    """Every batch that a user is in has a report of its own, also places in one sum."""
+    found = release.verified()
+    together = found.measured.times(count)
+    level = None if delta is None else exact(delta, "delta", above=0, below=1)
+    epsilon = None if level is None else (count * compose(found.mechanism)).epsilon(level)
+    return Privacy(
+        found.claim,
+        "local",
+        found.claim.quantity,
+        found.measured,
+        count,
+        together,
+        level,
+        epsilon,
+        one_sum=together if returning else None,
+    )
 
 
 def _json(value: Enclosure | None) -> dict[str, str] | None:

@@ -11,6 +11,8 @@ from ..bandit.evidence import to_json as evidence_to_json
 from ..bandit.identification.algorithms import IDENTIFIERS
 from ..bandit.identification.halving import HALVINGS
 from ..bandit.identification.run import Identified, identify, ready
+from ..bandit.local_release import local_release
+from ..bandit.lower_bound import Barrier
 from ..bandit.privacy import Privacy
 from ..bandit.run import Config
 from ..bandit.setting import Setting
@@ -41,7 +43,8 @@ def identify_command(
         option(
             "A",
             "dist-dp-lucb, dp-lucb (a trusted server), dist-rdp-lucb, dist-cdp-lucb, "
-            "dist-gauss-lucb, or lucb (not private); with halving for lucb: of a fixed budget",
+            "dist-gauss-lucb, local-lucb (users randomise their reports), or lucb (not private); "
+            "with halving for lucb: of a fixed budget",
         ),
     ] = "dist-dp-lucb",
     confidence: Annotated[
@@ -132,9 +135,7 @@ def _json(config: Config, found: Identified, spent: Privacy) -> dict[str, Any]:
         "wrong": found.wrong,
         "undecided": found.undecided,
         "stopping_time": found.time(),
-        "lower_bound": None
-        if least is None
-        else {"for": config.algorithm.barrier.value, "users": least},
+        "lower_bound": None if least is None else {"for": _whose(config), "users": least},
         "time_over_bound": found.ratio(),
         "upper_bound": None
         if found.most is None
@@ -142,6 +143,9 @@ def _json(config: Config, found: Identified, spent: Privacy) -> dict[str, Any]:
         "pulls": found.pulls.tolist(),
         "batches": found.batches.tolist(),
         "privacy": spent,
+        "reports": None
+        if (local := local_release(prepared)) is None
+        else {"mechanism": local.spec, "verdict": local.verified().verdict.name},
         "certificates": [
             evidence_to_json(held) for _, held in prepared.releases() if held is not None
         ],
@@ -173,8 +177,7 @@ def _parts(config: Config, found: Identified, spent: Privacy) -> Iterator[Part]:
     ratio = found.ratio()
     if found.least is not None:
         shown["lower bound"] = f"{float(found.least):,.1f} in the mean, the known one of " + (
-            f"{config.algorithm.barrier.value}"
-            + ("" if ratio is None else f": the time is {ratio.mean:.2f} of it")
+            f"{_whose(config)}" + ("" if ratio is None else f": the time is {ratio.mean:.2f} of it")
         )
     if found.most is not None:
         sure = decimal_text(1 - 3 * setting.confidence)
@@ -185,6 +188,8 @@ def _parts(config: Config, found: Identified, spent: Privacy) -> Iterator[Part]:
     low, high = int(found.batches.min()), int(found.batches.max())
     shown["releases"] = str(low) if low == high else f"{low} to {high}"
     yield given
+    if (local := local_release(found.ready.prepared)) is not None:
+        shown["reports"] = f"{local.spec}, {local.verified().verdict.name}"
     yield {**shown, **proved(found.ready.prepared), **private(spent)}
 
 
@@ -197,6 +202,13 @@ def _error(config: Config, found: Identified) -> str:
         f"{at_most(Fraction(found.error.upper))}, proved for these means; measured "
         f"{found.wrong / found.runs:.3g}, {low:.3g} to {high:.3g} at a confidence of {_LEVEL:.0%}"
     )
+
+
+def _whose(config: Config) -> str:
+    """Which algorithms the lower bound is of."""
+    if config.algorithm.barrier is Barrier.LOCAL:
+        return "every algorithm that sees such reports"
+    return str(config.algorithm.barrier.value)
 
 
 def _counted(count: int, what: str) -> str:

@@ -35,6 +35,8 @@ from ..algorithms.indexed_gaussian import (
     skellam_release,
     stated_first,
 )
+from ..local_release import LocalRelease
+from ..lower_bound import Barrier
 from ..release import Release
 from ..setting import Setting
 
@@ -84,6 +86,13 @@ DIST_RDP_LUCB = _private(DIST_RDP_KLUCB, "dist-rdp-lucb", skellam_release, state
 DIST_CDP_LUCB = _private(DIST_CDP_KLUCB, "dist-cdp-lucb", gaussian_release, stated_first)
 DIST_GAUSS_LUCB = _private(DIST_GAUSS_KLUCB, "dist-gauss-lucb", approx_release, approx_first)
 LUCB = evolve(KL_UCB, name="lucb", source=f"{_SOURCE}, without privacy", usual=_USUAL)
+LOCAL_LUCB = evolve(
+    LUCB,
+    name="local-lucb",
+    source=f"{_SOURCE}, on reports that users randomise",
+    release=lambda setting, users: LocalRelease(users, setting.epsilon),
+    barrier=Barrier.LOCAL,
+)
 
 IDENTIFIERS: tuple[Algorithm, ...] = (
     DIST_DP_LUCB,
@@ -91,6 +100,7 @@ IDENTIFIERS: tuple[Algorithm, ...] = (
     DIST_RDP_LUCB,
     DIST_CDP_LUCB,
     DIST_GAUSS_LUCB,
+    LOCAL_LUCB,
     LUCB,
 )
 

@@ -5,7 +5,7 @@ As `bandit.run`: runs are done in shares of fixed size, each with randomness of 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial
 
@@ -17,7 +17,10 @@ from ...exact.enclosure import Enclosure
 from ...exact.number import ExactInput, ParameterError
 from ...exact.parallel import each
 from ...verify.blackbox.bounds import lower_limit, upper_limit
+from ..environments.environment import Environment
 from ..evidence import Proof, evidence
+from ..local_release import local_release
+from ..lower_bound import Barrier
 from ..prepare import Prepared
 from ..results import Mean
 from ..run import Config, drawn, environments, parts, place_of, read_counts, share_size
@@ -129,6 +132,8 @@ def ready(config: Config, prove: Proof = evidence) -> Ready:
             f"most must be at least {least}, for {each_arm}, got {setting.horizon}"
         )
     prepared = config.prepared(prove)
+    if (local := local_release(prepared)) is not None:
+        local.verified()
     if fixed:
         return Ready(prepared, None, halving_error(prepared))
     return Ready(prepared, e_process(prepared))
@@ -172,9 +177,9 @@ def identify(
         np.concatenate([right for _, right in ordered]),
         np.concatenate([found.pulls for found, _ in ordered]),
         np.concatenate([found.batches.sum(axis=1) for found, _ in ordered]),
-        None if shared.process is None else _least(config, count, start),
+        None if shared.process is None else _least(config, shared, count, start),
         _most(config, shared, start),
-        None if shared.error is None else _error(config, shared.error, count, start),
+        None if shared.error is None else _error(config, shared, shared.error, count, start),
     )
 
 
@@ -200,21 +205,31 @@ def _apart(config: Config) -> bool:
     return config.instances.own and config.faithful is None
 
 
+def _seen(config: Config, shared: Ready, runs: int, seed: int, apart: int) -> Iterator[Environment]:
+    """Of what sums are, of rewards or of reports: the instance of all runs, or those of each."""
+    local = local_release(shared.prepared)
+    for place in environments(config, runs, seed):
+        yield place if local is None else local.reports(place, apart)
+
+
 def _most(config: Config, shared: Ready, seed: int) -> int | None:
     if shared.process is None or config.instances.own:
         return None
-    return time_bound(shared.prepared, shared.process, next(environments(config, 1, seed)))
+    place = next(_seen(config, shared, 1, seed, -1))
+    return time_bound(shared.prepared, shared.process, place)
 
 
-def _error(config: Config, error: HalvingError, runs: int, seed: int) -> Enclosure:
-    found = [error.of(place) for place in environments(config, runs, seed)]
+def _error(config: Config, shared: Ready, error: HalvingError, runs: int, seed: int) -> Enclosure:
+    found = [error.of(place) for place in _seen(config, shared, runs, seed, -1)]
     return Enclosure.total(found).times(Fraction(1, len(found)))
 
 
-def _least(config: Config, runs: int, seed: int) -> Enclosure | None:
+def _least(config: Config, shared: Ready, runs: int, seed: int) -> Enclosure | None:
+    """Of every algorithm that sees such reports where users randomise them."""
     setting, barrier = config.setting, config.algorithm.barrier
+    barrier = Barrier.NONE if barrier is Barrier.LOCAL else barrier
     found = []
-    for place in environments(config, runs, seed):
+    for place in _seen(config, shared, runs, seed, 1):
         bound = least_time(place, setting.epsilon, setting.confidence, barrier)
         if bound is None:
             return None

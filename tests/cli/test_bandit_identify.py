@@ -76,6 +76,16 @@ def test_a_fixed_budget_always_answers_and_shows_its_error_beside_what_is_proved
     assert "proved for these means; measured" in " ".join(identify(*given).stdout.split())
 
 
+def test_users_who_trust_nobody_send_reports_that_are_verified():
+    shown = identify_json(*EASY, "--algorithm", "local-lucb")
+    assert shown["right"] == [True] * 5 and shown["privacy"]["trust"] == "local"
+    mechanism = "randomized-response:epsilon=1"
+    assert shown["reports"] == {"mechanism": mechanism, "verdict": "VERIFIED"}
+    assert shown["lower_bound"]["for"] == "every algorithm that sees such reports"
+    assert f"{mechanism}, VERIFIED" in identify(*EASY, "--algorithm", "local-lucb").stdout
+    assert identify_json(*EASY)["reports"] is None
+
+
 @pytest.mark.parametrize("algorithm", ["dp-lucb", "dist-rdp-lucb", "dist-cdp-lucb", "lucb"])
 def test_whom_users_trust_is_chosen(algorithm):
     shown = identify_json(*EASY, "--algorithm", algorithm)
