@@ -304,10 +304,10 @@ def window(law: Law, log_tail: float) -> tuple[int, int]:
         far = math.ceil(math.sqrt(-2 * log_tail * float(law.sigma2)))
         if 2 * far <= _MOST_KNOWN:
             return -far, far
-    low, high = math.floor(_beyond(law, -1, log_tail)), math.ceil(_beyond(law, 1, log_tail))
-    if high - low > _MOST_KNOWN:
+    low, high = _beyond(law, -1, log_tail), _beyond(law, 1, log_tail)
+    if not high - low <= _MOST_KNOWN:
         raise ArithmeticError(f"composing {law} needs too many outcomes")
-    return low, high
+    return math.floor(low), math.ceil(high)
 
 
 def _by_probabilities(law: Law, log_tail: float) -> tuple[int, int]:

@@ -40,6 +40,7 @@ _TABLE = 400  # sigma2 up to which simulated draws come from a table
 _LONGEST_PERIOD = 100_000  # for `periodic_spread`
 _FEW = 8  # so many are added one by one when they are drawn
 _NEGLIGIBLE = 1e-13
+_WIDEST = 10**15  # sigma2 of a discrete Gaussian
 _NARROW = 4.0  # standard deviations (in outcomes) below which windows go point by point
 _HALF_WIDTH = 8  # of one transformed window, in standard deviations
 _DEVIATIONS, _LONGEST = 8, 20_000  # how many masses are computed together when they are drawn
@@ -275,10 +276,10 @@ class DiscreteGaussianSum(Law):
 
     def renyi_sum(self, order: arb, shift: int) -> arb | None:
         """Where the law is N_Z(0, n sigma2) up to e^(+-gap): its sum, up to (2 order - 1) gaps."""
-        gap = self.gaussian_gap()
-        if not gap < arb(2) ** -(ctx.prec + 8):
+        if (near := self._near()) is None:
             return None
-        return self._limit().renyi_sum(order, shift) * _factor((2 * order - 1) * gap)
+        limit, gap = near
+        return limit.renyi_sum(order, shift) * _factor((2 * order - 1) * gap)
 
     def gaussian_rho(self, shift: int) -> Fraction:
         return Fraction(shift * shift) / (2 * self.count * self.sigma2)
@@ -328,23 +329,25 @@ class DiscreteGaussianSum(Law):
             return mpmath.exp(scale - x * start) * total / nodes
 
     def ball(self, x: int) -> arb:
-        if (gap := self.gaussian_gap()) < arb(2) ** -(ctx.prec + 8):
-            return self._limit().ball(x) * _factor(gap)
+        if (near := self._near()) is not None:
+            limit, gap = near
+            return limit.ball(x) * _factor(gap)
         nearest = self._reduced(x)
-        return super().ball(nearest) * self._decay(x, nearest)
+        return self._window(nearest, nearest)[0] * self._decay(x, nearest)
 
     def upper_tail(self, t: int) -> arb:
-        if (gap := self.gaussian_gap()) < arb(2) ** -(ctx.prec + 8):
-            return self._limit().upper_tail(t) * _factor(gap)
+        if (near := self._near()) is not None:
+            limit, gap = near
+            return limit.upper_tail(t) * _factor(gap)
         return super().upper_tail(t)
 
     def lower_tail(self, t: int) -> arb:
         return self.upper_tail(-t)
 
     def balls(self, low: int, high: int) -> list[arb]:
-        if (gap := self.gaussian_gap()) < arb(2) ** -(ctx.prec + 8):
-            factor = _factor(gap)
-            return [p * factor for p in self._limit().balls(low, high)]
+        if (near := self._near()) is not None:
+            limit, gap = near
+            return [p * _factor(gap) for p in limit.balls(low, high)]
         places = [self._reduced(x) for x in range(low, high + 1)]
         first, last = min(places, default=0), max(places, default=-1)
         if high - low >= self.count // 2 <= _LONGEST_KEPT:  # asked for often, block by block
@@ -358,7 +361,7 @@ class DiscreteGaussianSum(Law):
 
     def log_pmf(self, xs: NDArray[np.int64]) -> NDArray[np.float64]:
         with working_precision(START):
-            if self.gaussian_gap() < 1e-17:
+            if self.gaussian_gap() < 1e-17 and self._total <= _WIDEST:
                 return self._limit().log_pmf(xs)
             distances = np.abs(np.asarray(xs, dtype=np.int64))
             folded = distances % self.count
@@ -432,8 +435,19 @@ class DiscreteGaussianSum(Law):
         squares = (self.count - more) * each**2 + more * (each + 1) ** 2
         return order * squares / (2 * self.sigma2)
 
+    @property
+    def _total(self) -> Fraction:
+        return self.count * self.sigma2
+
     def _limit(self) -> DiscreteGaussian:
-        return DiscreteGaussian(self.count * self.sigma2)
+        return DiscreteGaussian(positive(self._total, "count*sigma2"))
+
+    def _near(self) -> tuple[DiscreteGaussian, arb] | None:
+        """N_Z(0, n sigma2) and the gap, where that is negligible at the working precision."""
+        gap = self.gaussian_gap()
+        if not gap < arb(2) ** -(ctx.prec + 8) or self._total > _WIDEST:
+            return None
+        return self._limit(), gap
 
     def _reduced(self, x: int) -> int:
         """The representative in [0, count/2] of +-x mod count."""

@@ -21,6 +21,7 @@ from flint import acb, arb, ctx
 from ...exact.number import ball
 from ...exact.precision import working_precision
 
+_SMALL = 1e-8
 _UNKNOWN = acb(arb.nan(), arb.nan())
 
 
@@ -63,6 +64,8 @@ def tilt(mean: float, sigma2: float) -> tuple[float, float]:
         found = float(weights @ ks / weights.sum())
         low, high = (middle, high) if found < mean else (low, middle)
     variance = float(weights @ (ks - found) ** 2 / weights.sum())
+    if abs(mean) < _SMALL:  # where the mean is s times the variance, which halving does not resolve
+        return mean / variance, math.sqrt(variance)
     return middle / sigma2, math.sqrt(max(variance, 1e-6))
 
 

@@ -11,6 +11,7 @@ from ...exact.deadline import check_time
 from ...exact.precision import working_precision
 
 _LONGEST = 1 << 20  # of a transform: some hundreds of megabytes
+_FEW = 8  # points that are summed one by one, of any transform
 
 
 def transformed(
@@ -30,15 +31,16 @@ def transformed(
     (1/N) sum_j M(s + 2 pi i j/N)/M(s) e^(-2 pi i j x/N) = q(x) + sum over m != 0 of q(x + mN).
     The aliases lie outside (high - N, low + N): Chernoff's bound at both ends covers them.
     The coefficients that are left out are bounded by the last one computed, since |M| falls.
-    Raises ArithmeticError for a law so wide that the transform would not fit into memory.
+    A few points need no more of the transform than these. Raises ArithmeticError for a law so wide
+    that the transform would not fit into memory.
     """
-    bits = ctx.prec
+    bits, is_short = ctx.prec, high - low < _FEW
     tilted, deviation = tilt((low + high) / 2)
     saddle = arb(tilted)  # exact from here on
     # q is at least about e^(-width^2/2)/deviation at the ends
     width = (high - low) / 2 / deviation + 1
     needed = bits + 16 + int(0.75 * width**2) + int(deviation).bit_length()
-    size = _allowed(1 << (high - low + int(deviation * math.sqrt(1.4 * needed))).bit_length())
+    size = 1 << (high - low + int(deviation * math.sqrt(1.4 * needed))).bit_length()
 
     def beyond(y: int) -> arb:  # Chernoff's bound of the tilted law's mass from y outward
         there = arb(tilt(y)[0])
@@ -46,8 +48,10 @@ def transformed(
 
     with working_precision(needed + extra + 2 * high.bit_length() + 2 * size.bit_length()):
         start = log_transform(acb(saddle)).real
-        while not (alias := beyond(low + size) + beyond(high - size)) <= arb(2) ** -needed:
-            size = _allowed(2 * size)
+        while is_short or _is_allowed(size):
+            if (alias := beyond(low + size) + beyond(high - size)) <= arb(2) ** -needed:
+                break
+            size *= 2
         aliases = arb(0).union(alias)
         coefficients, bound = [acb(1)], arb(1)
         while bound > arb(2) ** -needed and 2 * len(coefficients) < size:
@@ -55,18 +59,40 @@ def transformed(
             z = acb(saddle, 2 * arb.pi() * len(coefficients) / size)
             coefficients.append((log_transform(z) - start).exp())
             bound = arb(coefficients[-1].abs_upper())
-        mirrored = [value.conjugate() for value in coefficients[:0:-1]]
-        rest = [acb(arb(0, bound), arb(0, bound))] * (size - len(coefficients) - len(mirrored))
-        sums = acb.dft(coefficients + rest + mirrored)
+        inverted = _one_by_one if is_short else _together
+        means = inverted(coefficients, arb(0, bound), size, range(low, high + 1))
         result = [
-            (sums[x % size].real / size - aliases) * (start - saddle * x).exp()
-            for x in range(low, high + 1)
+            (mean - aliases) * (start - saddle * x).exp()
+            for x, mean in zip(range(low, high + 1), means, strict=True)
         ]
     return [+value for value in result]
 
 
-def _allowed(size: int) -> int:
-    """The size of a transform, if it may be as long."""
+def _together(coefficients: list[acb], other: arb, size: int, points: range) -> list[arb]:
+    """(1/N) sum_j c_j e^(-2 pi i j x/N), j mod N, c_-j conjugate to c_j, N = size; other: all other
+    coefficients, either part.
+    """
+    mirrored = [value.conjugate() for value in coefficients[:0:-1]]
+    rest = [acb(other, other)] * (size - len(coefficients) - len(mirrored))
+    sums = acb.dft(coefficients + rest + mirrored)
+    return [sums[x % size].real / size for x in points]
+
+
+def _one_by_one(coefficients: list[acb], other: arb, size: int, points: range) -> list[arb]:
+    """The same; what is left out adds up to at most `size` times its bound."""
+
+    def at(x: int) -> arb:
+        turned = (
+            (value * acb(arb(-2 * (j * x % size)) / size).exp_pi_i()).real
+            for j, value in enumerate(coefficients)
+        )
+        return (2 * sum(turned, arb(0)) - coefficients[0].real) / size + other
+
+    return [at(x) for x in points]
+
+
+def _is_allowed(size: int) -> bool:
+    """May a transform be as long? Raises ArithmeticError if not."""
     if size > _LONGEST:
         raise ArithmeticError(f"noise so wide needs a transform of {size} points: over {_LONGEST}")
-    return size
+    return True
