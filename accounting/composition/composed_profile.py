@@ -123,7 +123,7 @@ def _from_above(uses: Scenario, figure: Figure) -> Enclosure:
     """By a Gaussian or by Rényi divergences. Raises OutOfTimeError where they tell nothing."""
     found = nothing = anything(figure)
     if figure.at or figure.quantity == "delta":
-        for bound in (by_orders, by_envelope):
+        for bound in (by_envelope, by_orders):
             with suppress(ArithmeticError), grace(_GRACE):  # out of time, or not known
                 found = meeting(figure, found, bound(uses, figure))
     if found == nothing:

@@ -239,3 +239,15 @@ def test_what_cannot_be_enclosed_is_not_guessed():
 def test_what_bounds_it_in_little_time_is_no_less(law):
     found = unit_parameter(law).upper
     assert found <= unit_bound(law).upper < 4 * found
+
+
+@pytest.mark.parametrize("count", [10**30, 10**45, 10**400])
+def test_very_many_terms_are_bounded_by_a_narrow_gaussian(count):
+    """Of 10^36 terms the search did not end, and 10^400 did not fit into a float."""
+    law = DiscreteGaussianSum(count, "1/4")
+    found = unit_parameter(law)
+    assert 0 < found.upper < Decimal("1e-14")
+    if count < 10**50:  # all but 1 over the deviation
+        assert found.is_within(Fraction(1, 10**6))
+        deviation = law.moments().variance.upper.sqrt()
+        assert abs(found.upper * deviation - 1) < Decimal("1e-6")

@@ -180,6 +180,30 @@ def test_a_transform_too_long_for_memory_is_refused(count):
     assert as_gaussian <= found.upper < Fraction(1001, 1000) * as_gaussian
 
 
+@pytest.mark.parametrize("count", [10**6, 10**20, 10**45])
+def test_a_single_probability_of_very_many_is_that_of_a_normal_law(count):
+    """By the local limit theorem with its first correction, from the cumulants of one term."""
+    law = DiscreteGaussianSum(count, "1/4")
+    with mpmath.workdps(60):
+        one = oracles.discrete_gaussian("1/4")
+        second, fourth = (mpmath.fsum(2 * one(k) * k**m for k in range(1, 12)) for m in (2, 4))
+        excess = (fourth / second**2 - 3) / count
+        normal = 1 / mpmath.sqrt(2 * mpmath.pi * count * second)
+        truth = normal * (1 + excess / 8)
+        with working_precision(128):
+            assert abs(law.ball(0) / arb(str(truth)) - 1) < 10 / arb(count) ** 2 + arb(10) ** -25
+            assert law.ball(0).rel_accuracy_bits() > 90
+
+
+def test_a_point_of_a_transform_is_the_same_alone_and_among_many():
+    law = DiscreteGaussianSum(10**6, "1/5")
+    with working_precision(100):
+        window = law._window(700, 760)
+        for x in (700, 731, 760):
+            assert law._window(x, x)[0].overlaps(window[x - 700])
+            assert law._window(x, x)[0].rel_accuracy_bits() > 80
+
+
 @pytest.mark.parametrize("shift", [1, 3, 7])
 def test_what_the_summands_tell_is_at_least_the_divergence(shift):
     law = DiscreteGaussianSum(3, Fraction(1, 2))
