@@ -77,7 +77,7 @@ def read_guarantee(values: Mapping[str, str]) -> Mechanism:
     names, numbers = KINDS.get(kind), rest.split(",")
     if names is None or len(numbers) != len(names):
         forms = ", ".join(f"{one}:{','.join(n.upper() for n in KINDS[one])}" for one in KINDS)
-        raise ParameterError(f"guarantee must be one of {forms}, got {values['claim'][:40]!r}")
+        raise ParameterError(f"claim must be one of {forms}, got {values['claim'][:40]!r}")
     read = {name: number.strip() for name, number in zip(names, numbers, strict=True)}
     if kind in ("pure", "approx"):
         return with_users(values, RandomizedResponse(**read))

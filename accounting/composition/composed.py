@@ -588,10 +588,9 @@ class Composition(Rows):
         """By what measures a single use, and several in one scenario."""
         if self.times == 1 and allocation(self.uses[0].mechanism) is None:
             assert figure.at is not None
-            if figure.quantity == "epsilon":
-                return divergence.epsilon(self.uses[0].mechanism, figure.at, width, cap)
+            measure = divergence.epsilon if figure.quantity == "epsilon" else divergence.delta
             with where_possible():  # the outcome where the loss is so large may be too far out
-                return divergence.delta(self.uses[0].mechanism, figure.at, width, cap)
+                return measure(self.uses[0].mechanism, figure.at, width, cap)
         found = worst(
             self.uses,
             lambda uses: measured(uses, figure, width, cap, work, enough),

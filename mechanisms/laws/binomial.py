@@ -31,6 +31,7 @@ from .saddle import any_log, vertical_path
 
 _MOST_TERMS = 2000  # of a tail that is summed
 _GUARD = 16
+_TINY = Fraction(1, 10**250)
 _FEW, _SHORT = 32, 1024  # trials, and bits of a probability, of a table that is quick
 
 
@@ -213,8 +214,8 @@ class Binomial(Law):
         off = (inner - math.floor(mean)).astype(np.float64) - float(mean % 1)
         values = _stirling_rest(np.float64(n)) - _stirling_rest(successes)
         values = values - _stirling_rest(failures)
-        values = values - _deviance(successes, off, float(mean))
-        values = values - _deviance(failures, -off, float(n - mean))
+        values = values - _deviance(successes, off, mean)
+        values = values - _deviance(failures, -off, n - mean)
         values = values + 0.5 * np.log(n / (2 * np.pi * successes * failures))
         values = np.where(x == 0, n * _log_float(1 - q), values)
         values = np.where(x == n, n * _log_float(q), values)
@@ -267,11 +268,14 @@ def _stirling_rest(k: NDArray[np.float64] | np.float64) -> NDArray[np.float64]:
     return np.where(k < 16, direct - 0.5 * np.log(2 * np.pi), series)
 
 
-def _deviance(k: NDArray[np.float64], off: NDArray[np.float64], mean: float) -> NDArray[np.float64]:
+def _deviance(
+    k: NDArray[np.float64], off: NDArray[np.float64], mean: Fraction
+) -> NDArray[np.float64]:
     """k log(k/mean) + mean - k, where off = k - mean."""
-    v = off / (k + mean)
+    v = off / (k + float(mean))
     near = np.where(np.abs(v) < 0.1, v, 0.0)
     # log(k/mean) = 2 artanh v
     series = sum(near ** (2 * j) / (2 * j + 1) for j in range(1, 9))
-    direct = k * np.log(k / mean) - off
-    return np.where(np.abs(v) < 0.1, off * near + 2 * k * near * series, direct)
+    is_tiny = mean < _TINY  # no float divides by it
+    logs = np.log(k) - log_about(mean) if is_tiny else np.log(k / float(mean))
+    return np.where(np.abs(v) < 0.1, off * near + 2 * k * near * series, k * logs - off)

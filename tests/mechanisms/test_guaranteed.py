@@ -207,6 +207,12 @@ def test_what_is_no_guarantee_is_refused(text):
         _of(text)
 
 
+@pytest.mark.parametrize("text", ["foo", "approx:1", "zcdp:x", "rdp:1"])
+def test_what_is_no_guarantee_is_told_by_its_key(text):
+    with pytest.raises(ParameterError, match=r"^claim"):
+        _of(f"claim={text}")
+
+
 def test_it_has_a_certificate():
     found = certificate_of(audit(_of("zcdp:0.1"), parse_claim("zcdp:0.1")))
     assert found.check().valid

@@ -92,9 +92,10 @@ def parts(statement: Statement) -> list[Part]:
     found = []
     for up, measured in ((True, (Fraction(0), high)), (False, (low, INFINITY))):
         if measured != (0, INFINITY):
-            first, *others = [
-                _sides(replace(way, measured=measured))[0] for way in _ways(statement, up)
-            ]
+            sides = [_sides(replace(way, measured=measured)) for way in _ways(statement, up)]
+            if not all(sides):
+                raise OpenError("no use is left that would cost what is measured")
+            first, *others = [one for one, *_ in sides]
             found.append(replace(first, needed=_OPEN, others=tuple(others)))
     return found
 

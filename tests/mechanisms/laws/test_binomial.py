@@ -136,3 +136,13 @@ def test_tails_are_the_same_summed_and_inverted(monkeypatch, trials, success, t)
     for one, other in zip(summed, inverted, strict=True):
         assert one.overlaps(other)
         assert one.rad() <= arb("1e-10") * one.mid()
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("power", [200, 260, 320, 400, 900])
+def test_logarithms_where_no_float_holds_the_mean(power):
+    """At 1e-400 numpy divided by 0, and what is a large negative number was minus infinity."""
+    law, xs = Binomial(1000, f"1e-{power}"), np.array([1, 2, 500, 1000])
+    for one in (law, law.mirrored()):
+        truth = [float(one.ball(int(x)).log().mid()) for x in xs]
+        assert np.allclose(one.log_pmf(xs), truth, rtol=1e-12, atol=1e-18)

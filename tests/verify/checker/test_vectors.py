@@ -5,12 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
+import pytest
+
 import exactdp
+from exactdp.verify.checker import vectors
+from exactdp.verify.checker.arithmetic import OpenError
 from exactdp.verify.checker.keys import Optimal, Thresholded
 from exactdp.verify.checker.laws import DiscreteLaplace
 from exactdp.verify.checker.mechanisms import Additive
 from exactdp.verify.checker.reading import read
-from exactdp.verify.checker.vectors import _ways
+from exactdp.verify.checker.vectors import _ways, parts
 
 
 def test_families_with_different_numbers_of_proofs_are_tried_together() -> None:
@@ -28,3 +32,13 @@ def test_families_with_different_numbers_of_proofs_are_tried_together() -> None:
     for at, way in enumerate(ways):
         parts = [one.above()[min(at, len(one.above()) - 1)] for one in families]
         assert list(way.uses) == [each for part in parts for each in part]
+
+
+def test_a_way_of_which_nothing_is_left_is_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    statement = read(exactdp.certify("guarantee:pure:1", "approx:1,1e-6").content)
+    noise = Optimal(Fraction(1), Fraction(1, 10**6), 1)
+    statement = replace(statement, uses=((noise, 1),), along=((),), above=(None,))
+    assert parts(statement)
+    monkeypatch.setattr(vectors, "_sides", lambda statement: [])
+    with pytest.raises(OpenError, match="no use is left"):
+        parts(statement)
