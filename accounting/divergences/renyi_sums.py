@@ -50,7 +50,7 @@ class Window:
     def __init__(self, pair: ShiftPair) -> None:
         self.pair = pair
         # the first value of a block costs an integral: about as many blocks for every spread
-        spread = int(float(pair.law.moments().variance.upper) ** 0.5)
+        spread = int(min(float(pair.law.moments().variance.upper) ** 0.5, _LONGEST_BLOCK))
         self.length = max(_BLOCK, 2 * pair.shift, min(8 * spread, _LONGEST_BLOCK))
         self.blocks: dict[int, tuple[list[arb], list[arb]]] = {}
 

@@ -120,7 +120,9 @@ def _listed(use: Use) -> int:
     if is_own([use]) or not parts_of([use])[1]:
         return 0
     pairs = islice(use.mechanism.pairs(), _FEW_PAIRS)
-    return sum(min(outcomes(pair, _ANY), _MOST_OUTCOMES) for pair in pairs)
+    with where_possible():
+        return sum(min(outcomes(pair, _ANY), _MOST_OUTCOMES) for pair in pairs)
+    return _MOST_OUTCOMES  # more than anybody lists
 
 
 def fine(uses: Scenario, figure: Figure, width: Fraction, work: float) -> Enclosure | None:

@@ -225,3 +225,12 @@ def test_the_spread_is_an_upper_bound_however_few_the_bits(bits):
 def test_shares_that_no_float_counts_have_a_gap(count: int) -> None:
     assert DiscreteGaussianSum(count, "0.25").gaussian_gap() == arb.pos_inf()
     assert DiscreteGaussianSum(count, 100).gaussian_gap() >= 0
+
+
+@pytest.mark.parametrize("sigma2", ["1/4", "100"])
+@pytest.mark.parametrize("count", [10**30, 10**400])
+def test_a_sum_of_very_many_costs_next_to_nothing(count, sigma2):
+    """Both were anything: no float holds its deviation, no array its outcomes."""
+    one = compose(AdditiveNoise(DiscreteGaussianSum(count, sigma2)))
+    assert one.epsilon("1e-6").upper < 1e-12
+    assert one.renyi(2).upper < 1e-24
