@@ -6,11 +6,14 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Annotated, Any
 
+import numpy as np
+
 from ..bandit.evidence import cached_evidence
 from ..bandit.evidence import to_json as evidence_to_json
 from ..bandit.identification.algorithms import IDENTIFIERS
 from ..bandit.identification.halving import HALVINGS
 from ..bandit.identification.run import Identified, identify, ready
+from ..bandit.instances import Fixed
 from ..bandit.local_release import local_release
 from ..bandit.lower_bound import Barrier
 from ..bandit.privacy import Privacy
@@ -28,6 +31,7 @@ from .parts import at_most
 from .result import Part, Result, printed
 
 _UNDECIDED = 3
+_NAMED = 10  # arms that are named as chosen
 _LEVEL = 0.99  # of the interval of the measured error
 
 
@@ -166,12 +170,12 @@ def _parts(config: Config, found: Identified, spent: Privacy) -> Iterator[Part]:
     }
     if found.runs == 1 and answers[0] >= 0:
         shown = {"best arm": arm_name(config, answers[0])} | shown
-    elif named_arms(config):
-        counts = [(arm, int((answers == arm).sum())) for arm in range(setting.arms)]
-        often = sorted((-count, arm_name(config, arm)) for arm, count in counts if count)
-        shown = {
-            "chosen": ", ".join(f"{name} in {_counted(-count, 'run')}" for count, name in often)
-        } | shown
+    elif isinstance(config.instances, Fixed):
+        arms, counts = np.unique(answers[answers >= 0], return_counts=True)
+        often = sorted(zip((-counts).tolist(), arms.tolist(), strict=True))
+        names = [f"{arm_name(config, arm)} in {_counted(-n, 'run')}" for n, arm in often]
+        more = [] if len(names) <= _NAMED else [f"{len(names) - _NAMED} more"]
+        shown = {"chosen": ", ".join(names[:_NAMED] + more) or "none"} | shown
     if found.undecided:
         shown["undecided"] = f"{found.undecided}: the next batch would go beyond --most"
     ratio = found.ratio()

@@ -127,6 +127,7 @@ def test_one_run_names_the_arm_and_equal_arms_have_no_bound():
     result = identify(*EASY, "--runs", "1")
     assert result.exit_code == 0
     assert "arm 0, counted from 0" in result.stdout
+    assert "arm 0, counted from 0 in 5 runs" in identify(*EASY).stdout
     result = identify(*EASY, "--instance", "coins:0.5,0.5", "--most", "300", "--json")
     assert json.loads(result.stdout)["lower_bound"] is None
 
