@@ -297,7 +297,7 @@ class Composition(Rows):
         wanted = [exact(order, "order", above=1) for order in orders]
         found = [Enclosure.unknown()] * len(wanted)
         with suppress(OutOfTimeError):
-            with suppress(OutOfTimeError), time_limit(_SHARE * time_left()):
+            with suppress(OutOfTimeError), time_limit(_SHARE * time_left()), where_possible():
                 found = self._renyi_curve(wanted, narrow, bits)
             missed = [
                 index

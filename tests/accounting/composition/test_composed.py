@@ -344,3 +344,12 @@ def test_rho_of_a_list_with_what_tells_nothing_is_that_of_the_rest():
     assert found.lower <= rest.upper
     assert rest.lower <= found.upper
     assert found.is_within(Fraction(1, 10**9))
+
+
+@pytest.mark.parametrize("power", [12, 15, 300])
+def test_an_order_too_high_for_any_sum_is_bounded_by_the_gaussian(power):
+    """It was anything, and so were all orders asked for with it."""
+    of = compose(AdditiveNoise(Skellam(100), 1))
+    high, low = of.renyi_curve([10**power, 2])
+    assert low.lower <= high.lower <= high.upper < Fraction(51, 10**4) * 10**power
+    assert low.is_within(Fraction(1, 10))
