@@ -43,9 +43,15 @@ def least_noise(
     search = Search(met, Grid(_LEAST, _LARGEST, _DIGITS, width), refuse, "noise")
     bound, near = Fraction(target.upper), float(width)
     middle, _ = search.located(lambda amount, _: cost(amount), bound, guess, (width,), near, -slope)
-    with suppress(UndecidedError):  # of what lies between the nearest two
+    with suppress(UndecidedError):  # of the middle of the nearest two, too close to call
         search.around(middle, width / 3)
     low, high = search.nearest()
+    while low is not None and high is not None and high - low > width * high:
+        for share in (1, 3):  # the middle was: beside it they may be told
+            search.ask(search.grid.rounded(low + share * (high - low) / 4))
+        if search.nearest() == (low, high):
+            break
+        low, high = search.nearest()
     if low is None or high is None:
         raise UndecidedError(f"no two amounts near {float(middle):.6g} are certainly told apart")
     return Enclosure(low, high)

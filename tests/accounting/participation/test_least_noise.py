@@ -61,3 +61,17 @@ def test_vague_costs_give_a_wide_answer() -> None:
     assert found.upper >= Fraction(101, 100)
     assert not found.is_within(WIDTH)
     assert found.is_within(Fraction(1, 20))
+
+
+@pytest.mark.parametrize("place", range(40))
+def test_a_middle_that_is_too_close_to_call_is_passed_by(place: int) -> None:
+    """Costs as steep as those of a delta, known as narrowly as it is asked of them."""
+    edge, vague = 100 + Fraction(place, 1013), WIDTH / 20
+
+    def cost(amount: Fraction) -> Enclosure:
+        value = (edge / amount) ** 12
+        return Enclosure(value * (1 - 6 * vague), value * (1 + 6 * vague))
+
+    found = least_noise(cost, Enclosure.exactly(1), 90, WIDTH, -12)
+    assert found.lower < edge < found.upper
+    assert found.is_within(WIDTH)
