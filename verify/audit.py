@@ -113,7 +113,7 @@ class Audit(Rows):
             return text
         digits = to_digits(Fraction(excess), 2, ROUND_FLOOR)
         least = Decimal(digits.numerator) / digits.denominator
-        return f"{text}, above the claim by at least {least:.1e}"
+        return f"{text}, above the claim by at least {least:.1e}" if least else text
 
     def __bool__(self) -> bool:
         raise TypeError("an audit is not true or false: ask .verified or .refuted")
