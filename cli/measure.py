@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import evolve, frozen
 
 from ..accounting.composition.composed import Composition, compose
-from ..accounting.composition.known import quickly
+from ..accounting.composition.known import Known, quickly
 from ..accounting.figure import Figure
 from ..accounting.losses.sums import WORK
 from ..accounting.methods.classical import DoesNotApplyError
@@ -75,6 +76,13 @@ class Measured:
     poisson: Enclosure | None = None
 
     @property
+    def figure(self) -> Figure:
+        """The number that it is."""
+        if self.given is not None:
+            return Figure(self.quantity, exact(self.given[1], self.given[0]))
+        return Figure("epsilon", Fraction(0)) if self.quantity == "pure" else Figure(self.quantity)
+
+    @property
     def is_undecided(self) -> bool:
         """Is nothing known of the value that would bound it?"""
         if self.quantity == "delta" and self.value == _PROBABILITY:
@@ -117,10 +125,31 @@ def measure(
     results = []
     for waiting, (quantity, given, compute) in zip(range(len(wanted), 0, -1), wanted, strict=True):
         value, note = _attempt(partial(compute, width.relative), _SHARE * time_left() / waiting)
+        if quantity == "delta":
+            value = value.intersection(_PROBABILITY)
         if note is None and not value.is_within(width.relative):
             note = _wide(width, value.why)
         results.append(Measured(quantity, given, value, note))
-    return results
+    return results if method is not None else _closed(composition, results, width)
+
+
+def _closed(composition: Composition, results: list[Measured], width: Width) -> list[Measured]:
+    """Where nothing was found of a figure, what the others tell of it, and what is quick."""
+    if not any(each.is_undecided for each in results):
+        return results
+    known, closed = Known(), []
+    with suppress(ArithmeticError, NotImplementedError):
+        known = quickly(composition)
+    for each in results:
+        known.learn(each.figure, each.value)
+    with grace(_CLOSING):
+        for each in results:
+            found = evolve(each, value=known.of(each.figure)) if each.is_undecided else each
+            if found.is_undecided == each.is_undecided:
+                closed.append(found)
+            else:
+                closed.append(evolve(found, note=_wide(width, found.value.why)))
+    return closed
 
 
 def with_poisson(
@@ -158,7 +187,8 @@ def _each(
 
 
 def _attempt(compute: Callable[[], Enclosure], seconds: float) -> tuple[Enclosure, str | None]:
-    """The value; [0, inf] with a note where none is found."""
+    """The value; with a note, and [0, inf] or what is true of all, where none is found."""
+    found = _ANYTHING
     try:
         with time_limit(seconds):
             found = compute()
@@ -168,7 +198,7 @@ def _attempt(compute: Callable[[], Enclosure], seconds: float) -> tuple[Enclosur
     except DoesNotApplyError:
         raise
     except OutOfTimeError:
-        return _ANYTHING, "undecided in the time allowed (--time S allows more)"
+        return found, "undecided in the time allowed (--time S allows more)"
     except (ArithmeticError, NotImplementedError) as error:
         return _ANYTHING, f"undecided: {error}"
 
