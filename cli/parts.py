@@ -144,6 +144,35 @@ def at_most(value: Fraction) -> str:
     return str(rounded.divide(Decimal(value.numerator), Decimal(value.denominator))).lower()
 
 
+def except_with(failure: Fraction, overflow: Enclosure) -> str:
+    """How likely a bound fails that holds where nothing overflows: the sum of both."""
+    most = min(Fraction(overflow.upper), Fraction(1))
+    return (
+        f"except with probability {at_most(failure)} and that of modular overflow ({limit(most)})"
+    )
+
+
+def overflow_warning(failure: Fraction, overflow: Enclosure) -> dict[str, str]:
+    """What stands beside such a bound where overflow may be likelier than the failure allowed."""
+    most = Fraction(overflow.upper)
+    if most >= 1:
+        return {
+            "warning": "no probability of modular overflow below 1 is known, so the bound of the "
+            "error may never hold: more bits make overflow rarer"
+        }
+    if most > failure:
+        return {
+            "warning": f"modular overflow has a probability of {limit(most)}, more than the "
+            f"{at_most(failure)} allowed for the error: more bits make overflow rarer"
+        }
+    return {}
+
+
+def limit(value: Fraction) -> str:
+    """A bound of a probability: at most so much."""
+    return f"at most {at_most(value)}" if value else "0"
+
+
 def _share(value: float | None, all_values: Sequence[float | None]) -> float:
     """Of the largest of them that is known; 0 where this one is not."""
     top = max((each for each in all_values if each is not None), default=0.0)

@@ -25,7 +25,7 @@ from .federated_least import Least, least_deviation
 from .in_time import Figures
 from .measure import epsilon_of
 from .options import read_dropouts
-from .parts import at_most, described, shown
+from .parts import at_most, described, except_with, overflow_warning, shown
 from .result import Part, Result
 
 _SECONDS = 8.0  # for each figure: then it is as wide as it is
@@ -77,11 +77,18 @@ def federated(
             figures.late |= not least.settled
         epsilon, costs = _shared(settings, epsilon, costs, _found(least, settings, claim, level))
         figures.late |= not epsilon.is_finite()
+        overflow = Enclosure.probability() if bound is None else bound.wrap
+        warning = overflow_warning(risk, overflow)
         told = {
             "rounds": times,
             "epsilon": {"delta": delta, **epsilon.to_json()},
             "wrap": {"coordinate": worst, "any": None if bound is None else bound.wrap},
-            "error": {"l2": None if bound is None else bound.l2, "failure": risk},
+            "error": {
+                "l2": None if bound is None else bound.l2,
+                "failure": risk,
+                "overflow": overflow,
+                "exceeded": Enclosure.probability() if bound is None else bound.exceeded,
+            },
             "dropout": [
                 {
                     "missing": cost.missing,
@@ -93,9 +100,9 @@ def federated(
             ],
         }
     found = {} if least is None else {"target": target, "least": least.to_json()}
-    data = {"mechanism": parsed, "neighbours": "add-remove"} | told | found | figures.note
+    data = {"mechanism": parsed, "neighbours": "add-remove"} | told | found | warning | figures.note
     names = delta, target, times
-    parts = _told(parsed, names, risk, epsilon, worst, bound, costs, least, figures.note)
+    parts = _told(parsed, names, risk, epsilon, worst, bound, costs, least, warning | figures.note)
     return Result(data, parts, figures.code)
 
 
@@ -126,7 +133,7 @@ def _told(
             "rotation, rounding and noise"
         )
         facts["error of the mean in L2"] = (
-            f"at most {bound.l2:.6g}, but with probability {at_most(risk)}"
+            f"at most {bound.l2:.6g}, {except_with(risk, bound.wrap)}"
         )
     rows = [
         (

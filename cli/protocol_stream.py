@@ -18,7 +18,7 @@ from . import output
 from .in_time import Figures
 from .measure import epsilon_of
 from .options import read_dropouts
-from .parts import at_most, described, shown
+from .parts import at_most, described, except_with, overflow_warning, shown
 from .result import Part, Result
 
 _SECONDS = 4.0  # for each figure: then it is as wide as it is
@@ -64,10 +64,14 @@ def stream(parsed: Spec, failure: str | None, dropout: Sequence[str], delta: str
             "delta": delta,
             "epsilon": epsilon_of(given.noise, 1, level, seconds),
             "wrap": bits and figures.find(lambda: given.any_wrap(bits), anything),
+            "overflow": anything,
             "prefix_error": figures.find(lambda: given.prefix_error(risk), None),
             "rows": [row(place, *each) for place, each in enumerate(rows)],
             "dropout": [_lacking(given, each, rows[0][0], level, seconds) for each in gone],
         }
+    told["overflow"] = anything if told["wrap"] is None else told["wrap"]
+    if told["prefix_error"] is not None:
+        told |= overflow_warning(risk, told["overflow"])
     named = {"mechanism": parsed, "neighbours": given.noise.neighbours}
     parts = _parts(parsed, given, told, figures.note)
     return Result(named | told | figures.note, parts, figures.code)
@@ -108,7 +112,10 @@ def _parts(
         facts["any wraps"] = f"with probability {low} to {high}, mod 2^{bits}, for the worst data"
         facts["a client sends"] = f"{bits * given.dimension} bits a step, masks aside"
     if told["prefix_error"] is not None:
-        facts["prefix sums"] = f"any is off by more than {told['prefix_error']} with at most {risk}"
+        facts["prefix sums"] = (
+            f"none is off by more than {told['prefix_error']}, "
+            f"{except_with(told['failure'], told['overflow'])}"
+        )
     rows = [
         (
             str(row["moved"]),
@@ -134,5 +141,5 @@ def _parts(
     yield facts
     yield Table(columns, rows, right=columns[:2])
     yield Table(lacking, costs, right=("missing",))
-    if note:
+    if note := {key: told[key] for key in ("warning",) if key in told} | note:
         yield note

@@ -73,6 +73,7 @@ def _report(
 ) -> dict[str, Any]:
     reduced = protocol.modulus is not None
     anything = Enclosure.probability()
+    overflow = figures.find(lambda: wrap_probability(protocol), anything)
     return {
         "users": protocol.users,
         "precision": protocol.precision,
@@ -83,7 +84,8 @@ def _report(
             "bits_per_user": protocol.bits_per_user,
             "claimed_failure": claimed,
             "failure": figures.find(lambda: off_probability(protocol), anything),
-            "wrap": figures.find(lambda: wrap_probability(protocol), anything),
+            "wrap": overflow,
+            "overflow": overflow,
         },
         "failure": failure,
         "least_accuracy": figures.find(lambda: _least(least_accuracy(protocol, failure)), None),
@@ -91,7 +93,7 @@ def _report(
         if reduced
         else None,
         "quantiles": [
-            _quantiles(protocol, level, figures)
+            _quantiles(protocol, level, figures) | {"overflow": overflow}
             for level in sorted({*map(Fraction, LEVELS), failure}, reverse=True)
         ],
     }
@@ -160,7 +162,9 @@ def _told(
         facts["claimed"] = (
             f"off by more than τ/g with probability at most {paper['claimed_failure']}"
         )
-    facts["modular overflow"] = f"with probability {shown(paper['wrap'])}"
+    facts["modular overflow"] = (
+        f"with probability {shown(paper['wrap'])}, counted in the errors of noise and total"
+    )
     columns = ("τ", "m", "bits per user", "P(it fails)")
     least = {"least τ": report["least_accuracy"], "least m": report["least_modulus"]}
     sent = [

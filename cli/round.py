@@ -18,7 +18,7 @@ from ..mechanisms import AdditiveNoise, UndecidedError
 from ..mechanisms.aggregation.batch import masked_batch, plain_batch, some_of, some_stages
 from ..mechanisms.matrices.release import DiscreteMatrixNoise, MatrixNoise
 from ..mechanisms.pair_file import read_text
-from ..mechanisms.protocols import SumProtocol, off_probability, worst_error
+from ..mechanisms.protocols import SumProtocol, off_probability, worst_error, wrap_probability
 from ..mechanisms.protocols.protocol import missing_users
 from ..mechanisms.samplers import RandomBits, SeededBits, SystemBits
 from ..mechanisms.samplers.coins import bernoulli
@@ -172,6 +172,9 @@ def round(
     with output.working("measuring what remains"), time_limit(allowed, rings=False):
         quantity, remains = figures.find(lambda: _remaining(protocol, most, known, level), unknown)
         beyond = figures.find(lambda: _off(protocol, earned, missing), None)
+        overflow = figures.find(
+            lambda: wrap_probability(protocol, missing), Enclosure.probability()
+        )
     proof = None
     if certificate is not None and (stated is not None or remains.is_finite()):
         masking = None if batch.terms is None else batch.terms.masking
@@ -187,7 +190,8 @@ def round(
             proof = figures.find(proved, None, 1.0)
     at = None if quantity == "pure" else delta
     played = Played(
-        parsed, protocol, batch, beyond, known, most, source, remains, at, proof, certificate
+        *(parsed, protocol, batch, beyond, overflow, known, most, source, remains, at),
+        *(proof, certificate),
     )
     return Result(played, played.parts(), figures.code)
 

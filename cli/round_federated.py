@@ -34,7 +34,7 @@ from ..verify.certificate import Certificate, certificate_of
 from ..verify.vector_bounds import provable_epsilon
 from . import output
 from .measure import epsilon_of
-from .parts import at_most, shown
+from .parts import at_most, limit, overflow_warning, shown
 from .result import Part
 from .round_asked import Asked
 
@@ -192,8 +192,10 @@ class PlayedFederated:
             "error": str(found.error),
             "bound": found.bound.l2,
             "within": found.within,
-            "beyond": {"lower": "0", "upper": str(float(found.bound.failure))},
+            "beyond": found.bound.exceeded,
             "wrap": found.bound.wrap,
+            "overflow": found.bound.wrap,
+            **overflow_warning(found.bound.failure, found.bound.wrap),
             "neighbours": "add-remove",
             "privacy": privacy,
             **({} if self.proof is None else self._proved(self.proof)),
@@ -227,8 +229,10 @@ class PlayedFederated:
             "sent": f"{encoding.size} integers mod 2^{encoding.bits}; squared L2 norm before "
             f"noise at most {norm}, checked exactly",
             "error in L2": f"{found.error:.6g}, {within} the bound {found.bound.l2:.6g}",
-            "P(beyond)": f"at most {at_most(found.bound.failure)}, and that of overflow",
+            "P(beyond)": f"{limit(Fraction(found.bound.exceeded.upper))}: "
+            f"{at_most(found.bound.failure)} and overflow",
             "P(modular overflow)": f"at most {wrap}, over rotation, rounding and noise",
+            **overflow_warning(found.bound.failure, found.bound.wrap),
             **{
                 f"ε at δ = {self.delta}, {gone} dropouts": shown(cost)
                 for gone, cost in sorted(self.costs.items())

@@ -32,7 +32,8 @@ _RELAXED = "S sums exactly here; a relaxed aggregation adds twice its epsilon to
 class Played:
     """What a round came to.
 
-    beyond: P(the error is above tau/g); None where it stays open. known: users who tell the server
+    beyond: P(the error is above tau/g); None where it stays open. overflow: P(the sum wraps), which
+    is part of it. known: users who tell the server
     what they know. most: how many may be missing. source: of the random bits. remains: the pure
     epsilon, or epsilon at delta, as that was written. proof: what was certified, into `file`.
     """
@@ -41,6 +42,7 @@ class Played:
     protocol: SumProtocol
     batch: Batch
     beyond: Enclosure | None
+    overflow: Enclosure
     known: int
     most: int
     source: str
@@ -82,6 +84,7 @@ class Played:
             "bound": bound,
             "within": abs(error) <= bound,
             "beyond": self.beyond,
+            "overflow": self.overflow,
             "bits_per_user": self.protocol.bits_per_user,
             "bits_sent": batch.bits,
             "graph": None if batch.terms is None else self._graph(batch.terms),
@@ -105,7 +108,8 @@ class Played:
             "error": f"{_short(error)}, {within} the bound τ/g = {_short(bound)}",
         }
         if self.beyond is not None:
-            shown["P(beyond)"] = f"{self.beyond}, for the worst data"
+            shown["P(beyond)"] = f"{self.beyond}, for the worst data, overflow included"
+        shown["P(modular overflow)"] = f"{self.overflow}, for the worst data"
         sent = f"{self.protocol.bits_per_user} bits of message, {batch.bits} bits in all"
         shown["a user sends"] = sent
         if batch.terms is not None:

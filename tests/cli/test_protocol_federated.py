@@ -7,7 +7,9 @@ import math
 from decimal import Decimal
 from fractions import Fraction
 
+import numpy as np
 import pytest
+from attrs import evolve
 from commands import answer, refused
 from scipy import stats
 
@@ -17,6 +19,8 @@ from exactdp.cli import protocol_federated
 from exactdp.cli.federated_least import least_deviation
 from exactdp.cli.main import main
 from exactdp.exact import Enclosure, OutOfTimeError
+from exactdp.mechanisms.protocols.federated import run_round
+from exactdp.mechanisms.samplers import SeededBits
 from exactdp.mechanisms.spec import parse
 from exactdp.verify import parse_claim
 from exactdp.verify.least_dominated import LeastDominated
@@ -165,3 +169,31 @@ def test_bad_input_is_one_line(
     capsys: pytest.CaptureFixture[str], arguments: list[str], named: str
 ) -> None:
     refused(capsys, ["protocol", *arguments], named)
+
+
+def test_every_bound_of_the_error_counts_overflow(capsys: pytest.CaptureFixture[str]) -> None:
+    """Played with equal vectors, few bits: every sum overflows, and the bound does not hold."""
+    spec = (
+        "federated:mechanism=skellam,clip=0.5,scale=100,clients=500,local-stddev=20,"
+        "dimension={},bits={}"
+    )
+    for dimension, bits, certain in ((16, 6, True), (16, 16, False), (16, 20, False)):
+        text = spec.format(dimension, bits)
+        answered = answer(capsys, "protocol", text, "--dropout", "5")
+        found = answered["error"]
+        settings = parse(text).federated
+        vector = np.full(dimension, 0.5 / math.sqrt(dimension))
+        beyond = 0
+        for seed in range(runs := 5):
+            encoding = evolve(settings.encoding, seed=bytes([seed]))
+            played = run_round(
+                encoding, settings.share, [vector] * 500, bits=SeededBits(seed), masks=False
+            )
+            beyond += played.error > float(found["l2"]["upper"])
+        assert (beyond == runs) == certain
+        allowed = Fraction(found["exceeded"]["upper"])
+        assert stats.binom.sf(beyond - 1, runs, min(float(allowed), 1)) > 1e-6
+        overflow = Fraction(found["overflow"]["upper"])
+        assert min(Fraction(found["failure"]) + overflow, 1) <= allowed <= 1
+        assert found["overflow"] == answered["wrap"]["any"]
+        assert ("warning" in answered) == (overflow > Fraction(found["failure"]))

@@ -37,6 +37,9 @@ def test_the_error_is_within_its_bound(capsys, mechanism, rounding):
     assert found["within"] and found["simulation"] and found["coordinates"] == 128
     assert Enclosure.from_json(found["bound"]).at_least(0)
     assert float(found["error"]) <= float(found["bound"]["upper"])
+    assert found["overflow"] == found["wrap"]
+    together = Fraction(1, 10**6) + Fraction(found["overflow"]["upper"])
+    assert min(together, 1) <= Fraction(found["beyond"]["upper"]) <= 1
     assert 27 <= found["summed"] == 30 - found["missing"] < 31
     assert found["bits_per_user"] == 128 * 16 < found["bits_sent"]
     again = json.loads(play(capsys, spec, "--vanish", "0.1", "--seed", "4", "--json").out)

@@ -44,6 +44,17 @@ def test_protocol_tells_what_is_sent_and_what_is_left(capsys, noise):
     assert float(lacking["epsilon"]["lower"]) > float(found["epsilon"]["lower"])
 
 
+def test_the_bound_of_prefix_sums_counts_overflow(capsys):
+    """With 6 bits sums overflow more often than the failure that is allowed: a warning."""
+    spec = SPEC.format("skellam").replace("bits=12", "bits={}")
+    for bits, warned in ((6, True), (12, False)):
+        found = shown(capsys, "protocol", spec.format(bits), "--dropout", "1")
+        assert found["overflow"] == found["wrap"] and ("warning" in found) == warned
+    assert main(["protocol", spec.format(6), "--dropout", "1"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "except with probability 0.000001 and that of modular overflow (at most" in said
+
+
 def test_the_fewest_bits_are_named_where_none_are_given(capsys):
     found = shown(capsys, "protocol", SPEC.format("skellam").replace(",bits=12", ""))
     assert found["bits"] is None and found["fewest_bits"] < 12

@@ -54,9 +54,9 @@ _Cumulant = Callable[[arb], arb]
 class ErrorBound:
     """A bound of the L2 error of the mean.
 
-    l2: what it is at most, but with probability `failure`, unless the sum wraps.
+    l2: what it is at most, except with probability `failure`, unless the sum wraps.
     wrap: the probability that a coordinate of the sum wraps, over the rotation, the rounding and
-    the noise, is at most its upper end.
+    the noise, is at most its upper end. Its upper end is 1 where no useful bound is known.
 
     >>> from exactdp.mechanisms import Skellam
     >>> encoding = Encoding(clip=1, scale=64, dimension=5, bits=16, rounding="stochastic")
@@ -68,6 +68,11 @@ class ErrorBound:
     l2: Enclosure
     failure: Fraction
     wrap: Enclosure
+
+    @property
+    def exceeded(self) -> Enclosure:
+        """The probability that the error is above `l2`: at most `failure` and overflow together."""
+        return Enclosure(Fraction(0), min(self.failure + Fraction(self.wrap.upper), Fraction(1)))
 
 
 def error_bound(
