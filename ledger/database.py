@@ -8,7 +8,8 @@ before has committed: no other isolation is needed, and none can deadlock.
 
 *Durable.* SQLite with WAL and synchronous=FULL syncs the log at every commit; PostgreSQL with
 synchronous_commit=on (set here, whatever the server's default) does. What `write` returned from
-survives a power cut, as far as the disk keeps what it says it has.
+survives a power cut, as far as the disk keeps what it says it has. The log is then written back
+into the file and emptied, unless somebody reads it: whoever has the file has it all.
 
 *Reading.* One snapshot: a deferred transaction, or REPEATABLE READ, READ ONLY.
 """
@@ -20,7 +21,7 @@ import random
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -55,6 +56,7 @@ class Database:
         if self.is_sqlite:
             self.path = files.find(self.url.database or "", self.shown, new)
             self._file = files.standing(self.path, writes=False)
+            self._hold: files.Hold | None = files.Hold(self.path)
         self._engine = self._sqlite() if self.is_sqlite else self._postgresql()
 
     @property
@@ -68,19 +70,32 @@ class Database:
     def close(self) -> None:
         """Close all connections."""
         self.engine.dispose()
+        if self.is_sqlite and self._hold is not None:
+            self._hold.close()
+            self._hold = None
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
         """A transaction that writes, durable when the block has ended; an error undoes it."""
         if self.read_only:
             raise LedgerError("the ledger is opened to be read only")
-        with self._told(), self.engine.connect() as connection, connection.begin():
-            if self.is_sqlite:
+        if not self.is_sqlite:
+            with self._told(), self.engine.connect() as connection, connection.begin():
+                yield connection
+            return
+        with (
+            self._told(),
+            files.writing(self._file.ledger),
+            self.engine.connect() as connection,
+        ):
+            with connection.begin():
                 self._lock(connection)
                 self._demand_file(connection)
-            yield connection
-            if self.is_sqlite:
+                assert self._hold is not None
+                files.demand_history(connection.exec_driver_sql, self._hold.mark())
+                yield connection
                 self._demand_file(connection)
+            self._empty_log(connection)
 
     @contextmanager
     def read(self, snapshot: str | None = None) -> Iterator[Connection]:
@@ -110,6 +125,15 @@ class Database:
         """Raise ReplacedError where this connection's file is not that at the path any more."""
         opened: files.Files = connection.info["files"]
         opened.demand(files.standing(self.path, not self.read_only))
+
+    def _empty_log(self, connection: Connection) -> None:
+        """Bring what is recorded into the file itself, as far as readers of its log let us."""
+        cursor = connection.connection.cursor()
+        cursor.execute("PRAGMA busy_timeout=0")
+        with suppress(sqlite3.Error):  # what is recorded is durable, in the log or in the file
+            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        cursor.execute(f"PRAGMA busy_timeout={int(1000 * self._timeout)}")
+        cursor.close()
 
     def _lock(self, connection: Connection) -> None:
         """BEGIN IMMEDIATE; SQLite's own way to wait sleeps up to 100 ms between two attempts."""
@@ -180,9 +204,24 @@ class Database:
             "uri": True,
             "check_same_thread": False,
         }
+
+        def opened() -> sqlite3.Connection:
+            if self._hold is None:  # it was closed
+                self._hold = files.Hold(self.path)
+            log = Path(f"{os.path.realpath(self.path)}-wal")
+            if log.exists() and log.stat().st_size:  # whoever only reads does not write it back
+                own = self._hold.mark()
+                reader = sqlite3.connect(f"file:{quote(str(self.path))}?mode=ro", **arguments)
+                try:
+                    files.demand_history(reader.execute, own)
+                finally:
+                    reader.close()
+            made: sqlite3.Connection = sqlite3.connect(name, **arguments)
+            return made
+
         made = create_engine(
             "sqlite://",
-            creator=lambda: sqlite3.connect(name, **arguments),
+            creator=opened,
             poolclass=QueuePool,
             pool_timeout=self._timeout,
         )

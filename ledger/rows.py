@@ -9,6 +9,7 @@ from sqlalchemy import Connection, Row, bindparam, insert, select, update
 
 from ..exact import ParameterError
 from ..verify.guarantee import parse_claim
+from . import files
 from .amounts import Amount
 from .chain import CANCEL, CHARGE, OPEN, RESERVE, Link, Used
 from .errors import DamagedError
@@ -115,6 +116,9 @@ def write_link(connection: Connection, link: Link, digest: str, members: int) ->
     names = ("id", "action", "key", "stage", "project", "neighbours", "certificate", "at")
     row = {name: getattr(link, name) for name in names}
     connection.execute(_CHARGE, [row | {"hash": digest}])
+    if connection.dialect.name == "sqlite":
+        for name, number in zip(files.MARKS, files.mark_of(digest), strict=True):
+            connection.exec_driver_sql(f"PRAGMA {name}={number}")
     if link.uses:
         listed = [
             {
