@@ -141,5 +141,5 @@ def _parts(
     yield facts
     yield Table(columns, rows, right=columns[:2])
     yield Table(lacking, costs, right=("missing",))
-    if note := {key: told[key] for key in ("warning",) if key in told} | note:
-        yield note
+    if noted := {**{key: told[key] for key in ("warning",) if key in told}, **note}:
+        yield noted

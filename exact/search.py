@@ -122,6 +122,7 @@ class Search:
         """
         rounding = ROUND_CEILING if side > 0 else ROUND_FLOOR
         last: Fraction | None = None
+        start = self.grid.clipped(start)
         for _ in range(_MOST_TURNS):
             value = self.grid.rounded(start * (1 + side * step), rounding)
             if self.grid.digits is None and last is not None and (value - last) * side <= 0:

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from decimal import ROUND_FLOOR, Decimal
 from fractions import Fraction
+from typing import NoReturn
 
 from attrs import evolve, frozen
 
@@ -41,7 +43,7 @@ _GRACE = 1.0  # seconds of the processor that values may take after the end of t
 _PROVING = 0.75  # of the time left that proofs about all other values may take
 _INFINITY = Decimal("Infinity")
 _HALVED = Grid(Fraction(0), Fraction(10**7))
-_LOWEST, _VERDICTS_APART = Fraction(1, 10**6), Fraction(1, 10**4)
+_LOWEST, _VERDICTS_APART = Fraction(1, 10**15), Fraction(1, 10**4)
 _LATE = "not proved in the time allowed"
 _UNKNOWN = "it is not known how this family's cost depends on the value"
 
@@ -53,9 +55,9 @@ class Family:
     build: the mechanism for a value, or all uses of it. start: where to look first. is_whole: only
     whole numbers count. falls: the value is a noise, so that the cost falls as it grows, at least
     on the whole; or else a cost. order: for a claim and so many uses, what is proved of all smaller
-    and all larger noises; None where nothing is. largest: no larger value is looked at. halved:
-    verdicts alone are asked for, of a cost that may jump, or stay open between the last value that
-    is verified and the first that is refuted.
+    and all larger noises; None where nothing is. least, largest: no value beyond is looked at.
+    halved: verdicts alone are asked for, of a cost that may jump, or stay open between the last
+    value that is verified and the first that is refuted.
 
     parameter: the number's name.
 
@@ -74,6 +76,28 @@ class Family:
     order: Callable[[Guarantee, int], Cover | None] | None = None
     largest: Fraction = _LARGEST
     halved: bool = False
+    least: Fraction = _LEAST
+
+    def end(self, met: bool | None) -> Fraction:
+        """The end of the range that meets the target last, or fails to meet it last."""
+        least = Fraction(1) if self.is_whole else _LOWEST if self.halved else self.least
+        return least if self.falls == bool(met) else self.largest
+
+    def refuse(
+        self, claim: Guarantee, met: bool, verdict: str = "met by", beside: str = ""
+    ) -> NoReturn:
+        """Say that the edge lies beyond the range. Raises ParameterError."""
+        low, high = (
+            f"{float(end):g}".replace("e-0", "e-").replace("e+", "e")
+            if end in (_LOWEST, self.least, _LARGEST)
+            else decimal_text(end)
+            for end in sorted((self.end(True), self.end(False)))
+        )
+        which = "every" if met else "no"
+        raise ParameterError(
+            f"target {claim} is {verdict} {which} {self.parameter} between {low} and {high}, the "
+            f"range that is searched{beside}"
+        )
 
 
 @frozen
@@ -172,27 +196,33 @@ def _by_verdicts(family: Family, claim: Guarantee, times: int) -> Calibration:
             audits[value] = audit(compose((family.build(value), times)), claim)
         return audits[value].verdict
 
-    def refuse(value: Fraction, met: bool | None) -> None:
-        which = f"{'every' if met else 'no'} {family.parameter}"
-        searched = f"up to {value}" if family.is_whole else "that is searched"
-        raise ParameterError(f"{which} {searched} meets the target")
+    def unverified(value: Fraction, met: bool | None) -> None:
+        beside = ""
+        if not met and not family.falls:
+            with suppress(ParameterError):  # where no such key is allowed
+                if audit(compose((family.build(Fraction(0)), times)), claim).verified:
+                    beside = f"; {family.parameter} = 0 meets it"
+        family.refuse(claim, bool(met), "met by" if met else "verified for", beside)
+
+    def unrefuted(value: Fraction, met: bool | None) -> None:
+        family.refuse(claim, bool(met), "not refuted for" if met else "refuted for")
 
     cover = None if family.order is None else family.order(claim, times)
     grid = Grid(_LOWEST, family.largest, 6, _VERDICTS_APART, rounding=ROUND_FLOOR)
     grid = _HALVED if family.is_whole else grid
-    verified, unrefuted = (
+    meeting, failing = (
         Search(met, grid, refuse, family.parameter, family.falls)
-        for met in (
-            lambda value: verdict(value) is Verdict.VERIFIED,
-            lambda value: verdict(value) is not Verdict.REFUTED,
+        for met, refuse in (
+            (lambda value: verdict(value) is Verdict.VERIFIED, unverified),
+            (lambda value: verdict(value) is not Verdict.REFUTED, unrefuted),
         )
     )
     start = Fraction(family.start)
     try:
-        good = verified.narrowed(*verified.bracketed(start))[1]
-        bad = unrefuted.narrowed(*unrefuted.bracketed(start))[0]
+        good = meeting.narrowed(*meeting.bracketed(start))[1]
+        bad = failing.narrowed(*failing.bracketed(start))[0]
     except OutOfTimeError:
-        known = unrefuted.nearest()[0], verified.nearest()[1]
+        known = failing.nearest()[0], meeting.nearest()[1]
         raise UnfinishedError(family.parameter, *known) from None
     proved, why = isinstance(cover, Monotone), cover.why[0] if cover else _UNKNOWN
     edge = Edge(good, audits[good], bad, audits[bad], proved, why)
@@ -213,7 +243,11 @@ def calibrate(family: Family, claim: Guarantee, times: ExactInput = 1) -> Calibr
         return _by_verdicts(family, claim, whole(times, "times", at_least=1))
     costs = _Costs(family, claim, times)
     try:
-        edge = costs.edge(*costs.search.around(*costs.located()))
+        try:
+            edges = costs.search.around(*costs.located())
+        except _InsideError as inside:
+            edges = costs.search.narrowed(*costs.search.bracketed(inside.value))
+        edge = costs.edge(*edges)
     except (OutOfTimeError, UndecidedError):
         if time_left():
             raise
@@ -251,12 +285,20 @@ def _walked(costs: _Costs, cover: Cover, edge: Edge, side: int, seconds: float) 
     return evolve(edge, why=why)
 
 
+class _InsideError(UndecidedError):
+    """The search came to an end of its range, but the other end answers otherwise."""
+
+    def __init__(self, value: Fraction) -> None:
+        super().__init__(f"the search came to an end of its range, {value}")
+        self.value = value
+
+
 class _Costs:
     """What is known of the costs of values on the grid, and the search among them."""
 
     def __init__(self, family: Family, claim: Guarantee, times: ExactInput) -> None:
         self.family, self.claim, self.times = family, claim, times
-        least, digits = (Fraction(1), None) if family.is_whole else (_LEAST, _DIGITS)
+        least, digits = (Fraction(1), None) if family.is_whole else (family.least, _DIGITS)
         near = Fraction(0) if family.is_whole else _APART
         grid = Grid(least, family.largest, digits, near, _SHORT)
         self.search = Search(self.met, grid, self.refuse, family.parameter, family.falls)
@@ -271,7 +313,7 @@ class _Costs:
         if self.bound == 0:
             raise ParameterError(f"target {claim} cannot be met by any noise of this kind")
         if claim.is_void:
-            self.refuse(least, True)
+            family.refuse(claim, True)
 
     def composition(self, value: Fraction) -> Composition:
         return compose(self.family.build(value)) * self.times
@@ -326,18 +368,17 @@ class _Costs:
         return self.search.located(self.cost, self.bound, self.family.start, _WIDTHS, _NEAR)
 
     def refuse(self, value: Fraction, met: bool | None) -> None:
-        """Say what an end of what is tried tells of all before it."""
+        """Say what an end of what is tried tells of all others, where it is the last to change."""
         check_time()  # what is measured when it is over tells nothing
+        last = value
+        if met is not None and (last := self.family.end(met)) != value:
+            answer = self.search.ask(last)
+            if answer is not None and answer is not met:
+                raise _InsideError(value)
+            met = answer
         if met is None:
             raise UndecidedError(
-                f"whether {self.family.parameter} = {decimal_text(value)}, the last that is tried, "
+                f"whether {self.family.parameter} = {decimal_text(last)}, the last that is tried, "
                 f"meets {self.claim} cannot be told"
             )
-        which = "every" if met else "no"
-        low = "1" if self.family.is_whole else "1e-9"
-        largest = self.family.largest
-        high = "1e15" if largest == _LARGEST else decimal_text(largest)
-        raise ParameterError(
-            f"target {self.claim} is met by {which} {self.family.parameter} between {low} and "
-            f"{high}"
-        )
+        self.family.refuse(self.claim, met)

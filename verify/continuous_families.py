@@ -29,6 +29,7 @@ from .order import Monotone
 NAMES = tuple(shape.value for shape in Shape)
 
 _MOST_USES = 10**9
+_LEAST_RATE = Fraction(1, 10**18)
 _NOISE = Monotone("more noise is a post-processing of less, also where users are sampled")
 _USES = Monotone("fewer releases are more of which some are dropped")
 _RATE = Monotone(
@@ -77,7 +78,15 @@ def largest_rate(mechanism: ContinuousNoise) -> Family:
             mechanism.shape, mechanism.scale, mechanism.sensitivity, "add-remove", rate
         )
 
-    return Family("poisson", build, 0.01, falls=False, order=lambda *_: _RATE, largest=Fraction(1))
+    return Family(
+        "poisson",
+        build,
+        0.01,
+        falls=False,
+        order=lambda *_: _RATE,
+        largest=Fraction(1),
+        least=_LEAST_RATE,
+    )
 
 
 @frozen

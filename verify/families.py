@@ -6,7 +6,8 @@ The keys fix the other parameters.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from fractions import Fraction
 
 from attrs import evolve
@@ -31,7 +32,7 @@ __all__ = ["Chosen", "calibrated_names", "choose"]
 
 
 _ROUNDS = " (exactdp protocol federated:... --target finds the least noise of a round)"
-_LARGEST = Fraction(100)  # epsilon, where it is looked for by verdicts alone
+_LARGEST = (10_000, 1000)  # epsilons, of which the keys allow one
 _MIXED = Monotone("a report of less epsilon is one of more that is mixed with noise, user by user")
 
 
@@ -98,8 +99,10 @@ def choose(
 
     start = kind.start * (moved * math.sqrt(times or 1)) ** kind.power
     family = Family(kind.parameter, build, start, kind.is_whole, kind.falls, order)
+    if kind.parameter == "epsilon":
+        family = evolve(family, largest=_largest(build))
     if kind.is_open:
-        family = evolve(family, halved=kind.proof is not None, largest=_LARGEST)
+        family = evolve(family, halved=kind.proof is not None)
     return Chosen(family, name, fixed, after)
 
 
@@ -153,9 +156,18 @@ def _largest_report(name: str, values: Values, given: str | None, option: str) -
 
     build(Fraction(1))  # bad values of other keys are refused here
     family = Family(
-        "epsilon", build, falls=False, order=lambda *_: _MIXED, largest=_LARGEST, halved=True
+        "epsilon", build, falls=False, order=lambda *_: _MIXED, largest=_largest(build), halved=True
     )
     return Chosen(family, name, fixed)
+
+
+def _largest(build: Callable[[Fraction], Mechanism]) -> Fraction:
+    """The largest epsilon that the key allows."""
+    for value in _LARGEST:
+        with suppress(ParameterError):
+            build(Fraction(value))
+            return Fraction(value)
+    return Fraction(_LARGEST[-1])
 
 
 def _check_name(name: str, keys: set[str], what: str) -> None:

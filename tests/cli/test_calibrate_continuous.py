@@ -96,6 +96,39 @@ def test_where_a_known_epsilon_lies(capsys, name, find, options, truth):
     assert abs(value - truth) <= truth * Fraction(1, 10**7)
 
 
+def _sampled_delta(rate, sigma, epsilon):
+    """Of (1-q) N(0, s^2) + q N(1, s^2) beside N(0, s^2), and the other way round; 50 digits."""
+    with mpmath.workdps(50):
+        q, s, e = (mpmath.mpf(x.numerator) / x.denominator for x in (rate, sigma, epsilon))
+
+        def above(t, mean):
+            return mpmath.erfc((t - mean) / s / mpmath.sqrt(2)) / 2
+
+        def cut(ratio):  # where 1 - q + q e^((x - 1/2)/s^2) is this
+            return s * s * mpmath.log((ratio - 1 + q) / q) + mpmath.mpf(1) / 2
+
+        t = cut(mpmath.exp(e))
+        found = (1 - q) * above(t, 0) + q * above(t, 1) - mpmath.exp(e) * above(t, 0)
+        if mpmath.exp(-e) > 1 - q:
+            t = cut(mpmath.exp(-e))
+            mixed = (1 - q) * (1 - above(t, 0)) + q * (1 - above(t, 1))
+            found = max(found, 1 - above(t, 0) - mpmath.exp(e) * mixed)
+        return found
+
+
+@pytest.mark.parametrize(
+    ("sigma", "delta"), [("1/10", "1e-9"), ("1/10", "1e-14"), ("1/4", "1e-7"), ("1/100", "0.5")]
+)
+def test_a_rate_at_the_edge_of_what_is_tried(capsys, sigma, delta):
+    """Where epsilon is 0 up to nearly the rate that is sought, and large beyond."""
+    given = (f"gaussian:sigma={sigma}", "--find", "poisson", "--target", f"approx:1/10,{delta}")
+    found = calibrate(capsys, *given)
+    ends = Fraction(found["value"]), Fraction(found["neighbour"]["value"])
+    low, high = (_sampled_delta(each, Fraction(sigma), Fraction(1, 10)) for each in ends)
+    goal = Fraction(delta)
+    assert low <= mpmath.mpf(goal.numerator) / goal.denominator <= high
+
+
 def test_from_python():
     found = exactdp.calibrate("gaussian:sigma=2", "zcdp:1", find="times")
     assert (found.parameter, found.value, found.neighbour) == ("times", 8, 9)
@@ -117,9 +150,25 @@ def test_from_python():
         (["gaussian", "--poisson", "2"], "--poisson"),
         (["gaussian", "--sensitivity", "0"], "--sensitivity"),
         (["skellam", "--sensitivity", "1", "--poisson", "0.1"], "--poisson is for gaussian"),
-        (["gaussian:sigma=10", "--find", "poisson"], "is met by every poisson between 1e-9 and 1"),
+        (["gaussian:sigma=10", "--find", "poisson"], "is met by every poisson between 1e-18 and 1"),
         (["gaussian:sigma=1e-3", "--find", "times"], "is met by no times between 1 and"),
     ],
 )
 def test_refused(capsys, words, told):
     refused(capsys, ["calibrate", *words, "--target", "rdp:2,0.5"], told)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("gaussian:sigma=1/10 --find poisson --target approx:1/10,1e-19", "met by no poisson"),
+        ("exponential --target pure:2000", "met by every epsilon between 1e-15 and 1000"),
+        (
+            "unary-encoding --find epsilon0 --target pure:20000",
+            "every epsilon between 1e-15",
+        ),
+        ("unary-encoding --find epsilon0 --target pure:1e-17", "epsilon = 0 meets it"),
+    ],
+)
+def test_what_lies_beyond_the_range_is_said_of_the_range(capsys, words, told):
+    refused(capsys, ["calibrate", *words.split()], told)

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from contextlib import suppress
 from fractions import Fraction
 
 from relations.decisions import short
 from relations.engine import Held, Statement, run
 from relations.scenarios import spec
 
-from exactdp.verify import ZCDP, ApproxDP, Claim, RenyiDP, Verdict, audit
+from exactdp.exact import ParameterError, decimal_text
+from exactdp.mechanisms.spec import parse
+from exactdp.verify import ZCDP, ApproxDP, Claim, RenyiDP, Verdict, audit, calibrate, parse_claim
+from exactdp.verify.continuous_families import largest_rate
 
 
 def least_noise(rng: random.Random) -> Iterator[Statement]:
@@ -47,4 +51,20 @@ def least_noise(rng: random.Random) -> Iterator[Statement]:
             yield Held(told(value) is not Verdict.VERIFIED, why, f"{key} = {float(value)} meets it")
 
 
-RELATIONS = (least_noise,)
+def largest_probability(rng: random.Random) -> Iterator[Statement]:
+    """The largest rate that is told is verified, its neighbour refuted; "every" holds at rate 1."""
+    sigma, epsilon = rng.choice(("1/100", "1/10", "1/2", "2")), rng.choice(("0.1", "1", "3"))
+    claim = f"approx:{epsilon},{rng.choice(('1e-12', '1e-9', '1e-6', '0.1'))}"
+    of = f"gaussian:sigma={sigma}"
+    noise = parse(of).mechanism
+    ends = [(Fraction(1), Verdict.REFUTED)]  # what it is not
+    with suppress(ParameterError):
+        found = calibrate(largest_rate(noise), parse_claim(claim))
+        ends = [(found.value, Verdict.REFUTED), (found.neighbour, Verdict.VERIFIED)]
+    for rate, wrong in ends:
+        one = f"{of},neighbours=add-remove,poisson={decimal_text(rate)}"
+        verdict = audit(parse(one).mechanism, parse_claim(claim)).verdict
+        yield Held(verdict is not wrong, f"{one}: {claim}", verdict.name)
+
+
+RELATIONS = (least_noise, largest_probability)

@@ -20,6 +20,15 @@ def _largest(text, claim, times=1):
     return found
 
 
+@pytest.mark.parametrize(
+    ("text", "bound"), [("unary-encoding", 600), ("one-bit-mean", 5000), ("unary-encoding", "1e-9")]
+)
+def test_the_whole_range_of_the_key_is_searched(text, bound):
+    goal = Fraction(bound)
+    found = _largest(text, PureDP(goal))
+    assert found.value <= goal < found.neighbour <= goal * Fraction(1001, 1000)
+
+
 @pytest.mark.parametrize("text", ["one-bit-mean", "randomized-response:categories=4"])
 def test_the_largest_epsilon_of_one_report_is_the_claimed_one(text):
     found = _largest(text, PureDP("0.7"))
@@ -65,4 +74,4 @@ def test_what_cannot_be_found_is_refused():
             choose(text, sensitivity, None, None, "epsilon0")
     family = choose("one-bit-mean", None, None, None, "epsilon0").family
     with pytest.raises(ParameterError, match="every epsilon"):
-        calibrated(family, ApproxDP("101", "0.5"))
+        calibrated(family, ApproxDP("20000", "0.5"))
