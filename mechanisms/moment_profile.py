@@ -47,10 +47,14 @@ _STEPS = 25  # to a standard deviation of the loss, about
 _FALL = 0.15  # in steps by which the profile falls less nothing is gained
 _LEAST = -58.0  # logarithm of what is left as an infinite loss
 _NOTHING = -25.0  # logarithm of an s that is 0, but for rounding
-_ORDERS, _RATIOS, _TURNS = 60, 150, 60
+_FARTHEST = 1e12  # level: what is left there counts as an infinite loss
+_FINEST = 1e-9  # step: floats tell no finer levels apart
+_MOST_PLACES = 2000
+_ORDERS, _RATIOS, _DENSITY, _TURNS = 60, 150, 53, 60
 
 _Floats: TypeAlias = NDArray[np.float64]
 _Point: TypeAlias = tuple[int, Fraction]
+_Corner: TypeAlias = tuple[arb, arb]
 
 
 @frozen
@@ -79,18 +83,12 @@ class ProfilePair(ListedPair):
 def _masses(pair: ProfilePair, bits: int) -> Masses:
     """The slope rises at g by the Q-mass there; at 1/g both laws change places."""
     with working_precision(bits):
-        places = [(k * ball(pair.step)).exp() for k, _ in pair.points]
-        heights = [ball(h) for _, h in pair.points]
-        corners = list(zip(places, heights, strict=True))
-        centred = pair.points[0][0] == 0
-        if not centred:
-            g, h = corners[0]
-            corners.insert(0, (1 / g, 1 - 1 / g + h / g))
-        slopes = [(y1 - y) / (x1 - x) for (x, y), (x1, y1) in pairwise(corners)]
-        slopes.append(arb(0))
+        corners = _corners(pair.step, pair.points)
+        centred, lost = pair.points[0][0] == 0, corners[-1][1]
+        slopes = [] if centred else [_crossing(corners[0])]
+        slopes += [_slope(left, right) for left, right in pairwise(corners)] + [arb(0)]
         q = [after - before for before, after in pairwise(slopes)]
-        p = [mass * x for mass, (x, _) in zip(q, corners[1:], strict=True)]
-        lost = heights[-1]
+        p = [mass * g for mass, (g, _) in zip(q, corners[1:] if centred else corners, strict=True)]
         middle = [1 - lost - sum(p, arb(0)) - sum(q, arb(0))] if centred else []
     nothing = arb(0)
     return (
@@ -112,24 +110,24 @@ def dominating_pair(curve: RenyiCurve) -> ProfilePair:
     step, chosen = search.chosen()
     with working_precision(_BITS):
         upper: list[_Point] = []
-        for k, order, r, s in chosen:
-            height = _height(curve, order, r, s, (k * ball(step)).exp())
+        for k, order, log_r, log_s in chosen:
+            height = _height(curve, order, log_r, log_s, (k * ball(step)).exp())
             if height is not None and (not upper or height < upper[-1][1]):
                 upper.append((k, height))
         return ProfilePair(step, _hull(step, upper))
 
 
 def _height(
-    curve: RenyiCurve, order: Fraction, ratio: Fraction, low: Fraction, level: arb
+    curve: RenyiCurve, order: Fraction, log_r: Fraction, log_s: Fraction, level: arb
 ) -> Fraction | None:
     """The bound of H(level) by this moment, r and s; None where these speak of a larger level."""
-    a, r, s = ball(order), ball(ratio), ball(low)
+    a, r, s = ball(order), ball(log_r).exp(), ball(log_s).exp()
     most = curve.at(order)
-    if not isinstance(most, Fraction) or not 0 <= low < ratio:
+    if not isinstance(most, Fraction) or not log_s < log_r:
         return None
-    near = s ** (a - 1) if low else arb(0)
-    c = 1 / (a * (r ** (a - 1) - near))
-    if not c * (a - 1) * (r**a - s * near) <= level:
+    far, near = ((a - 1) * ball(log_r)).exp(), ((a - 1) * ball(log_s)).exp()
+    c = 1 / (a * (far - near))
+    if not c * (a - 1) * (r * far - s * near) <= level:
         return None
     height = c * (((a - 1) * ball(most)).exp() + (a - 1) * s * near - a * near)
     return min(Fraction(enclose(height.upper()).upper), Fraction(1)) if height > 0 else None
@@ -137,26 +135,35 @@ def _height(
 
 def _hull(step: Fraction, points: Sequence[_Point]) -> tuple[_Point, ...]:
     """Those that are corners of the lower convex hull of all, and of what mirrors them."""
-    corners: list[tuple[int, arb, arb]] = []
-    for k, height in points:
-        g, h = (k * ball(step)).exp(), ball(height)
-        corners.append((k, g, h))
-        if k:
-            corners.append((-k, 1 / g, 1 - 1 / g + h / g))
-    kept: list[tuple[int, arb, arb]] = [(0, arb(0), arb(1))]  # of H at 0
-    for corner in sorted(corners, key=lambda one: one[0]):
-        while len(kept) > 1 and not _turn(kept[-2], kept[-1], corner) > 0:
+    kept: list[tuple[_Point, _Corner, arb]] = []  # and the slope that leads to each
+    for point, corner in zip(points, _corners(step, points), strict=True):
+        slope = _crossing(corner)
+        while kept:
+            slope = _slope(kept[-1][1], corner)
+            if slope > kept[-1][2]:
+                break
             kept.pop()
-        kept.append(corner)
-    known = dict(points)
-    while len(kept) > 2 and not kept[-1][2] < kept[-2][2]:
-        kept.pop()
-    found = {k for k, _, _ in kept[1:]}
-    return tuple((k, known[k]) for k in sorted(found) if k >= 0 and -k in found)
+            slope = _crossing(corner)
+        kept.append((point, corner, slope))
+    return tuple(point for point, _, _ in kept) or ((0, Fraction(1)),)
 
 
-def _turn(a: tuple[int, arb, arb], b: tuple[int, arb, arb], c: tuple[int, arb, arb]) -> arb:
-    return (b[1] - a[1]) * (c[2] - a[2]) - (b[2] - a[2]) * (c[1] - a[1])
+def _corners(step: Fraction, points: Sequence[_Point]) -> list[_Corner]:
+    return [((k * ball(step)).exp(), ball(h)) for k, h in points]
+
+
+def _slope(left: _Corner, right: _Corner) -> arb:
+    return (right[1] - left[1]) / (right[0] - left[0])
+
+
+def _crossing(corner: _Corner) -> arb:
+    """The slope from the point at 1/g that mirrors this one, (1/g, 1 - 1/g + h/g), to it.
+
+    The line is its own mirror image, and passes below the corner of a smaller g just where that is
+    none: nothing is computed of 1 - 1/g, which is all but 1.
+    """
+    g, h = corner
+    return -(1 - h) / (g + 1)
 
 
 class _Search:
@@ -172,30 +179,31 @@ class _Search:
             self.bend, self.steepness = 0.0, float(curve.order - 1)
             steepest = self.steepness
             self.spread = math.sqrt(2 * bound / float(curve.order))
-            self.reach = bound - _LEAST / steepest
-        self.orders = 1 + np.geomspace(min(0.05, steepest / 20), steepest, _ORDERS)
+            self.reach = min(bound - _LEAST / steepest, bound + _FARTHEST)
+        self.excess = np.geomspace(min(0.05, steepest / 20), steepest, _ORDERS)  # orders less 1
+        orders = [1 + Fraction(excess) for excess in self.excess]
+        self.orders = orders if curve.order is None else [min(a, curve.order) for a in orders]
         if curve.order is not None:
-            self.orders[-1] = float(curve.order)
-            self.orders = self.orders[[Fraction(a) <= curve.order for a in self.orders]]
-        most = [curve.at(Fraction(a)) for a in self.orders]
-        self.logs = np.array([(a - 1) * float(m) for a, m in zip(self.orders, most, strict=True)])
+            self.orders[-1] = curve.order
+        most = [curve.at(a) for a in self.orders]
+        self.logs = np.array([m * float(d) for m, d in zip(self.excess, most, strict=True)])
 
     def chosen(self) -> tuple[Fraction, list[tuple[int, Fraction, Fraction, Fraction]]]:
-        """The step, and by its multiples an order, r and s each."""
-        a, log_moment = self.orders[:, None], self.logs[:, None]
-        x = np.geomspace(self.spread / 50, 1.2 * self.reach, _RATIOS)[None, :]
-        log_q = _weights(a, x, log_moment)
+        """The step, and by its multiples an order, and the logarithms of r and s each."""
+        m, log_moment = self.excess[:, None], self.logs[:, None]
+        low, high = self.spread / 50, 1.2 * self.reach
+        x = np.geomspace(low, high, max(_RATIOS, int(_DENSITY * math.log10(high / low))))[None, :]
+        log_p = _weights(m, x, log_moment)
         with np.errstate(all="ignore"):
-            q = np.exp(log_q)
-            log_s = np.log1p(-np.minimum(np.exp(log_q + x), 1)) - np.log1p(-q)
+            log_s = np.log1p(-np.exp(log_p)) - np.log1p(-np.exp(log_p - x))
             free = log_s < _NOTHING  # the moment allows more than these two ratios have
             log_s = np.where(free, -np.inf, log_s)
-            log_g = np.log((a - 1) / a) + x + _log_ratio(a, x - log_s)
-            log_h = log_q + x + np.log(-np.expm1(np.minimum(log_g - x, 0)))
-            log_h = np.where(free, log_moment - np.log(a) - (a - 1) * x, log_h)
-        step = Fraction(Decimal(f"{self.spread / _STEPS:.3g}"))
+            log_g = np.log(m / (1 + m)) + x + _log_ratio(m, x - log_s)
+            log_h = log_p + np.log(-np.expm1(np.minimum(log_g - x, 0)))
+            log_h = np.where(free, log_moment - np.log1p(m) - m * x, log_h)
+        step = Fraction(Decimal(f"{max(self.spread / _STEPS, _FINEST):.3g}"))
         places = self._places(float(step))
-        levels = float(step) * np.array(places)
+        levels = np.array([float(k * step) for k in places])
         heights = np.array(
             [np.interp(levels, g, h, math.inf, math.inf) for g, h in zip(log_g, log_h, strict=True)]
         )
@@ -203,53 +211,58 @@ class _Search:
         for index, (k, row) in enumerate(zip(places, heights.argmin(axis=0), strict=True)):
             best = heights[row, index]
             if math.isfinite(best):
-                low = math.exp(np.interp(levels[index], log_g[row], np.maximum(log_s[row], -700)))
-                order = float(self.orders[row])
-                top = _ratio(order, float(levels[index]), low)
-                found.append((k, Fraction(order), Fraction(top), Fraction(low)))
+                near = float(np.interp(levels[index], log_g[row], np.maximum(log_s[row], -700)))
+                far = _log_r(float(self.excess[row]), float(levels[index]), near)
+                found.append((k, self.orders[row], Fraction(far), Fraction(near)))
                 if best < _LEAST:
                     break
         return step, found
 
     def _places(self, step: float) -> list[int]:
-        """Multiples of the step: each where two are near, fewer farther out."""
-        found = [0]
+        """Multiples of the step: each where two are near, fewer farther out, so many at most."""
+        found, least = [0], 1.2 * self.reach / (_MOST_PLACES * step)
         while found[-1] * step < 1.2 * self.reach:
             k = found[-1]
             falls = max(k * step * self.bend, self.steepness, 1e-9)
-            found.append(k + max(1, math.floor(min(k / 20, _FALL / (falls * step)))))
+            found.append(k + max(1, math.floor(min(k / 20, max(least, _FALL / (falls * step))))))
         return found
 
 
-def _ratio(order: float, level: float, low: float) -> float:
-    """r where the bound speaks of this level, and all above."""
-    log_s, share = math.log(low) if low else -math.inf, math.log((order - 1) / order)
+def _log_r(m: float, level: float, log_s: float) -> float:
+    """log r where the bound by order 1 + m speaks of this level, and all above."""
+    share = math.log(m / (1 + m))
     left, right = max(level, log_s), level - share + 1e-9
 
     def speaks_higher(log_r: float) -> bool:
         gap = log_r - log_s
-        ratio = math.expm1(-order * gap) / math.expm1(-(order - 1) * gap) if gap else 1.0
+        ratio = math.expm1(-(1 + m) * gap) / math.expm1(-m * gap) if gap else (1 + m) / m
         return not share + log_r + math.log(ratio) <= level
 
-    return math.exp(halved(speaks_higher, left, right, _TURNS)[0] - 1e-13)
+    found = halved(speaks_higher, left, right, _TURNS)[0]
+    return found - 1e-13 * max(1.0, found)
 
 
-def _log_ratio(a: _Floats, gap: _Floats) -> _Floats:
-    """log of (1 - e^(-a gap))/(1 - e^(-(a-1) gap))."""
+def _log_ratio(m: _Floats, gap: _Floats) -> _Floats:
+    """log of (1 - e^(-(1 + m) gap))/(1 - e^(-m gap))."""
     with np.errstate(all="ignore"):
-        found: _Floats = np.log(np.expm1(-a * gap) / np.expm1(-(a - 1) * gap))
+        found: _Floats = np.log(np.expm1(-(1 + m) * gap) / np.expm1(-m * gap))
     return found
 
 
-def _weights(a: _Floats, x: _Floats, log_moment: _Floats) -> _Floats:
-    """log q of the two ratios e^x, with probability q under Q, and s that have this moment."""
-    low, high = np.full(np.broadcast(a, x).shape, -800.0), np.zeros_like(a * x) - x
+def _weights(m: _Floats, x: _Floats, log_moment: _Floats) -> _Floats:
+    """log p of the two ratios e^x, with probability p under P, and s that have this moment."""
+    low, high = np.full(np.broadcast(m, x).shape, -800.0), np.zeros_like(m * x)
     with np.errstate(all="ignore"):
         for _ in range(_TURNS):
             middle = (low + high) / 2
-            q = np.exp(middle)
-            log_s = np.log1p(-np.exp(middle + x)) - np.log1p(-q)
-            moment = np.logaddexp(middle + a * x, np.log1p(-q) + a * log_s)
-            below = moment <= log_moment
+            rest = np.log1p(-np.exp(middle))
+            log_s = rest - np.log1p(-np.exp(middle - x))
+            logs = np.logaddexp(middle + m * x, rest + m * log_s)
+            # a moment near 1, less 1: orders near 1 would lose it in rounding
+            gain = np.exp(rest) * np.expm1(m * log_s) + np.where(
+                m * x < 1, np.exp(middle) * np.expm1(m * x), np.exp(middle + m * x) - np.exp(middle)
+            )
+            small = log_moment < 1
+            below = np.where(small, gain <= np.expm1(log_moment), logs <= log_moment)
             low, high = np.where(below, middle, low), np.where(below, high, middle)
     return low

@@ -11,8 +11,10 @@ import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...exact.deadline import where_possible
 from ...exact.number import log_about
@@ -32,7 +34,10 @@ _ORDERS = np.geomspace(1e-3, 1e4, 300)  # less 1
 _TURNS, _PLACES = 40, 12
 _MARGINS = (1e-7, 1e-5, 1e-3)  # by which the probability under Q is raised
 _FARTHEST = 10**4  # epsilon
+_MOST = 1e6  # by which log q is less than log p: farther away, probabilities become long
 _MORE = 0.6  # of log delta: where a use is one of several, more than delta is told by it
+
+_Floats: TypeAlias = NDArray[np.float64]
 
 
 def attained(uses: Sequence[Use], figure: Figure) -> list[tuple[Use, ...]]:
@@ -81,7 +86,9 @@ def two_outcomes(curve: RenyiCurve, figure: Figure) -> FinitePair | None:
     best = _largest(gain, low, -1e-3)
     p = Fraction(math.exp(best))
     for margin in _MARGINS:
-        q = Fraction(math.exp(_least_q(curve, best)) * (1 + margin))
+        log_q = _least_q(curve, best) + math.log1p(margin)
+        halvings = max(0, -math.floor(log_q / math.log(2)))  # what no float holds is one shifted
+        q = Fraction(math.exp(log_q + halvings * math.log(2))) / 2**halvings
         if 0 < q < p < 1:
             pair = FinitePair(("seen", "not"), (p, 1 - p), (q, 1 - q))
             with where_possible():
@@ -103,20 +110,25 @@ def _has(curve: RenyiCurve, pair: FinitePair) -> bool:
 def _least_q(curve: RenyiCurve, log_p: float) -> float:
     """log of about the least q < p for which the curve bounds (p, 1 - p) and (q, 1 - q)."""
     p, bound = math.exp(log_p), float(curve.bound)
-    orders = _ORDERS if curve.order is None else np.array([float(curve.order) - 1])
+    orders = _ORDERS if curve.order is None else np.array([float(curve.order - 1)])
     most = orders * bound * (orders + 1 if curve.order is None else 1)
     log_rest = math.log1p(-p)
 
     def has(log_q: float) -> bool:
         rest = math.log1p(-math.exp(log_q))
-        forth = np.logaddexp(
-            log_p + orders * (log_p - log_q), log_rest + orders * (log_rest - rest)
-        )
-        back = np.logaddexp(log_q - orders * (log_p - log_q), rest - orders * (log_rest - rest))
-        return bool((forth <= most).all() and (back <= most).all())
+        up, down = orders * (log_p - log_q), orders * (log_rest - rest)
+        return within(log_p, up, log_rest, down) and within(log_q, -up, rest, -down)
+
+    def within(first: float, raised: _Floats, second: float, other: _Floats) -> bool:
+        """Near 1, a moment less 1: orders near 1 would lose it in rounding."""
+        with np.errstate(over="ignore"):
+            gain = math.exp(first) * np.expm1(raised) + math.exp(second) * np.expm1(other)
+        log_moment = np.logaddexp(first + raised, second + other)
+        near = gain <= np.expm1(np.minimum(most, 1))
+        return bool(np.where(most < 1, near, log_moment <= most).all())
 
     high, step = log_p, 1.0
-    while has(high - step) and step < 1e4:
+    while has(high - step) and step < _MOST:
         step *= 2
     return halved(has, high - step, high, _TURNS)[1]
 

@@ -127,7 +127,7 @@ def test_the_pair_is_one_and_the_same_both_ways_round():
         assert all(left < right for left, right in pairwise(multiples))
 
 
-@pytest.mark.parametrize("text", ["zcdp:1/10", "zcdp:2", "rdp:3,1/4"])
+@pytest.mark.parametrize("text", ["zcdp:1/10", "zcdp:2", "rdp:3,1/4", "rdp:101/100,1/1000"])
 def test_one_use_is_known_from_both_sides(text):
     one = compose(_of(text))
     for delta in ("1e-3", "1e-6"):
@@ -150,6 +150,57 @@ def test_what_is_attained_has_the_guarantee(curve, figure):
     found = _rho(p, q) if curve.order is None else max(_renyi(p, q, 2), _renyi(q, p, 2))
     assert found <= float(curve.bound)
     assert found > 0.99 * float(curve.bound)
+
+
+def _truth(order, bound, delta):
+    """The largest log((p - delta)/q) of two outcomes with both divergences at most the bound."""
+    with mpmath.workdps(60):
+        a, most, delta = mpmath.mpf(order), mpmath.mpf(bound), mpmath.mpf(delta)
+
+        def least_log_q(p):
+            low, high = mpmath.mpf(-(10**6)), mpmath.log(p)
+            for _ in range(90):
+                q = mpmath.exp((low + high) / 2)
+                ways = (((p, 1 - p), (q, 1 - q)), ((q, 1 - q), (p, 1 - p)))
+                if max(_renyi(*way, a) for way in ways) <= most:
+                    high = (low + high) / 2
+                else:
+                    low = (low + high) / 2
+            return high
+
+        def gain(step):
+            p = delta * (1 + mpmath.mpf(10) ** (mpmath.mpf(step) / 8))
+            return mpmath.log(p - delta) - least_log_q(p) if p < 1 else -mpmath.inf
+
+        best = max(range(-32, 33), key=gain)
+        return max(gain(best + mpmath.mpf(k) / 8) for k in range(-8, 9))
+
+
+@pytest.mark.parametrize(
+    ("order", "bound", "delta"),
+    [
+        ("1.001", "0.1", "1e-6"),
+        ("1.01", "0.001", "1e-6"),
+        ("1.000000000001", "1", "1e-2"),
+        ("10000", "10000", "1e-6"),
+    ],
+)
+def test_orders_near_1_and_large_ones_are_known_from_both_sides(order, bound, delta):
+    found = compose(_of(f"rdp:{order},{bound}")).epsilon(delta)
+    truth = _truth(order, bound, delta)
+    assert mpmath.mpf(str(found.lower)) <= truth * (1 + mpmath.mpf("1e-3"))
+    assert truth * (1 - mpmath.mpf("1e-9")) <= mpmath.mpf(str(found.upper))
+    assert Fraction(found.upper) < Fraction(found.lower) * Fraction(105, 100)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["zcdp:10000", "zcdp:1e-300", "rdp:10000,1e-300", "rdp:2,1e-30", f"rdp:{1 + 1e-12},1e4"],
+)
+def test_numbers_of_any_size_have_a_bracket(text):
+    one = compose(_of(text))
+    assert one.epsilon("1e-6").upper < math.inf
+    assert one.delta(20_000).upper < 1
 
 
 @pytest.mark.parametrize("delta", ["1e-4"])

@@ -230,7 +230,10 @@ def _family(rng: random.Random) -> Scenario:
             spec("hadamard-response", epsilon=epsilon, categories=count),
             spec("one-bit-mean", epsilon=epsilon),
             spec("randomized-response", epsilon=epsilon, categories=count + 1, shuffled=100),
-            spec("guarantee", claim=rng.choice(("zcdp:0.1", "pure:1", "gdp:1", "rdp:2,0.3"))),
+            spec(
+                "guarantee",
+                claim=rng.choice(("zcdp:0.1", "pure:1", "gdp:1", "rdp:2,0.3", "rdp:1.001,0.1")),
+            ),
             spec("tree", steps=rng.choice((4, 64)), sigma=rng.choice((1, 10))),
             spec("skellam", variance=9, threshold=rng.choice((5, 20)), keys=rng.choice((1, 2))),
             spec("gaussian", sigma=2, threshold=10, keys=rng.choice((1, 2))),
