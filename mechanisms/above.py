@@ -3,7 +3,8 @@
 With b = e^(-1/scale), P(X >= k) = b^k/(1 + b) for k >= 0 and 1 - b^(1-k)/(1 + b) for k <= 1. Where
 t is at least as large as every q, P(q + X < t) and P(q + X >= t) are linear in y = b^t, and so is a
 product of such a polynomial in y, whose mean is a sum of geometric series. Where t is as small as
-all of them, likewise in b^-t. What lies between is added up one by one.
+all of them, likewise in b^-t. What lies between is added up one by one; so is all of it where the
+variables are many.
 """
 
 from __future__ import annotations
@@ -13,8 +14,11 @@ from fractions import Fraction
 
 from flint import arb, arb_poly, ctx
 
+from ..exact.deadline import check_time
 from ..exact.number import ball
 from ..exact.precision import working_precision
+
+_MANY = 300  # variables, with whose number the closed form takes ever longer
 
 Times = Mapping[int, int]  # so many variables with this value added
 
@@ -25,6 +29,8 @@ def mean_above(scale: Fraction, other: Fraction, below: Times, above: Times) -> 
     scale: of Y; other: of every X. below, above: how many X are to have q + X < Y, and q + X >= Y.
     """
     count = sum(below.values()) + sum(above.values())
+    if count > _MANY:
+        return _summed(scale, other, below, above)
     with working_precision(ctx.prec + 3 * count + 32):  # the powers of 1 - y nearly cancel
         total = _mean(scale, other, below, above)
     return +total
@@ -51,6 +57,40 @@ def _mean(scale: Fraction, other: Fraction, below: Times, above: Times) -> arb:
         for q, times in above.items():
             seen *= _tail(second, t - q) ** times
         total += seen
+    return total * (1 - first) / (1 + first)
+
+
+def _summed(scale: Fraction, other: Fraction, below: Times, above: Times) -> arb:
+    """The same one by one, both ways from 0.
+
+    A discrete Laplace law is log-concave, so its tails are, and a product of such; what a term is
+    to the one before therefore falls on the way out, and what is left is less than the geometric
+    series of the first that is left out.
+    """
+    first, second = (-1 / ball(scale)).exp(), (-1 / ball(other)).exp()
+
+    def term(t: int) -> arb:
+        seen = first ** abs(t)
+        for q, times in below.items():
+            seen *= _tail(second, q + 1 - t) ** times  # P(q + X < t), of a symmetric X
+        for q, times in above.items():
+            seen *= _tail(second, t - q) ** times
+        return seen
+
+    total = start = term(0)
+    for way in (1, -1):
+        last, t = start, way
+        while True:
+            check_time()
+            now = term(t)
+            total += now
+            ratio = now / last
+            if ratio < 1:
+                rest = now * ratio / (1 - ratio)
+                if rest < total * arb(2) ** -ctx.prec:
+                    total += arb(0).union(rest)
+                    break
+            last, t = now, t + way
     return total * (1 - first) / (1 + first)
 
 

@@ -54,6 +54,7 @@ _BITS = 128
 _ROUGH = 1e-2
 _NEAR = 1.02  # times what is attained
 _FEW = 8  # one of so many places is measured first: nearly as much is known of Rényi divergences
+_HELD = 1e150  # odds that floats hold, and their square
 _LARGEST = 1000  # pure epsilon that is worth a bound
 
 
@@ -95,7 +96,8 @@ class Shuffled(Dominated):
     def delta_at_most(self, epsilon: Fraction, width: float) -> Endpoint:
         """What bounds all neighbours there."""
         with working_precision(_BITS):
-            return enclose_between(arb(0), self._bound(ball(epsilon).exp(), width)).upper
+            found = enclose_between(arb(0), self._bound(ball(epsilon).exp(), width)).upper
+            return found if found <= 1 else Fraction(1)
 
     def costs_at_most(self, epsilon: Fraction, delta: Fraction) -> bool:
         """Is delta(epsilon) at most this, whichever values the others hold? As far as is found."""
@@ -103,7 +105,8 @@ class Shuffled(Dominated):
             return self._costs_at_most(ball(epsilon).exp(), ball(delta))
 
     def _costs_at_most(self, odds: arb, goal: arb) -> bool:
-        if not (goal > 0 and self._looked_at):
+        top = self.largest_odds()
+        if not (goal > 0 and (top is None or top < _HELD) and self._looked_at):
             return False
         if (rates := self.rates()) is not None:
             return shuffled_many_bits.costs_at_most(rates, self.users, odds, goal)

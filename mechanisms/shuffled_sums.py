@@ -43,6 +43,7 @@ _MOST_SUMS = 20_000  # that are listed
 _FAR = 38.0  # nats that count for nothing
 _CUT = 9.2  # sigma times the last point: e^(-_CUT^2/2) is e^-42
 _BITS = 128
+_HELD = 1e150  # what floats hold, and its square
 _LEAST_C, _LARGEST_C = 1e-12, 1e9
 
 
@@ -149,9 +150,10 @@ class _Tilted:
 
 
 def _smoothed(one: Summand, count: int, width: float) -> Excess:
-    if not any(value > 0 for value in one.values):
+    none, held = not any(v > 0 for v in one.values), all(abs(v) < _HELD for v in one.values)
+    if none or not held:  # the mean of each X^+; all marks together have at most the mean `count`
         most = sum((m * v.max(arb(0)) for v, m in zip(one.values, one.masses, strict=True)), arb(0))
-        return Excess(arb(0), (count * most).upper(), (arb(0), arb(0)))
+        return Excess(arb(0), (count * most).upper(), (arb(0), arb(0 if none else count)))
     tilted = _Tilted(one, count)
     c = tilted.saddle()
     variance = tilted.moments(c)[2]

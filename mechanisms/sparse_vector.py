@@ -23,8 +23,10 @@ response.
 
 *From below.* A run of queries whose answers have some probability under D, and less under D':
 m queries that are to be below, 0 and 1, then those that are to be above, 0 and -1. Its probability
-is a sum over Y (`above`). For 3 and 6 the ratio grows with m without end, and for 5 the two queries
-(0, 1) against (1, 0) have "below, above" with 0 < Y <= 1 only, and never.
+is a sum over Y (`above`). With Y + 1 for D' each Y >= 0 counts e^-(1/scale_Y + 2c/scale_X) times as
+much under D' as under D; Y < 0 counts next to nothing where many more are below than above. For 3
+and 6 the ratio grows with m without end, and for 5 the two queries (0, 1) against (1, 0) have
+"below, above" with 0 < Y <= 1 only, and never.
 """
 
 from __future__ import annotations
@@ -41,12 +43,14 @@ from .above import mean_above
 from .dominating import Dominated, Dominating, Parts
 from .laws.discrete_laplace import DiscreteLaplace
 from .listed_pair import ListedPair, Masses
-from .mechanism import Mechanism, RandomizedResponse
-from .pair import FinitePair
+from .mechanism import Mechanism
+from .pair import FinitePair, Pair, ResponsePair
 from .schema import entry, key
 
 _LONGEST = 64  # queries of a run that are to be below
 _MOST_ABOVE = 64
+_NEGLIGIBLE = 64  # e^-64 is
+_MOST_TERMS = 1000  # of a sum over Y
 _ANYTHING = FinitePair(("D", "D'"), (1, 0), (0, 1))
 
 
@@ -114,6 +118,19 @@ class Run(ListedPair):
 
 
 @frozen
+class Response:
+    """Randomized response of an epsilon of any size, which dominates all of this pure epsilon."""
+
+    epsilon: Fraction
+
+    def pairs(self) -> tuple[Pair, ...]:
+        return (ResponsePair(self.epsilon),)
+
+    def reversed(self) -> Mechanism:
+        return self
+
+
+@frozen
 class SparseVector(Dominated):
     """One run of the sparse vector technique. share: of epsilon for the threshold's noise.
 
@@ -170,10 +187,23 @@ class SparseVector(Dominated):
             why = "no epsilon holds for runs of any length, of which a few were looked at"
             return Dominating([self._run(low, low) for low in self._lengths()], [_once(_ANYTHING)],
                               why=why)  # fmt: skip
-        upper = [_once(RandomizedResponse(self.pure))]
+        upper = [_once(Response(self.pure))]
         high = 1 if self.variant == 2 else min(self.answers, _MOST_ABOVE)
         why = "which queries tell the most is open: some that are attained, and what dominates all"
-        return Dominating([self._run(low, high) for low in self._lengths()], upper, why=why)
+        lower = [self._run(low, high) for low in self._lengths()]
+        if high < self.answers or high == _MOST_ABOVE:
+            lower += self._longer()
+        return Dominating(lower, upper, why=why)
+
+    def _longer(self) -> list[Parts]:
+        """As many above as may be, and so many more below, where no long sum is needed for that.
+
+        For Y >= 0 its ratio is that of the bound, and by so many more below Y < 0 has no weight.
+        """
+        own, each = self.scales
+        more = math.ceil(_NEGLIGIBLE * each)
+        few = _NEGLIGIBLE / (1 / own + self.answers / each) + 8 * each < _MOST_TERMS
+        return [self._run(self.answers + more, self.answers)] if few and self.variant != 2 else []
 
     def _lengths(self) -> tuple[int, ...]:
         if self.variant == 5:

@@ -637,6 +637,7 @@ class Composition(Rows):
             by = ("pure epsilon",)
             found = found.intersection(Enclosure(_ZERO, plain(Fraction(pure)), by=by))
             if pure <= _LARGEST_RESPONSE and not is_one_way(self.uses):
-                bound = instead(compose(RandomizedResponse(Fraction(pure)))).upper
-                found = found.intersection(Enclosure(_ZERO, bound, by=by))
+                response = compose(RandomizedResponse(Fraction(pure)))
+                if response != self:
+                    found = found.intersection(Enclosure(_ZERO, instead(response).upper, by=by))
         return found

@@ -559,3 +559,10 @@ def test_sums_of_one_hot_reports_tell_what_shuffled_ones_do():
         f"randomized-response:epsilon=2,categories=5,{key}=100" for key in ("summed", "shuffled")
     )
     assert len({parse(spec).mechanism for spec in both}) == 1
+
+
+@pytest.mark.parametrize("epsilon", [700, 10_000])
+def test_reports_that_all_but_tell_the_value_have_a_bracket(epsilon):
+    one = compose(parse(f"randomized-response:epsilon={epsilon},shuffled=1000").mechanism)
+    found = one.epsilon("1e-6")
+    assert found.lower <= found.upper <= epsilon  # what one report tells bounds them all

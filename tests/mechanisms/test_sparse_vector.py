@@ -7,15 +7,21 @@ out is charged. Nothing of exactdp is asked for the truth.
 import itertools
 import math
 from collections import Counter
+from fractions import Fraction
 from functools import cache
 
+import mpmath
 import pytest
 from conformance import fit_counts
+from flint import arb
 
+from exactdp.accounting import compose
 from exactdp.exact import ParameterError
+from exactdp.mechanisms.above import _mean, _summed
 from exactdp.mechanisms.samplers import AboveThreshold, SeededBits, release, simulated_release
 from exactdp.mechanisms.sparse_vector import SparseVector
 from exactdp.mechanisms.spec import parse
+from exactdp.verify import PureDP, Verdict, audit
 
 VARIANTS = (1, 2, 3, 4, 5, 6)
 WINDOW = 16
@@ -159,6 +165,59 @@ def test_long_runs_tell_more_than_is_stated(variant):
         for ours, theirs in zip(run.masses(), masses, strict=True):
             assert float(ours[0].mid()) == pytest.approx(theirs, rel=1e-6)
     assert ratios == sorted(ratios) and ratios[-1] > math.exp(EPSILON)
+
+
+def _losses_of_a_long_run(c, low):
+    """log P/P' of `low` queries below, then c above, of variant 4 at epsilon 1, by sums over Y."""
+    with mpmath.workdps(80):
+        own, each = mpmath.mpf(4), mpmath.mpf(4) / 3
+
+        def tail(k):  # P(X >= k)
+            b = mpmath.exp(-1 / each)
+            return b**k / (1 + b) if k >= 0 else 1 - b ** (1 - k) / (1 + b)
+
+        def total(lower, upper):
+            return mpmath.fsum(
+                mpmath.exp(-abs(y) / own) * tail(lower + 1 - y) ** low * tail(y - upper) ** c
+                for y in range(-40, 60)
+            )
+
+        return mpmath.log(total(0, 0) / total(1, -1))
+
+
+@pytest.mark.parametrize("answers", [500, 10_000])
+def test_a_pure_epsilon_of_any_size_is_known(answers):
+    mechanism = parse(f"sparse-vector:epsilon=1,answers={answers},variant=4").mechanism
+    found = compose(mechanism).pure()
+    attained = _losses_of_a_long_run(answers, answers + 100)
+    assert attained <= float(found.upper)
+    assert found.upper - Fraction(1, 4) - 2 * answers * Fraction(3, 4) < Fraction(1, 10**6)
+    assert found.lower > Fraction(found.upper) - Fraction(1, 10**6)
+    assert float(found.lower) <= attained + 1e-6
+    assert audit(mechanism, PureDP(1)).verdict is Verdict.REFUTED
+
+
+@pytest.mark.parametrize("many", [1, 400])
+def test_sums_over_the_threshold_are_the_same_in_closed_form_and_one_by_one(many):
+    one = (Fraction(3), Fraction(2), {0: 3 * many, 2: 1}, {-1: 2 * many})
+    (closed, summed) = (each(*one) for each in (_mean, _summed))
+    assert closed.overlaps(summed) or many > 1  # whose closed form cancels
+    with mpmath.workdps(60):
+        first, b = mpmath.exp(-mpmath.mpf(1) / 3), mpmath.exp(-mpmath.mpf(1) / 2)
+
+        def below(k):  # P(X < k)
+            return 1 - b**k / (1 + b) if k >= 1 else b ** (1 - k) / (1 + b)
+
+        truth = mpmath.fsum(
+            (1 - first)
+            / (1 + first)
+            * first ** abs(y)
+            * below(y) ** (3 * many)
+            * below(y - 2)
+            * (1 - below(y + 1)) ** (2 * many)
+            for y in range(-400, 400)
+        )
+    assert abs(summed * arb(str(1 / truth)) - 1) < 1e-10
 
 
 # -- drawn -----------------------------------------------------------------------------------------
