@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
@@ -62,7 +62,7 @@ def init(
     With --plan the uses are fixed now, and composed exactly: nothing else can be charged.
     """
     names = ["limit"] if len(limit) == 1 else limit
-    planned = None if plan is None else _texts(plan)
+    planned = None if plan is None else options.read_uses(plan)
     if planned and sum(text.startswith("approx:") for text in limit) != 1:
         raise ParameterError("--plan is of an approx limit: there must be one, and no other")
     given = [
@@ -102,15 +102,15 @@ def charge(
     """
     users = [*user, *(_lines(users_from) if users_from is not None else ())]
     allowed = options.read_time(seconds)
+    uses = options.read_uses(specs)  # once: what is certified is what is charged
     digest = ""
     if certificate is not None:
-        listed = options.composed(options.read_uses(specs)).uses
-        digest = digest_of(Path(certificate), listed, allowed)
+        digest = digest_of(Path(certificate), options.composed(uses).uses, allowed)
     with _bad_input(), _opened(url, wait) as opened:
         try:
             with output.working("charging"), time_limit(allowed):
                 make = opened.reserve if reserve else opened.charge
-                made = make(_texts(specs), users, key, project, digest)
+                made = make(uses, users, key, project, digest)
         except RefusedError as error:
             typer.echo(f"exactdp: {error}", err=True)
             return Result({"recorded": False, "refused": error}, (), 1)
@@ -257,11 +257,6 @@ def _opened(url: str, wait: str, read_only: bool = False) -> Ledger:
     from ..ledger import Ledger
 
     return Ledger.open(url, _seconds(wait), read_only)
-
-
-def _texts(specs: Sequence[str]) -> list[str]:
-    """Each use with its count; those that files list as well."""
-    return [f"{spec.text}*{times}" for spec, times in options.read_uses(specs)]
 
 
 def _seconds(text: str) -> float:

@@ -74,7 +74,7 @@ def sample(
     from ..ledger.errors import LedgerError, RefusedError, UnavailableError
 
     try:
-        with Ledger.open(ledger) as opened, opened.permit((spec, count), user, key):
+        with Ledger.open(ledger) as opened, opened.permit((parsed, count), user, key):
             _write(one, None, count)
     except RefusedError as error:
         typer.echo(f"exactdp: {error}", err=True)

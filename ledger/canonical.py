@@ -1,22 +1,27 @@
 """Mechanisms as text and back: what an entry says must be readable without any other file.
 
 A mechanism is written as the spec that builds it, its numbers exact and its keys in a fixed order,
-however it was spelt; a table of two laws as JSON, with all its numbers. What is written is read
-back before it is used: it is the same mechanism, or it is not written.
+however it was spelt; a table of two laws as JSON, with all its numbers. So is a spec that names a
+file: the content stands in the ledger, beside the spec with its SHA-256 in the path's place. What
+is written is read back before it is used: it is the same mechanism, or it is not written. No path
+is ever opened for what a ledger says.
 """
 
 from __future__ import annotations
 
 import json
+from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from functools import lru_cache
+from hashlib import sha256
 
 from ..accounting.composition.composed import Composition, Use
 from ..accounting.composition.composed import compose as _compose
 from ..exact import ParameterError, decimal_text
 from ..mechanisms import FinitePair, Mechanism, schema
+from ..mechanisms.named_file import only_from
 from ..mechanisms.sampled import Sampled
-from ..mechanisms.spec import parse, parse_use
+from ..mechanisms.spec import Spec, parse, parse_use
 
 # kinds that ledgers have always written as they were given
 _AS_GIVEN = {
@@ -34,8 +39,8 @@ _AS_GIVEN = {
 def uses_of(released: object) -> dict[str, tuple[Mechanism, int]]:
     """What is released, by canonical text: each mechanism, and how often it is used.
 
-    released: a spec, SPEC*K, a mechanism, a composition, or a list of these. Raises ParameterError
-    for what is no mechanism or cannot be written, and where neighbours do not agree.
+    released: a spec (read or as text), SPEC*K, a mechanism, a composition, or a list. Raises
+    ParameterError for what is no mechanism or cannot be written, and where neighbours do not agree.
     """
     found: dict[str, tuple[Mechanism, int]] = {}
     try:
@@ -55,31 +60,46 @@ def uses_of(released: object) -> dict[str, tuple[Mechanism, int]]:
 def read(text: str) -> Mechanism:
     """The mechanism that was written so. Raises ParameterError for other text."""
     if not text.startswith("{"):
-        name = text.partition(":")[0]
-        if name == "pmf" or text.endswith((".toml", ".json")):
-            raise ParameterError(f"an entry must not name a file: {text[:60]!r}")
-        return parse(text).mechanism
+        with only_from({}):
+            return parse(text).mechanism
     try:
         data = json.loads(text)
+        if "spec" in data:
+            return _with_content(data)
         pair = FinitePair(
             tuple(data["outcomes"]), tuple(data["p"]), tuple(data["q"]), data["slack"]
         )
         return _sampled(pair, data) if "neighbours" in data else pair
-    except (KeyError, TypeError, ValueError) as error:
-        raise ParameterError(f"not a table of two distributions: {text[:60]!r}") from error
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise ParameterError(f"not a mechanism as it is written: {text[:60]!r}") from error
+
+
+def _with_content(data: Mapping[str, str]) -> Mechanism:
+    """The mechanism of a spec that named a file, from what the ledger holds of it."""
+    content = data["content"].encode() if "content" in data else b64decode(data["base64"])
+    digest = sha256(content).hexdigest()
+    with only_from({digest: content, f"{digest}.npy": content}):
+        spec = parse(data["spec"])
+    if spec.held is None:
+        raise ParameterError("a spec with a content must name it")
+    return spec.mechanism
 
 
 def _listed(released: object) -> list[tuple[str, Mechanism, int]]:
     if isinstance(released, str):
         spec, count = parse_use(released)
-        return [(_text(spec.mechanism, spec.text), spec.mechanism, count)]
+        return [(_text(spec.mechanism, spec), spec.mechanism, count)]
+    if isinstance(released, Spec):
+        return [(_text(released.mechanism, released), released.mechanism, 1)]
     if isinstance(released, Composition):
         return [(_text(use.mechanism), use.mechanism, use.times) for use in released.uses]
     if isinstance(released, Use):
         return [(_text(released.mechanism), released.mechanism, released.times)]
     if isinstance(released, tuple) and len(released) == 2 and not isinstance(released[1], str):
         what, count = released
-        return _listed(_compose(*((one, times) for _, one, times in _listed(what))) * count)
+        listed = _listed(what)
+        _compose(*((one, times) for _, one, times in listed)) * count  # so often as may be
+        return [(text, one, times * count) for text, one, times in listed]
     if isinstance(released, list | tuple):
         return [one for each in released for one in _listed(each)]
     if not callable(getattr(released, "pairs", None)):
@@ -88,9 +108,9 @@ def _listed(released: object) -> list[tuple[str, Mechanism, int]]:
     return [(_text(mechanism), mechanism, 1)]
 
 
-def _text(mechanism: Mechanism, given: str | None = None) -> str:
+def _text(mechanism: Mechanism, given: Spec | None = None) -> str:
     """Its canonical text; the text that was given, in one spelling, where there is no other."""
-    texts = [_spec(mechanism), None if given is None else _spelt(given)]
+    texts = [_spec(mechanism), None if given is None else _held(given) or _spelt(given.text)]
     if getattr(mechanism, "kind", None) in _AS_GIVEN:
         texts.reverse()
     for text in texts:
@@ -104,6 +124,18 @@ def _text(mechanism: Mechanism, given: str | None = None) -> str:
     raise ParameterError(
         f"a ledger cannot write down {type(mechanism).__name__}: give its spec, which names no file"
     )
+
+
+def _held(given: Spec) -> str | None:
+    """A spec that names a file, with its content."""
+    if given.held is None:
+        return None
+    content = given.held.content
+    try:
+        kept = {"content": content.decode()}
+    except UnicodeDecodeError:
+        kept = {"base64": b64encode(content).decode()}
+    return json.dumps({"spec": given.held.text, **kept}, separators=(",", ":"))
 
 
 def _spelt(given: str) -> str:

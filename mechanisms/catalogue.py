@@ -22,6 +22,7 @@ from .keys import KEYS, NEIGHBOURS, SAMPLING, chosen
 from .laws.families import FAMILIES
 from .laws.law import Law
 from .mechanism import AdditiveNoise, Mechanism
+from .named_file import Held
 from .pair_file import read_pair
 from .reach import Reach
 from .sampled import unsampled
@@ -47,7 +48,7 @@ class Spec:
     protocol: how users make the sum that is released; None where that is not stated. horizon: T.
     failure: how often its aggregation may be wrong, where it may. drawn: what samples are of,
     where the mechanism is a guarantee about it. shuffled: the binary sum, where bits are shuffled.
-    stream: what clients send of it.
+    stream: what clients send of it. held: the text with the content of the file that it names.
     """
 
     text: str
@@ -60,6 +61,7 @@ class Spec:
     shuffled: ShufflePreset | None = None
     federated: Settings | None = None
     stream: SharedStream | None = None
+    held: Held | None = None
 
     def to_json(self) -> dict[str, str]:
         """The mechanism as `--json` shows it; integers as text, since they may be large."""

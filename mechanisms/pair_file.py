@@ -19,7 +19,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from ..exact.number import ExactInput, ParameterError, exact
-from ..exact.regular_file import read_at_most
+from .named_file import read_named
 from .pair import FinitePair
 
 _COLUMNS = ("outcome", "p", "q")
@@ -105,9 +105,7 @@ def lines(path: Path) -> Iterator[tuple[int, list[str]]]:
 def read_text(path: Path) -> str:
     """The text of a small UTF-8 file. Raises ParameterError, with the path, where there is none."""
     try:
-        return read_at_most(path, _LARGEST_FILE).decode("utf-8-sig")
-    except OSError as error:
-        raise ParameterError(f"{path}: {error.strerror}") from error
+        return read_named(path, _LARGEST_FILE).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ParameterError(f"{path}: not text in UTF-8") from error
 

@@ -17,6 +17,7 @@ from attrs import evolve
 from ..exact.number import ParameterError, exact, whole
 from ..exact.suggest import meant, uncovered
 from .catalogue import Spec, entries
+from .named_file import Held, noting
 from .pair_file import read_text
 from .schema import Entry, Key, Values, short
 
@@ -38,10 +39,14 @@ def parse(text: str) -> Spec:
         name, values = _read_pairs(text, "SPEC")
     try:
         respelt = _respelt(name, values)
-        built = _entry(name, respelt).build(respelt)
+        with noting() as read:
+            built = _entry(name, respelt).build(respelt)
     except ParameterError as error:
         raise type(error)(_typed(name, values, str(error))) from error
-    return evolve(built, text=text) if isinstance(built, Spec) else Spec(text, built, {})
+    held = Held.of(name, respelt, *read.values()) if read else None
+    if isinstance(built, Spec):
+        return evolve(built, text=text, held=held)
+    return Spec(text, built, {}, held=held)
 
 
 def parse_use(text: str) -> tuple[Spec, int]:

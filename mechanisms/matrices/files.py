@@ -18,7 +18,7 @@ import numpy as np
 from flint import fmpz_mat
 
 from ...exact.number import ParameterError, exact
-from ...exact.regular_file import read_at_most
+from ..named_file import read_named
 from ..pair_file import read_text
 from .columns import MOST_ROWS, Table
 
@@ -55,7 +55,7 @@ def read_matrix(name: str) -> Table:
 
 
 def _from_npy(path: Path) -> _Read:
-    content = io.BytesIO(_bytes(path))
+    content = io.BytesIO(read_named(path, _LARGEST_FILE))
     try:
         found = np.lib.format.read_array(content, allow_pickle=False)
     except (ValueError, EOFError, MemoryError, OverflowError) as error:
@@ -113,13 +113,6 @@ def _check_rows(path: Path, count: int) -> None:
             f"{path}: the matrix must have at most {MOST_ROWS} rows and columns, got {count}; "
             "sqrt-toeplitz, blt and tree take more steps"
         )
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        return read_at_most(path, _LARGEST_FILE)
-    except OSError as error:
-        raise ParameterError(f"{path}: {error.strerror}") from error
 
 
 def read_buffers(name: str) -> tuple[list[Fraction], list[Fraction]]:

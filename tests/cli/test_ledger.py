@@ -363,3 +363,33 @@ def test_a_plan_fixes_all_uses(tmp_path, capsys) -> None:
         "binomial:trials=62,probability=1/2",
     )
     assert code == 2 and "REFUTED" in err and not (tmp_path / "a.db2").exists()
+
+
+def test_another_table_by_the_same_path_is_another_charge(
+    url, tmp_path, capsys, monkeypatch
+) -> None:
+    table = tmp_path / "table.csv"
+    words = ("charge", url, f"local:file={table}", "--user", "ada", "--key", "k")
+    table.write_text(",x,y\na,3/5,2/5\nb,2/5,3/5\n")
+    assert called(capsys, *words) == (0, "recorded: key k, 1 users\n", "")
+    assert called(capsys, *words) == (0, "recorded already: key k, 1 users\n", "")
+    table.write_text(",x,y\na,0.51,0.49\nb,0.49,0.51\n")
+    code, _, err = called(capsys, *words)
+    assert code == 2
+    assert "another mechanism" in err
+    table.unlink()
+    monkeypatch.chdir(tmp_path.parent)
+    assert called(capsys, "check", url)[0] == 0
+
+
+def test_what_is_sampled_is_what_is_charged(url, tmp_path, capsys) -> None:
+    """A file whose name ends like a count of releases."""
+    file, other = tmp_path / "t.csv*3", tmp_path / "t.csv"
+    file.write_text("outcome,p,q\nyes,1,1\n")
+    other.write_text("outcome,p,q\nno,1,1\n")
+    words = ["--ledger", url, "--user", "ada", "--key", "k"]
+    assert main(["sample", f"pmf:file={file}", "--size", "2", *words]) == 0
+    assert capsys.readouterr().out == "yes\nyes\n"
+    [entry] = json.loads(called(capsys, "export", url, "--format", "json")[1])
+    assert '"yes"' in entry["mechanism"]
+    assert entry["times"] == 2

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import exactdp
@@ -83,3 +85,71 @@ def test_keys_in_another_order_are_the_same_text(spec: str) -> None:
     name, _, rest = spec.partition(":")
     turned = f"{name}: {', '.join(reversed(rest.split(',')))}"
     assert list(canonical.uses_of(turned)) == list(canonical.uses_of(spec))
+
+
+_FILES = {
+    "matrix:file=C.csv,sigma=10": ("C.csv", "1,0\n1,1\n", "1,0\n2,1\n"),
+    "blt:file=b.json,sigma=10,steps=10": (
+        "b.json",
+        '{"omega": [0.5], "theta": [0.5]}',
+        '{"omega": [0.5], "theta": [0.9]}',
+    ),
+    "local:file=t.csv": ("t.csv", ",x,y\na,3/4,1/4\nb,1/4,3/4\n", ",x,y\na,1,0\nb,0,1\n"),
+    "local:file=t.csv,shuffled=9": ("t.csv", ",x\na,1\n", ",x,y\na,3/4,1/4\nb,1/4,3/4\n"),
+    "pmf:file=p.csv": ("p.csv", "outcome,p,q\n0,1,1\n", "outcome,p,q\n0,1/2,1\n1,1/2,0\n"),
+}
+
+
+@pytest.mark.parametrize("spec", _FILES)
+def test_what_a_file_says_is_written_and_its_path_is_not(spec, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    name, content, other = _FILES[spec]
+    Path(name).write_text(content)
+    mechanism = parse(spec).mechanism
+    [text] = canonical.uses_of(spec)
+    Path("moved").mkdir()
+    Path("moved", name).write_text(content)
+    assert list(canonical.uses_of((spec.replace(name, f"moved/{name}"), 3))) == [text]
+    assert canonical.uses_of((spec, 3))[text][1] == 3
+    once = parse(spec)
+    Path(name).write_text(other)
+    assert list(canonical.uses_of(spec)) != [text]
+    assert list(canonical.uses_of(once)) == [text]  # read once
+    Path(name).unlink()
+    canonical.read.cache_clear()
+    assert canonical.read(text) == mechanism
+    assert name not in text
+
+
+def test_a_matrix_of_floats_is_written_whole(tmp_path) -> None:
+    import numpy as np
+
+    np.save(tmp_path / "C.npy", np.array([[1.0, 0], [0.5, 1]]))
+    [text] = canonical.uses_of(f"matrix:file={tmp_path / 'C.npy'},sigma=10")
+    assert canonical.read(text) == parse(f"matrix:file={tmp_path / 'C.npy'},sigma=10").mechanism
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "local:file={}",
+        "matrix:file={},sigma=10",
+        "blt:file={},sigma=10",
+        "pmf:file={}",
+        "{}",
+        '{{"spec":"local:file={}","content":"x"}}',
+        '{{"spec":"local:file={}","base64":"!"}}',
+        '{{"spec":"local:file={}","content":3}}',
+        '{{"spec":"discrete-laplace:scale=1","content":""}}',
+        '{{"spec":3,"content":""}}',
+    ],
+)
+@pytest.mark.parametrize("name", ["table.csv", "table.json", "table.toml", "table.npy"])
+def test_no_path_of_a_ledgers_is_opened(text, name, tmp_path, monkeypatch) -> None:
+    path = tmp_path / name
+    path.write_text(",x,y\na,3/4,1/4\nb,1/4,3/4\n")
+    opened = []
+    monkeypatch.setattr("os.open", lambda *given: opened.append(given))
+    with pytest.raises(ParameterError):
+        canonical.read(text.format(path))
+    assert opened == []
