@@ -342,12 +342,14 @@ def _weight(data: Any) -> Weight:
 
 
 def _bits(fields: dict[str, Any]) -> Mechanism:
-    return Bits(_weight(fields["on"]), _weight(fields["off"]), fields["hashes"])
+    flipped = fields.get("flipped") == "yes"
+    odds = _weight(fields["on"]), _weight(fields["off"])
+    return Bits(*odds, fields["hashes"], fields.get("bits"), flipped)
 
 
 def _reports(fields: dict[str, Any]) -> Mechanism:
     numbers = (Fraction(fields[name]) for name in ("wrong", "p", "q"))
-    return Reports(*numbers, fields["hashes"], int(fields["reports"]))
+    return Reports(*numbers, fields["hashes"], int(fields["reports"]), fields.get("bits"))
 
 
 def _local_table(fields: dict[str, Any]) -> Mechanism:

@@ -103,7 +103,7 @@ def _(one: FinitePair, inner: Inner) -> Fields:
 def _(one: Shuffled, inner: Inner) -> Fields | None:
     local = one.local
     if isinstance(local, Bits) and local.size is not None and local.size < 3:
-        return None  # its fields say of any number of bits
+        return None  # the checker compares three values
     if isinstance(local, LocalTable) and len(local.rows) > _MOST_SHUFFLED:
         return None
     return {"kind": "shuffled", "report": inner(local), "users": str(one.users)}
@@ -112,7 +112,13 @@ def _(one: Shuffled, inner: Inner) -> Fields | None:
 @family_fields.register
 def _(one: Bits, inner: Inner) -> Fields:
     (on,), (off,) = _weight(one.on), _weight(one.off)
-    return {"kind": "bits", "on": on, "off": off, "hashes": str(one.hashes)}
+    turned = {"flipped": "yes"} if one.flipped else {}
+    return {"kind": "bits", "on": on, "off": off, "hashes": str(one.hashes), **_many(one), **turned}
+
+
+def _many(one: Bits | Reports) -> Fields:
+    """How many bits are reported, where that is stated."""
+    return {} if one.size is None else {"bits": str(one.size)}
 
 
 @family_fields.register
@@ -123,6 +129,7 @@ def _(one: Reports, inner: Inner) -> Fields:
         **{name: decimal_text(number) for name, number in numbers.items()},
         "hashes": str(one.hashes),
         "reports": str(one.reports),
+        **_many(one),
     }
 
 

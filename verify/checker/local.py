@@ -31,6 +31,7 @@ from .shape import (
     number,
     number_text,
     plainly,
+    read_choice,
     read_fields,
     read_list,
     read_number,
@@ -40,6 +41,7 @@ from .shape import (
 
 _MOST_COMPARED = 200_000  # values squared times reports
 _MOST_SHUFFLED = 5  # values of a table
+_MOST_BITS = 10**9
 _LONGEST = 40_000  # bits of denominators
 Fields = Mapping[str, Any]
 
@@ -180,6 +182,8 @@ class Bits(Local):
     on: Weight
     off: Weight
     hashes: int
+    size: int | None = None  # how many bits there are, where that is stated
+    flipped: bool = False  # 0 and 1 exchanged in reports
 
     def said(self) -> str:
         on, off = (
@@ -187,8 +191,9 @@ class Bits(Local):
             for odds in (self.on, self.off)
         )
         return (
-            f"bits of which a value sets {self.hashes:,}, each reported by itself, 1 with the odds "
-            f"{on} where it is set and {off} where not"
+            f"{_many(self.size)}bits of which a value sets {self.hashes:,}, each reported by "
+            f"itself, {int(not self.flipped)} with the odds {on} where it is set and {off} where "
+            "not"
         )
 
     def rows(self) -> Sequence[Row]:
@@ -209,6 +214,8 @@ class Bits(Local):
         """
         if self.hashes > 1:
             raise OpenError("values of several bits are not shuffled here")
+        if self.size is not None and self.size < 3:
+            raise OpenError("fewer than three bits are not shuffled here")
         if not certainly(size(self.on) >= size(self.off)):
             raise OpenError("bits that are set are to be the likelier ones")
         rows: list[list[Weight]] = [[], [], []]
@@ -318,12 +325,14 @@ class Reports(Family):
     q: Fraction
     hashes: int
     reports: int
+    size: int | None = None  # how many bits there are, where that is stated
 
     def said(self) -> str:
         p, q, wrong = map(number_text, (self.p, self.q, self.half))
         return (
-            f"{self.reports:,} answers about bits of which a value sets {self.hashes:,}, each 1 "
-            f"with probability {p} or {q} by a permanent bit that is wrong with probability {wrong}"
+            f"{self.reports:,} answers about {_many(self.size)}bits of which a value sets "
+            f"{self.hashes:,}, each 1 with probability {p} or {q} by a permanent bit that is wrong "
+            f"with probability {wrong}"
         )
 
     def above(self) -> Sequence[Parts]:
@@ -357,16 +366,32 @@ def _subsets(data: object) -> Mechanism:
 
 
 def _bits(data: object) -> Mechanism:
-    fields = read_fields(data, "bits", "kind", "on", "off", "hashes")
+    turned = ("flipped",) if isinstance(data, dict) and "flipped" in data else ()
+    fields = read_fields(data, "bits", "kind", "on", "off", "hashes", *_stated(data), *turned)
     on, off = (_weight(fields[name]) for name in ("on", "off"))
     if not on or not off:
         raise CertificateError("on and off must be above 0")
-    return Bits(on, off, read_whole(fields["hashes"], "hashes", 1, 32))
+    hashes = read_whole(fields["hashes"], "hashes", 1, 32)
+    flipped = bool(turned) and read_choice(fields, "flipped", ("yes", "no")) == "yes"
+    return Bits(on, off, hashes, _size(fields, hashes), flipped)
+
+
+def _stated(data: object) -> tuple[str, ...]:
+    """Older certificates do not say how many bits there are."""
+    return ("bits",) if isinstance(data, dict) and "bits" in data else ()
+
+
+def _size(fields: Fields, hashes: int) -> int | None:
+    return read_whole(fields["bits"], "bits", 2 * hashes, _MOST_BITS) if "bits" in fields else None
+
+
+def _many(size: int | None) -> str:
+    return "" if size is None else f"{size:,} "
 
 
 def _reports(data: object) -> Mechanism:
     names = ("wrong", "p", "q")
-    fields = read_fields(data, "reports", "kind", *names, "hashes", "reports")
+    fields = read_fields(data, "reports", "kind", *names, "hashes", "reports", *_stated(data))
     wrong, p, q = (read_number(fields[name], name, at_most=1) for name in names)
     hashes, reports = (
         read_whole(fields[name], name, 1, most)
@@ -374,7 +399,7 @@ def _reports(data: object) -> Mechanism:
     )
     if max(x.denominator.bit_length() for x in (wrong, p, q)) * reports > _LONGEST:
         raise CertificateError("wrong, p and q need too long a common denominator")
-    return Reports(wrong, p, q, hashes, reports)
+    return Reports(wrong, p, q, hashes, reports, _size(fields, hashes))
 
 
 def _table(data: object) -> Mechanism:
