@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Protocol, TypeAlias, runtime_checkable
 
 from attrs import field, frozen
+from flint import arb
 
 from ..exact.enclosure import Endpoint
 from ..exact.number import ParameterError
@@ -103,6 +104,15 @@ def dominated(mechanism: Mechanism) -> Dominated | None:
     """What is known by others, either way round; None for what has pairs of laws itself."""
     inner = either_way(mechanism)
     return inner if isinstance(inner, Dominated) else None
+
+
+@runtime_checkable
+class InClosedForm(Protocol):
+    """A mechanism of which single uses, whatever neighbours do, are known by formulas."""
+
+    def in_closed_form(self, quantity: str, at: Fraction) -> arb:
+        """At the working precision: "delta" at an epsilon, "epsilon" at a delta, or "renyi"."""
+        ...
 
 
 @runtime_checkable

@@ -36,6 +36,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 from attrs import field, frozen
+from flint import arb
 
 from ..exact.number import ExactInput, ball, exact, whole
 from . import parameters
@@ -185,6 +186,21 @@ class Exponential(Dominated):
         lower.append(_once(AnyScores(self.epsilon, _SCORES, attained=True)))
         narrow = _once(AnyScores(self.epsilon, _CELLS, attained=False))
         return Dominating(lower, [upper], rho=rho, slower=[narrow], why=_WHY)
+
+    def in_closed_form(self, quantity: str, at: Fraction) -> arb:
+        """ "delta" at an epsilon >= 0, "epsilon" at a delta in (0, 1], "renyi" at an order > 1."""
+        span = ball(self.epsilon)
+        whole = -(-span).expm1()
+        if quantity == "delta":
+            if at >= self.epsilon:
+                return arb(0)
+            return (ball((at - self.epsilon) / 2)).expm1() ** 2 / whole
+        if quantity == "epsilon":
+            return (span + 2 * (-(ball(at) * whole).sqrt()).log1p()).max(arb(0))
+        a, less = ball(at), -((1 - ball(at)) * span).expm1()
+        high = span + (-(-a * span).expm1()).log()  # log A
+        x = ((a - 1) / a).log() + high - less.log()
+        return x + (high - a.log() - span.expm1().log()) / (a - 1)
 
 
 @frozen

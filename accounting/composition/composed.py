@@ -48,7 +48,7 @@ from .composed_profile import Enough, in_little_time, measured, never
 from .composed_zcdp import composed_zcdp
 from .curves import Profile, falling, profile
 from .first_bounds import first_bounds, first_curve
-from .profiled import own_delta, own_epsilon, profiled
+from .profiled import closed_form, own_delta, own_epsilon, profiled
 from .tradeoff import Tradeoff, guessing, tradeoff
 from .vectors import Sides, sides_of
 
@@ -295,6 +295,10 @@ class Composition(Rows):
         """
         narrow, bits = _precision(width, cap)
         wanted = [exact(order, "order", above=1) for order in orders]
+        figures = [Figure("renyi", order) for order in wanted]
+        closed = [closed_form(self.uses, figure, narrow, bits) for figure in figures]
+        if all(one is not None for one in closed):
+            return [one for one in closed if one is not None]
         found = [Enclosure.unknown()] * len(wanted)
         with suppress(OutOfTimeError):
             with suppress(OutOfTimeError), time_limit(_SHARE * time_left()), where_possible():
@@ -468,6 +472,8 @@ class Composition(Rows):
         narrow, bits = _precision(width, cap)
         seconds = float(exact(work, "work", at_least=0))
         level = exact(epsilon, "epsilon", at_least=0)
+        if (closed := closed_form(self.uses, Figure("delta", level), narrow, bits)) is not None:
+            return closed
         if (one := profiled(self.uses)) is not None:
             return own_delta(one, level, narrow)
         if (sides := sides_of(self.uses)) is not None:
@@ -524,6 +530,8 @@ class Composition(Rows):
         level = exact(delta, "delta", at_least=0, at_most=1)
         if level == 0:
             return self.pure(narrow, bits)
+        if (closed := closed_form(self.uses, Figure("epsilon", level), narrow, bits)) is not None:
+            return closed
         if level < 1 and (one := profiled(self.uses)) is not None:
             return own_epsilon(one, level, self.pure(_COARSE))
         if (sides := sides_of(self.uses)) is not None:

@@ -6,12 +6,15 @@ import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from fractions import Fraction
+from functools import partial
 
 from ...exact.deadline import OutOfTimeError
 from ...exact.enclosure import Enclosure, Endpoint
 from ...exact.number import log_about
-from ...mechanisms.dominating import Profiled
+from ...exact.precision import enclose, refine
+from ...mechanisms.dominating import InClosedForm, Profiled
 from ...mechanisms.mechanism import either_way
+from ..figure import Figure
 from ..scenario import Use
 
 _ROUGH, _MIDDLE, _FINE = 1e-3, 1e-4, 1e-5  # relative widths of delta
@@ -31,6 +34,17 @@ def profiled(uses: Sequence[Use]) -> Profiled | None:
         return None
     one = either_way(uses[0].mechanism)
     return one if isinstance(one, Profiled) else None
+
+
+def closed_form(uses: Sequence[Use], figure: Figure, width: Fraction, cap: int) -> Enclosure | None:
+    """By a formula of the only use, where it has one."""
+    one = either_way(uses[0].mechanism)
+    if len(uses) != 1 or uses[0].times != 1 or not isinstance(one, InClosedForm):
+        return None
+    at = figure.at
+    assert at is not None
+    measure = partial(one.in_closed_form, figure.quantity, at)
+    return refine(lambda: enclose(measure()), width=width, cap=cap).found_by("a closed form")
 
 
 def own_delta(one: Profiled, epsilon: Fraction, width: Fraction) -> Enclosure:

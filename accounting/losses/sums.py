@@ -48,6 +48,7 @@ _MOST_STEPS = 40
 _ATTEMPTS = 3
 
 _OPEN_CHOICE = "which of several pairs of neighbours an adversary picks is open"
+_ORDER = "the releases count in whichever order costs most, not in the order listed"
 
 
 def is_smoothed(uses: Scenario, log_delta: float) -> bool:
@@ -161,6 +162,8 @@ def over_choices(
         found = found.maximum(measure(product.fixed(choice), share))
     by = tuple(dict.fromkeys((*found.by, *most.by)))
     found = Enclosure(found.lower, most.upper, why=found.why, by=by).because(_OPEN_CHOICE)
+    if len(product.factors) > 1:
+        found = found.because(_ORDER)
     if play is None or found.is_within(width) or not product.is_listed:
         return found
     try:

@@ -70,8 +70,61 @@ def test_the_exponential_mechanism_of_few_candidates(level):
             q = [w / sum(moved) for w in moved]
             worst = max(worst, sum(max(a - gamma * b, 0) for a, b in zip(p, q, strict=True)))
     best = (1 - math.exp((float(level) - 1) / 2)) ** 2 / (1 - math.exp(-1))
-    assert worst <= float(found) and float(found.lower) <= best <= float(found)
-    assert float(found.lower) >= 0.9 * best and float(found) <= 1.2 * best
+    assert worst <= float(found) and float(found) == pytest.approx(best, rel=1e-12)
+    assert found.is_within(Fraction(1, 10**12))
+
+
+def _worst(span: float, measure) -> float:
+    """The largest over all t of what two losses t and t - span cost, by trying many."""
+    found, low, high = 0.0, 0.0, span
+    for _ in range(5):
+        places = [low + (high - low) * k / 400 for k in range(401)]
+
+        def cost(t: float) -> float:
+            p = (1 - math.exp(t - span)) / (1 - math.exp(-span))
+            return measure(((p, t), (1 - p, t - span)))
+
+        found, best = max((cost(t), t) for t in places)
+        reach = (high - low) / 100
+        low, high = max(best - reach, 0.0), min(best + reach, span)
+    return found
+
+
+@pytest.mark.parametrize("span", [0.01, 1.0, 8.0])
+def test_one_exponential_mechanism_costs_what_its_worst_scores_do(span):
+    one = compose(_of(f"exponential:epsilon={span}"))
+    for share in (0.0, 0.3, 0.9, 0.999):
+        level = Fraction(str(span)) * Fraction(str(share))
+
+        def excess(pair, level=float(level)):
+            return sum(m * max(-math.expm1(level - loss), 0.0) for m, loss in pair)
+
+        delta = one.delta(level)
+        assert delta.is_within(Fraction(1, 10**12))
+        assert float(delta) == pytest.approx(_worst(span, excess), rel=1e-6)
+        # and back: what of this delta is asked is the level again
+        back = Fraction(one.epsilon(Fraction(delta.upper)).upper)
+        assert abs(back - level) < Fraction(1, 10**9)
+    for order in (1.001, 2, 30, 1000):
+
+        def divergence(pair, above=order - 1):
+            top = max(loss for m, loss in pair if m > 0)
+            total = sum(m * math.exp(above * (loss - top)) for m, loss in pair)
+            return top + math.log(total) / above
+
+        found = one.renyi(order)
+        assert found.is_within(Fraction(1, 10**12))
+        assert float(found) == pytest.approx(_worst(span, divergence), rel=1e-6)
+    assert one.delta(Fraction(str(span))).upper == 0
+    assert one.epsilon("0.999999").upper == 0
+
+
+def test_a_list_is_charged_for_the_order_of_releases_that_costs_most_and_says_so():
+    first, second = _of("exponential:epsilon=1"), _of("exponential:epsilon=1/2")
+    one_way, other = (compose(*pair).delta(0) for pair in ((first, second), (second, first)))
+    assert one_way == other
+    assert one_way.lower <= Fraction("0.25981413056") <= one_way.upper  # 1/2 first, by hand
+    assert any("order costs most" in why for why in one_way.why)
 
 
 def _not_adaptive(span: float, uses: int, level: float) -> float:
