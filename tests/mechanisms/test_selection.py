@@ -108,8 +108,9 @@ def test_one_exponential_mechanism_costs_what_its_worst_scores_do(span):
     for order in (1.001, 2, 30, 1000):
 
         def divergence(pair, above=order - 1):
-            top = max(loss for m, loss in pair if m > 0)
-            total = sum(m * math.exp(above * (loss - top)) for m, loss in pair)
+            seen = [(m, loss) for m, loss in pair if m > 0]
+            top = max(loss for _, loss in seen)
+            total = sum(m * math.exp(above * (loss - top)) for m, loss in seen)
             return top + math.log(total) / above
 
         found = one.renyi(order)
