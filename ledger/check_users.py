@@ -58,10 +58,13 @@ class Users:
             spent |= self._added_up(user, names.get(user, "?"), own)
         found = 0
         for user, limit, written in self._stream(select(balances), balances.c.user):
-            nothing = self._nothing(limit)
-            if spent.get((user, limit), nothing) != read_spent(written):
-                name = names.get(user, "?")
-                raise BrokenError(f"balances: user {name!r}, {called(limit)}: not what was charged")
+            where = f"balances: user {names.get(user, '?')!r}, limit number {limit}"
+            try:
+                told = read_spent(written)
+            except ValueError as error:
+                raise BrokenError(f"{where}: damaged: {error}") from error
+            if spent.get((user, limit), self._nothing(limit)) != told:
+                raise BrokenError(f"{where}: not what was charged")
             found += (user, limit) in spent
             self.balances += 1
         if found != len(spent):

@@ -150,6 +150,8 @@ def check(
     try:
         if (wrong := tables.difference(connection) or tables.damage(connection)) is not None:
             raise BrokenError(wrong)
+        if (wrong := tables.odd_value(connection)) is not None:
+            raise BrokenError(wrong)
         end, limits = _end(connection), rows.read_limits(connection)
         demand_opening(connection, limits)  # first: to audit a plan that nobody made may take long
         _check_limits(limits)

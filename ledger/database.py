@@ -193,8 +193,14 @@ class Database:
             line = without_secrets(" ".join(str(cause).split()), self.url)
             raise UnavailableError(f"the database of the ledger: {line[:300]}") from error
         except _NOT_OURS as error:
-            line = " ".join(str(error).split())
-            raise DamagedError(f"the ledger is not as it was written: {line[:300]}") from error
+            said = (
+                " ".join(str(error).split())[:300]
+                if type(error) is ValueError
+                else "a value is damaged"
+            )
+            raise DamagedError(
+                f"the ledger is not as it was written: {said}: see `exactdp ledger check`"
+            ) from error
 
     def _sqlite(self) -> Engine:
         mode = "ro" if self.read_only else "rw"

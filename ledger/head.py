@@ -57,12 +57,12 @@ class Seen:
 
 def read_head(connection: Connection) -> Head:
     """The end of the chain."""
-    return Head.of(connection.execute(select(head).where(head.c.id == 0)).one())
+    return Head.of(_one(connection.execute(select(head).where(head.c.id == 0)).one_or_none()))
 
 
 def locked_head(connection: Connection, seen: Seen) -> Head:
     """The same; whoever reads it so is the only writer until the transaction ends."""
-    found = Head.of(connection.execute(_LOCK).one())
+    found = Head.of(_one(connection.execute(_LOCK).one_or_none()))
     earlier = connection.execute(_ROW, {"asked": seen.row}).one_or_none()
     if earlier is None or earlier.hash != seen.hash:
         raise ReplacedError(
@@ -86,6 +86,12 @@ def demand_opening(connection: Connection, limits: tuple[Limit, ...]) -> None:
         if row.action == OPEN and row.hash == link.hash(NOTHING):
             return
     raise DamagedError("row 0: its hash is not that of the limits")
+
+
+def _one(row: Any) -> Any:
+    if row is None:
+        raise DamagedError("head: its row is missing")
+    return row
 
 
 def _is_time(text: object) -> bool:

@@ -74,6 +74,9 @@ def batches(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
 def read_limits(connection: Connection) -> tuple[Limit, ...]:
     """The limits of the ledger, in their order. Raises DamagedError for what are none."""
     found = connection.execute(select(limits).order_by(limits.c.id)).all()
+    texts = ("name", "claim", "levels", "project")
+    if not all(isinstance(getattr(row, name), str) for row in found for name in texts):
+        raise DamagedError("limits: a value of it is of another type")
     try:
         given = tuple(
             Limit(
@@ -85,7 +88,7 @@ def read_limits(connection: Connection) -> tuple[Limit, ...]:
             )
             for row in found
         )
-    except (ParameterError, TypeError, AttributeError) as error:
+    except (ParameterError, TypeError) as error:
         raise DamagedError(f"limits: {error}") from error
     if [tuple(row) for row in found] != [tuple(row.values()) for row in _limit_rows(given)]:
         raise DamagedError("limits: do not stand in their table as they were written")
@@ -140,8 +143,11 @@ def write_link(connection: Connection, link: Link, digest: str, members: int) ->
 
 
 def read_head(connection: Connection) -> Row[Any]:
-    """The end of the chain."""
-    return connection.execute(select(head)).one()
+    """The end of the chain. Raises DamagedError where it is not one row."""
+    listed = connection.execute(select(head)).all()
+    if len(listed) != 1:
+        raise DamagedError(f"head: must be one row, there are {len(listed)}")
+    return listed[0]
 
 
 def first_hash(connection: Connection) -> str:

@@ -64,6 +64,22 @@ def damage(connection: Connection) -> str | None:
     return None
 
 
+def odd_value(connection: Connection) -> str | None:
+    """Which table has a value of another type than its column; None where none has.
+
+    SQLite holds any value in any column; PostgreSQL does not.
+    """
+    if connection.dialect.name != "sqlite":
+        return None
+    for table in metadata.sorted_tables:
+        for column in table.columns:
+            kind = "text" if isinstance(column.type, String) else "integer"
+            asked = f'SELECT 1 FROM "{table.name}" WHERE typeof("{column.name}") <> \'{kind}\''
+            if connection.exec_driver_sql(f"{asked} LIMIT 1").first() is not None:
+                return f"{table.name}: a value of {column.name} is damaged: it must be {kind}"
+    return None
+
+
 def _in_sqlite(connection: Connection) -> Facts:
     listed = connection.exec_driver_sql("SELECT type, name, tbl_name, sql FROM sqlite_master")
     return _worded(map(tuple, listed))

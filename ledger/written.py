@@ -22,7 +22,7 @@ def read_costs(text: str) -> Costs:
     """The costs that were written so. Raises ValueError for other text."""
     try:
         costs = tuple(tuple(map(_read_ends, levels)) for levels in json.loads(text))
-    except (TypeError, AttributeError, RecursionError) as error:
+    except (TypeError, AttributeError, RecursionError, json.JSONDecodeError) as error:
         raise ValueError(f"not costs: {text[:40]!r}") from error
     if costs_text(costs) != text:
         raise ValueError(f"not costs: {text[:40]!r}")

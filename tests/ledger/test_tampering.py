@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy.exc import IntegrityError
 
+from exactdp.cli.main import main
 from exactdp.exact import ParameterError
 from exactdp.ledger import Ledger, Limit
 from exactdp.ledger.checking import check, check_at
@@ -60,6 +61,7 @@ def _is_found(database: Database, *statements: str) -> bool:
             found = check(connection)
         finally:
             connection.rollback()
+    assert not any(word in found.reason for word in ("cannot be read", "object", "argument"))
     return not found.valid and bool(found.reason)
 
 
@@ -86,7 +88,8 @@ def _values(path: Path, table: str, column: str, row: int) -> list[str]:
     else:
         values += [f"{true} ", f"{true}0", true[:-1], true[::-1]]
     different = {str(value): value for value in values if str(value) != str(true)}
-    return ["'" + str(value).replace("'", "''") + "'" for value in different.values()]
+    quoted = ["'" + str(value).replace("'", "''") + "'" for value in different.values()]
+    return [*quoted, "x'fffe'", "2.5", "'inf'"]
 
 
 @pytest.mark.parametrize("rows", [1, pytest.param(None, marks=pytest.mark.slow)])
@@ -295,3 +298,36 @@ def test_another_database_is_no_ledger_rather_than_a_broken_one(tmp_path: Path) 
         connection.execute("CREATE TABLE notes (text)")
     with pytest.raises(ParameterError, match="there is no ledger"):
         check_at(str(path))
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "words"),
+    [
+        ("balances", "spent", ["check"]),
+        ("balances", "spent", ["charge", ONE, "--user", "ada", "--user", "eve", "--key", "9"]),
+        ("uses", "costs", ["show"]),
+        ("uses", "times", ["export"]),
+        ("uses", "times", ["check"]),
+        ("charges", "action", ["cancel", "--key", "4"]),
+        ("limits", "claim", ["show"]),
+        ("limits", "name", ["check"]),
+        ("users", "name", ["check"]),
+    ],
+)
+@pytest.mark.parametrize("value", ["inf", b"\xff", 2.5, ""])
+def test_what_is_damaged_is_said_in_one_line(
+    table, column, words, value, whole, tmp_path, capsys
+) -> None:
+    path = shutil.copy(whole, tmp_path / "a.db")
+    with sqlite3.connect(path) as connection:
+        which = "rowid = 2" if column == "name" else "rowid > 1"
+        connection.execute(f"UPDATE {table} SET {column} = ? WHERE {which}", (value,))
+    connection.close()
+    code = main(["ledger", words[0], str(path), *words[1:]])
+    said = capsys.readouterr()
+    line = said.out.partition("\n")[0] if words[0] == "check" else said.err
+    assert code == (1 if words[0] == "check" else 2)
+    assert len(line.splitlines()) == 1
+    assert any(said in line for said in (table, "not as it was written", "row 1 "))
+    for python in ("object", "argument", "attribute", "supported", "cannot be read"):
+        assert python not in line
