@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 
 from ..exact import Enclosure, ParameterError, exact, time_limit, whole
-from ..exact.regular_file import open_regular
+from ..exact.regular_file import read_at_most
 from ..exact.table import Table, no_formula
 from ..ledger.errors import LedgerError, RefusedError, UnavailableError
 from ..ledger.limits import Limit
@@ -42,6 +42,7 @@ Key: TypeAlias = Annotated[str, option("KEY", "of this charge alone")]
 Wait: TypeAlias = Annotated[str, option("S", "seconds to wait for other writers")]
 WAIT = "30"
 _MOST = 50  # rows of a table
+_MOST_BYTES = 2**28  # of names of users
 
 
 @ledger.command(cls=PlainCommand)
@@ -276,13 +277,15 @@ def _limits(opened: Ledger) -> str:
 def _lines(path: str) -> list[str]:
     """Names of users, one a line; empty lines are none."""
     if path == "-":
-        text = sys.stdin.read()
+        text = sys.stdin.read(_MOST_BYTES + 1)
+        if len(text) > _MOST_BYTES:
+            raise ParameterError(f"--users-from: -: larger than {_MOST_BYTES} characters")
     else:
         try:
-            with open_regular(Path(path)) as opened:
-                text = opened.read().decode()
+            text = read_at_most(path, _MOST_BYTES).decode()
         except (OSError, ValueError) as error:
-            raise ParameterError(f"--users-from: {path}: {error}") from error
+            said = getattr(error, "strerror", None) or error
+            raise ParameterError(f"--users-from: {path}: {said}") from error
     return [line for line in text.splitlines() if line]
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from ..accounting.scenario import Use
 from ..exact import ParameterError
-from ..exact.regular_file import open_regular
-from ..verify.certificate import Certificate, CertificateError
+from ..exact.regular_file import read_at_most
+from ..verify.certificate import LARGEST_FILE, Certificate, CertificateError
 from ..verify.checker.expected import Expected, difference
 from ..verify.checker.reading import read
 from ..verify.fields import NotCertifiedError, use_fields
@@ -21,16 +21,18 @@ def digest_of(path: Path, uses: Sequence[Use], seconds: float) -> str:
     seconds, and it says VERIFIED of these uses, all of them and no others.
     """
     try:
-        with open_regular(path) as opened:
-            digest = sha256(opened.read()).hexdigest()
-        certificate = Certificate.read(path)
+        raw = read_at_most(path, LARGEST_FILE)  # once: what is checked is what is recorded
+        digest = sha256(raw).hexdigest()
+        certificate = Certificate.of_bytes(raw, path)
         expected = Expected([use_fields(use) for use in uses], verdict="VERIFIED")
         doubt = difference(read(certificate.content), expected)
         if doubt is None:
             with output.working(f"checking {path}"):
                 outcome = certificate.check(seconds)
             doubt = None if outcome.valid else f"the checker does not accept it: {outcome.reason}"
-    except (OSError, CertificateError, NotCertifiedError) as error:
+    except OSError as error:
+        raise ParameterError(f"--certificate: {path}: {error.strerror or error}") from error
+    except (CertificateError, NotCertifiedError) as error:
         raise ParameterError(f"--certificate: {error}") from error
     if doubt is not None:
         raise ParameterError(f"--certificate: {path}: {doubt}")

@@ -93,7 +93,7 @@ _WIDTHS = ("1e-12", "1e-9", "1e-7", "1e-5", "1e-4", "1e-3", "1e-2")  # relative,
 _LEAST_ROUNDED = Fraction(1, 10**5)  # where composed losses have to be rounded
 _LEAST_CELLS = Fraction(1, 10**3)  # where those of continuous noise have to be; less if it must
 _DIGITS = (20, 60, 200)  # of the ends of an enclosure
-_LARGEST_FILE = 20_000_000  # bytes
+LARGEST_FILE = 20_000_000  # bytes
 _INFINITY = Decimal("Infinity")
 _COARSE = (Guaranteed, Shuffled)  # of which it knows epsilon and delta to some digits only
 _SHORT = 10_000  # uses times sensitivity, or times sigma2
@@ -219,9 +219,14 @@ class Certificate(Rows):
     def read(path: str | Path) -> Certificate:
         """Read a file. Raises CertificateError for anything but a certificate of this version."""
         try:
-            raw = read_at_most(path, _LARGEST_FILE)
+            raw = read_at_most(path, LARGEST_FILE)
         except OSError as error:
             raise CertificateError(f"{path}: {error.strerror or error}") from error
+        return Certificate.of_bytes(raw, path)
+
+    @staticmethod
+    def of_bytes(raw: bytes, path: str | Path) -> Certificate:
+        """The same of what a file holds; path: its name in errors."""
         try:
             data = loaded(raw)
         except CertificateError as error:
