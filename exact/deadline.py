@@ -1,8 +1,9 @@
 """A limit of time: what is computed inside it ends with what is known by then, and never hangs.
 
 Whoever searches or sums calls `check_time` now and then, or asks `time_left`. In the main thread of
-a POSIX system an interval timer raises the same error between any two steps of Python as well, but
-for imports, so that no loop can be forgotten; elsewhere the calls of `check_time` have to do.
+a POSIX system an interval timer raises the same error between any two steps of this package as
+well, but for imports, so that no loop can be forgotten; elsewhere the calls of `check_time` have to
+do. Whoever calls the package is not interrupted, and gets the timer and its handler back.
 
 What is quick comes first, in a `grace` of processor time that a busy machine does not shorten.
 
@@ -24,7 +25,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import FrameType
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
+
+from attrs import frozen
 
 from .clock import clock, held, now
 from .errors import OutOfTimeError as OutOfTimeError
@@ -39,6 +42,7 @@ _SOON = 0.0005  # seconds in which a limit is set or taken back
 _LONGEST = 10**9  # seconds: no timer counts many more, and whoever allows them sets no limit
 _LATE = 2.0  # seconds of the processor that all graces of one answer may take after its limit
 _LEAST = 0.05  # seconds that each has all the same: what is cheapest is known in them
+_PACKAGE = f"{__name__.partition('.')[0]}."
 _LIMITS = (__file__, contextlib.__file__)
 _end: ContextVar[float] = ContextVar("exactdp_deadline", default=math.inf)
 _rings: ContextVar[float] = ContextVar("exactdp_timer", default=math.inf)
@@ -64,6 +68,9 @@ def check_time() -> None:
 def time_limit(seconds: ExactInput, *, rings: bool = True) -> Iterator[None]:
     """Allow so many seconds for the block; a limit inside another one can only shorten it.
 
+    What this package computes inside ends with what it knows by then; the caller's own code in the
+    block is never interrupted. A timer of the caller's is stopped meanwhile, and then goes on.
+
     rings: whether the timer interrupts the block; if not, the limit is one to share out by
     `time_left` among limits inside.
 
@@ -81,20 +88,19 @@ def time_limit(seconds: ExactInput, *, rings: bool = True) -> Iterator[None]:
     if now() > outer and not held.get():
         raise OutOfTimeError("the time allowed is over")
     token, ringing = _end.set(end), _rings.set(min(outer, end) if rings else outer)
-    armed = rings and math.isfinite(end) and _has_timer()
-    before = signal.signal(signal.SIGALRM, _ring) if armed else None
+    armed, theirs = rings and math.isfinite(end) and _has_timer(), None
     try:
         if armed:
+            theirs = _taken()
             _ring_at(end)
         yield
     finally:
         _rings.reset(ringing)
         _end.reset(token)
-        if armed:
+        if armed and theirs is None:
             _ring_at(outer)
-            # without another handler ours stays: a last ring on its way would kill the process
-            if math.isinf(outer) and before not in (None, signal.SIG_DFL):
-                signal.signal(signal.SIGALRM, before)
+        elif theirs is not None:
+            theirs.give_back()
 
 
 @contextmanager
@@ -201,6 +207,34 @@ def _noticed() -> None:
         signal.setitimer(signal.ITIMER_REAL, _AGAIN, _AGAIN)
 
 
+@frozen
+class _Theirs:
+    """Somebody else's handler of the timer's signal, and their timer as it stood when."""
+
+    handler: Any  # None: of C code, which cannot be put back
+    left: float
+    again: float
+    at: float
+
+    def give_back(self) -> None:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        if self.handler is not None:
+            # a last ring of ours that is on its way is dropped by this, and kills nobody
+            signal.signal(signal.SIGALRM, signal.SIG_IGN)
+            signal.signal(signal.SIGALRM, self.handler)
+        if self.left:
+            left = max(self.left - (time.monotonic() - self.at), _SOON)
+            signal.setitimer(signal.ITIMER_REAL, left, self.again)
+
+
+def _taken() -> _Theirs | None:
+    """Hear the timer; None where that is done already."""
+    if signal.getsignal(signal.SIGALRM) is _ring:
+        return None
+    left, again = signal.setitimer(signal.ITIMER_REAL, 0)
+    return _Theirs(signal.signal(signal.SIGALRM, _ring), left, again, time.monotonic())
+
+
 def _has_timer() -> bool:
     main = threading.current_thread() is threading.main_thread()
     return main and hasattr(signal, "setitimer")
@@ -214,7 +248,7 @@ def _ring_at(end: float) -> None:
 
 
 def _ring(number: int, frame: FrameType | None) -> None:
-    if now() <= _rings.get() or held.get() or _imports(frame):
+    if now() <= _rings.get() or held.get() or _imports(frame) or not _is_ours(frame):
         return
     if frame is not None and (frame.f_code.co_filename in _LIMITS or _is_lost_in(frame)):
         # a limit half set or half taken back would stay so: when that is done
@@ -227,6 +261,15 @@ def _imports(frame: FrameType | None) -> bool:
     """Is a module being imported? Half of one may not load again, and its lock swallows errors."""
     while frame is not None:
         if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _is_ours(frame: FrameType | None) -> bool:
+    """Does this package compute? Whoever calls it between two figures would lose them all."""
+    while frame is not None:
+        if f"{frame.f_globals.get('__name__')}.".startswith(_PACKAGE):
             return True
         frame = frame.f_back
     return False

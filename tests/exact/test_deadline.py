@@ -5,15 +5,24 @@ import signal
 import sys
 import threading
 import time
+import types
 from contextlib import suppress
 
 import pytest
 
+import exactdp
 from exactdp.exact import OutOfTimeError, ParameterError, check_time, time_left, time_limit
 from exactdp.exact.clock import off_the_clock
 from exactdp.exact.deadline import grace, one_answer
 
 
+def ours(function):
+    """The same as if this package computed it."""
+    named = {**function.__globals__, "__name__": "exactdp.looping"}
+    return types.FunctionType(function.__code__, named, closure=function.__closure__)
+
+
+@ours
 def spin():
     while True:
         pass
@@ -66,7 +75,7 @@ def test_what_no_timer_counts_is_no_limit(seconds):
 def test_nothing_stays_armed():
     with time_limit(50):
         pass
-    signal.raise_signal(signal.SIGALRM)  # one that comes late does nothing
+    assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
     assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
     assert time_left() == float("inf")
     check_time()
@@ -112,6 +121,60 @@ def test_a_handler_of_somebody_else_is_restored():
         assert signal.getsignal(signal.SIGALRM) is theirs
     finally:
         signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.parametrize("computed", [lambda: None, lambda: suppressed_spin(0.05)])
+def test_a_timer_of_somebody_else_goes_on(computed):
+    rung = []
+    before = signal.signal(signal.SIGALRM, lambda number, frame: rung.append(time.monotonic()))
+    started = time.monotonic()
+    signal.setitimer(signal.ITIMER_REAL, 0.4, 0.1)
+    try:
+        with time_limit(50):
+            computed()
+        left, again = signal.getitimer(signal.ITIMER_REAL)
+        assert 0 < left <= 0.4 and again == pytest.approx(0.1, abs=1e-3)
+        assert not rung
+        while len(rung) < 2 and time.monotonic() < started + 10:
+            time.sleep(0.01)
+        assert len(rung) >= 2 and rung[0] - started >= 0.39
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def suppressed_spin(seconds):
+    with suppress(OutOfTimeError), time_limit(seconds):
+        spin()
+
+
+def test_a_timer_of_somebody_else_that_ended_meanwhile_rings_afterwards():
+    rung = []
+    before = signal.signal(signal.SIGALRM, lambda number, frame: rung.append(number))
+    signal.setitimer(signal.ITIMER_REAL, 0.02)
+    try:
+        suppressed_spin(0.1)
+        time.sleep(0.05)
+        assert rung == [signal.SIGALRM]
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_the_code_of_whoever_calls_is_not_interrupted():
+    started = time.monotonic()
+    with time_limit(0.05):
+        while time.monotonic() - started < 0.7:
+            pass  # the caller's, between two figures
+        assert time_left() == 0
+        found = exactdp.mechanism("discrete-gaussian-sum:count=40,sigma2=1/4").epsilon("1e-6")
+    assert found.lower <= found.upper
+
+
+def test_a_figure_leaves_no_handler_behind():
+    (10 * exactdp.mechanism("discrete-laplace:epsilon=0.1")).gdp()
+    assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
+    assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
 
 
 def test_no_time_at_all():
@@ -203,6 +266,7 @@ def test_a_limit_that_ends_while_others_are_set_leaves_none_behind(monkeypatch):
     lost = []
     monkeypatch.setattr(sys, "unraisablehook", lost.append)
 
+    @ours
     def nested():
         while True:
             with time_limit(1), grace(0.0004), time_limit(5):
@@ -230,8 +294,7 @@ def test_it_does_not_ring_where_an_error_is_lost():
     try:
         with pytest.raises(OutOfTimeError), time_limit(0.02):
             gc.collect()
-            while True:
-                pass
+            spin()
     finally:
         gc.callbacks.remove(slowly)
     assert not rung
