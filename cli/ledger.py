@@ -14,7 +14,7 @@ import typer
 
 from ..exact import Enclosure, ParameterError, exact, time_limit, whole
 from ..exact.regular_file import read_at_most
-from ..exact.table import Table, no_formula
+from ..exact.table import Table, no_formula, visible
 from ..ledger.errors import LedgerError, RefusedError, UnavailableError
 from ..ledger.limits import Limit
 from ..verify.guarantee import CLAIMS
@@ -318,7 +318,8 @@ def _write_csv(entries: Iterator[dict[str, Any]]) -> None:
     table.writeheader()
     for entry in entries:
         row = entry | {"cost": json.dumps(entry["cost"])}
-        table.writerow({name: no_formula(value) for name, value in row.items()})
+        shown = {k: visible(v) if isinstance(v, str) else v for k, v in row.items()}
+        table.writerow({name: no_formula(value) for name, value in shown.items()})
 
 
 def _write_json(entries: Iterator[dict[str, Any]]) -> None:

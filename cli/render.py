@@ -13,7 +13,7 @@ from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from ..exact.table import Bar, Cell, Table
+from ..exact.table import Bar, Cell, Table, visible
 from .part import Part
 
 # a word of digits, an exponent, and the brackets and signs around them
@@ -51,7 +51,7 @@ def show(*parts: Part, out: Console | None = None) -> None:
         elif isinstance(part, str):
             out.print(_coloured(part), soft_wrap=True)
         else:
-            text = Text.assemble((part.strong, "bold"), (part.text, part.style))
+            text = Text.assemble((visible(part.strong), "bold"), (visible(part.text), part.style))
             out.print(Padding(text, (0, 0, 0, part.indent)) if part.indent else text)
 
 
@@ -96,7 +96,7 @@ def _cell(cell: Cell, out: Console) -> Text:
 def _coloured(text: str) -> Text:
     """A verdict in its colour, also where more follows it."""
     style = _COLOURS.get(text) or _COLOURS.get(word := text.partition(" ")[0], "")
-    found = Text(text)
+    found = Text(visible(text))
     if style:
         found.stylize(style, 0, len(text) if text in _COLOURS else len(word))
     return found

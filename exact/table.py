@@ -83,15 +83,33 @@ class Table:
         )
 
 
+def visible(text: str) -> str:
+    """Text without what acts on a terminal or turns its order: such characters by their escapes.
+
+    Those are all that are not printable (Unicode's categories C and Z, but for the space), and no
+    newline.
+
+    >>> visible("eve\\u202eada\\x1b[31m")
+    'eve\\\\u202eada\\\\x1b[31m'
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)
+
+
 def csv_text(rows: Iterable[Sequence[object]]) -> str:
     """Rows as lines of CSV; text that is no number and begins like a formula stays text."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     for row in rows:
         writer.writerow(
-            [cell if _NUMBER.fullmatch(str(cell)) else no_formula(cell) for cell in row]
+            [cell if _NUMBER.fullmatch(str(cell)) else no_formula(_visible(cell)) for cell in row]
         )
     return text.getvalue()
+
+
+def _visible(cell: object) -> object:
+    return visible(cell) if isinstance(cell, str) else cell
 
 
 def no_formula(value: Any) -> Any:
@@ -101,7 +119,7 @@ def no_formula(value: Any) -> Any:
 
 def html_text(cell: Cell) -> str:
     """A cell inside HTML."""
-    text = escape(str(cell))
+    text = escape(visible(str(cell)))
     if isinstance(cell, Enclosure):
         low, high = cell.to_json().values()
         ends = f'data-lower="{low}" data-upper="{high}"'
@@ -115,5 +133,5 @@ def _html_cell(cell: Cell) -> str:
 
 
 def _markdown_line(cells: Sequence[Cell]) -> str:
-    escaped = (str(cell).replace("|", "\\|").replace("\n", " ") for cell in cells)
+    escaped = (visible(str(cell)).replace("|", "\\|").replace("\n", " ") for cell in cells)
     return f"| {' | '.join(escaped)} |"

@@ -323,9 +323,9 @@ def test_nothing_is_drawn_without_a_permit(url, capsys, monkeypatch) -> None:
 
 
 def test_no_cell_of_a_table_is_a_formula(url, capsys) -> None:
-    names = ["=1+1", "+1", "-1", "@SUM(1)", "=cmd|' /C calc'!A0", "\uff1d1", "a=1", '"=1"', "'=1"]
+    names = ["=1+1", "+1", "-1", "@SUM(1)", "=cmd|' /C calc'!A0", "a=1", '"=1"', "'=1"]
     users = [word for name in names for word in ("--user", name)]
-    words = ("charge", url, ONE, *users, "--key", "=1", "--project=-1")
+    words = ("charge", url, ONE, *users, "--key", "\uff1d1", "--project=-1")
     assert called(capsys, *words)[0] == 0
     rows = list(csv.DictReader(io.StringIO(called(capsys, "export", url)[1])))
     cells = {cell for row in rows for cell in row.values()}
@@ -333,7 +333,7 @@ def test_no_cell_of_a_table_is_a_formula(url, capsys) -> None:
     assert {row["user"].removeprefix("'") for row in rows} == {*names, "=1"} - {"'=1"}
     exact = json.loads(called(capsys, "export", url, "--format", "json")[1])
     assert {each["user"] for each in exact} == set(names)
-    assert {(each["key"], each["project"]) for each in exact} == {("=1", "-1")}
+    assert {(each["key"], each["project"]) for each in exact} == {("\uff1d1", "-1")}
 
 
 def test_a_plan_fixes_all_uses(tmp_path, capsys) -> None:
@@ -393,3 +393,18 @@ def test_what_is_sampled_is_what_is_charged(url, tmp_path, capsys) -> None:
     [entry] = json.loads(called(capsys, "export", url, "--format", "json")[1])
     assert '"yes"' in entry["mechanism"]
     assert entry["times"] == 2
+
+
+@pytest.mark.parametrize("form", ["table", "csv", "html", "json"])
+def test_what_acts_on_a_terminal_is_shown_by_its_escape(form, url, capsys) -> None:
+    """Names of a ledger that somebody else has written."""
+    assert called(capsys, "charge", url, ONE, "--user", "ada", "--key", "k")[0] == 0
+    with sqlite3.connect(url) as connection:
+        connection.execute("UPDATE users SET name = ?", ("eve\u202eada\x1b[31m",))
+    connection.close()
+    said = [called(capsys, "show", url, "--format", form), called(capsys, "export", url)]
+    for code, out, err in said:
+        assert code == 0
+        assert err == ""
+        assert "\\u202e" in out
+        assert not {"\u202e", "\x1b"} & set(out)

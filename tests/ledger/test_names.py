@@ -40,6 +40,19 @@ UNSEEN = {
     "line separator": "ada\u2028",
     "surrogate": "ada\ud800",
     "private": "ada\ue000",
+    "dot above i": "i\u0307da",
+    "stroke": "ad\u0336a",
+    "accent twice": "\u00e1\u0301da",
+    "enclosed": "ada\u20dd",
+    "accent after a space": "ada \u0301b",
+    "mark of another script": "ada\u094d",
+    "virama twice": "\u0939\u094d\u094d",
+    "Khmer inherent vowel": "\u1780\u17b4",
+    "choseong filler": "ada\u115f",
+    "Khitan filler": "ada\U00016fe4",
+    "ligature": "\ufb01n",
+    "full width": "\uff41da",
+    "superscript": "ada\u00b2",
 }
 
 
@@ -57,6 +70,13 @@ def test_what_differs_invisibly_is_refused(name, tmp_path) -> None:
 
 def test_what_is_seen_makes_another_name(url: str) -> None:
     names = ["ada", "ADA", "Ada", "\u0430da", "ada b", "\u00e1da", "\U0001f98a", "\u0939\u093f"]
+    names += [
+        "\u0939\u093f\u0928\u094d\u0926\u0940",
+        "\u0e17\u0e35\u0e48",
+        "\u05d3\u05b8",
+        "\u1ea5n",
+        "\ud55c",
+    ]
     with Ledger.create(url, "zcdp:0.1") as ledger:
         ledger.charge(f"{ONE}*20", names, "1")
         assert {each.user for each in ledger.balances()} == set(names)
