@@ -168,6 +168,13 @@ def overflow_warning(failure: Fraction, overflow: Enclosure) -> dict[str, str]:
     return {}
 
 
+def who_is_summed(summed: int, users: int, gone: int, named: str) -> str:
+    """How many are in a sum; some of those who drop out may have sent what is in it before."""
+    late = summed + gone - users
+    after = f", {late} of them after what they sent was in the sum" if late else ""
+    return f"{summed} of {users} {named}; {gone} dropped out{after}"
+
+
 def limit(value: Fraction) -> str:
     """A bound of a probability: at most so much."""
     return f"at most {at_most(value)}" if value else "0"

@@ -190,7 +190,7 @@ def round(
             proof = figures.find(proved, None, 1.0)
     at = None if quantity == "pure" else delta
     played = Played(
-        *(parsed, protocol, batch, beyond, overflow, known, most, source, remains, at),
+        *(parsed, protocol, batch, len(gone), beyond, overflow, known, most, source, remains, at),
         *(proof, certificate),
     )
     return Result(played, played.parts(), figures.code)

@@ -34,7 +34,7 @@ from ..verify.certificate import Certificate, certificate_of
 from ..verify.vector_bounds import provable_epsilon
 from . import output
 from .measure import epsilon_of
-from .parts import at_most, limit, overflow_warning, shown
+from .parts import at_most, limit, overflow_warning, shown, who_is_summed
 from .result import Part
 from .round_asked import Asked
 
@@ -94,7 +94,7 @@ def play_federated(spec: str, asked: Asked) -> PlayedFederated:
             gone: _epsilon(settings.missing(gone).released(), level, asked.seconds / 2)
             for gone in {missing, max(most, missing)}
         }
-    return PlayedFederated(spec, settings, result, asked.source, asked.delta, costs)
+    return PlayedFederated(spec, settings, result, len(gone), asked.source, asked.delta, costs)
 
 
 def _epsilon(released: VectorNoise, level: Fraction, seconds: float) -> Enclosure:
@@ -151,13 +151,15 @@ def certified(
 class PlayedFederated:
     """What it came to, and epsilon at delta.
 
-    costs: by how many shares are missing: as many as really are, and as the floor would accept.
-    note: that not all was found in time, where that is so.
+    gone: how many clients dropped out, at any stage. costs: by how many shares are missing: as many
+    as really are, and as the floor would accept. note: that not all was found in time, where that
+    is so.
     """
 
     spec: str
     settings: Settings
     result: FederatedResult
+    gone: int
     source: str
     delta: str
     costs: Mapping[int, Enclosure]
@@ -184,6 +186,7 @@ class PlayedFederated:
             "clients": self.settings.clients,
             "summed": found.summed,
             "missing": self.settings.clients - found.summed,
+            "dropped_out": self.gone,
             "clipped": found.clipped,
             "present": dict(found.present),
             "coordinates": encoding.size,
@@ -224,7 +227,7 @@ class PlayedFederated:
         told = {
             "mechanism": self.spec,
             "random bits": f"{self.source}: {state}",
-            "summed": f"{found.summed} of {clients} clients, {clients - found.summed} dropped out",
+            "summed": who_is_summed(found.summed, clients, self.gone, "clients"),
             "clipped": f"{found.clipped} vectors",
             "sent": f"{encoding.size} integers mod 2^{encoding.bits}; squared L2 norm before "
             f"noise at most {norm}, checked exactly",

@@ -16,7 +16,7 @@ from ..mechanisms.protocols.protocol import SumProtocol
 from ..mechanisms.spec import Spec
 from ..verify.certificate import Certificate
 from .in_time import LATE
-from .parts import at_most
+from .parts import at_most, who_is_summed
 from .result import Part
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ _RELAXED = "S sums exactly here; a relaxed aggregation adds twice its epsilon to
 class Played:
     """What a round came to.
 
-    beyond: P(the error is above tau/g); None where it stays open. overflow: P(the sum wraps), which
-    is part of it. known: users who tell the server
+    gone: how many users dropped out, at any stage. beyond: P(the error is above tau/g); None where
+    it stays open. overflow: P(the sum wraps), which is part of it. known: users who tell the server
     what they know. most: how many may be missing. source: of the random bits. remains: the pure
     epsilon, or epsilon at delta, as that was written. proof: what was certified, into `file`.
     """
@@ -41,6 +41,7 @@ class Played:
     spec: Spec
     protocol: SumProtocol
     batch: Batch
+    gone: int
     beyond: Enclosure | None
     overflow: Enclosure
     known: int
@@ -76,6 +77,7 @@ class Played:
             "users": self.protocol.users,
             "summed": batch.summed,
             "missing": self.protocol.users - batch.summed,
+            "dropped_out": self.gone,
             "colluding": self.known,
             "present": dict(batch.present),
             "found": batch.estimate,
@@ -102,7 +104,7 @@ class Played:
             "mechanism": self.spec.text,
             "modulus": str(self.protocol.modulus),
             "random bits": f"{self.source}: {state}",
-            "summed": f"{batch.summed} of {users} users, {users - batch.summed} missing",
+            "summed": who_is_summed(batch.summed, users, self.gone, "users"),
             "sum found": _short(batch.estimate),
             "true sum": f"{_short(batch.truth)}  (of those summed)",
             "error": f"{_short(error)}, {within} the bound τ/g = {_short(bound)}",

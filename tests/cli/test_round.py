@@ -32,6 +32,20 @@ def test_the_sum_is_within_its_bound(capsys, vanish):
     assert Enclosure.from_json(found["beyond"]).less_than(Fraction(1, 1000))
 
 
+@pytest.mark.parametrize("plain", [[], ["--plain"]])
+@pytest.mark.parametrize("seed", range(1, 5))
+def test_as_many_drop_out_as_was_asked(capsys, plain, seed):
+    options = ["--dropout", "3", "--seed", str(seed), *plain]
+    found = play(capsys, SMALL, *options)
+    assert found["dropped_out"] == 3 >= found["missing"]
+    assert not plain or found["missing"] == 3
+    assert main(["round", SMALL, *options]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert f"{found['summed']} of 40 users; 3 dropped out" in said
+    late = 3 - found["missing"]
+    assert (f", {late} of them after what they sent was in the sum" in said) == bool(late)
+
+
 def test_without_noise_to_speak_of_the_sum_is_exact(capsys, tmp_path):
     # epsilon so large that there is hardly any noise: the masks cancel exactly.
     rewards = tmp_path / "rewards"
