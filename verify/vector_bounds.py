@@ -22,6 +22,7 @@ from ..exact.rounding import to_digits
 from ..mechanisms.allocation import allocation
 from ..mechanisms.continuous import ContinuousNoise, Shape
 from ..mechanisms.dominating import dominated
+from ..mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.reach import Direction
 from ..mechanisms.vector import VectorNoise, vector
@@ -41,6 +42,7 @@ _SHARES = [Fraction(1, 10**n) for n in (1, 2, 3)]  # of delta, for what is misse
 _UNIT = {1: 1}  # what a shorter vector is rounded to by chance, where no other direction is known
 _INFINITY = Decimal("Infinity")
 _MOST_STEPS = 20_000  # that are named
+_MOST_USES = 10**9  # that compose
 
 
 def bounded(audit: Audit) -> Iterator[tuple[Audit, Hints]]:
@@ -127,7 +129,10 @@ def _is_wide(uses: Sequence[Use]) -> bool:
 
 
 def _directions(mechanism: object) -> Sequence[Direction | None]:
-    return mechanism.directions() if isinstance(mechanism, VectorNoise) else [None]
+    if not isinstance(mechanism, VectorNoise):
+        return [None]
+    found = mechanism.directions()
+    return [each for each in found if sum(each.values()) <= _MOST_USES] or found[:1]
 
 
 def _attained(audit: Audit, uses: Sequence[Use], way: Sequence[Direction | None]) -> Fraction:
@@ -165,6 +170,7 @@ def _above(audit: Audit, uses: Sequence[Use]) -> list[tuple[Endpoint, Bounds]]:
         found.append((upper, [_named(use.mechanism, _kind(part)) for use, part in pairs]))
     if sides.exact is not None:
         found.append((audit.measured.upper, _by_one(uses)))
+    found += _by_squares(claim, uses)
     found.sort(key=lambda one: one[0])
     if claim.adds_up:
         return sorted([*_tilted(audit, uses, sides.above[0]), *found], key=lambda one: one[0])
@@ -172,6 +178,23 @@ def _above(audit: Audit, uses: Sequence[Use]) -> list[tuple[Endpoint, Bounds]]:
     if isinstance(claim, ZCDP) and is_needed:  # to cover all orders takes long
         found = _tilted(audit, uses, sides.above[0]) + found
     return found
+
+
+def _by_squares(claim: Guarantee, uses: Sequence[Use]) -> list[tuple[Endpoint, Bounds]]:
+    """Of discrete Gaussian noise: rho is at most |v|_2^2/(2 sigma2), and no root is drawn."""
+    whole = Fraction(0)
+    for mechanism, times in uses:
+        one = mechanism if isinstance(mechanism, VectorNoise) else None
+        if one is None or one.rate != 1 or not isinstance(one.law, DiscreteGaussian):
+            return []
+        if one.is_one_number:
+            return []
+        whole += times * one.reach.largest_square / (2 * one.law.sigma2)
+    if isinstance(claim, RenyiDP):
+        whole *= claim.order
+    elif not isinstance(claim, ZCDP):
+        return []
+    return [(whole, [_named(use.mechanism, "gaussian") for use in uses])]
 
 
 def _measured(claim: Guarantee, uses: Sequence[Use]) -> Enclosure:

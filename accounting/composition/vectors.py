@@ -29,6 +29,7 @@ from ...exact.deadline import OutOfTimeError, grace, time_left, time_limit
 from ...exact.enclosure import Enclosure, Endpoint
 from ...mechanisms.continuous import ContinuousNoise, Shape
 from ...mechanisms.dominating import Dominated, Dominating, Parts, Profiled, RenyiCurve, dominated
+from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ...mechanisms.laws.law import Law
 from ...mechanisms.mechanism import AdditiveNoise, Mechanism, OneWay, either_way
 from ...mechanisms.protocols.federated.rounding import Stochastic
@@ -493,6 +494,10 @@ def _by_coordinates(
         least = [_INFINITY if end == _INFINITY else _ZERO for end in bounds(curve)]
         ends = zip(least, bounds(curve), strict=True)
         return [Enclosure(low, high).times(use.times) for low, high in ends]
+    if one.rate == 1 and isinstance(one.law, DiscreteGaussian):  # a/(2 sigma2) a unit of |v|_2^2
+        ends = bounds(RenyiCurve(one.reach.largest_square / (2 * one.law.sigma2)))
+        if _INFINITY not in ends:
+            return [Enclosure(_ZERO, end).times(use.times) for end in ends]
     if one.rate != 1 or one.reach.farthest > MOST_MOVES:
         return None
     moves = range(1, one.reach.farthest + 1)

@@ -19,6 +19,13 @@ Thakurta, "Fully adaptive composition for Gaussian differential privacy", 2022; 
 Honkela, "Individual privacy accounting with Gaussian differential privacy", ICLR 2023). So it is
 mu sens-GDP. From below, a user who sends one vector in all of her steps: every entry of it is used
 in each row as noise on one number is, which moves by as many times the entry as the row holds.
+
+*Discrete Gaussian noise*, besides: sens^2/(2 sigma2)-zCDP. For whole numbers v, P and Q the laws of
+z + v and z, with w(t) = sum over x of e^(-(x - t)^2/(2 sigma2)) <= w(0) (Poisson's formula),
+E_Q (P/Q)^a = e^(a (a - 1) v^2/(2 sigma2)) w(a v)/w(0) (Canonne, Kamath, Steinke, NeurIPS 2020). So,
+given the rows before, the exponential of (a - 1) times a row's loss, over e^(a (a - 1) |v_i|^2/
+(2 sigma2)), has a mean of at most 1; so has the product of all, and the |v_i|^2 add up to at most
+sens^2 on every path: D_a <= a sens^2/(2 sigma2). The square is carried, not its root.
 """
 
 from __future__ import annotations
@@ -35,6 +42,7 @@ from ...exact.precision import enclose_between, working_precision
 from ...exact.square_root import square_root
 from ..continuous import ContinuousNoise, Shape
 from ..dominating import Dominated, Dominating, Parts
+from ..laws.discrete_gaussian import DiscreteGaussian
 from ..laws.families import BY_VARIANCE
 from ..laws.law import Law
 from ..mechanism import AdditiveNoise, Mechanism
@@ -118,7 +126,11 @@ class DiscreteMatrixNoise(Dominated):
 
     def dominating(self) -> Dominating:
         """What some users move, in each direction that may cost most; the envelope of the law."""
-        return Dominating(self._attained(), (), envelope=(self.law, self.square), why=_WHY_DISCRETE)
+        rho = None
+        if isinstance(self.law, DiscreteGaussian):
+            rho = Fraction(self.square) / (2 * self.law.sigma2)
+        envelope = self.law, self.square
+        return Dominating(self._attained(), (), envelope=envelope, rho=rho, why=_WHY_DISCRETE)
 
     def _attained(self) -> tuple[Parts, ...]:
         return tuple(

@@ -15,12 +15,15 @@ from typing import Any
 
 import mpmath
 from relations.draw import DELTAS, EPSILONS, ORDERS
-from relations.engine import AtMost, Statement, equal
+from relations.engine import AtMost, Held, Statement, equal
 from relations.gaussian import below_its_gaussian
 from relations.notions import everything_below_pure_of
 from relations.scenarios import Cost, Scenario, Spec, spec
 
+from exactdp.accounting import compose
 from exactdp.exact import Enclosure
+from exactdp.mechanisms.spec import parse
+from exactdp.verify import Verdict, audit, parse_claim
 
 _REACH = {
     "l2": ("1", "1.41", "1.4142136", "2", "2.5", "7", "100.5"),
@@ -157,6 +160,23 @@ def vectors_by_their_gaussian(rng: random.Random) -> Iterator[Statement]:
     yield from everything_below_pure_of(rng, what)
 
 
+def squares_are_enough(rng: random.Random) -> Iterator[Statement]:
+    """Of discrete Gaussian noise rho is |v|_2^2/(2 sigma2) at most, whatever the root of that."""
+    square, sigma2 = rng.randint(1, 2000), rng.randint(1, 400)
+    l2 = Fraction(isqrt(square * 10**12) + 1, 10**6)  # so that its square is below the next one
+    times = rng.choice((1, 1, 3))
+    one = f"discrete-gaussian:sigma2={sigma2},l2={l2}"
+    if rng.random() < 0.5:
+        square = rng.randint(1, 12)
+        one = f"tree:steps={2 ** (square - 1)},sigma={sigma2},noise=discrete-gaussian"
+        sigma2 **= 2
+    rho = times * Fraction(square, 2 * sigma2)
+    order = rng.choice(("1.5", "2", "7"))
+    for claim in (f"zcdp:{rho}", f"rdp:{order},{rho * Fraction(order)}"):
+        verdict = audit(compose((parse(one).mechanism, times)), parse_claim(claim)).verdict
+        yield Held(verdict is Verdict.VERIFIED, f"{one}*{times}: {claim}", verdict.name)
+
+
 # -- the truth ------------------------------------------------------------------------------------
 
 
@@ -237,4 +257,5 @@ RELATIONS = (
     rounded_vectors,
     vectors_by_their_gaussian,
     the_dearest_vector,
+    squares_are_enough,
 )

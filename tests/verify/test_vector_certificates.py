@@ -21,6 +21,7 @@ from certificates import certified, check, edited, mutations, reconstructed, tol
 
 from exactdp import audit
 from exactdp.accounting import compose
+from exactdp.cli.main import main
 from exactdp.exact import Enclosure, ParameterError
 from exactdp.mechanisms.reach import Reach as Known
 from exactdp.mechanisms.spec import parse
@@ -365,3 +366,60 @@ def test_the_checker_alone_reads_and_says_it(tmp_path: Any, capsys: Any) -> None
         with pytest.raises(SystemExit):
             checker([str(path), "--expect", f"skellam:variance=400,{odd}"])
     assert Certificate.read(path).check().valid
+
+
+def _largest_moment(sigma2: int, square: int, rows: int, order: int) -> Any:
+    """log E_Q (P/Q)^order/(order - 1), the most over who moves row by row, given what was seen.
+
+    What is seen does not enter: the largest moment of a row of each size is its own sum over x.
+    """
+    weights = [mpmath.exp(-mpmath.mpf(x * x) / (2 * sigma2)) for x in range(-200, 201)]
+
+    def moment(v: int) -> Any:
+        top = (order * (x - v) ** 2 - (order - 1) * x * x for x in range(-200, 201))
+        return mpmath.fsum(mpmath.exp(-mpmath.mpf(t) / (2 * sigma2)) for t in top) / sum(weights)
+
+    best = {0: mpmath.mpf(1)}  # by what is spent
+    for _ in range(rows):
+        more = dict(best)
+        for spent, found in best.items():
+            for v in range(1, 20):
+                if spent + v * v <= square:
+                    place = spent + v * v
+                    more[place] = max(more.get(place, 0), found * moment(v))
+        best = more
+    return mpmath.log(max(best.values())) / (order - 1)
+
+
+@pytest.mark.parametrize(
+    ("spec", "square", "sigma2"),
+    [
+        ("tree:steps=1024,sigma=10,noise=discrete-gaussian", 11, 100),
+        ("tree:steps=4,sigma=3,noise=discrete-gaussian,participations=2", 10, 9),
+        ("discrete-gaussian:sigma=10,l2=3.32", 11, 100),
+        ("discrete-gaussian:sigma=10,l2=30", 900, 100),
+    ],
+)
+def test_what_is_known_in_squares_is_certified_in_squares(
+    capsys: Any, tmp_path: Any, spec: str, square: int, sigma2: int
+) -> None:
+    """At the very bound, sens^2/(2 sigma^2), sens irrational or not; and refuted below."""
+    rho = Fraction(square, 2 * sigma2)
+    if square < 20:
+        truth = _largest_moment(sigma2, square, square, 2)
+        assert abs(truth - float(2 * rho)) < 1e-12
+    file = str(tmp_path / "certificate.json")
+    for claim, below in (
+        (f"zcdp:{rho}", f"zcdp:{rho * Fraction(99999, 100000)}"),
+        (f"rdp:2,{2 * rho}", f"rdp:2,{2 * rho * Fraction(999, 1000)}"),
+    ):
+        assert main(["audit", spec, "--claim", claim, "--certificate", file]) == 0
+        assert main(["check", file, "--expect", spec, "--claim", claim]) == 0
+        assert main(["audit", spec, "--claim", below]) == 1
+    assert "no certificate" not in capsys.readouterr().out
+
+
+def test_a_vector_of_very_many_coordinates_is_audited(capsys: Any, tmp_path: Any) -> None:
+    spec, file = "discrete-gaussian:sigma=1000,l2=1e5", str(tmp_path / "certificate.json")
+    assert main(["audit", spec, "--claim", "zcdp:5000", "--certificate", file]) == 0
+    assert main(["check", file, "--expect", spec]) == 0

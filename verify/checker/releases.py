@@ -9,7 +9,11 @@ depends on what was released before (Denisov, McMahan, Rush, Smith, Thakurta, Ne
 2.1). Discrete z, C and u of whole numbers: row i moves by a v_i that may depend on the rows before,
 the |v_i|^2 adding up to at most sens^2 on every path. Given those, it is post-processing of a
 Gaussian pair of distance mu_1 |v_i| (`unit`), and Gaussian DP whose mu^2 never add up to more than
-m^2 is m-Gaussian DP together (Smith, Thakurta 2022; Koskela, Tobaben, Honkela, ICLR 2023).
+m^2 is m-Gaussian DP together (Smith, Thakurta 2022; Koskela, Tobaben, Honkela, ICLR 2023). Of
+discrete Gaussian z also D_a <= a sens^2/(2 sigma2): with w(t) the sum over whole x of
+e^(-(x - t)^2/(2 sigma2)), at most w(0) by Poisson's formula, the a-th moment of the ratio of z + v
+and z is e^(a (a - 1) v^2/(2 sigma2)) w(a v)/w(0) (Canonne, Kamath, Steinke, NeurIPS 2020), row by
+row whatever was before, and the |v_i|^2 add up to at most sens^2 on every path.
 
 *Tree*: C x are the sums over all [i 2^j, (i+1) 2^j) within n steps, or within each part of
 `restart` of them. c_s . c_t is the number of intervals that hold both; a pattern costs the sum of
@@ -38,8 +42,8 @@ from itertools import pairwise
 from .arithmetic import OpenError
 from .blocks import Search, TooManyError
 from .deadline import check_time
-from .laws import Law
-from .mechanisms import Additive, Continuous, Family, Parts
+from .laws import DiscreteGaussian, Law
+from .mechanisms import Additive, Continuous, Curve, Family, Parts
 from .reach import Reach
 from .unit import distance
 
@@ -304,8 +308,14 @@ class Stream(Family):
         if isinstance(self.noise, Fraction):
             return [self._gaussian(self.noise, most)]
         self.matrix.shifts(())  # of whole numbers?
-        farthest = distance(self.noise, math.floor(most) * self._reach.largest_square)
-        return [((Continuous("gaussian", Fraction(1), farthest, self.neighbours, Fraction(1)), 1),)]
+        square, certain = math.floor(most) * self._reach.largest_square, Fraction(1)
+        farthest = distance(self.noise, square)
+        ways: list[Parts] = [
+            ((Continuous("gaussian", certain, farthest, self.neighbours, certain), 1),)
+        ]
+        if isinstance(self.noise, DiscreteGaussian):
+            ways.append(((Curve(square / (2 * self.noise.sigma2), None), 1),))
+        return ways
 
     def below(self, hint: Sequence[int] = ()) -> Sequence[Parts]:
         if isinstance(self.noise, Fraction):

@@ -3,7 +3,8 @@ use single numbers and Gaussian noise.
 
 *From above*, each vector by what its hint says:
 
-    gaussian     the Gaussian that dominates, of the distance mu_1 |v|_2 (`unit`)
+    gaussian     the Gaussian that dominates, of the distance mu_1 |v|_2 (`unit`); of discrete
+                 Gaussian noise Rényi divergences are at most those at |v|_2/sigma (`releases`)
     one number   all of |v|_1 in one coordinate: T_d, the trade-off function of (X + d, X), d >= 0,
                  is linear between its points (P(X >= k), 1 - P(X >= k - d)) where p is log-concave,
                  so that T_(d+e) is T_e after 1 - T_d. Moving one coordinate after the other no test
@@ -46,10 +47,12 @@ from fractions import Fraction
 from . import divergences
 from .arithmetic import INFINITY, OpenError, precision
 from .concentrated import rho_at_most
+from .laws import DiscreteGaussian
 from .mechanisms import (
     Additive,
     Allocation,
     Continuous,
+    Curve,
     Family,
     Mechanism,
     Parts,
@@ -197,7 +200,7 @@ def _above(statement: Statement) -> tuple[tuple[tuple[Mechanism, int], ...], Fra
         elif isinstance(hint, Missed):
             uses.append((_mostly(one, hint.chance), times))
         elif hint == "gaussian" or (hint is None and not _is_one_number(one)):
-            uses.append((_gaussian(one), times))
+            uses.append((_gaussian(one, statement.kind), times))
         elif _is_one_number(one):
             uses.append((_moved(one, one.reach.farthest, one.modulus), times))
         elif hint == "by one":
@@ -261,7 +264,9 @@ def _moved(
     return noise if rate == 1 else Sampled(noise, rate)
 
 
-def _gaussian(one: Vector) -> Mechanism:
+def _gaussian(one: Vector, kind: str) -> Mechanism:
+    if kind in ("rdp", "zcdp") and one.rate == 1 and isinstance(one.law, DiscreteGaussian):
+        return Curve(one.reach.largest_square / (2 * one.law.sigma2), None)
     return _hidden_by(one, distance(one.law, one.reach.largest_square))
 
 
