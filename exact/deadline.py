@@ -148,11 +148,19 @@ def one_answer() -> Iterator[None]:
 def uninterrupted() -> Iterator[None]:
     """Hold the timer back while C code calls Python, which an error must not cross.
 
-    The block must be short, or ask `time_left` itself; afterwards the limit counts again.
+    The block must be short, or ask `time_left` itself; afterwards the limit counts again. An error
+    that crosses it all the same, the user's interrupt, is raised as what it was.
     """
     token = held.set(True)
     try:
         yield
+    except Exception as error:
+        origin: BaseException | None = error
+        while isinstance(origin, Exception):
+            origin = origin.__cause__ or origin.__context__
+        if origin is None:
+            raise
+        raise origin from None
     finally:
         held.reset(token)
     check_time()

@@ -1,21 +1,26 @@
 """Working precision, and how it rises by itself until an enclosure is narrow enough.
 
-FLINT's precision is a setting of its module. It is changed in one place, `working_precision`,
-and restored there; everything that computes with balls runs inside it.
+The precisions of FLINT and mpmath are settings of their modules, for all threads at once. They are
+changed in one place, `working_precision` and `working_digits`, and restored there; everything that
+computes with balls runs inside it. Another thread may change it meanwhile: balls become wider then,
+never wrong.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from decimal import Decimal
 from fractions import Fraction
+from threading import Lock
+from typing import Any
 
 from flint import arb, ctx
 
 from .deadline import OutOfTimeError, check_time
 from .enclosure import Enclosure
+from .lazy import mpmath
 
 WIDTH = Fraction(1, 10**12)  # the relative width that every result meets unless it says otherwise
 START = 96  # bits
@@ -23,15 +28,41 @@ _MOST_EXPONENT = 10**17
 CAP = 6144  # bits; an enclosure that is still too wide here stays wide, and says so
 
 
-@contextmanager
-def working_precision(bits: int) -> Iterator[None]:
+class _Setting:
+    """The precision of a module: threads share it, and whoever leaves last puts it back."""
+
+    def __init__(self, module: Callable[[], Any]) -> None:
+        self._module, self._lock, self._inside, self._found = module, Lock(), 0, 0
+
+    @contextmanager
+    def at(self, bits: int) -> Iterator[None]:
+        module, entered, before = self._module(), False, 0
+        try:
+            with self._lock:
+                before = module.prec
+                if not self._inside:
+                    self._found = before
+                self._inside, entered = self._inside + 1, True
+                module.prec = bits
+            yield
+        finally:
+            if entered:
+                with self._lock:
+                    self._inside -= 1
+                    module.prec = before if self._inside else self._found
+
+
+_BALLS, _FLOATS = _Setting(lambda: ctx), _Setting(lambda: mpmath.mp)
+
+
+def working_precision(bits: int) -> AbstractContextManager[None]:
     """Compute with balls of this many bits inside the block."""
-    before = ctx.prec
-    ctx.prec = bits
-    try:
-        yield
-    finally:
-        ctx.prec = before
+    return _BALLS.at(bits)
+
+
+def working_digits(digits: int) -> AbstractContextManager[None]:
+    """Compute with this many digits of mpmath inside the block."""
+    return _FLOATS.at(mpmath.libmp.dps_to_prec(digits))
 
 
 def enclose(value: arb) -> Enclosure:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ...exact.enclosure import Enclosure
 from ...exact.lazy import mpmath, special
 from ...exact.number import ExactInput, Formula, ParameterError, Real, ball, exact, log_about, mpf
-from ...exact.precision import refine, working_precision
+from ...exact.precision import refine, working_digits, working_precision
 from .. import parameters
 from ..samplers.bits import RandomBits
 from ..samplers.unimodal import binomial_real
@@ -128,7 +128,7 @@ class Binomial(Law):
         n = self.trials
         if not 0 <= x <= n:
             return mpmath.mpf(0)
-        with mpmath.workdps(digits + 15 + len(str(n))):
+        with working_digits(digits + 15 + len(str(n))):
             q = mpf(self.success)
             logs = mpmath.loggamma(n + 1) - mpmath.loggamma(x + 1) - mpmath.loggamma(n - x + 1)
             return mpmath.exp(logs + x * mpmath.log(q) + (n - x) * mpmath.log(1 - q))

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from ...exact.enclosure import Enclosure
 from ...exact.lazy import mpmath
 from ...exact.number import ExactInput, ParameterError, ball, exact, mpf, positive
-from ...exact.precision import START, refine, working_precision
+from ...exact.precision import START, refine, working_digits, working_precision
 from .. import parameters
 from ..samplers.bits import RandomBits
 from ..samplers.envelope import Envelope, envelope
@@ -98,7 +98,7 @@ class DiscreteGaussian(Law):
         return Moments(Enclosure.exactly(0), refine(lambda: theta_variance(self.sigma2)))
 
     def pmf(self, x: int, digits: int = 50) -> mpmath.mpf:
-        with mpmath.workdps(digits + 15):
+        with working_digits(digits + 15):
             s2 = mpf(self.sigma2)
             if s2 < 1:
                 rate, unit = 1 / (2 * s2), mpmath.mpf(1)
@@ -312,7 +312,7 @@ class DiscreteGaussianSum(Law):
         """The trapezoidal rule for Fourier's integral on the line Re z = x/(n sigma2)."""
         n, sd = self.count, math.sqrt(float(self.count * self.sigma2)) + 1
         nodes = int(2 * sd * math.sqrt(5 * digits + 100) * 2) + 8
-        with mpmath.workdps(digits + 20 + len(str(n)) + 2 * len(str(x))):
+        with working_digits(digits + 20 + len(str(n)) + 2 * len(str(x))):
             s2 = mpf(self.sigma2)
             start = x / (n * s2)
             tiny = mpmath.mpf(10) ** -(digits + 15)

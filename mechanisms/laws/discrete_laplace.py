@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from ...exact.enclosure import Enclosure
 from ...exact.lazy import mpmath, special
 from ...exact.number import ExactInput, ParameterError, Real, ball, exact, mpf
-from ...exact.precision import START, refine, working_precision
+from ...exact.precision import START, refine, working_digits, working_precision
 from .. import parameters
 from ..samplers.bits import RandomBits
 from ..samplers.geometric import discrete_laplace
@@ -84,7 +84,7 @@ class DiscreteLaplace(Law):
         )
 
     def pmf(self, x: int, digits: int = 50) -> mpmath.mpf:
-        with mpmath.workdps(digits + 15):
+        with working_digits(digits + 15):
             rate = 1 / mpf(self.scale)
             return mpmath.tanh(rate / 2) * mpmath.exp(-abs(x) * rate)
 
@@ -269,7 +269,7 @@ class PolyaDifference(Law):
 
     def pmf(self, x: int, digits: int = 50) -> mpmath.mpf:
         k = abs(x)
-        with mpmath.workdps(digits + 25):
+        with working_digits(digits + 25):
             r, rate = mpf(self.shape), 1 / mpf(self.scale)
             beta = mpmath.exp(-rate)
             front = mpmath.gammaprod([k + r], [k + 1, r]) * beta**k * (1 - beta) ** (2 * r)

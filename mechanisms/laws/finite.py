@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ...exact.enclosure import Enclosure
 from ...exact.lazy import mpmath
 from ...exact.number import ExactInput, ParameterError, ball, decimal_text, exact, mpf, whole
-from ...exact.precision import CAP, WIDTH
+from ...exact.precision import CAP, WIDTH, working_digits
 from ..samplers.bits import RandomBits
 from ..samplers.coins import Table
 from . import floats
@@ -97,7 +97,7 @@ class FiniteLaw(Law):
         return 1 - self._below[bisect_left(self.outcomes, t)]
 
     def pmf(self, x: int, digits: int = 50) -> mpmath.mpf:
-        with mpmath.workdps(digits + 15):
+        with working_digits(digits + 15):
             return mpf(self.mass(x))
 
     def ball(self, x: int) -> arb:

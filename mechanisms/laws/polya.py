@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ...exact.lazy import mpmath, special
 from ...exact.number import Real, ball, mpf
-from ...exact.precision import refine
+from ...exact.precision import refine, working_digits
 from ..samplers.bits import RandomBits
 from ..samplers.unimodal import polya_envelope
 from . import floats
@@ -66,7 +66,7 @@ class Polya(Law):
     def pmf(self, x: int, digits: int = 50) -> mpmath.mpf:
         if x < 0:
             return mpmath.mpf(0)
-        with mpmath.workdps(digits + 15 + len(str(x + int(self.shape)))):
+        with working_digits(digits + 15 + len(str(x + int(self.shape)))):
             r, rate = mpf(self.shape), 1 / mpf(self.scale)
             logs = mpmath.loggamma(x + r) - mpmath.loggamma(x + 1) - mpmath.loggamma(r)
             return mpmath.exp(logs - x * rate) * (-mpmath.expm1(-rate)) ** r

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from ...exact.enclosure import Enclosure
 from ...exact.lazy import mpmath, special
 from ...exact.number import ball, mpf
-from ...exact.precision import working_precision
+from ...exact.precision import working_digits, working_precision
 from ...exact.roots import halved
 from .. import parameters
 from ..samplers.bits import RandomBits
@@ -70,7 +70,7 @@ class Skellam(Law):
         return Moments(Enclosure.exactly(0), Enclosure.exactly(self.variance))
 
     def pmf(self, x: int, digits: int = 50) -> mpmath.mpf:
-        with mpmath.workdps(digits + 15):
+        with working_digits(digits + 15):
             v = mpf(self.variance)
             return mpmath.exp(-v) * mpmath.besseli(abs(x), v)
 

@@ -14,6 +14,7 @@ from flint import acb, arb, ctx
 
 from ...exact.lazy import mpmath
 from ...exact.number import Real, mpf
+from ...exact.precision import working_digits
 from ..laws.law import Law, Moments
 from ..laws.saddle import vertical_path
 from .rounding import RoundedUp
@@ -49,7 +50,7 @@ class NoisyRounding(Law):
 
     def pmf(self, x: int, digits: int = 50) -> mpmath.mpf:
         """A sum over the outcomes of the rounding: for few trials."""
-        with mpmath.workdps(digits + 15):
+        with working_digits(digits + 15):
             outcomes = range(self.rounded.trials + 1)
             parts = (self.rounded.pmf(b, digits) * self.noise.pmf(x - b, digits) for b in outcomes)
             return mpmath.fsum(parts)

@@ -37,6 +37,7 @@ from flint import acb, arb, arb_poly
 from ...exact.enclosure import Enclosure
 from ...exact.lazy import mpmath
 from ...exact.number import ExactInput, ball, exact, mpf, whole
+from ...exact.precision import working_digits
 from ...exact.roots import float_root
 from ..laws.binomial import Binomial
 from ..laws.law import Law, Moments
@@ -88,7 +89,7 @@ class RoundedUp(Law):
         """By multiplying out the generating function: for few trials."""
         if not 0 <= x <= self.trials:
             return mpmath.mpf(0)
-        with mpmath.workdps(digits + 15 + 2 * len(str(self.trials))):
+        with working_digits(digits + 15 + 2 * len(str(self.trials))):
             masses = [mpmath.mpf(1)]
             for f, count in self.fractions:
                 up = mpf(f)

@@ -36,3 +36,20 @@ def test_an_integral_ends_soon_after_its_time(monkeypatch, law, bits, integral):
     with working_precision(bits), pytest.raises(OutOfTimeError):
         getattr(contour, integral)(law, t, law.path(t, side))
     assert asked == _LET + 1 and evaluated <= 3 * _LET + 2
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, SystemExit])
+@pytest.mark.parametrize("after", [1, 7, 30])
+def test_an_interrupt_inside_an_integral_is_raised_as_what_it_is(monkeypatch, stop, after):
+    law, asked = Skellam(10**4), 0
+
+    def left():
+        nonlocal asked
+        asked += 1
+        if asked == after:
+            raise stop
+        return 1.0
+
+    monkeypatch.setattr(contour, "time_left", left)
+    with working_precision(64), pytest.raises(stop):
+        contour.probability(law, 7, law.path(7, 0))

@@ -26,7 +26,8 @@ from exactdp.verify.certificate import certificate_of
 FOLDER = Path(checker.__file__).parent
 ALLOWED = {"__future__", "collections", "contextlib", "dataclasses", "fractions", "functools"}
 ALLOWED |= {"argparse", "decimal", "html", "json", "os", "pathlib", "stat", "sys", "zipfile"}
-ALLOWED |= {"contextvars", "heapq", "itertools", "math", "mpmath", "re", "time", "typing"}
+ALLOWED |= {"contextvars", "heapq", "itertools", "math", "mpmath", "re", "threading", "time"}
+ALLOWED |= {"typing"}
 ALLOWED |= {"datetime", "hashlib", "pkgutil"}
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 from functools import lru_cache
+from threading import RLock
 from typing import Any, TypeAlias, TypeVar
 
 from mpmath import iv
@@ -23,6 +24,7 @@ Enclosure: TypeAlias = tuple[End, End]
 _Held = TypeVar("_Held")
 INFINITY = math.inf
 _LARGEST_EXPONENT = 1 << 20
+_ONE_THREAD = RLock()  # another's precision would be taken for that of what is rounded here
 _ROOT = 256  # bits of roots behind the point
 
 
@@ -32,13 +34,14 @@ class OpenError(ArithmeticError):
 
 @contextmanager
 def precision(bits: int) -> Iterator[None]:
-    """Compute with intervals whose ends have so many bits."""
-    before = iv.prec
-    iv.prec = bits
-    try:
-        yield
-    finally:
-        iv.prec = before
+    """Compute with intervals whose ends have so many bits; one thread at a time, as `iv` is one."""
+    with _ONE_THREAD:
+        before = iv.prec
+        iv.prec = bits
+        try:
+            yield
+        finally:
+            iv.prec = before
 
 
 def interval(number: Fraction | int) -> Interval:
