@@ -8,7 +8,8 @@ M = 1 + (w-1) // b of steps that are b apart, whence the bound
     f_w(m) = m^2 + max over l + r = m, l, r <= M_(w/2), of f_(w/2)(l) + f_(w/2)(r),
 
 and the largest sum over the intervals that are in no other. The densest patterns are tried, and in
-few steps all are searched.
+few steps all are searched. Where steps are exactly b apart one of `Participation.starts` begins the
+worst pattern, since no product is negative: all of these are gone through.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ _TRIED = 4000  # steps of patterns that are tried, and places of each to which t
 _MOST_ADDED = 500_000_000  # entries that are gone through
 _MOST_COUNTED = 1500  # participations of which all splits are compared
 _ROOT_BITS = 300
+_MOST_FIXED, _AT_ONCE = 100_000_000, 1_000_000  # entries of all patterns that are exactly apart
 MOST_ROWS = 2048
 MOST_COEFFICIENTS = 1_000_000
 
@@ -88,7 +90,11 @@ class Tree:
         pattern, least = self._tried(who)
         bounds = _Bounds.of(self, who)
         most = bounds.most
-        if least < most and not who.fixed:
+        if least < most and who.fixed:
+            if len(who.starts) * who.times * self.restart.bit_length() <= _MOST_FIXED:
+                pattern = self._worst_start(who)
+                most = self.cost(pattern)
+        elif least < most:
             try:
                 found = bounds.best(least)
             except TooManyError:
@@ -154,6 +160,30 @@ class Tree:
     def cost(self, pattern: Sequence[int]) -> int:
         """The sum of all products of these steps' columns."""
         return sum(m * m * count for m, count in self.counts(pattern).items())
+
+    def _worst_start(self, who: Participation) -> tuple[int, ...]:
+        """Of all patterns of steps exactly so far apart one that costs most."""
+        best, most = who.earliest, -1
+        rows = max(1, _AT_ONCE // who.times)
+        for first in range(0, len(who.starts), rows):
+            starts = np.array(who.starts[first : first + rows])
+            steps = starts[:, None] + np.arange(who.times) * who.separation
+            inside = steps < self.steps
+            part, place, size = self._placed(np.where(inside, steps, 0))
+            row = np.arange(len(starts))[:, None] * who.times
+            costs = np.zeros(len(starts), dtype=np.int64)
+            for level in range(self.restart.bit_length()):
+                whole = inside & (((place >> level) + 1) << level <= size)
+                name = part * self.restart + (place >> level)
+                changes = np.zeros(name.shape, dtype=np.int64)
+                changes[:, 1:] = name[:, 1:] != name[:, :-1]
+                run = row + np.cumsum(changes, axis=1)  # steps in one interval are neighbours
+                held = np.bincount(run[whole], minlength=run.size).reshape(run.shape)
+                costs += (held * held).sum(axis=1)
+            at = int(costs.argmax())
+            if costs[at] > most:
+                best, most = tuple(steps[at][inside[at]].tolist()), int(costs[at])
+        return best
 
     def products(self) -> NDArray[np.float64]:
         """c_s . c_t of all steps."""
@@ -497,7 +527,8 @@ class Table:
             largest = max(exact[t][t] for t in range(n)) or 1
             floats = np.array([[abs(value) / largest for value in row] for row in exact])
             pattern, bound = search(floats, who)
-            most = Fraction(bound) * largest * unit
+            most = Fraction(bound) * largest
+            most = (most if signed else math.floor(most)) * unit  # sums of products are whole
         least = Fraction(_summed(exact, pattern, signed)) * unit
         if not signed and who.times == 1:
             most = least

@@ -84,6 +84,15 @@ class Participation:
         """The densest pattern from this step on."""
         return tuple(range(first, first + self.span, self.separation))
 
+    @property
+    def starts(self) -> range:
+        """Where those that are exactly so far apart need to begin, where no product is negative.
+
+        Steps only add: a pattern goes on as often as it may, or to the end, and then begins earlier
+        by `separation` while it may. So it has all its steps, or begins before that.
+        """
+        return range(max(self.steps - self.span + 1, min(self.separation, self.steps)))
+
     def patterns(self) -> Iterator[tuple[int, ...]]:
         """Every pattern of at least one step; for tests and few steps."""
         for times in range(1, self.times + 1):

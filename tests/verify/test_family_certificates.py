@@ -81,6 +81,10 @@ CASES = {
         "tree:steps=100,sigma=10,participations=3,separation=10,restart=16", "approx:2.5,1e-6",
         "approx:1,1e-6", ("separation", "1"),
     ),
+    "tree of steps exactly apart": (
+        "tree:steps=10000,sigma=10,restart=2000,participations=100,separation=100,fixed=yes",
+        "zcdp:10.625", "zcdp:10.6249", ("fixed", "no"),
+    ),
     "tree of shares": (
         "tree:steps=16,sigma=10,noise=discrete-gaussian,clients=20,dropout=3", "zcdp:0.03",
         "zcdp:0.029", ("participations", "2"),

@@ -50,6 +50,7 @@ from .unit import distance
 _BITS = 256
 _MOST_SPLIT = 300  # participations of which all splits are compared
 _MOST_TIMES = 20_000
+_MOST_PLACED = 5_000_000  # steps in intervals, of all patterns that are exactly apart
 Bounds = tuple[Fraction, Fraction]
 
 
@@ -120,7 +121,8 @@ class Tree(Matrix):
                 sizes[level] += number * (size >> level & 1)
         held = [min(times, 1 + ((1 << j) - 1) // who.separation) for j in range(max(sizes) + 1)]
         if times > _MOST_SPLIT:
-            return Fraction(least), Fraction(sum(times * most for most in held))
+            whole = sum(times * most for most in held)
+            return Fraction(least), Fraction((who.exactly and self._worst(who)) or whole)
         costs = [[0, 1]]
         for most in held[1:]:
             joined = _joined(costs[-1], costs[-1], most)
@@ -139,10 +141,24 @@ class Tree(Matrix):
             return whole
 
         bound = max(together(sizes))
+        if least < bound and who.exactly:
+            bound = self._worst(who) or bound
         if least < bound and not who.exactly:
             with suppress(TooManyError):
                 bound = Search(costs, together, who.separation, times, least).most(parts)
         return Fraction(least), Fraction(bound)
+
+    def _worst(self, who: Participation) -> int | None:
+        """Of all patterns that are exactly so far apart; None of too many.
+
+        Steps only add: the worst has all that are allowed, or begins where none fits before it.
+        """
+        steps, times, b = self.steps, who.times, who.separation
+        starts = range(max(steps - (times - 1) * b, min(b, steps)))
+        if len(starts) * min(times, -(-steps // b)) * self.restart.bit_length() > _MOST_PLACED:
+            return None
+        each = (self.shifts(range(i, steps, b)[:times]) for i in starts)
+        return max(sum(m * m * count for m, count in found.items()) for found in each)
 
 
 def _joined(one: Sequence[int], other: Sequence[int], most: int) -> list[int]:

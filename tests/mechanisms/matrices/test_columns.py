@@ -49,6 +49,38 @@ def drawn(seed, most, count):
     return found
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_steps_that_are_exactly_apart_are_gone_through(seed):
+    """Of larger trees, against every pattern's cost, interval by interval; and in the checker."""
+    choose = random.Random(seed)
+    for _ in range(20):
+        steps, apart = choose.randint(1, 60), choose.randint(1, 16)
+        restart = choose.randint(1, steps)
+        times = choose.randint(1, 1 + (steps - 1) // apart)
+        who = Participation(steps, times, apart, True)
+        rows = np.array(list(rows_of(steps, restart)))
+        truth = max(int((rows[:, list(one)].sum(axis=1) ** 2).sum()) for one in who.patterns())
+        found = Tree(steps, restart).sensitivity(who)
+        assert found.square.lower == found.square.upper == truth
+        checked = CheckedTree(steps, restart).square(Checked(times, apart, True), found.pattern)
+        assert checked == (truth, truth)
+
+
+def test_tables_of_whole_numbers_are_exact_where_the_search_ends():
+    choose = random.Random(2)
+    for _ in range(30):
+        steps, apart = choose.randint(2, 9), choose.randint(1, 3)
+        times, fixed = choose.randint(1, 1 + (steps - 1) // apart), choose.random() < 0.5
+        table = [
+            [choose.randint(0, 9) if t <= i else 0 for t in range(steps)] for i in range(steps)
+        ]
+        who = Participation(steps, times, apart, fixed)
+        rows = np.array(table)
+        truth = max(int((rows[:, list(one)].sum(axis=1) ** 2).sum()) for one in who.patterns())
+        found = Table(fmpz_mat(table)).sensitivity(who).square
+        assert found.lower == found.upper == truth
+
+
 def test_trees_are_as_sensitive_as_their_worst_pattern():
     for choose, who in drawn(1, 16, 80):
         restart = choose.choice([who.steps, choose.randint(1, who.steps)])
