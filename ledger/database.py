@@ -204,7 +204,7 @@ class Database:
 
     def _sqlite(self) -> Engine:
         mode = "ro" if self.read_only else "rw"
-        name = f"file:{quote(str(self.path))}?mode={mode}"
+        name = f"file://{quote(str(self.path))}?mode={mode}"
         arguments: dict[str, Any] = {
             "timeout": self._timeout,
             "uri": True,
@@ -217,7 +217,7 @@ class Database:
             log = Path(f"{os.path.realpath(self.path)}-wal")
             if log.exists() and log.stat().st_size:  # whoever only reads does not write it back
                 own = self._hold.mark()
-                reader = sqlite3.connect(f"file:{quote(str(self.path))}?mode=ro", **arguments)
+                reader = sqlite3.connect(f"file://{quote(str(self.path))}?mode=ro", **arguments)
                 try:
                     files.demand_history(reader.execute, own)
                 finally:

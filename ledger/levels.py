@@ -18,6 +18,7 @@ class Level:
     """A cost that adds up, and how much of it there is.
 
     delta: its share, where it takes one. mechanism: whose uses are counted, as `canonical` text.
+    Raises ParameterError for a kind, a room, an order or a share that no level has.
     """
 
     kind: str
@@ -25,6 +26,16 @@ class Level:
     order: Fraction | None = None
     delta: Fraction = Fraction(0)
     mechanism: str = field(default="", kw_only=True)
+
+    def __attrs_post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ParameterError(
+                f"a level must be one of {', '.join(KINDS)}, got {self.kind!r:.40}"
+            )
+        exact(self.room, "room of a level", at_least=0)
+        exact(self.delta, "delta of a level", at_least=0, below=1)
+        if self.order is not None:
+            exact(self.order, "order of a level", above=1)
 
     @property
     def title(self) -> str:
@@ -50,7 +61,7 @@ class Level:
             level = Level(kind, uses, mechanism=unquote(quoted))
         else:
             level = Level(kind, *(exact(number, "level") for number in rest.split(",")))
-        if kind not in KINDS or (kind == RENYI) != (level.order is not None):
+        if (kind == RENYI) != (level.order is not None):
             raise ParameterError(f"not a level: {text[:40]!r}")
         if level.to_text() != text:
             raise ParameterError(f"not a level: {text[:40]!r}")

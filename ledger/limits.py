@@ -154,7 +154,7 @@ class Limit:
         if sum(level.delta for level in self.levels) > claim.delta:
             return "the shares of delta add up to more than delta"
         for level in self.levels:
-            if level.kind == PURE and level.room == claim.epsilon:
+            if level.kind == PURE and level.room == claim.epsilon and level.delta == 0:
                 continue
             if level.kind != RENYI or level.order is None or not 0 < level.delta < 1:
                 return f"{level.title} proves nothing of its claim"

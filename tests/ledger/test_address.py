@@ -96,3 +96,13 @@ def test_a_password_in_a_message_of_the_server_is_hidden(postgresql, capsys) -> 
         assert main(["ledger", name, url.replace("nobody:", "tests:")]) == 0
         said = capsys.readouterr().out
         assert "***" in said and "s3cret" not in said
+
+
+def test_a_path_may_begin_with_two_slashes(tmp_path, capsys) -> None:
+    for url in (f"/{tmp_path}/a.db", f"sqlite:////{tmp_path}/b.db"):
+        assert main(["ledger", "init", url, "--limit", "zcdp:1"]) == 0
+        charge = ["randomized-response:epsilon=1", "--user", "ada", "--key", "k"]
+        assert main(["ledger", "charge", url, *charge]) == 0
+        assert main(["ledger", "check", url]) == 0
+    names = {path.name for path in tmp_path.iterdir()}
+    assert {"a.db", "b.db"} <= names

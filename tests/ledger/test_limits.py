@@ -16,6 +16,7 @@ from exactdp.accounting.participation.filters import (
     ZcdpFilter,
 )
 from exactdp.accounting.participation.odometer import RenyiOdometer
+from exactdp.exact import ParameterError
 from exactdp.ledger import Limit, amounts
 from exactdp.ledger.levels import Level
 from exactdp.mechanisms import Mechanism
@@ -116,3 +117,24 @@ def test_levels_that_prove_too_little_are_found() -> None:
         assert Limit(claim, wrong).objection() is not None, wrong
     assert Limit(parse_claim("zcdp:1"), (Level("rho", Fraction(2)),)).objection() is not None
     assert Limit(parse_claim("zcdp:1"), (Level("pure", Fraction(1)),)).objection() is not None
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        (("renyi", Fraction(1), Fraction(2), Fraction(-1, 10**6)), "delta"),
+        (("renyi", Fraction(1), Fraction(2), Fraction(1)), "delta"),
+        (("pure", Fraction(1), None, Fraction(-1, 10**6)), "delta"),
+        (("pure", Fraction(-1)), "room"),
+        (("renyi", Fraction(1), Fraction(1), Fraction(1, 2)), "order"),
+        (("epsilon", Fraction(1)), "level"),
+    ],
+)
+def test_a_level_that_proves_nothing_is_refused_when_it_is_made(given, name) -> None:
+    with pytest.raises(ParameterError, match=f"{name}.* must be"):
+        Level(*given)
+
+
+def test_a_level_with_a_share_of_delta_that_it_does_not_take_proves_nothing() -> None:
+    pure = Level("pure", Fraction(1), delta=Fraction(1, 10**7))
+    assert Limit(parse_claim("approx:1,1e-6"), (pure,)).objection() is not None
