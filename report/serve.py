@@ -14,6 +14,7 @@ import threading
 import traceback
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -24,7 +25,7 @@ from ..exact import ParameterError
 
 HOST = "127.0.0.1"
 _NAMES = (HOST, "localhost")
-_PATIENCE = 10  # seconds that a connection may be silent
+_PATIENCE = 10  # seconds that a connection may be silent, and that a request may take to be sent
 _CONNECTIONS, _WAITING = 32, 8  # at once; computations that wait
 _KEPT = 32  # answers
 _LONGEST = 8192  # characters of an address
@@ -132,6 +133,23 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = _PATIENCE
     server_version, sys_version = "exactdp", ""
 
+    def handle(self) -> None:
+        """As it is; who has not sent a whole request in time is cut off."""
+        self._late = threading.Timer(self.timeout, _cut_off, (self.connection,))
+        self._late.daemon = True
+        self._late.start()
+        try:
+            super().handle()
+        finally:
+            self._late.cancel()
+
+    def parse_request(self) -> bool:
+        """As it is: it reads the last of what is sent."""
+        try:
+            return super().parse_request()
+        finally:
+            self._late.cancel()
+
     def do_GET(self) -> None:
         self._answer()
 
@@ -200,3 +218,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:
         """Nothing: who asks what is nobody's business."""
+
+
+def _cut_off(connection: socket.socket) -> None:
+    with suppress(OSError):  # it is closed
+        connection.shutdown(socket.SHUT_RDWR)

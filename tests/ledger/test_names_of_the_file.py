@@ -28,14 +28,13 @@ for number in range(rounds):
     while True:
         try:
             with Ledger.open(url) as ledger:
-                for each in "ab":
-                    key = f"{{name}} {{number}} {{each}}"
-                    if key not in recorded and ledger.charge("{ONE}", "ada", key).new:
-                        recorded.append(key)
+                assert ledger.charge("{ONE}", "ada", f"{{name}} {{number}}").new
+            recorded.append(f"{{name}} {{number}}")
+            time.sleep(random.uniform(0, 0.04))  # the other one's turn
             break
         except LedgerError:
             refused += 1
-            time.sleep(random.uniform(0, 0.02))
+            time.sleep(random.uniform(0, 0.005))
 print(json.dumps([recorded, refused]))
 """
 
@@ -98,7 +97,7 @@ def _by_two_names(folder: Path, rounds: int) -> None:
     with Ledger.open(str(url)) as ledger:
         held = [entry.key for entry in ledger.entries()]
         assert sorted(held) == sorted(recorded) == sorted(set(held))
-        assert len(held) == 4 * rounds
+        assert len(held) == 2 * rounds
         assert ledger.check().valid
     print(f"{rounds} rounds, refused: {told[0][1]} and {told[1][1]}")
 

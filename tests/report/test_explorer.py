@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from fractions import Fraction
 from urllib.parse import urlencode
@@ -19,6 +20,7 @@ import exactdp
 from exactdp.cli.main import main
 from exactdp.exact import Enclosure, time_limit
 from exactdp.mechanisms.spec import parse_use
+from exactdp.report import serve
 from exactdp.report.explorer import _ABOUT, Question, answer, mechanisms, read
 from exactdp.report.least import least
 from exactdp.verify import parse_claim
@@ -269,3 +271,27 @@ def test_an_answer_takes_the_time_it_may_or_says_so():
     took = time.monotonic() - began
     assert found.late.startswith("It took") if took > 2.1 else took < 2.1
     assert found.late in found.html()
+
+
+def test_a_request_that_trickles_is_ended(monkeypatch):
+    """However often a byte comes: the whole request has so many seconds."""
+    monkeypatch.setattr(serve._Handler, "timeout", 1)
+    server = serve.Server(0, lambda query: f"asked {query}", {"/file": ("text/plain", "here")})
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        port = server.server_port
+        slow = [socket.create_connection(("127.0.0.1", port), timeout=30) for _ in range(32)]
+        ended = set()
+        for letter in "GET /file HTTP/1.0\r\nX: " + "x" * 60:
+            for number, each in enumerate(slow):
+                try:
+                    each.sendall(letter.encode())
+                except ConnectionError:
+                    ended.add(number)
+            time.sleep(0.05)
+        assert len(ended) == 32
+        status, _, text = asked(port, "/file")
+        assert (status, text) == (200, "here")
+    finally:
+        server.shutdown()
+        server.server_close()
