@@ -136,10 +136,12 @@ def certify(
     True
     """
     if isinstance(m, (SumProtocol, ShuffleSum)):
-        return _certify(m, _claim(claim), dropout, collusion).noted(note, at or now())
+        return _certify(m, _claim(claim), dropout, collusion).noted(
+            note, now() if at is None else at
+        )
     if whole(dropout, "dropout") or whole(collusion, "collusion"):
         raise ParameterError("dropout and collusion must be 0, or given in the spec: no protocol")
-    return certificate_of(audit(m, claim)).noted(note, at or now())
+    return certificate_of(audit(m, claim)).noted(note, now() if at is None else at)
 
 
 def check(

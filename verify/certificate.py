@@ -174,6 +174,8 @@ class Certificate(Rows):
         if DIGEST not in content:
             raise ParameterError("certificates of the first version take no note")
         if at is not None:
+            if not isinstance(at, datetime):
+                raise ParameterError(f"at must be a datetime with its time zone, got {at!r:.40}")
             content["made"]["at"] = time_field(at)
         if note is not None:
             content["note"] = read_note(note)

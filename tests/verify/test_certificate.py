@@ -8,7 +8,7 @@ import pytest
 from certificates import MECHANISMS, check, edited
 
 from exactdp import certify
-from exactdp.exact import Enclosure, OutOfTimeError, time_limit
+from exactdp.exact import Enclosure, OutOfTimeError, ParameterError, time_limit
 from exactdp.mechanisms import AdditiveNoise
 from exactdp.mechanisms.laws.polya import Polya
 from exactdp.verify import ApproxDP, Audit, PureDP, Verdict, audit
@@ -160,3 +160,9 @@ def test_a_timer_does_not_ring_inside_the_checker():
     for share in range(1, 4):
         with contextlib.suppress(OutOfTimeError), time_limit(0.02 * share):
             assert certificate.check().valid
+
+
+@pytest.mark.parametrize("at", ["x", "2026-01-01T00:00:00Z", 0, "", 1.5, [1]])
+def test_a_time_that_is_none_is_refused(at):
+    with pytest.raises(ParameterError, match="at must be a datetime"):
+        certify("discrete-laplace:epsilon=0.1", "pure:0.1", at=at)

@@ -62,8 +62,9 @@ class Terms:
 
     def __attrs_post_init__(self) -> None:
         whole(self.modulus, "modulus", at_least=1)
-        if len(self.users) < 2 or list(self.users) != sorted(set(self.users)):
-            raise ParameterError("users must be at least 2 distinct integers, sorted")
+        listed = _sorted(self.users)
+        if len(set(listed)) < max(2, len(listed)) or self.users != listed:
+            raise ParameterError("users must be a tuple of at least 2 distinct integers, sorted")
         for user in (self.users[0], self.users[-1]):
             whole(user, "users", at_least=0, at_most=_LARGEST_USER)
         check_neighbours(len(self.users), self.neighbours)
@@ -102,7 +103,7 @@ class Terms:
         by default drawn from `bits`, which is right where one process plays everybody. Raises
         ParameterError for a graph that may fail more often, and where none is good enough.
         """
-        chosen = tuple(sorted(users))
+        chosen = _sorted(users)
         n = len(chosen)
         if n < 2:
             raise ParameterError(f"users must be at least 2, got {n}")
@@ -211,3 +212,14 @@ class Terms:
             return None
         bits = np.unpackbits(np.frombuffer(listed, dtype=np.uint8))
         return None if bits[n:].any() else bits[:n].astype(bool)
+
+
+def _sorted(users: Iterable[int]) -> tuple[int, ...]:
+    """These, sorted. Raises ParameterError for what is not integers."""
+    if not isinstance(users, Iterable):
+        raise ParameterError(f"users must be integers, got {users!r:.40}")
+    listed = list(users)
+    for user in listed:
+        if type(user) is not int:
+            raise ParameterError(f"users must be integers, got {user!r:.40}")
+    return tuple(sorted(listed))

@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 import pytest
+from attrs import evolve
 
 from exactdp.exact import ParameterError
 from exactdp.mechanisms.aggregation.masked import FAILURE, Terms, graph_failure, least_graph
@@ -63,3 +64,19 @@ def test_the_graph_is_the_beacons():
              for s in (1, 2)]  # fmt: skip
     assert drawn[0].circle == drawn[1].circle
     assert drawn[0].digest != drawn[1].digest
+
+
+ODD_USERS = [(0, "1", 3), (0, 1.0, 2), (0, None, 1), (0, True, 2), ((0,), 1, 2), "abc", 5]
+
+
+@pytest.mark.parametrize("users", [*ODD_USERS, (0, 1, 1), (0,), ()])
+def test_users_that_are_no_distinct_integers_are_refused(users):
+    with pytest.raises(ParameterError, match="users must be"):
+        Terms.drawn(16, users, SeededBits(1))
+
+
+@pytest.mark.parametrize("users", [*ODD_USERS, [0, 1, 2], (1, 0, 2), (0, 1, 1, 2), (-1, 0, 1)])
+def test_terms_of_such_users_are_refused(users):
+    terms = Terms.drawn(16, range(3), SeededBits(1))
+    with pytest.raises(ParameterError, match="users must be"):
+        evolve(terms, users=users)
