@@ -18,8 +18,10 @@ batch and arm by arm,
                          with the largest one, the first of several, has the next batch
                          (a policy of one's own may have neither, or an index of its own)
 
-and at a run's end its pulls of every arm. Whole numbers are exact; floats are written so that they
-read back exactly.
+and at a run's end its pulls of every arm, and its chain: the SHA-256 of the header but for its
+`sha256`, of the run's number and of all lines of the run. So every run is tied to how many runs
+there are, and of which instance. (Version 2, which is read, has no chains.) Whole numbers are
+exact; floats are written so that they read back exactly.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -43,7 +45,8 @@ from .played import Released
 from .prepare import Prepared
 from .results import Results
 
-FORMAT, VERSION = "exactdp bandit transcript", 2
+FORMAT, VERSION = "exactdp bandit transcript", 3
+UNCHAINED = 2  # the version without chains
 
 # the fields of the header
 REQUIRED = {"format", "version", "algorithm", "setting", "radius", "runs", "sha256", "evidence"}
@@ -106,13 +109,42 @@ def write_transcript(path: Path, results: Results, about: dict[str, Any]) -> str
 
     That is the SHA-256 of the header, in hexadecimal digits: who keeps it notices any change.
     """
-    below = "".join(map(_written, results.lines))
-    digest = hashlib.sha256(below.encode()).hexdigest()
+    head = header(results.prepared, about, "")
+    below = "".join(map(_written, chained(head, results.lines)))
+    head["sha256"] = hashlib.sha256(below.encode()).hexdigest()
     with located(f"transcript: {path}"):
-        first = _written(header(results.prepared, about, digest))
+        first = _written(head)
         write_atomically(path, first + below)
     return hashlib.sha256(first.encode()).hexdigest()
 
 
-def _written(line: dict[str, Any]) -> str:
+class Chain:
+    """The chain of one run after the other, line by line."""
+
+    def __init__(self, head: Mapping[str, Any]) -> None:
+        about = {name: value for name, value in head.items() if name != "sha256"}
+        self._start = hashlib.sha256(_written(about).encode()).hexdigest()
+        self._lines: list[str] = []
+
+    def after(self, line: Mapping[str, Any]) -> str | None:
+        """The chain of the run where this is its last line, else None."""
+        self._lines.append(_written({n: value for n, value in line.items() if n != "chain"}))
+        if "pulls" not in line:
+            return None
+        held = f"{self._start} {line['run']}\n" + "".join(self._lines)
+        self._lines = []
+        return hashlib.sha256(held.encode()).hexdigest()
+
+
+def chained(
+    head: Mapping[str, Any], lines: Iterable[Mapping[str, Any]]
+) -> Iterator[Mapping[str, Any]]:
+    """The lines of all runs, each run's chain in its last one."""
+    chain = Chain(head)
+    for line in lines:
+        found = chain.after(line)
+        yield line if found is None else {**line, "chain": found}
+
+
+def _written(line: Mapping[str, Any]) -> str:
     return json.dumps(line, ensure_ascii=False) + "\n"

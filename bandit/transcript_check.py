@@ -9,11 +9,11 @@ and by which radius arms leave, or by which bounds the next arm is chosen. Then
 - estimates follow from the released values, decisions from the estimates, and who is active in a
   batch from the decisions before it; the horizon is kept, and the pulls add up (`replay`);
 - no line has a field too many or too few, all runs are there, and together they have the digest
-  that the header names.
+  that the header names; each run's chain is that of the header and of the run's lines.
 
-What it cannot see is whether the released values came from the users, nor whether header and runs
-were written anew together, whole runs left out: keep the header's digest elsewhere (`head`, the
-SHA-256 of the first line) to notice that.
+What it cannot see is whether the released values came from the users, nor, without `head`, whether
+header and runs were written anew together, whole runs left out: `unchecked` says so. Keep the
+header's digest elsewhere (the SHA-256 of the first line) to notice that.
 """
 
 from __future__ import annotations
@@ -38,11 +38,17 @@ from .evidence import Demand, Evidence, NotVerifiedError, admit, audited, identi
 from .prepare import Prepared, Radius, prepare
 from .replay import NotValidError, Replay, check_fields, same
 from .setting import Setting
-from .transcript import FORMAT, OPTIONAL, REQUIRED, VERSION
+from .transcript import FORMAT, OPTIONAL, REQUIRED, UNCHAINED, VERSION, Chain
 
 _LONGEST_LINE = 10_000_000  # bytes
 _LONGEST_REASON = 1_000  # characters
-
+_UNCHECKED = (
+    "whether header and runs were written anew together, whole runs left out (--head tells, with "
+    "the head that was kept elsewhere)"
+)
+_UNTIED = (
+    f"that its runs are of this number and instance, which version 2 ties to none; {_UNCHECKED}"
+)
 
 if TYPE_CHECKING:
     from hashlib import _Hash as Hash
@@ -57,12 +63,14 @@ class Checked:
     """Is a transcript valid, in one line why, and of what: algorithm, epsilon, number of runs.
 
     head: SHA-256 of its first line, in hexadecimal digits, which holds that of all others.
+    unchecked: what a valid one was not checked for, in words; "" for nothing.
     """
 
     valid: bool
     reason: str
     head: str
     about: dict[str, Any] = field(factory=dict)
+    unchecked: str = ""
 
     def __bool__(self) -> bool:
         raise TypeError("the outcome of a check is not true or false: ask .valid")
@@ -78,8 +86,9 @@ def check_transcript(path: Path, kept: str | None = None, own: Sequence[Algorith
     lines = _lines(path, top, below)
     head = next(lines, None)
     digest = top.hexdigest()
-    if head is None or head.get("format") != FORMAT or not same(head.get("version"), VERSION):
-        raise TranscriptError(f"{path}: not a transcript of version {VERSION}")
+    version = None if head is None or head.get("format") != FORMAT else head.get("version")
+    if head is None or not (same(version, VERSION) or same(version, UNCHAINED)):
+        raise TranscriptError(f"{path}: not a transcript of version {VERSION} or {UNCHAINED}")
     about: dict[str, Any] = {}
     if kept is not None and kept.lower() != digest:
         return Checked(False, f"its head is {digest}, not the one that was kept", digest)
@@ -90,6 +99,8 @@ def check_transcript(path: Path, kept: str | None = None, own: Sequence[Algorith
         _look_at_where(head)
         about = _about(prepared, runs)
         ended: set[int] = set()
+        ending = {"run", "pulls"} | ({"chain"} if version == VERSION else set())
+        chain, unchained = Chain(head), ""
         current: Replay | None = None
         released = 0
         for line in lines:
@@ -100,10 +111,13 @@ def check_transcript(path: Path, kept: str | None = None, own: Sequence[Algorith
                 if current is not None or number in ended:
                     raise NotValidError(f"run {number}: out of order")
                 current = Replay(prepared, number, head.get("seed", 0))
+            found = chain.after(line)
             if "pulls" in line:
-                check_fields(line.keys(), {"run", "pulls"}, f"run {number}, end")
+                check_fields(line.keys(), ending, f"run {number}, end")
                 current.end(line["pulls"])
                 ended.add(current.number)
+                if "chain" in ending and line["chain"] != found and not unchained:
+                    unchained = f"run {number}: its chain is not of this header and these lines"
                 current = None
             else:
                 current.take(line)
@@ -112,6 +126,8 @@ def check_transcript(path: Path, kept: str | None = None, own: Sequence[Algorith
             raise NotValidError(f"{len(ended)} complete runs of the {runs} that the header names")
         if below.hexdigest() != head["sha256"]:
             raise NotValidError(f"sha256 of all runs is {below.hexdigest()}, not the header's")
+        if unchained:
+            raise NotValidError(unchained)
     except (TranscriptError, OutOfTimeError):
         raise
     except (NotValidError, NotVerifiedError, MismatchError, ParameterError) as error:
@@ -120,7 +136,8 @@ def check_transcript(path: Path, kept: str | None = None, own: Sequence[Algorith
         reason = f"a line does not read: {type(error).__name__}: {error}"
         return Checked(False, _seen(reason), digest, about)
     reason = f"{released} releases in {runs} runs follow; {_counted(prepared)}"
-    return Checked(True, reason, digest, about)
+    unchecked = "" if kept is not None else _UNCHECKED if version == VERSION else _UNTIED
+    return Checked(True, reason, digest, about, unchecked)
 
 
 def _look_at_where(head: dict[str, Any]) -> None:

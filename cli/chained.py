@@ -58,6 +58,9 @@ def checked_transcript(name: str, head: str | None) -> _Found:
     lines.append(f"head: {outcome.head}")
     shown = {"valid": outcome.valid, "reason": outcome.reason, "head": outcome.head}
     shown |= outcome.about
+    if outcome.unchecked:
+        lines.append(f"not checked: {outcome.unchecked}")
+        shown["not_checked"] = outcome.unchecked
     return shown, lines, 0 if outcome.valid else 1
 
 

@@ -136,6 +136,7 @@ def _transcript(file: Path, out: Path) -> int:
         with time_limit(time_left()):
             outcome = check_transcript(file)
         valid, reason = outcome.valid, outcome.reason
+        reason += f"; not checked: {outcome.unchecked}" if outcome.unchecked else ""
     except TranscriptError as error:
         raise ParameterError(f"FILE: {error}") from error
     except OutOfTimeError as error:

@@ -21,7 +21,7 @@ from exactdp.bandit.instances import Fixed, easy
 from exactdp.bandit.prepare import Radius
 from exactdp.bandit.run import Config, run
 from exactdp.bandit.setting import Setting
-from exactdp.bandit.transcript import write_transcript
+from exactdp.bandit.transcript import chained, write_transcript
 from exactdp.bandit.transcript_check import TranscriptError, check_transcript
 from exactdp.exact import OutOfTimeError
 from exactdp.verify.certificate import Certificate
@@ -99,8 +99,14 @@ def test_a_run_left_out_is_noticed_by_the_head(honest, file):
     lines = copy([line for line in honest if line.get("run") != 1])
     below = "".join(json.dumps(line) + "\n" for line in lines[1:])
     lines[0] |= {"runs": 1, "sha256": hashlib.sha256(below.encode()).hexdigest()}
+    assert "chain" in outcome(file, lines).reason  # the header alone does not do
+    lines[1:] = chained(lines[0], lines[1:])
+    below = "".join(json.dumps(line) + "\n" for line in lines[1:])
+    lines[0]["sha256"] = hashlib.sha256(below.encode()).hexdigest()
     shortened = outcome(file, lines)
-    assert shortened.valid and shortened.head != whole.head
+    assert shortened.valid and "left out" in shortened.unchecked
+    assert whole.unchecked and not check_transcript(file, shortened.head).unchecked
+    assert shortened.head != whole.head
     noticed = check_transcript(file, whole.head)
     assert not noticed.valid and whole.head != noticed.head == shortened.head
 
@@ -297,3 +303,41 @@ def test_what_is_no_regular_file_is_refused(file):
     for path in (file, file.parent, "/dev/zero"):
         with pytest.raises(TranscriptError):
             check_transcript(path)
+
+
+def _sealed(lines):
+    """With the digest of what stands below the header."""
+    below = "".join(json.dumps(line) + "\n" for line in lines[1:])
+    return [lines[0] | {"sha256": hashlib.sha256(below.encode()).hexdigest()}, *lines[1:]]
+
+
+@pytest.mark.parametrize("change", [{"instance": "hard"}, {"seed": 6}, {"runs": 1}, {"runs": 3}])
+def test_every_run_is_tied_to_what_the_header_says(change, honest, file):
+    lines = copy(honest)
+    lines[0].update(change)
+    if change.get("runs") == 1:
+        lines = [line for line in lines if line.get("run", 0) == 0]
+    found = outcome(file, _sealed(lines))
+    assert not found.valid
+    assert "chain" in found.reason or "complete runs" in found.reason or "seed" in change
+
+
+def test_runs_of_another_transcript_are_not_taken(honest, file, tmp_path):
+    """A run whose number and lines would fit."""
+    other = copy(written(tmp_path / "other.jsonl", runs=3))
+    lines = [*copy(honest[:1]), *(line for line in other[1:] if line["run"] < 2)]
+    assert "chain" in outcome(file, _sealed(lines)).reason
+
+
+def test_the_second_version_is_read_and_says_what_it_does_not_promise(honest, file):
+    lines = copy(honest)
+    lines[0]["version"] = 2
+    assert "chain" in outcome(file, _sealed(lines)).reason
+    for line in lines[1:]:
+        line.pop("chain", None)
+    found = outcome(file, _sealed(lines))
+    assert found.valid
+    assert "version 2 ties" in found.unchecked and "left out" in found.unchecked
+    assert not check_transcript(file, found.head).unchecked
+    lines[0]["version"] = 3
+    assert "chain" in outcome(file, _sealed(lines)).reason
