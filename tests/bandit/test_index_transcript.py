@@ -107,7 +107,8 @@ def test_other_noise_checks_and_what_is_changed_is_found(algorithm, proved, outc
     head = json.loads(lines[0])
     for name, value in (("scaling", "3"), ("epsilon", "0.8"), ("delta", "2e-6")):
         found = outcome(changed(lines, 0, setting=head["setting"] | {name: value}))
-        assert found.valid == (name == "delta" and proved)  # on which those do not depend
+        assert not found.valid  # also delta, on which those do not depend: by the chain
+        assert ("chain" in found.reason) == (name == "delta" and proved)
     other = DIST_RDP_KLUCB if algorithm is not DIST_RDP_KLUCB else DIST_CDP_KLUCB
     assert not outcome(changed(lines, 0, algorithm=other.name)).valid
 
