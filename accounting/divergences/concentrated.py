@@ -43,6 +43,7 @@ from ...mechanisms.listed_pair import ListedPair
 from ...mechanisms.pair import FinitePair, MixturePair, Pair, ResponsePair, SampledPair, TwoWayPair
 from ...mechanisms.shift_pair import ShiftPair, WrappedPair
 from ..envelope import gaussian_distance
+from .by_moments import CLOSE, rho_bracket, takes_long
 from .finite_sums import Listed, is_listed, listed, renyi_sums
 from .largest_loss import largest_loss
 from .renyi import divergences, is_infinite
@@ -249,6 +250,8 @@ def _of_shift(pair: ShiftPair) -> Supremum:
         return Supremum(Enclosure.exactly(known), Fraction(2))
     if (closed := _closed(pair)) is not None:
         return Supremum(enclose(closed), Fraction(2))
+    if takes_long(pair) and (near := rho_bracket(pair)).is_within(CLOSE):
+        return Supremum(near, Fraction(2))
     return _below_gaussian(pair, lambda: _search([(_shift_sums(pair), 1)]))
 
 
@@ -263,13 +266,15 @@ def _closed(pair: ShiftPair) -> arb | None:
 def _below_gaussian(pair: ShiftPair, search: Callable[[], Supremum]) -> Supremum:
     """What is found, and at most the rho of the Gaussian envelope, also where time runs out."""
     mu = gaussian_distance(pair.law)
-    if mu is None:
-        return search()
-    ceiling = enclose(mu**2 * pair.shift**2 / 2).upper
     try:
         found = search()
-    except OutOfTimeError:
-        found = Supremum(Enclosure.unknown(), Fraction(2))
+    except ArithmeticError:  # out of time, or of terms
+        if not (near := rho_bracket(pair)).is_finite():
+            raise
+        return Supremum(near, Fraction(2))
+    if mu is None:
+        return found
+    ceiling = enclose(mu**2 * pair.shift**2 / 2).upper
     return Supremum(found.value.intersection(Enclosure(Fraction(0), ceiling)), found.order)
 
 

@@ -9,7 +9,7 @@ from functools import singledispatch
 
 from flint import arb, ctx
 
-from ...exact.deadline import where_possible
+from ...exact.deadline import OutOfTimeError, where_possible
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from ...exact.precision import enclose
@@ -26,6 +26,7 @@ from ...mechanisms.pair import (
     TwoWayPair,
 )
 from ...mechanisms.shift_pair import ShiftPair, WrappedPair
+from .by_moments import CLOSE, divergence_bracket, takes_long
 from .finite_sums import is_listed, listed, renyi_sums, two_way_sum
 from .renyi_sums import RenyiSums, shared_sums
 from .sampled_sums import SampledSums, sampled_sums
@@ -121,18 +122,27 @@ def _of_shift(pair: ShiftPair, orders: Sequence[Fraction]) -> list[Enclosure]:
     found = []
     for order in orders:
         known = law.renyi_exact(order, pair.shift) if isinstance(law, RationalRenyi) else None
+        if takes_long(pair) and (near := divergence_bracket(pair, order)).is_within(CLOSE):
+            found.append(near)
+            continue
         found.append(_summed(pair, sums, order) if known is None else Enclosure.exactly(known))
     return found
 
 
 def _summed(pair: ShiftPair, sums: RenyiSums, order: Fraction) -> Enclosure:
-    """The sum; where its terms are too many, at most what the summands of the noise tell."""
-    if isinstance(pair.law, DiscreteGaussianSum):
-        with where_possible():
-            return _from_sum(sums.at(order), order)
-        most = pair.law.renyi_of_summands(order, pair.shift)
-        return Enclosure(Fraction(0), most).because("the terms of its Rényi sum are too many")
-    return _from_sum(sums.at(order), order)
+    """The sum; where its terms are too many, what moments and summands of the noise tell."""
+    try:
+        return _from_sum(sums.at(order), order)
+    except OutOfTimeError:
+        raise
+    except ArithmeticError:
+        found = divergence_bracket(pair, order)
+        if isinstance(pair.law, DiscreteGaussianSum):
+            most = pair.law.renyi_of_summands(order, pair.shift)
+            found = found.intersection(Enclosure(Fraction(0), most))
+        if not found.is_finite():
+            raise
+    return found.because("the terms of its Rényi sum are too many")
 
 
 @divergences.register(WrappedPair)
