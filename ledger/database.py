@@ -220,6 +220,8 @@ class Database:
                 reader = sqlite3.connect(f"file://{quote(str(self.path))}?mode=ro", **arguments)
                 try:
                     files.demand_history(reader.execute, own)
+                except sqlite3.DatabaseError as error:
+                    raise UnavailableError(f"the file and its log (-wal): {error}") from error
                 finally:
                     reader.close()
             made: sqlite3.Connection = sqlite3.connect(name, **arguments)

@@ -183,3 +183,19 @@ def test_a_child_that_is_forked_in_a_transaction_is_told_so(tmp_path: Path) -> N
         assert all("was forked while its parent wrote" in line for line in told)
         ledger.charge(ONE, "ada", "parent")
         assert [entry.key for entry in ledger.entries()] == ["parent"]
+
+
+def test_a_log_that_does_not_fit_its_file_is_told_of(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    Ledger.create(str(path), "pure:1").close()
+    before = path.read_bytes()
+    with Ledger.open(str(path)) as ledger:
+        reader = sqlite3.connect(path)
+        reader.execute("BEGIN").execute("SELECT * FROM head").fetchall()
+        ledger.charge(ONE, [f"user {number}" for number in range(300)], "in the log")
+        left = Path(f"{path}-wal").read_bytes()
+        reader.close()
+    path.write_bytes(before[:60] + b"\0\0\0\7" + before[64:4096] + bytes(len(before) - 4096))
+    Path(f"{path}-wal").write_bytes(left)
+    with pytest.raises(LedgerError, match="-wal"):
+        Ledger.open(str(path))
