@@ -17,7 +17,16 @@ from typing import Any
 import attrs
 import mpmath
 import pytest
-from certificates import certified, check, edited, mutations, reconstructed, told, with_bound
+from certificates import (
+    certified,
+    check,
+    edited,
+    mutations,
+    reconstructed,
+    resealed,
+    told,
+    with_bound,
+)
 
 from exactdp import audit
 from exactdp.accounting import compose
@@ -423,3 +432,43 @@ def test_a_vector_of_very_many_coordinates_is_audited(capsys: Any, tmp_path: Any
     spec, file = "discrete-gaussian:sigma=1000,l2=1e5", str(tmp_path / "certificate.json")
     assert main(["audit", spec, "--claim", "zcdp:5000", "--certificate", file]) == 0
     assert main(["check", file, "--expect", spec]) == 0
+
+
+@pytest.mark.parametrize(
+    ("spec", "claim"),
+    [
+        ("skellam:variance=1e9", "rdp:2,1.000000001e-9"),
+        ("skellam:variance=1e9", "approx:0.0001,1e-6"),
+        ("skellam:variance=1e9", "gdp:0.0000317"),
+        ("skellam:variance=1e9,sensitivity=1000,modulus=1000000", "rdp:2,0.0010001"),
+        ("discrete-gaussian:sigma2=1e9", "approx:0.0001,1e-6"),
+        ("discrete-gaussian-sum:count=1000,sigma2=1e6", "approx:0.0001,1e-6"),
+        pytest.param("skellam:variance=1e9", "zcdp:5.0000001e-10", marks=pytest.mark.slow),
+        pytest.param(
+            "skellam:variance=1e9,sensitivity=1000,neighbours=add-remove,poisson=0.1*100",
+            "approx:0.1,1e-3",
+            marks=pytest.mark.slow,
+        ),
+    ],
+)
+def test_noise_too_wide_to_sum_up_is_certified_by_its_gaussian(
+    capsys: Any, tmp_path: Any, spec: str, claim: str
+) -> None:
+    file = tmp_path / "certificate.json"
+    assert main(["audit", spec, "--claim", claim, "--certificate", str(file)]) == 0
+    assert main(["check", str(file), "--expect", spec, "--claim", claim]) == 0
+    assert checker([str(file), "--claim", claim]) == 0
+    assert "no certificate" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("claim", ["rdp:2,0.999999999e-9", "gdp:0.0000316227766"])
+def test_a_gaussian_proves_nothing_below_what_is_true(claim: str) -> None:
+    """D_2 is above 1e-9 less 1e-18, mu above 10^-4.5: by the shift of one outcome, of mass p(0)."""
+    content = certified("skellam:variance=1e9", "rdp:2,1.0001e-9")
+    asked, hints = parse_claim(claim), {"above": ["gaussian"]}
+    assert content["hints"] == hints and check(resealed(content)).valid
+    for upper in (str(asked.bound), content["measured"]["upper"]):
+        measured = {"lower": "0", "upper": upper}
+        changed = content | {"claim": asked.fields(), "measured": measured, "hints": hints}
+        assert not check(resealed(changed)).valid
+    assert "gaussian of numbers" in check(edited(content, ("hints", "above", 0), "by one")).reason

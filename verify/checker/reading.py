@@ -200,8 +200,14 @@ def _hints(
         raise CertificateError("above and along must have one entry for each use")
     for one, *entries in zip(released, above, along, strict=True):
         known = 2 if isinstance(one, Vector) else 1 if isinstance(one, Stream) else 0
+        number = one.mechanism if isinstance(one, Sampled) else one
+        if isinstance(number, Additive) and entries == ["gaussian", None]:
+            continue
         if any(entry is not None for entry in entries[: 2 - known]):
-            raise CertificateError("above is of vectors, along of vectors and streams: else null")
+            raise CertificateError(
+                "above is of vectors, and gaussian of numbers with noise on the integers, along of "
+                "vectors and streams: else null"
+            )
     moves = [
         (_steps if isinstance(one, Stream) else _moves)(entry)
         for one, entry in zip(released, along, strict=True)

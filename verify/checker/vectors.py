@@ -4,7 +4,8 @@ use single numbers and Gaussian noise.
 *From above*, each vector by what its hint says:
 
     gaussian     the Gaussian that dominates, of the distance mu_1 |v|_2 (`unit`); of discrete
-                 Gaussian noise Rényi divergences are at most those at |v|_2/sigma (`releases`)
+                 Gaussian noise Rényi divergences are at most those at |v|_2/sigma (`releases`);
+                 so of one number, whose noise may be too wide to sum up
     one number   all of |v|_1 in one coordinate: T_d, the trade-off function of (X + d, X), d >= 0,
                  is linear between its points (P(X >= k), 1 - P(X >= k - d)) where p is log-concave,
                  so that T_(d+e) is T_e after 1 - T_d. Moving one coordinate after the other no test
@@ -141,7 +142,8 @@ def _with(statement: Statement, chosen: Callable[[Family, Along], Parts | None])
 
 def _sides(statement: Statement) -> list[Part]:
     """Itself, or one about each side of its vectors."""
-    if not any(isinstance(one, Vector) or _has_sides(one, statement) for one, _ in statement.uses):
+    each = zip(statement.uses, statement.above, strict=True)
+    if not any(isinstance(one, Vector) or h or _has_sides(one, statement) for (one, _), h in each):
         return [Part(statement)]
     low, high = statement.measured
     found = []
@@ -191,6 +193,8 @@ def _above(statement: Statement) -> tuple[tuple[tuple[Mechanism, int], ...], Fra
     for (one, times), hint in zip(statement.uses, statement.above, strict=True):
         if isinstance(one, Allocation) and _has_sides(one, statement):
             uses.append(_each_step(one, times, statement))
+        elif hint == "gaussian" and isinstance(one, Additive | Sampled):
+            uses.append((_gaussian_of_number(one), times))
         elif not isinstance(one, Vector):
             uses.append((one, times))
         elif isinstance(hint, Tilt):
@@ -268,6 +272,16 @@ def _gaussian(one: Vector, kind: str) -> Mechanism:
     if kind in ("rdp", "zcdp") and one.rate == 1 and isinstance(one.law, DiscreteGaussian):
         return Curve(one.reach.largest_square / (2 * one.law.sigma2), None)
     return _hidden_by(one, distance(one.law, one.reach.largest_square))
+
+
+def _gaussian_of_number(one: Additive | Sampled) -> Mechanism:
+    noise = one.mechanism if isinstance(one, Sampled) else one
+    if not isinstance(noise, Additive):
+        raise OpenError("gaussian bounds vectors, and numbers with noise on the integers")
+    rate = one.rate if isinstance(one, Sampled) else Fraction(1)
+    far = distance(noise.law, noise.shift**2)
+    neighbours = "add-remove" if isinstance(one, Sampled) else "replace"
+    return Continuous("gaussian", Fraction(1), far, neighbours, rate)
 
 
 def _has_sides(one: Mechanism, statement: Statement) -> bool:
