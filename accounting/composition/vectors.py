@@ -495,9 +495,9 @@ def _by_coordinates(
         ends = zip(least, bounds(curve), strict=True)
         return [Enclosure(low, high).times(use.times) for low, high in ends]
     if one.rate == 1 and isinstance(one.law, DiscreteGaussian):  # a/(2 sigma2) a unit of |v|_2^2
-        ends = bounds(RenyiCurve(one.reach.largest_square / (2 * one.law.sigma2)))
-        if _INFINITY not in ends:
-            return [Enclosure(_ZERO, end).times(use.times) for end in ends]
+        most = bounds(RenyiCurve(one.reach.largest_square / (2 * one.law.sigma2)))
+        if _INFINITY not in most:
+            return [Enclosure(_ZERO, end).times(use.times) for end in most]
     if one.rate != 1 or one.reach.farthest > MOST_MOVES:
         return None
     moves = range(1, one.reach.farthest + 1)
