@@ -42,11 +42,14 @@ _SOON = 0.0005  # seconds in which a limit is set or taken back
 _LONGEST = 10**9  # seconds: no timer counts many more, and whoever allows them sets no limit
 _LATE = 2.0  # seconds of the processor that all graces of one answer may take after its limit
 _LEAST = 0.05  # seconds that each has all the same: what is cheapest is known in them
+_OVER = 0.5  # of what such little shares add up to besides, before there is all but none
+_EACH = 0.3  # seconds that each answer has, though others under the same limit took theirs
 _PACKAGE = f"{__name__.partition('.')[0]}."
 _LIMITS = (__file__, contextlib.__file__)
 _end: ContextVar[float] = ContextVar("exactdp_deadline", default=math.inf)
 _rings: ContextVar[float] = ContextVar("exactdp_timer", default=math.inf)
 _late: ContextVar[list[float] | None] = ContextVar("exactdp_late", default=None)
+_pool: ContextVar[list[float] | None] = ContextVar("exactdp_pool", default=None)
 
 
 def time_left() -> float:
@@ -87,6 +90,8 @@ def time_limit(seconds: ExactInput, *, rings: bool = True) -> Iterator[None]:
     outer = _rings.get()
     if now() > outer and not held.get():
         raise OutOfTimeError("the time allowed is over")
+    first = math.isinf(_end.get()) and math.isfinite(end) and _late.get() is None
+    pool = _pool.set([_LATE] if first else _pool.get())
     token, ringing = _end.set(end), _rings.set(min(outer, end) if rings else outer)
     armed, theirs = rings and math.isfinite(end) and _has_timer(), None
     try:
@@ -97,6 +102,7 @@ def time_limit(seconds: ExactInput, *, rings: bool = True) -> Iterator[None]:
     finally:
         _rings.reset(ringing)
         _end.reset(token)
+        _pool.reset(pool)
         if armed and theirs is None:
             _ring_at(outer)
         elif theirs is not None:
@@ -117,7 +123,8 @@ def grace(seconds: float) -> Iterator[None]:
     started = now()
     tokens = _end.set(math.inf), _rings.set(math.inf), held.set(False)
     try:
-        with time_limit(min(seconds, left + max(known / 2, _LEAST))):
+        least = _LEAST if known > -_OVER else _CLOSE
+        with time_limit(min(seconds, left + max(known / 2, least))):
             yield
     finally:
         late[0] = min(late[0], known - max(now() - started - left, 0.0))
@@ -135,12 +142,19 @@ def one_answer() -> Iterator[None]:
     """Let all graces in the block share a little time, however many are asked for.
 
     Else a limit would be kept to no more than the time of one, times their number. Inside of
-    another one it is part of that answer.
+    another one it is part of that answer. Of several under one limit each has half of what is left
+    of the time of one, and a little in any case.
     """
-    token = _late.set(_late.get() or [_LATE])
+    known, pool = _late.get(), _pool.get()
+    late = known or [
+        _LATE if pool is None else max(pool[0] / 2, _EACH if pool[0] > -_OVER else _LEAST)
+    ]
+    before, token = late[0], _late.set(late)
     try:
         yield
     finally:
+        if known is None and pool is not None:
+            pool[0] -= before - late[0]
         _late.reset(token)
 
 

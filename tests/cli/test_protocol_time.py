@@ -33,6 +33,12 @@ def test_it_answers_even_if_nothing_is_found(capsys, monkeypatch, words, as_json
         assert json.loads(said)["note"] == in_time.LATE
 
 
+@pytest.mark.parametrize("words", [SUM, SHUFFLED, FEDERATED])
+def test_it_answers_in_next_to_no_time(capsys, words):
+    assert main(["protocol", *words, "--time", "0.001", "--json"]) in (0, 3)
+    assert json.loads(capsys.readouterr().out)
+
+
 def test_each_figure_has_a_share_of_what_is_left():
     figures = in_time.Figures()
     assert figures.find(lambda: 1, None) == 1 and figures.code == 0 and not figures.note

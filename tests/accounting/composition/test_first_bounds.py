@@ -13,7 +13,7 @@ from exactdp.accounting.figure import Figure
 from exactdp.accounting.grid.orders import renyi_by_cells
 from exactdp.accounting.scenario import Use
 from exactdp.exact.deadline import time_limit
-from exactdp.mechanisms import FinitePair
+from exactdp.mechanisms import AdditiveNoise, DiscreteGaussian, FinitePair
 from exactdp.mechanisms.mechanism import OnePair
 
 _SHORT = [
@@ -95,3 +95,22 @@ def test_one_way_round_says_nothing_of_randomized_response() -> None:
     one_way = OnePair(FinitePair(("a", "b"), ("1", "0"), ("1/2", "1/2")))
     found = first_bounds((Use(one_way, 1),), Figure("gdp"))
     assert not found.is_finite()
+
+
+def test_of_a_long_list_what_comes_late_is_not_asked(monkeypatch):
+    asked = []
+
+    def counted(use, order):
+        asked.append(use)
+        return renyi_by_cells(use, order)
+
+    monkeypatch.setattr(bounds, "renyi_by_cells", counted)
+    monkeypatch.setattr(bounds, "_LISTED", 0.0)
+    monkeypatch.setattr(bounds, "_PART", 0.0)
+    listed = [Use(AdditiveNoise(DiscreteGaussian(sigma2=100 + k), 1), 1) for k in range(40)]
+    with time_limit(50):
+        (found,) = first_curve(listed, [Fraction(2)])
+    assert 1 <= len(asked) < len(listed)
+    truth = sum(1 / Fraction(100 + k) for k in range(40))  # a/(2 sigma2) each, exactly
+    assert 0 < found.lower <= truth
+    assert truth * Fraction(999, 1000) <= found.upper <= truth * Fraction(1001, 1000)
