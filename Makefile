@@ -13,12 +13,13 @@ IN ?=
 export PIP_NO_COMPILE := 1
 FOLDERS := $(filter-out api tests,$(patsubst %/__init__.py,%,$(wildcard */__init__.py)))
 
-.PHONY: help demo test slow marathon relations mutants kernel kernel-checker flower lowest coverage lint bench checker pages docs clean
+.PHONY: help demo test contract slow marathon relations mutants kernel kernel-checker flower lowest coverage lint bench checker pages docs clean
 .NOTPARALLEL:
 
 help:
 	@echo "make demo   compose and calibrate, audit the papers' mechanisms, run the audited bandit"
 	@echo "make test   the tests"
+	@echo "make contract  the tests that use nothing but the command line, its JSON and import exactdp"
 	@echo "make slow   the slow tests as well"
 	@echo "make marathon  what takes minutes by itself, and all cases of the slow tests"
 	@echo "make relations  350 newly drawn cases of each relation between answers (FROM=0: the first seed)"
@@ -43,6 +44,9 @@ demo: $(VENV)/ready-bandit
 test: $(VENV)/ready-test
 	$(BIN)/python -m pytest -q -n $(WORKERS)
 
+contract: $(VENV)/ready-test
+	$(BIN)/python -m pytest -q -n $(WORKERS) -m "contract and not slow"
+
 slow: $(VENV)/ready-test $(VENV)/ready-docs flower
 	$(BIN)/python -m pytest -q -n $(WORKERS) -m "(slow or not slow) and not marathon"
 
@@ -50,7 +54,7 @@ marathon: $(VENV)/ready-test
 	$(BIN)/python -m pytest -q -n $(WORKERS) -m marathon
 
 relations: $(VENV)/ready-test
-	cd tests && ../$(BIN)/python -m relations --cases 350 --workers $(WORKERS) --from $(FROM)
+	cd tests && ../$(BIN)/python -m conformance.relations --cases 350 --workers $(WORKERS) --from $(FROM)
 
 mutants: $(VENV)/ready-mutants
 	cd tests && ../$(BIN)/python -m mutation --mutants $(MUTANTS) --from $(FROM) $(REACH) $(IN)

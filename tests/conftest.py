@@ -2,8 +2,6 @@
 precision of mpmath, whatever other tests have set.
 """
 
-from pathlib import Path
-
 import mpmath
 import pytest
 from brute_force import DIGITS
@@ -20,23 +18,23 @@ settings.load_profile("exactdp")
 
 
 _THEOREMS, _SWEEPS = "tests/verify/kernel/", "tests/cli/test_time.py"
-SLOW = Path(__file__).with_name("slow.txt")
+_WHOLE = ("tests/golden/", "tests/conformance/test_conformance.py")  # `make slow` runs every row
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Tests that were measured to take seconds are listed, in place of a mark at each case.
+    """`slow_cases` names those cases of a test that take seconds.
 
     Of a slow test with many cases `make slow` runs three, far apart; all of them `make marathon`.
     """
-    slow = set(SLOW.read_text(encoding="utf-8").splitlines())
     cases: dict[str, list[pytest.Item]] = {}
     for item in items:
-        if item.nodeid in slow:
+        named = item.get_closest_marker("slow_cases")
+        if named and item.callspec.id in named.args:
             item.add_marker(pytest.mark.slow)
         if item.nodeid.startswith(_THEOREMS) and item.get_closest_marker("slow"):
             item.add_marker(pytest.mark.marathon)  # Coq compiles the library: make kernel as well
-        elif item.get_closest_marker("slow") and not item.nodeid.startswith(_SWEEPS):
+        elif item.get_closest_marker("slow") and not item.nodeid.startswith((_SWEEPS, *_WHOLE)):
             cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
     for each in cases.values():
         kept = {0, len(each) // 2, len(each) - 1}

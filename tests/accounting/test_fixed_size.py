@@ -87,6 +87,16 @@ def asked(mechanism, times):
         yield composed.pure(), brute_force.pure
 
 
+@pytest.mark.slow_cases(
+    "others0-2-0-Skellam",
+    "others0-2-0-discrete Gaussian",
+    "others1-0-2-Skellam",
+    "others1-0-2-discrete Gaussian",
+    "others2-0-2-Skellam",
+    "others2-0-2-discrete Gaussian",
+    "others3-1-2-Skellam",
+    "others3-1-2-discrete Gaussian",
+)
 @pytest.mark.parametrize("name", KINDS)
 @pytest.mark.parametrize(("others", "old", "new"), DATA)
 def test_all_datasets_are_bounded_and_some_attain_it(name, others, old, new):
@@ -102,6 +112,10 @@ def test_all_datasets_are_bounded_and_some_attain_it(name, others, old, new):
                 assert truth >= oracles.real(Fraction(found.lower)) * (1 - mpf(10) ** -15)
 
 
+@pytest.mark.slow_cases(
+    "others0-0-2-discrete Laplace",
+    "others1-0-2-discrete Laplace",
+)
 @pytest.mark.parametrize("name", ["discrete Laplace", "randomized response"])
 @pytest.mark.parametrize(("others", "old", "new"), DATA[1:3])
 def test_two_uses(name, others, old, new):
@@ -120,6 +134,7 @@ def test_two_uses(name, others, old, new):
                 assert truth >= oracles.real(Fraction(found.lower)) * (1 - mpf(10) ** -13)
 
 
+@pytest.mark.slow
 def test_full_batches_are_the_mechanism_itself():
     plain = AdditiveNoise(Skellam(2), 2)
     for times in (1, 2):

@@ -117,6 +117,11 @@ def _renyi(pair, order):
     return mpmath.inf if any(p and not q for p, q in pair) else brute_force.renyi(pair, order)
 
 
+@pytest.mark.slow_cases(
+    "Skellam",
+    "discrete Gaussian",
+    "discrete Laplace",
+)
 @pytest.mark.parametrize("name", ADDITIVE)
 def test_one_use_holds_the_sum_over_all_subsets(name):
     law, modulus, response = ADDITIVE[name]
@@ -161,6 +166,9 @@ def test_randomized_response_about_any_bit_of_the_users(others):
         check(mechanism, pairs, times=2)
 
 
+@pytest.mark.slow_cases(
+    "Skellam",
+)
 @pytest.mark.parametrize("name", ["discrete Laplace", "discrete Gaussian", "Skellam"])
 def test_two_uses_hold_the_product_of_both(name):
     law, _, _ = ADDITIVE[name]

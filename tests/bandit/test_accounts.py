@@ -60,6 +60,9 @@ def _account(url: str) -> tuple[dict[str, Fraction], Counter[tuple[str, ...]]]:
         return spent, Counter((each.key, each.user, each.mechanism) for each in ledger.entries())
 
 
+@pytest.mark.slow_cases(
+    "dist-rdp-se",
+)
 @pytest.mark.parametrize("algorithm", FINITE, ids=lambda each: each.name)
 def test_every_user_of_a_release_is_charged_for_it(algorithm, tmp_path: Path) -> None:
     url = _ledger(tmp_path / "a.db", "approx:1000,1e-3")
@@ -142,6 +145,7 @@ def test_what_is_drawn_again_is_charged_again(tmp_path: Path) -> None:
     assert len({key for key, *_ in entries}) == sum(map(len, released))
 
 
+@pytest.mark.slow
 def test_killed_and_resumed_what_was_drawn_is_charged(tmp_path: Path, monkeypatch) -> None:
     """Also what a killed share has drawn; what is kept is neither drawn nor charged again."""
     monkeypatch.setattr("exactdp.bandit.run._TOGETHER", 2)

@@ -75,6 +75,9 @@ def test_audits_stand_in_where_the_checker_cannot_follow(monkeypatch):
         assert to_json(held)["id"] == identity(held)
 
 
+@pytest.mark.slow_cases(
+    "dist-rdp-se",
+)
 @pytest.mark.parametrize(
     "algorithm", [each for each in ALGORITHMS if each.demand], ids=lambda each: each.name
 )

@@ -42,6 +42,9 @@ def decoded(source, release, count, law=LAW):
     return release.decoded(source.released(release, [law], [count]))
 
 
+@pytest.mark.slow_cases(
+    "ldp-se",
+)
 @pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda algorithm: algorithm.name)
 def test_released_values_have_the_same_law(algorithm):
     release = algorithm.release(SETTING, 4)
@@ -62,6 +65,7 @@ def test_sums_wrap_around_alike(algorithm):
     assert stats.ks_2samp(one_by_one, at_once).pvalue > LEVEL
 
 
+@pytest.mark.slow
 def test_pulls_have_the_same_law():
     prepared = prepare(DIST_DP_SE, Setting(2, 300, 3, confidence="0.99"))
     environment = Environment("coins", (Bernoulli(0.1), Bernoulli(0.85)))

@@ -87,6 +87,9 @@ def test_a_changed_line_is_found(name, value, reason, honest, outcome):
         assert reason in found.reason
 
 
+@pytest.mark.slow_cases(
+    "dist-cdp-klucb-True",
+)
 @pytest.mark.parametrize(
     ("algorithm", "proved"),
     [(DIST_RDP_KLUCB, True), (DIST_CDP_KLUCB, True), SLOW],
@@ -113,6 +116,7 @@ def test_other_noise_checks_and_what_is_changed_is_found(algorithm, proved, outc
     assert not outcome(changed(lines, 0, algorithm=other.name)).valid
 
 
+@pytest.mark.slow
 def test_missing_repeated_and_exchanged_lines_are_found(honest, outcome):
     for place in range(1, len(honest), 5):
         assert not outcome(honest[:place] + honest[place + 1 :]).valid

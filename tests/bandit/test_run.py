@@ -28,6 +28,9 @@ def same(one, other):
     return (one.regret == other.regret).all() and (one.pulls == other.pulls).all()
 
 
+@pytest.mark.slow_cases(
+    "drawn",
+)
 @pytest.mark.parametrize("config", [CONFIG, SAME], ids=["drawn", "fixed"])
 def test_the_seed_decides(config):
     assert same(run(config, 12, 7), run(config, 12, 7))
@@ -94,6 +97,9 @@ def test_algorithms_meet_the_same_instances():
     assert gaps[0] == gaps[1]
 
 
+@pytest.mark.slow_cases(
+    "drawn",
+)
 @pytest.mark.parametrize("config", [CONFIG, SAME], ids=["drawn", "fixed"])
 def test_any_number_of_workers_gives_the_same_numbers(config):
     pytest.importorskip("joblib")
@@ -112,6 +118,7 @@ def test_a_cluster_that_does_not_answer_is_named():
         run(CONFIG, 12, 1, 2, cluster="nonsense://nowhere")
 
 
+@pytest.mark.slow
 def test_an_interrupted_sweep_goes_on(tmp_path, monkeypatch):
     whole, told = run(CONFIG, 23, 3), []
     shares, share = [], module._share

@@ -54,6 +54,9 @@ def copy(lines):
     return json.loads(json.dumps(lines))
 
 
+@pytest.mark.slow_cases(
+    "algorithm5",
+)
 @pytest.mark.parametrize(
     "algorithm",
     [LDP_SE, SHUFFLE_DP_SE, DP_SE, SE, SDP_AE, VB_SDP_AE, DP_KLUCB, KL_UCB],
@@ -174,6 +177,7 @@ def test_a_changed_line_is_found(name, value, reason, honest, file):
         assert reason in found.reason
 
 
+@pytest.mark.slow
 def test_missing_and_repeated_lines_are_found(honest, file):
     for place in range(1, len(honest), 7):
         assert not outcome(file, honest[:place] + honest[place + 1 :]).valid
@@ -257,6 +261,9 @@ def test_runs_cannot_be_left_out(honest, file):
     assert not fewer.valid and "sha256" in fewer.reason
 
 
+@pytest.mark.slow_cases(
+    "1",
+)
 @pytest.mark.parametrize("place", [0, 1, -1])
 def test_unknown_and_missing_fields_are_refused(place, honest, file):
     found = outcome(file, _with(honest, place, note="all is well"))
@@ -284,6 +291,10 @@ def test_a_field_twice_is_refused(honest, file):
             check_transcript(file)
 
 
+@pytest.mark.slow_cases(
+    "1",
+    "None",
+)
 @pytest.mark.parametrize("value", [True, 1.0, "1", None, [], {}, float("nan"), 10**400])
 def test_numbers_of_another_type_are_found(value, honest, file):
     for place, names in ((1, honest[1]), (-1, honest[-1])):

@@ -127,6 +127,7 @@ def test_no_verb_and_unknown_verbs(capsys):
     assert capsys.readouterr().err.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_the_process_itself():
     def process(*arguments, **environment):
         command = [sys.executable, "-m", "exactdp.cli", *arguments]

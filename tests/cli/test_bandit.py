@@ -67,6 +67,10 @@ def test_json_is_that_of_the_contract():
         assert Certificate(json.dumps(entry["certificate"])).check().valid
 
 
+@pytest.mark.slow_cases(
+    "dist-rdp-se",
+    "vb-sdp-ae",
+)
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_every_algorithm_runs(algorithm):
     arguments = (*SMALL, "--horizon", "300", "--delta", "0.1")
@@ -238,6 +242,7 @@ def test_what_is_refuted_does_not_run(capsys):
     assert "REFUTED" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_users_who_return_are_charged_once_and_within_their_limit(tmp_path, capsys):
     url = str(tmp_path / "a.db")
     assert main(["ledger", "init", url, "--limit", "zcdp:3"]) == 0

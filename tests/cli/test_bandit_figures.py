@@ -33,6 +33,7 @@ def figure(*arguments):
     return main(["bandit", "figures", "--quick", "--workers", "1", *map(str, arguments)])
 
 
+@pytest.mark.slow
 def test_picture_and_data_of_what_was_asked_for(tmp_path, capsys):
     assert figure("--out", tmp_path / "new", "--figure", "4", "--figure", "2", "--json") == 0
     shown = json.loads(capsys.readouterr().out)["figures"]

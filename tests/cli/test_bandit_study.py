@@ -117,6 +117,9 @@ def test_bad_options_are_refused(wrong, file, tmp_path, capsys):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow_cases(
+    "figure5",
+)
 @pytest.mark.parametrize("figure", [*FIGURES[1:], INDICES], ids=lambda each: each.name)
 def test_the_files_of_figures_are_the_runs_of_figures(figure):
     """The same configurations from the same seed, so the same runs."""

@@ -57,6 +57,10 @@ ALL = [
 ]
 
 
+@pytest.mark.slow_cases(
+    "polya-difference:shape=0.9-scale-pure:0.1",
+    "skellam-variance-zcdp:0.05",
+)
 @pytest.mark.parametrize(("name", "parameter", "target"), ALL)
 def test_verified_and_refuted_below(capsys, name, parameter, target):
     shown = check(capsys, name, target, "--sensitivity", "1")
@@ -156,6 +160,7 @@ def test_a_least_that_time_left_unproved_is_undecided(capsys):
     assert "not proved" in said
 
 
+@pytest.mark.slow
 def test_every_family_says_why_its_answer_is_least(capsys):
     for name, _, target in ALL:
         shown = calibrate(capsys, name, "--sensitivity", "1", "--target", target)

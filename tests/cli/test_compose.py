@@ -85,6 +85,9 @@ def test_a_table_without_json():
     assert max(map(len, result.stdout.splitlines())) <= 80
 
 
+@pytest.mark.slow_cases(
+    "arguments10-theorem7",
+)
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
@@ -225,6 +228,7 @@ def test_a_table_of_several_mechanisms():
 # -- methods --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_every_method_gives_what_the_library_says():
     uses = accounting.compose((RandomizedResponse("0.1"), 64))
     for name, method in METHODS.items():

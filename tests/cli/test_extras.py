@@ -37,6 +37,24 @@ def without(names, call, folder):
     )
 
 
+@pytest.mark.slow_cases(
+    "alembic-ledger init a.db --limit zcdp:1-ledger",
+    "cryptography-bandit run --algorithm dist-dp-se --epsilon 0.5 --horizon 50 --faithful --masked-masks",  # noqa: E501
+    "cryptography-round theorem1:epsilon=0.5,batch=4,horizon=100-masks",
+    "dask-bandit run --algorithm dist-dp-se --epsilon 0.5 --horizon 50 --cluster local-cluster",
+    "distributed-bandit run --algorithm dist-dp-se --epsilon 0.5 --horizon 50 --cluster local-cluster",  # noqa: E501
+    "jinja2-report randomized-response:epsilon=1 --out page.html-report",
+    "joblib-bandit run --algorithm dist-dp-se --epsilon 0.5 --horizon 50 --workers 2-parallel",
+    "matplotlib-bandit figures --out folder --quick-figures",
+    "matplotlib-report randomized-response:epsilon=1 --out page.html-figures",
+    "pandas-bandit run --algorithm dist-dp-se --epsilon 0.5 --horizon 50 --instance fair-data",
+    "psycopg-ledger show postgresql://localhost/none-postgresql",
+    "sklearn-bandit figures --out folder --quick-data",
+    "sklearn-bandit run --algorithm dist-dp-se --epsilon 0.5 --horizon 50 --instance fair-data",
+    "sklearn-bandit run --algorithm dist-dp-se --epsilon 0.5 --horizon 50 --instance ratings.letor --arms 2-data",  # noqa: E501
+    "sqlalchemy-sample SPEC --size 1 --ledger a.db --user a --key k-ledger",
+    "statsmodels-bandit run --algorithm dist-dp-se --epsilon 0.5 --horizon 50 --instance fair-data",
+)
 @pytest.mark.parametrize(
     ("missing", "call", "extra"),
     [
@@ -73,6 +91,7 @@ def test_a_missing_extra_is_named(missing, call, extra, tmp_path, monkeypatch):
     assert f'pip install "exactdp[{extra}]"' in ended.stderr
 
 
+@pytest.mark.slow
 def test_without_any_extra_the_rest_works(tmp_path):
     ended = without(",".join([*_EXTRAS, "dp_accounting"]), RUN, tmp_path)
     assert (ended.returncode, ended.stderr) == (0, "")

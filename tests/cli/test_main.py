@@ -15,6 +15,9 @@ from exactdp.cli.main import _VERBS, main
 _RESPONSE = ["audit", "randomized-response:epsilon=1", "--claim", "pure:1"]
 
 
+@pytest.mark.slow_cases(
+    "arguments1-141",
+)
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
@@ -36,6 +39,11 @@ def test_a_reader_that_is_gone_is_no_verdict(arguments: list[str], code: int) ->
     assert (ended.returncode, ended.stderr) == (code, b"")
 
 
+@pytest.mark.slow_cases(
+    "> /dev/full-arguments0",
+    "> /dev/full-arguments1",
+    "> /dev/full-arguments2",
+)
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -58,6 +66,7 @@ def test_output_that_cannot_be_written_is_no_verdict(arguments: list[str], where
     assert ended.stderr.startswith(b"exactdp: cannot write: ") and ended.stderr.count(b"\n") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["2> /dev/full", "2>&-"])
 def test_a_message_that_cannot_be_written_changes_no_exit_code(where: str) -> None:
     command, claim = [sys.executable, "-m", "exactdp.cli", "audit"], ["--claim", "pure:1"]
@@ -85,6 +94,7 @@ def test_the_version_is_that_of_the_package(capsys):
     assert capsys.readouterr().out == f"exactdp {metadata.version('exactdp')}\n"
 
 
+@pytest.mark.slow
 def test_shells_complete_commands():
     asked = {"_EXACTDP_COMPLETE": "complete_bash", "COMP_WORDS": "exactdp ca", "COMP_CWORD": "1"}
     code = "import sys; sys.argv[0] = 'exactdp'; from exactdp.cli.main import run; run()"

@@ -58,6 +58,10 @@ def test_a_table_says_the_same(shown, tmp_path):
     ]
 
 
+@pytest.mark.slow_cases(
+    "a.PDF-%PDF",
+    "a.svg-<?xml",
+)
 @pytest.mark.parametrize(
     ("name", "begins"), [("a.svg", b"<?xml"), ("a.png", b"\x89PNG"), ("a.PDF", b"%PDF")]
 )

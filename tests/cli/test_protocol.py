@@ -17,6 +17,7 @@ def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
     return answer(capsys, "protocol", *arguments)
 
 
+@pytest.mark.slow
 def test_json(capsys: pytest.CaptureFixture[str]) -> None:
     found = told(capsys, SPEC, "--dropout", "6")
     assert (found["users"], found["precision"], found["trust"]) == (64, 4, "distributed")
@@ -59,6 +60,7 @@ def test_without_shares_nothing_is_larger(capsys: pytest.CaptureFixture[str]) ->
     assert "nothing" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["protocol", SPEC, "--dropout", "6", "--dropout", "40"]) == 0
     shown = capsys.readouterr().out

@@ -48,6 +48,7 @@ def holds(shown: dict[str, str], truth: mpmath.mpf) -> bool:
     )
 
 
+@pytest.mark.slow
 def test_few_users(few: dict[str, Any]) -> None:
     paper, least = few["paper"], few["least"]
     with mpmath.workdps(60):

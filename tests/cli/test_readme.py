@@ -68,6 +68,12 @@ def test_the_first_lines_give_the_figures_below_them(capsys, command, figure):
         assert sign == "≤" or float(row["lower"]) >= float(value) - 1e-8
 
 
+@pytest.mark.slow_cases(
+    "exactdp audit theorem1:epsilon=0.5,batch=1024,horizon=1e6,dropout=102 --claim pure:0.5",
+    "exactdp audit theorem1:epsilon=0.5,batch=1024,horizon=1e6,dropout=512 --claim pure:0.5",
+    "exactdp calibrate discrete-gaussian --sensitivity 32 --target approx:1,1e-6 --times 64",
+    "exactdp report discrete-laplace:epsilon=0.5 --claim pure:0.5 --claim approx:0.4,1e-6 --out report.html",  # noqa: E501
+)
 @pytest.mark.parametrize(("command", "shown"), RUN, ids=[command for command, _ in RUN])
 def test_a_command_prints_what_is_shown(monkeypatch, capsys, tmp_path, command, shown):
     monkeypatch.setenv("COLUMNS", "80")
@@ -77,6 +83,14 @@ def test_a_command_prints_what_is_shown(monkeypatch, capsys, tmp_path, command, 
     assert code == EXIT_CODES.get(command, 0)
 
 
+@pytest.mark.slow_cases(
+    "certificates1",
+    "enclosures",
+    "mechanisms",
+    "python",
+    "shuffling",
+    "vectors",
+)
 @pytest.mark.parametrize("page", WITH_PYTHON, ids=lambda page: page.stem)
 def test_the_python_examples_print_what_is_shown(page):
     scope: dict[str, object] = {}

@@ -12,6 +12,7 @@ from exactdp.ledger import Ledger
 LAPLACE = "discrete-laplace:epsilon=0.5"
 
 
+@pytest.mark.slow
 def test_a_page_and_a_record_are_written(tmp_path, capsys):
     page, entry = tmp_path / "page.html", tmp_path / "entry.yaml"
     claims = ("--claim", "pure:0.5", "--claim", "pure:0.4", "--delta", "1e-7")

@@ -18,6 +18,9 @@ def play(capsys, *arguments, code=0):
     return answer(capsys, "round", *arguments, code=code)
 
 
+@pytest.mark.slow_cases(
+    "4",
+)
 @pytest.mark.parametrize("vanish", ["0", "1", "4", "0.1", "1/20"])
 def test_the_sum_is_within_its_bound(capsys, vanish):
     found = play(capsys, SMALL, "--vanish", vanish, "--seed", "3")
@@ -76,6 +79,7 @@ def test_a_thousand_users_and_the_certificate(capsys, tmp_path):
     assert json.loads(capsys.readouterr().out)["protocol"]["dropout"] in (50, "50")
 
 
+@pytest.mark.slow
 def test_colluders_cost_what_dropouts_cost(capsys, tmp_path):
     file = tmp_path / "certificate.json"
     options = ["--seed", "2", "--certificate", str(file)]
@@ -94,6 +98,9 @@ def test_how_likely_the_graph_fails(capsys):
     assert honest.upper < lying.upper <= Fraction(1, 10)
 
 
+@pytest.mark.slow_cases(
+    "way0",
+)
 @pytest.mark.parametrize("way", [(), ("--plain",)])
 def test_epsilon_is_that_of_the_fewest_users_that_are_accepted(capsys, way):
     privacy = [
@@ -166,6 +173,7 @@ def test_noise_that_is_whole_whoever_drops_out(capsys, theorem):
     assert Enclosure.from_json(found["privacy"]["value"]).contains(Fraction(1, 2))
 
 
+@pytest.mark.slow
 def test_seeded_rounds_repeat_and_say_so(capsys):
     runs = [play(capsys, SMALL, "--vanish", "3", "--seed", "9") for _ in range(2)]
     for run in runs:

@@ -28,6 +28,7 @@ def play(capsys, *arguments, code=0):
     return capsys.readouterr()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", ["skellam", "discrete-gaussian"])
 @pytest.mark.parametrize("rounding", ["stochastic", "conditional:0.6065", "nearest"])
 def test_the_error_is_within_its_bound(capsys, mechanism, rounding):
@@ -90,6 +91,7 @@ def test_what_remains_is_certified(capsys, tmp_path, dimension, rounding):
     assert main(["check", str(file), "--expect", spec]) == 1
 
 
+@pytest.mark.slow
 def test_a_claim_is_certified_or_refuted(capsys, tmp_path):
     spec, file = f"{NOISY},dimension=1,rounding=nearest", tmp_path / "round.json"
     given = (spec, "--plain", "--seed", "1")

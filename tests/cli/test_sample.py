@@ -116,6 +116,7 @@ def test_an_incomplete_column_is_refused(capsys, tmp_path):
     assert "slack" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_reader_that_has_enough_ends_it():
     command = [sys.executable, "-m", "exactdp.cli", "sample", LAPLACE, "--size", "1e12"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
@@ -126,6 +127,7 @@ def test_a_reader_that_has_enough_ends_it():
         assert process.wait(timeout=60) == 141
 
 
+@pytest.mark.slow
 def test_progress_on_a_terminal_leaves_the_lines_alone():
     pty = pytest.importorskip("pty")
     own, terminal = pty.openpty()

@@ -8,6 +8,9 @@ from exactdp.cli.main import main
 SAMPLED = "neighbours=add-remove,poisson=0.1"
 
 
+@pytest.mark.slow_cases(
+    "polya-difference:shape=1,scale=2,modulus=9,neighbours=add-remove,poisson=0.1",
+)
 @pytest.mark.parametrize(
     "spec",
     [

@@ -19,6 +19,9 @@ def loaded(*arguments: str) -> set[str]:
     return set(json.loads(done.stdout.splitlines()[-1]))
 
 
+@pytest.mark.slow_cases(
+    "arguments0",
+)
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -20,6 +20,7 @@ def shown(tmp_path, monkeypatch):
     return lambda: (bandit.bandit(out), out.export_text())[1]
 
 
+@pytest.mark.slow
 def test_all_that_it_promises(shown, tmp_path):
     pytest.importorskip("matplotlib")
     text = shown()
@@ -29,6 +30,7 @@ def test_all_that_it_promises(shown, tmp_path):
     assert str(tmp_path / "build" / "exactdp-demo.png") in text
 
 
+@pytest.mark.slow
 def test_the_certified_probability_is_rounded_up(shown):
     text = shown()
     line = next(line for line in text.splitlines() if line.startswith("certified     "))

@@ -22,6 +22,7 @@ ENDS = st.one_of(
 OPERATORS = (le, lt, ge, gt)
 
 
+@pytest.mark.slow
 @given(FRACTIONS, FRACTIONS, FRACTIONS, FRACTIONS)
 def test_an_answer_is_that_of_all_numbers_inside(a, b, c, d):
     left, right = Enclosure(min(a, b), max(a, b)), Enclosure(min(c, d), max(c, d))

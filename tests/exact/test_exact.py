@@ -88,6 +88,7 @@ def test_outward_and_back(a: Fraction, b: Fraction) -> None:
         assert enclosure.contains(end)
 
 
+@pytest.mark.slow
 @given(rationals, rationals, rationals)
 def test_three_values(a: Fraction, b: Fraction, value: Fraction) -> None:
     enclosure = Enclosure(min(a, b), max(a, b))

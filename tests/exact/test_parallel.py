@@ -15,6 +15,9 @@ def square(number):
     return number * number
 
 
+@pytest.mark.slow_cases(
+    "2",
+)
 @pytest.mark.parametrize("workers", [1, 2])
 def test_every_task_is_done_once(workers):
     if workers > 1:

@@ -26,6 +26,9 @@ from exactdp.ledger.head import locked_head
 ONE = "discrete-gaussian:sigma2=100,sensitivity=1"  # rho is exactly 1/200
 
 
+@pytest.mark.slow_cases(
+    "postgresql",
+)
 def test_a_limit_that_is_met_exactly_is_met_and_not_a_unit_more(url: str) -> None:
     with Ledger.create(url, "zcdp:0.1") as ledger:
         for number in range(20):

@@ -151,6 +151,7 @@ def _run(histories: int) -> None:
     )
 
 
+@pytest.mark.slow
 def test_histories() -> None:
     _run(4)
 

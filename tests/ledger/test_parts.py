@@ -61,6 +61,9 @@ def _both(url: str, monkeypatch: pytest.MonkeyPatch) -> tuple[Checked, Checked]:
     return whole, check_at(url)
 
 
+@pytest.mark.slow_cases(
+    "postgresql",
+)
 def test_the_answer_is_the_same_in_parts(url: str, small: None, monkeypatch) -> None:
     _filled(url)
     whole, parts = _both(url, monkeypatch)
@@ -106,6 +109,7 @@ def test_workers_and_a_cluster_find_the_same(url: str, monkeypatch, how) -> None
     assert found == check_at(url)
 
 
+@pytest.mark.slow
 def test_a_part_whose_worker_sees_another_ledger_is_checked_by_us(
     url: str, small: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -50,6 +50,7 @@ def _all_at_once(url: str, writers: int, charges: int, room: int) -> float:
     return writers * charges / seconds
 
 
+@pytest.mark.slow
 def test_processes_that_write_at_once_never_overspend(tmp_path: Path) -> None:
     _all_at_once(str(tmp_path / "a.db"), writers=4, charges=10, room=25)
 
@@ -137,6 +138,7 @@ def _kill(url: str, times: int, seed: int, out: Path) -> None:
     assert check_at(url).valid
 
 
+@pytest.mark.slow
 def test_writers_that_are_killed_release_nothing_that_is_not_charged(tmp_path: Path) -> None:
     _kill(str(tmp_path / "a.db"), 10, 1, tmp_path / "released")
 

@@ -157,6 +157,7 @@ def test_names_tell_no_more_than_counts(noise):
             assert float(names) <= float(counts) * (1 + 1e-9)
 
 
+@pytest.mark.slow
 def test_every_count_of_discrete_gaussian_noise_is_looked_at():
     found = compose(parse("discrete-gaussian:sigma=3,threshold=12,names=yes").mechanism).delta(
         "0.2"
@@ -189,6 +190,9 @@ def test_the_rule_is_its_recurrence(epsilon, delta):
             assert ours + withheld == 1 or (ours + withheld).contains(1)
 
 
+@pytest.mark.slow_cases(
+    "1",
+)
 @pytest.mark.parametrize("keys", [1, 2, 3])
 def test_the_rule_meets_its_claim_and_nothing_less(keys):
     names = parse(f"partition-selection:epsilon=1,delta=1e-6,keys={keys}").mechanism

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import mpmath
 import pytest
-from conformance import fit_counts
+from sampler_fit import fit_counts
 
 import exactdp
 from exactdp.exact.number import Logarithm, ParameterError

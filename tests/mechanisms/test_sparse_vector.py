@@ -12,8 +12,8 @@ from functools import cache
 
 import mpmath
 import pytest
-from conformance import fit_counts
 from flint import arb
+from sampler_fit import fit_counts
 
 from exactdp.accounting import compose
 from exactdp.exact import ParameterError

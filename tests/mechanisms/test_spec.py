@@ -525,12 +525,14 @@ VALUES = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(st.lists(TOKENS, max_size=12).map("".join))
 def test_any_text_is_a_mechanism_or_a_parameter_error(text):
     _parse_or_refuse(text)
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(st.sampled_from([*GOOD, "pmf"]), st.dictionaries(st.sampled_from(KEYS), VALUES))
 def test_any_values_are_a_mechanism_or_a_parameter_error(name, values):

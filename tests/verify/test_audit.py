@@ -58,6 +58,10 @@ def _boundary(mechanism: Mechanism) -> list[tuple[Enclosure, type[Claim], tuple[
     ]
 
 
+@pytest.mark.slow_cases(
+    "2",
+    "5",
+)
 @pytest.mark.parametrize(
     "index",
     [
@@ -131,6 +135,9 @@ def test_the_papers_mechanisms_at_real_sizes() -> None:
     assert audit(second.mechanism, RenyiDP(2, "0.2499")).verdict is Verdict.REFUTED
 
 
+@pytest.mark.slow_cases(
+    "noisier1-noisy1",
+)
 @pytest.mark.parametrize(
     ("noisier", "noisy"),
     [

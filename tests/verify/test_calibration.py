@@ -129,6 +129,9 @@ def test_randomized_response_for_zcdp() -> None:
         assert near(found, truth)
 
 
+@pytest.mark.slow_cases(
+    "discrete-gaussian",
+)
 @pytest.mark.parametrize("name", ["discrete-laplace", "skellam", "discrete-gaussian"])
 def test_the_least_noise_for_gaussian_dp(name: str) -> None:
     family = choose(name, "2", None).family
@@ -173,6 +176,10 @@ def test_zero_epsilon_is_a_claim_about_total_variation() -> None:
 # -- every family, every claim that it can meet ---------------------------------------------------
 
 
+@pytest.mark.slow_cases(
+    "family4-claim4-10",
+    "family7-claim7-1",
+)
 @pytest.mark.parametrize(
     ("family", "claim", "times"),
     [

@@ -50,6 +50,17 @@ CASES = [
 ]
 
 
+@pytest.mark.slow_cases(
+    "binomial mod-zcdp",
+    "gaussian mod-approx",
+    "gaussian-approx",
+    "polya 0.9-rdp",
+    "polya 2.5-rdp",
+    "polya mod-pure",
+    "polya mod-rdp",
+    "skellam mod-approx",
+    "skellam-approx",
+)
 @pytest.mark.parametrize(("name", "kind"), CASES)
 def test_accepts_true_and_false_claims_beside_the_boundary(name, kind):
     _accepts(audits(MECHANISMS[name], KINDS[kind]))
@@ -102,6 +113,7 @@ def test_a_figure_beside_the_truth_is_no_figure():
     assert not found.valid and "does not contain" in found.reason
 
 
+@pytest.mark.slow
 def test_what_is_too_long_to_sum_is_not_valid():
     content = certificate_of(audit(MECHANISMS["skellam"], ApproxDP(1, "1e-4"))).content
     place = ("uses", 0, "mechanism", "law", "variance")

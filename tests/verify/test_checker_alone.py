@@ -37,6 +37,7 @@ def run(archive, *words):
     return subprocess.run(command, capture_output=True, text=True, timeout=120)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", AUDITS)
 def test_it_accepts_what_is_true_and_nothing_else(archive, tmp_path, kind):
     certificate = certificate_of(audit(*AUDITS[kind]))
@@ -68,6 +69,7 @@ def test_it_is_made_without_the_package(archive, tmp_path):
     assert again.read_bytes() == archive.read_bytes()
 
 
+@pytest.mark.slow
 def test_files_that_are_none(archive, tmp_path):
     path = tmp_path / "none.json"
     path.write_text('{"format": 1, "format": 2}')

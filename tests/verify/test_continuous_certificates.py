@@ -80,6 +80,12 @@ def false_ones(content):
             yield f"measured times {factor}", moved
 
 
+@pytest.mark.slow_cases(
+    "gaussian:sigma=10*25-approx:1.993,1e-5",
+    "gaussian:sigma=2,neighbours=add-remove,poisson=0.1*30-rdp:2.5,0.1079",
+    "gaussian:sigma=2,neighbours=add-remove,poisson=0.1*30-zcdp:3.75",
+    "gaussian:sigma=2,neighbours=add-remove,poisson=0.1-approx:0.369,1e-5",
+)
 @pytest.mark.parametrize(("spec", "claim"), CASES)
 def test_proved_again_and_no_false_one(spec, claim):
     certificate = certificate_of(audit(spec, claim))
@@ -111,6 +117,9 @@ def test_the_setting_must_be_named_as_it_is(spec):
         assert not outcome.valid and "not a certificate" in outcome.reason
 
 
+@pytest.mark.slow_cases(
+    "-30.7",
+)
 @pytest.mark.parametrize("z", ["-30.7", "-8.123", "-0.126", "0", "0.37", "3.999", "12.25", "41.5"])
 def test_normal_distribution_function(z):
     with precision(128), mpmath.workprec(1600):
@@ -121,6 +130,7 @@ def test_normal_distribution_function(z):
         assert least <= truth * 2**128 <= most and most - least < 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("removing", [True, False])
 @pytest.mark.parametrize(("q", "t"), [("0.1", "2"), ("0.6", "0.7"), ("0.001", "3")])
 def test_one_use_of_the_sampled_gaussian(q, t, removing):
@@ -143,6 +153,9 @@ def test_one_use_of_the_sampled_gaussian(q, t, removing):
         assert high - low <= mpmath.mpf("1e-15")
 
 
+@pytest.mark.slow_cases(
+    "True",
+)
 @pytest.mark.parametrize("removing", [True, False])
 def test_cells_hold_all_of_both_laws(removing):
     for law, noise, rate in (("gaussian", "0.8", "0.02"), ("laplace", "1.3", "0.3")):
@@ -155,6 +168,10 @@ def test_cells_hold_all_of_both_laws(removing):
                 assert value(rest)[1] < Fraction(1, 10**12)
 
 
+@pytest.mark.slow_cases(
+    "1.25-False",
+    "6-False",
+)
 @pytest.mark.parametrize("removing", [True, False])
 @pytest.mark.parametrize("order", ["1.25", "6"])
 def test_sampled_laplace_renyi(removing, order):

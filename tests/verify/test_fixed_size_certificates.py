@@ -56,6 +56,9 @@ def audited(specs, claim):
     return audit(compose(*uses), claim)
 
 
+@pytest.mark.slow_cases(
+    "specs9-approx-2.5,1e-2-2.2,1e-2",
+)
 @pytest.mark.parametrize(("specs", "kind", "true", "false"), CASES)
 def test_re_established_and_not_of_another_size(specs, kind, true, false):
     for numbers, verdict in ((true, Verdict.VERIFIED), (false, Verdict.REFUTED)):
@@ -100,6 +103,9 @@ ASKED = {
 }
 
 
+@pytest.mark.slow_cases(
+    "discrete Laplace-2",
+)
 @pytest.mark.parametrize("times", [1, 2])
 @pytest.mark.parametrize("name", KINDS)
 def test_less_than_some_dataset_costs_is_never_accepted(name, times):

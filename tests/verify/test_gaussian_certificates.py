@@ -44,6 +44,11 @@ ABOVE = {  # what it bounds from above only
 }
 
 
+@pytest.mark.slow_cases(
+    "discrete gaussian",
+    "discrete laplace",
+    "skellam, moved by 2",
+)
 @pytest.mark.parametrize("name", NARROW)
 def test_beside_the_boundary(name: str) -> None:
     for found in audits(NARROW[name], GaussianDP("0.5")):
@@ -89,6 +94,7 @@ def test_no_mutation_that_is_false_is_accepted() -> None:
             assert measured.at_most(claim.bound) is (changed["verdict"] == "VERIFIED")
 
 
+@pytest.mark.slow
 def test_what_has_no_certificate_says_so() -> None:
     unknown: Composition = compose(AdditiveNoise(PolyaDifference(2, 3), 1, 5))
     with pytest.raises(NotCertifiedError, match="mu of this law is not known"):

@@ -65,6 +65,9 @@ def skellam(variance):
     return lambda x: mpmath.exp(-variance) * mpmath.besseli(abs(x), variance)
 
 
+@pytest.mark.slow_cases(
+    "polya-7",
+)
 @pytest.mark.parametrize("seen", [7, 8, 5, 14, None])
 @pytest.mark.parametrize("name", ["polya", "skellam"])
 def test_is_what_brute_force_finds(name, seen):
@@ -89,6 +92,9 @@ def test_all_values_and_datasets_count():
     assert is_near(found, truth)
 
 
+@pytest.mark.slow_cases(
+    "3-3",
+)
 @pytest.mark.parametrize(("users", "horizon"), [(2, 2), (3, 3), (5, 5)])
 def test_the_certified_modulus_gives_the_certified_epsilon(users, horizon):
     protocol = papers.theorem1("0.5", users, horizon).protocol

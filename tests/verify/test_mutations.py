@@ -81,6 +81,10 @@ QUICK = ("laplace", "published", "response", "revealing", "pair", "gaussian", "b
          "rounded number")  # fmt: skip
 
 
+@pytest.mark.slow_cases(
+    "batches of laplace",
+    "gaussian",
+)
 @pytest.mark.parametrize("name", QUICK)
 def test_no_false_mutation_is_accepted(name):
     found = [

@@ -138,6 +138,11 @@ def test_an_island_of_smaller_values_is_found() -> None:
             assert delta(number(value), 1, 1, epsilon) <= bound
 
 
+@pytest.mark.slow_cases(
+    "1-1-1e-3",
+    "2-5-0.1",
+    "3-0-0.3",
+)
 @pytest.mark.parametrize(
     ("shift", "epsilon", "bound"),
     [
@@ -161,6 +166,9 @@ def test_nothing_below_a_least_meets_an_approximate_claim(
             assert delta(number(value), 1, shift, mpf(epsilon)) <= mpf(bound)
 
 
+@pytest.mark.slow_cases(
+    "2-1-2.5-0.05",
+)
 @pytest.mark.parametrize(
     ("count", "shift", "order", "bound"),
     [(1, 1, "1.5", "1"), (1, 2, "2.25", "3"), (1, 1, "1.01", "5"), (2, 1, "2.5", "0.05")],
@@ -188,6 +196,7 @@ def test_what_is_not_known_is_not_claimed() -> None:
     assert "not known" in found.least.why
 
 
+@pytest.mark.slow
 def test_several_uses_are_proved_as_well() -> None:
     found = calibrate(family(1, 1), ApproxDP(2, "1e-2"), 3)
     assert found.least.proved
@@ -203,6 +212,7 @@ def test_several_uses_are_proved_as_well() -> None:
 # -- what is proved of intervals --------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_covers_of_intervals_are_true() -> None:
     draw = random.Random(11)
     proved = {True: 0, False: 0}

@@ -83,6 +83,7 @@ def test_no_other_certificate_matches():
         refuted.matches(LAPLACE)
 
 
+@pytest.mark.slow
 def test_covers_fewer_missing_users_only():
     certificate = certify(LAPLACE, PureDP(2), dropout=1)
     assert certificate.check().valid
@@ -95,6 +96,7 @@ def test_covers_fewer_missing_users_only():
         certify(LAPLACE, PureDP(1), dropout=4)
 
 
+@pytest.mark.slow
 def test_the_missing_noise_is_what_is_measured():
     released = AdditiveNoise(PolyaDifference("1/2", 2), 2, 19)
     found = certify(LAPLACE, PureDP(3), dropout=1, collusion=1)
@@ -245,6 +247,10 @@ def releases(content):
     )
 
 
+@pytest.mark.slow_cases(
+    "gaussian",
+    "skellam",
+)
 @pytest.mark.parametrize("name", CASES)
 def test_no_false_mutation_of_a_protocol_is_accepted(name):
     content = certify(*CASES[name]).content
@@ -260,6 +266,7 @@ def test_no_false_mutation_of_a_protocol_is_accepted(name):
     assert kept < len(changed) / 4
 
 
+@pytest.mark.slow
 def test_missing_shares_of_a_real_batch_are_certified_on_both_sides():
     protocol = papers.theorem1("0.5", 1024, 10**6).protocol
     truth = audit(AdditiveNoise(PolyaDifference("1014/1024", 32), 16), PureDP(1)).measured
@@ -274,6 +281,9 @@ def test_missing_shares_of_a_real_batch_are_certified_on_both_sides():
     certify(thousand, PureDP("0.57"), dropout=50).matches(thousand, dropout=50)
 
 
+@pytest.mark.slow_cases(
+    "4",
+)
 @pytest.mark.parametrize("modulus", [4, 5, 7, 11, 40])
 def test_the_loss_of_polya_noise_mod_m_is_enclosed(modulus):
     with precision(96):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import mpmath
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import discrete_laplace, exactly, polya_difference, real
@@ -58,6 +59,7 @@ def test_discrete_laplace_mod_m(
         assert Fraction(found.lower) - TINY <= exactly(worst) <= Fraction(found.upper) + TINY
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(
     st.sampled_from([Fraction(1, 2), Fraction(3, 4), Fraction(9, 10)]),

@@ -193,6 +193,12 @@ CASES = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow_cases(
+    "skellam:variance=25,l2=5/4,dimension=64,neighbours=add-remove,rounding=stochastic,modulus=65536-rdp:2,4-VERIFIED",
+    "skellam:variance=25,l2=5/4,dimension=64,neighbours=add-remove,rounding=stochastic,poisson=0.1-approx:3,1e-5-VERIFIED",
+    "skellam:variance=25,l2=5/4,dimension=64,neighbours=add-remove,rounding=stochastic-approx:0.5,1e-5-REFUTED",
+    "skellam:variance=25,l2=5/4,dimension=64,neighbours=add-remove,rounding=stochastic-approx:3,1e-5-VERIFIED",
+)
 @pytest.mark.parametrize(("spec", "claim", "verdict"), CASES)
 def test_what_is_certified(spec: str, claim: str, verdict: str) -> None:
     found = audit(spec, claim)
@@ -225,6 +231,7 @@ FIELDS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "value"), FIELDS)
 def test_every_field_counts(name: str, value: object) -> None:
     content = _tight()
@@ -242,6 +249,9 @@ def _tight() -> dict[str, Any]:
     return content
 
 
+@pytest.mark.slow_cases(
+    "skellam:variance=16,l2=1/2,dimension=1,neighbours=add-remove,rounding=stochastic-rdp:2,0.1-VERIFIED",
+)
 @pytest.mark.parametrize(("spec", "claim", "verdict"), [CASES[11], CASES[13], CASES[14]])
 def test_no_false_mutation_is_accepted(spec: str, claim: str, verdict: str) -> None:
     every = list(mutations(certified(spec, claim)))
@@ -258,6 +268,13 @@ def test_no_false_mutation_is_accepted(spec: str, claim: str, verdict: str) -> N
     assert accepted
 
 
+@pytest.mark.slow_cases(
+    "skellam:variance=25,l2=5/4,dimension=64,neighbours=add-remove,rounding=stochastic-approx:9,1e-5-hint0-True",
+    "skellam:variance=25,l2=5/4,dimension=64,neighbours=add-remove,rounding=stochastic-approx:9,1e-5-hint1-False",
+    "skellam:variance=25,l2=5/4,dimension=64,neighbours=add-remove,rounding=stochastic-approx:9,1e-5-hint2-False",
+    "skellam:variance=25,l2=5/4,dimension=64,neighbours=add-remove,rounding=stochastic-approx:9,1e-5-hint3-False",
+    "skellam:variance=25,l2=5/4-approx:9,1e-5-hint7-False",
+)
 @pytest.mark.parametrize(
     ("spec", "claim", "hint", "valid"),
     [
@@ -292,6 +309,7 @@ def test_only_what_some_vector_is_rounded_to_refutes(
     assert check(content).valid is valid
 
 
+@pytest.mark.slow
 def test_it_says_what_was_rounded_and_how(
     tmp_path: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -103,6 +103,7 @@ def test_what_is_impossible_within_slack_cannot_be_proved():
     assert not refuted(mixed, ("approx", "100", "0.5"), "inf").valid
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["pure", "rdp", "zcdp", "approx"])
 def test_shifts_beyond_half_the_modulus_are_those_below_it(kind):
     # the closed form of the largest shift that counts, m/2: sensitivity beyond it changes nothing

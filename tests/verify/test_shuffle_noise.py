@@ -23,6 +23,9 @@ def spent(bits, epsilon):
         return mpmath.fsum(max(a - growth * b, 0) for a, b in zip(p[1:], p[:-1], strict=True))
 
 
+@pytest.mark.slow_cases(
+    "0.5-1e-6-268",
+)
 @pytest.mark.parametrize(
     ("epsilon", "delta", "least"), [("0.5", "1e-6", 268), ("0.99", "1e-3", 31), ("0.3", "0.1", 15)]
 )

@@ -10,6 +10,7 @@ import math
 from fractions import Fraction
 
 import mpmath
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import exactly, real, skellam
@@ -70,6 +71,7 @@ def test_the_least_tau_of_theorem_1_is_the_least(epsilon: Fraction, g: int, roun
     assert tau == 0 or law.two_sided_tail(tau - 1).at_most(Fraction(1, rounds)) is False
 
 
+@pytest.mark.slow
 @given(st.fractions(Fraction(1, 4), 2000, max_denominator=100), st.integers(1, 60))
 def test_the_discrete_gaussian_keeps_to_fact_2(sigma2: Fraction, t: int) -> None:
     with mpmath.workdps(40):

@@ -219,6 +219,9 @@ def near(name: str, claim: str) -> Fraction:
     return Fraction(1, 50) if name == "sum" or claim.startswith("gdp") else Fraction(1, 10**4)
 
 
+@pytest.mark.slow_cases(
+    "gaussian-gdp:1",
+)
 @pytest.mark.parametrize(("name", "claim"), CASES)
 def test_beside_the_boundary(name: str, claim: str) -> None:
     for found in around(SPECS[name], claim, near(name, claim)):
@@ -269,6 +272,9 @@ TRUE = [
 ]
 
 
+@pytest.mark.slow_cases(
+    "skellam:variance=4,l2=3/2,modulus=40-rdp:3/2,0.4",
+)
 @pytest.mark.parametrize(("spec", "claim"), TRUE)
 def test_no_false_mutation_is_accepted(spec: str, claim: str) -> None:
     every = list(mutations(certified(spec, claim)))

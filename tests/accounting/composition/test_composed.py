@@ -160,6 +160,9 @@ def test_zcdp_of_unlike_mechanisms_is_above_every_order() -> None:
 # -- what does not depend on how it is written ----------------------------------------------------
 
 
+@pytest.mark.slow_cases(
+    "mixed",
+)
 @pytest.mark.parametrize(
     "parts",
     [
@@ -178,6 +181,11 @@ def test_order_and_splitting_do_not_matter(parts: tuple[tuple[Mechanism, int], .
     assert overlap(forward.epsilon("1e-5", rough), backward.epsilon("1e-5", rough))
 
 
+@pytest.mark.slow_cases(
+    "gaussian",
+    "skellam",
+    "wrapped",
+)
 @each_mechanism
 def test_bounds_that_hold_for_all(mechanism: Mechanism) -> None:
     once, composition, width = compose(mechanism), compose((mechanism, 8)), width_for(mechanism)
@@ -198,6 +206,10 @@ def test_bounds_that_hold_for_all(mechanism: Mechanism) -> None:
         assert Fraction(composition.epsilon("1e-300").upper) <= Fraction(pure.upper) * (1 + LITTLE)
 
 
+@pytest.mark.slow_cases(
+    "skellam",
+    "wrapped",
+)
 @each_mechanism
 def test_profile_falls_and_is_convex_in_odds(mechanism: Mechanism) -> None:
     composition = compose((mechanism, 5))
@@ -215,6 +227,14 @@ def test_profile_falls_and_is_convex_in_odds(mechanism: Mechanism) -> None:
             assert ends[k][0] <= chord * (1 + mpf(10) ** -50)
 
 
+@pytest.mark.slow_cases(
+    "skellam-1e-1",
+    "skellam-1e-30",
+    "skellam-1e-6",
+    "wrapped-1e-1",
+    "wrapped-1e-30",
+    "wrapped-1e-6",
+)
 @pytest.mark.parametrize("goal", ["1e-1", "1e-6", "1e-30"])
 @each_mechanism
 def test_there_and_back(mechanism: Mechanism, goal: str) -> None:

@@ -98,6 +98,13 @@ def listed(name: str, shift: int) -> tuple[Law, truth.Atoms]:
         return law, truth.of_shift(pmf(), shift, -reach, reach + shift)
 
 
+@pytest.mark.slow_cases(
+    "1-2-skellam-wide",
+    "1-3-skellam-wide",
+    "1-3-skellam",
+    "1-3-sum-of-gaussians",
+    "2-2-skellam-wide",
+)
 @pytest.mark.parametrize("name", QUICK)
 @pytest.mark.parametrize(("shift", "times"), [(1, 2), (2, 2), (1, 3)])
 def test_additive_noise(name: str, shift: int, times: int) -> None:
@@ -234,6 +241,10 @@ MIXED: dict[str, list[tuple[Mechanism, truth.Atoms, truth.Atoms]]] = {
 }
 
 
+@pytest.mark.slow_cases(
+    "laplace-and-sums",
+    "response-and-skellams",
+)
 @pytest.mark.parametrize("name", MIXED)
 def test_unlike_mechanisms(name: str) -> None:
     parts = MIXED[name]
@@ -301,6 +312,13 @@ SEVERAL: dict[str, tuple[Mechanism, list[truth.Atoms]]] = {
 }
 
 
+@pytest.mark.slow_cases(
+    "binomial-2",
+    "binomial-mod-9-2",
+    "finite-noise-2",
+    "gaussian-mod-8-2",
+    "skellam-mod-7-2",
+)
 @pytest.mark.parametrize("times", [2, pytest.param(3, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", SEVERAL)
 def test_several_pairs(name: str, times: int) -> None:

@@ -32,6 +32,9 @@ def test_the_profile_is_delta():
         assert delta.contains(exact.lower) and delta.contains(exact.upper)
 
 
+@pytest.mark.slow_cases(
+    "m0",
+)
 @pytest.mark.parametrize(
     "m",
     [

@@ -74,6 +74,12 @@ def holds(found: Enclosure, value: mpf, relative: float = 1e-11) -> None:
         assert high - low <= abs(value) * relative + mpf("1e-38")
 
 
+@pytest.mark.slow_cases(
+    "1-PolyaDifference-6",
+    "1-PolyaDifference-7",
+    "3-PolyaDifference-6",
+    "3-PolyaDifference-7",
+)
 @every_law
 @pytest.mark.parametrize("shift", [1, 3])
 def test_renyi(law: Law, pmf: Callable[[int], mpf], reach: int, shift: int) -> None:
@@ -83,6 +89,11 @@ def test_renyi(law: Law, pmf: Callable[[int], mpf], reach: int, shift: int) -> N
         holds(found, truth.renyi(pair, order))
 
 
+@pytest.mark.slow_cases(
+    "DiscreteGaussian-4",
+    "Skellam-2",
+    "Skellam-3",
+)
 @each_law
 def test_profile_and_its_inverse(law: Law, pmf: Callable[[int], mpf], reach: int) -> None:
     mechanism, pair = AdditiveNoise(law, 2), truth.shifted(pmf, 2, reach)
@@ -93,6 +104,7 @@ def test_profile_and_its_inverse(law: Law, pmf: Callable[[int], mpf], reach: int
         holds(epsilon(mechanism, goal), truth.epsilon(pair, goal))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("goal", ["1e-15", "1e-30", "1e-100", "1e-300"])
 def test_tiny_delta_is_on_the_right_side(goal: str) -> None:
     for law in (Skellam(10), DiscreteGaussian(7), DiscreteLaplace(3)):
@@ -104,6 +116,7 @@ def test_tiny_delta_is_on_the_right_side(goal: str) -> None:
         assert below.greater_than(Fraction(goal)) is True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shift", [1, 2])
 def test_pure_epsilon_by_a_proof_about_the_tails(shift: int) -> None:
     for law, pmf, reach in LAWS:
@@ -121,6 +134,14 @@ def test_pure_epsilon_by_a_proof_about_the_tails(shift: int) -> None:
     )
 
 
+@pytest.mark.slow_cases(
+    "23-DiscreteGaussian-4",
+    "23-Skellam-2",
+    "23-Skellam-3",
+    "5-DiscreteGaussian-4",
+    "5-Skellam-2",
+    "5-Skellam-3",
+)
 @each_law
 @pytest.mark.parametrize("modulus", [5, 23])
 def test_wrapped(law: Law, pmf: Callable[[int], mpf], reach: int, modulus: int) -> None:
@@ -146,6 +167,9 @@ def test_reduction_never_raises_epsilon(law: Law, pmf: Callable[[int], mpf], rea
     assert epsilon(bound, "1e-4").is_within(Fraction(1, 10**11))
 
 
+@pytest.mark.slow_cases(
+    "Skellam-2",
+)
 @each_law
 def test_the_full_sensitivity_is_the_worst(law: Law, pmf: Callable[[int], mpf], reach: int) -> None:
     pairs = [truth.shifted(pmf, shift, reach) for shift in (1, 2, 3, 4)]

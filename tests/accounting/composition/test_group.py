@@ -62,6 +62,7 @@ def test_rules_give_no_less_than_one_user_and_no_more_than_pure():
     assert found.upper >= one.lower
 
 
+@pytest.mark.slow
 def test_steps_hold_where_neither_pure_nor_gaussian_do():
     """(e, d)-DP is (2e, (1 + e^e) d)-DP: so it is at the upper end, by another's arithmetic."""
     m = parse("gaussian:sigma=1,sensitivity=1,neighbours=add-remove,poisson=0.01").mechanism

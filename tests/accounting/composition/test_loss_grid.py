@@ -91,6 +91,7 @@ def single_pairs() -> list[tuple[Mechanism, truth.Atoms]]:
         ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("times", [1, 2])
 def test_one_pair(step: Fraction, times: int) -> None:
@@ -119,6 +120,7 @@ def test_of_too_many_outcomes_to_list_them(law: Law, step: Fraction) -> None:
             assert value < ball(Fraction(near.upper)) + ball(2 * step)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tail", ["1e-3", "0.2"])
 def test_what_is_cut_off_counts_as_the_worst(tail: str) -> None:
     with mpmath.workdps(truth.DIGITS):

@@ -86,6 +86,7 @@ def worst(law: Law, reach: RoundedReach, rate: Fraction, odds: float) -> tuple[f
     return delta, order
 
 
+@pytest.mark.slow
 @settings(max_examples=3)
 @given(
     LAWS,

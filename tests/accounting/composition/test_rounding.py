@@ -42,6 +42,9 @@ def truth(variance: float, y: float, uses: int, rate: float, level: float) -> fl
     return max(float(np.maximum(a - math.exp(level) * b, 0).sum()) for a, b in ways)
 
 
+@pytest.mark.slow_cases(
+    "0.7-3-0.25",
+)
 @pytest.mark.parametrize(
     ("y", "uses", "rate"), [(0.3, 1, 1.0), (1.5, 2, 1.0), (2.0, 1, 1.0), (0.7, 3, 0.25)]
 )
@@ -60,6 +63,10 @@ def test_upper_ends_are_above_the_truth(y: float, uses: int, rate: float) -> Non
 BASE = {"l2": "10", "delta": "1e-5", "dimension": 4096, "times": 1, "rate": "1"}
 
 
+@pytest.mark.slow_cases(
+    "l2-9-11",
+    "times-1-2",
+)
 @pytest.mark.parametrize(
     ("name", "less", "more"),
     [

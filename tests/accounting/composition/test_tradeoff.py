@@ -74,6 +74,7 @@ def columns(size):
     return st.tuples(cuts.map(law), cuts.map(law))
 
 
+@pytest.mark.slow
 @settings(max_examples=10)
 @given(columns(4))
 def test_tests_on_all_sets_of_outcomes(two):
@@ -82,6 +83,7 @@ def test_tests_on_all_sets_of_outcomes(two):
     assert_errors(found, p, q)
 
 
+@pytest.mark.slow
 @settings(max_examples=6)
 @given(columns(2))
 def test_two_uses(two):
@@ -105,6 +107,9 @@ def test_randomized_response_has_the_curve_of_epsilon_and_delta(delta):
             assert Fraction(beta.upper) - Fraction(beta.lower) < Fraction(1, 10**9)
 
 
+@pytest.mark.slow_cases(
+    "m2",
+)
 @pytest.mark.parametrize(
     "m",
     [

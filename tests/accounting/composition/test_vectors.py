@@ -145,6 +145,11 @@ def test_many_uses_of_many_coordinates_narrowly(variance: int, width: str) -> No
     assert found.is_within(Fraction(width))
 
 
+@pytest.mark.slow_cases(
+    "rate0-0.2",
+    "rate0-0.6",
+    "rate0-0",
+)
 @pytest.mark.parametrize("epsilon", ["0", "0.2", "0.6"])
 @pytest.mark.parametrize("rate", [Fraction(1), Fraction(1, 10)])
 def test_binomial_noise_is_that_of_a_law_with_an_envelope(epsilon: str, rate: Fraction) -> None:
@@ -163,6 +168,7 @@ def test_binomial_noise_is_that_of_a_law_with_an_envelope(epsilon: str, rate: Fr
         assert back_again.at_most(Fraction(epsilon) + Fraction(1, 10)) is True
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(LAWS, st.integers(1, 3), st.none() | st.integers(2, 9), st.floats(0, 4))
 def test_moves_by_1_cost_just_what_so_many_numbers_do(
@@ -235,6 +241,7 @@ def test_what_is_no_vector_is_refused(spec: str, message: str) -> None:
         parse(spec)
 
 
+@pytest.mark.slow
 def test_mu_of_vectors_is_met_by_a_unit_vector() -> None:
     mechanism = parse("skellam:variance=9,l2=1.5,dimension=7").mechanism
     alone = compose(AdditiveNoise(Skellam(9))).gdp()
@@ -243,6 +250,7 @@ def test_mu_of_vectors_is_met_by_a_unit_vector() -> None:
     assert found.upper <= Fraction(alone.upper) * Fraction(1415, 1000)  # |v|_2^2 <= 2
 
 
+@pytest.mark.slow
 def test_filters_and_methods_take_vectors() -> None:
     mechanism = parse("discrete-gaussian:sigma2=100,l2=3").mechanism
     filled = ZcdpFilter("0.1").spend(mechanism, 2)
@@ -255,6 +263,7 @@ def test_filters_and_methods_take_vectors() -> None:
         assert value is not None and exact.lower <= value.upper
 
 
+@pytest.mark.slow
 @settings(max_examples=12)
 @given(
     LAWS,
@@ -285,6 +294,7 @@ def test_rounding_at_random(law: Law, y: list[Fraction], rate: Fraction, epsilon
     assert renyi <= float(composition.renyi(3).upper) + 1e-6
 
 
+@pytest.mark.slow
 def test_rounding_at_random_costs_hardly_anything() -> None:
     spec = "skellam:variance=10000,l2=100,dimension=1048576,neighbours=add-remove"
     real = compose(parse(f"{spec},rounding=stochastic").mechanism)

@@ -102,6 +102,10 @@ def test_zcdp_to_epsilon(rho: str, goal: str) -> None:
     assert zcdp_to_epsilon_simple(rho, goal).at_least(found.value.lower) is not False
 
 
+@pytest.mark.slow_cases(
+    "1e-12-20",
+    "1e-12-3000",
+)
 @pytest.mark.parametrize("level", ["0", "1e-3", "0.7", "20", "3000"])
 @pytest.mark.parametrize("rho", RHOS)
 def test_zcdp_to_delta(rho: str, level: str) -> None:
@@ -150,6 +154,9 @@ def test_bounded_losses_to_delta(level: str) -> None:
         oracles.assert_holds(found, mpmath.exp(best_log_delta(response("0.3"), level)), 1e-12)
 
 
+@pytest.mark.slow_cases(
+    "1e-6",
+)
 @pytest.mark.parametrize("goal", ["0.1", "1e-6", "1e-300"])
 def test_mechanisms(goal: str) -> None:
     with mpmath.workdps(40):
@@ -175,6 +182,9 @@ def test_mechanisms(goal: str) -> None:
     assert epsilon(mechanism, goal).at_most(found.value.upper) is True
 
 
+@pytest.mark.slow_cases(
+    "1e-40-mechanism1",
+)
 @pytest.mark.parametrize("mechanism", [Skellam(4), DiscreteLaplace("0.7"), DiscreteGaussian(9)])
 @pytest.mark.parametrize("goal", ["0.2", "1e-4", "1e-40"])
 def test_there_and_back(mechanism: Skellam, goal: str) -> None:
@@ -213,6 +223,11 @@ def exponentials(slow: str, fast: str) -> tuple[Real, Curve]:
     return real, curve
 
 
+@pytest.mark.slow_cases(
+    "0.3-1-1.001",
+    "1e-300-1-1.001",
+    "1e-6-1-1.001",
+)
 @pytest.mark.parametrize(("slow", "fast"), [("1", "2"), ("1", "1.001"), ("1", "50")])
 @pytest.mark.parametrize("goal", ["0.3", "1e-6", "1e-300"])
 def test_curves_that_are_infinite_beyond_some_order(slow: str, fast: str, goal: str) -> None:
@@ -257,6 +272,7 @@ def test_a_vague_curve_gives_a_wide_result_around_the_truth(
     assert one.upper <= other.upper
 
 
+@pytest.mark.slow
 @given(
     weights=st.lists(st.tuples(st.integers(1, 30), st.integers(1, 30)), min_size=2, max_size=5),
     goal=st.sampled_from(["0.3", "1e-2", "1e-7"]),

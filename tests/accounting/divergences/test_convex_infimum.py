@@ -62,6 +62,7 @@ def check(lines: Lines, tilt: Fraction, falls: bool) -> None:
         assert found.upper - found.lower <= arb("1e-12")
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(st.lists(st.tuples(heights, slopes), min_size=1, max_size=5), st.fractions("0.01", 9))
 def test_falling(lines: Lines, tilt: Fraction) -> None:

@@ -135,6 +135,11 @@ def test_factor_is_above_every_quotient_and_close_to_the_largest(mu: Fraction, o
         assert factor <= (order * mu**2 / 2) * (1 + Fraction(1, 100))
 
 
+@pytest.mark.slow_cases(
+    "40-mu0",
+    "40-mu1",
+    "40-mu2",
+)
 @pytest.mark.parametrize("mu", [Fraction(1, 100), Fraction(3, 10), Fraction(1)])
 @pytest.mark.parametrize("order", [2, 5, 40])
 def test_bounds_of_cells_and_of_the_tail_hold_inside_of_them(mu: Fraction, order: int) -> None:

@@ -52,6 +52,9 @@ def summed(pmf, count: int, reach: int) -> dict[int, mpf]:
     return law
 
 
+@pytest.mark.slow_cases(
+    "PolyaDifference(shape=Fraction(5, 2), scale=Fraction(2, 1))-pmf-8-170",
+)
 @pytest.mark.parametrize(
     ("law", "pmf", "last", "reach"),
     [

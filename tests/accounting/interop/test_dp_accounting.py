@@ -61,6 +61,17 @@ SLOW = ["polya-below-1", "polya-above-1", "skellam-in-blocks", "gaussian-mod-2-t
 LEVELS = ["0", "1e-5", "0.01", "0.12345", "0.5", "0.99999", "1", "1.5", "3"]
 
 
+@pytest.mark.slow_cases(
+    "gaussian-mod-2-to-40",
+    "gaussian-shifted",
+    "gaussian",
+    "polya-above-1",
+    "polya-below-1",
+    "skellam-in-blocks",
+    "skellam-mod-7",
+    "skellam",
+    "sum-of-gaussians",
+)
 @each_mechanism
 def test_delta_is_above_the_truth_and_near(name: str) -> None:
     law = to_dp_accounting(MECHANISMS[name])
@@ -77,6 +88,17 @@ def test_delta_is_above_the_truth_and_near(name: str) -> None:
         assert theirs <= most * (1 + Fraction(1, 10**10)) + gap + Fraction(1, 10**18)
 
 
+@pytest.mark.slow_cases(
+    "gaussian-mod-2-to-40",
+    "gaussian-shifted",
+    "gaussian",
+    "polya-above-1",
+    "polya-below-1",
+    "skellam-in-blocks",
+    "skellam-mod-7",
+    "skellam",
+    "sum-of-gaussians",
+)
 @each_mechanism
 def test_epsilon_is_above_the_truth_and_near(name: str) -> None:
     law, mechanism = to_dp_accounting(MECHANISMS[name]), MECHANISMS[name]
@@ -92,6 +114,7 @@ def test_epsilon_is_above_the_truth_and_near(name: str) -> None:
             assert delta(mechanism, below).greater_than(Fraction(goal)) is True
 
 
+@pytest.mark.slow
 def test_excess_is_of_second_order() -> None:
     mechanism = AdditiveNoise(Skellam(1000), 10)
     levels = [k / 40 + 1 / 300 for k in range(20)]
@@ -145,6 +168,9 @@ def plain(name: str) -> list[truth.Atoms]:
 COMPOSED = ["skellam", "laplace", "polya-below-1", "binomial", "gaussian", "pair", "skellam-mod-7"]
 
 
+@pytest.mark.slow_cases(
+    "polya-below-1-2",
+)
 @pytest.mark.parametrize(
     ("name", "times"), [(name, 2) for name in COMPOSED] + [(name, 3) for name in COMPOSED[1::2]]
 )
@@ -180,6 +206,7 @@ def test_a_users_pair_keeps_its_directions_apart() -> None:
     assert to_dp_accounting(back).get_delta_for_epsilon([0.0, 1.0]) == pytest.approx([0.01, 0.01])
 
 
+@pytest.mark.slow
 def test_uses_are_composed() -> None:
     composition = compose(
         (MECHANISMS["skellam"], 3), MECHANISMS["pair"], (MECHANISMS["laplace"], 2)
@@ -239,6 +266,7 @@ def test_rdp_is_the_upper_end_rounded_up(name: str) -> None:
             assert value == math.inf
 
 
+@pytest.mark.slow
 def test_rdp_is_what_their_conversion_takes() -> None:
     from dp_accounting import rdp
 
@@ -284,6 +312,12 @@ EXTREMES: dict[str, tuple[Mechanism, int]] = {
 }
 
 
+@pytest.mark.slow_cases(
+    "laplace x 1000",
+    "laplace x 5000",
+    "often revealing",
+    "wide losses",
+)
 @pytest.mark.parametrize(
     "name",
     [
@@ -310,6 +344,7 @@ def test_a_composition_is_never_below_the_truth(name: str) -> None:
             assert Fraction(float(at_once)) >= least
 
 
+@pytest.mark.slow
 def test_a_tail_far_out_is_not_lost_in_rounding() -> None:
     # by float transforms less than half of this
     composition = compose((AdditiveNoise(DiscreteLaplace(100), 1), 5000))
@@ -318,6 +353,7 @@ def test_a_tail_far_out_is_not_lost_in_rounding() -> None:
     assert Fraction(true.lower) <= delta <= Fraction(true.upper) + Fraction(1, 10**14)
 
 
+@pytest.mark.slow
 def test_epsilon_of_a_composition_is_not_below_the_truth() -> None:
     for name in ("laplace x 1000", "wide losses", "one bit of two"):
         composition = compose(EXTREMES[name])

@@ -221,6 +221,7 @@ def stand_in(monkeypatch):
     return registered
 
 
+@pytest.mark.slow
 def test_an_accountant_for_opacus(stand_in):
     register_opacus()
     accountant = stand_in["exactdp"]()

@@ -154,6 +154,7 @@ def test_epsilon_is_where_delta_is_reached(menus, delta):
         assert relative(found) < F(1, 100)
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(
     st.lists(
@@ -200,6 +201,7 @@ def test_extremes(x):
     assert adaptive_delta([], x) == Enclosure.exactly(0)
 
 
+@pytest.mark.slow
 def test_what_is_missing_is_charged():
     """Losses that are left out may have been any: either end holds for all of them."""
     with working_precision(128):
@@ -238,6 +240,10 @@ def test_finer_grids_are_narrower():
     assert fine.lower <= coarse.upper
 
 
+@pytest.mark.slow_cases(
+    "mechanism0-3-level0",
+    "mechanism0-3-level1",
+)
 @pytest.mark.parametrize("level", [F(0), F(2)])
 @pytest.mark.parametrize(
     ("mechanism", "times"),
@@ -259,6 +265,9 @@ def test_without_a_choice_it_is_plain_composition(mechanism, times, level):
     assert relative(found) < F(1, 10**4)
 
 
+@pytest.mark.slow_cases(
+    "10",
+)
 @pytest.mark.parametrize("times", [1, 2, 10])
 def test_binomial_noise_lies_within_what_brackets_it(times):
     """Above each way round throughout, below the law that dominates both."""

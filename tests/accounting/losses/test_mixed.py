@@ -89,11 +89,18 @@ CASES = [  # the discrete spec, its pair (P with the user), its rate
 ]
 
 
+@pytest.mark.slow_cases(
+    "conditioned-discrete-gaussian:sigma=3,neighbours=add-remove,poisson=0.2-pair4-0.2",
+    "inverted-discrete-gaussian:sigma=3,neighbours=add-remove,poisson=0.2-pair4-0.2",
+)
 @pytest.mark.parametrize(("spec", "pair", "rate"), CASES)
 def test_a_gaussian_use_beside_a_discrete_one(spec, pair, rate, narrow):
     check(spec, pair, rate, "1", "1.5", "1.2", narrow)
 
 
+@pytest.mark.slow_cases(
+    "discrete-gaussian:sigma=3,neighbours=add-remove,poisson=0.2-pair4-0.2",
+)
 @pytest.mark.parametrize(("spec", "pair", "rate"), CASES)
 def test_a_sampled_gaussian_use_beside_a_discrete_one(spec, pair, rate):
     check(spec, pair, rate, "0.1", "1", "0.4", Fraction(1, 10**11))
@@ -172,6 +179,9 @@ def test_all_losses_infinite(narrow):
     assert uses.epsilon("0.5").lower == float("inf")
 
 
+@pytest.mark.slow_cases(
+    "inverted",
+)
 def test_slack_is_charged_for(narrow):
     """Pairs within the slack: what is certified of the set holds for each of them."""
     p, q = (Fraction(7, 10), Fraction(3, 10)), (Fraction(4, 10), Fraction(6, 10))
@@ -200,6 +210,7 @@ def test_reduction_is_no_dearer():
     assert huge.delta("0.3").upper >= most.lower and huge.delta("0.3").lower <= most.upper
 
 
+@pytest.mark.slow
 def test_more_uses_cost_more():
     noise = exactdp.mechanism(f"gaussian:sigma=1,{ADD},poisson=0.05")
     count = exactdp.mechanism(f"skellam:variance=30,{ADD},poisson=0.5")

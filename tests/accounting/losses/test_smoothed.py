@@ -49,6 +49,9 @@ def test_the_table_holds_the_transform_at_its_nodes(first, count):
             assert abs(values[j]).rad() < arb(2) ** -80
 
 
+@pytest.mark.slow_cases(
+    "pair1-1",
+)
 @pytest.mark.parametrize("times", [1, 7, 100_000])  # the last one is scanned in double precision
 @pytest.mark.parametrize("pair", [SKELLAM, POLYA, THREE])
 def test_the_scan_is_never_below_the_truth(pair, times):
@@ -102,6 +105,7 @@ def test_atoms_that_weigh_next_to_nothing_widen_the_table():
             assert value.real.rad() >= arb("7e-32")
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.integers(1, 30), min_size=2, max_size=5),
     st.lists(st.integers(1, 30), min_size=5, max_size=5),
@@ -127,6 +131,9 @@ def test_smoothing_agrees_with_listing_for_random_pairs(ps, qs, times, level):
         assert not upper < exact
 
 
+@pytest.mark.slow_cases(
+    "6",
+)
 @pytest.mark.parametrize("times", [6, 12])
 def test_halving_sigma_quarters_the_gap(times):
     gaps = []

@@ -48,6 +48,11 @@ MANY = [("1", 4096), ("5", 4096), ("20", 4096), ("20", 64), ("0.01", 10**4), ("1
 MOST = [("1e-6", 10**6), ("0.01", 10**6), ("1", 10**5)]
 
 
+@pytest.mark.slow_cases(
+    "1-4096",
+    "20-4096",
+    "5-4096",
+)
 @pytest.mark.parametrize(("size", "times"), FEW + MANY)
 def test_two_points(size: str, times: int) -> None:
     each, pure = Fraction(size), Fraction(size) * times
@@ -60,6 +65,12 @@ def test_two_points(size: str, times: int) -> None:
             assert composition.delta(level) == Enclosure.exactly(0)
 
 
+@pytest.mark.slow_cases(
+    "0.01-10000",
+    "1-4096",
+    "20-4096",
+    "5-4096",
+)
 @pytest.mark.parametrize(("size", "times"), FEW + MANY)
 def test_two_points_inverted(size: str, times: int) -> None:
     composition = compose((RandomizedResponse(size), times))
@@ -155,6 +166,15 @@ def test_lattice_of_two_scales_up_to_its_end() -> None:
     holds_epsilon(composition, "1e-50", law.delta)
 
 
+@pytest.mark.slow_cases(
+    "gaussian-and-laplace",
+    "gaussian-often",
+    "gaussian-shifted-by-3",
+    "gaussians-of-two-widths",
+    "laplace-10",
+    "laplace-3-often",
+    "laplace-coarse",
+)
 @pytest.mark.parametrize(
     "parts", [case for _, case in LATTICES], ids=[name for name, _ in LATTICES]
 )

@@ -65,6 +65,13 @@ each_of_all = pytest.mark.parametrize(
 each_with_tails = pytest.mark.parametrize("composition", TAILS.values(), ids=TAILS)
 
 
+@pytest.mark.slow_cases(
+    "0.29-gaussian",
+    "1e-30-gaussian",
+    "1e-30-once",
+    "1e-6-gaussian",
+    "1e-6-once",
+)
 @each_of_all
 @pytest.mark.parametrize("goal", ["0.29", "1e-6", "1e-30"])
 def test_no_method_reports_less_than_the_truth(composition: Composition, goal: str) -> None:
@@ -108,12 +115,22 @@ def check_inverse(composition: Composition, method: Method, level: Fraction) -> 
             assert method.epsilon(composition, less, WIDTH).upper > level
 
 
+@pytest.mark.slow_cases(
+    "0.3-two",
+)
 @each_composition
 @pytest.mark.parametrize("level", ["0", "0.3", "2", "30"])
 def test_no_method_reports_a_smaller_delta(composition: Composition, level: str) -> None:
     check_deltas(composition, level)
 
 
+@pytest.mark.slow_cases(
+    "kov-laplace",
+    "kov-revealing",
+    "kov-two",
+    "kov-useless",
+    "zcdp-faint",
+)
 @each_composition
 @pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 def test_delta_is_the_inverse_of_epsilon(composition: Composition, method: Method) -> None:
@@ -240,6 +257,7 @@ def test_curves_are_composed_exactly() -> None:
     oracles.assert_meet(found, zcdp_to_delta(rho, 2).value)
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(
     weights=st.lists(st.tuples(st.integers(1, 20), st.integers(1, 20)), min_size=2, max_size=3),

@@ -63,6 +63,7 @@ def composed_delta(sigma2: Fraction, count: int, level: Fraction) -> mpf:
     return mpmath.fsum(p * (1 - mpmath.exp(goal - loss)) for p, loss in losses if loss > goal)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 3])
 def test_every_end_for_discrete_gaussian_noise(count: int) -> None:
     level = Fraction(2)
@@ -103,6 +104,9 @@ def test_the_share_of_theorem_7_and_its_condition() -> None:
         advanced_share(Fraction(40), Fraction("1e-6"), 16)
 
 
+@pytest.mark.slow_cases(
+    "<lambda>0",
+)
 @pytest.mark.parametrize(
     "noise", [discrete_gaussian(2), pytest.param(skellam(2), marks=pytest.mark.slow)]
 )

@@ -59,6 +59,9 @@ def menu(offers, count):
     return Choices([Offer(compose(one), times) for one, times in offers], count)
 
 
+@pytest.mark.slow_cases(
+    "1-skellam",
+)
 @pytest.mark.parametrize("name", MENUS)
 @pytest.mark.parametrize("count", [1, pytest.param(3, marks=pytest.mark.slow)])
 def test_epsilon_is_the_supremum_of_all_choices(name, count):

@@ -60,6 +60,11 @@ def stop_by_report(outputs: Outputs, state: Odometer) -> RandomizedResponse | No
     return RandomizedResponse("1/3" if not outputs or outputs[-1] else "1/2")
 
 
+@pytest.mark.slow_cases(
+    "<lambda>-0.02-stop_when_ahead",
+    "<lambda>-0.3-stop_by_report",
+    "<lambda>-0.3-stop_when_ahead",
+)
 @pytest.mark.parametrize("step", [stop_when_ahead, stop_by_report])
 @pytest.mark.parametrize("delta", ["0.3", "0.02"])
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ def folder(tmp_path_factory) -> Path:
     return tmp_path_factory.mktemp("cache")
 
 
+@pytest.mark.slow
 def test_arms_are_ratings_of_the_survey(folder: Path) -> None:
     found = fair_instance(cache=folder)
     assert found.name == "fair" and len(found.arms) == 50

@@ -39,6 +39,7 @@ def test_sums_conform(precision: int, count: int, conforms, convolved) -> None:
     assert conforms(drawn_sums(TABLE, np.random.default_rng(2), precision, count, 20_000), truth)
 
 
+@pytest.mark.slow
 def test_many_values_are_summed_without_cells(conforms, convolved) -> None:
     values = tuple(Fraction(k * k, 100**2) for k in range(101))
     table = RewardTable(values, tuple(Fraction(k, 5050) for k in range(101)))

@@ -37,6 +37,9 @@ class Kept:
         return values
 
 
+@pytest.mark.slow_cases(
+    "100000-lucb",
+)
 @pytest.mark.parametrize("algorithm", IDENTIFIERS, ids=lambda each: each.name)
 @pytest.mark.parametrize("most", [1500, 10**5])
 def test_every_run_does_what_is_said(algorithm, most):

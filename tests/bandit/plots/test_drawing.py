@@ -27,11 +27,13 @@ def drawn(small):
     return draw(TRUST, small)
 
 
+@pytest.mark.slow
 def test_a_png_and_an_svg(drawn):
     assert drawn["png"].startswith(b"\x89PNG\r\n")
     assert b"<svg" in drawn["svg"]
 
 
+@pytest.mark.slow
 def test_the_same_bytes_again_whatever_the_user_has_set(drawn, small):
     with matplotlib.rc_context({"font.size": 20, "lines.linewidth": 9, "svg.hashsalt": "x"}):
         assert draw(TRUST, small) == drawn

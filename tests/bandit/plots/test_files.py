@@ -11,6 +11,7 @@ from .conftest import RADII, TRUST
 pytest.importorskip("matplotlib")
 
 
+@pytest.mark.slow
 def test_picture_and_data_of_each(tmp_path, small):
     done = []
     files = write((TRUST, RADII), small, tmp_path, progress=done.append)
@@ -21,6 +22,7 @@ def test_picture_and_data_of_each(tmp_path, small):
     assert sum(done) == 2
 
 
+@pytest.mark.slow
 def test_a_file_is_whole_or_as_it_was(tmp_path, small, monkeypatch):
     (tmp_path / "radii.png").write_bytes(b"before")
 

@@ -64,6 +64,19 @@ def test_the_majorant_of_continuous_noise():
     assert np.all(values <= 1.1 * truth + 1e-8)
 
 
+@pytest.mark.slow_cases(
+    "30-1-DiscreteGaussian(sigma2=Fraction(1, 2))",
+    "30-1-DiscreteLaplace(scale=Fraction(2, 1))",
+    "30-1-DiscreteLaplace(scale=Fraction(9, 1))",
+    "30-1-None",
+    "30-1-Skellam(variance=Fraction(30, 1))",
+    "30-4-DiscreteGaussian(sigma2=Fraction(1, 2))",
+    "30-4-DiscreteLaplace(scale=Fraction(2, 1))",
+    "30-4-DiscreteLaplace(scale=Fraction(9, 1))",
+    "30-4-None",
+    "30-4-Skellam(variance=Fraction(30, 1))",
+    "4-3-Skellam(variance=Fraction(30, 1))",
+)
 @pytest.mark.parametrize("noise", NOISES, ids=str)
 @pytest.mark.parametrize(("users", "precision"), [(1, 1), (4, 3), (30, 1), (30, 4)])
 def test_the_bound_holds_for_all_means_and_is_sharp(noise, users, precision):

@@ -234,6 +234,7 @@ def test_cumulative_estimates_take_the_union_over_all_arms():
         )
 
 
+@pytest.mark.slow
 def test_many_arms_need_few_thresholds():
     made = plan("0.5", arms=500, horizon=10**6)
     table = certified_radius(made).table

@@ -52,6 +52,14 @@ def decoded(release, q):
     return found, np.bincount(place, law)
 
 
+@pytest.mark.slow_cases(
+    "0.1-dist-cdp-klucb",
+    "0.1-dist-gauss-klucb",
+    "0.6-dist-cdp-klucb",
+    "0.6-dist-gauss-klucb",
+    "0.95-dist-cdp-klucb",
+    "0.95-dist-gauss-klucb",
+)
 @pytest.mark.parametrize(
     "algorithm",
     [DIST_DP_KLUCB, DIST_RDP_KLUCB, DIST_CDP_KLUCB, DIST_GAUSS_KLUCB],

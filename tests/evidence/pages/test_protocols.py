@@ -32,6 +32,7 @@ def polya(shape: Fraction, scale: int, x: int) -> mpmath.mpf:
     return front * mpmath.hyp2f1(r, r + x, x + 1, b**2)
 
 
+@pytest.mark.slow
 def test_pure_epsilon_of_those_left() -> None:
     found = rows(missing.pure("0.5", 64, 1000, ("0", "0.25", "0.75")))
     assert [row[0] for row in found] == ["0 % (0)", "25 % (16)", "75 % (48)"]
@@ -85,6 +86,7 @@ def test_more_users_than_bits_add_rare_ones() -> None:
     assert 0 < chance < mpmath.mpf("0.5") and near(row[7], 50 * chance * (1 - chance))
 
 
+@pytest.mark.slow
 def test_bits() -> None:
     found = rows(bits("0.5", (64,), 1000, 1))
     assert [row[0] for row in found] == [f"Theorem {number}" for number in range(1, 7)]
@@ -97,6 +99,7 @@ def test_bits() -> None:
         assert Fraction(row[6]) <= allowed
 
 
+@pytest.mark.slow
 def test_a_round() -> None:
     text = played("0.5", 24, 100, "0.125")
     published, larger = rows(text)

@@ -25,6 +25,7 @@ def by_pld(rate: str, sigma: str, steps: int, delta: str, grid: float = 1e-4) ->
     return float(accountant.get_epsilon(float(delta)))
 
 
+@pytest.mark.slow
 def test_the_true_epsilon_stands_beside_the_printed_one() -> None:
     one = sampled.Published("somebody", "256/60000", "1.2", 40, "1e-5", "1.20")
     ((*told, true, ratio),) = cells(sampled.published([one]))
@@ -34,6 +35,7 @@ def test_the_true_epsilon_stands_beside_the_printed_one() -> None:
     assert float(ratio) == pytest.approx(1.20 / theirs, rel=1e-2)
 
 
+@pytest.mark.slow
 def test_hard_settings_have_an_answer() -> None:
     text = sampled.hard(sampled.HARD[:-1])  # the last takes long
     *small, few, many, wide = cells(text)
@@ -60,6 +62,7 @@ def gaussian_delta(sigma: Fraction) -> Fraction:
         return Fraction(str(most - mpmath.exp(epsilon) * least))
 
 
+@pytest.mark.slow
 def test_every_method_is_above_the_truth() -> None:
     ((steps, true, renyi, opacus, pld),) = cells(sampled.methods([20]))
     assert steps == "20"
@@ -67,6 +70,7 @@ def test_every_method_is_above_the_truth() -> None:
     assert float(true) == pytest.approx(by_pld("0.01", "1", 20, "1e-5"), rel=1e-3)
 
 
+@pytest.mark.slow
 def test_random_allocation_stands_beside_poisson_sampling() -> None:
     ((*told, true, poisson),) = cells(sampled.allocated([("2", 50, 1)]))
     assert told == ["2", "50", "1"]

@@ -28,6 +28,7 @@ def test_scale_and_noise_meet_the_heuristic_and_the_target() -> None:
         assert float(told) == pytest.approx(float(one.target), rel=1e-3)
 
 
+@pytest.mark.slow
 def test_a_row_is_certified_and_below_what_is_published() -> None:
     text = vectors.published(vectors.SETTINGS[:1])
     *_, told, once, random, share = [cell.strip() for cell in text.splitlines()[2].split("|")[1:-1]]

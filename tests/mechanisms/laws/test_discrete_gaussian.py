@@ -15,6 +15,10 @@ from exactdp.mechanisms.laws.discrete_gaussian import DiscreteGaussian, Discrete
 SIGMA2 = ["1e-4", "0.05", "0.16", "1/6", "0.17", "1", "7/3", "100", "2500"]
 
 
+@pytest.mark.slow_cases(
+    "1e-4",
+    "2500",
+)
 @pytest.mark.parametrize("sigma2", SIGMA2)
 def test_probabilities_and_tails_contain_the_truth(sigma2: str) -> None:
     law = DiscreteGaussian(sigma2)

@@ -28,6 +28,13 @@ def convolved(count: int, sigma2: str) -> tuple[dict[int, mpf], int]:
     return oracles.convolution(oracles.discrete_gaussian(sigma2), count, reach), reach
 
 
+@pytest.mark.slow_cases(
+    "10-0.16",
+    "2-0.3",
+    "4-20",
+    "7-2",
+    "9-1/2",
+)
 @pytest.mark.parametrize(("count", "sigma2"), CASES)
 def test_probabilities_and_tails_against_direct_convolution(count: int, sigma2: str) -> None:
     law = DiscreteGaussianSum(count, sigma2)
@@ -48,6 +55,10 @@ def test_probabilities_and_tails_against_direct_convolution(count: int, sigma2: 
         oracles.assert_holds(law.moments().variance, variance)
 
 
+@pytest.mark.slow_cases(
+    "4-20",
+    "7-2",
+)
 @pytest.mark.parametrize(("count", "sigma2"), CASES)
 def test_gap_and_spread_bound_the_truth(count: int, sigma2: str) -> None:
     law = DiscreteGaussianSum(count, sigma2)
@@ -93,6 +104,12 @@ def test_one_copy_is_the_law_itself() -> None:
         assert law.ball(3).overlaps(one.ball(3)) and law.upper_tail(2).overlaps(one.upper_tail(2))
 
 
+@pytest.mark.slow_cases(
+    "1000-0.2",
+    "1000000-0.1",
+    "1000000-1",
+    "1073741824-1",
+)
 @pytest.mark.parametrize(
     ("count", "sigma2"), [(1000, "0.2"), (10**6, "0.1"), (10**6, "1"), (2**30, "1"), (2**30, "50")]
 )
@@ -123,6 +140,7 @@ def test_many_copies(count: int, sigma2: str) -> None:
     assert float(law.sf(start).upper) == pytest.approx(float(normal), rel=1e-2)
 
 
+@pytest.mark.slow
 def test_a_window_longer_than_the_period() -> None:
     law = DiscreteGaussianSum(60, "0.8")
     with working_precision(128):
@@ -138,6 +156,7 @@ def test_a_window_longer_than_the_period() -> None:
         assert w[0].overlaps(w[1]) and w[0].overlaps(w[2])
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(st.integers(2, 4), st.fractions(Fraction(1, 10), 3, max_denominator=10))
 def test_sums_of_sums(count: int, sigma2: Fraction) -> None:

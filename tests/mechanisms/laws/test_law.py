@@ -39,6 +39,16 @@ def interval(law: Law, reach: int) -> range:
     return range(-reach if low is None else low, (reach if high is None else high) + 1)
 
 
+@pytest.mark.slow_cases(
+    "DiscreteGaussian(sigma2=Fraction(1, 10))",
+    "DiscreteGaussian(sigma2=Fraction(30, 1))",
+    "DiscreteGaussianSum(count=8, sigma2=Fraction(7, 10))",
+    "Polya(shape=Fraction(1, 3), scale=Fraction(4, 1))",
+    "Polya(shape=Fraction(5, 1), scale=Fraction(4, 1))",
+    "PolyaDifference(shape=Fraction(1, 3), scale=Fraction(4, 1))",
+    "PolyaDifference(shape=Fraction(5, 1), scale=Fraction(4, 1))",
+    "Skellam(variance=Fraction(13, 1))",
+)
 @every_law
 def test_masses_and_tails_sum_to_one(law: Law) -> None:
     xs = interval(law, 60)
@@ -54,6 +64,9 @@ def test_masses_and_tails_sum_to_one(law: Law) -> None:
             assert below.overlaps(law.lower_tail(x)) and (1 - below).overlaps(law.upper_tail(x + 1))
 
 
+@pytest.mark.slow_cases(
+    "DiscreteGaussianSum(count=8, sigma2=Fraction(7, 10))",
+)
 @every_law
 def test_three_ways_to_one_probability(law: Law) -> None:
     xs = [-30, -5, -1, 0, 1, 6, 31]
@@ -130,6 +143,9 @@ def test_shape_is_what_the_probabilities_show(law: Law) -> None:
         assert not (law.log_concave and law.log_convex_sides)
 
 
+@pytest.mark.slow_cases(
+    "PolyaDifference(shape=Fraction(5, 1), scale=Fraction(4, 1))",
+)
 @every_law
 def test_quantile_is_the_first_crossing(law: Law) -> None:
     for p in (1, "0.4", "1e-3"):

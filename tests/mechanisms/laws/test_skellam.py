@@ -17,6 +17,9 @@ from exactdp.mechanisms.laws.skellam import Skellam
 VARIANCES = ["0.01", "1", "7/2", "100", "2500"]
 
 
+@pytest.mark.slow_cases(
+    "100",
+)
 @pytest.mark.parametrize("variance", VARIANCES)
 def test_probabilities_and_tails_contain_the_sums(variance: str) -> None:
     law = Skellam(variance)
@@ -104,6 +107,7 @@ def test_proposition_1_bounds_the_tail(variance: Fraction, p: Fraction) -> None:
     assert Skellam(variance).two_sided_tail(int(threshold)).at_most(p) is True
 
 
+@pytest.mark.slow
 @given(
     st.fractions(Fraction(1, 10), 40, max_denominator=10),
     st.fractions(Fraction(1, 10), 40, max_denominator=10),
@@ -121,6 +125,7 @@ def test_closed_under_sums(first: Fraction, second: Fraction, x: int) -> None:
     assert one.sum_of(5) == Skellam(5 * first)
 
 
+@pytest.mark.slow
 @given(st.fractions(Fraction(1, 10), 100, max_denominator=10), st.integers(1, 6))
 def test_second_differences_stay_within_their_bounds(variance: Fraction, shift: int) -> None:
     law = Skellam(variance)

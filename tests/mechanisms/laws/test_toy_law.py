@@ -7,8 +7,8 @@ import mpmath
 import numpy as np
 import pytest
 from attrs import field, frozen
-from conformance import fit
 from flint import acb, arb
+from sampler_fit import fit
 
 from exactdp.accounting import compose
 from exactdp.cli.main import main

@@ -39,6 +39,11 @@ def costs(masses, shift, epsilon):
     )
 
 
+@pytest.mark.slow_cases(
+    "2-5-5-2",
+    "5-5-7-3",
+    "7-3-41-3",
+)
 @pytest.mark.parametrize(
     ("missing", "g", "m", "worst"),
     [
@@ -73,6 +78,10 @@ def test_all_shifts_count(missing, g, m, worst):
         assert met is (verdict is Verdict.VERIFIED)
 
 
+@pytest.mark.slow_cases(
+    "10-0.5113204",
+    "512-1.7916",
+)
 @pytest.mark.parametrize(
     ("dropout", "epsilon"),
     [(10, "0.5113204"), (102, "0.6322472"), (307, "1.051848"), (512, "1.7916")],

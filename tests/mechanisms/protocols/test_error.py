@@ -46,6 +46,24 @@ def contains(found: Enclosure, truth: mpmath.mpf) -> bool:
     return bool(low - slack <= truth <= high + slack)
 
 
+@pytest.mark.slow_cases(
+    "1-0-7-DiscreteGaussian",
+    "1-0-7-PolyaDifference",
+    "1-0-7-Skellam",
+    "1-2-11-DiscreteGaussian",
+    "1-2-11-PolyaDifference",
+    "1-2-3-DiscreteGaussian",
+    "1-2-3-PolyaDifference",
+    "1-2-3-Skellam",
+    "1-3-30-PolyaDifference",
+    "1-4-12-DiscreteGaussian",
+    "1-4-12-PolyaDifference",
+    "1-4-15-DiscreteGaussian",
+    "1-4-15-PolyaDifference",
+    "1-5-6-DiscreteGaussian",
+    "1-5-6-PolyaDifference",
+    "1-5-6-Skellam",
+)
 @pytest.mark.parametrize("share", SHARES, ids=lambda law: type(law).__name__)
 @pytest.mark.parametrize(("tau", "m"), WINDOWS)
 @pytest.mark.parametrize("missing", [pytest.param(0, marks=pytest.mark.slow), 1])
@@ -70,6 +88,10 @@ def test_off_does_not_depend_on_the_data_with_the_stated_modulus() -> None:
     assert off(smaller, table, 6, 4) > off(smaller, table, 0, 4) * 1.01
 
 
+@pytest.mark.slow_cases(
+    "30-DiscreteGaussian",
+    "6-DiscreteGaussian",
+)
 @pytest.mark.parametrize("share", SHARES, ids=lambda law: type(law).__name__)
 @pytest.mark.parametrize("digits", [6, 30, 400])
 def test_a_modulus_out_of_reach_is_as_none(share: object, digits: int) -> None:
@@ -83,6 +105,9 @@ def test_a_modulus_out_of_reach_is_as_none(share: object, digits: int) -> None:
     assert contains(wrap_probability(far), mpmath.fsum(p for x, p in with_all if x < -4))
 
 
+@pytest.mark.slow_cases(
+    "DiscreteGaussian",
+)
 @pytest.mark.parametrize("share", SHARES, ids=lambda law: type(law).__name__)
 def test_a_tail_is_left_to_its_bound_only_where_it_is_negligible(share: object) -> None:
     law = SumProtocol(3, 2, 4, None, share).total_noise()  # type: ignore[arg-type]

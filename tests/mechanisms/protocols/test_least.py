@@ -28,6 +28,10 @@ def failing(protocol: SumProtocol, tau: int) -> Fraction:
     return Fraction(str(max(off(stated, table, s, tau) for s in range(7))))
 
 
+@pytest.mark.slow_cases(
+    "1-protocol0",
+    "3-protocol0",
+)
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("tau", [1, 3, 6])
 def test_least_accuracy_at_the_boundary(protocol: SumProtocol, tau: int) -> None:

@@ -24,6 +24,7 @@ from exactdp.mechanisms.protocols.provision import provisioned, raised_scale
 HALF = Fraction(1, 2)
 
 
+@pytest.mark.slow
 def test_polya_shares_make_the_discrete_laplace_again() -> None:
     protocol = papers.theorem1("0.5", 64, 1000, None).protocol
     found = provisioned(protocol, 6)

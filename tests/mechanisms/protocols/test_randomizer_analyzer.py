@@ -114,6 +114,10 @@ def test_rounding_is_unbiased():
         assert chance > RARE
 
 
+@pytest.mark.slow_cases(
+    "Theorem 2",
+    "Theorem 6",
+)
 @pytest.mark.parametrize(
     "preset",
     [

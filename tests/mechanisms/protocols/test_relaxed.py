@@ -58,6 +58,9 @@ def test_missing_shares_raise_what_the_noise_costs(dropout, collusion):
         assert audit(preset.released(dropout, collusion), claim).verdict.name == verdict
 
 
+@pytest.mark.slow_cases(
+    "law2-7",
+)
 @pytest.mark.parametrize(
     ("law", "g"),
     [

@@ -42,6 +42,10 @@ def contains(found: Enclosure, truth: mpmath.mpf) -> bool:
     return bool(low - mpmath.mpf("1e-14") <= truth <= high + mpmath.mpf("1e-14"))
 
 
+@pytest.mark.slow_cases(
+    "rewards1-protocol0",
+    "rewards2-protocol0",
+)
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("rewards", [("0", "1", "1/2"), ("1/3", "1/3", "9/10"), ("1/4",) * 3])
 def test_given_data_by_enumeration(protocol: SumProtocol, rewards: tuple[str, ...]) -> None:
@@ -60,6 +64,9 @@ def test_users_missing_are_not_in_the_sum() -> None:
     assert contains(found, beyond(small, table, exact, 2))
 
 
+@pytest.mark.slow_cases(
+    "protocol0",
+)
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_worst_error_is_above_every_data(protocol: SumProtocol) -> None:
     table = noise_table(protocol.total_noise())
@@ -74,6 +81,7 @@ def test_worst_error_is_above_every_data(protocol: SumProtocol) -> None:
         assert mpmath.mpf(found.to_json()["lower"]) >= beyond(protocol, table, half, t) - 1e-14
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("users", [200, 4096])
 def test_worst_error_of_the_papers_is_narrow_and_holds_for_other_data(users: int) -> None:
     for preset in (papers.theorem1("0.5", users, 10**6), papers.theorem2("0.5", users, 10**6, 10)):
@@ -95,6 +103,11 @@ def test_worst_error_ends_with_the_window() -> None:
     assert worst_error(SumProtocol(3, 2, 2, 3, Skellam(2)), 1).upper == 1
 
 
+@pytest.mark.slow_cases(
+    "groups0-noise1",
+    "groups1-noise1",
+    "groups1-noise2",
+)
 @pytest.mark.parametrize(
     "noise", [DiscreteLaplace(3), PolyaDifference(F(1, 2), 3), Skellam(4), DiscreteLaplace("0.5")]
 )

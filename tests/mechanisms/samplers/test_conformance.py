@@ -6,7 +6,7 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
-from conformance import fit, fit_counts, fit_low_bits
+from sampler_fit import fit, fit_counts, fit_low_bits
 from scipy.stats import chi2
 
 from exactdp.exact.number import Logarithm
@@ -61,6 +61,21 @@ SHARED = [
 ]
 
 
+@pytest.mark.slow_cases(
+    "Binomial(trials=1000000, success=Fraction(1, 2))",
+    "Binomial(trials=1000000, success=Fraction(1, 3))",
+    "Binomial(trials=100000000000000, success=Fraction(1, 3))",
+    "DiscreteGaussian(sigma2=Fraction(1, 10))",
+    "DiscreteGaussian(sigma2=Fraction(1000000, 1))",
+    "DiscreteGaussian(sigma2=Fraction(1000000000000000, 1))",
+    "DiscreteGaussianSum(count=1000, sigma2=Fraction(100, 1))",
+    "DiscreteGaussianSum(count=1000000, sigma2=Fraction(1000000, 1))",
+    "DiscreteGaussianSum(count=5, sigma2=Fraction(1, 4))",
+    "Polya(shape=Fraction(1, 2), scale=Fraction(1000000000, 1))",
+    "PolyaDifference(shape=Fraction(9, 10), scale=Fraction(1000000000, 1))",
+    "Skellam(variance=Fraction(1000000, 1))",
+    "Skellam(variance=Fraction(1000000000000000, 1))",
+)
 @pytest.mark.parametrize("law", [*LAWS, *WIDE], ids=str)
 def test_exact_draws(law):
     assert fit(law, draw(law, SeededBits(1), 12_000)).passes
@@ -79,11 +94,22 @@ def test_exact_draws_fill_every_residue(law):
     assert fit_low_bits(draws).passes
 
 
+@pytest.mark.slow_cases(
+    "Binomial(trials=100000000000000, success=Fraction(1, 3))",
+    "DiscreteGaussianSum(count=1000000, sigma2=Fraction(1000000, 1))",
+    "PolyaDifference(shape=Fraction(9, 10), scale=Fraction(1000000000, 1))",
+)
 @pytest.mark.parametrize("law", [*LAWS, *WIDE], ids=str)
 def test_simulated_draws(law):
     assert fit(law, law.simulate(np.random.default_rng(1), 60_000)).passes
 
 
+@pytest.mark.slow_cases(
+    "DiscreteGaussianSum(count=12, sigma2=Fraction(1, 4))-12",
+    "DiscreteGaussianSum(count=12, sigma2=Fraction(1, 4))-4",
+    "DiscreteLaplace(scale=Fraction(10, 1))-50",
+    "PolyaDifference(shape=Fraction(9, 10), scale=Fraction(10, 1))-9",
+)
 @pytest.mark.parametrize(("law", "users"), SHARED, ids=str)
 def test_shares_and_their_sums(law, users):
     bits, rng, share = SeededBits(3), np.random.default_rng(3), law.share(users)
@@ -113,6 +139,10 @@ def test_coins_of_exponential_probability(gamma):
     assert coins(lambda bits: bernoulli_exp(gamma, bits), math.exp(-float(Fraction(gamma)))).passes
 
 
+@pytest.mark.slow_cases(
+    "1.001",
+    "2.7",
+)
 @pytest.mark.parametrize("argument", ["1.001", "3/2", 2, "2.7"])
 def test_coins_of_a_probability_known_by_its_formula(argument):
     chance = Logarithm(Fraction(argument))
@@ -127,6 +157,9 @@ def test_uniform_integers(bound):
     assert bound == 1 or fit_counts(np.bincount(draws), np.full(bound, 1 / bound)).passes
 
 
+@pytest.mark.slow_cases(
+    "scale2",
+)
 @pytest.mark.parametrize("scale", [Fraction(1, 3), Fraction(7), Fraction(10**6), INVERTED, LOG2])
 def test_geometric_variables(scale):
     bits = SeededBits(6)
@@ -172,6 +205,9 @@ def test_rewards_are_rounded_to_their_mean(reward, g):
 # -- wrong samplers -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow_cases(
+    "1000",
+)
 @pytest.mark.parametrize("scale", [2, 10, 1000])
 def test_the_published_scale_is_found(scale):
     """Gamma scale (1 - b)/b where b/(1 - b) is needed: as Pólya share and as the sum of shares."""

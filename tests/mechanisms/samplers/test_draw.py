@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conformance import fit_low_bits
+from sampler_fit import fit_low_bits
 
 from exactdp.exact import ParameterError
 from exactdp.exact.number import Logarithm
@@ -147,6 +147,10 @@ def test_a_law_without_a_sampler_is_refused():
         draw(Other(), SeededBits(1), 1)
 
 
+@pytest.mark.slow_cases(
+    "DiscreteGaussianSum(count=128, sigma2=Fraction(1, 4))-128",
+    "DiscreteGaussianSum(count=128, sigma2=Fraction(1, 4))-4",
+)
 @pytest.mark.parametrize(
     ("law", "users"),
     [

@@ -6,8 +6,8 @@ from collections import Counter
 from fractions import Fraction
 
 import pytest
-from conformance import fit_counts
 from exhaustive import exhaust
+from sampler_fit import fit_counts
 
 import exactdp
 from exactdp.cli.main import main

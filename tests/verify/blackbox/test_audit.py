@@ -107,6 +107,10 @@ EXACT = [
 ]
 
 
+@pytest.mark.slow_cases(
+    "<lambda>-claim1-mechanism1",
+    "<lambda>-claim2-mechanism2",
+)
 @pytest.mark.parametrize(("sampler", "claim", "mechanism"), EXACT)
 def test_false_alarms_stay_below_the_error(sampler, claim, mechanism):
     alarms = false_alarms(sampler, claim, (0, 1), 1000, 100, 0.05, mechanism=mechanism)
@@ -121,6 +125,7 @@ def test_false_alarms_stay_below_the_error_in_2000_repetitions(sampler, claim, m
     assert alarms <= 139  # P(Bin(2000, 0.05) > 139) = 7e-5
 
 
+@pytest.mark.slow
 def test_what_is_detectable_is_detected():
     """True epsilon at the stated power: found in 95 of 100, in tests at 1e-6."""
     silent = audit_sampler(laplace(0.5), HALF, samples=20_000, rng=3, mechanism=CLAIMED)

@@ -41,6 +41,7 @@ def test_limits_are_where_the_exact_tail_is_the_error(count, trials, error):
         assert high == 1
 
 
+@pytest.mark.slow
 def test_limits_hold_in_ball_arithmetic():
     """The same tails by FLINT's regularised incomplete beta function, up to the largest samples."""
     choose = random.Random(1)
@@ -72,6 +73,14 @@ def binomial_table(trials, p):
     )
 
 
+@pytest.mark.slow_cases(
+    "0.0-notion1",
+    "0.01-notion0",
+    "0.01-notion1",
+    "0.2-notion1",
+    "0.55-notion0",
+    "0.55-notion1",
+)
 @pytest.mark.parametrize("notion", [PURE, APPROX])
 @pytest.mark.parametrize("q", [0.0, 0.01, 0.2, 0.55])
 def test_excess_covers_the_truth_for_all_counts(notion, q):
@@ -91,6 +100,10 @@ def test_excess_covers_the_truth_for_all_counts(notion, q):
     assert wrong <= error
 
 
+@pytest.mark.slow_cases(
+    "0.2-notion1",
+    "0.35-notion1",
+)
 @pytest.mark.parametrize("notion", [PURE, APPROX])
 @pytest.mark.parametrize("q", [0.01, 0.2, 0.35])
 def test_guesses_cover_the_truth_for_all_counts(notion, q):

@@ -30,6 +30,11 @@ VIOLATION, NONE = SampleVerdict.VIOLATION, SampleVerdict.NONE
 # -- bins ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow_cases(
+    "1000-law3-pmf",
+    "100000-law3-pmf",
+    "30-law3-pmf",
+)
 @pytest.mark.parametrize(
     ("law", "truth"),
     [
@@ -128,6 +133,9 @@ def test_false_alarms_stay_below_the_error_in_2000_repetitions(law, samples):
     assert false_alarms(law, samples, 2000, 0.05) <= 139  # P(Bin(2000, 0.05) > 139) = 7e-5
 
 
+@pytest.mark.slow_cases(
+    "law4",
+)
 @pytest.mark.parametrize("law", LAWS)
 def test_true_laws_pass(law):
     rng = np.random.default_rng(3)

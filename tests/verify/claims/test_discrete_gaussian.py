@@ -45,6 +45,7 @@ def test_figures_by_brute_force(sigma2: Fraction, shift: int, order: Fraction) -
         assert truth <= a * shift**2 / (2 * real(sigma2)) * (1 + mpmath.mpf(10) ** -50)
 
 
+@pytest.mark.slow
 def test_verdicts() -> None:
     lemma, theorem = (claim.check() for claim in find(["D-lem4", "D-thm4"]))
     assert (lemma.truth, lemma.scope) == (Truth.FAILS, Scope.WITNESS)

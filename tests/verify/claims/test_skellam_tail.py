@@ -17,6 +17,7 @@ from exactdp.verify.claims.proofs import NotProvedError, proved_positive, proved
 from exactdp.verify.claims.registry import find
 
 
+@pytest.mark.slow
 def test_verdicts() -> None:
     proposition, claim1 = (claim.check() for claim in find(["D-prop1", "D-claim1"]))
     assert (proposition.truth, proposition.scope) == (Truth.HOLDS, Scope.PROVED)

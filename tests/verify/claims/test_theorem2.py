@@ -41,6 +41,7 @@ def test_lemma3_at_points_by_brute_force() -> None:
                     assert value.lower <= truth <= value.upper
 
 
+@pytest.mark.slow
 def test_verdict_of_lemma3() -> None:
     found = REGISTRY["D-lem3"].check()
     assert (found.truth, found.scope) == (Truth.HOLDS, Scope.POINTS)
@@ -77,6 +78,7 @@ def test_the_corrected_curve_follows_from_lemma3(epsilon: str, scaling: str) -> 
             assert implied <= corrected_curve(e, s, order)
 
 
+@pytest.mark.slow
 def test_verdict_of_the_curve() -> None:
     found = REGISTRY["D-thm2-curve"].check()
     assert (found.truth, found.scope) == (Truth.HOLDS, Scope.POINTS)

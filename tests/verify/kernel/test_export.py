@@ -117,6 +117,9 @@ def test_a_whole_file(pair):
     assert theorem("discrete-laplace:epsilon=0.1", "pure:0.1", pair) == LAPLACE
 
 
+@pytest.mark.slow_cases(
+    "skellam:variance=25,sensitivity=2-approx:0.5,1e-6-exists f, skellam (25 / 2) f /\\\\ noise_not_dp f 2 (1 / 2) (1 / 1000000)",  # noqa: E501
+)
 @pytest.mark.parametrize(("spec", "claim", "statement"), STATEMENTS)
 def test_statements(pair, spec, claim, statement):
     text = theorem(spec, claim, pair)
@@ -274,6 +277,12 @@ def test_lists_of_another_length_are_refused(pair, spec, claim, name, wrong, rea
         recognise(text.replace(f"[{own}]%Z", f"[{'; '.join(map(str, wrong))}]%Z"))
 
 
+@pytest.mark.slow_cases(
+    "discrete-gaussian:sigma2=100-approx:0.3967900926952,1e-6-approx:0.3967900926951,1e-6",
+    "discrete-gaussian:sigma2=7/3,sensitivity=3-approx:1.0052401205786,0.5-approx:1.0052401205785,0.5",
+    "skellam:variance=25-approx:0.6852603602,1e-5-approx:0.6852603601,1e-5",
+    "skellam:variance=7/3,sensitivity=3-approx:3.0370477553638,0.1-approx:3.0370477553637,0.1",
+)
 @pytest.mark.parametrize(("spec", "verified", "refuted"), [*NEAR, *LISTS, *GAUSSIANS])
 def test_both_verdicts_are_written(pair, spec, verified, refuted):
     for claim, verdict in ((verified, True), (refuted, False)):
@@ -329,6 +338,10 @@ def test_a_certificate_says_the_same(pair, spec, claim, verdict):
     }
 
 
+@pytest.mark.slow_cases(
+    "discrete-gaussian:sigma2=100,modulus=1024-approx:1,1e-5",
+    "skellam:variance=100-pure:20",
+)
 @pytest.mark.parametrize(
     ("spec", "claim"),
     [

@@ -134,6 +134,12 @@ def test_commands(capsys, monkeypatch, tmp_path):
     assert capsys.readouterr().out.startswith("not valid: it is not a file that `--coq` writes")
 
 
+@pytest.mark.slow_cases(
+    "discrete-gaussian:sigma2=100-approx:0.3967900926952,1e-6-approx:0.3967900926951,1e-6",
+    "discrete-gaussian:sigma2=7/3,sensitivity=3-approx:1.0052401205786,0.5-approx:1.0052401205785,0.5",
+    "skellam:variance=25-approx:0.6852603602,1e-5-approx:0.6852603601,1e-5",
+    "skellam:variance=7/3,sensitivity=3-approx:3.0370477553638,0.1-approx:3.0370477553637,0.1",
+)
 @pytest.mark.parametrize(
     ("spec", "verified", "refuted"), [*NEAR, *(each for each in GAUSSIANS if " + " not in each[0])]
 )

@@ -52,6 +52,13 @@ def holds(found: Enclosure, truth: mpf, error: float) -> bool:
 # -- one use --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow_cases(
+    "0.01-1-0.3-remove",
+    "0.5-5-0-add",
+    "0.5-5-0-remove",
+    "0.9-0.2-3-remove",
+    "1e-6-0.5-1e-6-remove",
+)
 @pytest.mark.parametrize("direction", BOTH)
 @pytest.mark.parametrize(
     ("rate", "noise", "level"),
@@ -66,6 +73,24 @@ def test_one_use_holds_the_quadrature(rate, noise, level, direction):
         assert found.is_within(Fraction(1, 10**12))
 
 
+@pytest.mark.slow_cases(
+    "0.01-1-1.001-add",
+    "0.01-1-1.001-remove",
+    "0.01-1-1.5-add",
+    "0.01-1-1.5-remove",
+    "0.01-1-2-remove",
+    "0.5-4-1.001-add",
+    "0.5-4-1.001-remove",
+    "0.5-4-1.5-add",
+    "0.5-4-1.5-remove",
+    "0.5-4-2-remove",
+    "1e-4-0.6-1.001-add",
+    "1e-4-0.6-1.001-remove",
+    "1e-4-0.6-1.5-add",
+    "1e-4-0.6-1.5-remove",
+    "1e-4-0.6-2-add",
+    "1e-4-0.6-2-remove",
+)
 @pytest.mark.parametrize("direction", BOTH)
 @pytest.mark.parametrize(
     "order",
@@ -104,6 +129,12 @@ def test_published_settings_agree_with_an_inversion_in_floats(rate, noise, times
         assert abs(float(found.upper) - epsilon) < 1e-7
 
 
+@pytest.mark.slow_cases(
+    "parts0-2.3-5-25-0.1-add",
+    "parts0-2.3-5-25-0.1-remove",
+    "parts2-1.8-6-28-0.1-add",
+    "parts2-1.8-6-28-0.1-remove",
+)
 @pytest.mark.parametrize("direction", BOTH)
 @pytest.mark.parametrize(
     ("parts", "level", "c", "height", "spacing"),
@@ -147,6 +178,12 @@ def test_many_uses_hold_an_inversion_on_the_real_axis(parts, level, c, height, s
         assert number(back.upper) >= mpf(level) - mpf(10) ** -11
 
 
+@pytest.mark.slow_cases(
+    "0.1-1-0.4-remove",
+    "0.3-0.7-0.2-add",
+    "0.3-0.7-0.2-remove",
+    "0.5-2-1-remove",
+)
 @pytest.mark.parametrize("direction", BOTH)
 @pytest.mark.parametrize(
     ("rate", "noise", "level"), [("0.1", "1", "0.4"), ("0.5", "2", "1"), ("0.3", "0.7", "0.2")]
@@ -238,6 +275,14 @@ def bracket(rate: float, epsilon: float, times: int, level: float, removing: boo
     return min(ends) * (1 - 1e-9), max(ends) * (1 + 1e-9)
 
 
+@pytest.mark.slow_cases(
+    "0.3-2.0-20-3.0-add",
+    "0.3-2.0-20-3.0-remove",
+    "1.0-0.1-100-2.0-add",
+    "1.0-0.1-100-2.0-remove",
+    "1.0-1.0-20-4.0-add",
+    "1.0-1.0-20-4.0-remove",
+)
 @pytest.mark.parametrize("direction", BOTH)
 @pytest.mark.parametrize(
     ("rate", "epsilon", "times", "level"),
@@ -314,6 +359,9 @@ def test_one_use_agrees_with_the_normal_distribution(rate, noise, level, directi
         assert holds(found, truth, 1e-12) or abs(truth) < mpf(10) ** -30
 
 
+@pytest.mark.slow_cases(
+    "0.01-0.1-20-1e-5",
+)
 @pytest.mark.parametrize(
     ("rate", "noise", "times", "delta"),
     [("0.01", "0.1", 20, "1e-5"), ("1e-8", 1, 10, "1e-12"), ("0.01", 1, 2, "1e-30")],

@@ -101,6 +101,9 @@ def two_lists(near, t, bad):
     return False
 
 
+@pytest.mark.slow_cases(
+    "12-6-5-4-True",
+)
 @pytest.mark.parametrize(
     ("n", "k", "t", "corrupt", "possible"),
     [

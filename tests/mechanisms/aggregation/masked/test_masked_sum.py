@@ -30,6 +30,7 @@ def shapes(draw):
     return users, neighbours, draw(st.integers(neighbours // 2 + 1, neighbours))
 
 
+@pytest.mark.slow
 @given(shapes(), MODULI, st.integers(0, 2**32))
 def test_it_is_the_plain_sum(shape, modulus, seed):
     users, neighbours, threshold = shape
@@ -121,6 +122,7 @@ def test_nobody_may_vanish_unless_the_terms_say_so():
         MaskedSum(100, 11).aggregate(messages, {3: Stage.INPUT})
 
 
+@pytest.mark.slow
 def test_sixty_of_two_hundred_are_refused_below_the_floor():
     messages = dict.fromkeys(range(60), 1)  # the same share of fewer users
     gone = dict.fromkeys(range(18), Stage.INPUT)

@@ -58,6 +58,9 @@ def after_unmasking():
         yield tuple(views)
 
 
+@pytest.mark.slow_cases(
+    "3",
+)
 @pytest.mark.parametrize("users", [2, 3])
 def test_all_others_and_the_server_see_nothing_before_unmasking(users):
     # So it stays if user 0 is said to have vanished, whose pairwise masks are then open anyway.
@@ -65,11 +68,13 @@ def test_all_others_and_the_server_see_nothing_before_unmasking(users):
     assert is_uniform([*before_unmasking(users)])
 
 
+@pytest.mark.slow
 def test_without_its_self_mask_they_would(monkeypatch):
     monkeypatch.setattr(user, "self_mask", lambda terms, *_: (0,) * terms.length)
     assert set(before_unmasking(3)) == {2}
 
 
+@pytest.mark.slow
 def test_two_honest_users_show_their_sum_and_nothing_else():
     views = [*after_unmasking()]
     assert {sum(pair) % MODULUS for pair in views} == {(2 + 5) % MODULUS}
@@ -77,6 +82,7 @@ def test_two_honest_users_show_their_sum_and_nothing_else():
     assert is_uniform([second for _, second in views])
 
 
+@pytest.mark.slow
 def test_without_pairwise_masks_they_would_show_more(monkeypatch):
     monkeypatch.setattr(user, "pair_mask", lambda terms, *_: (0,) * terms.length)
     with monkeypatch.context() as patched:
@@ -97,6 +103,7 @@ def test_the_message_does_not_move_what_is_seen():
         assert seen[0][1] == seen[1][1]
 
 
+@pytest.mark.slow
 def test_shares_held_by_a_coalition_below_the_threshold_are_uniform():
     # One share of user 0's seed, in the field: its place among six equal parts, over many rounds.
     seen = []

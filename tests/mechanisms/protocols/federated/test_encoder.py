@@ -8,9 +8,9 @@ from itertools import product
 
 import numpy as np
 import pytest
-from conformance import fit_counts
 from hypothesis import given
 from hypothesis import strategies as st
+from sampler_fit import fit_counts
 from scipy.linalg import hadamard
 
 from exactdp.exact import ParameterError

@@ -1,0 +1,285 @@
+"""What holds of every mechanism: one list of checks, each a function of a case.
+
+`lower <= truth <= upper` against an oracle that shares no code; delta and epsilon are inverse; more
+noise, fewer releases and post-processing never cost more; the order of a list does not matter; a
+spec, its file and its JSON say the same; a certificate is accepted and its mutants are not; a
+sampler follows its law; bad values are refused in one line.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+
+import brute_force
+import mpmath
+import pytest
+from commands import refused, said
+from conformance.cases import Case
+from mpmath import mpf
+from oracles import exactly
+from sampler_fit import fit_counts
+
+import exactdp
+from exactdp import Composition, Enclosure
+from exactdp.cli.main import main
+
+Check = Callable[..., None]
+DELTAS, EPSILONS, ORDERS = ("1e-6", "1/20"), ("0", "1/2", "2"), ("3/2", "2", "10")
+INFINITY = Decimal("Infinity")
+HAIR = Fraction(1, 10**25)  # of oracles at 60 digits
+ROUNDED = Fraction(1, 10**9)  # of floating point
+WIDE = Fraction(1, 10**6)  # the relative width of what is exact
+
+
+def holds(answer: Enclosure, value: mpf, case: Case, exact: bool = True) -> None:
+    """lower <= truth <= upper, and as narrow as is promised; only <= upper of what is attained."""
+    if mpmath.isinf(value):
+        assert answer.upper == INFINITY and (not exact or answer.lower == INFINITY), answer
+        return
+    number = exactly(value)
+    assert answer.upper == INFINITY or number <= Fraction(answer.upper) * (1 + HAIR) + HAIR, (
+        f"the truth, {value}, is above {answer}"
+    )
+    if exact or case.near:
+        assert answer.lower != INFINITY, f"{value} is below {answer}"
+        least = number * (1 + case.near)
+        assert Fraction(answer.lower) <= least * (1 + HAIR) + HAIR, f"{value} is below {answer}"
+    if exact:
+        assert answer.upper != INFINITY
+        width = Fraction(answer.upper) - Fraction(answer.lower)
+        assert case.is_bracket or width <= WIDE * max(Fraction(answer.upper), HAIR), (
+            f"{answer} is wide"
+        )
+
+
+def near(answer: Enclosure, value: mpf, exact: bool) -> None:
+    """The same of a truth that is right to 1e-9."""
+    number = INFINITY if mpmath.isinf(value) else exactly(value)
+    if number == INFINITY:
+        assert answer.upper == INFINITY
+        return
+    slack = ROUNDED * (1 + number)
+    assert answer.upper == INFINITY or number <= Fraction(answer.upper) + slack, (value, answer)
+    assert not exact or Fraction(answer.lower) <= number + slack, (value, answer)
+
+
+def _figures(case: Case, one: Composition, truth: object, exact: bool) -> None:
+    for order in ORDERS:
+        holds(one.renyi(order), truth.renyi(Fraction(order)), case, exact)  # type: ignore[attr-defined]
+    for epsilon in EPSILONS:
+        level = number(epsilon)
+        holds(one.delta(epsilon), truth.delta(level), case, exact)  # type: ignore[attr-defined]
+    for delta in DELTAS:
+        holds(one.epsilon(delta), truth.epsilon(Fraction(delta)), case, exact)  # type: ignore[attr-defined]
+
+
+def figures_hold_the_truth(case: Case) -> None:
+    """Pure, Rényi, delta(epsilon) and epsilon(delta) of one release."""
+    one = exactdp.mechanism(case.spec)
+    with mpmath.workdps(brute_force.DIGITS):
+        holds(one.pure(), case.truth.pure(), case, case.exact)
+        _figures(case, one, case.truth, case.exact)
+
+
+def two_releases_hold_the_truth(case: Case) -> None:
+    """The product of a pair with itself: the truth, or what an adversary at least attains."""
+    two, exact = 2 * exactdp.mechanism(case.spec), case.exact and not case.once
+    twice = case.truth.twice()
+    for epsilon in EPSILONS:
+        near(two.delta(epsilon), twice.delta(number(epsilon)), exact)
+    with mpmath.workdps(brute_force.DIGITS):
+        for order in ORDERS:
+            near(two.renyi(order), 2 * case.truth.renyi(Fraction(order)), exact)
+
+
+def zcdp_and_gdp_bound_what_they_must(case: Case) -> None:
+    """rho is at least D_a/a at every order; the profile of mu is nowhere below delta(epsilon)."""
+    one = exactdp.mechanism(case.spec)
+    rho, mu = one.zcdp(), one.gdp()
+    with mpmath.workdps(brute_force.DIGITS):
+        for order in ORDERS:
+            holds(
+                Enclosure(0, rho.upper),
+                case.truth.renyi(Fraction(order)) / number(order),
+                case,
+                False,
+            )
+        if mu.upper == INFINITY:
+            return
+        m = mpf(Fraction(mu.upper).numerator) / Fraction(mu.upper).denominator
+        for epsilon in EPSILONS:
+            level = number(epsilon)
+            most = mpmath.ncdf(m / 2 - level / m) - mpmath.exp(level) * mpmath.ncdf(
+                -m / 2 - level / m
+            )
+            assert case.truth.delta(level) <= most * (1 + mpf(10) ** -20), (epsilon, mu)
+
+
+def delta_and_epsilon_are_inverse(case: Case) -> None:
+    """delta(epsilon(d)) is at most d, and at least d where epsilon is not 0."""
+    for composition in (exactdp.mechanism(case.spec), 3 * exactdp.mechanism(case.spec)):
+        for delta in DELTAS:
+            epsilon = composition.epsilon(delta)
+            if epsilon.upper != INFINITY:
+                assert composition.delta(epsilon.upper).lower <= Fraction(delta)
+            if epsilon.lower and epsilon.lower != INFINITY:
+                below = Fraction(epsilon.lower) * (1 - HAIR)
+                assert composition.delta(below).upper >= Fraction(delta)
+
+
+def number(text: str) -> mpf:
+    """An exact number at the current precision."""
+    return mpf(Fraction(text).numerator) / Fraction(text).denominator
+
+
+def at_most(cheap: Composition, dear: Composition) -> None:
+    """No figure of the first is certainly above that of the second."""
+    pairs = [(cheap.pure(), dear.pure())]
+    pairs += [(cheap.delta(e), dear.delta(e)) for e in EPSILONS]
+    pairs += [(cheap.epsilon(d), dear.epsilon(d)) for d in DELTAS]
+    pairs += [(cheap.renyi(a), dear.renyi(a)) for a in ORDERS]
+    for less, more in pairs:
+        assert more.upper == INFINITY or (
+            less.lower != INFINITY and Fraction(less.lower) <= Fraction(more.upper)
+        ), f"{less} is above {more}"
+
+
+def less_noise_costs_no_less(case: Case) -> None:
+    """And post-processing costs no more."""
+    one = exactdp.mechanism(case.spec)
+    if case.costlier is not None:
+        at_most(one, exactdp.mechanism(case.costlier))
+        at_most(2 * one, 2 * exactdp.mechanism(case.costlier))
+    if case.cheaper is not None:
+        at_most(exactdp.mechanism(case.cheaper), one)
+
+
+def fewer_releases_cost_no_more_in_any_order(case: Case) -> None:
+    """One release against two and three; a list in another order."""
+    one = exactdp.mechanism(case.spec)
+    at_most(one, 2 * one)
+    at_most(2 * one, 3 * one)
+    kind = "add-remove" if one.neighbours == "add-remove" else "replace"
+    other = exactdp.mechanism(f"gaussian:sigma=3,neighbours={kind}")
+    at_most(one + other, other + one)
+    at_most(other + one, one + other)
+    at_most(one, one + other)
+    at_most(2 * one, one + one)
+    at_most(one + one, 2 * one)
+
+
+def a_file_and_json_say_what_the_spec_says(case: Case, capsys, tmp_path) -> None:
+    """`mechanism = "NAME"` and the same keys in TOML and JSON; `compose` names what was typed."""
+    name, _, rest = case.spec.partition(":")
+    keys = (
+        {"claim": rest} if name == "guarantee" else dict(k.split("=", 1) for k in rest.split(","))
+    )
+    for path, text in (
+        (tmp_path / "spec.json", json.dumps({"mechanism": name, **keys})),
+        (
+            tmp_path / "spec.toml",
+            "".join(f'{k} = "{v}"\n' for k, v in {"mechanism": name, **keys}.items()),
+        ),
+    ):
+        path.write_text(text)
+        assert exactdp.mechanism(str(path)) == exactdp.mechanism(case.spec)
+    code, out = said(capsys, "compose", f"{case.spec}*2", "--pure", "--order", "2", "--json")
+    told = json.loads(out)
+    assert code in (0, 3) and [one["times"] for one in told["mechanisms"]] == [2]
+    assert [one["quantity"] for one in told["results"]] == ["pure", "renyi"]
+    assert exactdp.mechanism(told["mechanisms"][0]["spec"]) == exactdp.mechanism(case.spec)
+    two = 2 * exactdp.mechanism(case.spec)
+    for one, figure in zip(told["results"], (two.pure(), two.renyi(2)), strict=True):
+        printed = Enclosure.from_json({end: one[end] for end in ("lower", "upper")})
+        assert printed.upper == INFINITY or printed.upper >= figure.lower
+        assert figure.upper == INFINITY or printed.lower <= figure.upper
+
+
+def certificates_hold_and_their_mutants_do_not(case: Case, tmp_path, capsys) -> None:
+    """Of a claim that is just true and one that is just false; never of the contrary."""
+    for claim in ("approx:{},1/20", "rdp:2,{}"):
+        measured = exactdp.audit(case.spec, claim.format(1)).measured
+        for end, share, verdict in (
+            (measured.upper, Fraction(51, 50), "VERIFIED"),
+            (measured.lower, Fraction(49, 50), "REFUTED"),
+        ):
+            if not end or end == INFINITY:
+                continue
+            text = claim.format(Fraction(f"{float(Fraction(end) * share):.5g}"))
+            try:
+                made = exactdp.certify(case.spec, text)
+            except exactdp.NotCertifiedError:
+                continue
+            assert made.verdict.name == verdict and exactdp.check(made).valid
+            path = tmp_path / "certificate.json"
+            made.write(path)
+            assert said(capsys, "check", str(path), "--expect", case.spec)[0] == 0
+            assert said(capsys, "check", str(path), "--expect", f"{case.spec}*2")[0] == 1
+            for changed in _mutants(json.loads(path.read_text()), verdict):
+                path.write_text(json.dumps(changed))
+                assert said(capsys, "check", str(path))[0] != 0  # for whatever reason
+
+
+def _mutants(content, verdict):
+    from certificates import resealed
+
+    yield resealed({**content, "verdict": "REFUTED" if verdict == "VERIFIED" else "VERIFIED"})
+    factor = Fraction(1, 2) if verdict == "VERIFIED" else Fraction(2)
+    for name in ("epsilon",):
+        bound = Fraction(content["claim"][name]) * factor
+        changed = {**content, "claim": {**content["claim"], name: str(float(bound))}}
+        ends = {
+            end: str(float(Fraction(text) * factor))
+            for end, text in content["measured"].items()
+            if text != "inf"
+        }
+        yield resealed({**changed, "measured": {**content["measured"], **ends}})
+    yield {**content, "claim": {**content["claim"], "epsilon": "7777"}}  # with its old digest
+
+
+def samples_follow_the_law(case: Case, capsys) -> None:
+    """So many draws of noise, at a significance of 1e-6; the seed is fixed."""
+    assert case.noise is not None
+    assert main(["sample", case.spec, "--size", "3000", "--seed", "7"]) == 0
+    draws, pmf = Counter(map(int, capsys.readouterr().out.split())), case.noise()
+    assert draws.total() == 3000
+    inner = [x for x in range(-40, 41) if pmf(x) * 3000 >= 25]
+    low, high = min(inner), max(inner)
+    below = sum(n for x, n in draws.items() if x < low)
+    above = sum(n for x, n in draws.items() if x > high)
+    masses = [float(pmf(x)) for x in range(low, high + 1)]
+    rest = 1 - sum(masses)
+    assert fit_counts(
+        [below + above, *(draws[x] for x in range(low, high + 1))], [rest, *masses]
+    ).passes
+
+
+CHECKS: tuple[Check, ...] = (
+    figures_hold_the_truth,
+    two_releases_hold_the_truth,
+    zcdp_and_gdp_bound_what_they_must,
+    delta_and_epsilon_are_inverse,
+    less_noise_costs_no_less,
+    fewer_releases_cost_no_more_in_any_order,
+    a_file_and_json_say_what_the_spec_says,
+    certificates_hold_and_their_mutants_do_not,
+    samples_follow_the_law,
+)
+QUICK = a_file_and_json_say_what_the_spec_says  # the only one of a slow case in `make test`
+BAD = ("x", "", "nan", "1/0")
+
+
+def bad_values_are_refused(
+    example: str, keys: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each key of a mechanism, with what is no value of it: exit code 2, and one line."""
+    name, _, rest = example.partition(":")
+    given = dict(part.partition("=")[::2] for part in rest.split(","))
+    for key in keys:
+        for bad in BAD:
+            spec = f"{name}:" + ",".join(f"{k}={v}" for k, v in {**given, key: bad}.items())
+            refused(capsys, ["compose", spec, "--pure"], "")

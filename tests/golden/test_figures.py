@@ -1,0 +1,49 @@
+"""Golden figures meet what the code answers, and are as narrow as is promised."""
+
+import json
+import re
+from fractions import Fraction
+
+import pytest
+from golden.reading import FOLDER, meet, relative_width, rows, tenth
+
+from exactdp import Enclosure
+from exactdp.cli.main import main
+
+ROWS = rows()
+QUICK = set(tenth(ROWS))
+# Combinations that no mechanism allows: a sum of discrete Gaussians is none, noise that is not
+# log-concave has no vectors, and only symmetric log-concave noise has batches of a fixed size.
+NONE = {"discrete-gaussian": {"users", "dropout", "collusion"}, "binomial": {"fixed-size"}}
+NONE["polya-difference"] = {"fixed-size", "l2", "l1", "linf", "dimension", "rounding"}
+
+
+@pytest.mark.contract
+@pytest.mark.parametrize(
+    "row", [pytest.param(r, marks=() if r in QUICK else pytest.mark.slow) for r in ROWS], ids=str
+)
+def test_the_answer_meets_the_golden_figure_and_is_as_narrow(row):
+    answer, golden = row.compute(), Enclosure.from_json({"lower": row.lower, "upper": row.upper})
+    assert meet(answer, golden), f"{answer} and {golden} cannot both be true"
+    most = None if row.width == "inf" else Fraction(row.width)
+    assert most is None or relative_width(answer) <= most, f"{answer}: wider than {row.width}"
+
+
+@pytest.mark.contract
+def test_every_mechanism_and_key_has_golden_figures(capsys):
+    text = (FOLDER / "templates.txt").read_text(encoding="utf-8")
+    drawn = {re.sub(r"\*\d+$", "", part) for row in ROWS for part in row.releases.split(" + ")}
+    assert main(["list", "--json"]) == 0
+    for one in json.loads(capsys.readouterr().out)["mechanisms"]:
+        of_it = [spec for spec in drawn if spec.partition(":")[0] == one["name"]]
+        given = {key for spec in of_it for key in re.findall(r"[:,]([a-z0-9-]+)=", spec)}
+        keys = {key["key"] for key in one["keys"]} - {"claim", *NONE.get(one["name"], ())}
+        assert of_it and keys <= given, (one["name"], keys - given)
+    assert len(ROWS) >= 1000 and "{" in text
+
+
+def test_enclosures_meet_where_both_can_be_true():
+    one, other, apart = (Enclosure(*map(Fraction, ends)) for ends in ((1, 2), (2, 3), (4, 5)))
+    assert meet(one, other) and meet(other, one) and not meet(one, apart)
+    assert meet(one, Enclosure.unknown()) and not meet(one, Enclosure.infinite())
+    assert meet(Enclosure.infinite(), Enclosure.infinite())
