@@ -206,7 +206,7 @@ OTHER_NAMES = ("skellam", "discrete-laplace", "pair", "additive", "rdp", "approx
 def mutations(content: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """The content with one thing changed: each number in many ways, each name, each field."""
     for path, old in places(content):
-        for new in _others(old):
+        for new in others(old):
             if new != old:
                 yield edited(content, path, new)
         owner = content
@@ -217,7 +217,7 @@ def mutations(content: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield edited(content, path[:-1], without) if path[:-1] else without
 
 
-def _others(old: Any) -> Iterator[Any]:
+def others(old: Any) -> Iterator[Any]:
     yield from (None, 1, 0.5, [], {}) if old is not None else ("7", "1", 0)
     if isinstance(old, str) and NUMBER.fullmatch(old):
         number = Fraction(old)
