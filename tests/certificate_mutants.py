@@ -24,11 +24,11 @@ from typing import Any
 
 from certificates import LAWS, mutations, reconstructed, resealed
 
-from exactdp.exact import Enclosure, ParameterError, time_limit
+from exactdp import CertificateError, Enclosure, ParameterError, time_limit
 from exactdp.mechanisms import AdditiveNoise
 from exactdp.mechanisms.protocols.protocol import SumProtocol, Trust
 from exactdp.verify import audit
-from exactdp.verify.checker import CertificateError, check
+from exactdp.verify.checker import check
 from exactdp.verify.checker.canonical import loaded
 from exactdp.verify.checker.reading import read
 

@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import hashlib
+import io
 import json
 import math
 import re
+import tempfile
 from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from flint import fmpz_mat
 from jsonschema import Draft202012Validator
 
 import exactdp
-from exactdp.accounting.composition.composed import Composition, compose
-from exactdp.exact import Enclosure
+from exactdp import (
+    ZCDP,
+    ApproxDP,
+    Audit,
+    Composition,
+    Enclosure,
+    PureDP,
+    RenyiDP,
+    Verdict,
+)
+from exactdp.accounting.composition.composed import compose
+from exactdp.cli.main import main
 from exactdp.exact.number import decimal_text, exact, whole
 from exactdp.exact.square_root import square_root
 from exactdp.mechanisms import (
@@ -54,12 +69,7 @@ from exactdp.mechanisms.shuffled import Shuffled
 from exactdp.mechanisms.sparse_vector import SparseVector
 from exactdp.mechanisms.threshold import Thresholded
 from exactdp.mechanisms.vector import VectorNoise
-from exactdp.verify import ZCDP, ApproxDP, Audit, Claim, PureDP, RenyiDP, Verdict, audit
-from exactdp.verify.certificate import certificate_of
-from exactdp.verify.checker import CertificateError, Outcome
-from exactdp.verify.checker import check as checked
-from exactdp.verify.checker.canonical import digest
-from exactdp.verify.checker.schema import schema_text
+from exactdp.verify import Claim, audit
 from exactdp.verify.guarantee import NOTIONS
 
 MECHANISMS: dict[str, Mechanism] = {
@@ -151,31 +161,45 @@ def audits(mechanism: Any, claim: Claim, nearness: str = "1e-9") -> Iterator[Aud
 
 def certified(spec: str, claim: str) -> dict[str, Any]:
     """What the certificate of a spec's audit holds."""
-    return certificate_of(exactdp.audit(spec, claim)).content
+    return exactdp.certify(spec, claim).content
 
 
 def resealed(content: Any) -> Any:
     """As a forger would leave it: with the digest of what it says now, where it has one."""
     if not (isinstance(content, dict) and "digest" in content):
         return content
-    try:
-        return {**content, "digest": digest(content)}
-    except (CertificateError, ValueError, RecursionError, TypeError):
+    rest = {name: held for name, held in content.items() if name != "digest"}
+    try:  # the canonical form is that of RFC 8785
+        text = json.dumps(rest, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        return {**content, "digest": hashlib.sha256(text.encode("utf-8")).hexdigest()}
+    except (ValueError, RecursionError, TypeError):
         return content  # not to be written at all
 
 
-def check(content: Any, *seconds: Any) -> Outcome:
+def check(content: Any, seconds: float | None = 60) -> Any:
     """The checker's answer to a forger's certificate: what it accepts has the published shape."""
-    outcome = checked(resealed(content), *seconds)
+    outcome = exactdp.check(resealed(content), seconds)
     if outcome.valid:
         shape().validate(resealed(content))
     return outcome
 
 
+def in_words(content: Any, *expected: str) -> str:
+    """What the command says of a valid certificate."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "certificate.json"
+        path.write_text(json.dumps(content), encoding="utf-8")
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            assert main(["check", str(path), *expected]) == 0, printed.getvalue()
+    return printed.getvalue()
+
+
 @cache
 def shape() -> Draft202012Validator:
-    """The published schema."""
-    return Draft202012Validator(json.loads(schema_text()))
+    """The published schema, as the command prints it."""
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        assert main(["check", "--schema"]) == 0
+    return Draft202012Validator(json.loads(printed.getvalue()))
 
 
 def edited(content: dict[str, Any], path: tuple[Any, ...], value: Any) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from string import Formatter
 
 from kernel_cases import GAUSSIANS, LISTS, NEAR, ONE_SIDED, theorem
 
-from exactdp.exact import time_limit
+from exactdp import time_limit
 from exactdp.verify.kernel import extracted
 from exactdp.verify.kernel.forms import FORMS, FormError, recognise
 from exactdp.verify.kernel.library import compiled, sources

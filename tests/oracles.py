@@ -13,7 +13,7 @@ import mpmath
 from flint import arb
 from mpmath import mpf
 
-from exactdp.exact.enclosure import Enclosure
+from exactdp import Enclosure
 from exactdp.mechanisms.laws.law import Law
 
 Pmf = Callable[[int], mpf]

@@ -20,7 +20,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from exactdp.exact import time_limit
+from exactdp import time_limit
 from exactdp.mechanisms import AdditiveNoise, DiscreteGaussian, DiscreteLaplace
 from exactdp.mechanisms.samplers import RandomBits, SeededBits, SystemBits, simulated_release
 from exactdp.mechanisms.samplers.coins import below, coin, coin_exp

@@ -9,6 +9,7 @@ from importlib.resources import files
 from itertools import chain
 from pathlib import Path
 
+import pytest
 from lowest import lowest
 
 from exactdp.cli.main import _VERBS
@@ -21,6 +22,7 @@ def _settings():
     return tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 
+@pytest.mark.contract
 def test_every_folder_with_code_is_a_subpackage():
     setup = _settings()["tool"]["setuptools"]
     found = chain.from_iterable(ROOT.glob(f"{'*/' * depth}__init__.py") for depth in (1, 2, 3))
@@ -57,6 +59,7 @@ def test_every_pin_is_one_version():
     assert [line for line in _pins() if not re.fullmatch(r"[\w.-]+==[\w.]+", line)] == []
 
 
+@pytest.mark.contract
 def test_every_dependency_is_pinned():
     project = _settings()["project"]
     needed = [*project["dependencies"], *chain(*project["optional-dependencies"].values())]
@@ -68,6 +71,7 @@ def test_every_dependency_is_pinned():
     assert {name for names in extras for name in names.split(",")} <= known
 
 
+@pytest.mark.contract
 def test_every_dependency_has_a_lowest_version():
     project = _settings()["project"]
     needed = [*project["dependencies"], *project["optional-dependencies"]["test"]]
@@ -75,6 +79,7 @@ def test_every_dependency_has_a_lowest_version():
     assert names <= {line.partition("==")[0] for line in lowest()}
 
 
+@pytest.mark.contract
 def test_help_loads_nothing_heavy():
     code = (
         "import sys; from exactdp.cli.main import main; code = main(['--help']);"

@@ -9,8 +9,8 @@ import pytest
 from mpmath import mpf
 from subsets import fixed_size, neighbours, released, together
 
+from exactdp import Enclosure, ParameterError
 from exactdp.accounting import compose
-from exactdp.exact import Enclosure, ParameterError
 from exactdp.mechanisms import (
     AdditiveNoise,
     Binomial,
@@ -112,10 +112,7 @@ def test_all_datasets_are_bounded_and_some_attain_it(name, others, old, new):
                 assert truth >= oracles.real(Fraction(found.lower)) * (1 - mpf(10) ** -15)
 
 
-@pytest.mark.slow_cases(
-    "others0-0-2-discrete Laplace",
-    "others1-0-2-discrete Laplace",
-)
+@pytest.mark.slow_cases("others0-0-2-discrete Laplace", "others1-0-2-discrete Laplace")
 @pytest.mark.parametrize("name", ["discrete Laplace", "randomized response"])
 @pytest.mark.parametrize(("others", "old", "new"), DATA[1:3])
 def test_two_uses(name, others, old, new):

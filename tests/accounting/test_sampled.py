@@ -9,10 +9,10 @@ import pytest
 from mpmath import mpf
 from subsets import neighbours, poisson, released, together
 
+from exactdp import Enclosure, ParameterError
 from exactdp.accounting import compose
 from exactdp.accounting.losses.sums import composed_delta
 from exactdp.accounting.scenario import scenarios
-from exactdp.exact import Enclosure, ParameterError
 from exactdp.exact.precision import CAP
 from exactdp.mechanisms import (
     AdditiveNoise,
@@ -117,11 +117,7 @@ def _renyi(pair, order):
     return mpmath.inf if any(p and not q for p, q in pair) else brute_force.renyi(pair, order)
 
 
-@pytest.mark.slow_cases(
-    "Skellam",
-    "discrete Gaussian",
-    "discrete Laplace",
-)
+@pytest.mark.slow_cases("Skellam", "discrete Gaussian", "discrete Laplace")
 @pytest.mark.parametrize("name", ADDITIVE)
 def test_one_use_holds_the_sum_over_all_subsets(name):
     law, modulus, response = ADDITIVE[name]
@@ -166,9 +162,7 @@ def test_randomized_response_about_any_bit_of_the_users(others):
         check(mechanism, pairs, times=2)
 
 
-@pytest.mark.slow_cases(
-    "Skellam",
-)
+@pytest.mark.slow_cases("Skellam")
 @pytest.mark.parametrize("name", ["discrete Laplace", "discrete Gaussian", "Skellam"])
 def test_two_uses_hold_the_product_of_both(name):
     law, _, _ = ADDITIVE[name]

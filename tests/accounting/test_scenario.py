@@ -6,13 +6,13 @@ from fractions import Fraction
 import pytest
 from mpmath import mp, mpf
 
+from exactdp import ApproxDP, ParameterError, PureDP, RenyiDP, Verdict
 from exactdp.accounting import compose
 from exactdp.accounting.scenario import Use, is_oriented, scenarios
 from exactdp.cli.main import main
-from exactdp.exact import ParameterError
 from exactdp.mechanisms import AdditiveNoise, DiscreteLaplace, FinitePair, RandomizedResponse
 from exactdp.mechanisms.continuous import ContinuousNoise, Shape
-from exactdp.verify import ApproxDP, PureDP, RenyiDP, Verdict, audit
+from exactdp.verify import audit
 from exactdp.verify.certificate import certificate_of
 
 A = FinitePair(("a", "b"), ("0.5", "0.5"), ("0.01", "0.99"))
@@ -79,6 +79,7 @@ TINY = "outcome,p,q\na,{p},{q}\nb,{p},{r}\n".format(
 )
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(
     ("words", "value"),
     [
@@ -95,6 +96,7 @@ def test_where_the_truth_is_plain(capsys, words, value):
     assert float(capsys.readouterr().out.split()[-1]) == float(value)
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("times", [1, 3])
 def test_ratios_as_near_to_one_as_can_be(capsys, tmp_path, times):
     file = tmp_path / "tiny.csv"

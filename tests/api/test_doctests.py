@@ -31,9 +31,7 @@ STANDS_IN = {
 }
 
 
-@pytest.mark.slow_cases(
-    "exactdp.accounting.interop.flower.account",
-)
+@pytest.mark.slow_cases("exactdp.accounting.interop.flower.account")
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_print_what_is_shown(name):
     if name in STANDS_IN:

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import exactdp
+from exactdp import PureDP
 from exactdp.accounting import compose
 from exactdp.mechanisms import AdditiveNoise, DiscreteGaussian, DiscreteLaplace, FinitePair, papers
-from exactdp.verify import PureDP
 from exactdp.verify import audit as library_audit
 from exactdp.verify.families import choose
 
@@ -56,6 +56,7 @@ def test_an_audit_is_the_library_s(as_list):
     assert not open_.verified and not open_.refuted
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("claim", ["pure:0.1", "pure:0.09"])
 def test_what_is_certified_is_checked(tmp_path, claim):
     certificate = exactdp.certify("discrete-laplace:epsilon=0.1", claim)
@@ -80,6 +81,7 @@ def test_calibration_takes_text_and_families():
     assert exactdp.calibrate(family, "rdp:2,0.01").value == found.value
 
 
+@pytest.mark.contract
 def test_vectors_are_calibrated_by_their_norm():
     with exactdp.time_limit(3):
         found = exactdp.calibrate("skellam", "gdp:1", l2="4", times="2")
@@ -172,6 +174,7 @@ def test_every_number_may_be_text():
             m.epsilon("1e-6", **{named: "wide"})
 
 
+@pytest.mark.contract
 def test_figures_of_arrays_are_those_of_their_items():
     m = exactdp.mechanism("gaussian:sigma=1")
     for figure, at in ((m.epsilon, [1e-6, 1e-5]), (m.delta, [1.5, 0.0]), (m.renyi, [2.0, 3.0])):
@@ -188,6 +191,7 @@ def test_figures_of_arrays_are_those_of_their_items():
         m.epsilon([[1e-5], [1e-5, 1e-6]])
 
 
+@pytest.mark.contract
 def test_arrays_keep_to_the_time():
     """Items that were not reached are known by those that were."""
     m, at = 30 * exactdp.mechanism("skellam:variance=1e6,sensitivity=1000"), np.geomspace(1e-9, 1)
@@ -255,6 +259,7 @@ def test_results_are_values():
     assert hash(exactdp.mechanism(LAPLACE)) == hash(exactdp.mechanism("discrete-laplace:scale=10"))
 
 
+@pytest.mark.contract
 def test_a_limit_of_time_leaves_an_answer():
     with exactdp.time_limit(0.5):
         found = exactdp.audit("skellam:variance=1000*100000", "approx:100,1e-6")
@@ -272,6 +277,7 @@ def test_every_name_is_there_and_importing_costs_nothing():
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("seconds", [0, 0.02])
 @pytest.mark.parametrize(
     "text",
@@ -298,6 +304,7 @@ def test_every_figure_is_answered_in_time(text, seconds):
     exactdp.mechanism("discrete-laplace:epsilon=0.1").pure()  # no limit is left behind
 
 
+@pytest.mark.contract
 def test_a_check_that_a_limit_ends_is_undecided() -> None:
     certificate = exactdp.certify("skellam:variance=30*6", "zcdp:1")
     with exactdp.time_limit(0.01):
@@ -318,6 +325,7 @@ def test_what_was_done_is_logged_and_not_printed(caplog, capsys):
     assert capsys.readouterr() == ("", "")
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("seconds", [0, 0.001])
 @pytest.mark.parametrize(
     "text",

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from exactdp import Ledger, ParameterError
 from exactdp.bandit import source as playing
 from exactdp.bandit.accounts import Accounts
 from exactdp.bandit.algorithms import (
@@ -33,8 +34,7 @@ from exactdp.bandit.prepare import prepare
 from exactdp.bandit.run import Config, run
 from exactdp.bandit.setting import Setting
 from exactdp.bandit.source import Aggregator, Faithful
-from exactdp.exact import ParameterError
-from exactdp.ledger import Ledger, RefusedError
+from exactdp.ledger import RefusedError
 
 ENVIRONMENT = Environment("two", (Bernoulli("0.9"), Bernoulli("0.1")))
 SETTING = Setting(2, 120, "0.9", delta="0.1", scaling=2)
@@ -60,9 +60,7 @@ def _account(url: str) -> tuple[dict[str, Fraction], Counter[tuple[str, ...]]]:
         return spent, Counter((each.key, each.user, each.mechanism) for each in ledger.entries())
 
 
-@pytest.mark.slow_cases(
-    "dist-rdp-se",
-)
+@pytest.mark.slow_cases("dist-rdp-se")
 @pytest.mark.parametrize("algorithm", FINITE, ids=lambda each: each.name)
 def test_every_user_of_a_release_is_charged_for_it(algorithm, tmp_path: Path) -> None:
     url = _ledger(tmp_path / "a.db", "approx:1000,1e-3")

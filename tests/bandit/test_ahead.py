@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from exactdp import Enclosure
 from exactdp.bandit.algorithms import DIST_DP_KLUCB, KL_UCB
 from exactdp.bandit.environments.environment import Environment
 from exactdp.bandit.environments.table import Bernoulli
@@ -16,7 +17,6 @@ from exactdp.bandit.setting import Setting
 from exactdp.bandit.source import Simulated
 from exactdp.bandit.transcript import write_transcript
 from exactdp.bandit.transcript_check import check_transcript
-from exactdp.exact import Enclosure
 
 COINS = Environment("coins", tuple(map(Bernoulli, ("0.3", "0.6", "0.55", "0.5"))))
 

@@ -5,8 +5,8 @@ import os
 
 import pytest
 
+from exactdp import ParameterError
 from exactdp.bandit.results import RunCache, Share
-from exactdp.exact.number import ParameterError
 
 SHARE = Share(5, [[0.25, 1 / 3]], [[1, 2]], [False], [2], [])
 

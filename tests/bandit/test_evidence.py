@@ -5,6 +5,7 @@ from fractions import Fraction
 import attrs
 import pytest
 
+from exactdp import Certificate, PureDP
 from exactdp.bandit import evidence as proofs
 from exactdp.bandit.algorithms import (
     ALGORITHMS,
@@ -24,8 +25,7 @@ from exactdp.bandit.prepare import prepare
 from exactdp.bandit.setting import Setting
 from exactdp.mechanisms.laws import PolyaDifference
 from exactdp.mechanisms.protocols import SumProtocol, Trust
-from exactdp.verify import PureDP
-from exactdp.verify.certificate import Certificate, MismatchError
+from exactdp.verify.certificate import MismatchError
 
 SETTING = Setting(3, 2000, "0.5")
 GOOD = DIST_DP_SE.release(SETTING, 16).protocol
@@ -75,9 +75,7 @@ def test_audits_stand_in_where_the_checker_cannot_follow(monkeypatch):
         assert to_json(held)["id"] == identity(held)
 
 
-@pytest.mark.slow_cases(
-    "dist-rdp-se",
-)
+@pytest.mark.slow_cases("dist-rdp-se")
 @pytest.mark.parametrize(
     "algorithm", [each for each in ALGORITHMS if each.demand], ids=lambda each: each.name
 )

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
+from exactdp import PureDP
 from exactdp.bandit import evidence as module
 from exactdp.bandit.algorithms import DIST_DP_SE, VB_SDP_AE
 from exactdp.bandit.evidence import Demand, audited, cached_evidence, evidence
 from exactdp.bandit.prepare import prepare
 from exactdp.bandit.setting import Setting
-from exactdp.verify import PureDP
 
 SETTING = Setting(2, 200, "0.5")
 PROTOCOL = DIST_DP_SE.release(SETTING, 16).protocol

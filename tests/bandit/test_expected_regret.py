@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from exactdp import Enclosure, time_limit
 from exactdp.bandit.algorithms import (
     DIST_DP_KLUCB,
     DIST_DP_KLUCB_TIGHT,
@@ -24,7 +25,6 @@ from exactdp.bandit.prepare import Radius, prepare
 from exactdp.bandit.run import Config, run
 from exactdp.bandit.setting import Setting
 from exactdp.bandit.yardsticks import yardsticks
-from exactdp.exact import Enclosure, time_limit
 
 
 def coins(*means):
@@ -131,6 +131,7 @@ def test_runs_are_shown_without_yardsticks_that_take_too_long():
     assert late.ratio(results.total_regret()) is None
 
 
+@pytest.mark.slow
 def test_the_tight_policy_is_nearer_to_the_lower_bound_measured_and_proved():
     """A and B of docs/bandit.md, and means 0.99 and 0.01, whose first batches are most of it."""
     given = [

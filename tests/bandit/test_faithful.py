@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from exactdp import ParameterError
 from exactdp.bandit.algorithms import ALGORITHMS, CDP_SE, DIST_DP_SE, LDP_SE, SE
 from exactdp.bandit.environments.environment import Environment
 from exactdp.bandit.environments.gaussian import ClippedGaussian
@@ -20,7 +21,6 @@ from exactdp.bandit.prepare import prepare
 from exactdp.bandit.release import ModularRelease
 from exactdp.bandit.setting import Setting
 from exactdp.bandit.source import Aggregator, Faithful, Simulated
-from exactdp.exact.number import ParameterError
 from exactdp.mechanisms.laws import DiscreteLaplace
 from exactdp.mechanisms.protocols import SumProtocol, Trust
 from exactdp.mechanisms.samplers.bits import SeededBits
@@ -42,9 +42,7 @@ def decoded(source, release, count, law=LAW):
     return release.decoded(source.released(release, [law], [count]))
 
 
-@pytest.mark.slow_cases(
-    "ldp-se",
-)
+@pytest.mark.slow_cases("ldp-se")
 @pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda algorithm: algorithm.name)
 def test_released_values_have_the_same_law(algorithm):
     release = algorithm.release(SETTING, 4)

@@ -5,6 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 
+from exactdp import Enclosure, ParameterError
 from exactdp.bandit.algorithms import ALGORITHMS, DIST_DP_KLUCB, DIST_RDP_KLUCB, DP_KLUCB
 from exactdp.bandit.environments.environment import Environment
 from exactdp.bandit.environments.table import Bernoulli
@@ -16,7 +17,6 @@ from exactdp.bandit.prepare import prepare, schedule
 from exactdp.bandit.run import Config, run
 from exactdp.bandit.setting import Setting
 from exactdp.bandit.source import Simulated
-from exactdp.exact import Enclosure, ParameterError
 from exactdp.mechanisms.protocols import Trust
 
 INDEXED = [each for each in ALGORITHMS if each.indexed]
@@ -107,10 +107,7 @@ def test_a_horizon_without_room_is_refused():
         prepare(DIST_DP_KLUCB, Setting(3, 41, "0.5", confidence="0.1"), prove=unproved)
 
 
-@pytest.mark.slow_cases(
-    "dist-cdp-klucb",
-    "dist-gauss-klucb",
-)
+@pytest.mark.slow_cases("dist-cdp-klucb", "dist-gauss-klucb")
 @pytest.mark.parametrize("algorithm", INDEXED, ids=lambda each: each.name)
 def test_a_best_index_is_seldom_below_its_mean(algorithm):
     """At p = 1/2, which is not reached: Chernoff's bound and the union over batches are above."""

@@ -87,9 +87,7 @@ def test_a_changed_line_is_found(name, value, reason, honest, outcome):
         assert reason in found.reason
 
 
-@pytest.mark.slow_cases(
-    "dist-cdp-klucb-True",
-)
+@pytest.mark.slow_cases("dist-cdp-klucb-True")
 @pytest.mark.parametrize(
     ("algorithm", "proved"),
     [(DIST_RDP_KLUCB, True), (DIST_CDP_KLUCB, True), SLOW],

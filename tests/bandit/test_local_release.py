@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from exactdp import ParameterError
 from exactdp.bandit.environments.environment import Environment
 from exactdp.bandit.environments.table import Bernoulli, RewardTable
 from exactdp.bandit.identification.algorithms import named
@@ -17,7 +18,6 @@ from exactdp.bandit.local_release import LocalRelease
 from exactdp.bandit.privacy import privacy
 from exactdp.bandit.run import Config
 from exactdp.bandit.setting import Setting
-from exactdp.exact import ParameterError
 
 LOCAL = named("local-lucb")
 

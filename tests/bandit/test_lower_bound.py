@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
+from exactdp import ParameterError
 from exactdp.bandit.algorithms import DIST_DP_KLUCB
 from exactdp.bandit.environments.environment import Environment, drawn_instance
 from exactdp.bandit.environments.instance import instance
 from exactdp.bandit.environments.table import Bernoulli, RewardTable
 from exactdp.bandit.lower_bound import Barrier, at_horizon, hardness, lower_bound
 from exactdp.bandit.setting import Setting
-from exactdp.exact import ParameterError
 
 
 def kl(x, y):

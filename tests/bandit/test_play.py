@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from exactdp import ParameterError
 from exactdp.bandit.algorithms import ALGORITHMS, DIST_DP_SE, DP_SE, SDP_AE, SE, VB_SDP_AE
 from exactdp.bandit.environments.environment import Environment, drawn_instance
 from exactdp.bandit.environments.table import Bernoulli
@@ -12,7 +13,6 @@ from exactdp.bandit.play import play
 from exactdp.bandit.prepare import prepare
 from exactdp.bandit.setting import Setting
 from exactdp.bandit.source import Simulated
-from exactdp.exact.number import ParameterError
 
 
 class Scripted:
@@ -146,11 +146,7 @@ def test_runs_in_lock_step_are_independent_of_each_other():
     assert kept.mean() > 0.9
 
 
-@pytest.mark.slow_cases(
-    "dist-cdp-klucb",
-    "dist-gauss-klucb",
-    "dist-rdp-se",
-)
+@pytest.mark.slow_cases("dist-cdp-klucb", "dist-gauss-klucb", "dist-rdp-se")
 @pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda algorithm: algorithm.name)
 def test_every_algorithm_runs_to_its_horizon(algorithm):
     # a grid may be for T users

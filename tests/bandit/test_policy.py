@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from attrs import evolve
 
+from exactdp import Enclosure, ParameterError
 from exactdp.bandit import Decision, algorithms
 from exactdp.bandit.algorithms import (
     DIST_ADAP_KLUCB,
@@ -36,7 +37,6 @@ from exactdp.bandit.setting import Setting
 from exactdp.bandit.source import Simulated
 from exactdp.bandit.transcript import write_transcript
 from exactdp.bandit.transcript_check import check_transcript
-from exactdp.exact import Enclosure, ParameterError
 
 HORIZON = 4000
 SETTING = Setting(3, HORIZON, "0.8", confidence="1e-3")

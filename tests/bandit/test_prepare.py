@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from attrs import evolve
 
+from exactdp import Certificate, Enclosure, ParameterError, PureDP
 from exactdp.bandit.algorithms import (
     ALGORITHMS,
     CDP_SE,
@@ -20,13 +21,10 @@ from exactdp.bandit.evidence import Audited, Demand, NotVerifiedError, evidence
 from exactdp.bandit.prepare import Prepared, Radius, prepare
 from exactdp.bandit.release import ModularRelease
 from exactdp.bandit.setting import Setting
-from exactdp.exact import Enclosure
-from exactdp.exact.number import ParameterError
 from exactdp.mechanisms import papers
 from exactdp.mechanisms.laws import DiscreteLaplace, PolyaDifference
 from exactdp.mechanisms.protocols import SumProtocol, Trust
-from exactdp.verify import PureDP
-from exactdp.verify.certificate import Certificate, MismatchError
+from exactdp.verify.certificate import MismatchError
 
 SETTING = Setting(3, 2000, "0.5")
 GOOD = DIST_DP_SE.release(SETTING, 16).protocol

@@ -8,6 +8,7 @@ from itertools import combinations_with_replacement
 import numpy as np
 import pytest
 
+from exactdp import ZCDP, ApproxDP, Enclosure, ParameterError, PureDP
 from exactdp.accounting import compose
 from exactdp.bandit.algorithms import (
     CDP_SE,
@@ -25,11 +26,8 @@ from exactdp.bandit.evidence import repeated_cost
 from exactdp.bandit.prepare import prepare
 from exactdp.bandit.privacy import privacy
 from exactdp.bandit.setting import Setting
-from exactdp.exact.enclosure import Enclosure
-from exactdp.exact.number import ParameterError
 from exactdp.mechanisms import AdditiveNoise
 from exactdp.mechanisms.protocols import SumProtocol
-from exactdp.verify import ZCDP, ApproxDP, PureDP
 
 SETTING = Setting(2, 400, "0.5")
 
@@ -123,13 +121,7 @@ def uniform_choices(prepared, batches):
         yield compose((plain, min(batches, prepared.setting.arms)))
 
 
-@pytest.mark.slow_cases(
-    "1-2.5",
-    "3-2.5",
-    "3-2",
-    "3-3",
-    "3-4",
-)
+@pytest.mark.slow_cases("1-2.5", "3-2.5", "3-2", "3-3", "3-4")
 @pytest.mark.parametrize("growth", [2, "2.5", 3, 4, 8])
 @pytest.mark.parametrize("batches", [1, 3, pytest.param(8, marks=pytest.mark.slow)])
 def test_no_choice_of_batches_costs_more(growth, batches):

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from exactdp import ParameterError
 from exactdp.bandit.environments.gaussian import ClippedGaussian
 from exactdp.bandit.environments.table import Bernoulli
 from exactdp.bandit.release import LaplaceRelease, ModularRelease, OpenRelease
-from exactdp.exact.number import ParameterError
 from exactdp.mechanisms.laws import Binomial, DiscreteLaplace
 from exactdp.mechanisms.protocols import SumProtocol, Trust
 

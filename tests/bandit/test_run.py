@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from attrs import evolve
 
+from exactdp import ParameterError
 from exactdp.bandit import run as module
 from exactdp.bandit.algorithms import DIST_DP_KLUCB, DIST_DP_SE, DP_SE, KL_UCB, LDP_SE, SE
 from exactdp.bandit.environments.environment import drawn_instance
@@ -16,7 +17,6 @@ from exactdp.bandit.results import checkpoints
 from exactdp.bandit.run import Config, environments, run
 from exactdp.bandit.setting import Setting
 from exactdp.bandit.source import Aggregator, Simulated
-from exactdp.exact.number import ParameterError
 
 CONFIG = Config(DIST_DP_SE, Setting(4, 5000, "0.9"), easy(4))
 PUBLISHED = Config(DIST_DP_SE, Setting(10, 30_000, 1, growth=4), published())
@@ -28,9 +28,7 @@ def same(one, other):
     return (one.regret == other.regret).all() and (one.pulls == other.pulls).all()
 
 
-@pytest.mark.slow_cases(
-    "drawn",
-)
+@pytest.mark.slow_cases("drawn")
 @pytest.mark.parametrize("config", [CONFIG, SAME], ids=["drawn", "fixed"])
 def test_the_seed_decides(config):
     assert same(run(config, 12, 7), run(config, 12, 7))
@@ -97,9 +95,7 @@ def test_algorithms_meet_the_same_instances():
     assert gaps[0] == gaps[1]
 
 
-@pytest.mark.slow_cases(
-    "drawn",
-)
+@pytest.mark.slow_cases("drawn")
 @pytest.mark.parametrize("config", [CONFIG, SAME], ids=["drawn", "fixed"])
 def test_any_number_of_workers_gives_the_same_numbers(config):
     pytest.importorskip("joblib")

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import pytest
 
+from exactdp import ParameterError
 from exactdp.bandit.algorithms import DIST_DP_KLUCB, DIST_DP_SE
 from exactdp.bandit.environments.environment import Environment
 from exactdp.bandit.environments.table import Bernoulli
@@ -12,7 +13,6 @@ from exactdp.bandit.instances import Fixed
 from exactdp.bandit.prepare import admissible, prepare
 from exactdp.bandit.run import Config
 from exactdp.bandit.setting import Setting
-from exactdp.exact.number import ParameterError
 
 
 def test_numbers_are_exact():

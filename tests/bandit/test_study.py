@@ -6,6 +6,7 @@ import math
 
 import pytest
 
+from exactdp import ParameterError
 from exactdp.bandit import study as studies
 from exactdp.bandit.algorithms import DIST_DP_KLUCB, DIST_DP_SE, DP_SE, KL_UCB, SE
 from exactdp.bandit.environments.instance import instance
@@ -14,7 +15,6 @@ from exactdp.bandit.prepare import Radius
 from exactdp.bandit.run import Config, run
 from exactdp.bandit.setting import Setting
 from exactdp.bandit.study import COLUMNS, Cell, check, study, write_rows
-from exactdp.exact import ParameterError
 from exactdp.verify.checker import check as check_certificate
 
 COINS = Fixed(instance("coins:0.75,0.25"))

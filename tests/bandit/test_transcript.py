@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from exactdp import Certificate, OutOfTimeError
 from exactdp.bandit.algorithms import (
     DIST_DP_SE,
     DP_KLUCB,
@@ -23,8 +24,6 @@ from exactdp.bandit.run import Config, run
 from exactdp.bandit.setting import Setting
 from exactdp.bandit.transcript import chained, write_transcript
 from exactdp.bandit.transcript_check import TranscriptError, check_transcript
-from exactdp.exact import OutOfTimeError
-from exactdp.verify.certificate import Certificate
 from exactdp.verify.checker import Outcome
 
 
@@ -54,9 +53,7 @@ def copy(lines):
     return json.loads(json.dumps(lines))
 
 
-@pytest.mark.slow_cases(
-    "algorithm5",
-)
+@pytest.mark.slow_cases("algorithm5")
 @pytest.mark.parametrize(
     "algorithm",
     [LDP_SE, SHUFFLE_DP_SE, DP_SE, SE, SDP_AE, VB_SDP_AE, DP_KLUCB, KL_UCB],
@@ -261,9 +258,7 @@ def test_runs_cannot_be_left_out(honest, file):
     assert not fewer.valid and "sha256" in fewer.reason
 
 
-@pytest.mark.slow_cases(
-    "1",
-)
+@pytest.mark.slow_cases("1")
 @pytest.mark.parametrize("place", [0, 1, -1])
 def test_unknown_and_missing_fields_are_refused(place, honest, file):
     found = outcome(file, _with(honest, place, note="all is well"))
@@ -291,10 +286,7 @@ def test_a_field_twice_is_refused(honest, file):
             check_transcript(file)
 
 
-@pytest.mark.slow_cases(
-    "1",
-    "None",
-)
+@pytest.mark.slow_cases("1", "None")
 @pytest.mark.parametrize("value", [True, 1.0, "1", None, [], {}, float("nan"), 10**400])
 def test_numbers_of_another_type_are_found(value, honest, file):
     for place, names in ((1, honest[1]), (-1, honest[-1])):

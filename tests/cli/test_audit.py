@@ -7,8 +7,8 @@ import sys
 import pytest
 from commands import said
 
+from exactdp import Enclosure
 from exactdp.cli.main import main
-from exactdp.exact import Enclosure
 
 LAPLACE = "discrete-laplace:epsilon=0.1,sensitivity=1"
 
@@ -17,6 +17,7 @@ def audit(capsys, *arguments):
     return said(capsys, "audit", *arguments)
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(
     ("spec", "claim", "code", "verdict"),
     [
@@ -45,6 +46,7 @@ def test_verdict_and_exit_code(capsys, spec, claim, code, verdict):
     assert (shown["witness"] is not None) == (verdict == "REFUTED")
 
 
+@pytest.mark.contract
 def test_the_published_noise_measures_what_was_found(capsys):
     _, out = audit(
         capsys, "published:epsilon=0.1,batch=1024", "--claim", "pure:0.1", "--json"
@@ -53,6 +55,7 @@ def test_the_published_noise_measures_what_was_found(capsys):
     assert str(measured).startswith("14.8")
 
 
+@pytest.mark.contract
 def test_without_a_claim_it_says_what_holds(capsys):
     code, out = audit(capsys, "randomized-response:epsilon=1", "--json")
     assert code == 0
@@ -62,6 +65,7 @@ def test_without_a_claim_it_says_what_holds(capsys):
     assert len([r for r in results if r["quantity"] == "renyi"]) >= 5
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("arguments", [[LAPLACE], [LAPLACE, "--claim", "pure:0.1"]])
 def test_tables_fit_80_columns(capsys, arguments):
     _, out = audit(capsys, *arguments)
@@ -69,6 +73,7 @@ def test_tables_fit_80_columns(capsys, arguments):
     assert "discrete-laplace" in out
 
 
+@pytest.mark.contract
 def test_a_table_shows_the_witness(capsys):
     code, out = audit(capsys, LAPLACE, "--claim", "pure:0.05")
     assert code == 1
@@ -76,6 +81,7 @@ def test_a_table_shows_the_witness(capsys):
     assert "witness" in out
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
@@ -106,6 +112,7 @@ def test_bad_input_is_one_line_and_exit_2(capsys, arguments, named):
     assert named in captured.err.lower() or named in captured.err
 
 
+@pytest.mark.contract
 def test_a_verdict_outlives_its_certificate(capsys, tmp_path):
     file = tmp_path / "c.json"
     open_one = ("polya-difference:shape=3/2,scale=20", "--claim", "gdp:0.01")
@@ -120,6 +127,7 @@ def test_a_verdict_outlives_its_certificate(capsys, tmp_path):
     assert captured.out == "" and "certificates do not know" in captured.err
 
 
+@pytest.mark.contract
 def test_no_verb_and_unknown_verbs(capsys):
     assert main([]) == 0
     assert "audit" in capsys.readouterr().out
@@ -127,6 +135,7 @@ def test_no_verb_and_unknown_verbs(capsys):
     assert capsys.readouterr().err.count("\n") == 1
 
 
+@pytest.mark.contract
 @pytest.mark.slow
 def test_the_process_itself():
     def process(*arguments, **environment):

@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from exactdp import Certificate, Enclosure
 from exactdp.bandit.environments.environment import Environment
 from exactdp.bandit.environments.instance import instance
 from exactdp.bandit.environments.table import Bernoulli
 from exactdp.bandit.lower_bound import lower_bound
 from exactdp.cli.main import app, main
-from exactdp.exact import Enclosure
-from exactdp.verify.certificate import Certificate
 
 SMALL = ("--horizon", "2e3", "--arms", "3", "--runs", "4", "--epsilon", "0.9")
 OWN = (
@@ -46,6 +45,7 @@ def run_json(*arguments, algorithm="dist-dp-se"):
     return json.loads(result.stdout)
 
 
+@pytest.mark.contract
 def test_json_is_that_of_the_contract():
     shown = run_json(*SMALL, "--seed", "3")
     assert shown["algorithm"] == "dist-dp-se"
@@ -67,10 +67,8 @@ def test_json_is_that_of_the_contract():
         assert Certificate(json.dumps(entry["certificate"])).check().valid
 
 
-@pytest.mark.slow_cases(
-    "dist-rdp-se",
-    "vb-sdp-ae",
-)
+@pytest.mark.contract
+@pytest.mark.slow_cases("dist-rdp-se", "vb-sdp-ae")
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_every_algorithm_runs(algorithm):
     arguments = (*SMALL, "--horizon", "300", "--delta", "0.1")
@@ -94,30 +92,35 @@ def test_every_algorithm_runs(algorithm):
     assert (lost in result.stdout) == (algorithm not in OWN)
 
 
+@pytest.mark.contract
 def test_the_same_seed_gives_the_same_numbers_for_any_workers():
     one = run_json(*SMALL, "--runs", "12")
     assert run_json(*SMALL, "--runs", "12", "--workers", "2") == one
     assert run_json(*SMALL, "--runs", "12", "--seed", "1") != one
 
 
+@pytest.mark.contract
 def test_evidence_is_kept_and_changes_nothing(cache):
     one = run_json(*SMALL)
     assert list((cache / "evidence").iterdir())
     assert run_json(*SMALL) == one
 
 
+@pytest.mark.contract
 def test_se_needs_no_epsilon():
     shown = run_json("--horizon", "100", "--arms", "2", algorithm="se")
     assert shown["certificates"] == []
     assert shown["bits_per_user"] is None
 
 
+@pytest.mark.contract
 def test_a_certified_radius_says_how_likely_it_fails():
     shown = run_json(*SMALL, "--radius", "certified")
     assert float(shown["radius"]["failure"]["upper"]) <= 0.1
     assert run_json(*SMALL)["radius"] == {"kind": "paper", "failure": None}
 
 
+@pytest.mark.contract
 def test_users_who_return_spend_more():
     shown = run_json(*SMALL, "--horizon", "100", "--returning", "2", "--delta", "1e-3")
     returning = shown["privacy"]["returning"]
@@ -128,6 +131,7 @@ def test_users_who_return_spend_more():
     assert float(returning["epsilon"]["upper"]) <= float(returning["together"]["upper"]) <= 1.8
 
 
+@pytest.mark.contract
 def test_options_reach_the_setting():
     shown = run_json(
         *("--epsilon", "0.5", "--horizon", "500", "--arms", "4", "--growth", "3"),
@@ -147,6 +151,7 @@ def test_options_reach_the_setting():
     assert shown["regret"]["standard_error"] is None
 
 
+@pytest.mark.contract
 def test_an_instance_may_be_a_file(tmp_path):
     file = tmp_path / "arms.csv"
     file.write_text("arm,reward\na,1\na,0\nb,0\nb,0\n")
@@ -156,6 +161,7 @@ def test_an_instance_may_be_a_file(tmp_path):
     assert "by arm" in run("--epsilon", "0.9", "--horizon", "50", "--instance", str(file)).stdout
 
 
+@pytest.mark.contract
 def test_faithful_runs_take_every_user(monkeypatch):
     shown = run_json(*SMALL, "--horizon", "60", "--faithful")
     assert [sum(each) for each in shown["pulls"]] == [60] * 4
@@ -164,6 +170,7 @@ def test_faithful_runs_take_every_user(monkeypatch):
     assert sum(masked["pulls"][0]) == 20
 
 
+@pytest.mark.contract
 def test_a_transcript_checks_and_a_changed_one_does_not(tmp_path):
     file = tmp_path / "run.jsonl"
     printed = run(*SMALL, "--transcript", str(file))
@@ -187,12 +194,14 @@ def test_a_transcript_checks_and_a_changed_one_does_not(tmp_path):
     assert main(["check", str(file)]) == 2
 
 
+@pytest.mark.contract
 def test_interrupted_sweeps_are_resumed(tmp_path):
     one = run_json(*SMALL, "--runs", "7", "--resume", str(tmp_path / "cache"))
     assert len(list((tmp_path / "cache").glob("*.json"))) == 2
     assert run_json(*SMALL, "--runs", "7", "--resume", str(tmp_path / "cache")) == one
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
@@ -230,11 +239,13 @@ def test_bad_input_is_named_in_one_line(arguments, named, capsys):
     assert named in err
 
 
+@pytest.mark.contract
 def test_epsilon_must_be_given(capsys):
     assert main(["bandit", "run", "--algorithm", "dist-dp-se", "--horizon", "10"]) == 2
     assert "--epsilon must be given for dist-dp-se" in capsys.readouterr().err
 
 
+@pytest.mark.contract
 def test_what_is_refuted_does_not_run(capsys):
     """Theorem A.1 is for epsilon < 1: beyond, its noise may be none at all."""
     arguments = ["--horizon", "1000", "--epsilon", "20", "--delta", "0.01"]
@@ -242,6 +253,7 @@ def test_what_is_refuted_does_not_run(capsys):
     assert "REFUTED" in capsys.readouterr().err
 
 
+@pytest.mark.contract
 @pytest.mark.slow
 def test_users_who_return_are_charged_once_and_within_their_limit(tmp_path, capsys):
     url = str(tmp_path / "a.db")
@@ -314,6 +326,7 @@ def test_instances_that_are_drawn_are_held_against_the_mean_of_their_bounds():
 
 # What the published code gives (time-average regret after 10^5 rounds), and its standard error for
 # given instances: that of its rewards and noise, in 20 runs.
+@pytest.mark.contract
 @pytest.mark.parametrize(
     ("epsilon", "algorithm", "theirs", "error"),
     [
@@ -330,6 +343,7 @@ def test_published_instances_give_the_published_regret(epsilon, algorithm, their
     assert shown["best_arm_eliminated"] == 0
 
 
+@pytest.mark.contract
 def test_published_instances_are_as_they_are(capsys):
     given = ("--horizon", "1e3", "--epsilon", "1")
     asked = run_json(*given, "--instance", "published-hard", "--runs", "2", algorithm="se")

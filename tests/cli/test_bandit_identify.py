@@ -6,12 +6,11 @@ import pytest
 from commands import refused
 from typer.testing import CliRunner
 
+from exactdp import Certificate, Enclosure
 from exactdp.bandit.environments.instance import instance
 from exactdp.bandit.identification.characteristic_time import least_time
 from exactdp.bandit.lower_bound import Barrier
 from exactdp.cli.main import app
-from exactdp.exact import Enclosure
-from exactdp.verify.certificate import Certificate
 
 EASY = ("--instance", "coins:0.9,0.3,0.1", "--epsilon", "1", "--runs", "5", "--most", "1e5")
 
@@ -52,6 +51,7 @@ def test_json_says_what_was_found_what_it_took_and_what_it_cost():
         assert Certificate(json.dumps(entry["certificate"])).check().valid
 
 
+@pytest.mark.contract
 def test_arms_keep_the_names_of_a_file(tmp_path):
     file = tmp_path / "clicks.csv"
     file.write_text("arm,reward\nred,0\nred,0.2\nblue,0.9\nblue,1\n", encoding="utf-8")
@@ -63,6 +63,7 @@ def test_arms_keep_the_names_of_a_file(tmp_path):
     assert "arms" not in identify_json(*EASY)
 
 
+@pytest.mark.contract
 def test_a_fixed_budget_always_answers_and_shows_its_error_beside_what_is_proved():
     given = (*EASY[:4], "--runs", "200", "--most", "40", "--algorithm", "dist-dp-halving")
     shown = identify_json(*given)
@@ -76,6 +77,7 @@ def test_a_fixed_budget_always_answers_and_shows_its_error_beside_what_is_proved
     assert "proved for these means; measured" in " ".join(identify(*given).stdout.split())
 
 
+@pytest.mark.contract
 def test_users_who_trust_nobody_send_reports_that_are_verified():
     shown = identify_json(*EASY, "--algorithm", "local-lucb")
     assert shown["right"] == [True] * 5 and shown["privacy"]["trust"] == "local"
@@ -95,6 +97,7 @@ def test_whom_users_trust_is_chosen(algorithm):
     assert shown["lower_bound"]["for"] == barrier.value
 
 
+@pytest.mark.contract
 def test_delta_is_that_of_its_releases():
     given = (*EASY, "--algorithm", "dist-gauss-lucb", "--growth", "50", "--most", "5e3")
     shown = identify_json(*given, "--delta", "1e-3")
@@ -103,6 +106,7 @@ def test_delta_is_that_of_its_releases():
     assert 0.9 < float(Enclosure.from_json(shown["privacy"]["once"]).upper) <= 1
 
 
+@pytest.mark.contract
 def test_the_same_seed_gives_the_same_numbers():
     arguments = (*EASY, "--instance", "easy", "--sigma", "0", "--arms", "2", "--most", "1e4")
     one = identify(*arguments, "--json")
@@ -110,6 +114,7 @@ def test_the_same_seed_gives_the_same_numbers():
     assert identify(*arguments, "--json", "--seed", "1").stdout != one.stdout
 
 
+@pytest.mark.contract
 def test_a_run_that_needs_more_users_is_undecided():
     arguments = ("--instance", "coins:0.51,0.5", "--epsilon", "1", "--most", "500", "--runs", "3")
     result = identify(*arguments, "--json")
@@ -123,6 +128,7 @@ def test_a_run_that_needs_more_users_is_undecided():
     assert "undecided" in result.stdout
 
 
+@pytest.mark.contract
 def test_one_run_names_the_arm_and_equal_arms_have_no_bound():
     result = identify(*EASY, "--runs", "1")
     assert result.exit_code == 0
@@ -132,6 +138,7 @@ def test_one_run_names_the_arm_and_equal_arms_have_no_bound():
     assert json.loads(result.stdout)["lower_bound"] is None
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
@@ -154,6 +161,7 @@ def test_bad_input_ends_with_one_line_and_code_2(capsys, arguments, named):
     refused(capsys, ["bandit", "identify", *arguments], named)
 
 
+@pytest.mark.contract
 def test_users_who_return_pay_for_every_batch(capsys):
     returning = identify_json(*EASY, "--returning", "3")["privacy"]["returning"]
     assert returning["batches"] == 3

@@ -7,9 +7,9 @@ from commands import refused
 from typer.testing import CliRunner
 
 import exactdp
+from exactdp import Certificate
 from exactdp.bandit.linear import release
 from exactdp.cli.main import app, main
-from exactdp.verify.certificate import Certificate
 
 SMALL = ("--horizon", "600", "--instance", "unit:dimension=2,arms=3", "--runs", "2")
 PRIVATE = (*SMALL, "--epsilon", "1")
@@ -19,6 +19,7 @@ def linear(*arguments):
     return CliRunner().invoke(app, ["bandit", "linear", *arguments])
 
 
+@pytest.mark.contract
 def test_json_says_what_was_found_proved_and_spent():
     result = linear(*PRIVATE, "--json")
     assert result.exit_code == 0, result.output
@@ -44,6 +45,8 @@ def test_json_says_what_was_found_proved_and_spent():
     assert shown["bits_per_user"] % 5 == 0
 
 
+@pytest.mark.slow
+@pytest.mark.contract
 def test_pure_releases_and_users_who_return_are_said():
     arguments = (*PRIVATE, "--release", "discrete-laplace", "--returning", "3")
     shown = json.loads(linear(*arguments, "--json").stdout)
@@ -59,6 +62,7 @@ def test_pure_releases_and_users_who_return_are_said():
     assert "discrete Laplace noise" in said and "a user of 3 batches epsilon [" in said
 
 
+@pytest.mark.contract
 def test_tables_and_json_of_the_algorithm_without_privacy():
     result = linear(*SMALL, "--algorithm", "linucb")
     assert result.exit_code == 0 and "not private" in result.stdout
@@ -66,6 +70,7 @@ def test_tables_and_json_of_the_algorithm_without_privacy():
     assert shown["privacy"] is None and shown["certificates"] == []
 
 
+@pytest.mark.contract
 def test_real_data_are_said_not_to_follow_the_model():
     arguments = ("--horizon", "300", "--instance", "iris", "--epsilon", "5", "--runs", "1")
     result = linear(*arguments)
@@ -77,6 +82,7 @@ def test_real_data_are_said_not_to_follow_the_model():
     assert 0 < shown["regret_of_linear_fit"] < 300
 
 
+@pytest.mark.contract
 def test_what_is_proved_of_regret_before_anything_runs_is_said():
     instance = ("--instance", "unit:dimension=2,arms=3", "--runs", "1", "--algorithm", "linucb")
     long = linear("--horizon", "4e4", "--first", "3000", *instance, "--json")
@@ -87,6 +93,7 @@ def test_what_is_proved_of_regret_before_anything_runs_is_said():
     assert "nothing is proved of these batches; with a first one (--first) of about" in said
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(("norm", "holds"), [("0.1", True), ("0.0999999", False), ("2", True)])
 def test_the_model_holds_where_theta_is_as_short_as_is_assumed(norm, holds):
     instance = ("--horizon", "50", "--instance", "unit:dimension=2,arms=3,norm=0.1", "--runs", "1")
@@ -96,6 +103,7 @@ def test_the_model_holds_where_theta_is_as_short_as_is_assumed(norm, holds):
     assert ("does not hold" in linear(*arguments).stdout) is not holds
 
 
+@pytest.mark.contract
 def test_the_same_seed_gives_the_same_numbers():
     one = linear(*PRIVATE, "--json").stdout
     assert linear(*PRIVATE, "--json").stdout == one
@@ -109,6 +117,7 @@ def test_what_is_not_verified_does_not_run(monkeypatch, capsys):
     assert shown.out == "" and "no noise was verified" in shown.err
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [

@@ -55,6 +55,7 @@ def played(file, out, *more):
     return json.loads(result.stdout)
 
 
+@pytest.mark.contract
 def test_a_study_writes_rows_figures_cells_and_certificates(file, tmp_path):
     out = tmp_path / "out"
     file.write_text(TINY.replace("[300, 6e2]", "300"))
@@ -74,6 +75,7 @@ def test_a_study_writes_rows_figures_cells_and_certificates(file, tmp_path):
     assert "15, 0 of them played now" in table.stdout
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(
     ("change", "why"),
     [
@@ -110,6 +112,7 @@ def test_a_bad_file_is_one_line_and_nothing_is_written(change, why, file, tmp_pa
     assert not out.exists()
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("wrong", [["--workers", "0"], ["--time", "0"]])
 def test_bad_options_are_refused(wrong, file, tmp_path, capsys):
     assert main(["bandit", "study", str(file), "--out", str(tmp_path / "out"), *wrong]) == 2
@@ -117,9 +120,7 @@ def test_bad_options_are_refused(wrong, file, tmp_path, capsys):
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.slow_cases(
-    "figure5",
-)
+@pytest.mark.slow_cases("figure5")
 @pytest.mark.parametrize("figure", [*FIGURES[1:], INDICES], ids=lambda each: each.name)
 def test_the_files_of_figures_are_the_runs_of_figures(figure):
     """The same configurations from the same seed, so the same runs."""
@@ -147,6 +148,7 @@ def test_the_files_of_figures_are_the_runs_of_figures(figure):
     assert {cell.runs for cell in cells} == {FULL.runs}
 
 
+@pytest.mark.contract
 @pytest.mark.slow
 def test_a_study_that_is_killed_goes_on_where_it_was(tmp_path):
     """4 x 3 x 3 x 2 cells: alike on 1 worker, on 2 after a kill, and on a local cluster."""

@@ -6,6 +6,8 @@ import sys
 import pytest
 from commands import refused, said
 
+pytestmark = pytest.mark.contract
+
 MODULE = """
 import math
 

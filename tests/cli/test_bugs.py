@@ -10,9 +10,9 @@ import pytest
 from commands import refused, said
 from pages import bugs
 
+from exactdp import ParameterError
 from exactdp.evidence.bugs import read_bugs
 from exactdp.evidence.stated import Stated, settle
-from exactdp.exact import ParameterError
 
 ROWS = read_bugs()
 PAGE = Path(__file__).parents[2] / "docs" / "bugs.md"
@@ -40,6 +40,7 @@ def test_there_are_many_and_all_is_said():
         assert row.stated != row.twin and len(row.defect) < 140
 
 
+@pytest.mark.contract
 def test_json(capsys):
     code, out = said(capsys, "bugs", "pategan-laplace", "flip-defaults", "--json")
     first, second = json.loads(out)
@@ -52,15 +53,18 @@ def test_json(capsys):
     assert first["measured"] == {"lower": "1000", "upper": "1000"}
 
 
+@pytest.mark.contract
 def test_one_is_shown_with_its_command(capsys):
     code, out = said(capsys, "bugs", "flip-defaults")
     assert code == 0 and "exactdp audit gaussian:sigma=4.845e-5 --claim approx:10,1e-5" in out
 
 
+@pytest.mark.contract
 def test_an_unknown_id_is_answered_with_the_known(capsys):
     refused(capsys, ["bugs", "flip-default"], "did you mean 'flip-defaults'?")
 
 
+@pytest.mark.contract
 def test_too_little_time_is_no_verdict(capsys):
     code, out = said(capsys, "bugs", "bandit-gaussian-sum", "--json", "--time", "1e-6")
     (found,) = json.loads(out)

@@ -6,9 +6,8 @@ from fractions import Fraction
 import pytest
 from commands import answer, refused
 
+from exactdp import Enclosure, UndecidedError
 from exactdp.cli.main import main
-from exactdp.exact import Enclosure
-from exactdp.mechanisms import UndecidedError
 
 BILLIONTH = Fraction(1, 10**9)
 RESPONSE = "randomized-response"
@@ -57,10 +56,8 @@ ALL = [
 ]
 
 
-@pytest.mark.slow_cases(
-    "polya-difference:shape=0.9-scale-pure:0.1",
-    "skellam-variance-zcdp:0.05",
-)
+@pytest.mark.contract
+@pytest.mark.slow_cases("polya-difference:shape=0.9-scale-pure:0.1", "skellam-variance-zcdp:0.05")
 @pytest.mark.parametrize(("name", "parameter", "target"), ALL)
 def test_verified_and_refuted_below(capsys, name, parameter, target):
     shown = check(capsys, name, target, "--sensitivity", "1")
@@ -68,6 +65,7 @@ def test_verified_and_refuted_below(capsys, name, parameter, target):
     assert shown["spec"].startswith(name.partition(":")[0])
 
 
+@pytest.mark.contract
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "target"),
@@ -86,6 +84,7 @@ def test_verified_and_refuted_below_slowly(capsys, name, target):
     check(capsys, name, target, "--sensitivity", "1")
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("target", ["pure:0.7", "approx:1,1e-6", "rdp:2,0.1", "zcdp:0.05"])
 def test_randomized_response_has_no_sensitivity(capsys, target):
     shown = check(capsys, RESPONSE, target)
@@ -93,12 +92,14 @@ def test_randomized_response_has_no_sensitivity(capsys, target):
     assert "sensitivity" not in shown["spec"]
 
 
+@pytest.mark.contract
 def test_what_is_known_in_closed_form(capsys):
     wide = check(capsys, "discrete-laplace", "pure:1/4", "--sensitivity", "7")
     assert (wide["value"], wide["spec"]) == ("28", "discrete-laplace:scale=28,sensitivity=7")
     assert check(capsys, "discrete-gaussian", "zcdp:0.02", "--sensitivity", "10")["value"] == "2500"
 
 
+@pytest.mark.contract
 def test_several_uses_together(capsys):
     arguments = ("discrete-laplace", "--sensitivity", "1", "--target", "pure:0.5", "--times", "64")
     shown = calibrate(capsys, *arguments)
@@ -111,6 +112,7 @@ def test_several_uses_together(capsys):
         assert value.at_most(1) is wanted
 
 
+@pytest.mark.contract
 @pytest.mark.slow
 def test_skellam_over_64_uses(capsys):
     target = ("--sensitivity", "32", "--target", "approx:1,1e-6", "--times", "64")
@@ -122,6 +124,7 @@ def test_skellam_over_64_uses(capsys):
     assert 0 < gap <= BILLIONTH * Fraction(shown["value"])
 
 
+@pytest.mark.contract
 @pytest.mark.slow
 def test_which_least_is_meant(capsys):
     shown = calibrate(
@@ -143,6 +146,7 @@ def test_which_least_is_meant(capsys):
     capsys.readouterr()
 
 
+@pytest.mark.contract
 def test_a_least_that_time_left_unproved_is_undecided(capsys):
     """0.1664 meets the target too: 0.46 is found at once, and not called the least."""
     asked = ["calibrate", "discrete-gaussian", "--sensitivity", "1", "--target", "approx:3,0.05"]
@@ -160,6 +164,7 @@ def test_a_least_that_time_left_unproved_is_undecided(capsys):
     assert "not proved" in said
 
 
+@pytest.mark.contract
 @pytest.mark.slow
 def test_every_family_says_why_its_answer_is_least(capsys):
     for name, _, target in ALL:
@@ -169,6 +174,7 @@ def test_every_family_says_why_its_answer_is_least(capsys):
         assert shown["from_on"]["value"] == shown["value"]
 
 
+@pytest.mark.contract
 def test_the_time_ends_with_what_is_known(capsys):
     slow = ["discrete-gaussian-sum:count=9", "--sensitivity", "2", "--target", "approx:1,1e-6"]
     assert main(["calibrate", *slow, "--time", "0.2", "--json"]) == 3
@@ -179,6 +185,7 @@ def test_the_time_ends_with_what_is_known(capsys):
     assert "UNDECIDED" in capsys.readouterr().out
 
 
+@pytest.mark.contract
 def test_as_a_table(capsys):
     arguments = ["discrete-laplace", "--sensitivity", "1", "--target", "rdp:2,0.1"]
     assert main(["calibrate", *arguments]) == 0
@@ -191,6 +198,7 @@ def test_as_a_table(capsys):
 LAPLACE = ["discrete-laplace", "--sensitivity", "1"]
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [

@@ -7,8 +7,10 @@ import pytest
 from commands import answer, refused
 
 import exactdp
+from exactdp import ParameterError
 from exactdp.cli.main import main
-from exactdp.exact import ParameterError
+
+pytestmark = pytest.mark.contract
 
 BILLIONTH = Fraction(1, 10**9)
 

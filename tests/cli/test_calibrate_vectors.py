@@ -39,12 +39,14 @@ def test_what_is_found_is_audited_the_same(capsys):
         capsys.readouterr()
 
 
+@pytest.mark.contract
 def test_the_table_shows_all_verdicts(capsys):
     assert main(GIVEN) == 0
     printed = capsys.readouterr().out
     assert all(word in printed for word in ("VERIFIED", "REFUTED", "sigma2", "l2=4"))
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(
     "more",
     [
@@ -63,18 +65,21 @@ def test_what_does_not_go_with_vectors_is_refused(capsys, more):
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 
+@pytest.mark.contract
 def test_a_dimension_needs_a_norm(capsys):
     given = ["calibrate", "skellam", "--sensitivity", "4", "--dimension", "9"]
     assert main([*given, "--target", "gdp:1"]) == 2
     assert "--l2" in capsys.readouterr().err
 
 
+@pytest.mark.contract
 def test_where_hardly_anybody_is_sampled_every_noise_will_do(capsys):
     given = ["calibrate", "skellam", "--l2", "2", "--poisson", "1e-5"]
     assert main([*given, "--target", "approx:1,1e-3"]) == 2
     assert "every variance between 1e-9 and 1e15" in capsys.readouterr().err
 
 
+@pytest.mark.contract
 def test_l1_is_as_good_as_l2(capsys):
     given = ["calibrate", "discrete-laplace", "--l1", "4", "--target", "pure:0.5", "--json"]
     assert main(given) == 0

@@ -39,6 +39,7 @@ def test_a_list_names_the_line_that_is_wrong(tmp_path, capsys):
     assert "there is none in" in capsys.readouterr().err
 
 
+@pytest.mark.contract
 @pytest.mark.slow
 def test_what_it_costs(capsys):
     assert main(["compose", LIST, "--delta", "1e-10", "--json"]) == 0
@@ -50,6 +51,7 @@ def test_what_it_costs(capsys):
     assert Fraction(found["upper"]) <= upper < Fraction("17.14")
 
 
+@pytest.mark.contract
 @pytest.mark.slow
 def test_its_certificate_and_its_record(tmp_path, capsys):
     certificate, page, record = (tmp_path / name for name in ("c.json", "p.html", "r.yaml"))

@@ -6,12 +6,12 @@ from importlib import metadata
 import pytest
 from certificates import resealed
 
+from exactdp import ParameterError, PureDP
 from exactdp.cli.main import main
 from exactdp.cli.output import written
-from exactdp.exact import ParameterError
 from exactdp.mechanisms import AdditiveNoise, DiscreteLaplace
 from exactdp.mechanisms.pair import FinitePair
-from exactdp.verify import PureDP, audit
+from exactdp.verify import audit
 from exactdp.verify.certificate import certificate_of
 from exactdp.verify.checker.__main__ import main as alone
 
@@ -150,6 +150,7 @@ def test_not_a_certificate(capsys, file, content):
     assert capsys.readouterr().err.count("\n") == 1
 
 
+@pytest.mark.contract
 def test_no_file(capsys, tmp_path):
     assert main(["check", str(tmp_path / "none")]) == 2
     assert "No such file" in capsys.readouterr().err
@@ -162,6 +163,7 @@ def test_undecided_audits_write_nothing(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(("claim", "code"), [("approx:0.5,1e-6", 1), ("approx:1.2,1e-3", 0)])
 def test_audits_write_certificates(capsys, tmp_path, claim, code):
     path = tmp_path / "written.json"
@@ -171,12 +173,14 @@ def test_audits_write_certificates(capsys, tmp_path, claim, code):
     assert main(["check", str(path)]) == 0
 
 
+@pytest.mark.contract
 def test_a_certificate_needs_a_claim(capsys, tmp_path):
     path = tmp_path / "none.json"
     assert main(["audit", "skellam:variance=9", "--certificate", str(path)]) == 2
     assert "--claim" in capsys.readouterr().err and not path.exists()
 
 
+@pytest.mark.contract
 def test_no_certificate_where_nothing_can_be_written(capsys, tmp_path):
     where = str(tmp_path / "no" / "folder.json")
     spec = "discrete-laplace:scale=10"
@@ -184,6 +188,7 @@ def test_no_certificate_where_nothing_can_be_written(capsys, tmp_path):
     assert capsys.readouterr().err.count("\n") == 1
 
 
+@pytest.mark.contract
 def test_no_certificate_of_what_is_undecided(capsys, tmp_path):
     pair, path = tmp_path / "pair.csv", tmp_path / "none.json"
     pair.write_text("outcome,p,q\na,0.5,0.4\nb,0.5,0.6\n")

@@ -46,6 +46,7 @@ def check(tmp_path, monkeypatch, capsys):
     return run
 
 
+@pytest.mark.contract
 def test_all_verified(check):
     code, shown = check(GOOD)
     assert (code, shown.err) == (0, "")
@@ -56,6 +57,7 @@ def test_all_verified(check):
     ]
 
 
+@pytest.mark.contract
 def test_one_that_is_not(check):
     code, shown = check(FALSE)
     assert (code, shown.err) == (1, "")
@@ -65,6 +67,7 @@ def test_one_that_is_not(check):
     assert last == "1 of 2 claims verified; not verified: 2"
 
 
+@pytest.mark.contract
 def test_what_stays_open_is_not_verified(check):
     within = "skellam:variance=4,l2=5,dimension=1000000"  # mu of these lies in [2.5617, 2.6242]
     text = f'{GOOD}\n[[claims]]\nspec = "{within}"\nclaim = "gdp:2.6"\n'
@@ -75,6 +78,7 @@ def test_what_stays_open_is_not_verified(check):
     assert set(found["claims"][-1]["measured"]) == {"lower", "upper"}
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("seconds", ["1e-9", "0.1"])
 def test_a_limit_of_time_is_no_verdict(check, seconds):
     code, shown = check(FALSE, "--time", seconds, "--json")
@@ -84,6 +88,7 @@ def test_a_limit_of_time_is_no_verdict(check, seconds):
     assert second["verdict"] in ("REFUTED", "UNDECIDED")
 
 
+@pytest.mark.contract
 def test_json(check):
     code, shown = check(FALSE, "--json")
     found = json.loads(shown.out)
@@ -96,6 +101,7 @@ def test_json(check):
     assert (first["neighbours"], second["measured"]["upper"]) == ("replace", "inf")
 
 
+@pytest.mark.contract
 def test_several_files(tmp_path, check, capsys):
     check(GOOD)
     (tmp_path / "false.toml").write_text(FALSE)
@@ -106,6 +112,7 @@ def test_several_files(tmp_path, check, capsys):
     assert [len(each["not_verified"]) for each in json.loads(capsys.readouterr().out)] == [0, 1]
 
 
+@pytest.mark.contract
 def test_annotations_name_file_and_line(check):
     code, shown = check(FALSE, "--annotations")
     (told,) = [line for line in shown.out.splitlines() if line.startswith("::")]
@@ -115,12 +122,14 @@ def test_annotations_name_file_and_line(check):
     )
 
 
+@pytest.mark.contract
 def test_lines_are_told_only_where_they_are_certain(check):
     text = FALSE.replace('"50%: of all"', '"""\\\n[[claims]]\\\n"""')  # one header too many
     code, shown = check(text, "--json")
     assert code == 1 and {each["line"] for each in json.loads(shown.out)["claims"]} == {None}
 
 
+@pytest.mark.contract
 def test_the_documentation_shows_it(monkeypatch, capsys):
     monkeypatch.chdir(ROOT)
     assert main(["check-claims", "docs/privacy-claims.toml"]) == 1
@@ -128,6 +137,7 @@ def test_the_documentation_shows_it(monkeypatch, capsys):
     assert f"```text\n{capsys.readouterr().out}```" in page
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(
     ("text", "told"),
     [
@@ -156,12 +166,14 @@ def test_bad_files(check, text, told):
     assert shown.err.count("\n") == 1 and told in shown.err
 
 
+@pytest.mark.contract
 def test_a_bad_file_is_annotated(check):
     code, shown = check("x = 1", "--annotations")
     assert code == 2 and shown.out.startswith("::error file=claims.toml,title=exactdp%3A not ")
     assert "claims.toml: 'x'" in shown.err
 
 
+@pytest.mark.contract
 def test_annotations_are_not_of_json(check):
     code, shown = check(GOOD, "--annotations", "--json")
     assert (code, shown.out) == (2, "") and "--annotations" in shown.err
@@ -178,6 +190,7 @@ def ours(folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(("text", "code"), [(GOOD, 0), (FALSE, 1), ("x", 2)])
 def test_the_action_runs_it(tmp_path, text, code):
     action = yaml.safe_load((ROOT / "action.yml").read_text())
@@ -207,6 +220,7 @@ def test_what_the_action_installs_is_there():
     assert (ROOT / "constraints.txt").is_file()
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(("text", "code"), [(GOOD, 0), (FALSE, 1)])
 def test_the_hook_runs_it(tmp_path, text, code):
     (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())

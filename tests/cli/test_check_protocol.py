@@ -5,10 +5,11 @@ import json
 from certificates import resealed
 from typer.testing import CliRunner
 
+from exactdp import PureDP
 from exactdp.cli.main import app
 from exactdp.mechanisms import PolyaDifference
 from exactdp.mechanisms.protocols import SumProtocol
-from exactdp.verify import PureDP, certify
+from exactdp.verify import certify
 
 PROTOCOL = SumProtocol(4, 2, 10, 19, PolyaDifference("1/4", 2))
 

@@ -2,8 +2,9 @@
 
 from typer.testing import CliRunner
 
+from exactdp import PureDP
 from exactdp.cli.main import app
-from exactdp.verify import PureDP, audit
+from exactdp.verify import audit
 from exactdp.verify.certificate import certificate_of
 
 

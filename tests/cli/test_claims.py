@@ -5,8 +5,8 @@ import json
 import pytest
 from commands import refused
 
+from exactdp import OutOfTimeError
 from exactdp.cli.main import main
-from exactdp.exact import OutOfTimeError
 from exactdp.verify.claims.finding import Finding, PaperClaim, Scope, Truth
 
 QUICK = "S-thmA1-subgauss"
@@ -86,6 +86,7 @@ def test_what_is_not_settled_in_time_stays_open(few, capsys, monkeypatch):
     assert {each["verdict"] for each in json.loads(capsys.readouterr().out)} == {"UNDECIDED"}
 
 
+@pytest.mark.contract
 def test_a_failing_statement_is_no_error(capsys):
     assert main(["claims", QUICK, "--json"]) == 0
     (shown,) = json.loads(capsys.readouterr().out)
@@ -99,6 +100,7 @@ def test_a_table_for_people(few, capsys):
     assert "HOLDS_CORRECTED" in out and "take x > 1" in out and "for all a | b" in out
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [

@@ -9,21 +9,13 @@ import pytest
 from commands import refused
 from typer.testing import CliRunner
 
-from exactdp import accounting
-from exactdp.accounting import Composition
+from exactdp import Composition, Enclosure, OutOfTimeError, UndecidedError, accounting
 from exactdp.accounting.composition import divergence
 from exactdp.accounting.losses import sums as composition
 from exactdp.accounting.methods import comparison
 from exactdp.accounting.methods.comparison import METHODS
 from exactdp.cli.main import app, main, run
-from exactdp.exact import Enclosure, OutOfTimeError
-from exactdp.mechanisms import (
-    AdditiveNoise,
-    DiscreteGaussian,
-    DiscreteLaplace,
-    RandomizedResponse,
-    UndecidedError,
-)
+from exactdp.mechanisms import AdditiveNoise, DiscreteGaussian, DiscreteLaplace, RandomizedResponse
 
 LAPLACE = "discrete-laplace:epsilon=0.5,sensitivity=1"
 GAUSSIAN = "discrete-gaussian:sigma2=100"
@@ -36,6 +28,7 @@ def run_json(*arguments):
     return json.loads(result.stdout)
 
 
+@pytest.mark.contract
 def test_results_come_in_the_order_of_the_contract():
     shown = run_json(
         LAPLACE,
@@ -61,22 +54,26 @@ def enclosed(result):
     return Enclosure.from_json({end: result[end] for end in ("lower", "upper")})
 
 
+@pytest.mark.contract
 def test_pure_epsilon_of_the_discrete_laplace_is_its_epsilon():
     (result,) = run_json(LAPLACE, "--pure")["results"]
     assert result.pop("methods")
     assert result == {"quantity": "pure", "lower": "0.5", "upper": "0.5"}
 
 
+@pytest.mark.contract
 def test_infinity_is_written_as_inf():
     (result,) = run_json("skellam:variance=10", "--pure")["results"]
     assert (result["lower"], result["upper"]) == ("inf", "inf")
 
 
+@pytest.mark.contract
 def test_once_is_the_same_as_nothing_said():
     plain = run_json(LAPLACE, "--pure")
     assert run_json(f"{LAPLACE}*1", "--pure") == plain
 
 
+@pytest.mark.contract
 def test_a_table_without_json():
     result = CliRunner().invoke(app, ["compose", LAPLACE, "--pure", "--order", "2"])
     assert result.exit_code == 0
@@ -85,9 +82,8 @@ def test_a_table_without_json():
     assert max(map(len, result.stdout.splitlines())) <= 80
 
 
-@pytest.mark.slow_cases(
-    "arguments10-theorem7",
-)
+@pytest.mark.contract
+@pytest.mark.slow_cases("arguments10-theorem7")
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
@@ -127,6 +123,7 @@ def test_bad_input_is_one_line_and_exit_2(capsys, arguments, named):
 # -- several uses ---------------------------------------------------------------------------------
 
 
+@pytest.mark.contract
 def test_several_mechanisms_are_listed_as_they_were_given():
     shown = run_json(f"{LAPLACE}*16", GAUSSIAN, f"{LAPLACE}*1e1", "--pure", "--order", "2")
     assert shown["mechanisms"] == [
@@ -154,12 +151,14 @@ def test_the_figures_are_those_of_the_library():
         assert enclosed(result) == Enclosure.from_json(truth.to_json())
 
 
+@pytest.mark.contract
 def test_pure_epsilons_add_up():
     (result,) = run_json(f"{LAPLACE}*16", LAPLACE, "--pure")["results"]
     assert result.pop("methods")
     assert result == {"quantity": "pure", "lower": "8.5", "upper": "8.5"}
 
 
+@pytest.mark.contract
 def test_one_mechanism_in_two_parts_is_one_with_all_uses():
     asked = ("--delta", "1e-6", "--epsilon", "2")
     together, apart = run_json(f"{LAPLACE}*20", *asked), run_json(f"{LAPLACE}*15", f"{LAPLACE}*5",
@@ -167,6 +166,7 @@ def test_one_mechanism_in_two_parts_is_one_with_all_uses():
     assert together["results"] == apart["results"]
 
 
+@pytest.mark.contract
 def test_a_file_may_be_used_several_times(tmp_path):
     file = tmp_path / "mechanism.toml"
     file.write_text('mechanism = "discrete-laplace"\nepsilon = 0.5\n')
@@ -175,11 +175,13 @@ def test_a_file_may_be_used_several_times(tmp_path):
     assert shown["results"] == run_json(f"{LAPLACE}*16", "--pure", "--delta", "1e-6")["results"]
 
 
+@pytest.mark.contract
 def test_a_billion_uses():
     (result,) = run_json("discrete-laplace:epsilon=1e-4*1000000000", "--pure")["results"]
     assert (result["lower"], result["upper"]) == ("100000", "100000")
 
 
+@pytest.mark.contract
 def test_a_wide_figure_says_why(capsys):
     arguments = ["compose", "skellam:variance=10*3", "--epsilon", "1", "--json"]
     assert main([*arguments, "--width", "1e-3"]) == 0
@@ -215,6 +217,7 @@ def test_an_adversary_who_may_pick_is_named(monkeypatch):
     assert "several pairs" in result["note"]
 
 
+@pytest.mark.contract
 def test_a_table_of_several_mechanisms():
     result = CliRunner().invoke(
         app, ["compose", f"{LAPLACE}*16", GAUSSIAN, "--delta", "1e-6", "--order", "2"]
@@ -248,6 +251,7 @@ def test_every_method_gives_what_the_library_says():
         assert (delta, epsilon) == tuple(Enclosure.from_json(value.to_json()) for value in at)
 
 
+@pytest.mark.contract
 def test_a_method_leaves_pure_and_orders_alone():
     asked = ("--pure", "--order", "2")
     exact = run_json(f"{LAPLACE}*16", *asked)["results"]
@@ -273,6 +277,7 @@ def test_no_method_reports_less_than_the_exact_epsilon():
     assert methods["theorem7"]["remark"]
 
 
+@pytest.mark.contract
 def test_the_comparison_has_the_exact_epsilon_first_whatever_the_method():
     shown = run_json(f"{LAPLACE}*16", "--delta", "1e-6", "--compare", "--method", "basic")
     (table,) = shown["comparison"]
@@ -280,6 +285,7 @@ def test_the_comparison_has_the_exact_epsilon_first_whatever_the_method():
     assert enclosed(table["methods"][-1]) == enclosed(shown["results"][0])
 
 
+@pytest.mark.contract
 def test_an_infinite_bound_has_no_ratio():
     spec = "randomized-response:epsilon=1,delta=1e-9"
     shown = run_json(spec, "--delta", "1e-6", "--compare")
@@ -317,6 +323,7 @@ def test_a_method_that_is_out_of_time_is_not_said_not_to_apply(monkeypatch):
 # -- what goes wrong ------------------------------------------------------------------------------
 
 
+@pytest.mark.contract
 def test_what_cannot_be_told_is_undecided(capsys, monkeypatch):
     def too_hard(*_):
         raise UndecidedError("out of reach")
@@ -342,6 +349,7 @@ def test_a_crash_never_reads_as_refuted(capsys, monkeypatch):
     assert "a defect" in capsys.readouterr().err
 
 
+@pytest.mark.contract
 def test_json_names_the_methods_that_found_the_ends():
     shown = run_json("skellam:variance=100*20", "--delta", "1e-6", "--pure", "--order", "2")
     for result in shown["results"]:
@@ -349,6 +357,7 @@ def test_json_names_the_methods_that_found_the_ends():
     assert set(shown["results"][-1]["methods"]) <= {"coarse grid", "smoothed losses"}
 
 
+@pytest.mark.contract
 def test_figures_that_were_not_reached_are_told_by_the_others(monkeypatch):
     def never(self, *_, **__):
         raise OutOfTimeError("the time allowed is over")

@@ -11,6 +11,8 @@ from commands import refused
 from exactdp.cli.main import main
 from exactdp.verify.checker.__main__ import main as alone
 
+pytestmark = pytest.mark.contract
+
 SGD = "gaussian:sigma={sigma},sensitivity=1,neighbours=add-remove,poisson={rate}*{times}"
 TABLE = [  # found apart, by inversion of the exact transform at two step sizes
     ("0.01", "1", "1000", "1e-5", 1.8282367),

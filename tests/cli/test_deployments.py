@@ -30,6 +30,7 @@ def test_there_are_many_and_all_is_said():
         assert bool(row.spec) != any("unknown" in each for each in row.assumed)
 
 
+@pytest.mark.contract
 def test_json(capsys):
     code, out = said(capsys, "deployments", "google-symptoms", "linkedin-hiring", "--json")
     known, unknown = json.loads(out)
@@ -48,11 +49,13 @@ def test_json(capsys):
     )
 
 
+@pytest.mark.contract
 def test_one_is_shown_with_what_is_assumed(capsys):
     code, out = said(capsys, "deployments", "linkedin-hiring")
     assert code == 0 and "UNKNOWN" in out and "not in the registry" in out
 
 
+@pytest.mark.contract
 def test_an_unknown_id_is_answered_with_the_known(capsys):
     refused(capsys, ["deployments", "apple-emojis"], "did you mean 'apple-emoji'?")
 

@@ -37,6 +37,7 @@ def without(names, call, folder):
     )
 
 
+@pytest.mark.contract
 @pytest.mark.slow_cases(
     "alembic-ledger init a.db --limit zcdp:1-ledger",
     "cryptography-bandit run --algorithm dist-dp-se --epsilon 0.5 --horizon 50 --faithful --masked-masks",  # noqa: E501

@@ -7,6 +7,8 @@ from commands import refused
 
 from exactdp.cli.main import main
 
+pytestmark = pytest.mark.contract
+
 MATRICES = {
     "nan.csv": "1,0\nnan,1\n",
     "upper.csv": "1,1\n0,1\n",

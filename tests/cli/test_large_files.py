@@ -10,6 +10,8 @@ import pytest
 
 from exactdp.cli.main import main
 
+pytestmark = pytest.mark.contract
+
 ONE = "skellam:variance=100"
 CALLS = [
     f"ledger charge a.db {ONE} --user ada --key k --users-from big.txt",

@@ -43,6 +43,7 @@ def _dumped(url: str) -> list[str]:
         return list(connection.iterdump())
 
 
+@pytest.mark.contract
 def test_uses_fit_to_the_limit_and_the_next_is_refused(url, capsys) -> None:
     for number in range(4):
         words = ("charge", url, FOURTH, "--user", "ada", "--key", f"k{number}")
@@ -75,6 +76,7 @@ def test_uses_fit_to_the_limit_and_the_next_is_refused(url, capsys) -> None:
     assert called(capsys, "check", url)[0] == 0
 
 
+@pytest.mark.contract
 def test_a_group_is_charged_or_nobody(url, capsys, tmp_path) -> None:
     (tmp_path / "users").write_text("bob\n\neve\n")
     words = ("charge", url, f"{ONE}*15", "--key", "1", "--user")
@@ -88,6 +90,7 @@ def test_a_group_is_charged_or_nobody(url, capsys, tmp_path) -> None:
     assert shown["left"] == {"lower": "0.025", "upper": "0.025"}
 
 
+@pytest.mark.contract
 def test_a_key_is_charged_once(url, capsys) -> None:
     words = ["charge", url, ONE, "--user", "ada", "--key", "k"]
     assert called(capsys, *words)[0] == 0
@@ -99,6 +102,7 @@ def test_a_key_is_charged_once(url, capsys) -> None:
     assert before[1] == called(capsys, "export", url)
 
 
+@pytest.mark.contract
 def test_reserved_settled_and_cancelled(url, capsys) -> None:
     for key in ("1", "2", "3"):
         words = ("charge", url, ONE, "--user", "ada", "--key", key, "--reserve")
@@ -117,6 +121,7 @@ def test_reserved_settled_and_cancelled(url, capsys) -> None:
     assert "0.01" in called(capsys, "show", url)[1]
 
 
+@pytest.mark.contract
 def test_an_empty_ledger_is_shown(url, capsys) -> None:
     shown = json.loads(called(capsys, "show", url, "--json")[1])
     assert (shown["users"], shown["entries"]) == ([], [])
@@ -126,6 +131,7 @@ def test_an_empty_ledger_is_shown(url, capsys) -> None:
     assert called(capsys, "show", url)[0] == 0
 
 
+@pytest.mark.contract
 def test_check_takes_ledgers_as_it_takes_certificates(url, capsys) -> None:
     def check(*words: str) -> tuple[int, str, str]:
         return main(["check", *words]), *capsys.readouterr()
@@ -146,6 +152,7 @@ def test_check_takes_ledgers_as_it_takes_certificates(url, capsys) -> None:
     assert check(url)[0] == 1
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(
     ("words", "told"),
     [
@@ -158,6 +165,7 @@ def test_check_refuses_what_is_not_of_ledgers(url, capsys, words, told) -> None:
     refused(capsys, ["check", url, *words], told)
 
 
+@pytest.mark.contract
 def test_check_hides_the_password_of_a_url(capsys) -> None:
     url = "postgresql://ada:secret@localhost:1/none"
     assert main(["check", url, "--time", "20"]) == 2
@@ -165,6 +173,7 @@ def test_check_hides_the_password_of_a_url(capsys) -> None:
     assert (out, err.count("\n")) == ("", 1) and "secret" not in err
 
 
+@pytest.mark.contract
 def test_the_check_says_where_it_breaks(url, capsys) -> None:
     for key in "12":
         called(capsys, "charge", url, ONE, "--user", "ada", "--key", key)
@@ -213,6 +222,7 @@ ENDLESS = [
 ]
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("change", ENDLESS)
 def test_what_nobody_wrote_is_told_at_once(change, url, capsys) -> None:
     called(capsys, "charge", url, ONE, "--user", "ada", "--key", "1")
@@ -232,6 +242,7 @@ def test_what_nobody_wrote_is_told_at_once(change, url, capsys) -> None:
         assert code in (0, 2) and err.count("\n") == (code == 2), (name, err)
 
 
+@pytest.mark.contract
 def test_costs_are_proved_by_the_checker_of_certificates(url, capsys) -> None:
     called(capsys, "charge", url, f"{ONE}*3", "--user", "ada", "--key", "1")
     called(capsys, "charge", url, "gaussian:sigma=10", "--user", "ada", "--key", "2")
@@ -245,6 +256,7 @@ def test_costs_are_proved_by_the_checker_of_certificates(url, capsys) -> None:
     assert found["unproved"][0].startswith(f"{batches} rho: ")
 
 
+@pytest.mark.contract
 def test_migrations_go_back_and_forward(url, capsys) -> None:
     called(capsys, "charge", url, ONE, "--user", "ada", "--key", "1")
     before = called(capsys, "export", url)
@@ -255,6 +267,7 @@ def test_migrations_go_back_and_forward(url, capsys) -> None:
     assert called(capsys, "check", url)[0] == 0
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(
     "words",
     [
@@ -322,6 +335,7 @@ def test_nothing_is_drawn_without_a_permit(url, capsys, monkeypatch) -> None:
     ]
 
 
+@pytest.mark.contract
 def test_no_cell_of_a_table_is_a_formula(url, capsys) -> None:
     names = ["=1+1", "+1", "-1", "@SUM(1)", "=cmd|' /C calc'!A0", "a=1", '"=1"', "'=1"]
     users = [word for name in names for word in ("--user", name)]
@@ -336,6 +350,7 @@ def test_no_cell_of_a_table_is_a_formula(url, capsys) -> None:
     assert {(each["key"], each["project"]) for each in exact} == {("\uff1d1", "-1")}
 
 
+@pytest.mark.contract
 def test_a_plan_fixes_all_uses(tmp_path, capsys) -> None:
     url, uses = str(tmp_path / "a.db"), tmp_path / "uses.txt"
     uses.write_text(
@@ -365,6 +380,7 @@ def test_a_plan_fixes_all_uses(tmp_path, capsys) -> None:
     assert code == 2 and "REFUTED" in err and not (tmp_path / "a.db2").exists()
 
 
+@pytest.mark.contract
 def test_another_table_by_the_same_path_is_another_charge(
     url, tmp_path, capsys, monkeypatch
 ) -> None:
@@ -382,6 +398,7 @@ def test_another_table_by_the_same_path_is_another_charge(
     assert called(capsys, "check", url)[0] == 0
 
 
+@pytest.mark.contract
 def test_what_is_sampled_is_what_is_charged(url, tmp_path, capsys) -> None:
     """A file whose name ends like a count of releases."""
     file, other = tmp_path / "t.csv*3", tmp_path / "t.csv"
@@ -395,6 +412,7 @@ def test_what_is_sampled_is_what_is_charged(url, tmp_path, capsys) -> None:
     assert entry["times"] == 2
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("form", ["table", "csv", "html", "json"])
 def test_what_acts_on_a_terminal_is_shown_by_its_escape(form, url, capsys) -> None:
     """Names of a ledger that somebody else has written."""

@@ -9,6 +9,8 @@ import pytest
 
 from exactdp.cli.main import main
 
+pytestmark = pytest.mark.contract
+
 ONE = "discrete-gaussian:sigma2=100,sensitivity=1"
 
 

@@ -15,9 +15,8 @@ from exactdp.cli.main import _VERBS, main
 _RESPONSE = ["audit", "randomized-response:epsilon=1", "--claim", "pure:1"]
 
 
-@pytest.mark.slow_cases(
-    "arguments1-141",
-)
+@pytest.mark.contract
+@pytest.mark.slow_cases("arguments1-141")
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
@@ -39,10 +38,9 @@ def test_a_reader_that_is_gone_is_no_verdict(arguments: list[str], code: int) ->
     assert (ended.returncode, ended.stderr) == (code, b"")
 
 
+@pytest.mark.contract
 @pytest.mark.slow_cases(
-    "> /dev/full-arguments0",
-    "> /dev/full-arguments1",
-    "> /dev/full-arguments2",
+    "> /dev/full-arguments0", "> /dev/full-arguments1", "> /dev/full-arguments2"
 )
 @pytest.mark.parametrize(
     "arguments",
@@ -66,6 +64,7 @@ def test_output_that_cannot_be_written_is_no_verdict(arguments: list[str], where
     assert ended.stderr.startswith(b"exactdp: cannot write: ") and ended.stderr.count(b"\n") == 1
 
 
+@pytest.mark.contract
 @pytest.mark.slow
 @pytest.mark.parametrize("where", ["2> /dev/full", "2>&-"])
 def test_a_message_that_cannot_be_written_changes_no_exit_code(where: str) -> None:
@@ -78,6 +77,7 @@ def test_a_message_that_cannot_be_written_changes_no_exit_code(where: str) -> No
         assert ended.returncode == code
 
 
+@pytest.mark.contract
 def test_a_claim_that_looks_swapped_is_warned_of_in_one_line() -> None:
     ended = subprocess.run(
         [sys.executable, "-m", "exactdp.cli", *_RESPONSE[:2], "--claim", "approx:1e-6,1"],
@@ -89,11 +89,13 @@ def test_a_claim_that_looks_swapped_is_warned_of_in_one_line() -> None:
     assert ended.stderr.startswith("exactdp: warning: approx:1e-6,1 says epsilon = 1e-6 and delta")
 
 
+@pytest.mark.contract
 def test_the_version_is_that_of_the_package(capsys):
     assert main(["--version"]) == 0
     assert capsys.readouterr().out == f"exactdp {metadata.version('exactdp')}\n"
 
 
+@pytest.mark.contract
 @pytest.mark.slow
 def test_shells_complete_commands():
     asked = {"_EXACTDP_COMPLETE": "complete_bash", "COMP_WORDS": "exactdp ca", "COMP_CWORD": "1"}
@@ -111,6 +113,7 @@ def test_commands_are_listed_with_their_own_words(verb):
     assert " ".join(told.partition("\n\n")[0].split()) == _VERBS[verb]
 
 
+@pytest.mark.contract
 def test_other_options_may_stand_before_a_command(capsys):
     assert main(["--version", "audit", *_RESPONSE[1:], "--json"]) == 0
     assert '"verdict": "VERIFIED"' in capsys.readouterr().out

@@ -11,7 +11,7 @@ import sys
 import pytest
 from malformed import MEMORY, SECONDS, Runner, calls, fault, make_files
 
-QUICK, SLOW, AS_PROCESSES = 150, 5000, 40
+QUICK, SLOW, AS_PROCESSES = 60, 5000, 40
 
 
 @pytest.fixture(scope="module")
@@ -31,15 +31,18 @@ def faults(seed, count, folder):
     return found + [("left over", path) for path in folder.rglob(".exactdp-*")]
 
 
+@pytest.mark.contract
 def test_malformed_calls_end_as_documented(folder):
     assert faults(0, QUICK, folder) == []
 
 
+@pytest.mark.contract
 @pytest.mark.slow
 def test_many_malformed_calls_end_as_documented(folder):
     assert faults(1, SLOW, folder) == []
 
 
+@pytest.mark.contract
 @pytest.mark.slow
 def test_malformed_calls_end_as_documented_in_a_shell(folder):
     code = "import resource, sys; resource.setrlimit(resource.RLIMIT_DATA, (int(sys.argv[1]),) * 2)"
@@ -71,6 +74,7 @@ def test_faults_are_told_apart():
         assert fault(good | changed) is not None
 
 
+@pytest.mark.contract
 def test_the_same_seed_gives_the_same_calls(folder):
     first = [json.dumps(call) for call in calls(3, 20, folder)]
     assert first == [json.dumps(call) for call in calls(3, 20, folder)]

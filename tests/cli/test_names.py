@@ -87,6 +87,7 @@ def cases(lines, *front):
         yield pytest.param([*front, *typed.split()], said, id=typed)
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -118,6 +119,7 @@ def test_adjacency_is_read_in_the_fields_words(theirs, ours, tmp_path):
     assert parse(str(file)).mechanism == meant
 
 
+@pytest.mark.contract
 def test_adjacency_is_given_once(capsys):
     assert main(["audit", "laplace:scale=2,neighbours=replace,adjacency=replace"]) == 2
     assert "'neighbours' is given twice" in capsys.readouterr().err

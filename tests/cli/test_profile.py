@@ -7,9 +7,9 @@ from fractions import Fraction
 import pytest
 from typer.testing import CliRunner
 
+from exactdp import Enclosure
 from exactdp.accounting import compose
 from exactdp.cli.main import app, main
-from exactdp.exact import Enclosure
 from exactdp.mechanisms import RandomizedResponse
 
 RESPONSE = "randomized-response:epsilon=1*2"
@@ -40,6 +40,7 @@ def test_points_are_those_of_the_library(shown):
     assert mu.lower <= exact.upper and exact.lower <= mu.upper
 
 
+@pytest.mark.contract
 def test_a_table_says_the_same(shown, tmp_path):
     assert main(["profile", RESPONSE, "--csv", str(tmp_path / "curves.csv")]) == 0
     with open(tmp_path / "curves.csv", encoding="utf-8") as file:
@@ -58,10 +59,8 @@ def test_a_table_says_the_same(shown, tmp_path):
     ]
 
 
-@pytest.mark.slow_cases(
-    "a.PDF-%PDF",
-    "a.svg-<?xml",
-)
+@pytest.mark.contract
+@pytest.mark.slow_cases("a.PDF-%PDF", "a.svg-<?xml")
 @pytest.mark.parametrize(
     ("name", "begins"), [("a.svg", b"<?xml"), ("a.png", b"\x89PNG"), ("a.PDF", b"%PDF")]
 )
@@ -70,6 +69,7 @@ def test_pictures_are_of_the_kind_that_the_name_says(name, begins, tmp_path):
     assert (tmp_path / name).read_bytes().startswith(begins)
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -90,6 +90,7 @@ def test_what_is_wrong_is_said_in_one_line_and_nothing_is_written(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.contract
 def test_one_that_ends_early_still_answers(capsys):
     code = main(["profile", "skellam:variance=100*1000", "--time", "0.3", "--json"])
     shown = json.loads(capsys.readouterr().out)

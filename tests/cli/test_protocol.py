@@ -10,6 +10,8 @@ from commands import answer, refused
 
 from exactdp.cli.main import main
 
+pytestmark = pytest.mark.contract
+
 SPEC = "theorem1:epsilon=0.5,batch=64,horizon=1000"
 
 

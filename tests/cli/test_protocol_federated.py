@@ -13,12 +13,12 @@ from attrs import evolve
 from commands import answer, refused
 from scipy import stats
 
+from exactdp import Enclosure, OutOfTimeError
 from exactdp.accounting import compose
 from exactdp.accounting.composition.vectors import sides_of
 from exactdp.cli import protocol_federated
 from exactdp.cli.federated_least import least_deviation
 from exactdp.cli.main import main
-from exactdp.exact import Enclosure, OutOfTimeError
 from exactdp.mechanisms.protocols.federated import run_round
 from exactdp.mechanisms.samplers import SeededBits
 from exactdp.mechanisms.spec import parse
@@ -171,6 +171,7 @@ def test_bad_input_is_one_line(
     refused(capsys, ["protocol", *arguments], named)
 
 
+@pytest.mark.slow
 def test_every_bound_of_the_error_counts_overflow(capsys: pytest.CaptureFixture[str]) -> None:
     """Played with equal vectors, few bits: every sum overflows, and the bound does not hold."""
     spec = (

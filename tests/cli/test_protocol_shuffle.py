@@ -87,6 +87,7 @@ def found_rare(rare: dict[str, Any], present: int) -> bool:
     return delta <= Fraction("0.01") and bool(below.delta("0.9").greater_than(Fraction("0.01")))
 
 
+@pytest.mark.contract
 def test_quantiles(few: dict[str, Any]) -> None:
     assert few["failure"] == "0.001"
     assert [each["failure"] for each in few["quantiles"]] == ["0.5", "0.1", "0.01", "0.001"]
@@ -102,6 +103,7 @@ def test_quantiles(few: dict[str, Any]) -> None:
             assert beyond <= level < nearer
 
 
+@pytest.mark.contract
 @pytest.mark.slow
 def test_many_users_send_one_rare_bit() -> None:
     found = told("shuffle-sum:epsilon=0.9,delta=0.01,users=5000", "--dropout", "1000")
@@ -114,6 +116,7 @@ def test_many_users_send_one_rare_bit() -> None:
         assert holds(left["over_provisioned"]["variance"], tau / 2 * 5 / 4 * (1 - tau / 8000))
 
 
+@pytest.mark.contract
 @pytest.mark.slow
 def test_table(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "200")
@@ -123,6 +126,7 @@ def test_table(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPat
         assert word in shown
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -4,10 +4,9 @@ import json
 
 import pytest
 
-from exactdp.accounting import Composition
+from exactdp import Composition, OutOfTimeError
 from exactdp.cli import in_time, protocol_federated
 from exactdp.cli.main import main
-from exactdp.exact import OutOfTimeError
 
 SUM = ["theorem1:epsilon=1,batch=8,horizon=100", "--dropout", "1"]
 SHUFFLED = ["shuffle-sum:epsilon=0.5,delta=1e-2,users=20", "--dropout", "2"]
@@ -33,6 +32,7 @@ def test_it_answers_even_if_nothing_is_found(capsys, monkeypatch, words, as_json
         assert json.loads(said)["note"] == in_time.LATE
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("words", [SUM, SHUFFLED, FEDERATED])
 def test_it_answers_in_next_to_no_time(capsys, words):
     assert main(["protocol", *words, "--time", "0.001", "--json"]) in (0, 3)
@@ -49,6 +49,7 @@ def test_each_figure_has_a_share_of_what_is_left():
     assert figures.find(endless, 2) == 2 and figures.code == 3 and figures.note
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("words", [SUM, SHUFFLED, FEDERATED])
 def test_bad_input_comes_before_any_figure(capsys, words):
     assert main(["protocol", words[0], "--dropout", "-1", "--time", "1e-9"]) == 2
@@ -56,6 +57,7 @@ def test_bad_input_comes_before_any_figure(capsys, words):
     assert capsys.readouterr().out == ""
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("spec", ["theorem1:epsilon=1,batch=8,horizon=100", FEDERATED[0]])
 def test_a_round_is_shown_even_if_its_cost_is_not_found(capsys, monkeypatch, spec):
     pytest.importorskip("cryptography")

@@ -51,6 +51,7 @@ WITH_PYTHON = [page for page in PAGES if any(kind == "python" for kind, _ in blo
 FIRST = [command for command, _ in commands(FRONT[0])][:4]
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(("command", "figure"), [*zip(FIRST, FIGURES, strict=True)])
 def test_the_first_lines_give_the_figures_below_them(capsys, command, figure):
     for page in FRONT:
@@ -68,6 +69,7 @@ def test_the_first_lines_give_the_figures_below_them(capsys, command, figure):
         assert sign == "≤" or float(row["lower"]) >= float(value) - 1e-8
 
 
+@pytest.mark.contract
 @pytest.mark.slow_cases(
     "exactdp audit theorem1:epsilon=0.5,batch=1024,horizon=1e6,dropout=102 --claim pure:0.5",
     "exactdp audit theorem1:epsilon=0.5,batch=1024,horizon=1e6,dropout=512 --claim pure:0.5",
@@ -84,12 +86,7 @@ def test_a_command_prints_what_is_shown(monkeypatch, capsys, tmp_path, command, 
 
 
 @pytest.mark.slow_cases(
-    "certificates1",
-    "enclosures",
-    "mechanisms",
-    "python",
-    "shuffling",
-    "vectors",
+    "certificates1", "enclosures", "mechanisms", "python", "shuffling", "vectors"
 )
 @pytest.mark.parametrize("page", WITH_PYTHON, ids=lambda page: page.stem)
 def test_the_python_examples_print_what_is_shown(page):

@@ -6,8 +6,10 @@ import pytest
 import yaml
 from report_reading import Shown
 
+from exactdp import Ledger
 from exactdp.cli.main import main
-from exactdp.ledger import Ledger
+
+pytestmark = pytest.mark.contract
 
 LAPLACE = "discrete-laplace:epsilon=0.5"
 

@@ -6,9 +6,9 @@ from fractions import Fraction
 import pytest
 from commands import answer, refused
 
+from exactdp import Enclosure
 from exactdp.accounting import compose
 from exactdp.cli.main import main
-from exactdp.exact import Enclosure
 from exactdp.mechanisms import AdditiveNoise, papers
 
 SMALL = "theorem1:epsilon=0.5,batch=40,horizon=1000"
@@ -18,9 +18,8 @@ def play(capsys, *arguments, code=0):
     return answer(capsys, "round", *arguments, code=code)
 
 
-@pytest.mark.slow_cases(
-    "4",
-)
+@pytest.mark.contract
+@pytest.mark.slow_cases("4")
 @pytest.mark.parametrize("vanish", ["0", "1", "4", "0.1", "1/20"])
 def test_the_sum_is_within_its_bound(capsys, vanish):
     found = play(capsys, SMALL, "--vanish", vanish, "--seed", "3")
@@ -35,6 +34,7 @@ def test_the_sum_is_within_its_bound(capsys, vanish):
     assert Enclosure.from_json(found["beyond"]).less_than(Fraction(1, 1000))
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("plain", [[], ["--plain"]])
 @pytest.mark.parametrize("seed", range(1, 5))
 def test_as_many_drop_out_as_was_asked(capsys, plain, seed):
@@ -49,6 +49,7 @@ def test_as_many_drop_out_as_was_asked(capsys, plain, seed):
     assert (f", {late} of them after what they sent was in the sum" in said) == bool(late)
 
 
+@pytest.mark.contract
 def test_without_noise_to_speak_of_the_sum_is_exact(capsys, tmp_path):
     # epsilon so large that there is hardly any noise: the masks cancel exactly.
     rewards = tmp_path / "rewards"
@@ -60,6 +61,7 @@ def test_without_noise_to_speak_of_the_sum_is_exact(capsys, tmp_path):
     assert round(Fraction(whole["found"])) == 13 == int(whole["truth"])
 
 
+@pytest.mark.contract
 def test_a_thousand_users_and_the_certificate(capsys, tmp_path):
     file = tmp_path / "certificate.json"
     spec = "theorem1:epsilon=0.5,batch=1000,horizon=1000000"
@@ -79,6 +81,7 @@ def test_a_thousand_users_and_the_certificate(capsys, tmp_path):
     assert json.loads(capsys.readouterr().out)["protocol"]["dropout"] in (50, "50")
 
 
+@pytest.mark.contract
 @pytest.mark.slow
 def test_colluders_cost_what_dropouts_cost(capsys, tmp_path):
     file = tmp_path / "certificate.json"
@@ -89,6 +92,7 @@ def test_colluders_cost_what_dropouts_cost(capsys, tmp_path):
     assert (both["missing"], both["colluding"], both["graph"]) == (3, 5, None)
 
 
+@pytest.mark.contract
 def test_how_likely_the_graph_fails(capsys):
     options = ("--colluding", "6", "--neighbours", "12", "--seed", "2", "--failure", "0.1")
     graph = play(capsys, SMALL, *options)["graph"]
@@ -98,9 +102,7 @@ def test_how_likely_the_graph_fails(capsys):
     assert honest.upper < lying.upper <= Fraction(1, 10)
 
 
-@pytest.mark.slow_cases(
-    "way0",
-)
+@pytest.mark.slow_cases("way0")
 @pytest.mark.parametrize("way", [(), ("--plain",)])
 def test_epsilon_is_that_of_the_fewest_users_that_are_accepted(capsys, way):
     privacy = [
@@ -117,6 +119,7 @@ def test_epsilon_is_that_of_the_fewest_users_that_are_accepted(capsys, way):
     assert worst.greater_than(Fraction(1, 2))
 
 
+@pytest.mark.contract
 def test_a_sum_of_fewer_users_is_refused(capsys):
     for way in ((), ("--plain",)):
         arguments = [SMALL, "--vanish", "9", "--floor", "37", "--seed", "1", *way]
@@ -127,6 +130,7 @@ def test_a_sum_of_fewer_users_is_refused(capsys):
         assert not way or "below the floor of 37" in captured.err
 
 
+@pytest.mark.contract
 def test_the_certificate_names_the_masks(capsys, tmp_path):
     file = tmp_path / "certificate.json"
     options = ("--vanish", "3", "--floor", "35", "--seed", "1", "--certificate", str(file))
@@ -143,6 +147,7 @@ def test_the_certificate_names_the_masks(capsys, tmp_path):
     assert "floor 35" in capsys.readouterr().out
 
 
+@pytest.mark.contract
 @pytest.mark.slow
 def test_a_thousand_users_over_masks(capsys, tmp_path):
     file = tmp_path / "certificate.json"
@@ -153,11 +158,13 @@ def test_a_thousand_users_over_masks(capsys, tmp_path):
     assert main(["check", str(file), "--json"]) == 0
 
 
+@pytest.mark.contract
 def test_everyone_there_is_the_paper_s_epsilon(capsys):
     found = play(capsys, SMALL, "--plain", "--seed", "1")
     assert Enclosure.from_json(found["privacy"]["value"]).contains(Fraction(1, 2))
 
 
+@pytest.mark.contract
 def test_where_no_pure_epsilon_is_finite(capsys):
     spec = "theorem2:epsilon=0.5,batch=40,horizon=1000,scaling=2"
     found = play(capsys, spec, "--vanish", "2", "--seed", "1", "--delta", "1e-5")
@@ -165,6 +172,7 @@ def test_where_no_pure_epsilon_is_finite(capsys):
     assert Enclosure.from_json(found["privacy"]["value"]).is_finite()
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("theorem", ["theorem5", "theorem6"])
 def test_noise_that_is_whole_whoever_drops_out(capsys, theorem):
     spec = f"{theorem}:epsilon=0.5,batch=40,horizon=1000"
@@ -173,6 +181,7 @@ def test_noise_that_is_whole_whoever_drops_out(capsys, theorem):
     assert Enclosure.from_json(found["privacy"]["value"]).contains(Fraction(1, 2))
 
 
+@pytest.mark.contract
 @pytest.mark.slow
 def test_seeded_rounds_repeat_and_say_so(capsys):
     runs = [play(capsys, SMALL, "--vanish", "3", "--seed", "9") for _ in range(2)]
@@ -183,6 +192,7 @@ def test_seeded_rounds_repeat_and_say_so(capsys):
     assert not play(capsys, SMALL, "--plain")["simulation"]
 
 
+@pytest.mark.contract
 def test_rewards_off_the_grid(capsys, tmp_path):
     rewards = tmp_path / "rewards"
     rewards.write_text("\n".join(["0.3", "1/7"] * 20))
@@ -191,6 +201,7 @@ def test_rewards_off_the_grid(capsys, tmp_path):
     assert found["within"]
 
 
+@pytest.mark.contract
 def test_the_table(capsys):
     assert main(["round", SMALL, "--vanish", "2", "--seed", "4"]) == 0
     out = capsys.readouterr().out
@@ -207,6 +218,7 @@ def test_the_table(capsys):
     assert max(map(len, out.splitlines())) <= 100
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
@@ -240,6 +252,7 @@ def test_bad_input_is_one_line(capsys, arguments, named):
     refused(capsys, ["round", *arguments], named)
 
 
+@pytest.mark.contract
 def test_rewards_are_checked(capsys, tmp_path):
     rewards = tmp_path / "rewards"
     for content, named in (("1\n0", "must hold 40 rewards"), ("2\n" * 40, "reward must be")):

@@ -8,10 +8,10 @@ import pytest
 
 pytest.importorskip("cryptography")
 
+from exactdp import Enclosure
 from exactdp.accounting import compose
 from exactdp.cli import round_federated
 from exactdp.cli.main import main
-from exactdp.exact import Enclosure
 from exactdp.mechanisms.spec import parse
 
 SPEC = "federated:mechanism={},clip=1,scale=256,clients=30,local-stddev=0.5,dimension=100,bits=16"

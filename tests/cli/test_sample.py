@@ -9,6 +9,8 @@ from commands import refused
 
 from exactdp.cli.main import main
 
+pytestmark = pytest.mark.contract
+
 FEW = ("--size", "9", "--seed", "5")
 LAPLACE = "discrete-laplace:scale=10"
 

@@ -5,11 +5,13 @@ from commands import answer, refused
 
 from exactdp.cli.main import main
 
+pytestmark = pytest.mark.contract
+
 SAMPLED = "neighbours=add-remove,poisson=0.1"
 
 
 @pytest.mark.slow_cases(
-    "polya-difference:shape=1,scale=2,modulus=9,neighbours=add-remove,poisson=0.1",
+    "polya-difference:shape=1,scale=2,modulus=9,neighbours=add-remove,poisson=0.1"
 )
 @pytest.mark.parametrize(
     "spec",

@@ -6,9 +6,9 @@ from fractions import Fraction
 import pytest
 from commands import refused
 
+from exactdp import Enclosure, ParameterError
 from exactdp.cli.main import main
 from exactdp.cli.search import value_of
-from exactdp.exact import Enclosure, ParameterError
 
 SUM = "discrete-gaussian-sum:count=4..6,sigma2=1/4,sensitivity=1"
 
@@ -18,6 +18,7 @@ def run_json(capsys, code, *arguments):
     return json.loads(capsys.readouterr().out)
 
 
+@pytest.mark.contract
 def test_the_naive_bound_for_sums_of_discrete_gaussians(capsys):
     shown = run_json(capsys, 1, SUM, "--claim", "rdp:2,2*sensitivity**2/(2*count*sigma2)")
     assert shown["violations"] == "VIOLATED"
@@ -27,6 +28,7 @@ def test_the_naive_bound_for_sums_of_discrete_gaussians(capsys):
     assert Enclosure.from_json(shown["violation"]["ratio"]).greater_than(1) is True
 
 
+@pytest.mark.contract
 def test_a_true_claim(capsys):
     spec = "discrete-laplace:scale=1..2:5,sensitivity=1"
     shown = run_json(capsys, 0, spec, "--claim", "pure:1/scale + 1e-9")
@@ -35,18 +37,21 @@ def test_a_true_claim(capsys):
     assert ratio.less_than(1) is True and ratio.greater_than(Fraction(99, 100)) is True
 
 
+@pytest.mark.contract
 def test_what_is_not_reached_is_told(capsys):
     spec = "discrete-laplace:scale=1..9,sensitivity=1"
     shown = run_json(capsys, 3, spec, "--claim", "pure:2/scale", "--seconds", "0")
     assert (shown["violations"], shown["covered"], shown["points"]) == ("OPEN", 1, 9)
 
 
+@pytest.mark.contract
 def test_a_table_for_people(capsys):
     assert main(["search", SUM, "--claim", "rdp:2,4/count"]) == 1
     out = capsys.readouterr().out
     assert "VIOLATED" in out and "count=4" in out
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [

@@ -19,9 +19,8 @@ def loaded(*arguments: str) -> set[str]:
     return set(json.loads(done.stdout.splitlines()[-1]))
 
 
-@pytest.mark.slow_cases(
-    "arguments0",
-)
+@pytest.mark.contract
+@pytest.mark.slow_cases("arguments0")
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -34,6 +33,7 @@ def test_a_short_command_loads_what_it_uses(arguments: tuple[str, ...]) -> None:
     assert not loaded(*arguments) & set(HEAVY)
 
 
+@pytest.mark.contract
 def test_the_list_of_what_is_heavy_is_seen() -> None:
     assert "rich" in loaded("compose", "discrete-laplace:epsilon=0.1", "--pure")
 

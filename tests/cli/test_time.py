@@ -7,6 +7,8 @@ import time
 
 import pytest
 
+pytestmark = pytest.mark.contract
+
 SPECS = [
     "discrete-laplace:epsilon=0.1,sensitivity=1",
     "discrete-laplace:scale=1e6,sensitivity=1000000",

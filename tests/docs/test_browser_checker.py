@@ -112,6 +112,7 @@ def certificates(tmp_path_factory):
     return folder, due
 
 
+@pytest.mark.contract
 @pytest.mark.slow
 @pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
 def test_it_says_what_the_command_says_and_asks_nobody(tmp_path, certificates):

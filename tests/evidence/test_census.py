@@ -118,6 +118,7 @@ def test_what_is_not_published_is_unknown(change, told, written, capsys):
     assert [each["verdict"] for each in json.loads(capsys.readouterr().out)] == ["UNKNOWN"]
 
 
+@pytest.mark.contract
 def test_its_rho_is_what_the_scale_says(written, capsys):
     assert main(["deployments", "--census", str(written()), "--json", "--time", "60"]) == 0
     (found,) = json.loads(capsys.readouterr().out)
@@ -127,6 +128,7 @@ def test_its_rho_is_what_the_scale_says(written, capsys):
     assert found["command"].startswith("exactdp audit discrete-gaussian:sigma2=")
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -143,6 +145,7 @@ def test_files_of_another_form_are_refused_in_one_line(wrong, written, capsys):
     assert (out, err.count("\n")) == ("", 1)
 
 
+@pytest.mark.contract
 def test_a_folder_without_any_is_refused(tmp_path, capsys):
     assert main(["deployments", "--census", str(tmp_path)]) == 2
     assert "configs/production" in capsys.readouterr().err

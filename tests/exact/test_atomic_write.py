@@ -2,8 +2,8 @@ import os
 
 import pytest
 
+from exactdp import ParameterError
 from exactdp.exact.atomic_write import atomic_write, check_target, write_atomically
-from exactdp.exact.number import ParameterError
 
 
 def test_the_text_is_there_and_nothing_else(tmp_path):

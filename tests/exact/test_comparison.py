@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exactdp.exact import Enclosure, ParameterError, UndecidedError
+from exactdp import Enclosure, ParameterError, UndecidedError
 from exactdp.exact.enclosure import ContradictionError
 from exactdp.exact.rounding import float_above, float_below, format_above
 from exactdp.exact.suggest import instead, meant, uncovered
@@ -22,6 +22,7 @@ ENDS = st.one_of(
 OPERATORS = (le, lt, ge, gt)
 
 
+@pytest.mark.contract
 @pytest.mark.slow
 @given(FRACTIONS, FRACTIONS, FRACTIONS, FRACTIONS)
 def test_an_answer_is_that_of_all_numbers_inside(a, b, c, d):
@@ -35,6 +36,7 @@ def test_an_answer_is_that_of_all_numbers_inside(a, b, c, d):
             assert operator(left, right) is answers.pop()
 
 
+@pytest.mark.contract
 @given(FRACTIONS)
 def test_a_number_may_be_of_any_exact_kind_and_on_either_side(x):
     point = Enclosure.exactly(x)
@@ -45,6 +47,7 @@ def test_a_number_may_be_of_any_exact_kind_and_on_either_side(x):
                 assert operator(one, point) is operator(1, x)
 
 
+@pytest.mark.contract
 @given(FRACTIONS, FRACTIONS, FRACTIONS, st.sampled_from((Fraction, str)))
 def test_equality_with_a_number_is_of_the_number_inside(a, b, x, kind):
     found, x = Enclosure(min(a, b), max(a, b)), kind(x)
@@ -59,6 +62,7 @@ def test_equality_with_a_number_is_of_the_number_inside(a, b, x, kind):
         assert found != x and x != found and x not in [found]
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("number", [0.335, Decimal("0.335"), "0.335", "67/200", Fraction(67, 200)])
 def test_equality_is_not_told_where_it_is_not_known(number):
     with pytest.raises(UndecidedError):
@@ -67,6 +71,7 @@ def test_equality_is_not_told_where_it_is_not_known(number):
     assert Enclosure.exactly(0) != number != Enclosure.infinite()
 
 
+@pytest.mark.contract
 @given(FRACTIONS, FRACTIONS, FRACTIONS, FRACTIONS)
 def test_enclosures_are_equal_as_intervals(a, b, c, d):
     left, right = Enclosure(min(a, b), max(a, b)), Enclosure(min(c, d), max(c, d))
@@ -75,6 +80,7 @@ def test_enclosures_are_equal_as_intervals(a, b, c, d):
     assert hash(Enclosure.exactly(a)) == hash(a)  # which it equals
 
 
+@pytest.mark.contract
 def test_equality_with_what_is_no_number():
     point = Enclosure.exactly(1)
     for other in (None, "none", "", True, (1, 1), float("nan"), Decimal("NaN"), object()):
@@ -86,6 +92,7 @@ def test_equality_with_what_is_no_number():
         Enclosure.unknown() == math.inf  # noqa: B015
 
 
+@pytest.mark.contract
 def test_infinity():
     assert Enclosure.infinite() >= math.inf and not Enclosure.infinite() < Decimal("Infinity")
     assert Enclosure.exactly(1) < math.inf
@@ -94,6 +101,7 @@ def test_infinity():
     assert float(Enclosure.infinite()) == math.inf and f"{Enclosure.infinite():.2f}" == "inf"
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("other", ["x", math.nan, Decimal("nan"), None, [1], True])
 def test_what_is_no_number_is_refused(other):
     with pytest.raises(ParameterError, match="the number compared with must be"):
@@ -137,6 +145,7 @@ def test_formats_round_up_by_less_than_one_unit(end, kind, places):
     assert 0 <= shown - true < unit
 
 
+@pytest.mark.contract
 def test_formats_that_are_no_numbers_are_of_the_text():
     assert f"{Enclosure.exactly(Fraction(1, 4)):>6}" == "  0.25"
     assert f"{Enclosure(Fraction(1), Fraction(2))}" == "[1, 2]"
@@ -160,6 +169,7 @@ def test_names_that_were_meant(name, known, suggested):
     assert meant(name, known) == (f" (did you mean {suggested!r}?)" if suggested else "")
 
 
+@pytest.mark.contract
 def test_ends_are_exact_and_what_is_refused_can_be_written_however_long_it_is():
     just_below = 1 - Fraction(1, 10**6000)
     with pytest.raises(ParameterError, match="lower 1 is above upper 1"):
@@ -169,6 +179,7 @@ def test_ends_are_exact_and_what_is_refused_can_be_written_however_long_it_is():
             Enclosure(Fraction(0), end)
 
 
+@pytest.mark.contract
 def test_the_methods_that_found_an_end_go_along_with_it():
     wide = Enclosure(Fraction(0), Fraction(3)).found_by("wide")
     low = Enclosure(Fraction(1), Fraction(9)).found_by("low")
@@ -184,6 +195,7 @@ def test_two_enclosures_of_one_number_meet():
         Enclosure.exactly(1).intersection(Enclosure.exactly(2))
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("operation", [add, sub, mul, truediv])
 @given(data=st.data())
 def test_arithmetic_contains_the_result_of_all_numbers_inside(operation, data):
@@ -203,6 +215,7 @@ def test_arithmetic_contains_the_result_of_all_numbers_inside(operation, data):
     assert operation(x, Enclosure.exactly(y)) == operation(x, y)
 
 
+@pytest.mark.contract
 def test_arithmetic_at_the_extremes():
     tiny, large = Decimal("1e-999999999"), Decimal("1e999999999")
     found = Enclosure(tiny, tiny) + 1
@@ -228,6 +241,7 @@ def test_arithmetic_at_the_extremes():
     assert round(Enclosure.exactly(1234), -2) == Enclosure(1200, 1300)
 
 
+@pytest.mark.contract
 def test_why_and_methods_go_along_with_arithmetic():
     one = Enclosure(Fraction(0), Fraction(1), why=("a",), by=("m",))
     two = Enclosure(Fraction(0), Fraction(1), why=("b",), by=("n",))

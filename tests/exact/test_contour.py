@@ -4,7 +4,8 @@ from fractions import Fraction
 
 import pytest
 
-from exactdp.exact import OutOfTimeError, contour
+from exactdp import OutOfTimeError
+from exactdp.exact import contour
 from exactdp.exact.precision import working_precision
 from exactdp.mechanisms.laws import DiscreteGaussian, Skellam
 

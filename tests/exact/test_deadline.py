@@ -11,7 +11,8 @@ from contextlib import suppress
 import pytest
 
 import exactdp
-from exactdp.exact import OutOfTimeError, ParameterError, check_time, time_left, time_limit
+from exactdp import OutOfTimeError, ParameterError, time_limit
+from exactdp.exact import check_time, time_left
 from exactdp.exact.clock import off_the_clock
 from exactdp.exact.deadline import grace, one_answer
 
@@ -28,6 +29,7 @@ def spin():
         pass
 
 
+@pytest.mark.contract
 def test_a_loop_that_never_asks_ends():
     started = time.monotonic()
     with pytest.raises(OutOfTimeError), time_limit(0.05):
@@ -35,6 +37,7 @@ def test_a_loop_that_never_asks_ends():
     assert time.monotonic() - started < 5
 
 
+@pytest.mark.contract
 def test_whoever_goes_on_is_stopped_again():
     with pytest.raises(OutOfTimeError), time_limit(0.05):
         try:
@@ -53,6 +56,7 @@ def test_the_earliest_limit_counts():
         check_time()
 
 
+@pytest.mark.contract
 def test_an_outer_limit_still_rings_after_an_inner_one():
     with pytest.raises(OutOfTimeError), time_limit(0.1):
         with time_limit(0.05), pytest.raises(OutOfTimeError):
@@ -60,6 +64,7 @@ def test_an_outer_limit_still_rings_after_an_inner_one():
         spin()
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("seconds", [-1, -0.5, float("nan"), float("-inf"), "-1", None, [], "soon"])
 def test_a_limit_is_a_number_of_seconds_from_0_on(seconds):
     with pytest.raises(ParameterError, match="seconds must be"), time_limit(seconds):
@@ -110,6 +115,7 @@ def test_one_that_does_not_ring_is_shared_out():
             check_time()
 
 
+@pytest.mark.contract
 def test_a_handler_of_somebody_else_is_restored():
     def theirs(number, frame):
         raise AssertionError
@@ -123,6 +129,7 @@ def test_a_handler_of_somebody_else_is_restored():
         signal.signal(signal.SIGALRM, before)
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("computed", [lambda: None, lambda: suppressed_spin(0.05)])
 def test_a_timer_of_somebody_else_goes_on(computed):
     rung = []
@@ -148,6 +155,7 @@ def suppressed_spin(seconds):
         spin()
 
 
+@pytest.mark.contract
 def test_a_timer_of_somebody_else_that_ended_meanwhile_rings_afterwards():
     rung = []
     before = signal.signal(signal.SIGALRM, lambda number, frame: rung.append(number))
@@ -171,12 +179,14 @@ def test_the_code_of_whoever_calls_is_not_interrupted():
     assert found.lower <= found.upper
 
 
+@pytest.mark.contract
 def test_a_figure_leaves_no_handler_behind():
     (10 * exactdp.mechanism("discrete-laplace:epsilon=0.1")).gdp()
     assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
     assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
 
 
+@pytest.mark.contract
 def test_no_time_at_all():
     for _ in range(200):
         with pytest.raises(OutOfTimeError), time_limit(0):
@@ -288,6 +298,7 @@ def test_a_limit_that_ends_while_others_are_set_leaves_none_behind(monkeypatch):
     assert not lost
 
 
+@pytest.mark.contract
 def test_it_does_not_ring_where_an_error_is_lost():
     rung = []
 

@@ -11,16 +11,8 @@ from flint import arb, ctx
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exactdp.exact import (
-    Enclosure,
-    ParameterError,
-    decimal_text,
-    enclose,
-    exact,
-    refine,
-    whole,
-    working_precision,
-)
+from exactdp import Enclosure, ParameterError
+from exactdp.exact import decimal_text, enclose, exact, refine, whole, working_precision
 from exactdp.exact.number import Logarithm
 
 rationals = st.fractions(min_value=-(10**12), max_value=10**12, max_denominator=10**15)
@@ -79,6 +71,7 @@ def test_text_is_exact(value: Fraction) -> None:
     assert exact(decimal_text(value), "x") == value
 
 
+@pytest.mark.contract
 @given(rationals, rationals)
 def test_outward_and_back(a: Fraction, b: Fraction) -> None:
     enclosure = Enclosure(min(a, b), max(a, b))
@@ -88,6 +81,7 @@ def test_outward_and_back(a: Fraction, b: Fraction) -> None:
         assert enclosure.contains(end)
 
 
+@pytest.mark.contract
 @pytest.mark.slow
 @given(rationals, rationals, rationals)
 def test_three_values(a: Fraction, b: Fraction, value: Fraction) -> None:
@@ -100,6 +94,7 @@ def test_three_values(a: Fraction, b: Fraction, value: Fraction) -> None:
     )
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("exponent", [-(10**8), -6000, -5, 0, 5, 6000, 10**8])
 @pytest.mark.parametrize("sign", [1, -1])
 def test_decimals_of_any_size_compare_with_rationals(exponent: int, sign: int) -> None:
@@ -110,6 +105,7 @@ def test_decimals_of_any_size_compare_with_rationals(exponent: int, sign: int) -
     assert point.less_than(Fraction(-10)) is (sign < 0 and exponent >= 1)
 
 
+@pytest.mark.contract
 def test_only_certain_digits_are_shown() -> None:
     assert str(Enclosure(Decimal("0.12345"), Decimal("0.12346"))) == "0.123"
     assert str(Enclosure(Decimal("0.1"), Decimal("0.9"))) == "[0.1, 0.9]"
@@ -117,6 +113,7 @@ def test_only_certain_digits_are_shown() -> None:
     assert str(Enclosure.exactly(Fraction(1, 2))) == "0.5"
 
 
+@pytest.mark.contract
 def test_malformed_enclosures() -> None:
     with pytest.raises(ParameterError, match="above"):
         Enclosure(Fraction(2), Fraction(1))
@@ -142,6 +139,7 @@ def test_a_ball_is_enclosed_outward() -> None:
         assert enclose((-(arb(10) ** 9)).exp()).greater_than(0) is True
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("exponent", [4999, 5001, 5600, 9000])
 def test_decimals_of_huge_exponents_compare_with_fractions(exponent):
     tiny = Enclosure(Decimal(f"1e-{exponent}"), Decimal(f"2e-{exponent}"))
@@ -171,6 +169,7 @@ def test_numbers_of_any_size_are_shown():
             exact(value, "given", above=0, below=0)
 
 
+@pytest.mark.contract
 def test_why_an_enclosure_is_wide_goes_along_with_it():
     wide = Enclosure(Fraction(1), Fraction(3)).because("no lattice")
     other = Enclosure(Fraction(2), Fraction(4)).because("no time", "no lattice")

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
+from exactdp import ParameterError
 from exactdp.exact import parallel
-from exactdp.exact.number import ParameterError
 from exactdp.exact.parallel import each
 
 
@@ -15,9 +15,7 @@ def square(number):
     return number * number
 
 
-@pytest.mark.slow_cases(
-    "2",
-)
+@pytest.mark.slow_cases("2")
 @pytest.mark.parametrize("workers", [1, 2])
 def test_every_task_is_done_once(workers):
     if workers > 1:

@@ -41,6 +41,7 @@ def test_blocks_inside_each_other_put_back_what_they_found():
     assert ctx.prec == host
 
 
+@pytest.mark.contract
 def test_figures_in_threads_leave_the_precision_of_the_host():
     before = ctx.prec, mpmath.mp.prec
     figures = [

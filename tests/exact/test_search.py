@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exactdp.exact import Enclosure, OutOfTimeError, ParameterError, UndecidedError
+from exactdp import Enclosure, OutOfTimeError, ParameterError, UndecidedError
 from exactdp.exact.search import Grid, Search
 
 LEAST, LARGEST = Fraction(1, 10**9), Fraction(10**15)

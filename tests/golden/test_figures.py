@@ -42,6 +42,7 @@ def test_every_mechanism_and_key_has_golden_figures(capsys):
     assert len(ROWS) >= 1000 and "{" in text
 
 
+@pytest.mark.contract
 def test_enclosures_meet_where_both_can_be_true():
     one, other, apart = (Enclosure(*map(Fraction, ends)) for ends in ((1, 2), (2, 3), (4, 5)))
     assert meet(one, other) and meet(other, one) and not meet(one, apart)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from exactdp import Ledger, ParameterError
 from exactdp.cli.main import main
-from exactdp.exact import ParameterError
-from exactdp.ledger import Ledger, UnavailableError
+from exactdp.ledger import UnavailableError
 from exactdp.ledger.address import read_address, shown
 
 PASSWORD = "s3cret-p@ss:w/rd"
@@ -48,6 +48,7 @@ def test_what_has_none_is_shown_as_it_is() -> None:
     assert len(shown("x" * 10_000)) < 200
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(
     "url", ["sqlite:///a.db?mode=ro", "sqlite://host/a.db", "sqlite://", "postgresql:/x://"]
 )
@@ -84,6 +85,7 @@ def test_options_of_a_url_hold(postgresql, capsys) -> None:
         Ledger.open(f"{url}&options=-cnosuch.thing.%3D1")
 
 
+@pytest.mark.contract
 def test_a_password_in_a_message_of_the_server_is_hidden(postgresql, capsys) -> None:
     url = postgresql.url().replace(
         "tests@", f"nobody:{PASSWORD.replace('@', '%40').replace('/', '%2F')}@"
@@ -98,6 +100,7 @@ def test_a_password_in_a_message_of_the_server_is_hidden(postgresql, capsys) -> 
         assert "***" in said and "s3cret" not in said
 
 
+@pytest.mark.contract
 def test_a_path_may_begin_with_two_slashes(tmp_path, capsys) -> None:
     for url in (f"/{tmp_path}/a.db", f"sqlite:////{tmp_path}/b.db"):
         assert main(["ledger", "init", url, "--limit", "zcdp:1"]) == 0

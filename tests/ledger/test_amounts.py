@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from exactdp.exact import Enclosure
+from exactdp import Enclosure
 from exactdp.ledger import amounts
 from exactdp.ledger.amounts import UNIT
 from exactdp.ledger.written import read_costs, read_spent

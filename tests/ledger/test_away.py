@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from exactdp.ledger import Ledger, UnavailableError
+from exactdp import Ledger
+from exactdp.ledger import UnavailableError
 
 ONE = "randomized-response:epsilon=1/1000"
 COST = Fraction(1, 1000)

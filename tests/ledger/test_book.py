@@ -10,9 +10,9 @@ from typing import Any, cast
 import pytest
 
 import exactdp
+from exactdp import Ledger
 from exactdp.ledger import (
     KeyConflictError,
-    Ledger,
     Limit,
     RefusedError,
     StateError,
@@ -26,9 +26,7 @@ from exactdp.ledger.head import locked_head
 ONE = "discrete-gaussian:sigma2=100,sensitivity=1"  # rho is exactly 1/200
 
 
-@pytest.mark.slow_cases(
-    "postgresql",
-)
+@pytest.mark.slow_cases("postgresql")
 def test_a_limit_that_is_met_exactly_is_met_and_not_a_unit_more(url: str) -> None:
     with Ledger.create(url, "zcdp:0.1") as ledger:
         for number in range(20):
@@ -186,6 +184,7 @@ def test_subnormal_and_huge_spends_are_exact(url: str) -> None:
         assert it.check().valid
 
 
+@pytest.mark.contract
 def test_costs_that_are_not_rational_are_rounded_up(url: str) -> None:
     one = "skellam:variance=100,sensitivity=1"
     rho = exactdp.mechanism(one).zcdp()
@@ -244,6 +243,7 @@ def test_a_window_forgets_what_is_older(url: str, monkeypatch: pytest.MonkeyPatc
         assert ledger.check().valid
 
 
+@pytest.mark.contract
 def test_neighbours_are_the_same_in_all_charges(url: str) -> None:
     with Ledger.create(url, "zcdp:1") as ledger:
         ledger.charge("gaussian:sigma=10,neighbours=add-remove", "ada", "1")
@@ -252,6 +252,7 @@ def test_neighbours_are_the_same_in_all_charges(url: str) -> None:
         assert ledger.check().valid
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(
     ("released", "users", "key", "message"),
     [
@@ -278,6 +279,7 @@ def test_bad_input_is_named_and_writes_nothing(
         assert ledger.head() == before
 
 
+@pytest.mark.contract
 def test_what_is_asked_in_bad_words_is_named(tmp_path) -> None:
     path, five, loop = str(tmp_path / "a.db"), cast(Any, 5), cast(Any, [])
     loop.append(loop)
@@ -306,6 +308,7 @@ def test_what_is_asked_in_bad_words_is_named(tmp_path) -> None:
         assert ledger.balances("ada")[0].user == "ada"
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(
     "limit", ["zcdp", "zcdp:-1", "approx:1,1", "speed:3", "gdp:1e", [], None, 5, ["zcdp:1"]]
 )
@@ -329,6 +332,7 @@ def test_what_is_no_ledger_is_not_opened(tmp_path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["text"]
 
 
+@pytest.mark.contract
 def test_there_is_one_ledger_at_a_place(url: str) -> None:
     with Ledger.create(url, "zcdp:1") as first:
         head = first.head()
@@ -393,6 +397,7 @@ def test_a_disk_that_takes_no_more_is_told_and_leaves_it_whole(tmp_path) -> None
         assert ledger.check().valid
 
 
+@pytest.mark.contract
 def test_a_mechanism_is_the_same_however_it_is_given(tmp_path) -> None:
     one = exactdp.mechanism(ONE)
     with Ledger.create(str(tmp_path / "a.db"), "zcdp:1") as ledger:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import exactdp
-from exactdp.exact import ParameterError
+from exactdp import ParameterError
 from exactdp.ledger import canonical
 from exactdp.mechanisms.spec import parse
 

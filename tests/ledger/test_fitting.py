@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import pytest
 
-from exactdp.exact import Enclosure
-from exactdp.ledger import Ledger, Limit, RefusedError
+from exactdp import Enclosure, Ledger
+from exactdp.ledger import Limit, RefusedError
 from exactdp.ledger.chain import Used
 from exactdp.ledger.fitting import Refusal, refusal, tried, with_uses
 from exactdp.ledger.written import costs_text, spent_text

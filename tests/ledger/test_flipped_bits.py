@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 
+from exactdp import Ledger, ParameterError
 from exactdp.cli.main import main
-from exactdp.exact import ParameterError
-from exactdp.ledger import Ledger, LedgerError, Limit, RefusedError
+from exactdp.ledger import LedgerError, Limit, RefusedError
 from exactdp.ledger.checking import check_at
 
 ONE = "discrete-gaussian:sigma2=100,sensitivity=1"  # 1/200-zCDP

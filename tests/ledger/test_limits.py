@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from exactdp import ParameterError
 from exactdp.accounting import compose
 from exactdp.accounting.participation.filters import (
     GaussianFilter,
@@ -16,7 +17,6 @@ from exactdp.accounting.participation.filters import (
     ZcdpFilter,
 )
 from exactdp.accounting.participation.odometer import RenyiOdometer
-from exactdp.exact import ParameterError
 from exactdp.ledger import Limit, amounts
 from exactdp.ledger.levels import Level
 from exactdp.mechanisms import Mechanism

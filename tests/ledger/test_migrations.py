@@ -7,7 +7,7 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import inspect
 
-from exactdp.ledger import Ledger
+from exactdp import Ledger
 from exactdp.ledger.database import _MIGRATIONS, Database
 from exactdp.ledger.schema import REVISIONS, metadata
 

@@ -16,14 +16,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from exactdp.ledger import (
-    KeyConflictError,
-    Ledger,
-    RefusedError,
-    StateError,
-    UnknownKeyError,
-    UsedKeyError,
-)
+from exactdp import Ledger
+from exactdp.ledger import KeyConflictError, RefusedError, StateError, UnknownKeyError, UsedKeyError
 
 COSTS = {"1/2": Fraction(1, 2), "1/3": Fraction(1, 3), "1e-400": Fraction(1, 10**400)}
 LIMIT = Fraction(2)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exactdp.exact import ParameterError
-from exactdp.ledger import Ledger, Limit, RefusedError
+from exactdp import Ledger, ParameterError
+from exactdp.ledger import Limit, RefusedError
 from exactdp.ledger.names import is_plain, new_name, spellings
 
 ONE = "discrete-gaussian:sigma2=100,sensitivity=1"  # 1/200-zCDP
@@ -68,6 +68,7 @@ def test_what_differs_invisibly_is_refused(name, tmp_path) -> None:
         Ledger.create(str(tmp_path / "b.db"), Limit.of("zcdp:1", project=name))
 
 
+@pytest.mark.contract
 def test_what_is_seen_makes_another_name(url: str) -> None:
     names = ["ada", "ADA", "Ada", "\u0430da", "ada b", "\u00e1da", "\U0001f98a", "\u0939\u093f"]
     names += [

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from exactdp.exact import ParameterError
-from exactdp.ledger import Ledger, LedgerError, ReplacedError, UnavailableError
+from exactdp import Ledger, ParameterError
+from exactdp.ledger import LedgerError, ReplacedError, UnavailableError
 
 ONE = "randomized-response:epsilon=1/1000"
 
@@ -137,6 +137,7 @@ def test_what_a_log_of_another_history_holds_is_not_written_into_the_file(tmp_pa
         assert ledger.check().valid
 
 
+@pytest.mark.contract
 def test_what_is_recorded_is_in_the_file_itself(tmp_path: Path) -> None:
     path = tmp_path / "a.db"
     with Ledger.create(str(path), "pure:1") as ledger:

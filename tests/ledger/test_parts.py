@@ -12,7 +12,8 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exactdp.ledger import Ledger, Limit, check_rows, check_users, checking, rows
+from exactdp import Ledger
+from exactdp.ledger import Limit, check_rows, check_users, checking, rows
 from exactdp.ledger.chain import Used
 from exactdp.ledger.checking import Checked, check_at
 from exactdp.ledger.database import Database
@@ -61,9 +62,7 @@ def _both(url: str, monkeypatch: pytest.MonkeyPatch) -> tuple[Checked, Checked]:
     return whole, check_at(url)
 
 
-@pytest.mark.slow_cases(
-    "postgresql",
-)
+@pytest.mark.slow_cases("postgresql")
 def test_the_answer_is_the_same_in_parts(url: str, small: None, monkeypatch) -> None:
     _filled(url)
     whole, parts = _both(url, monkeypatch)

@@ -6,15 +6,15 @@ from fractions import Fraction
 import pytest
 from attrs import evolve
 
+from exactdp import Ledger, ParameterError, Verdict
 from exactdp.accounting import compose
-from exactdp.exact import ParameterError
-from exactdp.ledger import DamagedError, Ledger, Limit, RefusedError, planned
+from exactdp.ledger import DamagedError, Limit, RefusedError, planned
 from exactdp.ledger.checking import check_at
 from exactdp.ledger.levels import Level
 from exactdp.ledger.proving import unproved_plans
 from exactdp.mechanisms import FinitePair
 from exactdp.mechanisms.spec import parse
-from exactdp.verify import Verdict, audit, parse_claim
+from exactdp.verify import audit, parse_claim
 
 TABLE = FinitePair(("a b", "c%,"), ("1/2", "1/2"), ("2/5", "3/5"))
 ANSWERS, COUNT = "randomized-response:epsilon=0.1", "discrete-laplace:epsilon=0.2"

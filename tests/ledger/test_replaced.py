@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from exactdp.ledger import Ledger, LedgerError, ReplacedError
+from exactdp import Ledger
+from exactdp.ledger import LedgerError, ReplacedError
 
 ONE = "discrete-gaussian:sigma2=100,sensitivity=1"  # 1/200-zCDP
 
@@ -155,6 +156,7 @@ def test_a_database_that_is_restored_under_an_open_ledger_is_noticed(postgresql)
         assert connection.execute("SELECT count(*) FROM charges").fetchone() == (1,)
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("mask", [0o022, 0o000, 0o077])
 def test_files_are_for_their_owner_alone(mask, tmp_path) -> None:
     before = os.umask(mask)
@@ -167,6 +169,7 @@ def test_files_are_for_their_owner_alone(mask, tmp_path) -> None:
     assert found == dict.fromkeys(("a.db", "a.db-wal", "a.db-shm"), 0o600)
 
 
+@pytest.mark.contract
 def test_an_empty_file_that_was_left_becomes_a_ledger(tmp_path) -> None:
     path = tmp_path / "a.db"
     path.touch(0o640)

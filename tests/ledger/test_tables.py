@@ -7,8 +7,9 @@ import sqlite3
 import pytest
 from sqlalchemy import Connection, text
 
+from exactdp import Ledger
 from exactdp.cli.main import main
-from exactdp.ledger import DamagedError, Ledger
+from exactdp.ledger import DamagedError
 from exactdp.ledger.checking import check_at
 from exactdp.ledger.database import Database
 from exactdp.ledger.tables import _clauses
@@ -82,6 +83,7 @@ def test_what_is_done_to_tables_of_postgresql_is_told(change, postgresql) -> Non
     _is_told(postgresql.url(), POSTGRESQL[change])
 
 
+@pytest.mark.contract
 def test_other_tables_beside_those_of_postgresql_are_none_of_ours(postgresql) -> None:
     import psycopg
 
@@ -95,6 +97,7 @@ def test_other_tables_beside_those_of_postgresql_are_none_of_ours(postgresql) ->
         assert ledger.check().valid
 
 
+@pytest.mark.contract
 def test_statistics_and_a_file_that_was_vacuumed_are_right(tmp_path) -> None:
     url = str(tmp_path / "a.db")
     with Ledger.create(url, "zcdp:0.1") as ledger:

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy.exc import IntegrityError
 
+from exactdp import Ledger, ParameterError
 from exactdp.cli.main import main
-from exactdp.exact import ParameterError
-from exactdp.ledger import Ledger, Limit
+from exactdp.ledger import Limit
 from exactdp.ledger.checking import check, check_at
 from exactdp.ledger.database import Database
 from exactdp.ledger.levels import Level

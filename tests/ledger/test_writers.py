@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from exactdp.ledger import Ledger, RefusedError
+from exactdp import Ledger
+from exactdp.ledger import RefusedError
 from exactdp.ledger.checking import check_at
 
 ONE = "randomized-response:epsilon=1/1000"
@@ -86,6 +87,7 @@ def test_threads_share_a_ledger(url: str) -> None:
         assert ledger.check().valid
 
 
+@pytest.mark.contract
 def test_a_forked_process_has_connections_of_its_own(url: str) -> None:
     with Ledger.create(url, "pure:1") as ledger:
         ledger.charge(ONE, "ada", "parent")

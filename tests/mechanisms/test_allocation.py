@@ -4,8 +4,8 @@ from fractions import Fraction
 
 import pytest
 
+from exactdp import ParameterError
 from exactdp.accounting.composition.composed import compose
-from exactdp.exact import ParameterError
 from exactdp.mechanisms.allocation import Allocation
 from exactdp.mechanisms.continuous import ContinuousNoise, Shape
 from exactdp.mechanisms.spec import parse

@@ -7,14 +7,14 @@ from fractions import Fraction
 import pytest
 from attrs import frozen
 
+from exactdp import ApproxDP, NotCertifiedError, PureDP, Verdict
 from exactdp.accounting import compose
 from exactdp.mechanisms import AdditiveNoise, DiscreteLaplace, FinitePair
 from exactdp.mechanisms.continuous import ContinuousNoise, Shape
 from exactdp.mechanisms.dominating import Dominated, Dominating
 from exactdp.mechanisms.mechanism import RandomizedResponse
-from exactdp.verify import ApproxDP, PureDP, Verdict, audit
+from exactdp.verify import audit
 from exactdp.verify.certificate import certificate_of
-from exactdp.verify.fields import NotCertifiedError
 
 _BIT, _COUNT = RandomizedResponse(1), AdditiveNoise(DiscreteLaplace(scale=2), 1)
 

@@ -10,16 +10,16 @@ from itertools import pairwise
 import mpmath
 import pytest
 
+from exactdp import ParameterError, Verdict
 from exactdp.accounting import compose
 from exactdp.accounting.composition.attained import two_outcomes
 from exactdp.accounting.figure import Figure
-from exactdp.exact import ParameterError
 from exactdp.mechanisms import AdditiveNoise, DiscreteGaussian, FinitePair
 from exactdp.mechanisms.dominating import RenyiCurve
 from exactdp.mechanisms.mechanism import RandomizedResponse
 from exactdp.mechanisms.moment_profile import dominating_pair
 from exactdp.mechanisms.spec import parse
-from exactdp.verify import Verdict, audit, parse_claim
+from exactdp.verify import audit, parse_claim
 from exactdp.verify.certificate import certificate_of
 
 _BIT = RandomizedResponse("1/2")

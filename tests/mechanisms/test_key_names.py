@@ -10,13 +10,13 @@ import mpmath
 import pytest
 from flint import arb
 
+from exactdp import ApproxDP, ParameterError, Verdict
 from exactdp.accounting import compose
-from exactdp.exact import ParameterError
 from exactdp.exact.precision import working_precision
 from exactdp.mechanisms.key_lists import groups
 from exactdp.mechanisms.key_names import Optimal
 from exactdp.mechanisms.spec import parse
-from exactdp.verify import ApproxDP, Verdict, audit
+from exactdp.verify import audit
 
 
 def _chance(scale: float, threshold: int, count: int) -> float:
@@ -190,9 +190,7 @@ def test_the_rule_is_its_recurrence(epsilon, delta):
             assert ours + withheld == 1 or (ours + withheld).contains(1)
 
 
-@pytest.mark.slow_cases(
-    "1",
-)
+@pytest.mark.slow_cases("1")
 @pytest.mark.parametrize("keys", [1, 2, 3])
 def test_the_rule_meets_its_claim_and_nothing_less(keys):
     names = parse(f"partition-selection:epsilon=1,delta=1e-6,keys={keys}").mechanism

@@ -10,13 +10,13 @@ from fractions import Fraction
 import mpmath
 import pytest
 
+from exactdp import ApproxDP, Enclosure, PureDP, Verdict
 from exactdp.accounting import compose
-from exactdp.exact import Enclosure
 from exactdp.exact.number import ball
 from exactdp.mechanisms.listed_pair import ListedPair, Masses, Steps
 from exactdp.mechanisms.mechanism import RandomizedResponse
 from exactdp.mechanisms.sampled import Sampled
-from exactdp.verify import ApproxDP, PureDP, Verdict, audit
+from exactdp.verify import audit
 
 
 @dataclass(frozen=True)

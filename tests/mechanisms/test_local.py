@@ -11,7 +11,8 @@ import pytest
 from sampler_fit import fit_counts
 
 import exactdp
-from exactdp.exact.number import Logarithm, ParameterError
+from exactdp import ParameterError
+from exactdp.exact.number import Logarithm
 from exactdp.mechanisms import local_file
 from exactdp.mechanisms.listed_pair import Steps
 from exactdp.mechanisms.local import _with_sign
@@ -150,6 +151,7 @@ def holds(found, truth):
     return Fraction(found.lower) - slack <= exactly <= Fraction(found.upper) + slack
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("spec", TABLES)
 def test_one_report_costs_what_its_table_says(spec):
     found = exactdp.mechanism(spec)
@@ -166,6 +168,7 @@ def test_one_report_costs_what_its_table_says(spec):
         assert holds(found.renyi(2), mpmath.log(square))
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("spec", EPSILON)
 def test_pure_epsilon_is_exact(spec):
     assert exactdp.audit(spec, f"pure:{EPSILON[spec]}").verified
@@ -174,6 +177,7 @@ def test_pure_epsilon_is_exact(spec):
     assert exactdp.audit(spec, f"pure:{less}").refuted
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(
     "spec", ["unary-encoding:epsilon=2", "subset-selection:epsilon=1,categories=6,size=2"]
 )
@@ -190,6 +194,7 @@ def test_two_reports_cost_what_a_pair_chosen_twice_does(spec):
             assert holds(found.delta(level), truth)
 
 
+@pytest.mark.contract
 def test_large_domains_cost_no_more_time():
     for spec in (
         "randomized-response:epsilon=6,categories=1000000000",
@@ -223,6 +228,7 @@ def test_a_table_may_be_as_large_as_is_compared_in_time_and_no_larger(written, m
         read_table(path)
 
 
+@pytest.mark.contract
 def test_a_table_is_read_and_costs_its_worst_pair(written):
     path = written("value,u,v,w", "a,1/2,0.25,1/4", "b,1/4,1/2,1/4", "", "c,1/3,1/3,1/3")
     found = exactdp.mechanism(f"local:file={path}")
@@ -248,6 +254,7 @@ def test_weights_with_exponentials_are_exact(written):
         assert holds(exactdp.mechanism(f"local:file={mixed},normalise=yes").pure(), truth)
 
 
+@pytest.mark.contract
 def test_a_report_of_one_value_alone_is_infinite_one_way(written):
     path = written("x,0,1", "a,1,0", "b,9/10,1/10")
     found = exactdp.mechanism(f"local:file={path}")

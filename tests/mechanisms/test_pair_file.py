@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from exactdp.exact import ParameterError
+from exactdp import ParameterError
 from exactdp.mechanisms import FinitePair
 from exactdp.mechanisms.pair_file import read_pair
 

@@ -8,14 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exactdp.exact import ParameterError
-from exactdp.mechanisms import (
-    DiscreteGaussian,
-    DiscreteGaussianSum,
-    DiscreteLaplace,
-    Skellam,
-    UndecidedError,
-)
+from exactdp import ParameterError, UndecidedError
+from exactdp.mechanisms import DiscreteGaussian, DiscreteGaussianSum, DiscreteLaplace, Skellam
 from exactdp.mechanisms.papers import (
     InvertedScale,
     published,

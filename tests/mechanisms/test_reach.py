@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exactdp.exact import ParameterError
+from exactdp import ParameterError
 from exactdp.mechanisms.reach import Direction, Reach
 
 _SIZES = st.none() | st.fractions(1, 5, max_denominator=4)

@@ -6,7 +6,8 @@ import mpmath
 import pytest
 
 import exactdp
-from exactdp.exact import Enclosure, ParameterError, decimal_text
+from exactdp import Enclosure, ParameterError
+from exactdp.exact import decimal_text
 from exactdp.mechanisms.spec import parse
 
 _WIDTH = Fraction(1, 10**6)
@@ -19,6 +20,7 @@ def delta_of(mu, epsilon):
     return mpmath.ncdf(mu / 2 - epsilon / mu) - mpmath.exp(epsilon) * lower
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("rho", ["1", "1/3", "0.005", "7"])
 @pytest.mark.parametrize("sensitivity", ["1", "3/2"])
 def test_the_gaussian_of_a_rho(rho, sensitivity):
@@ -101,6 +103,7 @@ def test_what_is_refused(text, told):
     assert told in str(error.value)
 
 
+@pytest.mark.contract
 def test_a_certificate_and_a_ledger(tmp_path):
     from exactdp.cli.main import main
 
@@ -115,6 +118,7 @@ def test_a_certificate_and_a_ledger(tmp_path):
     assert main(["ledger", "check", url]) == 0
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(
     ("claim", "verdict"), [("gdp:1", True), ("gdp:0.999999999999999999", False)]
 )

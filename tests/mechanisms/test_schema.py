@@ -9,8 +9,8 @@ import pytest
 from attrs import field, frozen
 
 import exactdp
+from exactdp import ParameterError
 from exactdp.cli.main import main
-from exactdp.exact import ParameterError
 from exactdp.exact.number import ExactInput, exact
 from exactdp.ledger import canonical
 from exactdp.mechanisms import catalogue

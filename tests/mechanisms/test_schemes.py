@@ -16,8 +16,8 @@ import pytest
 from mpmath import mpf
 from subsets import together
 
+from exactdp import ApproxDP, Enclosure, NotCertifiedError, ParameterError, PureDP
 from exactdp.accounting import compose
-from exactdp.exact import Enclosure, ParameterError
 from exactdp.mechanisms import (
     AdditiveNoise,
     DiscreteGaussian,
@@ -34,10 +34,9 @@ from exactdp.mechanisms.continuous import ContinuousNoise, Shape
 from exactdp.mechanisms.guaranteed import read_guarantee
 from exactdp.mechanisms.reach import Reach
 from exactdp.mechanisms.vector import VectorNoise
-from exactdp.verify import ApproxDP, PureDP, audit
+from exactdp.verify import audit
 from exactdp.verify.calibration import Family, calibrate
 from exactdp.verify.certificate import certificate_of
-from exactdp.verify.fields import NotCertifiedError
 
 
 @dataclass(frozen=True)

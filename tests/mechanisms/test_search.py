@@ -7,8 +7,8 @@ from fractions import Fraction
 import pytest
 from flint import arb
 
+from exactdp import UndecidedError
 from exactdp.exact.roots import first_met_near
-from exactdp.mechanisms import UndecidedError
 from exactdp.mechanisms.search import first_within
 
 

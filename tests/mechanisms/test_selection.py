@@ -8,13 +8,13 @@ from fractions import Fraction
 
 import pytest
 
+from exactdp import ZCDP, ParameterError, PureDP, Verdict
 from exactdp.accounting import compose
-from exactdp.exact import ParameterError
 from exactdp.mechanisms.above import mean_above
 from exactdp.mechanisms.selection import Flipped, OneAgainstAll, Raised, TwoLosses
 from exactdp.mechanisms.sparse_vector import Run
 from exactdp.mechanisms.spec import parse
-from exactdp.verify import ZCDP, PureDP, Verdict, audit
+from exactdp.verify import audit
 
 REACH = 120
 
@@ -120,6 +120,7 @@ def test_one_exponential_mechanism_costs_what_its_worst_scores_do(span):
     assert one.epsilon("0.999999").upper == 0
 
 
+@pytest.mark.slow
 def test_a_list_is_charged_for_the_order_of_releases_that_costs_most_and_says_so():
     first, second = _of("exponential:epsilon=1"), _of("exponential:epsilon=1/2")
     one_way, other = (compose(*pair).delta(0) for pair in ((first, second), (second, first)))
@@ -227,6 +228,7 @@ def _divergence(span: float, t: float) -> float:
     return p * t + (1 - p) * (t - span)
 
 
+@pytest.mark.slow
 def test_the_exponential_mechanism_costs_less_than_randomized_response():
     one, dearer = compose((_of("exponential:epsilon=1"), 10)), _of("randomized-response:epsilon=1")
     truth = max(_divergence(1.0, part / 1000) for part in range(1, 1000))  # at order 1

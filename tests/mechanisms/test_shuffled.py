@@ -11,8 +11,9 @@ import mpmath
 import pytest
 
 import exactdp
+from exactdp import ParameterError
 from exactdp.accounting import compose
-from exactdp.exact.number import ParameterError, ball
+from exactdp.exact.number import ball
 from exactdp.exact.precision import working_precision
 from exactdp.mechanisms import shuffled_bits, shuffled_counts, shuffled_many_bits, shuffled_sums
 from exactdp.mechanisms.local import Weight
@@ -120,6 +121,7 @@ def test_one_report_alone_is_the_local_one():
         assert found.is_within(F(1, 10**6)) or found.upper < F(1, 10**6)
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(
     "spec",
     [
@@ -178,6 +180,7 @@ def test_ends_are_near_from_a_thousand_users_on(k, epsilon, users):
         assert upper - lower < 1e-3
 
 
+@pytest.mark.contract
 @pytest.mark.slow
 def test_a_million_users_are_told_within_a_percent():
     spec = "randomized-response:epsilon=6,categories=100,shuffled=1e6"
@@ -251,6 +254,7 @@ def test_pairs_lie_on_their_side_of_the_profile(above, name):
             assert (own >= ball(real) - 1e-12) if above else (own <= ball(real) + 1e-12)
 
 
+@pytest.mark.slow
 def test_rounds_of_two_values_rest_on_what_others_hold():
     """Not on their blanket, which is loose: by half at this epsilon."""
     one = Shuffled(Categories(2, 2), 2000)
@@ -452,6 +456,7 @@ def test_boxes_bound_all_that_others_may_hold(box):
         assert worst <= again * (1 + 1e-6)
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(
     "spec",
     [
@@ -467,6 +472,7 @@ def test_ends_are_near_where_few_reports_are_random(spec):
     assert found.lower < found.upper <= found.lower * (1 + F(1, 1000))
 
 
+@pytest.mark.contract
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "spec", ["epsilon=6,categories=10,shuffled=1000", "epsilon=8,categories=10,shuffled=10000"]
@@ -523,6 +529,7 @@ def test_sums_by_roots_of_unity_are_those_of_the_laws_written_out(zeros, level):
         assert float(cost.rad()) < 1e-6 * float(real)
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("spec", ["epsilon=2,shuffled=1000", "epsilon=2,shuffled=1e6"])
 def test_ends_of_two_values_are_near(spec):
     found = exactdp.mechanism(f"randomized-response:{spec}").epsilon("1e-6")

@@ -15,13 +15,13 @@ import pytest
 from flint import arb
 from sampler_fit import fit_counts
 
+from exactdp import ParameterError, PureDP, Verdict
 from exactdp.accounting import compose
-from exactdp.exact import ParameterError
 from exactdp.mechanisms.above import _mean, _summed
 from exactdp.mechanisms.samplers import AboveThreshold, SeededBits, release, simulated_release
 from exactdp.mechanisms.sparse_vector import SparseVector
 from exactdp.mechanisms.spec import parse
-from exactdp.verify import PureDP, Verdict, audit
+from exactdp.verify import audit
 
 VARIANTS = (1, 2, 3, 4, 5, 6)
 WINDOW = 16

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from exactdp.exact import ParameterError
+from exactdp import ParameterError, UndecidedError
 from exactdp.mechanisms import (
     AdditiveNoise,
     Binomial,
@@ -19,7 +19,6 @@ from exactdp.mechanisms import (
     PolyaDifference,
     RandomizedResponse,
     Skellam,
-    UndecidedError,
     papers,
 )
 from exactdp.mechanisms.catalogue import EXAMPLE_FILES, entries

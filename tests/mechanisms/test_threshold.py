@@ -10,12 +10,12 @@ import mpmath
 import numpy as np
 import pytest
 
+from exactdp import ApproxDP, Enclosure, ParameterError, Verdict
 from exactdp.accounting import compose
-from exactdp.exact import Enclosure, ParameterError
 from exactdp.mechanisms import AdditiveNoise, DiscreteLaplace
 from exactdp.mechanisms.spec import parse
 from exactdp.mechanisms.threshold import Thresholded
-from exactdp.verify import ApproxDP, Verdict, audit
+from exactdp.verify import audit
 
 
 def _of(text: str):

@@ -17,8 +17,8 @@ import pytest
 from mpmath import mp, mpf
 
 import exactdp
+from exactdp import Enclosure, time_limit
 from exactdp.cli.main import main
-from exactdp.exact import Enclosure, time_limit
 from exactdp.mechanisms.spec import parse_use
 from exactdp.report import serve
 from exactdp.report.explorer import _ABOUT, Question, answer, mechanisms, read
@@ -184,6 +184,7 @@ def asked(port, path="/", method="GET", headers=None, body=None):
         connection.close()
 
 
+@pytest.mark.contract
 def test_it_serves_a_page_that_asks_nobody_else(port):
     status, headers, page = asked(port, "/?epsilon=1/2")
     assert (status, headers["Content-Type"]) == (200, "text/html; charset=utf-8")
@@ -197,6 +198,7 @@ def test_it_serves_a_page_that_asks_nobody_else(port):
     assert not re.findall(r'url\((?!#)|@import|(?:src|href)="(?:https?:)?//', page)
 
 
+@pytest.mark.contract
 def test_it_answers_this_machine_by_its_own_name_only(port):
     for name in ("127.0.0.1", "localhost", "LOCALHOST"):
         assert asked(port, headers={"Host": f"{name}:{port}"})[0] == 200
@@ -212,6 +214,7 @@ def test_it_answers_this_machine_by_its_own_name_only(port):
         assert raw(port, f"GET / HTTP/1.1\r\n{lines}\r\n".encode()).startswith("HTTP/1.0 421")
 
 
+@pytest.mark.contract
 def test_a_page_of_another_site_is_not_answered(port):
     other = {"Sec-Fetch-Site": "cross-site"}
     assert asked(port, headers={**other, "Sec-Fetch-Dest": "image"})[0] == 403
@@ -219,6 +222,7 @@ def test_a_page_of_another_site_is_not_answered(port):
     assert asked(port, headers={**other, "Sec-Fetch-Dest": "document"})[0] == 200  # a link
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(
     "path", ["/etc/passwd", "/../../etc/passwd", "/%2e%2e/", "/style.css/..", "http://evil/", "*"]
 )
@@ -226,12 +230,14 @@ def test_there_is_no_other_path(port, path):
     assert asked(port, path)[0] == (404 if "evil" not in path else 421)
 
 
+@pytest.mark.contract
 def test_nothing_but_reading_is_answered(port):
     assert asked(port, method="POST", body="epsilon=1")[0] == 405
     assert asked(port, method="DELETE")[0] == 501
     assert asked(port, method="HEAD")[::2] == (200, "")
 
 
+@pytest.mark.contract
 def test_what_is_too_long_or_no_request_is_refused(port):
     assert asked(port, "/?" + "a" * 10_000)[0] == 414
     assert asked(port, "/?" + "a" * 70_000)[0] == 414
@@ -241,6 +247,7 @@ def test_what_is_too_long_or_no_request_is_refused(port):
     assert asked(port)[0] == 200
 
 
+@pytest.mark.contract
 def test_who_says_nothing_does_not_hold_up_others(port):
     silent = [socket.create_connection(("127.0.0.1", port)) for _ in range(5)]
     assert asked(port)[0] == 200
@@ -254,6 +261,7 @@ def raw(port, request):
         return connection.recv(1 << 16).decode("latin-1")
 
 
+@pytest.mark.contract
 def test_a_port_that_is_taken_is_one_line(port, capsys):
     assert main(["explore", "--port", str(port)]) == 2
     assert re.fullmatch(rf"exactdp: --port {port}: .*in use\n", capsys.readouterr().err)

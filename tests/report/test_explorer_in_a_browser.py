@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from browser import CHROMIUM, browser
 
+from exactdp import Enclosure
 from exactdp.accounting.composition.composed import compose
-from exactdp.exact import Enclosure
 from exactdp.mechanisms.spec import parse
 
 pytestmark = [
@@ -85,6 +85,7 @@ def test_figures_follow_what_is_typed(tab, address):
     assert tab.complaints() == []
 
 
+@pytest.mark.contract
 def test_another_mechanism_brings_its_keys(tab):
     tab.ask("document.getElementById('name').focus()")
     tab.ask("document.getElementById('name').value = 'skellam'")
@@ -97,6 +98,7 @@ def test_another_mechanism_brings_its_keys(tab):
     assert tab.complaints() == []
 
 
+@pytest.mark.contract
 def test_digits_are_stepped_exactly(tab):
     steps = (
         ("0.1", "ArrowDown", 0, "0.09"),
@@ -113,6 +115,7 @@ def test_digits_are_stepped_exactly(tab):
         assert tab.ask("document.getElementById('epsilon').value") == due
 
 
+@pytest.mark.contract
 def test_it_fits_every_width_in_both_themes(tab, address, tmp_path):
     folder = Path(os.environ.get("EXACTDP_SHOTS") or tmp_path)
     query = "name=gaussian&sigma=1.1&neighbours=add-remove&poisson=256/60000&times=1000&target=2"

@@ -59,6 +59,7 @@ def page(request, tmp_path_factory):
     return file
 
 
+@pytest.mark.contract
 def test_it_is_shown_as_it_should_be(page):
     with browser() as tab:
         tab.open(page)

@@ -4,17 +4,14 @@ from fractions import Fraction
 
 import mpmath
 import pytest
-from certificates import check, edited
+from certificates import check, edited, in_words
 from mpmath import mpf
 
-from exactdp import audit
-from exactdp.verify.certificate import certificate_of
+from exactdp import CertificateError, certify
 from exactdp.verify.checker.composition import profile
 from exactdp.verify.checker.expected import spec_fields
 from exactdp.verify.checker.mechanisms import Allocation, Continuous
 from exactdp.verify.checker.reading import read, read_use
-from exactdp.verify.checker.shape import CertificateError
-from exactdp.verify.checker.words import described
 
 SPEC = "gaussian:sigma={},neighbours=add-remove,allocation={}"
 SLOW = pytest.mark.slow
@@ -66,6 +63,7 @@ def test_two_steps(sigma, removing):
             assert low >= truth * mpf("0.97") - mpf("1e-4")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("steps", [pytest.param(3, marks=SLOW), 10])
 @pytest.mark.parametrize("removing", [pytest.param(True, marks=SLOW), False])
 def test_between_the_sum_of_all_steps_and_the_same_step_always(steps, removing):
@@ -83,12 +81,13 @@ def test_between_the_sum_of_all_steps_and_the_same_step_always(steps, removing):
         assert found.at_least(level) <= more.at_most(level)
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(("spec", "claim"), CASES)
 def test_proved_again_and_no_false_one(spec, claim):
-    content = certificate_of(audit(spec, claim)).content
+    content = certify(spec, claim).content
     assert check(content).valid
     assert (content["neighbours"], content["orientation"]) == ("add-remove", "fixed")
-    assert "chosen at random" in described(read(content))[0]
+    assert "chosen at random" in in_words(content)
     turned = {"VERIFIED": "REFUTED", "REFUTED": "VERIFIED"}[content["verdict"]]
     assert not check(edited(content, ("verdict",), turned)).valid
     if content["measured"]["lower"] == "inf":
@@ -117,16 +116,17 @@ def test_what_is_no_allocation_is_refused(field, value):
 
 def test_what_is_expected_is_read_as_it_is_typed():
     spec = SPEC.format(2, "1/4*5")
-    content = certificate_of(audit(spec, "gdp:1.2")).content
+    content = certify(spec, "gdp:1.2").content
     assert read_use(spec_fields(spec)) == read(content).uses[0]
     with pytest.raises(CertificateError, match="add-remove"):
         spec_fields("gaussian:sigma=1,allocation=1/4")
 
 
+@pytest.mark.slow
 def test_beside_a_vector_nothing_is_proved_that_nothing_shows():
     """What refutes is sought along the sum of all steps."""
     vector = "skellam:variance=4,l2=2,dimension=3,neighbours=add-remove"
-    content = certificate_of(audit(vector, "approx:5,1e-3")).content
+    content = certify(vector, "approx:5,1e-3").content
     uses = [*content["uses"], spec_fields(SPEC.format(1, "2/9"))]
     hints = {"above": ["gaussian", None], "along": [None, None], "step": "0.1"}
     both = {**content, "uses": uses, "orientation": "fixed", "hints": hints}

@@ -9,12 +9,9 @@ import pytest
 from certificates import check, edited
 from mpmath import mpf
 
-from exactdp import audit
-from exactdp.verify import Verdict
-from exactdp.verify.certificate import certificate_of
+from exactdp import CertificateError, Verdict, certify
 from exactdp.verify.checker.expected import spec_fields
 from exactdp.verify.checker.reading import read_use
-from exactdp.verify.checker.shape import CertificateError
 
 TRIALS, DELTA = 12, Fraction(1, 20)
 SPEC = f"binomial:trials={TRIALS},probability=1/2"
@@ -35,6 +32,7 @@ def delta(vector, level, times=1):
         return found
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(
     ("reach", "vector", "claims"),
     [
@@ -46,8 +44,8 @@ def delta(vector, level, times=1):
 )
 def test_what_is_certified_holds_of_the_vector(reach, vector, claims):
     for bound in claims:
-        found = audit(f"{SPEC},{reach}", f"approx:{bound},{DELTA}")
-        content = certificate_of(found).content
+        found = certify(f"{SPEC},{reach}", f"approx:{bound},{DELTA}")
+        content = found.content
         assert check(content).valid
         low, high = (content["measured"][end] for end in ("lower", "upper"))
         if high != "inf":
@@ -69,8 +67,9 @@ def test_noise_that_is_not_fair_is_refused():
         read_use(edited(use, ("mechanism", "law"), law))
 
 
+@pytest.mark.contract
 def test_a_gaussian_does_not_bound_it():
-    content = certificate_of(audit(f"{SPEC},l1=2,linf=1", f"approx:2.5,{DELTA}")).content
+    content = certify(f"{SPEC},l1=2,linf=1", f"approx:2.5,{DELTA}").content
     hints = {**content["hints"], "above": ["gaussian"]}
     outcome = check(edited(content, ("hints",), hints))
     assert outcome.undecided and "envelope" in outcome.reason

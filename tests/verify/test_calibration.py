@@ -9,8 +9,17 @@ import oracles
 import pytest
 from mpmath import mpf
 
+from exactdp import (
+    ZCDP,
+    ApproxDP,
+    Calibration,
+    GaussianDP,
+    ParameterError,
+    PureDP,
+    RenyiDP,
+    Verdict,
+)
 from exactdp.accounting import compose
-from exactdp.exact import ParameterError
 from exactdp.mechanisms import (
     AdditiveNoise,
     Binomial,
@@ -21,19 +30,7 @@ from exactdp.mechanisms import (
     RandomizedResponse,
     Skellam,
 )
-from exactdp.verify import (
-    ZCDP,
-    ApproxDP,
-    Calibration,
-    Claim,
-    Family,
-    GaussianDP,
-    PureDP,
-    RenyiDP,
-    Verdict,
-    audit,
-    calibrate,
-)
+from exactdp.verify import Claim, Family, audit, calibrate
 from exactdp.verify.families import choose
 
 BILLIONTH = Fraction(1, 10**9)
@@ -129,9 +126,7 @@ def test_randomized_response_for_zcdp() -> None:
         assert near(found, truth)
 
 
-@pytest.mark.slow_cases(
-    "discrete-gaussian",
-)
+@pytest.mark.slow_cases("discrete-gaussian")
 @pytest.mark.parametrize("name", ["discrete-laplace", "skellam", "discrete-gaussian"])
 def test_the_least_noise_for_gaussian_dp(name: str) -> None:
     family = choose(name, "2", None).family
@@ -176,10 +171,7 @@ def test_zero_epsilon_is_a_claim_about_total_variation() -> None:
 # -- every family, every claim that it can meet ---------------------------------------------------
 
 
-@pytest.mark.slow_cases(
-    "family4-claim4-10",
-    "family7-claim7-1",
-)
+@pytest.mark.slow_cases("family4-claim4-10", "family7-claim7-1")
 @pytest.mark.parametrize(
     ("family", "claim", "times"),
     [

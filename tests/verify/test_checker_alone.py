@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from certificates import edited
 
+from exactdp import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
 from exactdp.accounting import compose
 from exactdp.mechanisms import AdditiveNoise, DiscreteGaussian, DiscreteLaplace, FinitePair, Skellam
-from exactdp.verify import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP, audit
+from exactdp.verify import audit
 from exactdp.verify.certificate import certificate_of
 from exactdp.verify.checker.pack import pack
 

@@ -5,10 +5,11 @@ from fractions import Fraction
 import mpmath
 import pytest
 
+from exactdp import ZCDP, ApproxDP, RenyiDP, Verdict
 from exactdp.mechanisms import AdditiveNoise, Binomial, Skellam
 from exactdp.mechanisms.protocols import SumProtocol, Trust
 from exactdp.mechanisms.protocols.shuffle import ShuffleSum, shuffled_sum
-from exactdp.verify import ZCDP, ApproxDP, RenyiDP, Verdict, audit
+from exactdp.verify import audit
 from exactdp.verify.certificate import MismatchError
 from exactdp.verify.checker import binomial, closed, concentrated, laws
 from exactdp.verify.checker.arithmetic import interval, precision, value
@@ -83,10 +84,7 @@ def test_all_orders_are_covered_and_no_false_rho_is():
     assert not _covers(variance, shift, false)
 
 
-@pytest.mark.slow_cases(
-    "100-40",
-    "900-15",
-)
+@pytest.mark.slow_cases("100-40", "900-15")
 @pytest.mark.parametrize(("variance", "shift"), [(900, 15), (900, 2), (100, 40)])
 def test_what_is_settled_from_an_order_on_holds_from_there_on(variance, shift):
     weight, law = skellam_weights(variance, 4000), laws.Skellam(Fraction(variance))
@@ -133,9 +131,7 @@ def test_sums_of_gaussians_are_enclosed(shift, order):
     assert exactly(max(w) / min(w)) <= (1 + rest) / (1 - rest)
 
 
-@pytest.mark.slow_cases(
-    "1/50-3000",
-)
+@pytest.mark.slow_cases("1/50-3000")
 @pytest.mark.parametrize("trials", [700, 3000])
 @pytest.mark.parametrize("chance", ["1/2", "1/50"])
 def test_a_window_of_the_binomial_law_is_the_law(trials, chance):

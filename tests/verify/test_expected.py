@@ -2,15 +2,14 @@
 
 import pytest
 
+from exactdp import CertificateError, NotCertifiedError, ParameterError
 from exactdp.accounting.composition.composed import Use
 from exactdp.cli.main import main
-from exactdp.exact import ParameterError
 from exactdp.mechanisms.catalogue import entries
 from exactdp.mechanisms.spec import parse
-from exactdp.verify.checker import CertificateError
 from exactdp.verify.checker.expected import spec_fields
 from exactdp.verify.checker.reading import read_use
-from exactdp.verify.fields import NotCertifiedError, use_fields
+from exactdp.verify.fields import use_fields
 
 
 @pytest.mark.parametrize(
@@ -145,6 +144,7 @@ def test_a_key_that_changes_what_is_released_changes_what_is_compared(name, valu
         assert SAME.keys() & {key, f"{name} {key}", name}, "the certificate does not tell it"
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(
     ("one", "other"),
     [

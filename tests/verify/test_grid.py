@@ -8,7 +8,7 @@ import mpmath
 import pytest
 from mpmath import iv
 
-from exactdp.verify.checker import check
+from exactdp import check
 from exactdp.verify.checker.arithmetic import interval, precision
 from exactdp.verify.checker.cells import Range, off_lattice, on_lattice
 from exactdp.verify.checker.composition import profile
@@ -179,6 +179,7 @@ def test_no_mass_at_infinity_is_too_little_for_being_rounded_up():
         assert most.plus(most, grid).infinite >= 1 << BITS
 
 
+@pytest.mark.contract
 def test_uses_that_tell_nothing_are_checked_as_any_others():
     alike = {"kind": "pair", "outcomes": ["a"], "p": ["1"], "q": ["1"], "slack": "0"}
     content = {

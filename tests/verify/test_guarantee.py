@@ -8,30 +8,28 @@ import oracles
 import pytest
 from attrs import field, frozen
 
-from exactdp.accounting import compose
-from exactdp.accounting.levels import read_delta
-from exactdp.exact.enclosure import Enclosure
-from exactdp.exact.number import ParameterError
-from exactdp.mechanisms import AdditiveNoise, DiscreteLaplace
-from exactdp.mechanisms.mechanism import RandomizedResponse
-from exactdp.verify import (
+from exactdp import (
     ZCDP,
     ApproxDP,
-    Family,
+    Enclosure,
     GaussianDP,
+    NotCertifiedError,
+    ParameterError,
     PureDP,
     RenyiDP,
     Verdict,
-    audit,
-    calibrate,
 )
+from exactdp.accounting import compose
+from exactdp.accounting.levels import read_delta
+from exactdp.mechanisms import AdditiveNoise, DiscreteLaplace
+from exactdp.mechanisms.mechanism import RandomizedResponse
+from exactdp.verify import Family, audit, calibrate
 from exactdp.verify.certificate import certificate_of
 from exactdp.verify.checker import check, divergences
 from exactdp.verify.checker import notions as checked
 from exactdp.verify.checker.notions import Notion
 from exactdp.verify.checker.reading import read
 from exactdp.verify.checker.words import described
-from exactdp.verify.fields import NotCertifiedError
 from exactdp.verify.guarantee import NOTIONS, ClaimWarning, Guarantee, parse_claim
 from exactdp.verify.search import Axis, claimed, search
 from exactdp.verify.witness import at_event

@@ -11,9 +11,10 @@ from certificate_fields import PAIR, ROUNDED
 from certificate_mutants import second, sources
 from certificates import check, edited, places, resealed, shape
 
+from exactdp import Certificate, CertificateError
 from exactdp.cli.main import main
-from exactdp.verify.certificate import Certificate
-from exactdp.verify.checker import CertificateError, Outcome
+from exactdp.verify.checker import Outcome
+from exactdp.verify.checker import check as checked
 from exactdp.verify.checker.__main__ import main as alone
 from exactdp.verify.checker.deadline import time_limit
 from exactdp.verify.checker.reading import read
@@ -53,6 +54,7 @@ def _one_line(outcome):
     outcome.reason.encode("utf-8")
 
 
+@pytest.mark.contract
 def test_the_plain_one_is_valid():
     assert check(BASE).valid
 
@@ -83,7 +85,7 @@ def test_odd_values_in_vectors_that_are_rounded_are_refused_or_judged():
 
 @pytest.mark.parametrize("value", ODD[:4] + ODD[5:])
 def test_anything_for_a_whole_certificate_is_refused(value):
-    found = check(value)
+    found = checked(value)
     assert not found.valid
     _one_line(found)
 
@@ -100,6 +102,7 @@ def _read(tmp_path, text):
     return Certificate.read(file)
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(
     "text",
     [
@@ -166,6 +169,7 @@ def test_what_takes_long_ends_as_undecided_or_refused(name):
     _one_line(found)
 
 
+@pytest.mark.contract
 def test_out_of_time_is_undecided_and_says_so():
     found = check(BASE, 0)
     assert found.undecided and not found.valid and found.reason == "out of time: undecided"
@@ -210,6 +214,7 @@ EXTREMES = ("1e9999", "1e-9999", "1e400", "1e99", "1e16", "0", "-1", "9" * 3999,
             "nan", "inf", "٣", "½", ["1"], {"a": "1"}, 10**400, -1, 1e308)  # fmt: skip
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("name", [name for name in sources() if name.endswith(" 2")])
 def test_extremes_in_any_number_are_refused_or_judged(name, tmp_path, capsys):
     """No traceback, whatever a number is: in the checker, in what it says, in its command."""
@@ -263,6 +268,7 @@ HIDDEN = ("a\u200bb", "a\u2060b", "\ufeffa", "a\u202eb", "a\u2066b", "a\U000e004
 HIDDEN += ("a\x1b[2Jb", "a\nb", "a\rb", "a\u2028b", "a\ufe0fb", "a\U000e0100b", "\u3164")
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("text", HIDDEN)
 def test_hidden_characters_are_refused_in_every_text(text):
     content = second(_with(PAIR, "1", {"kind": "pure", "epsilon": "3"}, "3"))
@@ -275,6 +281,7 @@ def test_hidden_characters_are_refused_in_every_text(text):
         assert not shape().is_valid(edited(content, path, text)) or ord(max(text)) > 0xFFFF
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("text", ["Zoë’s 2nd count, naïve", "数え上げ №7", "счёт", "😀 ok", "שלום"])
 def test_what_is_seen_is_taken(text):
     content = second(_with(PAIR, "1", {"kind": "pure", "epsilon": "3"}, "3"))
@@ -282,6 +289,7 @@ def test_what_is_seen_is_taken(text):
     assert check(edited(content, ("note",), text)).valid
 
 
+@pytest.mark.contract
 def test_reading_a_file_counts_as_well(tmp_path, capsys):
     file = tmp_path / "certificate.json"
     file.write_text(json.dumps(BASE))
@@ -290,6 +298,7 @@ def test_reading_a_file_counts_as_well(tmp_path, capsys):
     assert found["state"] == "undecided" and "says" not in found
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("number", ["1e-9999", "1.234567890123456789e-9999", "1/1" + "7" * 3900])
 def test_numbers_of_thousands_of_digits_are_told_in_a_line(tmp_path, capsys, number):
     """Python writes no integers of more than 4,300 digits."""

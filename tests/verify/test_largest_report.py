@@ -7,8 +7,8 @@ from fractions import Fraction
 
 import pytest
 
-from exactdp.exact import ParameterError, time_limit
-from exactdp.verify import ZCDP, ApproxDP, PureDP, UnfinishedError
+from exactdp import ZCDP, ApproxDP, ParameterError, PureDP, time_limit
+from exactdp.verify import UnfinishedError
 from exactdp.verify import calibrate as calibrated
 from exactdp.verify.families import choose
 
@@ -48,6 +48,7 @@ def test_shuffled_reports_may_tell_more():
     assert found.value > 1 and found.neighbour < Fraction(101, 100) * found.value
 
 
+@pytest.mark.slow
 def test_the_largest_range_of_losses():
     """Of pure epsilon it is that epsilon; rho is at most epsilon^2/8."""
     for claim, least in ((PureDP("0.7"), 0.7), (ZCDP("0.1"), math.sqrt(0.8))):

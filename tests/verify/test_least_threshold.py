@@ -6,8 +6,7 @@ import math
 
 import pytest
 
-from exactdp.exact import ParameterError
-from exactdp.verify import ApproxDP
+from exactdp import ApproxDP, ParameterError
 from exactdp.verify import calibrate as calibrated
 from exactdp.verify.families import choose
 

@@ -6,8 +6,7 @@ from itertools import product
 import mpmath
 import pytest
 
-from exactdp.exact.enclosure import Enclosure
-from exactdp.exact.number import ParameterError
+from exactdp import Enclosure, ParameterError, PureDP
 from exactdp.mechanisms import (
     Binomial,
     DiscreteGaussian,
@@ -17,7 +16,7 @@ from exactdp.mechanisms import (
     papers,
 )
 from exactdp.mechanisms.protocols import SumProtocol, Trust
-from exactdp.verify import PureDP, audit
+from exactdp.verify import audit
 from exactdp.verify.mismatch import mismatched_epsilon
 
 
@@ -65,9 +64,7 @@ def skellam(variance):
     return lambda x: mpmath.exp(-variance) * mpmath.besseli(abs(x), variance)
 
 
-@pytest.mark.slow_cases(
-    "polya-7",
-)
+@pytest.mark.slow_cases("polya-7")
 @pytest.mark.parametrize("seen", [7, 8, 5, 14, None])
 @pytest.mark.parametrize("name", ["polya", "skellam"])
 def test_is_what_brute_force_finds(name, seen):
@@ -92,9 +89,7 @@ def test_all_values_and_datasets_count():
     assert is_near(found, truth)
 
 
-@pytest.mark.slow_cases(
-    "3-3",
-)
+@pytest.mark.slow_cases("3-3")
 @pytest.mark.parametrize(("users", "horizon"), [(2, 2), (3, 3), (5, 5)])
 def test_the_certified_modulus_gives_the_certified_epsilon(users, horizon):
     protocol = papers.theorem1("0.5", users, horizon).protocol

@@ -13,7 +13,7 @@ import mpmath
 import pytest
 from mpmath import mpf
 
-from exactdp.exact import ParameterError, time_limit
+from exactdp import ZCDP, ApproxDP, Calibration, ParameterError, RenyiDP, time_limit
 from exactdp.mechanisms import (
     AdditiveNoise,
     Binomial,
@@ -21,16 +21,7 @@ from exactdp.mechanisms import (
     DiscreteGaussianSum,
     Skellam,
 )
-from exactdp.verify import (
-    ZCDP,
-    ApproxDP,
-    Calibration,
-    Family,
-    RenyiDP,
-    UnfinishedError,
-    calibrate,
-    gaussian_order,
-)
+from exactdp.verify import Family, UnfinishedError, calibrate, gaussian_order
 from exactdp.verify.order import Monotone, fails_down_to, meets_up_to
 
 DIGITS = 40
@@ -138,11 +129,7 @@ def test_an_island_of_smaller_values_is_found() -> None:
             assert delta(number(value), 1, 1, epsilon) <= bound
 
 
-@pytest.mark.slow_cases(
-    "1-1-1e-3",
-    "2-5-0.1",
-    "3-0-0.3",
-)
+@pytest.mark.slow_cases("1-1-1e-3", "2-5-0.1", "3-0-0.3")
 @pytest.mark.parametrize(
     ("shift", "epsilon", "bound"),
     [
@@ -166,9 +153,7 @@ def test_nothing_below_a_least_meets_an_approximate_claim(
             assert delta(number(value), 1, shift, mpf(epsilon)) <= mpf(bound)
 
 
-@pytest.mark.slow_cases(
-    "2-1-2.5-0.05",
-)
+@pytest.mark.slow_cases("2-1-2.5-0.05")
 @pytest.mark.parametrize(
     ("count", "shift", "order", "bound"),
     [(1, 1, "1.5", "1"), (1, 2, "2.25", "3"), (1, 1, "1.01", "5"), (2, 1, "2.5", "0.05")],

@@ -8,7 +8,16 @@ import pytest
 from attrs import evolve
 from certificates import check, edited, mutations, reconstructed
 
-from exactdp.exact.number import ParameterError
+from exactdp import (
+    ZCDP,
+    ApproxDP,
+    Certificate,
+    NotCertifiedError,
+    ParameterError,
+    PureDP,
+    RenyiDP,
+    Verdict,
+)
 from exactdp.mechanisms import (
     AdditiveNoise,
     Binomial,
@@ -20,11 +29,10 @@ from exactdp.mechanisms import (
 )
 from exactdp.mechanisms.aggregation import Masking, PlainSum
 from exactdp.mechanisms.protocols import SumProtocol, Trust
-from exactdp.verify import ZCDP, ApproxDP, PureDP, RenyiDP, Verdict, audit
-from exactdp.verify.certificate import Certificate, MismatchError, certificate_of
+from exactdp.verify import audit
+from exactdp.verify.certificate import MismatchError, certificate_of
 from exactdp.verify.checker import laws
 from exactdp.verify.checker.arithmetic import precision
-from exactdp.verify.fields import NotCertifiedError
 from exactdp.verify.protocol import certify, through
 
 LAPLACE = SumProtocol(4, 2, 10, 19, PolyaDifference("1/4", 2))
@@ -247,10 +255,7 @@ def releases(content):
     )
 
 
-@pytest.mark.slow_cases(
-    "gaussian",
-    "skellam",
-)
+@pytest.mark.slow_cases("gaussian", "skellam")
 @pytest.mark.parametrize("name", CASES)
 def test_no_false_mutation_of_a_protocol_is_accepted(name):
     content = certify(*CASES[name]).content
@@ -281,9 +286,7 @@ def test_missing_shares_of_a_real_batch_are_certified_on_both_sides():
     certify(thousand, PureDP("0.57"), dropout=50).matches(thousand, dropout=50)
 
 
-@pytest.mark.slow_cases(
-    "4",
-)
+@pytest.mark.slow_cases("4")
 @pytest.mark.parametrize("modulus", [4, 5, 7, 11, 40])
 def test_the_loss_of_polya_noise_mod_m_is_enclosed(modulus):
     with precision(96):

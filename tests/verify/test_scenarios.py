@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 from mpmath import mp, mpf
 
-from exactdp.verify.checker import check
+from exactdp import check
 from exactdp.verify.checker.mechanisms import Allocation, Continuous, Response, Sampled
 from exactdp.verify.checker.scenarios import scenarios
 
@@ -56,6 +56,7 @@ A = pair(["0.5", "0.5"], ["0.01", "0.99"])
 B = pair(["0.01", "0.99"], ["0.5", "0.5"])
 
 
+@pytest.mark.contract
 def test_a_list_keeps_its_way_round():
     # log 50 + log 0.99/0.5 = 4.595..., both ways round; each pair's own worst would add up to 7.8
     both = [(A, 1), (B, 1)]
@@ -68,6 +69,7 @@ def test_a_list_keeps_its_way_round():
     assert verified(both, ("rdp", "1000", "4.6")).valid
 
 
+@pytest.mark.contract
 def test_two_ways_round_of_a_pair_are_not_summed_at_different_orders():
     # D_a/a of A is largest near order 1, of B elsewhere: the supremum of the sum, in mpmath
     both = [(A, 1), (B, 1)]
@@ -81,6 +83,7 @@ def test_two_ways_round_of_a_pair_are_not_summed_at_different_orders():
     ).valid
 
 
+@pytest.mark.contract
 def test_laws_that_slack_may_make_the_same_are_not_told_apart():
     """0.5 and 0.49, each up to 0.02 off: no divergence above 0 is proved; of 0.5 and 0.2 one is."""
     near, apart = (pair(["0.5", "0.5"], q, "0.02") for q in (["0.49", "0.51"], ["0.2", "0.8"]))
@@ -90,6 +93,7 @@ def test_laws_that_slack_may_make_the_same_are_not_told_apart():
         assert refuted([(apart, 1)], ("rdp", order, "0.1"), "0.2").valid
 
 
+@pytest.mark.contract
 def test_what_is_impossible_within_slack_cannot_be_proved():
     apart = pair(["1", "0"], ["0", "1"], "0.01")
     for times in (1, 2, 3):
@@ -103,6 +107,7 @@ def test_what_is_impossible_within_slack_cannot_be_proved():
     assert not refuted(mixed, ("approx", "100", "0.5"), "inf").valid
 
 
+@pytest.mark.contract
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["pure", "rdp", "zcdp", "approx"])
 def test_shifts_beyond_half_the_modulus_are_those_below_it(kind):
@@ -124,6 +129,7 @@ def _wrapped_loss(d):
     return max(mp.log(mass[x] / mass[(x - d) % 11]) for x in range(11))
 
 
+@pytest.mark.contract
 def test_a_mechanism_that_tells_nothing_costs_nothing():
     same = pair(["0.5", "0.5"], ["0.5", "0.5"])
     nothing = [
@@ -191,6 +197,7 @@ def _random_pair(drawn):
     return pair(law(), law())
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("seed", range(40))
 def test_lists_of_pairs_cost_what_brute_force_says(seed):
     drawn = random.Random(seed)

@@ -7,18 +7,11 @@ import pytest
 from flint import arb
 from oracles import discrete_gaussian
 
-from exactdp.exact.enclosure import Enclosure
-from exactdp.exact.number import ParameterError, ball
+from exactdp import ZCDP, ApproxDP, Enclosure, ParameterError, PureDP, RenyiDP, UndecidedError
+from exactdp.exact.number import ball
 from exactdp.exact.precision import refine
-from exactdp.mechanisms import (
-    AdditiveNoise,
-    DiscreteGaussianSum,
-    DiscreteLaplace,
-    PolyaDifference,
-    UndecidedError,
-)
+from exactdp.mechanisms import AdditiveNoise, DiscreteGaussianSum, DiscreteLaplace, PolyaDifference
 from exactdp.mechanisms.papers import theorem6
-from exactdp.verify import ZCDP, ApproxDP, PureDP, RenyiDP
 from exactdp.verify.search import (
     Axis,
     Compared,

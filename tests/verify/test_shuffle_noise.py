@@ -7,9 +7,9 @@ import mpmath
 import pytest
 from attrs import evolve
 
-from exactdp.exact import OutOfTimeError, ParameterError, UndecidedError, time_limit
+from exactdp import ApproxDP, OutOfTimeError, ParameterError, UndecidedError, Verdict, time_limit
 from exactdp.mechanisms import papers
-from exactdp.verify import ApproxDP, Verdict, audit
+from exactdp.verify import audit
 from exactdp.verify.shuffle_noise import least_noise_bits, least_rare_bits
 
 
@@ -23,9 +23,7 @@ def spent(bits, epsilon):
         return mpmath.fsum(max(a - growth * b, 0) for a, b in zip(p[1:], p[:-1], strict=True))
 
 
-@pytest.mark.slow_cases(
-    "0.5-1e-6-268",
-)
+@pytest.mark.slow_cases("0.5-1e-6-268")
 @pytest.mark.parametrize(
     ("epsilon", "delta", "least"), [("0.5", "1e-6", 268), ("0.99", "1e-3", 31), ("0.3", "0.1", 15)]
 )

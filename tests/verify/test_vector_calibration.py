@@ -7,12 +7,13 @@ import pytest
 from scipy.optimize import brentq
 from scipy.stats import norm
 
+from exactdp import ParameterError, PureDP, Verdict, time_limit
 from exactdp.accounting.composition.vectors import sides_of
 from exactdp.accounting.scenario import Use
-from exactdp.exact import ParameterError, decimal_text, time_limit
+from exactdp.exact import decimal_text
 from exactdp.mechanisms.reach import Reach
 from exactdp.mechanisms.spec import parse
-from exactdp.verify import PureDP, Verdict, parse_claim
+from exactdp.verify import parse_claim
 from exactdp.verify.calibration import UnfinishedError
 from exactdp.verify.vector_calibration import calibrate_vector, choose_vector
 

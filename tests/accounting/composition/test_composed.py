@@ -15,11 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mpmath import mpf
 
+from exactdp import Composition, Enclosure, OutOfTimeError, ParameterError
 from exactdp.accounting import pure_epsilon, renyi_curve, zcdp
 from exactdp.accounting.composition import composed
-from exactdp.accounting.composition.composed import Composition, Use, compose
-from exactdp.exact import Enclosure, ParameterError
-from exactdp.exact.deadline import OutOfTimeError
+from exactdp.accounting.composition.composed import Use, compose
 from exactdp.mechanisms import (
     AdditiveNoise,
     Binomial,
@@ -160,9 +159,7 @@ def test_zcdp_of_unlike_mechanisms_is_above_every_order() -> None:
 # -- what does not depend on how it is written ----------------------------------------------------
 
 
-@pytest.mark.slow_cases(
-    "mixed",
-)
+@pytest.mark.slow_cases("mixed")
 @pytest.mark.parametrize(
     "parts",
     [
@@ -181,11 +178,7 @@ def test_order_and_splitting_do_not_matter(parts: tuple[tuple[Mechanism, int], .
     assert overlap(forward.epsilon("1e-5", rough), backward.epsilon("1e-5", rough))
 
 
-@pytest.mark.slow_cases(
-    "gaussian",
-    "skellam",
-    "wrapped",
-)
+@pytest.mark.slow_cases("gaussian", "skellam", "wrapped")
 @each_mechanism
 def test_bounds_that_hold_for_all(mechanism: Mechanism) -> None:
     once, composition, width = compose(mechanism), compose((mechanism, 8)), width_for(mechanism)
@@ -206,10 +199,7 @@ def test_bounds_that_hold_for_all(mechanism: Mechanism) -> None:
         assert Fraction(composition.epsilon("1e-300").upper) <= Fraction(pure.upper) * (1 + LITTLE)
 
 
-@pytest.mark.slow_cases(
-    "skellam",
-    "wrapped",
-)
+@pytest.mark.slow_cases("skellam", "wrapped")
 @each_mechanism
 def test_profile_falls_and_is_convex_in_odds(mechanism: Mechanism) -> None:
     composition = compose((mechanism, 5))
@@ -228,12 +218,7 @@ def test_profile_falls_and_is_convex_in_odds(mechanism: Mechanism) -> None:
 
 
 @pytest.mark.slow_cases(
-    "skellam-1e-1",
-    "skellam-1e-30",
-    "skellam-1e-6",
-    "wrapped-1e-1",
-    "wrapped-1e-30",
-    "wrapped-1e-6",
+    "skellam-1e-1", "skellam-1e-30", "skellam-1e-6", "wrapped-1e-1", "wrapped-1e-30", "wrapped-1e-6"
 )
 @pytest.mark.parametrize("goal", ["1e-1", "1e-6", "1e-30"])
 @each_mechanism

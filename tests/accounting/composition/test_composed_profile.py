@@ -10,10 +10,9 @@ import pytest
 from mpmath import mpf
 
 import exactdp
+from exactdp import Enclosure, OutOfTimeError, time_limit
 from exactdp.accounting.composition import composed_profile
 from exactdp.accounting.composition.composed import compose
-from exactdp.exact import Enclosure, OutOfTimeError
-from exactdp.exact.deadline import time_limit
 from exactdp.exact.enclosure import ContradictionError
 from exactdp.mechanisms import (
     AdditiveNoise,
@@ -148,6 +147,7 @@ def test_noise_too_wide_to_list_is_measured_by_blocks_of_outcomes() -> None:
     assert Fraction("30.57886") < found.upper < Fraction("30.59")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("out_of_time")
 def test_where_no_grid_applies_noise_has_the_envelope_of_its_law(
     monkeypatch: pytest.MonkeyPatch,
@@ -173,6 +173,7 @@ def test_what_has_no_envelope_has_renyi_divergences(monkeypatch: pytest.MonkeyPa
         assert truth.outcomes_delta(two, three, Fraction(found.upper)) <= mpf("1e-6")
 
 
+@pytest.mark.slow
 def test_what_is_measured_too_wide_is_met_by_the_grid() -> None:
     """Three rare uses of a Gaussian with so little noise that one line does not tell all of them.
 
@@ -198,6 +199,7 @@ def test_what_is_measured_too_wide_is_met_by_the_grid() -> None:
     assert delta(high) * (1 - mpf("1e-3")) <= mpf("1e-6") <= delta(low) * (1 + mpf("1e-3"))
 
 
+@pytest.mark.contract
 def test_a_tiny_delta_has_a_bound_from_above_where_the_grid_has_none() -> None:
     text = "discrete-gaussian-sum:count=1000,sigma2=700.2,sensitivity=1,modulus=1048576*20"
     found = exactdp.compose(text).delta(1)

@@ -11,7 +11,8 @@ import oracles
 import pytest
 from mpmath import mpf
 
-from exactdp.accounting.composition.composed import Composition, compose
+from exactdp import Composition
+from exactdp.accounting.composition.composed import compose
 from exactdp.mechanisms import (
     AdditiveNoise,
     Binomial,
@@ -241,10 +242,7 @@ MIXED: dict[str, list[tuple[Mechanism, truth.Atoms, truth.Atoms]]] = {
 }
 
 
-@pytest.mark.slow_cases(
-    "laplace-and-sums",
-    "response-and-skellams",
-)
+@pytest.mark.slow_cases("laplace-and-sums", "response-and-skellams")
 @pytest.mark.parametrize("name", MIXED)
 def test_unlike_mechanisms(name: str) -> None:
     parts = MIXED[name]
@@ -313,11 +311,7 @@ SEVERAL: dict[str, tuple[Mechanism, list[truth.Atoms]]] = {
 
 
 @pytest.mark.slow_cases(
-    "binomial-2",
-    "binomial-mod-9-2",
-    "finite-noise-2",
-    "gaussian-mod-8-2",
-    "skellam-mod-7-2",
+    "binomial-2", "binomial-mod-9-2", "finite-noise-2", "gaussian-mod-8-2", "skellam-mod-7-2"
 )
 @pytest.mark.parametrize("times", [2, pytest.param(3, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", SEVERAL)

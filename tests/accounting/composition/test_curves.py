@@ -9,9 +9,9 @@ import numpy as np
 import oracles
 import pytest
 
+from exactdp import Enclosure, ParameterError, Profile, time_limit
 from exactdp.accounting import compose
-from exactdp.accounting.composition.curves import Profile, profile, refined
-from exactdp.exact import Enclosure, ParameterError, time_limit
+from exactdp.accounting.composition.curves import profile, refined
 from exactdp.mechanisms import (
     AdditiveNoise,
     DiscreteLaplace,
@@ -32,9 +32,7 @@ def test_the_profile_is_delta():
         assert delta.contains(exact.lower) and delta.contains(exact.upper)
 
 
-@pytest.mark.slow_cases(
-    "m0",
-)
+@pytest.mark.slow_cases("m0")
 @pytest.mark.parametrize(
     "m",
     [

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from mpmath import mpf
 
 import exactdp
+from exactdp import Enclosure, ParameterError
 from exactdp.accounting import (
     delta,
     epsilon,
@@ -26,7 +27,6 @@ from exactdp.accounting import (
     zcdp,
 )
 from exactdp.accounting.divergences.renyi_sums import highest
-from exactdp.exact import Enclosure, ParameterError
 from exactdp.mechanisms import (
     AdditiveNoise,
     Binomial,
@@ -75,10 +75,7 @@ def holds(found: Enclosure, value: mpf, relative: float = 1e-11) -> None:
 
 
 @pytest.mark.slow_cases(
-    "1-PolyaDifference-6",
-    "1-PolyaDifference-7",
-    "3-PolyaDifference-6",
-    "3-PolyaDifference-7",
+    "1-PolyaDifference-6", "1-PolyaDifference-7", "3-PolyaDifference-6", "3-PolyaDifference-7"
 )
 @every_law
 @pytest.mark.parametrize("shift", [1, 3])
@@ -89,11 +86,7 @@ def test_renyi(law: Law, pmf: Callable[[int], mpf], reach: int, shift: int) -> N
         holds(found, truth.renyi(pair, order))
 
 
-@pytest.mark.slow_cases(
-    "DiscreteGaussian-4",
-    "Skellam-2",
-    "Skellam-3",
-)
+@pytest.mark.slow_cases("DiscreteGaussian-4", "Skellam-2", "Skellam-3")
 @each_law
 def test_profile_and_its_inverse(law: Law, pmf: Callable[[int], mpf], reach: int) -> None:
     mechanism, pair = AdditiveNoise(law, 2), truth.shifted(pmf, 2, reach)
@@ -167,9 +160,7 @@ def test_reduction_never_raises_epsilon(law: Law, pmf: Callable[[int], mpf], rea
     assert epsilon(bound, "1e-4").is_within(Fraction(1, 10**11))
 
 
-@pytest.mark.slow_cases(
-    "Skellam-2",
-)
+@pytest.mark.slow_cases("Skellam-2")
 @each_law
 def test_the_full_sensitivity_is_the_worst(law: Law, pmf: Callable[[int], mpf], reach: int) -> None:
     pairs = [truth.shifted(pmf, shift, reach) for shift in (1, 2, 3, 4)]
@@ -319,6 +310,7 @@ def test_delta_is_small_however_large_epsilon_is(spec, epsilon):
     assert 0 <= found.lower <= found.upper < Decimal("1e-100")
 
 
+@pytest.mark.contract
 def test_a_pure_claim_without_a_witness_near_is_refuted_all_the_same():
     for claim in ("approx:1000,0", "pure:1000"):
         assert exactdp.audit("skellam:variance=9", claim).verdict.name == "REFUTED"

@@ -7,12 +7,12 @@ from fractions import Fraction
 import pytest
 
 import exactdp
+from exactdp import time_limit
 from exactdp.accounting.composition import first_bounds as bounds
 from exactdp.accounting.composition.first_bounds import first_bounds, first_curve
 from exactdp.accounting.figure import Figure
 from exactdp.accounting.grid.orders import renyi_by_cells
 from exactdp.accounting.scenario import Use
-from exactdp.exact.deadline import time_limit
 from exactdp.mechanisms import AdditiveNoise, DiscreteGaussian, FinitePair
 from exactdp.mechanisms.mechanism import OnePair
 

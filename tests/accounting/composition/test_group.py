@@ -5,9 +5,9 @@ from itertools import pairwise, product
 
 import pytest
 
+from exactdp import ParameterError, time_limit
 from exactdp.accounting import compose
 from exactdp.accounting.composition.group import group_epsilon, group_epsilons
-from exactdp.exact import ParameterError, time_limit
 from exactdp.mechanisms import AdditiveNoise, DiscreteGaussian, DiscreteLaplace, RandomizedResponse
 from exactdp.mechanisms.spec import parse
 
@@ -92,6 +92,7 @@ def test_several_sizes_are_what_each_is_by_itself(spec):
     assert all(a.upper <= b.upper for a, b in pairwise(together))
 
 
+@pytest.mark.slow
 def test_what_takes_too_long_is_left_open():
     of = compose((parse("skellam:variance=100,l2=4,neighbours=add-remove").mechanism, 300))
     with time_limit(0.3, rings=False):

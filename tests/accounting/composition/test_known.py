@@ -9,11 +9,11 @@ from itertools import pairwise
 import pytest
 from scipy import stats
 
+from exactdp import Enclosure, time_limit
 from exactdp.accounting import compose
 from exactdp.accounting.composition.curves import rising
 from exactdp.accounting.composition.known import Known, _root, figure_of, quickly
 from exactdp.accounting.figure import Figure, meeting
-from exactdp.exact import Enclosure, time_limit
 from exactdp.exact.deadline import finishing
 from exactdp.exact.enclosure import ContradictionError
 from exactdp.mechanisms.mechanism import RandomizedResponse

@@ -11,6 +11,8 @@ from mpmath import mpf
 
 import exactdp
 
+pytestmark = pytest.mark.contract
+
 
 @pytest.mark.parametrize("order", ["3/2", "4"])
 def test_renyi_of_batches_is_bounded_by_both_ways_together(order: str) -> None:

@@ -8,8 +8,8 @@ from fractions import Fraction
 import pytest
 from attrs import frozen
 
+from exactdp import Enclosure
 from exactdp.accounting.composition.profiled import own_delta, own_epsilon, own_epsilon_below
-from exactdp.exact import Enclosure
 
 
 @frozen

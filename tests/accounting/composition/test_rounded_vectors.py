@@ -12,10 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from exactdp import ParameterError, time_limit
 from exactdp.accounting import compose
 from exactdp.accounting.composition.vectors import sides_of
-from exactdp.exact import ParameterError
-from exactdp.exact.deadline import time_limit
 from exactdp.mechanisms import Mechanism
 from exactdp.mechanisms.laws import DiscreteGaussian, DiscreteLaplace, Law, Skellam
 from exactdp.mechanisms.rounded import RoundedReach

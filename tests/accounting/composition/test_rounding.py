@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from exactdp import OutOfTimeError, ParameterError
 from exactdp.accounting.composition import rounding
 from exactdp.accounting.composition.rounding import rounded_delta, rounded_epsilon
 from exactdp.accounting.composition.rounding_cost import RoundingCost, rounding_cost, table
@@ -15,8 +16,6 @@ from exactdp.accounting.divergences.conversion import zcdp_to_epsilon
 from exactdp.accounting.divergences.gaussian_bounds import largest_mu
 from exactdp.accounting.losses.continuous.composed import sampled_gaussian
 from exactdp.accounting.losses.mixed import epsilon as composed_epsilon
-from exactdp.exact import ParameterError
-from exactdp.exact.deadline import OutOfTimeError
 from exactdp.mechanisms.laws import DiscreteGaussian, Skellam
 
 
@@ -42,9 +41,7 @@ def truth(variance: float, y: float, uses: int, rate: float, level: float) -> fl
     return max(float(np.maximum(a - math.exp(level) * b, 0).sum()) for a, b in ways)
 
 
-@pytest.mark.slow_cases(
-    "0.7-3-0.25",
-)
+@pytest.mark.slow_cases("0.7-3-0.25")
 @pytest.mark.parametrize(
     ("y", "uses", "rate"), [(0.3, 1, 1.0), (1.5, 2, 1.0), (2.0, 1, 1.0), (0.7, 3, 0.25)]
 )
@@ -63,10 +60,7 @@ def test_upper_ends_are_above_the_truth(y: float, uses: int, rate: float) -> Non
 BASE = {"l2": "10", "delta": "1e-5", "dimension": 4096, "times": 1, "rate": "1"}
 
 
-@pytest.mark.slow_cases(
-    "l2-9-11",
-    "times-1-2",
-)
+@pytest.mark.slow_cases("l2-9-11", "times-1-2")
 @pytest.mark.parametrize(
     ("name", "less", "more"),
     [

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from exactdp import time_limit
 from exactdp.accounting import compose
 from exactdp.accounting.composition.tradeoff import further_profiles
 from exactdp.accounting.scenario import Use
-from exactdp.exact import time_limit
 from exactdp.mechanisms import (
     AdditiveNoise,
     DiscreteGaussian,
@@ -107,9 +107,7 @@ def test_randomized_response_has_the_curve_of_epsilon_and_delta(delta):
             assert Fraction(beta.upper) - Fraction(beta.lower) < Fraction(1, 10**9)
 
 
-@pytest.mark.slow_cases(
-    "m2",
-)
+@pytest.mark.slow_cases("m2")
 @pytest.mark.parametrize(
     "m",
     [

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import exactdp
+from exactdp import Enclosure, ParameterError, time_limit
 from exactdp.accounting import compose
 from exactdp.accounting.composition import vectors
 from exactdp.accounting.methods.comparison import compare
 from exactdp.accounting.participation.filters import ZcdpFilter
-from exactdp.exact import Enclosure, ParameterError, time_limit
 from exactdp.mechanisms import AdditiveNoise
 from exactdp.mechanisms.laws import (
     Binomial,
@@ -100,6 +100,7 @@ def holds(found: Enclosure, truth: float, error: float = _ERROR) -> bool:
     return float(found.lower) <= truth + error and truth - error <= float(found.upper)
 
 
+@pytest.mark.slow
 @settings(max_examples=6)
 @given(
     LAWS,
@@ -145,11 +146,7 @@ def test_many_uses_of_many_coordinates_narrowly(variance: int, width: str) -> No
     assert found.is_within(Fraction(width))
 
 
-@pytest.mark.slow_cases(
-    "rate0-0.2",
-    "rate0-0.6",
-    "rate0-0",
-)
+@pytest.mark.slow_cases("rate0-0.2", "rate0-0.6", "rate0-0")
 @pytest.mark.parametrize("epsilon", ["0", "0.2", "0.6"])
 @pytest.mark.parametrize("rate", [Fraction(1), Fraction(1, 10)])
 def test_binomial_noise_is_that_of_a_law_with_an_envelope(epsilon: str, rate: Fraction) -> None:
@@ -304,6 +301,7 @@ def test_rounding_at_random_costs_hardly_anything() -> None:
     assert found.lower <= whole.upper
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(
     "parts",
     [
@@ -320,6 +318,7 @@ def test_lists_have_both_ends_however_little_time_there_is(parts):
         assert 0 < found.lower <= found.upper < math.inf
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("seconds", ["0", "0.0005", "0.001", "0.002"])
 @pytest.mark.parametrize(
     "parts",
@@ -336,6 +335,7 @@ def test_divergences_are_bounded_whatever_time_is_left(parts, seconds):
     known.intersection(found.renyi("2", Fraction(1, 10**4)))  # which meets it
 
 
+@pytest.mark.contract
 def test_what_is_found_in_too_little_time_is_not_kept():
     alone = exactdp.mechanism("guarantee:zcdp:0.13")
     for seconds in ("1e-9", "0.001", "0.003", "0.01", "0.03", "0.1"):

@@ -6,10 +6,9 @@ from fractions import Fraction
 
 import pytest
 
+from exactdp import Composition, Enclosure
 from exactdp.accounting import compose
-from exactdp.accounting.composition.composed import Composition
 from exactdp.accounting.composition.vectors import sides_of
-from exactdp.exact import Enclosure
 from exactdp.mechanisms.spec import parse
 
 MANY = "discrete-gaussian:sigma2=100,l2=5,l1=15,dimension=20"

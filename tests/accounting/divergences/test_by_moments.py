@@ -6,13 +6,14 @@ from fractions import Fraction
 import mpmath
 import pytest
 
+from exactdp import ZCDP, Verdict
 from exactdp.accounting import compose
 from exactdp.accounting.divergences.by_moments import divergence_bracket, rho_bracket
 from exactdp.exact.precision import working_precision
 from exactdp.mechanisms.laws import DiscreteGaussian, PolyaDifference, Skellam
 from exactdp.mechanisms.shift_pair import ShiftPair
 from exactdp.mechanisms.spec import parse
-from exactdp.verify import ZCDP, Verdict, audit
+from exactdp.verify import audit
 
 
 def _masses(law, reach):
@@ -29,6 +30,7 @@ def _truth(masses, shift, order):
         return mpmath.log(total) / (a - 1)
 
 
+@pytest.mark.slow_cases("1-law1-30-2.25", "3-law1-30-2.25")
 @pytest.mark.parametrize(
     ("law", "reach", "last"),  # D_a/a tends to shift^2/(2 last)
     [

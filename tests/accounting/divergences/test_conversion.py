@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mpmath import mpf
 
+from exactdp import Enclosure, ParameterError
 from exactdp.accounting import delta, epsilon, renyi_curve, renyi_divergence, zcdp
 from exactdp.accounting.divergences.conversion import (
     Curve,
@@ -24,7 +25,6 @@ from exactdp.accounting.divergences.conversion import (
     zcdp_to_epsilon,
     zcdp_to_epsilon_simple,
 )
-from exactdp.exact import Enclosure, ParameterError
 from exactdp.mechanisms import (
     AdditiveNoise,
     DiscreteGaussian,
@@ -102,10 +102,7 @@ def test_zcdp_to_epsilon(rho: str, goal: str) -> None:
     assert zcdp_to_epsilon_simple(rho, goal).at_least(found.value.lower) is not False
 
 
-@pytest.mark.slow_cases(
-    "1e-12-20",
-    "1e-12-3000",
-)
+@pytest.mark.slow_cases("1e-12-20", "1e-12-3000")
 @pytest.mark.parametrize("level", ["0", "1e-3", "0.7", "20", "3000"])
 @pytest.mark.parametrize("rho", RHOS)
 def test_zcdp_to_delta(rho: str, level: str) -> None:
@@ -154,9 +151,7 @@ def test_bounded_losses_to_delta(level: str) -> None:
         oracles.assert_holds(found, mpmath.exp(best_log_delta(response("0.3"), level)), 1e-12)
 
 
-@pytest.mark.slow_cases(
-    "1e-6",
-)
+@pytest.mark.slow_cases("1e-6")
 @pytest.mark.parametrize("goal", ["0.1", "1e-6", "1e-300"])
 def test_mechanisms(goal: str) -> None:
     with mpmath.workdps(40):
@@ -182,9 +177,7 @@ def test_mechanisms(goal: str) -> None:
     assert epsilon(mechanism, goal).at_most(found.value.upper) is True
 
 
-@pytest.mark.slow_cases(
-    "1e-40-mechanism1",
-)
+@pytest.mark.slow_cases("1e-40-mechanism1")
 @pytest.mark.parametrize("mechanism", [Skellam(4), DiscreteLaplace("0.7"), DiscreteGaussian(9)])
 @pytest.mark.parametrize("goal", ["0.2", "1e-4", "1e-40"])
 def test_there_and_back(mechanism: Skellam, goal: str) -> None:
@@ -223,11 +216,7 @@ def exponentials(slow: str, fast: str) -> tuple[Real, Curve]:
     return real, curve
 
 
-@pytest.mark.slow_cases(
-    "0.3-1-1.001",
-    "1e-300-1-1.001",
-    "1e-6-1-1.001",
-)
+@pytest.mark.slow_cases("0.3-1-1.001", "1e-300-1-1.001", "1e-6-1-1.001")
 @pytest.mark.parametrize(("slow", "fast"), [("1", "2"), ("1", "1.001"), ("1", "50")])
 @pytest.mark.parametrize("goal", ["0.3", "1e-6", "1e-300"])
 def test_curves_that_are_infinite_beyond_some_order(slow: str, fast: str, goal: str) -> None:

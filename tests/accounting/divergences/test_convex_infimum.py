@@ -13,8 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mpf
 
+from exactdp import Enclosure
 from exactdp.accounting.divergences.convex_infimum import Values, infimum
-from exactdp.exact import Enclosure, ball, working_precision
+from exactdp.exact import ball, working_precision
 
 Lines = list[tuple[Fraction, Fraction]]
 

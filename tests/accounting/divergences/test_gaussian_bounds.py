@@ -8,8 +8,8 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
+from exactdp import Enclosure
 from exactdp.accounting.divergences.gaussian_bounds import root_of, squared
-from exactdp.exact import Enclosure
 
 numbers = st.fractions(0, 10**9, max_denominator=10**9)
 INFINITE = Decimal("Infinity")

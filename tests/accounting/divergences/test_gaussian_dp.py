@@ -13,10 +13,11 @@ import oracles
 import pytest
 from mpmath import mpf
 
+from exactdp import Enclosure, ParameterError
 from exactdp.accounting import compose
 from exactdp.accounting.composition.divergence import gaussian_dp
 from exactdp.accounting.divergences.gaussian_dp import _Event, _inside, separation
-from exactdp.exact import Enclosure, ParameterError, ball, working_precision
+from exactdp.exact import ball, working_precision
 from exactdp.mechanisms import (
     AdditiveNoise,
     DiscreteGaussian,

@@ -12,6 +12,7 @@ import pytest
 from flint import arb
 from scipy.special import gammaln, ive, logsumexp
 
+from exactdp import ParameterError
 from exactdp.accounting.envelope import (
     NoEnvelopeError,
     rounded_factor,
@@ -19,7 +20,7 @@ from exactdp.accounting.envelope import (
     unit_parameter,
 )
 from exactdp.accounting.envelope.rounded import _Moments
-from exactdp.exact import ParameterError, ball
+from exactdp.exact import ball
 from exactdp.mechanisms.laws import Binomial, DiscreteGaussian, DiscreteLaplace, Law, Skellam
 
 ROUNDING = 1 + 1e-9  # all sums have positive terms only
@@ -135,11 +136,7 @@ def test_factor_is_above_every_quotient_and_close_to_the_largest(mu: Fraction, o
         assert factor <= (order * mu**2 / 2) * (1 + Fraction(1, 100))
 
 
-@pytest.mark.slow_cases(
-    "40-mu0",
-    "40-mu1",
-    "40-mu2",
-)
+@pytest.mark.slow_cases("40-mu0", "40-mu1", "40-mu2")
 @pytest.mark.parametrize("mu", [Fraction(1, 100), Fraction(3, 10), Fraction(1)])
 @pytest.mark.parametrize("order", [2, 5, 40])
 def test_bounds_of_cells_and_of_the_tail_hold_inside_of_them(mu: Fraction, order: int) -> None:

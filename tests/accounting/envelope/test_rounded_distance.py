@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy.special import log_ndtr
 
+from exactdp import ParameterError
 from exactdp.accounting.envelope import rounded_distance, unit_parameter
-from exactdp.exact import ParameterError
 from exactdp.mechanisms.laws import DiscreteGaussian, Law, Skellam
 
 LEVELS = np.linspace(0, 8, 33)

@@ -10,8 +10,8 @@ import pytest
 from mpmath import mpf
 from normal_quantiles import quantiles
 
+from exactdp import ParameterError
 from exactdp.accounting.envelope import NoEnvelopeError, shift_parameter, unit_parameter
-from exactdp.exact import ParameterError
 from exactdp.mechanisms.laws import (
     Binomial,
     DiscreteGaussian,

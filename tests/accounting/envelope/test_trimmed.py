@@ -11,8 +11,8 @@ import pytest
 from mpmath import mpf
 from normal_quantiles import quantile
 
+from exactdp import ParameterError
 from exactdp.accounting.envelope import NoEnvelopeError, trimmed
-from exactdp.exact import ParameterError
 from exactdp.mechanisms.laws import Binomial, Skellam
 
 
@@ -41,9 +41,7 @@ def widest_step(law: dict[int, mpf]) -> mpf:
     return max(right - left for left, right in pairwise(found))
 
 
-@pytest.mark.slow_cases(
-    "200-1/2-1e-9",
-)
+@pytest.mark.slow_cases("200-1/2-1e-9")
 @pytest.mark.parametrize(
     ("trials", "chance", "tail"), [(60, "1/2", "1e-4"), (200, "1/2", "1e-9"), (90, "0.4", "1e-5")]
 )

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from mpmath import mpf
 from normal_quantiles import quantile, steps
 
+from exactdp import Enclosure
 from exactdp.accounting.envelope import (
     NoEnvelopeError,
     gaussian_distance,
@@ -22,7 +23,7 @@ from exactdp.accounting.envelope import (
     unit_parameter,
 )
 from exactdp.accounting.envelope.sums import masses, tails
-from exactdp.exact import Enclosure, enclose, working_precision
+from exactdp.exact import enclose, working_precision
 from exactdp.mechanisms.laws import (
     Binomial,
     DiscreteGaussian,
@@ -52,9 +53,7 @@ def summed(pmf, count: int, reach: int) -> dict[int, mpf]:
     return law
 
 
-@pytest.mark.slow_cases(
-    "PolyaDifference(shape=Fraction(5, 2), scale=Fraction(2, 1))-pmf-8-170",
-)
+@pytest.mark.slow_cases("PolyaDifference(shape=Fraction(5, 2), scale=Fraction(2, 1))-pmf-8-170")
 @pytest.mark.parametrize(
     ("law", "pmf", "last", "reach"),
     [

@@ -154,6 +154,7 @@ def test_beside_other_mechanisms_it_costs_what_both_do(removing: bool) -> None:
     assert found.is_within(Fraction(1, 50))
 
 
+@pytest.mark.slow
 def test_lists_with_discrete_noise_are_measured() -> None:
     allocated = parse("gaussian:sigma=1,allocation=1/20,neighbours=add-remove").mechanism
     sampled = parse("skellam:variance=100,neighbours=add-remove,poisson=0.1").mechanism

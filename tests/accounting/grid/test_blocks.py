@@ -9,13 +9,13 @@ import pytest
 from flint import arb
 
 import exactdp
+from exactdp import time_limit
 from exactdp.accounting import compose
 from exactdp.accounting.figure import Figure
 from exactdp.accounting.grid import rung
 from exactdp.accounting.grid.blocks import BlockLoss
 from exactdp.accounting.losses.of_pair import listed_law
 from exactdp.accounting.scenario import scenarios
-from exactdp.exact.deadline import time_limit
 from exactdp.exact.precision import working_precision
 from exactdp.mechanisms.pair import Pair
 
@@ -131,6 +131,7 @@ def test_what_is_reduced_lies_above_what_blocks_of_residues_tell(
     rung._measured.cache_clear()
 
 
+@pytest.mark.contract
 def test_wide_noise_that_is_reduced_is_told_within_its_period() -> None:
     wide = exactdp.compose("skellam:variance=1e10,sensitivity=100000*20")
     reduced = exactdp.compose("skellam:variance=1e10,sensitivity=100000,modulus=2097152*20")
@@ -161,6 +162,7 @@ def test_batches_of_a_fixed_size_lie_between_the_same_ends(
     rung._measured.cache_clear()
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(
     "spec",
     [

@@ -17,10 +17,10 @@ import oracles
 import pytest
 from mpmath import mpf
 
-from exactdp.accounting.composition.composed import Composition, compose
+from exactdp import Composition, Enclosure
+from exactdp.accounting.composition.composed import compose
 from exactdp.accounting.grid.rung import grid_delta, grid_epsilon
 from exactdp.accounting.scenario import Scenario, scenarios
-from exactdp.exact import Enclosure
 from exactdp.exact.errors import DoesNotApplyError
 from exactdp.mechanisms import (
     AdditiveNoise,

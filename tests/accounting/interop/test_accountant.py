@@ -15,9 +15,9 @@ from dp_accounting.rdp import RdpAccountant
 from flint import arb
 
 import exactdp
+from exactdp import ParameterError
 from exactdp.accounting.interop.profiles import NormalMixtures
 from exactdp.accounting.interop.reading import read
-from exactdp.exact import ParameterError
 from exactdp.exact.precision import working_precision
 from exactdp.interop import ExactAccountant, UnsupportedEventError, from_dp_event
 

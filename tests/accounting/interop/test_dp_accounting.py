@@ -14,10 +14,10 @@ import oracles
 import pytest
 from mpmath import mpf
 
+from exactdp import ParameterError
 from exactdp.accounting import delta, renyi_curve
 from exactdp.accounting.composition.composed import compose
 from exactdp.accounting.interop.dp_accounting import rdp_epsilons, to_dp_accounting
-from exactdp.exact import ParameterError
 from exactdp.mechanisms import (
     AdditiveNoise,
     Binomial,
@@ -168,9 +168,7 @@ def plain(name: str) -> list[truth.Atoms]:
 COMPOSED = ["skellam", "laplace", "polya-below-1", "binomial", "gaussian", "pair", "skellam-mod-7"]
 
 
-@pytest.mark.slow_cases(
-    "polya-below-1-2",
-)
+@pytest.mark.slow_cases("polya-below-1-2")
 @pytest.mark.parametrize(
     ("name", "times"), [(name, 2) for name in COMPOSED] + [(name, 3) for name in COMPOSED[1::2]]
 )
@@ -312,12 +310,7 @@ EXTREMES: dict[str, tuple[Mechanism, int]] = {
 }
 
 
-@pytest.mark.slow_cases(
-    "laplace x 1000",
-    "laplace x 5000",
-    "often revealing",
-    "wide losses",
-)
+@pytest.mark.slow_cases("laplace x 1000", "laplace x 5000", "often revealing", "wide losses")
 @pytest.mark.parametrize(
     "name",
     [

@@ -11,9 +11,9 @@ from dp_accounting import dp_event
 from dp_accounting.pld import PLDAccountant
 
 import exactdp
+from exactdp import Enclosure, ParameterError
 from exactdp.accounting.interop import opacus
 from exactdp.cli.main import main
-from exactdp.exact import Enclosure, ParameterError
 from exactdp.interop import (
     UnsupportedEventError,
     from_dp_event,
@@ -158,6 +158,7 @@ def test_other_histories_are_refused(history):
         from_opacus(history)
 
 
+@pytest.mark.contract
 def test_compose_from_a_file(capsys, tmp_path):
     path = tmp_path / "event.json"
     gaussian = {"class_name": "GaussianDpEvent", "noise_multiplier": 2.5}
@@ -175,6 +176,7 @@ def test_compose_from_a_file(capsys, tmp_path):
     assert use["times"] == 30 and exactdp.mechanism(use["spec"]).times == 1
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(
     ("content", "told"),
     [

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from scipy.special import ive
 
+from exactdp import Enclosure, ParameterError
 from exactdp.accounting.interop.flower import server
-from exactdp.exact import Enclosure, ParameterError
 from exactdp.interop import flower
 from exactdp.mechanisms import Binomial, DiscreteGaussian, Skellam
 from exactdp.mechanisms.protocols.federated import Encoding, error_bound

@@ -8,7 +8,7 @@ import pytest
 from scipy.special import erfcinv
 
 import exactdp
-from exactdp.exact import ParameterError
+from exactdp import ParameterError
 from exactdp.interop import UnsupportedEventError, spec_from_params, spec_from_tff
 from exactdp.mechanisms import DiscreteGaussian, Skellam
 

@@ -8,6 +8,7 @@ from flint import arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from exactdp import Enclosure
 from exactdp.accounting.losses.adaptive import (
     adaptive_delta,
     adaptive_epsilon,
@@ -15,7 +16,7 @@ from exactdp.accounting.losses.adaptive import (
 from exactdp.accounting.losses.law import Atoms
 from exactdp.accounting.losses.of_pair import listed_law
 from exactdp.accounting.losses.sums import composed_delta, composed_epsilon
-from exactdp.exact import Enclosure, working_precision
+from exactdp.exact import working_precision
 from exactdp.exact.errors import DoesNotApplyError
 from exactdp.exact.number import Logarithm, ball
 from exactdp.exact.precision import enclose
@@ -240,10 +241,7 @@ def test_finer_grids_are_narrower():
     assert fine.lower <= coarse.upper
 
 
-@pytest.mark.slow_cases(
-    "mechanism0-3-level0",
-    "mechanism0-3-level1",
-)
+@pytest.mark.slow_cases("mechanism0-3-level0", "mechanism0-3-level1")
 @pytest.mark.parametrize("level", [F(0), F(2)])
 @pytest.mark.parametrize(
     ("mechanism", "times"),
@@ -265,9 +263,7 @@ def test_without_a_choice_it_is_plain_composition(mechanism, times, level):
     assert relative(found) < F(1, 10**4)
 
 
-@pytest.mark.slow_cases(
-    "10",
-)
+@pytest.mark.slow_cases("10")
 @pytest.mark.parametrize("times", [1, 2, 10])
 def test_binomial_noise_lies_within_what_brackets_it(times):
     """Above each way round throughout, below the law that dominates both."""

@@ -8,12 +8,13 @@ import pytest
 from brute_force import DIGITS
 from flint import acb, arb
 
+from exactdp import Enclosure
 from exactdp.accounting import compose
 from exactdp.accounting.divergences.privacy_profile import value_at
 from exactdp.accounting.losses.composite import Composite, saddle_at
 from exactdp.accounting.losses.lattice import LatticeTail
 from exactdp.accounting.losses.of_pair import common_ratio, listed_law, loss_law
-from exactdp.exact import Enclosure, working_precision
+from exactdp.exact import working_precision
 from exactdp.mechanisms import (
     AdditiveNoise,
     DiscreteGaussian,

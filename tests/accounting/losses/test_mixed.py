@@ -8,11 +8,11 @@ from continuous_truth import closed
 from mpmath import mp, mpf
 
 import exactdp
+from exactdp import Enclosure
 from exactdp.accounting.composition.composed import compose
 from exactdp.accounting.losses import mixed
 from exactdp.accounting.losses.continuous.composed import sampled_gaussian
 from exactdp.accounting.losses.mixed import delta as composed_delta
-from exactdp.exact import Enclosure
 from exactdp.mechanisms.pair import FinitePair
 
 
@@ -98,9 +98,7 @@ def test_a_gaussian_use_beside_a_discrete_one(spec, pair, rate, narrow):
     check(spec, pair, rate, "1", "1.5", "1.2", narrow)
 
 
-@pytest.mark.slow_cases(
-    "discrete-gaussian:sigma=3,neighbours=add-remove,poisson=0.2-pair4-0.2",
-)
+@pytest.mark.slow_cases("discrete-gaussian:sigma=3,neighbours=add-remove,poisson=0.2-pair4-0.2")
 @pytest.mark.parametrize(("spec", "pair", "rate"), CASES)
 def test_a_sampled_gaussian_use_beside_a_discrete_one(spec, pair, rate):
     check(spec, pair, rate, "0.1", "1", "0.4", Fraction(1, 10**11))
@@ -179,9 +177,7 @@ def test_all_losses_infinite(narrow):
     assert uses.epsilon("0.5").lower == float("inf")
 
 
-@pytest.mark.slow_cases(
-    "inverted",
-)
+@pytest.mark.slow_cases("inverted")
 def test_slack_is_charged_for(narrow):
     """Pairs within the slack: what is certified of the set holds for each of them."""
     p, q = (Fraction(7, 10), Fraction(3, 10)), (Fraction(4, 10), Fraction(6, 10))

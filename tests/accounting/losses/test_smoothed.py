@@ -49,9 +49,7 @@ def test_the_table_holds_the_transform_at_its_nodes(first, count):
             assert abs(values[j]).rad() < arb(2) ** -80
 
 
-@pytest.mark.slow_cases(
-    "pair1-1",
-)
+@pytest.mark.slow_cases("pair1-1")
 @pytest.mark.parametrize("times", [1, 7, 100_000])  # the last one is scanned in double precision
 @pytest.mark.parametrize("pair", [SKELLAM, POLYA, THREE])
 def test_the_scan_is_never_below_the_truth(pair, times):
@@ -131,9 +129,7 @@ def test_smoothing_agrees_with_listing_for_random_pairs(ps, qs, times, level):
         assert not upper < exact
 
 
-@pytest.mark.slow_cases(
-    "6",
-)
+@pytest.mark.slow_cases("6")
 @pytest.mark.parametrize("times", [6, 12])
 def test_halving_sigma_quarters_the_gap(times):
     gaps = []

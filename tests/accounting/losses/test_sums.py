@@ -11,8 +11,8 @@ import oracles
 import pytest
 from mpmath import mpf
 
-from exactdp.accounting.composition.composed import Composition, compose
-from exactdp.exact import Enclosure
+from exactdp import Composition, Enclosure
+from exactdp.accounting.composition.composed import compose
 from exactdp.mechanisms import (
     AdditiveNoise,
     DiscreteGaussian,
@@ -48,11 +48,7 @@ MANY = [("1", 4096), ("5", 4096), ("20", 4096), ("20", 64), ("0.01", 10**4), ("1
 MOST = [("1e-6", 10**6), ("0.01", 10**6), ("1", 10**5)]
 
 
-@pytest.mark.slow_cases(
-    "1-4096",
-    "20-4096",
-    "5-4096",
-)
+@pytest.mark.slow_cases("1-4096", "20-4096", "5-4096")
 @pytest.mark.parametrize(("size", "times"), FEW + MANY)
 def test_two_points(size: str, times: int) -> None:
     each, pure = Fraction(size), Fraction(size) * times
@@ -65,12 +61,7 @@ def test_two_points(size: str, times: int) -> None:
             assert composition.delta(level) == Enclosure.exactly(0)
 
 
-@pytest.mark.slow_cases(
-    "0.01-10000",
-    "1-4096",
-    "20-4096",
-    "5-4096",
-)
+@pytest.mark.slow_cases("0.01-10000", "1-4096", "20-4096", "5-4096")
 @pytest.mark.parametrize(("size", "times"), FEW + MANY)
 def test_two_points_inverted(size: str, times: int) -> None:
     composition = compose((RandomizedResponse(size), times))

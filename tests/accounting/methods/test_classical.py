@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mpmath import mpf
 
+from exactdp import ApproxDP, Enclosure, ParameterError, PureDP, RenyiDP, Verdict
 from exactdp.accounting import delta, epsilon, pure_epsilon, renyi_divergence, zcdp
 from exactdp.accounting.methods.classical import (
     DoesNotApplyError,
@@ -23,9 +24,8 @@ from exactdp.accounting.methods.classical import (
     theorem7,
     theorem7_number,
 )
-from exactdp.exact import Enclosure, ParameterError
 from exactdp.mechanisms import RandomizedResponse
-from exactdp.verify import ApproxDP, PureDP, RenyiDP, Verdict, audit
+from exactdp.verify import audit
 
 
 def outcomes(level: str | Fraction, share: str | Fraction) -> list[tuple[mpf, mpf]]:

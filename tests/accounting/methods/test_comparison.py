@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mpf
 
-from exactdp.accounting.composition.composed import Composition, compose
+from exactdp import Composition, Enclosure, ParameterError
+from exactdp.accounting.composition.composed import compose
 from exactdp.accounting.divergences.conversion import (
     renyi_to_epsilon,
     zcdp_to_delta,
@@ -32,7 +33,7 @@ from exactdp.accounting.methods.comparison import (
     Method,
     compare,
 )
-from exactdp.exact import WIDTH, Enclosure, ParameterError
+from exactdp.exact import WIDTH
 from exactdp.mechanisms import (
     AdditiveNoise,
     Binomial,
@@ -66,11 +67,7 @@ each_with_tails = pytest.mark.parametrize("composition", TAILS.values(), ids=TAI
 
 
 @pytest.mark.slow_cases(
-    "0.29-gaussian",
-    "1e-30-gaussian",
-    "1e-30-once",
-    "1e-6-gaussian",
-    "1e-6-once",
+    "0.29-gaussian", "1e-30-gaussian", "1e-30-once", "1e-6-gaussian", "1e-6-once"
 )
 @each_of_all
 @pytest.mark.parametrize("goal", ["0.29", "1e-6", "1e-30"])
@@ -115,22 +112,14 @@ def check_inverse(composition: Composition, method: Method, level: Fraction) -> 
             assert method.epsilon(composition, less, WIDTH).upper > level
 
 
-@pytest.mark.slow_cases(
-    "0.3-two",
-)
+@pytest.mark.slow_cases("0.3-two")
 @each_composition
 @pytest.mark.parametrize("level", ["0", "0.3", "2", "30"])
 def test_no_method_reports_a_smaller_delta(composition: Composition, level: str) -> None:
     check_deltas(composition, level)
 
 
-@pytest.mark.slow_cases(
-    "kov-laplace",
-    "kov-revealing",
-    "kov-two",
-    "kov-useless",
-    "zcdp-faint",
-)
+@pytest.mark.slow_cases("kov-laplace", "kov-revealing", "kov-two", "kov-useless", "zcdp-faint")
 @each_composition
 @pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 def test_delta_is_the_inverse_of_epsilon(composition: Composition, method: Method) -> None:

@@ -6,9 +6,10 @@ from fractions import Fraction
 
 import pytest
 
+from exactdp import Enclosure
 from exactdp.accounting.methods.classical import DoesNotApplyError
 from exactdp.accounting.methods.least_delta import least_delta
-from exactdp.exact import WIDTH, Enclosure
+from exactdp.exact import WIDTH
 
 
 @pytest.mark.parametrize("root", ["0.9999", "1/3", "2e-9", "7e-300", "3e-1500"])

@@ -10,6 +10,7 @@ import oracles
 import pytest
 from mpmath import mpf
 
+from exactdp import Enclosure, ParameterError
 from exactdp.accounting import compose
 from exactdp.accounting.participation import appendix_i
 from exactdp.accounting.participation.appendix_i import (
@@ -20,7 +21,6 @@ from exactdp.accounting.participation.appendix_i import (
     optimal_share,
     skellam,
 )
-from exactdp.exact import Enclosure, ParameterError
 
 WIDTH = Fraction(1, 10**4)
 DELTA = Fraction(1, 1000)
@@ -104,9 +104,7 @@ def test_the_share_of_theorem_7_and_its_condition() -> None:
         advanced_share(Fraction(40), Fraction("1e-6"), 16)
 
 
-@pytest.mark.slow_cases(
-    "<lambda>0",
-)
+@pytest.mark.slow_cases("<lambda>0")
 @pytest.mark.parametrize(
     "noise", [discrete_gaussian(2), pytest.param(skellam(2), marks=pytest.mark.slow)]
 )

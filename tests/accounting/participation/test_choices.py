@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from exactdp import ParameterError
 from exactdp.accounting import compose
 from exactdp.accounting.participation.choices import Choices, Offer
-from exactdp.exact.number import ParameterError
 from exactdp.mechanisms import (
     AdditiveNoise,
     Binomial,
@@ -59,9 +59,7 @@ def menu(offers, count):
     return Choices([Offer(compose(one), times) for one, times in offers], count)
 
 
-@pytest.mark.slow_cases(
-    "1-skellam",
-)
+@pytest.mark.slow_cases("1-skellam")
 @pytest.mark.parametrize("name", MENUS)
 @pytest.mark.parametrize("count", [1, pytest.param(3, marks=pytest.mark.slow)])
 def test_epsilon_is_the_supremum_of_all_choices(name, count):

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mpmath import mpf
 
+from exactdp import Enclosure, ParameterError
 from exactdp.accounting.composition.composed import compose
 from exactdp.accounting.divergences.conversion import zcdp_to_epsilon
 from exactdp.accounting.participation.filters import (
@@ -23,7 +24,6 @@ from exactdp.accounting.participation.filters import (
     RenyiFilter,
     ZcdpFilter,
 )
-from exactdp.exact import Enclosure, ParameterError
 from exactdp.mechanisms import (
     AdditiveNoise,
     DiscreteGaussian,

@@ -8,8 +8,8 @@ from fractions import Fraction
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from exactdp import Enclosure
 from exactdp.accounting.participation.known_costs import most_uses
-from exactdp.exact import Enclosure
 
 
 @given(st.integers(0, 10**6), st.integers(1, 1000), st.integers(0, 10**5))

@@ -6,10 +6,10 @@ from fractions import Fraction
 
 import pytest
 
+from exactdp import Enclosure, UndecidedError
 from exactdp.accounting.participation.least_noise import least_noise
-from exactdp.exact import Enclosure, refine
+from exactdp.exact import refine
 from exactdp.exact.number import ball
-from exactdp.mechanisms import UndecidedError
 
 WIDTH = Fraction(1, 10**6)
 

@@ -10,11 +10,11 @@ import oracles
 import pytest
 from mpmath import mpf
 
+from exactdp import Enclosure, ParameterError
 from exactdp.accounting.composition import divergence
 from exactdp.accounting.participation.filters import RenyiFilter
 from exactdp.accounting.participation.gaussian_odometer import GaussianOdometer
 from exactdp.accounting.participation.odometer import RenyiOdometer
-from exactdp.exact import Enclosure, ParameterError
 from exactdp.mechanisms import (
     AdditiveNoise,
     DiscreteGaussian,
@@ -61,9 +61,7 @@ def stop_by_report(outputs: Outputs, state: Odometer) -> RandomizedResponse | No
 
 
 @pytest.mark.slow_cases(
-    "<lambda>-0.02-stop_when_ahead",
-    "<lambda>-0.3-stop_by_report",
-    "<lambda>-0.3-stop_when_ahead",
+    "<lambda>-0.02-stop_when_ahead", "<lambda>-0.3-stop_by_report", "<lambda>-0.3-stop_when_ahead"
 )
 @pytest.mark.parametrize("step", [stop_when_ahead, stop_by_report])
 @pytest.mark.parametrize("delta", ["0.3", "0.02"])

@@ -9,7 +9,8 @@ from fractions import Fraction
 import pytest
 from attrs import evolve
 
-from exactdp.accounting.composition.composed import Composition, compose
+from exactdp import Composition, Enclosure, ParameterError
+from exactdp.accounting.composition.composed import compose
 from exactdp.accounting.divergences.conversion import zcdp_to_epsilon
 from exactdp.accounting.methods.comparison import METHODS, Method
 from exactdp.accounting.participation.known_costs import Remaining
@@ -18,7 +19,7 @@ from exactdp.accounting.participation.returning_users import (
     ReturningUsers,
     plan,
 )
-from exactdp.exact import WIDTH, Enclosure, ParameterError
+from exactdp.exact import WIDTH
 from exactdp.mechanisms import AdditiveNoise, DiscreteGaussian, DiscreteLaplace, Mechanism
 from exactdp.mechanisms.continuous import ContinuousNoise, Shape
 
@@ -65,11 +66,7 @@ def test_compositions_are_those_of_the_own_batches() -> None:
     assert users.batches("ada", run="second") == 1
 
 
-@pytest.mark.slow_cases(
-    "0",
-    "2",
-    "3",
-)
+@pytest.mark.slow_cases("0", "2", "3")
 @pytest.mark.parametrize("seed", range(5))
 def test_random_histories(seed: int) -> None:
     choose = random.Random(seed)

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from exactdp import ParameterError
 from exactdp.bandit.environments.rewards import Cells, check_sum, multinomial
-from exactdp.exact.number import ParameterError
 
 
 def cells() -> Cells:

@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
+from exactdp import ParameterError
 from exactdp.bandit.environments.environment import (
     EASY,
     HARD,
@@ -13,7 +14,6 @@ from exactdp.bandit.environments.environment import (
 )
 from exactdp.bandit.environments.gaussian import ClippedGaussian
 from exactdp.bandit.environments.table import Bernoulli
-from exactdp.exact.number import ParameterError
 
 
 def test_gaps_best_and_regret() -> None:

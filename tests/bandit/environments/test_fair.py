@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from exactdp import ParameterError
 from exactdp.bandit.environments.clustering import fair_instance
 from exactdp.bandit.environments.table import RewardTable
-from exactdp.exact.number import ParameterError
 
 
 @pytest.fixture(scope="module")

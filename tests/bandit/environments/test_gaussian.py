@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from mpmath import mpf
 
+from exactdp import ParameterError
 from exactdp.bandit.environments.gaussian import ClippedGaussian
 from exactdp.bandit.environments.rewards import drawn_sums
-from exactdp.exact.number import ParameterError
 
 
 def cell(location: str, sigma: str, precision: int, j: int) -> mpf:
@@ -34,9 +34,7 @@ def cell(location: str, sigma: str, precision: int, j: int) -> mpf:
         return 1 - precision * (mass_below(middle) - mass_below(low))
 
 
-@pytest.mark.slow_cases(
-    "0.3-0.001-3",
-)
+@pytest.mark.slow_cases("0.3-0.001-3")
 @pytest.mark.parametrize(
     ("location", "sigma", "precision"),
     [
@@ -68,9 +66,7 @@ def test_cells_match_the_integrals_also_in_the_tails(
             assert cells.probabilities[j] < 1e-299
 
 
-@pytest.mark.slow_cases(
-    "0.01-0",
-)
+@pytest.mark.slow_cases("0.01-0")
 @pytest.mark.parametrize("location", ["0", "0.25", "0.5", "0.9", "1"])
 @pytest.mark.parametrize("sigma", ["0.01", "0.1", "3"])
 def test_mean_is_that_of_the_clipped_reward(location: str, sigma: str) -> None:
@@ -112,9 +108,7 @@ def test_each_way_of_summing_is_taken_and_has_the_same_law(conforms, convolved) 
     assert chosen <= {0, 1, 2}
 
 
-@pytest.mark.slow_cases(
-    "1048576-1073741824-2",
-)
+@pytest.mark.slow_cases("1048576-1073741824-2")
 @pytest.mark.parametrize(
     ("precision", "count", "way"),
     [(1000, 1 << 20, 1), (1 << 20, 100, 0), (116_000, 1 << 27, 2), (1 << 20, 1 << 30, 2)],

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from exactdp import ParameterError
 from exactdp.bandit.environments.instance_file import cached, read_json, write_json
 from exactdp.bandit.environments.table import RewardTable
 from exactdp.exact.content_cache import ContentCache
-from exactdp.exact.number import ParameterError
 
 ARMS = [{Fraction(0): 3, Fraction(1, 3): 10}, {Fraction(3, 4): 1, Fraction(1): 0}]
 

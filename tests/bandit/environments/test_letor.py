@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from exactdp import ParameterError
 from exactdp.bandit.environments import clustering, letor
 from exactdp.bandit.environments.letor import read_letor
 from exactdp.bandit.environments.table import RewardTable
-from exactdp.exact.number import ParameterError
 
 CENTRES = np.array([[0.0, 0, 1], [50, 0, 1], [0, 800, 1], [50, 800, 1]])
 

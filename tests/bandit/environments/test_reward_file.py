@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
+from exactdp import ParameterError
 from exactdp.bandit.environments.reward_file import read_rewards
 from exactdp.bandit.environments.table import RewardTable
-from exactdp.exact.number import ParameterError
 
 
 def _write(folder: Path, text: str) -> Path:

@@ -6,9 +6,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from exactdp import ParameterError
 from exactdp.bandit.environments.rewards import drawn_sums
 from exactdp.bandit.environments.table import Bernoulli, RewardTable, empirical
-from exactdp.exact.number import ParameterError
 
 TABLE = RewardTable(("0", "1/3", "0.75", 1), ("0.1", "0.2", "0.3", "0.4"))
 

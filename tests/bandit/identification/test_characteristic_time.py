@@ -5,12 +5,12 @@ import math
 import numpy as np
 import pytest
 
+from exactdp import ParameterError
 from exactdp.bandit.environments.environment import Environment
 from exactdp.bandit.environments.gaussian import ClippedGaussian
 from exactdp.bandit.environments.table import Bernoulli
 from exactdp.bandit.identification.characteristic_time import least_time
 from exactdp.bandit.lower_bound import Barrier
-from exactdp.exact import ParameterError
 
 
 def coins(*means):

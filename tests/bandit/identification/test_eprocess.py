@@ -8,12 +8,12 @@ import pytest
 from attrs import evolve
 from scipy import special
 
+from exactdp import Enclosure, ParameterError
 from exactdp.bandit.evidence import Audited
 from exactdp.bandit.identification.algorithms import DIST_DP_LUCB, IDENTIFIERS, LUCB
 from exactdp.bandit.identification.eprocess import e_process
 from exactdp.bandit.prepare import prepare
 from exactdp.bandit.setting import Setting
-from exactdp.exact import Enclosure, ParameterError
 from exactdp.mechanisms.laws import DiscreteGaussian, Skellam
 
 

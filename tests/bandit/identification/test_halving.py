@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from exactdp import Enclosure, ParameterError
 from exactdp.bandit.environments.environment import Environment
 from exactdp.bandit.environments.table import Bernoulli
 from exactdp.bandit.evidence import Audited
@@ -15,7 +16,6 @@ from exactdp.bandit.instances import Fixed, easy
 from exactdp.bandit.run import Config
 from exactdp.bandit.setting import Setting
 from exactdp.bandit.source import Simulated
-from exactdp.exact import Enclosure, ParameterError
 
 
 def coins(*means):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from exactdp import Enclosure
 from exactdp.bandit.environments.environment import Environment
 from exactdp.bandit.environments.table import Bernoulli
 from exactdp.bandit.evidence import Audited
@@ -12,7 +13,6 @@ from exactdp.bandit.identification.play import play_until_sure
 from exactdp.bandit.prepare import prepare
 from exactdp.bandit.setting import Setting
 from exactdp.bandit.source import Simulated
-from exactdp.exact import Enclosure
 
 
 def coins(*means):
@@ -37,9 +37,7 @@ class Kept:
         return values
 
 
-@pytest.mark.slow_cases(
-    "100000-lucb",
-)
+@pytest.mark.slow_cases("100000-lucb")
 @pytest.mark.parametrize("algorithm", IDENTIFIERS, ids=lambda each: each.name)
 @pytest.mark.parametrize("most", [1500, 10**5])
 def test_every_run_does_what_is_said(algorithm, most):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from exactdp import Enclosure
 from exactdp.bandit.environments.environment import Environment
 from exactdp.bandit.environments.table import Bernoulli
 from exactdp.bandit.evidence import Audited
@@ -12,7 +13,6 @@ from exactdp.bandit.instances import Fixed, easy
 from exactdp.bandit.run import Config, environments
 from exactdp.bandit.setting import Setting
 from exactdp.bandit.source import Aggregator
-from exactdp.exact import Enclosure
 
 
 def unproved(protocol, demand):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from exactdp import Enclosure
 from exactdp.bandit.environments.environment import Environment
 from exactdp.bandit.environments.table import Bernoulli
 from exactdp.bandit.evidence import Audited
@@ -12,7 +13,6 @@ from exactdp.bandit.identification.time_bound import time_bound
 from exactdp.bandit.instances import Fixed, easy
 from exactdp.bandit.run import Config
 from exactdp.bandit.setting import Setting
-from exactdp.exact import Enclosure
 
 
 def coins(*means):
@@ -50,6 +50,7 @@ def test_runs_stop_before_their_bound_which_is_near(name, means, options):
     assert times.mean() < found.most < 10 * times.mean()
 
 
+@pytest.mark.slow
 def test_it_falls_with_the_gap_and_with_more_budget_for_errors():
     def bound(*means, **options):
         given = config("dist-dp-lucb", means, most="1e7", **options)

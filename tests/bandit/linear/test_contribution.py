@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from exactdp import ParameterError
 from exactdp.bandit.linear.contribution import Contribution
-from exactdp.exact import ParameterError
 from exactdp.mechanisms.laws import Skellam
 from exactdp.mechanisms.protocols.federated.grid import fraction_bits, on_grid, squared_norm
 from exactdp.mechanisms.rounded import RoundedReach

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from exactdp import ParameterError
 from exactdp.bandit.linear.data import SETS, Classification
 from exactdp.bandit.linear.environments import UnitBall, linear_environment
-from exactdp.exact import ParameterError
 
 
 @pytest.mark.parametrize("text", ["unit", "unit:dimension=1,arms=2,norm=1/3", *SETS])

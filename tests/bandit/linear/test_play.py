@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from exactdp import ParameterError
 from exactdp.bandit.linear import play as module
 from exactdp.bandit.linear.contribution import Contribution
 from exactdp.bandit.linear.environments import UnitBall
@@ -12,7 +13,6 @@ from exactdp.bandit.linear.play import ExactSums, NoisySums, play_linear
 from exactdp.bandit.linear.radius import radius
 from exactdp.bandit.linear.release import certified_release
 from exactdp.bandit.linear.setting import LinearSetting
-from exactdp.exact import ParameterError
 from exactdp.mechanisms.laws import Skellam
 from exactdp.mechanisms.samplers import SeededBits
 

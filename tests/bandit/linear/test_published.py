@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from exactdp import ParameterError
 from exactdp.bandit.linear.environments import linear_environment
 from exactdp.bandit.linear.published import Published
 from exactdp.bandit.linear.run import linear_ready, run_linear
 from exactdp.bandit.linear.setting import LinearSetting
-from exactdp.exact import ParameterError
 
 
 @pytest.mark.parametrize("dimension", [2, 5])

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from exactdp import ParameterError
 from exactdp.bandit.linear import recorded
 from exactdp.bandit.linear.environments import linear_environment
 from exactdp.bandit.linear.recorded import Recorded
-from exactdp.exact import ParameterError
 
 GOOD = """user,age,reward 1..5,income
 ann,0.3,5,0.5

@@ -7,10 +7,10 @@ import pytest
 from scipy.optimize import brentq
 from scipy.stats import norm
 
+from exactdp import ParameterError
 from exactdp.bandit.linear.release import certified_release
 from exactdp.bandit.linear.returning import returning
 from exactdp.bandit.linear.setting import LinearSetting
-from exactdp.exact import ParameterError
 
 DELTA = Fraction(1, 10**6)
 
@@ -46,6 +46,7 @@ def test_batches_cost_about_what_gaussian_noise_costs_and_are_certified(releases
     assert found.certificate.check().valid
 
 
+@pytest.mark.slow
 def test_pure_epsilons_add_up_and_delta_makes_less_of_them(releases):
     found = returning(releases["discrete-laplace"], 5, DELTA, 7)
     assert found.pure.lower <= 5 and found.pure.upper <= 5

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from exactdp import ParameterError
 from exactdp.bandit.linear.environments import UnitBall
 from exactdp.bandit.linear.run import linear_ready, run_linear
 from exactdp.bandit.linear.setting import LinearSetting
-from exactdp.exact import ParameterError
 
 PLACE = UnitBall(2, 4)
 

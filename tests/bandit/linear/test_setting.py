@@ -4,8 +4,8 @@ import itertools
 
 import pytest
 
+from exactdp import ParameterError
 from exactdp.bandit.linear.setting import LinearSetting
-from exactdp.exact import ParameterError
 
 
 def test_batches_grow_and_end_at_the_horizon():

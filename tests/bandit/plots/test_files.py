@@ -2,9 +2,9 @@
 
 import pytest
 
+from exactdp import ParameterError
 from exactdp.bandit.plots import files as module
 from exactdp.bandit.plots.files import csv_text, folder_for, write
-from exactdp.exact.number import ParameterError
 
 from .conftest import RADII, TRUST
 

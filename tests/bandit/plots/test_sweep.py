@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from attrs import evolve
 
+from exactdp import ParameterError
 from exactdp.bandit.algorithms import DIST_DP_SE, LDP_SE
 from exactdp.bandit.instances import easy, published
 from exactdp.bandit.plots.pictures import FIGURES, Figure, Line, Place
 from exactdp.bandit.plots.sweep import sweep
 from exactdp.bandit.run import Config, run
 from exactdp.bandit.setting import Setting
-from exactdp.exact.number import ParameterError
 
 from .conftest import CERTIFIED, EASY, RADII, RATINGS, REAL, SMALL, TRUST
 

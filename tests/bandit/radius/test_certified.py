@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from exactdp import ParameterError
 from exactdp.bandit.radius.certified import _failure, certified_radius
 from exactdp.bandit.radius.paper import discrete_laplace_scale, paper_radius
 from exactdp.bandit.radius.plan import ContinuousLaplace, Decoding, Plan
-from exactdp.exact.number import ParameterError
 from exactdp.mechanisms.laws.binomial import Binomial
 from exactdp.mechanisms.laws.discrete_laplace import DiscreteLaplace
 from exactdp.mechanisms.laws.skellam import Skellam

@@ -9,9 +9,10 @@ from flint import acb
 from scipy import stats
 from scipy.optimize import minimize_scalar
 
+from exactdp import ParameterError
 from exactdp.bandit.radius.index import Look, agrees, index
 from exactdp.bandit.radius.plan import ContinuousLaplace, Decoding
-from exactdp.exact.number import Logarithm, ParameterError, mpf
+from exactdp.exact.number import Logarithm, mpf
 from exactdp.mechanisms.laws.branch import over
 from exactdp.mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from exactdp.mechanisms.laws.discrete_laplace import DiscreteLaplace

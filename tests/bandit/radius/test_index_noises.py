@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from exactdp import Enclosure
 from exactdp.bandit.algorithms import (
     DIST_CDP_KLUCB,
     DIST_DP_KLUCB,
@@ -14,7 +15,6 @@ from exactdp.bandit.evidence import Audited
 from exactdp.bandit.prepare import prepare
 from exactdp.bandit.radius.index import _THETA, _tilted
 from exactdp.bandit.setting import Setting
-from exactdp.exact import Enclosure
 from exactdp.mechanisms.laws import DiscreteGaussian, DiscreteLaplace, Skellam
 
 P = 0.3

@@ -7,9 +7,10 @@ from itertools import accumulate
 import mpmath
 import pytest
 
+from exactdp import ParameterError
 from exactdp.bandit.radius.noise import tails
 from exactdp.bandit.radius.plan import ContinuousLaplace
-from exactdp.exact.number import Logarithm, ParameterError, Quotient, mpf
+from exactdp.exact.number import Logarithm, Quotient, mpf
 from exactdp.exact.precision import enclose
 from exactdp.mechanisms.laws.binomial import Binomial
 from exactdp.mechanisms.laws.discrete_gaussian import DiscreteGaussian, DiscreteGaussianSum

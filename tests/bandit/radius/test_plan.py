@@ -2,8 +2,8 @@ from fractions import Fraction
 
 import pytest
 
+from exactdp import ParameterError
 from exactdp.bandit.radius.plan import ContinuousLaplace, Decoding, Plan
-from exactdp.exact.number import ParameterError
 
 
 def plan(**changed):

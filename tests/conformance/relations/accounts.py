@@ -11,6 +11,7 @@ from conformance.relations.decisions import is_out_of_time
 from conformance.relations.engine import AtMost, Held, Statement
 from conformance.relations.scenarios import spec
 
+from exactdp import OutOfTimeError, ParameterError
 from exactdp.accounting import compose
 from exactdp.accounting.participation.choices import Choices, Offer
 from exactdp.accounting.participation.filters import (
@@ -29,7 +30,7 @@ from exactdp.bandit.prepare import Prepared, prepare
 from exactdp.bandit.privacy import privacy
 from exactdp.bandit.release import ModularRelease
 from exactdp.bandit.setting import Setting
-from exactdp.exact import OutOfTimeError, ParameterError, time_left
+from exactdp.exact import time_left
 from exactdp.mechanisms import AdditiveNoise, Mechanism
 
 _prepared = cache(prepare)

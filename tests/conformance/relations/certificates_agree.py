@@ -20,8 +20,9 @@ from conformance.relations.notions import rational
 from conformance.relations.scenarios import Scenario, pmf
 from mpmath import iv
 
-from exactdp.verify import ZCDP, ApproxDP, Claim, PureDP, RenyiDP, Verdict, audit
-from exactdp.verify.certificate import Certificate, NotCertifiedError, certificate_of
+from exactdp import ZCDP, ApproxDP, Certificate, NotCertifiedError, PureDP, RenyiDP, Verdict
+from exactdp.verify import Claim, audit
+from exactdp.verify.certificate import certificate_of
 from exactdp.verify.checker import check
 from exactdp.verify.checker.implied import Claimed, implies
 from exactdp.verify.checker.reading import read_claim

@@ -20,8 +20,9 @@ from conformance.relations.engine import (
 from conformance.relations.notions import at_most
 from conformance.relations.scenarios import Cost, Scenario, spec
 
-from exactdp.exact import Enclosure, OutOfTimeError, decimal_text, time_left
-from exactdp.verify import ZCDP, ApproxDP, Audit, Claim, PureDP, RenyiDP, Verdict, audit
+from exactdp import ZCDP, ApproxDP, Audit, Enclosure, OutOfTimeError, PureDP, RenyiDP, Verdict
+from exactdp.exact import decimal_text, time_left
+from exactdp.verify import Claim, audit
 
 
 def short(value: Fraction) -> Fraction:

@@ -21,12 +21,19 @@ from fractions import Fraction
 from conformance.relations.scenarios import Cost, Scenario
 from typer.testing import CliRunner
 
-from exactdp.accounting import Composition, compose
+from exactdp import (
+    Composition,
+    Enclosure,
+    OutOfTimeError,
+    ParameterError,
+    UndecidedError,
+    time_limit,
+)
+from exactdp.accounting import compose
 from exactdp.cli.main import app
-from exactdp.exact import Enclosure, ParameterError, decimal_text
-from exactdp.exact.deadline import OutOfTimeError, check_time, time_limit
+from exactdp.exact import decimal_text
+from exactdp.exact.deadline import check_time
 from exactdp.exact.enclosure import Endpoint
-from exactdp.mechanisms import UndecidedError
 
 _WIDTH = Fraction(1, 10**6)
 _WORK = 0.1  # seconds for losses off a lattice

@@ -15,8 +15,8 @@ from conformance.relations.engine import AtMost, Held, Statement, composition_of
 from conformance.relations.scenarios import Cost, Scenario, spec
 from conformance.relations.vectors import vectors
 
-from exactdp.accounting import Composition
-from exactdp.exact import Enclosure, OutOfTimeError, check_time, time_limit
+from exactdp import Composition, Enclosure, OutOfTimeError, time_limit
+from exactdp.exact import check_time
 
 _ADD = {"neighbours": "add-remove"}
 _SLOW = (

@@ -15,7 +15,7 @@ from conformance.relations.sampling import sampled
 from conformance.relations.scenarios import Scenario, Spec, spec
 from conformance.relations.vectors import histogram, vectors
 
-from exactdp.accounting import Composition
+from exactdp import Composition, Enclosure, UndecidedError, time_limit
 from exactdp.accounting.composition.by_envelope import by_envelope
 from exactdp.accounting.composition.by_orders import by_orders
 from exactdp.accounting.composition.composed_profile import in_little_time, narrowly
@@ -26,9 +26,7 @@ from exactdp.accounting.figure import ContradictionError, Figure, anything
 from exactdp.accounting.grid.rung import grid_delta, grid_epsilon
 from exactdp.accounting.scenario import Scenario as Uses
 from exactdp.accounting.scenario import Use, worst
-from exactdp.exact import Enclosure, time_limit
 from exactdp.exact.deadline import grace, time_left
-from exactdp.mechanisms import UndecidedError
 
 _WIDTH, _CAP, _WORK = Fraction(1, 10**6), 6144, 0.1
 _SECONDS = 0.1  # for a method, at most

@@ -11,9 +11,10 @@ from conformance.relations.decisions import short
 from conformance.relations.engine import Held, Statement, run
 from conformance.relations.scenarios import spec
 
-from exactdp.exact import ParameterError, decimal_text
+from exactdp import ZCDP, ApproxDP, ParameterError, RenyiDP, Verdict
+from exactdp.exact import decimal_text
 from exactdp.mechanisms.spec import parse
-from exactdp.verify import ZCDP, ApproxDP, Claim, RenyiDP, Verdict, audit, calibrate, parse_claim
+from exactdp.verify import Claim, audit, calibrate, parse_claim
 from exactdp.verify.continuous_families import largest_rate
 
 

@@ -17,7 +17,7 @@ from conformance.relations.engine import AtMost, Held, Statement, in_python
 from conformance.relations.scenarios import Cost, Scenario, pmf
 from mpmath import iv
 
-from exactdp.exact import Enclosure
+from exactdp import Enclosure
 
 _ANYTHING = Decimal("Infinity")
 

@@ -14,7 +14,7 @@ from conformance.relations.draw import additive, ask, binomial, level, scenario,
 from conformance.relations.engine import AtMost, Held, Statement, equal, in_python, on_command_line
 from conformance.relations.scenarios import Cost, Scenario, Spec, Table, pmf, spec
 
-from exactdp.exact import Enclosure
+from exactdp import Enclosure
 
 _NARROW = Fraction(1, 10**6)
 

@@ -10,7 +10,7 @@ from conformance.relations.draw import additive, ask, response, small, table, ti
 from conformance.relations.engine import AtMost, equal
 from conformance.relations.scenarios import Cost, Scenario, Spec, Table, pmf
 
-from exactdp.exact import Enclosure
+from exactdp import Enclosure
 
 _RATES = tuple(map(Fraction, ("1e-9", "0.001", "0.1", "1/3", "0.5", "0.9", "0.999999999", "1")))
 

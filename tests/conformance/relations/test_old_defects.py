@@ -80,9 +80,7 @@ def a_direction_cut_short(monkeypatch):
     monkeypatch.setattr(Reach, "dearest", dearest)
 
 
-@pytest.mark.slow_cases(
-    "each_use_its_worst_way-files-seeds1",
-)
+@pytest.mark.slow_cases("each_use_its_worst_way-files-seeds1")
 @pytest.mark.parametrize(
     ("put_back", "relation", "seeds"),
     [

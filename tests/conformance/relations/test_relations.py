@@ -6,9 +6,9 @@ import pytest
 from conformance.relations.all import RELATIONS, SEARCHES
 from conformance.relations.engine import AtMost, Held, Tally, examine
 
-from exactdp.exact import Enclosure
+from exactdp import Enclosure
 
-_QUICK = 4
+_QUICK, _MORE = 2, 6
 _each = pytest.mark.parametrize("relation", RELATIONS, ids=lambda each: each.__name__)
 _each_search = pytest.mark.parametrize("relation", SEARCHES, ids=lambda each: each.__name__)
 
@@ -20,19 +20,19 @@ def _hold(relation, seeds, seconds):
     assert tally.counts["cases"] == len(seeds)
 
 
-@pytest.mark.slow_cases(
-    "always_there",
-    "less_noise",
-)
+@pytest.mark.slow_cases("always_there", "less_noise")
 @_each
 def test_a_few_cases(relation):
     _hold(relation, range(_QUICK), 0.4)
 
 
-@pytest.mark.slow_cases(
-    "certificates",
-    "least_noise",
-)
+@pytest.mark.slow
+def test_a_few_more_cases():
+    for relation in RELATIONS:
+        _hold(relation, range(_QUICK, _MORE), 0.4)
+
+
+@pytest.mark.slow_cases("certificates", "least_noise")
 @_each_search
 def test_a_search(relation):
     _hold(relation, range(1), 5)

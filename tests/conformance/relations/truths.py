@@ -15,7 +15,7 @@ from conformance.relations.sameness import as_table
 from conformance.relations.scenarios import Cost, Scenario, Table, pmf
 from mpmath import iv
 
-from exactdp.exact import Enclosure
+from exactdp import Enclosure
 
 _ORDERS = (2, 3, 10, 64)
 _INFINITE = Enclosure.infinite()

@@ -20,10 +20,10 @@ from conformance.relations.gaussian import below_its_gaussian
 from conformance.relations.notions import everything_below_pure_of
 from conformance.relations.scenarios import Cost, Scenario, Spec, spec
 
+from exactdp import Enclosure, Verdict
 from exactdp.accounting import compose
-from exactdp.exact import Enclosure
 from exactdp.mechanisms.spec import parse
-from exactdp.verify import Verdict, audit, parse_claim
+from exactdp.verify import audit, parse_claim
 
 _REACH = {
     "l2": ("1", "1.41", "1.4142136", "2", "2.5", "7", "100.5"),

@@ -6,8 +6,8 @@ from fractions import Fraction
 import pytest
 from pages.page import table
 
+from exactdp import Enclosure
 from exactdp.cli.parts import shown
-from exactdp.exact import Enclosure
 
 
 @pytest.mark.parametrize(

@@ -41,6 +41,7 @@ def test_the_page_of_claims():
     assert "**UNDECIDED** (open)\n\n- x: 1\n" in text
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("option", ["--markdown", "--figure"])
 @pytest.mark.parametrize(
     "call",

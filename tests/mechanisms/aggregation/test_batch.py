@@ -7,7 +7,7 @@ from itertools import combinations
 import pytest
 from scipy.stats import chisquare
 
-from exactdp.exact import ParameterError
+from exactdp import ParameterError
 from exactdp.mechanisms import papers
 from exactdp.mechanisms.aggregation.batch import masked_batch, plain_batch, some_of
 from exactdp.mechanisms.aggregation.masked import Stage

@@ -9,7 +9,8 @@ from flint import acb, arb
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exactdp.exact.number import ParameterError, ball
+from exactdp import ParameterError
+from exactdp.exact.number import ball
 from exactdp.exact.precision import enclose, working_precision
 from exactdp.mechanisms.laws import binomial
 from exactdp.mechanisms.laws.binomial import Binomial
@@ -56,9 +57,7 @@ def test_outside_the_support() -> None:
     assert law.balls(-3, -1) == [0, 0, 0] and law.balls(20, 21) == [0, 0]
 
 
-@pytest.mark.slow_cases(
-    "1/2-1000000",
-)
+@pytest.mark.slow_cases("1/2-1000000")
 @pytest.mark.parametrize("trials", [10**6, 4 * 10**10])
 @pytest.mark.parametrize("chance", ["1e-9", "0.1", "1/2", "0.999"])
 def test_many_trials_against_the_incomplete_beta_function(trials: int, chance: str) -> None:

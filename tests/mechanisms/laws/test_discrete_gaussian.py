@@ -8,17 +8,14 @@ from flint import acb, arb
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exactdp.exact.number import ParameterError
+from exactdp import ParameterError
 from exactdp.exact.precision import enclose, working_precision
 from exactdp.mechanisms.laws.discrete_gaussian import DiscreteGaussian, DiscreteGaussianSum
 
 SIGMA2 = ["1e-4", "0.05", "0.16", "1/6", "0.17", "1", "7/3", "100", "2500"]
 
 
-@pytest.mark.slow_cases(
-    "1e-4",
-    "2500",
-)
+@pytest.mark.slow_cases("1e-4", "2500")
 @pytest.mark.parametrize("sigma2", SIGMA2)
 def test_probabilities_and_tails_contain_the_truth(sigma2: str) -> None:
     law = DiscreteGaussian(sigma2)

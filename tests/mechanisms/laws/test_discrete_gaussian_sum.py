@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mpf
 
+from exactdp import ParameterError
 from exactdp.accounting import compose
-from exactdp.exact.number import ParameterError, ball
+from exactdp.exact.number import ball
 from exactdp.exact.precision import working_precision
 from exactdp.mechanisms import AdditiveNoise
 from exactdp.mechanisms.laws.discrete_gaussian import (
@@ -28,13 +29,7 @@ def convolved(count: int, sigma2: str) -> tuple[dict[int, mpf], int]:
     return oracles.convolution(oracles.discrete_gaussian(sigma2), count, reach), reach
 
 
-@pytest.mark.slow_cases(
-    "10-0.16",
-    "2-0.3",
-    "4-20",
-    "7-2",
-    "9-1/2",
-)
+@pytest.mark.slow_cases("10-0.16", "2-0.3", "4-20", "7-2", "9-1/2")
 @pytest.mark.parametrize(("count", "sigma2"), CASES)
 def test_probabilities_and_tails_against_direct_convolution(count: int, sigma2: str) -> None:
     law = DiscreteGaussianSum(count, sigma2)
@@ -55,10 +50,7 @@ def test_probabilities_and_tails_against_direct_convolution(count: int, sigma2: 
         oracles.assert_holds(law.moments().variance, variance)
 
 
-@pytest.mark.slow_cases(
-    "4-20",
-    "7-2",
-)
+@pytest.mark.slow_cases("4-20", "7-2")
 @pytest.mark.parametrize(("count", "sigma2"), CASES)
 def test_gap_and_spread_bound_the_truth(count: int, sigma2: str) -> None:
     law = DiscreteGaussianSum(count, sigma2)
@@ -104,12 +96,7 @@ def test_one_copy_is_the_law_itself() -> None:
         assert law.ball(3).overlaps(one.ball(3)) and law.upper_tail(2).overlaps(one.upper_tail(2))
 
 
-@pytest.mark.slow_cases(
-    "1000-0.2",
-    "1000000-0.1",
-    "1000000-1",
-    "1073741824-1",
-)
+@pytest.mark.slow_cases("1000-0.2", "1000000-0.1", "1000000-1", "1073741824-1")
 @pytest.mark.parametrize(
     ("count", "sigma2"), [(1000, "0.2"), (10**6, "0.1"), (10**6, "1"), (2**30, "1"), (2**30, "50")]
 )

@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mpmath import mpf
 
+from exactdp import ParameterError
 from exactdp.accounting.divergences.renyi_sums import RenyiSums
-from exactdp.exact import ParameterError, working_precision
+from exactdp.exact import working_precision
 from exactdp.mechanisms import AdditiveNoise, DiscreteLaplace, PolyaDifference
 from exactdp.mechanisms.papers import InvertedScale
 from exactdp.mechanisms.shift_pair import ShiftPair

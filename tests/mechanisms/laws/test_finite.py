@@ -9,7 +9,7 @@ from flint import acb, arb
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exactdp.exact.number import ParameterError
+from exactdp import ParameterError
 from exactdp.exact.precision import enclose, working_precision
 from exactdp.mechanisms.laws.finite import FiniteLaw
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from exactdp.exact import ParameterError
+from exactdp import ParameterError
 from exactdp.mechanisms import (
     Binomial,
     DiscreteGaussian,

@@ -6,15 +6,16 @@ import oracles
 import pytest
 from flint import acb, arb
 
-from exactdp.exact import Enclosure, contour
-from exactdp.exact.number import Logarithm, ParameterError, ball
+from exactdp import Enclosure, ParameterError, UndecidedError
+from exactdp.exact import contour
+from exactdp.exact.number import Logarithm, ball
 from exactdp.exact.precision import enclose, working_precision
 from exactdp.mechanisms.laws import law as law_module
 from exactdp.mechanisms.laws.binomial import Binomial
 from exactdp.mechanisms.laws.discrete_gaussian import DiscreteGaussian, DiscreteGaussianSum
 from exactdp.mechanisms.laws.discrete_laplace import DiscreteLaplace, PolyaDifference
 from exactdp.mechanisms.laws.finite import FiniteLaw
-from exactdp.mechanisms.laws.law import Law, UndecidedError
+from exactdp.mechanisms.laws.law import Law
 from exactdp.mechanisms.laws.polya import Polya
 from exactdp.mechanisms.laws.skellam import Skellam
 
@@ -64,9 +65,7 @@ def test_masses_and_tails_sum_to_one(law: Law) -> None:
             assert below.overlaps(law.lower_tail(x)) and (1 - below).overlaps(law.upper_tail(x + 1))
 
 
-@pytest.mark.slow_cases(
-    "DiscreteGaussianSum(count=8, sigma2=Fraction(7, 10))",
-)
+@pytest.mark.slow_cases("DiscreteGaussianSum(count=8, sigma2=Fraction(7, 10))")
 @every_law
 def test_three_ways_to_one_probability(law: Law) -> None:
     xs = [-30, -5, -1, 0, 1, 6, 31]
@@ -143,9 +142,7 @@ def test_shape_is_what_the_probabilities_show(law: Law) -> None:
         assert not (law.log_concave and law.log_convex_sides)
 
 
-@pytest.mark.slow_cases(
-    "PolyaDifference(shape=Fraction(5, 1), scale=Fraction(4, 1))",
-)
+@pytest.mark.slow_cases("PolyaDifference(shape=Fraction(5, 1), scale=Fraction(4, 1))")
 @every_law
 def test_quantile_is_the_first_crossing(law: Law) -> None:
     for p in (1, "0.4", "1e-3"):

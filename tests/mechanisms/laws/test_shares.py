@@ -2,7 +2,7 @@
 
 import pytest
 
-from exactdp.exact import ParameterError
+from exactdp import ParameterError
 from exactdp.mechanisms import (
     Binomial,
     DiscreteGaussian,

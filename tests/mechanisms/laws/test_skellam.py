@@ -10,16 +10,15 @@ from hypothesis import strategies as st
 from mpmath import mpf
 from scipy import stats
 
-from exactdp.exact.number import ParameterError, ball
+from exactdp import ParameterError
+from exactdp.exact.number import ball
 from exactdp.exact.precision import working_precision
 from exactdp.mechanisms.laws.skellam import Skellam
 
 VARIANCES = ["0.01", "1", "7/2", "100", "2500"]
 
 
-@pytest.mark.slow_cases(
-    "100",
-)
+@pytest.mark.slow_cases("100")
 @pytest.mark.parametrize("variance", VARIANCES)
 def test_probabilities_and_tails_contain_the_sums(variance: str) -> None:
     law = Skellam(variance)

@@ -10,9 +10,9 @@ from attrs import field, frozen
 from flint import acb, arb
 from sampler_fit import fit
 
+from exactdp import ApproxDP, Enclosure, NotCertifiedError
 from exactdp.accounting import compose
 from exactdp.cli.main import main
-from exactdp.exact import Enclosure
 from exactdp.exact.number import ball, mpf, whole
 from exactdp.mechanisms import AdditiveNoise, FiniteLaw, Law, Moments
 from exactdp.mechanisms.laws import closed_forms
@@ -21,8 +21,8 @@ from exactdp.mechanisms.laws.law import Calibrated
 from exactdp.mechanisms.samplers.coins import below
 from exactdp.mechanisms.schema import key
 from exactdp.mechanisms.spec import parse
-from exactdp.verify import ApproxDP, audit
-from exactdp.verify.certificate import NotCertifiedError, certificate_of
+from exactdp.verify import audit
+from exactdp.verify.certificate import certificate_of
 
 PAIR = "triangular:width=20,sensitivity=3"
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from flint import fmpz_mat
 
-from exactdp.exact import ParameterError
+from exactdp import ParameterError
 from exactdp.mechanisms.matrices.columns import Table, Tree, _Bounds, buffered, endless, prefix_root
 from exactdp.mechanisms.matrices.participation import Participation
 from exactdp.verify.checker.releases import Participation as Checked

@@ -8,12 +8,12 @@ import mpmath
 import numpy as np
 import pytest
 
+from exactdp import ParameterError, Verdict
 from exactdp.accounting import compose
-from exactdp.exact import ParameterError
 from exactdp.mechanisms import AdditiveNoise, Skellam
 from exactdp.mechanisms.matrices.release import _matrix
 from exactdp.mechanisms.spec import parse
-from exactdp.verify import Verdict, audit, parse_claim
+from exactdp.verify import audit, parse_claim
 from exactdp.verify.certificate import certificate_of
 
 

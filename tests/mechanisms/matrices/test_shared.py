@@ -11,7 +11,7 @@ import pytest
 from flint import fmpz_mat
 from scipy import stats
 
-from exactdp.exact import ParameterError
+from exactdp import ParameterError
 from exactdp.mechanisms import Skellam
 from exactdp.mechanisms.aggregation.stream import play_stream
 from exactdp.mechanisms.laws.discrete_gaussian import DiscreteGaussianSum
@@ -193,6 +193,7 @@ def test_sums_that_are_no_whole_numbers_are_refused(rows, tmp_path):
         PrefixSums(f"matrix:file={tmp_path}/C.csv,sigma=1,noise=skellam", SeededBits(1))
 
 
+@pytest.mark.slow
 def test_sums_of_too_many_digits_are_refused(tmp_path):
     size = 600
     rows = [["0"] * size for _ in range(size)]

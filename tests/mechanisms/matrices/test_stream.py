@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from exactdp.exact import ParameterError
+from exactdp import ParameterError
 from exactdp.mechanisms.matrices.columns import Tree, buffered, prefix_root
 from exactdp.mechanisms.matrices.stream import PrefixSums
 from exactdp.mechanisms.samplers import SeededBits, SystemBits

@@ -9,11 +9,12 @@ import mpmath
 import pytest
 from oracles import assert_holds, exactly, polya_difference
 
+from exactdp import PureDP, RenyiDP, Verdict
 from exactdp.accounting import compose, pure_epsilon
 from exactdp.mechanisms import AdditiveNoise, PolyaDifference
 from exactdp.mechanisms.papers import InvertedScale, published, theorem1
 from exactdp.mechanisms.protocols import SumProtocol
-from exactdp.verify import PureDP, RenyiDP, Verdict, audit
+from exactdp.verify import audit
 
 NEAR = Fraction(1, 10**9)
 
@@ -39,11 +40,7 @@ def costs(masses, shift, epsilon):
     )
 
 
-@pytest.mark.slow_cases(
-    "2-5-5-2",
-    "5-5-7-3",
-    "7-3-41-3",
-)
+@pytest.mark.slow_cases("2-5-5-2", "5-5-7-3", "7-3-41-3")
 @pytest.mark.parametrize(
     ("missing", "g", "m", "worst"),
     [
@@ -78,10 +75,7 @@ def test_all_shifts_count(missing, g, m, worst):
         assert met is (verdict is Verdict.VERIFIED)
 
 
-@pytest.mark.slow_cases(
-    "10-0.5113204",
-    "512-1.7916",
-)
+@pytest.mark.slow_cases("10-0.5113204", "512-1.7916")
 @pytest.mark.parametrize(
     ("dropout", "epsilon"),
     [(10, "0.5113204"), (102, "0.6322472"), (307, "1.051848"), (512, "1.7916")],

@@ -9,7 +9,7 @@ import pytest
 from flint import arb
 from small_protocols import decoded, noise_table, off, wrapped
 
-from exactdp.exact import Enclosure, ParameterError
+from exactdp import Enclosure, ParameterError
 from exactdp.exact.precision import working_precision
 from exactdp.mechanisms import (
     DiscreteGaussian,
@@ -88,10 +88,7 @@ def test_off_does_not_depend_on_the_data_with_the_stated_modulus() -> None:
     assert off(smaller, table, 6, 4) > off(smaller, table, 0, 4) * 1.01
 
 
-@pytest.mark.slow_cases(
-    "30-DiscreteGaussian",
-    "6-DiscreteGaussian",
-)
+@pytest.mark.slow_cases("30-DiscreteGaussian", "6-DiscreteGaussian")
 @pytest.mark.parametrize("share", SHARES, ids=lambda law: type(law).__name__)
 @pytest.mark.parametrize("digits", [6, 30, 400])
 def test_a_modulus_out_of_reach_is_as_none(share: object, digits: int) -> None:
@@ -105,9 +102,7 @@ def test_a_modulus_out_of_reach_is_as_none(share: object, digits: int) -> None:
     assert contains(wrap_probability(far), mpmath.fsum(p for x, p in with_all if x < -4))
 
 
-@pytest.mark.slow_cases(
-    "DiscreteGaussian",
-)
+@pytest.mark.slow_cases("DiscreteGaussian")
 @pytest.mark.parametrize("share", SHARES, ids=lambda law: type(law).__name__)
 def test_a_tail_is_left_to_its_bound_only_where_it_is_negligible(share: object) -> None:
     law = SumProtocol(3, 2, 4, None, share).total_noise()  # type: ignore[arg-type]

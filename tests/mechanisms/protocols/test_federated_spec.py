@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from exactdp.exact import ParameterError
+from exactdp import ParameterError
 from exactdp.mechanisms import DiscreteGaussianSum, Skellam
 from exactdp.mechanisms.protocols.federated import Settings
 from exactdp.mechanisms.rounded import RoundedReach

@@ -8,7 +8,7 @@ import pytest
 from attrs import evolve
 from small_protocols import noise_table, off, wrapped
 
-from exactdp.exact import ParameterError
+from exactdp import ParameterError
 from exactdp.mechanisms import DiscreteLaplace, FiniteLaw, PolyaDifference, Skellam, papers
 from exactdp.mechanisms.protocols import SumProtocol, Trust
 from exactdp.mechanisms.protocols.error import off_probability, wrap_probability
@@ -28,10 +28,7 @@ def failing(protocol: SumProtocol, tau: int) -> Fraction:
     return Fraction(str(max(off(stated, table, s, tau) for s in range(7))))
 
 
-@pytest.mark.slow_cases(
-    "1-protocol0",
-    "3-protocol0",
-)
+@pytest.mark.slow_cases("1-protocol0", "3-protocol0")
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("tau", [1, 3, 6])
 def test_least_accuracy_at_the_boundary(protocol: SumProtocol, tau: int) -> None:

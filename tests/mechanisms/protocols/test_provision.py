@@ -7,8 +7,8 @@ from fractions import Fraction
 import oracles
 import pytest
 
+from exactdp import Enclosure, ParameterError
 from exactdp.accounting import compose
-from exactdp.exact import Enclosure, ParameterError
 from exactdp.mechanisms import (
     AdditiveNoise,
     Binomial,

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from exactdp.exact import ParameterError
+from exactdp import ParameterError
 from exactdp.mechanisms import (
     DiscreteGaussian,
     DiscreteLaplace,
@@ -114,10 +114,7 @@ def test_rounding_is_unbiased():
         assert chance > RARE
 
 
-@pytest.mark.slow_cases(
-    "Theorem 2",
-    "Theorem 6",
-)
+@pytest.mark.slow_cases("Theorem 2", "Theorem 6")
 @pytest.mark.parametrize(
     "preset",
     [

@@ -6,8 +6,8 @@ import mpmath
 import pytest
 from oracles import exactly, polya_difference
 
+from exactdp import ParameterError, PureDP, Verdict
 from exactdp.accounting import pure_epsilon
-from exactdp.exact import ParameterError
 from exactdp.mechanisms import (
     AdditiveNoise,
     DiscreteLaplace,
@@ -18,7 +18,7 @@ from exactdp.mechanisms import (
 from exactdp.mechanisms.papers import InvertedScale, theorem3
 from exactdp.mechanisms.protocols import RelaxedAggregation, SumProtocol
 from exactdp.mechanisms.protocols.relaxed import largest_loss_of_noise
-from exactdp.verify import PureDP, Verdict, audit
+from exactdp.verify import audit
 
 
 def test_theorem3_is_what_its_proof_needs():
@@ -58,9 +58,7 @@ def test_missing_shares_raise_what_the_noise_costs(dropout, collusion):
         assert audit(preset.released(dropout, collusion), claim).verdict.name == verdict
 
 
-@pytest.mark.slow_cases(
-    "law2-7",
-)
+@pytest.mark.slow_cases("law2-7")
 @pytest.mark.parametrize(
     ("law", "g"),
     [

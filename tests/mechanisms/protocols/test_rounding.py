@@ -9,7 +9,8 @@ import mpmath
 import numpy as np
 import pytest
 
-from exactdp.exact import WIDTH, Enclosure, refine
+from exactdp import Enclosure
+from exactdp.exact import WIDTH, refine
 from exactdp.mechanisms import Binomial
 from exactdp.mechanisms.protocols.rounding import (
     RoundedUp,
@@ -68,9 +69,7 @@ def test_equal_fractions_are_binomial_also_for_many_users() -> None:
         assert law.sf(x).intersection(other.sf(x)).is_within(Fraction(1, 10**11))
 
 
-@pytest.mark.slow_cases(
-    "4",
-)
+@pytest.mark.slow_cases("4")
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 def test_worst_case_is_above_all_data_and_approached(n: int) -> None:
     grid = [Fraction(k, 12) for k in range(12)]

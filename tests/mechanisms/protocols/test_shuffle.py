@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from oracles import assert_holds, binomial, exactly
 from scipy import stats
 
+from exactdp import Enclosure, ParameterError, UndecidedError
 from exactdp.accounting import compose
-from exactdp.exact import Enclosure, ParameterError, refine, working_precision
+from exactdp.exact import refine, working_precision
 from exactdp.exact.number import Logarithm
 from exactdp.exact.square_root import SquareRoot
-from exactdp.mechanisms import AdditiveNoise, Binomial, UndecidedError
+from exactdp.mechanisms import AdditiveNoise, Binomial
 from exactdp.mechanisms.papers import shuffle_sum
 from exactdp.mechanisms.protocols import ShuffleSum
 from exactdp.mechanisms.protocols.shuffle import Linear, shuffle, shuffled_sum

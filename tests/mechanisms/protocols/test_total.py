@@ -10,7 +10,8 @@ import mpmath
 import pytest
 from small_protocols import beyond, noise_table
 
-from exactdp.exact import Enclosure, refine
+from exactdp import Enclosure
+from exactdp.exact import refine
 from exactdp.mechanisms import DiscreteLaplace, Law, PolyaDifference, Skellam, papers
 from exactdp.mechanisms.protocols import SumProtocol, Trust
 from exactdp.mechanisms.protocols.error import noise_quantile, off_probability
@@ -42,10 +43,7 @@ def contains(found: Enclosure, truth: mpmath.mpf) -> bool:
     return bool(low - mpmath.mpf("1e-14") <= truth <= high + mpmath.mpf("1e-14"))
 
 
-@pytest.mark.slow_cases(
-    "rewards1-protocol0",
-    "rewards2-protocol0",
-)
+@pytest.mark.slow_cases("rewards1-protocol0", "rewards2-protocol0")
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("rewards", [("0", "1", "1/2"), ("1/3", "1/3", "9/10"), ("1/4",) * 3])
 def test_given_data_by_enumeration(protocol: SumProtocol, rewards: tuple[str, ...]) -> None:
@@ -64,9 +62,7 @@ def test_users_missing_are_not_in_the_sum() -> None:
     assert contains(found, beyond(small, table, exact, 2))
 
 
-@pytest.mark.slow_cases(
-    "protocol0",
-)
+@pytest.mark.slow_cases("protocol0")
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_worst_error_is_above_every_data(protocol: SumProtocol) -> None:
     table = noise_table(protocol.total_noise())
@@ -103,11 +99,7 @@ def test_worst_error_ends_with_the_window() -> None:
     assert worst_error(SumProtocol(3, 2, 2, 3, Skellam(2)), 1).upper == 1
 
 
-@pytest.mark.slow_cases(
-    "groups0-noise1",
-    "groups1-noise1",
-    "groups1-noise2",
-)
+@pytest.mark.slow_cases("groups0-noise1", "groups1-noise1", "groups1-noise2")
 @pytest.mark.parametrize(
     "noise", [DiscreteLaplace(3), PolyaDifference(F(1, 2), 3), Skellam(4), DiscreteLaplace("0.5")]
 )

@@ -8,7 +8,7 @@ from attrs import evolve
 from flint import ctx
 from sampler_fit import fit
 
-from exactdp.exact import ParameterError
+from exactdp import ParameterError
 from exactdp.mechanisms import (
     Binomial,
     DiscreteGaussian,
@@ -81,17 +81,13 @@ def test_every_beginning_of_u_is_inverted_rightly(law, ones):
         assert cdf[x - 1] <= end + tiny and end <= cdf[x] + tiny, (u, x)
 
 
-@pytest.mark.slow_cases(
-    "Polya(shape=Fraction(2, 5), scale=Fraction(5, 1))",
-)
+@pytest.mark.slow_cases("Polya(shape=Fraction(2, 5), scale=Fraction(5, 1))")
 @pytest.mark.parametrize("law", LAWS, **NAMED)
 def test_draws_follow_the_law(law):
     assert fit(law, inversion(law).draw(SeededBits(5), 50_000)).passes
 
 
-@pytest.mark.slow_cases(
-    "DiscreteGaussian(sigma2=Fraction(1, 4))",
-)
+@pytest.mark.slow_cases("DiscreteGaussian(sigma2=Fraction(1, 4))")
 @pytest.mark.parametrize("law", [LAWS[0], LAWS[2], *LAWS[7:]], **NAMED)
 def test_draws_from_a_short_table_follow_the_law(law):
     """One of 7 digits leaves much to the digits that follow."""

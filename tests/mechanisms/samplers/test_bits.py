@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from exactdp.exact import ParameterError
+from exactdp import ParameterError
 from exactdp.mechanisms.samplers import SeededBits, SystemBits
 
 SOURCES = [SystemBits, lambda: SeededBits(1)]

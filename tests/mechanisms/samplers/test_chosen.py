@@ -8,8 +8,8 @@ from collections import Counter
 
 import pytest
 
+from exactdp import ParameterError
 from exactdp.cli.main import main
-from exactdp.exact import ParameterError
 from exactdp.mechanisms.samplers import SeededBits, SystemBits
 from exactdp.mechanisms.samplers.released import release, simulated_release
 from exactdp.mechanisms.spec import parse
@@ -83,6 +83,7 @@ def test_queries_that_are_none_are_refused(text, query):
         release(parse(text).mechanism, query)
 
 
+@pytest.mark.contract
 def test_the_command_takes_a_query(capsys):
     assert main(["sample", "permute-and-flip:epsilon=9", "--size", "2", "--query", "1,900"]) == 0
     assert capsys.readouterr().out == "1\n1\n"

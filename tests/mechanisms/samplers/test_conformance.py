@@ -139,10 +139,7 @@ def test_coins_of_exponential_probability(gamma):
     assert coins(lambda bits: bernoulli_exp(gamma, bits), math.exp(-float(Fraction(gamma)))).passes
 
 
-@pytest.mark.slow_cases(
-    "1.001",
-    "2.7",
-)
+@pytest.mark.slow_cases("1.001", "2.7")
 @pytest.mark.parametrize("argument", ["1.001", "3/2", 2, "2.7"])
 def test_coins_of_a_probability_known_by_its_formula(argument):
     chance = Logarithm(Fraction(argument))
@@ -157,9 +154,7 @@ def test_uniform_integers(bound):
     assert bound == 1 or fit_counts(np.bincount(draws), np.full(bound, 1 / bound)).passes
 
 
-@pytest.mark.slow_cases(
-    "scale2",
-)
+@pytest.mark.slow_cases("scale2")
 @pytest.mark.parametrize("scale", [Fraction(1, 3), Fraction(7), Fraction(10**6), INVERTED, LOG2])
 def test_geometric_variables(scale):
     bits = SeededBits(6)
@@ -205,9 +200,7 @@ def test_rewards_are_rounded_to_their_mean(reward, g):
 # -- wrong samplers -------------------------------------------------------------------------------
 
 
-@pytest.mark.slow_cases(
-    "1000",
-)
+@pytest.mark.slow_cases("1000")
 @pytest.mark.parametrize("scale", [2, 10, 1000])
 def test_the_published_scale_is_found(scale):
     """Gamma scale (1 - b)/b where b/(1 - b) is needed: as Pólya share and as the sum of shares."""

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sampler_fit import fit_low_bits
 
-from exactdp.exact import ParameterError
+from exactdp import ParameterError
 from exactdp.exact.number import Logarithm
 from exactdp.mechanisms import (
     AdditiveNoise,

@@ -92,11 +92,7 @@ class Aimed:
         return self.rest.take(count) if place is None else place
 
 
-@pytest.mark.slow_cases(
-    "histogram1-pmf",
-    "histogram4-pmf",
-    "histogram5-<lambda>",
-)
+@pytest.mark.slow_cases("histogram1-pmf", "histogram4-pmf", "histogram5-<lambda>")
 @pytest.mark.parametrize(("histogram", "mass"), [case for case in CASES if len(case[0].ends) > 20])
 def test_the_tails_are_drawn_right(histogram, mass):
     """Points that fall on a tail: the outcomes that are kept follow the law beyond its start."""

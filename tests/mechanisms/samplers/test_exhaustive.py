@@ -103,9 +103,7 @@ def test_discrete_laplace(coins, scale):
     bracketed(law.sampler(), law.pmf, 0.2)
 
 
-@pytest.mark.slow_cases(
-    "1",
-)
+@pytest.mark.slow_cases("1")
 @pytest.mark.parametrize("sigma2", ["1/2", "1", "2", "5"])
 def test_discrete_gaussian(laplace, sigma2):
     law = DiscreteGaussian(sigma2)

@@ -6,10 +6,9 @@ import mpmath
 import pytest
 from flint import arb
 
-from exactdp.exact import ParameterError
+from exactdp import ParameterError, UndecidedError
 from exactdp.exact.number import Logarithm
 from exactdp.exact.precision import working_precision
-from exactdp.mechanisms.laws import UndecidedError
 from exactdp.mechanisms.samplers import SeededBits, bernoulli_real
 from exactdp.mechanisms.samplers.reals import Chance, enclosed, is_below, near_floor
 

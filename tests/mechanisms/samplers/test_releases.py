@@ -10,8 +10,8 @@ from exhaustive import exhaust
 from sampler_fit import fit_counts
 
 import exactdp
+from exactdp import ParameterError
 from exactdp.cli.main import main
-from exactdp.exact import ParameterError
 from exactdp.mechanisms import AdditiveNoise, FiniteLaw, Skellam
 from exactdp.mechanisms.local_families import Reports
 from exactdp.mechanisms.matrices.release import DiscreteMatrixNoise
@@ -230,6 +230,7 @@ def test_shuffled_reports_of_every_family(tmp_path):
 # -- by the command --------------------------------------------------------------------------------
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(("spec", "query", "line"), [
     ("discrete-laplace:scale=1e-3,l1=2,dimension=3", None, "0 0 0"),
     ("discrete-laplace:scale=1e-3,l1=2", "3,5,2", "3 5 2"),
@@ -270,6 +271,7 @@ def test_matrices_of_whole_numbers_are_drawn(tmp_path, capsys):
     assert capsys.readouterr().out == "0,0 0,0 0,0\n0,0 0,0 0,0\n"
 
 
+@pytest.mark.contract
 def test_other_matrices_are_not_drawn(tmp_path, capsys):
     (tmp_path / "C.csv").write_text("2,0\n1,1\n")
     text = f"matrix:file={tmp_path}/C.csv,sigma=9"
@@ -289,6 +291,7 @@ def test_noise_on_a_matrix_is_what_its_inverse_makes_of_it(tmp_path):
         assert draw(bits) == (one, 4 * one - other)
 
 
+@pytest.mark.contract
 def test_a_query_that_is_none_is_charged_to_nobody(tmp_path, capsys):
     book = f"{tmp_path}/spent.db"
     assert main(["ledger", "init", book, "--limit", "pure:9"]) == 0

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 from known_samplers import laplace, modulo, of_law
 
+from exactdp import ApproxDP, ParameterError, PureDP, RenyiDP
 from exactdp.accounting import delta
-from exactdp.exact.number import ParameterError
 from exactdp.mechanisms import AdditiveNoise, DiscreteGaussian, DiscreteLaplace, Skellam, papers
 from exactdp.mechanisms.mechanism import RandomizedResponse
 from exactdp.mechanisms.pair import FinitePair
-from exactdp.verify import ApproxDP, PureDP, RenyiDP
 from exactdp.verify.blackbox import (
     Guessing,
     SampleVerdict,
@@ -107,10 +106,7 @@ EXACT = [
 ]
 
 
-@pytest.mark.slow_cases(
-    "<lambda>-claim1-mechanism1",
-    "<lambda>-claim2-mechanism2",
-)
+@pytest.mark.slow_cases("<lambda>-claim1-mechanism1", "<lambda>-claim2-mechanism2")
 @pytest.mark.parametrize(("sampler", "claim", "mechanism"), EXACT)
 def test_false_alarms_stay_below_the_error(sampler, claim, mechanism):
     alarms = false_alarms(sampler, claim, (0, 1), 1000, 100, 0.05, mechanism=mechanism)

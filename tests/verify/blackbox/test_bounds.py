@@ -74,12 +74,7 @@ def binomial_table(trials, p):
 
 
 @pytest.mark.slow_cases(
-    "0.0-notion1",
-    "0.01-notion0",
-    "0.01-notion1",
-    "0.2-notion1",
-    "0.55-notion0",
-    "0.55-notion1",
+    "0.0-notion1", "0.01-notion0", "0.01-notion1", "0.2-notion1", "0.55-notion0", "0.55-notion1"
 )
 @pytest.mark.parametrize("notion", [PURE, APPROX])
 @pytest.mark.parametrize("q", [0.0, 0.01, 0.2, 0.55])
@@ -100,10 +95,7 @@ def test_excess_covers_the_truth_for_all_counts(notion, q):
     assert wrong <= error
 
 
-@pytest.mark.slow_cases(
-    "0.2-notion1",
-    "0.35-notion1",
-)
+@pytest.mark.slow_cases("0.2-notion1", "0.35-notion1")
 @pytest.mark.parametrize("notion", [PURE, APPROX])
 @pytest.mark.parametrize("q", [0.01, 0.2, 0.35])
 def test_guesses_cover_the_truth_for_all_counts(notion, q):

@@ -9,7 +9,7 @@ import pytest
 from known_samplers import laplace, modulo, of_law
 from scipy import stats
 
-from exactdp.exact.number import ParameterError
+from exactdp import ParameterError
 from exactdp.mechanisms import (
     Binomial,
     DiscreteGaussian,
@@ -30,11 +30,7 @@ VIOLATION, NONE = SampleVerdict.VIOLATION, SampleVerdict.NONE
 # -- bins ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow_cases(
-    "1000-law3-pmf",
-    "100000-law3-pmf",
-    "30-law3-pmf",
-)
+@pytest.mark.slow_cases("1000-law3-pmf", "100000-law3-pmf", "30-law3-pmf")
 @pytest.mark.parametrize(
     ("law", "truth"),
     [
@@ -133,9 +129,7 @@ def test_false_alarms_stay_below_the_error_in_2000_repetitions(law, samples):
     assert false_alarms(law, samples, 2000, 0.05) <= 139  # P(Bin(2000, 0.05) > 139) = 7e-5
 
 
-@pytest.mark.slow_cases(
-    "law4",
-)
+@pytest.mark.slow_cases("law4")
 @pytest.mark.parametrize("law", LAWS)
 def test_true_laws_pass(law):
     rng = np.random.default_rng(3)

@@ -5,8 +5,7 @@ import sys
 import numpy as np
 import pytest
 
-from exactdp.exact.number import ParameterError
-from exactdp.verify import PureDP
+from exactdp import ParameterError, PureDP
 from exactdp.verify.blackbox import Command, OneByOne, SampleVerdict, audit_sampler
 from exactdp.verify.blackbox.sampler import draw
 

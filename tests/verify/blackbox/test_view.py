@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from exactdp.verify import ApproxDP, PureDP
+from exactdp import ApproxDP, PureDP
 from exactdp.verify.blackbox import SampleVerdict, audit_sampler
 from exactdp.verify.blackbox.view import View, float_at, lowest_bits, ordered
 

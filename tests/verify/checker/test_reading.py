@@ -9,7 +9,7 @@ import pytest
 from certificate_fields import NOISE as _PLAIN
 from certificate_fields import PAIR, ROUNDED, STREAM, THRESHOLD
 
-from exactdp.verify.checker import CertificateError
+from exactdp import CertificateError
 from exactdp.verify.checker.reading import read_claim, read_use
 
 _NOISE = {**_PLAIN, "modulus": "8"}

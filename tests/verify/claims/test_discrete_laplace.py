@@ -36,9 +36,7 @@ def test_the_proofs_run() -> None:
     prove_tail()
 
 
-@pytest.mark.slow_cases(
-    "3",
-)
+@pytest.mark.slow_cases("3")
 @pytest.mark.parametrize("users", [2, 3])
 def test_shares_add_up_by_brute_force(users: int) -> None:
     with mpmath.workdps(30):

@@ -8,7 +8,7 @@ import pytest
 import sympy
 from flint import arb, arb_series
 
-from exactdp.exact.number import ParameterError
+from exactdp import ParameterError
 from exactdp.verify.claims.proofs import (
     NotProvedError,
     prove_equal,

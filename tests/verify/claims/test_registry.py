@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from pages import claims as page
 
+from exactdp import ParameterError
 from exactdp.cli.claims import to_json
-from exactdp.exact.number import ParameterError
 from exactdp.verify.claims.registry import REGISTRY, find
 from exactdp.verify.claims.settle import settle
 

@@ -15,9 +15,7 @@ from exactdp.verify.claims.finding import NotProvedError, Truth
 from exactdp.verify.claims.registry import find
 
 
-@pytest.mark.slow_cases(
-    "V-gaussians",
-)
+@pytest.mark.slow_cases("V-gaussians")
 @pytest.mark.parametrize("name", ["V-gaussians", "V-skellam"])
 def test_they_hold_where_the_envelope_is_below(name: str) -> None:
     (claim,) = find([name])

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from exactdp.exact import OutOfTimeError, time_limit
+from exactdp import OutOfTimeError, time_limit
 from exactdp.verify.kernel import coq
 
 ASKED = '#!/bin/sh\n[ "$1" = --version ] && exit\n'

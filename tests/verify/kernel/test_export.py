@@ -10,9 +10,10 @@ import pytest
 from attrs import evolve
 from kernel_cases import GAUSSIANS, LISTS, NEAR, SAMPLED, theorem
 
+from exactdp import Verdict
 from exactdp.accounting.composition.composed import compose
 from exactdp.mechanisms.spec import parse_use
-from exactdp.verify import Verdict, audit, parse_claim
+from exactdp.verify import audit, parse_claim
 from exactdp.verify.certificate import certificate_of
 from exactdp.verify.checker.laws import DiscreteGaussian
 from exactdp.verify.checker.mechanisms import Additive, Sampled
@@ -339,8 +340,7 @@ def test_a_certificate_says_the_same(pair, spec, claim, verdict):
 
 
 @pytest.mark.slow_cases(
-    "discrete-gaussian:sigma2=100,modulus=1024-approx:1,1e-5",
-    "skellam:variance=100-pure:20",
+    "discrete-gaussian:sigma2=100,modulus=1024-approx:1,1e-5", "skellam:variance=100-pure:20"
 )
 @pytest.mark.parametrize(
     ("spec", "claim"),

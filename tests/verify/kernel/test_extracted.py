@@ -10,8 +10,8 @@ import pytest
 from kernel_cases import ONE_SIDED, theorem
 from kernel_mutants import compare, written
 
+from exactdp import time_limit
 from exactdp.cli.main import main
-from exactdp.exact import time_limit
 from exactdp.verify.kernel import extracted
 from exactdp.verify.kernel.forms import FORMS, FormError, recognise
 from exactdp.verify.kernel.library import compiled, sources

@@ -8,8 +8,8 @@ from fractions import Fraction
 import pytest
 from kernel_cases import PAIR, theorem
 
+from exactdp import time_limit
 from exactdp.accounting.composition.composed import compose
-from exactdp.exact import time_limit
 from exactdp.mechanisms.spec import parse_use
 from exactdp.verify.kernel import NotWrittenError, extracted
 from exactdp.verify.kernel.forms import recognise

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 from proved_samplers import CASES, Counted, build, compare, own
 
-from exactdp.exact import time_limit
+from exactdp import time_limit
 from exactdp.mechanisms.samplers import SeededBits
 from exactdp.verify.kernel.library import compiled
 from exactdp.verify.kernel.theorem import ALLOWED, axioms_in

@@ -11,8 +11,8 @@ from fractions import Fraction
 import pytest
 from kernel_cases import GAUSSIANS, LISTS, NEAR, ONE_SIDED, SAMPLED, theorem
 
+from exactdp import OutOfTimeError, time_limit
 from exactdp.cli.main import main
-from exactdp.exact import OutOfTimeError, time_limit
 from exactdp.verify import parse_claim
 from exactdp.verify.kernel import CoqError, check_theorem
 from exactdp.verify.kernel import theorem as kernel_theorem

@@ -11,8 +11,8 @@ from sampled_gaussians import (
     sampled_gaussian_renyi,
 )
 
+from exactdp import ParameterError
 from exactdp.accounting.composition.composed import compose
-from exactdp.exact import ParameterError
 from exactdp.mechanisms import FixedSize
 from exactdp.mechanisms.continuous import ContinuousNoise, Shape
 from exactdp.mechanisms.spec import parse

@@ -19,6 +19,7 @@ from sampled_gaussians import (
 )
 from scipy.signal import fftconvolve
 
+from exactdp import Enclosure, ParameterError
 from exactdp.accounting.composition.composed import compose
 from exactdp.accounting.divergences import gaussian
 from exactdp.accounting.losses.composite import Composite, saddle_at
@@ -31,7 +32,7 @@ from exactdp.accounting.losses.continuous.composed import (
 from exactdp.accounting.losses.continuous.inversion import Profile, plan
 from exactdp.accounting.losses.mixed import delta as composed_delta
 from exactdp.accounting.losses.mixed import epsilon as composed_epsilon
-from exactdp.exact import Enclosure, ParameterError, working_precision
+from exactdp.exact import working_precision
 from exactdp.mechanisms.continuous import ContinuousNoise, Shape
 
 BOTH = ("remove", "add")
@@ -53,11 +54,7 @@ def holds(found: Enclosure, truth: mpf, error: float) -> bool:
 
 
 @pytest.mark.slow_cases(
-    "0.01-1-0.3-remove",
-    "0.5-5-0-add",
-    "0.5-5-0-remove",
-    "0.9-0.2-3-remove",
-    "1e-6-0.5-1e-6-remove",
+    "0.01-1-0.3-remove", "0.5-5-0-add", "0.5-5-0-remove", "0.9-0.2-3-remove", "1e-6-0.5-1e-6-remove"
 )
 @pytest.mark.parametrize("direction", BOTH)
 @pytest.mark.parametrize(
@@ -179,10 +176,7 @@ def test_many_uses_hold_an_inversion_on_the_real_axis(parts, level, c, height, s
 
 
 @pytest.mark.slow_cases(
-    "0.1-1-0.4-remove",
-    "0.3-0.7-0.2-add",
-    "0.3-0.7-0.2-remove",
-    "0.5-2-1-remove",
+    "0.1-1-0.4-remove", "0.3-0.7-0.2-add", "0.3-0.7-0.2-remove", "0.5-2-1-remove"
 )
 @pytest.mark.parametrize("direction", BOTH)
 @pytest.mark.parametrize(
@@ -359,9 +353,7 @@ def test_one_use_agrees_with_the_normal_distribution(rate, noise, level, directi
         assert holds(found, truth, 1e-12) or abs(truth) < mpf(10) ** -30
 
 
-@pytest.mark.slow_cases(
-    "0.01-0.1-20-1e-5",
-)
+@pytest.mark.slow_cases("0.01-0.1-20-1e-5")
 @pytest.mark.parametrize(
     ("rate", "noise", "times", "delta"),
     [("0.01", "0.1", 20, "1e-5"), ("1e-8", 1, 10, "1e-12"), ("0.01", 1, 2, "1e-30")],

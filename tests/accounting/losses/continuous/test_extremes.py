@@ -10,6 +10,7 @@ import pytest
 from mpmath import mp, mpf
 
 import exactdp
+from exactdp import OutOfTimeError, time_limit
 from exactdp.accounting.losses import mixed
 from exactdp.accounting.losses.continuous.composed import (
     composed_renyi,
@@ -17,7 +18,7 @@ from exactdp.accounting.losses.continuous.composed import (
     sampled_laplace,
 )
 from exactdp.accounting.losses.continuous.sampled_laplace import _nodes as laplace_nodes
-from exactdp.exact import OutOfTimeError, check_time, time_limit, working_precision
+from exactdp.exact import check_time, working_precision
 
 ADD = "neighbours=add-remove"
 
@@ -27,6 +28,7 @@ def number(end) -> mpf:
     return mpf(value.numerator) / value.denominator
 
 
+@pytest.mark.contract
 def test_wide_noise_is_below_what_it_costs_without_sampling():
     noise = exactdp.mechanism(f"gaussian:sigma=1e6,{ADD},poisson=0.01*1000")
     plain = exactdp.mechanism(f"gaussian:sigma=1e6,{ADD}*1000")
@@ -35,12 +37,14 @@ def test_wide_noise_is_below_what_it_costs_without_sampling():
     assert found.is_within(Fraction(1, 10**12)) and found.upper <= plain.epsilon("1e-9").upper
 
 
+@pytest.mark.contract
 def test_delta_as_large_as_the_rate_needs_no_epsilon():
     noise = exactdp.mechanism(f"gaussian:sigma=1e-3,{ADD},poisson=0.5")
     assert noise.epsilon("0.5").upper == 0
     assert noise.epsilon("0.4").lower > 0
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("rate", ["0.01", "1e-9"])
 @pytest.mark.parametrize("sigma", ["0.5", "1", "20"])
 def test_renyi_of_a_large_whole_order_is_the_binomial_sum(rate, sigma):
@@ -77,6 +81,7 @@ def test_rough_bounds_hold_what_is_summed(order, direction):
             assert float(found.lower) <= float(high.upper())
 
 
+@pytest.mark.contract
 def test_tiny_noise_and_huge_orders_are_answered_at_once():
     sharp = exactdp.mechanism(f"gaussian:sigma=1e-3,{ADD},poisson=1e-6").renyi("1e6")
     assert sharp.lower <= Fraction(10**12, 2) and sharp.is_within(Fraction(1, 10**9))
@@ -89,6 +94,7 @@ def test_tiny_noise_and_huge_orders_are_answered_at_once():
         assert found.lower >= 0 and found.upper <= 1000
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("scale", ["0.01", "0.3", "1", "40"])
 def test_rho_of_laplace_noise_is_the_largest_ratio(scale):
     noise = exactdp.mechanism(f"laplace:scale={scale}")
@@ -107,6 +113,7 @@ def test_rho_of_laplace_noise_is_the_largest_ratio(scale):
         assert number(found.lower) <= most * (1 + mpf(10) ** -6)
 
 
+@pytest.mark.contract
 def test_compositions_are_composed_several_times():
     noise = exactdp.mechanism("gaussian:sigma=2")
     assert exactdp.compose((noise, 3)) == 3 * noise

@@ -63,11 +63,7 @@ def laws(uses, direction):
     return [(sampled_laplace(rate, 1, epsilon, direction), 1) for rate, epsilon in uses]
 
 
-@pytest.mark.slow_cases(
-    "uses5-0.1-add",
-    "uses5-0.1-remove",
-    "uses6-0-remove",
-)
+@pytest.mark.slow_cases("uses5-0.1-add", "uses5-0.1-remove", "uses6-0-remove")
 @pytest.mark.parametrize("direction", BOTH)
 @pytest.mark.parametrize(
     ("uses", "level"),
@@ -107,9 +103,8 @@ def test_one_use_is_its_closed_form_at_every_level(rate, epsilon, direction):
             assert upper - lower <= 1e-15
 
 
-@pytest.mark.slow_cases(
-    "0",
-)
+@pytest.mark.contract
+@pytest.mark.slow_cases("0")
 @pytest.mark.parametrize("level", ["0", "0.7", "2.4"])
 def test_with_a_discrete_use_it_is_conditioned_on_that_ones_loss(level):
     # the discrete loss is 1 where the noise is at most 0, else -1

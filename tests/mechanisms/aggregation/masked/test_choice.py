@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 from attrs import evolve
 
-from exactdp.exact import ParameterError
+from exactdp import ParameterError
 from exactdp.mechanisms.aggregation.masked import FAILURE, Terms, graph_failure, least_graph
 from exactdp.mechanisms.aggregation.masked.failure import check_graph, least_threshold
 from exactdp.mechanisms.samplers.bits import SeededBits

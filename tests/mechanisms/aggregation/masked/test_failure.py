@@ -6,7 +6,7 @@ from math import comb
 
 import pytest
 
-from exactdp.exact import Enclosure, ParameterError
+from exactdp import Enclosure, ParameterError
 from exactdp.mechanisms.aggregation.masked import graph_failure
 from exactdp.mechanisms.aggregation.masked.graph import Circle
 
@@ -101,9 +101,7 @@ def two_lists(near, t, bad):
     return False
 
 
-@pytest.mark.slow_cases(
-    "12-6-5-4-True",
-)
+@pytest.mark.slow_cases("12-6-5-4-True")
 @pytest.mark.parametrize(
     ("n", "k", "t", "corrupt", "possible"),
     [

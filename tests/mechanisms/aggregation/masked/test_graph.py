@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from exactdp.exact import ParameterError
+from exactdp import ParameterError
 from exactdp.mechanisms.aggregation.masked.graph import Circle, check_neighbours
 
 SHAPES = [(2, 1), (3, 2), (4, 2), (4, 3), (9, 4), (10, 4), (17, 16), (18, 16), (50, 32)]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exactdp.exact import ParameterError
+from exactdp import ParameterError
 from exactdp.mechanisms.aggregation import AggregationError, PlainSum
 from exactdp.mechanisms.aggregation.masked import MaskedSum, Stage, graph_failure
 from exactdp.mechanisms.samplers.bits import SeededBits, SimulatedInt, SystemBits

@@ -6,7 +6,7 @@ from itertools import combinations
 import pytest
 import sympy
 
-from exactdp.exact import ParameterError
+from exactdp import ParameterError
 from exactdp.mechanisms.aggregation.masked.shamir import PRIME, combine, split
 from exactdp.mechanisms.samplers.bits import SeededBits
 

@@ -4,7 +4,7 @@ import pytest
 from attrs import evolve
 from rounds import Played
 
-from exactdp.exact import ParameterError
+from exactdp import ParameterError
 from exactdp.mechanisms.aggregation import AggregationError
 from exactdp.mechanisms.aggregation.masked import RefusedError, Stage, Terms, User
 from exactdp.mechanisms.aggregation.masked.messages import Confirmations, Present

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from attrs import evolve
 
-from exactdp.exact import ParameterError
+from exactdp import ParameterError
 from exactdp.mechanisms.aggregation.masked import MaskedSum, RefusedError, Stage, Terms
 from exactdp.mechanisms.aggregation.masked.masks import mask, mask_array
 from exactdp.mechanisms.aggregation.masked.messages import MaskedInput, MaskedVector

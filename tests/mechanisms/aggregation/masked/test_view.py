@@ -58,9 +58,7 @@ def after_unmasking():
         yield tuple(views)
 
 
-@pytest.mark.slow_cases(
-    "3",
-)
+@pytest.mark.slow_cases("3")
 @pytest.mark.parametrize("users", [2, 3])
 def test_all_others_and_the_server_see_nothing_before_unmasking(users):
     # So it stays if user 0 is said to have vanished, whose pairwise masks are then open anyway.

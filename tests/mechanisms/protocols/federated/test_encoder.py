@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sampler_fit import fit_counts
 from scipy.linalg import hadamard
 
-from exactdp.exact import ParameterError
+from exactdp import ParameterError
 from exactdp.mechanisms import Skellam
 from exactdp.mechanisms.protocols.federated import Encoding, read_rounding
 from exactdp.mechanisms.protocols.federated.grid import fraction_bits, on_grid, squared_norm

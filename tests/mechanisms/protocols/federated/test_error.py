@@ -8,7 +8,7 @@ import pytest
 from flint import arb
 from scipy.stats import binom
 
-from exactdp.exact import ParameterError
+from exactdp import ParameterError
 from exactdp.exact.precision import working_precision
 from exactdp.mechanisms import DiscreteGaussian, DiscreteLaplace, Polya, Skellam
 from exactdp.mechanisms.protocols.federated import Encoding, error_bound

@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("cryptography")
 
-from exactdp.exact import ParameterError
+from exactdp import ParameterError
 from exactdp.mechanisms import DiscreteGaussian, Skellam
 from exactdp.mechanisms.aggregation import AggregationError
 from exactdp.mechanisms.aggregation.masked import Stage
