@@ -162,6 +162,7 @@ def test_randomized_response_about_any_bit_of_the_users(others):
         check(mechanism, pairs, times=2)
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.slow_cases("Skellam")
 @pytest.mark.parametrize("name", ["discrete Laplace", "discrete Gaussian", "Skellam"])
 def test_two_uses_hold_the_product_of_both(name):

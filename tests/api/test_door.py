@@ -277,6 +277,7 @@ def test_every_name_is_there_and_importing_costs_nothing():
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+@pytest.mark.quick_cases(6)
 @pytest.mark.contract
 @pytest.mark.parametrize("seconds", [0, 0.02])
 @pytest.mark.parametrize(

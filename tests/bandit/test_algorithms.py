@@ -78,6 +78,7 @@ def test_index_policies_have_the_twin_s_release_of_all_users(indexed, twin, law)
     assert indexed.barrier is Barrier.NONE  # the bound of global DP is of pure DP
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(("epsilon", "delta"), [("0.1", "1e-6"), ("1", "1e-9"), ("4", "0.1")])
 def test_gaussian_noise_is_as_wide_as_its_claim_needs(epsilon, delta):
     """By the exact profile of continuous noise, and hardly wider; certified of the sum itself."""

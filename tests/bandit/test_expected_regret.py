@@ -36,6 +36,7 @@ def unproved(protocol, demand):
     return Audited(protocol, demand, Enclosure.exactly(0))
 
 
+@pytest.mark.quick_cases(5)
 @pytest.mark.parametrize("algorithm", [DIST_DP_KLUCB, DP_KLUCB, KL_UCB, DIST_DP_SE, SE])
 @pytest.mark.parametrize("means", [("0.8", "0.5", "0.6"), ("0.3", "0.25", "0.3")])
 def test_it_lies_above_the_mean_of_runs_and_close(algorithm, means):

@@ -42,6 +42,7 @@ def decoded(source, release, count, law=LAW):
     return release.decoded(source.released(release, [law], [count]))
 
 
+@pytest.mark.quick_cases(8)
 @pytest.mark.slow_cases("ldp-se")
 @pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda algorithm: algorithm.name)
 def test_released_values_have_the_same_law(algorithm):

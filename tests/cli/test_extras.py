@@ -37,6 +37,7 @@ def without(names, call, folder):
     )
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.contract
 @pytest.mark.slow_cases(
     "alembic-ledger init a.db --limit zcdp:1-ledger",
@@ -98,6 +99,7 @@ def test_without_any_extra_the_rest_works(tmp_path):
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
+@pytest.mark.quick_cases(4)
 @pytest.mark.parametrize("verb", [*_VERBS, "ledger init", "ledger check", "bandit figures"])
 def test_help_needs_no_extra(verb, tmp_path):
     ended = without(",".join([*_EXTRAS, "dp_accounting"]), f"{verb} --help", tmp_path)

@@ -89,6 +89,7 @@ MIXED = {  # at most what rounding at random costs, taken as the mixture that it
 }
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(
     "claim", [pytest.param("approx:1,1e-6", marks=pytest.mark.slow), "rdp:4,1/2"]
 )
@@ -125,6 +126,7 @@ def test_what_is_not_next_to_another_is_not_called_the_least(
     assert json.loads(capsys.readouterr().out)["least"]["is_least"] is False
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("seconds", ["0.1", "1"])
 def test_no_line_tells_less_than_another(capsys: pytest.CaptureFixture[str], seconds: str) -> None:
     """Fewer shares cost no less, larger ones no more, and something is known of each."""

@@ -34,6 +34,7 @@ def test_the_sum_is_within_its_bound(capsys, vanish):
     assert Enclosure.from_json(found["beyond"]).less_than(Fraction(1, 1000))
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.contract
 @pytest.mark.parametrize("plain", [[], ["--plain"]])
 @pytest.mark.parametrize("seed", range(1, 5))

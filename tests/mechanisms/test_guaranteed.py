@@ -127,6 +127,7 @@ def test_the_pair_is_one_and_the_same_both_ways_round():
         assert all(left < right for left, right in pairwise(multiples))
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("text", ["zcdp:1/10", "zcdp:2", "rdp:3,1/4", "rdp:101/100,1/1000"])
 def test_one_use_is_known_from_both_sides(text):
     one = compose(_of(text))
@@ -176,6 +177,7 @@ def _truth(order, bound, delta):
         return max(gain(best + mpmath.mpf(k) / 8) for k in range(-8, 9))
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(
     ("order", "bound", "delta"),
     [
@@ -193,6 +195,7 @@ def test_orders_near_1_and_large_ones_are_known_from_both_sides(order, bound, de
     assert Fraction(found.upper) < Fraction(found.lower) * Fraction(105, 100)
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(
     "text",
     ["zcdp:10000", "zcdp:1e-300", "rdp:10000,1e-300", "rdp:2,1e-30", f"rdp:{1 + 1e-12},1e4"],

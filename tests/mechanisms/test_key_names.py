@@ -71,6 +71,7 @@ def _worst(chances: list[float], step: int, keys: int, level: float) -> float:
     return max(_delta(list(one), level) for one in lists)
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(("text", "level"), [
     ("discrete-gaussian:sigma2=4,threshold=6,keys=2,names=yes", "0.1"),
     ("discrete-gaussian:sigma2=4,threshold=6,keys=3,names=yes", "0.5"),
@@ -98,6 +99,7 @@ def test_an_epsilon_of_several_keys_is_where_their_delta_is():
     assert compose(mechanism).delta(Fraction(found.lower)).upper >= Fraction(1, 1000)
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("text", [
     "discrete-gaussian:sigma2=4,threshold=6,sensitivity=2,names=yes",
     pytest.param(  # not log-concave

@@ -169,6 +169,7 @@ def test_the_families_tables_give_the_same_as_the_families():
                     assert abs(float(one / two) - 1) < 4e-3
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("epsilon", [1, 4])
 @pytest.mark.parametrize("k", [3, 100])
 @pytest.mark.parametrize("users", [1000, 10**6])
@@ -211,6 +212,7 @@ def listed(values, masses, marks, count):
         return total
 
 
+@pytest.mark.quick_cases(6)
 @pytest.mark.parametrize("count", [3, 30])
 @pytest.mark.parametrize("width", [1e-2, 1e-4])
 @pytest.mark.parametrize(
@@ -407,6 +409,7 @@ def test_listed_counts_cost_what_the_crowd_costs(k, values):
         assert found >= float(real) * (1 - 1e-6) - 1e-9
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize(("k", "users"), [(3, 2), (3, 5), (3, 8), (4, 2), (4, 5), (5, 4)])
 def test_no_bound_of_listed_counts_is_below_the_worst_datasets(k, users):
     for odds, level in (
@@ -456,6 +459,7 @@ def test_boxes_bound_all_that_others_may_hold(box):
         assert worst <= again * (1 + 1e-6)
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.contract
 @pytest.mark.parametrize(
     "spec",
@@ -529,6 +533,7 @@ def test_sums_by_roots_of_unity_are_those_of_the_laws_written_out(zeros, level):
         assert float(cost.rad()) < 1e-6 * float(real)
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.contract
 @pytest.mark.parametrize("spec", ["epsilon=2,shuffled=1000", "epsilon=2,shuffled=1e6"])
 def test_ends_of_two_values_are_near(spec):

@@ -113,6 +113,7 @@ def test_good_values_are_good(name):
     parse(spec(name, GOOD[name]))
 
 
+@pytest.mark.quick_cases(300)
 @pytest.mark.parametrize(("name", "key"), EVERY_KEY)
 @pytest.mark.parametrize(
     "value",

@@ -64,6 +64,7 @@ def test_figures_contain_the_truth():
     assert len(shown.pictures) == 2
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(
     ("query", "parameter"),
     [

@@ -52,6 +52,7 @@ CASES = [
 ]
 
 
+@pytest.mark.quick_cases(25)
 @pytest.mark.slow_cases(
     "binomial mod-zcdp",
     "gaussian mod-approx",

@@ -111,6 +111,7 @@ def test_the_bare_environment_is_bare(bare, name):
     assert f"{name} is not installed" in started(bare, "-c", f"import {name}").stderr
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("packed", [False, True], ids=["module", "archive"])
 def test_python_and_mpmath_are_all_it_needs(bare, archive, tmp_path, packed):
     path = tmp_path / "certificate.json"

@@ -126,6 +126,7 @@ def specs():
                     yield pytest.param(name, values, key, id=f"{name}:{values} {key}")
 
 
+@pytest.mark.quick_cases(80)
 @pytest.mark.parametrize(("name", "values", "key"), list(specs()))
 def test_a_key_that_changes_what_is_released_changes_what_is_compared(name, values, key):
     given = dict(each.split("=", 1) for each in values.split(","))

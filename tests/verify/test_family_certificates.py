@@ -96,6 +96,7 @@ def made(spec: str, claim: str) -> dict[str, Any]:
 
 
 @pytest.mark.contract
+@pytest.mark.quick_cases(8)
 @pytest.mark.parametrize("name", EACH)
 def test_on_both_sides_of_the_boundary(name: str) -> None:
     spec, holds, fails, (*path, value) = CASES[name]
@@ -113,6 +114,7 @@ def test_on_both_sides_of_the_boundary(name: str) -> None:
 
 
 @pytest.mark.contract
+@pytest.mark.quick_cases(10)
 @pytest.mark.parametrize("name", EACH)
 def test_other_numbers_are_not_valid(name: str) -> None:
     spec, holds, _, _ = CASES[name]

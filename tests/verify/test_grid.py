@@ -65,6 +65,7 @@ def holds(low, high, exact):
         return low - mpmath.mpf(10) ** -35 <= exact <= high + mpmath.mpf(10) ** -35
 
 
+@pytest.mark.quick_cases(25)
 @pytest.mark.parametrize("seed", range(60))
 def test_three_random_pairs_at_coarse_steps(seed):
     rng = random.Random(seed)
@@ -77,6 +78,7 @@ def test_three_random_pairs_at_coarse_steps(seed):
             assert holds(*bounds(points, grid, level), truth(pairs, level))
 
 
+@pytest.mark.quick_cases(15)
 @pytest.mark.parametrize("seed", range(40))
 def test_what_an_adversary_picks_at_every_use_is_dominated(seed):
     """Between two pairs, whatever was seen before: at most the envelope's."""

@@ -171,6 +171,7 @@ CASES = [
 
 
 @pytest.mark.contract
+@pytest.mark.quick_cases(5)
 @pytest.mark.slow_cases(
     "skellam:variance=25,l2=5/4,dimension=64,neighbours=add-remove,rounding=stochastic,modulus=65536-rdp:2,4-VERIFIED",
     "skellam:variance=25,l2=5/4,dimension=64,neighbours=add-remove,rounding=stochastic,poisson=0.1-approx:3,1e-5-VERIFIED",

@@ -99,6 +99,7 @@ def listed(name: str, shift: int) -> tuple[Law, truth.Atoms]:
         return law, truth.of_shift(pmf(), shift, -reach, reach + shift)
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.slow_cases(
     "1-2-skellam-wide",
     "1-3-skellam-wide",

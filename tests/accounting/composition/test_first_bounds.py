@@ -75,6 +75,7 @@ def test_orders_may_come_in_any_order(spec: str) -> None:
         whole.renyi(order, "1e-6").intersection(found)
 
 
+@pytest.mark.quick_cases(8)
 @pytest.mark.parametrize("spec", _SHORT + _WIDE)
 def test_no_figure_is_nothing_where_time_is_over(
     spec: str, monkeypatch: pytest.MonkeyPatch

@@ -100,6 +100,7 @@ def test_one_pair(step: Fraction, times: int) -> None:
         above(found, atoms, times, near=2 * step)
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("law", [DiscreteGaussian("1e10"), Binomial(10**11, "1/4")], ids=repr)
 @pytest.mark.parametrize("step", [Fraction(1, 2**13), Fraction(1, 10**7)], ids=str)
 def test_of_too_many_outcomes_to_list_them(law: Law, step: Fraction) -> None:

@@ -301,6 +301,7 @@ def test_rounding_at_random_costs_hardly_anything() -> None:
     assert found.lower <= whole.upper
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.contract
 @pytest.mark.parametrize(
     "parts",
@@ -318,6 +319,7 @@ def test_lists_have_both_ends_however_little_time_there_is(parts):
         assert 0 < found.lower <= found.upper < math.inf
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.contract
 @pytest.mark.parametrize("seconds", ["0", "0.0005", "0.001", "0.002"])
 @pytest.mark.parametrize(

@@ -33,6 +33,7 @@ FIGURES = {
 }
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize(
     ("specs", "widths"),  # upper/lower - 1 of each figure, and a little more
     [

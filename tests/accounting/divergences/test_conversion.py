@@ -116,6 +116,7 @@ def test_zcdp_to_delta(rho: str, level: str) -> None:
         assert high - low <= (1e-12 if log_delta > -(10**9) else mpmath.inf)
 
 
+@pytest.mark.quick_cases(8)
 @pytest.mark.parametrize("goal", DELTAS)
 @pytest.mark.parametrize("level", ["1e-5", "0.3", "4", "40"])
 def test_bounded_losses_to_epsilon(level: str, goal: str) -> None:

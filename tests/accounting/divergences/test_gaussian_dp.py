@@ -94,6 +94,7 @@ def digits() -> Iterable[None]:
         yield
 
 
+@pytest.mark.quick_cases(8)
 @pytest.mark.parametrize("shift", [1, 2, 3, 6])
 @pytest.mark.parametrize(
     ("law", "pmf"),

@@ -37,6 +37,7 @@ def largest(pmf, shift: int, reach: int) -> mpf:
     return max(t[k] - t[k - shift] for k in range(shift + 1 - last, last + 1))
 
 
+@pytest.mark.quick_cases(6)
 @pytest.mark.parametrize(("law", "pmf", "reach"), LAWS, ids=[str(law) for law, *_ in LAWS])
 @pytest.mark.parametrize("shift", [1, 2, 5])
 def test_it_is_the_best_for_this_shift(law, pmf, reach, shift):

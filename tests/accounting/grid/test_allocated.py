@@ -54,6 +54,7 @@ def uses_of(sigma: str, steps: int, removing: bool, times: int = 1) -> Scenario:
     return (Use(Allocation(sigma, 1, 1, steps, removing), times),)
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("removing", BOTH)
 @pytest.mark.parametrize(
     ("sigma", "steps", "width", "count", "levels"),

@@ -143,6 +143,7 @@ def test_on_a_lattice_only_rounding_is_lost(menus, x):
     assert F(found.upper) - F(found.lower) < F(1, 10**12)
 
 
+@pytest.mark.quick_cases(30)
 @pytest.mark.parametrize("delta", [F(1, 2), F(1, 10), F(1, 50), F(1, 1000)])
 @pytest.mark.parametrize("menus", GAMES + ON_LATTICE)
 def test_epsilon_is_where_delta_is_reached(menus, delta):

@@ -89,6 +89,7 @@ CASES = [  # the discrete spec, its pair (P with the user), its rate
 ]
 
 
+@pytest.mark.quick_cases(4)
 @pytest.mark.slow_cases(
     "conditioned-discrete-gaussian:sigma=3,neighbours=add-remove,poisson=0.2-pair4-0.2",
     "inverted-discrete-gaussian:sigma=3,neighbours=add-remove,poisson=0.2-pair4-0.2",

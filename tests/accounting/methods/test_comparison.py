@@ -112,6 +112,7 @@ def check_inverse(composition: Composition, method: Method, level: Fraction) -> 
             assert method.epsilon(composition, less, WIDTH).upper > level
 
 
+@pytest.mark.quick_cases(8)
 @pytest.mark.slow_cases("0.3-two")
 @each_composition
 @pytest.mark.parametrize("level", ["0", "0.3", "2", "30"])
@@ -119,6 +120,7 @@ def test_no_method_reports_a_smaller_delta(composition: Composition, level: str)
     check_deltas(composition, level)
 
 
+@pytest.mark.quick_cases(10)
 @pytest.mark.slow_cases("kov-laplace", "kov-revealing", "kov-two", "kov-useless", "zcdp-faint")
 @each_composition
 @pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)

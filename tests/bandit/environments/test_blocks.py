@@ -75,6 +75,7 @@ def test_finer_blocks_leave_a_rest_of_second_order() -> None:
     assert rests[1] < rests[0] / 10 and rests[2] < rests[1] / 10 and rests[2] < 1e-5
 
 
+@pytest.mark.quick_cases(6)
 @pytest.mark.slow_cases("1-0.4-0.01-100-3", "2-0.4-0.01-100-3")
 @pytest.mark.parametrize(("location", "sigma", "precision", "bits"), CASES)
 @pytest.mark.parametrize("count", [1, 2])

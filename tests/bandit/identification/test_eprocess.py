@@ -74,6 +74,7 @@ def written_weights(release, noise):
     return decay ** np.abs(noise) * (1 - decay) / (1 + decay)
 
 
+@pytest.mark.quick_cases(8)
 @pytest.mark.parametrize("algorithm", IDENTIFIERS, ids=lambda each: each.name)
 @pytest.mark.parametrize(("mean", "claimed"), [("0.3", "0.3"), ("0.3", "0.45"), ("0.8", "0.8")])
 def test_an_e_process_has_mean_one_at_the_truth_and_less_below(algorithm, mean, claimed):

@@ -37,6 +37,7 @@ class Kept:
         return values
 
 
+@pytest.mark.quick_cases(6)
 @pytest.mark.slow_cases("100000-lucb")
 @pytest.mark.parametrize("algorithm", IDENTIFIERS, ids=lambda each: each.name)
 @pytest.mark.parametrize("most", [1500, 10**5])

@@ -29,6 +29,7 @@ def config(name, means, most="1e6", **options):
     return Config(named(name), Setting(len(means), most, **given), Fixed(coins(*means)))
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize(
     ("name", "means", "options"),
     [

@@ -47,6 +47,7 @@ def masses(noise, reach):
     return law.pmf(np.arange(-reach, reach + 1))
 
 
+@pytest.mark.quick_cases(6)
 @pytest.mark.parametrize("noise", [None, DiscreteLaplace(6), FORMULA, Skellam(30)], ids=str)
 @pytest.mark.parametrize("q", [0.03, 0.4, 0.75, 0.99])
 def test_no_bound_is_below_the_mean_too_often(noise, q):

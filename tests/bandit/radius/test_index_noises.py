@@ -52,6 +52,7 @@ def decoded(release, q):
     return found, np.bincount(place, law)
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.slow_cases(
     "0.1-dist-cdp-klucb",
     "0.1-dist-gauss-klucb",

@@ -233,6 +233,7 @@ def test_shares_that_no_float_counts_have_a_gap(count: int) -> None:
     assert DiscreteGaussianSum(count, 100).gaussian_gap() >= 0
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("sigma2", ["1/4", "100"])
 @pytest.mark.parametrize("count", [10**30, 10**400])
 def test_a_sum_of_very_many_costs_next_to_nothing(count, sigma2):

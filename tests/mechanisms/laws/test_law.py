@@ -142,6 +142,7 @@ def test_shape_is_what_the_probabilities_show(law: Law) -> None:
         assert not (law.log_concave and law.log_convex_sides)
 
 
+@pytest.mark.quick_cases(4)
 @pytest.mark.slow_cases("PolyaDifference(shape=Fraction(5, 1), scale=Fraction(4, 1))")
 @every_law
 def test_quantile_is_the_first_crossing(law: Law) -> None:

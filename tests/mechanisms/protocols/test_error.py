@@ -46,6 +46,7 @@ def contains(found: Enclosure, truth: mpmath.mpf) -> bool:
     return bool(low - slack <= truth <= high + slack)
 
 
+@pytest.mark.quick_cases(4)
 @pytest.mark.slow_cases(
     "1-0-7-DiscreteGaussian",
     "1-0-7-PolyaDifference",

@@ -61,6 +61,7 @@ SHARED = [
 ]
 
 
+@pytest.mark.quick_cases(12)
 @pytest.mark.slow_cases(
     "Binomial(trials=1000000, success=Fraction(1, 2))",
     "Binomial(trials=1000000, success=Fraction(1, 3))",
@@ -94,6 +95,7 @@ def test_exact_draws_fill_every_residue(law):
     assert fit_low_bits(draws).passes
 
 
+@pytest.mark.quick_cases(12)
 @pytest.mark.slow_cases(
     "Binomial(trials=100000000000000, success=Fraction(1, 3))",
     "DiscreteGaussianSum(count=1000000, sigma2=Fraction(1000000, 1))",

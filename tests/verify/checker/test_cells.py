@@ -58,6 +58,7 @@ def _listed(ends) -> Listed:
     return Listed(*sides, iv.mpf(0), iv.mpf(0))
 
 
+@pytest.mark.quick_cases(40)
 @pytest.mark.parametrize("blur", ["0", "1/100", "1/2"])
 @pytest.mark.parametrize("seed", range(30))
 def test_no_masses_within_their_ends_are_outside(seed: int, blur: str) -> None:

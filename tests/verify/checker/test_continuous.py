@@ -79,6 +79,7 @@ def test_renyi(law, rate, removing, order):
         _encloses(continuous_renyi.renyi(_one(law, rate, removing), a), truth, "1e-5")
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("law", ["gaussian", "laplace"])
 def test_renyi_of_batches(law):
     """From what some neighbours attain to both ways together, or the mechanism on all users."""

@@ -81,6 +81,7 @@ _CASES = [
 ]
 
 
+@pytest.mark.quick_cases(6)
 @pytest.mark.parametrize(("name", "shift", "modulus"), _CASES)
 def test_noise(name, shift, modulus):
     mechanism = Additive(_LAWS[name][0], shift, modulus)
@@ -90,6 +91,7 @@ def test_noise(name, shift, modulus):
         assert divergences.renyi(mechanism, Fraction(2), True)[0] == float("inf")
 
 
+@pytest.mark.quick_cases(10)
 @pytest.mark.parametrize("removing", [True, False])
 @pytest.mark.parametrize(("name", "shift", "modulus"), [each for each in _CASES if each[1] < 3])
 def test_sampled_noise(name, shift, modulus, removing):
@@ -100,6 +102,7 @@ def test_sampled_noise(name, shift, modulus, removing):
     _exactly_as(mechanism, pairs, () if infinite else _ORDERS)
 
 
+@pytest.mark.quick_cases(4)
 @pytest.mark.parametrize(("name", "shift", "modulus"), [each for each in _CASES if each[2]])
 def test_mod_m_in_short_is_between_one_shift_and_no_reduction(name, shift, modulus):
     """Without the full list: at least the largest shift mod m, at most the law as it is."""

@@ -46,6 +46,7 @@ def _near(found, truth, relative="1e-9"):
     assert found[1] - found[0] <= Fraction(relative) * exact
 
 
+@pytest.mark.quick_cases(4)
 @pytest.mark.parametrize("name", _LAWS)
 @pytest.mark.parametrize("shift", [1, 2, 5])
 def test_noise(name, shift):

@@ -58,6 +58,7 @@ def encloses(found, truth, relative="1e-15"):
     )
 
 
+@pytest.mark.quick_cases(6)
 @_each
 @pytest.mark.parametrize("reach", [1, 7])
 def test_probabilities_are_enclosed_and_what_is_beyond_is_bounded(name, reach):
@@ -74,6 +75,7 @@ def test_probabilities_are_enclosed_and_what_is_beyond_is_bounded(name, reach):
         assert high - low <= 4 * beyond[1] + Fraction(1, 10**25)
 
 
+@pytest.mark.quick_cases(12)
 @_each
 @pytest.mark.parametrize("order", ["1.5", "4"])
 @pytest.mark.parametrize("shift", [1, 3])
@@ -106,6 +108,7 @@ def test_what_is_said_of_later_ratios_holds(name):
                 assert max(ratios[j] / ratios[j + shift] for j in range(k, 30)) <= flat
 
 
+@pytest.mark.quick_cases(4)
 @pytest.mark.parametrize("shift", [1, 2, 5])
 @pytest.mark.parametrize("name", ["laplace", "polya-peaked", "polya-one", "polya-round"])
 def test_the_largest_loss_is_enclosed(name, shift):
@@ -124,6 +127,7 @@ def test_the_largest_loss_of_thin_tails_is_infinite(name):
     assert LAWS[name][0].largest_loss(1) == (float("inf"), float("inf"))
 
 
+@pytest.mark.quick_cases(5)
 @pytest.mark.parametrize("modulus", [8, 9, 32])
 @pytest.mark.parametrize("shift", [1, 2, 4])
 @pytest.mark.parametrize("name", ["laplace", "polya-peaked", "polya-near-one"])

@@ -51,6 +51,7 @@ def test_what_is_said(pair, spec, claim, statement):
     assert math.log1p(1 / numbers["m"]) * numbers["j"] > Fraction(numbers["a"], numbers["b"])
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(
     ("spec", "claim"),
     [

@@ -22,6 +22,7 @@ def encoding(rounding="stochastic", bits=16, scale=512):
     return Encoding(1, scale, 50, bits, rounding)
 
 
+@pytest.mark.quick_cases(6)
 @pytest.mark.parametrize("rounding", ["stochastic", "conditional:0.6065", "nearest"])
 @pytest.mark.parametrize("share", [Skellam("0.5"), DiscreteGaussian("0.5"), None], ids=str)
 @pytest.mark.parametrize("bits", [16, 19])
