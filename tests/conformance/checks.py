@@ -19,6 +19,7 @@ import mpmath
 import pytest
 from commands import refused, said
 from conformance.cases import Case
+from conformance.truth import Listed, Pair
 from mpmath import mpf
 from oracles import exactly
 from sampler_fit import fit_counts
@@ -78,8 +79,12 @@ def _figures(case: Case, one: Composition, truth: object, exact: bool) -> None:
 
 
 def figures_hold_the_truth(case: Case) -> None:
-    """Pure, Rényi, delta(epsilon) and epsilon(delta) of one release."""
+    """Pure, Rényi, delta(epsilon) and epsilon(delta) of one release; what theorems give exactly."""
     one = exactdp.mechanism(case.spec)
+    for which, at, value in case.known:
+        answer = getattr(one, which)(*filter(None, [at]))
+        with mpmath.workdps(brute_force.DIGITS):
+            holds(answer, mpmath.inf if value == "inf" else number(value), case)
     with mpmath.workdps(brute_force.DIGITS):
         holds(one.pure(), case.truth.pure(), case, case.exact)
         _figures(case, one, case.truth, case.exact)
@@ -97,7 +102,10 @@ def two_releases_hold_the_truth(case: Case) -> None:
 
 
 def zcdp_and_gdp_bound_what_they_must(case: Case) -> None:
-    """rho is at least D_a/a at every order; the profile of mu is nowhere below delta(epsilon)."""
+    """rho is at least D_a/a at every order; the profile of mu is nowhere below delta(epsilon).
+
+    And mu is what the best test says, where all outcomes are listed.
+    """
     one = exactdp.mechanism(case.spec)
     rho, mu = one.zcdp(), one.gdp()
     with mpmath.workdps(brute_force.DIGITS):
@@ -108,7 +116,16 @@ def zcdp_and_gdp_bound_what_they_must(case: Case) -> None:
                 case,
                 False,
             )
-        if mu.upper == INFINITY:
+        if isinstance(case.truth, Listed):
+            least, whole = case.truth.mu(), case.exact and case.truth.is_bounded
+            if mpmath.isinf(least):
+                assert mu.upper == INFINITY
+            else:
+                near(mu, least, whole and case.noise is None)
+        elif hasattr(case.truth, "mu") and case.exact:
+            holds(mu, case.truth.mu, case)
+        if mu.upper == INFINITY or not mu.upper:
+            assert mu.upper or not case.truth.delta(mpf(0))
             return
         m = mpf(Fraction(mu.upper).numerator) / Fraction(mu.upper).denominator
         for epsilon in EPSILONS:
@@ -117,6 +134,63 @@ def zcdp_and_gdp_bound_what_they_must(case: Case) -> None:
                 -m / 2 - level / m
             )
             assert case.truth.delta(level) <= most * (1 + mpf(10) ** -20), (epsilon, mu)
+
+
+def claims_are_decided_beside_the_truth(case: Case) -> None:
+    """A claim a little above the truth is verified, one a little below it refuted; never both."""
+    with mpmath.workdps(brute_force.DIGITS):
+        truths = [("pure:{}", case.truth.pure()), ("rdp:2,{}", case.truth.renyi(Fraction(2)))]
+        truths.append(("approx:{},1/20", case.truth.epsilon(Fraction(1, 20))))
+    for claim, value in truths:
+        if mpmath.isinf(value):
+            assert exactdp.audit(case.spec, claim.format(1000)).verdict.name != "VERIFIED"
+            continue
+        for share, verdict in ((10_001, "VERIFIED"), (9_999, "REFUTED")):
+            bound = Fraction(f"{float(value) * share / 10_000:.12g}")
+            if not bound or (verdict == "VERIFIED" and not case.exact):
+                continue
+            found = exactdp.audit(case.spec, claim.format(bound)).verdict.name
+            contrary = {"VERIFIED": "REFUTED", "REFUTED": "VERIFIED"}[verdict]
+            is_sharp = case.exact and not case.near and not case.is_bracket
+            assert found == verdict if is_sharp else found != contrary
+
+
+def tests_of_neighbours_err_as_often_as_the_truth_says(case: Case) -> None:
+    """f(a) is above all lines 1 - delta(epsilon) - e^epsilon a, and attained by some pair."""
+    curve = exactdp.mechanism(case.spec).tradeoff(["0", "1/10", "1/2", "9/10"])
+    with mpmath.workdps(brute_force.DIGITS):
+        for alpha, answer, hull in zip(curve.alphas, curve.betas, curve.hull, strict=True):
+            a, least = number(str(alpha)), mpf(0)
+            for epsilon in ("0", "1/10", "1/2", "2"):
+                d, odds = case.truth.delta(number(epsilon)), mpmath.exp(number(epsilon))
+                least = max(least, 1 - d - odds * a, (1 - d - a) / odds)
+            if case.exact:
+                top = min(Fraction(answer.upper), Fraction(hull.upper))
+                assert exactly(least) <= top + HAIR, (alpha, answer, hull, least)
+            if isinstance(case.truth, Listed):
+                most = min(_type_two(pair, a) for pair in case.truth.ways)
+                assert Fraction(answer.lower) <= exactly(most) + HAIR, (alpha, answer, most)
+
+
+def _type_two(pair: Pair, alpha: mpf) -> mpf:
+    """The least P of acceptance of tests that reject Q with chance alpha (Neyman and Pearson)."""
+    left, missed = alpha, mpf(1)
+    for p, q in sorted(pair, key=lambda each: each[1] / each[0] if each[0] else mpmath.inf):
+        if q >= left:
+            return max(missed - p * (left / q if q else 1), mpf(0))
+        left, missed = left - q, missed - p
+    return max(missed, mpf(0))
+
+
+def usual_methods_bound_the_truth(case: Case, capsys: pytest.CaptureFixture[str]) -> None:
+    """Rényi, zCDP, advanced and basic composition of two releases are nowhere below the truth."""
+    spec = f"{case.spec}*2"
+    main(["compose", spec, "--delta", "1/20", "--compare", "--json"])
+    told, twice = json.loads(capsys.readouterr().out), case.truth.twice()
+    for method in told["comparison"][0]["methods"]:
+        if method["applies"] and method["upper"] != "inf":
+            epsilon = number(str(Fraction(method["upper"])))
+            assert twice.delta(epsilon) <= mpf(1) / 20 + mpf(10) ** -9, method
 
 
 def delta_and_epsilon_are_inverse(case: Case) -> None:
@@ -149,8 +223,11 @@ def at_most(cheap: Composition, dear: Composition) -> None:
 
 
 def less_noise_costs_no_less(case: Case) -> None:
-    """And post-processing costs no more."""
+    """And post-processing costs no more; another spec of the same mechanism costs the same."""
     one = exactdp.mechanism(case.spec)
+    if case.same is not None:
+        at_most(one, exactdp.mechanism(case.same))
+        at_most(exactdp.mechanism(case.same), one)
     if case.costlier is not None:
         at_most(one, exactdp.mechanism(case.costlier))
         at_most(2 * one, 2 * exactdp.mechanism(case.costlier))
@@ -262,6 +339,9 @@ CHECKS: tuple[Check, ...] = (
     figures_hold_the_truth,
     two_releases_hold_the_truth,
     zcdp_and_gdp_bound_what_they_must,
+    claims_are_decided_beside_the_truth,
+    tests_of_neighbours_err_as_often_as_the_truth_says,
+    usual_methods_bound_the_truth,
     delta_and_epsilon_are_inverse,
     less_noise_costs_no_less,
     fewer_releases_cost_no_more_in_any_order,
@@ -269,6 +349,12 @@ CHECKS: tuple[Check, ...] = (
     certificates_hold_and_their_mutants_do_not,
     samples_follow_the_law,
 )
+HEAVY = (  # slow for noise whose losses are on no lattice
+    claims_are_decided_beside_the_truth,
+    tests_of_neighbours_err_as_often_as_the_truth_says,
+    usual_methods_bound_the_truth,
+)
+LIGHT = (figures_hold_the_truth, a_file_and_json_say_what_the_spec_says)  # quick of everything
 QUICK = a_file_and_json_say_what_the_spec_says  # the only one of a slow case in `make test`
 BAD = ("x", "", "nan", "1/0")
 

@@ -2,21 +2,41 @@
 
 import inspect
 import json
+from fractions import Fraction
 
+import brute_force
+import mpmath
 import pytest
 from conformance.cases import CASES, TABLES
-from conformance.checks import CHECKS, QUICK, bad_values_are_refused, samples_follow_the_law
+from conformance.checks import (
+    CHECKS,
+    HEAVY,
+    LIGHT,
+    QUICK,
+    bad_values_are_refused,
+    number,
+    samples_follow_the_law,
+)
+from conformance.further import FURTHER
+from conformance.lists import listings
+from oracles import exactly
 
+import exactdp
 from exactdp.cli.main import main
+
+with mpmath.workdps(brute_force.DIGITS):
+    LISTINGS = listings()
 
 
 def rows():
     """Every check on every case, but samplers only of noise; those that take seconds are slow."""
-    for case in CASES:
+    for case in (*CASES, *FURTHER):
         for check in CHECKS:
             if check is samples_follow_the_law and case.noise is None:
                 continue
-            marks = pytest.mark.slow if case.is_slow and check is not QUICK else ()
+            dear = HEAVY if case in CASES else (c for c in CHECKS if c not in LIGHT)
+            slow = (case.is_slow and check is not QUICK) or (case.is_heavy and check in dear)
+            marks = pytest.mark.slow if slow else ()
             yield pytest.param(case, check, marks=marks, id=f"{case}-{check.__name__}")
 
 
@@ -37,3 +57,18 @@ def test_bad_values_of_every_key_are_refused_in_one_line(capsys):
         if file is not None:
             example = example.replace(example.split("file=")[1].split(",")[0], f"{TABLES}/{file}")
         bad_values_are_refused(example, [key["key"] for key in one["keys"]], capsys)
+
+
+@pytest.mark.contract
+@pytest.mark.parametrize("one", [
+    pytest.param(one, marks=pytest.mark.slow if one.is_slow else (), id=f"{one}-{one.level}")
+    for one in LISTINGS
+])  # fmt: skip
+def test_lists_of_releases_cost_what_sums_over_their_losses_say(one):
+    listed = exactdp.compose(*one.releases)
+    truth, answer = exactly(one.make(number(one.level))), listed.delta(one.level)
+    assert Fraction(answer.lower) - one.slack <= truth <= Fraction(answer.upper) + one.slack
+    assert answer.is_within(Fraction(1, 100) if "exponential" in str(one) else Fraction(1, 10**6))
+    back, level = listed.epsilon(Fraction(answer.upper)), Fraction(one.level)
+    assert Fraction(back.lower) <= level
+    assert level <= Fraction(listed.epsilon(Fraction(answer.lower)).upper)

@@ -18,6 +18,7 @@ import brute_force
 import mpmath
 import numpy as np
 from mpmath import mpf
+from scipy.special import ndtri
 
 Pair = list[tuple[mpf, mpf]]
 Row = Sequence[mpf]  # the probabilities of all reports, of one value
@@ -82,6 +83,14 @@ class Listed(Truth):
             return mpmath.inf
         return max(map(brute_force.pure, self.ways))
 
+    def mu(self) -> mpf:
+        """The least mu of Gaussian privacy, from tests that reject the likeliest outcomes first.
+
+        Between two of them errors lie on a line, and the Gaussian's curve is convex: if it is below
+        the ends it is below the line.
+        """
+        return max(map(_mu, self.ways))
+
     def twice(self) -> Doubled:
         def floats(pair: Pair, which: int) -> Any:
             return np.array([float(one[which]) for one in pair if max(one) > mpf(10) ** -17])
@@ -102,6 +111,17 @@ class Doubled(Truth):
     def delta(self, level: mpf) -> mpf:
         odds = float(mpmath.exp(level))
         return mpf(max(float(np.maximum(p - odds * q, 0).sum()) for p, q in self._products))
+
+
+def _mu(pair: Pair) -> mpf:
+    best, alpha, beta = mpf(0), mpf(0), mpf(1)
+    for p, q in sorted(pair, key=lambda each: each[1] / each[0] if each[0] else mpmath.inf):
+        alpha, beta = alpha + q, beta - p
+        if not (p and q) and max(p, q) > mpf(10) ** -30:
+            return mpmath.inf
+        if mpf(10) ** -12 < min(alpha, beta, 1 - alpha, 1 - beta):
+            best = max(best, mpf(float(ndtri(float(1 - alpha)) - ndtri(float(beta)))))
+    return best
 
 
 def _is_infinite(pair: Pair) -> bool:
@@ -151,6 +171,29 @@ def shifts(pmf: Pmf, radius: int, sensitivity: int = 1, modulus: int | None = No
                         _moved(masses, sign * d, modulus)))
         for d in range(1, sensitivity + 1) for sign in (1, -1)
     ))  # fmt: skip
+
+
+def vectors(pmf: Pmf, radius: int, *moves: tuple[int, int]) -> Listed:
+    """Two coordinates of noise, both of which move; outcomes of equal ratio are merged."""
+    masses, ways = _masses(pmf, radius), []
+    for move in moves:
+        pair: Pair = [(mpf(1), mpf(1))]
+        for d in move:
+            one = _paired(masses, _moved(masses, d, None))
+            one = merged([each for each in one if min(each) > mpf(10) ** -20])
+            pair = merged([(p * a, q * b) for p, q in pair for a, b in one])
+        ways += [pair, [(q, p) for p, q in pair]]
+    return Listed(tuple(ways))
+
+
+def merged(pair: Pair) -> Pair:
+    """One outcome for all of the same ratio, which cost the same."""
+    found: dict[str, tuple[mpf, mpf]] = {}
+    for p, q in pair:
+        ratio = mpmath.nstr(p / q, 30) if q else "inf"
+        a, b = found.get(ratio, (mpf(0), mpf(0)))
+        found[ratio] = a + p, b + q
+    return list(found.values())
 
 
 def sampled(one: Listed, rate: Fraction | str) -> Listed:
@@ -392,3 +435,11 @@ def tree(steps: int, restart: int | None = None) -> list[list[Fraction]]:
                     rows[tuple(range(first, last))] += 1
             size *= 2
     return [[Fraction(i in node) for i in range(steps)] for node in rows]
+
+
+def square_root(steps: int) -> list[list[Fraction]]:
+    """The square root of the matrix of ones: entries binom(2k, k)/4^k below the diagonal."""
+    entries = [Fraction(1)]
+    for k in range(1, steps):
+        entries.append(entries[-1] * (2 * k - 1) / (2 * k))
+    return [[entries[i - j] if j <= i else Fraction(0) for j in range(steps)] for i in range(steps)]

@@ -1,0 +1,158 @@
+"""What no mechanism allows is refused in one line; extremes are answered, and soundly."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+
+import pytest
+from commands import refused, said
+
+import exactdp
+
+REFUSED = (
+    # parameters that say the same, or contradict each other
+    "gaussian:sigma=1,sigma2=4",
+    "gaussian:sigma=1,rho=1",
+    "discrete-gaussian:sigma=1,sigma2=1",
+    "laplace:scale=1,epsilon=1",
+    "gaussian:sigma=1,sensitivity=2,l2=2",
+    "discrete-laplace:scale=1,epsilon=1",
+    "unary-encoding:p=3/4,epsilon=1",
+    "noisy-max:candidates=3",
+    # vectors
+    "skellam:variance=4,l2=0.5",
+    "skellam:variance=4,l2=2,sensitivity=2",
+    "skellam:variance=4,dimension=2",
+    "skellam:variance=4,l2=2,poisson=0.5",
+    "binomial:trials=64,probability=1/3,fixed-size=1/10",
+    "polya-difference:shape=0.9,scale=10,fixed-size=1/10",
+    "randomized-response:epsilon=1,fixed-size=11/10",
+    "randomized-response:epsilon=1,poisson=0",
+    # counts and names of keys
+    "discrete-laplace:scale=1,sensitivity=3,threshold=2",
+    "discrete-laplace:scale=1,threshold=5,keys=0",
+    "discrete-laplace:scale=1,threshold=5.5",
+    "discrete-laplace:scale=1,threshold=5,keys=2,poisson=1/2",
+    "discrete-laplace:scale=1,threshold=5,modulus=64",
+    "laplace:scale=1,threshold=1/2",
+    "skellam:variance=9,keys=2",
+    "skellam:variance=9,threshold=5,neighbours=replace",
+    "skellam:variance=9,threshold=5,users=10",
+    "skellam:variance=9,threshold=5,l2=3",
+    "partition-selection:epsilon=1,delta=0",
+    "partition-selection:epsilon=0,delta=1e-6",
+    "partition-selection:epsilon=1,delta=1e-6,keys=0",
+    "discrete-laplace:scale=1,threshold=5,names=maybe",
+    "discrete-laplace:scale=1,names=yes",
+    "discrete-laplace:scale=1,threshold=5,names=yes,poisson=1/2",
+    # selection
+    "exponential:epsilon=0",
+    "noisy-max:scale=2,candidates=1",
+    "noisy-max:scale=2,candidates=3,monotone=maybe",
+    "noisy-max:candidates=10,scale=1e-9",
+    "permute-and-flip:epsilon=-1",
+    "sparse-vector:epsilon=1,variant=7",
+    "sparse-vector:epsilon=1,share=1",
+    "sparse-vector:epsilon=1,answers=0",
+    # shuffled reports
+    "randomized-response:epsilon=1,shuffled=0",
+    "randomized-response:epsilon=1,shuffled=1e10",
+    "randomized-response:epsilon=1,delta=0.1,shuffled=10",
+    "randomized-response:epsilon=1,shuffled=10,neighbours=add-remove",
+    "randomized-response:epsilon=1,shuffled=10,neighbours=add-remove,poisson=1/2",
+    "rappor:f=1/2,p=3/4,q=1/2,reports=2,shuffled=10",
+    "discrete-laplace:scale=1,shuffled=10",
+    "rappor:f=1/2,hashes=2,shuffled=10",
+    "unary-encoding:epsilon=1,bits-differ=4,shuffled=10",
+    # guarantees
+    *(f"guarantee:{claim}" for claim in (
+        "", "zcdp", "zcdp:", "zcdp:-1", "zcdp:nan", "zcdp:1,2", "rdp:1,1", "rdp:2", "approx:1",
+        "approx:1,2", "foo:1", "zcdp:1,neighbours=none", "zcdp:1,claim=pure:1", "zcdp:1e9",
+        "gdp:-1", "zcdp:1,neighbours=add-remove,poisson=1/2")),
+    # random allocation
+    "gaussian:sigma=1,allocation=1/10",
+    "gaussian:sigma=1,neighbours=add-remove,poisson=0.1,allocation=1/10",
+    "gaussian:sigma=1,neighbours=add-remove,allocation=10",
+    "gaussian:sigma=1,neighbours=add-remove,allocation=11/10",
+    "gaussian:sigma=1,neighbours=add-remove,allocation=0/10",
+    "gaussian:sigma=1,neighbours=add-remove,allocation=1/2.5",
+    "laplace:scale=1,neighbours=add-remove,allocation=1/10",
+    "skellam:variance=1,neighbours=add-remove,allocation=1/10",
+)  # fmt: skip
+
+
+@pytest.mark.contract
+def test_what_no_mechanism_allows_is_refused(capsys):
+    for spec in REFUSED:
+        refused(capsys, ["compose", spec, "--epsilon", "1"], "")
+
+
+@pytest.mark.contract
+def test_lists_of_different_neighbours_are_refused(capsys):
+    for other in ("gaussian:sigma=1,neighbours=add-remove", "discrete-laplace:scale=1,threshold=5"):
+        words = ["compose", "skellam:variance=4", other, "--epsilon", "1"]
+        refused(capsys, words, "neighbours")
+
+
+@pytest.mark.contract
+@pytest.mark.parametrize("option", ["--delta=2", "--delta=-1", "--order=1", "--order=0.5",
+                                    "--order=inf", "--order=-2", "--epsilon=-1"])  # fmt: skip
+def test_what_is_no_figure_is_refused(option, capsys):
+    refused(capsys, ["compose", "skellam:variance=1", option], "")
+
+
+@pytest.mark.contract
+@pytest.mark.parametrize("epsilon", ["50", "60", "1e6", "1e15"])
+@pytest.mark.parametrize("spec", ["skellam:variance=9", "gaussian:sigma=3"])
+def test_delta_is_small_however_large_epsilon_is(spec, epsilon):
+    """Beyond what a decimal's exponent holds as well."""
+    found = exactdp.compose(spec).delta(epsilon)
+    assert 0 <= found.lower <= found.upper < Decimal("1e-100")
+
+
+@pytest.mark.contract
+def test_infinite_losses_are_never_pure():
+    for claim in ("approx:1000,0", "pure:1000"):
+        assert exactdp.audit("skellam:variance=9", claim).verdict.name == "REFUTED"
+
+
+@pytest.mark.contract
+@pytest.mark.parametrize("spec", [
+    "skellam:variance=4,l2=2,dimension=1000",
+    "discrete-laplace:scale=10,threshold=400,keys=200",
+    "gaussian:sigma=1/100,neighbours=add-remove,poisson=1/1000000*1000",
+    "guarantee:zcdp:1e-300",
+    pytest.param("guarantee:rdp:10000,1e-300", marks=pytest.mark.slow),
+    "randomized-response:epsilon=10000,shuffled=1000",
+    pytest.param("randomized-response:epsilon=30,categories=3,shuffled=100",
+                 marks=pytest.mark.slow),
+    pytest.param("binomial:trials=1000000,probability=1/2,sensitivity=2*100",
+                 marks=pytest.mark.slow),
+])  # fmt: skip
+def test_extremes_are_answered(spec, capsys):
+    """In a second or two there is a bracket that says something."""
+    code, out = said(capsys, "compose", spec, "--epsilon", "50", "--time", "2", "--json")
+    assert code in (0, 3) and '"upper"' in out
+    found = exactdp.compose(spec).epsilon("9/10")
+    assert found.lower <= found.upper
+
+
+@pytest.mark.slow
+@pytest.mark.contract
+def test_no_time_is_a_wide_answer_and_not_another(capsys):
+    """With as good as no time both ends still hold what is found with more."""
+    for spec, delta in (("skellam:variance=100,sensitivity=3*50", "1e-6"),
+                        ("gaussian:sigma=2,neighbours=add-remove,poisson=1/100*1000", "1e-5"),
+                        ("discrete-laplace:scale=10*30", "1e-6")):  # fmt: skip
+        _, out = said(capsys, "compose", spec, "--delta", delta, "--time", "0.001", "--json")
+        (quick,) = _results(out)
+        full = exactdp.compose(spec).epsilon(delta)
+        assert quick.lower <= full.upper and full.lower <= quick.upper
+
+
+def _results(out: str) -> list[exactdp.Enclosure]:
+    return [
+        exactdp.Enclosure.from_json({end: one[end] for end in ("lower", "upper")})
+        for one in json.loads(out)["results"]
+    ]
