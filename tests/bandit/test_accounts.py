@@ -60,6 +60,7 @@ def _account(url: str) -> tuple[dict[str, Fraction], Counter[tuple[str, ...]]]:
         return spent, Counter((each.key, each.user, each.mechanism) for each in ledger.entries())
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.slow_cases("dist-rdp-se")
 @pytest.mark.parametrize("algorithm", FINITE, ids=lambda each: each.name)
 def test_every_user_of_a_release_is_charged_for_it(algorithm, tmp_path: Path) -> None:

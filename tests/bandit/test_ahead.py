@@ -65,6 +65,7 @@ def test_runs_have_the_same_law_as_one_by_one(algorithm, monkeypatch):
     assert np.abs(scores).max() < 4.9  # each by chance with 1e-6
 
 
+@pytest.mark.slow
 def test_many_arms_depend_on_the_seed_alone_and_leave_a_valid_transcript(tmp_path):
     config = Config(KL_UCB, Setting(300, 6000, confidence="0.001"), easy(300, None))
     prepared = config.prepared()

@@ -36,6 +36,7 @@ def prepared_once(algorithm, horizon):
     return prepare(algorithm, Setting(3, horizon, "0.8", growth=3), prove=unproved)
 
 
+@pytest.mark.quick_cases(12)
 @pytest.mark.slow_cases(
     "apart-dist-cdp-klucb",
     "apart-dist-gauss-klucb",
@@ -107,6 +108,7 @@ def test_a_horizon_without_room_is_refused():
         prepare(DIST_DP_KLUCB, Setting(3, 41, "0.5", confidence="0.1"), prove=unproved)
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.slow_cases("dist-cdp-klucb", "dist-gauss-klucb")
 @pytest.mark.parametrize("algorithm", INDEXED, ids=lambda each: each.name)
 def test_a_best_index_is_seldom_below_its_mean(algorithm):

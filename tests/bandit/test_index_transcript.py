@@ -59,6 +59,7 @@ def test_an_honest_transcript_checks(honest, outcome):
     assert json.loads(honest[0])["radius"] == "certified"
 
 
+@pytest.mark.quick_cases(6)
 @pytest.mark.parametrize(
     ("name", "value", "reason"),
     [

@@ -146,6 +146,7 @@ def test_runs_in_lock_step_are_independent_of_each_other():
     assert kept.mean() > 0.9
 
 
+@pytest.mark.quick_cases(10)
 @pytest.mark.slow_cases("dist-cdp-klucb", "dist-gauss-klucb", "dist-rdp-se")
 @pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda algorithm: algorithm.name)
 def test_every_algorithm_runs_to_its_horizon(algorithm):

@@ -435,6 +435,7 @@ def test_the_bound_of_kl_is_where_it_meets_the_level(mean, level):
     assert upper(np.array([1.0]), np.array([level])).tolist() == [1.0]
 
 
+@pytest.mark.slow
 def test_the_baseline_is_updated_nearly_every_round():
     sizes = [KL_UCB_LOG.schedule(SETTING, batch, 1) for batch in range(1, 100)]
     assert sizes[:39] == [1] * 39

@@ -146,6 +146,7 @@ def test_central_noise_is_the_analyzers():
 _SLOW = ("ldp-se", "dist-rdp-se", "dist-cdp-se", "sdp-ae", "vb-sdp-ae", "shuffle-dp-se")
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(
     "algorithm",
     [

@@ -121,6 +121,7 @@ def uniform_choices(prepared, batches):
         yield compose((plain, min(batches, prepared.setting.arms)))
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.slow_cases("1-2.5", "3-2.5", "3-2", "3-3", "3-4")
 @pytest.mark.parametrize("growth", [2, "2.5", 3, 4, 8])
 @pytest.mark.parametrize("batches", [1, 3, pytest.param(8, marks=pytest.mark.slow)])

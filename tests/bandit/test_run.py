@@ -53,6 +53,7 @@ def test_what_is_kept_of_a_longer_share_is_the_same(config):
     assert [line for line in many.lines if line["run"] < 23] == list(few.lines)
 
 
+@pytest.mark.quick_cases(4)
 @pytest.mark.parametrize(
     "algorithm", [DIST_DP_SE, SE, DP_SE, DIST_DP_KLUCB, KL_UCB], ids=lambda one: one.name
 )

@@ -286,6 +286,7 @@ def test_a_field_twice_is_refused(honest, file):
             check_transcript(file)
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.slow_cases("1", "None")
 @pytest.mark.parametrize("value", [True, 1.0, "1", None, [], {}, float("nan"), 10**400])
 def test_numbers_of_another_type_are_found(value, honest, file):

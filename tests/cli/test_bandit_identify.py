@@ -88,6 +88,7 @@ def test_users_who_trust_nobody_send_reports_that_are_verified():
     assert identify_json(*EASY)["reports"] is None
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("algorithm", ["dp-lucb", "dist-rdp-lucb", "dist-cdp-lucb", "lucb"])
 def test_whom_users_trust_is_chosen(algorithm):
     shown = identify_json(*EASY, "--algorithm", algorithm)
@@ -161,6 +162,7 @@ def test_bad_input_ends_with_one_line_and_code_2(capsys, arguments, named):
     refused(capsys, ["bandit", "identify", *arguments], named)
 
 
+@pytest.mark.slow
 @pytest.mark.contract
 def test_users_who_return_pay_for_every_batch(capsys):
     returning = identify_json(*EASY, "--returning", "3")["privacy"]["returning"]

@@ -18,6 +18,7 @@ ROWS = read_bugs()
 PAGE = Path(__file__).parents[2] / "docs" / "bugs.md"
 
 
+@pytest.mark.quick_cases(12)
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.id)
 def test_the_command_shows_the_defect_and_the_twin_is_right(row, capsys):
     for stated, code, verdict in ((row.stated, 1, "REFUTED"), (row.twin, 0, "VERIFIED")):

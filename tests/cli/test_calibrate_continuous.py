@@ -118,6 +118,7 @@ def _sampled_delta(rate, sigma, epsilon):
         return found
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(
     ("sigma", "delta"), [("1/10", "1e-9"), ("1/10", "1e-14"), ("1/4", "1e-7"), ("1/100", "0.5")]
 )

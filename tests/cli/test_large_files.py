@@ -46,6 +46,7 @@ def narrow() -> Iterator[None]:
     resource.setrlimit(resource.RLIMIT_AS, before)
 
 
+@pytest.mark.quick_cases(8)
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is limited on Linux")
 @pytest.mark.parametrize("call", CALLS)
 def test_a_file_of_ten_gigabytes_is_refused(call, narrow, tmp_path, monkeypatch, capsys) -> None:

@@ -222,6 +222,7 @@ ENDLESS = [
 ]
 
 
+@pytest.mark.quick_cases(10)
 @pytest.mark.contract
 @pytest.mark.parametrize("change", ENDLESS)
 def test_what_nobody_wrote_is_told_at_once(change, url, capsys) -> None:

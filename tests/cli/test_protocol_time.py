@@ -16,6 +16,7 @@ FEDERATED = [
 ]
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("words", [SUM, SHUFFLED, FEDERATED])
 @pytest.mark.parametrize("as_json", [True, False])
 def test_it_answers_even_if_nothing_is_found(capsys, monkeypatch, words, as_json):
@@ -32,6 +33,7 @@ def test_it_answers_even_if_nothing_is_found(capsys, monkeypatch, words, as_json
         assert json.loads(said)["note"] == in_time.LATE
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.contract
 @pytest.mark.parametrize("words", [SUM, SHUFFLED, FEDERATED])
 def test_it_answers_in_next_to_no_time(capsys, words):

@@ -45,6 +45,7 @@ def test_protocol_tells_what_is_sent_and_what_is_left(capsys, noise):
     assert float(lacking["epsilon"]["lower"]) > float(found["epsilon"]["lower"])
 
 
+@pytest.mark.slow
 def test_the_bound_of_prefix_sums_counts_overflow(capsys):
     """With 6 bits sums overflow more often than the failure that is allowed: a warning."""
     spec = SPEC.format("skellam").replace("bits=12", "bits={}")
@@ -56,6 +57,7 @@ def test_the_bound_of_prefix_sums_counts_overflow(capsys):
     assert "except with probability 0.000001 and that of modular overflow (at most" in said
 
 
+@pytest.mark.slow
 def test_the_fewest_bits_are_named_where_none_are_given(capsys):
     found = shown(capsys, "protocol", SPEC.format("skellam").replace(",bits=12", ""))
     assert found["bits"] is None and found["fewest_bits"] < 12
@@ -64,6 +66,7 @@ def test_the_fewest_bits_are_named_where_none_are_given(capsys):
     assert "fewest bits" in capsys.readouterr().out
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("noise", ["skellam", "discrete-gaussian"])
 def test_a_round_recovers_prefix_sums(capsys, noise):
     pytest.importorskip("cryptography")

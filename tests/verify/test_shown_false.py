@@ -22,6 +22,7 @@ def altered(spec: str, claim: str, numbers: tuple[str, str, str]) -> dict[str, A
     return content
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize(
     ("spec", "claim", "numbers"),
     [  # the truth is at least 2/3, by one coordinate; 10, all of them; ...

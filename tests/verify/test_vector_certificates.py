@@ -87,6 +87,7 @@ def _steps(law: Any, reach: int, last: int) -> list[Any]:
     return [after - here for here, after in pairwise(found)]
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize(
     ("law", "reach", "spare"),
     [
@@ -201,6 +202,7 @@ def near(name: str, claim: str) -> Fraction:
     return Fraction(1, 50) if name == "sum" or claim.startswith("gdp") else Fraction(1, 10**4)
 
 
+@pytest.mark.quick_cases(10)
 @pytest.mark.slow_cases("gaussian-gdp:1")
 @pytest.mark.parametrize(("name", "claim"), CASES)
 def test_beside_the_boundary(name: str, claim: str) -> None:
@@ -338,6 +340,7 @@ def _largest_moment(sigma2: int, square: int, rows: int, order: int) -> Any:
     return mpmath.log(max(best.values())) / (order - 1)
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.contract
 @pytest.mark.parametrize(
     ("spec", "square", "sigma2"),
@@ -374,6 +377,7 @@ def test_a_vector_of_very_many_coordinates_is_audited(capsys: Any, tmp_path: Any
     assert main(["check", file, "--expect", spec]) == 0
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.contract
 @pytest.mark.parametrize(
     ("spec", "claim"),
@@ -402,6 +406,7 @@ def test_noise_too_wide_to_sum_up_is_certified_by_its_gaussian(
     assert "no certificate" not in capsys.readouterr().out
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("claim", ["rdp:2,0.999999999e-9", "gdp:0.0000316227766"])
 def test_a_gaussian_proves_nothing_below_what_is_true(claim: str) -> None:
     """D_2 is above 1e-9 less 1e-18, mu above 10^-4.5: by the shift of one outcome, of mass p(0)."""

@@ -40,6 +40,7 @@ def _pairs(spec: str) -> list[Pair]:
     return [pair for (one,) in scenarios([use]) for pair in one.mechanism.pairs()]
 
 
+@pytest.mark.quick_cases(6)
 @pytest.mark.parametrize("sampled", _ALL)
 @pytest.mark.parametrize("spec", _FEW)
 def test_cells_hold_the_masses_and_losses_of_all_outcomes(spec: str, sampled: str) -> None:
@@ -78,6 +79,7 @@ def test_cells_hold_the_masses_and_losses_of_all_outcomes(spec: str, sampled: st
                 assert cell.excess.overlaps(exactly)
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(
     "sampled", [_ALL[0], *(pytest.param(each, marks=pytest.mark.slow) for each in _ALL[1:])]
 )
@@ -104,6 +106,7 @@ def test_a_grid_of_blocks_meets_what_is_exact(
     rung._measured.cache_clear()
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(
     "spec",
     [
@@ -131,6 +134,7 @@ def test_what_is_reduced_lies_above_what_blocks_of_residues_tell(
     rung._measured.cache_clear()
 
 
+@pytest.mark.slow
 @pytest.mark.contract
 def test_wide_noise_that_is_reduced_is_told_within_its_period() -> None:
     wide = exactdp.compose("skellam:variance=1e10,sensitivity=100000*20")

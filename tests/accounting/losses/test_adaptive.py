@@ -127,6 +127,7 @@ ON_LATTICE = [
 LEVELS = [F(1), F(11, 10), F(3, 2), F(2), F(5), F(40)]
 
 
+@pytest.mark.quick_cases(30)
 @pytest.mark.parametrize("x", LEVELS)
 @pytest.mark.parametrize("menus", GAMES)
 def test_delta_is_that_of_the_best_play(menus, x):

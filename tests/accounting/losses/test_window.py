@@ -16,6 +16,7 @@ POLYA = parse("polya-difference:shape=1/10,scale=10").mechanism.law  # type: ign
 SUM = parse("discrete-gaussian-sum:count=10,sigma2=10").mechanism.law  # type: ignore[attr-defined]
 
 
+@pytest.mark.quick_cases(5)
 @pytest.mark.parametrize("log_tail", [-30, -150])
 @pytest.mark.parametrize(
     "law",

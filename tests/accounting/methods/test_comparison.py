@@ -66,6 +66,7 @@ each_of_all = pytest.mark.parametrize(
 each_with_tails = pytest.mark.parametrize("composition", TAILS.values(), ids=TAILS)
 
 
+@pytest.mark.quick_cases(8)
 @pytest.mark.slow_cases(
     "0.29-gaussian", "1e-30-gaussian", "1e-30-once", "1e-6-gaussian", "1e-6-once"
 )

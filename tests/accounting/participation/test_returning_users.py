@@ -66,6 +66,7 @@ def test_compositions_are_those_of_the_own_batches() -> None:
     assert users.batches("ada", run="second") == 1
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.slow_cases("0", "2", "3")
 @pytest.mark.parametrize("seed", range(5))
 def test_random_histories(seed: int) -> None:

@@ -30,6 +30,7 @@ def test_arms_are_ratings_of_the_survey(folder: Path) -> None:
     assert 0.005 <= np.sort(found.gaps)[1] <= 0.06
 
 
+@pytest.mark.slow
 def test_same_seed_same_arms(folder: Path) -> None:
     assert fair_instance(4) == fair_instance(4)
     assert fair_instance(4, seed=1) != fair_instance(4)

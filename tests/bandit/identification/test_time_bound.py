@@ -72,6 +72,7 @@ def test_drawn_instances_have_none():
     assert identify(given, 2, ready_made=ready(given, unproved)).most is None
 
 
+@pytest.mark.slow
 def test_the_sure_rule_is_monotone_below_the_exact_one_and_not_far():
     shared = ready(config("dist-dp-lucb", ("0.5", "0.5")), unproved)
     process, rng = shared.process, np.random.default_rng(1)

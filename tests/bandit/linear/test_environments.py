@@ -8,6 +8,7 @@ from exactdp.bandit.linear.data import SETS, Classification
 from exactdp.bandit.linear.environments import UnitBall, linear_environment
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("text", ["unit", "unit:dimension=1,arms=2,norm=1/3", *SETS])
 def test_contexts_are_no_longer_than_1_and_means_are_means(text):
     place = linear_environment(text, 3)

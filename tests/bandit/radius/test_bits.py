@@ -64,6 +64,7 @@ def test_the_majorant_of_continuous_noise():
     assert np.all(values <= 1.1 * truth + 1e-8)
 
 
+@pytest.mark.quick_cases(4)
 @pytest.mark.slow_cases(
     "30-1-DiscreteGaussian(sigma2=Fraction(1, 2))",
     "30-1-DiscreteLaplace(scale=Fraction(2, 1))",

@@ -50,6 +50,7 @@ def _proved(shown, uses, rho, *more):
 _ORDERS = [Fraction(n, 100) for n in (101, 110, 150, 200, 300, 450, 800)]
 
 
+@pytest.mark.quick_cases(4)
 @pytest.mark.parametrize(
     "uses",
     [

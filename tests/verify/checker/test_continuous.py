@@ -70,6 +70,7 @@ _CASES = [
 ]
 
 
+@pytest.mark.quick_cases(6)
 @pytest.mark.parametrize(("law", "rate", "removing"), _CASES)
 @pytest.mark.parametrize("order", ["3/2", "4"])
 def test_renyi(law, rate, removing, order):

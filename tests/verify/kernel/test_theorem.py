@@ -134,6 +134,7 @@ def test_commands(capsys, monkeypatch, tmp_path):
     assert capsys.readouterr().out.startswith("not valid: it is not a file that `--coq` writes")
 
 
+@pytest.mark.quick_cases(10)
 @pytest.mark.slow_cases(
     "discrete-gaussian:sigma2=100-approx:0.3967900926952,1e-6-approx:0.3967900926951,1e-6",
     "discrete-gaussian:sigma2=7/3,sensitivity=3-approx:1.0052401205786,0.5-approx:1.0052401205785,0.5",

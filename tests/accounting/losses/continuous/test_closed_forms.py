@@ -78,6 +78,7 @@ def test_a_level_that_cannot_be_told_from_the_edge_stays_inside():
         assert added(q, -wide, lambda at: arb(1)).contains(0)
 
 
+@pytest.mark.quick_cases(8)
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("mu", ["0.1", "1", "4"])
 def test_gaussian_profile_holds_quadrature(mu, level):

@@ -44,6 +44,7 @@ def test_slopes_beyond_the_nodes(rate: str, noise: str, power: int) -> None:
     assert here <= 2 * fall * tiny
 
 
+@pytest.mark.quick_cases(6)
 @pytest.mark.parametrize("removing", [True, False])
 @pytest.mark.parametrize("noise", _NOISES)
 @pytest.mark.parametrize("c", ["1/2", "3", "20"])
