@@ -6,6 +6,8 @@ from fractions import Fraction
 
 import mpmath
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from oracles import discrete_laplace, exactly, real
 
 from exactdp.mechanisms import papers
@@ -54,3 +56,13 @@ def test_least_tau_by_brute_force(epsilon: str, g: int, rounds: int) -> None:
             t += 1
             inside += 2 * law(t)
     assert least_tau(Fraction(epsilon), g, rounds) == t
+
+
+@given(
+    st.fractions(Fraction(1, 20), 5, max_denominator=20), st.integers(2, 200), st.integers(1, 10**5)
+)
+def test_theorem_1_is_strictly_below_epsilon(epsilon: Fraction, users: int, rounds: int) -> None:
+    preset = papers.theorem1(epsilon, users, rounds)
+    m = preset.mechanism.modulus
+    assert m is not None and m >= 2 * preset.precision
+    assert spared(epsilon, preset.precision, m).greater_than(0) is True
