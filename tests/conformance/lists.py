@@ -113,27 +113,47 @@ def _often(parts: list[tuple[str, str, int]], c: int, height: int) -> Callable[[
     return _both(one_way)
 
 
-def _allocated(sigma: str) -> Callable[[mpf], mpf]:
-    """One of two steps, drawn at random: P/Q is the mean of two ratios, the second summed up."""
+def _ratios(sigma: str, steps: int, taken: int) -> tuple[Any, Any, Any, float]:
+    """All but the last of the steps on a grid: masses under Q, and P/Q as first + rest r."""
+    mu = 1 / float(Fraction(sigma))
+    x, step = np.linspace(-9, 9 + 2 * mu, 1_201, retstep=True)
+    mass, r = np.exp(-x * x / 2) / np.sqrt(2 * np.pi) * step, np.exp(mu * x - mu * mu / 2)
+    if steps == 2:
+        return mass, r / 2, np.full_like(r, 0.5), mu
+    one, other = r[:, None], r[None, :]
+    if taken == 1:
+        first, rest = (one + other) / 3, np.full((len(r), len(r)), 1 / 3)
+    else:
+        first, rest = one * other / 3, (one + other) / 3
+    return np.outer(mass, mass), first, rest, mu
+
+
+def _allocated(sigma: str, steps: int = 2, taken: int = 1) -> Callable[[mpf], mpf]:
+    """So many of two or three steps, drawn at random: P/Q is the mean of products of ratios."""
 
     def found(level: mpf) -> mpf:
-        mu, odds = 1 / float(Fraction(sigma)), float(mpmath.exp(level))
-        x, step = np.linspace(-9, 9 + mu, 400_001, retstep=True)
-        mass = np.exp(-x * x / 2) / np.sqrt(2 * np.pi) * step
-        first = np.exp(mu * x - mu * mu / 2) / 2
+        mass, first, rest, mu = _ratios(sigma, steps, taken)
+        odds = float(mpmath.exp(level))
 
-        def above(short: Any) -> Any:  # E (e^(mu y - mu^2/2)/2 - short)^+
+        def above(short: Any) -> Any:  # E (rest e^(mu y - mu^2/2) - short)^+
             safe = np.where(short > 0, short, 1.0)
-            z = (np.log(2 * safe) + mu * mu / 2) / mu
-            call = ndtr(mu - z) / 2 - safe * ndtr(-z)
-            return np.where(short > 0, call, 0.5 - short)
+            z = (np.log(safe / rest) + mu * mu / 2) / mu
+            call = rest * ndtr(mu - z) - safe * ndtr(-z)
+            return np.where(short > 0, call, rest - short)
 
         removing = (mass * above(odds - first)).sum()
         short = 1 / odds - first  # (1 - odds w)^+ = odds (1/odds - w)^+, by put-call parity
-        adding = odds * (mass * (above(short) - 0.5 + short)).sum()
+        adding = odds * (mass * (above(short) - rest + short)).sum()
         return mpf(float(max(removing, adding)))
 
     return found
+
+
+def allocated_renyi(sigma: str, steps: int, taken: int) -> mpf:
+    """At order 2, of P from Q: the mean of (P/Q)^2."""
+    mass, first, rest, mu = _ratios(sigma, steps, taken)
+    square = first**2 + 2 * first * rest + rest**2 * np.exp(mu * mu)
+    return mpf(float(np.log((mass * square).sum())))
 
 
 def _noise(pmf: truth.Pmf, radius: int, shift: int = 1) -> Pair:
@@ -196,6 +216,13 @@ def listings() -> list[Listing]:
                 _often([("1/2", "5", 64)], 7, 16), is_slow=True),
         Listing((f"gaussian:sigma=1,{_ADDED},allocation=1/2",), "1/2", _allocated("1"), rough,
                 is_slow=True),
+        *(
+            Listing(
+                (f"gaussian:sigma={sigma},{_ADDED},allocation={taken}/3",), level,
+                _allocated(sigma, 3, taken), rough, is_exact=False, is_slow=True,
+            )
+            for sigma, taken, level in (("1", 1, "1/2"), ("2", 1, "1/10"), ("2", 2, "1/5"))
+        ),
         Listing((f"gaussian:sigma=2,{_ADDED},allocation=1/2",), "1/10", _allocated("2"), rough),
         Listing(("exponential:epsilon=1", "exponential:epsilon=1/2"), "0",
                 lambda level: mpf("0.259814130565"), Fraction(1, 10**11), is_slow=True),
