@@ -134,6 +134,7 @@ def _page(whole: Path, name: str) -> list[int]:
     return list(range((page - 1) * size, page * size))
 
 
+@pytest.mark.quick_cases(5)
 @pytest.mark.parametrize("seed", range(12))
 def test_flipped_bits_of_the_index_of_users(seed, whole, tmp_path, capsys) -> None:
     where = _page(whole, "sqlite_autoindex_users_2")

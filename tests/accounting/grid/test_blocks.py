@@ -166,6 +166,7 @@ def test_batches_of_a_fixed_size_lie_between_the_same_ends(
     rung._measured.cache_clear()
 
 
+@pytest.mark.slow
 @pytest.mark.contract
 @pytest.mark.parametrize(
     "spec",

@@ -76,6 +76,7 @@ BY_PROFILE = (
 )
 
 
+@pytest.mark.quick_cases(8)
 @pytest.mark.parametrize(("one", "relation"), EVERY, ids=lambda one: type(one).__name__)
 def test_every_event_has_a_figure(one, relation):
     accountant = ExactAccountant(relation)
@@ -90,6 +91,7 @@ def test_every_event_has_a_figure(one, relation):
         assert accountant.compose(one).get_epsilon(DELTA) > found
 
 
+@pytest.mark.quick_cases(6)
 @pytest.mark.parametrize(
     ("one", "relation", "spec"),
     [
@@ -295,6 +297,7 @@ def random_event(seed):
     ), relation
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("seed", [0, 1, 3, 5])
 def test_random_events_lie_between_the_truth_and_a_pessimistic_distribution(seed):
     one, relation = random_event(seed)
