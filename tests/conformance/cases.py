@@ -78,7 +78,7 @@ def _noise(name: str, keys: str, pmf: Callable[[], truth.Pmf], radius: int, less
     def of(more: str, make: Callable[[truth.Pmf], Truth], **known: object) -> Case:
         known.setdefault("costlier", f"{name}:{less}{more}")
         slow = any(key in more for key in ("l2", "l1", "linf", "threshold", "modulus", "poisson"))
-        known.setdefault("is_slow", slow or name == "polya-difference")
+        known.setdefault("is_slow", slow or name in ("polya-difference", "discrete-gaussian-sum"))
         bounded = is_bounded or "modulus" in more or "names" in more
         return Case(f"{spec}{more}", lambda: evolved(make(pmf()), bounded), **known)  # type: ignore[arg-type]
 
