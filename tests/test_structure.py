@@ -8,7 +8,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 # each folder may import those before it
-FLOORS = ("exact", "mechanisms", "accounting", "verify", "ledger", "bandit", "report", "cli")
+FLOORS = ("exact", "losses", "mechanisms", "accounting", "verify", "ledger", "bandit", "report")
+FLOORS += ("cli",)
 CHECKER = "verify/checker"
 
 

@@ -1,10 +1,9 @@
 """delta(epsilon) and epsilon(delta) of the uses of one scenario: what measures which uses.
 
 A ladder: the coarse grid (`grid.rung`), and what is exact or as narrow as asked. Where the latter
-takes long the grid is asked first, and the answer is what both leave; a finer grid stands for it
-where the work allowed would end it early. Elsewhere the grid is asked only if the time ends. Where
-it does not apply, a Gaussian (`by_envelope`) or Rényi divergences (`by_orders`) bound the figure
-from above.
+takes long the grid is asked first, and the answer is what both leave. Elsewhere the grid is asked
+only if the time ends. Where it does not apply, a Gaussian (`by_envelope`) or Rényi divergences
+(`by_orders`) bound the figure from above.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from ...exact.enclosure import ContradictionError, Enclosure
 from ...exact.rows import written
 from ..figure import Figure, anything, meeting
 from ..grid.own import is_own
-from ..grid.rung import coarse, dearest_few, fine, narrowed, takes_long
+from ..grid.rung import coarse, dearest_few, narrowed, takes_long
 from ..losses import mixed
 from ..losses.continuous import allocated, batches
 from ..losses.continuous.uses import parts_of
@@ -66,12 +65,11 @@ def measured(
 
     known: Enclosure | None = None
     try:
-        if takes_long(uses, figure, width):
+        if takes_long(uses, figure):
             known = _coarsely(uses, figure)
         if known is not None and is_enough(known):
             return known
-        finer = None if known is None else fine(uses, figure, width, work)
-        found = narrowly(uses, figure, width, cap, work) if finer is None else finer
+        found = narrowly(uses, figure, width, cap, work)
     except ArithmeticError as error:  # nothing else knows of so many outcomes, or the time is over
         known = _coarsely(uses, figure) if known is None else known
         why = COARSE if isinstance(error, OutOfTimeError) else TOO_MANY

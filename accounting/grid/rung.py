@@ -27,7 +27,7 @@ from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.pair import Pair, SampledPair, TwoWayPair
 from ...mechanisms.shift_pair import ShiftPair, WrappedPair
 from ..figure import Figure
-from ..losses.composite import NO_LATTICE, Composite, saddle_at
+from ..losses.composite import Composite, saddle_at
 from ..losses.continuous.composed import is_closed
 from ..losses.continuous.mixture import MixtureLoss
 from ..losses.continuous.sampled_gaussian import SampledGaussian
@@ -40,11 +40,9 @@ from ..losses.sums import (
     FIRST_TAIL,
     LEAST_LOG_DELTA,
     infinite_losses,
-    is_smoothed,
     largest_level,
     never_below,
     over_choices,
-    smoothed_width,
 )
 from ..scenario import Scenario, Use
 from .blocks import BlockLoss
@@ -62,9 +60,7 @@ _CLOSE, _EVERY = 35.0, 20.0  # so far below delta, in its logarithm, is what is 
 _PER_POINT = 8e-6  # seconds, of the sum and of each product on the way
 _PER_OUTCOME = 1e-6  # seconds, of each that is listed
 _LITTLE = 0.2  # seconds
-_QUICK = 0.05  # seconds of smoothing that a first answer by the grid does not save
-_SURELY = 2.0  # times narrower a finer grid must be, about, to be preferred
-_SMALLEST, _LARGEST, _FINEST = 512, 2048, 1 << 18  # points: in little time, and at all
+_SMALLEST, _LARGEST = 512, 2048  # points, in little time
 _FINEST_BOUNDED = 4096  # where what is between two laws stays open, or takes the points' square
 _FINER = 8  # times as many points are tried next
 _ANY = -50.0  # logarithm of a delta that is not known yet
@@ -74,7 +70,7 @@ _FINE = 64  # points in a deviation of it
 _CLOSED = (DiscreteLaplace, DiscreteGaussian)  # laws whose losses have closed transforms
 
 
-def takes_long(uses: Scenario, figure: Figure, width: Fraction) -> bool:
+def takes_long(uses: Scenario, figure: Figure) -> bool:
     """Does the figure itself take longer than the coarse grid, and that tell something?"""
     if figure.at is None or (figure.quantity == "epsilon" and not 0 < figure.at < 1):
         return False
@@ -86,13 +82,9 @@ def takes_long(uses: Scenario, figure: Figure, width: Fraction) -> bool:
             isinstance(law, SampledGaussian) for law, _ in parts
         )
     log_delta = _ANY if figure.quantity == "delta" else float(ball(figure.at).log().mid())
-    if others and _are_many(others, log_delta):
+    if others and (_are_many(others, log_delta) or sum(map(_listed, others)) > _MOST_TOGETHER):
         return True
-    if parts:
-        return not is_conditioned(parts, others, log_delta)
-    if not is_smoothed(others, log_delta):
-        return False
-    return not 0 < smoothed_width(others, figure, width, _QUICK) <= float(width)
+    return bool(parts) and not is_conditioned(parts, others, log_delta)
 
 
 def coarse(uses: Scenario, figure: Figure) -> Enclosure:
@@ -123,29 +115,6 @@ def _listed(use: Use) -> int:
     with where_possible():
         return sum(min(outcomes(pair, _ANY), _MOST_OUTCOMES) for pair in pairs)
     return _MOST_OUTCOMES  # more than anybody lists
-
-
-def fine(uses: Scenario, figure: Figure, width: Fraction, work: float) -> Enclosure | None:
-    """The same on a lattice that takes about half so many seconds, where that is best.
-
-    That is where the work would end the smoothing of losses before it is as narrow: the grid's
-    width falls with the square of the points. None elsewhere.
-    """
-    few, points = _few(uses), min(_affordable(uses, work / 2), _FINEST)
-    parts, others = parts_of(uses)
-    if parts or points <= few or is_own(uses):
-        return None
-    first = _measured(uses, figure, few)
-    if not first.is_finite() or not first.upper:
-        return None
-    gap = Fraction(first.upper) - Fraction(first.lower)
-    reached = float(gap / Fraction(first.upper)) * (few / points) ** 2
-    smoothed = math.inf
-    with where_possible():  # too many outcomes to list them
-        smoothed = smoothed_width(others, figure, width, work)
-    if smoothed <= _SURELY * width or smoothed < _SURELY * reached:
-        return None
-    return _measured(uses, figure, points).because(NO_LATTICE)
 
 
 def narrowed(uses: Scenario, figure: Figure, width: Fraction, work: float) -> Enclosure:

@@ -6,6 +6,6 @@ inversion. Three ways, each with its error bound beside it:
 
     lattice    all losses are multiples of one real: exact
     listed     few enough outcomes to list them all: exact
-    smoothed   anything else: composed with a tiny Gaussian mechanism, which bounds it from above;
-               what that adds at most bounds it from below
+    moved      anything else: moved to a lattice by coins, which bound it from both sides
+               (`exactdp.losses`)
 """

@@ -221,6 +221,11 @@ class Atoms:
             total += mass * (s * loss).exp()
         return total
 
+    def sketch(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Losses, and logarithms of masses, about."""
+        logs, losses = self._floats
+        return losses, logs
+
     def cumulant(self, c: float) -> Cumulant:
         logs, losses = self._floats
         return cumulant_of(logs + c * losses, losses)

@@ -22,6 +22,7 @@ from attrs import frozen
 from flint import arb, ctx
 
 from ...exact import ball, working_precision
+from ...losses.lattice import Charged
 from ...mechanisms import AdditiveNoise, Mechanism, Pair, ShiftPair
 from ...mechanisms.fixed_size import FixedSize
 from ...mechanisms.laws.closed_forms import table_of
@@ -79,12 +80,8 @@ class Factor:
 
 
 @frozen
-class Charges:
-    """delta(level) may be off: less by less_p + e^level less_q, either way by the slack."""
-
-    less_p: arb
-    less_q: arb
-    slack: arb
+class Charges(Charged):
+    """What `Charged` says, for events and levels."""
 
     def below(self, odds: arb) -> arb:
         """How much less delta may be, odds = e^level."""

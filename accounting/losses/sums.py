@@ -8,20 +8,19 @@ list, and from both sides otherwise.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import TypeAlias
 
 from flint import arb, ctx
 
-from ...exact.deadline import OutOfTimeError
+from ...exact.deadline import OutOfTimeError, check_time
 from ...exact.enclosure import Enclosure
 from ...exact.errors import DoesNotApplyError
 from ...exact.number import ball
 from ...exact.precision import enclose_between, refine, working_precision
-from ...exact.roots import met_near
+from ...losses.lattice import BITS, Answer, refined
 from ..divergences.privacy_profile import Event, root_near, value_at
-from ..figure import Figure
 from ..scenario import Scenario
 from .adaptive import Menu, adaptive_delta, adaptive_epsilon
 from .composite import NO_LATTICE, Composite, Saddle, saddle_at, saddle_for
@@ -30,12 +29,12 @@ from .lattice import LatticeTail
 from .law import Atoms
 from .listed import ListedLoss, count_values
 from .product import Charges, Product, product_of
-from .smoothed import SmoothedProfile, sigma_within
 
 WORK = 4.0  # about how many seconds losses off a lattice may take where the width asks for more
 _MOST_LISTED = 150_000  # values of a composed loss that are listed
 _NEGLIGIBLE = Fraction(1, 10**300)  # nobody asks how much less delta is than this
-_SMOOTHED_BITS = 128
+_UNITS = 2e7  # of work, that about a second of the processor does
+_FIRST_POINTS = 1 << 14
 FIRST_TAIL = -150.0  # the logarithm of the mass left out before delta is known, about
 _BELOW_DELTA = 20.0  # by so much less in its logarithm may be left out of what is played out
 _CANDIDATES = 2  # of several pairs, so many are tried for the lower bound
@@ -44,66 +43,16 @@ LEAST_LOG_DELTA = -1e5
 _NEAR_ZERO = 0.01  # below this level it is checked whether epsilon is 0
 _LARGE_DELTA = Fraction(1, 10)  # from here on as well, before anything else
 _COARSE = Fraction(1, 10**6)
-_MOST_STEPS = 40
-_ATTEMPTS = 3
 
 _OPEN_CHOICE = "which of several pairs of neighbours an adversary picks is open"
 _ORDER = "the releases count in whichever order costs most, not in the order listed"
-
-
-def is_smoothed(uses: Scenario, log_delta: float) -> bool:
-    """Do their losses live on no lattice, and have more values than are listed? That takes long.
-
-    Also where an adversary chooses among several pairs.
-    """
-    product = product_of(uses, log_delta)
-    with working_precision(_SMOOTHED_BITS):
-        if not product.factors or product.composite(_log_tail(log_delta)).is_void():
-            return False
-    return not product.is_exact or _events(product, log_delta) is None
-
-
-def smoothed_width(uses: Scenario, figure: Figure, width: Fraction, work: float) -> float:
-    """About how narrow, relatively, smoothing makes it in so much work; at least this width.
-
-    0 where it is exact, or as narrow as that, without.
-    """
-    assert figure.at is not None
-    is_epsilon = figure.quantity == "epsilon"
-    with working_precision(_SMOOTHED_BITS):
-        at = ball(figure.at)
-        log_delta = float(at.log().mid()) if is_epsilon else FIRST_TAIL + 100
-        product = product_of(uses, log_delta)
-        parts, charges = product.atoms(_log_tail(log_delta)), product.charges()
-        composite = Composite(parts)
-        if not product.is_exact or composite.is_void():
-            return 0.0
-        saddle = towards(composite, at, charges) if is_epsilon else None
-        if not is_epsilon:
-            saddle = saddle_at(composite, float(at.mid()))
-        elif enclose_between(*_by_top_losses(parts, at, charges)).is_within(width):
-            return 0.0
-        if saddle is None or saddle.log_delta < LEAST_LOG_DELTA:
-            return 0.0
-        sigma_for = _sigma_for_epsilon if is_epsilon else _sigma_for_delta
-        asked = sigma_for(float(width), saddle)
-        return float(width) * (sigma_within(parts, saddle, asked, work) / asked) ** 2
-
-
-def _sigma_for_delta(width: float, saddle: Saddle) -> float:
-    return math.sqrt(0.9 * width / (saddle.c * (saddle.c + 1)))
-
-
-def _sigma_for_epsilon(width: float, saddle: Saddle) -> float:
-    spread = width * max(saddle.level, _NEAR_ZERO)
-    return math.sqrt(0.9 * spread / (saddle.c + 1))
 
 
 def composed_delta(
     uses: Scenario, epsilon: Fraction, width: Fraction, cap: int, work: float = WORK
 ) -> Enclosure:
     """The least delta for which these uses are (epsilon, delta)-DP in this scenario."""
-    with working_precision(_SMOOTHED_BITS):
+    with working_precision(BITS):
         level = float(ball(epsilon).mid())
         plain = product_of(uses, math.inf).fixed(0).composite(FIRST_TAIL)
         void = plain.is_void() or not plain.parts
@@ -167,7 +116,7 @@ def over_choices(
     if play is None or found.is_within(width) or not product.is_listed:
         return found
     try:
-        with working_precision(_SMOOTHED_BITS):
+        with working_precision(BITS):
             menus = product.menus(max(log_delta, LEAST_LOG_DELTA) - _BELOW_DELTA)
         return found.intersection(play(menus, 0.5).found_by("adaptive choices, played out"))
     except (OutOfTimeError, DoesNotApplyError):
@@ -181,8 +130,8 @@ _Events: TypeAlias = Callable[[Product, float, Saddle], _Exceeding]
 
 
 def _events(product: Product, log_delta: float) -> _Events | None:
-    """How events {L > level} are measured exactly; None where the loss must be smoothed."""
-    with working_precision(_SMOOTHED_BITS):
+    """How events {L > level} are measured exactly; None where it is moved to a lattice."""
+    with working_precision(BITS):
         tail = _log_tail(log_delta)
         if product.composite(tail).lattice() is not None:
             return _on_lattice
@@ -210,7 +159,7 @@ def _in_list(product: Product, log_tail: float, saddle: Saddle) -> _Exceeding:
     return exceeding
 
 
-_BY_LARGEST, _BY_SMOOTHING = "largest loss", "smoothed losses"
+_BY_LARGEST, _BY_GRID = "largest loss", "losses moved to a lattice"
 _BY_EVENTS: dict[_Events, str] = {_on_lattice: "losses on a lattice", _in_list: "listed losses"}
 
 
@@ -247,9 +196,7 @@ def _delta(
         return flat.found_by(_BY_LARGEST)
     events = _events(product, log_delta)
     if events is None:
-        return _attempts(
-            width, lambda asked: _smoothed_delta(product, epsilon, log_delta, asked, work)
-        ).found_by(_BY_SMOOTHING)
+        return _delta_on_grid(product, epsilon, log_delta, width, work).found_by(_BY_GRID)
 
     def exact() -> Enclosure:
         tail, here = _log_tail(log_delta), ball(epsilon)
@@ -263,7 +210,7 @@ def _delta(
 
 def _beyond_all_losses(product: Product, epsilon: Fraction) -> Enclosure | None:
     """delta(epsilon) where no finite loss exceeds epsilon for certain; None elsewhere."""
-    with working_precision(_SMOOTHED_BITS):
+    with working_precision(BITS):
         composite = product.composite(FIRST_TAIL)
         if not composite.is_void():
             summit, level = composite.summit(), ball(epsilon)
@@ -282,30 +229,24 @@ def infinite_losses(composite: Composite, charges: Charges, odds: arb) -> Enclos
     return enclose_between(lower.min(arb(1)), upper.min(arb(1)))
 
 
-def _attempts(width: Fraction, measured: Callable[[float], tuple[Enclosure, bool]]) -> Enclosure:
-    """Ask the smoothed losses for less width until it is met, or the work allowed ends it."""
-    asked = float(width)
-    for _ in range(_ATTEMPTS):
-        found, limited = measured(asked)
-        if limited or found.is_within(width):
+def _narrowed(answers: Iterator[Answer], width: Fraction, work: float) -> Enclosure:
+    """The first that is as narrow, or the last for which so many seconds of work are enough."""
+    enclosure = Enclosure.unknown()
+    for answer in answers:
+        check_time()
+        enclosure = enclose_between(answer.lower, answer.upper)
+        if enclosure.is_within(width) or answer.next_cost > work * _UNITS:
             break
-        asked /= 2.5
-    return found.because(NO_LATTICE)
+    return enclosure if enclosure.is_within(width) else enclosure.because(NO_LATTICE)
 
 
-def _smoothed_delta(
-    product: Product, epsilon: Fraction, log_delta: float, width: float, work: float
-) -> tuple[Enclosure, bool]:
-    """The enclosure, and whether the work allowed is what made it no narrower."""
-    with working_precision(_SMOOTHED_BITS):
-        parts, here = product.atoms(_log_tail(log_delta)), ball(epsilon)
-        composite, charges = Composite(parts), product.charges()
-        saddle = saddle_at(composite, float(here.mid()))
-        profile = SmoothedProfile(parts, saddle, _sigma_for_delta(width, saddle), work)
-        lower, upper = profile.bounds(here)
-        odds = here.exp()
-        lower, upper = lower - charges.below(odds), upper + charges.above(odds)
-        return enclose_between(lower.min(arb(1)), upper.min(arb(1))), profile.limited
+def _delta_on_grid(
+    product: Product, epsilon: Fraction, log_delta: float, width: Fraction, work: float
+) -> Enclosure:
+    with working_precision(BITS):
+        parts, level = product.atoms(_log_tail(log_delta)), ball(epsilon)
+        answers = refined(parts, epsilon=level, charged=product.charges(), points=_FIRST_POINTS)
+        return _narrowed(answers, width, work)
 
 
 # -- epsilon(delta) -------------------------------------------------------------------------------
@@ -314,7 +255,7 @@ def _smoothed_delta(
 def _epsilon(
     product: Product, delta: Fraction, log_delta: float, width: Fraction, cap: int, work: float
 ) -> Enclosure:
-    with working_precision(_SMOOTHED_BITS):
+    with working_precision(BITS):
         composite, charges = product.composite(FIRST_TAIL), product.charges()
         if composite.is_void():
             if infinite_losses(composite, charges, arb(1)).at_most(delta):
@@ -326,9 +267,7 @@ def _epsilon(
         return Enclosure.exactly(0)
     events = _events(product, log_delta)
     if events is None:
-        found = _attempts(
-            width, lambda asked: _smoothed_epsilon(product, delta, log_delta, asked, work)
-        ).found_by(_BY_SMOOTHING)
+        found = _epsilon_on_grid(product, delta, log_delta, width, work).found_by(_BY_GRID)
         return found.intersection(Enclosure(Fraction(0), largest.upper))
 
     def exact() -> Enclosure:
@@ -389,34 +328,19 @@ def towards(composite: Composite, target: arb, charges: Charges) -> Saddle | Non
     return saddle if saddle.level > 0 else saddle_at(composite, 0.0)
 
 
-def _smoothed_epsilon(
-    product: Product, delta: Fraction, log_delta: float, width: float, work: float
-) -> tuple[Enclosure, bool]:
-    """The enclosure, and whether the work allowed is what made it no narrower."""
-    with working_precision(_SMOOTHED_BITS):
+def _epsilon_on_grid(
+    product: Product, delta: Fraction, log_delta: float, width: Fraction, work: float
+) -> Enclosure:
+    with working_precision(BITS):
         parts, target, charges = product.atoms(_log_tail(log_delta)), ball(delta), product.charges()
-        saddle = towards(Composite(parts), target, charges)
-        if saddle is None:
-            return never_below(Composite(parts), target, charges), True
-        low, high = _by_top_losses(parts, target, charges)
-        if enclose_between(low, high).is_within(Fraction(width)):
-            return enclose_between(low, high), True
-        profile = SmoothedProfile(parts, saddle, _sigma_for_epsilon(width, saddle), work)
-
-        def bounds(level: arb) -> tuple[arb, arb]:
-            lower, upper = profile.bounds(level)
-            return lower - charges.below(level.exp()), upper + charges.above(level.exp())
-
-        if saddle.level < _NEAR_ZERO and bounds(arb(0))[1] <= target:
-            return Enclosure.exactly(0), True
-        level = _rough_root(profile, saddle, log_delta)
-        gap = math.exp(profile.roughly(level)[1] - log_delta) / saddle.c
-        start, step = arb(level), arb(1e-14 * (1 + level))
-        above = met_near(lambda at: bool(bounds(at)[1] <= target), start, step)
-        below = met_near(lambda at: bool(bounds(at)[0] >= target), start, -1.001 * gap - step)
-        low = low if below is None else low.max(below)
-        high = high if above is None else high.min(above)
-        return enclose_between(low, high), profile.limited
+        composite = Composite(parts)
+        if composite.escaping() - charges.less_p - charges.slack > target:
+            return never_below(composite, target, charges)
+        bracket = enclose_between(*_by_top_losses(parts, target, charges))
+        if bracket.is_within(width):
+            return bracket
+        answers = refined(parts, delta=target, charged=charges, points=_FIRST_POINTS)
+        return _narrowed(answers, width, work).intersection(bracket)
 
 
 def _by_top_losses(
@@ -441,14 +365,3 @@ def _by_top_losses(
     largest = composite.largest()
     rest = escaping + composite.missing() + charges.above(largest.exp())
     return low.max(arb(0)), largest if rest <= target else arb.pos_inf()
-
-
-def _rough_root(profile: SmoothedProfile, saddle: Saddle, log_delta: float) -> float:
-    """About where delta(level) is e^log_delta: its logarithm falls by about c a unit of level."""
-    level = saddle.level
-    for _ in range(_MOST_STEPS):
-        step = (profile.roughly(level)[0] - log_delta) / saddle.c
-        level = max(level + step, 0.0)
-        if abs(step) < 1e-15 * (1 + level):
-            break
-    return level

@@ -196,9 +196,9 @@ def test_a_width_that_is_asked_for_is_worth_more_work(monkeypatch, asked, work):
 
     def wide(*arguments):
         seen.append(arguments[-1])
-        return Enclosure(Fraction(3), Fraction(4)), True
+        return Enclosure(Fraction(3), Fraction(4)).because("lattice")
 
-    monkeypatch.setattr(composition, "_smoothed_epsilon", wide)
+    monkeypatch.setattr(composition, "_epsilon_on_grid", wide)
     monkeypatch.setattr(divergence, "epsilon", lambda *_: Enclosure(Fraction(1), Fraction(2)))
     (result,) = run_json("skellam:variance=100*50", "--delta", "1e-6", *asked)["results"]
     assert seen == [work]
@@ -354,7 +354,7 @@ def test_json_names_the_methods_that_found_the_ends():
     shown = run_json("skellam:variance=100*20", "--delta", "1e-6", "--pure", "--order", "2")
     for result in shown["results"]:
         assert result["methods"] and all(isinstance(name, str) for name in result["methods"])
-    assert set(shown["results"][-1]["methods"]) <= {"coarse grid", "smoothed losses"}
+    assert set(shown["results"][-1]["methods"]) <= {"coarse grid", "losses moved to a lattice"}
 
 
 @pytest.mark.contract

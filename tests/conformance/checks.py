@@ -9,6 +9,7 @@ sampler follows its law; bad values are refused in one line.
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable
 from decimal import Decimal
@@ -252,9 +253,8 @@ def fewer_releases_cost_no_more_in_any_order(case: Case) -> None:
 def a_file_and_json_say_what_the_spec_says(case: Case, capsys, tmp_path) -> None:
     """`mechanism = "NAME"` and the same keys in TOML and JSON; `compose` names what was typed."""
     name, _, rest = case.spec.partition(":")
-    keys = (
-        {"claim": rest} if name == "guarantee" else dict(k.split("=", 1) for k in rest.split(","))
-    )
+    parts = re.split(r",(?=[a-z0-9-]+=)", f"claim={rest}" if name == "guarantee" else rest)
+    keys = dict(part.split("=", 1) for part in parts)
     for path, text in (
         (tmp_path / "spec.json", json.dumps({"mechanism": name, **keys})),
         (

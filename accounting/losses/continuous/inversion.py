@@ -4,18 +4,22 @@ With M the product of all uses' transforms and c > 0 (`losses.composite`),
 
     delta(level) = (1/2 pi i) int M(s) e^(-s level)/(s (s + 1)) ds,  Re s = c.
 
-*Sums for integrals.* As in `losses.smoothed`: equidistant nodes of spacing h = 2 pi/Lambda give the
+*Sums for integrals.* By Poisson summation, equidistant nodes of spacing h = 2 pi/Lambda give the
 integral and its aliases e^(c Lambda r) delta(level + r Lambda), r != 0, which are positive and
-bounded.
+bounded (`losses.periods`).
 
 *The far nodes.* From y = Y on |M| is at most D, the product of the parts' `decay`; since |s (s +
 1)| >= y^2 and the sum of h/y^2 from Y on is at most 1/(Y - h), they weigh at most e^(-c level)
 D/(pi (Y - h)).
 
-*Smoothing where that takes too many nodes.* As in `losses.smoothed`: with a factor
-e^(sigma^2 s(s+1)/2), which is at most e^(sigma^2 (c(c+1) - y^2)/2), it is an upper bound U of
-delta, and delta >= U - W, W the same integral with sigma^2 e^(sigma^2/8) s (s + 1) in it. sigma = 0
-where none is needed.
+*Smoothing where that takes too many nodes.* Compose with a Gaussian mechanism of loss T ~
+N(sigma^2/2, sigma^2): since E e^(-T) = 1 and (1 - e^(level - L))^+ is convex in e^(-L), delta can
+only rise (Jensen). That is a factor e^(sigma^2 s(s+1)/2), at most e^(sigma^2 (c(c+1) - y^2)/2), and
+an upper bound U of delta. For a fixed loss at distance a = L - level the rise is the price of an
+option out of the money, spot e^(-a), strike 1, volatility sigma; its vega, integrated over the
+volatility, is at most sigma/sqrt(2 pi) e^(-a/2 - a^2/(2 sigma^2)), whose expectation is W: the same
+integral with sigma^2 e^(sigma^2/8) s (s + 1) in it. So delta >= U - W. sigma = 0 where none is
+needed.
 
 *Infinite losses and missing outcomes* are in none of this: M is the transform of what is left, a
 measure of mass below 1, of which every step above holds. delta is more by P(L = infinity) and by at

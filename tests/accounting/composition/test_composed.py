@@ -356,5 +356,6 @@ def test_an_order_too_high_for_any_sum_is_bounded_by_the_gaussian(power):
     """It was anything, and so were all orders asked for with it."""
     of = compose(AdditiveNoise(Skellam(100), 1))
     high, low = of.renyi_curve([10**power, 2])
-    assert low.lower <= high.lower <= high.upper < Fraction(51, 10**4) * 10**power
+    nearly = Fraction(low.lower) * (1 - Fraction(1, 10**12))  # the order below, asked less narrowly
+    assert nearly <= high.lower <= high.upper < Fraction(51, 10**4) * 10**power
     assert low.is_within(Fraction(1, 10))
