@@ -47,10 +47,37 @@ def _mark(node: ast.AST, path: str, lines: set[int], within: bool) -> None:
             setattr(node, name, found)
 
 
+def _outside(tree: ast.Module, path: str, lines: set[int]) -> None:
+    """Marks for lines outside of functions: in those that begin there or use what is named there.
+
+    Where nothing uses it by its name, in all functions of the file.
+    """
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    bodies = [(one.body[0].lineno, one.end_lineno or one.lineno) for one in functions]
+    for line in sorted(line for line in lines if not any(a <= line <= b for a, b in bodies)):
+        begun = [one for one in functions if one.lineno <= line < one.body[0].lineno]
+        names = {
+            name.id
+            for node in ast.walk(tree)
+            if isinstance(node, (ast.Assign, ast.AnnAssign)) and line in _lines(node)
+            for name in ast.walk(node)
+            if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
+        }
+        using = [
+            one
+            for one in functions
+            if any(getattr(n, "id", getattr(n, "attr", "")) in names for n in ast.walk(one))
+        ]
+        for one in begun or using or functions:
+            place = int(ast.get_docstring(one) is not None)
+            one.body[place:place] = ast.parse(_MARK.format(f"{path}:{line}")).body
+
+
 def marked(path: str, code: str, lines: set[int]) -> str:
     """The source with a mark before each statement of a function that has one of the lines."""
     tree = ast.parse(code)
     _mark(tree, path, lines, within=False)
+    _outside(tree, path, lines)
     return ast.unparse(tree)
 
 
