@@ -6,25 +6,29 @@ from importlib import metadata
 import pytest
 from certificates import resealed
 
-from exactdp import ParameterError, PureDP
+from exactdp import PureDP
 from exactdp.cli.main import main
-from exactdp.cli.output import written
-from exactdp.mechanisms import AdditiveNoise, DiscreteLaplace
-from exactdp.mechanisms.pair import FinitePair
-from exactdp.verify import audit
-from exactdp.verify.certificate import certificate_of
+from exactdp.mechanisms import PolyaDifference
+from exactdp.mechanisms.protocols import SumProtocol
+from exactdp.verify import certify
 from exactdp.verify.checker.__main__ import main as alone
 
 
 @pytest.fixture
-def file(tmp_path, monkeypatch):
+def file(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1770000000")
-    path = tmp_path / "certificate.json"
-    found = audit(AdditiveNoise(DiscreteLaplace(10), 1), PureDP("0.1"))
-    written(lambda: certificate_of(found), path)
+    return certified(tmp_path, "pure:0.1", 0, capsys)
+
+
+def certified(folder, claim, code, capsys, *words):
+    path = folder / "certificate.json"
+    spec = words or ("discrete-laplace:scale=10",)
+    assert main(["audit", *spec, "--claim", claim, "--certificate", str(path)]) == code
+    capsys.readouterr()
     return path
 
 
+@pytest.mark.contract
 def test_valid(capsys, file):
     assert main(["check", str(file)]) == 0
     first, *says = capsys.readouterr().out.splitlines()
@@ -38,6 +42,7 @@ def test_valid(capsys, file):
     ]
 
 
+@pytest.mark.contract
 def test_json(capsys, file):
     assert main(["check", str(file), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
@@ -52,6 +57,7 @@ def _of_less_noise(file):
     )
 
 
+@pytest.mark.contract
 def test_not_valid(capsys, file):
     file.write_text(_of_less_noise(file))
     assert main(["check", str(file)]) == 1
@@ -116,9 +122,7 @@ def test_of_what_it_is(capsys, file, options, code, module):
 )
 @pytest.mark.parametrize("module", [main, alone], ids=["exactdp", "the checker alone"])
 def test_what_is_refuted_is_not_what_was_claimed(capsys, tmp_path, options, code, module):
-    path = tmp_path / "refuted.json"
-    certificate_of(audit(AdditiveNoise(DiscreteLaplace(10), 1), PureDP("0.05"))).write(path)
-    _ends(capsys, path, options, code, module)
+    _ends(capsys, certified(tmp_path, "pure:0.05", 1, capsys), options, code, module)
 
 
 def _ends(capsys, file, options, code, module):
@@ -132,6 +136,7 @@ def _ends(capsys, file, options, code, module):
     assert ("not valid" in out) == (code == 1) and bool(err) == (code == 2)
 
 
+@pytest.mark.contract
 def test_several_files(capsys, file, tmp_path):
     other = tmp_path / "other.json"
     other.write_text(_of_less_noise(file))
@@ -143,6 +148,7 @@ def test_several_files(capsys, file, tmp_path):
     assert states == ["valid", "not valid"]
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("content", ["", "{}", "\x00"])
 def test_not_a_certificate(capsys, file, content):
     file.write_text(content)
@@ -156,11 +162,28 @@ def test_no_file(capsys, tmp_path):
     assert "No such file" in capsys.readouterr().err
 
 
-def test_undecided_audits_write_nothing(tmp_path):
-    slack = FinitePair(("a", "b"), ("0.5", "0.5"), ("0.4", "0.6"), "0.01")
-    with pytest.raises(ParameterError, match="UNDECIDED"):
-        written(lambda: certificate_of(audit(slack, PureDP(1))), tmp_path / "none")
-    assert not list(tmp_path.iterdir())
+@pytest.mark.contract
+def test_out_of_time_exits_3_and_says_so(capsys, file):
+    assert main(["check", str(file), "--time", "1e-9"]) == 3
+    assert "undecided" in capsys.readouterr().out
+    assert main(["check", str(file), "--time", "60"]) == 0
+
+
+def test_the_protocol_is_named_and_none_of_another_modulus_is_valid(capsys, tmp_path):
+    path = tmp_path / "a.json"
+    made = certify(SumProtocol(4, 2, 10, 19, PolyaDifference("1/4", 2)), PureDP(1))
+    made.write(path)
+    assert main(["check", str(path)]) == 0
+    told = capsys.readouterr().out
+    assert "valid: pure:1 VERIFIED" in told and "reduced mod 19" in told
+    assert "4 users, each with a share of the noise, polya difference noise" in told
+    assert "(shape 0.25, scale 2)" in told
+    assert main(["check", str(path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["protocol"]["modulus"] == "19"
+    content = made.content
+    content["protocol"]["modulus"] = "32"
+    path.write_text(json.dumps(resealed(content)))
+    assert main(["check", str(path)]) == 1 and "modulus" in capsys.readouterr().out
 
 
 @pytest.mark.contract

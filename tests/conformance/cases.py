@@ -154,6 +154,9 @@ def _reports() -> list[Case]:
         flip = 1 / (1 + mpmath.exp(mpmath.mpf(epsilon) / 2))
         return truth.bits(1 - flip, flip, count)
 
+    def told(chances: tuple[str, str], *sizes: int) -> Truth:
+        return truth.rows_of(truth.bits(*map(truth.brute_force_number, chances), *sizes or (2,)))
+
     def table() -> list[truth.Row]:
         half, q = truth.brute_force_number(HALF), truth.brute_force_number(quarter)
         return [[half, q, q], [q, half, q], [q, q, half]]
@@ -163,6 +166,7 @@ def _reports() -> list[Case]:
         Case("randomized-response:epsilon=1", krr(1), costlier="randomized-response:epsilon=2"),
         Case("randomized-response:epsilon=1,categories=4", krr(1, 4),
              costlier="randomized-response:epsilon=1,categories=3"),
+        Case("randomized-response:epsilon=3/2,categories=3", krr("3/2", 3)),
         Case("randomized-response:epsilon=1,delta=1/10", krr(1, 2, "1/10"),
              costlier="randomized-response:epsilon=1,delta=1/5"),
         Case("randomized-response:epsilon=1,neighbours=add-remove,poisson=1/4",
@@ -188,6 +192,13 @@ def _reports() -> list[Case]:
         Case("rappor:f=1/2", lambda: truth.rows_of(rappor(HALF, 2)), costlier="rappor:f=1/4"),
         Case("rappor:f=1/2,hashes=2", lambda: truth.rows_of(rappor(HALF, 4, 2)),
              cheaper="rappor:f=1/2"),
+        Case("unary-encoding:p=1/5,q=3/4", lambda: told(("1/5", "3/4")), once=True),
+        Case("rappor:f=1/2,p=3/4,q=1/2", lambda: told(("11/16", "9/16")), once=True,
+             costlier="rappor:f=1/4,p=3/4,q=1/2"),
+        Case("rappor:f=0,p=3/4,q=1/2,hashes=2", lambda: told(("3/4", "1/2"), 4, 2), once=True),
+        Case("rappor:f=1/4,p=3/4,q=1/2,reports=3", lambda: truth.rows_of(truth.memoised(
+            *(truth.brute_force_number(x) for x in ("1/8", "3/4", "1/2")), 3)), once=True,
+            cheaper="rappor:f=1/4,p=3/4,q=1/2,reports=2"),
         Case("count-mean-sketch:epsilon=2", lambda: truth.rows_of(sketch(2, 2)),
              costlier="count-mean-sketch:epsilon=3"),
         Case("subset-selection:epsilon=1,categories=4,size=2",
@@ -195,6 +206,11 @@ def _reports() -> list[Case]:
              costlier="subset-selection:epsilon=2,categories=4,size=2"),
         Case("subset-selection:epsilon=1,categories=3,size=1,shuffled=3",
              lambda: truth.shuffled(truth.subsets(1, 3, 1), 3), once=True),
+        *(Case(f"subset-selection:epsilon=1,categories={k}{given}",
+               lambda k=k, size=size: truth.rows_of(truth.subsets(1, k, size)))
+          for k, size, given in ((7, 2, ""), (2, 1, ",size=1"))),
+        Case("hadamard-response:epsilon=1,categories=5",
+             lambda: truth.rows_of(truth.hadamard(1, 5))),
         Case("hadamard-response:epsilon=1,categories=3",
              lambda: truth.rows_of(truth.hadamard(1, 3)),
              costlier="hadamard-response:epsilon=2,categories=3"),

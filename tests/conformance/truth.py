@@ -289,6 +289,22 @@ def bits(on: mpf, off: mpf, count: int, held: int = 1) -> list[Row]:
     return rows
 
 
+def memoised(half: mpf, p: mpf, q: mpf, count: int) -> list[Row]:
+    """So many reports of two bits, of one answer whose bits were turned at random before."""
+    rows = []
+    for value in range(2):
+        row = []
+        for seen in product((0, 1), repeat=2 * count):
+            mass = mpf(1)
+            for bit in range(2):
+                ones, kept = sum(seen[bit::2]), ((q, p), (p, q))[bit == value]
+                mass *= sum(share * on**ones * (1 - on) ** (count - ones)
+                            for share, on in zip((1 - half, half), kept, strict=True))  # fmt: skip
+            row.append(mass)
+        rows.append(row)
+    return rows
+
+
 def subsets(epsilon: Fraction | str, categories: int, size: int) -> list[Row]:
     """Subsets of this size: those with the value have odds e^epsilon against the others."""
     odds, chosen = (

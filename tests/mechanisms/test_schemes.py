@@ -16,11 +16,10 @@ import pytest
 from mpmath import mpf
 from subsets import together
 
-from exactdp import ApproxDP, Enclosure, NotCertifiedError, ParameterError, PureDP
+from exactdp import ParameterError
 from exactdp.accounting import compose
 from exactdp.mechanisms import (
     AdditiveNoise,
-    DiscreteGaussian,
     DiscreteLaplace,
     FinitePair,
     Mechanism,
@@ -32,11 +31,6 @@ from exactdp.mechanisms import (
 )
 from exactdp.mechanisms.continuous import ContinuousNoise, Shape
 from exactdp.mechanisms.guaranteed import read_guarantee
-from exactdp.mechanisms.reach import Reach
-from exactdp.mechanisms.vector import VectorNoise
-from exactdp.verify import audit
-from exactdp.verify.calibration import Family, calibrate
-from exactdp.verify.certificate import certificate_of
 
 
 @dataclass(frozen=True)
@@ -185,23 +179,6 @@ def test_continuous_bases(times):
         assert found.delta(LEVEL, WIDE).is_within(Fraction(1, 100))
 
 
-def test_laplace_at_either_rate():
-    noise = ContinuousNoise(Shape.LAPLACE, 1)
-    found = compose(TOYS[1].of(noise))
-    with mpmath.workdps(30):
-        level = mpf(LEVEL)
-
-        def density(rate, x):
-            p, q = mpmath.exp(-abs(x - 1)) / 2, mpmath.exp(-abs(x)) / 2
-            return max(mpf(0), rate * p + (1 - rate) * q - mpmath.exp(level) * q)
-
-        parts = [mpf("0.1"), mpf("0.5")]
-        edges = [-mpmath.inf, -2, *(mpf(k) / 16 for k in range(17)), 3, mpmath.inf]
-        truth = sum(mpmath.quad(lambda x, r=rate: density(r, x), edges) for rate in parts) / 2
-        assert holds(found.delta(LEVEL), truth, "1e-5")
-    assert found.pure().at_most(compose(noise).pure().lower)
-
-
 @pytest.mark.parametrize("name", ["response", "table", "reduced", "continuous"])
 def test_a_rate_that_is_told_costs_no_less(name):
     """Not to tell it is post-processing: that leaves Poisson sampling at the rate on the whole."""
@@ -212,72 +189,6 @@ def test_a_rate_that_is_told_costs_no_less(name):
     for measure in (lambda one: one.delta("0.05", WIDE), lambda one: one.renyi(3)):
         assert measure(untold).lower <= measure(cost).upper
         assert measure(cost).lower <= measure(most).upper
-
-
-@pytest.mark.parametrize("scheme", TOYS)
-def test_rho_is_met_at_orders_without_end(scheme):
-    found = compose((scheme.of(AdditiveNoise(DiscreteGaussian(100), 5)), TIMES)).zcdp()
-    assert found == Enclosure.exactly(TIMES * Fraction(25, 200))
-
-
-@pytest.mark.parametrize("scheme", TOYS)
-def test_vectors(scheme):
-    """Two coordinates that both move are attained; so the enclosure is at least their cost."""
-    one = compose(scheme.of(VectorNoise(Skellam(1), Reach(l2=1, dimension=3))))
-    plain = compose(scheme.of(AdditiveNoise(Skellam(1))))
-    assert one.delta(LEVEL) == plain.delta(LEVEL)  # only one number moves
-    found = compose(scheme.of(VectorNoise(Skellam(1), Reach(l2="1.42", dimension=2))))
-    with mpmath.workdps(brute_force.DIGITS):
-        moved, still = (shifted(_SKELLAM, d, 11) for d in (1, 0))
-        with_user = {(x, y): moved[x] * moved[y] for x in moved for y in moved}
-        without = {(x, y): still[x] * still[y] for x in still for y in still}
-        truth = brute_force.delta(law_of(scheme, with_user, without), mpf(LEVEL))
-    measured = found.delta(LEVEL, WIDE)
-    assert Fraction(measured.lower) <= Fraction(str(truth)) <= Fraction(measured.upper)
-    assert measured.lower > 0
-
-
-@pytest.mark.parametrize(
-    "base",
-    [
-        RandomizedResponse(1),
-        ContinuousNoise(Shape.LAPLACE, 1),
-        VectorNoise(DiscreteLaplace(2), Reach(l1=2, dimension=3)),
-    ],
-    ids=["discrete", "continuous", "vector"],
-)
-def test_audit_and_no_certificate(base):
-    sampled = TOYS[0].of(base)
-    assert audit(sampled, PureDP(1)).verified
-    assert not audit(sampled, PureDP("0.5")).verified
-    both = audit(compose((sampled, TIMES)), ApproxDP(2, "0.001"))
-    assert both.verified
-    with pytest.raises(NotCertifiedError, match="RandomRate"):
-        certificate_of(both)
-
-
-@pytest.mark.parametrize("kind", ["discrete", "continuous", "vector"])
-def test_calibrate(kind):
-    build = {
-        "discrete": lambda scale: AdditiveNoise(DiscreteLaplace(scale)),
-        "continuous": lambda scale: ContinuousNoise(Shape.LAPLACE, scale),
-        "vector": lambda scale: VectorNoise(DiscreteLaplace(scale), Reach(l2=1, dimension=3)),
-    }[kind]
-    family = Family("scale", lambda scale: TOYS[0].of(build(scale)))
-    found = calibrate(family, PureDP("0.5"))
-    assert abs(found.value - 2) < Fraction(1, 10**6)  # told that she is there: no amplification
-
-
-def test_mixed_lists():
-    """Both in one list: given the response's loss, the Gaussian's profile at what is left."""
-    toy, noise = TOYS[0], ContinuousNoise(Shape.GAUSSIAN, 2)
-    found = compose(toy.of(noise), toy.of(RandomizedResponse(1))).delta(LEVEL, WIDE)
-    with mpmath.workdps(30):
-        truth = mpmath.fsum(
-            p * in_pairs_truth(mpf(LEVEL) - mpmath.log(p / q), mpf(1) / 2, 1)
-            for p, q in law_of(toy, *response(1))
-        )
-    assert holds(found, truth)
 
 
 def test_refused():

@@ -4,12 +4,9 @@ import mpmath
 import numpy as np
 import oracles
 import pytest
-from flint import acb, arb
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from flint import arb
 from mpmath import mpf
 
-from exactdp import ParameterError
 from exactdp.accounting import compose
 from exactdp.exact.number import ball
 from exactdp.exact.precision import working_precision
@@ -27,27 +24,6 @@ def convolved(count: int, sigma2: str) -> tuple[dict[int, mpf], int]:
     """The law by direct convolution, and how far it is right to 30 digits (relative)."""
     reach = int(16 * float(Fraction(sigma2)) ** 0.5) + 5
     return oracles.convolution(oracles.discrete_gaussian(sigma2), count, reach), reach
-
-
-@pytest.mark.slow_cases("10-0.16", "2-0.3", "4-20", "7-2", "9-1/2")
-@pytest.mark.parametrize(("count", "sigma2"), CASES)
-def test_probabilities_and_tails_against_direct_convolution(count: int, sigma2: str) -> None:
-    law = DiscreteGaussianSum(count, sigma2)
-    with mpmath.workdps(50):
-        truth, reach = convolved(count, sigma2)
-        with working_precision(128):
-            for x, p in zip(range(-reach, reach + 1), law.balls(-reach, reach), strict=True):
-                oracles.assert_ball_holds(p, truth[x], relative=1e-20)
-        for x in (0, 1, -count, reach // 2):
-            oracles.assert_holds(law.probability(x), truth[x])
-            assert mpmath.almosteq(law.pmf(x), truth[x], mpf(10) ** -30)
-            quick = law.log_pmf(np.array([x]))[0]
-            assert quick == pytest.approx(float(mpmath.log(truth[x])), rel=1e-12)
-        for t in (1, reach // 2):
-            upper = mpmath.fsum(p for x, p in truth.items() if x >= t)
-            oracles.assert_tails(law, t, upper)
-        variance = mpmath.fsum(p * x * x for x, p in truth.items())
-        oracles.assert_holds(law.moments().variance, variance)
 
 
 @pytest.mark.slow_cases("4-20", "7-2")
@@ -85,15 +61,6 @@ def test_second_differences_stay_within_their_bounds(count: int, sigma2: str) ->
             assert all(rise - high < 1e-30 and rise - low > -1e-30 for rise in rises)
         exactly = step[-count] - step[0] - 1 / ball(Fraction(sigma2))
         assert abs(exactly) < 1e-30
-
-
-def test_one_copy_is_the_law_itself() -> None:
-    law, one = DiscreteGaussianSum(1, "0.4"), DiscreteGaussian("0.4")
-    assert one.sum_of(1) == one and one.sum_of(4) == DiscreteGaussianSum(4, "0.4")
-    assert law.sum_of(3) == DiscreteGaussianSum(3, "0.4")
-    with working_precision(128):
-        assert law.gaussian_gap() == 0
-        assert law.ball(3).overlaps(one.ball(3)) and law.upper_tail(2).overlaps(one.upper_tail(2))
 
 
 @pytest.mark.slow_cases("1000-0.2", "1000000-0.1", "1000000-1", "1073741824-1")
@@ -143,38 +110,6 @@ def test_a_window_longer_than_the_period() -> None:
         assert w[0].overlaps(w[1]) and w[0].overlaps(w[2])
 
 
-@pytest.mark.slow
-@settings(max_examples=15)
-@given(st.integers(2, 4), st.fractions(Fraction(1, 10), 3, max_denominator=10))
-def test_sums_of_sums(count: int, sigma2: Fraction) -> None:
-    law = DiscreteGaussianSum(count, sigma2)
-    with working_precision(128):
-        one = DiscreteGaussian(sigma2).transform(acb("0.3", 2))
-        many = law.transform(acb("0.3", 2))
-        assert many[0].exp().overlaps((one[0].exp() * one[1]) ** count)
-        double = law.sum_of(2)
-        masses = law.balls(-40, 40)
-        folded = sum((masses[x + 40] * masses[3 - x + 40] for x in range(-37, 41)), arb(0))
-        assert abs(folded - double.ball(3)) < 1e-30
-
-
-def test_quantile_is_the_first_crossing() -> None:
-    law = DiscreteGaussianSum(6, "1/3")
-    with mpmath.workdps(40):
-        truth, _ = convolved(6, "1/3")
-        t = law.tail_quantile("1e-4")
-        outside = mpmath.fsum(p for x, p in truth.items() if abs(x) > t)
-        assert outside <= mpf("1e-4") < outside + 2 * truth[t]
-
-
-def test_bad_parameters_are_refused() -> None:
-    for count in (0, "2.5", True):
-        with pytest.raises(ParameterError, match="count"):
-            DiscreteGaussianSum(count, 1)
-    with pytest.raises(ParameterError, match="sigma2"):
-        DiscreteGaussianSum(2, 0)
-
-
 @pytest.mark.parametrize("count", [10**12, 10**15])
 def test_a_transform_too_long_for_memory_is_refused(count):
     """Of 10^12 summands it took 15 GB to choose where to look."""
@@ -199,15 +134,6 @@ def test_a_single_probability_of_very_many_is_that_of_a_normal_law(count):
         with working_precision(128):
             assert abs(law.ball(0) / arb(str(truth)) - 1) < 10 / arb(count) ** 2 + arb(10) ** -25
             assert law.ball(0).rel_accuracy_bits() > 90
-
-
-def test_a_point_of_a_transform_is_the_same_alone_and_among_many():
-    law = DiscreteGaussianSum(10**6, "1/5")
-    with working_precision(100):
-        window = law._window(700, 760)
-        for x in (700, 731, 760):
-            assert law._window(x, x)[0].overlaps(window[x - 700])
-            assert law._window(x, x)[0].rel_accuracy_bits() > 80
 
 
 @pytest.mark.parametrize("shift", [1, 3, 7])

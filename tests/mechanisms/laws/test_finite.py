@@ -1,16 +1,12 @@
-import pickle
 from fractions import Fraction
 from math import comb
 
-import numpy as np
-import oracles
 import pytest
-from flint import acb, arb
 from hypothesis import given
 from hypothesis import strategies as st
 
 from exactdp import ParameterError
-from exactdp.exact.precision import enclose, working_precision
+from exactdp.exact.precision import enclose
 from exactdp.mechanisms.laws.finite import FiniteLaw
 
 weights = st.dictionaries(st.integers(-8, 8), st.integers(0, 9), min_size=1).filter(
@@ -48,14 +44,6 @@ def test_everything_is_the_exact_sum(chosen: dict[int, int]) -> None:
     assert (law.log_concave is not None) == concave
 
 
-@given(weights, st.fractions(Fraction(1, 50), 1, max_denominator=50))
-def test_quantile_is_the_first_crossing(chosen: dict[int, int], level: Fraction) -> None:
-    law = law_of(chosen)
-    t = law.tail_quantile(level)
-    assert law.two_sided_tail(t).upper <= level
-    assert t == 0 or law.two_sided_tail(t - 1).lower > level
-
-
 @given(weights, st.integers(1, 4))
 def test_sums_are_exact_convolutions(chosen: dict[int, int], count: int) -> None:
     law = law_of(chosen)
@@ -75,28 +63,6 @@ def test_a_fair_coin_becomes_a_binomial() -> None:
     assert law.mass(37 * 10**12) == Fraction(comb(100, 37), 2**100)
     assert law.log_concave is None  # gaps
     assert FiniteLaw({0: "1/2", 1: "1/2"}).sum_of(100).log_concave is not None
-
-
-def test_floats_and_generating_function() -> None:
-    law = FiniteLaw({-1: "1/3", 2: "2/3", 5: 0})
-    assert law.outcomes == (-1, 2)
-    found = law.log_pmf(np.array([[-1, 0], [2, 5]]))
-    expected = [[np.log(1 / 3), -np.inf], [np.log(2 / 3), -np.inf]]
-    assert np.allclose(found, expected)
-    with working_precision(128):
-        z = acb("0.3", 2)
-        truth = (-z).exp() / 3 + 2 * (2 * z).exp() / 3
-        exponent, factor = law.transform(z)
-        assert (exponent.exp() * factor).overlaps(truth)
-        assert law.cumulant(acb(1)).exp().overlaps((arb(-1).exp() + 2 * arb(2).exp()) / 3)
-    oracles.assert_holds(law.mgf(0), oracles.real(1))
-
-
-def test_it_is_a_value() -> None:
-    law = FiniteLaw({0: "0.25", 1: "0.75"})
-    assert law == FiniteLaw({1: Fraction(3, 4), 0: Fraction(1, 4), 7: 0})
-    assert hash(law) == hash(law.mirrored().mirrored())
-    assert pickle.loads(pickle.dumps(law)) == law
 
 
 def test_bad_parameters_are_refused() -> None:

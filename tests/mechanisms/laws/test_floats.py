@@ -10,7 +10,6 @@ from exactdp.mechanisms import (
     DiscreteGaussianSum,
     DiscreteLaplace,
     FiniteLaw,
-    Law,
     Polya,
     PolyaDifference,
     Skellam,
@@ -58,12 +57,3 @@ def test_what_floats_cannot_hold_is_refused():
     ):
         with pytest.raises(ParameterError, match="too wide"):
             law.simulate(np.random.default_rng(0), 3)
-
-
-def test_a_law_without_a_sampler_is_refused():
-    class Other(Law):
-        pass
-
-    Other.__abstractmethods__ = frozenset()
-    with pytest.raises(ParameterError, match="Other has no sampler"):
-        Other().simulate(np.random.default_rng(0), 3)

@@ -1,4 +1,5 @@
 from fractions import Fraction
+from itertools import product
 
 import mpmath
 import numpy as np
@@ -33,6 +34,104 @@ LAWS: list[Law] = [
     Skellam(13),
 ]
 every_law = pytest.mark.parametrize("law", LAWS, ids=repr)
+
+
+def summed(count: int, sigma2: str) -> oracles.Pmf:
+    """By direct convolution, right to 30 digits as far as one summand reaches."""
+    reach = int(16 * float(Fraction(sigma2)) ** 0.5) + 5
+    found = oracles.convolution(oracles.discrete_gaussian(sigma2), count, reach)
+    return lambda x: found.get(x, mpmath.mpf(0))
+
+
+def named(one: object) -> str:
+    return str(one) if isinstance(one, Law) else ""
+
+
+# Each law, its definition written out in mpmath, and how far from 0 its tails are asked for.
+KNOWN = [
+    *((Binomial(n, q), lambda n=n, q=q: oracles.binomial(n, q), max(1, n - 1))
+      for n, q in ((1, "1/3"), (9, "1/3"), (60, "39/40"))),
+    *((DiscreteGaussian(s), lambda s=s: oracles.discrete_gaussian(s), 9)
+      for s in ("1e-4", "0.05", "0.16", "1/6", "0.17", "1", "7/3", "100")),
+    *((DiscreteGaussianSum(n, s), lambda n=n, s=s: summed(n, s), 5)
+      for n, s in ((2, "0.3"), (3, "1"), (5, "0.05"), (7, "2"), (4, "20"), (10, "0.16"))),
+    *((DiscreteLaplace(b), lambda b=b: oracles.discrete_laplace(b), 40)
+      for b in ("1/2", "5/2", "7")),
+    *((Polya(r, b), lambda r=r, b=b: oracles.polya(r, b), 40)
+      for r, b in product(("1e-6", "17", "1/2", "3/2"), ("0.2", "5/3"))),
+    *((PolyaDifference(r, b), lambda r=r, b=b: oracles.polya_difference(r, b), 40)
+      for r, b in product(("1e-6", "17", "1/2", "3/2"), ("0.2", "5/3"))),
+    *((Skellam(v), lambda v=v: oracles.skellam(v), 11) for v in ("0.01", "1", "7/2", "100")),
+]  # fmt: skip
+WIDE = [
+    *((DiscreteGaussian(2500), lambda: oracles.discrete_gaussian(2500)),),
+    *((Skellam(2500), lambda: oracles.skellam(2500)),),
+    *((kind(r, 20), lambda r=r, pmf=pmf: pmf(r, 20)) for r in ("0.1", "8", "700")
+      for kind, pmf in ((Polya, oracles.polya), (PolyaDifference, oracles.polya_difference))),
+]  # fmt: skip
+
+
+@pytest.mark.quick_cases(12)
+@pytest.mark.parametrize(("law", "make", "far"), KNOWN, ids=named)
+def test_probabilities_tails_and_moments_are_those_of_the_definition(law, make, far) -> None:
+    low, high = law.support
+    with mpmath.workdps(50):
+        truth = make()
+        reach = 30 * max(1, int(float(law.moments().variance.upper) ** 0.5)) + 280
+        masses = {x: truth(x) for x in range(-reach if low is None else low,
+                                             (reach if high is None else high) + 1)}  # fmt: skip
+        for x in (-7, 0, 1, far):
+            matches(law, x, masses.get(x, mpmath.mpf(0)))
+        for t in {1, 2, 9, far} if far > 9 else {1, far}:
+            upper = mpmath.fsum(p for x, p in masses.items() if x >= t)
+            below = mpmath.fsum(p for x, p in masses.items() if x <= -t)
+            oracles.assert_holds(law.sf(t - 1), upper)
+            oracles.assert_holds(law.cdf(t - 1), mpmath.fsum(p for x, p in masses.items() if x < t))
+            oracles.assert_holds(law.cdf(-t), below)
+            oracles.assert_holds(law.two_sided_tail(t - 1), upper + below)
+        mean = mpmath.fsum(x * p for x, p in masses.items())
+        square = mpmath.fsum(x * x * p for x, p in masses.items())
+        moments = law.moments()
+        assert abs(mean - oracles.real(Fraction(moments.mean.lower))) < 1e-11 * (1 + abs(mean))
+        oracles.assert_holds(moments.variance, square - mean**2)
+
+
+def matches(law: Law, x: int, truth: mpmath.mpf) -> None:
+    """By balls, by mpmath and by floats."""
+    if not truth:
+        assert law.probability(x).upper == law.pmf(x) == 0
+        return
+    oracles.assert_holds(law.probability(x), truth)
+    assert mpmath.almosteq(law.pmf(x), truth, mpmath.mpf(10) ** -30)
+    quick = law.log_pmf(np.array([x]))[0]
+    assert quick == pytest.approx(float(mpmath.log(truth)), rel=1e-11, abs=1e-12)
+
+
+@pytest.mark.quick_cases(3)
+@pytest.mark.parametrize(("law", "make"), WIDE, ids=named)
+def test_probabilities_of_wide_laws_are_those_of_the_definition(law, make) -> None:
+    with mpmath.workdps(45):
+        truth = make()
+        for x in (0, 1, 50, 403):
+            matches(law, x, truth(x))
+
+
+@pytest.mark.quick_cases(3)
+@pytest.mark.parametrize("law", [
+    *(Skellam(v) for v in ("0.3", "100", "1e10")),
+    *(PolyaDifference(r, b) for r in ("1e-6", "1/2", "20", "1e4") for b in ("1", "1e4")),
+    DiscreteGaussianSum(60, "0.8"),  # a window longer than its period
+], ids=str)  # fmt: skip
+def test_windows_agree_with_single_probabilities(law) -> None:
+    with working_precision(128):
+        for low, high in ((-3, 1500), (50, 60), (-60, -50), (0, 0)):
+            window = law.balls(low, high)
+            assert len(window) == high - low + 1
+            for x in (low, high, (low + high) // 2):
+                assert window[x - low].overlaps(law.ball(x))
+            assert min(p.rel_accuracy_bits() for p in window) > 80
+        total = sum(law.balls(-800, 800), arb(0)) + 2 * law.upper_tail(801)
+        assert abs(total - 1) < 1e-20
 
 
 def interval(law: Law, reach: int) -> range:

@@ -19,7 +19,6 @@ from exactdp.mechanisms import (
     DiscreteLaplace,
     FiniteLaw,
     FinitePair,
-    Law,
     Polya,
     PolyaDifference,
     RandomizedResponse,
@@ -138,15 +137,6 @@ def test_what_is_refused_is_named(call, named):
         call(SeededBits(1))
 
 
-def test_a_law_without_a_sampler_is_refused():
-    class Other(Law):
-        pass
-
-    Other.__abstractmethods__ = frozenset()
-    with pytest.raises(ParameterError, match="Other has no exact sampler"):
-        draw(Other(), SeededBits(1), 1)
-
-
 @pytest.mark.slow_cases(
     "DiscreteGaussianSum(count=128, sigma2=Fraction(1, 4))-128",
     "DiscreteGaussianSum(count=128, sigma2=Fraction(1, 4))-4",
@@ -227,15 +217,6 @@ def test_bits_are_spent_sparingly():
     share = DiscreteLaplace(1000).share(10**6)
     assert sum(x != 0 for x in draw(share, bits, 2000)) < 5
     assert bits.spent / 2000 < 600
-
-
-def test_nothing_depends_on_the_cached_histograms():
-    law = PolyaDifference("1/3", 10)
-    first = draw(law, SeededBits(9), 100)
-    import_module("exactdp.mechanisms.samplers.unimodal").polya_envelope.cache_clear()
-    draw(law, SeededBits(8), 100)
-    assert draw(law, SeededBits(9), 100) == first
-    assert np.mean(first) != 0
 
 
 def test_no_float_is_written_in_the_exact_samplers():
