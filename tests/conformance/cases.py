@@ -245,6 +245,11 @@ def _continuous() -> list[Case]:
     def gaussian(square: str) -> Callable[[], Truth]:
         return lambda: truth.Gaussian(Fraction(square))
 
+    def table(name: str) -> list[list[Fraction]]:
+        rows = (TABLES / f"{name}.csv").read_text().split()
+        return [[Fraction(x) for x in row.split(",")] for row in rows]
+
+    uneven = f"matrix:file={TABLES}/uneven.csv,sigma=2"
     return [
         Case("gaussian:sigma=2", gaussian("1/4"), costlier="gaussian:sigma=1"),
         Case("gaussian:sigma2=3,sensitivity=2", gaussian("4/3"), costlier="gaussian:sigma2=2,l2=2"),
@@ -270,10 +275,14 @@ def _continuous() -> list[Case]:
         Case("tree:steps=6,sigma=3,restart=4,l2=2", lambda: truth.stream(
             truth.tree(6, 4), Fraction(3), truth.patterns(6, 1, 1, False), Fraction(2))),
         Case(f"matrix:file={TABLES}/lower.csv,sigma=2,participations=2", lambda: truth.stream(
-            [[Fraction(x) for x in row.split(",")]
-             for row in (TABLES / "lower.csv").read_text().split()],
-            Fraction(2), truth.patterns(4, 2, 1, False)),
+            table("lower"), Fraction(2), truth.patterns(4, 2, 1, False)),
             costlier=f"matrix:file={TABLES}/lower.csv,sigma=1,participations=2"),
+        Case(f"{uneven},participations=3,separation=2", lambda: truth.stream(
+            table("uneven"), Fraction(2), truth.patterns(7, 3, 2, False)),
+            cheaper=f"{uneven},participations=2,separation=2"),
+        Case(f"{uneven},participations=2,separation=3,fixed=yes", lambda: truth.stream(
+            table("uneven"), Fraction(2), truth.patterns(7, 2, 3, True)),
+            costlier=f"{uneven},participations=2,separation=3"),
     ]  # fmt: skip
 
 

@@ -242,6 +242,10 @@ def _vectors() -> list[Case]:
         whole = truth.shifts(oracles.discrete_gaussian(3), 32)
         return evolved(truth.Listed((*truth.sampled(whole, "1/2").ways, *whole.ways)), False)
 
+    def sometimes(rate: str) -> Truth:
+        """1/2, which is rounded to 1 as often as to 0."""
+        return evolved(truth.sampled(truth.shifts(oracles.discrete_gaussian(3), 32), rate), False)
+
     def longer() -> Truth:
         """3/2, which is rounded to 1 or 2."""
         pmf = oracles.discrete_gaussian(3)
@@ -251,6 +255,10 @@ def _vectors() -> list[Case]:
     return [
         Case(rounded.replace("l2=1,", "l2=3/2,"), longer, exact=False, is_slow=True,
              costlier=rounded.replace("l2=1,", "l2=2,")),
+        Case(rounded.replace("l2=1,", "l2=1/2,"), lambda: sometimes("1/2"), exact=False,
+             costlier=rounded, is_slow=True),
+        Case(rounded.replace("l2=1,", "l2=1/2,") + ",poisson=1/2", lambda: sometimes("1/4"),
+             exact=False, costlier=rounded.replace("l2=1,", "l2=1/2,"), is_slow=True),
         Case(rounded, half, exact=False, costlier=rounded.replace("sigma2=3", "sigma2=2"),
              is_slow=True),
         Case("tree:steps=1,sigma=2,noise=discrete-gaussian",

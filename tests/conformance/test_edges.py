@@ -151,6 +151,30 @@ def test_no_time_is_a_wide_answer_and_not_another(capsys):
         assert quick.lower <= full.upper and full.lower <= quick.upper
 
 
+@pytest.mark.contract
+@pytest.mark.parametrize("specs", [
+    "gaussian:sigma=1,neighbours=add-remove,poisson=1/2*20",
+    "laplace:scale=2*4 sparse-vector:epsilon=1,answers=3*4",
+    "discrete-laplace:scale=3,l2=2*4",
+    *(pytest.param(specs, marks=pytest.mark.slow) for specs in (
+        "exponential:epsilon=1*4",
+        "exponential:epsilon=1/10*4",
+        "laplace:scale=1,neighbours=add-remove,poisson=1/2*20 laplace:scale=3,neighbours=add-remove"
+        ",poisson=1/2*9",
+        "skellam:variance=1e4,l2=20,dimension=50*10 discrete-laplace:scale=30,sensitivity=7*5",
+    )),
+])  # fmt: skip
+def test_what_is_said_at_once_holds(specs, capsys):
+    """Every figure, with as good as no time, holds what is found with more."""
+    asked = {"epsilon": ("1/2", "3"), "order": ("3",), "delta": ("1e-6", "1/5")}
+    words = [f"--{key}={value}" for key, values in asked.items() for value in values]
+    _, out = said(capsys, "compose", *specs.split(), *words, "--time", "0.001", "--json")
+    full = exactdp.compose(*specs.split())
+    levels = [full.renyi("3"), full.delta("1/2"), full.delta("3"), full.epsilon("1e-6")]
+    for quick, slow in zip(_results(out), [*levels, full.epsilon("1/5")], strict=True):
+        assert quick.lower <= slow.upper and slow.lower <= quick.upper
+
+
 def _results(out: str) -> list[exactdp.Enclosure]:
     return [
         exactdp.Enclosure.from_json({end: one[end] for end in ("lower", "upper")})

@@ -373,9 +373,14 @@ def test_bounds_of_rounds_of_vectors(law: str, rounding: str, capsys: object) ->
     assert ends(told["epsilon"])[0] <= ends(one["epsilon"])[1]
 
 
+@pytest.mark.parametrize("way", [(), ("--plain",)])
 @pytest.mark.parametrize(("gone", "rounding"), [("0", "nearest"), ("1", "stochastic")])
-def test_rounds_of_vectors_keep_their_bounds(gone: str, rounding: str, capsys: object) -> None:
-    found = play(capsys, _FEDERATED.format("skellam", rounding), "--seed", "2", "--dropout", gone)
+def test_rounds_of_vectors_keep_their_bounds(
+    gone: str, rounding: str, way: tuple[str, ...], capsys: object
+) -> None:
+    spec = _FEDERATED.format("skellam", rounding)
+    found = play(capsys, spec, "--seed", "2", "--dropout", gone, *way)
+    assert not way or found["missing"] == int(gone)
     assert found["dropped_out"] == int(gone) and found["summed"] + found["missing"] == 5
     assert found["within"] and Fraction(found["error"]) <= ends(found["bound"])[1]
     assert found["bits_per_user"] == 4 * 6 and found["coordinates"] == 4
@@ -385,7 +390,8 @@ def test_what_no_round_of_vectors_allows_is_refused(capsys: pytest.CaptureFixtur
     spec = _FEDERATED.format("skellam", "nearest")
     for words in ([spec, "--clients", "6"], [spec, "--dimension", "5"], [spec, "--dropout", "5"],
                   [spec.replace("stddev=1", "stddev=0")], [spec.replace("stddev=1", "stddev=-1")],
-                  [spec, "--dropout", "4", "--floor", "3"]):  # fmt: skip
+                  [spec, "--dropout", "4", "--floor", "3"],
+                  [spec, "--dropout", "5", "--plain"]):  # fmt: skip
         refused(capsys, ["round", *words], "")
 
 

@@ -1,7 +1,7 @@
 """Which tests reach the lines that are changed: one run of the quick tests, with a mark at each.
 
-`python tests/mutation/reach.py FILE`, in a copy whose source is marked, runs the tests and writes
-for every mark the tests that reach it, as [seconds, name].
+`python tests/mutation/reach.py FILE [OPTION ...]`, in a copy whose source is marked, runs the tests
+(with these options of pytest) and writes for every mark those that reach it, as [seconds, name].
 """
 
 from __future__ import annotations
@@ -23,6 +23,9 @@ Reached = Mapping[str, Sequence[tuple[float, str]]]
 
 _MARK = "__import__('builtins').__dict__.setdefault('_reached', set()).add({!r})"
 _ELSEWHERE = ("docs", "report", "evidence", "bandit", "mutation", "cli/pages")  # slow, seldom first
+_QUICK = [f"--ignore=tests/{each}" for each in _ELSEWHERE]
+SLOW = ("-m", "(slow or not slow) and not marathon")  # what the suite is run with
+SUITE = (*SLOW, "tests/conformance", "tests/golden/test_figures.py")
 _ALIKE = 6  # cases of one test that are run
 _LIKELIEST = 3, 12  # so many files come first, and so many next
 
@@ -81,13 +84,17 @@ def marked(path: str, code: str, lines: set[int]) -> str:
     return ast.unparse(tree)
 
 
-def reached(root: Path, places: Mapping[str, set[int]]) -> Reached:
-    """The tests that reach these lines of files, as `path:line`; marks the copy at `root`."""
+def reached(root: Path, places: Mapping[str, set[int]], suite: bool) -> Reached:
+    """The tests that reach these lines of files, as `path:line`; marks the copy at `root`.
+
+    suite: of the conformance suite and the golden figures alone, slow ones too.
+    """
     for path, lines in places.items():
         file = root / path
         file.write_text(marked(path, file.read_text(encoding="utf-8"), lines), encoding="utf-8")
     told = root / "reached.json"
-    command = [sys.executable, "-B", "tests/mutation/reach.py", str(told)]
+    options = SUITE if suite else _QUICK
+    command = [sys.executable, "-B", "tests/mutation/reach.py", str(told), *options]
     environment = os.environ | {"PYTHONPATH": str(root)}
     subprocess.run(command, cwd=root, env=environment, check=True, capture_output=True)
     found: Reached = json.loads(told.read_text(encoding="utf-8"))
@@ -111,6 +118,16 @@ def chosen(found: Sequence[tuple[float, str]], near: Sequence[str], seconds: flo
     return [test for tests in files.values() for test in tests]
 
 
+def quickest(found: Sequence[tuple[float, str]], seconds: float) -> list[str]:
+    """Of the tests that reach a line those that take so long together, the quickest first."""
+    tests, spent = [], 0.0
+    for time, test in sorted(found):
+        spent += time
+        if spent <= seconds:
+            tests.append(test)
+    return tests
+
+
 class _Record:
     """Notes which marks each test reaches."""
 
@@ -131,5 +148,5 @@ class _Record:
 if __name__ == "__main__":
     record = _Record()
     options = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
-    pytest.main([*options, *(f"--ignore=tests/{each}" for each in _ELSEWHERE)], plugins=[record])
+    pytest.main([*options, *sys.argv[2:]], plugins=[record])
     Path(sys.argv[1]).write_text(json.dumps(record.found), encoding="utf-8")

@@ -12,6 +12,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
+from mutation.reach import SLOW
 
 HUNG, PASSED = "hung", "passed"
 _PATIENCE = 20  # seconds of the processor that a single test may take, and then it is endless
@@ -46,7 +47,9 @@ class _Watch:
             self._session.shouldstop = "time is over"
 
 
-def _run(root: Path, tests: list[str], seconds: float, over: str, told: Connection) -> None:
+def _run(
+    root: Path, tests: list[str], seconds: float, over: str, slow: bool, told: Connection
+) -> None:
     os.setsid()
     limit = int(seconds + _PATIENCE)
     resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
@@ -58,15 +61,21 @@ def _run(root: Path, tests: list[str], seconds: float, over: str, told: Connecti
         os.dup2(nothing.fileno(), 1)
         os.dup2(nothing.fileno(), 2)
     options = ["-x", "-q", "--assert=plain", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    options += SLOW if slow else ()
     code = pytest.main([*options, *tests], plugins=[_Watch(seconds, over, told)])
     broken = code in (pytest.ExitCode.INTERNAL_ERROR, pytest.ExitCode.USAGE_ERROR)
     told.send(tests[0] if broken else PASSED)  # where nothing else was told before
 
 
-def outcome(root: Path, tests: list[str], seconds: float, over: str = PASSED) -> str:
-    """PASSED, HUNG, or the first test that fails; `over` where they take more than the seconds."""
+def outcome(
+    root: Path, tests: list[str], seconds: float, over: str = PASSED, slow: bool = False
+) -> str:
+    """PASSED, HUNG, or the first test that fails; `over` where they take more than the seconds.
+
+    slow: slow tests are run as well.
+    """
     told, teller = _SERVER.Pipe(duplex=False)
-    process = _SERVER.Process(target=_run, args=(root, tests, seconds, over, teller))
+    process = _SERVER.Process(target=_run, args=(root, tests, seconds, over, slow, teller))
     process.start()
     teller.close()
     try:
