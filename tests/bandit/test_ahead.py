@@ -8,8 +8,7 @@ from exactdp.bandit.algorithms import DIST_DP_KLUCB, KL_UCB
 from exactdp.bandit.environments.environment import Environment
 from exactdp.bandit.environments.table import Bernoulli
 from exactdp.bandit.evidence import Audited
-from exactdp.bandit.index_policy import IndexPolicy
-from exactdp.bandit.instances import Fixed, easy
+from exactdp.bandit.instances import easy
 from exactdp.bandit.play import play
 from exactdp.bandit.prepare import prepare
 from exactdp.bandit.run import Config, run
@@ -23,16 +22,6 @@ COINS = Environment("coins", tuple(map(Bernoulli, ("0.3", "0.6", "0.55", "0.5"))
 
 def unproved(protocol, demand):
     return Audited(protocol, demand, Enclosure.exactly(0))
-
-
-def test_the_first_arms_are_those_that_would_be_chosen():
-    policy = IndexPolicy(prepare(KL_UCB, Setting(6, 1000)), 2)
-    policy.bounds[1] = [0.2, 1.0, 0.7, 1.0, 0.9, 0.7]
-    for most in range(1, 7):
-        assert policy.ahead(np.array([0, 1]), most).tolist() == [
-            [0, 1, 2, 3, 4, 5][:most],
-            [1, 3, 4, 2, 5, 0][:most],
-        ]
 
 
 @pytest.mark.parametrize("algorithm", [DIST_DP_KLUCB, KL_UCB], ids=lambda each: each.name)
@@ -78,10 +67,3 @@ def test_many_arms_depend_on_the_seed_alone_and_leave_a_valid_transcript(tmp_pat
     file = tmp_path / "ahead.jsonl"
     write_transcript(file, two, {"runs": 2, "seed": 3})
     assert check_transcript(file).valid
-
-
-def test_a_horizon_that_ends_midway_is_used_up(monkeypatch):
-    monkeypatch.setattr("exactdp.bandit.play.FROM_ARMS", 2)
-    config = Config(KL_UCB, Setting(4, 5), Fixed(COINS))
-    found = run(config, 9)
-    assert found.pulls.sum(axis=1).tolist() == [5] * 9

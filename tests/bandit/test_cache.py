@@ -30,12 +30,6 @@ def test_a_share_that_lost_a_run_is_not_found(tmp_path, name):
     assert cache.find(5, 1) is None
 
 
-def test_no_folder_keeps_nothing():
-    cache = RunCache(None, {})
-    cache.keep(SHARE)
-    assert cache.find(5, 1) is None
-
-
 def test_a_folder_that_cannot_be_made_is_named(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(ParameterError, match=r"resume: .*file"):

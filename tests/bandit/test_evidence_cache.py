@@ -6,9 +6,8 @@ import pytest
 
 from exactdp import PureDP
 from exactdp.bandit import evidence as module
-from exactdp.bandit.algorithms import DIST_DP_SE, VB_SDP_AE
+from exactdp.bandit.algorithms import DIST_DP_SE
 from exactdp.bandit.evidence import Demand, audited, cached_evidence, evidence
-from exactdp.bandit.prepare import prepare
 from exactdp.bandit.setting import Setting
 
 SETTING = Setting(2, 200, "0.5")
@@ -50,20 +49,3 @@ def test_files_that_say_something_else_are_not_believed(tmp_path):
             path.write_text(text)
             assert prove(PROTOCOL, DEMAND).content == good.content
     assert other.content != good.content
-
-
-def test_it_proves_what_a_preparation_needs(tmp_path):
-    setting = Setting(2, 60, "0.9", delta="0.1")
-    prove = cached_evidence(tmp_path)
-    first, again = (
-        prepare(VB_SDP_AE, setting, prove=prove),
-        prepare(VB_SDP_AE, setting, prove=prove),
-    )
-    assert len(list(tmp_path.iterdir())) == len(first.releases())
-    for (_, one), (_, other) in zip(first.releases(), again.releases(), strict=True):
-        assert one.measured == other.measured
-
-
-def test_a_folder_that_cannot_be_written_is_no_obstacle(tmp_path):
-    (tmp_path / "file").write_text("")
-    assert cached_evidence(tmp_path / "file")(PROTOCOL, DEMAND).check().valid

@@ -133,19 +133,6 @@ def test_estimates_accumulate_for_the_shuffle_paper_only():
     assert [int(each.totals[0]) for each in seen[:3]] == [2 * 2, 4 * 2, 8 * 3]
 
 
-def test_runs_in_lock_step_are_independent_of_each_other():
-    """Rows that end early leave the others alone, and every row uses up its horizon."""
-    environment = drawn_instance(3, 5, (0.1, 0.9), None)
-    prepared = prepare(DIST_DP_SE, Setting(5, 30_000, "0.3"))
-    played = play(prepared, environment, 200, Simulated(np.random.default_rng(1)))
-    assert (played.pulls.sum(axis=1) == 30_000).all()
-    assert len(np.unique(played.batches)) > 1
-    end = played.curve.at(np.array([30_000]))[:, 0]
-    assert np.allclose(end, environment.regret(played.pulls))
-    kept = played.active[:, list(environment.best)].any(axis=1)
-    assert kept.mean() > 0.9
-
-
 @pytest.mark.quick_cases(10)
 @pytest.mark.slow_cases("dist-cdp-klucb", "dist-gauss-klucb", "dist-rdp-se")
 @pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda algorithm: algorithm.name)
@@ -158,13 +145,6 @@ def test_every_algorithm_runs_to_its_horizon(algorithm):
     played = play(prepared, environment, 4, Simulated(np.random.default_rng(0)))
     assert (played.pulls.sum(axis=1) == horizon).all()
     assert (played.batches > 0).any() or algorithm in (DP_SE, SDP_AE)
-
-
-def test_a_horizon_below_the_first_batch_releases_nothing():
-    prepared = prepare(DIST_DP_SE, Setting(3, 2, "0.5"))
-    played = play(prepared, coins(0, 0.5, 1), 2, Scripted())
-    assert played.pulls.tolist() == [[2, 0, 0]] * 2
-    assert played.batches.tolist() == [0, 0]
 
 
 def test_an_environment_of_other_arms_is_refused():

@@ -16,10 +16,8 @@ from exactdp.bandit.algorithms import (
     DIST_DP_KLUCB,
     DIST_DP_SE,
     DIST_RDP_SE,
-    DP_SE,
     LDP_SE,
     SDP_AE,
-    SE,
     SHUFFLE_DP_SE,
 )
 from exactdp.bandit.evidence import repeated_cost
@@ -59,21 +57,6 @@ def test_pure_epsilon_adds_up(algorithm):
     assert spent.together.lower <= sum(Fraction(one.upper) for one in each)
     assert spent.together.at_least(sum(Fraction(one.lower) for one in each) - Fraction(1, 10**12))
     assert spent.epsilon is None
-
-
-def test_a_user_may_meet_every_arm_of_the_dearest_batch():
-    prepared = prepare(DIST_DP_SE, Setting(6, 1000, "0.5"))
-    assert len(prepared.releases()) >= 6
-    spent = privacy(prepared, 6)
-    assert Fraction(spent.together.upper) == 6 * Fraction(spent.once.upper)
-
-
-@pytest.mark.parametrize("batches", [1, 2, 6, 13])
-def test_users_of_more_batches_spend_more(batches):
-    spent = privacy(prepare(DIST_DP_SE, SETTING), batches)
-    assert spent.batches == batches
-    assert spent.together.at_most(Fraction(batches, 2))
-    assert spent.together.at_least(Fraction(batches, 2) - Fraction(batches, 10**3))
 
 
 def test_epsilon_at_delta_is_composed_exactly():
@@ -178,27 +161,6 @@ def test_epsilon_and_delta_add_up_by_basic_composition():
     exact = compose((mechanisms(prepared)[0], spent.batches))
     at = Fraction(1, 1000) * spent.batches
     assert exact.epsilon(at).at_most(Fraction(spent.together.upper))
-
-
-def test_continuous_noise_is_private_on_paper_only():
-    spent = privacy(prepare(DP_SE, Setting(2, 10**5, "0.5")))
-    assert spent.claim == PureDP("0.5")
-    assert spent.once == Enclosure.exactly(Fraction(1, 2))
-    assert "No certificate exists for continuous noise" in spent.note
-
-
-def test_without_noise_nothing_is_private():
-    spent = privacy(prepare(SE, SETTING))
-    assert spent.claim is None
-    assert spent.once is None
-    assert "not private" in spent.note
-    assert spent.to_json()["once"] is None
-
-
-def test_a_run_that_releases_nothing_spends_nothing():
-    spent = privacy(prepare(DIST_DP_SE, Setting(2, 3, "0.5")))
-    assert spent.together == Enclosure.exactly(0)
-    assert spent.batches == 0
 
 
 def test_batches_must_be_a_number_of_them():

@@ -17,14 +17,6 @@ def test_regret_grows_by_the_gap_of_the_arm_that_is_pulled():
     assert np.allclose(curve.at(rounds), expected, rtol=1e-15)
 
 
-def test_nothing_pulled_costs_nothing():
-    curve = RegretCurve(GAPS, 1)
-    assert curve.at(np.array([0]))[0, 0] == 0
-    curve.add(np.array([[0, 0, 4]]))
-    curve.add(np.zeros((1, 3), dtype=np.int64))
-    assert curve.at(np.array([4]))[0, 0] == 1
-
-
 def test_long_horizons_lose_no_round():
     curve = RegretCurve(GAPS, 1)
     curve.add(np.array([[10**12, 3, 0]]))

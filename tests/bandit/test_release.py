@@ -7,9 +7,7 @@ import pytest
 from scipy import stats
 
 from exactdp import ParameterError
-from exactdp.bandit.environments.gaussian import ClippedGaussian
-from exactdp.bandit.environments.table import Bernoulli
-from exactdp.bandit.release import LaplaceRelease, ModularRelease, OpenRelease
+from exactdp.bandit.release import LaplaceRelease, ModularRelease
 from exactdp.mechanisms.laws import Binomial, DiscreteLaplace
 from exactdp.mechanisms.protocols import SumProtocol, Trust
 
@@ -32,13 +30,6 @@ def test_noise_is_that_of_the_protocol():
     assert stats.chisquare(seen, np.array(mass) * 5000).pvalue > LEVEL
 
 
-def test_what_leaves_is_reduced():
-    release = ModularRelease(SumProtocol(3, 2, 1, 8, DiscreteLaplace(3), Trust.CENTRAL))
-    values = release.released(np.full(1000, 3), rng())
-    assert set(values.tolist()) == set(range(8))
-    assert set(release.decoded(values).tolist()) == {-1, 0, 1, 2, 3, 4, 5, 6}
-
-
 def test_bits_are_centred_by_their_mean():
     release = ModularRelease(SumProtocol(30, 1, 0, None, Binomial(4, "1/2")))
     assert release.centre == 60
@@ -55,11 +46,3 @@ def test_continuous_noise_is_laplace_of_scale_one_over_epsilon():
     release = LaplaceRelease(100, Fraction(1, 4))
     noise = release.decoded(release.released(np.zeros(5000), rng()))
     assert stats.kstest(noise, stats.laplace(scale=4).cdf).pvalue > LEVEL
-
-
-def test_open_sums_are_the_rewards():
-    release = OpenRelease(1000)
-    sums = release.sums(ClippedGaussian("0.5"), rng(), 2000)
-    assert (release.released(sums, rng()) == sums).all()
-    assert abs(sums.mean() - 500) < 6 * (1000 * 0.01 / 2000) ** 0.5
-    assert set(np.unique(OpenRelease(1).sums(Bernoulli(0.5), rng(), 100))) == {0.0, 1.0}

@@ -18,12 +18,6 @@ def test_the_standard_error_is_that_of_the_mean():
     assert found.standard_error == pytest.approx(math.sqrt((4 + 1 + 9) / 2 / 3))
 
 
-def test_equal_runs_have_no_spread_and_one_run_has_none_that_is_known():
-    assert Mean.of(np.full(7, 0.1)).standard_error == 0
-    assert math.isnan(Mean.of(np.array([0.1])).standard_error)
-    assert Mean.of(np.array([0.1])).to_json() == {"mean": 0.1, "standard_error": None}
-
-
 def test_shares_are_joined_in_order_and_read_back_exactly():
     shares = [
         Share(2, [[0.1, 1 / 3]], [[4, 6]], [True], [3], [{"run": 2}]),

@@ -2,9 +2,6 @@
 
 from fractions import Fraction
 
-import pytest
-
-from exactdp import ParameterError
 from exactdp.bandit.algorithms import DIST_DP_KLUCB, DIST_DP_SE
 from exactdp.bandit.environments.environment import Environment
 from exactdp.bandit.environments.table import Bernoulli
@@ -35,21 +32,3 @@ def test_p_is_the_algorithm_s_where_none_is_given():
         assert Config(algorithm, given, place).setting.confidence == Fraction(1, 10)
     prepared = prepare(DIST_DP_KLUCB, setting)
     assert prepared.setting.confidence == Fraction(1, 1000)
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        *(("arms", value) for value in (1, "2.5", 10**5, True)),
-        *(("horizon", value) for value in (0, "1e13", float("nan"))),
-        *(("epsilon", value) for value in (0, -1, "inf", 1001, "1e-7")),
-        *(("delta", value) for value in (0, 1)),
-        *(("scaling", value) for value in ("0.99", "1e7")),
-        *(("confidence", value) for value in (0, 1)),
-        *(("growth", value) for value in (1, "1.009", "1e7")),
-    ],
-)
-def test_what_is_out_of_range_is_named(name, value):
-    given = {"arms": 2, "horizon": 10, name: value}
-    with pytest.raises(ParameterError, match=name):
-        Setting(**given)

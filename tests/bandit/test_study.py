@@ -2,7 +2,6 @@
 
 import csv
 import json
-import math
 
 import pytest
 
@@ -131,26 +130,3 @@ def test_cells_that_cannot_run_are_refused_before_anything_is_written(cells, why
     with pytest.raises(ParameterError, match=why):
         study(cells, tmp_path / "out")
     assert not list(tmp_path.iterdir())
-
-
-def test_it_tells_how_many_cells_are_finished(tmp_path):
-    told = []
-    study(CELLS[:1], tmp_path, progress=told.append)
-    study(CELLS[:3], tmp_path, progress=told.append)
-    assert told == [0, 1, 1, 1, 1]
-    assert all(math.isfinite(each["regret"]) for each in study(CELLS[:3], tmp_path).rows)
-    kept = [json.loads(file.read_text()) for file in (tmp_path / "cells").iterdir()]
-    assert all(set(each) == {"row", "curve", "regret"} for each in kept)
-
-
-def test_a_policy_of_its_own_tells_no_lost_arm(tmp_path):
-    class Uniform:
-        def next_batch(self, state):
-            return state.users.argmin(axis=1)
-
-        def observe(self, state, released):
-            pass
-
-    own = DIST_DP_KLUCB.deciding("mine", "told", lambda setting, runs: Uniform())
-    rows = study([cell(own, horizon=200, runs=2), cell(DIST_DP_SE)], tmp_path).rows
-    assert [row["best_arm_eliminated"] is None for row in rows] == [True, False]

@@ -65,6 +65,7 @@ def test_not_valid(capsys, file):
     assert out.startswith("not valid: pure:0.1 VERIFIED: ") and "(scale 9)" in out
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(
     ("options", "code"),
     [
@@ -102,6 +103,7 @@ def test_of_what_it_is(capsys, file, options, code, module):
     _ends(capsys, file, options, code, module)
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(
     ("options", "code"),
     [

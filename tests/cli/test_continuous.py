@@ -39,29 +39,6 @@ def test_sampled_gaussian(capsys, rate, sigma, times, delta, truth):
     assert truth - 6e-8 <= lower <= upper <= truth + 6e-8
 
 
-def test_unsampled_gaussians_are_one_gaussian(capsys):
-    (result,) = composed(capsys, "gaussian:sigma=10*25", "--epsilon", "1")["results"]
-    with mpmath.workdps(40):
-        mu = mpmath.mpf(1) / 2
-
-        def tail(x):
-            return mpmath.erfc(-x / mpmath.sqrt(2)) / 2
-
-        truth = tail(mu / 2 - 1 / mu) - mpmath.e * tail(-mu / 2 - 1 / mu)
-        assert mpmath.mpf(result["lower"]) <= truth <= mpmath.mpf(result["upper"])
-
-
-def test_sampling_never_costs_more_and_one_hundred_percent_is_none(capsys):
-    uppers = []
-    for rate in ("0.01", "0.5", "1"):
-        spec = SGD.format(rate=rate, sigma="2", times="20")
-        (result,) = composed(capsys, spec, "--delta", "1e-6")["results"]
-        uppers.append(float(result["upper"]))
-    assert uppers == sorted(uppers)
-    (plain,) = composed(capsys, "gaussian:sigma=2*20", "--delta", "1e-6")["results"]
-    assert float(plain["upper"]) == pytest.approx(uppers[-1], rel=1e-12)
-
-
 @pytest.mark.parametrize(
     ("spec", "claim", "code"),
     [
@@ -154,17 +131,6 @@ def profile_of_laplace(q, e, level):
     rest = 1 - mpmath.exp(level) * (1 - q)
     added = rest * plain(level + mpmath.log(q / rest)) if rest > 0 else mpmath.mpf(0)
     return max(removed, added)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("spec", "pure"), [("laplace:scale=2*100", "50"), ("laplace:epsilon=1/3*3", "1")]
-)
-def test_lists_of_laplace_noise_answer(capsys, spec, pure):
-    asked = ("--epsilon", "1/2", "--delta", "1e-9", "--width", "1e-4")
-    delta, epsilon = composed(capsys, spec, *asked)["results"]
-    assert 0 <= float(delta["lower"]) <= float(delta["upper"]) <= 1
-    assert 0 <= float(epsilon["lower"]) <= float(epsilon["upper"]) <= float(pure)
 
 
 def test_histories_of_several_files_add_up(capsys, tmp_path):

@@ -34,13 +34,6 @@ def test_every_result_names_neighbours_and_sampling(capsys, spec):
     assert "add-remove" in out and "probability 0.1" in out
 
 
-def test_pure_epsilon_in_closed_form(capsys):
-    spec = f"discrete-laplace:epsilon=0.5,{SAMPLED}"  # log(1 + 0.1 (e^0.5 - 1)) = 0.062858...
-    assert main(["audit", spec, "--claim", "pure:0.06286"]) == 0
-    assert main(["audit", spec, "--claim", "pure:0.06285"]) == 1
-    capsys.readouterr()
-
-
 def test_always_there_is_no_sampling(capsys):
     one, other = (
         answer(capsys, "compose", f"skellam:variance=4,neighbours={how}", "--order", "3")

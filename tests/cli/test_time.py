@@ -86,9 +86,3 @@ def test_audit(spec, claim):
     found = run("audit", spec, "--claim", claim)
     assert found["verdict"] in ("VERIFIED", "REFUTED", "UNDECIDED")
     assert ordered(found["measured"])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("spec", SPECS)
-def test_side_by_side(spec):
-    run("compose", spec + "*100", "--delta", "1e-6", "--compare")

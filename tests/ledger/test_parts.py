@@ -8,15 +8,13 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
 from exactdp import Ledger
-from exactdp.ledger import Limit, check_rows, check_users, checking, rows
+from exactdp.ledger import Limit, check_rows, check_users
 from exactdp.ledger.chain import Used
 from exactdp.ledger.checking import Checked, check_at
-from exactdp.ledger.database import Database
 
 ONE = "randomized-response:epsilon=1/100"
 
@@ -37,20 +35,6 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Parts of a few rows and users."""
     monkeypatch.setattr(check_rows, "_MANY", 20)
     monkeypatch.setattr(check_users, "_MANY", 7)
-
-
-def test_parts_cover_every_row_once(tmp_path: Path, small: None) -> None:
-    _filled(path := str(tmp_path / "a.db"))
-    with Ledger.open(path) as ledger, ledger._database.read() as connection:
-        rows = ledger.check().rows
-        found = list(check_rows.stretches(connection, rows))
-    assert len(found) > 5
-    assert [row for first, end in found for row in range(first, end)] == list(range(rows))
-    for held in (0, 40, 10**6):
-        people = list(check_users.parts(40, held))
-        assert [user for part in people for user in range(*part)] == list(range(40))
-    assert len(people) == 20  # few users of many entries are parted too
-    assert list(check_users.parts(0, 0)) == []
 
 
 def _both(url: str, monkeypatch: pytest.MonkeyPatch) -> tuple[Checked, Checked]:
@@ -144,17 +128,3 @@ def test_a_window_holds_the_sum_of_what_is_in_it(steps: list[tuple[int, str]], w
         own = [cost for at, cost in charged if at > now - width - 1]
         total = None if "inf" in own else sum((2 * Fraction(cost) for cost in own), Fraction(0))
         assert window.total(f"{now - width - 1}") == (total,)
-
-
-def test_a_part_is_checked_elsewhere_only_of_the_same_state(tmp_path: Path) -> None:
-    _filled(path := str(tmp_path / "a.db"))
-    database = Database(path, read_only=True)
-    with database.read() as connection:
-        head = rows.read_head(connection)
-        limits, end = rows.read_limits(connection), checking._end(connection)
-    database.close()
-    assert (end.rows, end.hash) == (head.charges, head.hash)
-    crew, task = checking._Crew(path, 30, None, 1, None), checking._Task(0, True, 0, end.rows)
-    assert checking._elsewhere(crew, limits, end, task)[1] is not None
-    for other in (evolve(end, rows=end.rows + 1), evolve(end, hash="0" * 64)):
-        assert checking._elsewhere(crew, limits, other, task)[1] is None

@@ -12,7 +12,6 @@ from exactdp.cli.main import main
 from exactdp.ledger import DamagedError
 from exactdp.ledger.checking import check_at
 from exactdp.ledger.database import Database
-from exactdp.ledger.tables import _clauses
 
 ONE = "discrete-gaussian:sigma2=100,sensitivity=1"  # 1/200-zCDP
 
@@ -150,10 +149,3 @@ def test_a_name_that_is_there_twice_is_found_without_its_index(postgresql) -> No
         ledger.charge(f"{ONE}*20", "ada", "2")
     found = check_at(url)
     assert (found.valid, found.reason) == (False, "users: a name is there twice")
-
-
-def test_clauses_are_compared_whole_and_in_any_order() -> None:
-    one = 'CREATE TABLE "a" (x INTEGER NOT NULL, CHECK (x IN (1, 2)), UNIQUE (x))'
-    assert _clauses(one) == "CREATE TABLE a(CHECK(x IN(1, 2)), UNIQUE(x), x INTEGER NOT NULL)"
-    assert _clauses(one.replace("INTEGER", "NUMERIC")) != _clauses(one)
-    assert _clauses("DROP TABLE a") == "DROP TABLE a"

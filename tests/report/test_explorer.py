@@ -21,7 +21,7 @@ from exactdp import Enclosure, time_limit
 from exactdp.cli.main import main
 from exactdp.mechanisms.spec import parse_use
 from exactdp.report import serve
-from exactdp.report.explorer import _ABOUT, Question, answer, mechanisms, read
+from exactdp.report.explorer import _ABOUT, answer, mechanisms, read
 from exactdp.report.least import least
 from exactdp.verify import parse_claim
 
@@ -36,11 +36,6 @@ def test_every_mechanism_starts_as_its_example():
         assert not {"name", "was", *_ABOUT} & set(entry.keys)
         assert "file" not in entry.keys
         assert read(asked.query) == asked  # an address brings back what it was made of
-
-
-def test_a_mechanism_just_chosen_keeps_nothing_of_the_one_before():
-    asked = read("name=gaussian&was=skellam&variance=100&at=1e-9&times=7")
-    assert asked == Question("gaussian", {"sigma": "2"}, {"times": "7", "at": "1e-9", "target": ""})
 
 
 def test_figures_contain_the_truth():
@@ -100,13 +95,6 @@ def test_out_of_time_the_bracket_still_holds():
                 found = least(name, {}, 1, parse_claim(claim))
             assert found.value.lower <= truth + Fraction(1, 10**4)
             assert truth - Fraction(1, 10**4) <= found.value.upper
-
-
-def test_where_no_least_noise_is_sought_it_says_so():
-    for query in ("name=tree&steps=8&sigma=20", "name=skellam&variance=100&modulus=500"):
-        row = answer(f"{query}&target=1", 2).rows[-1]
-        assert row.value == Enclosure.unknown()
-        assert "not sought" in row.remark
 
 
 @pytest.mark.parametrize(

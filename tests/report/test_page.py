@@ -22,8 +22,7 @@ from exactdp.mechanisms.spec import parse_use
 from exactdp.report import evidence, make
 from exactdp.report.costs import groups
 from exactdp.report.page import File, Page, Section
-from exactdp.report.pictures import spent_svg
-from exactdp.report.shares import how_many, missing_shares, rounds, without
+from exactdp.report.shares import missing_shares
 from exactdp.report.subject import Subject
 from exactdp.verify import parse_claim
 from exactdp.verify.checker.expected import Expected, difference
@@ -229,24 +228,6 @@ def test_it_ends_in_time_and_says_what_is_missing():
     assert shown.tables["verdicts"][0][1][1][0] == "UNDECIDED"
 
 
-@pytest.mark.parametrize(
-    ("text", "users"),
-    [
-        ("theorem1:epsilon=0.5,batch=64,horizon=1e4", 64),
-        ("skellam:variance=100,users=10", 10),
-        ("skellam:variance=100", None),
-        ("skellam:variance=100,users=10,dropout=2", None),
-    ],
-)
-def test_shares_are_left_out_where_there_are_some(text, users):
-    spec, _ = parse_use(text)
-    assert how_many(spec) == users
-    if users is None:
-        assert without(spec, 3) is spec
-    else:
-        assert without(spec, 3).mechanism == parse_use(f"{text},dropout=3")[0].mechanism
-
-
 def test_a_missing_share_costs_what_the_audit_says():
     text = "binomial:trials=60,probability=1/2,users=20"
     (section,) = missing_shares(subject(text))
@@ -257,17 +238,6 @@ def test_a_missing_share_costs_what_the_audit_says():
         truth = subject(left).composition
         found = truth.epsilon("1e-6", Fraction(1, 10**6))
         assert ends.lower <= found.upper and found.lower <= ends.upper
-
-
-def test_what_an_audit_found_is_known_where_time_is_short(monkeypatch):
-    delta = Fraction(1, 10**9)
-    about = subject("skellam:variance=100", claims=("approx:1,1e-9",), deltas=("1e-9",))
-    monkeypatch.setattr(Subject, "find", lambda _: None)
-    ((result, _),) = evidence.decided(about)
-    monkeypatch.undo()
-    ends = about.figure(Figure("epsilon", delta), 1e-6)
-    assert (ends.lower, ends.upper) == (result.measured.lower, result.measured.upper)
-    assert about.figure(Figure("gdp"), 1e-6).is_within(Fraction(1, 100))  # by its envelope
 
 
 def test_a_claim_left_open_follows_from_what_else_is_on_the_page(monkeypatch):
@@ -287,19 +257,6 @@ def test_a_claim_left_open_follows_from_what_else_is_on_the_page(monkeypatch):
     assert high.verdict is Verdict.REFUTED and high.measured == low.measured.intersection(
         Enclosure(Fraction(1), Fraction(3))
     )
-
-
-def test_users_are_counted_in_whole_numbers():
-    for counts in ([1, 0, 1, 0], [0, 3], [2500, 7]):
-        shown = re.findall(r"<text[^>]*>([^<]+)</text>", spent_svg(counts))
-        assert len(shown) > 4 and all(each.isdigit() for each in shown if each[0].isdigit())
-
-
-def test_a_round_is_told_as_its_spec_writes_it():
-    for rounding in ("stochastic", "nearest", "conditional:0.5"):
-        text = "federated:mechanism=skellam,clip=1,scale=4,clients=10,local-stddev=2,dimension=4,"
-        (section,) = rounds(subject(f"{text}bits=8,rounding={rounding}"))
-        assert section.facts["rounding"] == rounding
 
 
 def test_groups_are_shown_only_where_the_claim_is_of_them(tmp_path):

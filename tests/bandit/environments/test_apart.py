@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import chi2
 
 from exactdp.bandit.environments.apart import Apart
-from exactdp.bandit.environments.gaussian import ClippedGaussian, encoded_masses
+from exactdp.bandit.environments.gaussian import ClippedGaussian
 from exactdp.bandit.environments.table import Bernoulli, RewardTable
 
 GAUSSIANS = [ClippedGaussian(mean) for mean in (0.02, 0.3, 0.5, 0.97)]
@@ -47,14 +47,6 @@ def test_sums_have_the_exact_law(laws, precision, count):
             assert got.sum() == times
 
 
-@pytest.mark.parametrize("precision", [1, 2, 7, 300])
-def test_cells_of_many_are_those_of_each(precision):
-    locations = np.array([0.0, 0.31, 0.5, 1.0])
-    for row, location in zip(encoded_masses(locations, 0.1, precision), locations, strict=True):
-        own = ClippedGaussian(float(location)).encoded(precision).probabilities
-        assert np.allclose(row, own, rtol=1e-12, atol=1e-300)
-
-
 def test_many_arms_and_users_are_cut_into_parts(monkeypatch):
     """Each arm is drawn once, in its place, however little is held at once."""
     monkeypatch.setattr("exactdp.bandit.environments.apart._AT_ONCE", 50)
@@ -84,10 +76,3 @@ def test_sums_that_floats_do_not_hold_are_not_drawn_in_floats():
         sums = Apart(top).sums(rng, precision, count, 40)
         assert (sums <= precision * count).all()
         assert len(np.unique(sums % 2)) == 2
-
-
-def test_fine_grids_and_many_users_are_drawn_by_blocks():
-    rng = np.random.default_rng(4)
-    sums = Apart(GAUSSIANS).sums(rng, 1 << 30, 1 << 20, len(GAUSSIANS))
-    means = sums / (1 << 50)
-    assert np.allclose(means, [law.mean for law in GAUSSIANS], atol=6e-4)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from exactdp import ParameterError
-from exactdp.bandit.environments.rewards import Cells, check_sum, multinomial
+from exactdp.bandit.environments.rewards import Cells, check_sum
 
 
 def cells() -> Cells:
@@ -18,26 +18,6 @@ def test_sums_conform_to_the_convolution(conforms, convolved) -> None:
         assert found.dtype == np.int64
         assert conforms(found, convolved(pmf, count))
         assert not conforms(np.minimum(found + 1, 4 * count), convolved(pmf, count))
-
-
-def test_mean() -> None:
-    assert cells().mean == pytest.approx(0.2 + 0.75 + 0.2)
-
-
-def test_likeliest_cell_is_drawn_last_and_comes_back_to_its_place() -> None:
-    masses = np.array([1e-300, 1 - 1e-9, 1e-9, 0.0])
-    ((part, counts),) = multinomial(np.random.default_rng(1), 10**9, masses, 50)
-    assert (part.start, part.stop) == (0, 50)
-    assert np.all(counts.sum(axis=1) == 10**9)
-    assert np.all(counts[:, [0, 3]] == 0)
-    assert 0 < counts[:, 2].mean() < 2 and np.all(counts[:, 1] > 10**9 - 20)
-
-
-def test_parts_cover_every_sum() -> None:
-    masses = np.full(300_000, 1 / 300_000)
-    parts = [part for part, _ in multinomial(np.random.default_rng(2), 10, masses, 8)]
-    assert len(parts) > 1  # never more than about a million counts at once
-    assert [i for part in parts for i in range(part.start, part.stop)] == list(range(8))
 
 
 def test_limits() -> None:

@@ -44,11 +44,6 @@ def test_means_are_uniform_in_their_range(limits: tuple[float, float]) -> None:
     assert np.abs(ranks - np.arange(1, 2001) / 2000).max() < 0.06  # Kolmogorov, level 1e-6
 
 
-def test_papers_ranges() -> None:
-    assert EASY == (0.25, 0.75)
-    assert HARD == (0.45, 0.55)
-
-
 @pytest.mark.parametrize(
     ("arms", "means", "message"),
     [

@@ -60,13 +60,6 @@ def test_large_files_go_in_chunks_and_batches(tmp_path: Path, monkeypatch) -> No
     assert set(read_letor(path, arms=4).arms) == set(whole.arms)
 
 
-def test_features_that_end_early_are_zero(tmp_path: Path, monkeypatch) -> None:
-    path = tmp_path / "sparse.svm"
-    path.write_text("0 1:9\n0 1:9 4:0\n1 3:7\n1 1:0 3:7 4:0\n")
-    monkeypatch.setattr(letor, "_CHUNK", 1)
-    assert sorted(arm.mean for arm in read_letor(path, arms=2).arms) == [0, 1]
-
-
 def test_kept_by_content_and_parameters(tmp_path: Path, monkeypatch) -> None:
     path, _, _ = ratings(tmp_path)
     cache = tmp_path / "cache"
@@ -125,11 +118,6 @@ def test_too_little_data(tmp_path: Path, text: str, message: str) -> None:
     path.write_text(text)
     with pytest.raises(ParameterError, match=message):
         read_letor(path, arms=3)
-
-
-def test_no_file(tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match="No such file"):
-        read_letor(tmp_path / "none.letor")
 
 
 def test_what_is_missing_is_named(tmp_path: Path, monkeypatch) -> None:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import pickle
 from fractions import Fraction
 
 import numpy as np
@@ -8,7 +7,7 @@ import pytest
 
 from exactdp import ParameterError
 from exactdp.bandit.environments.rewards import drawn_sums
-from exactdp.bandit.environments.table import Bernoulli, RewardTable, empirical
+from exactdp.bandit.environments.table import Bernoulli, RewardTable
 
 TABLE = RewardTable(("0", "1/3", "0.75", 1), ("0.1", "0.2", "0.3", "0.4"))
 
@@ -78,17 +77,6 @@ def test_coins(probability: str, conforms, convolved) -> None:
         coin.sums(np.random.default_rng(8), 1 << 40, 1 << 30, 1)
 
 
-def test_empirical_law_is_exact() -> None:
-    law = empirical({Fraction(1): 3, Fraction(0): 1, Fraction(1, 2): 0, Fraction(1, 4): 5})
-    assert law.values == (0, Fraction(1, 4), 1)
-    assert law.probabilities == (Fraction(1, 9), Fraction(5, 9), Fraction(1, 3))
-
-
-def test_equal_tables_are_equal_and_hashable() -> None:
-    assert RewardTable((0, 1), ("0.5", "1/2")) == RewardTable((0, "1"), (0.5, 0.5))
-    assert len({TABLE, TABLE, RewardTable((0,), (1,))}) == 2
-
-
 @pytest.mark.parametrize(
     ("values", "probabilities", "message"),
     [
@@ -103,13 +91,3 @@ def test_equal_tables_are_equal_and_hashable() -> None:
 def test_bad_tables(values, probabilities, message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         RewardTable(values, probabilities)
-
-
-def test_what_is_kept_does_not_travel() -> None:
-    law = RewardTable(TABLE.values, TABLE.probabilities)
-    law.sums(np.random.default_rng(0), 1 << 22, 1 << 22, 2)
-    found = pickle.loads(pickle.dumps(law))
-    assert found == law and pickle.dumps(found) == pickle.dumps(law)
-    for count in (3, 1 << 22):
-        first, second = (x.sums(np.random.default_rng(1), 999, count, 4) for x in (law, found))
-        assert np.array_equal(first, second)

@@ -5,9 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from exactdp import ParameterError
 from exactdp.bandit.environments.environment import Environment
-from exactdp.bandit.environments.gaussian import ClippedGaussian
 from exactdp.bandit.environments.table import Bernoulli
 from exactdp.bandit.identification.characteristic_time import least_time
 from exactdp.bandit.lower_bound import Barrier
@@ -67,21 +65,3 @@ def test_no_allocation_takes_less_and_some_takes_little_more(means, epsilon):
             spread = max(0.01, spread * 0.998)
     assert found <= 1.01 * kl(0.1, 0.9) / reached  # their grid of l is coarse
     assert found >= 0.97 * kl(0.1, 0.9) / reached
-
-
-def test_privacy_makes_it_longer_and_none_is_its_limit():
-    instance = coins(0.6, 0.5, 0.45)
-    times = [float(least_time(instance, epsilon, "0.01")) for epsilon in ("0.01", "0.1", "1", "9")]
-    assert times == sorted(times, reverse=True)
-    without = float(least_time(instance, 1, "0.01", Barrier.NONE))
-    assert times[0] > 5 * without
-    assert times[-1] == pytest.approx(without, rel=1e-6)
-
-
-def test_it_is_of_coins_with_one_best_arm():
-    assert least_time(coins(0.5, 0.5, 0.4), 1, "0.1") is None
-    assert (
-        least_time(Environment("", (ClippedGaussian(0.5), ClippedGaussian(0.4))), 1, "0.1") is None
-    )
-    with pytest.raises(ParameterError, match="confidence"):
-        least_time(coins(0.5, 0.4), 1, "0.5")

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from exactdp import Enclosure, ParameterError
+from exactdp import Enclosure
 from exactdp.bandit.environments.environment import Environment
 from exactdp.bandit.environments.table import Bernoulli
 from exactdp.bandit.evidence import Audited
@@ -113,31 +113,8 @@ def test_the_bound_is_held_by_what_is_measured_and_near(algorithm, means, budget
     )
 
 
-def test_many_arms_are_bounded_in_groups_of_near_ones():
-    """Raised means: the bound of 300 arms of 300 means is at most that of equal, nearer ones."""
-    error = halving_error(prepared_for(HALVINGS[-1], 300, 10**6))
-    apart = error.of(coins("0.9", *(f"{0.3 + 0.001 * arm:.4f}" for arm in range(299))))
-    equal = error.of(coins("0.9", *["0.6"] * 299))
-    assert 0 < apart.upper <= equal.upper < 0.5
-
-
-def test_equal_arms_cannot_err_and_near_ones_err_more():
-    error = halving_error(prepared_for(HALVINGS[0], 3, 2000))
-    assert error.of(coins("0.5", "0.5", "0.5")).upper == 0
-    bounds = [error.of(coins("0.9", near, "0.1")).upper for near in ("0.1", "0.5", "0.7", "0.8")]
-    assert bounds == sorted(bounds) and 0 < bounds[0] < 1e-9 and bounds[-1] <= 1
-    more = halving_error(prepared_for(HALVINGS[0], 3, 4000)).of(coins("0.9", "0.8", "0.1"))
-    assert more.upper < bounds[-1]
-
-
 def test_drawn_instances_have_the_mean_of_their_bounds():
     config = Config(HALVINGS[-1], Setting(4, "1e5"), easy(4))
     found = identify(config, 6, 1, ready_made=ready(config, unproved))
     assert found.runs == 6 and 0 < found.error.upper < 1
     assert (found.pulls.sum(axis=1) <= 10**5).all()
-
-
-def test_budgets_have_a_user_for_each_arm_in_every_batch():
-    with pytest.raises(ParameterError, match="most must be at least 15, for one user"):
-        prepared_for(HALVINGS[0], 5, 14)
-    assert prepared_for(HALVINGS[0], 5, 15).phases

@@ -77,14 +77,6 @@ def test_every_run_does_what_is_said(algorithm, most):
     assert (False in ends) == (most < 10**5)
 
 
-def test_clear_instances_are_decided_rightly():
-    environment = coins("0.9", "0.4", "0.2")
-    prepared = prepare(DIST_DP_LUCB, Setting(3, 10**6, "0.5", confidence="1e-6"), prove=unproved)
-    source = Simulated(np.random.default_rng(0))
-    found = play_until_sure(prepared, e_process(prepared), environment, 100, source)
-    assert found.decided.all() and (found.leader == 0).all()
-
-
 def test_the_best_of_equal_arms_is_hardly_ever_named():
     """Each might be just below the other, in a limit: it is named with probability at most p."""
     environment = coins("0.5", "0.5")

@@ -12,7 +12,6 @@ from exactdp.bandit.identification.run import identify, ready
 from exactdp.bandit.instances import Fixed, easy
 from exactdp.bandit.run import Config, environments
 from exactdp.bandit.setting import Setting
-from exactdp.bandit.source import Aggregator
 
 
 def unproved(protocol, demand):
@@ -59,16 +58,3 @@ def test_runs_in_lock_step_are_of_their_own_instances_and_number(algorithm):
     assert np.array_equal(many.right, many.chosen == best)
     assert many.right.sum() >= 12 and len(set(many.chosen.tolist())) >= 3
     assert len(np.unique(many.pulls, axis=0)) >= 12
-
-
-def test_drawn_instances_are_for_users_one_by_one_as_well():
-    setting = Setting(2, 300, 1, confidence="0.2")
-    given = Config(DIST_DP_LUCB, setting, easy(2), faithful=Aggregator.PLAIN)
-    found = identify(given, 2, ready_made=ready(given, unproved))
-    assert found.runs == 2 and (found.pulls.sum(axis=1) <= 300).all()
-
-
-def test_users_one_by_one_are_told_apart_too():
-    given = config("0.95", "0.05", most="400", faithful=Aggregator.PLAIN)
-    found = identify(given, 2, ready_made=ready(given, unproved))
-    assert found.right.all()

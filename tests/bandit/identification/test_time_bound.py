@@ -9,8 +9,7 @@ from exactdp.bandit.environments.table import Bernoulli
 from exactdp.bandit.evidence import Audited
 from exactdp.bandit.identification.algorithms import named
 from exactdp.bandit.identification.run import identify, ready
-from exactdp.bandit.identification.time_bound import time_bound
-from exactdp.bandit.instances import Fixed, easy
+from exactdp.bandit.instances import Fixed
 from exactdp.bandit.run import Config
 from exactdp.bandit.setting import Setting
 
@@ -49,27 +48,6 @@ def test_runs_stop_before_their_bound_which_is_near(name, means, options):
     assert late <= 100 * sure + 6 * (100 * sure) ** 0.5  # and never, as it is far from tight:
     assert late == 0 and found.undecided == 0
     assert times.mean() < found.most < 10 * times.mean()
-
-
-@pytest.mark.slow
-def test_it_falls_with_the_gap_and_with_more_budget_for_errors():
-    def bound(*means, **options):
-        given = config("dist-dp-lucb", means, most="1e7", **options)
-        shared = ready(given, unproved)
-        return time_bound(shared.prepared, shared.process, coins(*means))
-
-    bounds = [bound("0.9", near, "0.1") for near in ("0.1", "0.5", "0.7", "0.8", "0.85")]
-    assert bounds == sorted(bounds) and len(set(bounds)) == 5
-    assert bound("0.9", "0.5", "0.1", confidence="1e-6") > bounds[1]
-    assert bound("0.9", "0.5", "0.1", epsilon="0.1") > bounds[1]
-    assert bound("0.9", *["0.1"] * 40, "0.5") >= 40 / 2 * bounds[0] / 3
-    assert bound("0.9", "0.5", "0.5", confidence="0.4") is None
-    assert bound("0.5", "0.5") is None and bound("0.5001", "0.5") is None
-
-
-def test_drawn_instances_have_none():
-    given = Config(named("lucb"), Setting(3, "1e5"), easy(3))
-    assert identify(given, 2, ready_made=ready(given, unproved)).most is None
 
 
 @pytest.mark.slow

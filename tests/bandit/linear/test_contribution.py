@@ -73,12 +73,6 @@ def test_messages_add_up_to_matrix_and_vector():
     assert np.allclose(vector, contexts.T @ (2 * rewards - 1), atol=off)
 
 
-def test_residues_are_read_about_0():
-    one = Contribution(1, 1, 4)
-    assert one.centred(np.array([0, 7, 8, 15], dtype=np.uint64)).tolist() == [0, 7, -8, -1]
-    assert one.residues(np.array([-1, 17, -9], dtype=np.int64)).tolist() == [15, 1, 7]
-
-
 @pytest.mark.parametrize(
     ("context", "reward", "named"),
     [([1, 2], 1, "context"), ([np.nan], 1, "context"), ([1], 1.5, "reward"), ([1], -1, "reward")],

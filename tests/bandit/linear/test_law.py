@@ -1,14 +1,11 @@
 """The laws of noise: moments against sums over outcomes, and what the search starts from."""
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 from flint import arb
 
-from exactdp.bandit.linear.law import KINDS, deviation, drawn, log_moment, more, parameter, tilt
+from exactdp.bandit.linear.law import deviation, log_moment, tilt
 from exactdp.mechanisms.laws import DiscreteLaplace, Skellam
-from exactdp.mechanisms.rounded import RoundedReach
 
 LAWS = [Skellam(9), DiscreteLaplace(3), DiscreteLaplace("0.7")]
 
@@ -41,20 +38,3 @@ def test_the_tilt_is_about_the_best(law, far):
     near = min(exponent(best * ratio) for ratio in (0.7, 0.9, 0.97, 1.003))
     assert exponent(best) <= near + 0.1 * abs(near)
     assert exponent(best) < 0
-
-
-@pytest.mark.parametrize("law", LAWS, ids=str)
-def test_it_is_drawn_and_grows(law):
-    found = drawn(law, np.random.default_rng(0), 50_000)
-    assert found.std() == pytest.approx(deviation(law), rel=0.03)
-    name, value = parameter(law)
-    assert parameter(more(law, Fraction(2))) == (name, 2 * value)
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_the_search_starts_from_about_what_is_said(name):
-    kind, reach = KINDS[name], RoundedReach(1 << 12, 20, "stochastic")
-    first = kind.first(reach, Fraction(1, 2), Fraction(1, 10**6))
-    relative = kind.relative(0.5, 1e-6, 20)
-    assert deviation(first) / (1 << 12) == pytest.approx(relative, rel=0.02)
-    assert kind.claim(Fraction(1, 2), Fraction(1, 10**6)).fields()["epsilon"] == "0.5"

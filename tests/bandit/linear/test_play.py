@@ -103,24 +103,6 @@ def test_the_radius_holds_and_regret_is_below_what_it_certifies(setting, release
         assert (off <= run.last.widths(every)).all()
 
 
-def test_it_learns(setting, release):
-    given = radius(setting, release)
-    run = play_linear(UnitBall(2, 5), given, release, np.random.SeedSequence(1))
-    users = np.array(given.users)
-    early = run.regret[0] / users[0]
-    late = (run.regret[-1] - run.regret[-3]) / (users[-1] - users[-3])
-    assert late < early / 10
-
-
-def test_the_same_seed_has_the_same_users_whatever_is_released(setting, release):
-    noisy, plain = radius(setting, release), radius(setting.without_privacy(), None)
-    seed = np.random.SeedSequence(3)
-    one = play_linear(UnitBall(2, 5), noisy, release, seed)
-    two = play_linear(UnitBall(2, 5), plain, None, np.random.SeedSequence(3))
-    assert one.regret[0] == two.regret[0]  # arms at random, before anything is known
-    assert one.regret[-1] != two.regret[-1]
-
-
 class _TwoArms:
     """Their contexts are e_1 and e_2, for everybody."""
 
@@ -129,14 +111,6 @@ class _TwoArms:
     def draw(self, rng, users):
         contexts = np.broadcast_to(np.eye(2), (users, 2, 2))
         return contexts, (1 + contexts @ self.theta) / 2
-
-
-def test_arms_that_may_be_best_are_taken():
-    setting = LinearSetting(2, 2000, None, first=8, growth="1.2")
-    run = play_linear(_TwoArms(), radius(setting, None), None, np.random.SeedSequence(0))
-    taken = np.diag(run.last.shape) - 1
-    assert taken.sum() == pytest.approx(2000)
-    assert taken.min() > 200  # none is proved to be worse by then
 
 
 class _Long(_TwoArms):

@@ -163,13 +163,3 @@ def test_a_release_whose_sums_may_wrap_or_are_of_other_vectors_is_refused(
     other = LinearSetting(dimension, horizon, 1, first=200)
     with pytest.raises(MismatchError, match="another setting"):
         radius(other, release)
-
-
-def test_more_batches_and_a_larger_norm_mean_more_noise(setting, release):
-    found = radius(setting, release)
-    assert list(found.matrix) == sorted(found.matrix)
-    assert list(found.error) == sorted(found.error)
-    assert found.ridge == found.matrix[0]
-    plain = radius(setting.without_privacy(), None)
-    assert set(plain.matrix) == set(plain.error) == {0.0} and plain.rewards == setting.confidence
-    assert 0 < plain.drift < found.drift < 1e-9

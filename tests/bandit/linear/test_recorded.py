@@ -89,9 +89,3 @@ def test_no_more_is_kept_than_is_allowed(tmp_path, monkeypatch):
     monkeypatch.setattr(recorded, "_MOST_ARMS", 1)
     with pytest.raises(ParameterError, match="line 4: more than 1 lines of one user"):
         _read(tmp_path, GOOD)
-
-
-def test_what_is_no_file_is_refused(tmp_path):
-    for path in (tmp_path / "none.csv", tmp_path):
-        with pytest.raises(ParameterError, match=str(path)):
-            linear_environment(str(path).removesuffix(".csv") + ".csv")

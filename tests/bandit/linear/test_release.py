@@ -5,11 +5,9 @@ import pytest
 from attrs import evolve
 
 import exactdp
-from exactdp.bandit.evidence import NotVerifiedError
 from exactdp.bandit.linear import release as module
 from exactdp.bandit.linear.contribution import Contribution
 from exactdp.bandit.linear.release import certified_release, released, wrap_bound
-from exactdp.bandit.linear.run import linear_ready
 from exactdp.bandit.linear.setting import LinearSetting
 from exactdp.mechanisms.laws import DiscreteLaplace, Skellam
 from exactdp.mechanisms.samplers import SeededBits
@@ -81,15 +79,6 @@ def test_sums_with_heavier_noise_wrap_as_seldom_as_is_said(bits, users):
     assert truth <= float(wrap_bound(one, noise, users)) <= 300 * truth
 
 
-def test_shares_of_any_number_of_users_are_the_noise(release):
-    for users in (1, 7, 1000):
-        assert release.share(users).sum_of(users) == release.noise
-
-
-def test_noise_is_little_more_than_that_of_a_gaussian(release):
-    assert 4.22 < release.deviation < 4.27  # 4.2247 for epsilon 1 and delta 1e-6
-
-
 def test_a_certificate_of_anything_else_is_refused(release):
     less = Skellam(release.noise.variance * 99 / 100)
     with pytest.raises(MismatchError):
@@ -98,13 +87,6 @@ def test_a_certificate_of_anything_else_is_refused(release):
         evolve(release, contribution=evolve(release.contribution, scale=1024))
     with pytest.raises(MismatchError):
         evolve(release, claim=exactdp.verify.ApproxDP("0.5", "1e-6"))
-
-
-def test_without_a_proof_nothing_is_ready(setting, monkeypatch):
-    monkeypatch.setattr(module, "_TRIES", 3)
-    monkeypatch.setattr(module, "provable_epsilon", lambda mechanism, delta: 2)
-    with pytest.raises(NotVerifiedError, match="no noise was verified"):
-        linear_ready(setting)
 
 
 def test_noise_grows_until_it_is_verified(setting, release, monkeypatch):

@@ -94,19 +94,3 @@ def test_the_bound_holds_for_all_means_and_is_sharp(noise, users, precision):
         assert bound <= 1.05 * worst + 1e-8
         general = comparison(users, precision, noise, DEPTH).ball(k)
         assert bound <= float(general.mid()) * (1 + 1e-6)
-
-
-def test_without_noise_it_is_the_binomial_tail():
-    users = 200
-    compared = comparison(users, 1, None, DEPTH, True)
-    for k in (1, 10, 50):
-        truth = float(Binomial(2 * users, "1/2").sf(users + k - 1).lower)
-        assert float(compared.ball(k).mid()) == pytest.approx(truth, rel=1e-12)
-
-
-def test_floats_follow():
-    for noise in NOISES:
-        compared = comparison(30, 2, noise, DEPTH, True)
-        for k in (3, 20, 40):
-            exact = float(compared.ball(k).log().mid())
-            assert compared.logs(np.array([float(k)]))[0] == pytest.approx(exact, abs=1e-6)

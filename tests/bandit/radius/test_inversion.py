@@ -10,7 +10,7 @@ from exactdp.bandit.radius.inversion import Inversion
 from exactdp.exact.number import mpf
 from exactdp.exact.precision import enclose, working_precision
 from exactdp.mechanisms.laws.discrete_gaussian import DiscreteGaussianSum
-from exactdp.mechanisms.laws.discrete_laplace import DiscreteLaplace, PolyaDifference
+from exactdp.mechanisms.laws.discrete_laplace import PolyaDifference
 from exactdp.mechanisms.laws.skellam import Skellam
 
 CASES = [
@@ -86,16 +86,6 @@ def test_aliases_are_not_forgotten():
             got = Inversion._on(coarse, t)
             assert got.overlaps(law.upper_tail(t))
             assert float(got.rad()) > 1e-9
-
-
-def test_laplace_has_its_end():
-    law = DiscreteLaplace(100)
-    inversion = Inversion(
-        lambda z: law.cumulant(z).exp(), lambda t: 0.005, math.sqrt(2) * 100, 0.01
-    )
-    with working_precision(112):
-        got = inversion.at_least(150)
-        assert got is None or got.overlaps(law.upper_tail(150))
 
 
 def test_a_transform_that_falls_slowly_is_given_up_soon():

@@ -113,13 +113,6 @@ def test_continuous_laplace_by_quadrature():
     assert float(found.peak.mid()) == pytest.approx(float(at_zero / (4 * scale**2)), rel=1e-9)
 
 
-def test_no_noise_is_a_step():
-    found = tails(None, DEPTH)
-    assert found.nodes == (0, 1)
-    assert found.values == (1, 0)
-    assert found.saturation() == 0
-
-
 def test_a_law_of_unknown_shape_is_refused():
     law = FiniteLaw({0: "1/2", 1: "1/8", 2: "3/8"})
     assert not law.log_concave

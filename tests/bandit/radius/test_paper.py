@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 from exactdp.bandit.radius.paper import (
-    NO_NOISE,
     NoiseScale,
     discrete_gaussian_scale,
     discrete_laplace_scale,
@@ -38,15 +37,6 @@ def test_equation_two_as_written():
             four = mpmath.log(4 * active * b**2 / p)
             beta = mpmath.sqrt(four / (2 * n)) + sigma * mpmath.sqrt(two) / n + h * two / n
             assert table[b - 1, active] == pytest.approx(float(beta), rel=1e-13)
-
-
-def test_one_scale_a_batch():
-    both = paper_radius(plan([2, 4]), [NO_NOISE, NoiseScale(1, 0)])
-    quiet = paper_radius(plan([2, 4]), [NO_NOISE, NO_NOISE])
-    assert both[0, 1] == quiet[0, 1]
-    assert both[1, 1] > quiet[1, 1]
-    with pytest.raises(ValueError, match="zip"):
-        paper_radius(plan([2, 4]), [NO_NOISE])
 
 
 def test_the_constants_of_the_proofs():

@@ -1,5 +1,3 @@
-from fractions import Fraction
-
 import pytest
 
 from exactdp import ParameterError
@@ -16,14 +14,6 @@ def plan(**changed):
         "precisions": (1, 1, 2),
     }
     return Plan(**(told | changed))
-
-
-def test_a_plan_is_exact_and_hashable():
-    made = plan(confidence=0.1)
-    assert made.confidence == Fraction(1, 10)
-    assert made == plan(confidence="1/10")
-    assert hash(made) == hash(plan())
-    assert made.decodings == (None,) * 3
 
 
 def test_the_horizon_limits_how_many_arms_complete_a_batch():

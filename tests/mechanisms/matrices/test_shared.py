@@ -94,12 +94,6 @@ def test_wrapping_against_the_law():
     assert float(shared.any_wrap(bits).upper) <= 1e-6 < float(shared.any_wrap(bits - 1).upper)
 
 
-def test_a_billion_clients_wrap_next_to_never():
-    shared = stream_of("tree:steps=1e12,sigma=100,noise=skellam,clients=1e9")
-    assert shared.fewest_bits(Fraction(1, 10**6)) == 31
-    assert shared.any_wrap(31).upper <= Fraction(1, 10**280)
-
-
 def test_shares_add_up_to_the_noise_or_to_what_they_are():
     shared = stream_of(SPEC.format(8, 3, "skellam", 10, 8))
     assert shared.share == Skellam(Fraction(9, 10))

@@ -11,8 +11,8 @@ from oracles import assert_holds, exactly, polya_difference
 
 from exactdp import PureDP, RenyiDP, Verdict
 from exactdp.accounting import compose, pure_epsilon
-from exactdp.mechanisms import AdditiveNoise, PolyaDifference
-from exactdp.mechanisms.papers import InvertedScale, published, theorem1
+from exactdp.mechanisms import PolyaDifference
+from exactdp.mechanisms.papers import InvertedScale, published
 from exactdp.mechanisms.protocols import SumProtocol
 from exactdp.verify import audit
 
@@ -73,26 +73,6 @@ def test_all_shifts_count(missing, g, m, worst):
         assert audit(mechanism, RenyiDP(2, renyi * factor)).verdict is verdict
         met = composition.delta("0.3").at_most(delta * factor)
         assert met is (verdict is Verdict.VERIFIED)
-
-
-@pytest.mark.slow_cases("10-0.5113204", "512-1.7916")
-@pytest.mark.parametrize(
-    ("dropout", "epsilon"),
-    [(10, "0.5113204"), (102, "0.6322472"), (307, "1.051848"), (512, "1.7916")],
-)
-def test_what_remains_of_theorem1(dropout, epsilon):
-    preset = theorem1("0.5", 1024, 10**6)
-    with mpmath.workdps(50):
-        p = polya_difference(Fraction(1024 - dropout, 1024), 32)
-        # m = 17315: images weigh less than e^(-m/32), far below the digits compared
-        truth = mpmath.log(p(0) / p(16))
-    assert str(float(truth)).startswith(epsilon)
-    plain = preset.protocol.noise.sum_of(1024 - dropout)
-    assert_holds(pure_epsilon(AdditiveNoise(plain, 16)), truth)
-    left = preset.released(dropout)
-    assert left.modulus == 17315
-    assert audit(left, PureDP(exactly(truth) * (1 + NEAR))).verdict is Verdict.VERIFIED
-    assert audit(left, PureDP(exactly(truth) * (1 - NEAR))).verdict is Verdict.REFUTED
 
 
 def test_the_published_noise_with_users_missing():

@@ -1,7 +1,5 @@
 """What a protocol says of itself: its window, its bits, and what is released of it."""
 
-from fractions import Fraction
-
 import pytest
 
 from exactdp import ParameterError
@@ -114,12 +112,3 @@ def test_every_preset_carries_its_protocol(preset, trust):
         assert fewer == AdditiveNoise(
             made.noise.sum_of(900), preset.precision, preset.mechanism.modulus
         )
-
-
-def test_a_share_of_very_many_users_is_still_a_law():
-    share = papers.theorem1("0.1", 10**18, 10).protocol.noise
-    assert share.shape == Fraction(1, 10**18)
-    assert float(share.probability(0).lower) == pytest.approx(1, abs=1e-15)
-    assert share.probability(1).at_least(Fraction(9, 10**19)) is True
-    with pytest.raises(ParameterError, match="batch"):
-        papers.theorem1("1e-9", 10**21, 10)

@@ -10,56 +10,16 @@ import pytest
 from exactdp import Enclosure, ParameterError
 from exactdp.accounting import compose
 from exactdp.mechanisms import (
-    AdditiveNoise,
     Binomial,
     DiscreteLaplace,
     FiniteLaw,
-    PolyaDifference,
     Skellam,
     papers,
 )
 from exactdp.mechanisms.protocols import SumProtocol, Trust
-from exactdp.mechanisms.protocols.provision import provisioned, raised_scale
+from exactdp.mechanisms.protocols.provision import provisioned
 
 HALF = Fraction(1, 2)
-
-
-@pytest.mark.slow
-def test_polya_shares_make_the_discrete_laplace_again() -> None:
-    protocol = papers.theorem1("0.5", 64, 1000, None).protocol
-    found = provisioned(protocol, 6)
-    assert found.changed == "shape"
-    assert found.protocol.noise == PolyaDifference(Fraction(1, 58), 8)
-    assert found.remaining == DiscreteLaplace(8)
-    assert found.variance_ratio.contains(Fraction(64, 58))
-    # fewer missing: never less private than epsilon; as many, exactly epsilon; more, less private
-    spent = [compose(found.protocol.released(d)).pure() for d in (0, 3, 6, 7)]
-    assert all(each.at_most(HALF) is True for each in spent[:3])
-    assert spent[2].contains(HALF) and spent[3].greater_than(HALF) is True
-    assert compose(protocol.released(6)).pure().greater_than(HALF) is True
-
-
-@pytest.mark.slow
-def test_raised_scale_keeps_epsilon_and_costs_more() -> None:
-    protocol = papers.theorem1("0.5", 64, 1000, None).protocol
-    found = raised_scale(protocol, 6)
-    assert found is not None
-    share = found.protocol.noise
-    assert isinstance(share, PolyaDifference) and isinstance(share.scale, Fraction)
-    assert share.shape == Fraction(1, 64)
-    assert compose(found.protocol.released(6)).pure().at_most(HALF) is True
-    smaller = PolyaDifference(Fraction(58, 64), share.scale * (1 - Fraction(1, 10**7)))
-    less = AdditiveNoise(smaller, protocol.precision)
-    assert compose(less).pure().greater_than(HALF) is True
-    by_share = provisioned(protocol, 6)
-    assert by_share.alternative == found
-    assert found.variance_ratio.greater_than(Fraction(64, 58)) is True
-
-
-def test_no_scale_does_below_half_the_shape() -> None:
-    protocol = papers.theorem1("0.5", 64, 1000, None).protocol
-    assert raised_scale(protocol, 40) is None
-    assert provisioned(protocol, 40).alternative is None
 
 
 def test_skellam_and_gaussian_keep_their_curves() -> None:

@@ -63,12 +63,6 @@ def test_law_is_poisson_binomial() -> None:
     assert law.mirrored().probability(2).contains(truth[5])
 
 
-def test_equal_fractions_are_binomial_also_for_many_users() -> None:
-    law, other = RoundedUp(((Fraction(1, 3), 10**6),)), Binomial(10**6, Fraction(1, 3))
-    for x in (331_000, 333_333, 336_500):
-        assert law.sf(x).intersection(other.sf(x)).is_within(Fraction(1, 10**11))
-
-
 @pytest.mark.slow_cases("4")
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 def test_worst_case_is_above_all_data_and_approached(n: int) -> None:
@@ -81,13 +75,6 @@ def test_worst_case_is_above_all_data_and_approached(n: int) -> None:
         tiny = Fraction(1, 10**9)
         near = max(beyond([Fraction(k, n) + tiny] * n, t) for k in range(n))
         assert found.at_most(near * (1 + Fraction(1, 10**6)) + Fraction(1, 10**7)) is not False
-
-
-def test_two_users_by_hand() -> None:
-    # both fractions just above 1/2: none rounded up is an error of just above 1
-    assert worst_rounding(2, 1).contains(Fraction(1, 4))
-    assert worst_rounding(2, 0) == Enclosure.exactly(1)
-    assert worst_rounding(2, 2) == Enclosure.exactly(0)
 
 
 @pytest.mark.parametrize("n", [33, 100, 1000])

@@ -54,14 +54,6 @@ def test_given_data_by_enumeration(protocol: SumProtocol, rewards: tuple[str, ..
         assert contains(error_beyond(protocol, Counter(exact), t), truth), t
 
 
-def test_users_missing_are_not_in_the_sum() -> None:
-    table = noise_table(SKELLAM.total_noise(1))
-    exact = (F(1, 3), F(9, 10))
-    small = SumProtocol(2, 2, 4, 15, Skellam(2))
-    found = error_beyond(SKELLAM, Counter(exact), 2, missing=1)
-    assert contains(found, beyond(small, table, exact, 2))
-
-
 @pytest.mark.slow_cases("protocol0")
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_worst_error_is_above_every_data(protocol: SumProtocol) -> None:
