@@ -148,6 +148,8 @@ def test_no_order_fits_more_uses_than_the_one_that_is_chosen() -> None:
         for order in ("7", "9", "12", "16", "24", "64"):
             other = RenyiFilter.for_target(3, "1e-6", order=order).most(mechanism)
             assert other <= chosen + 1
+    nothing = RandomizedResponse(0)
+    assert RenyiFilter.for_target(1, "1e-6", nothing).most(nothing) >= 10**9
     for found in (RenyiFilter.for_target(2, "1e-5"), ZcdpFilter.for_target(2, "1e-5"),
                   GaussianFilter.for_target(2, "1e-5")):  # fmt: skip
         assert 2 * (1 - ALMOST) < found.guarantee("1e-5").upper <= 2

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 from decimal import Decimal
+from fractions import Fraction
 
+import brute_force
+import mpmath
+import oracles
 import pytest
 from commands import refused, said
 
@@ -109,6 +113,36 @@ def test_delta_is_small_however_large_epsilon_is(spec, epsilon):
     """Beyond what a decimal's exponent holds as well."""
     found = exactdp.compose(spec).delta(epsilon)
     assert 0 <= found.lower <= found.upper < Decimal("1e-100")
+
+
+@pytest.mark.contract
+def test_sums_of_two_discrete_gaussians_are_known_to_many_digits():
+    """Far beyond where they are told from one of twice the variance, by 1e-22."""
+    table = oracles.convolution(oracles.discrete_gaussian(5), 2, 60)
+    pair = brute_force.shifted(lambda x: table.get(x, mpmath.mpf(0)), 1, 58)
+    truth = oracles.exactly(brute_force.delta(pair, mpmath.mpf(1) / 4))
+    mechanism = exactdp.mechanism("discrete-gaussian-sum:count=2,sigma2=5")
+    found, slack = mechanism.delta("1/4", Fraction(1, 10**30)), Fraction(1, 10**32)
+    assert found.is_within(Fraction(1, 10**29))
+    assert found.lower <= truth + slack and found.upper >= truth - slack
+
+
+@pytest.mark.contract
+def test_what_no_delta_of_0_allows_is_infinite():
+    for spec in (
+        "discrete-gaussian:sigma2=3,l2=1,dimension=2,rounding=stochastic,neighbours=add-remove",
+        "skellam:variance=9,l2=3/2,dimension=3,rounding=nearest,neighbours=add-remove",
+        "gaussian:sigma=1,neighbours=add-remove,poisson=1/2",
+    ):
+        assert exactdp.compose(spec).epsilon("0") == exactdp.Enclosure.infinite()
+
+
+@pytest.mark.contract
+def test_how_users_are_sampled_is_said(capsys):
+    spec = "discrete-laplace:scale=2,neighbours=add-remove"
+    for rate, is_said in (("1/2", True), ("1", False)):
+        _, out = said(capsys, "compose", f"{spec},poisson={rate}", "--pure")
+        assert ("subsampling with probability 0.5" in " ".join(out.split())) is is_said
 
 
 @pytest.mark.contract

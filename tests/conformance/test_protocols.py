@@ -103,6 +103,9 @@ def test_failures_of_sums_are_those_of_all_encodings(spec: str, capsys: object) 
     tau, m = paper["accuracy"], paper["modulus"]
     assert m == n * g + 2 * tau + 1 and paper["bits_per_user"] == (m - 1).bit_length()
     assert holds(paper["failure"], played.off(tau, m, tau))
+    assert ends(paper["failure"])[1] <= Fraction(paper["claimed_failure"])
+    if "theorem2" in spec:  # (2g/epsilon) sqrt(log 2T) + sqrt(2) log 2T, rounded up
+        assert tau == math.ceil(7 * math.sqrt(math.log(20)) + math.sqrt(2) * math.log(20))
     assert holds(paper["wrap"], played.wraps(tau, m)) and paper["overflow"] == paper["wrap"]
     _least(found["least_accuracy"], played, failure)
     least = found["least_modulus"]
