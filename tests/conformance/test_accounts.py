@@ -37,7 +37,13 @@ from exactdp.accounting import (
     zcdp_to_epsilon,
 )
 from exactdp.cli.main import main
-from exactdp.mechanisms import AdditiveNoise, DiscreteGaussian, DiscreteLaplace, RandomizedResponse
+from exactdp.mechanisms import (
+    AdditiveNoise,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    FiniteLaw,
+    RandomizedResponse,
+)
 
 LAPLACE = AdditiveNoise(DiscreteLaplace(10), 1)  # 1/10-DP
 WIDER = AdditiveNoise(DiscreteLaplace(40), 1)
@@ -171,6 +177,19 @@ def test_one_notion_tells_of_another_what_theorems_say() -> None:
                   lambda: pure_to_renyi(1, 1), lambda: zcdp_to_epsilon("-1/2", "0.1")):  # fmt: skip
         with pytest.raises(ParameterError):
             tried()
+
+
+def test_noise_of_any_shape_costs_what_its_outcomes_say() -> None:
+    for masses, moved in (({0: "0.5", 1: "0.1", 2: "0.4"}, 2), ({0: "0.3", 1: "0.4", 3: "0.3"}, 1)):
+        noise = exactdp.compose(AdditiveNoise(FiniteLaw(masses), moved))
+        for level in ("0", "0.2", "1"):
+            odds = mpmath.exp(mpf(level))
+            truth = max(
+                mpmath.fsum(max(mpf(masses.get(x, 0)) - odds * mpf(masses.get(x - d, 0)), 0)
+                            for x in range(-4, 8))
+                for d in range(-moved, moved + 1)
+            )  # fmt: skip
+            oracles.assert_holds(noise.delta(level), truth)
 
 
 # -- returning users ------------------------------------------------------------------------------

@@ -79,8 +79,8 @@ def _outside(tree: ast.Module, path: str, lines: set[int]) -> None:
 def marked(path: str, code: str, lines: set[int]) -> str:
     """The source with a mark before each statement of a function that has one of the lines."""
     tree = ast.parse(code)
-    _mark(tree, path, lines, within=False)
     _outside(tree, path, lines)
+    _mark(tree, path, lines, within=False)
     return ast.unparse(tree)
 
 
