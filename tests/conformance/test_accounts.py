@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -468,3 +469,41 @@ def test_accounts_of_flower_count_the_shares_that_were_summed() -> None:
     for asked, summed in ((5, 6), (0, 0), (5, 0)):
         with pytest.raises(ParameterError):
             account.record(asked, summed)
+
+
+# -- the papers' claims about them ----------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_noise_for_returning_users_is_what_equations_14_and_15_make_of_it(capsys: Any) -> None:
+    """For one batch, where the variance is so large that integers make no difference."""
+    (told,) = answer(capsys, "claims", "D-appI")
+    (curve,) = answer(capsys, "claims", "D-thm2-curve")
+    assert (told["verdict"], curve["verdict"]) == ("FAILS", "HOLDS")
+    for e, delta, name in (("0.5", "1e-6", "epsilon = 1/2, delta = 1e-06, B = 1"),
+                           ("1", "1e-5", "epsilon = 1, delta = 1e-05, B = 1")):  # fmt: skip
+        level, target = mpf(e), mpf(delta)
+
+        def least(meets: Callable[[mpf], bool]) -> mpf:
+            low, high = mpf(1), mpf(10) ** 7
+            for _ in range(60):
+                middle = mpmath.sqrt(low * high)
+                low, high = (low, middle) if meets(middle) else (middle, high)
+            return high
+
+        def at(share: mpf, level: mpf) -> mpf:
+            return least(lambda v: _gaussian_delta(1 / mpmath.sqrt(v), level) <= share)
+
+        orders = [1 + mpf(10) ** (mpf(k) / 200) for k in range(-200, 700)]
+        rest = [(a / 2, mpmath.log(1 / (a * target)) / (a - 1) + mpmath.log(1 - 1 / a))
+                for a in orders]  # fmt: skip
+        renyi = least(lambda v, e=level, of=rest: min(a / v + more for a, more in of) <= e)
+        advanced = at(target / 2, level / (2 * mpmath.sqrt(2 * mpmath.log(2 / target))))
+        optimal, exactly = at(target / 2, level), at(target, level)
+        numbers = [
+            float(one)
+            for one in re.findall(r"(?:= |7 |only )([0-9.]+[0-9])", told["evidence"][name])
+        ]
+        wanted = [advanced / renyi, advanced / optimal, optimal / renyi, renyi / exactly]
+        for found, truth in zip(numbers, wanted, strict=True):
+            assert abs(found / truth - 1) < 1e-2, (name, numbers, wanted)
