@@ -134,16 +134,6 @@ def test_nothing_is_drawn_without_a_permit(tmp_path: Path, monkeypatch) -> None:
     assert (str(again), again.user) == (str(refused.value), refused.value.user)
 
 
-def test_what_is_drawn_again_is_charged_again(tmp_path: Path) -> None:
-    """The same run, the same seed: other noise, so that it is another release."""
-    url = _ledger(tmp_path / "a.db")
-    found = [run(_config(), 2, transcript=True, accounts=Accounts(url, 60)) for _ in range(3)]
-    released = [[line for line in done.lines if "released" in line] for done in found]
-    assert released[0] != released[1] != released[2]
-    _, entries = _account(url)
-    assert len({key for key, *_ in entries}) == sum(map(len, released))
-
-
 @pytest.mark.slow
 def test_killed_and_resumed_what_was_drawn_is_charged(tmp_path: Path, monkeypatch) -> None:
     """Also what a killed share has drawn; what is kept is neither drawn nor charged again."""

@@ -17,7 +17,6 @@ from exactdp.bandit.algorithms import (
     DIST_RDP_KLUCB,
     DIST_RDP_SE,
     LDP_SE,
-    SDP_AE,
     SHUFFLE_DP_SE,
     VB_SDP_AE,
 )
@@ -98,16 +97,6 @@ def test_gaussian_noise_is_as_wide_as_its_claim_needs(epsilon, delta):
         audited(evolve(protocol, noise=noise), demand)
 
 
-def test_names_are_distinct_and_all_there():
-    assert [algorithm.name for algorithm in ALGORITHMS] == [
-        *("dist-dp-se", "dist-rdp-se", "dist-cdp-se", "cdp-se", "ldp-se", "shuffle-dp-se"),
-        *("dp-se", "sdp-ae", "vb-sdp-ae", "se", "dist-dp-klucb", "dp-klucb"),
-        *("dist-rdp-klucb", "dist-cdp-klucb", "dist-gauss-klucb", "kl-ucb"),
-        *("dist-dp-imed", "dist-dp-ts", "kl-ucb-log", "dist-dp-klucb-log", "dist-adap-klucb"),
-        *("dist-dp-klucb-tight", "kl-ucb-log-batched"),
-    ]
-
-
 @pytest.mark.parametrize("users", [1, 2, 1000, TAU - 1, TAU, TAU + 1, 10**7])
 def test_noise_bits_follow_algorithm_3(users):
     release = VB_SDP_AE.release(SETTING, users)
@@ -123,15 +112,3 @@ def test_noise_bits_follow_algorithm_3(users):
         assert release.noise == Binomial(users, Fraction(TAU, 2 * users))
         assert release.centre == Fraction(TAU, 2)
         assert release.bits_per_user == 2
-
-
-def test_constant_batches_are_as_large_as_their_noise_is_wide():
-    users = SDP_AE.schedule(SETTING, 1, 3)
-    assert users == SDP_AE.schedule(SETTING, 50, 2)
-    noise = SDP_AE.release(SETTING, users).noise
-    assert noise.trials / 4 == users  # sigma² of fair bits
-
-
-def test_bits_per_user_are_those_of_the_modulus():
-    release = DIST_DP_SE.release(SETTING, 64)
-    assert 2 ** (release.bits_per_user - 1) < release.protocol.modulus <= 2**release.bits_per_user

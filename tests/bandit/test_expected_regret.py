@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from exactdp import Enclosure, time_limit
+from exactdp import time_limit
 from exactdp.bandit.algorithms import (
     DIST_DP_KLUCB,
-    DIST_DP_KLUCB_TIGHT,
     DIST_DP_SE,
     DP_KLUCB,
     KL_UCB,
@@ -17,7 +16,6 @@ from exactdp.bandit.algorithms import (
 )
 from exactdp.bandit.environments.environment import Environment, drawn_instance
 from exactdp.bandit.environments.table import Bernoulli
-from exactdp.bandit.evidence import Audited
 from exactdp.bandit.expected_regret import _Elimination, _Indexed, expected_regret
 from exactdp.bandit.instances import Fixed
 from exactdp.bandit.prepare import Radius, prepare
@@ -28,11 +26,6 @@ from exactdp.bandit.yardsticks import yardsticks
 
 def coins(*means):
     return Environment("coins", tuple(map(Bernoulli, means)))
-
-
-def unproved(protocol, demand):
-    """Evidence in name only: what is tested here is regret."""
-    return Audited(protocol, demand, Enclosure.exactly(0))
 
 
 @pytest.mark.quick_cases(5)
@@ -117,30 +110,3 @@ def test_runs_are_shown_without_yardsticks_that_take_too_long():
         late = yardsticks(config, results, 0)
     assert late.lower_bound is None and late.expected is None
     assert late.ratio(results.total_regret()) is None
-
-
-@pytest.mark.slow
-def test_the_tight_policy_is_nearer_to_the_lower_bound_measured_and_proved():
-    """A and B of docs/bandit.md, and means 0.99 and 0.01, whose first batches are most of it."""
-    given = [
-        ("0.5", ("0.75", *["0.7"] * 4), 1.3),
-        ("0.5", ("0.75", "0.625", "0.5", "0.375", "0.25"), 1.45),
-        ("0.1", ("0.99", "0.01"), 1.8),
-    ]
-    for epsilon, means, most in given:
-        proved = []
-        for algorithm in (DIST_DP_KLUCB_TIGHT, DIST_DP_KLUCB):
-            setting = Setting(len(means), 10**6, epsilon)
-            config = Config(algorithm, setting, Fixed(coins(*means)))
-            prepared = config.prepared(unproved)
-            results = run(config, 64, prepared=prepared)
-            beside = yardsticks(config, results, 0)
-            regret, bound = results.total_regret(), float(beside.expected.upper)
-            assert regret.mean - 4 * regret.standard_error < bound
-            proved.append(bound)
-            if algorithm is DIST_DP_KLUCB_TIGHT:
-                assert config.setting.confidence == Fraction(42, 10**6)
-                assert not results.eliminated.any()
-                found = beside.ratio(regret)
-                assert found.mean - 4 * found.standard_error < most
-        assert proved[0] < proved[1]

@@ -2,7 +2,6 @@
 
 from fractions import Fraction
 
-import numpy as np
 import pytest
 from attrs import evolve
 
@@ -10,7 +9,6 @@ from exactdp import Certificate, Enclosure, ParameterError, PureDP
 from exactdp.bandit.algorithms import (
     ALGORITHMS,
     DIST_DP_SE,
-    DP_SE,
     LDP_SE,
     SE,
     SHUFFLE_DP_SE,
@@ -38,33 +36,6 @@ def test_batches_reach_as_far_as_the_horizon():
             if phase is not None:
                 assert phase.users == 2**number
     assert prepared.phase(1, 1) is None
-
-
-def test_epochs_of_dp_se_depend_on_the_arms():
-    prepared = prepare(DP_SE, Setting(3, 10**5, "0.5"))
-    two, three = prepared.phase(1, 2), prepared.phase(1, 3)
-    assert two.users < three.users
-    for phase in (two, three):
-        log8, log4 = (np.log(c * phase.active / 0.1) for c in (8, 4))
-        least = max(32 * log8 * 4, 8 * log4 / (0.5 * 0.5)) + 1
-        assert phase.users == np.ceil(least)
-        beta = np.sqrt(log8 / (2 * phase.users)) + log4 / (phase.users * 0.5)
-        assert phase.radius == pytest.approx(beta, rel=1e-12)
-
-
-def test_radii_are_those_of_lemma_2():
-    phase = prepare(DIST_DP_SE, SETTING).phase(4, 3)
-    log4, log2 = (np.log(c * 3 * 16 / 0.1) for c in (4, 2))
-    beta = np.sqrt(log4 / 32) + (np.sqrt(2) / 0.5 * np.sqrt(log2) + log2 / 0.5) / 16
-    assert phase.radius == pytest.approx(beta, rel=1e-12)
-
-
-def test_certified_radii_say_how_likely_they_fail():
-    prepared = prepare(DIST_DP_SE, SETTING, Radius.CERTIFIED)
-    assert prepared.failure.at_most(SETTING.confidence)
-    assert prepared.phase(5, 2).radius < prepare(DIST_DP_SE, SETTING).phase(5, 2).radius
-    with pytest.raises(ParameterError, match="radius certified is not available for dp-se"):
-        prepare(DP_SE, SETTING, Radius.CERTIFIED)
 
 
 def test_every_batch_has_evidence_of_its_own_protocol():

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 from attrs import evolve
 
-from exactdp.bandit import run as module
 from exactdp.bandit.algorithms import DIST_DP_KLUCB, DIST_DP_SE, DP_SE, KL_UCB, SE
 from exactdp.bandit.environments.environment import drawn_instance
-from exactdp.bandit.instances import Fixed, easy, hard, published
+from exactdp.bandit.instances import Fixed, easy, published
 from exactdp.bandit.play import play
 from exactdp.bandit.run import Config, environments, run
 from exactdp.bandit.setting import Setting
@@ -82,39 +81,6 @@ def test_any_number_of_workers_gives_the_same_numbers(config):
 def test_a_cluster_gives_the_same_numbers():
     pytest.importorskip("distributed")
     assert same(run(CONFIG, 12, 1), run(CONFIG, 12, 1, 2, cluster="local"))
-
-
-@pytest.mark.slow
-def test_an_interrupted_sweep_goes_on(tmp_path, monkeypatch):
-    whole, told = run(CONFIG, 23, 3), []
-    shares, share = [], module._share
-
-    def dies(config, prepared, seed, rounds, transcript, accounts, part):
-        if len(shares) == 3:
-            raise KeyboardInterrupt
-        shares.append(part)
-        return share(config, prepared, seed, rounds, transcript, accounts, part)
-
-    monkeypatch.setattr(module, "_share", dies)
-    with pytest.raises(KeyboardInterrupt):
-        run(CONFIG, 23, 3, resume=tmp_path)
-    monkeypatch.setattr(module, "_share", share)
-    resumed = run(CONFIG, 23, 3, resume=tmp_path, progress=told.append)
-    assert same(whole, resumed)
-    assert sum(told) == 23
-    assert shares == [(0, 5), (5, 5), (10, 10)]
-
-    def never(*_):
-        raise AssertionError("was done already")
-
-    monkeypatch.setattr(module, "_share", never)
-    assert same(whole, run(CONFIG, 23, 3, resume=tmp_path))
-    with pytest.raises(AssertionError):  # another configuration finds nothing of this one
-        run(Config(SE, CONFIG.setting, easy(4)), 23, 3, resume=tmp_path)
-    with pytest.raises(AssertionError):
-        run(CONFIG, 23, 4, resume=tmp_path)
-    with pytest.raises(AssertionError):
-        run(Config(DIST_DP_SE, CONFIG.setting, hard(4)), 23, 3, resume=tmp_path)
 
 
 def test_a_share_that_does_not_read_is_done_again(tmp_path):

@@ -4,14 +4,11 @@ import hashlib
 import json
 import math
 
-import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from exactdp import Certificate, Enclosure
-from exactdp.bandit.environments.environment import Environment
 from exactdp.bandit.environments.instance import instance
-from exactdp.bandit.environments.table import Bernoulli
 from exactdp.bandit.lower_bound import lower_bound
 from exactdp.cli.main import app, main
 
@@ -310,19 +307,6 @@ def test_regret_is_held_against_what_is_known():
     assert plain["setting"]["confidence"] == "0.1"
     table = run(*given, algorithm="dist-dp-klucb").stdout
     assert "lower bound" in table and "proved" in table
-
-
-def test_instances_that_are_drawn_are_held_against_the_mean_of_their_bounds():
-    given = ("--horizon", "3e3", "--runs", "3", "--epsilon", "0.9", "--arms", "3", "--seed", "4")
-    shown = run_json(*given, "--sigma", "0")
-    assert shown["lower_bound"]["for"] == "global DP" and shown["expected_regret"] is None
-    assert run_json(*given)["lower_bound"] is None  # rewards that are no coins
-    # as many log T as there are in the mean of the three instances that were drawn
-    seeds = [np.random.SeedSequence(4, spawn_key=(0, place)) for place in range(3)]
-    means = [np.random.default_rng(seed).uniform(0.25, 0.75, 3).tolist() for seed in seeds]
-    arms = [Environment("drawn", tuple(map(Bernoulli, each))) for each in means]
-    truth = sum(float(lower_bound(each, "0.9")) for each in arms) / 3 * math.log(3000)
-    assert float(shown["lower_bound"]["regret"]["upper"]) == pytest.approx(truth)
 
 
 # What the published code gives (time-average regret after 10^5 rounds), and its standard error for

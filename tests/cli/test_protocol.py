@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -17,31 +16,6 @@ SPEC = "theorem1:epsilon=0.5,batch=64,horizon=1000"
 
 def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
     return answer(capsys, "protocol", *arguments)
-
-
-@pytest.mark.slow
-def test_json(capsys: pytest.CaptureFixture[str]) -> None:
-    found = told(capsys, SPEC, "--dropout", "6")
-    assert (found["users"], found["precision"], found["trust"]) == (64, 4, "distributed")
-    paper, least = found["paper"], found["least_accuracy"]
-    assert paper["modulus"] == 64 * 4 + 2 * paper["accuracy"] + 1
-    assert paper["bits_per_user"] == (paper["modulus"] - 1).bit_length()
-    assert paper["claimed_failure"] == found["failure"] == "0.001"
-    assert Fraction(paper["failure"]["upper"]) <= Fraction(1, 1000)
-    assert least["accuracy"] < paper["accuracy"]
-    assert Fraction(least["failure"]["upper"]) <= Fraction(1, 1000)
-    assert Fraction(least["neighbour"]["failure"]["lower"]) > Fraction(1, 1000)
-    assert least["neighbour"]["accuracy"] == least["accuracy"] - 1
-    assert found["least_modulus"]["modulus"] <= least["modulus"]
-    for level in found["quantiles"]:
-        assert set(level) == {"failure", "noise", "rounding", "total"}
-        assert Fraction(level["noise"]["lower"]) <= Fraction(level["total"]["upper"])
-    (share,) = found["dropout"]
-    assert share["missing"] == 6 and share["changed"] == "shape"
-    lower, upper = (Fraction(end) for end in share["variance_ratio"].values())
-    assert lower <= Fraction(64, 58) <= upper
-    assert share["alternative"]["changed"] == "scale"
-    assert Fraction(share["alternative"]["variance_ratio"]["lower"]) > upper
 
 
 def test_theorem3_splits_its_failure(capsys: pytest.CaptureFixture[str]) -> None:

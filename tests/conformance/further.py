@@ -208,6 +208,12 @@ def _presets() -> list[Case]:
 
     shares = "discrete-laplace:scale=2,users=4"
     few = lambda: truth.shifts(oracles.polya_difference("3/4", 2), 260)  # noqa: E731
+
+    def published() -> Truth:
+        """e^(-1/scale) = 1 - e^(-1/40), where e^(-1/40) was meant."""
+        scale = oracles.exactly(-1 / mpmath.log(-mpmath.expm1(-mpf(1) / 40)))
+        return evolved(truth.shifts(oracles.polya_difference("3/4", scale), 40, 4), True)
+
     return [
         Case("theorem1:epsilon=1/2,batch=4,horizon=10", laplace(17),
              same="discrete-laplace:scale=2,modulus=17",
@@ -228,6 +234,12 @@ def _presets() -> list[Case]:
         Case("skellam:variance=8,users=4,dropout=1,collusion=1",
              lambda: evolved(truth.shifts(oracles.skellam(4), 60), False),
              same="skellam:variance=4"),
+        Case("published:epsilon=1/10,batch=1024,dropout=256", published, once=True),
+        # 5 = -2 mod 7: a smaller shift than the sensitivity costs most; 5 = 0 mod 5 tells nothing
+        *(Case(f"polya-difference:shape={shape},scale=2,sensitivity=5,modulus={m}",
+               lambda shape=shape, m=m: truth.shifts(
+                   oracles.polya_difference(shape, 2), 160, 5, m), once=True, is_slow=True)
+          for shape, m in (("3/8", 7), ("3/4", 5))),
         Case("theorem5:epsilon=1/2,batch=4,horizon=10", laplace(17),
              same="discrete-laplace:scale=2,modulus=17"),
         Case("theorem6:epsilon=1/2,batch=4,horizon=10", laplace(37),

@@ -6,10 +6,10 @@ from fractions import Fraction
 
 import pytest
 
-from exactdp import Enclosure, Ledger
+from exactdp import Ledger
 from exactdp.ledger import Limit, RefusedError
 from exactdp.ledger.chain import Used
-from exactdp.ledger.fitting import Refusal, refusal, tried, with_uses
+from exactdp.ledger.fitting import refusal, tried
 from exactdp.ledger.written import costs_text, spent_text
 from exactdp.mechanisms.spec import parse
 
@@ -20,12 +20,6 @@ NONE = spent_text([Fraction(0)])
 
 def uses(times: int) -> list[Used]:
     return [Used("it", times, WIDE)]
-
-
-def test_uses_are_added_at_their_upper_ends() -> None:
-    assert with_uses([THIRD], uses(3), 1) == (THIRD + 3 * HALF,)
-    assert with_uses([THIRD], uses(3), 1, up=False) == (THIRD + 3 * THIRD,)
-    assert with_uses([THIRD], uses(3), 0) == (THIRD + 27,)
 
 
 @pytest.mark.parametrize("room", [1, 2, 7])
@@ -50,10 +44,3 @@ def test_what_is_known_from_two_sides_only_is_charged_from_above(tmp_path) -> No
         with pytest.raises(RefusedError):
             ledger.charge(spec, "ada", "1")
         assert ledger.check().valid
-
-
-def test_the_limit_that_is_named_is_that_of_which_least_is_left() -> None:
-    def left(most: int, low: str, high: str) -> tuple[int, Fraction]:
-        return Refusal("one", Enclosure(Fraction(low), Fraction(high)), most).rank
-
-    assert left(0, "1", "2") < left(1, "0", "1") and left(1, "0", "2") > left(1, "1/2", "1")

@@ -31,19 +31,3 @@ def test_it_is_written_as_it_was(spec: str, tmp_path: Path, monkeypatch) -> None
     assert list(canonical.uses_of(spec)) == [text]
     assert canonical.read(text) == mechanism
     assert fields is None or json.dumps(mechanism_fields(mechanism)) == fields
-
-
-@pytest.mark.parametrize(
-    "spec",
-    [
-        "exponential:epsilon=0.5",
-        "noisy-max:scale=3.5,candidates=3,monotone=yes",
-        "sparse-vector:epsilon=1,answers=3,share=1/3,variant=2",
-        "sparse-vector:epsilon=2,variant=5",
-        "randomized-response:epsilon=1,categories=10",
-        "hadamard-response:epsilon=1/3,categories=7",
-    ],
-)
-def test_values_are_written_by_their_keys(spec: str) -> None:
-    mechanism = parse(spec).mechanism
-    assert list(canonical.uses_of(mechanism)) == [spec]

@@ -13,10 +13,7 @@ from sampler_fit import fit_counts
 
 import exactdp
 from exactdp import ParameterError
-from exactdp.exact.number import Logarithm
 from exactdp.mechanisms import local_file
-from exactdp.mechanisms.listed_pair import Steps
-from exactdp.mechanisms.local import _with_sign
 from exactdp.mechanisms.local_file import read_table, weight_of
 from exactdp.mechanisms.pair import FinitePair
 from exactdp.mechanisms.samplers import SeededBits, SystemBits, release, simulated_release
@@ -260,18 +257,3 @@ def test_values_that_there_are_not_are_refused():
     ):
         with pytest.raises(ParameterError):
             release(parse(spec).mechanism, value)
-
-
-@pytest.mark.parametrize(
-    ("unit", "meant"),
-    [
-        ((2, 0), Steps(Logarithm(Fraction(2)), [1, -3, None])),
-        ((Fraction(1, 2), 0), Steps(Logarithm(Fraction(2)), [-1, 3, None])),
-        ((1, Fraction(1, 3)), Steps(Fraction(1, 3), [1, -3, None])),
-        ((1, Fraction(-1, 3)), Steps(Fraction(1, 3), [-1, 3, None])),
-        ((2, 1), None),
-        (None, Steps(Fraction(1), [1, -3, None])),
-    ],
-)
-def test_the_unit_of_losses_is_above_0(unit, meant):
-    assert _with_sign(None if unit is None else tuple(map(Fraction, unit)), [1, -3, None]) == meant

@@ -5,16 +5,11 @@ from pathlib import Path
 import pytest
 
 from exactdp import ParameterError
-from exactdp.bandit.environments.clustering import fair_instance
 from exactdp.bandit.environments.instance import instance, read_instance
 from exactdp.bandit.environments.instance_file import write_json
 
 CSV = "arm,reward\na,1\nb,0\n"
 LETOR = "\n# made up\n" + "1 qid:1 1:5\n0 qid:1 1:2\n0 qid:2 1:2\n"
-
-
-def test_names() -> None:
-    assert instance("fair", 5) == fair_instance(5)
 
 
 def test_files_are_told_apart_by_suffix_and_by_content(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from exactdp.bandit.evidence import Audited
 from exactdp.bandit.identification.halving import HALVINGS, play_halving
 from exactdp.bandit.identification.halving_error import halving_error
 from exactdp.bandit.identification.run import identify, ready
-from exactdp.bandit.instances import Fixed, easy
+from exactdp.bandit.instances import Fixed
 from exactdp.bandit.run import Config
 from exactdp.bandit.setting import Setting
 from exactdp.bandit.source import Simulated
@@ -111,10 +111,3 @@ def test_the_bound_is_held_by_what_is_measured_and_near(algorithm, means, budget
     assert np.array_equal(
         found.right, np.isin(found.chosen, np.flatnonzero(np.array(means) == max(means)))
     )
-
-
-def test_drawn_instances_have_the_mean_of_their_bounds():
-    config = Config(HALVINGS[-1], Setting(4, "1e5"), easy(4))
-    found = identify(config, 6, 1, ready_made=ready(config, unproved))
-    assert found.runs == 6 and 0 < found.error.upper < 1
-    assert (found.pulls.sum(axis=1) <= 10**5).all()

@@ -34,19 +34,6 @@ def test_any_number_of_workers_finds_the_same():
         assert np.array_equal(getattr(one, name), getattr(two, name))
 
 
-def test_runs_are_counted_and_held_against_the_lower_bound():
-    given = config("0.8", "0.4", "0.2")
-    shared, ticks = ready(given, unproved), []
-    one = identify(given, 100, 3, ready_made=shared, progress=ticks.append)
-    assert ticks == [64, 36] and one.runs == 100
-    again = identify(given, 64, 3, ready_made=shared)
-    assert np.array_equal(one.pulls[:64], again.pulls)
-    assert np.array_equal(one.right, one.chosen == 0)
-    assert one.wrong == int((one.chosen > 0).sum()) and one.undecided == 0
-    assert one.time().mean == pytest.approx(one.pulls.sum(axis=1).mean())
-    assert one.ratio().mean == pytest.approx(one.time().mean / float(one.least))
-
-
 @pytest.mark.parametrize("algorithm", [DIST_DP_LUCB, LUCB], ids=lambda each: each.name)
 def test_runs_in_lock_step_are_of_their_own_instances_and_number(algorithm):
     given = Config(algorithm, Setting(3, "3e4", 1, confidence="0.01"), easy(3))

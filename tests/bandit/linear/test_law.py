@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from flint import arb
 
-from exactdp.bandit.linear.law import deviation, log_moment, tilt
+from exactdp.bandit.linear.law import deviation, log_moment
 from exactdp.mechanisms.laws import DiscreteLaplace, Skellam
 
 LAWS = [Skellam(9), DiscreteLaplace(3), DiscreteLaplace("0.7")]
@@ -26,15 +26,3 @@ def test_moments_are_sums_over_outcomes(law):
 def test_moments_end_where_tails_are_as_heavy():
     assert log_moment(DiscreteLaplace(3), arb(1) / 3 + arb(2) ** -40) == arb("inf")
     assert log_moment(DiscreteLaplace(3), arb(1) / 3 - arb(2) ** -40).is_finite()
-
-
-@pytest.mark.parametrize("law", LAWS, ids=str)
-@pytest.mark.parametrize("far", [4, 40, 400])
-def test_the_tilt_is_about_the_best(law, far):
-    def exponent(s):
-        return float(log_moment(law, arb(s))) - s * far
-
-    best = tilt(law, far)
-    near = min(exponent(best * ratio) for ratio in (0.7, 0.9, 0.97, 1.003))
-    assert exponent(best) <= near + 0.1 * abs(near)
-    assert exponent(best) < 0

@@ -108,16 +108,6 @@ def test_measured_regret_is_below_what_is_known_after_and_before():
     assert found.known[:, -1].max() < prior.bound < prior.mean < 30_000
 
 
-def test_a_small_first_batch_is_enough_where_chosen_arms_show_all_directions():
-    place, setting = UnitBall(3, 4), LinearSetting(3, 60_000, 5)
-    ready = linear_ready(setting)
-    prior = prior_regret(ready.radius, place.diversity, place.chosen_diversity)
-    found = run_linear(place, ready, 3)
-    assert setting.first < 100 and prior.mean < 30_000
-    assert found.certified[:, -1].max() < prior.bound
-    assert prior_regret(ready.radius, place.diversity).bound >= 60_000
-
-
 @pytest.mark.parametrize("arms", [2, 20])
 def test_every_eigenvalue_of_the_sums_is_as_large_as_is_said(arms):
     place, setting = UnitBall(3, arms), LinearSetting(3, 4000, None, first=10)
@@ -135,13 +125,3 @@ def test_what_is_known_of_chosen_arms_never_makes_the_bound_larger(share):
     without = prior_regret(given, Fraction(1, 5))
     found = prior_regret(given, Fraction(1, 5), Fraction(share))
     assert found.bound <= without.bound and found.mean <= without.mean
-
-
-@pytest.mark.slow
-def test_regret_of_a_million_users_in_ten_dimensions_is_below_its_bounds():
-    place = UnitBall(10, 20)
-    ready = linear_ready(LinearSetting(10, 10**6, 1, first=62_000))
-    found = run_linear(place, ready, 1)
-    assert found.total_regret().mean <= found.known_regret().mean
-    prior = prior_regret(ready.radius, place.diversity, place.chosen_diversity)
-    assert found.known_regret().mean < prior.bound

@@ -110,11 +110,3 @@ def test_sums_wrap_as_seldom_as_is_said(bits, users):
     anywhere = -np.expm1(one.size * np.log1p(-min(worst, 0.999)))
     assert anywhere <= bound <= 1
     assert anywhere > bound / 100  # Chernoff's is not far off
-
-
-def test_bits_suffice_and_no_more(setting, release):
-    one = release.contribution
-    assert release.wraps <= setting.confidence / 1024
-    fewer = evolve(one, bits=one.bits - 1)
-    batches = len(setting.batches)
-    assert wrap_bound(fewer, release.noise, 800) * batches > setting.confidence / 1024

@@ -38,13 +38,6 @@ def test_runs_depend_on_seed_and_number_alone(ready):
     assert four.rounds[-1] == 2000 and not four.outside.any()
 
 
-def test_without_privacy_there_is_no_release():
-    ready = linear_ready(LinearSetting(2, 500, None))
-    assert ready.release is None
-    found = run_linear(PLACE, ready, 2)
-    assert np.array_equal(found.regret, found.plain)
-
-
 def test_another_dimension_is_refused(ready):
     with pytest.raises(ParameterError, match="dimension must be that of"):
         run_linear(UnitBall(3, 4), ready, 1)

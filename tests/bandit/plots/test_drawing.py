@@ -16,7 +16,7 @@ from exactdp.bandit.plots.pictures import Figure, Line, Panel, Place
 from exactdp.bandit.plots.sweep import Sweep, sweep
 from exactdp.bandit.prepare import Radius
 
-from .conftest import RADII, SMALL, TRUST
+from .conftest import SMALL, TRUST
 
 matplotlib = pytest.importorskip("matplotlib")
 
@@ -31,17 +31,6 @@ def test_the_same_bytes_again_whatever_the_user_has_set(drawn, small):
     with matplotlib.rc_context({"font.size": 20, "lines.linewidth": 9, "svg.hashsalt": "x"}):
         assert draw(TRUST, small) == drawn
         assert matplotlib.rcParams["font.size"] == 20
-
-
-def test_captions_say_how_many_runs_and_which_radius(small):
-    first, second = module._caption(TRUST, small)
-    assert "mean over 3 random instances (ratings: 3 runs)" in first
-    assert "4^b" in first and "±2 standard errors" in first
-    assert "p = 0.1" in second and "radius as each algorithm's paper" in second
-    assert "coins" in second and "A remark" in second
-    assert "radius" not in module._caption(RADII, small)[1]  # the legend says whose
-    assert "difference" in module._remarks(TRUST, small)
-    assert module._remarks(RADII, evolve(small, scale=evolve(SMALL, runs=1))) == ""
 
 
 def test_without_matplotlib_it_says_how_to_get_it(small, monkeypatch):

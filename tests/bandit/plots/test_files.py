@@ -4,22 +4,11 @@ import pytest
 
 from exactdp import ParameterError
 from exactdp.bandit.plots import files as module
-from exactdp.bandit.plots.files import csv_text, folder_for, write
+from exactdp.bandit.plots.files import write
 
 from .conftest import RADII, TRUST
 
 pytest.importorskip("matplotlib")
-
-
-@pytest.mark.slow
-def test_picture_and_data_of_each(tmp_path, small):
-    done = []
-    files = write((TRUST, RADII), small, tmp_path, progress=done.append)
-    names = [f"{name}.{suffix}" for name in ("trust", "radii") for suffix in ("png", "svg", "csv")]
-    assert [file.name for file in files] == names
-    assert sorted(file.name for file in tmp_path.iterdir()) == sorted(names)
-    assert (tmp_path / "trust.csv").read_text() == csv_text(TRUST, small)
-    assert sum(done) == 2
 
 
 @pytest.mark.slow
@@ -34,18 +23,6 @@ def test_a_file_is_whole_or_as_it_was(tmp_path, small, monkeypatch):
         write((RADII,), small, tmp_path)
     assert [file.name for file in tmp_path.iterdir()] == ["radii.png"]
     assert (tmp_path / "radii.png").read_bytes() == b"before"
-
-
-def test_folders_are_made(tmp_path):
-    assert folder_for(tmp_path / "a" / "b").is_dir()
-    assert list((tmp_path / "a" / "b").iterdir()) == []
-
-
-def test_a_file_is_no_folder(tmp_path):
-    (tmp_path / "file").write_text("")
-    for path in (tmp_path / "file", tmp_path / "file" / "below"):
-        with pytest.raises(ParameterError, match=r"out: .*must be a folder"):
-            folder_for(path)
 
 
 @pytest.mark.slow

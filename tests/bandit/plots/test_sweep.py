@@ -50,19 +50,6 @@ def test_curves_are_plain_runs(small):
         assert curve.eliminated == plain.eliminated.sum()
 
 
-def test_a_curve_in_two_figures_is_run_once(small, monkeypatch):
-    asked = watched(monkeypatch)
-    found = sweep((TRUST, RADII), SMALL, RATINGS)
-    assert len(asked) == len(set(map(repr, asked))) == 5
-    assert same(found, small)
-
-
-@pytest.mark.slow
-def test_any_number_of_workers_gives_the_same_numbers(small):
-    pytest.importorskip("joblib")
-    assert same(sweep((TRUST, RADII), SMALL, RATINGS, workers=2), small)
-
-
 def test_what_is_finished_is_not_run_again(tmp_path, monkeypatch, small):
     done = []
     first = sweep((RADII,), SMALL, RATINGS, cache=tmp_path, progress=done.append)

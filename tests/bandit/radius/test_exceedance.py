@@ -64,26 +64,3 @@ def test_the_bound_holds_for_all_means(noise, users, precision):
                 truths = exceeds(users, precision, noise, worse, better, ks)
                 for bound, truth in zip(bounds, truths, strict=True):
                     assert bound >= truth * (1 - 1e-12)
-
-
-def test_every_break_gives_a_bound():
-    """The choice of the break is free: each column bounds the truth, and the best is the least."""
-    users, precision, noise = 12, 2, DiscreteLaplace(8)
-    compared = comparison(users, precision, noise, DEPTH)
-    for k in (5, 20, 60):
-        truth = exceeds(users, precision, noise, 0.5, 0.5, [k])[0]
-        columns = [compared._bound(k, j) for j in range(len(compared.breaks))]
-        assert all(float(column.mid()) >= truth * (1 - 1e-12) for column in columns)
-        floats = compared._bounds(np.array([float(k)]))[0]
-        assert np.allclose(floats, [float(column.mid()) for column in columns], rtol=1e-8)
-        assert float(compared.ball(k).mid()) == pytest.approx(min(1.0, floats.min()), rel=1e-8)
-
-
-def test_without_noise_it_is_within_e_of_the_binomial_tail_and_below_hoeffding():
-    users = 400
-    compared = comparison(users, 1, None, DEPTH)
-    for k in (60, 80, 120):
-        truth = exceeds(users, 1, None, 0.5, 0.5, [k])[0]
-        bound = float(compared.ball(k).mid())
-        assert truth <= bound <= 2.8 * truth
-        assert bound < np.exp(-(k**2) / users)

@@ -5,7 +5,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from flint import acb
 from scipy import stats
 
 from exactdp import ParameterError
@@ -182,19 +181,3 @@ def test_levels_add_up_and_halve_as_batches_double():
         assert level == found.levels[0] / 2 ** max(0, batch - 4)
     finer = index(looks([10, 5, 5, 10, 10, 40, 79, 1, 1, 160], 2, DiscreteLaplace(4)), P)
     assert [level / finer.levels[0] for level in finer.levels] == [1] * 7 + [1, 0.5, 0.25]
-
-
-def test_plain_bounds_are_chernoffs_at_equal_levels():
-    """And no other ones are above them at the same level."""
-    noise = DiscreteLaplace(4)
-    sharp, plain = (index(looks([10] * 3, 2, noise), P, each) for each in (False, True))
-    assert plain.levels == sharp.levels == (P / 3,) * 3
-    for batch in (1, 2, 3):
-        logs = [float(noise.cumulant(acb(-t / 2)).real.mid()) for t in plain.exponents.tolist()]
-        chernoff = math.log(P / 3) - batch * np.array(logs)
-        assert np.allclose(plain.offsets[batch - 1], chernoff, rtol=1e-12, atol=0)
-    assert np.all(sharp.offsets >= plain.offsets)
-    values = np.arange(-50.0, 80.0)
-    for batch in (1, 2, 3):
-        rows = np.full(len(values), batch)
-        assert np.all(sharp.of(rows, values) <= plain.of(rows, values))

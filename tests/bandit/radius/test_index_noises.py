@@ -13,7 +13,6 @@ from exactdp.bandit.algorithms import (
 )
 from exactdp.bandit.evidence import Audited
 from exactdp.bandit.prepare import prepare
-from exactdp.bandit.radius.index import _THETA, _tilted
 from exactdp.bandit.setting import Setting
 from exactdp.mechanisms.laws import DiscreteGaussian, DiscreteLaplace, Skellam
 
@@ -86,19 +85,3 @@ def test_no_index_is_below_the_mean_too_often(algorithm, q):
         assert plain[short].sum() <= float(index.levels[number - 1]) + above + 1e-12
         kept[short] = 0
     assert 1 - kept.sum() <= P
-
-
-def test_what_underflows_is_not_asked_for():
-    """A characteristic function that falls is followed until its floats are 0, and no further."""
-    asked = []
-
-    class Told(DiscreteGaussian):
-        def cumulant(self, z, analytic=False):
-            asked.append(z)
-            return super().cumulant(z, analytic)
-
-    wide, points = Told(10**10), np.array([1e-6, 1e-5])
-    found = _tilted(wide, points, 1, False)
-    assert len(asked) < len(points) * len(_THETA) * 3 / 4
-    gaussian = -(10**10) * _THETA[1:-1] ** 2 / 2  # as good as continuous, whatever the tilt
-    assert np.exp(found.shape[:, 1:]) == pytest.approx(np.exp([gaussian, gaussian]), abs=1e-9)

@@ -86,20 +86,3 @@ def test_aliases_are_not_forgotten():
             got = Inversion._on(coarse, t)
             assert got.overlaps(law.upper_tail(t))
             assert float(got.rad()) > 1e-9
-
-
-def test_a_transform_that_falls_slowly_is_given_up_soon():
-    """Of two users' wide noise, as of the smallest batches of the local model."""
-    law, taken = PolyaDifference(4, 5000), []
-
-    def transform(z):
-        taken.append(z)
-        return law.cumulant(z).exp()
-
-    inversion = Inversion(transform, lambda at: 1e-4, 14_000.0, float(law.mgf_domain[1]))
-    with working_precision(112):
-        assert inversion.at_least(10) is None
-        assert len(taken) < 10_000
-        once = len(taken)
-        assert inversion.at_least(20_000) is None
-    assert len(taken) == once

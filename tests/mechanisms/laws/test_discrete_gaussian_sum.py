@@ -94,22 +94,6 @@ def test_many_copies(count: int, sigma2: str) -> None:
     assert float(law.sf(start).upper) == pytest.approx(float(normal), rel=1e-2)
 
 
-@pytest.mark.slow
-def test_a_window_longer_than_the_period() -> None:
-    law = DiscreteGaussianSum(60, "0.8")
-    with working_precision(128):
-        window = law.balls(-150, 150)
-        total = sum(window, arb(0)) + 2 * law.upper_tail(151)
-        assert abs(total - 1) < 1e-30
-        for x in (-150, -91, -60, -31, -30, -29, 0, 30, 59, 149):
-            assert window[x + 150].overlaps(law.ball(x))
-        assert law.balls(5, 4) == []
-        # w has period 60
-        unit = 1 / (2 * 60 * ball(Fraction("0.8")))
-        w = [law.ball(x) * (x * x * unit).exp() for x in (7, 67, -53)]
-        assert w[0].overlaps(w[1]) and w[0].overlaps(w[2])
-
-
 @pytest.mark.parametrize("count", [10**12, 10**15])
 def test_a_transform_too_long_for_memory_is_refused(count):
     """Of 10^12 summands it took 15 GB to choose where to look."""
@@ -157,13 +141,3 @@ def test_the_spread_is_an_upper_bound_however_few_the_bits(bits):
 def test_shares_that_no_float_counts_have_a_gap(count: int) -> None:
     assert DiscreteGaussianSum(count, "0.25").gaussian_gap() == arb.pos_inf()
     assert DiscreteGaussianSum(count, 100).gaussian_gap() >= 0
-
-
-@pytest.mark.quick_cases(1)
-@pytest.mark.parametrize("sigma2", ["1/4", "100"])
-@pytest.mark.parametrize("count", [10**30, 10**400])
-def test_a_sum_of_very_many_costs_next_to_nothing(count, sigma2):
-    """Both were anything: no float holds its deviation, no array its outcomes."""
-    one = compose(AdditiveNoise(DiscreteGaussianSum(count, sigma2)))
-    assert one.epsilon("1e-6").upper < 1e-12
-    assert one.renyi(2).upper < 1e-24

@@ -3,13 +3,11 @@ from fractions import Fraction
 import mpmath
 import oracles
 import pytest
-from flint import acb, arb
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from flint import arb
 from mpmath import mpf
 
 from exactdp.exact.precision import working_precision
-from exactdp.mechanisms.laws.discrete_laplace import DiscreteLaplace, PolyaDifference
+from exactdp.mechanisms.laws.discrete_laplace import PolyaDifference
 from exactdp.mechanisms.laws.polya import Polya
 
 
@@ -53,29 +51,6 @@ def test_every_size_is_integrated(shape: str, scale: str) -> None:
     if deviation > 100 and shape not in ("1e-6", "3"):  # close to normal
         normal = mpmath.erfc((int(deviation) + 0.5) / deviation / mpmath.sqrt(2)) / 2
         assert float(law.sf(int(deviation)).upper) == pytest.approx(float(normal), rel=0.05)
-
-
-@settings(max_examples=15)
-@given(st.integers(2, 5), st.fractions(Fraction(1, 2), 5, max_denominator=10))
-def test_shares_sum_to_the_discrete_laplace(count: int, scale: Fraction) -> None:
-    share = PolyaDifference(Fraction(1, count), scale)
-    whole = share.sum_of(count)
-    assert whole == DiscreteLaplace(scale)
-    with mpmath.workdps(40):
-        truth = oracles.discrete_laplace(scale)
-        one = {x: share.pmf(x, 40) for x in range(-12, 13)}
-        total = oracles.convolution(lambda x: one[x], count, 12)
-        for x in (0, 1, 5):
-            oracles.assert_holds(whole.probability(x), truth(x))
-            missing = 1 - mpmath.fsum(one.values())  # mass cut off from each share
-            assert total[x] <= truth(x) <= total[x] + count * missing
-    with working_precision(128):
-        for z in (acb("0.1"), acb(0, "2.5"), acb("-0.15", "1.1")):
-            together, alone = whole.cumulant(z).exp(), share.cumulant(z).exp() ** count
-            assert together.overlaps(alone)
-            beta = (-arb(scale.denominator) / scale.numerator).exp()
-            below = (1 - beta * z.exp()) * (1 - beta / z.exp())
-            assert together.overlaps((1 - beta) ** 2 / below)
 
 
 def test_moments_and_limits() -> None:

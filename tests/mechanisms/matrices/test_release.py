@@ -19,14 +19,6 @@ def of(text):
     return parse(text).mechanism
 
 
-def test_several_of_them_compose():
-    text = "sqrt-toeplitz:steps=100,sigma=3"
-    both = compose((of(text), 4), of("tree:steps=16,sigma=2")).zcdp()
-    truth = 4 * Fraction(compose(of(text)).zcdp().upper) + Fraction(5, 8)
-    assert float(both.lower) <= float(truth) * (1 + 1e-12)
-    assert float(both.upper) >= float(truth) * (1 - 1e-12)
-
-
 @pytest.mark.parametrize(("noise", "l2"), [("skellam", 1), ("discrete-gaussian", 4)])
 def test_discrete_noise_costs_hardly_more_than_gaussian_noise(noise, l2):
     """The envelope's price: 1 + O(1/variance)."""

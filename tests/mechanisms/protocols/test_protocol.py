@@ -10,7 +10,6 @@ from exactdp.mechanisms import (
     DiscreteLaplace,
     PolyaDifference,
     Skellam,
-    papers,
 )
 from exactdp.mechanisms.protocols import SumProtocol, Trust
 
@@ -87,28 +86,3 @@ def test_somebody_must_be_left(trust):
 def test_out_of_range_is_refused_by_name(values, named):
     with pytest.raises(ParameterError, match=named):
         SumProtocol(*values, Skellam(1))
-
-
-@pytest.mark.parametrize(
-    ("preset", "trust"),
-    [
-        (papers.theorem1("1/2", 1024, 10**6), Trust.DISTRIBUTED),
-        (papers.theorem2("1/2", 1024, 10**6, 10), Trust.DISTRIBUTED),
-        (papers.theorem4("1/2", 1024, 10**6, 10), Trust.DISTRIBUTED),
-        (papers.theorem5("1/2", 1024, 10**6), Trust.CENTRAL),
-        (papers.theorem6("1/2", 1024, 10**6), Trust.LOCAL),
-        (papers.published("1/2", 1024, 10**6), Trust.DISTRIBUTED),
-    ],
-)
-def test_every_preset_carries_its_protocol(preset, trust):
-    made = preset.protocol
-    assert made.trust is trust
-    assert (made.users, made.precision, made.accuracy) == (1024, preset.precision, preset.accuracy)
-    assert made.released() == preset.mechanism == preset.released()
-    assert made.window == (-preset.accuracy, 1024 * preset.precision + preset.accuracy)
-    if trust is Trust.DISTRIBUTED:
-        assert made.noise.sum_of(1024) == preset.mechanism.law
-        fewer = preset.released(dropout=100, collusion=24)
-        assert fewer == AdditiveNoise(
-            made.noise.sum_of(900), preset.precision, preset.mechanism.modulus
-        )

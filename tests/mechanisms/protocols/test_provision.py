@@ -11,12 +11,11 @@ from exactdp import Enclosure, ParameterError
 from exactdp.accounting import compose
 from exactdp.mechanisms import (
     Binomial,
-    DiscreteLaplace,
     FiniteLaw,
     Skellam,
     papers,
 )
-from exactdp.mechanisms.protocols import SumProtocol, Trust
+from exactdp.mechanisms.protocols import SumProtocol
 from exactdp.mechanisms.protocols.provision import provisioned
 
 HALF = Fraction(1, 2)
@@ -46,16 +45,6 @@ def test_binomial_trials_are_rounded_up() -> None:
     found = provisioned(protocol, 3)
     assert found.protocol.noise == Binomial(10, HALF)
     assert found.remaining == Binomial(70, HALF)
-
-
-def test_nothing_changes_where_noise_is_not_shared() -> None:
-    for trust in (Trust.CENTRAL, Trust.LOCAL):
-        protocol = SumProtocol(8, 2, 9, None, DiscreteLaplace(4), trust)
-        found = provisioned(protocol, 3)
-        assert found.changed == "nothing" and found.protocol == protocol
-        assert found.variance_ratio.contains(1)
-    whole = papers.theorem1("0.5", 64, 1000, None).protocol
-    assert provisioned(whole, 0).protocol == whole
 
 
 def test_bad_input_is_refused() -> None:

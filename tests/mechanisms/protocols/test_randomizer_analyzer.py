@@ -13,18 +13,13 @@ from scipy import stats
 
 from exactdp import ParameterError
 from exactdp.mechanisms import (
-    DiscreteGaussian,
-    DiscreteLaplace,
     FiniteLaw,
-    PolyaDifference,
-    Skellam,
     papers,
 )
 from exactdp.mechanisms.protocols import SumProtocol, Trust
-from exactdp.mechanisms.protocols.parties import analyze, decode, encode, randomize
+from exactdp.mechanisms.protocols.parties import analyze, decode, randomize
 from exactdp.mechanisms.samplers import SeededBits
 
-NONE = FiniteLaw({0: 1})
 RARE = 1e-6
 
 
@@ -102,18 +97,6 @@ def test_the_central_analyzer_adds_the_noise():
             analyze(central, wrong, SeededBits(0))
 
 
-def test_rounding_is_unbiased():
-    draws, bits = 4000, SeededBits(7)
-    protocol = SumProtocol(1, 3, 1, None, NONE)
-    for reward in ("0.1", "1/3", "0.77", 0.5):
-        scaled = Fraction(reward) * 3
-        found = [encode(protocol, reward, bits) for _ in range(draws)]
-        low = scaled.numerator // scaled.denominator
-        assert set(found) <= {low, low + 1}
-        chance = stats.binomtest(sum(found) - draws * low, draws, float(scaled - low)).pvalue
-        assert chance > RARE
-
-
 @pytest.mark.slow_cases("Theorem 2", "Theorem 6")
 @pytest.mark.parametrize(
     "preset",
@@ -159,12 +142,3 @@ def _quantiles(masses, parts):
         if seen >= (len(edges) + 1) / parts and len(edges) < parts - 1:
             edges.append(x)
     return sorted(set(edges))
-
-
-@pytest.mark.parametrize(
-    "noise", [PolyaDifference("1/8", 3), Skellam(2), DiscreteGaussian(3), DiscreteLaplace(2)]
-)
-def test_the_same_bits_give_the_same_message(noise):
-    protocol = SumProtocol(8, 4, 20, 100, noise)
-    first = [randomize(protocol, "0.3", SeededBits(5)) for _ in range(3)]
-    assert len(set(first)) == 1

@@ -31,14 +31,6 @@ def laplace(scale, reach=60):
     return {x: (1 - decay) / (1 + decay) * decay ** abs(x) for x in range(-reach, reach + 1)}
 
 
-def test_counts_reach_a_threshold_or_are_withheld():
-    law = laplace(1)
-    expected = {4 + x: p for x, p in law.items() if x >= 1}
-    expected["withheld"] = sum(p for x, p in law.items() if x < 1)
-    agree("discrete-laplace:scale=1,threshold=5", 4, expected)
-    agree("discrete-laplace:scale=1,threshold=5", 0, {"withheld": 1.0})
-
-
 def test_the_exponential_mechanism_has_its_proportions():
     scores = [0, 3, 1]
     weights = [math.exp(score / 2) for score in scores]

@@ -132,26 +132,6 @@ def test_what_is_refused_is_named(call, named):
         call(SeededBits(1))
 
 
-@pytest.mark.slow_cases(
-    "DiscreteGaussianSum(count=128, sigma2=Fraction(1, 4))-128",
-    "DiscreteGaussianSum(count=128, sigma2=Fraction(1, 4))-4",
-)
-@pytest.mark.parametrize(
-    ("law", "users"),
-    [
-        *((DiscreteLaplace(10), 10**6), (PolyaDifference("9/10", 10), 7), (Polya(2, 5), 3)),
-        *((Skellam(100), 1000), (DiscreteGaussianSum(128, "1/4"), 128), (Binomial(90, "1/3"), 9)),
-        (DiscreteGaussianSum(128, "1/4"), 4),
-    ],
-    ids=str,
-)
-def test_shares_add_up_to_the_law(law, users):
-    total = law.share(users).sum_of(users)
-    for x in (0, 1, 5):
-        law.probability(x).intersection(total.probability(x))  # raises where they are disjoint
-    assert law.share(1) == law
-
-
 def test_what_a_mechanism_releases():
     bits = SeededBits(5)
     plain = simulated_release(AdditiveNoise(DiscreteLaplace(2)), 10**30)

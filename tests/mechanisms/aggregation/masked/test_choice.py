@@ -38,16 +38,6 @@ def test_what_was_the_default_once_is_refused():
     check_graph(1000, 32, 22, 0, FAILURE)
 
 
-def test_the_risk_falls_with_the_threshold():
-    # what the bisection rests on
-    for users, neighbours, corrupt in ((60, 20, 6), (200, 40, 20), (30, 29, 3)):
-        risks = [
-            fails(users, neighbours, t, corrupt) for t in range(neighbours // 2 + 1, neighbours + 1)
-        ]
-        assert risks == sorted(risks, reverse=True)
-        assert risks[-1] < risks[0]
-
-
 def test_no_threshold_is_enough():
     with pytest.raises(ParameterError, match="8 neighbours, threshold 8 and 20 of 200"):
         least_threshold(200, 8, 20, FAILURE)

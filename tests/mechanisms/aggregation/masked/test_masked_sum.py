@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from exactdp import ParameterError
-from exactdp.mechanisms.aggregation import AggregationError, PlainSum
+from exactdp.mechanisms.aggregation import AggregationError
 from exactdp.mechanisms.aggregation.masked import MaskedSum, Stage, graph_failure
 from exactdp.mechanisms.samplers.bits import SeededBits, SimulatedInt, SystemBits
 
@@ -30,16 +30,6 @@ def shapes(draw):
     return users, neighbours, draw(st.integers(neighbours // 2 + 1, neighbours))
 
 
-@pytest.mark.slow
-@given(shapes(), MODULI, st.integers(0, 2**32))
-def test_it_is_the_plain_sum(shape, modulus, seed):
-    users, neighbours, threshold = shape
-    draw = random.Random(seed)
-    messages = {user: draw.randrange(modulus) for user in draw.sample(range(10**6), users)}
-    found = MaskedSum(modulus, neighbours, threshold, SeededBits(seed), **LOOSE).aggregate(messages)
-    assert found == PlainSum(modulus).aggregate(messages)
-
-
 @given(shapes(), MODULI, st.integers(0, 2**32), st.data())
 def test_whoever_vanishes_when(shape, modulus, seed, data):
     users, neighbours, threshold = shape
@@ -57,17 +47,6 @@ def test_whoever_vanishes_when(shape, modulus, seed, data):
     for stage in STAGES:
         left = sum(when.value <= stage.value for when in vanish.values())
         assert played.present[stage] == users - left
-
-
-@pytest.mark.parametrize("stage", STAGES)
-def test_a_third_vanishes_at_one_stage(stage):
-    messages = {user: 10**6 + user for user in range(30)}
-    vanish = dict.fromkeys(range(0, 30, 3), stage)
-    counted = {u: m for u, m in messages.items() if u not in vanish or stage in LATE}
-    found = MaskedSum(3 * 10**7 + 1, 28, 16, SeededBits(4), dropout=10, **LOOSE).aggregate(
-        messages, vanish
-    )
-    assert found == PlainSum(3 * 10**7 + 1).aggregate(counted)
 
 
 @pytest.mark.parametrize("stage", STAGES)
@@ -120,15 +99,6 @@ def test_nobody_may_vanish_unless_the_terms_say_so():
     assert MaskedSum(100, 11).aggregate(messages, {3: Stage.UNMASKING}) == 12
     with pytest.raises(AggregationError, match=r"11 of 12 users .* at least 12 are needed"):
         MaskedSum(100, 11).aggregate(messages, {3: Stage.INPUT})
-
-
-@pytest.mark.slow
-def test_sixty_of_two_hundred_are_refused_below_the_floor():
-    messages = dict.fromkeys(range(60), 1)  # the same share of fewer users
-    gone = dict.fromkeys(range(18), Stage.INPUT)
-    assert MaskedSum(100, dropout=18).aggregate(messages, gone) == 42
-    with pytest.raises(AggregationError, match=r"42 of 60 users .* at least 54 are needed"):
-        MaskedSum(100, 59, 35, dropout=6).aggregate(messages, gone)
 
 
 def test_sums_from_a_seed_are_marked():

@@ -1,7 +1,5 @@
 """A whole round: what is decoded is the mean of those who are in the sum."""
 
-import resource
-
 import numpy as np
 import pytest
 
@@ -84,23 +82,3 @@ def test_too_many_gone():
 def test_arguments(vectors, clients, named):
     with pytest.raises(ParameterError, match=named):
         run_round(encoding(), None, vectors, clients, bits=SeededBits(1))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("share", [Skellam("0.5"), DiscreteGaussian("0.5")], ids=str)
-def test_a_hundred_clients_of_a_million_coordinates(share):
-    """Prints what it took; memory is that of a few vectors, not of a hundred (800 MB)."""
-    size = 1 << 20
-
-    def vector(client):
-        return np.random.default_rng(client).standard_normal(size) / 1000
-
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    gone = {2: Stage.KEYS, 5: Stage.INPUT, 7: Stage.SHARES, 11: Stage.INPUT, 13: Stage.INPUT}
-    large = Encoding(1, 2**12, size, 16, "conditional:0.6065")
-    played = run_round(large, share, vector, 100, bits=SystemBits(), vanish=gone)
-    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
-    seconds = {stage: round(each, 1) for stage, each in played.seconds.items()}
-    print(f"\n{share}: {seconds} s, {grown:.0f} MB more, {played.bits / 8e6:.2f} MB a client")
-    assert played.within and played.summed == 95 and played.bound.wrap.upper < 1e-6
-    assert grown < 500
