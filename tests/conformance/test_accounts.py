@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -191,6 +192,12 @@ def test_noise_of_any_shape_costs_what_its_outcomes_say() -> None:
                 for d in range(-moved, moved + 1)
             )  # fmt: skip
             oracles.assert_holds(noise.delta(level), truth)
+    once = {-2: "0.25", 0: "0.5", 2: "0.125", 6: "0.125"}
+    twice: dict[int, mpf] = {}
+    for (x, p), (y, q) in product(once.items(), repeat=2):
+        twice[x + y] = twice.get(x + y, mpf(0)) + mpf(p) * mpf(q)
+    law = FiniteLaw(once).sum_of(2)
+    assert {x: mpf(p.numerator) / p.denominator for x, p in law.table} == twice
 
 
 # -- returning users ------------------------------------------------------------------------------
@@ -453,6 +460,7 @@ def test_arguments_of_tensorflow_federated_mean_what_it_makes_of_them() -> None:
 def test_accounts_of_flower_count_the_shares_that_were_summed() -> None:
     from exactdp.mechanisms import Skellam
     from exactdp.mechanisms.protocols.federated import Encoding
+    from exactdp.mechanisms.samplers import SeededBits
 
     encoding = Encoding(clip=1, scale=1, dimension=1, bits=16, rounding="nearest")
     account = interop.flower.FederatedAccount(encoding, Skellam(4), neighbours="add-remove")
@@ -466,6 +474,9 @@ def test_accounts_of_flower_count_the_shares_that_were_summed() -> None:
         truth = oracles.exactly(brute_force.epsilon(pair, "1e-5"))
         found = account.epsilon("1e-5", masked=masked)
         assert found.lower <= truth * (1 + ALMOST) and found.upper >= truth * (1 - ALMOST)
+    for vector in ([0.0], [0.25], [-7.0]):  # nothing moves, what is small, what is clipped
+        sent = encoding.integers(vector, SeededBits(1))
+        assert [round(min(abs(each), 1)) for each in vector] == [abs(int(one)) for one in sent]
     for asked, summed in ((5, 6), (0, 0), (5, 0)):
         with pytest.raises(ParameterError):
             account.record(asked, summed)

@@ -138,6 +138,22 @@ def test_what_no_delta_of_0_allows_is_infinite():
 
 
 @pytest.mark.contract
+def test_guarantees_are_taken_up_to_ten_thousand(capsys):
+    for kind in ("zcdp:", "rdp:2,"):
+        assert exactdp.mechanism(f"guarantee:{kind}10000").uses
+        refused(capsys, ["compose", f"guarantee:{kind}10001", "--epsilon", "1"], "10000")
+
+
+@pytest.mark.slow
+@pytest.mark.contract
+def test_what_a_divergence_tells_of_delta_is_rounded_up():
+    """Three times (2, 1/2)-RDP at epsilon 2: e^(-1/2)/4, and not a digit less."""
+    truth = oracles.exactly(mpmath.exp(mpmath.mpf(-1) / 2) / 4)
+    found = Fraction(exactdp.mechanism("guarantee:rdp:2,1/2*3").delta(2).upper)
+    assert truth * (1 - Fraction(1, 10**40)) <= found <= truth * (1 + Fraction(1, 10**5))
+
+
+@pytest.mark.contract
 def test_how_users_are_sampled_is_said(capsys):
     spec = "discrete-laplace:scale=2,neighbours=add-remove"
     for rate, is_said in (("1/2", True), ("1", False)):

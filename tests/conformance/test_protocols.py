@@ -409,3 +409,9 @@ def test_streams_of_sums_say_what_their_shares_are(capsys: object) -> None:
     whole = answer(capsys, "compose", spec.replace(",clients=9", ""), "--delta", "1e-6")
     (told,) = whole["results"]
     assert Enclosure.from_json(found["epsilon"]).upper >= Fraction(told["lower"])
+    deviation = Fraction(found["mechanism"]["prefix_stddev"])  # the first three: two nodes
+    assert abs(deviation**2 - 2 * 9) < _SLACK and found["share"] == "DiscreteGaussian(sigma2=1)"
+    for each in found["dropout"]:
+        left = Fraction(9 - each["missing"], 9)
+        assert Fraction(each["variance_left"]) == left
+        assert 9 <= left * Fraction(each["sigma"]) ** 2 < 9 * (1 + Fraction(1, 10**4))
