@@ -16,6 +16,7 @@ from typing import Any
 
 import brute_force
 import mpmath
+import numpy as np
 import oracles
 import pytest
 from commands import answer, refused
@@ -518,3 +519,35 @@ def test_noise_for_returning_users_is_what_equations_14_and_15_make_of_it(capsys
         wanted = [advanced / renyi, advanced / optimal, optimal / renyi, renyi / exactly]
         for found, truth in zip(numbers, wanted, strict=True):
             assert abs(found / truth - 1) < 1e-2, (name, numbers, wanted)
+
+
+# -- many who shuffle -----------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_forty_who_shuffle_cost_what_their_histograms_say() -> None:
+    """Every histogram of 4 categories, all others at a third value; in floats, known to 1e-12."""
+    odds = math.exp(3)
+    own, off = odds / (odds + 3), 1 / (odds + 3)
+
+    def reported(table: np.ndarray, value: int) -> np.ndarray:
+        """With a report more; the last category is what is left."""
+        found = table * (own if value == 3 else off)
+        for axis in range(3):
+            moved = np.roll(table, 1, axis)  # the last is 0: so many do not report
+            found = found + moved * (own if value == axis else off)
+        return found
+
+    crowd = np.zeros((42,) * 3)
+    crowd[0, 0, 0] = 1
+    for _ in range(39):
+        crowd = reported(crowd, 2)
+    p, q = reported(crowd, 0), reported(crowd, 1)
+    for level in ("1/5", "1"):
+        g = math.exp(Fraction(level))
+        truth = Fraction(float(np.maximum(p - g * q, 0).sum()))
+        found = exactdp.mechanism("randomized-response:epsilon=3,categories=4,shuffled=40")
+        answered = found.delta(level)
+        assert answered.lower <= truth + Fraction(1, 10**11)
+        assert answered.upper >= truth - Fraction(1, 10**11)
+        assert answered.is_within(Fraction(1, 10**4))
