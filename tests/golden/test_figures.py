@@ -5,7 +5,7 @@ import re
 from fractions import Fraction
 
 import pytest
-from golden.reading import FOLDER, meet, relative_width, rows, tenth
+from golden.reading import meet, relative_width, rows, tenth
 
 from exactdp import Enclosure
 from exactdp.cli.main import main
@@ -31,7 +31,6 @@ def test_the_answer_meets_the_golden_figure_and_is_as_narrow(row):
 
 @pytest.mark.contract
 def test_every_mechanism_and_key_has_golden_figures(capsys):
-    text = (FOLDER / "templates.txt").read_text(encoding="utf-8")
     drawn = {re.sub(r"\*\d+$", "", part) for row in ROWS for part in row.releases.split(" + ")}
     assert main(["list", "--json"]) == 0
     for one in json.loads(capsys.readouterr().out)["mechanisms"]:
@@ -39,7 +38,7 @@ def test_every_mechanism_and_key_has_golden_figures(capsys):
         given = {key for spec in of_it for key in re.findall(r"[:,]([a-z0-9-]+)=", spec)}
         keys = {key["key"] for key in one["keys"]} - {"claim", *NONE.get(one["name"], ())}
         assert of_it and keys <= given, (one["name"], keys - given)
-    assert len(ROWS) >= 1000 and "{" in text
+    assert len(ROWS) >= 1000
 
 
 @pytest.mark.contract
