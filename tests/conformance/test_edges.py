@@ -204,6 +204,13 @@ def _merged(pair):
 
 
 @pytest.mark.contract
+def test_how_far_sums_of_a_stream_are_off_is_said(capsys):
+    """Of four steps the first three are two nodes: 3 sqrt(2)."""
+    _, out = said(capsys, "compose", "tree:steps=4,sigma=3", "--order", "2")
+    assert f"prefix stddev {mpmath.nstr(3 * mpmath.sqrt(2), 16)}" in " ".join(out.split())
+
+
+@pytest.mark.contract
 def test_how_users_are_sampled_is_said(capsys):
     spec = "discrete-laplace:scale=2,neighbours=add-remove"
     for rate, is_said in (("1/2", True), ("1", False)):
