@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from collections import Counter
 from collections.abc import Callable
 from decimal import Decimal
@@ -301,6 +302,46 @@ def certificates_hold_and_their_mutants_do_not(case: Case, tmp_path, capsys) -> 
                 assert said(capsys, "check", str(path))[0] != 0  # for whatever reason
 
 
+def no_certificate_of_what_is_false_is_accepted(case: Case) -> None:
+    """Nor of two releases; of what is attained or chosen anew only too small a bound is false."""
+    exact, half = case.exact and not case.near and not case.is_bracket, mpf(1) / 2
+    with mpmath.workdps(brute_force.DIGITS):
+        rho = max(case.truth.renyi(Fraction(order)) / number(order) for order in ORDERS)
+        found = [("rdp:2,{}", case.truth.renyi(Fraction(2)), exact), ("zcdp:{}", rho, False)]
+        found += [("pure:{}", case.truth.pure(), exact)]
+        found += [("approx:1/2,{}", case.truth.delta(half), exact)]
+    if isinstance(case.truth, Listed):
+        found.append(("gdp:{}", case.truth.mu(), False))
+    for claim, value, sides in found:
+        nothing_false_is_proved(exactdp.mechanism(case.spec), claim, value, sides)
+    twice = case.truth.twice().delta(half)
+    nothing_false_is_proved(
+        2 * exactdp.mechanism(case.spec), "approx:1/2,{}", twice, exact and not case.once
+    )
+
+
+def nothing_false_is_proved(of: Composition, claim: str, value: mpf, both: bool = True) -> None:
+    """A certificate of what just holds, told of what just fails, and the other way round."""
+    from certificates import resealed
+
+    if mpmath.isinf(value) or value < mpf(10) ** -9:
+        return
+    for beside, sign in ((1001, -1), (999, 1))[: 1 + both]:
+        try:
+            with warnings.catch_warnings(action="ignore"):  # delta may be above epsilon
+                made = exactdp.certify(of, claim.format(f"{float(value) * beside / 1000:.12g}"))
+        except (exactdp.NotCertifiedError, exactdp.ParameterError):
+            continue
+        bound = f"{float(value) * (1 + sign * 1e-6):.12g}"
+        numbers = claim.format(bound).replace(":", ",").split(",")
+        told = dict(zip(made.content["claim"], numbers, strict=True))
+        level = Fraction(told["epsilon"] if "delta" in told else bound)
+        low, high = ("0", str(level)) if sign < 0 else (str(level + Fraction(1, 10**15)), "inf")
+        ends = {"measured": {"lower": low, "upper": high}}
+        outcome = exactdp.check(resealed({**made.content, "claim": told, **ends}))
+        assert not outcome.valid and "not a certificate" not in outcome.reason, (str(of), told)
+
+
 def _mutants(content, verdict):
     from certificates import resealed
 
@@ -347,10 +388,12 @@ CHECKS: tuple[Check, ...] = (
     fewer_releases_cost_no_more_in_any_order,
     a_file_and_json_say_what_the_spec_says,
     certificates_hold_and_their_mutants_do_not,
+    no_certificate_of_what_is_false_is_accepted,
     samples_follow_the_law,
 )
 HEAVY = (  # slow for noise whose losses are on no lattice
     claims_are_decided_beside_the_truth,
+    no_certificate_of_what_is_false_is_accepted,
     tests_of_neighbours_err_as_often_as_the_truth_says,
     usual_methods_bound_the_truth,
 )

@@ -14,6 +14,7 @@ from conformance.checks import (
     LIGHT,
     QUICK,
     bad_values_are_refused,
+    nothing_false_is_proved,
     number,
     samples_follow_the_law,
 )
@@ -60,11 +61,14 @@ def test_bad_values_of_every_key_are_refused_in_one_line(capsys):
         bad_values_are_refused(example, [key["key"] for key in one["keys"]], capsys)
 
 
-@pytest.mark.contract
-@pytest.mark.parametrize("one", [
+each_list = pytest.mark.parametrize("one", [
     pytest.param(one, marks=pytest.mark.slow if one.is_slow else (), id=f"{one}-{one.level}")
     for one in LISTINGS
 ])  # fmt: skip
+
+
+@pytest.mark.contract
+@each_list
 def test_lists_of_releases_cost_what_sums_over_their_losses_say(one):
     listed = exactdp.compose(*one.releases)
     truth, answer = exactly(one.make(number(one.level))), listed.delta(one.level)
@@ -75,6 +79,13 @@ def test_lists_of_releases_cost_what_sums_over_their_losses_say(one):
     back, level = listed.epsilon(Fraction(answer.upper)), Fraction(one.level)
     assert Fraction(back.lower) <= level
     assert level <= Fraction(listed.epsilon(Fraction(answer.lower)).upper)
+
+
+@pytest.mark.contract
+@each_list
+def test_no_certificate_of_a_list_proves_what_is_false(one):
+    listed, claim = exactdp.compose(*one.releases), f"approx:{one.level},{{}}"
+    nothing_false_is_proved(listed, claim, one.make(number(one.level)), one.is_exact)
 
 
 @pytest.mark.contract
