@@ -193,6 +193,11 @@ def usual_methods_bound_the_truth(case: Case, capsys: pytest.CaptureFixture[str]
         if method["applies"] and Decimal(method["upper"]) < 600:  # e^600 is a float
             epsilon = number(str(Fraction(method["upper"])))
             assert twice.delta(epsilon) <= mpf(1) / 20 + mpf(10) ** -9, method
+    for name in ("rdp", "zcdp", "advanced", "basic"):
+        if not main(["compose", spec, "--epsilon", "1/2", "--method", name, "--json"]):
+            (found,) = json.loads(capsys.readouterr().out)["results"]
+            assert twice.delta(mpf(1) / 2) <= mpf(found["upper"]) + mpf(10) ** -9, name
+        capsys.readouterr()
 
 
 def delta_and_epsilon_are_inverse(case: Case) -> None:

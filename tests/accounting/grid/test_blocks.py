@@ -1,137 +1,11 @@
-"""Cells of blocks of outcomes: what they say of masses and losses holds of every outcome listed."""
+"""Noise too wide for its outcomes to be listed one by one: as the Gaussian, reduced or not."""
 
 from __future__ import annotations
 
-import random
-from fractions import Fraction
-
 import pytest
-from flint import arb
 
 import exactdp
 from exactdp import time_limit
-from exactdp.accounting import compose
-from exactdp.accounting.figure import Figure
-from exactdp.accounting.grid import rung
-from exactdp.accounting.grid.blocks import BlockLoss
-from exactdp.accounting.losses.of_pair import listed_law
-from exactdp.accounting.scenario import scenarios
-from exactdp.exact.precision import working_precision
-from exactdp.mechanisms.pair import Pair
-
-_FEW = [  # of which all outcomes are listed as well
-    "skellam:variance=400,sensitivity=7",
-    "skellam:variance=1/10",
-    "discrete-gaussian:sigma2=900,sensitivity=40",
-    "discrete-gaussian-sum:count=9,sigma2=30,sensitivity=3",
-    "discrete-laplace:scale=30,sensitivity=11",
-    "polya-difference:shape=1/2,scale=20,sensitivity=1",
-    "polya-difference:shape=1/3,scale=30,sensitivity=9",
-    "polya-difference:shape=7/2,scale=12,sensitivity=5",
-    "binomial:trials=3000,probability=1/2,sensitivity=20",
-    "binomial:trials=2000,probability=1/3,sensitivity=6",
-    "binomial:trials=200,probability=1/50,sensitivity=2",
-]
-_ALL = ["", ",neighbours=add-remove,poisson=0.3", ",neighbours=add-remove,poisson=0.001"]
-
-
-def _pairs(spec: str) -> list[Pair]:
-    (use,) = exactdp.mechanism(spec).uses
-    return [pair for (one,) in scenarios([use]) for pair in one.mechanism.pairs()]
-
-
-@pytest.mark.quick_cases(6)
-@pytest.mark.parametrize("sampled", _ALL)
-@pytest.mark.parametrize("spec", _FEW)
-def test_cells_hold_the_masses_and_losses_of_all_outcomes(spec: str, sampled: str) -> None:
-    step = Fraction(1, 2**6)
-    for pair in _pairs(spec + sampled):
-        with working_precision(128):
-            listed = listed_law(pair, -200.0)
-            block = BlockLoss.of(pair, -60.0, 10)
-            assert block is not None
-            cells = block.cells(step, 3.0, -60.0, 512)
-            outcomes = [*zip(listed.masses, listed.losses, strict=True)]
-            known = listed.escaping()
-            assert known.lower() <= block.escaping().upper()
-            assert block.escaping().lower() <= (known + listed.missing()).upper()
-            assert all(loss < block.largest() + arb("1e-20") for loss in listed.losses)
-            beyond = block.escaping().upper() + cells.missing + arb("1e-60")
-            ends = sorted({end for cell in cells.cells for end in (cell.low, cell.high)})
-            for t in random.Random(1).sample(ends, min(len(ends), 60)):
-                level = t * arb(step.numerator) / step.denominator
-                for of_q in (False, True):
-                    masses = [(m * (-x).exp() if of_q else m, x) for m, x in outcomes]
-                    above = sum((m for m, x in masses if x > level), arb(0))
-                    surely = sum((m for m, x in masses if x > level - arb("1e-20")), arb(0))
-                    most = [c.q if of_q else c.p for c in cells.cells if c.high > t]
-                    least = [c.q if of_q else c.p for c in cells.cells if t <= c.low < c.high]
-                    most_mass = sum((m.upper() for m in most), arb(0))
-                    least_mass = sum((m.lower() for m in least), arb(0))
-                    # Q's outcomes that P has not are in no list
-                    assert not above > most_mass + (beyond if not of_q else arb("1e-20"))
-                    assert not least_mass > surely + arb("1e-20")
-            for cell in cells.cells:
-                assert cell.excess is not None
-                exactly = (
-                    cell.p - cell.q * (cell.low * arb(step.numerator) / step.denominator).exp()
-                )
-                assert cell.excess.overlaps(exactly)
-
-
-@pytest.mark.quick_cases(2)
-@pytest.mark.parametrize(
-    "sampled", [_ALL[0], *(pytest.param(each, marks=pytest.mark.slow) for each in _ALL[1:])]
-)
-@pytest.mark.parametrize("spec", _FEW[:-1])  # the last has so few outcomes that no lattice fits
-def test_a_grid_of_blocks_meets_what_is_exact(
-    spec: str, sampled: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    composition = compose((exactdp.mechanism(spec + sampled), 12))
-    level = "0.01" if sampled else "1"
-    with time_limit(20):
-        exactly = composition.epsilon("1e-5", work=0.2), composition.delta(level, work=0.2)
-    monkeypatch.setattr(rung, "_MOST_OUTCOMES", 0)
-    figures = Figure("epsilon", Fraction(1, 10**5)), Figure("delta", Fraction(level))
-    for figure, truth in zip(figures, exactly, strict=True):
-        for uses in scenarios(composition.uses):
-            rung._measured.cache_clear()
-            found = rung.coarse(uses, figure)
-            assert found.lower <= truth.upper
-            if len(scenarios(composition.uses)) == 1:
-                assert truth.lower <= found.upper
-                found.intersection(truth)
-                if truth.lower > 0 and "1/10" not in spec:
-                    assert float(found.lower) > 0.9 * float(found.upper)
-    rung._measured.cache_clear()
-
-
-@pytest.mark.quick_cases(1)
-@pytest.mark.parametrize(
-    "spec",
-    [
-        "skellam:variance=27.5,modulus=46",
-        "skellam:variance=420,sensitivity=9,modulus=220",
-        "discrete-gaussian:sigma2=340,sensitivity=2,modulus=252",
-        "discrete-laplace:scale=9,sensitivity=5,modulus=108",
-        "polya-difference:shape=3/2,scale=9.3,sensitivity=2,modulus=104",
-        "skellam:variance=530,sensitivity=9,modulus=219,neighbours=add-remove,poisson=0.3",
-    ],
-)
-def test_what_is_reduced_lies_above_what_blocks_of_residues_tell(
-    spec: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    composition = compose((exactdp.mechanism(spec), 3))
-    with time_limit(20):
-        truth = composition.epsilon("1e-4", work=0.2), composition.delta("1/8", work=0.2)
-    monkeypatch.setattr(rung, "_MOST_OUTCOMES", 0)
-    figures = Figure("epsilon", Fraction(1, 10**4)), Figure("delta", Fraction(1, 8))
-    for figure, exactly in zip(figures, truth, strict=True):
-        rung._measured.cache_clear()
-        found = [rung.coarse(uses, figure) for uses in scenarios(composition.uses)]
-        assert all(one.lower <= exactly.upper for one in found)
-        assert max(float(one.upper) for one in found) >= float(exactly.lower)
-    rung._measured.cache_clear()
 
 
 @pytest.mark.slow
@@ -145,25 +19,6 @@ def test_wide_noise_that_is_reduced_is_told_within_its_period() -> None:
         found = reduced.epsilon("1e-6")
     assert found.lower <= whole.upper
     assert float(found.lower) > 0.999 * float(whole.lower)
-
-
-@pytest.mark.parametrize("spec", ["skellam:variance=400,sensitivity=7", _FEW[4], _FEW[2]])
-def test_batches_of_a_fixed_size_lie_between_the_same_ends(
-    spec: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    composition = compose((exactdp.mechanism(spec + ",fixed-size=3/10"), 9))
-    (uses,) = scenarios(composition.uses)
-    for figure in (Figure("epsilon", Fraction(1, 10**5)), Figure("delta", Fraction(1, 2))):
-        rung._measured.cache_clear()
-        listed = rung.coarse(uses, figure)
-        with monkeypatch.context() as blocks:
-            blocks.setattr(rung, "_MOST_OUTCOMES", 0)
-            rung._measured.cache_clear()
-            found = rung.coarse(uses, figure)
-        found.intersection(listed)
-        assert float(found.upper) < 1.01 * float(listed.upper)
-        assert float(found.lower) > 0.99 * float(listed.lower)
-    rung._measured.cache_clear()
 
 
 @pytest.mark.slow

@@ -5,8 +5,6 @@ from functools import cache
 
 import pytest
 from flint import arb
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from exactdp import Enclosure
 from exactdp.accounting.losses.adaptive import (
@@ -15,12 +13,10 @@ from exactdp.accounting.losses.adaptive import (
 )
 from exactdp.accounting.losses.law import Atoms
 from exactdp.accounting.losses.of_pair import listed_law
-from exactdp.accounting.losses.sums import composed_delta, composed_epsilon
 from exactdp.exact import working_precision
 from exactdp.exact.errors import DoesNotApplyError
 from exactdp.exact.number import Logarithm, ball
 from exactdp.exact.precision import enclose
-from exactdp.mechanisms import AdditiveNoise, Binomial, RandomizedResponse, Skellam
 from exactdp.mechanisms.pair import FinitePair
 
 F = Fraction
@@ -157,41 +153,6 @@ def test_epsilon_is_where_delta_is_reached(menus, delta):
         assert relative(found) < F(1, 100)
 
 
-@pytest.mark.slow
-@settings(max_examples=60)
-@given(
-    st.lists(
-        st.lists(
-            st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=3),
-            min_size=1,
-            max_size=2,
-        ),
-        min_size=1,
-        max_size=2,
-    ),
-    st.lists(st.integers(1, 2), min_size=2, max_size=2),
-    st.fractions(1, 20, max_denominator=9),
-)
-def test_random_games(kinds, times, x):
-    menus = [
-        ([_normal(weights) for weights in laws], count)
-        for laws, count in zip(kinds, times, strict=False)
-    ]
-    exact = truth(menus, x)
-    found = cost(menus, x, F(1, 100), 0.02)
-    assert found.contains(exact)
-    if 0 < exact < 1:
-        listed = [([law(masses) for masses in laws], count) for laws, count in menus]
-        least_level_holds(menus, adaptive_epsilon(listed, exact, F(1, 100), 0.02), exact)
-
-
-def _normal(weights) -> Masses:
-    p, q = (sum(weight[side] for weight in weights) for side in (0, 1))
-    if not p or not q:
-        return DISJOINT
-    return tuple((F(a, p), F(b, q)) for a, b in weights if a or b)
-
-
 @pytest.mark.parametrize("x", [F(1), F(3), F(10**9)])
 def test_extremes(x):
     assert cost([([SAME, SAME], 4)], x) == Enclosure.exactly(0)
@@ -222,65 +183,6 @@ def test_what_is_missing_is_charged():
             whole = adaptive_delta([([full, full], 3)], level, F(1, 1000), 0.2)
             assert part.lower <= whole.upper
             assert part.upper >= whole.lower
-
-
-@pytest.mark.parametrize("x", [F(1), F(2), F(8)])
-def test_more_to_choose_from_never_costs_less(x):
-    few, more = [([LEANING, SKEWED], 4)], [([LEANING, SKEWED, MIRRORED], 4)]
-    assert cost(more, x).upper >= cost(few, x).lower
-    for always in (LEANING, SKEWED, MIRRORED):
-        assert cost(more, x).upper >= truth([([always], 4)], x)
-    both = [([LEANING, MIRRORED], 4)]  # choosing on the way pays
-    assert truth(both, F(3, 2)) > max(truth([([one], 4)], F(3, 2)) for one in (LEANING, MIRRORED))
-
-
-def test_finer_grids_are_narrower():
-    with working_precision(128):
-        laws = [listed_law(p, -60.0) for p in AdditiveNoise(Binomial(20, "0.3")).pairs()]
-    coarse, fine = (adaptive_delta([(laws, 10)], F(2), F(1, 10**9), work) for work in (0.02, 1))
-    assert relative(fine) < min(F(1, 10**6), relative(coarse) / 50)
-    assert coarse.lower <= fine.upper
-    assert fine.lower <= coarse.upper
-
-
-@pytest.mark.slow_cases("mechanism0-3-level0", "mechanism0-3-level1")
-@pytest.mark.parametrize("level", [F(0), F(2)])
-@pytest.mark.parametrize(
-    ("mechanism", "times"),
-    [(AdditiveNoise(Skellam(9), 1), 3), (RandomizedResponse("0.3"), 20)],
-)
-def test_without_a_choice_it_is_plain_composition(mechanism, times, level):
-    with working_precision(128):
-        (pair,) = mechanism.pairs()
-        alone = listed_law(pair, -60.0)
-    found = adaptive_delta([([alone], times)], level, F(1, 10**5), 2)
-    plain = composed_delta([(mechanism, times)], level, F(1, 10**5), 6144, 1.0)
-    assert found.lower <= plain.upper
-    assert found.upper >= plain.lower
-    assert relative(found) < F(1, 10**4)
-    found = adaptive_epsilon([([alone], times)], F(1, 1000), F(1, 10**5), 2)
-    plain = composed_epsilon([(mechanism, times)], F(1, 1000), F(1, 10**5), 6144, 1.0)
-    assert found.lower <= plain.upper
-    assert found.upper >= plain.lower
-    assert relative(found) < F(1, 10**4)
-
-
-@pytest.mark.slow_cases("10")
-@pytest.mark.parametrize("times", [1, 2, 10])
-def test_binomial_noise_lies_within_what_brackets_it(times):
-    """Above each way round throughout, below the law that dominates both."""
-    mechanism = AdditiveNoise(Binomial(20, "0.3"), 1)
-    with working_precision(128):
-        laws = [listed_law(pair, -100.0) for pair in mechanism.pairs()]
-    for level in (F(0), F(1), F(3)):
-        found = adaptive_delta([(laws, times)], level, F(1, 10**5), 2)
-        around = composed_delta([(mechanism, times)], level, F(1, 10**6), 6144)
-        for one in laws:
-            fixed = adaptive_delta([([one], times)], level, F(1, 10**5), 1)
-            assert found.upper >= fixed.lower
-        assert around.lower <= found.upper
-        assert found.lower <= around.upper
-        assert relative(found) < F(1, 10**5)
 
 
 def test_the_largest_loss_ends_all():
