@@ -5,152 +5,91 @@ Truth: sums of the definition in mpmath.
 
 from __future__ import annotations
 
-import itertools
 import random
 from fractions import Fraction
 
+import brute_force
 import mpmath
+import oracles
 import pytest
 from mpmath import mpf
 
-from exactdp import ZCDP, ApproxDP, Calibration, ParameterError, RenyiDP, time_limit
-from exactdp.mechanisms import (
-    AdditiveNoise,
-    Binomial,
-    DiscreteGaussian,
-    DiscreteGaussianSum,
-    Skellam,
-)
-from exactdp.verify import Family, UnfinishedError, calibrate, gaussian_order
-from exactdp.verify.order import Monotone, fails_down_to, meets_up_to
+import exactdp
+from exactdp import Calibration, ParameterError
 
+pytestmark = pytest.mark.contract
 DIGITS = 40
 
 
-def number(value: Fraction) -> mpf:
-    return mpf(value.numerator) / value.denominator
+def pair(s2: Fraction, count: int, shift: int) -> list[tuple[mpf, mpf]]:
+    """Of `count` discrete Gaussians together, or as many uses moved by d where shift is count d."""
+    reach = int(mpmath.sqrt(2 * oracles.real(s2) * (DIGITS + 10) * mpmath.log(10))) + 2
+    masses = oracles.convolution(oracles.discrete_gaussian(s2), count, reach)
+    return [(p, masses.get(x - shift, mpf(0))) for x, p in masses.items()]
 
 
-def gaussian(s2: mpf) -> list[mpf]:
-    """The masses of the discrete Gaussian, as far as DIGITS digits need them."""
-    reach = int(mpmath.sqrt(2 * s2 * (DIGITS + 10) * mpmath.log(10))) + 2
-    weights = [mpmath.exp(-mpf(x * x) / (2 * s2)) for x in range(-reach, reach + 1)]
-    total = mpmath.fsum(weights)
-    return [weight / total for weight in weights]
+def delta(s2: Fraction, count: int, shift: int, epsilon: str) -> mpf:
+    return brute_force.delta(pair(s2, count, shift), mpf(epsilon))
 
 
-def summed(s2: mpf, count: int) -> list[mpf]:
-    one, found = gaussian(s2), [mpf(1)]
-    for _ in range(count):
-        longer = [mpf(0)] * (len(found) + len(one) - 1)
-        for (i, p), (j, q) in itertools.product(enumerate(found), enumerate(one)):
-            longer[i + j] += p * q
-        found = longer
+def renyi(s2: Fraction, count: int, shift: int, order: str) -> mpf:
+    return brute_force.renyi([(p, q) for p, q in pair(s2, count, shift) if q], order)
+
+
+def least(claim: str, count: int = 1, shift: int = 1, times: int = 1) -> Calibration:
+    name = f"discrete-gaussian-sum:count={count}" if count > 1 else "discrete-gaussian"
+    found = exactdp.calibrate(name, claim, shift, times)
+    assert found.least.proved and found.from_on.proved
     return found
 
 
-def hockey_stick(masses: list[mpf], shift: int, epsilon: mpf) -> mpf:
-    moved = [*[mpf(0)] * shift, *masses]
-    padded = [*masses, *[mpf(0)] * shift]
-    factor = mpmath.exp(epsilon)
-    return mpmath.fsum(max(p - factor * q, mpf(0)) for p, q in zip(padded, moved, strict=True))
-
-
-def delta(s2: mpf, count: int, shift: int, epsilon: mpf) -> mpf:
-    """Of one use of the sum; of `count` uses of discrete Gaussians moved by d where shift is
-    count times d, because their sum is a sufficient statistic."""
-    return hockey_stick(summed(s2, count), shift, epsilon)
-
-
-def renyi(s2: mpf, count: int, shift: int, order: mpf) -> mpf:
-    masses = summed(s2, count)
-    terms = []
-    for x, p in enumerate(masses):
-        q = masses[x - shift] if 0 <= x - shift < len(masses) else mpf(0)
-        if p and q:
-            terms.append(p**order * q ** (1 - order))
-    return mpmath.log(mpmath.fsum(terms)) / (order - 1)
-
-
-def family(count: int, shift: int) -> Family:
-    return Family(
-        "sigma2",
-        lambda value: (
-            AdditiveNoise(DiscreteGaussianSum(count, value), shift)
-            if count > 1
-            else AdditiveNoise(DiscreteGaussian(value), shift)
-        ),
-        float(shift * shift),
-        order=lambda claim, times: gaussian_order(count, shift, claim, times),
-    )
-
-
-def smaller(found: Calibration, draw: random.Random) -> list[Fraction]:
+def smaller(found: Calibration, count: int = 12) -> list[Fraction]:
     """Values below the least, near and far."""
-    below = found.neighbour
+    below, draw = found.neighbour, random.Random(1)
     near = [below * (1 - Fraction(1, 10**digits)) for digits in (9, 6, 3, 2)]
-    return [below, *near, *(below * Fraction(draw.randrange(1, 10**6), 10**6) for _ in range(25))]
+    return [below, *near, *(below * Fraction(draw.randrange(10**5, 10**6), 10**6)
+                            for _ in range(count))]  # fmt: skip
 
 
-def larger(found: Calibration, draw: random.Random) -> list[Fraction]:
-    above = found.from_on.value
+def larger(found: Calibration, count: int = 12) -> list[Fraction]:
+    above, draw = found.from_on.value, random.Random(2)
     near = [above * (1 + Fraction(1, 10**digits)) for digits in (9, 6, 3, 2)]
-    return [
-        above,
-        *near,
-        *(above * Fraction(draw.randrange(10**6, 10**7), 10**6) for _ in range(25)),
-    ]
-
-
-# -- where delta is not monotone --------------------------------------------------------------
+    return [above, *near, *(above * Fraction(draw.randrange(10**6, 10**7), 10**6)
+                            for _ in range(count))]  # fmt: skip
 
 
 @pytest.mark.slow
 def test_an_island_of_smaller_values_is_found() -> None:
-    found = calibrate(family(1, 1), ApproxDP(3, "0.05"))
-    assert found.least.proved
-    assert found.from_on.proved
-    draw = random.Random(1)
+    found = least("approx:3,0.05")
     with mpmath.workdps(DIGITS):
-        epsilon, bound = mpf(3), mpf(5) / 100
-        # the definition has a first and a last crossing
-        first = mpmath.findroot(
-            lambda s: delta(s, 1, 1, epsilon) - bound, (0.166, 0.167), solver="anderson"
-        )
-        last = mpmath.findroot(
-            lambda s: delta(s, 1, 1, epsilon) - bound, (0.462, 0.463), solver="anderson"
-        )
-        assert number(found.neighbour) < first <= number(found.value)
-        assert number(found.from_on.neighbour) < last <= number(found.from_on.value)
-        assert delta(mpf("0.3"), 1, 1, epsilon) > bound
-        for value in smaller(found, draw):
-            assert delta(number(value), 1, 1, epsilon) > bound
-        for value in larger(found, draw):
-            assert delta(number(value), 1, 1, epsilon) <= bound
+        for figure, low, high in (
+            (found, "0.166", "0.167"),  # the definition has a first and a last crossing
+            (found.from_on, "0.462", "0.463"),
+        ):
+            low, high = Fraction(low), Fraction(high)
+            assert low < figure.neighbour < figure.value < high
+            assert delta(figure.neighbour, 1, 1, "3") > mpf(5) / 100
+            assert delta(figure.value, 1, 1, "3") <= mpf(5) / 100
+        assert delta(Fraction("0.3"), 1, 1, "3") > mpf(5) / 100
+        assert all(delta(value, 1, 1, "3") > mpf(5) / 100 for value in smaller(found))
+        assert all(delta(value, 1, 1, "3") <= mpf(5) / 100 for value in larger(found))
 
 
-@pytest.mark.slow_cases("1-1-1e-3", "2-5-0.1", "3-0-0.3")
+@pytest.mark.slow_cases("1-4-1e-2-1", "2-5-0.1-1", "3-0-0.3-1", "1-2-1e-2-3")
 @pytest.mark.parametrize(
-    ("shift", "epsilon", "bound"),
-    [
-        pytest.param(1, "4", "1e-2", marks=pytest.mark.slow),
-        (1, "1", "1e-3"),
-        (2, "5", "0.1"),
-        (3, "0", "0.3"),
-    ],
-)
+    ("shift", "epsilon", "bound", "times"),
+    [(1, "4", "1e-2", 1), (1, "1", "1e-3", 1), (2, "5", "0.1", 1), (3, "0", "0.3", 1),
+     (1, "2", "1e-2", 3)],
+)  # fmt: skip
 def test_nothing_below_a_least_meets_an_approximate_claim(
-    shift: int, epsilon: str, bound: str
+    shift: int, epsilon: str, bound: str, times: int
 ) -> None:
-    found = calibrate(family(1, shift), ApproxDP(epsilon, bound))
-    assert found.least.proved
-    assert found.from_on.proved
-    draw = random.Random(f"{shift} {epsilon} {bound}")
+    found = least(f"approx:{epsilon},{bound}", shift=shift, times=times)
     with mpmath.workdps(DIGITS):
-        for value in smaller(found, draw):
-            assert delta(number(value), 1, shift, mpf(epsilon)) > mpf(bound)
-        for value in larger(found, draw):
-            assert delta(number(value), 1, shift, mpf(epsilon)) <= mpf(bound)
+        for value in smaller(found):
+            assert delta(value, times, times * shift, epsilon) > mpf(bound)
+        for value in larger(found, 6):
+            assert delta(value, times, times * shift, epsilon) <= mpf(bound)
 
 
 @pytest.mark.slow_cases("2-1-2.5-0.05")
@@ -161,139 +100,27 @@ def test_nothing_below_a_least_meets_an_approximate_claim(
 def test_nothing_below_a_least_meets_a_renyi_claim(
     count: int, shift: int, order: str, bound: str
 ) -> None:
-    found = calibrate(family(count, shift), RenyiDP(order, bound))
-    assert found.least.proved
-    assert found.from_on.proved
-    draw = random.Random(f"{count} {shift} {order}")
+    found = least(f"rdp:{order},{bound}", count, shift)
     with mpmath.workdps(DIGITS):
-        for value in smaller(found, draw)[:12]:
+        for value in smaller(found):
             if value > Fraction(1, 50):  # below it underflows
-                assert renyi(number(value), count, shift, mpf(order)) > mpf(bound)
-        for value in larger(found, draw)[:8]:
-            assert renyi(number(value), count, shift, mpf(order)) <= mpf(bound)
-
-
-def test_what_is_not_known_is_not_claimed() -> None:
-    unknown = Family("sigma2", lambda value: AdditiveNoise(DiscreteGaussian(value), 1))
-    found = calibrate(unknown, ZCDP("0.05"))
-    assert not found.least.proved
-    assert not found.from_on.proved
-    assert "not known" in found.least.why
-
-
-@pytest.mark.slow
-def test_several_uses_are_proved_as_well() -> None:
-    found = calibrate(family(1, 1), ApproxDP(2, "1e-2"), 3)
-    assert found.least.proved
-    assert found.from_on.proved
-    draw = random.Random(3)
-    with mpmath.workdps(DIGITS):
-        for value in smaller(found, draw)[:12]:
-            assert delta(number(value), 3, 3, mpf(2)) > mpf("1e-2")
-        for value in larger(found, draw)[:6]:
-            assert delta(number(value), 3, 3, mpf(2)) <= mpf("1e-2")
-
-
-# -- what is proved of intervals --------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_covers_of_intervals_are_true() -> None:
-    draw = random.Random(11)
-    proved = {True: 0, False: 0}
-    for _ in range(60):
-        count, times = draw.choice([(1, 1), (1, 1), (1, 2), (2, 1), (3, 1)])
-        shift = draw.choice([1, 2, 3])
-        epsilon = Fraction(draw.randrange(0, 500), 100)
-        low = Fraction(draw.randrange(3, 300), 100)
-        high = low * (1 + Fraction(1, draw.choice([2, 10, 100, 1000])))
-        inside = [low + (high - low) * Fraction(k, 4) for k in range(5)]
-        n, moved = count * times, shift * times
-        with mpmath.workdps(DIGITS):
-            truths = [delta(number(value), n, moved, number(epsilon)) for value in inside]
-        middle = Fraction(str(mpmath.nstr(truths[2], 8)))
-        for factor in (Fraction(1, 2), Fraction(9, 10), 1, Fraction(11, 10), 2):
-            bound = min(middle * factor, Fraction(99, 100))
-            cover = gaussian_order(count, shift, ApproxDP(epsilon, bound), times)
-            assert cover is not None
-            if cover.fails(low, high):
-                proved[False] += 1
-                assert all(truth > number(bound) for truth in truths)
-            if cover.meets(low, high):
-                proved[True] += 1
-                assert all(truth <= number(bound) for truth in truths)
-            if cover.fails(None, low):
-                assert truths[0] > number(bound)
-            if cover.meets(high, None):
-                assert truths[-1] <= number(bound)
-    assert min(proved.values()) >= 20
-
-
-def test_walks_stop_at_an_island() -> None:
-    cover = gaussian_order(1, 1, ApproxDP(3, "0.05"), 1)
-    assert cover is not None
-    with mpmath.workdps(DIGITS):
-        edge = mpmath.findroot(
-            lambda s: delta(s, 1, 1, mpf(3)) - mpf(5) / 100, (0.173, 0.1735), solver="anderson"
-        )
-        down = number(fails_down_to(cover, Fraction("0.4625")))
-        assert edge < down < edge * (1 + mpf("1e-8"))
-        up = meets_up_to(cover, Fraction("0.17"))
-        assert up is not None
-        assert edge * (1 - mpf("1e-8")) < number(up) < edge
-    assert fails_down_to(cover, Fraction("0.1663")) == 0
-    assert meets_up_to(cover, Fraction("0.4626")) is None
-
-
-def test_the_renyi_divergence_of_the_discrete_gaussian_falls() -> None:
-    draw = random.Random(5)
-    with mpmath.workdps(60):
-        for _ in range(60):
-            order = 1 + mpf(draw.randrange(1, 400)) / 100
-            shift = draw.choice([1, 1, 2, 5])
-            s2 = mpf(draw.randrange(4, 100)) / 100
-            values = [renyi(s2 * mpf(101 + k) / 100, 1, shift, order) for k in range(2)]
-            if order * shift < 8:  # else the sum is cut off too early
-                assert values[1] < values[0]
-
-
-# -- time ---------------------------------------------------------------------------------------
-
-
-def test_no_time_gives_what_is_known() -> None:
-    with pytest.raises(UnfinishedError, match="so far"), time_limit(0.3):
-        calibrate(family(8, 1), ApproxDP(1, "1e-6"))
+                assert renyi(value, count, shift, order) > mpf(bound)
+        for value in larger(found, 4):
+            assert renyi(value, count, shift, order) <= mpf(bound)
 
 
 def test_monotone_families_say_so() -> None:
-    skellam = Family(
-        "variance",
-        lambda value: AdditiveNoise(Skellam(value), 1),
-        order=lambda *_: Monotone(Skellam.calibrated.proof),
-    )
-    found = calibrate(skellam, RenyiDP(2, "0.1"))
-    assert found.least.proved
-    assert found.from_on == found.least
-    coins = Family(
-        "trials",
-        lambda n: AdditiveNoise(Binomial(n, "1/2"), 1),
-        100,
-        is_whole=True,
-        order=lambda *_: Monotone(Binomial.calibrated.proof),
-    )
-    least = calibrate(coins, ApproxDP(2, "3e-2"))
-    assert least.least.proved
-    for trials in range(1, int(least.value)):
+    found = exactdp.calibrate("skellam", "rdp:2,0.1", 1)
+    assert found.least.proved and found.from_on == found.least
+    coins = exactdp.calibrate("binomial:probability=1/2", "approx:2,3e-2", 1)
+    assert coins.least.proved
+    for trials in range(1, int(coins.value)):
         with mpmath.workdps(DIGITS):
-            p = mpf(1) / 2
-            masses = [
-                mpmath.binomial(trials, k) * p**k * (1 - p) ** (trials - k)
-                for k in range(trials + 1)
-            ]
-            worst = max(hockey_stick(each, 1, mpf(2)) for each in (masses, masses[::-1]))
+            law = brute_force.shifted(oracles.binomial(trials, "1/2"), 1, trials + 1)
+            worst = max(brute_force.delta(way, mpf(2)) for way in (law, [(q, p) for p, q in law]))
             assert worst > mpf("3e-2")
 
 
 def test_the_claim_must_be_in_reach() -> None:
     with pytest.raises(ParameterError, match="every sigma2"):
-        calibrate(family(1, 1), ApproxDP(1, 1))
+        least("approx:1,1")
