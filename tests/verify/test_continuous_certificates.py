@@ -9,13 +9,11 @@ from fractions import Fraction
 import mpmath
 import pytest
 from certificates import check
-from continuous_truth import closed, renyi
 
 from exactdp import certify
-from exactdp.verify.checker import continuous, continuous_renyi
+from exactdp.verify.checker import continuous
 from exactdp.verify.checker.__main__ import main as checker
 from exactdp.verify.checker.arithmetic import interval, precision, value
-from exactdp.verify.checker.composition import profile
 from exactdp.verify.checker.mechanisms import Continuous
 from exactdp.verify.checker.normal import Table, cdf
 
@@ -57,29 +55,6 @@ def test_normal_distribution_function(z):
         assert least <= truth * 2**128 <= most and most - least < 200
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("removing", [True, False])
-@pytest.mark.parametrize(("q", "t"), [("0.1", "2"), ("0.6", "0.7"), ("0.001", "3")])
-def test_one_use_of_the_sampled_gaussian(q, t, removing):
-    one = Continuous("gaussian", Fraction(t), Fraction(1), "add-remove", Fraction(q), removing)
-    step = Fraction(1, 50)
-    with precision(128), mpmath.workdps(40):
-        found = continuous.closed_profile([(one, 1)])
-        gridded = profile([(one, 1)], Fraction(1, 10**6), Fraction(2), step, True)
-        for level in ("0", "0.05", "0.4", "1"):
-            truth = closed(*map(mpmath.mpf, (q, t, level)), removing)
-            low, high = map(exactly, found(Fraction(level)))
-            assert low <= truth <= high and high - low <= mpmath.mpf("1e-30")
-            ends = gridded.at_least(Fraction(level)), gridded.at_most(Fraction(level))
-            low, high = map(exactly, ends)  # by cells
-            assert low <= truth <= high
-        order = mpmath.mpf("3.5")
-        truth = renyi(mpmath.mpf(q), mpmath.mpf(t), order, removing)
-        low, high = map(exactly, continuous_renyi.renyi(one, Fraction(7, 2)))
-        assert low - mpmath.mpf("1e-15") <= truth <= high + mpmath.mpf("1e-15")
-        assert high - low <= mpmath.mpf("1e-15")
-
-
 @pytest.mark.slow_cases("True")
 @pytest.mark.parametrize("removing", [True, False])
 def test_cells_hold_all_of_both_laws(removing):
@@ -91,25 +66,6 @@ def test_cells_hold_all_of_both_laws(removing):
                 low, high = value(sum(listed) + rest)
                 assert low <= 1 + Fraction(1, 10**20) and high >= 1
                 assert value(rest)[1] < Fraction(1, 10**12)
-
-
-@pytest.mark.slow_cases("1.25-False", "6-False")
-@pytest.mark.parametrize("removing", [True, False])
-@pytest.mark.parametrize("order", ["1.25", "6"])
-def test_sampled_laplace_renyi(removing, order):
-    one = Continuous("laplace", Fraction(2), Fraction(1), "add-remove", Fraction(1, 5), removing)
-    with precision(96), mpmath.workdps(30):
-        a, e, q = mpmath.mpf(order), mpmath.mpf("0.5"), mpmath.mpf("0.2")
-        power = a if removing else 1 - a
-
-        def term(u):
-            return (1 - q + q * mpmath.exp(u)) ** power
-
-        inside = mpmath.quad(lambda u: mpmath.exp(-(e + u) / 2) / 4 * term(u), [-e, 0, e])
-        whole = term(-e) / 2 + mpmath.exp(-e) / 2 * term(e) + inside
-        low, high = map(exactly, continuous_renyi.renyi(one, Fraction(order)))
-        truth = mpmath.log(whole) / (a - 1)
-        assert low <= truth <= high and high - low <= mpmath.mpf("1e-6")
 
 
 @pytest.mark.contract

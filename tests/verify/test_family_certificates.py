@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-from fractions import Fraction
-from itertools import combinations, combinations_with_replacement, permutations, product
 from typing import Any
 
 import pytest
@@ -15,8 +11,6 @@ from certificates import certified, check, edited, in_words, shape
 import exactdp
 from exactdp import NotCertifiedError, Verdict
 from exactdp.cli.main import main
-from exactdp.verify.checker.shuffled import Shuffled as CheckedShuffle
-from exactdp.verify.checker.shuffled import read_shuffled
 
 SLOW = pytest.mark.slow
 TABLE = "value,0,1,2\na,exp(1),1,1\nb,1,exp(1),1\nc,1,1,exp(1)\n"
@@ -111,22 +105,6 @@ def test_on_both_sides_of_the_boundary(name: str) -> None:
     changed = edited(made(spec, holds), ("uses", 0, "mechanism", *path), value)
     shape().validate(changed)
     assert not check(changed).valid
-
-
-@pytest.mark.contract
-@pytest.mark.quick_cases(10)
-@pytest.mark.parametrize("name", EACH)
-def test_other_numbers_are_not_valid(name: str) -> None:
-    spec, holds, _, _ = CASES[name]
-    content = made(spec, holds)
-    low, high = (Fraction(content["measured"][side]) for side in ("lower", "upper"))
-    bound = content["claim"][{"zcdp": "rho", "gdp": "mu"}.get(holds.partition(":")[0], "epsilon")]
-    ends = [(Fraction(0), (low or high / 4) / 2)]
-    ends += [(high * 2, high * 3)] if low else []
-    for least, most in ends:
-        moved = edited(content, ("measured",), {"lower": str(least), "upper": str(most)})
-        assert not check(moved).valid
-    assert Fraction(bound) >= high
 
 
 @pytest.mark.contract
@@ -299,56 +277,6 @@ def test_steps_of_a_user_are_a_hint_only():
     assert check(fits).valid
     for steps in (["0", "9", "20"], ["0", "10", "20", "30"], ["80", "90", "100"]):
         assert not check(edited(content, ("hints",), {"along": [steps]})).valid
-
-
-ODDS = math.exp(Fraction(7, 10))
-LOPSIDED = [["1/2", "1/4", "1/4"], ["1/5", "3/5", "1/5"], ["1", "0", "1"]]
-REPORTS = {  # fields, and the weights of all reports of every value
-    "categories": (
-        {"epsilon": "7/10", "categories": "3"},
-        [[ODDS if x == y else 1 for y in range(3)] for x in range(3)],
-    ),
-    "subset-selection": (
-        {"epsilon": "7/10", "categories": "4", "size": "2"},
-        [[ODDS if x in held else 1 for held in combinations(range(4), 2)] for x in range(4)],
-    ),
-    "hadamard-response": (
-        {"epsilon": "7/10", "categories": "3"},
-        [[ODDS if (x & y).bit_count() % 2 == 0 else 1 for y in range(4)] for x in range(1, 4)],
-    ),
-    "bits": (
-        {"on": "3", "off": {"factor": "1", "exponent": "-7/10"}, "hashes": "1"},
-        [
-            [math.prod((3 if x == at else 1 / ODDS) for at in range(3) if seen[at])
-             for seen in product((0, 1), repeat=3)] for x in range(3)
-        ],
-    ),
-    "local-table": ({"rows": LOPSIDED}, [[float(Fraction(w)) for w in row] for row in LOPSIDED]),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("kind", REPORTS)
-@pytest.mark.parametrize("level", [Fraction(1, 4), Fraction(3, 5)])
-def test_shuffled_reports_between_all_that_few_users_can_hold(kind, level):
-    """Every dataset of so few users, by enumeration."""
-    fields, weights = REPORTS[kind]
-    rows = [[weight / sum(row) for weight in row] for row in weights]
-    n, g, worst = 3, math.exp(level), 0.0
-    for others in combinations_with_replacement(range(len(rows)), n - 1):
-        laws = []
-        for own in range(len(rows)):
-            law: Counter[tuple[int, ...]] = Counter()
-            for seen in product(range(len(rows[0])), repeat=n):
-                each = zip((own, *others), seen, strict=True)
-                law[tuple(sorted(seen))] += math.prod(rows[x][y] for x, y in each)
-            laws.append(law)
-        for one, other in permutations(laws, 2):
-            worst = max(worst, sum(max(p - g * other[seen], 0) for seen, p in one.items()))
-    read_one = read_shuffled({"kind": "shuffled", "report": {"kind": kind, **fields}, "users": "3"})
-    assert isinstance(read_one, CheckedShuffle)
-    low, high = (float(at(level, Fraction(1))) for at in (read_one.at_least, read_one.at_most))
-    assert low <= worst * (1 + 1e-9) and worst <= high * (1 + 1e-9)
-    assert low > 0.8 * worst and high < 1.7 * worst
 
 
 @pytest.mark.contract

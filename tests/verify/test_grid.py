@@ -1,6 +1,5 @@
 """The checker's lattices against enumeration in fractions, and against figures known otherwise."""
 
-import itertools
 import random
 from fractions import Fraction
 
@@ -10,12 +9,9 @@ from mpmath import iv
 
 from exactdp import check
 from exactdp.verify.checker.arithmetic import interval, precision
-from exactdp.verify.checker.cells import Range, off_lattice, on_lattice
-from exactdp.verify.checker.composition import profile
+from exactdp.verify.checker.cells import Range, off_lattice
 from exactdp.verify.checker.divergences import as_listed
 from exactdp.verify.checker.grid import Grid, Sum
-from exactdp.verify.checker.laws import DiscreteGaussian, DiscreteLaplace, Skellam
-from exactdp.verify.checker.mechanisms import Additive, Continuous, Response
 
 BITS = 100
 WIDE = Range(-40.0, 40.0)
@@ -76,101 +72,6 @@ def test_three_random_pairs_at_coarse_steps(seed):
         points = [off_lattice([as_listed(*pair)], WIDE, grid) for pair in pairs]
         for level in LEVELS:
             assert holds(*bounds(points, grid, level), truth(pairs, level))
-
-
-@pytest.mark.quick_cases(15)
-@pytest.mark.parametrize("seed", range(40))
-def test_what_an_adversary_picks_at_every_use_is_dominated(seed):
-    """Between two pairs, whatever was seen before: at most the envelope's."""
-    rng = random.Random(seed)
-    pairs = [drawn(rng, nothing=seed % 2) for _ in range(2)]
-    with precision(BITS + 24):
-        grid = Grid.of(interval(Fraction(rng.randint(1, 10), 20)), BITS, 1, None)
-        both = off_lattice([as_listed(*pair) for pair in pairs], WIDE, grid)
-        for level in LEVELS:
-            most = bounds([both, both], grid, level)[1]
-            for choice in itertools.product(pairs, repeat=2):
-                assert holds(Fraction(0), most, truth(choice, level))
-            assert holds(Fraction(0), most, adaptive(pairs, level))
-
-
-def adaptive(pairs, level):
-    """The most that an adversary gets of two uses who picks the second by what the first showed."""
-    with mpmath.workdps(40):
-
-        def gain(p, q, odds):
-            return mpmath.fsum(max(mpmath.mpf(a.numerator) / a.denominator
-                               - odds * b.numerator / b.denominator, 0)
-                               for a, b in zip(p, q, strict=True))  # fmt: skip
-
-        odds, best = mpmath.exp(mpmath.mpf(level)), mpmath.mpf(0)
-        for first in pairs:
-            whole = mpmath.mpf(0)
-            for a, b in zip(*first, strict=True):
-                if a:
-                    seen = mpmath.mpf(a.numerator) / a.denominator
-                    ratio = mpmath.mpf(b.numerator) / b.denominator / seen
-                    whole += seen * max(gain(p, q, odds * ratio) for p, q in pairs)
-            best = max(best, whole)
-        return best
-
-
-def test_losses_on_a_lattice_are_exact():
-    """Randomized response at e^(1/2) ten times, listed by how often it lies."""
-    with precision(BITS + 24), mpmath.workdps(40):
-        odds = mpmath.exp(mpmath.mpf("0.5"))
-        exact = mpmath.fsum(
-            mpmath.binomial(10, k)
-            * max(odds ** (10 - k) - mpmath.e * odds**k, 0) / (1 + odds) ** 10
-            for k in range(11)
-        )  # fmt: skip
-        found = profile([(Response(Fraction(1, 2), Fraction(0)), 10)],
-                        Fraction(1, 100), Fraction(1), None, True)  # fmt: skip
-        low, high = found.at_least(Fraction(1)), found.at_most(Fraction(1))
-        assert holds(low, high, exact) and high - low < Fraction(1, 10**20)
-
-
-def test_places_that_are_not_those_of_the_losses_do_not_raise_what_is_below():
-    """From below any statistic will do."""
-    rng = random.Random(1)
-    pair = drawn(rng, nothing=False)
-    with precision(BITS + 24):
-        grid = Grid.of(interval(Fraction(1, 3)), BITS, 1, None)
-        for _ in range(20):
-            places = [rng.randint(-3, 3) for _ in pair[0]]
-            points = on_lattice(as_listed(*pair), places, grid)
-            low = points.below(grid).plus(points.below(grid), grid)
-            least = low.at_least(Fraction(1, 5), grid, iv.mpf(0))
-            assert holds(least, Fraction(1), truth([pair, pair], "0.2"))
-
-
-SKELLAM = Additive(Skellam(Fraction(100)), 1, None)
-SAMPLED = Continuous("gaussian", Fraction(1), Fraction(1), "add-remove", Fraction(1, 100))
-KNOWN = [  # the uses, delta, a step, the least epsilon as others found it, and how near it is met
-    ([(SKELLAM, 20)], "1e-6", "0.003", "1.9920265", "0.001"),
-    pytest.param([(SKELLAM, 1000)], "1e-5", "0.004", "17.8558725", "0.01", marks=pytest.mark.slow),
-    pytest.param([(SAMPLED, 1000)], "1e-5", "0.001", "1.8282367", "0.003", marks=pytest.mark.slow),
-]
-
-
-@pytest.mark.parametrize(("uses", "delta", "step", "epsilon", "near"), KNOWN)
-def test_known_figures(uses, delta, step, epsilon, near):
-    goal, at, room = Fraction(delta), Fraction(epsilon), Fraction(near)
-    found = profile(uses, goal, at + room, Fraction(step), True)
-    assert found.at_most(at + room) <= goal < found.at_least(at - room)
-    assert found.at_least(at + Fraction(1, 10**6)) <= goal <= found.at_most(at)
-
-
-@pytest.mark.parametrize("law", [DiscreteGaussian(Fraction(5)), DiscreteLaplace(Fraction(3))])
-def test_on_the_grid_and_on_the_lattice_bounds_hold_the_same(law):
-    """Composed exactly on their lattice, losses lie between the bounds of any grid."""
-    uses, goal = [(Additive(law, 2, None), 6)], Fraction(1, 1000)
-    exact = profile(uses, goal, Fraction(5), None, True)
-    other = Additive(Skellam(Fraction(10**4)), 1, None)  # shares no lattice, and hardly counts
-    more = profile([*uses, (other, 1)], goal, Fraction(5), Fraction(1, 50), True)
-    for level in (Fraction(1), Fraction(3)):
-        assert more.at_least(level) <= exact.at_most(level) + Fraction(1, 100)
-        assert exact.at_least(level) <= more.at_most(level)
 
 
 def test_no_mass_at_infinity_is_too_little_for_being_rounded_up():

@@ -1,7 +1,6 @@
 """Certificates of lists agree with every pair taken out by brute force, and never contradict."""
 
 import random
-from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
@@ -9,8 +8,6 @@ import pytest
 from mpmath import mp, mpf
 
 from exactdp import check
-from exactdp.verify.checker.mechanisms import Allocation, Continuous, Response, Sampled
-from exactdp.verify.checker.scenarios import scenarios
 
 mp.dps = 40
 INF = mpf("inf")
@@ -140,20 +137,6 @@ def test_a_mechanism_that_tells_nothing_costs_nothing():
     for claim in (("pure", "0"), ("rdp", "2", "0"), ("zcdp", "0"), ("approx", "0", "1e-9")):
         assert verified(nothing, claim).valid
         assert not refuted(nothing, claim, "0.001").valid
-
-
-def test_sampled_noise_has_two_ways_round():
-    sampled = Continuous("gaussian", Fraction(2), Fraction(1), "add-remove", Fraction(1, 10))
-    drawn = Sampled(Response(Fraction(1), Fraction(0)), Fraction(1, 10))
-    dealt = Allocation(Fraction(2), Fraction(1), 1, 3)
-    plain = replace(sampled, rate=Fraction(1))
-    for one in (sampled, drawn, dealt):
-        turned = replace(one, removing=False)
-        assert scenarios([(one, 3), (plain, 2)]) == [
-            [(one, 3), (plain, 2)],
-            [(turned, 3), (plain, 2)],
-        ]
-    assert scenarios([(plain, 2)]) == [[(plain, 2)]]
 
 
 # -- by brute force -------------------------------------------------------------------------------

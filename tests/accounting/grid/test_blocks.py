@@ -1,11 +1,79 @@
-"""Noise too wide for its outcomes to be listed one by one: as the Gaussian, reduced or not."""
+"""Cells of blocks of outcomes: what they say of masses and losses holds of every outcome listed."""
 
 from __future__ import annotations
 
+import random
+from fractions import Fraction
+
 import pytest
+from flint import arb
 
 import exactdp
 from exactdp import time_limit
+from exactdp.accounting.grid.blocks import BlockLoss
+from exactdp.accounting.losses.of_pair import listed_law
+from exactdp.accounting.scenario import scenarios
+from exactdp.exact.precision import working_precision
+from exactdp.mechanisms.pair import Pair
+
+_FEW = [  # of which all outcomes are listed as well
+    "skellam:variance=400,sensitivity=7",
+    "skellam:variance=1/10",
+    "discrete-gaussian:sigma2=900,sensitivity=40",
+    "discrete-gaussian-sum:count=9,sigma2=30,sensitivity=3",
+    "discrete-laplace:scale=30,sensitivity=11",
+    "polya-difference:shape=1/2,scale=20,sensitivity=1",
+    "polya-difference:shape=1/3,scale=30,sensitivity=9",
+    "polya-difference:shape=7/2,scale=12,sensitivity=5",
+    "binomial:trials=3000,probability=1/2,sensitivity=20",
+    "binomial:trials=2000,probability=1/3,sensitivity=6",
+    "binomial:trials=200,probability=1/50,sensitivity=2",
+]
+_ALL = ["", ",neighbours=add-remove,poisson=0.3", ",neighbours=add-remove,poisson=0.001"]
+
+
+def _pairs(spec: str) -> list[Pair]:
+    (use,) = exactdp.mechanism(spec).uses
+    return [pair for (one,) in scenarios([use]) for pair in one.mechanism.pairs()]
+
+
+@pytest.mark.quick_cases(6)
+@pytest.mark.parametrize("sampled", _ALL)
+@pytest.mark.parametrize("spec", _FEW)
+def test_cells_hold_the_masses_and_losses_of_all_outcomes(spec: str, sampled: str) -> None:
+    step = Fraction(1, 2**6)
+    for pair in _pairs(spec + sampled):
+        with working_precision(128):
+            listed = listed_law(pair, -200.0)
+            block = BlockLoss.of(pair, -60.0, 10)
+            assert block is not None
+            cells = block.cells(step, 3.0, -60.0, 512)
+            outcomes = [*zip(listed.masses, listed.losses, strict=True)]
+            known = listed.escaping()
+            assert known.lower() <= block.escaping().upper()
+            assert block.escaping().lower() <= (known + listed.missing()).upper()
+            assert all(loss < block.largest() + arb("1e-20") for loss in listed.losses)
+            beyond = block.escaping().upper() + cells.missing + arb("1e-60")
+            ends = sorted({end for cell in cells.cells for end in (cell.low, cell.high)})
+            for t in random.Random(1).sample(ends, min(len(ends), 60)):
+                level = t * arb(step.numerator) / step.denominator
+                for of_q in (False, True):
+                    masses = [(m * (-x).exp() if of_q else m, x) for m, x in outcomes]
+                    above = sum((m for m, x in masses if x > level), arb(0))
+                    surely = sum((m for m, x in masses if x > level - arb("1e-20")), arb(0))
+                    most = [c.q if of_q else c.p for c in cells.cells if c.high > t]
+                    least = [c.q if of_q else c.p for c in cells.cells if t <= c.low < c.high]
+                    most_mass = sum((m.upper() for m in most), arb(0))
+                    least_mass = sum((m.lower() for m in least), arb(0))
+                    # Q's outcomes that P has not are in no list
+                    assert not above > most_mass + (beyond if not of_q else arb("1e-20"))
+                    assert not least_mass > surely + arb("1e-20")
+            for cell in cells.cells:
+                assert cell.excess is not None
+                exactly = (
+                    cell.p - cell.q * (cell.low * arb(step.numerator) / step.denominator).exp()
+                )
+                assert cell.excess.overlaps(exactly)
 
 
 @pytest.mark.slow
