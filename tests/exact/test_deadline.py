@@ -13,8 +13,7 @@ import pytest
 import exactdp
 from exactdp import OutOfTimeError, ParameterError, time_limit
 from exactdp.exact import check_time, time_left
-from exactdp.exact.clock import off_the_clock
-from exactdp.exact.deadline import grace, one_answer
+from exactdp.exact.deadline import grace
 
 
 def ours(function):
@@ -203,81 +202,6 @@ def test_an_import_is_not_cut_short(tmp_path, monkeypatch):
 
         check_time()
     assert sys.modules.pop("imported_late").end
-
-
-def test_a_grace_counts_processor_time_alone():
-    with grace(0.05):
-        time.sleep(0.2)  # as if the processors were busy elsewhere
-        check_time()
-        assert 0 < time_left() <= 0.05
-    with pytest.raises(OutOfTimeError), grace(0.02):
-        spin()
-    assert time_left() == float("inf")
-    assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
-
-
-def test_a_grace_is_given_where_a_limit_is_over():
-    with pytest.raises(OutOfTimeError), time_limit(0.05):
-        try:
-            spin()
-        except OutOfTimeError:
-            with grace(0.5):
-                time.sleep(0.1)
-                with pytest.raises(OutOfTimeError), time_limit(0.01):  # of processor time as well
-                    spin()
-                assert time_left() > 0.1
-        spin()
-
-
-def spent_in_a_grace():
-    """How many seconds of the processor it has."""
-    started = time.thread_time()
-    with suppress(OutOfTimeError), grace(0.5):
-        spin()
-    return time.thread_time() - started
-
-
-def test_graces_of_one_answer_share_what_they_take_after_its_limit():
-    """Each has a little all the same; what another answer under the same limit has is less."""
-    with time_limit(0.001, rings=False):
-        for least in (0.4, 0.1, 0.1):
-            with one_answer():
-                first = spent_in_a_grace()
-                with one_answer(), grace(0.4):
-                    others = [spent_in_a_grace() for _ in range(8)]
-            assert first > least and sum(others) < 1.5
-    assert spent_in_a_grace() > 0.4
-
-
-def test_many_answers_under_one_limit_take_little_after_it():
-    started = time.thread_time()
-    with time_limit(0.001, rings=False):
-        for _ in range(6):
-            with one_answer():
-                spent_in_a_grace()
-    assert time.thread_time() - started < 2.5
-
-
-def test_a_limit_rings_again_after_a_grace():
-    with pytest.raises(OutOfTimeError), time_limit(0.1):
-        with grace(0.05):
-            pass
-        assert 0 < time_left() <= 0.1
-        spin()
-
-
-def test_what_is_loaded_on_the_way_is_not_counted():
-    """Start-up is no part of the time, and what comes after it still has all of its own."""
-    with time_limit(1):
-        before = time_left()
-        with off_the_clock():
-            time.sleep(1.2)
-        assert 0.3 < time_left() <= before
-        assert 0 < signal.getitimer(signal.ITIMER_REAL)[0] <= 1
-    with pytest.raises(OutOfTimeError), time_limit(0.05):
-        with off_the_clock():
-            pass
-        spin()
 
 
 def test_a_limit_that_ends_while_others_are_set_leaves_none_behind(monkeypatch):

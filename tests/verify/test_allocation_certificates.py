@@ -2,10 +2,14 @@
 
 from fractions import Fraction
 
+import mpmath
 import pytest
 from certificates import check, edited, in_words
+from mpmath import mpf
 
 from exactdp import certify
+from exactdp.verify.checker.composition import profile
+from exactdp.verify.checker.mechanisms import Allocation
 
 SPEC = "gaussian:sigma={},neighbours=add-remove,allocation={}"
 SLOW = pytest.mark.slow
@@ -21,6 +25,40 @@ CASES = [  # what holds, and what does not
     (SPEC.format(1, "1/10"), "pure:30"),
     (SPEC.format(1, "3/3"), "approx:7,1e-5"),
 ]
+
+
+def delta_of_two(sigma, level, removing):
+    """E_Q (S - g)+ or E_Q (1 - g S)+ of two steps: an integral over one ratio of a closed form."""
+    mu, g = 1 / mpf(sigma), mpmath.exp(mpf(level))
+
+    def call(k):  # E (e^u - k)+ with u of N(-mu^2/2, mu^2)
+        if k <= 0:
+            return 1 - k
+        far = -mpmath.log(k) / mu
+        return mpmath.ncdf(far + mu / 2) - k * mpmath.ncdf(far - mu / 2)
+
+    def excess(at):  # E (S - at)+
+        def given(z):
+            return mpmath.npdf(z) * call(2 * at - mpmath.exp(mu * z - mu**2 / 2)) / 2
+
+        split = (mpmath.log(2 * at) + mu**2 / 2) / mu
+        return mpmath.quad(given, [-12, -4, 0, split, split + 4, split + 12])
+
+    return excess(g) if removing else g * (excess(1 / g) - 1 + 1 / g)
+
+
+@pytest.mark.parametrize("removing", [True, False])
+@pytest.mark.parametrize("sigma", [pytest.param("1", marks=SLOW), "2.5"])
+def test_two_steps(sigma, removing):
+    one = Allocation(Fraction(sigma), Fraction(1), 1, 2, removing)
+    found = profile([(one, 1)], Fraction(1, 1000), Fraction(2), Fraction(1, 40), True)
+    with mpmath.workdps(25):
+        for level in ("0", "0.1", "0.4", "1"):
+            truth = delta_of_two(sigma, level, removing)
+            ends = found.at_least(Fraction(level)), found.at_most(Fraction(level))
+            low, high = (mpf(end.numerator) / end.denominator for end in ends)
+            assert low <= truth <= high <= truth * mpf("1.03") + mpf("1e-4")
+            assert low >= truth * mpf("0.97") - mpf("1e-4")
 
 
 @pytest.mark.contract

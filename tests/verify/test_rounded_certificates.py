@@ -7,19 +7,107 @@ changed certificates with the prover.
 
 from __future__ import annotations
 
+import math
+import random
+from collections.abc import Iterator
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
+import mpmath
 import pytest
 from certificates import certified, check, edited
 
 from exactdp import Verdict, audit, certify
+from exactdp.accounting.envelope import rounded_distance
+from exactdp.mechanisms import laws as known_laws
+from exactdp.verify.checker import laws
 from exactdp.verify.checker.__main__ import main as checker
+from exactdp.verify.checker.rounded import Rounded
+from exactdp.verify.checker.rounded_distance import lost, mostly
+
+ROUNDINGS = ("stochastic", "conditional:0.6065", "conditional:1e-9", "nearest")
+
+
+def _rounded(norm: Fraction, dimension: int, text: str) -> Rounded:
+    name, _, beta = text.partition(":")
+    return Rounded(norm, dimension, name, Fraction(beta) if beta else None)
+
 
 # -- how long ---------------------------------------------------------------------------------
 
 
+def _ways(y: list[Fraction], name: str) -> Iterator[tuple[tuple[int, ...], Fraction]]:
+    """Every vector that y may be rounded to in one try, and its probability."""
+    if name == "nearest":
+        yield tuple(math.floor(each + Fraction(1, 2)) for each in y), Fraction(1)
+        return
+    for up in product((0, 1), repeat=len(y)):
+        parts = [each - math.floor(each) for each in y]
+        chance = math.prod(part if u else 1 - part for part, u in zip(parts, up, strict=True))
+        if chance:
+            yield tuple(math.floor(each) + u for each, u in zip(y, up, strict=True)), chance
+
+
+@pytest.mark.parametrize("text", ROUNDINGS)
+def test_nothing_that_is_sent_is_longer(text: str) -> None:
+    drawn = random.Random(text)
+    for _ in range(60):
+        d = drawn.randint(1, 4)
+        y = [Fraction(drawn.randint(-12, 12), drawn.choice([1, 2, 5, 8])) for _ in range(d)]
+        square = sum(each**2 for each in y)
+        norm = Fraction(math.isqrt(math.floor(square * 10**8)) + 1, 10**4)
+        reach = _rounded(norm, d, text)
+        assert square <= norm**2
+        beta, missed = reach.beta, Fraction(0)
+        for sent, chance in _ways(y, reach.rounding):
+            long = sum(each**2 for each in sent)
+            if beta is not None and long > reach.squared_bound:
+                missed += chance
+                continue
+            assert long <= reach.squared_bound and max(map(abs, sent)) <= math.ceil(norm)
+            if any(sent):
+                assert long <= reach.largest_square
+                assert max(map(abs, sent)) <= reach.farthest
+                assert sum(map(abs, sent)) <= reach.largest_sum
+        assert missed <= (beta or 0)
+
+
 # -- but for a little mass --------------------------------------------------------------------
+
+
+def _delta(p: dict[int, Any], q: dict[int, Any], level: Any) -> Any:
+    return mpmath.fsum(max(p[k] - mpmath.exp(level) * q[k], 0) for k in p)
+
+
+def _mpf(number: Fraction) -> Any:
+    return mpmath.mpf(number.numerator) / number.denominator
+
+
+def _of_gaussians(mu: Any, level: Any) -> Any:
+    return mpmath.ncdf(mu / 2 - level / mu) - mpmath.exp(level) * mpmath.ncdf(-mu / 2 - level / mu)
+
+
+@pytest.mark.parametrize("missed", ["1e-2", "1e-4", "1e-8"])
+@pytest.mark.parametrize(("variance", "norm"), [("1", "1/2"), ("4", "5/4"), ("9", "7/3")])
+def test_a_vector_is_hidden_by_the_gaussian_and_what_is_missed(
+    variance: str, norm: str, missed: str
+) -> None:
+    b, c = Fraction(missed), Fraction(norm)
+    far = mostly(laws.Skellam(Fraction(variance)), Rounded(c, 1, "stochastic"), b)
+    given = rounded_distance(known_laws.Skellam(variance), c, 1, b)
+    assert given <= far * (1 + Fraction(1, 10**12))  # the prover has c + sqrt(d) besides
+    with mpmath.workdps(30):
+        v, (mu, b_, less) = mpmath.mpf(variance), map(_mpf, (far, b, lost(b)))
+        q = {k: mpmath.besseli(abs(k), v) * mpmath.exp(-v) for k in range(-60, 61)}
+        for y in (c, c * 2 / 3, c / 5):
+            m, f = math.floor(y), _mpf(y % 1)
+            p = {k: (1 - f) * q.get(k - m, 0) + f * q.get(k - m - 1, 0) for k in q}
+            for level in (0, 0.3, 1, 2, 4):
+                assert _delta(p, q, level) <= _of_gaussians(mu, level) + b_
+                shorter = level + mpmath.log(1 - b_)
+                assert _delta(q, p, level) <= _of_gaussians(mu, shorter) + mpmath.mpf("1e-25")
+        assert less * (1 + mpmath.mpf("1e-25")) >= -mpmath.log(1 - b_)
 
 
 # -- certificates -----------------------------------------------------------------------------
